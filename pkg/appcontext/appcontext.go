@@ -1,0 +1,151 @@
+// Package appcontext keeps bundles in etcd as app contexts, in the layout that
+// EMCO's tools read, and says which context of an owner is current.
+//
+// An owner is whatever has a bundle of its own: a deployment intent group, or
+// the external-dns of a record in one cluster and scope. A context is written
+// under a claim, in chunks, and becomes current in one transaction, so that a
+// reader sees whole bundles only (I2).
+package appcontext
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/kv"
+)
+
+// Owner names what a context belongs to: the path of a deployment intent
+// group, or a provider's ProviderOwner.
+type Owner string
+
+// Context is an app context: a whole bundle with its description.
+type Context struct {
+	ID       string // decimal, 63 bits
+	Meta     Meta
+	Objects  bundle.Bundle
+	Services map[string][]string // cluster to the Services ("namespace/name") whose addresses matter to the owner
+}
+
+// Meta is the context's description, as EMCO's layout has it.
+type Meta struct {
+	Project               string
+	CompositeApp          string
+	Version               string
+	Release               string
+	DeploymentIntentGroup string
+	Namespace             string
+	Level                 string
+	ChildContextIDs       []string
+	LogicalCloud          string
+}
+
+// Pointer says which context of an owner is current.
+type Pointer struct {
+	Owner     Owner               `json:"owner"`
+	ContextID string              `json:"contextID"` // empty: the owner has nothing any more
+	Seq       int64               `json:"seq"`       // rises with each context made current
+	Previous  string              `json:"previous"`  // the context before, kept
+	Touched   int64               `json:"touched"`   // rises with each object rewritten in place
+	Clusters  map[string][]string `json:"clusters"`  // cluster to the apps that hold objects for it
+	Services  map[string][]string `json:"services"`  // as in Context
+
+	item *kv.Item
+}
+
+// Revision is the store's revision that wrote the pointer, 0 for none.
+func (p Pointer) Revision() int64 {
+	if p.item == nil {
+		return 0
+	}
+	return p.item.ModRevision
+}
+
+// Store keeps contexts in a kv.KV.
+type Store struct {
+	kv  kv.KV
+	now func() time.Time
+}
+
+// NewStore makes a Store over kv that tells the time by now.
+func NewStore(kv kv.KV, now func() time.Time) *Store { return &Store{kv: kv, now: now} }
+
+const pointerPrefix = "/signpost/current/"
+
+func pointerKey(owner Owner) string { return pointerPrefix + string(owner) }
+
+// Current answers the owner's pointer. An owner that never had one gets a
+// pointer of Seq 0.
+func (s *Store) Current(ctx context.Context, owner Owner) (Pointer, error) {
+	item, _, err := s.kv.Get(ctx, pointerKey(owner))
+	if err != nil || item == nil {
+		return Pointer{Owner: owner}, err
+	}
+	return decodePointer(*item)
+}
+
+// Pointers answers all pointers, ordered by owner, and the revision they were
+// read at.
+func (s *Store) Pointers(ctx context.Context) ([]Pointer, int64, error) {
+	return s.pointers(ctx, "")
+}
+
+// Below answers the pointers of the owners that begin so.
+func (s *Store) Below(ctx context.Context, owners string) ([]Pointer, error) {
+	pointers, _, err := s.pointers(ctx, owners)
+	return pointers, err
+}
+
+func (s *Store) pointers(ctx context.Context, owners string) ([]Pointer, int64, error) {
+	items, revision, err := s.kv.Range(ctx, kv.Range{Prefix: pointerPrefix + owners})
+	if err != nil {
+		return nil, 0, err
+	}
+	pointers := make([]Pointer, 0, len(items))
+	for _, item := range items {
+		p, err := decodePointer(item)
+		if err != nil {
+			return nil, 0, err
+		}
+		pointers = append(pointers, p)
+	}
+	return pointers, revision, nil
+}
+
+// Change is a batch of pointers that changed. Lost says that history is
+// missing: the reader lists the pointers again.
+type Change struct {
+	Pointers []Pointer
+	Lost     bool
+}
+
+// Watch delivers changed pointers from a revision on (inclusive) until ctx
+// ends, when the channel closes.
+func (s *Store) Watch(ctx context.Context, from int64) <-chan Change {
+	out := make(chan Change)
+	go func() {
+		defer close(out)
+		for batch := range s.kv.Watch(ctx, pointerPrefix, from) {
+			change := Change{Lost: batch.Compacted}
+			for _, event := range batch.Events {
+				if p, err := decodePointer(event.Item); err == nil && !event.Deleted {
+					change.Pointers = append(change.Pointers, p)
+				}
+			}
+			select {
+			case out <- change:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}
+
+func decodePointer(item kv.Item) (Pointer, error) {
+	var p Pointer
+	err := json.Unmarshal(item.Value, &p)
+	p.item = &item
+	return p, err
+}

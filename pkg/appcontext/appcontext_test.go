@@ -1,0 +1,289 @@
+package appcontext_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/kv/etcd"
+)
+
+const owner = appcontext.Owner("projects/shop/composite-apps/store/v1/deployment-intent-groups/prod")
+
+// newStore is a Store over an embedded etcd of its own.
+func newStore(t *testing.T) (*appcontext.Store, kv.KV) {
+	t.Helper()
+	server, err := etcd.StartEmbedded(t.Context(), etcd.EmbeddedOptions{Dir: t.TempDir()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	return appcontext.NewStore(server.KV(), time.Now), server.KV()
+}
+
+// configMap is an object of one app on one cluster.
+func configMap(t *testing.T, cluster, app, name, value string) bundle.Object {
+	t.Helper()
+	o, err := bundle.New(cluster, app, map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap",
+		"metadata": map[string]any{"name": name, "namespace": "shop"},
+		"data":     map[string]any{"value": value},
+	})
+	require.NoError(t, err)
+	return o
+}
+
+func collect(t *testing.T, objects ...bundle.Object) bundle.Bundle {
+	t.Helper()
+	b, err := bundle.Collect(objects)
+	require.NoError(t, err)
+	return b
+}
+
+func commit(t *testing.T, s *appcontext.Store, c appcontext.Context) appcontext.Pointer {
+	t.Helper()
+	was, err := s.Current(t.Context(), owner)
+	require.NoError(t, err)
+	p, err := s.Commit(t.Context(), was, c)
+	require.NoError(t, err)
+	return p
+}
+
+func TestAContextIsReadBackAsItWasCommitted(t *testing.T) {
+	s, _ := newStore(t)
+	objects := collect(t, configMap(t, "edge+berlin", "web", "a", "1"), configMap(t, "edge+berlin", "api", "b", "2"), configMap(t, "edge+hub", "web", "b", "3"))
+	p := commit(t, s, appcontext.Context{ID: "1", Objects: objects, Services: map[string][]string{"edge+hub": {"shop/web"}}})
+	require.Equal(t, int64(1), p.Seq)
+	require.Equal(t, map[string][]string{"edge+hub": {"shop/web"}}, p.Services)
+	got, err := s.Objects(t.Context(), p)
+	require.NoError(t, err)
+	require.Equal(t, objects, got)
+}
+
+func TestTheLayoutIsEMCOs(t *testing.T) {
+	s, store := newStore(t)
+	object := configMap(t, "edge+berlin", "web", "settings", "1")
+	commit(t, s, appcontext.Context{ID: "42", Objects: collect(t, object), Meta: appcontext.Meta{Project: "shop", Level: "0", ChildContextIDs: []string{}}})
+	resource, err := json.Marshal(string(object.JSON))
+	require.NoError(t, err)
+	want := map[string]string{
+		"/context/42/":                             `"42"`,
+		"/context/42/app/instruction/order/":       `"{\"apporder\":[\"web\"]}"`,
+		"/context/42/app/web/":                     `"web"`,
+		"/context/42/app/web/cluster/edge+berlin/": `"edge+berlin"`,
+		"/context/42/app/web/cluster/edge+berlin/resource/instruction/order/":  `"{\"resorder\":[\"settings+ConfigMap\"]}"`,
+		"/context/42/app/web/cluster/edge+berlin/resource/settings+ConfigMap/": string(resource),
+		"/context/42/meta/": `{"Project":"shop","CompositeApp":"","Version":"","Release":"","DeploymentIntentGroup":"","Namespace":"","Level":"0","ChildContextIDs":[],"LogicalCloud":""}`,
+	}
+	items, _, err := store.Range(t.Context(), kv.Range{Prefix: "/context/"})
+	require.NoError(t, err)
+	got := map[string]string{}
+	for _, item := range items {
+		got[item.Key] = string(item.Value)
+	}
+	require.Equal(t, want, got)
+}
+
+func TestAContextOfManyLargeObjectsIsCommittedInChunks(t *testing.T) {
+	s, _ := newStore(t)
+	var objects []bundle.Object
+	for n := range 600 {
+		objects = append(objects, configMap(t, "edge+berlin", "web", fmt.Sprintf("m%03d", n), string(make([]byte, 4<<10))))
+	}
+	p := commit(t, s, appcontext.Context{ID: "1", Objects: collect(t, objects...)})
+	got, err := s.Objects(t.Context(), p)
+	require.NoError(t, err)
+	require.Len(t, got, 600)
+}
+
+// I2: a reader sees whole bundles only, of one release.
+func TestAReaderSeesWholeBundlesOnly(t *testing.T) {
+	s, _ := newStore(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	release := func(n int) appcontext.Context {
+		var objects []bundle.Object
+		for i := range 40 {
+			objects = append(objects, configMap(t, "edge+berlin", "web", fmt.Sprintf("m%d", i), fmt.Sprint(n)))
+		}
+		return appcontext.Context{ID: fmt.Sprint(n), Objects: collect(t, objects...)}
+	}
+	commit(t, s, release(1))
+	var readers sync.WaitGroup
+	done := make(chan struct{})
+	for range 4 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				p, err := s.Current(ctx, owner)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				objects, err := s.Objects(ctx, p)
+				if intent.CodeOf(err) == appcontext.ErrStale {
+					continue
+				}
+				if err != nil || len(objects) != 40 {
+					t.Errorf("read %d objects: %v", len(objects), err)
+					return
+				}
+				for _, o := range objects[1:] {
+					if dataOf(o) != dataOf(objects[0]) {
+						t.Errorf("a mixture: %s and %s", dataOf(o), dataOf(objects[0]))
+						return
+					}
+				}
+			}
+		})
+	}
+	for n := 2; n <= 30; n++ {
+		commit(t, s, release(n))
+	}
+	close(done)
+	readers.Wait()
+}
+
+func dataOf(o bundle.Object) string {
+	var object struct {
+		Data map[string]string `json:"data"`
+	}
+	if err := json.Unmarshal(o.JSON, &object); err != nil {
+		return err.Error()
+	}
+	return object.Data["value"]
+}
+
+func TestCurrentAndPreviousAreKeptOlderOnesAreCollected(t *testing.T) {
+	s, store := newStore(t)
+	for n := 1; n <= 4; n++ {
+		commit(t, s, appcontext.Context{ID: fmt.Sprint(n), Objects: collect(t, configMap(t, "edge+berlin", "web", "a", fmt.Sprint(n)))})
+	}
+	for id, kept := range map[string]bool{"1": false, "2": false, "3": true, "4": true} {
+		items, _, err := store.Range(t.Context(), kv.Range{Prefix: "/context/" + id + "/"})
+		require.NoError(t, err)
+		require.Equal(t, kept, len(items) > 0, "context %s", id)
+	}
+}
+
+func TestACommitByAWriterThatReadAnOlderPointerIsRefused(t *testing.T) {
+	s, _ := newStore(t)
+	was, err := s.Current(t.Context(), owner)
+	require.NoError(t, err)
+	commit(t, s, appcontext.Context{ID: "1", Objects: collect(t, configMap(t, "edge+berlin", "web", "a", "1"))})
+	_, err = s.Commit(t.Context(), was, appcontext.Context{ID: "2"})
+	require.Equal(t, appcontext.ErrStale, intent.CodeOf(err))
+}
+
+func TestRepeatingACurrentCommitChangesNothing(t *testing.T) {
+	s, _ := newStore(t)
+	c := appcontext.Context{ID: "1", Objects: collect(t, configMap(t, "edge+berlin", "web", "a", "1"))}
+	first := commit(t, s, c)
+	again := commit(t, s, c)
+	require.Equal(t, first.Revision(), again.Revision())
+}
+
+func TestAnAttemptThatDiedHalfwayIsTakenOverWhole(t *testing.T) {
+	s, store := newStore(t)
+	_, _, err := store.Txn(t.Context(), nil,
+		kv.Put("/signpost/claim/7", []byte(`{"attempt":"dead","since":"2020-01-01T00:00:00Z"}`)),
+		kv.Put("/context/7/app/web/cluster/edge+berlin/resource/old+ConfigMap/", []byte(`"{}"`)))
+	require.NoError(t, err)
+	p := commit(t, s, appcontext.Context{ID: "7", Objects: collect(t, configMap(t, "edge+berlin", "web", "a", "1"))})
+	got, err := s.Objects(t.Context(), p)
+	require.NoError(t, err)
+	require.Len(t, got, 1)
+	claims, _, err := store.Range(t.Context(), kv.Range{Prefix: "/signpost/claim/"})
+	require.NoError(t, err)
+	require.Empty(t, claims)
+}
+
+func TestSweepRemovesWhatADeadWriterLeft(t *testing.T) {
+	s, store := newStore(t)
+	_, _, err := store.Txn(t.Context(), nil,
+		kv.Put("/signpost/claim/7", []byte(`{"attempt":"dead","since":"2020-01-01T00:00:00Z"}`)),
+		kv.Put("/context/7/", []byte(`"7"`)))
+	require.NoError(t, err)
+	require.NoError(t, s.Sweep(t.Context(), time.Hour))
+	for _, prefix := range []string{"/context/", "/signpost/claim/"} {
+		items, _, err := store.Range(t.Context(), kv.Range{Prefix: prefix})
+		require.NoError(t, err)
+		require.Empty(t, items, prefix)
+	}
+}
+
+func TestRewriteChangesSingleObjectsAndTouchesThePointer(t *testing.T) {
+	s, _ := newStore(t)
+	before := commit(t, s, appcontext.Context{ID: "1", Objects: collect(t,
+		configMap(t, "edge+berlin", "web", "a", "1"), configMap(t, "edge+berlin", "web", "b", "1"), configMap(t, "edge+berlin", "web", "c", "1"))})
+	changed := configMap(t, "edge+berlin", "web", "b", "2")
+	added := configMap(t, "edge+berlin", "web", "d", "1")
+	gone := configMap(t, "edge+berlin", "web", "c", "1")
+	after, err := s.Rewrite(t.Context(), before, "web", "edge+berlin", []bundle.Object{changed, added}, []bundle.ID{gone.ID})
+	require.NoError(t, err)
+	require.Equal(t, before.Touched+1, after.Touched)
+	require.Equal(t, before.ContextID, after.ContextID)
+	got, err := s.Objects(t.Context(), after)
+	require.NoError(t, err)
+	require.Equal(t, collect(t, configMap(t, "edge+berlin", "web", "a", "1"), changed, added), got)
+	_, err = s.Rewrite(t.Context(), before, "web", "edge+berlin", []bundle.Object{changed}, nil)
+	require.Equal(t, appcontext.ErrStale, intent.CodeOf(err))
+}
+
+func TestRewriteAddsTheFirstObjectOfAnAppOnACluster(t *testing.T) {
+	s, _ := newStore(t)
+	before := commit(t, s, appcontext.Context{ID: "1"})
+	require.Empty(t, before.Clusters)
+	after, err := s.Rewrite(t.Context(), before, "web", "edge+hub", []bundle.Object{configMap(t, "edge+hub", "web", "a", "1")}, nil)
+	require.NoError(t, err)
+	require.Equal(t, map[string][]string{"edge+hub": {"web"}}, after.Clusters)
+	got, err := s.ObjectsOn(t.Context(), after, "edge+hub")
+	require.NoError(t, err)
+	require.Len(t, got, 1)
+}
+
+func TestWatchTellsOfEachChangedPointer(t *testing.T) {
+	s, _ := newStore(t)
+	_, revision, err := s.Pointers(t.Context())
+	require.NoError(t, err)
+	changes := s.Watch(t.Context(), revision+1)
+	p := commit(t, s, appcontext.Context{ID: "1", Objects: collect(t, configMap(t, "edge+berlin", "web", "a", "1"))})
+	select {
+	case change := <-changes:
+		require.Len(t, change.Pointers, 1)
+		require.Equal(t, p.ContextID, change.Pointers[0].ContextID)
+	case <-time.After(30 * time.Second):
+		t.Fatal("no change was delivered")
+	}
+}
+
+func TestAnOwnerOfNothingHasAPointerThatSaysSo(t *testing.T) {
+	s, _ := newStore(t)
+	commit(t, s, appcontext.Context{ID: "1", Objects: collect(t, configMap(t, "edge+berlin", "web", "a", "1"))})
+	p := commit(t, s, appcontext.Context{})
+	require.Empty(t, p.ContextID)
+	require.Equal(t, int64(2), p.Seq)
+	require.Empty(t, p.Clusters)
+	got, err := s.Objects(t.Context(), p)
+	require.NoError(t, err)
+	require.Empty(t, got)
+}
+
+func TestProviderOwnersAreTakenApartAsTheyWerePutTogether(t *testing.T) {
+	record, scope, cluster, ok := appcontext.ProviderOwner("projects/shop/dns-update-records/lab", "public", "edge+hub").Provider()
+	require.True(t, ok)
+	require.Equal(t, []string{"projects/shop/dns-update-records/lab", "public", "edge+hub"}, []string{record, scope, cluster})
+	_, _, _, ok = owner.Provider()
+	require.False(t, ok)
+}

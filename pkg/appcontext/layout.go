@@ -1,0 +1,169 @@
+package appcontext
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/kv"
+)
+
+// The keys of a context, as EMCO lays them out: every key ends in a slash, and
+// every value is JSON, texts once more than one would think.
+//
+//	/context/<id>/                                         "<id>"
+//	/context/<id>/meta/                                    {…}
+//	/context/<id>/app/instruction/order/                   "{\"apporder\":[…]}"
+//	/context/<id>/app/<app>/                               "<app>"
+//	/context/<id>/app/<app>/cluster/<cluster>/             "<cluster>"
+//	…/resource/instruction/order/                          "{\"resorder\":[…]}"
+//	…/resource/<name>+<Kind>/                              "<object>"
+const contextPrefix = "/context/"
+
+func contextKey(id string) string { return contextPrefix + id + "/" }
+
+func metaKey(id string) string { return contextKey(id) + "meta/" }
+
+func appOrderKey(id string) string { return contextKey(id) + "app/instruction/order/" }
+
+func appKey(id, app string) string { return contextKey(id) + "app/" + app + "/" }
+
+func clusterKey(id, app, cluster string) string {
+	return appKey(id, app) + "cluster/" + cluster + "/"
+}
+
+func resourcesKey(id, app, cluster string) string {
+	return clusterKey(id, app, cluster) + "resource/"
+}
+
+func orderKey(id, app, cluster string) string {
+	return resourcesKey(id, app, cluster) + "instruction/order/"
+}
+
+func resourceName(o bundle.ID) string { return o.Name + "+" + o.Kind }
+
+func resourceKey(id, app string, o bundle.ID) string {
+	return resourcesKey(id, app, o.Cluster) + resourceName(o) + "/"
+}
+
+// NewID draws a context id: 63 random bits in decimal, as EMCO's are.
+func NewID() string {
+	var b [8]byte
+	rand.Read(b[:])
+	return strconv.FormatUint(binary.BigEndian.Uint64(b[:])>>1, 10)
+}
+
+// operations are the writes that lay a context out, in key order of apps and
+// clusters.
+func operations(c Context) ([]kv.Op, error) {
+	ops := []kv.Op{
+		putJSON(contextKey(c.ID), c.ID),
+		putJSON(metaKey(c.ID), c.Meta),
+	}
+	apps := groupByApp(c.Objects)
+	ops = append(ops, putText(appOrderKey(c.ID), map[string]any{"apporder": appNames(apps)}))
+	for _, app := range appNames(apps) {
+		ops = append(ops, putJSON(appKey(c.ID, app), app))
+		for _, cluster := range sortedKeys(apps[app]) {
+			part, err := clusterOperations(c.ID, app, cluster, apps[app][cluster])
+			if err != nil {
+				return nil, err
+			}
+			ops = append(ops, part...)
+		}
+	}
+	return ops, nil
+}
+
+func clusterOperations(id, app, cluster string, objects []bundle.Object) ([]kv.Op, error) {
+	ops := []kv.Op{putJSON(clusterKey(id, app, cluster), cluster)}
+	seen := map[string]bool{}
+	for _, o := range objects {
+		if seen[resourceName(o.ID)] {
+			return nil, fmt.Errorf("app %q holds two objects called %s on %s: a context cannot tell them apart", app, resourceName(o.ID), cluster)
+		}
+		seen[resourceName(o.ID)] = true
+		ops = append(ops, putJSON(resourceKey(id, app, o.ID), string(o.JSON)))
+	}
+	return append(ops, putText(orderKey(id, app, cluster), map[string]any{"resorder": order(objects)})), nil
+}
+
+// order lists resources in the order in which a cluster should get them.
+func order(objects []bundle.Object) []string {
+	sorted := slices.Clone(objects)
+	slices.SortStableFunc(sorted, func(a, b bundle.Object) int { return rank(a.Kind) - rank(b.Kind) })
+	names := make([]string, len(sorted))
+	for i, o := range sorted {
+		names[i] = resourceName(o.ID)
+	}
+	return names
+}
+
+func rank(kind string) int {
+	switch kind {
+	case "Namespace":
+		return 0
+	case "CustomResourceDefinition":
+		return 1
+	}
+	return 2
+}
+
+func groupByApp(objects []bundle.Object) map[string]map[string][]bundle.Object {
+	apps := map[string]map[string][]bundle.Object{}
+	for _, o := range objects {
+		if apps[o.App] == nil {
+			apps[o.App] = map[string][]bundle.Object{}
+		}
+		apps[o.App][o.Cluster] = append(apps[o.App][o.Cluster], o)
+	}
+	return apps
+}
+
+func appNames[V any](apps map[string]V) []string { return sortedKeys(apps) }
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func putJSON(key string, value any) kv.Op {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("%T always marshals: %v", value, err))
+	}
+	return kv.Put(key, raw)
+}
+
+// putText writes JSON as a JSON text.
+func putText(key string, value any) kv.Op {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("%T always marshals: %v", value, err))
+	}
+	return putJSON(key, string(raw))
+}
+
+// parseResource reads "…/resource/<name>+<Kind>/" of one app and cluster.
+func parseResource(cluster, app string, item kv.Item) (bundle.Object, error) {
+	var text string
+	if err := json.Unmarshal(item.Value, &text); err != nil {
+		return bundle.Object{}, fmt.Errorf("%s holds no text: %w", item.Key, err)
+	}
+	return bundle.Parse(cluster, app, []byte(text))
+}
+
+// isResource tells a resource's key from those of instructions and statuses.
+func isResource(prefix, key string) bool {
+	name := strings.TrimSuffix(strings.TrimPrefix(key, prefix), "/")
+	return !strings.Contains(name, "/") && strings.Contains(name, "+")
+}

@@ -1,0 +1,206 @@
+// Package bundle holds Kubernetes objects on their way from a plan to the
+// clusters: which cluster, which object, and its canonical JSON. It knows
+// nobody: neither Kubernetes' types nor any store.
+package bundle
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Labels and annotations that Signpost writes.
+const (
+	LabelManagedBy    = "app.kubernetes.io/managed-by"
+	ManagedBy         = "signpost"
+	LabelInstallation = "signpost.dev/installation"
+	LabelProject      = "signpost.dev/project"
+	LabelRecord       = "signpost.dev/record"
+	LabelScope        = "signpost.dev/scope"
+	LabelApp          = "signpost.dev/app"
+	LabelLogicalCloud = "signpost.dev/logical-cloud"
+	LabelDIG          = "signpost.dev/deployment-intent-group"
+
+	// AnnotationValuesFrom marks a Secret whose values the sync worker puts in
+	// when it applies it: a JSON object from the Secret's keys to the ids of
+	// sealed values. So no context, release or plan holds a secret value (I9).
+	AnnotationValuesFrom = "signpost.dev/values-from"
+)
+
+// ID identifies an object: which cluster ("provider+cluster"), and what the
+// API server there calls it. Namespace is empty for cluster-scoped kinds.
+type ID struct {
+	Cluster   string
+	Group     string // API group, empty for the core group
+	Kind      string
+	Namespace string
+	Name      string
+}
+
+// String is "cluster Kind.group namespace/name", for messages.
+func (id ID) String() string {
+	kind := id.Kind
+	if id.Group != "" {
+		kind += "." + id.Group
+	}
+	if id.Namespace == "" {
+		return id.Cluster + " " + kind + " " + id.Name
+	}
+	return id.Cluster + " " + kind + " " + id.Namespace + "/" + id.Name
+}
+
+// Compare orders ids by cluster, group, kind, namespace and name.
+func Compare(a, b ID) int {
+	return cmp.Or(
+		cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind),
+		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// Object is one object for one cluster.
+type Object struct {
+	ID
+	App  string // the app that it belongs to, which is where an app context files it
+	JSON []byte // canonical: keys sorted, no status, no null creationTimestamp
+}
+
+// New makes an object from anything that marshals to a Kubernetes object.
+func New(cluster, app string, object any) (Object, error) {
+	raw, err := json.Marshal(object)
+	if err != nil {
+		return Object{}, fmt.Errorf("marshal %T: %w", object, err)
+	}
+	return Parse(cluster, app, raw)
+}
+
+// Parse makes an object from the JSON of a Kubernetes object. It fails unless
+// apiVersion, kind and metadata.name are there.
+func Parse(cluster, app string, raw []byte) (Object, error) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var content map[string]any
+	if err := decoder.Decode(&content); err != nil {
+		return Object{}, fmt.Errorf("not a JSON object: %w", err)
+	}
+	delete(content, "status")
+	dropNullCreation(content)
+	canonical, err := json.Marshal(content)
+	if err != nil {
+		return Object{}, err
+	}
+	id, err := identify(cluster, canonical)
+	return Object{ID: id, App: app, JSON: canonical}, err
+}
+
+func identify(cluster string, raw []byte) (ID, error) {
+	var head struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Metadata   struct {
+			Name      string `json:"name"`
+			Namespace string `json:"namespace"`
+		} `json:"metadata"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return ID{}, err
+	}
+	if head.APIVersion == "" || head.Kind == "" || head.Metadata.Name == "" {
+		return ID{}, fmt.Errorf("an object needs apiVersion, kind and metadata.name")
+	}
+	group, _, grouped := strings.Cut(head.APIVersion, "/")
+	if !grouped {
+		group = ""
+	}
+	return ID{Cluster: cluster, Group: group, Kind: head.Kind, Namespace: head.Metadata.Namespace, Name: head.Metadata.Name}, nil
+}
+
+// dropNullCreation removes what Go's typed structs write for an unset
+// creation time, wherever an object's metadata may be nested.
+func dropNullCreation(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if at, ok := v["creationTimestamp"]; ok && at == nil {
+			delete(v, "creationTimestamp")
+		}
+		for _, inner := range v {
+			dropNullCreation(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			dropNullCreation(inner)
+		}
+	}
+}
+
+// Digest is the hex SHA-256 of the object's canonical JSON. A secret value is
+// in it by its reference alone, which changes with the value.
+func (o Object) Digest() string {
+	sum := sha256.Sum256(o.JSON)
+	return hex.EncodeToString(sum[:])
+}
+
+// Bundle is a set of objects, ordered by ID, no ID twice.
+type Bundle []Object
+
+// Collect orders objects into a bundle. Two objects of one ID must be equal;
+// the error names both apps otherwise.
+func Collect(objects []Object) (Bundle, error) {
+	sorted := slices.Clone(objects)
+	slices.SortStableFunc(sorted, func(a, b Object) int { return Compare(a.ID, b.ID) })
+	var out Bundle
+	for _, o := range sorted {
+		if len(out) == 0 || out[len(out)-1].ID != o.ID {
+			out = append(out, o)
+			continue
+		}
+		if last := out[len(out)-1]; !bytes.Equal(last.JSON, o.JSON) {
+			return nil, fmt.Errorf("apps %q and %q both hold %s, and differ", last.App, o.App, o.ID)
+		}
+	}
+	return out, nil
+}
+
+// Action is what a change does to an object.
+type Action string
+
+// The actions.
+const (
+	Create    Action = "create"
+	Update    Action = "update"
+	Delete    Action = "delete"
+	Unchanged Action = "unchanged"
+)
+
+// Change is the difference of one object between two bundles.
+type Change struct {
+	Action   Action
+	ID       ID
+	Old, New []byte // canonical JSON, nil where the object is not
+}
+
+// Diff compares two bundles object by object, ordered by ID.
+func Diff(old, new Bundle) []Change {
+	var out []Change
+	for len(old) > 0 || len(new) > 0 {
+		switch {
+		case len(new) == 0 || len(old) > 0 && Compare(old[0].ID, new[0].ID) < 0:
+			out = append(out, Change{Action: Delete, ID: old[0].ID, Old: old[0].JSON})
+			old = old[1:]
+		case len(old) == 0 || Compare(old[0].ID, new[0].ID) > 0:
+			out = append(out, Change{Action: Create, ID: new[0].ID, New: new[0].JSON})
+			new = new[1:]
+		default:
+			action := Update
+			if bytes.Equal(old[0].JSON, new[0].JSON) {
+				action = Unchanged
+			}
+			out = append(out, Change{Action: action, ID: old[0].ID, Old: old[0].JSON, New: new[0].JSON})
+			old, new = old[1:], new[1:]
+		}
+	}
+	return out
+}

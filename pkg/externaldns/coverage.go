@@ -1,0 +1,121 @@
+package externaldns
+
+import (
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Coverage tells which host names a record manages. Make it with [NewCoverage];
+// it is cheap to ask and safe for concurrent use.
+type Coverage struct {
+	include, exclude           []string // domain-filter, exclude-domains
+	regexInclude, regexExclude *regexp.Regexp
+	zones                      []string // rfc2136-zone
+	zoneNames                  []string // zone-name-filter
+}
+
+// NewCoverage reads the filters and zones of a record's parameters as
+// external-dns applies them from v0.21 on. Values that [Check] refuses are
+// passed over.
+func NewCoverage(provider string, parameters Parameters) Coverage {
+	c := Coverage{
+		include:      unicodeNames(list(parameters, "domain-filter")),
+		exclude:      unicodeNames(list(parameters, "exclude-domains")),
+		regexInclude: expression(parameters, "regex-domain-filter"),
+		regexExclude: expression(parameters, "regex-domain-exclusion"),
+	}
+	switch findProvider(provider).family {
+	case familyRFC2136:
+		c.zones = unicodeNames(list(parameters, "rfc2136-zone"))
+	case familyAzure:
+		c.zoneNames = unicodeNames(list(parameters, "zone-name-filter"))
+	}
+	return c
+}
+
+// Covers tells whether a host name, in canonical form, is among those that the
+// record manages. Domains match on label boundaries, one with a leading dot its
+// subdomains alone; regular expressions replace the domains; a name also lies
+// in one of the zones, where the parameters name zones.
+func (c Coverage) Covers(host string) bool {
+	host = toUnicode(host)
+	if len(c.zones) > 0 && !matchZone(c.zones, host) {
+		return false
+	}
+	if len(c.zoneNames) > 0 && !matchSuffix(c.zoneNames, host) {
+		return false
+	}
+	if c.regexInclude != nil || c.regexExclude != nil {
+		return (c.regexExclude == nil || !c.regexExclude.MatchString(host)) &&
+			(c.regexInclude == nil || c.regexInclude.MatchString(host))
+	}
+	return (len(c.include) == 0 || matchSuffix(c.include, host)) && !matchSuffix(c.exclude, host)
+}
+
+// Covers asks [NewCoverage] about one name.
+func Covers(provider string, parameters Parameters, host string) bool {
+	return NewCoverage(provider, parameters).Covers(host)
+}
+
+// Interval is the time between two synchronizations: the parameter, or one
+// minute where it is absent or not right.
+func Interval(parameters Parameters) time.Duration {
+	if texts := list(parameters, "interval"); len(texts) > 0 {
+		if interval, err := time.ParseDuration(texts[0]); err == nil {
+			return interval
+		}
+	}
+	return time.Minute
+}
+
+// list reads the right items of one parameter.
+func list(parameters Parameters, name string) []string {
+	flag, _ := loadTable().find(name)
+	all, _ := items(parameters[name])
+	var texts []string
+	for _, item := range all {
+		if result := flag.read(item); result.text != "" {
+			texts = append(texts, result.text)
+		}
+	}
+	return texts
+}
+
+func expression(parameters Parameters, name string) *regexp.Regexp {
+	texts := list(parameters, name)
+	if len(texts) == 0 {
+		return nil
+	}
+	compiled, err := regexp.Compile(texts[0])
+	if err != nil {
+		return nil
+	}
+	return compiled
+}
+
+// matchSuffix tells whether a name is one of the domains or below it.
+func matchSuffix(domains []string, host string) bool {
+	for _, domain := range domains {
+		if strings.HasPrefix(domain, ".") {
+			if strings.HasSuffix(host, domain) {
+				return true
+			}
+			continue
+		}
+		if host == domain || strings.HasSuffix(host, "."+domain) {
+			return true
+		}
+	}
+	return false
+}
+
+// matchZone is matchSuffix, where the root zone holds every name.
+func matchZone(zones []string, host string) bool {
+	for _, zone := range zones {
+		if zone == "." || matchSuffix([]string{zone}, host) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,85 @@
+package externaldns
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestCovers(t *testing.T) {
+	for _, c := range []struct {
+		reason     string
+		provider   string
+		parameters Parameters
+		host       string
+		want       bool
+	}{
+		{"no filter covers everything", "coredns", nil, "www.lab.example", true},
+		{"below the domain", "coredns", Parameters{"domain-filter": "lab.example"}, "www.lab.example", true},
+		{"the domain itself", "coredns", Parameters{"domain-filter": "lab.example"}, "lab.example", true},
+		{"not on a label's boundary", "coredns", Parameters{"domain-filter": "lab.example"}, "www.notlab.example", false},
+		{"above the domain", "coredns", Parameters{"domain-filter": "lab.example"}, "example", false},
+		{"a wildcard name", "coredns", Parameters{"domain-filter": "lab.example"}, "*.lab.example", true},
+		{"one of several", "coredns", Parameters{"domain-filter": []any{"a.example", "lab.example"}}, "www.lab.example", true},
+		{"a leading dot: subdomains", "coredns", Parameters{"domain-filter": ".lab.example"}, "www.lab.example", true},
+		{"a leading dot: not the domain", "coredns", Parameters{"domain-filter": ".lab.example"}, "lab.example", false},
+		{"case and final dot do not matter", "coredns", Parameters{"domain-filter": "LAB.example."}, "www.lab.example", true},
+		{"excluded", "coredns", Parameters{"domain-filter": "lab.example", "exclude-domains": "in.lab.example"}, "a.in.lab.example", false},
+		{"beside the excluded", "coredns", Parameters{"domain-filter": "lab.example", "exclude-domains": "in.lab.example"}, "a.lab.example", true},
+		{"excluded alone", "coredns", Parameters{"exclude-domains": "lab.example"}, "a.lab.example", false},
+		{"empty text is absent", "coredns", Parameters{"domain-filter": ""}, "a.lab.example", true},
+		{"regular expression", "coredns", Parameters{"regex-domain-filter": `^[a-c]\.lab\.`}, "b.lab.example", true},
+		{"regular expression, no match", "coredns", Parameters{"regex-domain-filter": `^[a-c]\.lab\.`}, "d.lab.example", false},
+		{"it replaces domains", "coredns", Parameters{"regex-domain-filter": "other", "domain-filter": "lab.example"}, "a.lab.example", false},
+		{"excluded by a regular expression", "coredns", Parameters{"regex-domain-filter": "lab", "regex-domain-exclusion": "^in"}, "in.lab.example", false},
+		{"an exclusion replaces domains, too", "coredns", Parameters{"regex-domain-exclusion": "^in", "domain-filter": "lab.example"}, "a.other.example", true},
+		{"in the zone", "rfc2136", Parameters{"rfc2136-zone": "corp.example"}, "www.corp.example", true},
+		{"outside the zone", "rfc2136", Parameters{"rfc2136-zone": "corp.example"}, "www.lab.example", false},
+		{"the zone needs a label's boundary", "rfc2136", Parameters{"rfc2136-zone": "corp.example"}, "www.mycorp.example", false},
+		{"in the zone, but not in the domain", "rfc2136", Parameters{"rfc2136-zone": "corp.example", "domain-filter": "a.corp.example"}, "b.corp.example", false},
+		{"the root zone", "rfc2136", Parameters{"rfc2136-zone": "."}, "www.lab.example", true},
+		{"another provider's zone does not count", "coredns", Parameters{"rfc2136-zone": "corp.example"}, "www.lab.example", true},
+		{"azure's zone by name", "azure-dns", Parameters{"zone-name-filter": "lab.example"}, "www.corp.example", false},
+		{"a domain in Unicode", "coredns", Parameters{"domain-filter": "münchen.example"}, "www.xn--mnchen-3ya.example", true},
+		{"a domain in ASCII, regular expression in Unicode", "coredns", Parameters{"regex-domain-filter": `\.münchen\.`}, "www.xn--mnchen-3ya.example", true},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			assert.Equal(t, c.want, Covers(c.provider, c.parameters, c.host))
+		})
+	}
+}
+
+func TestInterval(t *testing.T) {
+	assert.Equal(t, time.Minute, Interval(nil))
+	assert.Equal(t, 5*time.Second, Interval(Parameters{"interval": "5s"}))
+	assert.Equal(t, time.Minute, Interval(Parameters{"interval": "never"}), "Check refuses it")
+}
+
+func TestToUnicode(t *testing.T) {
+	for _, c := range []struct{ reason, ascii, want string }{
+		{"plain", "www.lab.example", "www.lab.example"},
+		{"one letter", "xn--mnchen-3ya.example", "münchen.example"},
+		{"several labels", "xn--bcher-kva.xn--caf-dma.example", "bücher.café.example"},
+		{"no ASCII at all", "xn--fsqu00a.xn--0zwm56d", "例子.测试"},
+		{"far code points", "xn--ls8h.example", "💩.example"},
+		{"not punycode", "xn--!.example", "xn--!.example"},
+		{"a number without end", "xn--zzzzzzzzzzzzzz.example", "xn--zzzzzzzzzzzzzz.example"},
+	} {
+		assert.Equal(t, c.want, toUnicode(c.ascii), c.reason)
+	}
+}
+
+func BenchmarkCovers(b *testing.B) {
+	c := NewCoverage("rfc2136", Parameters{"rfc2136-zone": "corp.example", "domain-filter": []any{"corp.example", "lab.example"}})
+	for b.Loop() {
+		c.Covers("www.corp.example")
+	}
+}
+
+func BenchmarkCheck(b *testing.B) {
+	record := rfc2136(nil)
+	for b.Loop() {
+		Check(record)
+	}
+}

@@ -1,0 +1,155 @@
+package externaldns
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Kind is what a flag's value must look like.
+type Kind string
+
+// The kinds of values.
+const (
+	Text      Kind = "text"            // any text without control characters
+	Bool      Kind = "boolean"         // rendered as --x or --no-x
+	Integer   Kind = "integer"         // whole number within the row's bounds
+	Duration  Kind = "duration"        // Go notation: 30s, 5m, 1h30m
+	Enum      Kind = "enumeration"     // one of the row's values
+	Host      Kind = "host"            // host name or IP address, without port
+	Zone      Kind = "zone"            // DNS zone in its ASCII form
+	Domain    Kind = "domain"          // domain suffix; with a leading dot subdomains alone
+	Regexp    Kind = "regexp"          // Go regular expression
+	Template  Kind = "template"        // Go text/template
+	Network   Kind = "network"         // CIDR: 203.0.113.0/24
+	Address   Kind = "listen address"  // [host]:port
+	KeyPrefix Kind = "key prefix"      // prefix of etcd keys, normalised to /…/
+	Affix     Kind = "name part"       // prefix or suffix of the first label of a TXT name
+	Owner     Kind = "owner id"        // what an ownership record can carry
+	Algorithm Kind = "TSIG algorithm"  // hmac-…; others are kept but cannot work
+	Pair      Kind = "key=value pair"  // tag
+	Reserved  Kind = "set by Signpost" // never a parameter
+)
+
+// Flag is a row of the table: one flag of external-dns.
+type Flag struct {
+	Name string // as on the command line, without dashes
+	Kind Kind
+	List bool   // repeats; one argument for each item
+	Doc  string // one line
+
+	Values   []string      // of an Enum: the seed's and external-dns' together
+	Min, Max int64         // bounds of an Integer; Max zero: none
+	Shortest time.Duration // bound of a Duration
+
+	Family     string   // providers that it belongs to; empty: general
+	Providers  []string // those under which it has an effect; empty: all of its family
+	Registries []string // those with which it has an effect; empty: all
+
+	Since     Version // first release in which it works; zero: before OldestVersion
+	Removed   Version // first release without it; zero: still there
+	Renamed   Version // first release that calls it Successor; zero: never
+	Successor string
+	Unused    string // why it has no effect in Signpost at all; empty: it has
+
+	Secret  bool   // never an argument, always an environment variable
+	Default string // what Signpost sets where the record says nothing; empty: external-dns' own
+	Sample  string // a value that is right
+}
+
+const environmentPrefix = "EXTERNAL_DNS_"
+
+// Environment is the variable from which external-dns reads the flag:
+// EXTERNAL_DNS_RFC2136_TSIG_SECRET for rfc2136-tsig-secret.
+func (f Flag) Environment() string {
+	return environmentPrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+}
+
+// Flags lists the table by name. The caller owns the slice, not the slices
+// within the rows, which are shared and must not be changed.
+func Flags() []Flag {
+	return slices.Clone(loadTable().rows)
+}
+
+// table is the flags with their indexes. It is built once and never changed.
+type table struct {
+	rows         []Flag
+	byName       map[string]int
+	predecessors map[string]int // successor's name → row of the former name
+}
+
+// loadTable is a constant that Go cannot write as one.
+//
+//nolint:gochecknoglobals // computed once, read-only
+var loadTable = sync.OnceValue(func() table {
+	rows := slices.Concat(
+		reservedFlags(), generalFlags(), sourceFlags(), filterFlags(), registryFlags(),
+		awsFlags(), azureFlags(), corednsFlags(), rfc2136Flags(),
+	)
+	slices.SortFunc(rows, func(a, b Flag) int { return strings.Compare(a.Name, b.Name) })
+	t := table{rows: rows, byName: map[string]int{}, predecessors: map[string]int{}}
+	for i, row := range rows {
+		t.byName[row.Name] = i
+		if row.Successor != "" {
+			t.predecessors[row.Successor] = i
+		}
+	}
+	return t
+})
+
+// find gives the row of a flag by its name.
+func (t table) find(name string) (Flag, bool) {
+	i, ok := t.byName[name]
+	if !ok {
+		return Flag{}, false
+	}
+	return t.rows[i], true
+}
+
+// predecessor gives the row of a flag's former name.
+func (t table) predecessor(name string) (Flag, bool) {
+	i, ok := t.predecessors[name]
+	if !ok {
+		return Flag{}, false
+	}
+	return t.rows[i], true
+}
+
+// byEnvironment gives the row of the flag that a variable sets.
+func (t table) byEnvironment(variable string) (Flag, bool) {
+	name, ok := strings.CutPrefix(variable, environmentPrefix)
+	if !ok {
+		return Flag{}, false
+	}
+	return t.find(strings.ToLower(strings.ReplaceAll(name, "_", "-")))
+}
+
+// lookup gives the row of a parameter, and whether it is the no- form of a boolean.
+func (t table) lookup(parameter string) (flag Flag, negated, ok bool) {
+	if flag, ok = t.find(parameter); ok {
+		return flag, false, true
+	}
+	if rest, isNo := strings.CutPrefix(parameter, "no-"); isNo {
+		if flag, ok = t.find(rest); ok && flag.Kind == Bool {
+			return flag, true, true
+		}
+	}
+	return Flag{}, false, false
+}
+
+// nearest gives the parameter most similar to an unknown one.
+func (t table) nearest(parameter string) string {
+	names := make([]string, 0, len(t.rows))
+	for _, row := range t.rows {
+		if row.Kind != Reserved {
+			names = append(names, row.Name)
+		}
+	}
+	if rest, isNo := strings.CutPrefix(parameter, "no-"); isNo {
+		if near, _ := t.find(nearestName(rest, names)); near.Kind == Bool {
+			return "no-" + near.Name
+		}
+	}
+	return nearestName(parameter, names)
+}

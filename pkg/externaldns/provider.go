@@ -1,0 +1,82 @@
+package externaldns
+
+import "slices"
+
+// providerRow is a value of external-dns' --provider.
+type providerRow struct {
+	name    string
+	family  string  // whose parameters it takes; several providers share one
+	removed Version // first release without it; zero: still there
+}
+
+const (
+	familyAWS     = "aws"
+	familyAzure   = "azure"
+	familyCoreDNS = "coredns"
+	familyRFC2136 = "rfc2136"
+)
+
+// providerRows lists every provider of the supported releases, by name.
+func providerRows() []providerRow {
+	return []providerRow{
+		{name: "akamai", family: "akamai", removed: V022},
+		{name: "alibabacloud", family: "alibabacloud"},
+		{name: "aws", family: familyAWS},
+		{name: "aws-sd", family: familyAWS},
+		{name: "azure", family: familyAzure},
+		{name: "azure-dns", family: familyAzure}, // another word for azure
+		{name: "azure-private-dns", family: familyAzure},
+		{name: "civo", family: "civo"},
+		{name: "cloudflare", family: "cloudflare"},
+		{name: "coredns", family: familyCoreDNS},
+		{name: "digitalocean", family: "digitalocean", removed: V021},
+		{name: "dnsimple", family: "dnsimple"},
+		{name: "exoscale", family: "exoscale"},
+		{name: "gandi", family: "gandi"},
+		{name: "godaddy", family: "godaddy"},
+		{name: "google", family: "google"},
+		{name: "inmemory", family: "inmemory"},
+		{name: "linode", family: "linode"},
+		{name: "ns1", family: "ns1"},
+		{name: "oci", family: "oci"},
+		{name: "ovh", family: "ovh"},
+		{name: "pdns", family: "pdns"},
+		{name: "pihole", family: "pihole"},
+		{name: "plural", family: "plural", removed: V022},
+		{name: "rfc2136", family: familyRFC2136},
+		{name: "scaleway", family: "scaleway"},
+		{name: "skydns", family: familyCoreDNS}, // another word for coredns
+		{name: "transip", family: "transip", removed: V022},
+		{name: "webhook", family: "webhook"},
+	}
+}
+
+// Providers lists the names of all providers of the supported releases, sorted.
+func Providers() []string {
+	rows := providerRows()
+	names := make([]string, len(rows))
+	for i, row := range rows {
+		names[i] = row.name
+	}
+	return names
+}
+
+// KnownProvider tells whether external-dns has, or had in a supported release,
+// a provider of that name. Where it has not, nearest is the most similar one.
+func KnownProvider(name string) (known bool, nearest string) {
+	names := Providers()
+	if slices.Contains(names, name) {
+		return true, name
+	}
+	return false, nearestName(name, names)
+}
+
+// findProvider gives the row of a provider; an unknown one is a family alone.
+func findProvider(name string) providerRow {
+	rows := providerRows()
+	i := slices.IndexFunc(rows, func(row providerRow) bool { return row.name == name })
+	if i < 0 {
+		return providerRow{name: name, family: name}
+	}
+	return rows[i]
+}

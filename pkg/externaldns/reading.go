@@ -1,0 +1,192 @@
+package externaldns
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// value is what one flag gets.
+type value struct {
+	flag      *Flag
+	parameter string   // as it was given; the flag's name for a default
+	texts     []string // canonical; never empty
+	given     bool     // by the record, not by default
+	idle      bool     // has no effect: it is not rendered
+}
+
+// reading is a record's parameters as understood so far, and what was found.
+// Rules add to it; Check and Compile read it.
+type reading struct {
+	record  Record
+	family  string
+	table   table
+	values  map[string]value // by the flag's current name
+	refused []Finding        // make a write fail
+	odd     []Finding        // warnings
+	stuck   []Finding        // warnings of a write, errors of a plan
+}
+
+// understand reads all parameters and applies every rule.
+func understand(record Record) *reading {
+	r := &reading{
+		record: record,
+		family: findProvider(record.Provider).family,
+		table:  loadTable(),
+		values: map[string]value{},
+	}
+	for _, parameter := range slices.Sorted(maps.Keys(record.Parameters)) {
+		r.take(parameter, record.Parameters[parameter])
+	}
+	r.setDefaults()
+	for _, rule := range rules() {
+		rule(r)
+	}
+	return r
+}
+
+// take reads one parameter.
+func (r *reading) take(parameter string, raw any) {
+	flag, negated, known := r.table.lookup(parameter)
+	switch {
+	case !known:
+		r.refuse(about(parameter, fmt.Sprintf("unknown parameter; the nearest known one is %s", r.table.nearest(parameter))))
+	case flag.Kind == Reserved:
+		r.refuse(about(parameter, "is set by Signpost itself and cannot be a parameter"))
+	case flag.Family != "" && flag.Family != r.family:
+		r.refuse(about(parameter, fmt.Sprintf("belongs to provider %s, not %s", flag.Family, r.record.Provider)))
+	default:
+		if texts := r.texts(parameter, flag, raw); len(texts) > 0 {
+			r.assign(value{flag: &flag, parameter: parameter, texts: texts, given: true}, negated)
+		}
+	}
+}
+
+// texts reads the items of one parameter.
+func (r *reading) texts(parameter string, flag Flag, raw any) []string {
+	var texts []string
+	all, isList := items(raw)
+	for i, item := range all {
+		where := about(parameter, "")
+		if isList {
+			where.Pointer += fmt.Sprintf("/%d", i)
+		}
+		result := flag.read(item)
+		for _, note := range []struct {
+			text string
+			to   *[]Finding
+		}{{result.wrong, &r.refused}, {result.stuck, &r.stuck}, {result.note, &r.odd}} {
+			if note.text != "" {
+				where.Detail = note.text
+				*note.to = append(*note.to, where)
+			}
+		}
+		if result.text != "" {
+			texts = append(texts, result.text)
+		}
+	}
+	if !flag.List && len(texts) > 1 {
+		r.refuse(about(parameter, fmt.Sprintf("takes one value, not %d", len(texts))))
+		return texts[:1]
+	}
+	return texts
+}
+
+// assign stores a value under the flag's current name. Of several forms of one
+// flag the new name wins over the former, and the no- form over the plain one;
+// parameters come sorted by name, so the order does not decide.
+func (r *reading) assign(v value, negated bool) {
+	if negated {
+		v.texts = []string{map[string]string{"true": "false", "false": "true"}[v.texts[0]]}
+	}
+	if v.flag.Successor != "" {
+		successor, _ := r.table.find(v.flag.Successor)
+		r.warn(about(v.parameter, fmt.Sprintf("is called %s from %s on; it is rendered under the name that the version knows", successor.Name, v.flag.Renamed)))
+		v.flag = &successor
+	}
+	other, taken := r.values[v.flag.Name]
+	switch {
+	case !taken:
+		r.values[v.flag.Name] = v
+	case formRank(v) > formRank(other):
+		r.values[v.flag.Name] = v
+		r.warn(about(other.parameter, fmt.Sprintf("is given as %s, too, which wins", v.parameter)))
+	default:
+		r.warn(about(v.parameter, fmt.Sprintf("is given as %s, too, which wins", other.parameter)))
+	}
+}
+
+// formRank orders the ways to write one flag; the highest wins.
+func formRank(v value) int {
+	rank := 0
+	if v.parameter == v.flag.Name || v.parameter == "no-"+v.flag.Name {
+		rank += 2
+	}
+	if strings.HasPrefix(v.parameter, "no-") {
+		rank++
+	}
+	return rank
+}
+
+// setDefaults fills in what Signpost sets where the record says nothing.
+func (r *reading) setDefaults() {
+	for i := range r.table.rows {
+		flag := &r.table.rows[i]
+		if _, given := r.values[flag.Name]; given || flag.Default == "" || flag.Family != "" && flag.Family != r.family {
+			continue
+		}
+		r.values[flag.Name] = value{flag: flag, parameter: flag.Name, texts: []string{r.defaultOf(flag)}}
+	}
+}
+
+// defaultOf is the row's default, but where another parameter decides.
+func (r *reading) defaultOf(flag *Flag) string {
+	switch {
+	case flag.Name == "registry" && r.record.Provider == "aws-sd":
+		return "aws-sd" // Cloud Map has no place for TXT records
+	case flag.Name == "rfc2136-port" && r.on("rfc2136-use-tls"):
+		return "853"
+	default:
+		return flag.Default
+	}
+}
+
+func (r *reading) refuse(f Finding) { r.refused = append(r.refused, f) }
+func (r *reading) warn(f Finding)   { r.odd = append(r.odd, f) }
+func (r *reading) cannot(f Finding) { r.stuck = append(r.stuck, f) }
+
+// has, one and on give a flag's value, set by the record or by default.
+func (r *reading) has(name string) bool   { return len(r.values[name].texts) > 0 }
+func (r *reading) one(name string) string { return strings.Join(r.values[name].texts, " ") }
+func (r *reading) on(name string) bool    { return r.one(name) == "true" }
+
+// given tells whether the record sets a flag, as a parameter or in the environment.
+func (r *reading) given(name string) bool {
+	flag, _ := r.table.find(name)
+	return r.values[name].given || slices.Contains(r.record.Environment, flag.Environment())
+}
+
+// written is a flag's name as the record wrote it, for pointers.
+func (r *reading) written(name string) string {
+	if v, ok := r.values[name]; ok {
+		return v.parameter
+	}
+	return name
+}
+
+// idle takes a value out of the rendering, saying why.
+func (r *reading) idle(name, why string) {
+	v, ok := r.values[name]
+	if !ok || v.idle {
+		return
+	}
+	v.idle = true
+	r.values[name] = v
+	if v.given {
+		r.warn(about(v.parameter, why+"; it is left out"))
+	}
+}
+
+// names lists the flags that have a value, sorted.
+func (r *reading) names() []string { return slices.Sorted(maps.Keys(r.values)) }

@@ -1,0 +1,61 @@
+package externaldns
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTakeSecretsPartsThemFromTheRest(t *testing.T) {
+	given := Parameters{
+		"rfc2136-tsig-secret": " c2VjcmV0\n", "rfc2136-kerberos-password": "", "txt-encrypt-aes-key": 42.0,
+		"rfc2136-zone": "corp.example",
+	}
+	public, secrets := TakeSecrets(given)
+	assert.Equal(t, Parameters{"rfc2136-zone": "corp.example"}, public)
+	require.Len(t, secrets, 1)
+	assert.Equal(t, "EXTERNAL_DNS_RFC2136_TSIG_SECRET", secrets[0].Environment)
+	assert.Equal(t, "c2VjcmV0", secrets[0].Value)
+	assert.Len(t, given, 4, "the argument is not changed")
+	for _, format := range []string{"%v", "%s", "%+v", "%#v"} {
+		assert.NotContains(t, fmt.Sprintf(format, secrets), "c2VjcmV0")
+	}
+}
+
+func TestTakenSecretsAreKnownByTheirVariable(t *testing.T) {
+	errors, warnings := Check(rfc2136(nil))
+	assert.Empty(t, errors)
+	assert.Empty(t, warnings, "the secret is in the environment")
+}
+
+func TestExtraArgs(t *testing.T) {
+	arguments, findings := Compile(options(coredns(nil)))
+	require.Empty(t, findings)
+	for _, c := range []struct {
+		reason string
+		extra  []string
+		want   []string
+	}{
+		{"a flag of an unlisted provider", []string{"--cloudflare-proxied", "--gloo-namespace=a"}, nil},
+		{"another item of a list", []string{"--domain-filter=other.example"}, nil},
+		{"a boolean", []string{"--no-events"}, nil},
+		{"no flag", []string{"-x", "y", "--", "--a b=c"}, []string{
+			`/0 must be one argument such as "--flag=value" or "--flag"`, `/1 must be one argument such as "--flag=value" or "--flag"`,
+			`/2 must be one argument such as "--flag=value" or "--flag"`, `/3 must be one argument such as "--flag=value" or "--flag"`}},
+		{"another namespace", []string{"--namespace=kube-system"}, []string{"/0 is set by Signpost itself"}},
+		{"a secret", []string{"--rfc2136-tsig-secret=x"}, []string{"/0 would show the secret; give it as a credential for EXTERNAL_DNS_RFC2136_TSIG_SECRET"}},
+		{"a boolean with a value", []string{"--events=true"}, []string{"/0 is a boolean; write --events or --no-events"}},
+		{"a value is missing", []string{"--log-level"}, []string{"/0 has no value; write --log-level=…"}},
+		{"a flag that is rendered", []string{"--policy=sync"}, []string{"/0 is set already, and external-dns takes it once; set the parameter policy"}},
+		{"a flag twice", []string{"--events", "--no-events"}, []string{"/1 is set already, and external-dns takes it once; set the parameter events"}},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			if c.want == nil {
+				c.want = []string{}
+			}
+			assert.Equal(t, c.want, lines(CheckExtraArgs(c.extra, arguments.Args)))
+		})
+	}
+}

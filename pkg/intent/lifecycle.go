@@ -1,0 +1,77 @@
+package intent
+
+import "time"
+
+// Action is what a lifecycle request asks for.
+type Action string
+
+// The actions.
+const (
+	Instantiate Action = "instantiate"
+	Update      Action = "update"
+	Terminate   Action = "terminate"
+)
+
+// State is where a deployment intent group stands.
+type State string
+
+// The states.
+const (
+	Created       State = "Created"
+	Instantiating State = "Instantiating"
+	Instantiated  State = "Instantiated"
+	Updating      State = "Updating"
+	Terminating   State = "Terminating"
+	Terminated    State = "Terminated"
+	Failed        State = "Failed" // an accepted release that could not be committed; it is retried
+)
+
+// Plan is what a lifecycle action would do.
+type Plan struct {
+	Token    string         `json:"token"` // for ?confirm=: bound to the revision of every input and to the actions
+	Objects  []ObjectChange `json:"objects"`
+	Names    []NameChange   `json:"names"`
+	Warnings []string       `json:"warnings"`
+	Errors   []Field        `json:"errors"`
+}
+
+// ObjectChange is one Kubernetes object in a plan.
+type ObjectChange struct {
+	Cluster   string `json:"cluster"` // provider+cluster
+	Action    string `json:"action"`  // create, update, delete, unchanged
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"` // empty for cluster-scoped kinds
+	Name      string `json:"name"`
+	Diff      string `json:"diff"` // a unified diff of the YAML; empty when unchanged
+}
+
+// NameChange is one DNS name and type in a plan.
+type NameChange struct {
+	Name    string   `json:"name"`
+	Type    string   `json:"type"`
+	Record  string   `json:"record"`
+	Action  string   `json:"action"` // create, update, delete, unchanged
+	Targets []string `json:"targets"`
+}
+
+// Accepted answers a lifecycle request.
+type Accepted struct {
+	ContextID string `json:"contextID"`
+	Revision  int64  `json:"revision"` // of the release
+}
+
+// Event is one thing that happened to an owner.
+type Event struct {
+	Time     time.Time `json:"time"`
+	Actor    string    `json:"actor"`
+	Action   Action    `json:"action"`
+	Revision int64     `json:"revision"`
+	Outcome  string    `json:"outcome"` // accepted, refused, completed, failed
+	Message  string    `json:"message"`
+}
+
+// Use is one user of a record.
+type Use struct {
+	DeploymentIntentGroup string   `json:"deploymentIntentGroup"`
+	Clusters              []string `json:"clusters"` // where the external-dns that it uses runs
+}

@@ -1,0 +1,93 @@
+// Package intent holds the domain of Signpost: the shapes of the documents
+// that its users write, the errors that every layer speaks, and the contract
+// of the store that keeps the documents. It depends on the standard library
+// alone.
+package intent
+
+import "strings"
+
+// Path names a document: alternating collection and name segments below the
+// API's base path, as in "projects/shop/dns-update-records/lab". A composite
+// app is named by two segments, its name and its version.
+type Path string
+
+// Join builds a path from its segments.
+func Join(segments ...string) Path { return Path(strings.Join(segments, "/")) }
+
+// Child is the path of the document called name in a collection below p.
+func (p Path) Child(collection, name string) Path {
+	return Join(string(p), collection, name)
+}
+
+// Split divides the path into its collection and the document's name in it.
+// The name holds a slash for composite apps ("store/v1") and for the internal
+// collections of InternalCollections, which are keyed by a whole path.
+func (p Path) Split() (collection, name string) {
+	segments := strings.Split(string(p), "/")
+	if internal(segments[0]) {
+		return segments[0], strings.Join(segments[1:], "/")
+	}
+	start, width := 0, 0
+	for at := 0; at < len(segments); at += width {
+		start, width = at, 2
+		if segments[at] == "composite-apps" {
+			width = 3
+		}
+	}
+	if start+1 > len(segments) {
+		return string(p), ""
+	}
+	return strings.Join(segments[:start+1], "/"), strings.Join(segments[start+1:], "/")
+}
+
+// Collection is the collection that holds the document.
+func (p Path) Collection() string {
+	collection, _ := p.Split()
+	return collection
+}
+
+// Name is the document's name in its collection.
+func (p Path) Name() string {
+	_, name := p.Split()
+	return name
+}
+
+// Parent is the document that the collection belongs to, empty at the top.
+func (p Path) Parent() Path {
+	collection, _ := p.Split()
+	cut := strings.LastIndexByte(collection, '/')
+	if cut < 0 {
+		return ""
+	}
+	return Path(collection[:cut])
+}
+
+// Segment is the name that follows a collection segment of the path, as in
+// Segment("projects"); empty when the path has no such collection.
+func (p Path) Segment(collection string) string {
+	segments := strings.Split(string(p), "/")
+	for at := 0; at+1 < len(segments); at += 2 {
+		if segments[at] == collection {
+			return segments[at+1]
+		}
+		if segments[at] == "composite-apps" {
+			at++
+		}
+	}
+	return ""
+}
+
+// Collections that the API does not show: the lifecycle of an owner (named by
+// the owner's path), sealed secret values, the installation's identity, and
+// the reservations of namespaces by projects (named by the namespace).
+const (
+	LifecycleCollection    = "lifecycle"
+	SecretCollection       = "secrets"
+	InstallationCollection = "installation"
+	NamespaceCollection    = "namespaces"
+)
+
+func internal(collection string) bool {
+	return collection == LifecycleCollection || collection == SecretCollection ||
+		collection == InstallationCollection || collection == NamespaceCollection
+}

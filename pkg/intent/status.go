@@ -1,0 +1,111 @@
+package intent
+
+import "time"
+
+// Status is what is known of a deployment intent group. It never claims what
+// was not observed (I6).
+type Status struct {
+	State      State             `json:"state"`
+	ContextID  string            `json:"contextID"`
+	Revision   int64             `json:"revision"` // of the release, 0 before the first
+	Conditions []StatusCondition `json:"conditions"`
+	Clusters   []ClusterStatus   `json:"clusters"`
+	Providers  []ProviderStatus  `json:"providers"`
+	Names      []NameStatus      `json:"names"`
+	Leftovers  []Leftover        `json:"leftovers,omitempty"`
+	Message    string            `json:"message,omitempty"` // why the state is Failed
+}
+
+// StatusCondition is one aspect of a status, in Kubernetes' form.
+type StatusCondition struct {
+	Type               string    `json:"type"`   // Planned, Committed, Synced, Published, Verified
+	Status             string    `json:"status"` // True, False, Unknown
+	Reason             string    `json:"reason"` // one word in CamelCase
+	Message            string    `json:"message"`
+	LastTransitionTime time.Time `json:"lastTransitionTime"`
+}
+
+// ClusterStatus is one cluster's share of the objects.
+type ClusterStatus struct {
+	ClusterRef
+	Reachable bool             `json:"reachable"`
+	Message   string           `json:"message"`
+	Resources []ResourceStatus `json:"resources"`
+}
+
+// ResourceStatus is one object's state: Pending, Applied, Retrying, Failed or
+// Deleted.
+type ResourceStatus struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Status    string `json:"status"`
+	Message   string `json:"message"`
+}
+
+// ProviderStatus is the external-dns of a record in one cluster.
+type ProviderStatus struct {
+	Record    string     `json:"record"`
+	Cluster   string     `json:"cluster"`
+	Scope     Scope      `json:"scope"`
+	Version   string     `json:"version"`
+	Available *bool      `json:"available,omitempty"` // absent where it cannot be observed
+	LastSync  *time.Time `json:"lastSync,omitempty"`
+	Message   string     `json:"message"` // conflicts of its objects among others
+}
+
+// NameStatus is one DNS name and type with the reasons for its targets.
+type NameStatus struct {
+	Name       string            `json:"name"`
+	Type       string            `json:"type"`
+	Record     string            `json:"record"`
+	Scope      Scope             `json:"scope"`
+	Targets    []string          `json:"targets"`
+	Conditions []StatusCondition `json:"conditions"`
+	Sources    []Source          `json:"sources"`
+	Rejected   []Rejection       `json:"rejected"`
+}
+
+// Source tells where a target comes from.
+type Source struct {
+	Target  string `json:"target"`
+	Cluster string `json:"cluster"` // provider+cluster
+	Object  string `json:"object"`  // "Service namespace/name"
+	Field   string `json:"field"`   // "status.loadBalancer.ingress[0].ip"
+}
+
+// Rejection tells why a candidate is not a target.
+type Rejection struct {
+	Target  string `json:"target"`
+	Cluster string `json:"cluster"`
+	Object  string `json:"object"`
+	Reason  string `json:"reason"`
+}
+
+// Leftover is a name that stayed behind after terminate.
+type Leftover struct {
+	Name   string `json:"name"`
+	Type   string `json:"type"`
+	Record string `json:"record"`
+	Reason string `json:"reason"`
+}
+
+// RecordStatus answers GET …/dns-update-records/{r}/status.
+type RecordStatus struct {
+	Home        *ClusterRef      `json:"home,omitempty"`
+	OwnerID     string           `json:"ownerID"`
+	Version     string           `json:"version"`
+	Revision    int64            `json:"revision"` // of the record's release, 0 before first use
+	Providers   []ProviderStatus `json:"providers"`
+	Deployments []Deployment     `json:"deployments"`
+	Warnings    []Warning        `json:"warnings"`
+}
+
+// Deployment is one external-dns of a record.
+type Deployment struct {
+	Scope           Scope  `json:"scope"`
+	ClusterProvider string `json:"clusterProvider"`
+	Cluster         string `json:"cluster"`
+	OwnerID         string `json:"ownerID"`
+	Version         string `json:"version"`
+}

@@ -1,0 +1,127 @@
+package intent
+
+import (
+	"context"
+	"time"
+)
+
+// Document is one stored document.
+type Document struct {
+	Path      Path      // where it is
+	UID       string    // random, given at creation; a deleted and recreated document has another
+	Revision  int64     // 1 at creation, one more with each change
+	CreatedAt time.Time // UTC, milliseconds
+	UpdatedAt time.Time // UTC, milliseconds
+	Refs      []Path    // the documents that must exist as long as this one refers to them, its parent included
+	Body      []byte    // JSON, at most MaxBody bytes
+}
+
+// MaxBody is the size of the largest body that a Store takes, in bytes. The
+// API refuses request bodies above 1 MiB; what the server adds fits the rest.
+const MaxBody = 1<<20 + 256<<10
+
+// Condition says in which state a document must be for a write to happen.
+type Condition struct {
+	kind     conditionKind
+	revision int64
+}
+
+type conditionKind int
+
+const (
+	always conditionKind = iota
+	absent
+	present
+	atRevision
+)
+
+// Always holds in every state.
+func Always() Condition { return Condition{kind: always} }
+
+// IfAbsent holds while the document does not exist.
+func IfAbsent() Condition { return Condition{kind: absent} }
+
+// IfPresent holds while the document exists.
+func IfPresent() Condition { return Condition{kind: present} }
+
+// IfRevision holds while the document exists at exactly this revision.
+func IfRevision(revision int64) Condition { return Condition{kind: atRevision, revision: revision} }
+
+// Check judges the condition for a document's current revision, 0 when it
+// does not exist: nil, a Conflict (IfAbsent on what exists), a NotFound
+// (IfPresent on what does not) or a PreconditionFailed (another revision).
+func (c Condition) Check(p Path, revision int64) error {
+	switch {
+	case c.kind == absent && revision != 0:
+		return ErrExists(p)
+	case c.kind == present && revision == 0:
+		return ErrNotFound(p)
+	case c.kind == atRevision && revision != c.revision:
+		return errRevision(p, c.revision, revision)
+	}
+	return nil
+}
+
+// Write is what Store.Put takes.
+type Write struct {
+	Path      Path
+	Refs      []Path // duplicates and order do not matter
+	Body      []byte
+	Condition Condition
+}
+
+// ListOptions select a page of a collection.
+type ListOptions struct {
+	Collection string
+	NamePrefix string // only names that begin so
+	Limit      int    // at most so many, 0 for all
+	Continue   string // where the last page ended: its Page.Continue
+}
+
+// Page is a part of a collection, ordered by name (bytewise).
+type Page struct {
+	Items    []Document // never nil
+	Continue string     // empty on the last page
+}
+
+// Store keeps documents, each under its path, and the references between
+// them. It is safe for concurrent use. All methods are linearizable with
+// respect to each other, but for List, whose pages are each consistent and
+// read at one time each.
+//
+// An acknowledged write survives the death of the process and of the server
+// (I1). No interleaving of calls and crashes leaves a document whose
+// acknowledged references dangle (I10). Errors are *Error values: Unavailable
+// when the server cannot be reached or the outcome of a write is unknown
+// (the caller reads again), else as each method says.
+type Store interface {
+	// Get answers the document, or NotFound.
+	Get(ctx context.Context, path Path) (Document, error)
+
+	// List answers a page; Invalid when Continue is not one of its own.
+	List(ctx context.Context, options ListOptions) (Page, error)
+
+	// Put creates or replaces the document and answers it as stored. Writing
+	// the body and references that are there already changes nothing and
+	// answers the stored document with its old revision. Errors: those of
+	// Condition.Check; Conflict with a *MissingReference cause when one of
+	// Refs does not exist; TooLarge.
+	Put(ctx context.Context, write Write) (Document, error)
+
+	// Delete removes the document. Errors: NotFound; those of
+	// Condition.Check; Conflict with a *Referenced cause.
+	Delete(ctx context.Context, path Path, condition Condition) error
+
+	// Referrers lists the paths of the documents that refer to path, in order.
+	Referrers(ctx context.Context, path Path) ([]Path, error)
+
+	// Sweep finishes what crashed writers left behind. It may be called at any
+	// time, by several at once.
+	Sweep(ctx context.Context) error
+
+	// Ping fails while the server does not answer.
+	Ping(ctx context.Context) error
+
+	// Close releases what the store holds.
+	Close() error
+}

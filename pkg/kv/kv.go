@@ -1,0 +1,132 @@
+// Package kv is the narrow edge to etcd: what Signpost asks of it, and no
+// more. Steps of release, fold and sync are written against these interfaces,
+// so that the same code runs over a real server and over a simulated one.
+package kv
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrCompacted is what Range answers when the revision it is asked to read at
+// is no longer kept: the caller lists again, at a newer one.
+var ErrCompacted = errors.New("the revision has been compacted")
+
+// Item is one key with its value and the store's revision that wrote it.
+type Item struct {
+	Key            string
+	Value          []byte
+	CreateRevision int64
+	ModRevision    int64
+}
+
+// Compare is a condition of a transaction on one key or prefix.
+type Compare struct {
+	Key         string
+	ModRevision int64 // the key was last written at this revision; 0: it does not exist
+	Prefix      bool  // Key is a prefix, and no key below it exists; ModRevision must be 0
+	CreatedAt   int64 // when not 0, compares the key's create revision instead
+	Exists      bool  // the key exists, whenever it was written; the fields above but Key are ignored
+}
+
+// Op is one operation of a transaction: a put, or a delete of a key or prefix.
+type Op struct {
+	Key    string
+	Value  []byte
+	Lease  int64 // attaches a put key to a lease, 0 for none
+	Delete bool
+	Prefix bool // deletes all keys below Key
+}
+
+// Put writes a key.
+func Put(key string, value []byte) Op { return Op{Key: key, Value: value} }
+
+// Delete removes a key.
+func Delete(key string) Op { return Op{Key: key, Delete: true} }
+
+// DeletePrefix removes all keys that begin with prefix.
+func DeletePrefix(prefix string) Op { return Op{Key: prefix, Delete: true, Prefix: true} }
+
+// Exists compares that a key exists.
+func Exists(key string) Compare { return Compare{Key: key, Exists: true} }
+
+// Unchanged compares a key to the item that was read, or to its absence when
+// item is nil.
+func Unchanged(key string, item *Item) Compare {
+	if item == nil {
+		return Compare{Key: key}
+	}
+	return Compare{Key: key, ModRevision: item.ModRevision}
+}
+
+// Range selects keys by prefix, in key order.
+type Range struct {
+	Prefix         string
+	After          string // only keys behind this one
+	Limit          int64  // at most so many, 0 for all (read in pages at one revision)
+	Revision       int64  // read as of this revision, 0 for now
+	MinModRevision int64  // only keys written at this revision or later
+	KeysOnly       bool
+}
+
+// Limits of one transaction, as etcd sets them by default.
+const (
+	MaxOps   = 128       // operations (and, separately, compares) in a transaction
+	MaxBytes = 1<<20 - 1 // bytes of keys and values that we put into one
+)
+
+// Event is a change of a watched key.
+type Event struct {
+	Item           // Value is empty when Deleted
+	Deleted bool   // the key is gone
+	Prev    []byte // not set: watchers compare with what they know
+}
+
+// Batch is a group of events of one delivery, in revision order. A batch with
+// Compacted set says that history was lost: the watcher reads everything
+// again and goes on from there.
+type Batch struct {
+	Events    []Event
+	Revision  int64
+	Compacted bool
+}
+
+// KV is a linearizable key-value store with transactions, watches and leases.
+// Errors are *intent.Error: Unavailable where the server does not answer or a
+// transaction's outcome is unknown, TooLarge where a transaction exceeds the
+// server's limit (1.5 MiB), Conflict where it names a lease that has ended.
+// A request without a deadline of its own gets one of some seconds.
+type KV interface {
+	// Get answers the item, nil when the key does not exist, and the store's
+	// revision.
+	Get(ctx context.Context, key string) (*Item, int64, error)
+
+	// Range answers the selected items and the revision they were read at, or
+	// ErrCompacted when Revision is set and no longer kept.
+	Range(ctx context.Context, r Range) ([]Item, int64, error)
+
+	// Txn executes the operations when all compares hold, and answers whether
+	// they did and the store's revision. No key may be touched twice. With at
+	// most 64 compares up to 4,096 operations are possible, else MaxOps.
+	Txn(ctx context.Context, when []Compare, then ...Op) (bool, int64, error)
+
+	// Watch delivers changes below prefix from a revision on (inclusive; 0
+	// for now). The channel closes when ctx ends; connection losses are
+	// bridged. The events of one transaction arrive in one batch.
+	Watch(ctx context.Context, prefix string, from int64) <-chan Batch
+
+	// Lease opens a lease of about ttlSeconds that is kept alive until ctx
+	// ends or the lease is lost. Lost closes in both cases and on Release,
+	// before the server gives the lease up. Release revokes it at once.
+	Lease(ctx context.Context, ttlSeconds int) (Lease, error)
+
+	// Ping fails while the server does not answer.
+	Ping(ctx context.Context) error
+}
+
+// Lease is a lease that is being kept alive.
+type Lease interface {
+	ID() int64
+	Lost() <-chan struct{}
+	Release(ctx context.Context) error
+}
