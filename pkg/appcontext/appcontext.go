@@ -44,12 +44,13 @@ type Meta struct {
 // Pointer says which context of an owner is current.
 type Pointer struct {
 	Owner     Owner               `json:"owner"`
-	ContextID string              `json:"contextID"` // empty: the owner has nothing any more
-	Seq       int64               `json:"seq"`       // rises with each context made current
-	Previous  string              `json:"previous"`  // the context before, kept
-	Touched   int64               `json:"touched"`   // rises with each object rewritten in place
-	Clusters  map[string][]string `json:"clusters"`  // cluster to the apps that hold objects for it
-	Services  map[string][]string `json:"services"`  // as in Context
+	ContextID string              `json:"contextID"`           // empty: the owner has nothing any more
+	Seq       int64               `json:"seq"`                 // rises with each context made current
+	Previous  string              `json:"previous"`            // the context before, kept
+	Touched   int64               `json:"touched"`             // rises with each object rewritten in place
+	Clusters  map[string][]string `json:"clusters"`            // cluster to the apps that hold objects for it
+	Services  map[string][]string `json:"services"`            // as in Context
+	Withdrawn map[string][]string `json:"withdrawn,omitempty"` // without a context: Clusters of the Previous one
 
 	item *kv.Item
 }

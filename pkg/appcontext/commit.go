@@ -40,6 +40,9 @@ func (s *Store) Commit(ctx context.Context, was Pointer, c Context) (Pointer, er
 		Owner: was.Owner, ContextID: c.ID, Seq: was.Seq + 1, Previous: was.ContextID, Touched: was.Touched,
 		Clusters: clustersOf(c.Objects), Services: c.Services,
 	}
+	if c.ID == "" {
+		next.Withdrawn = was.Clusters
+	}
 	when := []kv.Compare{kv.Unchanged(pointerKey(was.Owner), was.item)}
 	then := []kv.Op{putJSON(pointerKey(was.Owner), next)}
 	if c.ID != "" {

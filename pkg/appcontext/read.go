@@ -37,6 +37,14 @@ func (s *Store) ObjectsOn(ctx context.Context, p Pointer, cluster string) (bundl
 	return bundle.Collect(objects)
 }
 
+// WithdrawnFrom answers the objects that the owner had on a cluster when its
+// last context was taken away, ordered by ID; none while it has a context.
+func (s *Store) WithdrawnFrom(ctx context.Context, p Pointer, cluster string) (bundle.Bundle, error) {
+	last := p
+	last.ContextID, last.Clusters = p.Previous, p.Withdrawn
+	return s.ObjectsOn(ctx, last, cluster)
+}
+
 // Objects answers all objects of the pointer's context, ordered by ID.
 func (s *Store) Objects(ctx context.Context, p Pointer) (bundle.Bundle, error) {
 	var objects []bundle.Object

@@ -1,0 +1,121 @@
+# Signpost. "make help" lists what can be made.
+
+SHELL       := bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS   += --no-print-directory
+.DEFAULT_GOAL := help
+
+GO ?= go
+
+# The programs run anywhere: no C library, no paths of this machine in them.
+# Their version and commit are those that Go finds in the repository.
+BUILD_FLAGS := -trimpath -ldflags '-s -w'
+
+# Programs in test/tools that the tests run; "make test" builds them first.
+TEST_TOOLS := etcd ferretdb coredns external-dns kube-apiserver
+
+# Modules of their own below test/ that prove one thing each.
+FLAGPARSE := $(patsubst %/go.mod,%,$(wildcard test/flagparse/*/go.mod))
+
+# Directories with Go code that people write.
+SOURCES := $(wildcard api cmd examples internal openapi pkg test)
+
+# Extra flags, as in: make test-e2e TEST_FLAGS='-v -run TestMainStory'
+TEST_FLAGS ?=
+
+tool = $$(cd test && $(GO) run -buildvcs=false ./tools/cmd/buildtools --print $(1))
+
+.PHONY: help
+help: ## Say what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ Program
+
+.PHONY: build
+build: ## Build bin/signpost
+	CGO_ENABLED=0 $(GO) build $(BUILD_FLAGS) -o bin/ ./cmd/...
+
+.PHONY: run
+run: build ## Serve on 127.0.0.1:9018 with the quickstart applied, until Ctrl-C
+	@examples/quickstart/run.sh bin/signpost
+
+.PHONY: clean
+clean: ## Remove what build leaves
+	rm -rf bin
+
+##@ Source
+
+.PHONY: generate
+generate: ## Generate code from openapi/openapi.yaml
+	$(GO) generate ./...
+
+.PHONY: generate-check
+generate-check: generate ## Fail if generated code was not up to date
+	git diff --exit-code -- '*.gen.go'
+
+.PHONY: fmt
+fmt: ## Format the code
+	gofmt -w $(SOURCES)
+
+.PHONY: fmt-check
+fmt-check: ## Fail if code is not formatted
+	@unformatted=$$(gofmt -l $(SOURCES)); \
+	if [[ -n $$unformatted ]]; then echo "not formatted (make fmt):" >&2; echo "$$unformatted" >&2; exit 1; fi
+
+# One linter at a time: each module is loaded from its own directory.
+.PHONY: lint
+lint: ## Lint all modules
+	@linter=$(call tool,golangci-lint); \
+	for module in . test $(FLAGPARSE); do \
+		echo "lint $$module"; (cd $$module && "$$linter" run ./...); \
+	done
+
+.PHONY: tidy-check
+tidy-check: ## Fail if a go.mod or go.sum is not tidy
+	$(GO) mod tidy -diff
+	cd test && $(GO) mod tidy -diff
+
+##@ Tests
+
+.PHONY: check
+check: fmt-check lint test-unit ## The fast loop: format, lint, unit tests with the race detector
+
+# All groups run, also after one has failed; the summary lines of go test come
+# once more at the end, where they are found.
+.PHONY: test
+test: ## Run all tests on real parts (the first time it builds them)
+	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; failed=0; \
+	for group in tools test-unit test-real test-flagparse; do \
+		echo "==> $$group"; \
+		$(MAKE) $$group 2>&1 | tee -a "$$log" || failed=1; \
+	done; \
+	echo "==> all groups"; \
+	grep -E '^( *--- FAIL|panic:|(ok|FAIL)[[:space:]])' "$$log" || true; \
+	exit $$failed
+
+.PHONY: tools
+tools: ## Build the programs that the tests run, unless they are cached
+	cd test && $(GO) run -buildvcs=false ./tools/cmd/buildtools $(TEST_TOOLS)
+
+.PHONY: test-unit
+test-unit: ## Test the product's module with the race detector
+	$(GO) test -race $(TEST_FLAGS) ./...
+
+# One package at a time: each starts servers. Never cached: what they run is
+# built by other modules, which go test does not see.
+.PHONY: test-real
+test-real: tools ## Test against real servers: stores, end-to-end stories
+	cd test && $(GO) test -count=1 -p 1 -timeout 45m $(TEST_FLAGS) ./...
+
+.PHONY: test-e2e
+test-e2e: tools ## Test the end-to-end stories alone
+	cd test && $(GO) test -count=1 -p 1 -timeout 45m $(TEST_FLAGS) ./e2e/...
+
+.PHONY: test-flagparse
+test-flagparse: ## Test arguments against external-dns' own parsers
+	@for module in $(FLAGPARSE); do (cd $$module && $(GO) test $(TEST_FLAGS) ./...); done
+
+.PHONY: bench
+bench: ## Run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem $(TEST_FLAGS) ./...
+	cd test && $(GO) test -run '^$$' -bench . -benchmem -p 1 -timeout 45m $(TEST_FLAGS) ./...

@@ -1,0 +1,97 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// maxBody is the size of the largest request body, in bytes.
+const maxBody = 1 << 20
+
+// readBody reads, decodes and validates a request's body. It answers the body
+// decoded and as JSON, both without what the server itself adds to documents.
+func readBody(w http.ResponseWriter, r *http.Request, schema *openapi3.Schema) (map[string]any, []byte, error) {
+	if err := checkMedia(r.Header); err != nil {
+		return nil, nil, err
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, nil, &intent.Error{Code: intent.TooLarge, Detail: "the body is over 1 MiB (1048576 bytes)"}
+	case err != nil:
+		return nil, nil, &intent.Error{Code: intent.Invalid, Detail: "the body could not be read to its end", Err: err}
+	}
+	return parseBody(raw, schema)
+}
+
+// parseBody is readBody for a body that has been read.
+func parseBody(raw []byte, schema *openapi3.Schema) (map[string]any, []byte, error) {
+	value, err := decode(raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return nil, nil, invalidBody([]intent.Field{{Detail: `must be a JSON object as in {"metadata":{…},"spec":{…}}`}})
+	}
+	if dropServerFields(object) {
+		if raw, err = json.Marshal(object); err != nil {
+			return nil, nil, err
+		}
+	}
+	if fields := validate(schema, object); len(fields) > 0 {
+		return nil, nil, invalidBody(fields)
+	}
+	return object, raw, nil
+}
+
+// dropServerFields removes what responses add to documents, so that a GET can
+// be sent back as a PUT. It tells whether there was anything.
+func dropServerFields(object map[string]any) bool {
+	before := len(object)
+	delete(object, "status")
+	dropped := len(object) != before
+	if metadata, ok := object["metadata"].(map[string]any); ok {
+		before := len(metadata)
+		for _, name := range []string{"revision", "createdAt", "updatedAt"} {
+			delete(metadata, name)
+		}
+		dropped = dropped || len(metadata) != before
+	}
+	return dropped
+}
+
+// checkMedia refuses a body that is not JSON in UTF-8.
+func checkMedia(header http.Header) error {
+	refused := &intent.Error{Code: intent.UnsupportedMedia, Detail: "the content type must be application/json"}
+	if encoding := header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		refused.Detail = "the body must be sent without a content encoding"
+		return refused
+	}
+	media, parameters, err := mime.ParseMediaType(header.Get("Content-Type"))
+	if err != nil || media != "application/json" {
+		return refused
+	}
+	if charset, ok := parameters["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
+		refused.Detail = "the content type's charset must be utf-8"
+		return refused
+	}
+	return nil
+}
+
+func invalidBody(fields []intent.Field) error {
+	detail := "the body has an error"
+	if len(fields) > 1 {
+		detail = "the body has errors"
+	}
+	return &intent.Error{Code: intent.Invalid, Detail: detail, Fields: fields}
+}

@@ -1,0 +1,101 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gorilla/mux"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// call is one request to one operation, validated.
+type call struct {
+	path   intent.Path       // the request's path below /v2
+	vars   map[string]string // the path parameters
+	query  url.Values
+	header http.Header
+	actor  string         // the token's subject
+	object map[string]any // the body, decoded; nil when the operation takes none
+	body   []byte         // the body as JSON
+}
+
+// owner is the document whose action was called: the path without its last
+// segment.
+// It is empty at the top.
+func (c *call) owner() intent.Path {
+	return c.path[:max(strings.LastIndexByte(string(c.path), '/'), 0)]
+}
+
+// dispatch calls the operation of the request's method; HEAD is GET without
+// its body.
+func (e *edge) dispatch(route string, methods map[string]*operation) http.Handler {
+	if get, ok := methods[http.MethodGet]; ok {
+		methods[http.MethodHead] = get
+	}
+	allowed := make([]string, 0, len(methods)+1)
+	for method := range methods {
+		allowed = append(allowed, method)
+	}
+	allowed = append(allowed, http.MethodOptions)
+	slices.Sort(allowed)
+	allow := strings.Join(allowed, ", ")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		noteOf(r.Context()).route = route
+		op, ok := methods[r.Method]
+		switch {
+		case ok:
+			e.serve(w, r, op)
+		case r.Method == http.MethodOptions:
+			w.Header().Set("Allow", allow)
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			w.Header().Set("Allow", allow)
+			e.writeProblem(w, r, problem{Status: http.StatusMethodNotAllowed, Detail: r.Method + " is not allowed here; allowed are " + allow})
+		}
+	})
+}
+
+// serve checks a request by its operation, handles it and writes the answer.
+func (e *edge) serve(w http.ResponseWriter, r *http.Request, op *operation) {
+	c, err := e.accept(w, r, op)
+	if err != nil {
+		e.writeError(w, r, err)
+		return
+	}
+	result, err := op.handle(r.Context(), c)
+	if err != nil {
+		e.writeError(w, r, err)
+		return
+	}
+	e.write(w, r, result)
+}
+
+// accept judges a request in the order rights, parameters, body.
+func (e *edge) accept(w http.ResponseWriter, r *http.Request, op *operation) (*call, error) {
+	c := &call{header: r.Header, query: r.URL.Query(), vars: mux.Vars(r)}
+	for name, raw := range c.vars {
+		value, err := url.PathUnescape(raw)
+		if err != nil {
+			return nil, &intent.Error{Code: intent.Invalid, Detail: "path parameter " + name + " is not escaped as a URL should be"}
+		}
+		c.vars[name] = value
+	}
+	var err error
+	if c.actor, err = e.authorize(r, op, c.vars["project"]); err != nil {
+		return nil, err
+	}
+	noteOf(r.Context()).actor = c.actor
+	if err := op.checkParameters(c); err != nil {
+		return nil, err
+	}
+	c.path = intent.Path(strings.TrimPrefix(r.URL.Path, "/v2/"))
+	if op.body != nil {
+		if c.object, c.body, err = readBody(w, r, op.body); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}

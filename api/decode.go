@@ -1,0 +1,154 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// maxDepth is how deep arrays and objects may be nested in a body.
+const maxDepth = 100
+
+// decoder decodes one JSON value strictly: no key twice, bounded nesting.
+type decoder struct {
+	*json.Decoder
+	raw  []byte
+	path []string // to the value being decoded
+}
+
+// decode decodes a body. Numbers stay as they are written.
+func decode(raw []byte) (any, error) {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return nil, invalidBody([]intent.Field{{Detail: "is empty; send a JSON object"}})
+	}
+	if !utf8.Valid(raw) {
+		return nil, invalidBody([]intent.Field{{Detail: "is not UTF-8"}})
+	}
+	d := &decoder{Decoder: json.NewDecoder(bytes.NewReader(raw)), raw: raw}
+	d.UseNumber()
+	value, err := d.value()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, invalidBody([]intent.Field{{Detail: "goes on after its JSON value" + d.place()}})
+	}
+	return value, nil
+}
+
+// value decodes the next value.
+func (d *decoder) value() (any, error) {
+	token, err := d.Token()
+	if err != nil {
+		return nil, d.syntax(err)
+	}
+	delim, ok := token.(json.Delim)
+	switch {
+	case !ok:
+		return token, nil
+	case len(d.path) == maxDepth:
+		return nil, d.refuse("is nested too deep; at most " + strconv.Itoa(maxDepth) + " levels are read")
+	case delim == '{':
+		return d.object()
+	}
+	return d.array()
+}
+
+// member decodes the value at a key or index of the current value.
+func (d *decoder) member(segment string) (any, error) {
+	d.path = append(d.path, segment)
+	value, err := d.value()
+	d.path = d.path[:len(d.path)-1]
+	return value, err
+}
+
+func (d *decoder) object() (any, error) {
+	object := map[string]any{}
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return nil, d.syntax(err)
+		}
+		key, _ := token.(string)
+		if _, twice := object[key]; twice {
+			d.path = append(d.path, key)
+			return nil, d.refuse("is given more than once")
+		}
+		if object[key], err = d.member(key); err != nil {
+			return nil, err
+		}
+	}
+	return object, d.end()
+}
+
+func (d *decoder) array() (any, error) {
+	array := []any{}
+	for d.More() {
+		item, err := d.member(strconv.Itoa(len(array)))
+		if err != nil {
+			return nil, err
+		}
+		array = append(array, item)
+	}
+	return array, d.end()
+}
+
+// end reads the closing bracket.
+func (d *decoder) end() error {
+	if _, err := d.Token(); err != nil {
+		return d.syntax(err)
+	}
+	return nil
+}
+
+// refuse tells what is wrong with the value being decoded.
+func (d *decoder) refuse(detail string) error {
+	return invalidBody([]intent.Field{{Pointer: jsonPointer(d.path), Detail: detail}})
+}
+
+// syntax says where the JSON is broken, without quoting it: it may be secret.
+func (d *decoder) syntax(err error) error {
+	detail := "is no valid JSON"
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		detail = "is JSON that ends too early"
+	}
+	return invalidBody([]intent.Field{{Detail: detail + d.place()}})
+}
+
+// place is where the decoder stands, for people.
+func (d *decoder) place() string {
+	read := d.raw[:min(int(d.InputOffset()), len(d.raw))]
+	line := bytes.Count(read, []byte("\n")) + 1
+	column := utf8.RuneCount(read[bytes.LastIndexByte(read, '\n')+1:]) + 1
+	return ", at line " + strconv.Itoa(line) + ", column " + strconv.Itoa(column)
+}
+
+// jsonPointer writes a path as a JSON pointer (RFC 6901); what nobody would
+// read is left out.
+func jsonPointer(path []string) string {
+	var b strings.Builder
+	for _, segment := range path {
+		b.WriteByte('/')
+		_, _ = strings.NewReplacer("~", "~0", "/", "~1").WriteString(&b, clip(segment))
+	}
+	return b.String()
+}
+
+// clip shortens a user's text to what a message can hold.
+func clip(text string) string {
+	const longest = 253 // a host name
+	if len(text) <= longest {
+		return text
+	}
+	end := longest
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
+}

@@ -1,0 +1,146 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// explain says what is wrong with a value and what would be right. It never
+// quotes the value: it may be a secret.
+func explain(err *openapi3.SchemaError) intent.Field {
+	path := err.JSONPointer()
+	detail := "must be " + expected(err.Schema)
+	switch err.SchemaField {
+	case "properties":
+		name := unknownName(err)
+		path = append(path, name)
+		known := slices.Sorted(maps.Keys(err.Schema.Properties))
+		detail = "unknown field " + strconv.Quote(clip(name)) + suggestion(name, known)
+	case "required":
+		detail = "is missing"
+		if property := err.Schema.Properties[path[len(path)-1]]; property != nil {
+			detail += "; give " + expected(property.Value)
+		}
+	case "type":
+		detail += ", not " + kindOf(err.Value)
+	case "nullable":
+		detail = "must not be null; leave it out, or give " + expected(err.Schema)
+	case "maxLength":
+		if err.Schema.Extensions["x-expects"] == nil {
+			detail = fmt.Sprintf("must have at most %d characters", *err.Schema.MaxLength)
+		}
+	case "minLength":
+		if err.Schema.Extensions["x-expects"] == nil {
+			detail = "must not be empty"
+		}
+	case "minItems":
+		detail = fmt.Sprintf("must have at least %d items", err.Schema.MinItems)
+	case "minimum", "maximum", "enum", "pattern", "anyOf", "minProperties":
+	default:
+		detail += ": " + err.Reason
+	}
+	return intent.Field{Pointer: jsonPointer(path), Detail: detail}
+}
+
+// unknownName is the field that an error about unknown fields is about. The
+// library tells it in its message alone.
+func unknownName(err *openapi3.SchemaError) string {
+	quoted, _ := strconv.QuotedPrefix(strings.TrimPrefix(err.Reason, "property "))
+	name, _ := strconv.Unquote(quoted)
+	return name
+}
+
+// expected says what a schema wants, to follow "must be".
+func expected(schema *openapi3.Schema) string {
+	if hint, ok := schema.Extensions["x-expects"].(string); ok {
+		return hint
+	}
+	switch {
+	case len(schema.Enum) > 0:
+		words := make([]string, len(schema.Enum))
+		for i, value := range schema.Enum {
+			words[i] = strconv.Quote(fmt.Sprint(value))
+		}
+		return "one of " + strings.Join(words, ", ")
+	case schema.Type.Is(openapi3.TypeInteger) && schema.Min != nil && schema.Max != nil:
+		return fmt.Sprintf("a whole number from %.0f to %.0f", *schema.Min, *schema.Max)
+	case schema.Type.Is(openapi3.TypeInteger):
+		return "a whole number"
+	case schema.Type.Is(openapi3.TypeNumber):
+		return "a number"
+	case schema.Type.Is(openapi3.TypeBoolean):
+		return "true or false"
+	case schema.Type.Is(openapi3.TypeString):
+		return "text"
+	case schema.Type.Is(openapi3.TypeArray):
+		return "a list"
+	case schema.Type.Is(openapi3.TypeObject):
+		return "an object"
+	}
+	return "a value"
+}
+
+// kindOf names the kind of a decoded value.
+func kindOf(value any) string {
+	switch value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case string:
+		return "text"
+	case float64, json.Number:
+		return "a number"
+	case []any:
+		return "a list"
+	}
+	return "an object"
+}
+
+// suggestion follows an unknown name: the nearest known one when there is one
+// that could be meant, else all.
+func suggestion(name string, known []string) string {
+	if len(known) == 0 {
+		return "; none is known here"
+	}
+	name = strings.ToLower(clip(name))
+	best, distance := "", len(name)
+	for _, candidate := range known {
+		if d := editDistance(name, strings.ToLower(candidate)); d < distance {
+			best, distance = candidate, d
+		}
+	}
+	if best != "" && distance <= max(2, len(best)/2) { //nolint:mnd // two typing errors, or half of the word
+		return "; did you mean " + strconv.Quote(best) + "?"
+	}
+	return "; known are " + strings.Join(known, ", ")
+}
+
+// editDistance counts the bytes to insert, delete or replace to get from a to b.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,292 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/api"
+	"github.com/signpost-dns/signpost/pkg/admit"
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+func TestAnUnknownRouteIs404AsAProblem(t *testing.T) {
+	w := newWorld(t)
+	for _, path := range []string{"/", "/v2", "/v3/projects", "/v2/nothing", "/v2//projects", "/v2/projects/a//dns-update-records", "/v2/projects/a/nothing"} {
+		w.send("GET", path, nil).want(http.StatusNotFound)
+	}
+}
+
+func TestAWrongMethodIs405WithAllow(t *testing.T) {
+	w := newWorld(t)
+	for path, allow := range map[string]string{
+		"/v2/projects":      "GET, HEAD, OPTIONS, POST",
+		"/v2/project/shop/": "DELETE, GET, HEAD, OPTIONS, PUT",
+		"/v2/projects/shop/dns-update-records/lab/update": "OPTIONS, POST",
+	} {
+		answer := w.send("PATCH", path, nil).want(http.StatusMethodNotAllowed)
+		require.Equal(t, allow, answer.Header().Get("Allow"))
+		require.Contains(t, answer.problem(), "PATCH is not allowed here")
+		require.Equal(t, allow, w.send("OPTIONS", path, nil).want(http.StatusNoContent).Header().Get("Allow"))
+	}
+}
+
+func TestErrorsOfTheLifecycleKeepTheirStatusAndFields(t *testing.T) {
+	group := rows()[9].item
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{&intent.Error{Code: intent.Conflict, Detail: "the plan has errors", Fields: []intent.Field{{Pointer: "/spec/apps", Detail: "d"}}}, 409},
+		{&intent.Error{Code: intent.PreconditionFailed, Detail: "the plan changed"}, 412},
+		{&intent.Error{Code: intent.Unavailable, Detail: "the store does not answer", Err: errors.New("dial 10.1.2.3")}, 503},
+		{fmt.Errorf("wrapped: %w", &intent.Error{Code: intent.Conflict, Detail: "outer"}), 409},
+		{context.DeadlineExceeded, 503},
+		{&intent.Error{Detail: "no code: hush"}, 500},
+		{errors.New("hush"), 500},
+	} {
+		w := newWorld(t).fill("")
+		w.lifecycle.err = c.err
+		answer := w.send("POST", group+"/instantiate", nil).want(c.want)
+		require.NotContains(t, answer.Body.String(), "hush")
+		require.NotContains(t, answer.Body.String(), "10.1.2.3")
+		require.Equal(t, answer.Header().Get("X-Request-ID"), answer.json()["requestID"])
+		if c.want == http.StatusConflict && !strings.Contains(c.err.Error(), "wrapped") {
+			require.Contains(t, answer.problem(), "/spec/apps: d")
+		}
+	}
+	w := newWorld(t)
+	w.send("POST", group+"/instantiate", nil).want(http.StatusNotFound)
+	w.send("GET", group+"/status", nil).want(http.StatusNotFound)
+}
+
+func TestARecordIsStillStoredWhenItsStatusCannotBeRead(t *testing.T) {
+	w := newWorld(t).fill("DNSUpdateRecord")
+	w.lifecycle.err = &intent.Error{Code: intent.Unavailable, Detail: "etcd does not answer"}
+	w.send("POST", rows()[3].collection, w.example(rows()[3])).want(http.StatusCreated)
+	w.send("GET", rows()[3].item, nil).want(http.StatusServiceUnavailable)
+}
+
+func TestASealThatFailsStoresNothing(t *testing.T) {
+	w := newWorld(t, func(o *api.Options) {
+		o.Sealer = &sealer{err: &intent.Error{Code: intent.Unavailable, Detail: "the store does not answer"}}
+	})
+	for _, r := range rows()[:3] {
+		w.send("POST", r.collection, w.example(r)).want(http.StatusCreated)
+	}
+	before := w.kv.Revision()
+	w.send("POST", rows()[3].collection, w.example(rows()[3])).want(http.StatusServiceUnavailable)
+	require.Equal(t, before, w.kv.Revision())
+}
+
+// panicking is an admitter with a bug.
+type panicking struct{ *admit.Admitter }
+
+func (panicking) View(intent.Document) (admit.View, error) { panic("hush") }
+
+func TestAPanicIs500AndLogged(t *testing.T) {
+	var log bytes.Buffer
+	w := newWorld(t, func(o *api.Options) {
+		o.Admitter = panicking{admit.New(o.Store, admit.Rules{})}
+		o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	})
+	answer := w.send("POST", "/v2/projects", `{"metadata":{"name":"x"}}`, "X-Request-ID", "abc-1").want(http.StatusInternalServerError)
+	require.NotContains(t, answer.Body.String(), "hush")
+	require.Equal(t, "abc-1", answer.json()["requestID"])
+	require.Contains(t, log.String(), "hush")
+	require.Contains(t, log.String(), "requestID=abc-1")
+}
+
+// racing changes a document between its judgement and its write.
+type racing struct {
+	*admit.Admitter
+	store intent.Store
+	times int
+}
+
+func (r *racing) Put(ctx context.Context, w *admit.Write) (intent.Document, error) {
+	if r.times--; r.times >= 0 {
+		body := fmt.Sprintf(`{"metadata":{"name":"shop","description":"race %d"},"spec":{"namespace":"signpost-shop"}}`, r.times)
+		if _, err := r.store.Put(ctx, intent.Write{Path: w.Path, Refs: w.Refs, Body: []byte(body)}); err != nil {
+			return intent.Document{}, err
+		}
+	}
+	return r.Admitter.Put(ctx, w)
+}
+
+func TestAPutStartsAgainWhenTheDocumentChangesMeanwhile(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		times, exist int
+		header       []string
+		want         int
+	}{
+		{"changed", 3, 1, nil, 200},
+		{"created meanwhile", 1, 0, nil, 200},
+		{"never quiet", 1000, 1, nil, 503},
+		{"with a precondition", 1, 1, []string{"If-Match", `"1"`}, 412},
+		{"created meanwhile, wanted new", 1, 0, []string{"If-None-Match", "*"}, 412},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			race := &racing{}
+			w := newWorld(t, func(o *api.Options) {
+				race.Admitter, race.store = admit.New(o.Store, admit.Rules{}), o.Store
+				o.Admitter = race
+			})
+			if c.exist > 0 {
+				w.send("POST", "/v2/projects", `{"metadata":{"name":"shop"}}`).want(http.StatusCreated)
+			}
+			race.times = c.times
+			w.send("PUT", "/v2/projects/shop", `{"metadata":{"name":"shop","description":"mine"}}`, c.header...).want(c.want)
+		})
+	}
+}
+
+func TestConcurrentPutsAllTakeEffect(t *testing.T) {
+	w := newWorld(t)
+	w.send("POST", "/v2/projects", `{"metadata":{"name":"shop"}}`).want(http.StatusCreated)
+	var group sync.WaitGroup
+	for i := range 6 {
+		group.Go(func() {
+			code := w.send("PUT", "/v2/projects/shop", fmt.Sprintf(`{"metadata":{"name":"shop","description":"%d"}}`, i)).Code
+			if code != http.StatusOK {
+				t.Errorf("put answered %d", code)
+			}
+		})
+	}
+	group.Wait()
+	require.Equal(t, `"7"`, w.send("GET", "/v2/projects/shop", nil).Header().Get("ETag"))
+}
+
+func TestTooManyRequestsAre429ButProbesAreAnswered(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	w := newWorld(t, func(o *api.Options) {
+		o.MaxInFlight = 1
+		o.Admitter = blocking{admit.New(o.Store, admit.Rules{}), entered, leave}
+	})
+	done := make(chan int)
+	go func() { done <- w.send("POST", "/v2/projects", `{"metadata":{"name":"x"}}`).Code }()
+	<-entered
+	answer := w.send("GET", "/v2/projects", nil).want(http.StatusTooManyRequests)
+	require.NotEmpty(t, answer.Header().Get("Retry-After"))
+	w.send("GET", "/healthz", nil).want(http.StatusOK)
+	close(leave)
+	require.Equal(t, http.StatusCreated, <-done)
+	w.send("GET", "/v2/projects", nil).want(http.StatusOK)
+}
+
+// blocking is an admitter that waits to be let go.
+type blocking struct {
+	*admit.Admitter
+	entered chan<- struct{}
+	leave   <-chan struct{}
+}
+
+func (b blocking) Put(ctx context.Context, w *admit.Write) (intent.Document, error) {
+	close(b.entered)
+	<-b.leave
+	return b.Admitter.Put(ctx, w)
+}
+
+func TestReadinessNamesEachDependency(t *testing.T) {
+	w := newWorld(t, func(o *api.Options) {
+		o.Checks["etcd"] = func(context.Context) error { return errors.New("dial 10.1.2.3: refused") }
+	})
+	answer := w.send("GET", "/readyz", nil).want(http.StatusServiceUnavailable)
+	require.JSONEq(t, `{"status":"unready","checks":[{"name":"etcd","ok":false,"message":"does not answer"},{"name":"store","ok":true,"message":""}]}`,
+		answer.Body.String())
+	require.NotEmpty(t, answer.Header().Get("Retry-After"))
+	newWorld(t).send("GET", "/readyz/", nil).want(http.StatusOK)
+}
+
+func TestVersionHealthAndDescription(t *testing.T) {
+	w := newWorld(t)
+	require.JSONEq(t, `{"version":"v0.1.0","commit":"0a1b2c3d","go":"go1.26"}`, w.send("GET", "/version", nil).want(http.StatusOK).Body.String())
+	require.JSONEq(t, `{"status":"ok"}`, w.send("GET", "/healthz", nil).want(http.StatusOK).Body.String())
+	require.Contains(t, w.send("GET", "/v2/openapi.yaml", nil).want(http.StatusOK).Body.String(), "openapi: 3.0.3")
+}
+
+func TestMetricsCountByRouteMethodAndCode(t *testing.T) {
+	w := newWorld(t)
+	w.send("GET", "/v2/project/none/", nil).want(http.StatusNotFound)
+	w.send("GET", "/nowhere", nil).want(http.StatusNotFound)
+	w.send("BREW", "/nowhere/else", nil).want(http.StatusNotFound)
+	text := w.send("GET", "/metrics", nil).want(http.StatusOK).Body.String()
+	require.Contains(t, text, `signpost_http_request_duration_seconds_count{code="404",method="GET",route="/v2/projects/{project}"} 1`)
+	require.Contains(t, text, `signpost_http_request_duration_seconds_count{code="404",method="GET",route="none"} 1`)
+	require.Contains(t, text, `{code="404",method="other",route="none"} 1`)
+	require.Contains(t, text, "signpost_http_requests_in_flight 1")
+}
+
+func TestRequestIDsAreTakenWhenTheyAreSane(t *testing.T) {
+	w := newWorld(t)
+	require.Equal(t, "Trace_1.2-3", w.send("GET", "/healthz", nil, "X-Request-ID", "Trace_1.2-3").Header().Get("X-Request-ID"))
+	for _, id := range []string{"", "a b", "a\tb", "ä", strings.Repeat("a", 65)} {
+		given := w.send("GET", "/healthz", nil, "X-Request-ID", id).Header().Get("X-Request-ID")
+		require.NotEqual(t, id, given)
+		require.NotEmpty(t, given)
+	}
+}
+
+func TestTheAccessLogNamesRequestActorAndStatusButNoToken(t *testing.T) {
+	var log bytes.Buffer
+	_, tokens := tokenFile(t, "hush,anna,admin\n")
+	w := newWorld(t, func(o *api.Options) {
+		o.Tokens, o.Log = tokens, slog.New(slog.NewJSONHandler(&log, nil))
+	})
+	w.token = "hush"
+	w.send("GET", "/v2/projects/", nil, "X-Request-ID", "r1").want(http.StatusOK)
+	var line map[string]any
+	require.NoError(t, json.Unmarshal(log.Bytes(), &line))
+	require.Equal(t, "r1", line["requestID"])
+	require.Equal(t, "anna", line["actor"])
+	require.EqualValues(t, 200, line["status"])
+	require.Equal(t, "/v2/projects/", line["path"])
+	require.NotContains(t, log.String(), "hush")
+}
+
+func TestMissingOptionsAreRefused(t *testing.T) {
+	_, err := api.New(api.Options{})
+	require.ErrorContains(t, err, "Store")
+	w := newWorld(t)
+	registry := prometheus.NewRegistry()
+	options := api.Options{Store: w.store, Admitter: admit.New(w.store, admit.Rules{}), Sealer: &sealer{}, Lifecycle: w.lifecycle, Metrics: registry}
+	_, err = api.New(options)
+	require.NoError(t, err)
+	_, err = api.New(options)
+	require.ErrorContains(t, err, "metrics")
+}
+
+func TestTheServerHasLimits(t *testing.T) {
+	server := api.NewServer(http.NotFoundHandler())
+	require.Positive(t, server.ReadHeaderTimeout)
+	require.Positive(t, server.ReadTimeout)
+	require.Positive(t, server.WriteTimeout)
+	require.Positive(t, server.IdleTimeout)
+	require.Positive(t, server.MaxHeaderBytes)
+}
+
+func TestOverARealConnection(t *testing.T) {
+	w := newWorld(t)
+	server := httptest.NewServer(w.handler)
+	t.Cleanup(server.Close)
+	response, err := http.Post(server.URL+"/v2/project/", "application/json", strings.NewReader(`{"metadata":{"name":"x"}}`)) //nolint:noctx // a test
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Equal(t, http.StatusCreated, response.StatusCode)
+	response, err = http.Head(server.URL + "/v2/project/x") //nolint:noctx // a test
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Equal(t, `"1"`, response.Header.Get("ETag"))
+}

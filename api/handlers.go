@@ -1,0 +1,59 @@
+package api
+
+// handlers is who answers which operation of openapi.yaml.
+func (e *edge) handlers() map[string]handler {
+	all := map[string]handler{
+		"getHealth":    e.health,
+		"getReadiness": e.readiness,
+		"getVersion":   e.version,
+		"getOpenAPI":   e.description,
+		"getMetrics":   e.measurements,
+
+		"listDNSUpdateRecordUsers": e.recordUsers,
+		"planDNSUpdateRecord":      e.planRecord,
+		"updateDNSUpdateRecord":    action(e.Lifecycle.UpdateRecord),
+		"getDNSUpdateRecordStatus": e.recordStatus,
+
+		"planDeploymentIntentGroup":        e.plan,
+		"instantiateDeploymentIntentGroup": action(e.Lifecycle.Instantiate),
+		"updateDeploymentIntentGroup":      action(e.Lifecycle.Update),
+		"terminateDeploymentIntentGroup":   action(e.Lifecycle.Terminate),
+		"getDeploymentIntentGroupStatus":   e.status,
+		"listDeploymentIntentGroupEvents":  e.events,
+	}
+	for _, r := range resources() {
+		all["create"+r.one] = e.create(r)
+		all["list"+r.many] = e.list
+		all["get"+r.one] = e.get(r)
+		all["put"+r.one] = e.put(r)
+		all["delete"+r.one] = e.remove
+	}
+	return all
+}
+
+// resource is a row of the table of resources: how its operations are called
+// and what sets it apart.
+type resource struct {
+	one, many string // as in getProject and listProjects
+	record    bool   // its status has more than the document tells
+	pairs     bool   // ?key= asks for one value
+	versioned bool   // its name is followed by its version
+}
+
+// resources lists what the verbs work on.
+func resources() []resource {
+	return []resource{
+		{one: "Project", many: "Projects"},
+		{one: "ClusterProvider", many: "ClusterProviders"},
+		{one: "Cluster", many: "Clusters"},
+		{one: "ClusterKVPairs", many: "ClusterKVPairs", pairs: true},
+		{one: "DNSUpdateRecord", many: "DNSUpdateRecords", record: true},
+		{one: "LogicalCloud", many: "LogicalClouds"},
+		{one: "ClusterReference", many: "ClusterReferences"},
+		{one: "LogicalCloudKVPairs", many: "LogicalCloudKVPairs", pairs: true},
+		{one: "CompositeApp", many: "CompositeApps", versioned: true},
+		{one: "DeploymentIntentGroup", many: "DeploymentIntentGroups"},
+		{one: "TrafficGroupIntent", many: "TrafficGroupIntents"},
+		{one: "DNSIntent", many: "DNSIntents"},
+	}
+}

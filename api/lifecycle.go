@@ -1,0 +1,58 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// action is a handler for what begins something on its owner.
+func action(begin func(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)) handler {
+	return func(ctx context.Context, c *call) (answer, error) {
+		accepted, err := begin(ctx, c.owner(), c.query.Get("confirm"), c.actor)
+		return answer{status: http.StatusAccepted, body: accepted}, err
+	}
+}
+
+// plan answers what an action would do.
+func (e *edge) plan(ctx context.Context, c *call) (answer, error) {
+	plan, err := e.Lifecycle.Plan(ctx, c.owner(), intent.Action(c.query.Get("for")))
+	return answer{status: http.StatusOK, body: wholePlan(plan)}, err
+}
+
+// planRecord answers what rolling out a record would do.
+func (e *edge) planRecord(ctx context.Context, c *call) (answer, error) {
+	plan, err := e.Lifecycle.PlanRecord(ctx, c.owner())
+	return answer{status: http.StatusOK, body: wholePlan(plan)}, err
+}
+
+// status answers what was observed of a deployment intent group.
+func (e *edge) status(ctx context.Context, c *call) (answer, error) {
+	status, err := e.Lifecycle.Status(ctx, c.owner())
+	return answer{status: http.StatusOK, body: wholeStatus(status)}, err
+}
+
+// events lists what happened to a deployment intent group.
+func (e *edge) events(ctx context.Context, c *call) (answer, error) {
+	events, err := e.Lifecycle.Events(ctx, c.owner())
+	return answer{status: http.StatusOK, body: map[string]any{"items": orEmpty(events)}}, err
+}
+
+// recordUsers lists who publishes through a record.
+func (e *edge) recordUsers(ctx context.Context, c *call) (answer, error) {
+	users, err := e.Lifecycle.Users(ctx, c.owner())
+	for i := range users {
+		users[i].Clusters = orEmpty(users[i].Clusters)
+	}
+	return answer{status: http.StatusOK, body: map[string]any{"items": orEmpty(users)}}, err
+}
+
+// recordStatus answers what is known of a record's deployments, and what is
+// odd about its document.
+func (e *edge) recordStatus(ctx context.Context, c *call) (answer, error) {
+	status, err := e.Lifecycle.RecordStatus(ctx, c.owner())
+	status.Providers, status.Deployments = orEmpty(status.Providers), orEmpty(status.Deployments)
+	status.Warnings = orEmpty(status.Warnings)
+	return answer{status: http.StatusOK, body: status}, err
+}

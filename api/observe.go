@@ -1,0 +1,137 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"time"
+)
+
+// note is what is known of a request under way, for the log and the metrics.
+// Only the request's own goroutine writes it.
+type note struct {
+	id    string // of the request
+	route string // the path's template; empty when there is none
+	actor string
+}
+
+type noteKey struct{}
+
+// noteOf is the note of a request's context; an empty one outside of a request.
+func noteOf(ctx context.Context) *note {
+	if n, ok := ctx.Value(noteKey{}).(*note); ok {
+		return n
+	}
+	return &note{}
+}
+
+// observed gives each request an id and a deadline, and logs and measures it.
+func (e *edge) observed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		n := &note{id: requestID(r.Header.Get("X-Request-ID"))}
+		ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), noteKey{}, n), e.RequestTimeout)
+		defer cancel()
+		w.Header().Set("X-Request-ID", n.id)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		e.metrics.inFlight.Inc()
+		defer e.metrics.inFlight.Dec()
+		counted := &recorder{ResponseWriter: w}
+		next.ServeHTTP(counted, r.WithContext(ctx))
+		took := time.Since(began)
+		e.metrics.observe(n.route, r.Method, counted.status, took)
+		e.Log.LogAttrs(ctx, slog.LevelInfo, "request",
+			slog.String("requestID", n.id), slog.String("method", r.Method), slog.String("path", clip(r.URL.Path)),
+			slog.Int("status", counted.status), slog.Int64("bytes", counted.bytes),
+			slog.Duration("took", took), slog.String("actor", n.actor))
+	})
+}
+
+// requestID is the client's id when it is sane, else a new one.
+func requestID(given string) string {
+	const longest = 64
+	if given == "" || len(given) > longest {
+		return rand.Text()
+	}
+	for _, c := range []byte(given) {
+		word := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
+		if !word {
+			return rand.Text()
+		}
+	}
+	return given
+}
+
+// recorder notes what is answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+// WriteHeader notes the status.
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// Write counts the bytes.
+func (r *recorder) Write(p []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	n, err := r.ResponseWriter.Write(p)
+	r.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap is for http.ResponseController.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// recovered answers a panic with 500 and logs it.
+func (e *edge) recovered(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			reason := recover()
+			switch reason {
+			case nil:
+				return
+			case http.ErrAbortHandler:
+				panic(reason)
+			}
+			e.Log.ErrorContext(r.Context(), "panic", slog.String("requestID", noteOf(r.Context()).id),
+				slog.Any("reason", reason), slog.String("stack", string(debug.Stack())))
+			if counted, ok := w.(*recorder); ok && counted.status != 0 {
+				panic(http.ErrAbortHandler) // half an answer must not look whole
+			}
+			e.writeProblem(w, r, problemOf(nil))
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// limited answers 429 when too many requests are under way. Probes are always
+// answered.
+func (e *edge) limited(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		select {
+		case e.slots <- struct{}{}:
+			defer func() { <-e.slots }()
+			next.ServeHTTP(w, r)
+		default:
+			e.writeProblem(w, r, problem{
+				Status: http.StatusTooManyRequests,
+				Detail: "more than " + strconv.Itoa(cap(e.slots)) + " requests are under way; try again",
+			})
+		}
+	})
+}

@@ -1,0 +1,48 @@
+package api
+
+import (
+	"fmt"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// operation is one operation of the document, ready to be called.
+type operation struct {
+	id         string
+	route      string
+	public     bool // needs no token
+	role       role
+	parameters []*openapi3.Parameter // of the path and of the query
+	body       *openapi3.Schema      // nil: takes none
+	handle     handler
+}
+
+// newOperation reads what the edge needs of an operation's description.
+func newOperation(doc *openapi3.T, route string, described *openapi3.Operation, handle handler) (*operation, error) {
+	op := &operation{id: described.OperationID, route: route, handle: handle}
+	if described.Security != nil && len(*described.Security) == 0 {
+		op.public = true
+	} else {
+		name, _ := described.Extensions["x-role"].(string)
+		parsed, ok := parseRole(name)
+		if !ok {
+			return nil, fmt.Errorf("api: operation %s has no x-role", op.id)
+		}
+		op.role = parsed
+	}
+	for _, list := range []openapi3.Parameters{doc.Paths.Value(route).Parameters, described.Parameters} {
+		for _, ref := range list {
+			if ref.Value.In != openapi3.ParameterInHeader {
+				op.parameters = append(op.parameters, ref.Value)
+			}
+		}
+	}
+	if described.RequestBody != nil {
+		media := described.RequestBody.Value.Content.Get("application/json")
+		if media == nil {
+			return nil, fmt.Errorf("api: operation %s takes no JSON", op.id)
+		}
+		op.body = media.Schema.Value
+	}
+	return op, nil
+}

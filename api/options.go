@@ -1,0 +1,127 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signpost-dns/signpost/pkg/admit"
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// Admitter judges, stores and shows documents; an *admit.Admitter is one.
+type Admitter interface {
+	Admit(ctx context.Context, path intent.Path, body []byte, old *intent.Document) (*admit.Write, error)
+	Put(ctx context.Context, write *admit.Write) (intent.Document, error)
+	Delete(ctx context.Context, path intent.Path, condition intent.Condition) error
+	View(doc intent.Document) (admit.View, error)
+}
+
+// Sealer keeps secret values apart from the documents that they belong to.
+type Sealer interface {
+	// Store encrypts and stores a value and answers the id under which it is
+	// found. path and field tell where it belongs.
+	Store(ctx context.Context, path intent.Path, field string, value []byte) (id string, err error)
+}
+
+// Lifecycle deploys what the documents say. Its errors are *intent.Error
+// values: NotFound when the owner does not exist, Conflict with the plan's
+// errors when it cannot be done, PreconditionFailed when confirm is not what
+// the plan would say now.
+type Lifecycle interface {
+	// Plan tells what an action on a deployment intent group would do; the
+	// empty action is instantiate when nothing is current, else update.
+	Plan(ctx context.Context, owner intent.Path, action intent.Action) (intent.Plan, error)
+	// Instantiate, Update and Terminate begin the action. confirm is a plan's
+	// token, empty for none; actor is who asks.
+	Instantiate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
+	Update(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
+	Terminate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
+	// Status answers what was observed of a deployment intent group.
+	Status(ctx context.Context, owner intent.Path) (intent.Status, error)
+	// Events lists what happened to it, oldest first.
+	Events(ctx context.Context, owner intent.Path) ([]intent.Event, error)
+
+	// PlanRecord tells what UpdateRecord would do.
+	PlanRecord(ctx context.Context, record intent.Path) (intent.Plan, error)
+	// UpdateRecord rolls a record's document out to its deployments.
+	UpdateRecord(ctx context.Context, record intent.Path, confirm, actor string) (intent.Accepted, error)
+	// RecordStatus answers what is known of a record's deployments.
+	RecordStatus(ctx context.Context, record intent.Path) (intent.RecordStatus, error)
+	// Users lists who publishes through a record.
+	Users(ctx context.Context, record intent.Path) ([]intent.Use, error)
+}
+
+// Build says which program this is.
+type Build struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"`
+	Go      string `json:"go"`
+}
+
+// Options are what the edge needs.
+type Options struct {
+	Store     intent.Store // read directly, written through Admitter
+	Admitter  Admitter
+	Sealer    Sealer
+	Lifecycle Lifecycle
+
+	Tokens *Tokens // nil: everybody may do everything, as "anonymous"
+
+	// Checks are the dependencies for /readyz, by name. Each must end with
+	// its context.
+	Checks map[string]func(context.Context) error
+
+	Build   Build
+	Metrics *prometheus.Registry // nil: one of its own
+	Log     *slog.Logger         // nil: slog.Default()
+
+	MaxInFlight    int           // more requests at once are answered 429; 0: 512
+	RequestTimeout time.Duration // a request is given up with 503; 0: 30 s
+}
+
+// complete checks the options and fills in the defaults.
+func (o Options) complete() (Options, error) {
+	if o.Store == nil || o.Admitter == nil || o.Sealer == nil || o.Lifecycle == nil {
+		return o, errors.New("api: Store, Admitter, Sealer and Lifecycle are required")
+	}
+	if o.Metrics == nil {
+		o.Metrics = prometheus.NewRegistry()
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.MaxInFlight == 0 {
+		const inFlight = 512
+		o.MaxInFlight = inFlight
+	}
+	if o.RequestTimeout == 0 {
+		const timeout = 30 * time.Second
+		o.RequestTimeout = timeout
+	}
+	return o, nil
+}
+
+// NewServer is an HTTP server for the handler with limits on time and size, so
+// that no client holds a connection for ever. The caller sets its address.
+func NewServer(handler http.Handler) *http.Server {
+	const (
+		header = 10 * time.Second
+		read   = 30 * time.Second
+		write  = 90 * time.Second
+		idle   = 2 * time.Minute
+		bytes  = 64 << 10
+	)
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: header,
+		ReadTimeout:       read,
+		WriteTimeout:      write,
+		IdleTimeout:       idle,
+		MaxHeaderBytes:    bytes,
+	}
+}

@@ -1,0 +1,118 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// problem is an error as it is answered (RFC 9457).
+type problem struct {
+	Type      string         `json:"type"`
+	Title     string         `json:"title"`
+	Status    int            `json:"status"`
+	Detail    string         `json:"detail"`
+	Errors    []intent.Field `json:"errors,omitempty"`
+	RequestID string         `json:"requestID,omitempty"`
+}
+
+// statusOf is the one place where codes become HTTP statuses; 0 for a code
+// that none stands for.
+func statusOf(code intent.Code) int {
+	switch code {
+	case intent.Invalid:
+		return http.StatusBadRequest
+	case intent.Unauthenticated:
+		return http.StatusUnauthorized
+	case intent.Forbidden:
+		return http.StatusForbidden
+	case intent.NotFound:
+		return http.StatusNotFound
+	case intent.Conflict:
+		return http.StatusConflict
+	case intent.PreconditionFailed:
+		return http.StatusPreconditionFailed
+	case intent.TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case intent.UnsupportedMedia:
+		return http.StatusUnsupportedMediaType
+	case intent.Unavailable:
+		return http.StatusServiceUnavailable
+	}
+	return 0
+}
+
+// problemOf turns an error into what the user is told. What the user cannot
+// act on is an internal error without details.
+func problemOf(err error) problem {
+	var e *intent.Error
+	if errors.As(err, &e) {
+		if status := statusOf(e.Code); status != 0 {
+			return problem{Status: status, Detail: detailOf(e), Errors: e.Fields}
+		}
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return problem{Status: http.StatusServiceUnavailable, Detail: "the request could not be finished in time; whether it took effect is unknown"}
+	}
+	return problem{Status: http.StatusInternalServerError, Detail: "an internal error; the server's log tells more under the request's id"}
+}
+
+// writeError answers an error; the log gets what the user is not told.
+func (e *edge) writeError(w http.ResponseWriter, r *http.Request, err error) {
+	p := problemOf(err)
+	if p.Status >= http.StatusInternalServerError {
+		e.Log.ErrorContext(r.Context(), "request failed", slog.String("requestID", noteOf(r.Context()).id), slog.Any("error", err))
+	}
+	e.writeProblem(w, r, p)
+}
+
+// writeProblem answers a problem, with the header fields of its status.
+func (e *edge) writeProblem(w http.ResponseWriter, r *http.Request, p problem) {
+	p.Type, p.Title, p.RequestID = "about:blank", http.StatusText(p.Status), noteOf(r.Context()).id
+	switch p.Status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		w.Header().Set("Retry-After", "1")
+	}
+	body, err := json.Marshal(p)
+	if err != nil { // no field of a problem can fail
+		body = nil
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(p.Status)
+	_, _ = w.Write(append(body, '\n'))
+}
+
+// write answers what a handler said.
+func (e *edge) write(w http.ResponseWriter, r *http.Request, a answer) {
+	body := a.text
+	if a.body != nil {
+		var err error
+		if body, err = json.Marshal(a.body); err != nil {
+			e.writeError(w, r, err)
+			return
+		}
+		body = append(body, '\n')
+		w.Header().Set("Content-Type", "application/json")
+	}
+	for name, values := range a.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(a.status)
+	_, _ = w.Write(body)
+}
+
+// noRoute answers a path that the API does not have.
+func (e *edge) noRoute(w http.ResponseWriter, r *http.Request) {
+	detail := "there is no such path; GET /v2/openapi.yaml tells which there are"
+	if strings.Contains(r.URL.Path, "//") {
+		detail = "there is no path with an empty segment"
+	}
+	e.writeProblem(w, r, problem{Status: http.StatusNotFound, Detail: detail})
+}

@@ -1,0 +1,111 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/signpost-dns/signpost/pkg/admit"
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// defaultLimit is how many items a page holds when the request does not say.
+const defaultLimit = 500
+
+// page is a list as it is answered.
+type page struct {
+	Items    []admit.View `json:"items"`
+	Continue string       `json:"continue,omitempty"`
+}
+
+// list answers a page of a collection; 404 when what it belongs to does not
+// exist.
+func (e *edge) list(ctx context.Context, c *call) (answer, error) {
+	if parent := c.owner(); parent != "" {
+		if _, err := e.Store.Get(ctx, parent); err != nil {
+			return answer{}, err
+		}
+	}
+	limit := defaultLimit
+	if text := c.query.Get("limit"); text != "" {
+		limit, _ = strconv.Atoi(text) // judged by its schema
+	}
+	stored, err := e.Store.List(ctx, intent.ListOptions{
+		Collection: string(c.path),
+		NamePrefix: c.query.Get("namePrefix"),
+		Limit:      limit,
+		Continue:   c.query.Get("continue"),
+	})
+	if intent.CodeOf(err) == intent.Invalid {
+		err = &intent.Error{Code: intent.Invalid, Detail: "query parameter continue must be the continue of the last page of this list", Err: err}
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	result := page{Items: make([]admit.View, len(stored.Items)), Continue: stored.Continue}
+	for i, doc := range stored.Items {
+		if result.Items[i], err = e.Admitter.View(doc); err != nil {
+			return answer{}, err
+		}
+	}
+	return answer{status: http.StatusOK, body: result}, nil
+}
+
+// get answers a document, or one value of it.
+func (e *edge) get(r resource) handler {
+	return func(ctx context.Context, c *call) (answer, error) {
+		doc, err := e.Store.Get(ctx, c.path)
+		if err != nil {
+			return answer{}, err
+		}
+		header := http.Header{"Etag": {etag(doc.Revision)}}
+		if key := c.query.Get("key"); r.pairs && key != "" {
+			value, err := valueOf(doc, key)
+			return answer{status: http.StatusOK, header: header, body: map[string]any{"value": value}}, err
+		}
+		view, err := e.Admitter.View(doc)
+		if err != nil {
+			return answer{}, err
+		}
+		if r.record {
+			status, err := e.Lifecycle.RecordStatus(ctx, c.path)
+			if err != nil {
+				return answer{}, err
+			}
+			view.Status = merged(view.Status, status)
+		}
+		return answer{status: http.StatusOK, header: header, body: view}, nil
+	}
+}
+
+// valueOf is the value of a key of a KV document.
+func valueOf(doc intent.Document, key string) (json.RawMessage, error) {
+	pairs, err := intent.Of[intent.KVPairs](doc)
+	if err != nil {
+		return nil, err
+	}
+	for _, pair := range pairs.Spec.KV {
+		if value, ok := pair[key]; ok {
+			return value, nil
+		}
+	}
+	return nil, &intent.Error{Code: intent.NotFound, Detail: string(doc.Path) + " has no key " + strconv.Quote(clip(key))}
+}
+
+// merged is a record's status: what the document tells by itself and what is
+// known of its deployments.
+func merged(own *admit.Status, known intent.RecordStatus) *admit.Status {
+	status := admit.Status{Home: known.Home, OwnerID: known.OwnerID, Version: known.Version, Deployments: known.Deployments}
+	status.Warnings = []intent.Warning{}
+	if own != nil {
+		status.Warnings = append(status.Warnings, own.Warnings...)
+	}
+	for _, warning := range known.Warnings {
+		if !slices.Contains(status.Warnings, warning) {
+			status.Warnings = append(status.Warnings, warning)
+		}
+	}
+	return &status
+}

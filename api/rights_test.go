@@ -1,0 +1,172 @@
+package api_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/api"
+)
+
+// tokenFile writes a token file and loads it.
+func tokenFile(t *testing.T, content string) (string, *api.Tokens) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "tokens")
+	require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
+	tokens, err := api.LoadTokens(file, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	require.NoError(t, err)
+	return file, tokens
+}
+
+const everyRole = `# one of each
+v,vera,viewer
+e,emil,editor
+o,olga,operator
+a,anna,admin
+
+pv,pavel,viewer,shop
+pa, petra , admin , shop
+other,otto,admin,bakery
+`
+
+// roleRank is how much each token of everyRole may do.
+func roleRank(role string) int {
+	return slices.Index([]string{"viewer", "editor", "operator", "admin"}, role)
+}
+
+func TestEveryOperationForEveryRole(t *testing.T) {
+	_, tokens := tokenFile(t, everyRole)
+	w := newWorld(t, func(o *api.Options) { o.Tokens = tokens })
+	holders := map[string]struct{ role, project string }{
+		"v": {"viewer", ""}, "e": {"editor", ""}, "o": {"operator", ""}, "a": {"admin", ""},
+		"pv": {"viewer", "shop"}, "pa": {"admin", "shop"}, "other": {"admin", "bakery"},
+	}
+	for template, item := range w.doc.Paths.Map() {
+		inProject := slices.ContainsFunc(item.Parameters, func(p *openapi3.ParameterRef) bool { return p.Value.Name == "project" })
+		for method, operation := range item.Operations() {
+			path := concrete(template, item)
+			needed, _ := operation.Extensions["x-role"].(string)
+			public := operation.Security != nil
+			require.True(t, public || roleRank(needed) >= 0, operation.OperationID)
+			for token, holder := range holders {
+				w.token = token
+				code := w.send(method, path, nil).Code
+				allowed := public || roleRank(holder.role) >= roleRank(needed) &&
+					(holder.project == "" || inProject && holder.project == "shop")
+				require.Equal(t, allowed, code != http.StatusForbidden, "%s for %s: %d", operation.OperationID, token, code)
+				require.NotEqual(t, http.StatusUnauthorized, code)
+			}
+			for _, token := range []string{"", "x", "V", "v "} {
+				w.token = token
+				unauthorized := w.send(method, path, nil).Code == http.StatusUnauthorized
+				require.Equal(t, !public && token != "v ", unauthorized, "%s with %q", operation.OperationID, token)
+			}
+		}
+	}
+}
+
+func TestRightsAreWhatTheRolesSay(t *testing.T) {
+	w := newWorld(t)
+	want := map[string]string{
+		"getDNSIntent": "viewer", "listProjects": "viewer", "getMetrics": "viewer", "getDeploymentIntentGroupStatus": "viewer",
+		"putDNSIntent": "editor", "createDNSUpdateRecord": "editor", "deleteLogicalCloudKVPairs": "editor",
+		"planDeploymentIntentGroup": "operator", "updateDNSUpdateRecord": "operator", "planDNSUpdateRecord": "operator",
+		"createProject": "admin", "putCluster": "admin", "deleteClusterProvider": "admin", "createClusterKVPairs": "admin",
+	}
+	all := operations(w.doc)
+	for id, role := range want {
+		require.Equal(t, role, all[id].Extensions["x-role"], id)
+	}
+	var public []string
+	for id, operation := range all {
+		if operation.Security != nil {
+			public = append(public, id)
+		}
+	}
+	slices.Sort(public)
+	require.Equal(t, []string{"getHealth", "getOpenAPI", "getReadiness", "getVersion"}, public)
+}
+
+func TestA401SaysHowToAuthenticate(t *testing.T) {
+	_, tokens := tokenFile(t, everyRole)
+	w := newWorld(t, func(o *api.Options) { o.Tokens = tokens })
+	answer := w.send("GET", "/v2/projects", nil).want(http.StatusUnauthorized)
+	require.Equal(t, "Bearer", answer.Header().Get("WWW-Authenticate"))
+	w.send("GET", "/v2/projects", nil, "Authorization", "Basic djp4").want(http.StatusUnauthorized)
+	w.send("GET", "/v2/projects", nil, "Authorization", "bearer v").want(http.StatusOK)
+}
+
+func TestTheActorIsTheTokensSubject(t *testing.T) {
+	_, tokens := tokenFile(t, everyRole)
+	w := newWorld(t, func(o *api.Options) { o.Tokens = tokens })
+	w.token = "a"
+	w.fill("")
+	w.token = "o"
+	w.send("POST", rows()[9].item+"/instantiate?confirm=abc", nil).want(http.StatusAccepted)
+	w.send("POST", rows()[9].item+"/plan/?for=terminate", nil).want(http.StatusOK)
+	group := rows()[9].item[len("/v2/"):]
+	require.Equal(t, []string{"instantiate abc olga " + group, "plan terminate " + group}, w.lifecycle.asked[len(w.lifecycle.asked)-2:])
+}
+
+func TestWithoutTokensEverybodyIsAnonymous(t *testing.T) {
+	w := newWorld(t).fill("")
+	w.send("POST", rows()[9].item+"/terminate", nil).want(http.StatusAccepted)
+	require.Contains(t, w.lifecycle.asked[len(w.lifecycle.asked)-1], "terminate  anonymous ")
+}
+
+func TestATokenFileThatChangesIsReadAgain(t *testing.T) {
+	file, tokens := tokenFile(t, "one,anna,admin\n")
+	w := newWorld(t, func(o *api.Options) { o.Tokens = tokens })
+	rewrite := func(content string, at time.Duration) {
+		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
+		stamp := time.Now().Add(at)
+		require.NoError(t, os.Chtimes(file, stamp, stamp))
+	}
+	codes := func() map[string]int {
+		result := map[string]int{}
+		for _, token := range []string{"one", "two"} {
+			w.token = token
+			result[token] = w.send("GET", "/v2/projects", nil).Code
+		}
+		return result
+	}
+	require.Equal(t, map[string]int{"one": 200, "two": 401}, codes())
+	rewrite("two,anna,admin\n", time.Second)
+	require.Equal(t, map[string]int{"one": 401, "two": 200}, codes())
+	rewrite("broken", 2*time.Second)
+	require.Equal(t, map[string]int{"one": 401, "two": 200}, codes(), "the last good state holds")
+	require.NoError(t, os.Remove(file))
+	require.Equal(t, map[string]int{"one": 401, "two": 200}, codes())
+	rewrite("one,anna,admin\n", 3*time.Second)
+	require.Equal(t, map[string]int{"one": 200, "two": 401}, codes())
+}
+
+func TestABrokenTokenFileIsRefusedByLineAndNeverQuoted(t *testing.T) {
+	for content, want := range map[string]string{
+		"":                            "holds no token",
+		"# nothing\n":                 "holds no token",
+		"\n\nhush,anna\n":             "line 3: want TOKEN,SUBJECT,ROLE[,PROJECT]",
+		"hush,anna,admin,shop,more":   "line 1: want TOKEN,SUBJECT,ROLE[,PROJECT]",
+		"hush,anna,boss":              "line 1: unknown role; want one of viewer, editor, operator, admin",
+		"hush,,admin":                 "line 1: a part is empty",
+		",anna,admin":                 "line 1: a part is empty",
+		"hush,anna,admin,":            "line 1: a part is empty",
+		"hush,a,admin\nhush,b,viewer": "line 2: the token is on an earlier line already",
+	} {
+		file := filepath.Join(t.TempDir(), "tokens")
+		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
+		_, err := api.LoadTokens(file, slog.Default())
+		require.ErrorContains(t, err, want)
+		require.NotContains(t, err.Error(), "hush")
+	}
+	_, err := api.LoadTokens(filepath.Join(t.TempDir(), "none"), slog.Default())
+	require.ErrorIs(t, err, os.ErrNotExist)
+}

@@ -1,0 +1,66 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// role is what a token may do; each may do what those before it may.
+type role int
+
+const (
+	viewer   role = iota + 1 // reads
+	editor                   // writes documents of projects
+	operator                 // plans, instantiates, updates, terminates
+	admin                    // writes projects, clusters and their KV pairs
+)
+
+// roleNames lists the roles from the least.
+func roleNames() []string { return []string{"viewer", "editor", "operator", "admin"} }
+
+func parseRole(name string) (role, bool) {
+	for i, known := range roleNames() {
+		if name == known {
+			return role(i + 1), true
+		}
+	}
+	return 0, false
+}
+
+func (r role) String() string { return roleNames()[r-1] }
+
+// subject is who a token stands for.
+type subject struct {
+	name    string
+	role    role
+	project string // the only project that it may touch; empty: all there is
+}
+
+// authorize answers who asks, or why they may not. project is the one in the
+// path, empty for none.
+func (e *edge) authorize(r *http.Request, op *operation, project string) (string, error) {
+	if op.public || e.Tokens == nil {
+		return "anonymous", nil
+	}
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", &intent.Error{Code: intent.Unauthenticated, Detail: "send a token, as in Authorization: Bearer TOKEN"}
+	}
+	who, ok := e.Tokens.find(strings.TrimSpace(token))
+	switch {
+	case !ok:
+		return "", &intent.Error{Code: intent.Unauthenticated, Detail: "the token is not known"}
+	case who.project != "" && project == "":
+		return "", &intent.Error{Code: intent.Forbidden, Detail: who.name + " has rights on project " + who.project + " alone"}
+	case who.project != "" && who.project != project:
+		return "", &intent.Error{Code: intent.Forbidden, Detail: who.name + " has no rights on project " + project}
+	case who.role < op.role:
+		return "", &intent.Error{
+			Code:   intent.Forbidden,
+			Detail: who.name + " is " + who.role.String() + ", but this needs the role " + op.role.String(),
+		}
+	}
+	return who.name, nil
+}

@@ -1,0 +1,259 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// spellings are the ways in which a path may be written.
+func spellings() map[string]func(string) string {
+	singular := func(path string) string { return strings.Replace(path, "/v2/projects", "/v2/project", 1) }
+	return map[string]func(string) string{
+		"as documented":        func(path string) string { return path },
+		"the seed's project":   singular,
+		"trailing slash":       func(path string) string { return path + "/" },
+		"seed, trailing slash": func(path string) string { return singular(path) + "/" },
+	}
+}
+
+func TestEveryVerbOnEveryResourceInEverySpelling(t *testing.T) {
+	for _, r := range rows() {
+		for name, spell := range spellings() {
+			t.Run(r.one+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				walkThroughVerbs(newWorld(t).fill(r.one), r, spell)
+			})
+		}
+	}
+}
+
+// walkThroughVerbs is the life of a document over HTTP.
+func walkThroughVerbs(w *world, r row, spell func(string) string) {
+	t, body := w.t, w.example(r)
+	collection, item := spell(r.collection), spell(r.item)
+	require.Equal(t, []any{}, w.send("GET", collection, nil).want(http.StatusOK).json()["items"], "an empty list is []")
+	w.send("GET", item, nil).want(http.StatusNotFound)
+	w.send("DELETE", item, nil).want(http.StatusNotFound)
+
+	created := w.send("POST", collection, body).want(http.StatusCreated)
+	require.Equal(t, r.item, created.Header().Get("Location"))
+	require.Equal(t, `"1"`, created.Header().Get("ETag"))
+	require.Contains(t, w.send("POST", collection, body).want(http.StatusConflict).problem(), "exists already")
+
+	got := w.send("GET", item, nil).want(http.StatusOK)
+	require.JSONEq(t, created.Body.String(), got.Body.String())
+	require.Equal(t, created.Header().Get("ETag"), got.Header().Get("ETag"))
+	w.send("HEAD", item, nil).want(http.StatusOK)
+	list := w.send("GET", collection, nil).want(http.StatusOK).json()
+	require.Len(t, list["items"], 1)
+	require.NotContains(t, list, "continue")
+
+	sentBack := w.send("PUT", item, got.Body.String()).want(http.StatusOK)
+	require.Equal(t, `"1"`, sentBack.Header().Get("ETag"), "what GET answers, sent back, changes nothing")
+	metadata, _ := body["metadata"].(map[string]any)
+	metadata["description"] = "another"
+	changed := w.send("PUT", item, body).want(http.StatusOK)
+	require.Equal(t, `"2"`, changed.Header().Get("ETag"))
+	require.Equal(t, "another", changed.json()["metadata"].(map[string]any)["description"])
+
+	metadata["name"] = "other"
+	require.Contains(t, w.send("PUT", item, body).want(http.StatusBadRequest).problem(), "/metadata/name: ")
+	w.send("DELETE", item, nil).want(http.StatusNoContent)
+	w.send("GET", item, nil).want(http.StatusNotFound)
+	again := w.send("PUT", item, w.example(r)).want(http.StatusCreated)
+	require.Equal(t, r.item, again.Header().Get("Location"))
+}
+
+func TestAMissingParentIs404(t *testing.T) {
+	w := newWorld(t)
+	for _, r := range rows() {
+		if strings.Count(r.collection, "/") == 2 {
+			continue // at the top
+		}
+		w.send("GET", r.collection, nil).want(http.StatusNotFound)
+		require.Contains(t, w.send("POST", r.collection, w.example(r)).want(http.StatusNotFound).problem(), "does not exist", r.one)
+		w.send("PUT", r.item, w.example(r)).want(http.StatusNotFound)
+	}
+}
+
+func TestAListHasPagesAndAPrefix(t *testing.T) {
+	w := newWorld(t)
+	for i := range 5 {
+		w.send("POST", "/v2/projects", fmt.Sprintf(`{"metadata":{"name":"p%d"}}`, i)).want(http.StatusCreated)
+	}
+	w.send("POST", "/v2/projects", `{"metadata":{"name":"q"}}`).want(http.StatusCreated)
+	var names []string
+	query := "?namePrefix=p&limit=2"
+	for pages := 0; ; pages++ {
+		require.Less(t, pages, 4)
+		page := w.send("GET", "/v2/project"+query, nil).want(http.StatusOK).json()
+		items, _ := page["items"].([]any)
+		require.LessOrEqual(t, len(items), 2)
+		for _, item := range items {
+			names = append(names, item.(map[string]any)["metadata"].(map[string]any)["name"].(string))
+		}
+		token, more := page["continue"].(string)
+		if !more {
+			break
+		}
+		query = "?namePrefix=p&limit=2&continue=" + token
+	}
+	require.Equal(t, []string{"p0", "p1", "p2", "p3", "p4"}, names)
+}
+
+func TestABadQueryIs400AndNamesTheParameter(t *testing.T) {
+	w := newWorld(t).fill("")
+	for query, want := range map[string]string{
+		"/v2/projects?limit=x":                    "query parameter limit must be a whole number from 1 to 1000",
+		"/v2/projects?limit=0":                    "query parameter limit must be a whole number from 1 to 1000",
+		"/v2/projects?limit=1001":                 "query parameter limit must be",
+		"/v2/projects?limit=":                     "query parameter limit must be",
+		"/v2/projects?limit=1&limit=2":            "query parameter limit is given more than once",
+		"/v2/projects?continue=%00":               "query parameter continue must be the continue of the last page",
+		"/v2/projects?continue=":                  "query parameter continue must be",
+		"/v2/projects?namePrefix=a%20b":           "query parameter namePrefix must be the beginning of a name",
+		"/v2/projects?limt=5":                     `unknown query parameter "limt"; did you mean "limit"?`,
+		"/v2/projects/sh%20op":                    "path parameter project must be 1 to 63 letters",
+		"/v2/projects/" + strings.Repeat("a", 64): "path parameter project must be 1 to 63 letters",
+		"/v2/projects/a%2Fb":                      "path parameter project must be",
+		"/v2/projects/-a/dns-update-records":      "path parameter project must be",
+	} {
+		require.Contains(t, w.send("GET", query, nil).want(http.StatusBadRequest).problem(), want, query)
+	}
+	plan := rows()[9].item + "/plan"
+	require.Contains(t, w.send("POST", plan+"?for=everything", nil).want(http.StatusBadRequest).problem(),
+		`query parameter for must be one of "instantiate", "update", "terminate"`)
+	require.Contains(t, w.send("POST", rows()[9].item+"/instantiate?confrim=x", nil).want(http.StatusBadRequest).problem(),
+		`did you mean "confirm"?`)
+	w.send("POST", rows()[9].item+"/instantiate?confirm=", nil).want(http.StatusBadRequest)
+}
+
+func TestPreconditions(t *testing.T) {
+	there, gone := "/v2/projects/shop", "/v2/projects/none"
+	for _, c := range []struct {
+		name, method, path string
+		header             []string
+		want               int
+	}{
+		{"match", "PUT", there, []string{"If-Match", `"1"`}, 200},
+		{"one of several", "PUT", there, []string{"If-Match", `"7", "1"`}, 200},
+		{"any that exists", "PUT", there, []string{"If-Match", "*"}, 200},
+		{"another revision", "PUT", there, []string{"If-Match", `"2"`}, 412},
+		{"a weak tag never matches", "PUT", there, []string{"If-Match", `W/"1"`}, 412},
+		{"match on what does not exist", "PUT", gone, []string{"If-Match", `"1"`}, 412},
+		{"any on what does not exist", "PUT", gone, []string{"If-Match", "*"}, 412},
+		{"none on what exists", "PUT", there, []string{"If-None-Match", "*"}, 412},
+		{"none on what does not exist", "PUT", gone, []string{"If-None-Match", "*"}, 201},
+		{"not this revision", "PUT", there, []string{"If-None-Match", `"1"`}, 412},
+		{"not this revision, weakly", "PUT", there, []string{"If-None-Match", `W/"1"`}, 412},
+		{"not another revision", "PUT", there, []string{"If-None-Match", `"2"`}, 200},
+		{"both", "PUT", there, []string{"If-Match", `"1"`, "If-None-Match", `"2"`}, 200},
+		{"no quotes", "PUT", there, []string{"If-Match", "1"}, 400},
+		{"nothing", "PUT", there, []string{"If-Match", ""}, 400},
+		{"delete, match", "DELETE", there, []string{"If-Match", `"1"`}, 204},
+		{"delete, another revision", "DELETE", there, []string{"If-Match", `"3"`}, 412},
+		{"delete, match on what does not exist", "DELETE", gone, []string{"If-Match", `"1"`}, 412},
+		{"delete, any on what does not exist", "DELETE", gone, []string{"If-Match", "*"}, 412},
+		{"delete, none on what does not exist", "DELETE", gone, []string{"If-None-Match", "*"}, 404},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.send("POST", "/v2/projects", `{"metadata":{"name":"shop"}}`).want(http.StatusCreated)
+			var body any
+			if c.method == "PUT" {
+				body = `{"metadata":{"name":"` + c.path[len("/v2/projects/"):] + `","description":"new"}}`
+			}
+			before := w.kv.Revision()
+			w.send(c.method, c.path, body, c.header...).want(c.want)
+			if c.want >= 400 {
+				require.Equal(t, before, w.kv.Revision(), "a refusal leaves no trace")
+			}
+		})
+	}
+}
+
+func TestDeletingWhatIsNeededIs409AndNamesBothEnds(t *testing.T) {
+	w := newWorld(t).fill("")
+	for path, wants := range map[string][]string{
+		"/v2/projects/shop":                         {"projects/shop cannot be deleted", "it has projects/shop/dns-update-records/lab; delete that first"},
+		"/v2/projects/shop/logical-clouds/eu":       {"it has projects/shop/logical-clouds/eu/cluster-references/berlin"},
+		"/v2/cluster-providers/edge/clusters/hub":   {"cluster-providers/edge/clusters/hub cannot", "projects/shop/dns-update-records/lab refers to it"},
+		"/v2/projects/shop/dns-update-records/lab":  {"lab cannot", "projects/shop/logical-clouds/eu/kv-pairs/dns-update-record-list refers to it"},
+		"/v2/projects/shop/composite-apps/store/v1": {"it has projects/shop/composite-apps/store/v1/deployment-intent-groups/prod"},
+		rows()[10].item:                             {"it has ", "/dns-intents/www"},
+	} {
+		problem := w.send("DELETE", path, nil).want(http.StatusConflict).problem()
+		for _, want := range wants {
+			require.Contains(t, problem, want)
+		}
+	}
+}
+
+func TestDeletingWhatIsInstantiatedIs409AndSaysToTerminateFirst(t *testing.T) {
+	w := newWorld(t).fill("DNSIntent")
+	group := intent.Path("projects/shop/composite-apps/store/v1/deployment-intent-groups/prod")
+	record := intent.Path("projects/shop/dns-update-records/lab")
+	_, err := w.store.Put(t.Context(), intent.Write{
+		Path: intent.Join(intent.LifecycleCollection, string(group)), Refs: []intent.Path{group, record}, Body: []byte(`{}`),
+	})
+	require.NoError(t, err)
+	w.send("DELETE", "/v2/"+string(group)+"/traffic-group-intents/front", nil).want(http.StatusNoContent)
+	require.Contains(t, w.send("DELETE", "/v2/"+string(group), nil).want(http.StatusConflict).problem(), "it is instantiated; terminate it first")
+	require.Contains(t, w.send("DELETE", "/v2/"+string(record), nil).want(http.StatusConflict).problem(),
+		"it is in use by the current release of "+string(group))
+}
+
+func TestAReferenceToWhatDoesNotExistIs409AndNamesIt(t *testing.T) {
+	w := newWorld(t).fill("ClusterReference")
+	problem := w.send("POST", "/v2/projects/shop/logical-clouds/eu/cluster-references",
+		`{"metadata":{"name":"x"},"spec":{"clusterProvider":"edge","cluster":"nowhere"}}`).want(http.StatusConflict).problem()
+	require.Contains(t, problem, "nowhere")
+}
+
+func TestOneValueOfAKVDocument(t *testing.T) {
+	w := newWorld(t).fill("")
+	pairs := rows()[7].item
+	require.JSONEq(t, `{"value":"lab"}`, w.send("GET", pairs+"?key=key1", nil).want(http.StatusOK).Body.String())
+	require.Contains(t, w.send("GET", pairs+"/?key=key2", nil).want(http.StatusNotFound).problem(), `has no key "key2"`)
+}
+
+func TestARecordCarriesItsStatusAndNoSecret(t *testing.T) {
+	w := newWorld(t).fill("")
+	item := rows()[3].item
+	for _, method := range []string{"GET", "PUT"} {
+		var body any
+		if method == "PUT" {
+			body = w.example(rows()[3])
+		}
+		answer := w.send(method, item, body).want(http.StatusOK)
+		require.NotContains(t, answer.Body.String(), "swordfish")
+		status, _ := answer.json()["status"].(map[string]any)
+		require.Equal(t, map[string]any{"clusterProvider": "edge", "cluster": "hub"}, status["home"])
+		require.IsType(t, []any{}, status["warnings"])
+		require.NotEmpty(t, status["deployments"])
+	}
+	doc, err := w.store.Get(t.Context(), "projects/shop/dns-update-records/lab")
+	require.NoError(t, err)
+	require.NotContains(t, string(doc.Body), "swordfish")
+	sealed := slices.ContainsFunc(doc.Refs, func(p intent.Path) bool { return strings.HasPrefix(string(p), "secrets/") })
+	require.True(t, sealed, "the record holds its sealed value")
+}
+
+func TestAPutWithoutTheSecretKeepsIt(t *testing.T) {
+	w := newWorld(t).fill("")
+	item := rows()[3].item
+	before, err := w.store.Get(t.Context(), "projects/shop/dns-update-records/lab")
+	require.NoError(t, err)
+	got := w.send("GET", item, nil).want(http.StatusOK)
+	w.send("PUT", item, got.Body.String()).want(http.StatusOK)
+	after, err := w.store.Get(t.Context(), "projects/shop/dns-update-records/lab")
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+}

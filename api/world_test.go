@@ -1,0 +1,293 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/api"
+	"github.com/signpost-dns/signpost/api/apitest"
+	"github.com/signpost-dns/signpost/openapi"
+	"github.com/signpost-dns/signpost/pkg/admit"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/store/etcd"
+)
+
+// world is the API over a store of its own, with every response checked
+// against openapi.yaml.
+type world struct {
+	t         *testing.T
+	doc       *openapi3.T
+	kv        *kvtest.Fake
+	store     intent.Store
+	lifecycle *lifecycle
+	handler   http.Handler
+	token     string // sent when not empty
+}
+
+// newWorld makes an empty world; changes alter the options.
+func newWorld(t *testing.T, changes ...func(*api.Options)) *world {
+	t.Helper()
+	doc, err := openapi.Load()
+	require.NoError(t, err)
+	kv := kvtest.NewFake()
+	store := etcd.New(kv)
+	w := &world{t: t, doc: doc, kv: kv, store: store, lifecycle: &lifecycle{store: store, doc: doc}}
+	options := api.Options{
+		Store:     store,
+		Admitter:  admit.New(store, admit.Rules{}),
+		Sealer:    &sealer{store: store},
+		Lifecycle: w.lifecycle,
+		Checks:    map[string]func(context.Context) error{"store": store.Ping},
+		Build:     api.Build{Version: "v0.1.0", Commit: "0a1b2c3d", Go: "go1.26"},
+		Log:       slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+	for _, change := range changes {
+		change(&options)
+	}
+	handler, err := api.New(options)
+	require.NoError(t, err)
+	w.handler = apitest.New(t, doc).Wrap(handler)
+	return w
+}
+
+// answer is what the API said.
+type answer struct {
+	t *testing.T
+	*httptest.ResponseRecorder
+	request string
+}
+
+// send sends a request. body is nil, text or something to encode; header holds
+// names and values in turn.
+func (w *world) send(method, path string, body any, header ...string) *answer {
+	w.t.Helper()
+	var content []byte
+	switch b := body.(type) {
+	case nil:
+	case string:
+		content = []byte(b)
+	default:
+		var err error
+		content, err = json.Marshal(b)
+		require.NoError(w.t, err)
+	}
+	request := httptest.NewRequestWithContext(w.t.Context(), method, path, bytes.NewReader(content))
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if w.token != "" {
+		request.Header.Set("Authorization", "Bearer "+w.token)
+	}
+	for i := 0; i < len(header); i += 2 {
+		request.Header.Set(header[i], header[i+1])
+	}
+	recorder := httptest.NewRecorder()
+	w.handler.ServeHTTP(recorder, request)
+	return &answer{t: w.t, ResponseRecorder: recorder, request: method + " " + path}
+}
+
+// want ends the test unless the answer has the status.
+func (a *answer) want(status int) *answer {
+	a.t.Helper()
+	require.Equal(a.t, status, a.Code, "%s: %s", a.request, a.Body)
+	return a
+}
+
+// json is the answer's body, decoded.
+func (a *answer) json() map[string]any {
+	a.t.Helper()
+	var object map[string]any
+	require.NoError(a.t, json.Unmarshal(a.Body.Bytes(), &object), a.request)
+	return object
+}
+
+// problem is what a problem says, as lines: its detail, then each pointer and
+// detail.
+func (a *answer) problem() string {
+	a.t.Helper()
+	var p struct {
+		Detail string
+		Errors []intent.Field
+	}
+	require.NoError(a.t, json.Unmarshal(a.Body.Bytes(), &p), a.request)
+	lines := []string{p.Detail}
+	for _, e := range p.Errors {
+		lines = append(lines, e.Pointer+": "+e.Detail)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// row is a resource with an example of it.
+type row struct {
+	one        string // as in the operation ids
+	collection string // path with the examples' names
+	item       string
+}
+
+// rows lists every resource, parents and what is referred to first.
+func rows() []row {
+	const (
+		project = "/v2/projects/shop"
+		cloud   = project + "/logical-clouds/eu"
+		cluster = "/v2/cluster-providers/edge/clusters/hub"
+		app     = project + "/composite-apps/store/v1"
+		group   = app + "/deployment-intent-groups/prod"
+		traffic = group + "/traffic-group-intents/front"
+	)
+	return []row{
+		{"Project", "/v2/projects", project},
+		{"ClusterProvider", "/v2/cluster-providers", "/v2/cluster-providers/edge"},
+		{"Cluster", "/v2/cluster-providers/edge/clusters", cluster},
+		{"DNSUpdateRecord", project + "/dns-update-records", project + "/dns-update-records/lab"},
+		{"ClusterKVPairs", cluster + "/kv-pairs", cluster + "/kv-pairs/dns-update-record-list"},
+		{"LogicalCloud", project + "/logical-clouds", cloud},
+		{"ClusterReference", cloud + "/cluster-references", cloud + "/cluster-references/berlin"},
+		{"LogicalCloudKVPairs", cloud + "/kv-pairs", cloud + "/kv-pairs/dns-update-record-list"},
+		{"CompositeApp", project + "/composite-apps", app},
+		{"DeploymentIntentGroup", app + "/deployment-intent-groups", group},
+		{"TrafficGroupIntent", group + "/traffic-group-intents", traffic},
+		{"DNSIntent", traffic + "/dns-intents", traffic + "/dns-intents/www"},
+	}
+}
+
+// fill creates the examples of all resources up to but not including one.
+func (w *world) fill(until string) *world {
+	w.t.Helper()
+	for _, r := range rows() {
+		if r.one == until {
+			return w
+		}
+		w.send(http.MethodPost, r.collection, w.example(r)).want(http.StatusCreated)
+	}
+	return w
+}
+
+// operations are the document's operations by id.
+func operations(doc *openapi3.T) map[string]*openapi3.Operation {
+	all := map[string]*openapi3.Operation{}
+	for _, item := range doc.Paths.Map() {
+		for _, operation := range item.Operations() {
+			all[operation.OperationID] = operation
+		}
+	}
+	return all
+}
+
+// example is a copy of the resource's example in the document.
+func (w *world) example(r row) map[string]any {
+	w.t.Helper()
+	media := operations(w.doc)["create"+r.one].RequestBody.Value.Content.Get("application/json")
+	for _, example := range media.Examples {
+		raw, err := json.Marshal(example.Value.Value)
+		require.NoError(w.t, err)
+		var object map[string]any
+		require.NoError(w.t, json.Unmarshal(raw, &object))
+		return object
+	}
+	w.t.Fatalf("%s has no example", r.one)
+	return nil
+}
+
+// sealer keeps secret values as documents of the store.
+type sealer struct {
+	store intent.Store
+	count atomic.Int64
+	err   error
+}
+
+func (s *sealer) Store(ctx context.Context, path intent.Path, field string, _ []byte) (string, error) {
+	if s.err != nil {
+		return "", s.err
+	}
+	id := fmt.Sprintf("s%d", s.count.Add(1))
+	body, err := json.Marshal(map[string]string{"path": string(path), "field": field})
+	if err != nil {
+		return "", err
+	}
+	_, err = s.store.Put(ctx, intent.Write{Path: intent.Join(intent.SecretCollection, id), Body: body})
+	return id, err
+}
+
+// lifecycle answers the examples of openapi.yaml for owners that exist, and
+// remembers what it was asked.
+type lifecycle struct {
+	store intent.Store
+	doc   *openapi3.T
+	err   error
+	asked []string
+}
+
+// reply decodes an example for an owner that exists.
+func reply[T any](ctx context.Context, l *lifecycle, owner intent.Path, example string, asked ...string) (T, error) {
+	var value T
+	l.asked = append(l.asked, strings.Join(append(asked, string(owner)), " "))
+	if _, err := l.store.Get(ctx, owner); err != nil {
+		return value, err
+	}
+	if l.err != nil {
+		return value, l.err
+	}
+	if example == "" {
+		return value, nil
+	}
+	raw, err := json.Marshal(l.doc.Components.Examples[example].Value.Value)
+	if err != nil {
+		return value, err
+	}
+	return value, json.Unmarshal(raw, &value)
+}
+
+func (l *lifecycle) Plan(ctx context.Context, owner intent.Path, action intent.Action) (intent.Plan, error) {
+	return reply[intent.Plan](ctx, l, owner, "plan", "plan", string(action))
+}
+
+func (l *lifecycle) Instantiate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error) {
+	return reply[intent.Accepted](ctx, l, owner, "accepted", "instantiate", confirm, actor)
+}
+
+func (l *lifecycle) Update(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error) {
+	return reply[intent.Accepted](ctx, l, owner, "accepted", "update", confirm, actor)
+}
+
+func (l *lifecycle) Terminate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error) {
+	return reply[intent.Accepted](ctx, l, owner, "accepted", "terminate", confirm, actor)
+}
+
+func (l *lifecycle) Status(ctx context.Context, owner intent.Path) (intent.Status, error) {
+	return reply[intent.Status](ctx, l, owner, "status", "status")
+}
+
+func (l *lifecycle) Events(ctx context.Context, owner intent.Path) ([]intent.Event, error) {
+	list, err := reply[struct{ Items []intent.Event }](ctx, l, owner, "eventList", "events")
+	return list.Items, err
+}
+
+func (l *lifecycle) PlanRecord(ctx context.Context, record intent.Path) (intent.Plan, error) {
+	return reply[intent.Plan](ctx, l, record, "", "plan record")
+}
+
+func (l *lifecycle) UpdateRecord(ctx context.Context, record intent.Path, confirm, actor string) (intent.Accepted, error) {
+	return reply[intent.Accepted](ctx, l, record, "accepted", "update record", confirm, actor)
+}
+
+func (l *lifecycle) RecordStatus(ctx context.Context, record intent.Path) (intent.RecordStatus, error) {
+	return reply[intent.RecordStatus](ctx, l, record, "recordStatus", "record status")
+}
+
+func (l *lifecycle) Users(ctx context.Context, record intent.Path) ([]intent.Use, error) {
+	list, err := reply[struct{ Items []intent.Use }](ctx, l, record, "useList", "users")
+	return list.Items, err
+}

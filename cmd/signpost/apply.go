@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+const applyHelp = `Creates or replaces every document of the files, whatever their order: parents and
+references come first. A document is an object with the fields
+
+  resource   the collection below /v2 that it belongs to, as in projects/shop/dns-update-records
+  metadata   its name and description
+  spec       what it says
+
+Files hold one or several documents, in YAML ("---" between them) or JSON. When one
+document is refused, what lies below it is skipped, and everything else goes on.`
+
+func (p program) applyCommand() *cobra.Command {
+	var server connection
+	var files []string
+	cmd := &cobra.Command{
+		Use:     "apply -f FILE",
+		Short:   "Create or replace documents",
+		Long:    applyHelp,
+		Example: "  signpost apply -f examples/quickstart\n  signpost apply -f records.yaml -f -",
+		Args:    exactly(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			documents, err := readFiles(p.in, files)
+			if err != nil {
+				return err
+			}
+			api, err := server.dial()
+			if err != nil {
+				return err
+			}
+			order(documents)
+			return batch{api: api, out: p.out, err: p.err}.run(cmd.Context(), documents, apply)
+		},
+	}
+	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "a `FILE`, a directory, or - for standard input; repeats")
+	server.flags(cmd.Flags())
+	return cmd
+}
+
+// apply puts one document and answers what that did.
+func apply(ctx context.Context, b batch, d document) (string, error) {
+	before, err := b.revision(ctx, d.Path)
+	if err != nil {
+		return "", err
+	}
+	response, err := b.api.Do(ctx, http.MethodPut, string(d.Path), bytes.NewReader(d.Body), nil)
+	if err != nil {
+		return "", err
+	}
+	b.warn(d, response.Body)
+	switch {
+	case response.StatusCode == http.StatusCreated:
+		return "created", nil
+	case response.Header.Get("ETag") == before:
+		return "unchanged", nil
+	}
+	return "configured", nil
+}
+
+// batch does the same to many documents.
+type batch struct {
+	api *client.Client
+	out io.Writer
+	err io.Writer
+}
+
+// step does something to one document and answers a word for what it did.
+type step func(context.Context, batch, document) (string, error)
+
+// run does the step to each document in turn, prints what it did, and goes on
+// after errors, but not with what depends on a document that failed. When the
+// server cannot be reached, it ends.
+func (b batch) run(ctx context.Context, documents []document, do step) error {
+	var failed []intent.Path
+	wrong, skipped := 0, 0
+	for _, d := range documents {
+		if cause := related(d.Path, failed); cause != "" {
+			printf(b.err, "%s (%s) is skipped because of %s\n", d, d.Path, cause)
+			skipped++
+			continue
+		}
+		done, err := do(ctx, b, d)
+		if err != nil && isUnreachable(err) {
+			return fmt.Errorf("%s (%s): %w", d, d.Path, err)
+		}
+		if err != nil {
+			printf(b.err, "%s (%s): %s\n", d, d.Path, describe(err))
+			failed = append(failed, d.Path)
+			wrong++
+			continue
+		}
+		printf(b.out, "%s %s\n", done, d.Path)
+	}
+	if wrong > 0 {
+		return fmt.Errorf("%d of %d documents failed, %d skipped", wrong, len(documents), skipped)
+	}
+	return nil
+}
+
+// related is the failed document that path lies below or above, if any: a
+// child cannot be without its parent, nor a parent go before its child.
+func related(path intent.Path, failed []intent.Path) intent.Path {
+	for _, cause := range failed {
+		if strings.HasPrefix(string(path), string(cause)+"/") || strings.HasPrefix(string(cause), string(path)+"/") {
+			return cause
+		}
+	}
+	return ""
+}
+
+// revision is the entity tag of the document at path, empty when there is none.
+func (b batch) revision(ctx context.Context, path intent.Path) (string, error) {
+	response, err := b.api.Do(ctx, http.MethodGet, string(path), nil, nil)
+	var problem *client.Error
+	if errors.As(err, &problem) && problem.Status == http.StatusNotFound {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return response.Header.Get("ETag"), nil
+}
+
+// warn prints what the server finds odd in a document that it stored.
+func (b batch) warn(d document, body []byte) {
+	var stored struct {
+		Status client.DocumentStatus `json:"status"`
+	}
+	if json.Unmarshal(body, &stored) != nil {
+		return // a document without warnings
+	}
+	for _, warning := range stored.Status.Warnings {
+		printf(b.err, "%s (%s): warning: %s %s\n", d, d.Path, warning.Parameter, warning.Message)
+	}
+}

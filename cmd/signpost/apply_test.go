@@ -1,0 +1,98 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const shop = `resource: projects/shop/dns-update-records
+metadata: {name: lab}
+spec: {provider: coredns}
+---
+resource: projects
+metadata: {name: shop}
+---
+resource: cluster-providers
+metadata: {name: edge}
+`
+
+const aRefusal = `{"type":"about:blank","title":"Bad Request","status":400,"detail":"the body has 2 errors","errors":[
+	{"pointer":"/spec/provider","detail":"is unknown; did you mean coredns?"},{"pointer":"","detail":"is odd"}]}`
+
+func TestApplyCreatesConfiguresAndLeavesAlone(t *testing.T) {
+	f := newFake(t)
+	file := write(t, "shop.yaml", shop)
+	got := signpost(t, f.url, "apply", "-f", file)
+	require.Equal(t, result{exitDone, "created projects/shop\ncreated cluster-providers/edge\ncreated projects/shop/dns-update-records/lab\n", ""}, got)
+	require.Equal(t, []string{"PUT projects/shop", "PUT cluster-providers/edge", "PUT projects/shop/dns-update-records/lab"}, f.seen())
+
+	changed := strings.Replace(shop, "provider: coredns", "provider: rfc2136", 1)
+	got = withInput(t.Context(), f.url, changed, "apply", "-f", "-")
+	require.Equal(t, result{exitDone, "unchanged projects/shop\nunchanged cluster-providers/edge\nconfigured projects/shop/dns-update-records/lab\n", ""}, got)
+}
+
+func TestApplyGoesOnAfterARefusalButNotBelowIt(t *testing.T) {
+	f := newFake(t)
+	f.on("PUT projects/shop", 400, "Problem", aRefusal)
+	file := write(t, "shop.yaml", shop)
+	got := signpost(t, f.url, "apply", "-f", file)
+	require.Equal(t, exitFailed, got.code)
+	require.Equal(t, "created cluster-providers/edge\n", got.out)
+	golden(t, "apply_refused", strings.ReplaceAll(got.err, file, "shop.yaml"))
+}
+
+func TestApplySendsNothingWhenADocumentIsBroken(t *testing.T) {
+	f := newFake(t)
+	got := withInput(t.Context(), f.url, shop+"---\nresource: projects\n", "apply", "-f", "-")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, "standard input, document 4")
+	require.Contains(t, got.err, "/metadata/name: is missing")
+	require.Empty(t, f.seen())
+}
+
+func TestApplyShowsWarnings(t *testing.T) {
+	f := newFake(t)
+	f.on("PUT projects/shop/dns-update-records/lab", 201, "DNSUpdateRecord", example(t, "dnsUpdateRecordStored"))
+	got := withInput(t.Context(), f.url, shop, "apply", "-f", "-")
+	require.Equal(t, exitDone, got.code)
+	require.Contains(t, got.err, "standard input, document 1 (projects/shop/dns-update-records/lab): warning: ETCD_URLS is reached without TLS\n")
+}
+
+func TestApplyEndsWhenTheServerCannotAnswer(t *testing.T) {
+	f := newFake(t)
+	f.on("PUT projects/shop", 503, "Problem", `{"type":"about:blank","title":"Service Unavailable","status":503,"detail":"etcd does not answer"}`)
+	got := withInput(t.Context(), f.url, shop, "apply", "-f", "-")
+	require.Equal(t, exitUnreachable, got.code)
+	require.Contains(t, got.err, "etcd does not answer")
+	require.NotContains(t, f.seen(), "PUT cluster-providers/edge")
+}
+
+func TestDeleteOfFilesIsTheReverseOfApply(t *testing.T) {
+	f := newFake(t)
+	file := write(t, "shop.yaml", shop)
+	require.Equal(t, exitDone, signpost(t, f.url, "apply", "-f", file).code)
+	require.Equal(t, exitDone, signpost(t, f.url, "delete", "/v2/cluster-providers/edge").code)
+	got := signpost(t, f.url, "delete", "-f", file)
+	require.Equal(t, result{exitDone, "deleted projects/shop/dns-update-records/lab\nabsent cluster-providers/edge\ndeleted projects/shop\n", ""}, got)
+	require.Empty(t, f.documents)
+}
+
+func TestDeleteKeepsTheParentsOfWhatStays(t *testing.T) {
+	f := newFake(t)
+	require.Equal(t, exitDone, withInput(t.Context(), f.url, shop, "apply", "-f", "-").code)
+	f.on("DELETE projects/shop/dns-update-records/lab", 409, "Problem", `{"type":"about:blank","title":"Conflict","status":409,"detail":"the record is in use"}`)
+	got := withInput(t.Context(), f.url, shop, "delete", "-f", "-")
+	require.Equal(t, exitFailed, got.code)
+	require.Equal(t, "deleted cluster-providers/edge\n", got.out)
+	require.Contains(t, got.err, "the record is in use")
+	require.Contains(t, got.err, "(projects/shop) is skipped because of projects/shop/dns-update-records/lab")
+	require.NotContains(t, f.seen(), "DELETE projects/shop")
+}
+
+func TestDeleteOfOneThatIsNotThereFails(t *testing.T) {
+	got := signpost(t, newFake(t).url, "delete", "projects/shop")
+	require.Equal(t, exitFailed, got.code)
+	require.Equal(t, "signpost delete: projects/shop does not exist\n", got.err)
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// item is one element of a list as the server answers it.
+type item struct {
+	Metadata client.Metadata       `json:"metadata"`
+	Spec     json.RawMessage       `json:"spec"`
+	Status   client.DocumentStatus `json:"status"`
+}
+
+// column is one column of the table of a collection.
+type column struct {
+	heading string
+	cell    func(item) string
+}
+
+// of makes a column of a field of the spec.
+func of[Spec any](heading string, cell func(Spec) string) column {
+	return column{heading, func(i item) string {
+		var spec Spec
+		if json.Unmarshal(i.Spec, &spec) != nil {
+			return "?" // of another version
+		}
+		return cell(spec)
+	}}
+}
+
+// resourceTable is the table of the documents of a collection.
+func resourceTable(collection string, items []item, wide bool) *table {
+	columns := slices.Concat(
+		[]column{{"NAME", func(i item) string { return i.Metadata.Name }}},
+		columnsOf(collection),
+		[]column{
+			{"REVISION", func(i item) string { return fmt.Sprint(i.Metadata.Revision) }},
+			{"UPDATED", func(i item) string { return moment(i.Metadata.UpdatedAt) }},
+		})
+	if wide {
+		columns = append(columns,
+			column{"CREATED", func(i item) string { return moment(i.Metadata.CreatedAt) }},
+			column{"DESCRIPTION", func(i item) string { return i.Metadata.Description }})
+	}
+	var heading []string
+	for _, c := range columns {
+		heading = append(heading, c.heading)
+	}
+	t := newTable(heading...)
+	for _, i := range items {
+		var cells []string
+		for _, c := range columns {
+			cells = append(cells, c.cell(i))
+		}
+		t.add(cells...)
+	}
+	return t
+}
+
+// columnsOf are the columns that are a collection's own.
+func columnsOf(collection string) []column {
+	switch collection {
+	case "projects":
+		return []column{of("NAMESPACE", func(s intent.Project) string { return s.Namespace })}
+	case "clusters":
+		return []column{
+			of("DIRECTORY", func(s intent.Cluster) string { return s.Directory }),
+			of("LABELS", func(s intent.Cluster) string { return pairs(s.Labels) }),
+			of("PROJECTS", func(s intent.Cluster) string { return strings.Join(s.Projects, ",") }),
+		}
+	case "dns-update-records":
+		return recordColumns()
+	case "logical-clouds":
+		return []column{
+			of("NAMESPACE", func(s intent.LogicalCloud) string { return s.Namespace }),
+			of("CONTROLLER CLUSTER", func(s intent.LogicalCloud) string { return clusterWord(s.ControllerCluster) }),
+		}
+	case "cluster-references":
+		return []column{of("CLUSTER", intent.ClusterReference.String)}
+	case "kv-pairs":
+		return []column{of("PAIRS", kvCell)}
+	case "composite-apps":
+		return []column{of("VERSION", func(s intent.CompositeApp) string { return s.CompositeAppVersion })}
+	case "deployment-intent-groups":
+		return []column{
+			of("LOGICAL CLOUD", func(s intent.DeploymentIntentGroup) string { return s.LogicalCloud }),
+			of("APPS", func(s intent.DeploymentIntentGroup) string { return appNames(s.Apps) }),
+		}
+	case "dns-intents":
+		return intentColumns()
+	}
+	return nil
+}
+
+func recordColumns() []column {
+	return []column{
+		of("PROVIDER", func(s intent.Record) string { return s.Provider }),
+		of("DOMAINS", func(s intent.Record) string { return words(s.Parameters["domain-filter"]) }),
+		{"VERSION", func(i item) string { return i.Status.Version }},
+		{"HOME", func(i item) string {
+			if i.Status.Home.Cluster == "" {
+				return ""
+			}
+			return i.Status.Home.ClusterProvider + "+" + i.Status.Home.Cluster
+		}},
+		{"WARNINGS", func(i item) string { return fmt.Sprint(len(i.Status.Warnings)) }},
+	}
+}
+
+func intentColumns() []column {
+	return []column{
+		of("APP", func(s intent.DNSIntent) string { return s.App }),
+		of("SERVICE", func(s intent.DNSIntent) string { return s.ServiceName }),
+		of("HOSTNAMES", func(s intent.DNSIntent) string { return strings.Join(s.Hostnames, ",") }),
+		of("SCOPE", func(s intent.DNSIntent) string { return string(s.Scope) }),
+		of("RECORDS", func(s intent.DNSIntent) string { return strings.Join(s.Records, ",") }),
+	}
+}
+
+func clusterWord(ref *intent.ClusterRef) string {
+	if ref == nil {
+		return ""
+	}
+	return ref.String()
+}
+
+func appNames(apps []intent.App) string {
+	var names []string
+	for _, app := range apps {
+		names = append(names, app.Name)
+	}
+	return strings.Join(names, ",")
+}
+
+// pairs is a map as people write labels: key=value, by key.
+func pairs(values map[string]string) string {
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		all = append(all, key+"="+values[key])
+	}
+	return strings.Join(all, ",")
+}
+
+// kvCell is a KV document as key=value, in its order.
+func kvCell(kv intent.KVPairs) string {
+	var all []string
+	for _, pair := range kv.KV {
+		for _, key := range slices.Sorted(maps.Keys(pair)) {
+			all = append(all, key+"="+strings.Trim(string(pair[key]), `"`))
+		}
+	}
+	return strings.Join(all, ",")
+}
+
+// words is a parameter's value, one or several, separated by commas.
+func words(value any) string {
+	list, isList := value.([]any)
+	if !isList {
+		list = []any{value}
+	}
+	var all []string
+	for _, one := range list {
+		if one != nil {
+			all = append(all, fmt.Sprint(one))
+		}
+	}
+	return strings.Join(all, ",")
+}
+
+// moment is a time for people, in UTC; empty for none.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/app"
+)
+
+// configured is the configuration that signpost serve starts with.
+func configured(t *testing.T, args ...string) (app.Config, result) {
+	t.Helper()
+	var got app.Config
+	var err strings.Builder
+	p := program{
+		serve: func(_ context.Context, c app.Config) error { got = c; return nil },
+		in:    strings.NewReader(""), out: io.Discard, err: &err,
+	}
+	code := p.run(t.Context(), append([]string{"serve"}, args...))
+	return got, result{code: code, err: err.String()}
+}
+
+func TestAFlagBeatsTheEnvironmentBeatsTheFile(t *testing.T) {
+	file := write(t, "signpost.yaml", "log-level: warn\nlog-format: json\nimage-registry: registry.example\n")
+	for _, test := range []struct {
+		reason   string
+		variable string
+		args     []string
+		want     string
+	}{
+		{"the default", "", nil, "info"},
+		{"the file", "", []string{"--config", file}, "warn"},
+		{"the environment over the file", "error", []string{"--config", file}, "error"},
+		{"a flag over both", "error", []string{"--config", file, "--log-level", "debug"}, "debug"},
+		{"a flag that repeats the default", "error", []string{"--config", file, "--log-level", "info"}, "info"},
+		{"an empty variable is none", "", []string{"--config", file}, "warn"},
+	} {
+		t.Setenv("SIGNPOST_LOG_LEVEL", test.variable)
+		c, ended := configured(t, test.args...)
+		require.Equal(t, exitDone, ended.code, "%s: %s", test.reason, ended.err)
+		require.Equal(t, test.want, c.LogLevel, test.reason)
+	}
+	t.Setenv("SIGNPOST_CONFIG", file)
+	c, ended := configured(t)
+	require.Equal(t, exitDone, ended.code, ended.err)
+	require.Equal(t, "registry.example", c.ImageRegistry, "the file's name can come from the environment")
+}
+
+// settings are all flags but --config, each with a value of its own.
+func settings(t *testing.T) map[string]string {
+	return map[string]string{
+		"listen": "127.0.0.1:1", "grpc-listen": "[::1]:2", "data-dir": "data", "mongo-uri": "mongodb://m",
+		"etcd-endpoints": "http://a:2379,https://b:2379", "directory-root": "root", "controller-cluster": "edge+hub",
+		"token-file": write(t, "tokens", "t,anna,admin\n"), "secret-key-file": write(t, "key", "k"), "insecure": "true",
+		"allowed-images": "a/,b/", "image-registry": "registry.example", "log-level": "debug", "log-format": "json", "ready-file": "ready",
+	}
+}
+
+func TestEveryFlagHasAVariableAndAKey(t *testing.T) {
+	values := settings(t)
+	var args, lines []string
+	for name, value := range values {
+		args = append(args, "--"+name+"="+value)
+		lines = append(lines, fmt.Sprintf("%s: %q", name, value))
+	}
+	byFlags, ended := configured(t, args...)
+	require.Equal(t, exitDone, ended.code, ended.err)
+	byFile, ended := configured(t, "--config", write(t, "all.yaml", strings.Join(lines, "\n")))
+	require.Equal(t, exitDone, ended.code, ended.err)
+	require.Equal(t, byFlags, byFile)
+	for name, value := range values {
+		t.Setenv("SIGNPOST_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")), value)
+	}
+	byEnvironment, ended := configured(t)
+	require.Equal(t, exitDone, ended.code, ended.err)
+	require.Equal(t, byFlags, byEnvironment)
+	require.Equal(t, []string{"http://a:2379", "https://b:2379"}, byFlags.EtcdEndpoints)
+	require.Len(t, strings.Split(strings.TrimSpace(flagNames()), "\n"), len(values)+1, "this test knows every flag")
+}
+
+func flagNames() string {
+	command := program{}.serveCommand()
+	return command.Flags().FlagUsagesWrapped(0)
+}
+
+func TestTheFileMayHoldListsAndBooleans(t *testing.T) {
+	key := write(t, "key", "k")
+	file := write(t, "typed.yaml", "insecure: true\nlisten: 0.0.0.0:80\netcd-endpoints:\n- http://a:2379\n- http://b:2379\nready-file:\nsecret-key-file: "+key)
+	c, ended := configured(t, "--config", file)
+	require.Equal(t, exitDone, ended.code, ended.err)
+	require.True(t, c.Insecure)
+	require.Equal(t, []string{"http://a:2379", "http://b:2379"}, c.EtcdEndpoints)
+	require.Empty(t, c.ReadyFile, "a key without a value is absent")
+}
+
+func TestBadConfigurationNamesTheFlag(t *testing.T) {
+	key := write(t, "key", "k")
+	for _, test := range []struct {
+		reason string
+		args   []string
+		says   []string
+	}{
+		{"a flag's value", []string{"--insecure=maybe"}, []string{"--insecure"}},
+		{"no address", []string{"--listen", "9018"}, []string{"--listen"}},
+		{"every address without consent", []string{"--listen", ":9018"}, []string{"--listen", "--token-file", "--insecure"}},
+		{"another machine's without consent", []string{"--grpc-listen", "192.0.2.1:9048"}, []string{"--grpc-listen", "--token-file", "--insecure"}},
+		{"no MongoDB", []string{"--mongo-uri", "http://m", "--secret-key-file", key}, []string{"--mongo-uri", "mongodb://"}},
+		{"no etcd", []string{"--etcd-endpoints", "a:2379", "--secret-key-file", key}, []string{"--etcd-endpoints", `"a:2379"`}},
+		{"external stores without a key", []string{"--mongo-uri", "mongodb://m"}, []string{"--secret-key-file"}},
+		{"no cluster", []string{"--controller-cluster", "hub"}, []string{"--controller-cluster", "provider+cluster"}},
+		{"a URL as registry", []string{"--image-registry", "https://r"}, []string{"--image-registry"}},
+		{"several at once", []string{"--log-level", "loud", "--log-format", "xml"}, []string{"--log-level", "--log-format"}},
+		{"files that are not there", []string{"--token-file", "missing", "--secret-key-file", "gone"}, []string{"--token-file", "missing", "--secret-key-file", "gone"}},
+		{"no file", []string{"--config", "missing.yaml"}, []string{"--config", "missing.yaml"}},
+		{"an unknown key", []string{"--config", write(t, "c.yaml", "grpc-lissten: x\nnothing-like-it: 1\n")}, []string{`"grpc-lissten"; did you mean "grpc-listen"?`, `"nothing-like-it"`}},
+		{"the file in the file", []string{"--config", write(t, "c.yaml", "config: x\n")}, []string{`"config"`}},
+		{"a key twice", []string{"--config", write(t, "c.yaml", "listen: x\nlisten: y\n")}, []string{"--config", "listen"}},
+		{"a list for one value", []string{"--config", write(t, "c.yaml", "listen: [a, b]\n")}, []string{"--listen takes one value", "c.yaml"}},
+		{"an object", []string{"--config", write(t, "c.yaml", "listen: {a: b}\n")}, []string{"--listen"}},
+	} {
+		_, ended := configured(t, test.args...)
+		require.Equal(t, exitUsage, ended.code, test.reason)
+		for _, words := range test.says {
+			require.Contains(t, ended.err, words, test.reason)
+		}
+	}
+}
+
+func TestABadVariableIsNamed(t *testing.T) {
+	t.Setenv("SIGNPOST_INSECURE", "maybe")
+	_, ended := configured(t)
+	require.Equal(t, exitUsage, ended.code)
+	require.Contains(t, ended.err, "SIGNPOST_INSECURE")
+	require.Contains(t, ended.err, "--insecure")
+}
+
+func TestTheServicesEndIsTheExitCode(t *testing.T) {
+	for want, err := range map[int]error{exitDone: nil, exitFailed: errors.New("the disk is full")} {
+		var text strings.Builder
+		p := program{serve: func(context.Context, app.Config) error { return err }, in: strings.NewReader(""), out: io.Discard, err: &text}
+		require.Equal(t, want, p.run(t.Context(), []string{"serve"}))
+	}
+}
+
+func TestATakenAddressIsExplained(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = taken.Close() }()
+	_, err = net.Listen("tcp", taken.Addr().String())
+	explained := explainListen(fmt.Errorf("--listen: %w", err))
+	require.ErrorIs(t, explained, err)
+	require.ErrorContains(t, explained, "choose other addresses by --listen and --grpc-listen")
+}

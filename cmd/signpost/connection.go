@@ -1,0 +1,77 @@
+package main
+
+import (
+	"cmp"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/signpost-dns/signpost/pkg/client"
+)
+
+const (
+	defaultServer  = "http://127.0.0.1:9018"
+	requestTimeout = 30 * time.Second
+)
+
+// connection is how a client command reaches the server.
+type connection struct {
+	server    string
+	token     string
+	tokenFile string
+	timeout   time.Duration // of one request
+}
+
+// flags adds the flags of every client command.
+func (c *connection) flags(flags *pflag.FlagSet) {
+	c.serverFlags(flags)
+	flags.DurationVar(&c.timeout, "timeout", requestTimeout, "how long to wait for the answer to a request")
+}
+
+// serverFlags adds those flags but --timeout.
+func (c *connection) serverFlags(flags *pflag.FlagSet) {
+	c.timeout = requestTimeout
+	flags.StringVar(&c.server, "server", "", "the server's `URL` (SIGNPOST_SERVER; default "+defaultServer+")")
+	flags.StringVar(&c.token, "token", "", "the token to show (SIGNPOST_TOKEN, which others on the machine cannot see)")
+	flags.StringVar(&c.tokenFile, "token-file", "", "a `FILE` that holds the token to show, and nothing else")
+}
+
+// dial makes the client. It makes no request.
+func (c *connection) dial() (*client.Client, error) {
+	token, err := c.chosenToken()
+	if err != nil {
+		return nil, err
+	}
+	const retries = 2
+	made, err := client.New(cmp.Or(c.server, os.Getenv("SIGNPOST_SERVER"), defaultServer), client.Options{
+		Token:      token,
+		HTTPClient: &http.Client{Timeout: c.timeout},
+		Retries:    retries,
+	})
+	if err != nil {
+		return nil, usagef("--server: %w", err)
+	}
+	return made, nil
+}
+
+// chosenToken is the token of the flags, else of the environment, else none.
+func (c *connection) chosenToken() (string, error) {
+	if c.tokenFile == "" {
+		return cmp.Or(c.token, os.Getenv("SIGNPOST_TOKEN")), nil
+	}
+	if c.token != "" {
+		return "", usagef("--token and --token-file exclude each other")
+	}
+	content, err := os.ReadFile(c.tokenFile)
+	if err != nil {
+		return "", usagef("--token-file: %w", err)
+	}
+	token := strings.TrimSpace(string(content))
+	if token == "" || strings.ContainsAny(token, " ,\t\r\n") {
+		return "", usagef("--token-file: %s must hold one token alone; the server's list of tokens is for signpost serve", c.tokenFile)
+	}
+	return token, nil
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+func (p program) deleteCommand() *cobra.Command {
+	var server connection
+	var files []string
+	cmd := &cobra.Command{
+		Use:   "delete PATH | -f FILE",
+		Short: "Delete documents",
+		Long: `Deletes the document at a path below /v2, or every document of the files in the reverse
+of the order in which apply takes them. With -f, what is already gone is no error.`,
+		Example: "  signpost delete projects/shop/dns-update-records/lab\n  signpost delete -f examples/quickstart",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(files) > 0 == (len(args) > 0) || len(args) > 1 {
+				return usagef("takes one path, or files by -f")
+			}
+			api, err := server.dial()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				return p.deleteOne(cmd.Context(), api, args[0])
+			}
+			documents, err := readFiles(p.in, files)
+			if err != nil {
+				return err
+			}
+			order(documents)
+			slices.Reverse(documents)
+			return batch{api: api, out: p.out, err: p.err}.run(cmd.Context(), documents, remove)
+		},
+	}
+	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "a `FILE`, a directory, or - for standard input; repeats")
+	server.flags(cmd.Flags())
+	return cmd
+}
+
+func (p program) deleteOne(ctx context.Context, api *client.Client, text string) error {
+	path, err := cleanPath(text)
+	if err != nil {
+		return usageError{err}
+	}
+	if err := deletePath(ctx, api, path); err != nil {
+		return err
+	}
+	printf(p.out, "deleted %s\n", path)
+	return nil
+}
+
+// remove deletes one document of a file and answers what that did.
+func remove(ctx context.Context, b batch, d document) (string, error) {
+	err := deletePath(ctx, b.api, d.Path)
+	var problem *client.Error
+	if errors.As(err, &problem) && problem.Status == http.StatusNotFound {
+		return "absent", nil
+	}
+	return "deleted", err
+}
+
+func deletePath(ctx context.Context, api *client.Client, path intent.Path) error {
+	_, err := api.Do(ctx, http.MethodDelete, string(path), nil, nil)
+	return err
+}

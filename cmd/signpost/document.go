@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/nearest"
+)
+
+// document is one document of a file, as apply and delete take it.
+type document struct {
+	File   string
+	Number int             // in its file, counted from 1
+	Path   intent.Path     // where it goes
+	Body   json.RawMessage // metadata and spec
+}
+
+// String says where the document is.
+func (d document) String() string { return fmt.Sprintf("%s, document %d", d.File, d.Number) }
+
+// faults are all the things wrong with a document, found before it is sent.
+type faults struct {
+	where  string
+	fields []intent.Field
+}
+
+func (f *faults) add(pointer, format string, args ...any) {
+	f.fields = append(f.fields, intent.Field{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
+}
+
+// Error is a line for the document and one for each fault.
+func (f *faults) Error() string {
+	var b strings.Builder
+	b.WriteString(f.where + " is no document to apply")
+	for _, field := range f.fields {
+		fmt.Fprintf(&b, "\n  %s: %s", field.Pointer, field.Detail)
+	}
+	return b.String()
+}
+
+// readDocument understands one document, in YAML or JSON. All its faults come
+// in one error.
+func readDocument(file string, number int, text []byte) (document, error) {
+	d := document{File: file, Number: number}
+	raw, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return d, fmt.Errorf("%s: %w", d, err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return d, fmt.Errorf("%s is no object with resource, metadata and spec", d)
+	}
+	found := &faults{where: d.String()}
+	refuseUnknown(found, fields)
+	collection := readResource(found, fields["resource"])
+	name := readName(found, collection, fields)
+	if len(found.fields) > 0 {
+		return d, found
+	}
+	d.Path = intent.Join(string(collection), name)
+	delete(fields, "resource")
+	delete(fields, "status")
+	d.Body, err = json.Marshal(fields)
+	return d, err
+}
+
+// refuseUnknown finds the fields that no document has. A status is let pass,
+// so that what the server answered can be applied again.
+func refuseUnknown(found *faults, fields map[string]json.RawMessage) {
+	known := []string{"resource", "metadata", "spec", "status"}
+	var unknown []string
+	for name := range fields {
+		if !slices.Contains(known, name) {
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(unknown)
+	for _, name := range unknown {
+		detail := "is no field of a document; it has resource, metadata and spec"
+		if near := nearest.Name(name, known); near != "" {
+			detail += "; did you mean " + near + "?"
+		}
+		found.add("/"+pointerEscape(name), "%s", detail)
+	}
+}
+
+func pointerEscape(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
+// readResource is the collection that the document belongs to.
+func readResource(found *faults, raw json.RawMessage) intent.Path {
+	const example = "give the collection below /v2, as in projects/shop/dns-update-records"
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil || text == "" {
+		found.add("/resource", "is missing; %s", example)
+		return ""
+	}
+	path, err := cleanPath(text)
+	if err != nil {
+		found.add("/resource", "%q is no path; %s", text, example)
+		return ""
+	}
+	if _, name := path.Split(); name != "" {
+		found.add("/resource", "%q is a document; %s", text, example)
+	} else if _, known := rank(path); !known {
+		found.add("/resource", "%q is no collection of Signpost%s", text, meant(path))
+	}
+	return path
+}
+
+// meant proposes the collection that an unknown one may stand for.
+func meant(path intent.Path) string {
+	near := nearest.Name(kind(path), collections())
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", near)
+}
+
+// readName is the document's name in its collection: that of its metadata; for
+// a composite app also its version.
+func readName(found *faults, collection intent.Path, fields map[string]json.RawMessage) string {
+	var metadata struct {
+		Name string `json:"name"`
+	}
+	if err := json.Unmarshal(fields["metadata"], &metadata); err != nil || metadata.Name == "" {
+		found.add("/metadata/name", "is missing, or no text")
+	} else if _, err := cleanPath(metadata.Name); err != nil || strings.Contains(metadata.Name, "/") {
+		found.add("/metadata/name", "%q is no name; use letters, digits, -, _ and .", metadata.Name)
+	}
+	if kind(collection) != "composite-apps" {
+		return metadata.Name
+	}
+	var spec intent.CompositeApp
+	if err := json.Unmarshal(fields["spec"], &spec); err != nil || spec.CompositeAppVersion == "" {
+		found.add("/spec/compositeAppVersion", "is missing, or no text")
+	}
+	return metadata.Name + "/" + spec.CompositeAppVersion
+}
+
+// duplicates is an error for each document that another one already is.
+func duplicates(documents []document) error {
+	first := map[intent.Path]document{}
+	var found []error
+	for _, d := range documents {
+		if before, seen := first[d.Path]; seen {
+			found = append(found, fmt.Errorf("%s is %s, as is %s", d, d.Path, before))
+			continue
+		}
+		first[d.Path] = d
+	}
+	return errors.Join(found...)
+}
+
+// isBlank tells whether a document holds nothing but space and comments.
+func isBlank(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 && line[0] != '#' && !bytes.Equal(line, []byte("---")) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+func TestDocumentsOfAFile(t *testing.T) {
+	file := write(t, "shop.yaml", `# the tenant
+---
+resource: projects
+metadata: {name: shop}
+---
+# nothing here
+---
+resource: /v2/project/shop/composite-apps/
+metadata:
+  name: store
+spec:
+  compositeAppVersion: v1
+status: {warnings: []}
+---
+{"resource":"cluster-providers","metadata":{"name":"edge"},"spec":{}}
+{"resource":"cluster-providers/edge/clusters","metadata":{"name":"hub"},"spec":{"directory":"hub"}}
+---
+{resource: projects, metadata: {name: "on"}, spec: {}}
+`)
+	documents, err := readFiles(nil, []string{file})
+	require.NoError(t, err)
+	var paths []intent.Path
+	for i, d := range documents {
+		require.Equal(t, i+1, d.Number)
+		paths = append(paths, d.Path)
+	}
+	require.Equal(t, []intent.Path{"projects/shop", "projects/shop/composite-apps/store/v1", "cluster-providers/edge",
+		"cluster-providers/edge/clusters/hub", "projects/on"}, paths)
+	require.JSONEq(t, `{"metadata":{"name":"store"},"spec":{"compositeAppVersion":"v1"}}`, string(documents[1].Body))
+	require.JSONEq(t, `{"metadata":{"name":"shop"}}`, string(documents[0].Body))
+}
+
+func TestDirectoriesAndStandardInput(t *testing.T) {
+	directory := t.TempDir()
+	for name, content := range map[string]string{
+		"b.yml":     "resource: projects\nmetadata: {name: b}",
+		"a.yaml":    "resource: projects\nmetadata: {name: a}",
+		"c.json":    `{"resource":"projects","metadata":{"name":"c"}}`,
+		"README.md": "no document",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(directory, name), []byte(content), 0o600))
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(directory, "deeper.yaml"), 0o700))
+	documents, err := readFiles(strings.NewReader("resource: projects\nmetadata: {name: d}"), []string{directory, "-"})
+	require.NoError(t, err)
+	var paths []string
+	for _, d := range documents {
+		paths = append(paths, string(d.Path))
+	}
+	require.Equal(t, []string{"projects/a", "projects/b", "projects/c", "projects/d"}, paths)
+	require.Equal(t, "standard input, document 1", documents[3].String())
+}
+
+func TestEveryFaultOfEveryDocumentIsNamed(t *testing.T) {
+	file := write(t, "bad.yaml", `resource: projcts
+metadata: {name: shop}
+---
+metadta: {name: shop}
+kind/of: Project
+---
+resource: projects/shop/composite-apps
+metadata: {name: a/b}
+---
+resource: projects/shop
+metadata: {name: 7}
+---
+resource: projects
+resource: projects
+metadata: {name: x}
+---
+- a list
+---
+resource: projects
+metadata: {name: fine}
+---
+resource: project
+metadata: {name: fine}
+---
+resource: projects
+metadata: {name: fine}
+`)
+	documents, err := readFiles(nil, []string{file})
+	require.Empty(t, documents)
+	golden(t, "document_faults", strings.ReplaceAll(err.Error(), file, "bad.yaml")+"\n")
+}
+
+func TestFilesWithoutDocumentsAreRefused(t *testing.T) {
+	for _, content := range []string{"", "# only\n---\n# comments\n"} {
+		_, err := readFiles(nil, []string{write(t, "empty.yaml", content)})
+		require.ErrorContains(t, err, "there is no document")
+	}
+}

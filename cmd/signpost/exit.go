@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/client"
+)
+
+// The exit codes, as `signpost --help` tells them.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitUnreachable = 3
+	exitTimeout     = 4
+)
+
+// usageError says that the command line or the configuration is wrong.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+func isUsage(err error) bool {
+	var usage usageError
+	return errors.As(err, &usage)
+}
+
+// timeoutError says that what a command waited for did not happen in time.
+type timeoutError struct{ error }
+
+// exitCode maps a command's error.
+func exitCode(err error) int {
+	var timeout timeoutError
+	switch {
+	case err == nil:
+		return exitDone
+	case isUsage(err):
+		return exitUsage
+	case errors.As(err, &timeout):
+		return exitTimeout
+	case isUnreachable(err):
+		return exitUnreachable
+	}
+	return exitFailed
+}
+
+// isUnreachable tells whether the same request may well succeed later.
+func isUnreachable(err error) bool {
+	var problem *client.Error
+	if errors.As(err, &problem) {
+		return problem.Status == http.StatusServiceUnavailable || problem.Status == http.StatusTooManyRequests
+	}
+	var transport *url.Error
+	return errors.As(err, &transport) && !errors.Is(err, context.Canceled)
+}
+
+// describe is the error for people: a problem field by field, one line each.
+func describe(err error) string {
+	var problem *client.Error
+	if errors.As(err, &problem) {
+		return describeProblem(problem)
+	}
+	var transport *url.Error
+	if errors.As(err, &transport) {
+		return describeTransport(transport)
+	}
+	return err.Error()
+}
+
+func describeProblem(problem *client.Error) string {
+	var b strings.Builder
+	b.WriteString(problem.Detail)
+	if problem.Detail == "" {
+		fmt.Fprintf(&b, "%s (%d)", problem.Title, problem.Status)
+	}
+	for _, field := range problem.Errors {
+		pointer := field.Pointer
+		if pointer == "" {
+			pointer = "the whole body"
+		}
+		fmt.Fprintf(&b, "\n  %s: %s", pointer, field.Detail)
+	}
+	switch problem.Status {
+	case http.StatusUnauthorized:
+		b.WriteString("\n  Give a token by SIGNPOST_TOKEN or --token-file.")
+	case http.StatusInternalServerError:
+		fmt.Fprintf(&b, "\n  The server's log tells more under request %s.", problem.RequestID)
+	}
+	return b.String()
+}
+
+func describeTransport(err *url.Error) string {
+	server := err.URL
+	if parsed, parseErr := url.Parse(err.URL); parseErr == nil {
+		server = parsed.Scheme + "://" + parsed.Host
+	}
+	switch {
+	case err.Timeout():
+		return server + " does not answer in time; --timeout sets how long to wait"
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
+	}
+	return fmt.Sprintf("%s cannot be reached: %v\n  Is the server running? --server or SIGNPOST_SERVER says where it is.", server, err.Err)
+}

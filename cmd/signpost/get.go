@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+const getHelp = `Reads a document or all documents of a collection, by the path below /v2. It also
+reads the other things that a path may answer, such as …/events and …/users.`
+
+func (p program) getCommand() *cobra.Command {
+	var server connection
+	var output format
+	cmd := &cobra.Command{
+		Use:   "get PATH",
+		Short: "Read a document or a collection",
+		Long:  getHelp,
+		Example: "  signpost get projects\n  signpost get projects/shop/dns-update-records/lab -o yaml\n" +
+			"  signpost get projects/shop/dns-update-records/lab/users",
+		Args: exactly(1, "one path below /v2"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, query, _ := strings.Cut(args[0], "?")
+			path, err := cleanPath(text)
+			if err != nil {
+				return usageError{err}
+			}
+			values, err := url.ParseQuery(query)
+			if err != nil {
+				return usageError{err}
+			}
+			api, err := server.dial()
+			if err != nil {
+				return err
+			}
+			body, err := read(cmd.Context(), api, string(path), values)
+			if err != nil {
+				return err
+			}
+			return output.print(p.out, body, func(w io.Writer, wide bool) error { return printAnswer(w, path, body, wide) })
+		},
+	}
+	output.flag(cmd.Flags())
+	server.flags(cmd.Flags())
+	return cmd
+}
+
+// answer is what tells the kinds of answers apart. Spec is absent in what is
+// no document.
+type answer struct {
+	Items    *[]json.RawMessage `json:"items,omitempty"`
+	Continue string             `json:"continue,omitempty"`
+	Metadata json.RawMessage    `json:"metadata,omitempty"`
+}
+
+// read gets what is at the path; of a list that comes in pages, all of it.
+func read(ctx context.Context, api *client.Client, path string, query url.Values) ([]byte, error) {
+	all := []json.RawMessage{}
+	for {
+		address := path
+		if len(query) > 0 {
+			address += "?" + query.Encode()
+		}
+		response, err := api.Do(ctx, http.MethodGet, address, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		var page answer
+		if err := json.Unmarshal(response.Body, &page); err != nil {
+			return nil, errors.New("the answer is no JSON; is this a Signpost server?")
+		}
+		if page.Items == nil {
+			return response.Body, nil
+		}
+		all = append(all, *page.Items...)
+		if page.Continue == "" {
+			return json.Marshal(answer{Items: &all})
+		}
+		query.Set("continue", page.Continue)
+	}
+}
+
+// printAnswer shows an answer as a table where there is one for it, else as
+// YAML.
+func printAnswer(w io.Writer, path intent.Path, body []byte, wide bool) error {
+	var found answer
+	if err := json.Unmarshal(body, &found); err != nil {
+		return err
+	}
+	last := string(path[strings.LastIndexByte(string(path), '/')+1:])
+	switch {
+	case found.Items == nil && found.Metadata == nil:
+		return printYAML(w, body)
+	case found.Items == nil:
+		return printItems(w, kind(path), []json.RawMessage{body}, wide)
+	case len(*found.Items) == 0:
+		printf(w, "There are no %s.\n", strings.ReplaceAll(last, "-", " "))
+		return nil
+	case last == "events":
+		return printEvents(w, body)
+	case last == "users":
+		return printUsers(w, body)
+	}
+	return printItems(w, kind(path), *found.Items, wide)
+}
+
+func printItems(w io.Writer, collection string, raw []json.RawMessage, wide bool) error {
+	items := make([]item, len(raw))
+	for i := range raw {
+		if err := json.Unmarshal(raw[i], &items[i]); err != nil {
+			return err
+		}
+	}
+	return resourceTable(collection, items, wide).write(w)
+}
+
+func printEvents(w io.Writer, body []byte) error {
+	var events client.EventList
+	if err := json.Unmarshal(body, &events); err != nil {
+		return err
+	}
+	t := newTable("TIME", "ACTOR", "ACTION", "RELEASE", "OUTCOME", "MESSAGE")
+	for _, e := range events.Items {
+		t.add(moment(e.Time), e.Actor, string(e.Action), releaseCell(e.Revision), e.Outcome, e.Message)
+	}
+	return t.write(w)
+}
+
+// releaseCell is a release's number, empty for none.
+func releaseCell(revision int64) string {
+	if revision == 0 {
+		return ""
+	}
+	return strconv.FormatInt(revision, 10)
+}
+
+func printUsers(w io.Writer, body []byte) error {
+	var users client.UseList
+	if err := json.Unmarshal(body, &users); err != nil {
+		return err
+	}
+	t := newTable("DEPLOYMENT INTENT GROUP", "CLUSTERS")
+	for _, use := range users.Items {
+		var clusters []string
+		for _, cluster := range use.Clusters {
+			clusters = append(clusters, string(cluster))
+		}
+		t.add(shortGroup(intent.Path(use.DeploymentIntentGroup)), strings.Join(clusters, ","))
+	}
+	return t.write(w)
+}

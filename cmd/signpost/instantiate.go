@@ -1,0 +1,16 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+func (p program) instantiateCommand() *cobra.Command {
+	cmd := p.lifecycleCommand(intent.Instantiate)
+	cmd.Use = "instantiate GROUP"
+	cmd.Short = "Deploy a deployment intent group"
+	cmd.Long = `Freezes the intents of a deployment intent group into a release and deploys it.`
+	cmd.Example = "  signpost instantiate shop/store/v1/prod --wait"
+	return cmd
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// lifecycle is one request for an action on a deployment intent group.
+type lifecycle struct {
+	server  connection
+	output  format
+	action  intent.Action
+	owner   intent.Path
+	confirm string
+	wait    bool
+	timeout time.Duration // of --wait
+}
+
+// lifecycleCommand is what instantiate, update and terminate have in common.
+// The caller adds the words.
+func (p program) lifecycleCommand(action intent.Action) *cobra.Command {
+	request := &lifecycle{action: action}
+	cmd := &cobra.Command{
+		Args: exactly(1, "one deployment intent group"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			owner, err := groupPath(args[0])
+			if action == intent.Update {
+				owner, err = ownerPath(args[0])
+			}
+			if err != nil {
+				return err
+			}
+			if isRecord(owner) && request.wait {
+				return usagef("--wait: a record has no state to wait for; see signpost status %s", owner)
+			}
+			request.owner = owner
+			return p.act(cmd.Context(), request)
+		},
+	}
+	const longest = 5 * time.Minute
+	cmd.Flags().StringVar(&request.confirm, "confirm", "", "the `token` of the plan to carry out; refused when anything changed since")
+	cmd.Flags().BoolVar(&request.wait, "wait", false, "wait until it is done, and show how far it is")
+	cmd.Flags().DurationVar(&request.timeout, "timeout", longest, "how long to --wait")
+	request.output.flag(cmd.Flags())
+	request.server.serverFlags(cmd.Flags())
+	return cmd
+}
+
+// act asks for the action, waits if told so, and prints what was accepted.
+func (p program) act(ctx context.Context, request *lifecycle) error {
+	api, err := request.server.dial()
+	if err != nil {
+		return err
+	}
+	path := string(request.owner) + "/" + string(request.action)
+	if request.confirm != "" {
+		path += "?confirm=" + url.QueryEscape(request.confirm)
+	}
+	response, err := api.Do(ctx, http.MethodPost, path, nil, nil)
+	if err != nil {
+		return err
+	}
+	var accepted client.Accepted
+	if err := json.Unmarshal(response.Body, &accepted); err != nil {
+		return err
+	}
+	reached := "accepted"
+	if request.wait {
+		state := goal(request.action)
+		watch := waiter{api: api, owner: request.owner, poll: p.poll, progress: p.err}
+		if err := watch.until(ctx, state, accepted.Revision, request.timeout); err != nil {
+			return err
+		}
+		reached = string(state)
+	}
+	return request.output.print(p.out, response.Body, func(w io.Writer, _ bool) error {
+		printf(w, "%s %s (release %d, context %s)\n", shortGroup(request.owner), reached,
+			accepted.Revision, plain(accepted.ContextID))
+		return nil
+	})
+}
+
+// goal is the state that an action leads to.
+func goal(action intent.Action) client.StatusState {
+	if action == intent.Terminate {
+		return client.StatusState(intent.Terminated)
+	}
+	return client.StatusState(intent.Instantiated)
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const prod = "projects/shop/composite-apps/store/v1/deployment-intent-groups/prod"
+
+// inState is a status in a state of a release, with objects in two clusters,
+// of which paris may not be reachable.
+func inState(state, revision, berlin, paris, reachable string) string {
+	return `{"state":"` + state + `","contextID":"4242","revision":` + revision + `,"conditions":[],"names":[],"providers":[],"clusters":[
+	{"clusterProvider":"edge","cluster":"berlin","reachable":true,"message":"","resources":[
+		{"kind":"Service","namespace":"shop","name":"web","status":"` + berlin + `","message":""}]},
+	{"clusterProvider":"edge","cluster":"paris","reachable":` + reachable + `,"message":"","resources":[
+		{"kind":"Service","namespace":"shop","name":"web","status":"` + paris + `","message":""}]}]}`
+}
+
+func TestInstantiateWithoutWaiting(t *testing.T) {
+	f := newFake(t)
+	f.on("POST "+prod+"/instantiate", 202, "Accepted", `{"contextID":"4242","revision":1}`)
+	got := signpost(t, f.url, "instantiate", "shop/store/v1/prod")
+	require.Equal(t, result{exitDone, "shop/store/v1/prod accepted (release 1, context 4242)\n", ""}, got)
+	require.Equal(t, []string{"POST " + prod + "/instantiate"}, f.seen())
+	require.JSONEq(t, `{"contextID":"4242","revision":1}`, signpost(t, f.url, "instantiate", prod, "-o", "json").out)
+}
+
+func TestWaitingShowsProgressAndEndsWithTheState(t *testing.T) {
+	f := newFake(t)
+	f.on("POST "+prod+"/update?confirm=a%2Bb", 202, "Accepted", `{"contextID":"4243","revision":2}`)
+	for _, status := range []string{
+		inState("Instantiated", "1", "Applied", "Applied", "true"), // the release before: not yet
+		inState("Updating", "2", "Pending", "Pending", "true"),
+		inState("Updating", "2", "Pending", "Pending", "true"),
+		inState("Updating", "2", "Applied", "Pending", "false"),
+		inState("Instantiated", "2", "Applied", "Applied", "true"),
+	} {
+		f.on("GET "+prod+"/status", 200, "Status", status)
+	}
+	got := signpost(t, f.url, "update", "shop/store/v1/prod", "--confirm", "a+b", "--wait")
+	require.Equal(t, exitDone, got.code, got.err)
+	require.Equal(t, "shop/store/v1/prod Instantiated (release 2, context 4243)\n", got.out)
+	require.Equal(t, `Instantiated: 2 of 2 objects done
+Updating: 0 of 2 objects done
+Updating: 1 of 2 objects done; edge+paris cannot be reached
+`, got.err)
+}
+
+func TestTerminateWaitsUntilAllIsGone(t *testing.T) {
+	f := newFake(t)
+	f.on("POST "+prod+"/terminate", 202, "Accepted", `{"contextID":"4242","revision":1}`)
+	f.on("GET "+prod+"/status", 200, "Status", inState("Terminating", "1", "Deleted", "Applied", "true"))
+	f.on("GET "+prod+"/status", 503, "", `{"type":"about:blank","title":"Service Unavailable","status":503,"detail":"starting"}`)
+	f.on("GET "+prod+"/status", 200, "Status", inState("Terminated", "1", "Deleted", "Deleted", "true"))
+	got := signpost(t, f.url, "terminate", "shop/store/v1/prod", "--wait")
+	require.Equal(t, exitDone, got.code, got.err)
+	require.Contains(t, got.err, "Terminating: 1 of 2 objects done\n")
+}
+
+func TestWaitingInVainHasItsOwnExitCode(t *testing.T) {
+	f := newFake(t)
+	f.on("POST "+prod+"/instantiate", 202, "Accepted", `{"contextID":"4242","revision":1}`)
+	f.on("GET "+prod+"/status", 200, "Status", strings.Replace(inState("Failed", "1", "Pending", "Pending", "true"), `"conditions"`, `"message":"etcd is full","conditions"`, 1))
+	got := signpost(t, f.url, "instantiate", "shop/store/v1/prod", "--wait", "--timeout", "50ms")
+	require.Equal(t, exitTimeout, got.code)
+	require.Contains(t, got.err, "not done after 50ms: Failed: 0 of 2 objects done; etcd is full; it goes on, see signpost status shop/store/v1/prod")
+}
+
+func TestAnInterruptEndsWaiting(t *testing.T) {
+	f := newFake(t)
+	f.on("POST "+prod+"/instantiate", 202, "Accepted", `{"contextID":"4242","revision":1}`)
+	f.on("GET "+prod+"/status", 200, "Status", inState("Instantiating", "1", "Pending", "Pending", "true"))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan result)
+	go func() { done <- withInput(ctx, f.url, "", "instantiate", "shop/store/v1/prod", "--wait") }()
+	require.Eventually(t, func() bool { return len(f.seen()) == 1 }, waitLimit, tick)
+	cancel()
+	got := <-done
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, "interrupted")
+}
+
+func TestARefusedActionShowsThePlansErrors(t *testing.T) {
+	f := newFake(t)
+	f.on("POST "+prod+"/instantiate", 409, "Problem", `{"type":"about:blank","title":"Conflict","status":409,"detail":"the plan has 1 error","errors":[{"pointer":"/spec/hostnames/0","detail":"no record covers www.lab.example"}]}`)
+	got := signpost(t, f.url, "instantiate", "shop/store/v1/prod", "--wait")
+	require.Equal(t, result{exitFailed, "", "signpost instantiate: the plan has 1 error\n  /spec/hostnames/0: no record covers www.lab.example\n"}, got)
+}
+
+func TestUpdateOfARecord(t *testing.T) {
+	f := newFake(t)
+	f.on("POST projects/shop/dns-update-records/lab/update", 202, "Accepted", `{"contextID":"7","revision":3}`)
+	got := signpost(t, f.url, "update", "projects/shop/dns-update-records/lab")
+	require.Equal(t, result{exitDone, "projects/shop/dns-update-records/lab accepted (release 3, context 7)\n", ""}, got)
+}
+
+const aPlan = `{"token":"6f1c","warnings":["sync without a domain filter"],"errors":[],"names":[
+	{"name":"www.lab.example","type":"A","record":"lab","action":"update","targets":["203.0.113.10","203.0.113.20"]},
+	{"name":"old.lab.example","type":"A","record":"lab","action":"delete","targets":[]}],"objects":[
+	{"cluster":"edge+hub","action":"update","kind":"DNSEndpoint","namespace":"shop-dns","name":"web-web-0a1b2c3d","diff":" spec:\n-  - 203.0.113.10\n+  - 203.0.113.20\n"},
+	{"cluster":"edge+hub","action":"unchanged","kind":"Namespace","namespace":"","name":"shop-dns","diff":""}]}`
+
+func TestPlans(t *testing.T) {
+	f := newFake(t)
+	f.on("POST "+prod+"/plan", 200, "Plan", aPlan)
+	f.on("POST "+prod+"/plan?for=terminate", 200, "Plan", aPlan)
+	f.on("POST projects/shop/dns-update-records/lab/plan", 200, "Plan", aPlan)
+	for name, args := range map[string][]string{
+		"plan":      {"plan", "shop/store/v1/prod"},
+		"plan_wide": {"plan", "projects/shop/dns-update-records/lab", "-o", "wide"},
+		"plan_diff": {"plan", "shop/store/v1/prod", "--for", "terminate", "--diff"},
+		"plan_yaml": {"plan", "shop/store/v1/prod", "-o", "yaml"},
+	} {
+		got := signpost(t, f.url, args...)
+		require.Equal(t, exitDone, got.code, got.err)
+		golden(t, name, got.out)
+	}
+}
+
+func TestAPlanWithErrorsFails(t *testing.T) {
+	f := newFake(t)
+	f.on("POST "+prod+"/plan", 200, "Plan", `{"token":"6f1c","warnings":[],"errors":[{"pointer":"/spec/hostnames/0","detail":"no record covers it"}],"names":[],"objects":[]}`)
+	got := signpost(t, f.url, "plan", "shop/store/v1/prod")
+	require.Equal(t, exitFailed, got.code)
+	golden(t, "plan_errors", got.out)
+	require.NotContains(t, got.out, "--confirm")
+	require.Contains(t, got.err, "the plan has 1 error and would be refused")
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// cleanPath is a path as people write it ("/v2/project/shop/") in the form
+// that documents have below /v2 ("projects/shop").
+func cleanPath(text string) (intent.Path, error) {
+	path := strings.Trim(strings.TrimSpace(text), "/")
+	if path != "v2" {
+		path = strings.TrimPrefix(path, "v2/")
+	}
+	if first, rest, _ := strings.Cut(path, "/"); first == "project" {
+		path = strings.TrimSuffix("projects/"+rest, "/")
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "" || segment == "." || segment == ".." || strings.ContainsFunc(segment, isOdd) {
+			return "", fmt.Errorf("%q is no path below /v2; write one as in projects/shop/dns-update-records/lab", text)
+		}
+	}
+	return intent.Path(path), nil
+}
+
+// isOdd tells whether no name and no collection contains the character.
+func isOdd(r rune) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	return !strings.ContainsRune(letters+"0123456789-_."+strings.ToUpper(letters), r)
+}
+
+// kind is the last collection of a path: dns-intents for a DNS intent and for
+// the collection of DNS intents.
+func kind(path intent.Path) string {
+	collection, _ := path.Split()
+	return collection[strings.LastIndexByte(collection, '/')+1:]
+}
+
+// groupPath is a deployment intent group's path, written out or as
+// project/composite-app/version/group.
+func groupPath(text string) (intent.Path, error) {
+	path, err := cleanPath(text)
+	if err != nil {
+		return "", usageError{err}
+	}
+	segments := strings.Split(string(path), "/")
+	const short, long = 4, 7
+	switch {
+	case len(segments) == short && segments[0] != "projects":
+		return intent.Join("projects", segments[0], "composite-apps", segments[1], segments[2],
+			"deployment-intent-groups", segments[3]), nil
+	case len(segments) == long && kind(path) == "deployment-intent-groups":
+		return path, nil
+	}
+	return "", usagef("%q is no deployment intent group; write project/composite-app/version/group, or "+
+		"projects/…/composite-apps/…/…/deployment-intent-groups/…", text)
+}
+
+// ownerPath is what has a lifecycle: a deployment intent group, or a record by
+// its whole path.
+func ownerPath(text string) (intent.Path, error) {
+	path, err := cleanPath(text)
+	if err == nil && isRecord(path) {
+		return path, nil
+	}
+	return groupPath(text)
+}
+
+func isRecord(path intent.Path) bool {
+	return kind(path) == "dns-update-records" && path.Name() != ""
+}
+
+// shortGroup is a deployment intent group's path in its short form; any other
+// path as it is.
+func shortGroup(path intent.Path) string {
+	segments := strings.Split(string(path), "/")
+	const long = 7
+	if len(segments) != long || kind(path) != "deployment-intent-groups" {
+		return string(path)
+	}
+	return strings.Join([]string{segments[1], segments[3], segments[4], segments[6]}, "/")
+}

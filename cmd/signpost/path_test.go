@@ -1,0 +1,71 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+func TestPathsAsPeopleWriteThem(t *testing.T) {
+	for text, want := range map[string]intent.Path{
+		"projects":                                "projects",
+		"/v2/projects/shop/":                      "projects/shop",
+		"v2/project/shop/dns-update-records/lab":  "projects/shop/dns-update-records/lab",
+		"project/shop":                            "projects/shop",
+		" projects/shop ":                         "projects/shop",
+		"projects/project/logical-clouds":         "projects/project/logical-clouds",
+		"projects/Shop_1/composite-apps/a.b/v1.0": "projects/Shop_1/composite-apps/a.b/v1.0",
+	} {
+		got, err := cleanPath(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got, text)
+	}
+}
+
+func TestPathsThatWouldLeadElsewhereAreRefused(t *testing.T) {
+	for _, text := range []string{"", "/", "projects//x", "projects/../x", "projects/./x", "projects/a b", "projects/a?b", "projects/a#b", "projects/%2e", "http://x/v2/projects"} {
+		_, err := cleanPath(text)
+		require.ErrorContains(t, err, "is no path below /v2", text)
+	}
+}
+
+func TestGroupsByBothForms(t *testing.T) {
+	const whole = "projects/shop/composite-apps/store/v1/deployment-intent-groups/prod"
+	for _, text := range []string{whole, "/v2/" + whole + "/", "project/shop/composite-apps/store/v1/deployment-intent-groups/prod", "shop/store/v1/prod"} {
+		got, err := groupPath(text)
+		require.NoError(t, err, text)
+		require.Equal(t, intent.Path(whole), got)
+	}
+	require.Equal(t, "shop/store/v1/prod", shortGroup(whole))
+	for _, text := range []string{"prod", "a/b/c", "a/b/c/d/e", "projects/shop/logical-clouds/eu", "projects/shop", "../a/b/c",
+		"projects/shop/composite-apps/store/v1/deployment-intent-groups", whole + "/traffic-group-intents/front"} {
+		_, err := groupPath(text)
+		require.True(t, isUsage(err), text)
+	}
+}
+
+func TestOwnersAreGroupsAndRecords(t *testing.T) {
+	record, err := ownerPath("/v2/project/shop/dns-update-records/lab")
+	require.NoError(t, err)
+	require.True(t, isRecord(record))
+	require.Equal(t, string(record), shortGroup(record))
+	group, err := ownerPath("shop/store/v1/prod")
+	require.NoError(t, err)
+	require.False(t, isRecord(group))
+	_, err = ownerPath("projects/shop/dns-update-records")
+	require.True(t, isUsage(err))
+}
+
+func TestKindIsTheLastCollection(t *testing.T) {
+	for path, want := range map[intent.Path]string{
+		"projects":                              "projects",
+		"projects/shop":                         "projects",
+		"projects/shop/composite-apps":          "composite-apps",
+		"projects/shop/composite-apps/store/v1": "composite-apps",
+		"projects/shop/logical-clouds/eu/kv-pairs/dns-update-record-list": "kv-pairs",
+	} {
+		require.Equal(t, want, kind(path), string(path))
+	}
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/app"
+)
+
+const serveHelp = `Runs the service until SIGTERM or an interrupt ends it.
+
+Each flag can also be given as a variable, SIGNPOST_ and its name with _ for -
+(SIGNPOST_LOG_LEVEL), or as a key of the YAML file of --config (log-level: debug).
+A flag beats the environment, and the environment beats the file.
+
+Without a token file, anybody who reaches the server may do everything; so it listens
+on loopback addresses alone, unless --insecure says that this is meant.`
+
+func (p program) serveCommand() *cobra.Command {
+	var config app.Config
+	cmd := &cobra.Command{
+		Use:     "serve",
+		Short:   "Run the service",
+		Long:    serveHelp,
+		Example: "  signpost serve --data-dir /var/lib/signpost\n  signpost serve --config /etc/signpost.yaml --log-level debug",
+		Args:    exactly(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := fillFlags(cmd.Flags()); err != nil {
+				return usageError{err}
+			}
+			if err := checkConfig(config); err != nil {
+				return usageError{err}
+			}
+			config.Build = thisBuild()
+			return explainListen(p.serve(cmd.Context(), config))
+		},
+	}
+	serveFlags(cmd.Flags(), &config)
+	return cmd
+}
+
+// explainListen says what would do when an address is taken.
+func explainListen(err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w\n  Another program, perhaps another Signpost, listens there; choose other addresses by --listen and --grpc-listen", err)
+	}
+	return err
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+const statusHelp = `Shows what was observed of a deployment intent group: its state and conditions, each
+name with its targets and where they come from, what was rejected and why, the clusters
+with their objects, and the external-dns in use. Of a DNS update record, given by its path,
+it shows each external-dns.`
+
+func (p program) statusCommand() *cobra.Command {
+	var server connection
+	var output format
+	var watch bool
+	cmd := &cobra.Command{
+		Use:     "status GROUP",
+		Short:   "Show what was observed",
+		Long:    statusHelp,
+		Example: "  signpost status shop/store/v1/prod --watch\n  signpost status projects/shop/dns-update-records/lab",
+		Args:    exactly(1, "one deployment intent group or record"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			owner, err := ownerPath(args[0])
+			if err != nil {
+				return err
+			}
+			api, err := server.dial()
+			if err != nil {
+				return err
+			}
+			if watch {
+				return p.watchStatus(cmd.Context(), api, owner, output)
+			}
+			body, err := statusOf(cmd.Context(), api, owner)
+			if err != nil {
+				return err
+			}
+			return printStatus(p.out, owner, body, output)
+		},
+	}
+	cmd.Flags().BoolVar(&watch, "watch", false, "show it again whenever it changes, until interrupted")
+	output.flag(cmd.Flags())
+	server.flags(cmd.Flags())
+	return cmd
+}
+
+func statusOf(ctx context.Context, api *client.Client, owner intent.Path) ([]byte, error) {
+	response, err := api.Do(ctx, http.MethodGet, string(owner)+"/status", nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return response.Body, nil
+}
+
+// watchStatus prints the status at first and whenever it changed. It ends
+// without an error when ctx ends.
+func (p program) watchStatus(ctx context.Context, api *client.Client, owner intent.Path, output format) error {
+	last := ""
+	for {
+		body, err := statusOf(ctx, api, owner)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && (last == "" || !isUnreachable(err)):
+			return err
+		case err == nil && string(body) != last:
+			if last != "" {
+				printf(p.out, "\n")
+			}
+			if err := printStatus(p.out, owner, body, output); err != nil {
+				return err
+			}
+			last = string(body)
+		}
+		if pause(ctx, p.poll) != nil {
+			return nil
+		}
+	}
+}
+
+func printStatus(w io.Writer, owner intent.Path, body []byte, output format) error {
+	return output.print(w, body, func(w io.Writer, wide bool) error {
+		if isRecord(owner) {
+			return printRecordStatus(w, owner, body)
+		}
+		return printGroupStatus(w, owner, body, wide)
+	})
+}
+
+func printGroupStatus(w io.Writer, owner intent.Path, body []byte, wide bool) error {
+	var status client.Status
+	if err := json.Unmarshal(body, &status); err != nil {
+		return err
+	}
+	printf(w, "%s  %s", shortGroup(owner), status.State)
+	if status.Revision > 0 {
+		printf(w, "  (release %d, context %s)", status.Revision, plain(status.ContextID))
+	}
+	printf(w, "\n")
+	if status.Message != "" {
+		printf(w, "%s\n", plain(status.Message))
+	}
+	return writeTables(w,
+		conditionTable(status.Conditions),
+		nameTable(status.Names),
+		rejectionTable(status.Names),
+		leftoverTable(status.Leftovers),
+		clusterTable(status.Clusters),
+		objectTable(status.Clusters, wide),
+		providerTable(status.Providers),
+	)
+}
+
+func printRecordStatus(w io.Writer, owner intent.Path, body []byte) error {
+	var status client.RecordStatus
+	if err := json.Unmarshal(body, &status); err != nil {
+		return err
+	}
+	inUse := "is not in use"
+	if status.Revision > 0 {
+		inUse = fmt.Sprintf("is in use (release %d)", status.Revision)
+	}
+	printf(w, "%s %s\n", owner, inUse)
+	for _, warning := range status.Warnings {
+		printf(w, "warning: %s %s\n", plain(warning.Parameter), plain(warning.Message))
+	}
+	deployments := newTable("SCOPE", "CLUSTER", "OWNER ID", "VERSION")
+	for _, d := range status.Deployments {
+		deployments.add(string(d.Scope), fmt.Sprintf("%s+%s", d.ClusterProvider, d.Cluster), d.OwnerID, d.Version)
+	}
+	return writeTables(w, deployments, providerTable(status.Providers))
+}
+
+// momentOf is a moment that may be unknown.
+func momentOf(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return moment(*t)
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/signpost-dns/signpost/pkg/client"
+)
+
+func conditionTable(conditions []client.Condition) *table {
+	t := newTable("CONDITION", "STATUS", "SINCE", "REASON", "MESSAGE")
+	for _, c := range conditions {
+		t.add(string(c.Type), string(c.Status), moment(c.LastTransitionTime), c.Reason, c.Message)
+	}
+	return t
+}
+
+// nameTable has a row for each target of each name; a name without targets has
+// one too.
+func nameTable(names []client.NameStatus) *table {
+	t := newTable("NAME", "TYPE", "RECORD", "SCOPE", "TARGET", "CLUSTER", "SOURCE")
+	for _, n := range names {
+		if len(n.Targets) == 0 {
+			t.add(n.Name, n.Type, n.Record, string(n.Scope), "", "", "")
+		}
+		for _, target := range n.Targets {
+			for _, s := range sourcesOf(n, target) {
+				t.add(n.Name, n.Type, n.Record, string(n.Scope), target, string(s.Cluster), s.Object+" "+s.Field)
+			}
+		}
+	}
+	return t
+}
+
+// sourcesOf are the places that a target comes from; where none is known, an
+// empty one.
+func sourcesOf(n client.NameStatus, target string) []client.Source {
+	var found []client.Source
+	for _, s := range n.Sources {
+		if s.Target == target {
+			found = append(found, s)
+		}
+	}
+	if found == nil {
+		return []client.Source{{}}
+	}
+	return found
+}
+
+func rejectionTable(names []client.NameStatus) *table {
+	t := newTable("REJECTED", "NAME", "CLUSTER", "OBJECT", "REASON")
+	for _, n := range names {
+		for _, r := range n.Rejected {
+			t.add(r.Target, n.Name, string(r.Cluster), r.Object, r.Reason)
+		}
+	}
+	return t
+}
+
+func leftoverTable(leftovers []client.Leftover) *table {
+	t := newTable("LEFT BEHIND", "TYPE", "RECORD", "REASON")
+	for _, l := range leftovers {
+		t.add(l.Name, l.Type, l.Record, l.Reason)
+	}
+	return t
+}
+
+// clusterTable has a row for each cluster, with its objects counted.
+func clusterTable(clusters []client.ClusterStatus) *table {
+	t := newTable("CLUSTER", "REACHABLE", "APPLIED", "PENDING", "RETRYING", "FAILED", "DELETED", "MESSAGE")
+	for _, c := range clusters {
+		counts := map[string]int{}
+		for _, r := range c.Resources {
+			counts[string(r.Status)]++
+		}
+		t.add(clusterName(c), yes(c.Reachable), fmt.Sprint(counts["Applied"]), fmt.Sprint(counts["Pending"]),
+			fmt.Sprint(counts["Retrying"]), fmt.Sprint(counts["Failed"]), fmt.Sprint(counts["Deleted"]), c.Message)
+	}
+	return t
+}
+
+// objectTable lists the objects: in wide tables all, else those of which there
+// is something to tell.
+func objectTable(clusters []client.ClusterStatus, wide bool) *table {
+	t := newTable("OBJECT", "NAMESPACE", "CLUSTER", "STATUS", "MESSAGE")
+	for _, c := range clusters {
+		for _, r := range c.Resources {
+			if wide || r.Message != "" || (r.Status != "Applied" && r.Status != "Deleted") {
+				t.add(r.Kind+"/"+r.Name, r.Namespace, clusterName(c), string(r.Status), r.Message)
+			}
+		}
+	}
+	return t
+}
+
+func providerTable(providers []client.ProviderStatus) *table {
+	t := newTable("EXTERNAL-DNS OF", "CLUSTER", "SCOPE", "VERSION", "AVAILABLE", "LAST SYNC", "MESSAGE")
+	for _, p := range providers {
+		available := "unknown"
+		if p.Available != nil {
+			available = yes(*p.Available)
+		}
+		t.add(p.Record, string(p.Cluster), string(p.Scope), p.Version, available, momentOf(p.LastSync), p.Message)
+	}
+	return t
+}
+
+func clusterName(c client.ClusterStatus) string {
+	return fmt.Sprintf("%s+%s", c.ClusterProvider, c.Cluster)
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}

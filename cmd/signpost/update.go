@@ -1,0 +1,18 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+func (p program) updateCommand() *cobra.Command {
+	cmd := p.lifecycleCommand(intent.Update)
+	cmd.Use = "update GROUP"
+	cmd.Short = "Deploy what changed in a deployment intent group or a record"
+	cmd.Long = `Freezes the intents of a deployment intent group as they are now into a new release and
+deploys the difference. Of a DNS update record, given by its path, it deploys the changed
+parameters, credentials or version.`
+	cmd.Example = "  signpost update shop/store/v1/prod --confirm TOKEN --wait\n  signpost update projects/shop/dns-update-records/lab"
+	return cmd
+}

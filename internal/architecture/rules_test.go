@@ -1,0 +1,134 @@
+package architecture
+
+import "slices"
+
+// leaf is a package that knows the standard library, the packages named here,
+// and nothing else.
+type leaf struct {
+	name   string
+	knows  []string
+	reason string
+}
+
+func leaves() []leaf {
+	return []leaf{
+		{"pkg/intent", nil, "the domain's shapes, errors and store contract: everybody speaks them, they know nobody"},
+		{"pkg/bundle", nil, "objects as bytes with an identity: neither Kubernetes' types nor a store"},
+		{"pkg/nearest", nil, "edit distance"},
+		{"pkg/seal", nil, "encryption knows no store; pkg/vault brings the two together"},
+		{
+			"pkg/externaldns",
+			[]string{"pkg/nearest"},
+			"the flag table is proven against external-dns' own parsers in modules of their own, and must not drag external-dns in",
+		},
+		{"pkg/address", []string{"pkg/intent"}, "which address is published follows from observations alone"},
+		{"pkg/kv", []string{"pkg/intent"}, "the narrow edge to etcd, without etcd"},
+		{"pkg/plan", []string{"pkg/intent", "pkg/bundle", "pkg/externaldns"}, "frozen shapes; the renderers below it bring Kubernetes in"},
+		{"pkg/appcontext", []string{"pkg/bundle", "pkg/intent", "pkg/kv"}, "EMCO's layout over any KV"},
+		{"pkg/ledger", []string{"pkg/bundle", "pkg/intent", "pkg/kv"}, "what was applied, over any KV"},
+		{"pkg/observed", []string{"pkg/address", "pkg/intent", "pkg/kv"}, "what was seen, over any KV"},
+		{"pkg/store/internal/draft", []string{"pkg/intent"}, "what both document stores do alike"},
+	}
+}
+
+// ban says what packages do not know, not even over other packages of ours.
+type ban struct {
+	names  string
+	never  []string
+	reason string
+}
+
+func bans() []ban {
+	world := []string{"os", "os/...", "net", "net/http/...", "math/rand/...", "crypto/rand", "log/...", "sync/..."}
+	stores := []string{"pkg/store/...", "pkg/kv/...", "pkg/appcontext", "pkg/ledger", "pkg/observed", "pkg/vault"}
+	clients := []string{"pkg/cluster/...", "pkg/client", "k8s.io/client-go/...", "go.etcd.io/...", "go.mongodb.org/..."}
+	return []ban{
+		{
+			"pkg/plan/...",
+			slices.Concat(world, stores, clients, []string{"pkg/release", "pkg/admit", "api/..."}),
+			"a plan is a function of its input: the same bytes each time (I8)",
+		},
+		{
+			"pkg/address",
+			slices.Concat(world, stores, clients),
+			"folding is pure and may be done by any replica, and twice",
+		},
+		{
+			"api/...",
+			slices.Concat(stores, clients, []string{"pkg/plan/...", "pkg/release", "pkg/syncer", "pkg/status", "pkg/seal", "pkg/app"}),
+			"the edge speaks contracts; pkg/app says who keeps them",
+		},
+		{
+			"pkg/admit",
+			slices.Concat(stores, clients, []string{"net/http/...", "pkg/plan/...", "pkg/release", "pkg/syncer", "api/..."}),
+			"REST, gRPC and CLI admit a body the same way, over the store's contract",
+		},
+		{
+			"pkg/release",
+			[]string{"pkg/store/...", "pkg/kv/etcd/...", "pkg/cluster/...", "pkg/syncer", "pkg/admit", "pkg/app", "api/...", "net/http/..."},
+			"a release asks no cluster: it reads what was observed and what the ledger says",
+		},
+		{
+			"pkg/syncer",
+			[]string{"pkg/store/...", "pkg/kv/etcd/...", "pkg/release", "pkg/plan/...", "pkg/admit", "pkg/app", "api/..."},
+			"the worker pushes current contexts, whoever planned them",
+		},
+		{
+			"pkg/cluster",
+			[]string{"pkg/store/...", "pkg/kv/...", "pkg/appcontext", "pkg/ledger", "pkg/release", "pkg/plan/...", "pkg/app", "api/..."},
+			"one cluster's primitives; what to do with them is the worker's business",
+		},
+		{
+			"pkg/client",
+			[]string{"pkg/...", "api/..."},
+			"programs that use the client get no server with it",
+		},
+	}
+}
+
+// gate says who alone imports a package. The narrowest gate that fits an
+// import decides.
+type gate struct {
+	to     string
+	open   []string
+	reason string
+}
+
+func gates() []gate {
+	const command, app = "cmd/...", "pkg/app"
+	return []gate{
+		{"pkg/app", []string{command}, "wiring is for programs"},
+		{"pkg/client", []string{command}, "the server does not talk to itself"},
+		{"api/...", []string{app, command, "api/..."}, "an edge is plugged in, not called"},
+		{"pkg/store/...", []string{app, "pkg/store/..."}, "all others know intent.Store"},
+		{"pkg/kv/etcd/...", []string{app, "pkg/kv/etcd/..."}, "all others know kv.KV"},
+		{"pkg/cluster/...", []string{app, "pkg/syncer"}, "clusters are reached by their workers"},
+
+		{"go.mongodb.org/...", []string{"pkg/store/mongo"}, "behind intent.Store"},
+		{"go.etcd.io/...", []string{"pkg/kv/etcd/..."}, "behind kv.KV"},
+		{"go.uber.org/zap/...", []string{"pkg/kv/etcd/..."}, "etcd logs with it; all others with slog"},
+
+		{"k8s.io/...", []string{"pkg/plan/...", "pkg/cluster/..."}, "Kubernetes' structs stay in renderers and at the edge to clusters"},
+		{"k8s.io/client-go/...", []string{"pkg/cluster/..."}, "connections are made in one place"},
+		{"k8s.io/client-go/util/workqueue", []string{"pkg/release", "pkg/syncer"}, "a queue, without anything of Kubernetes"},
+		{"k8s.io/apimachinery/pkg/util/wait", []string{"pkg/release", "pkg/syncer"}, "loops that begin again, without anything of Kubernetes"},
+		{"k8s.io/apimachinery/pkg/util/yaml", []string{"cmd/signpost"}, "splits a YAML file, without anything of Kubernetes"},
+		{"sigs.k8s.io/external-dns/...", []string{"pkg/plan/...", "pkg/cluster/..."}, "its types, as Kubernetes' own"},
+
+		{"github.com/gorilla/mux", []string{"api"}, "requests are routed once"},
+		{"github.com/getkin/kin-openapi/...", []string{"api/...", "openapi"}, "requests are validated once"},
+		{"github.com/spf13/...", []string{command, app}, "flags are the program's"},
+
+		{"testing", []string{"pkg/store/storetest", "pkg/kv/kvtest", "pkg/kv/etcd/etcdtest", "api/apitest"}, "test suites that several packages run; no test code in the program"},
+		{"github.com/stretchr/testify/...", []string{"pkg/store/storetest", "pkg/kv/kvtest", "pkg/kv/etcd/etcdtest", "api/apitest"}, "as testing"},
+		{"pkg/store/storetest", nil, "for tests"},
+		{"pkg/kv/kvtest", nil, "for tests"},
+		{"pkg/kv/etcd/etcdtest", nil, "for tests"},
+		{"api/apitest", nil, "for tests"},
+	}
+}
+
+// emptyNames say nothing about what is in a package.
+func emptyNames() []string {
+	return []string{"base", "common", "helper", "helpers", "lib", "misc", "shared", "util", "utils"}
+}

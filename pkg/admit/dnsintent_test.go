@@ -1,0 +1,114 @@
+package admit_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// names is a right intent with these host names and more fields.
+func names(hostnames, more string) string {
+	return `{"app":"web","serviceName":"web","hostnames":` + hostnames + more + `}`
+}
+
+func TestDNSIntentsAreRefused(t *testing.T) {
+	const one = `["www.lab.example"]`
+	refused(t, []refusal{
+		{reason: "no such app", path: www, spec: `{"app":"db","serviceName":"db","hostnames":["db.lab.example"]}`,
+			errors: map[string]string{"/spec/app": "whose apps are: web, api"}},
+		{reason: "no Service's name", path: www, spec: `{"app":"web","serviceName":"Web.example","hostnames":["www.lab.example"]}`,
+			errors: map[string]string{"/spec/serviceName": "no name of a Service"}},
+		{reason: "no host name", path: www, spec: names(`[]`, ``), errors: map[string]string{"/spec/hostnames": "at least one"}},
+		{reason: "one host name twice, written differently", path: www, spec: names(`["www.lab.example","WWW.Lab.Example."]`, ``),
+			errors: map[string]string{"/spec/hostnames/1": "/spec/hostnames/0"}},
+		{reason: "Kubernetes' namespace", path: www, spec: names(one, `,"namespace":"kube-system"`), errors: map[string]string{"/spec/namespace": "Kubernetes"}},
+		{reason: "another project's namespace", path: www, code: intent.Conflict, spec: names(one, `,"namespace":"other-dns"`),
+			errors: map[string]string{"/spec/namespace": "project other"}},
+		{reason: "scope, TTL and types", path: www, spec: names(one, `,"scope":"all","ttl":2147483648,"recordTypes":["A","MX","A"]`),
+			errors: map[string]string{"/spec/scope": "public or cluster", "/spec/ttl": "2147483647", "/spec/recordTypes/1": "CNAME", "/spec/recordTypes/2": "twice"}},
+		{reason: "a negative TTL", path: www, spec: names(one, `,"ttl":-1`), errors: map[string]string{"/spec/ttl": "no TTL"}},
+		{reason: "failover", path: www, spec: names(one, `,"routing":{"policy":"failover","order":["edge+berlin"]}`), errors: map[string]string{"/spec/routing/policy": "give multivalue"}},
+		{reason: "weights without a policy", path: www, spec: names(one, `,"routing":{"weights":{"edge+berlin":1}}`), errors: map[string]string{"/spec/routing/weights": "multivalue"}},
+		{reason: "health", path: www, spec: names(one, `,"health":{"readyEndpoints":true,"unreachableAfter":"5m","whenAllUnhealthy":"remove"}`),
+			errors: map[string]string{"/spec/health/readyEndpoints": "not supported", "/spec/health/unreachableAfter": "not supported", "/spec/health/whenAllUnhealthy": "give keep"}},
+		{reason: "a record that does not exist", path: www, code: intent.Conflict, spec: names(one, `,"records":["none"]`),
+			errors: map[string]string{"/spec/records/0": "projects/shop/dns-update-records/none, which does not exist"}},
+		{reason: "records of no and of one name", path: www, spec: names(one, `,"records":["a/b","lab","lab"]`),
+			errors: map[string]string{"/spec/records/0": "no name", "/spec/records/2": "twice"}},
+		{reason: "a name that a record does not cover", path: www, spec: names(`["www.lab.example","www.else.example","lab.example.com"]`, `,"records":["lab"]`),
+			errors: map[string]string{"/spec/hostnames/1": "not covered by record lab", "/spec/hostnames/2": "not covered by record lab"}},
+	})
+}
+
+func TestDNSIntentsAreCanonical(t *testing.T) {
+	accepted(t, []acceptance{
+		{reason: "host names", path: www, refs: []intent.Path{lab},
+			spec:   names(`["WWW.Lab.Example.","*.lab.example"]`, `,"ttl":30,"records":["lab"],"routing":{"policy":"multivalue"},"health":{"whenAllUnhealthy":"keep"}`),
+			stored: names(`["www.lab.example","*.lab.example"]`, `,"ttl":30,"records":["lab"],"routing":{"policy":"multivalue"},"health":{"whenAllUnhealthy":"keep"}`)},
+		{reason: "all fields that work", path: www,
+			spec:   names(`["münchen.example"]`, `,"namespace":"shop","scope":"cluster","ttl":2147483647,"recordTypes":["A","AAAA","CNAME"]`),
+			stored: names(`["xn--mnchen-3ya.example"]`, `,"namespace":"shop","scope":"cluster","ttl":2147483647,"recordTypes":["A","AAAA","CNAME"]`)},
+	})
+}
+
+func TestHostNamesAreCanonical(t *testing.T) {
+	w := newShop(t)
+	for _, c := range []struct{ reason, given, want string }{
+		{"lower case", "WWW.Example", "www.example"},
+		{"no trailing dot", "www.example.", "www.example"},
+		{"IDNA", "Bücher.example", "xn--bcher-kva.example"},
+		{"IDNA 2008 keeps ß", "straße.example", "xn--strae-oqa.example"},
+		{"encoded already", "XN--BCHER-KVA.example", "xn--bcher-kva.example"},
+		{"another script's dot", "www。example", "www.example"},
+		{"a wildcard", "*.Bücher.example", "*.xn--bcher-kva.example"},
+		{"two dashes in ASCII", "r3---sn-4g5e.example", "r3---sn-4g5e.example"},
+		{"63 characters", strings.Repeat("a", 63) + ".example", strings.Repeat("a", 63) + ".example"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			w.must(www, names(`["`+c.given+`"]`, ``))
+			assert.Equal(t, []any{c.want}, w.spec(www)["hostnames"])
+		})
+	}
+}
+
+func TestHostNamesAreRefused(t *testing.T) {
+	w := newShop(t)
+	for given, why := range map[string]string{
+		"": "no full host name", ".": "no full host name", "www": "with its domain", "*": "with its domain", "a..example": "empty label", ".example.com": "empty label",
+		"www.example..": "empty label", "a b.example": "label that is not of letters", "_x.example": "label that is not of letters", "-a.example": "label that is not of letters",
+		"a-.example": "label that is not of letters", "a*.example": "whole first label", "www.*.example": "whole first label", "**.example": "whole first label",
+		"192.0.2.1": "is an address", "www.123": "ends in a number", "[2001:db8::1]": "no full host name", "http://www.example": "label that is not of letters",
+		"{{.Name}}.lab.example": "is a template, which is not supported", "www.example:80": "label that is not of letters", "xn--0.example": "IDNA", "xn--a.example": "IDNA",
+		strings.Repeat("a", 64) + ".example": "longer than 63", strings.Repeat("abcdefg.", 32) + "example": "longer than 253", "a\u200d.example": "IDNA",
+		strings.Repeat("ü", 2000) + ".example": "longer than 253", "www.example\u0000.com": "label that is not of letters",
+	} {
+		t.Run(given[:min(len(given), 20)], func(t *testing.T) {
+			_, err := w.admit(www, names(mustJSON(t, []string{given}), ``))
+			assertFields(t, err, intent.Invalid, map[string]string{"/spec/hostnames/0": why})
+		})
+	}
+}
+
+func FuzzHostNames(f *testing.F) {
+	for _, seed := range []string{"www.lab.example", "*.Bücher.Example.", "xn--bcher-kva.example", "。.a", "a\u00ad.example", "ß.ß", "{{.}}"} {
+		f.Add(seed)
+	}
+	w := newShop(&testing.T{})
+	f.Fuzz(func(t *testing.T, name string) {
+		write, err := w.admit(www, names(mustJSON(t, []string{name}), ``))
+		if err != nil {
+			assert.Equal(t, intent.Invalid, intent.CodeOf(err))
+			return
+		}
+		canonical := hostnameOf(t, write)
+		assert.Regexp(t, `^(\*\.)?([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)*[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`, canonical)
+		assert.LessOrEqual(t, len(canonical), 253)
+		again, err := w.admit(www, names(mustJSON(t, []string{canonical}), ``))
+		require.NoError(t, err, "the canonical form is a host name")
+		assert.Equal(t, canonical, hostnameOf(t, again), "the canonical form is its own")
+	})
+}

@@ -1,0 +1,140 @@
+package admit
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// environment checks the literal variables of a record.
+func (r *review) environment(in *intent.Record) {
+	at := spec + "/environment"
+	credentials := map[string]bool{}
+	for _, c := range in.Credentials {
+		if c.Environment != "" {
+			credentials[c.Environment] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(in.Environment)) {
+		here := at.key(name)
+		if wrong := variableFault(name); wrong != "" {
+			r.refusef(here, "%s %s", quote(name), wrong)
+		} else if wrong := literalFault(name); wrong != "" {
+			r.refusef(here, "%s %s", quote(name), wrong)
+		}
+		if credentials[name] {
+			r.refusef(here, "%s is set by a credential, too; leave one out", quote(name))
+		}
+		if strings.ContainsRune(in.Environment[name], 0) {
+			r.refusef(here, "holds a NUL character, which no variable can; leave it out")
+		}
+	}
+}
+
+// variableFault says why a record may not set a variable at all, empty when it
+// may.
+func variableFault(name string) string {
+	const longest = 256
+	switch {
+	case len(name) > longest || !variablePattern.MatchString(name):
+		return "is no name of a variable; use letters, digits and '_', not beginning with a digit"
+	case name == "KUBECONFIG" || strings.HasPrefix(name, "KUBERNETES_"):
+		return "would point external-dns at another cluster; leave it out"
+	}
+	if flag := flagNamed(flagOf(name)); flag.Kind == externaldns.Reserved || isForeign(flagOf(name)) {
+		return "is set by Signpost itself; leave it out"
+	}
+	return ""
+}
+
+// literalFault says why a variable may not be given as it is.
+func literalFault(name string) string {
+	flag := flagNamed(flagOf(name))
+	switch {
+	case flag.Name == "":
+		return ""
+	case flag.Secret:
+		return "is a secret; give it as a credential"
+	}
+	return "is a flag of external-dns; give the parameter " + flag.Name + " instead"
+}
+
+// credentialVariableFault says why a credential may not set a variable. Of the
+// flags it may set secrets and plain texts: what decides which names are
+// managed, and how, must be visible in the record.
+func credentialVariableFault(name string) string {
+	if wrong := variableFault(name); wrong != "" {
+		return wrong
+	}
+	if flag := flagNamed(flagOf(name)); flag.Name != "" && !flag.Secret && flag.Kind != externaldns.Text {
+		return "is no secret; give the parameter " + flag.Name + " instead"
+	}
+	return ""
+}
+
+// flagOf is the flag that a variable sets, empty when it sets none.
+func flagOf(variable string) string {
+	name, ok := strings.CutPrefix(variable, "EXTERNAL_DNS_")
+	if !ok {
+		return ""
+	}
+	return strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+}
+
+// flagNamed is a row of the flag table, zero when there is none.
+func flagNamed(name string) externaldns.Flag {
+	if name == "" {
+		return externaldns.Flag{}
+	}
+	for _, flag := range externaldns.Flags() {
+		if flag.Name == name {
+			return flag
+		}
+	}
+	return externaldns.Flag{}
+}
+
+// isForeign tells flags that the table does not hold and that would make
+// external-dns something else than the publisher of one record.
+func isForeign(flag string) bool {
+	switch strings.TrimPrefix(flag, "no-") {
+	case "webhook-server", "help", "help-long", "help-man", "version", "completion-bash",
+		"completion-script-bash", "completion-script-zsh":
+		return true
+	}
+	return false
+}
+
+// looksSecret tells whether the name of a variable says that its value is
+// secret.
+func looksSecret(name string) bool {
+	for _, end := range []string{"PASSWORD", "PASSWD", "SECRET", "TOKEN", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY"} {
+		if strings.HasSuffix(strings.ToUpper(name), end) {
+			return true
+		}
+	}
+	return false
+}
+
+// extraArgs checks the arguments that are added to those of the parameters.
+func (r *review) extraArgs(in *intent.Record) {
+	at := spec + "/extraArgs"
+	rendered, _ := compile(*in)
+	for _, f := range externaldns.CheckExtraArgs(in.ExtraArgs, rendered.Args) {
+		r.refusef(at+pointer(f.Pointer), "%s", f.Detail)
+	}
+	for i, argument := range in.ExtraArgs {
+		name, _, _ := strings.Cut(strings.TrimPrefix(argument, "--"), "=")
+		switch {
+		case isForeign(name):
+			r.refusef(at.index(i), "--%s does not belong in a record's Deployment; leave it out", name)
+		case strings.ContainsFunc(argument, func(c rune) bool { return c < ' ' || c == 0x7f }):
+			r.refusef(at.index(i), "holds a control character; leave it out")
+		case strings.Contains(argument, "$("):
+			r.refusef(at.index(i), "holds \"$(\", which Kubernetes would replace by a variable's value; leave it out")
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package admit_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+func group(apps string) string { return `{"logicalCloud":"eu","apps":[` + apps + `]}` }
+
+func manifests(objects ...string) string {
+	return group(`{"name":"web","manifests":[` + strings.Join(objects, ",") + `]},{"name":"api"}`)
+}
+
+func object(apiVersion, kind, metadata string) string {
+	return fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{%s}}`, apiVersion, kind, metadata)
+}
+
+func TestGroupsAreRefused(t *testing.T) {
+	refused(t, []refusal{
+		{reason: "no such logical cloud", path: prod, code: intent.Conflict, spec: `{"logicalCloud":"us","apps":[{"name":"web"},{"name":"api"}]}`,
+			errors: map[string]string{"/spec/logicalCloud": "projects/shop/logical-clouds/us, which does not exist"}},
+		{reason: "no name of a logical cloud", path: prod, spec: `{"logicalCloud":"../other","apps":[]}`, errors: map[string]string{"/spec/logicalCloud": "no name"}},
+		{reason: "apps of no and of one name", path: prod, spec: group(`{"name":""},{"name":"web"},{"name":"web"}`),
+			errors: map[string]string{"/spec/apps/0/name": "no name", "/spec/apps/2/name": "twice"}},
+		{reason: "Kubernetes' namespace", path: prod, spec: group(`{"name":"web","namespace":"kube-system"}`), errors: map[string]string{"/spec/apps/0/namespace": "Kubernetes"}},
+		{reason: "another project's namespace", path: prod, code: intent.Conflict, spec: group(`{"name":"web","namespace":"other-dns"},{"name":"api"}`),
+			errors: map[string]string{"/spec/apps/0/namespace": "project other"}},
+		{reason: "labels", path: prod, spec: group(`{"name":"web","clusterLabels":{"region":"e u"}}`), errors: map[string]string{"/spec/apps/0/clusterLabels/region": "no value"}},
+		{reason: "a cluster that is no reference", path: prod, code: intent.Conflict, spec: group(`{"name":"web","clusters":[{"clusterProvider":"edge","cluster":"paris"}]},{"name":"api"}`),
+			errors: map[string]string{"/spec/apps/0/clusters/0": "no cluster reference of projects/shop/logical-clouds/eu; its clusters are: edge+berlin"}},
+		{reason: "a cluster that does not exist", path: prod, code: intent.Conflict, spec: group(`{"name":"web","clusters":[{"clusterProvider":"edge","cluster":"none"}]},{"name":"api"}`),
+			errors: map[string]string{"/spec/apps/0/clusters/0": "does not exist"}},
+		{reason: "a cluster twice", path: prod,
+			spec:   group(`{"name":"web","clusters":[{"clusterProvider":"edge","cluster":"berlin"},{"clusterProvider":"edge","cluster":"berlin"}]}`),
+			errors: map[string]string{"/spec/apps/0/clusters/1": "twice"}},
+	})
+	accepted(t, []acceptance{
+		{reason: "a named cluster keeps its reference", path: prod, refs: []intent.Path{eu, eu.Child("cluster-references", "berlin")},
+			spec:   group(`{"name":"web","clusters":[{"clusterProvider":"edge","cluster":"berlin"}]},{"name":"api"}`),
+			stored: group(`{"name":"web","clusters":[{"clusterProvider":"edge","cluster":"berlin"}]},{"name":"api"}`)},
+		{reason: "manifests as they are given", path: prod,
+			spec:   manifests(`{"apiVersion":"v1","kind":"Service","metadata":{"name":"web","namespace":"shop"},"status":{"loadBalancer":{}}}`, object("apps/v1", "Deployment", `"name":"web.v1"`)),
+			stored: manifests(`{"apiVersion":"v1","kind":"Service","metadata":{"name":"web","namespace":"shop"},"status":{"loadBalancer":{}}}`, object("apps/v1", "Deployment", `"name":"web.v1"`))},
+	})
+}
+
+func TestManifestsAreRefused(t *testing.T) {
+	const at = "/spec/apps/0/manifests"
+	cases := []refusal{
+		{reason: "no object", spec: manifests(`null`, `[]`, `"x"`), errors: map[string]string{at + "/0": "no Kubernetes object", at + "/1": "no Kubernetes object", at + "/2": "no Kubernetes object"}},
+		{reason: "nothing in it", spec: manifests(`{}`), errors: map[string]string{at + "/0": "no metadata"}},
+		{reason: "no kind, version, name", spec: manifests(`{"metadata":{}}`),
+			errors: map[string]string{at + "/0/kind": "no kind", at + "/0/apiVersion": "no API version", at + "/0/metadata/name": "no name"}},
+		{reason: "wrong types", spec: manifests(`{"apiVersion":1,"kind":[],"metadata":{"name":{},"labels":[]}}`),
+			errors: map[string]string{at + "/0": "apiVersion is no text"}},
+		{reason: "nested without end", spec: manifests(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},"x":` + strings.Repeat(`[`, 5000) + strings.Repeat(`]`, 5000) + `}`),
+			errors: map[string]string{at + "/0": "64 deep"}},
+		{reason: "another namespace", spec: manifests(object("v1", "Service", `"name":"web","namespace":"kube-system"`)),
+			errors: map[string]string{at + "/0/metadata/namespace": `give "shop"`}},
+		{reason: "rights", spec: manifests(object("rbac.authorization.k8s.io/v1", "Role", `"name":"x"`), object("rbac.authorization.k8s.io/v1beta1", "ClusterRoleBinding", `"name":"x"`)),
+			errors: map[string]string{at + "/0/kind": "grants rights", at + "/1/kind": "grants rights"}},
+		{reason: "a list", spec: manifests(`{"apiVersion":"v1","kind":"List","metadata":{"name":"x"},"items":[]}`), errors: map[string]string{at + "/0/kind": "manifest of its own"}},
+		{reason: "the same object twice", spec: manifests(object("apps/v1", "Deployment", `"name":"x"`), object("apps/v1beta1", "Deployment", `"name":"x"`)),
+			errors: map[string]string{at + "/1": at + "/0 already"}},
+		{reason: "a Service's name", spec: manifests(object("v1", "Service", `"name":"a.b"`), object("v1", "ConfigMap", `"name":"A_b"`)),
+			errors: map[string]string{at + "/0/metadata/name": "no name", at + "/1/metadata/name": "no name"}},
+		{reason: "a name to be made", spec: manifests(object("v1", "Pod", `"generateName":"x-"`)), errors: map[string]string{at + "/0/metadata/generateName": "give a name"}},
+		{reason: "the server's fields", spec: manifests(object("v1", "Pod", `"name":"x","uid":"1","resourceVersion":"1","managedFields":[{}]`)),
+			errors: map[string]string{at + "/0/metadata/uid": "leave it out", at + "/0/metadata/resourceVersion": "leave it out", at + "/0/metadata/managedFields": "leave it out"}},
+		{reason: "a Secret that would be filled with sealed values", spec: manifests(object("v1", "Secret", `"name":"x","annotations":{"signpost.dev/values-from":"{}"}`)),
+			errors: map[string]string{at + "/0/metadata/annotations/signpost.dev~1values-from": "Signpost's own"}},
+		{reason: "labels that external-dns selects", spec: manifests(object("v1", "Pod", `"name":"x","labels":{"signpost.dev/record":"lab"}`)),
+			errors: map[string]string{at + "/0/metadata/labels/signpost.dev~1record": "Signpost's own"}},
+	}
+	for i := range cases {
+		cases[i].path = prod
+	}
+	refused(t, cases)
+}
+
+func TestClusterScopedKindsAreRefused(t *testing.T) {
+	w := newShop(t)
+	for apiVersion, kinds := range map[string][]string{
+		"v1":                              {"Namespace", "Node", "PersistentVolume"},
+		"apiextensions.k8s.io/v1":         {"CustomResourceDefinition"},
+		"apiregistration.k8s.io/v1":       {"APIService"},
+		"admissionregistration.k8s.io/v1": {"ValidatingWebhookConfiguration", "MutatingAdmissionPolicy"},
+		"storage.k8s.io/v1":               {"StorageClass", "CSIDriver"},
+		"networking.k8s.io/v1":            {"IngressClass", "IPAddress"},
+		"scheduling.k8s.io/v1":            {"PriorityClass"},
+		"certificates.k8s.io/v1":          {"CertificateSigningRequest"},
+		"gateway.networking.k8s.io/v1":    {"GatewayClass"},
+	} {
+		for _, kind := range kinds {
+			_, err := w.admit(prod, manifests(object(apiVersion, kind, `"name":"x"`)))
+			assertFields(t, err, intent.Invalid, map[string]string{"/spec/apps/0/manifests/0/kind": "belongs to no namespace"})
+		}
+	}
+	for apiVersion, kind := range map[string]string{"networking.k8s.io/v1": "Ingress", "storage.k8s.io/v1": "CSIStorageCapacity", "batch/v1": "Job", "example.com/v1": "Node"} {
+		_, err := w.admit(prod, manifests(object(apiVersion, kind, `"name":"x"`)))
+		require.NoError(t, err, kind)
+	}
+}
+
+func TestAnAppStaysWhileAnIntentNamesIt(t *testing.T) {
+	w := newShop(t)
+	w.must(www, `{"app":"web","serviceName":"web","hostnames":["www.lab.example"]}`)
+	_, err := w.admit(prod, group(`{"name":"api"}`))
+	assertFields(t, err, intent.Conflict, map[string]string{"/spec/apps": string(www)})
+	w.must(prod, group(`{"name":"web"}`))
+}
+
+func FuzzManifests(f *testing.F) {
+	f.Add(`{"apiVersion":"v1","kind":"Service","metadata":{"name":"x"}}`)
+	f.Add(`{"apiVersion":{},"kind":"List","items":[{}],"metadata":{"labels":{"a":1}}}`)
+	f.Add(`null`)
+	f.Add(strings.Repeat(`{"a":[`, 200) + strings.Repeat(`]}`, 200))
+	f.Fuzz(func(t *testing.T, manifest string) {
+		w := newShop(t)
+		write, err := w.admit(prod, manifests(manifest))
+		if err != nil {
+			return
+		}
+		doc := w.put(write)
+		_, err = w.admitter.View(doc)
+		require.NoError(t, err)
+		_, err = w.admit(prod, manifests(manifest))
+		require.NoError(t, err, "what was admitted once is admitted again")
+	})
+}

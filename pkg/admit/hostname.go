@@ -1,0 +1,86 @@
+package admit
+
+import (
+	"errors"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/idna"
+)
+
+// longestHostname is the longest name of DNS in its text form, in characters.
+const longestHostname = 253
+
+// canonicalHostname brings a host name into the form in which it is stored,
+// compared and published: lower case, without a trailing dot, in ASCII (IDNA
+// 2008). A "*" may stand for the whole first label. The error says what is
+// wrong, and what would be right.
+func canonicalHostname(text string) (string, error) {
+	if strings.Contains(text, "{{") {
+		return "", errors.New("is a template, which is not supported; write the names out")
+	}
+	name, err := asciiName(strings.TrimSuffix(text, "."))
+	if err != nil {
+		return "", err
+	}
+	labels := strings.Split(name, ".")
+	if len(labels) < 2 {
+		return "", errors.New("is no full host name; give one with its domain, such as www.lab.example")
+	}
+	for i, label := range labels {
+		if label == "*" && i == 0 {
+			continue
+		}
+		if err := labelError(label); err != nil {
+			return "", err
+		}
+	}
+	if strings.Trim(labels[len(labels)-1], "0123456789") == "" {
+		return "", errors.New("is an address or ends in a number; give a host name such as www.lab.example")
+	}
+	if len(name) > longestHostname {
+		return "", errors.New("is longer than 253 characters in its ASCII form")
+	}
+	return name, nil
+}
+
+// asciiName lowers a name and encodes labels that are not ASCII. Such as are
+// encoded already must decode to what they would be encoded from.
+func asciiName(name string) (string, error) {
+	const longestInput = 4 * longestHostname
+	if len(name) > longestInput {
+		return "", errors.New("is longer than 253 characters")
+	}
+	ascii := !strings.ContainsFunc(name, func(c rune) bool { return c > unicode.MaxASCII })
+	if ascii {
+		name = strings.ToLower(name)
+		if !strings.HasPrefix(name, "xn--") && !strings.Contains(name, ".xn--") {
+			return name, nil
+		}
+	}
+	rest, wildcard := strings.CutPrefix(name, "*.")
+	encoded, err := idna.Lookup.ToASCII(rest)
+	if err != nil {
+		return "", errors.New("is no name of IDNA 2008; give it as it is registered, such as www.münchen.example")
+	}
+	encoded = strings.TrimSuffix(encoded, ".")
+	if wildcard {
+		encoded = "*." + encoded
+	}
+	return encoded, nil
+}
+
+// labelError says what is wrong with one label of a host name.
+func labelError(label string) error {
+	switch {
+	case label == "":
+		return errors.New("has an empty label; give one dot between two labels")
+	case strings.Contains(label, "*"):
+		return errors.New("has a \"*\" that is not the whole first label; give one such as *.lab.example")
+	case len(label) > longestLabel:
+		return errors.New("has a label longer than 63 characters")
+	case !dnsLabelPattern.MatchString(label):
+		return errors.New("has a label that is not of letters, digits and '-', beginning and ending with a letter or digit")
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package admit
+
+import (
+	"context"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// project admits a project. Its namespace is reserved when it is stored.
+func (a *Admitter) project(ctx context.Context, r *review, in, old *intent.Project) error {
+	const at = spec + "/namespace"
+	name := r.path.Name()
+	if old != nil {
+		if in.Namespace == "" || in.Namespace == old.Namespace {
+			in.Namespace = old.Namespace
+			return a.keepReservation(ctx, r, in)
+		}
+		if err := a.fixedOnceUsed(ctx, r, old.Namespace); err != nil {
+			return err
+		}
+	}
+	candidates := []string{in.Namespace}
+	if in.Namespace == "" {
+		candidates = defaultNamespaces(name)
+	} else if !r.projectNamespace(at, in.Namespace) {
+		return nil
+	}
+	free, err := a.freeNamespaces(ctx, r, at, candidates)
+	if err != nil || len(free) == 0 {
+		return err
+	}
+	in.Namespace = free[0]
+	a.claim(r, in, free)
+	return nil
+}
+
+// claim has the namespace reserved when the project is stored.
+func (a *Admitter) claim(r *review, in *intent.Project, candidates []string) {
+	r.claim = &claim{candidates: candidates, chosen: func(namespace string) { in.Namespace = namespace }}
+	if r.old != nil {
+		r.claim.previous = reservation(r.old.Refs)
+	}
+}
+
+// keepReservation keeps the reservation that the old document refers to.
+func (a *Admitter) keepReservation(_ context.Context, r *review, in *intent.Project) error {
+	if kept := reservation(r.old.Refs); kept != "" {
+		r.refer(kept)
+		return nil
+	}
+	a.claim(r, in, []string{in.Namespace})
+	return nil
+}
+
+// defaultNamespaces are what a project gets that asks for none: the first, or
+// where another has it the second, which is its own.
+func defaultNamespaces(name string) []string {
+	const prefix, hashed = "signpost-", 9
+	plain := prefix + slug(name, longestLabel-len(prefix))
+	unique := prefix + slug(name, longestLabel-len(prefix)-hashed) + "-" + hash(name)
+	if plain == reservedNamespace {
+		return []string{unique}
+	}
+	return []string{plain, unique}
+}
+
+// projectNamespace checks the name of a project's namespace.
+func (r *review) projectNamespace(at pointer, namespace string) bool {
+	if !r.namespaceName(at, namespace) {
+		return false
+	}
+	if namespace == "default" || namespace == reservedNamespace {
+		r.refusef(at, "%s is shared by many; choose a namespace that is the project's alone, such as signpost-%s", quote(namespace), slug(r.path.Name(), longestLabel))
+		return false
+	}
+	return true
+}
+
+// fixedOnceUsed refuses another namespace where something of the project was
+// ever instantiated.
+func (a *Admitter) fixedOnceUsed(ctx context.Context, r *review, namespace string) error {
+	page, err := a.store.List(ctx, intent.ListOptions{
+		Collection: intent.LifecycleCollection, NamePrefix: string(r.path) + "/", Limit: 1,
+	})
+	if err != nil || len(page.Items) == 0 {
+		return err
+	}
+	r.conflictf(spec+"/namespace", "is in use by %s and stays %s", page.Items[0].Path.Name(), quote(namespace))
+	return nil
+}
+
+// freeNamespaces are the candidates that neither a project nor a logical cloud
+// of another project has. When there is none, it says why.
+func (a *Admitter) freeNamespaces(ctx context.Context, r *review, at pointer, candidates []string) ([]string, error) {
+	tenants, err := a.tenantsOf(ctx, candidates, r.path)
+	if err != nil {
+		return nil, err
+	}
+	var free []string
+	var why []string
+	for _, namespace := range candidates {
+		holder, err := a.NamespaceHolder(ctx, namespace)
+		if err != nil {
+			return nil, err
+		}
+		tenant := tenants[namespace]
+		switch {
+		case holder != "" && holder != r.path.Name():
+			why = append(why, quote(namespace)+" is the namespace of project "+holder+"; choose another")
+		case tenant != "":
+			why = append(why, quote(namespace)+" is in use by "+string(tenant)+"; choose another")
+		default:
+			free = append(free, namespace)
+		}
+	}
+	if len(free) == 0 {
+		r.conflictf(at, "%s", why[len(why)-1])
+	}
+	return free, nil
+}
+
+// tenantsOf finds, for each of the namespaces, a logical cloud of another
+// project that uses it.
+func (a *Admitter) tenantsOf(ctx context.Context, namespaces []string, but intent.Path) (map[string]intent.Path, error) {
+	wanted := map[string]bool{}
+	for _, namespace := range namespaces {
+		wanted[namespace] = true
+	}
+	found := map[string]intent.Path{}
+	err := a.each(ctx, "projects", func(project intent.Document) error {
+		if project.Path == but {
+			return nil
+		}
+		return a.each(ctx, string(project.Path)+"/logical-clouds", func(doc intent.Document) error {
+			cloud, err := intent.Of[intent.LogicalCloud](doc)
+			if err == nil && wanted[cloud.Spec.Namespace] {
+				found[cloud.Spec.Namespace] = doc.Path
+			}
+			return err
+		})
+	})
+	return found, err
+}

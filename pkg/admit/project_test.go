@@ -1,0 +1,149 @@
+package admit_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/admit"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/store/etcd"
+)
+
+const newProject intent.Path = "projects/new"
+
+func TestProjectNamespacesAreRefused(t *testing.T) {
+	const at = "/spec/namespace"
+	refused(t, []refusal{
+		{reason: "Kubernetes' own", path: newProject, spec: `{"namespace":"kube-system"}`, errors: map[string]string{at: "belongs to Kubernetes"}},
+		{reason: "everybody's", path: newProject, spec: `{"namespace":"default"}`, errors: map[string]string{at: "shared by many"}},
+		{reason: "the cluster DNS'", path: newProject, spec: `{"namespace":"signpost-dns"}`, errors: map[string]string{at: "shared by many"}},
+		{reason: "no label", path: newProject, spec: `{"namespace":"Not.A.Label"}`, errors: map[string]string{at: "lower-case"}},
+		{reason: "a path", path: newProject, spec: `{"namespace":"a/b"}`, errors: map[string]string{at: "no namespace"}},
+		{reason: "another project's", path: newProject, code: intent.Conflict, spec: `{"namespace":"shop-dns"}`, errors: map[string]string{at: "project shop"}},
+		{reason: "in use by another project's logical cloud", path: newProject, code: intent.Conflict, spec: `{"namespace":"shop"}`,
+			errors: map[string]string{at: "projects/shop/logical-clouds/eu"}},
+	})
+}
+
+func TestProjectsWithoutANamespaceGetOneOfTheirOwn(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []struct{ reason, name, namespace string }{
+		{"the slug of the name", "shop", "signpost-shop"},
+		{"the slug and a hash where another has the slug", "Shop", "signpost-shop-0278eb25"},
+		{"odd characters become dashes", "a._b--C", "signpost-a-b-c"},
+		{"the cluster DNS keeps its namespace", "dns", "signpost-dns-" + "d0c46fc8"},
+		{"a long name is cut", "x123456789-123456789-123456789-123456789-123456789-123456789-1", "signpost-x123456789-123456789-123456789-123456789-123456789-123"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			path := intent.Join("projects", c.name)
+			w.must(path, `{}`)
+			got, _ := w.spec(path)["namespace"].(string)
+			if c.name == "Shop" || c.name == "dns" {
+				assert.Regexp(t, "^"+c.namespace[:len(c.namespace)-8]+"[0-9a-f]{8}$", got)
+				return
+			}
+			assert.Equal(t, c.namespace, got)
+			assert.LessOrEqual(t, len(got), 63)
+		})
+	}
+}
+
+func TestAProjectsNamespaceIsFixedOnceUsed(t *testing.T) {
+	w := newShop(t)
+	w.must(shop, `{"namespace":"moved"}`)
+	holder, err := w.admitter.NamespaceHolder(t.Context(), "moved")
+	require.NoError(t, err)
+	assert.Equal(t, "shop", holder)
+	w.must(newProject, `{"namespace":"shop-dns"}`) // the old one is free again
+	_, err = w.store.Put(t.Context(), intent.Write{Path: intent.Join(intent.LifecycleCollection, string(prod)), Body: []byte(`{}`)})
+	require.NoError(t, err)
+	_, err = w.admit(shop, `{"namespace":"elsewhere"}`)
+	assertFields(t, err, intent.Conflict, map[string]string{"/spec/namespace": "in use by " + string(prod)})
+	w.must(shop, `{}`)
+	assert.Equal(t, "moved", w.spec(shop)["namespace"], "a PUT without a namespace keeps it")
+	w.must(newProject, `{"namespace":"elsewhere"}`) // another project's use does not matter
+}
+
+func TestADeletedProjectsNamespaceIsFree(t *testing.T) {
+	w := newWorld(t)
+	w.must(shop, `{"namespace":"dns"}`)
+	require.NoError(t, w.admitter.Delete(t.Context(), shop, intent.Always()))
+	holder, err := w.admitter.NamespaceHolder(t.Context(), "dns")
+	require.NoError(t, err)
+	assert.Empty(t, holder)
+	w.must(newProject, `{"namespace":"dns"}`)
+	assert.Equal(t, intent.NotFound, intent.CodeOf(w.admitter.Delete(t.Context(), shop, intent.Always())))
+}
+
+func TestAProjectThatIsNotStoredLeavesNoReservation(t *testing.T) {
+	w := newWorld(t)
+	write, err := w.admit(shop, `{"namespace":"dns"}`)
+	require.NoError(t, err)
+	w.must(shop, `{"namespace":"first"}`)
+	_, err = w.admitter.Put(t.Context(), write)
+	assert.Equal(t, intent.Conflict, intent.CodeOf(err))
+	w.must(newProject, `{"namespace":"dns"}`)
+}
+
+// Many requests, for few projects, want one namespace; some are cut off at any
+// step of their way. Whatever happens, at most one project has it, and in the
+// end it can be had.
+func TestNoTwoProjectsEverHaveOneNamespace(t *testing.T) {
+	const rounds, writers = 30, 6
+	for round := range rounds {
+		fake := kvtest.NewFake()
+		var requests atomic.Int64
+		fake.After = func(string, string) error {
+			if n := requests.Add(1); n%7 == int64(round%7) && n < 120 {
+				return &intent.Error{Code: intent.Unavailable, Detail: "the connection broke"}
+			}
+			return nil
+		}
+		documents := etcd.New(fake)
+		admitter := admit.New(documents, admit.Rules{})
+		var wait sync.WaitGroup
+		for i := range writers {
+			wait.Go(func() {
+				path := intent.Join("projects", fmt.Sprintf("p%d", i))
+				for range 3 {
+					if write, err := admitter.Admit(t.Context(), path, body(path, `{"namespace":"dns"}`), nil); err == nil {
+						_, _ = admitter.Put(t.Context(), write)
+					}
+					if i%2 == 0 {
+						_ = admitter.Delete(t.Context(), path, intent.Always())
+					}
+				}
+			})
+		}
+		wait.Wait()
+		fake.After = nil
+		page, err := documents.List(t.Context(), intent.ListOptions{Collection: "projects"})
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(page.Items), 1)
+		for _, doc := range page.Items {
+			require.NoError(t, admitter.Delete(t.Context(), doc.Path, intent.Always()))
+		}
+		write, err := admitter.Admit(t.Context(), newProject, body(newProject, `{"namespace":"dns"}`), nil)
+		require.NoError(t, err)
+		_, err = admitter.Put(t.Context(), write)
+		require.NoError(t, err)
+	}
+}
+
+func TestARaceForTheDefaultNamespaceEndsWithTwo(t *testing.T) {
+	w := newWorld(t)
+	lower, err := w.admit("projects/shop", `{}`)
+	require.NoError(t, err)
+	upper, err := w.admit("projects/SHOP", `{}`)
+	require.NoError(t, err)
+	w.put(lower)
+	w.put(upper)
+	assert.Equal(t, "signpost-shop", w.spec("projects/shop")["namespace"])
+	assert.Regexp(t, "^signpost-shop-[0-9a-f]{8}$", w.spec("projects/SHOP")["namespace"])
+}

@@ -1,0 +1,122 @@
+package admit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// Write is a document that may be stored. Seal each of Secrets and Set its id,
+// then hand the Write to [Admitter.Put].
+type Write struct {
+	Path     intent.Path
+	Refs     []intent.Path    // the documents that it needs, parent and sealed values included
+	Warnings []intent.Warning // never an obstacle
+	Secrets  []Secret         // values that must be sealed first
+
+	// Condition is the state of the store that was judged: absent, or the old
+	// document's revision. When it no longer holds, admit the body again.
+	Condition intent.Condition
+
+	metadata intent.Metadata
+	spec     any
+	claim    *claim
+}
+
+// Secret is a value to seal before its document is stored.
+type Secret struct {
+	// Field names the value within its document. It stays the same when lists
+	// are reordered, so it may be bound to the seal: "/spec/kubeconfig",
+	// "/spec/credentials/environment ETCD_PASSWORD".
+	Field string
+	// Value is the plain value.
+	Value []byte
+	// Set puts the sealed value's id in the value's place, and the document
+	// intent.SecretCollection/id among the Write's Refs.
+	Set func(id string)
+}
+
+// Body is the JSON to store: canonical, without secret values.
+func (w *Write) Body() ([]byte, error) {
+	return json.Marshal(intent.Resource[any]{Metadata: w.metadata, Spec: w.spec})
+}
+
+// Put stores an admitted document and answers it. For a project it reserves
+// the namespace first, so that no two projects ever have the same one.
+// Errors: those of Store.Put, with NotFound instead of a Conflict when a
+// parent has gone meanwhile; Conflict when a namespace was taken meanwhile.
+func (a *Admitter) Put(ctx context.Context, w *Write) (intent.Document, error) {
+	refs := slices.Clone(w.Refs)
+	var reserved intent.Path
+	if w.claim != nil {
+		var err error
+		if reserved, err = a.reserve(ctx, w.claim); err != nil {
+			return intent.Document{}, err
+		}
+		refs = append(refs, reserved)
+	}
+	body, err := w.Body()
+	if err != nil {
+		return intent.Document{}, err
+	}
+	doc, err := a.store.Put(ctx, intent.Write{Path: w.Path, Refs: refs, Body: body, Condition: w.Condition})
+	if err != nil {
+		return intent.Document{}, errors.Join(putError(w.Path, err), a.release(ctx, reserved))
+	}
+	if w.claim != nil {
+		return doc, a.release(ctx, w.claim.previous)
+	}
+	return doc, nil
+}
+
+// Delete removes a document, and with a project the reservation of its
+// namespace. Errors: those of Store.Delete.
+func (a *Admitter) Delete(ctx context.Context, path intent.Path, condition intent.Condition) error {
+	var reserved intent.Path
+	if shape(path) == "projects" {
+		doc, err := a.store.Get(ctx, path)
+		if err != nil {
+			return err
+		}
+		reserved = reservation(doc.Refs)
+	}
+	if err := a.store.Delete(ctx, path, condition); err != nil {
+		return err
+	}
+	return a.release(ctx, reserved)
+}
+
+// SealedValues lists the ids of the sealed values that a document uses. Those
+// of an old document that are not the new one's may go, unless another
+// document refers to them.
+func SealedValues(doc intent.Document) []string {
+	var ids []string
+	for _, ref := range doc.Refs {
+		if id, ok := strings.CutPrefix(string(ref), intent.SecretCollection+"/"); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// putError tells a parent and a namespace that went meanwhile from other
+// missing references.
+func putError(path intent.Path, err error) error {
+	var missing *intent.MissingReference
+	switch {
+	case !errors.As(err, &missing):
+		return err
+	case missing.To == path.Parent():
+		return intent.ErrNotFound(missing.To)
+	case missing.To.Collection() == intent.NamespaceCollection:
+		return &intent.Error{
+			Code: intent.Conflict, Detail: string(path) + " cannot be stored",
+			Fields: []intent.Field{{Pointer: "/spec/namespace", Detail: "was taken by another project meanwhile; choose another, or try again"}},
+		}
+	}
+	return err
+}

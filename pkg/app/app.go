@@ -1,0 +1,130 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/signpost-dns/signpost/api"
+	"github.com/signpost-dns/signpost/pkg/admit"
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/syncer"
+	"github.com/signpost-dns/signpost/pkg/vault"
+)
+
+// Run serves until ctx ends, and answers nil after a clean end.
+func Run(ctx context.Context, c Config) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	log, err := newLogger(c, os.Stderr)
+	if err != nil {
+		return err
+	}
+	listeners, err := listen(c)
+	if err != nil {
+		return err
+	}
+	defer listeners.close()
+	stores, err := openStores(ctx, c, log)
+	if err != nil {
+		return err
+	}
+	service, err := assemble(ctx, c, log, stores)
+	if err == nil {
+		err = service.serve(ctx, listeners)
+	}
+	return errors.Join(err, stores.close())
+}
+
+// service is everything that runs.
+type service struct {
+	config     Config
+	log        *slog.Logger
+	stores     *stores
+	edge       *edge
+	worker     *syncer.Worker
+	controller *release.Controller
+	janitor    *janitor
+	clusters   *connections
+}
+
+// assemble makes the rooms and their doors.
+func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (*service, error) {
+	id, err := installation(ctx, stores.documents)
+	if err != nil {
+		return nil, fmt.Errorf("the installation's identity: %w", err)
+	}
+	sealer, err := openSealer(c)
+	if err != nil {
+		return nil, err
+	}
+	metrics := prometheus.NewRegistry()
+	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	values := vault.New(stores.documents, sealer, time.Now)
+	contexts := appcontext.NewStore(stores.kv, time.Now)
+	connections := newConnections(c, id, stores.documents, values)
+	releases := release.New(release.Options{
+		Documents: stores.documents, KV: stores.kv, Contexts: contexts,
+		Ledger: ledger.New(stores.kv), Observed: observed.New(stores.kv), Peek: connections.peek,
+		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry,
+		Now: time.Now, Logger: log,
+	})
+	admitter := admit.New(stores.documents, admit.Rules{AllowedImages: c.AllowedImages, ImageRegistry: c.ImageRegistry, Kubeconfig: checkKubeconfig})
+	s := &service{config: c, log: log, stores: stores, clusters: connections, janitor: &janitor{documents: stores.documents, vault: values, log: log}}
+	s.controller = release.NewController(releases)
+	s.worker = syncer.New(syncer.Options{
+		KV: stores.kv, Contexts: contexts, Connections: connections,
+		Installation: id, Logger: log, Metrics: metrics,
+	})
+	s.edge, err = newEdge(c, api.Options{
+		Store: stores.documents, Admitter: admitter, Sealer: values, Lifecycle: lifecycle{releases, admitter},
+		Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log,
+	})
+	return s, err
+}
+
+// serve runs all parts until ctx ends or one of them fails. The edge closes
+// first, so that nothing is accepted that nobody works on.
+func (s *service) serve(ctx context.Context, l *listeners) error {
+	g, ctx := errgroup.WithContext(ctx)
+	parts := map[string]func(context.Context) error{
+		"edge":       func(ctx context.Context) error { return s.edge.serve(ctx, l) },
+		"worker":     s.worker.Run,
+		"controller": s.controller.Run,
+		"janitor":    s.janitor.run,
+		"clusters":   s.clusters.run,
+	}
+	for name, run := range parts {
+		g.Go(func() error {
+			if err := run(ctx); err != nil && ctx.Err() == nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			return nil
+		})
+	}
+	if err := l.announce(s.config.ReadyFile); err != nil {
+		return errors.Join(err, g.Wait())
+	}
+	s.log.Info("Signpost is ready", "http", l.http.Addr(), "grpc", l.grpc.Addr(), "version", s.config.Build.Version)
+	err := g.Wait()
+	s.log.Info("Signpost has stopped")
+	return err
+}
+
+// checkKubeconfig judges a kubeconfig without connecting anywhere.
+func checkKubeconfig(raw []byte) error {
+	_, err := cluster.ParseKubeconfig(raw)
+	return err
+}

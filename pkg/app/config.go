@@ -1,0 +1,86 @@
+// Package app wires Signpost together: configuration in, running service out.
+// It is the one place that knows all rooms; the program and the tests use it
+// alike.
+package app
+
+import (
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/signpost-dns/signpost/api"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/release"
+)
+
+// Config is what an operator sets. Its fields are the flags of "signpost
+// serve", with their defaults in brackets.
+type Config struct {
+	Listen            string    // address of the HTTP listener (127.0.0.1:9018); port 0: any free one
+	GRPCListen        string    // address of the gRPC listener (127.0.0.1:9048)
+	DataDir           string    // where the embedded etcd and the generated secret key live (./signpost-data)
+	MongoURI          string    // documents go to this MongoDB; empty: to etcd
+	EtcdEndpoints     []string  // an external etcd; none: the embedded one
+	DirectoryRoot     string    // below it, directory clusters get their manifests (DataDir/clusters)
+	ControllerCluster string    // "provider+cluster": the home of external-dns where nothing else says
+	TokenFile         string    // who may do what; empty: everybody may do everything, on loopback
+	SecretKeyFile     string    // the key of secrets at rest; required with external stores (DataDir/secret.key)
+	Insecure          bool      // consents to serve everybody on any address
+	AllowedImages     []string  // prefixes of the images that may run (the projects' own registries)
+	ImageRegistry     string    // replaces the registries of default images
+	LogLevel          string    // debug, info, warn, error (info)
+	LogFormat         string    // text or json (text)
+	ReadyFile         string    // gets {"http":"…","grpc":"…"} once the server is ready
+	Build             api.Build // what the program was built from
+}
+
+// Check finds what cannot work together, before anything is started. Its
+// errors name the flags.
+func (c Config) Check() error {
+	for flag, address := range map[string]string{"--listen": c.Listen, "--grpc-listen": c.GRPCListen} {
+		if err := c.checkAddress(flag, address); err != nil {
+			return err
+		}
+	}
+	if c.ControllerCluster != "" {
+		if _, ok := release.ParseCluster(c.ControllerCluster); !ok {
+			return fmt.Errorf("--controller-cluster: %q is not of the form provider+cluster", c.ControllerCluster)
+		}
+	}
+	if (c.MongoURI != "" || len(c.EtcdEndpoints) > 0) && c.SecretKeyFile == "" {
+		return fmt.Errorf("--secret-key-file is required with --mongo-uri or --etcd-endpoints: a key that was generated here would be lost to other replicas")
+	}
+	if c.DataDir == "" && (len(c.EtcdEndpoints) == 0 || c.DirectoryRoot == "") {
+		return fmt.Errorf("--data-dir is required for the embedded etcd and for directory clusters")
+	}
+	return nil
+}
+
+// checkAddress keeps a server without authentication on loopback.
+func (c Config) checkAddress(flag, address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("%s: %q is not of the form host:port", flag, address)
+	}
+	if c.TokenFile != "" || c.Insecure || loopback(host) {
+		return nil
+	}
+	return fmt.Errorf("%s %s: without authentication Signpost listens on loopback only; give a --token-file, or consent to serve everybody with --insecure", flag, address)
+}
+
+func loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// controllerCluster is ControllerCluster in parts, nil when it is not set.
+func (c Config) controllerCluster() *intent.ClusterRef {
+	ref, ok := release.ParseCluster(c.ControllerCluster)
+	if !ok {
+		return nil
+	}
+	return &ref
+}

@@ -1,0 +1,163 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/release"
+)
+
+// The rhythm of looking after connections.
+const (
+	refreshEvery = 5 * time.Second // how soon a changed kubeconfig is taken up
+	peekTimeout  = 2 * time.Second // how long a plan waits for a cluster
+)
+
+// connections connects to clusters by what their documents say.
+type connections struct {
+	documents intent.Store
+	values    cluster.Values
+	options   cluster.Options
+	root      string // of directory clusters
+	changed   chan string
+
+	mu   sync.Mutex
+	seen map[string]state // of each cluster when it was last connected to
+}
+
+// state tells one content of a cluster's document from another.
+type state struct {
+	uid, kubeconfig, directory string
+}
+
+func newConnections(c Config, installation string, documents intent.Store, values cluster.Values) *connections {
+	root := c.DirectoryRoot
+	if root == "" {
+		root = filepath.Join(c.DataDir, "clusters")
+	}
+	return &connections{
+		documents: documents, values: values, root: root,
+		options: cluster.Options{Installation: installation, Values: values, Version: c.Build.Version},
+		changed: make(chan string), seen: map[string]state{},
+	}
+}
+
+// Connect answers the cluster ("provider+cluster"), or why it cannot be
+// reached.
+func (c *connections) Connect(ctx context.Context, name string) (cluster.Target, error) {
+	spec, now, err := c.read(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	c.seen[name] = now
+	c.mu.Unlock()
+	switch {
+	case spec.Directory != "":
+		return cluster.NewDirectory(c.root, spec.Directory, c.options)
+	case spec.KubeconfigRef == "":
+		return nil, fmt.Errorf("cluster %s is inventory only: it has neither kubeconfig nor directory", name)
+	}
+	return c.kubernetes(ctx, name, spec)
+}
+
+func (c *connections) kubernetes(ctx context.Context, name string, spec intent.Cluster) (*cluster.Kubernetes, error) {
+	raw, err := c.values.Secret(ctx, spec.KubeconfigRef)
+	if err != nil {
+		return nil, fmt.Errorf("the kubeconfig of cluster %s cannot be opened: %w", name, err)
+	}
+	config, err := cluster.ParseKubeconfig(raw)
+	if err != nil {
+		return nil, fmt.Errorf("the kubeconfig of cluster %s: %w", name, err)
+	}
+	return cluster.NewKubernetes(config, c.options)
+}
+
+func (c *connections) read(ctx context.Context, name string) (intent.Cluster, state, error) {
+	ref, ok := release.ParseCluster(name)
+	if !ok {
+		return intent.Cluster{}, state{}, fmt.Errorf("%q names no cluster", name)
+	}
+	doc, err := c.documents.Get(ctx, ref.Path())
+	if intent.CodeOf(err) == intent.NotFound {
+		return intent.Cluster{}, state{}, fmt.Errorf("cluster %s is not registered any more", name)
+	}
+	if err != nil {
+		return intent.Cluster{}, state{}, err
+	}
+	resource, err := intent.Of[intent.Cluster](doc)
+	return resource.Spec, state{doc.UID, resource.Spec.KubeconfigRef, resource.Spec.Directory}, err
+}
+
+// Changed names clusters whose documents have changed since they were
+// connected to.
+func (c *connections) Changed() <-chan string { return c.changed }
+
+// run looks for changed documents until ctx ends.
+func (c *connections) run(ctx context.Context) error {
+	tick := time.NewTicker(refreshEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		for _, name := range c.stale(ctx) {
+			select {
+			case c.changed <- name:
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
+}
+
+// stale lists the clusters whose documents are not what they were. They count
+// as seen from then on.
+func (c *connections) stale(ctx context.Context) []string {
+	c.mu.Lock()
+	before := make(map[string]state, len(c.seen))
+	for name, s := range c.seen {
+		before[name] = s
+	}
+	c.mu.Unlock()
+	var names []string
+	for name, was := range before {
+		_, now, err := c.read(ctx, name)
+		if intent.CodeOf(err) == intent.Unavailable || now == was {
+			continue
+		}
+		names = append(names, name)
+		c.mu.Lock()
+		c.seen[name] = now
+		c.mu.Unlock()
+	}
+	return names
+}
+
+// peek looks at a live Service for a plan.
+func (c *connections) peek(ctx context.Context, service address.Service) (*address.Observation, error) {
+	ctx, cancel := context.WithTimeout(ctx, peekTimeout)
+	defer cancel()
+	spec, _, err := c.read(ctx, service.Cluster)
+	if err != nil || spec.KubeconfigRef == "" {
+		return nil, err
+	}
+	target, err := c.kubernetes(ctx, service.Cluster, spec)
+	if err != nil {
+		return nil, err
+	}
+	defer target.Close()
+	seen, err := target.Offer(ctx, service.Namespace, service.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &seen, nil
+}

@@ -1,0 +1,41 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/vault"
+)
+
+// The janitor's rhythm.
+const (
+	tidyEvery = time.Minute
+	secretAge = 10 * time.Minute // longer than any write takes from sealing a value to referring to it
+)
+
+// janitor finishes and removes, at times, what crashed writers have left.
+type janitor struct {
+	documents intent.Store
+	vault     *vault.Vault
+	log       *slog.Logger
+}
+
+func (j *janitor) run(ctx context.Context) error {
+	tick := time.NewTicker(tidyEvery)
+	defer tick.Stop()
+	for {
+		if err := j.documents.Sweep(ctx); err != nil && ctx.Err() == nil {
+			j.log.Warn("the document store cannot be swept", "error", err)
+		}
+		if err := j.vault.Sweep(ctx, secretAge); err != nil && ctx.Err() == nil {
+			j.log.Warn("sealed values cannot be swept", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}

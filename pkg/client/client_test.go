@@ -1,0 +1,125 @@
+package client_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/client"
+)
+
+// server answers with the handlers in turn, the last one from then on, and
+// counts the requests.
+func server(t *testing.T, handlers ...http.HandlerFunc) (string, *atomic.Int64) {
+	t.Helper()
+	var count atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		at := int(count.Add(1)) - 1
+		handlers[min(at, len(handlers)-1)](w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, &count
+}
+
+func problem(status int, retryAfter, detail string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		if retryAfter != "" {
+			w.Header().Set("Retry-After", retryAfter)
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, detail)
+	}
+}
+
+func created(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusCreated)
+	_, _ = io.Copy(w, r.Body)
+}
+
+func project(name string) client.Project {
+	return client.Project{Metadata: client.Metadata{Name: name}}
+}
+
+func TestAProblemIsATypedError(t *testing.T) {
+	url, _ := server(t, problem(400, "", `{"title":"Bad Request","status":400,"detail":"1 error","errors":[{"pointer":"/spec/x","detail":"unknown"}]}`))
+	c, err := client.New(url, client.Options{})
+	require.NoError(t, err)
+	_, err = c.CreateProjectWithResponse(t.Context(), project("shop"))
+	var e *client.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, 400, e.Status)
+	require.Equal(t, "/spec/x", e.Errors[0].Pointer)
+	require.Contains(t, err.Error(), "/spec/x: unknown")
+}
+
+func TestWhatIsNoProblemDocumentIsAnErrorWithItsStatus(t *testing.T) {
+	url, _ := server(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "nginx", http.StatusBadGateway) })
+	c, err := client.New(url, client.Options{})
+	require.NoError(t, err)
+	_, err = c.Do(t.Context(), http.MethodGet, "projects", nil, nil)
+	var e *client.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, http.StatusBadGateway, e.Status)
+}
+
+func TestRetriesOn429And503WithTheWholeBody(t *testing.T) {
+	url, count := server(t, problem(429, "0", `{}`), problem(503, "0", `{}`), created)
+	c, err := client.New(url, client.Options{Retries: 2, Token: "t"})
+	require.NoError(t, err)
+	answer, err := c.CreateProjectWithResponse(t.Context(), project("shop"))
+	require.NoError(t, err)
+	require.Equal(t, "shop", answer.JSON201.Metadata.Name)
+	require.EqualValues(t, 3, count.Load())
+}
+
+func TestRetriesEnd(t *testing.T) {
+	url, count := server(t, problem(503, "0", `{"title":"Service Unavailable","status":503,"detail":"etcd does not answer"}`))
+	c, err := client.New(url, client.Options{Retries: 2})
+	require.NoError(t, err)
+	_, err = c.Do(t.Context(), http.MethodPost, "projects", strings.NewReader("{}"), nil)
+	require.ErrorContains(t, err, "etcd does not answer")
+	require.EqualValues(t, 3, count.Load())
+}
+
+func TestCancellingEndsTheWaitForARetry(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	url, count := server(t, func(w http.ResponseWriter, r *http.Request) {
+		problem(429, "60", `{}`)(w, r)
+		cancel()
+	})
+	c, err := client.New(url, client.Options{Retries: 5})
+	require.NoError(t, err)
+	_, err = c.Do(ctx, http.MethodGet, "projects", nil, nil)
+	require.ErrorIs(t, err, context.Canceled)
+	require.EqualValues(t, 1, count.Load())
+}
+
+func TestTheTokenAndPathAreSent(t *testing.T) {
+	url, _ := server(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.Header.Get("Authorization")+" "+r.URL.String()+" "+r.Header.Get("If-Match"))
+	})
+	for _, base := range []string{url, url + "/", url + "/v2", url + "/v2/"} {
+		c, err := client.New(base, client.Options{Token: "secret"})
+		require.NoError(t, err)
+		for path, want := range map[string]string{"projects?limit=1": "/v2/projects?limit=1", "/readyz": "/readyz"} {
+			answer, err := c.Do(t.Context(), http.MethodGet, path, nil, http.Header{"If-Match": {`"3"`}})
+			require.NoError(t, err)
+			require.Equal(t, "Bearer secret "+want+` "3"`, string(answer.Body))
+		}
+	}
+}
+
+func TestABaseThatIsNoServerIsRefused(t *testing.T) {
+	for _, base := range []string{"", "127.0.0.1:9018", "ftp://x", "http://", "::"} {
+		_, err := client.New(base, client.Options{})
+		require.ErrorContains(t, err, "http://127.0.0.1:9018")
+	}
+}

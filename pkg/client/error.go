@@ -1,0 +1,51 @@
+package client
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// Error is a problem that the server answered (RFC 9457).
+type Error struct {
+	Title     string       `json:"title"`
+	Status    int          `json:"status"` // the HTTP status
+	Detail    string       `json:"detail"`
+	Errors    []FieldError `json:"errors"` // everything wrong with the body
+	RequestID string       `json:"requestID"`
+}
+
+// Error is the detail and everything that is wrong, a line each.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (%d): %s", e.Title, e.Status, e.Detail)
+	for _, field := range e.Errors {
+		fmt.Fprintf(&b, "\n  %s: %s", field.Pointer, field.Detail)
+	}
+	return b.String()
+}
+
+// problem reads the problem that a response carries and closes its body; nil
+// when it carries none.
+func problem(response *http.Response) error {
+	if response.StatusCode < http.StatusBadRequest {
+		return nil
+	}
+	isProblem := strings.HasPrefix(response.Header.Get("Content-Type"), "application/problem+json")
+	if !isProblem && strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") {
+		return nil // an answer in its own right, as of /readyz
+	}
+	defer func() { _ = response.Body.Close() }()
+	e := &Error{Title: http.StatusText(response.StatusCode), Status: response.StatusCode}
+	const longest = 1 << 20
+	body, err := io.ReadAll(io.LimitReader(response.Body, longest))
+	if err != nil {
+		return err
+	}
+	if !isProblem || json.Unmarshal(body, e) != nil {
+		e.Detail = "the answer is no problem document; is this a Signpost server?"
+	}
+	return e
+}

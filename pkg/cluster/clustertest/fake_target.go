@@ -1,0 +1,293 @@
+package clustertest
+
+import (
+	"context"
+	"maps"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/cluster"
+)
+
+type fakeTarget struct {
+	fake    *Fake
+	options cluster.Options
+}
+
+var _ cluster.Target = (*fakeTarget)(nil)
+
+// definitions of the kinds that need one.
+func definitionOf(kind cluster.Kind) (string, bool) {
+	if kind == (cluster.Kind{Group: "externaldns.k8s.io", Kind: "DNSEndpoint"}) {
+		return "dnsendpoints.externaldns.k8s.io", true
+	}
+	return "", false
+}
+
+func fault(f cluster.Fault, code int, message string) error {
+	return &cluster.Error{Fault: f, Code: code, Message: message}
+}
+
+// request does one request.
+func (t *fakeTarget) request(ctx context.Context, verb string, id bundle.ID, do func() error) error {
+	f := t.fake
+	f.mu.Lock()
+	f.requests = append(f.requests, Request{Verb: verb, ID: id})
+	hung, down := f.hung, f.down
+	f.mu.Unlock()
+	if hung != nil {
+		<-hung
+	}
+	if err := ctx.Err(); err != nil {
+		return fault(cluster.Unreachable, 0, "no answer in time")
+	}
+	if down {
+		return fault(cluster.Unreachable, 0, "connection refused")
+	}
+	if f.Before != nil {
+		if err := f.Before(ctx, verb, id); err != nil {
+			return err
+		}
+	}
+	var err error
+	if verb == "create" || verb == "apply" || verb == "delete" {
+		f.change(func() { err = do() })
+	} else {
+		f.mu.Lock()
+		err = do()
+		f.mu.Unlock()
+	}
+	if f.After != nil && err == nil {
+		err = f.After(ctx, verb, id)
+	}
+	return err
+}
+
+func (t *fakeTarget) Identity(ctx context.Context) (uid string, err error) {
+	err = t.request(ctx, "identity", bundle.ID{}, func() error {
+		uid = t.fake.identity
+		return nil
+	})
+	return uid, err
+}
+
+func (t *fakeTarget) Get(ctx context.Context, id bundle.ID) (live *cluster.Live, err error) {
+	err = t.request(ctx, "get", id, func() error {
+		if o := t.fake.objects[local(id)]; o != nil {
+			seen := o.live
+			live = &seen
+		}
+		return nil
+	})
+	return live, err
+}
+
+// served answers why the object cannot be written, nil when it can.
+func (t *fakeTarget) served(id bundle.ID) error {
+	if known, clusterScoped := cluster.ClusterScoped(id.Group, id.Kind); !known {
+		return fault(cluster.NotServed, 404, "the cluster does not know the kind "+id.Kind)
+	} else if clusterScoped != (id.Namespace == "") {
+		return fault(cluster.Refused, 400, "the namespace does not fit the kind")
+	}
+	if definition, needed := definitionOf(cluster.KindOf(id)); needed && !t.established(definition) {
+		return fault(cluster.NotServed, 404, "the server could not find the requested resource")
+	}
+	if id.Namespace == "" {
+		return nil
+	}
+	if namespace := t.fake.objects[bundle.ID{Kind: "Namespace", Name: id.Namespace}]; namespace == nil || namespace.live.Deleting {
+		return fault(cluster.NoNamespace, 404, "namespaces \""+id.Namespace+"\" not found")
+	}
+	return nil
+}
+
+func (t *fakeTarget) established(definition string) bool {
+	o := t.fake.objects[bundle.ID{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: definition}]
+	return o != nil && (!t.fake.late || t.fake.established[definition])
+}
+
+func (t *fakeTarget) Create(ctx context.Context, o bundle.Object) (live cluster.Live, err error) {
+	raw, err := cluster.Render(ctx, o, t.options)
+	if err != nil {
+		return live, err
+	}
+	err = t.request(ctx, "create", o.ID, func() error {
+		if err := t.served(o.ID); err != nil {
+			if have := t.fake.objects[local(o.ID)]; have == nil || cluster.FaultOf(err) != cluster.NoNamespace {
+				return err
+			}
+		}
+		if t.fake.objects[local(o.ID)] != nil {
+			return fault(cluster.Exists, 409, "the object exists")
+		}
+		live = t.fake.plant(o.ID, decode(raw))
+		return nil
+	})
+	return live, err
+}
+
+func (t *fakeTarget) Apply(ctx context.Context, o bundle.Object, at cluster.Version) (live cluster.Live, err error) {
+	raw, err := cluster.Render(ctx, o, t.options)
+	if err != nil {
+		return live, err
+	}
+	err = t.request(ctx, "apply", o.ID, func() error {
+		have := t.fake.objects[local(o.ID)]
+		if have == nil || have.live.Version != at {
+			return fault(cluster.Stale, 409, "the object has been modified")
+		}
+		t.fake.replace(cluster.KindOf(o.ID), have, merge(have.content, decode(raw)))
+		live = have.live
+		return nil
+	})
+	return live, err
+}
+
+// merge keeps what others have added to an object's metadata.
+func merge(have, want map[string]any) map[string]any {
+	old, _ := have["metadata"].(map[string]any)
+	metadata, _ := want["metadata"].(map[string]any)
+	for _, key := range []string{"labels", "annotations"} {
+		merged := map[string]any{}
+		for _, from := range []map[string]any{old, metadata} {
+			values, _ := from[key].(map[string]any)
+			maps.Copy(merged, values)
+		}
+		if len(merged) > 0 {
+			metadata[key] = merged
+		}
+	}
+	return want
+}
+
+func (t *fakeTarget) Delete(ctx context.Context, id bundle.ID, at cluster.Version) error {
+	return t.request(ctx, "delete", id, func() error {
+		have := t.fake.objects[local(id)]
+		if have == nil {
+			return nil
+		}
+		if have.live.Version != at {
+			return fault(cluster.Stale, 409, "the precondition does not hold")
+		}
+		if t.fake.finalizing[cluster.KindOf(id)] {
+			have.live.Deleting = true
+			return nil
+		}
+		t.fake.version++
+		delete(t.fake.objects, local(id))
+		return nil
+	})
+}
+
+func (t *fakeTarget) Established(ctx context.Context, kind cluster.Kind) (ok bool, err error) {
+	err = t.request(ctx, "established", bundle.ID{Group: kind.Group, Kind: kind.Kind}, func() error {
+		known, _ := cluster.ClusterScoped(kind.Group, kind.Kind)
+		definition, needed := definitionOf(kind)
+		ok = known && (!needed || t.established(definition))
+		return nil
+	})
+	return ok, err
+}
+
+func (t *fakeTarget) Occupant(ctx context.Context, namespace string) (by string, err error) {
+	err = t.request(ctx, "occupant", bundle.ID{Kind: "Namespace", Name: namespace}, func() error {
+		for id := range t.fake.objects {
+			if id.Namespace == namespace {
+				by = id.Kind + " " + id.Name
+			}
+		}
+		return nil
+	})
+	return by, err
+}
+
+func (t *fakeTarget) Watch(_ context.Context, notify cluster.Notify) cluster.Watches {
+	w := &fakeWatches{target: t, notify: notify, kinds: map[cluster.Kind]bool{}, namespaces: map[string]bool{}}
+	t.fake.mu.Lock()
+	t.fake.watches[w] = true
+	t.fake.mu.Unlock()
+	return w
+}
+
+func (t *fakeTarget) Close() {}
+
+type fakeWatches struct {
+	target     *fakeTarget
+	notify     cluster.Notify
+	kinds      map[cluster.Kind]bool
+	namespaces map[string]bool
+}
+
+func (w *fakeWatches) Follow(interest cluster.Interest) {
+	w.target.fake.mu.Lock()
+	defer w.target.fake.mu.Unlock()
+	clear(w.kinds)
+	for _, kind := range interest.Kinds {
+		w.kinds[kind] = true
+	}
+	clear(w.namespaces)
+	for _, namespace := range interest.Namespaces {
+		if !w.namespaces[namespace] {
+			defer w.notify.Addresses()
+		}
+		w.namespaces[namespace] = true
+	}
+}
+
+// sees tells whether the watches work. The fake is locked.
+func (w *fakeWatches) sees() bool {
+	f := w.target.fake
+	return f.watches[w] && !f.blind && !f.down && f.hung == nil
+}
+
+func (w *fakeWatches) Object(id bundle.ID, _ string) cluster.Sight {
+	f := w.target.fake
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !w.sees() || !w.kinds[cluster.KindOf(id)] {
+		return cluster.Sight{}
+	}
+	o := f.objects[local(id)]
+	if o == nil || !o.live.Ours(w.target.options.Installation) {
+		return cluster.Sight{Known: true}
+	}
+	live := o.live
+	return cluster.Sight{Known: true, Live: &live}
+}
+
+func (w *fakeWatches) Service(namespace, name string) (address.Observation, bool) {
+	f := w.target.fake
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !w.sees() || !w.namespaces[namespace] {
+		return address.Observation{}, false
+	}
+	return f.services[namespace+"/"+name], true
+}
+
+func (w *fakeWatches) Deployment(namespace, name string) (*cluster.Availability, bool) {
+	f := w.target.fake
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !w.sees() || f.objects[bundle.ID{Group: "apps", Kind: "Deployment", Namespace: namespace, Name: name}] == nil {
+		return nil, w.sees()
+	}
+	a := f.available[namespace+"/"+name]
+	return &a, true
+}
+
+func (w *fakeWatches) Trouble() error {
+	f := w.target.fake
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.down {
+		return fault(cluster.Unreachable, 0, "connection refused")
+	}
+	return nil
+}
+
+func (w *fakeWatches) Stop() {
+	w.target.fake.mu.Lock()
+	defer w.target.fake.mu.Unlock()
+	delete(w.target.fake.watches, w)
+}

@@ -1,0 +1,378 @@
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/signpost-dns/signpost/pkg/bundle"
+)
+
+// clusterFolder holds the files of objects that stand outside namespaces.
+const clusterFolder = "_cluster"
+
+// maxManifest is the size, in bytes, of the largest file that is looked into.
+const maxManifest = 4 << 20
+
+// Directory is a Target over a directory of manifests, one file per object,
+// as a Git working tree has them. Files that do not carry the installation's
+// label are somebody else's. An object's resource version is the hash of its
+// file, and its UID that of its place.
+type Directory struct {
+	options Options
+	name    string
+	root    *os.Root // of the cluster's directory: nothing outside can be reached, through symlinks neither
+
+	mu       sync.Mutex // one write at a time
+	watchers map[*directoryWatches]bool
+}
+
+var _ Target = (*Directory)(nil)
+
+// CheckDirectory judges the name of a cluster's directory: a relative path
+// that stays below the root.
+func CheckDirectory(name string) error {
+	if name == "" || name == "." || !filepath.IsLocal(name) || strings.Contains(name, `\`) || path.Clean(name) != name {
+		return fmt.Errorf("directory %q is no path below the directory root: it must be relative, without . or .. segments", name)
+	}
+	return nil
+}
+
+// NewDirectory makes a Target over the directory name below root; both are
+// made where they are missing.
+func NewDirectory(root, name string, options Options) (*Directory, error) {
+	if err := CheckDirectory(name); err != nil {
+		return nil, &Error{Fault: Refused, Message: err.Error(), Err: err}
+	}
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return nil, fileError("make the directory root", err)
+	}
+	all, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, fileError("open the directory root", err)
+	}
+	defer func() { _ = all.Close() }()
+	if err := all.MkdirAll(name, 0o755); err != nil {
+		return nil, fileError("make directory "+name, err)
+	}
+	own, err := all.OpenRoot(name)
+	if err != nil {
+		return nil, fileError("open directory "+name, err)
+	}
+	return &Directory{options: options, name: name, root: own, watchers: map[*directoryWatches]bool{}}, nil
+}
+
+// fileError says what could not be done, without the machine's paths.
+func fileError(what string, err error) error {
+	var at *fs.PathError
+	message := err.Error()
+	if errors.As(err, &at) {
+		message = at.Err.Error()
+	}
+	return &Error{Fault: Unreachable, Message: what + ": " + message, Err: err}
+}
+
+// Identity answers the directory's name: whatever lies there is this cluster.
+func (d *Directory) Identity(ctx context.Context) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", classify(err, reading)
+	}
+	if _, err := d.root.Stat("."); err != nil {
+		return "", fileError("look at directory "+d.name, err)
+	}
+	return "directory:" + d.name, nil
+}
+
+// place is the object's file, relative to the cluster's directory.
+func place(id bundle.ID) (string, error) {
+	folder := id.Namespace
+	if folder == "" {
+		folder = clusterFolder
+	}
+	file := strings.ToLower(id.Kind) + "_" + id.Name + ".yaml"
+	for _, segment := range []string{folder, file} {
+		if strings.ContainsAny(segment, "/\\\x00") || !filepath.IsLocal(segment) {
+			return "", refused(id.String() + ": its name makes no file name")
+		}
+	}
+	return path.Join(folder, file), nil
+}
+
+// Get implements Target.
+func (d *Directory) Get(ctx context.Context, id bundle.ID) (*Live, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, classify(err, reading)
+	}
+	at, err := place(id)
+	if err != nil {
+		return nil, err
+	}
+	return d.read(at, id)
+}
+
+// read answers what lies at a place. A file that holds some other object, or
+// none, is there all the same, and nobody's.
+func (d *Directory) read(at string, id bundle.ID) (*Live, error) {
+	raw, err := d.slurp(at)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fileError("read "+at, err)
+	}
+	live := liveFile(at, raw)
+	if found, err := identifyFile(raw); err != nil || found.Group != id.Group || found.Kind != id.Kind || found.Name != id.Name {
+		live.Labels, live.Annotations = nil, nil
+	}
+	return &live, nil
+}
+
+func (d *Directory) slurp(at string) ([]byte, error) {
+	file, err := d.root.Open(at)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("is no regular file")
+	}
+	return io.ReadAll(io.LimitReader(file, maxManifest))
+}
+
+func liveFile(at string, raw []byte) Live {
+	live := Live{Version: Version{UID: hash([]byte(at)), ResourceVersion: hash(raw)}}
+	var head struct {
+		Metadata struct {
+			Labels      map[string]string `json:"labels"`
+			Annotations map[string]string `json:"annotations"`
+		} `json:"metadata"`
+	}
+	if err := yaml.Unmarshal(raw, &head); err == nil {
+		live.Labels, live.Annotations = head.Metadata.Labels, head.Metadata.Annotations
+	}
+	return live
+}
+
+func identifyFile(raw []byte) (bundle.ID, error) {
+	asJSON, err := yaml.YAMLToJSON(raw)
+	if err != nil {
+		return bundle.ID{}, err
+	}
+	o, err := bundle.Parse("", "", asJSON)
+	return o.ID, err
+}
+
+func hash(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:16])
+}
+
+// render writes the object as a file has it. A Secret whose value only
+// Signpost knows is refused: it would be plain in Git.
+func (d *Directory) render(o bundle.Object) ([]byte, error) {
+	c, err := parse(o, d.options.Installation)
+	if err != nil {
+		return nil, err
+	}
+	references, err := c.references()
+	if err != nil {
+		return nil, err
+	}
+	if len(references) > 0 {
+		return nil, refused("a directory takes credentials with secretRef only: an inline value would be plain in its files")
+	}
+	raw, err := json.Marshal(c.fields)
+	if err != nil {
+		return nil, refused(o.ID.String() + " cannot be written as JSON")
+	}
+	asYAML, err := yaml.JSONToYAML(raw)
+	if err != nil {
+		return nil, refused(o.ID.String() + " cannot be written as YAML")
+	}
+	return asYAML, nil
+}
+
+// Create implements Target.
+func (d *Directory) Create(ctx context.Context, o bundle.Object) (Live, error) {
+	return d.write(ctx, o, func(live *Live) error {
+		if live != nil {
+			return &Error{Fault: Exists, Code: 409, Message: "there is a file of this name already"}
+		}
+		return nil
+	})
+}
+
+// Apply implements Target.
+func (d *Directory) Apply(ctx context.Context, o bundle.Object, at Version) (Live, error) {
+	return d.write(ctx, o, func(live *Live) error {
+		if live == nil || live.Version != at {
+			return &Error{Fault: Stale, Code: 409, Message: "the file has changed"}
+		}
+		return nil
+	})
+}
+
+func (d *Directory) write(ctx context.Context, o bundle.Object, allow func(*Live) error) (Live, error) {
+	if err := ctx.Err(); err != nil {
+		return Live{}, classify(err, applying)
+	}
+	at, err := place(o.ID)
+	if err != nil {
+		return Live{}, err
+	}
+	raw, err := d.render(o)
+	if err != nil {
+		return Live{}, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	live, err := d.read(at, o.ID)
+	if err != nil {
+		return Live{}, err
+	}
+	if err := allow(live); err != nil {
+		return Live{}, err
+	}
+	wrote := liveFile(at, raw)
+	if live != nil && live.Version == wrote.Version {
+		return wrote, nil
+	}
+	if err := d.put(at, raw, live == nil); err != nil {
+		return Live{}, err
+	}
+	d.changed(at)
+	return wrote, nil
+}
+
+// put writes the whole file or nothing: into a temporary file beside it, which
+// then takes its name. A new file never replaces one that came in between.
+func (d *Directory) put(at string, raw []byte, fresh bool) error {
+	folder := path.Dir(at)
+	if err := d.root.MkdirAll(folder, 0o755); err != nil {
+		return fileError("make "+folder, err)
+	}
+	temporary := path.Join(folder, ".signpost-"+rand.Text())
+	if err := d.writeSynced(temporary, raw); err != nil {
+		_ = d.root.Remove(temporary)
+		return fileError("write "+at, err)
+	}
+	var err error
+	if fresh {
+		err = d.root.Link(temporary, at)
+		_ = d.root.Remove(temporary)
+	} else if err = d.root.Rename(temporary, at); err != nil {
+		_ = d.root.Remove(temporary)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return &Error{Fault: Exists, Code: 409, Message: "there is a file of this name already", Err: err}
+	}
+	if err != nil {
+		return fileError("write "+at, err)
+	}
+	d.syncFolder(folder)
+	return nil
+}
+
+func (d *Directory) writeSynced(at string, raw []byte) error {
+	file, err := d.root.OpenFile(at, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(raw)
+	return errors.Join(err, file.Sync(), file.Close())
+}
+
+// syncFolder makes the names in a folder last. Where the file system cannot,
+// the scan finds what a crash has lost.
+func (d *Directory) syncFolder(folder string) {
+	file, err := d.root.Open(folder)
+	if err != nil {
+		return
+	}
+	_ = file.Sync()
+	_ = file.Close()
+}
+
+// Delete implements Target. A namespace's folder goes with its last file: Git
+// knows no empty ones.
+func (d *Directory) Delete(ctx context.Context, id bundle.ID, version Version) error {
+	if err := ctx.Err(); err != nil {
+		return classify(err, deleting)
+	}
+	at, err := place(id)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	live, err := d.read(at, id)
+	if err != nil || live == nil {
+		return err
+	}
+	if live.Version != version {
+		return &Error{Fault: Stale, Code: 409, Message: "the file has changed"}
+	}
+	if err := d.root.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fileError("remove "+at, err)
+	}
+	d.syncFolder(path.Dir(at))
+	_ = d.root.Remove(path.Dir(at)) // refused by the file system unless it is empty
+	d.changed(at)
+	return nil
+}
+
+// Established implements Target: what a directory's kinds mean is up to those
+// who apply it.
+func (d *Directory) Established(ctx context.Context, _ Kind) (bool, error) {
+	return true, classify(ctx.Err(), reading)
+}
+
+// Occupant implements Target.
+func (d *Directory) Occupant(ctx context.Context, namespace string) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", classify(err, reading)
+	}
+	if _, err := place(bundle.ID{Kind: "Namespace", Namespace: namespace, Name: namespace}); err != nil || namespace == "" {
+		return "", refused("a namespace's name makes no folder name")
+	}
+	entries, err := fs.ReadDir(d.root.FS(), namespace)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fileError("list "+namespace, err)
+	}
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), ".signpost-") {
+			return path.Join(namespace, entry.Name()), nil
+		}
+	}
+	return "", nil
+}
+
+// Close implements Target.
+func (d *Directory) Close() { _ = d.root.Close() }
+
+// changed tells the watches of a write of our own, at once.
+func (d *Directory) changed(at string) {
+	for w := range d.watchers {
+		w.refresh(at)
+	}
+}

@@ -1,0 +1,227 @@
+package cluster
+
+import (
+	"context"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+)
+
+// A feed's rhythm.
+const (
+	feedPage      = 500
+	feedListing   = 30 * time.Second // deadline of one page
+	feedWatching  = 5 * time.Minute  // after which a watch is opened anew
+	feedRetry     = 100 * time.Millisecond
+	feedRetryMost = 5 * time.Second
+)
+
+// entry is all that is kept of a watched object.
+type entry struct {
+	live         Live
+	offer        *address.Observation
+	availability *Availability
+}
+
+// feed keeps a picture of one list of an API server: it lists, then watches,
+// and lists again when the watch breaks. While it can do neither it knows
+// nothing.
+type feed struct {
+	list   func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error)
+	watch  func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
+	keep   func(object runtime.Object) (entry, error) // takes what matters out of an object
+	notify func()
+
+	mu      sync.Mutex
+	entries map[string]entry // by "namespace/name"
+	version string           // how far the picture goes
+	synced  bool
+	trouble error
+}
+
+func feedKey(namespace, name string) string { return namespace + "/" + name }
+
+// run keeps the picture until ctx ends.
+func (f *feed) run(ctx context.Context) {
+	wait := feedRetry
+	for ctx.Err() == nil {
+		err := f.relist(ctx)
+		if err == nil {
+			wait = feedRetry
+			err = f.follow(ctx)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		f.fail(err)
+		select {
+		case <-time.After(wait/2 + rand.N(wait)):
+		case <-ctx.Done():
+			return
+		}
+		wait = min(2*wait, feedRetryMost)
+	}
+}
+
+// relist replaces the picture by a complete one.
+func (f *feed) relist(ctx context.Context) error {
+	entries := map[string]entry{}
+	options := metav1.ListOptions{Limit: feedPage}
+	for {
+		list, next, err := f.page(ctx, options)
+		if err != nil {
+			return err
+		}
+		if err := meta.EachListItem(list, func(object runtime.Object) error { return f.put(entries, object) }); err != nil {
+			return err
+		}
+		if next.GetContinue() == "" {
+			f.replace(entries, next.GetResourceVersion())
+			return nil
+		}
+		options.Continue = next.GetContinue()
+	}
+}
+
+func (f *feed) page(ctx context.Context, options metav1.ListOptions) (runtime.Object, metav1.ListInterface, error) {
+	ctx, cancel := context.WithTimeout(ctx, feedListing)
+	defer cancel()
+	list, err := f.list(ctx, options)
+	if err != nil {
+		return nil, nil, classify(err, reading)
+	}
+	head, err := meta.ListAccessor(list)
+	return list, head, err
+}
+
+func (f *feed) put(entries map[string]entry, object runtime.Object) error {
+	head, err := meta.Accessor(object)
+	if err != nil {
+		return err
+	}
+	kept, err := f.keep(object)
+	if err != nil {
+		return err
+	}
+	entries[feedKey(head.GetNamespace(), head.GetName())] = kept
+	return nil
+}
+
+func (f *feed) replace(entries map[string]entry, version string) {
+	f.mu.Lock()
+	f.entries, f.version, f.synced, f.trouble = entries, version, true, nil
+	f.mu.Unlock()
+	f.notify()
+}
+
+// follow watches from where the picture ends. It opens one watch after
+// another as long as they end in good order, and answers why that ceased.
+func (f *feed) follow(ctx context.Context) error {
+	for {
+		if err := f.once(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// once runs one watch until it ends. The deadline of the context ends the
+// watch of a server that has silently gone.
+func (f *feed) once(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, feedWatching+feedListing)
+	defer cancel()
+	seconds := int64(feedWatching.Seconds())
+	watcher, err := f.watch(ctx, metav1.ListOptions{
+		ResourceVersion: f.reached(), AllowWatchBookmarks: true, TimeoutSeconds: &seconds,
+	})
+	if err != nil {
+		return classify(err, reading)
+	}
+	defer watcher.Stop()
+	began := time.Now()
+	for event := range watcher.ResultChan() {
+		if err := f.take(event); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return classify(ctx.Err(), reading)
+	}
+	if time.Since(began) < time.Second {
+		return &Error{Fault: Unreachable, Message: "the watch ended at once"}
+	}
+	return nil
+}
+
+func (f *feed) reached() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.version
+}
+
+// take brings the picture up to the event.
+func (f *feed) take(event watch.Event) error {
+	if event.Type == watch.Error {
+		return classify(apierrors.FromObject(event.Object), reading)
+	}
+	head, err := meta.Accessor(event.Object)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	f.version = head.GetResourceVersion()
+	switch event.Type {
+	case watch.Deleted:
+		delete(f.entries, feedKey(head.GetNamespace(), head.GetName()))
+	case watch.Added, watch.Modified:
+		err = f.put(f.entries, event.Object)
+	}
+	f.mu.Unlock()
+	if event.Type != watch.Bookmark {
+		f.notify()
+	}
+	return err
+}
+
+func (f *feed) fail(err error) {
+	f.mu.Lock()
+	changed := f.synced || f.trouble == nil
+	f.synced, f.trouble = false, err
+	f.mu.Unlock()
+	if changed {
+		f.notify()
+	}
+}
+
+// look answers the entry, nil when there is none; known is false unless the
+// picture is complete and goes at least as far as the resource version.
+func (f *feed) look(namespace, name, atLeast string) (e *entry, known bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.synced || older(f.version, atLeast) {
+		return nil, false
+	}
+	if found, ok := f.entries[feedKey(namespace, name)]; ok {
+		return &found, true
+	}
+	return nil, true
+}
+
+// older compares resource versions, which count up within one kind of one
+// cluster (a promise since Kubernetes 1.35, a fact before).
+func older(version, than string) bool {
+	v, err := strconv.ParseUint(version, 10, 64)
+	if err != nil {
+		return false
+	}
+	t, err := strconv.ParseUint(than, 10, 64)
+	return err == nil && v < t
+}

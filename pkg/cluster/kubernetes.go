@@ -1,0 +1,268 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/discovery"
+	appsclient "k8s.io/client-go/kubernetes/typed/apps/v1"
+	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+
+	"github.com/signpost-dns/signpost/pkg/bundle"
+)
+
+// FieldManager is the name under which Signpost owns fields.
+const FieldManager = "signpost"
+
+// How hard one connection may press an API server. The syncer sends at most
+// eight requests at a time; client-go's own default of 5 per second would
+// throttle far below what any API server bears.
+const (
+	requestsPerSecond = 400
+	requestBurst      = 800
+	dialTimeout       = 5 * time.Second
+)
+
+// Kubernetes is a Target over an API server.
+type Kubernetes struct {
+	options  Options
+	http     *http.Client
+	metadata metadata.Interface
+	core     coreclient.CoreV1Interface
+	apps     appsclient.AppsV1Interface
+	kinds    *catalogue
+}
+
+var _ Target = (*Kubernetes)(nil)
+
+// NewKubernetes makes a Target over the API server of config. It sends
+// nothing yet.
+func NewKubernetes(config *rest.Config, options Options) (*Kubernetes, error) {
+	config = rest.CopyConfig(config)
+	config.UserAgent = "signpost/" + options.Version
+	config.QPS, config.Burst = requestsPerSecond, requestBurst
+	config.Timeout = 0 // it would end watches; each request has its own deadline
+	config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	k := &Kubernetes{options: options, http: client}
+	if k.metadata, err = metadata.NewForConfigAndClient(config, client); err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	if k.core, err = coreclient.NewForConfigAndClient(config, client); err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	if k.apps, err = appsclient.NewForConfigAndClient(config, client); err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	bounded := &http.Client{Transport: client.Transport, Timeout: RequestDeadline}
+	known, err := discovery.NewDiscoveryClientForConfigAndClient(config, bounded)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	k.kinds = &catalogue{client: known}
+	return k, nil
+}
+
+// Identity answers the UID of the namespace kube-system.
+func (k *Kubernetes) Identity(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, RequestDeadline/2)
+	defer cancel()
+	namespace, err := k.metadata.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).
+		Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return "", &Error{Fault: Unreachable, Code: 404, Message: "the API server has no namespace kube-system yet", Err: err}
+	}
+	if err != nil {
+		return "", classify(err, reading)
+	}
+	return string(namespace.UID), nil
+}
+
+// Get implements Target.
+func (k *Kubernetes) Get(ctx context.Context, id bundle.ID) (*Live, error) {
+	ctx, cancel := context.WithTimeout(ctx, RequestDeadline)
+	defer cancel()
+	at, err := k.resource(ctx, id, "")
+	if err != nil {
+		if FaultOf(err) == NotServed {
+			return nil, nil // no kind, no object
+		}
+		return nil, err
+	}
+	object, err := at.Get(ctx, id.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, classify(err, reading)
+	}
+	live := liveOf(object)
+	return &live, nil
+}
+
+// Create implements Target. A server-side apply with the resource version 1,
+// which no object has, creates or conflicts, and never adopts.
+func (k *Kubernetes) Create(ctx context.Context, o bundle.Object) (Live, error) {
+	return k.patch(ctx, o, Version{ResourceVersion: "1"}, creating)
+}
+
+// Apply implements Target. The UID keeps a server-side apply from creating an
+// object that is gone.
+func (k *Kubernetes) Apply(ctx context.Context, o bundle.Object, at Version) (Live, error) {
+	if at.UID == "" || at.ResourceVersion == "" {
+		return Live{}, &Error{Fault: Stale, Message: o.ID.String() + " has not been looked at"}
+	}
+	return k.patch(ctx, o, at, applying)
+}
+
+func (k *Kubernetes) patch(ctx context.Context, o bundle.Object, version Version, v verb) (Live, error) {
+	ctx, cancel := context.WithTimeout(ctx, RequestDeadline)
+	defer cancel()
+	c, err := parse(o, k.options.Installation)
+	if err != nil {
+		return Live{}, err
+	}
+	if err := c.fill(ctx, k.options.Values); err != nil {
+		return Live{}, err
+	}
+	c.at(version)
+	raw, err := c.json()
+	if err != nil {
+		return Live{}, err
+	}
+	at, err := k.resource(ctx, o.ID, c.apiVersion)
+	if err != nil {
+		return Live{}, err
+	}
+	force := true
+	object, err := at.Patch(ctx, o.Name, types.ApplyPatchType, raw, metav1.PatchOptions{FieldManager: FieldManager, Force: &force})
+	if err != nil {
+		return Live{}, c.scrub(classify(err, v))
+	}
+	return liveOf(object), nil
+}
+
+// Delete implements Target.
+func (k *Kubernetes) Delete(ctx context.Context, id bundle.ID, version Version) error {
+	ctx, cancel := context.WithTimeout(ctx, RequestDeadline)
+	defer cancel()
+	at, err := k.resource(ctx, id, "")
+	if err != nil {
+		if FaultOf(err) == NotServed {
+			return nil
+		}
+		return err
+	}
+	uid, background := types.UID(version.UID), metav1.DeletePropagationBackground
+	err = at.Delete(ctx, id.Name, metav1.DeleteOptions{
+		Preconditions:     &metav1.Preconditions{UID: &uid, ResourceVersion: &version.ResourceVersion},
+		PropagationPolicy: &background,
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return classify(err, deleting)
+}
+
+// Established implements Target.
+func (k *Kubernetes) Established(ctx context.Context, kind Kind) (bool, error) {
+	r, known := lookup(kind)
+	if known && !r.custom {
+		return true, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, RequestDeadline)
+	defer cancel()
+	if !known {
+		_, err := k.kinds.find(ctx, kind)
+		if FaultOf(err) == NotServed {
+			return false, nil
+		}
+		return err == nil, err
+	}
+	return k.definitionEstablished(ctx, r.plural+"."+kind.Group)
+}
+
+// definitionEstablished reads the one condition of a CustomResourceDefinition
+// that matters, without the schema types that the whole would need.
+func (k *Kubernetes) definitionEstablished(ctx context.Context, name string) (bool, error) {
+	raw, err := k.core.RESTClient().Get().AbsPath("/apis", groupDefinitions, "v1", "customresourcedefinitions", name).
+		SetHeader("Accept", "application/json").Do(ctx).Raw()
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, classify(err, reading)
+	}
+	var definition struct {
+		Status struct {
+			Conditions []struct{ Type, Status string }
+		}
+	}
+	if err := json.Unmarshal(raw, &definition); err != nil {
+		return false, &Error{Fault: Unreachable, Message: "the answer is no CustomResourceDefinition", Err: err}
+	}
+	for _, c := range definition.Status.Conditions {
+		if c.Type == "Established" {
+			return c.Status == "True", nil
+		}
+	}
+	return false, nil
+}
+
+// Close implements Target.
+func (k *Kubernetes) Close() { utilnet.CloseIdleConnectionsFor(k.http.Transport) }
+
+// resource is the client for the object's kind, in the version that the
+// object is written in, or in the one that the kind is read by.
+func (k *Kubernetes) resource(ctx context.Context, id bundle.ID, apiVersion string) (metadata.ResourceInterface, error) {
+	r, err := k.kinds.find(ctx, KindOf(id))
+	if err != nil {
+		return nil, err
+	}
+	at := schema.GroupVersionResource{Group: id.Group, Version: r.version, Resource: r.plural}
+	if apiVersion != "" {
+		gv, err := schema.ParseGroupVersion(apiVersion)
+		if err != nil || gv.Group != id.Group {
+			return nil, refused(id.String() + " has an apiVersion that does not parse")
+		}
+		at.Version = gv.Version
+	}
+	if r.clusterScoped != (id.Namespace == "") {
+		return nil, refused(id.String() + ": objects of this kind " + scopeWords(r.clusterScoped))
+	}
+	if r.clusterScoped {
+		return k.metadata.Resource(at), nil
+	}
+	return k.metadata.Resource(at).Namespace(id.Namespace), nil
+}
+
+func scopeWords(clusterScoped bool) string {
+	if clusterScoped {
+		return "stand outside namespaces"
+	}
+	return "need a namespace"
+}
+
+func liveOf(object metav1.Object) Live {
+	return Live{
+		Version:     Version{UID: string(object.GetUID()), ResourceVersion: object.GetResourceVersion()},
+		Generation:  object.GetGeneration(),
+		Labels:      object.GetLabels(),
+		Annotations: object.GetAnnotations(),
+		Deleting:    object.GetDeletionTimestamp() != nil,
+	}
+}

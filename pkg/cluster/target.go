@@ -1,0 +1,139 @@
+// Package cluster is the edge to one cluster: small synchronous requests that
+// never adopt or overwrite what they have not seen, and watches that tell what
+// the cluster holds without asking for it. A cluster is a Kubernetes API
+// server, or a directory of manifests that somebody's GitOps tool applies.
+//
+// Kubernetes' own types stay in here: whatever goes in or out is a
+// bundle.Object, an identity, or an observation.
+package cluster
+
+import (
+	"context"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+)
+
+// RequestDeadline is how long one request may take. It lies inside the lease
+// by which a worker owns a cluster, so that no request outlives ownership.
+const RequestDeadline = 10 * time.Second
+
+// Version is a state of an object at which a write may happen: of this UID
+// and at this resource version.
+type Version struct {
+	UID             string
+	ResourceVersion string
+}
+
+// Live is what a cluster holds of an object, without its content.
+type Live struct {
+	Version
+	Generation  int64 // 0 for kinds that have none
+	Labels      map[string]string
+	Annotations map[string]string
+	Deleting    bool // a delete was accepted and has not finished
+}
+
+// Target is one cluster. Its methods are safe for concurrent use, obey their
+// context and take at most RequestDeadline each. Errors are *Error values.
+type Target interface {
+	// Identity answers what tells this cluster from any other, also from a
+	// later one under the same name. It serves as the probe too.
+	Identity(ctx context.Context) (string, error)
+
+	// Get answers the object, nil when the cluster positively has none.
+	Get(ctx context.Context, id bundle.ID) (*Live, error)
+
+	// Create makes the object, with the installation's labels, and never
+	// adopts one: Exists when there is one already.
+	Create(ctx context.Context, o bundle.Object) (Live, error)
+
+	// Apply gives the object of exactly this version the content of o,
+	// whoever owned the fields before: Stale when it is at another version,
+	// or gone. Applying what is there already changes nothing.
+	Apply(ctx context.Context, o bundle.Object, at Version) (Live, error)
+
+	// Delete removes the object of exactly this version, its dependents in
+	// the background; nil when it is gone or going, Stale when it is at
+	// another version.
+	Delete(ctx context.Context, id bundle.ID, at Version) error
+
+	// Established tells whether the cluster serves objects of the kind.
+	Established(ctx context.Context, kind Kind) (bool, error)
+
+	// Occupant names something that the namespace holds, empty when it holds
+	// nothing but what every namespace is born with.
+	Occupant(ctx context.Context, namespace string) (string, error)
+
+	// Watch begins to watch the cluster until ctx ends or Stop is called.
+	Watch(ctx context.Context, notify Notify) Watches
+
+	// Close lets go of the connections.
+	Close()
+}
+
+// Notify is called, without blocking, as things change in a cluster.
+type Notify struct {
+	Objects   func() // objects of ours, or whether they can be seen
+	Addresses func() // Services and Deployments of interest
+}
+
+// Interest says what is watched.
+type Interest struct {
+	Kinds      []Kind   // objects of these kinds that carry the installation's label
+	Namespaces []string // all Services of these namespaces
+}
+
+// Watches is what is known of a cluster from watching it. Unknown is never
+// empty: what has not been listed completely, or whose watch has failed since,
+// is not known.
+type Watches interface {
+	// Follow sets what is watched. What is watched already goes on.
+	Follow(interest Interest)
+
+	// Object answers what is known of an object of ours; known only if the
+	// watch has come at least as far as the resource version, "" for any.
+	Object(id bundle.ID, atLeast string) Sight
+
+	// Service answers what the Service offers, Found false when it is
+	// positively absent.
+	Service(namespace, name string) (observation address.Observation, known bool)
+
+	// Deployment answers whether a Deployment of ours is available, nil when
+	// there is none.
+	Deployment(namespace, name string) (availability *Availability, known bool)
+
+	// Trouble is the first error that keeps a watch from working, nil when
+	// all work or have yet to begin.
+	Trouble() error
+
+	// Stop ends the watches and waits for nothing.
+	Stop()
+}
+
+// Sight is what watching tells of an object: nothing unless Known, and that
+// it is absent if Live is nil then.
+type Sight struct {
+	Known bool
+	Live  *Live
+}
+
+// Availability is the state of a Deployment.
+type Availability struct {
+	Available bool
+	Ready     int32  // replicas that are ready
+	Message   string // why it is not available
+}
+
+// Values opens the sealed values that Secrets refer to.
+type Values interface {
+	Secret(ctx context.Context, id string) ([]byte, error)
+}
+
+// Options are what a Target needs beside its address.
+type Options struct {
+	Installation string // marks the objects that are ours
+	Values       Values // nil: Secrets that need values are refused
+	Version      string // of Signpost, for the user agent
+}

@@ -1,0 +1,256 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+)
+
+// Watch implements Target: one metadata-only watch per kind, selected by the
+// installation's label, and one per namespace of interest for its Services, of
+// which nothing is kept but what they offer.
+func (k *Kubernetes) Watch(ctx context.Context, notify Notify) Watches {
+	ctx, stop := context.WithCancel(ctx)
+	return &watches{
+		target: k, ctx: ctx, stop: stop, notify: notify,
+		kinds: map[Kind]*running{}, namespaces: map[string]*running{},
+	}
+}
+
+type watches struct {
+	target *Kubernetes
+	ctx    context.Context // of the watches, which outlive the call that begins them
+	stop   context.CancelFunc
+	notify Notify
+
+	mu         sync.Mutex
+	kinds      map[Kind]*running
+	namespaces map[string]*running
+}
+
+type running struct {
+	feed *feed
+	stop context.CancelFunc
+}
+
+func deploymentKind() Kind { return Kind{"apps", "Deployment"} }
+
+// Follow implements Watches.
+func (w *watches) Follow(interest Interest) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	follow(w.ctx, w.kinds, interest.Kinds, w.target.kindFeed, w.notify)
+	follow(w.ctx, w.namespaces, interest.Namespaces, w.target.serviceFeed, w.notify)
+}
+
+func follow[K comparable](ctx context.Context, have map[K]*running, want []K, open func(K, Notify) *feed, notify Notify) {
+	for key, r := range have {
+		if !slices.Contains(want, key) {
+			r.stop()
+			delete(have, key)
+		}
+	}
+	for _, key := range want {
+		if have[key] != nil || ctx.Err() != nil {
+			continue
+		}
+		within, stop := context.WithCancel(ctx)
+		r := &running{feed: open(key, notify), stop: stop}
+		have[key] = r
+		go r.feed.run(within)
+	}
+}
+
+func (w *watches) kind(kind Kind) *feed {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r := w.kinds[kind]; r != nil {
+		return r.feed
+	}
+	return nil
+}
+
+// Object implements Watches.
+func (w *watches) Object(id bundle.ID, atLeast string) Sight {
+	f := w.kind(KindOf(id))
+	if f == nil {
+		return Sight{}
+	}
+	found, known := f.look(id.Namespace, id.Name, atLeast)
+	if found == nil {
+		return Sight{Known: known}
+	}
+	return Sight{Known: known, Live: &found.live}
+}
+
+// Service implements Watches.
+func (w *watches) Service(namespace, name string) (address.Observation, bool) {
+	w.mu.Lock()
+	r := w.namespaces[namespace]
+	w.mu.Unlock()
+	if r == nil {
+		return address.Observation{}, false
+	}
+	found, known := r.feed.look(namespace, name, "")
+	if found == nil {
+		return address.Observation{}, known
+	}
+	return *found.offer, known
+}
+
+// Deployment implements Watches.
+func (w *watches) Deployment(namespace, name string) (*Availability, bool) {
+	f := w.kind(deploymentKind())
+	if f == nil {
+		return nil, false
+	}
+	found, known := f.look(namespace, name, "")
+	if found == nil {
+		return nil, known
+	}
+	return found.availability, known
+}
+
+// Trouble implements Watches. A kind that is not served yet is none.
+func (w *watches) Trouble() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range w.kinds {
+		if err := r.feed.problem(); err != nil && FaultOf(err) == Unreachable {
+			return err
+		}
+	}
+	for _, r := range w.namespaces {
+		if err := r.feed.problem(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *feed) problem() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.trouble
+}
+
+// Stop implements Watches.
+func (w *watches) Stop() { w.stop() }
+
+func (k *Kubernetes) selector() string {
+	return bundle.LabelInstallation + "=" + k.options.Installation
+}
+
+func (k *Kubernetes) kindFeed(kind Kind, notify Notify) *feed {
+	if kind == deploymentKind() {
+		return k.deploymentFeed(notify)
+	}
+	at := func(ctx context.Context) (schema.GroupVersionResource, error) {
+		r, err := k.kinds.find(ctx, kind)
+		return schema.GroupVersionResource{Group: kind.Group, Version: r.version, Resource: r.plural}, err
+	}
+	return &feed{
+		notify: notify.Objects,
+		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			options.LabelSelector = k.selector()
+			gvr, err := at(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return k.metadata.Resource(gvr).List(ctx, options)
+		},
+		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			options.LabelSelector = k.selector()
+			gvr, err := at(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return k.metadata.Resource(gvr).Watch(ctx, options)
+		},
+		keep: func(object runtime.Object) (entry, error) { return keepLive(object) },
+	}
+}
+
+func keepLive(object runtime.Object) (entry, error) {
+	head, ok := object.(metav1.Object)
+	if !ok {
+		return entry{}, &Error{Fault: Unreachable, Message: "a list holds what is no object"}
+	}
+	return entry{live: liveOf(head)}, nil
+}
+
+func (k *Kubernetes) deploymentFeed(notify Notify) *feed {
+	api := k.apps.Deployments(metav1.NamespaceAll)
+	return &feed{
+		notify: func() { notify.Objects(); notify.Addresses() },
+		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			options.LabelSelector = k.selector()
+			return api.List(ctx, options)
+		},
+		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			options.LabelSelector = k.selector()
+			return api.Watch(ctx, options)
+		},
+		keep: func(object runtime.Object) (entry, error) {
+			kept, err := keepLive(object)
+			if d, ok := object.(*appsv1.Deployment); ok {
+				kept.availability = availabilityOf(d)
+			}
+			return kept, err
+		},
+	}
+}
+
+func (k *Kubernetes) serviceFeed(namespace string, notify Notify) *feed {
+	api := k.core.Services(namespace)
+	return &feed{
+		notify: notify.Addresses,
+		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			return api.List(ctx, options)
+		},
+		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return api.Watch(ctx, options)
+		},
+		keep: func(object runtime.Object) (entry, error) {
+			service, ok := object.(*corev1.Service)
+			if !ok {
+				return entry{}, &Error{Fault: Unreachable, Message: "a list of Services holds something else"}
+			}
+			offer := Offer(service)
+			return entry{offer: &offer}, nil
+		},
+	}
+}
+
+// availabilityOf judges a Deployment by its own status, once the controller
+// has seen its latest generation.
+func availabilityOf(d *appsv1.Deployment) *Availability {
+	a := &Availability{Ready: d.Status.ReadyReplicas}
+	if d.Status.ObservedGeneration < d.Generation {
+		a.Message = "the Deployment controller has not seen the latest change"
+		return a
+	}
+	a.Message = "the Deployment reports no condition yet"
+	for _, c := range d.Status.Conditions {
+		switch {
+		case c.Type == appsv1.DeploymentAvailable && c.Status == corev1.ConditionTrue:
+			return &Availability{Available: true, Ready: a.Ready}
+		case c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue:
+			a.Message = c.Message
+			return a
+		case c.Type == appsv1.DeploymentAvailable:
+			a.Message = c.Message
+		}
+	}
+	return a
+}

@@ -1,0 +1,221 @@
+package etcd_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/kv/etcd"
+	"github.com/signpost-dns/signpost/pkg/kv/etcd/etcdtest"
+)
+
+const patience = 20 * time.Second
+
+func TestMain(m *testing.M) { etcdtest.Main(m) }
+
+func TestEmbeddedServerIsReadyInUnderASecond(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a figure of an idle machine")
+	}
+	began := time.Now()
+	server := start(t, etcd.EmbeddedOptions{})
+	require.NoError(t, server.KV().Ping(t.Context()))
+	t.Logf("ready after %s", time.Since(began))
+	require.Less(t, time.Since(began), 5*time.Second, "under a second where nobody else works")
+}
+
+func TestEmbeddedServerListensNowhere(t *testing.T) {
+	server := start(t, etcd.EmbeddedOptions{})
+	require.Empty(t, server.ClientURL())
+}
+
+func TestEmbeddedServerKeepsItsDataOverARestart(t *testing.T) {
+	dir := t.TempDir()
+	first, err := etcd.StartEmbedded(t.Context(), etcd.EmbeddedOptions{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	_, revision, err := first.KV().Txn(t.Context(), nil, kv.Put("k", []byte("v")))
+	require.NoError(t, err)
+	require.NoError(t, first.Close())
+	require.NoError(t, first.Close(), "a second Close changes nothing")
+	item, _, err := start(t, etcd.EmbeddedOptions{Dir: dir}).KV().Get(t.Context(), "k")
+	require.NoError(t, err)
+	require.Equal(t, revision, item.ModRevision)
+}
+
+func TestDataDirectoryInUseIsSaid(t *testing.T) {
+	dir := t.TempDir()
+	start(t, etcd.EmbeddedOptions{Dir: dir})
+	_, err := etcd.StartEmbedded(t.Context(), etcd.EmbeddedOptions{Dir: dir})
+	require.Equal(t, intent.Conflict, intent.CodeOf(err))
+	require.ErrorContains(t, err, dir)
+	_, err = etcd.StartEmbedded(t.Context(), etcd.EmbeddedOptions{})
+	require.Equal(t, intent.Invalid, intent.CodeOf(err))
+}
+
+func TestDamagedDataDirectoryIsAnErrorNotAPanic(t *testing.T) {
+	dir := t.TempDir()
+	server, err := etcd.StartEmbedded(t.Context(), etcd.EmbeddedOptions{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	require.NoError(t, server.Close())
+	logs, err := filepath.Glob(filepath.Join(dir, "etcd", "member", "wal", "*.wal"))
+	require.NoError(t, err)
+	require.NotEmpty(t, logs)
+	require.NoError(t, os.WriteFile(logs[0], []byte(strings.Repeat("damaged", 1000)), 0o600))
+	_, err = etcd.StartEmbedded(t.Context(), etcd.EmbeddedOptions{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
+	require.ErrorContains(t, err, dir)
+}
+
+func TestLeaseOfAnEarlierLifeIsRevoked(t *testing.T) {
+	server := etcdtest.Start(t)
+	store := etcd.New(server.Client)
+	lease, err := store.Lease(t.Context(), 10)
+	require.NoError(t, err)
+	_, _, err = store.Txn(t.Context(), nil, kv.Op{Key: "mine", Lease: lease.ID()}, kv.Put("free", nil))
+	require.NoError(t, err)
+	server.Kill(t)
+	server.Restart(t)
+	items, _, err := store.Range(t.Context(), kv.Range{})
+	require.NoError(t, err)
+	require.Len(t, items, 1)
+	require.Equal(t, "free", items[0].Key)
+	select {
+	case <-lease.Lost():
+	case <-time.After(patience):
+		require.FailNow(t, "the holder is not told")
+	}
+}
+
+func TestLeaseIsLostWhileTheServerIsAway(t *testing.T) {
+	server := etcdtest.Start(t)
+	lease, err := etcd.New(server.Client).Lease(t.Context(), 2)
+	require.NoError(t, err)
+	server.Kill(t)
+	select {
+	case <-lease.Lost():
+	case <-time.After(patience):
+		require.FailNow(t, "the holder is not told")
+	}
+}
+
+func TestWatchSurvivesServerRestart(t *testing.T) {
+	server := etcdtest.Start(t)
+	store := etcd.New(server.Client)
+	_, revision, err := store.Txn(t.Context(), nil, kv.Put("w/0", nil))
+	require.NoError(t, err)
+	batches := store.Watch(t.Context(), "w/", revision)
+	for n := range 3 {
+		_, _, err := store.Txn(t.Context(), nil, kv.Put(fmt.Sprintf("w/%d", n+1), nil))
+		require.NoError(t, err)
+		server.Kill(t)
+		server.Restart(t)
+	}
+	require.Equal(t, []string{"w/0", "w/1", "w/2", "w/3"}, readKeys(t, batches, 4))
+}
+
+// readKeys reads the keys of n events.
+func readKeys(t *testing.T, batches <-chan kv.Batch, n int) []string {
+	t.Helper()
+	var keys []string
+	for len(keys) < n {
+		select {
+		case batch := <-batches:
+			require.False(t, batch.Compacted)
+			for _, event := range batch.Events {
+				keys = append(keys, event.Key)
+			}
+		case <-time.After(patience):
+			require.FailNow(t, "an event is missing", "after %v", keys)
+		}
+	}
+	return keys
+}
+
+func TestAcknowledgedWriteSurvivesKill9(t *testing.T) {
+	server := etcdtest.Start(t)
+	store := etcd.New(server.Client)
+	var written atomic.Int64
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			n := written.Load()
+			if _, _, err := store.Txn(t.Context(), nil, kv.Put(fmt.Sprintf("k/%d", n), []byte("v"))); err != nil {
+				return
+			}
+			written.Add(1)
+		}
+	}()
+	require.Eventually(t, func() bool { return written.Load() >= 20 }, patience, time.Millisecond)
+	server.Kill(t)
+	<-stopped
+	n := int(written.Load())
+	server.Restart(t)
+	items, _, err := store.Range(t.Context(), kv.Range{Prefix: "k/"})
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(items), n)
+	require.LessOrEqual(t, len(items), n+1, "at most the one whose answer was lost besides")
+}
+
+func TestServerAwayIsUnavailable(t *testing.T) {
+	store, err := etcd.Dial(etcd.DialOptions{Endpoints: []string{"http://127.0.0.1:1"}})
+	require.NoError(t, err, "Dial does not wait")
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	require.Equal(t, intent.Unavailable, intent.CodeOf(store.Ping(ctx)))
+	_, err = store.Lease(ctx, 5)
+	require.Equal(t, intent.Unavailable, intent.CodeOf(err))
+	require.NoError(t, store.Close())
+}
+
+func TestSpaceComesBack(t *testing.T) {
+	server := start(t, etcd.EmbeddedOptions{ListenClients: true, Maintain: 10 * time.Millisecond})
+	admin, err := clientv3.NewFromURL(server.ClientURL())
+	require.NoError(t, err)
+	defer admin.Close()
+	value := make([]byte, 1<<20)
+	var last int64
+	for range 24 {
+		_, last, err = server.KV().Txn(t.Context(), nil, kv.Put("k", value))
+		require.NoError(t, err)
+	}
+	require.Greater(t, server.Size().Allocated, int64(20<<20))
+	_, err = admin.Compact(t.Context(), last, clientv3.WithCompactPhysical())
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return server.Size().Allocated < 8<<20 }, patience, 10*time.Millisecond)
+	item, _, err := server.KV().Get(t.Context(), "k")
+	require.NoError(t, err)
+	require.Len(t, item.Value, 1<<20)
+}
+
+func TestFullDatabaseRefusesWritesAndRecovers(t *testing.T) {
+	server := start(t, etcd.EmbeddedOptions{ListenClients: true, Quota: 24 << 20, Maintain: 10 * time.Millisecond})
+	admin, err := clientv3.NewFromURL(server.ClientURL())
+	require.NoError(t, err)
+	defer admin.Close()
+	value := make([]byte, 1<<20)
+	var last int64
+	for err == nil {
+		var revision int64
+		if _, revision, err = server.KV().Txn(t.Context(), nil, kv.Put("k", value)); err == nil {
+			last = revision
+		}
+	}
+	require.Equal(t, intent.Unavailable, intent.CodeOf(err))
+	_, err = admin.Compact(t.Context(), last, clientv3.WithCompactPhysical())
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		_, _, err := server.KV().Txn(t.Context(), nil, kv.Put("k", []byte("small")))
+		return err == nil
+	}, patience, 10*time.Millisecond)
+}

@@ -1,0 +1,176 @@
+// Package etcd is the key-value edge over etcd: over a server inside this
+// process (StartEmbedded) or an external cluster (Dial).
+package etcd
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+)
+
+// DefaultTimeout is the deadline of a request whose context has none.
+const DefaultTimeout = 5 * time.Second
+
+// rangePage is how many keys one request of a long Range reads.
+const rangePage = 1000
+
+// KV is a kv.KV over an etcd client. Safe for concurrent use.
+type KV struct {
+	client *clientv3.Client
+}
+
+var _ kv.KV = (*KV)(nil)
+
+// New makes a KV over a client, which stays the caller's to close.
+func New(client *clientv3.Client) *KV { return &KV{client: client} }
+
+// DialOptions say how to reach an external etcd cluster.
+type DialOptions struct {
+	Endpoints []string    // "http://host:2379" or "https://…", at least one
+	Username  string      // empty: no authentication
+	Password  string      // of Username
+	TLS       *tls.Config // nil: plain, or the system's roots for https
+	Timeout   time.Duration
+}
+
+// Dial makes a KV over an external cluster. It does not wait for the cluster
+// to answer (Ping does), except with a Username, whose login takes at most
+// Timeout (default DefaultTimeout). Close the KV at the end.
+func Dial(options DialOptions) (*KV, error) {
+	if len(options.Endpoints) == 0 {
+		return nil, &intent.Error{Code: intent.Invalid, Detail: "no etcd endpoint is given"}
+	}
+	if options.Timeout <= 0 {
+		options.Timeout = DefaultTimeout
+	}
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints:            options.Endpoints,
+		Username:             options.Username,
+		Password:             options.Password,
+		TLS:                  options.TLS,
+		DialTimeout:          options.Timeout,
+		DialKeepAliveTime:    10 * time.Second,
+		DialKeepAliveTimeout: 3 * time.Second,
+		Logger:               zap.NewNop(),
+	})
+	if err != nil {
+		return nil, &intent.Error{Code: intent.Unavailable, Detail: "etcd cannot be reached", Err: err}
+	}
+	return New(client), nil
+}
+
+// Close ends watches and leases' keep-alives and closes the connections.
+func (s *KV) Close() error {
+	if err := s.client.Close(); err != nil && s.client.Ctx().Err() == nil {
+		return fmt.Errorf("close the etcd client: %w", err)
+	}
+	return nil
+}
+
+// Get implements kv.KV.
+func (s *KV) Get(ctx context.Context, key string) (*kv.Item, int64, error) {
+	ctx, cancel := withDeadline(ctx)
+	defer cancel()
+	answer, err := s.client.Get(ctx, key)
+	if err != nil {
+		return nil, 0, failure("read "+key, err)
+	}
+	if len(answer.Kvs) == 0 {
+		return nil, answer.Header.Revision, nil
+	}
+	item := itemOf(answer.Kvs[0])
+	return &item, answer.Header.Revision, nil
+}
+
+// Range implements kv.KV. A long range is read in pages at one revision, and
+// from the start again when that is compacted meanwhile.
+func (s *KV) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
+	ctx, cancel := withDeadline(ctx)
+	defer cancel()
+	for {
+		items, revision, err := s.rangeAt(ctx, r)
+		if err == nil || r.Revision != 0 || !isCompacted(err) {
+			return items, revision, err
+		}
+	}
+}
+
+func (s *KV) rangeAt(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
+	items := []kv.Item{}
+	from := r.Prefix
+	if r.After >= r.Prefix && r.After != "" {
+		from = r.After + "\x00"
+	}
+	for {
+		limit := int64(rangePage)
+		if left := r.Limit - int64(len(items)); r.Limit > 0 && left < limit {
+			limit = left
+		}
+		answer, err := s.page(ctx, r, from, limit)
+		if err != nil {
+			return nil, 0, failure("list "+r.Prefix, err)
+		}
+		if r.Revision == 0 {
+			r.Revision = answer.Header.Revision
+		}
+		for _, one := range answer.Kvs {
+			items = append(items, itemOf(one))
+		}
+		if !answer.More || len(answer.Kvs) == 0 || (r.Limit > 0 && int64(len(items)) >= r.Limit) {
+			return items, r.Revision, nil
+		}
+		from = items[len(items)-1].Key + "\x00"
+	}
+}
+
+func (s *KV) page(ctx context.Context, r kv.Range, from string, limit int64) (*clientv3.GetResponse, error) {
+	options := []clientv3.OpOption{
+		clientv3.WithRange(clientv3.GetPrefixRangeEnd(r.Prefix)),
+		clientv3.WithLimit(limit),
+		clientv3.WithRev(r.Revision),
+	}
+	if r.MinModRevision > 0 {
+		options = append(options, clientv3.WithMinModRev(r.MinModRevision))
+	}
+	if r.KeysOnly {
+		options = append(options, clientv3.WithKeysOnly())
+	}
+	if from == "" {
+		from = "\x00"
+	}
+	return s.client.Get(ctx, from, options...)
+}
+
+// Ping implements kv.KV by a linearizable read.
+func (s *KV) Ping(ctx context.Context) error {
+	ctx, cancel := withDeadline(ctx)
+	defer cancel()
+	if _, err := s.client.Get(ctx, "/signpost/ping", clientv3.WithCountOnly()); err != nil {
+		return failure("ping", err)
+	}
+	return nil
+}
+
+func itemOf(one *mvccpb.KeyValue) kv.Item {
+	return kv.Item{
+		Key:            string(one.Key),
+		Value:          one.Value,
+		CreateRevision: one.CreateRevision,
+		ModRevision:    one.ModRevision,
+	}
+}
+
+func withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, has := ctx.Deadline(); has {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, DefaultTimeout)
+}

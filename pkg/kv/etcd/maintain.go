@@ -1,0 +1,76 @@
+package etcd
+
+import (
+	"context"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// smallDatabase is the size, in bytes, below which giving space back to the
+// file system is not worth the pause.
+const smallDatabase = 16 << 20
+
+// Size is what the database of an embedded server occupies, in bytes.
+type Size struct {
+	Allocated int64 // the file
+	InUse     int64 // of it holds data
+	Quota     int64 // writes are refused when the file reaches it
+}
+
+// Size measures the database.
+func (e *Embedded) Size() Size {
+	backend := e.server.Server.Backend()
+	return Size{Allocated: backend.Size(), InUse: backend.SizeInUse(), Quota: e.quota}
+}
+
+// maintain gives space back when less than half of the file is in use, and
+// takes an alarm back once there is space again.
+func (e *Embedded) maintain(ctx context.Context, interval time.Duration) {
+	defer e.maintains.Done()
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			e.maintainOnce(ctx)
+		}
+	}
+}
+
+func (e *Embedded) maintainOnce(ctx context.Context) {
+	before := e.Size()
+	if before.Allocated > smallDatabase && before.InUse < before.Allocated/2 {
+		if err := e.server.Server.Backend().Defrag(); err != nil {
+			e.log.WarnContext(ctx, "defragmentation failed", "error", err)
+			return
+		}
+		e.log.InfoContext(ctx, "defragmented", "before", before.Allocated, "after", e.Size().Allocated)
+	}
+	if e.Size().Allocated > e.quota/10*9 {
+		e.log.WarnContext(ctx, "the database is nearly full", "bytes", before.Allocated, "quota", before.Quota)
+		return
+	}
+	e.disarm(ctx)
+}
+
+// disarm lets writes pass again that were refused for want of space.
+func (e *Embedded) disarm(ctx context.Context) {
+	ctx, cancel := withDeadline(ctx)
+	defer cancel()
+	alarms, err := e.client.AlarmList(ctx)
+	if err != nil {
+		return // asked again at the next interval
+	}
+	for _, one := range alarms.Alarms {
+		if one.Alarm != pb.AlarmType_NOSPACE {
+			continue
+		}
+		if _, err := e.client.AlarmDisarm(ctx, (*clientv3.AlarmMember)(one)); err != nil {
+			e.log.WarnContext(ctx, "the alarm over a full database stays", "error", err)
+		}
+	}
+}

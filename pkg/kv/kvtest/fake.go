@@ -1,0 +1,175 @@
+package kvtest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+)
+
+// maxRequest is the size, in bytes, of the largest transaction.
+const maxRequest = 3 << 19
+
+// Fake is a kv.KV in memory, deterministic: revisions count up from 1, and
+// watchers are told in the order of the writes. It keeps the current value of
+// each key and the events since the last Compact; a Range at an earlier
+// revision is answered from those. The zero value is not usable, see NewFake.
+type Fake struct {
+	// Before, when set, is called ahead of every request; its error is the
+	// request's answer, and nothing happens. After is called behind it; its
+	// error replaces the answer to a request that did happen, as when a
+	// connection breaks. op is "get", "range", "txn", "lease", "release" or
+	// "ping"; key is the key, prefix or first key written.
+	Before, After func(op, key string) error
+
+	mu        sync.Mutex
+	revision  int64
+	compacted int64 // history up to here, inclusive, is gone
+	items     map[string]kv.Item
+	history   []change
+	leases    map[int64]*fakeLease
+	nextLease int64
+	watchers  map[*fakeWatch]bool
+}
+
+// change is an event and the item that it replaced.
+type change struct {
+	event    kv.Event
+	revision int64
+	previous *kv.Item
+}
+
+var _ kv.KV = (*Fake)(nil)
+
+// NewFake makes an empty store.
+func NewFake() *Fake {
+	return &Fake{
+		revision: 1,
+		items:    map[string]kv.Item{},
+		leases:   map[int64]*fakeLease{},
+		watchers: map[*fakeWatch]bool{},
+	}
+}
+
+// around calls the hooks around do, which runs alone.
+func (f *Fake) around(ctx context.Context, op, key string, do func() error) error {
+	if err := ctx.Err(); err != nil {
+		return &intent.Error{Code: intent.Unavailable, Detail: op + " " + key, Err: err}
+	}
+	if f.Before != nil {
+		if err := f.Before(op, key); err != nil {
+			return err
+		}
+	}
+	f.mu.Lock()
+	err := do()
+	f.mu.Unlock()
+	if f.After != nil && err == nil {
+		err = f.After(op, key)
+	}
+	return err
+}
+
+// Get implements kv.KV.
+func (f *Fake) Get(ctx context.Context, key string) (*kv.Item, int64, error) {
+	var found *kv.Item
+	var revision int64
+	err := f.around(ctx, "get", key, func() error {
+		revision = f.revision
+		if item, ok := f.items[key]; ok {
+			item.Value = slices.Clone(item.Value)
+			found = &item
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return found, revision, nil
+}
+
+// Range implements kv.KV.
+func (f *Fake) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
+	items := []kv.Item{}
+	var revision int64
+	err := f.around(ctx, "range", r.Prefix, func() error {
+		revision = r.Revision
+		if revision == 0 {
+			revision = f.revision
+		}
+		if revision < f.compacted {
+			return kv.ErrCompacted
+		}
+		state := f.stateAt(revision)
+		for _, key := range sortedKeys(state) {
+			item := state[key]
+			if !strings.HasPrefix(key, r.Prefix) || key <= r.After && r.After != "" || item.ModRevision < r.MinModRevision {
+				continue
+			}
+			item.Value = slices.Clone(item.Value)
+			if r.KeysOnly {
+				item.Value = nil
+			}
+			if items = append(items, item); r.Limit > 0 && int64(len(items)) == r.Limit {
+				break
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return items, revision, nil
+}
+
+// stateAt undoes the changes after a revision.
+func (f *Fake) stateAt(revision int64) map[string]kv.Item {
+	if revision >= f.revision {
+		return f.items
+	}
+	state := make(map[string]kv.Item, len(f.items))
+	for key, item := range f.items {
+		state[key] = item
+	}
+	for i := len(f.history) - 1; i >= 0 && f.history[i].revision > revision; i-- {
+		one := f.history[i]
+		delete(state, one.event.Key)
+		if one.previous != nil {
+			state[one.event.Key] = *one.previous
+		}
+	}
+	return state
+}
+
+// Ping implements kv.KV.
+func (f *Fake) Ping(ctx context.Context) error {
+	return f.around(ctx, "ping", "", func() error { return nil })
+}
+
+// Revision is the store's current revision.
+func (f *Fake) Revision() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.revision
+}
+
+// Compact forgets the history before the current revision.
+func (f *Fake) Compact(context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.compacted = f.revision
+	f.history = slices.DeleteFunc(f.history, func(c change) bool { return c.revision < f.compacted })
+	return nil
+}
+
+func sortedKeys(items map[string]kv.Item) []string {
+	keys := make([]string, 0, len(items))
+	for key := range items {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}

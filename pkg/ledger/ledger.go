@@ -1,0 +1,190 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/kv"
+)
+
+// ErrLost is what a writer is answered who does not own the cluster any more.
+var ErrLost = errors.New("the cluster belongs to another worker now")
+
+// Ledger reads and writes the entries.
+type Ledger struct{ kv kv.KV }
+
+// New makes a Ledger over a key-value store.
+func New(store kv.KV) *Ledger { return &Ledger{kv: store} }
+
+// Cluster answers the cluster's entries, ordered by key, and the store's
+// revision they were read at.
+func (l *Ledger) Cluster(ctx context.Context, cluster string) ([]Entry, int64, error) {
+	items, revision, err := l.kv.Range(ctx, kv.Range{Prefix: clusterPrefix(cluster)})
+	if err != nil {
+		return nil, 0, err
+	}
+	entries := make([]Entry, 0, len(items))
+	for _, item := range items {
+		e, err := decode(item)
+		if err != nil {
+			return nil, 0, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, revision, nil
+}
+
+// Get answers an object's entry; found is false when it has none.
+func (l *Ledger) Get(ctx context.Context, id bundle.ID) (e Entry, found bool, err error) {
+	item, _, err := l.kv.Get(ctx, Key(id))
+	if err != nil || item == nil {
+		return Entry{}, false, err
+	}
+	e, err = decode(*item)
+	return e, err == nil, err
+}
+
+// Clusters answers the names of all clusters that have entries, in order. It
+// reads one key of each.
+func (l *Ledger) Clusters(ctx context.Context) ([]string, error) {
+	var clusters []string
+	after := ""
+	for {
+		items, _, err := l.kv.Range(ctx, kv.Range{Prefix: prefix, After: after, Limit: 1, KeysOnly: true})
+		if err != nil || len(items) == 0 {
+			return clusters, err
+		}
+		cluster, _, _ := strings.Cut(strings.TrimPrefix(items[0].Key, prefix), "/")
+		clusters = append(clusters, cluster)
+		after = clusterPrefix(cluster) + "\xff"
+	}
+}
+
+// Change is a batch of clusters whose entries changed. Lost says that history
+// is missing: the reader looks at all clusters again.
+type Change struct {
+	Clusters []string
+	Lost     bool
+}
+
+// Watch tells which clusters' entries change, from a revision on (inclusive),
+// until ctx ends, when the channel closes.
+func (l *Ledger) Watch(ctx context.Context, from int64) <-chan Change {
+	out := make(chan Change)
+	go func() {
+		defer close(out)
+		for batch := range l.kv.Watch(ctx, prefix, from) {
+			clusters := map[string]bool{}
+			for _, event := range batch.Events {
+				if id, err := parseKey(event.Key); err == nil {
+					clusters[id.Cluster] = true
+				}
+			}
+			select {
+			case out <- Change{Clusters: slices.Sorted(maps.Keys(clusters)), Lost: batch.Compacted}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}
+
+// Identity answers what the cluster of this name identified itself by, empty
+// when it was never seen.
+func (l *Ledger) Identity(ctx context.Context, cluster string) (string, error) {
+	item, _, err := l.kv.Get(ctx, identityPrefix+cluster)
+	if err != nil || item == nil {
+		return "", err
+	}
+	var record identity
+	return record.UID, json.Unmarshal(item.Value, &record)
+}
+
+type identity struct {
+	UID string `json:"uid"`
+}
+
+// Reset notes the cluster's identity and drops all its entries: they speak of
+// a cluster that is gone. fence is the compare of the writer's ownership.
+func (l *Ledger) Reset(ctx context.Context, fence kv.Compare, cluster, uid string) error {
+	raw, err := json.Marshal(identity{UID: uid})
+	if err != nil {
+		return err
+	}
+	return l.commit(ctx, fence, kv.Put(identityPrefix+cluster, raw), kv.DeletePrefix(clusterPrefix(cluster)))
+}
+
+// Adopt notes the identity of a cluster that had none yet, and keeps its
+// entries: intents from before it was first reached.
+func (l *Ledger) Adopt(ctx context.Context, fence kv.Compare, cluster, uid string) error {
+	raw, err := json.Marshal(identity{UID: uid})
+	if err != nil {
+		return err
+	}
+	return l.commit(ctx, fence, kv.Put(identityPrefix+cluster, raw))
+}
+
+// Abandon drops a cluster's entries and its identity: what they speak of is
+// left behind.
+func (l *Ledger) Abandon(ctx context.Context, cluster string) error {
+	_, _, err := l.kv.Txn(ctx, nil, kv.Delete(identityPrefix+cluster), kv.DeletePrefix(clusterPrefix(cluster)))
+	return err
+}
+
+// Write puts and removes entries in as few transactions as their limits allow,
+// each fenced: ErrLost when the cluster belongs to another worker. On an error
+// some of them may have been written; writing the same again is harmless.
+func (l *Ledger) Write(ctx context.Context, fence kv.Compare, put []Entry, remove []bundle.ID) error {
+	var ops []kv.Op
+	size := 0
+	flush := func() error {
+		if len(ops) == 0 {
+			return nil
+		}
+		err := l.commit(ctx, fence, ops...)
+		ops, size = nil, 0
+		return err
+	}
+	add := func(op kv.Op) error {
+		weight := len(op.Key) + len(op.Value)
+		if len(ops) == kv.MaxOps || size+weight > kv.MaxBytes {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		ops, size = append(ops, op), size+weight
+		return nil
+	}
+	for _, e := range put {
+		raw, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		if err := add(kv.Put(Key(e.ID), raw)); err != nil {
+			return err
+		}
+	}
+	for _, id := range remove {
+		if err := add(kv.Delete(Key(id))); err != nil {
+			return err
+		}
+	}
+	return flush()
+}
+
+func (l *Ledger) commit(ctx context.Context, fence kv.Compare, ops ...kv.Op) error {
+	owned, _, err := l.kv.Txn(ctx, []kv.Compare{fence}, ops...)
+	if err != nil {
+		return err
+	}
+	if !owned {
+		return ErrLost
+	}
+	return nil
+}

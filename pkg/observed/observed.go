@@ -1,0 +1,216 @@
+// Package observed keeps what clusters were last seen to offer: the addresses
+// of Services, whether Deployments are available, and whether the cluster can
+// be reached at all. A cluster's owner writes, fenced by its key, from
+// complete pictures only; anybody reads. What is not there is unknown, never
+// empty (I11).
+package observed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/kv"
+)
+
+// ErrLost is what a writer is answered who does not own the cluster any more.
+var ErrLost = errors.New("the cluster belongs to another worker now")
+
+// Reachability tells whether a cluster's owner could reach it.
+type Reachability struct {
+	Reachable bool      `json:"reachable"`
+	Message   string    `json:"message,omitempty"` // why not
+	Since     time.Time `json:"since"`             // UTC, of the last change of Reachable
+}
+
+// Deployment is the state of an external-dns Deployment, or another of ours.
+type Deployment struct {
+	Available bool   `json:"available"`
+	Message   string `json:"message,omitempty"` // why it is not
+	Ready     int32  `json:"readyReplicas"`
+}
+
+// Service is the observation of one Service, as stored.
+type Service struct {
+	address.Service
+	address.Observation
+	Revision int64 // the store's revision that wrote it
+}
+
+// Compare holds in a transaction while the observation is as it was read.
+func (s Service) Compare() kv.Compare {
+	return kv.Compare{Key: ServiceKey(s.Service), ModRevision: s.Revision}
+}
+
+// Layout of the keys.
+const (
+	prefix           = "/signpost/observed/"
+	serviceFolder    = "service"
+	deploymentFolder = "deployment"
+	reachability     = "reachability"
+)
+
+func clusterPrefix(cluster string) string { return prefix + cluster + "/" }
+
+// ServiceKey is where a Service's observation is. Comparing it to be absent
+// asserts that nothing has been observed.
+func ServiceKey(s address.Service) string {
+	return clusterPrefix(s.Cluster) + serviceFolder + "/" + s.Namespace + "/" + s.Name
+}
+
+func deploymentKey(cluster, namespace, name string) string {
+	return clusterPrefix(cluster) + deploymentFolder + "/" + namespace + "/" + name
+}
+
+func reachabilityKey(cluster string) string { return clusterPrefix(cluster) + reachability }
+
+// parseService takes a service key apart; ok is false for other keys.
+func parseService(key string) (s address.Service, ok bool) {
+	segments := strings.Split(strings.TrimPrefix(key, prefix), "/")
+	if len(segments) != 4 || segments[1] != serviceFolder {
+		return s, false
+	}
+	return address.Service{Cluster: segments[0], Namespace: segments[2], Name: segments[3]}, true
+}
+
+// Store reads and writes observations.
+type Store struct{ kv kv.KV }
+
+// New makes a Store over a key-value store.
+func New(store kv.KV) *Store { return &Store{kv: store} }
+
+// Services answers the observed Services of a cluster, ordered by namespace
+// and name, and the store's revision they were read at.
+func (s *Store) Services(ctx context.Context, cluster string) ([]Service, int64, error) {
+	return s.services(ctx, clusterPrefix(cluster)+serviceFolder+"/")
+}
+
+// All answers the observed Services of all clusters, and the store's revision
+// they were read at.
+func (s *Store) All(ctx context.Context) ([]Service, int64, error) { return s.services(ctx, prefix) }
+
+func (s *Store) services(ctx context.Context, under string) ([]Service, int64, error) {
+	items, revision, err := s.kv.Range(ctx, kv.Range{Prefix: under})
+	if err != nil {
+		return nil, 0, err
+	}
+	var out []Service
+	for _, item := range items {
+		name, ok := parseService(item.Key)
+		if !ok {
+			continue
+		}
+		service := Service{Service: name, Revision: item.ModRevision}
+		if err := json.Unmarshal(item.Value, &service.Observation); err != nil {
+			return nil, 0, fmt.Errorf("%s: %w", item.Key, err)
+		}
+		out = append(out, service)
+	}
+	return out, revision, nil
+}
+
+// Service answers the observation of one Service, nil when nothing has been
+// observed.
+func (s *Store) Service(ctx context.Context, name address.Service) (*Service, error) {
+	var o address.Observation
+	item, err := s.read(ctx, ServiceKey(name), &o)
+	if item == nil || err != nil {
+		return nil, err
+	}
+	return &Service{Service: name, Observation: o, Revision: item.ModRevision}, nil
+}
+
+// Reachability answers whether the cluster could be reached, nil when nobody
+// has tried yet.
+func (s *Store) Reachability(ctx context.Context, cluster string) (*Reachability, error) {
+	var r Reachability
+	item, err := s.read(ctx, reachabilityKey(cluster), &r)
+	if item == nil || err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// Deployment answers the state of a Deployment, nil when it cannot be
+// observed.
+func (s *Store) Deployment(ctx context.Context, cluster, namespace, name string) (*Deployment, error) {
+	var d Deployment
+	item, err := s.read(ctx, deploymentKey(cluster, namespace, name), &d)
+	if item == nil || err != nil {
+		return nil, err
+	}
+	return &d, nil
+}
+
+func (s *Store) read(ctx context.Context, key string, into any) (*kv.Item, error) {
+	item, _, err := s.kv.Get(ctx, key)
+	if err != nil || item == nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(item.Value, into); err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	return item, nil
+}
+
+// Clusters answers the names of all clusters of which something was observed,
+// in order. It reads one key of each.
+func (s *Store) Clusters(ctx context.Context) ([]string, error) {
+	var clusters []string
+	after := ""
+	for {
+		items, _, err := s.kv.Range(ctx, kv.Range{Prefix: prefix, After: after, Limit: 1, KeysOnly: true})
+		if err != nil || len(items) == 0 {
+			return clusters, err
+		}
+		cluster, _, _ := strings.Cut(strings.TrimPrefix(items[0].Key, prefix), "/")
+		clusters = append(clusters, cluster)
+		after = clusterPrefix(cluster) + "\xff"
+	}
+}
+
+// Change is a batch of observations that changed: Services, and the clusters
+// of which anything changed. Lost says that history is missing: the reader
+// looks at everything again.
+type Change struct {
+	Services []address.Service
+	Clusters []string
+	Lost     bool
+}
+
+// Watch tells what changes from a revision on (inclusive) until ctx ends, when
+// the channel closes.
+func (s *Store) Watch(ctx context.Context, from int64) <-chan Change {
+	out := make(chan Change)
+	go func() {
+		defer close(out)
+		for batch := range s.kv.Watch(ctx, prefix, from) {
+			select {
+			case out <- changeOf(batch):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}
+
+func changeOf(batch kv.Batch) Change {
+	change := Change{Lost: batch.Compacted}
+	seen := map[string]bool{}
+	for _, event := range batch.Events {
+		if service, ok := parseService(event.Key); ok {
+			change.Services = append(change.Services, service)
+		}
+		cluster, _, _ := strings.Cut(strings.TrimPrefix(event.Key, prefix), "/")
+		if !seen[cluster] {
+			seen[cluster] = true
+			change.Clusters = append(change.Clusters, cluster)
+		}
+	}
+	return change
+}

@@ -1,0 +1,138 @@
+package observed
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/kv"
+)
+
+// Writer writes the observations of one cluster on behalf of its owner. It
+// knows what it wrote, and writes nothing twice. It is not safe for concurrent
+// use.
+type Writer struct {
+	kv      kv.KV
+	cluster string
+	fence   kv.Compare
+	stored  map[string][]byte
+}
+
+// Writer reads what was observed of the cluster so far. fence is the compare
+// of the writer's ownership, part of each write.
+func (s *Store) Writer(ctx context.Context, cluster string, fence kv.Compare) (*Writer, error) {
+	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: clusterPrefix(cluster)})
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{kv: s.kv, cluster: cluster, fence: fence, stored: map[string][]byte{}}
+	for _, item := range items {
+		w.stored[item.Key] = item.Value
+	}
+	return w, nil
+}
+
+// Services lists the Services that have an observation, in no order.
+func (w *Writer) Services() []address.Service {
+	var out []address.Service
+	for key := range w.stored {
+		if service, ok := parseService(key); ok {
+			out = append(out, service)
+		}
+	}
+	return out
+}
+
+// Deployments lists the Deployments ("namespace/name") that have an
+// observation, in no order.
+func (w *Writer) Deployments() []string {
+	var out []string
+	for key := range w.stored {
+		if name, ok := strings.CutPrefix(key, clusterPrefix(w.cluster)+deploymentFolder+"/"); ok {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Reachability is what was last written, the zero value for nothing.
+func (w *Writer) Reachability() Reachability {
+	var r Reachability
+	if raw := w.stored[reachabilityKey(w.cluster)]; raw != nil && json.Unmarshal(raw, &r) != nil {
+		return Reachability{}
+	}
+	return r
+}
+
+// SetService writes what a Service of the cluster offers, if it changed.
+func (w *Writer) SetService(ctx context.Context, namespace, name string, o address.Observation) error {
+	return w.set(ctx, ServiceKey(address.Service{Cluster: w.cluster, Namespace: namespace, Name: name}), o)
+}
+
+// RemoveService forgets a Service that nobody needs the addresses of.
+func (w *Writer) RemoveService(ctx context.Context, namespace, name string) error {
+	return w.remove(ctx, ServiceKey(address.Service{Cluster: w.cluster, Namespace: namespace, Name: name}))
+}
+
+// SetDeployment writes the state of a Deployment, if it changed.
+func (w *Writer) SetDeployment(ctx context.Context, namespace, name string, d Deployment) error {
+	return w.set(ctx, deploymentKey(w.cluster, namespace, name), d)
+}
+
+// RemoveDeployment forgets a Deployment that is none of ours any more.
+func (w *Writer) RemoveDeployment(ctx context.Context, namespace, name string) error {
+	return w.remove(ctx, deploymentKey(w.cluster, namespace, name))
+}
+
+// SetReachability writes whether the cluster can be reached, if it changed.
+// Since moves only when Reachable does.
+func (w *Writer) SetReachability(ctx context.Context, r Reachability) error {
+	if before := w.Reachability(); before.Reachable == r.Reachable && !before.Since.IsZero() {
+		r.Since = before.Since
+	}
+	return w.set(ctx, reachabilityKey(w.cluster), r)
+}
+
+// RemoveReachability forgets a cluster that nobody looks at any more.
+func (w *Writer) RemoveReachability(ctx context.Context) error {
+	return w.remove(ctx, reachabilityKey(w.cluster))
+}
+
+func (w *Writer) set(ctx context.Context, key string, value any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	if before, ok := w.stored[key]; ok && bytes.Equal(before, raw) {
+		return nil
+	}
+	if err := w.commit(ctx, kv.Put(key, raw)); err != nil {
+		return err
+	}
+	w.stored[key] = raw
+	return nil
+}
+
+func (w *Writer) remove(ctx context.Context, key string) error {
+	if _, ok := w.stored[key]; !ok {
+		return nil
+	}
+	if err := w.commit(ctx, kv.Delete(key)); err != nil {
+		return err
+	}
+	delete(w.stored, key)
+	return nil
+}
+
+func (w *Writer) commit(ctx context.Context, op kv.Op) error {
+	owned, _, err := w.kv.Txn(ctx, []kv.Compare{w.fence}, op)
+	if err != nil {
+		return err
+	}
+	if !owned {
+		return ErrLost
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+// Package endpoints renders DNSEndpoints: what one binding publishes, once its
+// addresses are chosen.
+package endpoints
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/external-dns/apis/v1alpha1"
+	"sigs.k8s.io/external-dns/endpoint"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// What a DNSEndpoint is to the API server.
+const (
+	APIGroup = "externaldns.k8s.io"
+	Kind     = "DNSEndpoint"
+
+	apiVersion = APIGroup + "/v1alpha1"
+)
+
+// longestSlug is how many characters of the app and service go into a name.
+const longestSlug = 40
+
+// Name is the name of the binding's DNSEndpoint: {slug of app-service}-{hash}.
+func Name(g plan.Group, b plan.Binding) string {
+	return plan.Slug(b.App+"-"+b.Service, longestSlug) + "-" +
+		plan.Hash(string(g.Path), b.App, b.Service, b.Record, string(b.Scope), b.Cluster)
+}
+
+// Render makes the DNSEndpoint of a binding with the chosen addresses, in the
+// project's namespace on the binding's cluster, filed under the binding's app.
+// It answers false when there is nothing to publish: external-dns would fill
+// an endpoint without targets with its own defaults.
+func Render(g plan.Group, b plan.Binding, c address.Choice) (bundle.Object, bool, error) {
+	var list []*endpoint.Endpoint
+	for _, host := range sorted(b.Hosts) {
+		for _, set := range Sets(host, c) {
+			list = append(list, &endpoint.Endpoint{
+				DNSName: host.Name, RecordType: set.Type, Targets: set.Targets, RecordTTL: endpoint.TTL(host.TTL),
+			})
+		}
+	}
+	if len(list) == 0 {
+		return bundle.Object{}, false, nil
+	}
+	object, err := bundle.New(b.Cluster, b.App, &v1alpha1.DNSEndpoint{
+		TypeMeta: metav1.TypeMeta{APIVersion: apiVersion, Kind: Kind},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: Name(g, b), Namespace: g.Project.Namespace, Labels: labels(g, b),
+		},
+		Spec: v1alpha1.DNSEndpointSpec{Endpoints: list},
+	})
+	return object, err == nil, err
+}
+
+// labels are those of the group's objects, with those by which the external-dns
+// of the binding finds its DNSEndpoints.
+func labels(g plan.Group, b plan.Binding) map[string]string {
+	all := g.Labels(b.App)
+	record := plan.Record{Installation: g.Installation, Project: g.Project, Name: b.Record}
+	maps.Copy(all, record.Labels(b.Scope))
+	return all
+}
+
+func sorted(hosts []plan.Host) []plan.Host {
+	return slices.SortedStableFunc(slices.Values(hosts), func(a, b plan.Host) int { return strings.Compare(a.Name, b.Name) })
+}

@@ -1,0 +1,92 @@
+// Package plan turns frozen inputs into bundles. It is pure: the same input
+// gives the same bytes (I8), and it knows no client and no store. Each kind of
+// intent has its renderer in a package below.
+package plan
+
+import (
+	"encoding/json"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// Group is a deployment intent group as a release froze it: everything that
+// its bundle follows from, but for records and addresses.
+type Group struct {
+	Installation          string      `json:"installation"` // the generated id of this Signpost
+	Path                  intent.Path `json:"path"`         // of the deployment intent group
+	UID                   string      `json:"uid"`
+	Project               Project     `json:"project"`
+	CompositeApp          string      `json:"compositeApp"`
+	Version               string      `json:"version"`
+	Name                  string      `json:"name"`
+	LogicalCloud          string      `json:"logicalCloud"`
+	LogicalCloudNamespace string      `json:"logicalCloudNamespace"`
+	Suspend               bool        `json:"suspend"`
+	Apps                  []App       `json:"apps"`     // ordered by name
+	Clusters              []Cluster   `json:"clusters"` // ordered by name: all that apps and bindings mention
+	Bindings              []Binding   `json:"bindings"` // ordered by app, service, namespace, record, scope, cluster
+}
+
+// Project is what plans need of a project.
+type Project struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+}
+
+// App is an app with the clusters that it runs on.
+type App struct {
+	Name      string            `json:"name"`
+	Namespace string            `json:"namespace"`
+	Clusters  []string          `json:"clusters"` // "provider+cluster", ordered
+	Manifests []json.RawMessage `json:"manifests,omitempty"`
+}
+
+// Cluster is what plans need of a cluster.
+type Cluster struct {
+	Name      string `json:"name"`                // "provider+cluster"
+	Directory string `json:"directory,omitempty"` // set: objects go to files, addresses come from manifests
+}
+
+// Binding ties the names of one app service to one record in one scope: it is
+// what one DNSEndpoint follows from.
+type Binding struct {
+	App       string       `json:"app"`
+	Service   string       `json:"service"`
+	Namespace string       `json:"namespace"` // of the Service
+	Record    string       `json:"record"`
+	Scope     intent.Scope `json:"scope"`
+	Cluster   string       `json:"cluster"` // where the DNSEndpoint and its external-dns live
+	Sources   []string     `json:"sources"` // the clusters whose addresses count, ordered
+	Hosts     []Host       `json:"hosts"`   // ordered by name
+}
+
+// Host is one name of a binding.
+type Host struct {
+	Name  string   `json:"name"`            // canonical
+	TTL   int64    `json:"ttl,omitempty"`   // seconds, 0: none set
+	Types []string `json:"types,omitempty"` // of A, AAAA, CNAME; none: all
+}
+
+// Record is a record as its own release froze it at first use or at its last
+// update.
+type Record struct {
+	Installation string             `json:"installation"`
+	Path         intent.Path        `json:"path"`
+	UID          string             `json:"uid"`
+	Revision     int64              `json:"revision"` // of the document that was frozen
+	Project      Project            `json:"project"`
+	Name         string             `json:"name"`
+	Spec         intent.Record      `json:"spec"`    // credentials by reference
+	Version      string             `json:"version"` // of external-dns, pinned, as in "v0.22.0"
+	Image        string             `json:"image"`   // the whole image name, pinned
+	Home         *intent.ClusterRef `json:"home,omitempty"`
+	OwnerID      string             `json:"ownerID"` // of the public scope; generated, or the record's txt-owner-id
+}
+
+// Provider is one external-dns: a record in one scope on one cluster.
+type Provider struct {
+	Record  Record
+	Scope   intent.Scope
+	Cluster string   // "provider+cluster"
+	Users   []string // paths of the groups that use it, ordered, for the annotation
+}

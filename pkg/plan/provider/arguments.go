@@ -1,0 +1,128 @@
+package provider
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// Where the parts of a record are in its document.
+const (
+	atParameters  = "/spec/external-dns-parameters"
+	atExtraArgs   = "/spec/extraArgs"
+	atEnvironment = "/spec/environment"
+	atCredentials = "/spec/credentials"
+)
+
+// arguments is a command line.
+type arguments struct {
+	args        []string // as external-dns is to receive them
+	metricsPort int32
+}
+
+// compile makes the command line, the record's extra arguments last.
+func compile(p plan.Provider) (arguments, []intent.Field) {
+	version, err := externaldns.ParseVersion(p.Record.Version)
+	if err != nil {
+		return arguments{}, []intent.Field{{Pointer: "/spec/version", Detail: err.Error()}}
+	}
+	spec := p.Record.Spec
+	compiled, findings := externaldns.Compile(externaldns.Options{
+		Record: externaldns.Record{
+			Provider: spec.Provider, Parameters: spec.Parameters,
+			Environment: variables(spec), AllowUnownedDeletion: spec.AllowUnownedDeletion,
+		},
+		Version:     version,
+		Namespace:   p.Record.Project.Namespace,
+		LabelFilter: p.Record.LabelFilter(p.Scope),
+		OwnerID:     OwnerID(p),
+	})
+	var fields []intent.Field
+	for _, f := range findings {
+		fields = append(fields, intent.Field{Pointer: parameterPointer(f), Detail: detail(f)})
+	}
+	if len(fields) > 0 {
+		return arguments{}, fields
+	}
+	for _, f := range externaldns.CheckExtraArgs(spec.ExtraArgs, compiled.Args) {
+		fields = append(fields, intent.Field{Pointer: atExtraArgs + f.Pointer, Detail: f.Detail})
+	}
+	for _, secret := range compiled.Secrets {
+		if !slices.Contains(variables(spec), secret.Environment) {
+			fields = append(fields, intent.Field{
+				Pointer: atParameters + "/" + secret.Parameter,
+				Detail:  "is a secret; give it as a credential for the variable " + secret.Environment,
+			})
+		}
+	}
+	return arguments{
+		args:        slices.Concat(compiled.Args, spec.ExtraArgs),
+		metricsPort: int32(compiled.MetricsPort), //nolint:gosec // a port that the flag table has checked
+	}, fields
+}
+
+// variables names, in order, the variables that a record sets.
+func variables(spec intent.Record) []string {
+	names := slices.Collect(maps.Keys(spec.Environment))
+	for _, c := range spec.Credentials {
+		if c.Environment != "" {
+			names = append(names, c.Environment)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// parameterPointer is where in the record a finding is.
+func parameterPointer(f externaldns.Finding) string {
+	switch {
+	case f.Pointer != "":
+		return atParameters + f.Pointer
+	case f.Parameter == "provider" || f.Parameter == "version":
+		return "/spec/" + f.Parameter
+	default:
+		return atEnvironment
+	}
+}
+
+// detail names what a finding without a pointer of its own is about.
+func detail(f externaldns.Finding) string {
+	if f.Pointer != "" || f.Parameter == "provider" || f.Parameter == "version" {
+		return f.Detail
+	}
+	return f.Parameter + " " + f.Detail
+}
+
+// literal writes text so that Kubernetes, which puts the values of variables in
+// place of "$(NAME)" in arguments and in the environment, and "$" in place of
+// "$$", leaves it as it is.
+func literal(text string) string {
+	var b strings.Builder
+	for n := range len(text) {
+		b.WriteByte(text[n])
+		if text[n] == '$' && n+1 < len(text) && (text[n+1] == '$' || text[n+1] == '(') {
+			b.WriteByte('$')
+		}
+	}
+	return b.String()
+}
+
+func literals(texts []string) []string {
+	out := make([]string, len(texts))
+	for n, text := range texts {
+		out[n] = literal(text)
+	}
+	return out
+}
+
+// keepsDNSRecords tells whether ownership is kept in DNSRecords of the cluster.
+func (a arguments) keepsDNSRecords() bool { return slices.Contains(a.args, "--registry=crd") }
+
+// emitsEvents tells whether external-dns writes Kubernetes events.
+func (a arguments) emitsEvents() bool {
+	return slices.ContainsFunc(a.args, func(arg string) bool { return strings.HasPrefix(arg, "--events-emit=") })
+}

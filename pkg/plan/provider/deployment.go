@@ -1,0 +1,137 @@
+package provider
+
+import (
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/signpost-dns/signpost/pkg/bundle"
+)
+
+// Annotations of the Deployment and of its pods.
+const (
+	// AnnotationUsers names the groups that use the external-dns, for people
+	// with kubectl. It is on the Deployment, so that a new user rolls no pod.
+	AnnotationUsers = "signpost.dev/users"
+	// AnnotationCredentials is on the pods, so that a new credential rolls them.
+	AnnotationCredentials = "signpost.dev/credentials"
+)
+
+// labelName tells external-dns' pods from others in the namespace.
+const labelName = "app.kubernetes.io/name"
+
+const (
+	unprivileged    int64 = 65532 // the user and group of external-dns' image
+	keptRevisions   int32 = 3
+	metricsPortName       = "metrics"
+)
+
+// deployment runs one external-dns: there is no leader election, so a second
+// pod starts only when the first is gone.
+func (r renderer) deployment() *appsv1.Deployment {
+	replicas := int32(1)
+	if r.Record.Spec.Suspend {
+		replicas = 0
+	}
+	deployment := &appsv1.Deployment{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
+		ObjectMeta: r.meta(),
+		Spec: appsv1.DeploymentSpec{
+			Replicas:             &replicas,
+			RevisionHistoryLimit: new(keptRevisions),
+			Strategy:             appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
+			Selector:             &metav1.LabelSelector{MatchLabels: r.selector()},
+			Template:             corev1.PodTemplateSpec{ObjectMeta: r.podMeta(), Spec: r.pod()},
+		},
+	}
+	if len(r.Users) > 0 {
+		deployment.Annotations = map[string]string{AnnotationUsers: users(r.Users)}
+	}
+	return deployment
+}
+
+// selector are the labels that tell the pods of this external-dns. They do not
+// carry the installation: what does is one of the objects that Signpost
+// applied, and pods are not.
+func (r renderer) selector() map[string]string {
+	labels := r.Record.Labels(r.Scope)
+	delete(labels, bundle.LabelInstallation)
+	delete(labels, bundle.LabelManagedBy)
+	labels[labelName] = App
+	return labels
+}
+
+func (r renderer) podMeta() metav1.ObjectMeta {
+	labels := maps.Clone(r.Record.Spec.PodLabels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	delete(labels, bundle.LabelInstallation)
+	maps.Copy(labels, r.selector())
+	meta := metav1.ObjectMeta{Labels: labels}
+	if fingerprint := r.credentials.fingerprint(); fingerprint != "" {
+		meta.Annotations = map[string]string{AnnotationCredentials: fingerprint}
+	}
+	return meta
+}
+
+func (r renderer) pod() corev1.PodSpec {
+	pod := corev1.PodSpec{
+		ServiceAccountName:           r.name,
+		AutomountServiceAccountToken: new(true),
+		EnableServiceLinks:           new(false), // external-dns reads EXTERNAL_DNS_…, which a Service's name could forge
+		SecurityContext: &corev1.PodSecurityContext{
+			RunAsNonRoot:   new(true),
+			RunAsUser:      new(unprivileged),
+			RunAsGroup:     new(unprivileged),
+			FSGroup:        new(unprivileged),
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+		Containers: []corev1.Container{r.container()},
+		Volumes:    r.credentials.volumes,
+	}
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(r.Record.Spec.ImagePullSecrets))) {
+		pod.ImagePullSecrets = append(pod.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
+	}
+	return pod
+}
+
+func (r renderer) container() corev1.Container {
+	return corev1.Container{
+		Name:            App,
+		Image:           r.Record.Image,
+		ImagePullPolicy: corev1.PullIfNotPresent,
+		Args:            literals(r.arguments.args),
+		Env:             r.credentials.environment,
+		VolumeMounts:    r.credentials.mounts,
+		Ports:           []corev1.ContainerPort{{Name: metricsPortName, ContainerPort: r.arguments.metricsPort, Protocol: corev1.ProtocolTCP}},
+		LivenessProbe:   probe(10, 30, 3),
+		ReadinessProbe:  probe(5, 10, 6),
+		SecurityContext: &corev1.SecurityContext{
+			AllowPrivilegeEscalation: new(false),
+			Privileged:               new(false),
+			ReadOnlyRootFilesystem:   new(true),
+			RunAsNonRoot:             new(true),
+			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		},
+		Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
+			Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("256Mi")},
+		},
+	}
+}
+
+// probe asks for external-dns' health. Delay and period are in seconds.
+func probe(delay, period, failures int32) *corev1.Probe {
+	return &corev1.Probe{
+		ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
+			Path: "/healthz", Port: intstr.FromString(metricsPortName), Scheme: corev1.URISchemeHTTP,
+		}},
+		InitialDelaySeconds: delay, PeriodSeconds: period, TimeoutSeconds: 5, SuccessThreshold: 1, FailureThreshold: failures,
+	}
+}

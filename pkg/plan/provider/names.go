@@ -1,0 +1,66 @@
+package provider
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+const (
+	namePrefix    = "external-dns-"
+	clusterSuffix = "-cluster"
+	longestName   = 52 // so that the names of its pods are host names
+	longestSlug   = 30
+)
+
+// DeploymentName is the name of the Deployment, and of what belongs to it, of a
+// record in a scope: external-dns-{record}, with -cluster behind in the cluster
+// scope, where that whole is an RFC 1123 label of at most 52 characters, else
+// external-dns-{slug}-{hash}. A record whose own name ends in -cluster gets a
+// hash in the public scope, for its plain name is that of another record's
+// cluster scope.
+func DeploymentName(record string, scope intent.Scope) string {
+	name := namePrefix + record
+	if scope == intent.ClusterScope {
+		name += clusterSuffix
+	}
+	taken := scope != intent.ClusterScope && strings.HasSuffix(record, clusterSuffix)
+	if plan.IsLabel(name) && len(name) <= longestName && !taken {
+		return name
+	}
+	return namePrefix + plan.Slug(record, longestSlug) + "-" + plan.Hash(record, string(scope))
+}
+
+// OwnerID is the txt-owner-id with which the external-dns marks its names: the
+// record's own txt-owner-id, else the generated one, which in the cluster scope
+// differs from cluster to cluster.
+func OwnerID(p plan.Provider) string {
+	if own, _ := p.Record.Spec.Parameters["txt-owner-id"].(string); strings.TrimSpace(own) != "" {
+		return strings.TrimSpace(own)
+	}
+	if p.Scope == intent.ClusterScope {
+		return plan.ClusterOwnerID(p.Record.Installation, p.Record.UID, p.Cluster)
+	}
+	return p.Record.OwnerID
+}
+
+// users are the groups that use the external-dns as the seed writes them,
+// "{composite app}/{version}/{group}", joined by commas. Long lists end in how
+// many more there are.
+func users(paths []string) string {
+	const most = 500 // 500 of them are at most 96 KB; all annotations of an object may have 256 KB
+	paths = slices.Sorted(slices.Values(paths))
+	var names []string
+	for _, path := range paths[:min(len(paths), most)] {
+		p := intent.Path(path)
+		names = append(names, p.Parent().Name()+"/"+p.Name())
+	}
+	text := strings.Join(names, ",")
+	if more := len(paths) - most; more > 0 {
+		text += ",+" + strconv.Itoa(more)
+	}
+	return text
+}

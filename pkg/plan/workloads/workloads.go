@@ -1,0 +1,140 @@
+// Package workloads renders the manifests of a group's apps for the clusters
+// that the apps run on.
+package workloads
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// Render makes each app's objects for each of the app's clusters, in the
+// logical cloud's namespace unless a manifest names one, with Signpost's labels
+// beside the manifest's own. Pod templates and selectors stay as they are. Each
+// cluster that gets an object also gets the logical cloud's Namespace. Apps
+// without manifests are somebody else's deployment and give nothing. The error
+// names the app and the manifest that cannot be read.
+func Render(g plan.Group) ([]bundle.Object, error) {
+	var out []bundle.Object
+	housed := map[string]bool{}
+	for _, app := range g.Apps {
+		manifests, err := flatten(app)
+		if err != nil {
+			return nil, err
+		}
+		if len(manifests) == 0 {
+			continue
+		}
+		for _, cluster := range app.Clusters {
+			if !housed[cluster] {
+				namespace, err := namespace(g, app.Name, cluster)
+				if err != nil {
+					return nil, err
+				}
+				out, housed[cluster] = append(out, namespace), true
+			}
+			for _, manifest := range manifests {
+				object, err := place(g, app.Name, cluster, manifest)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, object)
+			}
+		}
+	}
+	return out, nil
+}
+
+// namespace is the logical cloud's. It carries nothing of the group, for every
+// group of the logical cloud has the same.
+func namespace(g plan.Group, app, cluster string) (bundle.Object, error) {
+	return bundle.New(cluster, app, &corev1.Namespace{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+		ObjectMeta: metav1.ObjectMeta{Name: g.LogicalCloudNamespace, Labels: plan.Marks(g.Installation)},
+	})
+}
+
+// manifest is a Kubernetes object of any kind.
+type manifest = map[string]any
+
+// flatten reads the app's manifests, and the objects of v1 Lists among them.
+func flatten(app plan.App) ([]manifest, error) {
+	var out []manifest
+	for n, raw := range app.Manifests {
+		decoder := json.NewDecoder(bytes.NewReader(raw))
+		decoder.UseNumber()
+		var content manifest
+		if err := decoder.Decode(&content); err != nil {
+			return nil, fmt.Errorf("manifest %d of app %q: %w", n, app.Name, err)
+		}
+		objects, err := items(content)
+		if err != nil {
+			return nil, fmt.Errorf("manifest %d of app %q: %w", n, app.Name, err)
+		}
+		out = append(out, objects...)
+	}
+	return out, nil
+}
+
+func items(content manifest) ([]manifest, error) {
+	if content["apiVersion"] != "v1" || content["kind"] != "List" {
+		return []manifest{content}, nil
+	}
+	list, ok := content["items"].([]any)
+	if !ok && content["items"] != nil {
+		return nil, fmt.Errorf("the items of a List are no list")
+	}
+	var out []manifest
+	for n, item := range list {
+		object, ok := item.(manifest)
+		if !ok {
+			return nil, fmt.Errorf("item %d of a List is no object", n)
+		}
+		inner, err := items(object)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, inner...)
+	}
+	return out, nil
+}
+
+// place makes the object of a manifest for one cluster. The manifest stays as
+// it is.
+func place(g plan.Group, app, cluster string, content manifest) (bundle.Object, error) {
+	metadata, _ := content["metadata"].(manifest)
+	metadata = maps.Clone(metadata)
+	if metadata == nil {
+		metadata = manifest{}
+	}
+	if namespace, _ := metadata["namespace"].(string); namespace == "" {
+		metadata["namespace"] = g.LogicalCloudNamespace
+	}
+	labels, _ := metadata["labels"].(manifest)
+	labels = maps.Clone(labels)
+	if labels == nil {
+		labels = manifest{}
+	}
+	for key, value := range g.Labels(app) {
+		labels[key] = value
+	}
+	metadata["labels"] = labels
+	content = maps.Clone(content)
+	content["metadata"] = metadata
+	raw, err := json.Marshal(content)
+	if err != nil {
+		return bundle.Object{}, fmt.Errorf("app %q: %w", app, err)
+	}
+	object, err := bundle.Parse(cluster, app, raw)
+	if err != nil {
+		return bundle.Object{}, fmt.Errorf("app %q: %w", app, err)
+	}
+	return object, nil
+}

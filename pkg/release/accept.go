@@ -1,0 +1,185 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// attempts is how often a request tries again when others change what it has
+// read.
+const attempts = 10
+
+// Instantiate accepts a release of the group's intents as they are now. It is
+// allowed where nothing is current: when Created, Terminated or Failed, and
+// also while Terminating. Repeated with nothing changed it answers the same
+// again. confirm, unless empty, is the token of the plan that is accepted.
+func (s *Service) Instantiate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error) {
+	return s.accept(ctx, owner, intent.Instantiate, confirm, actor)
+}
+
+// Update accepts a new release for a group that is Instantiated or Updating.
+func (s *Service) Update(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error) {
+	return s.accept(ctx, owner, intent.Update, confirm, actor)
+}
+
+// Terminate accepts that nothing of the group is to be in any cluster. It is
+// idempotent.
+func (s *Service) Terminate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error) {
+	return s.accept(ctx, owner, intent.Terminate, confirm, actor)
+}
+
+func (s *Service) accept(ctx context.Context, owner intent.Path, action intent.Action, confirm, actor string) (intent.Accepted, error) {
+	var lost error
+	for range attempts {
+		accepted, err := s.tryAccept(ctx, owner, action, confirm, actor)
+		if intent.CodeOf(err) != intent.PreconditionFailed || confirm != "" {
+			return accepted, err
+		}
+		lost = err
+	}
+	return intent.Accepted{}, &intent.Error{Code: intent.Conflict, Detail: "others keep changing " + string(owner) + "; try again", Err: lost}
+}
+
+func (s *Service) tryAccept(ctx context.Context, owner intent.Path, action intent.Action, confirm, actor string) (intent.Accepted, error) {
+	p, err := s.propose(ctx, owner, action)
+	if err != nil {
+		return intent.Accepted{}, err
+	}
+	if confirm != "" && confirm != p.view.Token {
+		return intent.Accepted{}, &intent.Error{Code: intent.PreconditionFailed, Detail: "the plan that was confirmed is no longer what would happen; plan again"}
+	}
+	same, err := s.allowed(ctx, p)
+	if err != nil {
+		return intent.Accepted{}, err
+	}
+	if same {
+		return intent.Accepted{ContextID: p.lifecycle.ContextID, Revision: p.lifecycle.Seq}, nil
+	}
+	if len(p.view.Errors) > 0 {
+		return intent.Accepted{}, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s cannot %s; nothing was changed", owner, action), Fields: p.view.Errors}
+	}
+	next, err := s.next(ctx, p, actor)
+	if err != nil {
+		return intent.Accepted{}, err
+	}
+	if _, err := s.swap(ctx, owner, next); err != nil {
+		return intent.Accepted{}, err
+	}
+	s.wake(owner)
+	return intent.Accepted{ContextID: next.ContextID, Revision: next.Seq}, nil
+}
+
+// allowed judges the action in the group's state; same says that it has been
+// accepted already and changes nothing.
+func (s *Service) allowed(ctx context.Context, p *proposal) (same bool, err error) {
+	state := p.lifecycle.State()
+	refuse := func(remedy string) error {
+		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s is %s: %s", p.draft.group.Path, state, remedy)}
+	}
+	switch p.action {
+	case intent.Terminate:
+		return !p.lifecycle.deployed(), nil
+	case intent.Instantiate:
+		if !p.lifecycle.deployed() {
+			return false, nil
+		}
+		same, err := s.unchanged(ctx, p)
+		if err == nil && !same && state != intent.Failed {
+			err = refuse("its intents have changed since; update it, or terminate it first")
+		}
+		return same, err
+	}
+	if state != intent.Instantiated && state != intent.Updating {
+		return false, refuse("only what is Instantiated or Updating can be updated")
+	}
+	return s.unchanged(ctx, p)
+}
+
+// unchanged says whether the current release was made of the same inputs.
+func (s *Service) unchanged(ctx context.Context, p *proposal) (bool, error) {
+	release, err := s.loadRelease(ctx, p.lifecycle.ContextID)
+	if err != nil {
+		return false, err
+	}
+	return slices.Equal(release.Inputs, p.draft.inputs), nil
+}
+
+// next writes the release and the records that it pins, and answers the
+// lifecycle that makes them wanted.
+func (s *Service) next(ctx context.Context, p *proposal, actor string) (Lifecycle, error) {
+	l := p.lifecycle
+	l.Wanted, l.Settled, l.Failure, l.Since, l.Leftovers = p.action, false, "", s.Now().UTC(), nil
+	var uses []Use
+	if p.action != intent.Terminate {
+		if err := s.pin(ctx, p); err != nil {
+			return l, err
+		}
+		if l.ContextID != "" {
+			l.History = append(slices.Clone(l.History), Past{Seq: l.Seq, ContextID: l.ContextID})
+		}
+		l.OwnerUID, l.Seq, l.ContextID = p.draft.in.owner.UID, l.Seq+1, appcontext.NewID()
+		if err := s.saveRelease(ctx, l.ContextID, Release{Group: p.draft.group, Inputs: p.draft.inputs}); err != nil {
+			return l, err
+		}
+		uses = p.draft.uses
+		l.Refs = refs(p.draft)
+	}
+	l.Leaving = without(append(slices.Clone(l.Leaving), l.Uses...), uses)
+	l.Draining = without(l.Draining, uses)
+	l.Uses = uses
+	for _, use := range l.Leaving {
+		if !slices.Contains(l.Refs, use.Record) {
+			l.Refs = append(l.Refs, use.Record)
+		}
+	}
+	l.record(intent.Event{Time: l.Since, Actor: actor, Action: p.action, Revision: l.Seq, Outcome: "accepted"})
+	return l, nil
+}
+
+// without is the set of uses that are not among others.
+func without(uses, others []Use) []Use {
+	var out []Use
+	for _, use := range uses {
+		if !slices.Contains(others, use) && !slices.Contains(out, use) {
+			out = append(out, use)
+		}
+	}
+	return out
+}
+
+// refs are the documents that must stay while the release is in a cluster.
+func refs(d *draft) []intent.Path {
+	out := []intent.Path{d.group.Path, d.in.cloudPath}
+	for _, c := range d.group.Clusters {
+		ref, _ := ParseCluster(c.Name)
+		out = append(out, ref.Path())
+	}
+	for _, u := range d.uses {
+		out = append(out, u.Record)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// pin freezes the records of the draft that are not deployed yet.
+func (s *Service) pin(ctx context.Context, p *proposal) error {
+	for _, use := range p.draft.uses {
+		r := p.draft.records[use.Record.Name()]
+		l := r.lifecycle
+		if l.Deployed && sameRecord(l.Record, r.frozen) {
+			continue
+		}
+		l.Seq = r.seq()
+		l.Record, l.Deployed, l.PinnedAt, l.ContextID = r.frozen, true, s.Now().UTC(), appcontext.NewID()
+		stored, err := s.swapRecord(ctx, use.Record, l)
+		if err != nil {
+			return err
+		}
+		p.draft.records[use.Record.Name()] = recordDraft{lifecycle: stored, frozen: r.frozen}
+	}
+	return nil
+}

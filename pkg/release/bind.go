@@ -1,0 +1,168 @@
+package release
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// bind ties one DNS intent to the records that serve its names: the logical
+// cloud's records get the public addresses of all of the app's clusters, a
+// cluster's records that cluster's addresses alone.
+func (d *draft) bind(i dnsIntent) {
+	at := slices.IndexFunc(d.group.Apps, func(a plan.App) bool { return a.Name == i.spec.App })
+	if at < 0 {
+		d.fail(i.path, "/spec/app", "the deployment intent group has no app %q", i.spec.App)
+		return
+	}
+	app := d.group.Apps[at]
+	served := map[string]bool{}
+	if i.spec.Scope != intent.ClusterScope {
+		for _, name := range d.in.cloudRecords {
+			d.bindRecord(i, app, name, intent.Public, "", app.Clusters, served)
+		}
+	}
+	if i.spec.Scope != intent.Public {
+		for _, cluster := range app.Clusters {
+			for _, value := range d.in.ownRecords[cluster] {
+				d.bindOwnRecord(i, app, cluster, value, served)
+			}
+		}
+	}
+	for n, host := range i.spec.Hostnames {
+		if !served[host] {
+			d.fail(i.path, "/spec/hostnames/"+strconv.Itoa(n), "no record serves %q: associate one whose domain-filter or zones cover it with logical cloud %q or with the app's clusters%s", host, d.group.LogicalCloud, chosen(i.spec))
+		}
+	}
+}
+
+func chosen(i intent.DNSIntent) string {
+	if len(i.Records) == 0 {
+		return ""
+	}
+	return ", among the intent's records " + strings.Join(i.Records, ", ")
+}
+
+// bindOwnRecord binds a value of a cluster's association.
+func (d *draft) bindOwnRecord(i dnsIntent, app plan.App, cluster, value string, served map[string]bool) {
+	name, ours := d.in.recordName(value)
+	if !ours {
+		return
+	}
+	if _, known := d.records[name]; !known {
+		d.warn("cluster %s is associated with record %q, which project %q does not have", cluster, name, d.group.Project.Name)
+		return
+	}
+	d.bindRecord(i, app, name, intent.ClusterScope, cluster, []string{cluster}, served)
+}
+
+// bindRecord adds the names that a record covers to its binding. For the
+// public scope, cluster is empty: the record's home.
+func (d *draft) bindRecord(i dnsIntent, app plan.App, name string, scope intent.Scope, cluster string, sources []string, served map[string]bool) {
+	record, known := d.records[name]
+	if !known || len(i.spec.Records) > 0 && !slices.Contains(i.spec.Records, name) {
+		return
+	}
+	if cluster == "" {
+		if record.frozen.Home == nil {
+			markAll(served, i.spec.Hostnames) // that the home is missing has been said
+			return
+		}
+		cluster = record.frozen.Home.String()
+	}
+	coverage := externaldns.NewCoverage(record.frozen.Spec.Provider, record.frozen.Spec.Parameters)
+	for _, host := range i.spec.Hostnames {
+		if !coverage.Covers(host) {
+			continue
+		}
+		served[host] = true
+		binding := d.binding(plan.Binding{
+			App: app.Name, Service: i.spec.ServiceName, Namespace: cmp.Or(i.spec.Namespace, app.Namespace),
+			Record: name, Scope: scope, Cluster: cluster, Sources: sources,
+		})
+		d.addHost(binding, i, plan.Host{Name: host, TTL: i.spec.TTL, Types: i.spec.RecordTypes})
+	}
+}
+
+func markAll(served map[string]bool, hosts []string) {
+	for _, host := range hosts {
+		served[host] = true
+	}
+}
+
+// binding finds or adds the binding of an app service, record and scope.
+func (d *draft) binding(b plan.Binding) *plan.Binding {
+	for n := range d.group.Bindings {
+		if compareBindings(d.group.Bindings[n], b) == 0 {
+			return &d.group.Bindings[n]
+		}
+	}
+	d.group.Bindings = append(d.group.Bindings, b)
+	return &d.group.Bindings[len(d.group.Bindings)-1]
+}
+
+// addHost adds a name to a binding. Two intents may give the same name to the
+// same service, as long as they agree.
+func (d *draft) addHost(b *plan.Binding, i dnsIntent, host plan.Host) {
+	for _, other := range b.Hosts {
+		if other.Name != host.Name {
+			continue
+		}
+		if other.TTL != host.TTL || !slices.Equal(other.Types, host.Types) {
+			d.fail(i.path, "/spec/hostnames", "another intent gives %q to service %q with another ttl or other recordTypes", host.Name, b.Service)
+		}
+		return
+	}
+	b.Hosts = append(b.Hosts, host)
+}
+
+// finishBindings brings the bindings into order, refuses names that two of
+// them would fight over, and lists the providers in use.
+func (d *draft) finishBindings() {
+	slices.SortFunc(d.group.Bindings, compareBindings)
+	for n := range d.group.Bindings {
+		b := &d.group.Bindings[n]
+		slices.SortFunc(b.Hosts, func(x, y plan.Host) int { return strings.Compare(x.Name, y.Name) })
+		use := Use{Record: d.records[b.Record].frozen.Path, Scope: b.Scope, Cluster: b.Cluster}
+		if !slices.Contains(d.uses, use) {
+			d.uses = append(d.uses, use)
+		}
+		for _, other := range d.group.Bindings[:n] {
+			d.checkShared(other, *b)
+		}
+	}
+	slices.SortFunc(d.uses, compareUses)
+}
+
+// checkShared refuses what two bindings cannot both have: one object's name,
+// or one name of one record, in one cluster, from both scopes, over which two
+// external-dns would fight.
+func (d *draft) checkShared(a, b plan.Binding) {
+	twin := a
+	twin.Namespace = b.Namespace
+	if compareBindings(twin, b) == 0 {
+		d.fail(d.in.owner.Path, "/spec/apps", "service %q of app %q is named in two namespaces, %s and %s; give one of them another app", b.Service, b.App, a.Namespace, b.Namespace)
+	}
+	if a.Record != b.Record || a.Cluster != b.Cluster || a.Scope == b.Scope {
+		return
+	}
+	for _, host := range a.Hosts {
+		if slices.ContainsFunc(b.Hosts, func(h plan.Host) bool { return h.Name == host.Name }) {
+			d.fail(d.records[a.Record].frozen.Path, "", "%q would be published on %s in both scopes of the record: its external-dns would fight over it; set the intent's scope, or remove one association", host.Name, a.Cluster)
+		}
+	}
+}
+
+func compareBindings(a, b plan.Binding) int {
+	return cmp.Or(cmp.Compare(a.App, b.App), cmp.Compare(a.Service, b.Service), cmp.Compare(a.Namespace, b.Namespace),
+		cmp.Compare(a.Record, b.Record), cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Cluster, b.Cluster))
+}
+
+func compareUses(a, b Use) int {
+	return cmp.Or(cmp.Compare(a.Record, b.Record), cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Cluster, b.Cluster))
+}

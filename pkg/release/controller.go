@@ -1,0 +1,119 @@
+package release
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// The controller's rhythm.
+const (
+	scanEvery  = 10 * time.Second      // all owners are looked at
+	waitFirst  = 50 * time.Millisecond // before an unsettled owner is looked at again, doubling
+	waitMost   = 2 * time.Second       // at most so long
+	stepLimit  = 30 * time.Second      // a step that takes longer is given up and repeated
+	steppers   = 4                     // owners that are stepped at once
+	sweepAfter = 10 * time.Minute      // contexts that crashed writers left are removed then
+)
+
+// Controller executes the steps of all owners: those that a request has just
+// changed, those whose Services were observed to change, those that are not
+// settled yet, and, at times, all.
+type Controller struct {
+	service *Service
+	queue   workqueue.TypedRateLimitingInterface[intent.Path]
+}
+
+// NewController makes a controller over a Service.
+func NewController(service *Service) *Controller {
+	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[intent.Path](waitFirst, waitMost)
+	return &Controller{service: service, queue: workqueue.NewTypedRateLimitingQueue(limiter)}
+}
+
+// Run works until ctx ends.
+func (c *Controller) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for range steppers {
+		g.Go(func() error { c.work(ctx); return nil })
+	}
+	g.Go(func() error { c.feed(ctx); return nil })
+	g.Go(func() error { c.keepWatching(ctx); return nil })
+	context.AfterFunc(ctx, c.queue.ShutDown)
+	return g.Wait()
+}
+
+// feed puts owners into the queue.
+func (c *Controller) feed(ctx context.Context) {
+	tick := time.NewTicker(scanEvery)
+	defer tick.Stop()
+	c.scan(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case owner := <-c.service.nudge:
+			c.queue.Forget(owner)
+			c.queue.Add(owner)
+		case <-tick.C:
+			c.scan(ctx)
+		}
+	}
+}
+
+// scan finds the owners that have a lifecycle, and sweeps what nobody owns.
+func (c *Controller) scan(ctx context.Context) {
+	page, err := c.service.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
+	if err != nil {
+		c.service.Logger.WarnContext(ctx, "owners cannot be listed", "error", err)
+		return
+	}
+	for _, doc := range page.Items {
+		c.queue.Add(intent.Path(strings.TrimPrefix(string(doc.Path), intent.LifecycleCollection+"/")))
+	}
+	if err := c.service.Contexts.Sweep(ctx, sweepAfter); err != nil {
+		c.service.Logger.WarnContext(ctx, "old app contexts cannot be swept", "error", err)
+	}
+}
+
+func (c *Controller) work(ctx context.Context) {
+	for {
+		owner, stop := c.queue.Get()
+		if stop {
+			return
+		}
+		settled, err := c.step(ctx, owner)
+		if err != nil && ctx.Err() == nil {
+			c.log(ctx, owner, err)
+		}
+		if settled && err == nil {
+			c.queue.Forget(owner)
+		} else {
+			c.queue.AddRateLimited(owner)
+		}
+		c.queue.Done(owner)
+	}
+}
+
+func (c *Controller) step(ctx context.Context, owner intent.Path) (settled bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, stepLimit)
+	defer cancel()
+	if IsRecord(owner) {
+		return true, c.service.StepRecord(ctx, owner)
+	}
+	return c.service.StepGroup(ctx, owner)
+}
+
+// log tells of a failed step. Lost races are everyday business.
+func (c *Controller) log(ctx context.Context, owner intent.Path, err error) {
+	if intent.CodeOf(err) == appcontext.ErrStale {
+		c.service.Logger.DebugContext(ctx, "a step lost a race and is repeated", "owner", owner)
+		return
+	}
+	c.service.Logger.WarnContext(ctx, "a step failed and is repeated", "owner", owner, "error", err)
+}

@@ -1,0 +1,233 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// draft is a release in the making: what the inputs amount to, and what is
+// wrong with them.
+type draft struct {
+	in       *inputs
+	group    plan.Group
+	records  map[string]recordDraft // the records in use, by name
+	uses     []Use                  // ordered, none twice
+	inputs   []Input                // what it follows from, ordered by path
+	errors   []intent.Field
+	warnings []string
+}
+
+// recordDraft is a record as the release would deploy it.
+type recordDraft struct {
+	lifecycle RecordLifecycle // as stored
+	frozen    plan.Record     // as it is deployed, or would be pinned now
+}
+
+// live says whether the record is deployed already.
+func (r recordDraft) live() bool {
+	return r.lifecycle.Deployed && r.lifecycle.Record.UID == r.frozen.UID
+}
+
+// seq is the frozen record's number, as it is or as pinning it would make it.
+func (r recordDraft) seq() int64 {
+	if r.live() {
+		return r.lifecycle.Seq
+	}
+	return r.lifecycle.Seq + 1
+}
+
+func (d *draft) fail(path intent.Path, pointer, format string, args ...any) {
+	d.errors = append(d.errors, intent.Field{Pointer: string(path) + "#" + pointer, Detail: fmt.Sprintf(format, args...)})
+}
+
+func (d *draft) warn(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !slices.Contains(d.warnings, text) {
+		d.warnings = append(d.warnings, text)
+	}
+}
+
+// draft resolves the inputs: which apps run where, which records serve which
+// names, and where each record's external-dns lives.
+func (s *Service) draft(ctx context.Context, in *inputs) (*draft, error) {
+	d := &draft{in: in, records: map[string]recordDraft{}}
+	spec := in.group.Spec
+	namespace := in.cloud.Spec.Namespace
+	version := in.owner.Path.Parent().Name()
+	app, version, _ := strings.Cut(version, "/")
+	d.group = plan.Group{
+		Installation: s.Installation, Path: in.owner.Path, UID: in.owner.UID, Suspend: spec.Suspend,
+		Project:      plan.Project{Name: in.project.Metadata.Name, Namespace: in.project.Spec.Namespace},
+		CompositeApp: app, Version: version, Name: in.group.Metadata.Name,
+		LogicalCloud: spec.LogicalCloud, LogicalCloudNamespace: namespace,
+	}
+	for _, app := range spec.Apps {
+		d.group.Apps = append(d.group.Apps, d.app(app))
+	}
+	slices.SortFunc(d.group.Apps, func(a, b plan.App) int { return strings.Compare(a.Name, b.Name) })
+	if err := s.draftRecords(ctx, d); err != nil {
+		return nil, err
+	}
+	for _, i := range in.intents {
+		d.bind(i)
+	}
+	d.finishBindings()
+	d.collectClusters()
+	d.checkProviders()
+	d.inputs = in.list()
+	for _, name := range slices.Sorted(maps.Keys(d.records)) {
+		r := d.records[name]
+		d.inputs = append(d.inputs, Input{Path: lifecyclePath(r.frozen.Path), UID: r.frozen.UID, Revision: r.seq()})
+	}
+	return d, nil
+}
+
+// app selects an app's clusters: those it names, else all members, narrowed
+// by labels.
+func (d *draft) app(app intent.App) plan.App {
+	out := plan.App{Name: app.Name, Namespace: app.Namespace, Manifests: app.Manifests}
+	if out.Namespace == "" {
+		out.Namespace = d.in.cloud.Spec.Namespace
+	}
+	names := d.in.members
+	if len(app.Clusters) > 0 {
+		names = nil
+		for _, ref := range app.Clusters {
+			if !slices.Contains(d.in.members, ref.String()) {
+				d.fail(d.in.owner.Path, "/spec/apps", "app %q names cluster %s, which is no cluster reference of logical cloud %q", app.Name, ref, d.in.group.Spec.LogicalCloud)
+				continue
+			}
+			names = append(names, ref.String())
+		}
+	}
+	for _, name := range names {
+		if labelled(d.in.clusters[name].Spec.Labels, app.ClusterLabels) && !slices.Contains(out.Clusters, name) {
+			out.Clusters = append(out.Clusters, name)
+		}
+	}
+	slices.Sort(out.Clusters)
+	if len(out.Clusters) == 0 {
+		d.warn("app %q runs on no cluster: logical cloud %q has none that fits", app.Name, d.in.group.Spec.LogicalCloud)
+	}
+	return out
+}
+
+func labelled(have, want map[string]string) bool {
+	for key, value := range want {
+		if have[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// draftRecords pins each associated record: as it is deployed, or as it would
+// be now.
+func (s *Service) draftRecords(ctx context.Context, d *draft) error {
+	for _, name := range slices.Sorted(maps.Keys(d.in.records)) {
+		doc := d.in.records[name]
+		lifecycle, err := s.recordLifecycle(ctx, doc.Path)
+		if err != nil {
+			return err
+		}
+		draft := recordDraft{lifecycle: lifecycle, frozen: lifecycle.Record}
+		if !lifecycle.Deployed || lifecycle.Record.UID != doc.UID {
+			if draft.frozen, err = s.freeze(doc, d.group.Project, nil, lifecycle); err != nil {
+				return err
+			}
+		}
+		d.records[name] = draft
+		if slices.Contains(d.in.cloudRecords, name) {
+			draft.frozen.Home = s.home(d, name, draft)
+			d.records[name] = draft
+		}
+	}
+	for _, name := range d.in.cloudRecords {
+		if _, known := d.records[name]; !known {
+			d.fail(d.in.cloudPath, "/kv-pairs/"+intent.AssociationName, "names record %q, which project %q does not have", name, d.group.Project.Name)
+		}
+	}
+	return nil
+}
+
+// home is where a record's public external-dns lives: where it is pinned, else
+// as the record, the logical cloud or the server says, else the logical
+// cloud's only cluster.
+func (s *Service) home(d *draft, name string, r recordDraft) *intent.ClusterRef {
+	implied := r.frozen.Spec.DeployOn
+	if implied == nil {
+		implied = d.in.cloud.Spec.ControllerCluster
+	}
+	if implied == nil {
+		implied = s.ControllerCluster
+	}
+	if implied == nil && len(d.in.members) == 1 {
+		only, _ := ParseCluster(d.in.members[0])
+		implied = &only
+	}
+	pinned := r.frozen.Home
+	if !r.live() {
+		pinned = nil
+	}
+	switch {
+	case pinned != nil && implied != nil && *implied != *pinned:
+		d.fail(d.in.cloudPath, "/spec/controllerCluster", "record %q lives on %s, where other deployments use it, but logical cloud %q implies %s; use the same controllerCluster, or set the record's deployOn", name, pinned, d.in.group.Spec.LogicalCloud, implied)
+		return pinned
+	case pinned != nil:
+		return pinned
+	case implied == nil:
+		d.fail(r.frozen.Path, "/spec/deployOn", "it is not said where external-dns of record %q is to live: set deployOn of the record, controllerCluster of logical cloud %q, or --controller-cluster of the server", name, d.in.group.Spec.LogicalCloud)
+	}
+	return implied
+}
+
+// collectClusters lists the clusters that the release touches and refuses
+// those that it cannot.
+func (d *draft) collectClusters() {
+	names := map[string]bool{}
+	for _, app := range d.group.Apps {
+		for _, cluster := range app.Clusters {
+			names[cluster] = true
+		}
+	}
+	for _, b := range d.group.Bindings {
+		names[b.Cluster] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		cluster, known := d.in.clusters[name]
+		ref, _ := ParseCluster(name)
+		spec := cluster.Spec
+		switch {
+		case !known:
+			d.fail(ref.Path(), "", "cluster %s does not exist", name)
+		case spec.Directory == "" && spec.KubeconfigRef == "":
+			d.fail(ref.Path(), "/spec/kubeconfig", "cluster %s is inventory only: it needs a kubeconfig or a directory for Signpost to push to it", name)
+		case len(spec.Projects) > 0 && !slices.Contains(spec.Projects, d.group.Project.Name):
+			d.fail(ref.Path(), "/spec/projects", "cluster %s does not admit project %q", name, d.group.Project.Name)
+		}
+		d.group.Clusters = append(d.group.Clusters, plan.Cluster{Name: name, Directory: spec.Directory})
+	}
+}
+
+// checkProviders refuses an owner id of the user's that two deployments would
+// share: each would take the other's names for its own.
+func (d *draft) checkProviders() {
+	for _, use := range d.uses {
+		record := d.records[use.Record.Name()].frozen
+		own, _ := record.Spec.Parameters["txt-owner-id"].(string)
+		if first := d.firstUse(use.Record); own != "" && first != use {
+			d.fail(record.Path, "/spec/external-dns-parameters/txt-owner-id", "the owner id %q would be used by two deployments of the record, on %s and on %s; leave it out, and each gets one of its own", own, first.Cluster, use.Cluster)
+		}
+	}
+}
+
+func (d *draft) firstUse(record intent.Path) Use {
+	at := slices.IndexFunc(d.uses, func(u Use) bool { return u.Record == record })
+	return d.uses[at]
+}

@@ -1,0 +1,147 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// noteDrains writes down, with each record, which DNSEndpoints are about to
+// go, so that their external-dns outlives the names that they published.
+func (s *Service) noteDrains(ctx context.Context, group intent.Path, before, after bundle.Bundle) error {
+	going := map[Use][]string{}
+	for _, c := range bundle.Diff(before, after) {
+		if c.Action == bundle.Delete && c.ID.Kind == endpointKind {
+			use := useOf(group, c.ID.Cluster, c.Old)
+			going[use] = append(going[use], c.ID.Name)
+		}
+	}
+	for _, use := range slices.SortedFunc(maps.Keys(going), compareUses) {
+		if err := s.noteDrain(ctx, use, going[use]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const endpointKind = "DNSEndpoint"
+
+// useOf reads the provider of a DNSEndpoint from its labels.
+func useOf(group intent.Path, cluster string, raw []byte) Use {
+	var object endpointsOf
+	_ = json.Unmarshal(raw, &object) // it was rendered here; without labels it belongs to no provider
+	labels := object.Metadata.Labels
+	record := intent.Join("projects", group.Segment("projects"), "dns-update-records", labels[bundle.LabelRecord])
+	return Use{Record: record, Scope: intent.Scope(labels[bundle.LabelScope]), Cluster: cluster}
+}
+
+func (s *Service) noteDrain(ctx context.Context, use Use, endpoints []string) error {
+	l, err := s.recordLifecycle(ctx, use.Record)
+	if err != nil {
+		return err
+	}
+	key := drainKey(use.Scope, use.Cluster)
+	drain, known := l.Draining[key]
+	merged := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(drain.Endpoints), endpoints...))))
+	if known && drain.Since.IsZero() && slices.Equal(merged, drain.Endpoints) {
+		return nil
+	}
+	l.Draining = maps.Clone(l.Draining)
+	if l.Draining == nil {
+		l.Draining = map[string]Drain{}
+	}
+	l.Draining[key] = Drain{Endpoints: merged}
+	_, err = s.swapRecord(ctx, use.Record, l)
+	return err
+}
+
+// drain says whether an external-dns has outlived the names of the
+// DNSEndpoints that went, and notes the time from which that counts.
+func (s *Service) drain(ctx context.Context, l RecordLifecycle, use Use) (RecordLifecycle, bool, error) {
+	key := drainKey(use.Scope, use.Cluster)
+	drain, draining := l.Draining[key]
+	if !draining {
+		return l, true, nil
+	}
+	entries, _, err := s.Ledger.Cluster(ctx, use.Cluster)
+	if err != nil {
+		return l, false, err
+	}
+	there := slices.ContainsFunc(entries, func(e ledger.Entry) bool {
+		return e.ID.Kind == endpointKind && e.ID.Namespace == l.Record.Project.Namespace && slices.Contains(drain.Endpoints, e.ID.Name)
+	})
+	now := s.Now().UTC()
+	switch {
+	case there:
+		return l, false, nil
+	case drain.Since.IsZero():
+		l.Draining = maps.Clone(l.Draining)
+		l.Draining[key] = Drain{Endpoints: drain.Endpoints, Since: now}
+	case now.Sub(drain.Since) < ReleaseTimeout(l.Record.Spec):
+		return l, false, nil
+	default:
+		l.Draining = maps.Clone(l.Draining)
+		delete(l.Draining, key)
+	}
+	l, err = s.swapRecord(ctx, use.Record, l)
+	_, still := l.Draining[key]
+	return l, !still, err
+}
+
+// ReleaseTimeout is how long an external-dns outlives the last DNSEndpoint, so
+// that it removes the names: as the record says, else twice its interval and a
+// minute.
+func ReleaseTimeout(r intent.Record) time.Duration {
+	if timeout, err := time.ParseDuration(r.ReleaseTimeout); err == nil && timeout > 0 {
+		return timeout
+	}
+	return 2*externaldns.Interval(r.Parameters) + time.Minute
+}
+
+// noteLeftovers writes down which names terminate leaves behind by design:
+// those of records whose policy never deletes.
+func (s *Service) noteLeftovers(ctx context.Context, group intent.Path, l Lifecycle, before bundle.Bundle) (Lifecycle, error) {
+	if l.Wanted != intent.Terminate || len(before) == 0 {
+		return l, nil
+	}
+	for _, o := range before {
+		if o.Kind != endpointKind {
+			continue
+		}
+		record, err := s.recordLifecycle(ctx, useOf(group, o.Cluster, o.JSON).Record)
+		if err != nil {
+			return l, err
+		}
+		if policy, keeps := keepsNames(record.Record); keeps {
+			l.Leftovers = append(l.Leftovers, leftovers(o, policy)...)
+		}
+	}
+	if len(l.Leftovers) == 0 {
+		return l, nil
+	}
+	return s.swap(ctx, group, l)
+}
+
+func keepsNames(r plan.Record) (policy string, keeps bool) {
+	policy, _ = r.Spec.Parameters["policy"].(string)
+	return policy, policy == "upsert-only" || policy == "create-only"
+}
+
+func leftovers(o bundle.Object, policy string) []intent.Leftover {
+	names := map[nameKey][]string{}
+	collectNames(o.JSON, names)
+	var out []intent.Leftover
+	for _, key := range slices.SortedFunc(maps.Keys(names), compareNames) {
+		out = append(out, intent.Leftover{Name: key.name, Type: key.kind, Record: key.record, Reason: fmt.Sprintf("policy %s never deletes names", policy)})
+	}
+	return out
+}

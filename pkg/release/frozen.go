@@ -1,0 +1,94 @@
+package release
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// Release is what a group's lifecycle points to: the frozen inputs. It is
+// written once, under its context id, and never changed.
+type Release struct {
+	Group  plan.Group `json:"group"`
+	Inputs []Input    `json:"inputs"` // ordered by path
+}
+
+// Input is one document that a release follows from.
+type Input struct {
+	Path     intent.Path `json:"path"`
+	UID      string      `json:"uid"`
+	Revision int64       `json:"revision"`
+}
+
+const releasePrefix = "/signpost/release/"
+
+func releaseKey(contextID string) string { return releasePrefix + contextID + "/" }
+
+// chunkSize is how many bytes of a compressed release go into one key.
+const chunkSize = 512 << 10
+
+// saveRelease writes a release. A crash in between leaves chunks that nobody
+// points to.
+func (s *Service) saveRelease(ctx context.Context, contextID string, r Release) error {
+	raw, err := compress(r)
+	if err != nil {
+		return err
+	}
+	for n := 0; len(raw) > 0; n++ {
+		part := raw[:min(chunkSize, len(raw))]
+		raw = raw[len(part):]
+		if _, _, err := s.KV.Txn(ctx, nil, kv.Put(fmt.Sprintf("%s%06d", releaseKey(contextID), n), part)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadRelease reads a release back.
+func (s *Service) loadRelease(ctx context.Context, contextID string) (Release, error) {
+	var r Release
+	items, _, err := s.KV.Range(ctx, kv.Range{Prefix: releaseKey(contextID)})
+	if err != nil {
+		return r, err
+	}
+	var raw bytes.Buffer
+	for _, item := range items {
+		raw.Write(item.Value)
+	}
+	unzip, err := gzip.NewReader(&raw)
+	if err != nil {
+		return r, fmt.Errorf("release %s: %w", contextID, err)
+	}
+	text, err := io.ReadAll(unzip)
+	if err != nil {
+		return r, fmt.Errorf("release %s: %w", contextID, err)
+	}
+	err = json.Unmarshal(text, &r)
+	return r, err
+}
+
+func (s *Service) dropRelease(ctx context.Context, contextID string) error {
+	_, _, err := s.KV.Txn(ctx, nil, kv.DeletePrefix(releaseKey(contextID)))
+	return err
+}
+
+func compress(r Release) ([]byte, error) {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	if _, err := zip.Write(raw); err != nil {
+		return nil, err
+	}
+	err = zip.Close()
+	return out.Bytes(), err
+}

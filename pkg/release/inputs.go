@@ -1,0 +1,265 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// inputs are the documents that a group's release follows from, as read.
+type inputs struct {
+	owner        intent.Document
+	project      intent.Resource[intent.Project]
+	group        intent.Resource[intent.DeploymentIntentGroup]
+	cloud        intent.Resource[intent.LogicalCloud]
+	cloudPath    intent.Path
+	clusters     map[string]intent.Resource[intent.Cluster] // of the logical cloud and the homes, by "provider+cluster"
+	members      []string                                   // the logical cloud's clusters, ordered
+	cloudRecords []string                                   // values of the logical cloud's association
+	ownRecords   map[string][]string                        // values of each cluster's association
+	intents      []dnsIntent                                // ordered by path
+	records      map[string]intent.Document                 // the project's records that are associated, by name
+	read         map[intent.Path]Input
+}
+
+// dnsIntent is a DNS intent with the path that errors about it name.
+type dnsIntent struct {
+	path intent.Path
+	spec intent.DNSIntent
+}
+
+// gather reads a group's inputs until two readings agree, so that what is
+// frozen was the state at one time.
+func (s *Service) gather(ctx context.Context, owner intent.Path) (*inputs, error) {
+	before, err := s.readInputs(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	const attempts = 10
+	for range attempts {
+		again, err := s.readInputs(ctx, owner)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Equal(before.list(), again.list()) {
+			return again, nil
+		}
+		before = again
+	}
+	return nil, &intent.Error{Code: intent.Conflict, Detail: "the inputs of " + string(owner) + " keep changing; try again"}
+}
+
+// list is what was read, ordered by path.
+func (in *inputs) list() []Input {
+	out := make([]Input, 0, len(in.read))
+	for _, i := range in.read {
+		out = append(out, i)
+	}
+	slices.SortFunc(out, func(a, b Input) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	return out
+}
+
+func (s *Service) readInputs(ctx context.Context, owner intent.Path) (*inputs, error) {
+	in := &inputs{
+		clusters: map[string]intent.Resource[intent.Cluster]{}, ownRecords: map[string][]string{},
+		records: map[string]intent.Document{}, read: map[intent.Path]Input{},
+	}
+	project := intent.Join("projects", owner.Segment("projects"))
+	var err error
+	if in.owner, err = s.Documents.Get(ctx, owner); err != nil {
+		return nil, err
+	}
+	if in.group, err = note[intent.DeploymentIntentGroup](in, in.owner); err != nil {
+		return nil, err
+	}
+	if in.project, err = get[intent.Project](ctx, s.Documents, in, project); err != nil {
+		return nil, err
+	}
+	in.cloudPath = project.Child("logical-clouds", in.group.Spec.LogicalCloud)
+	if in.cloud, err = get[intent.LogicalCloud](ctx, s.Documents, in, in.cloudPath); err != nil {
+		return nil, err
+	}
+	for _, read := range []func(context.Context, *inputs) error{s.readMembers, s.readAssociations, s.readIntents, s.readRecords, s.readHomes} {
+		if err := read(ctx, in); err != nil {
+			return nil, err
+		}
+	}
+	return in, nil
+}
+
+// get reads and decodes a document, and notes it as an input.
+func get[Spec any](ctx context.Context, store intent.Store, in *inputs, path intent.Path) (intent.Resource[Spec], error) {
+	doc, err := store.Get(ctx, path)
+	if err != nil {
+		return intent.Resource[Spec]{}, err
+	}
+	return note[Spec](in, doc)
+}
+
+func note[Spec any](in *inputs, doc intent.Document) (intent.Resource[Spec], error) {
+	in.read[doc.Path] = Input{Path: doc.Path, UID: doc.UID, Revision: doc.Revision}
+	return intent.Of[Spec](doc)
+}
+
+func (s *Service) readMembers(ctx context.Context, in *inputs) error {
+	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(in.cloudPath) + "/cluster-references"})
+	if err != nil {
+		return err
+	}
+	for _, doc := range page.Items {
+		ref, err := note[intent.ClusterReference](in, doc)
+		if err != nil {
+			return err
+		}
+		if err := s.readCluster(ctx, in, ref.Spec); err != nil {
+			return err
+		}
+		if !slices.Contains(in.members, ref.Spec.String()) {
+			in.members = append(in.members, ref.Spec.String())
+		}
+	}
+	slices.Sort(in.members)
+	return nil
+}
+
+func (s *Service) readCluster(ctx context.Context, in *inputs, ref intent.ClusterRef) error {
+	if _, known := in.clusters[ref.String()]; known {
+		return nil
+	}
+	cluster, err := get[intent.Cluster](ctx, s.Documents, in, ref.Path())
+	if err != nil {
+		return err
+	}
+	in.clusters[ref.String()] = cluster
+	return nil
+}
+
+func (s *Service) readAssociations(ctx context.Context, in *inputs) error {
+	values, err := s.readAssociation(ctx, in, in.cloudPath)
+	if err != nil {
+		return err
+	}
+	in.cloudRecords = values
+	for _, member := range in.members {
+		ref, _ := ParseCluster(member)
+		if values, err = s.readAssociation(ctx, in, ref.Path()); err != nil {
+			return err
+		}
+		in.ownRecords[member] = values
+	}
+	return nil
+}
+
+// readAssociation answers the values of an owner's dns-update-record-list, in
+// their order; none when it has no such document.
+func (s *Service) readAssociation(ctx context.Context, in *inputs, owner intent.Path) ([]string, error) {
+	pairs, err := get[intent.KVPairs](ctx, s.Documents, in, owner.Child("kv-pairs", intent.AssociationName))
+	if intent.CodeOf(err) == intent.NotFound {
+		return nil, nil
+	}
+	var values []string
+	for _, pair := range pairs.Spec.KV {
+		for _, raw := range pair {
+			var value string
+			if json.Unmarshal(raw, &value) == nil && value != "" && !slices.Contains(values, value) {
+				values = append(values, value)
+			}
+		}
+	}
+	return values, err
+}
+
+func (s *Service) readIntents(ctx context.Context, in *inputs) error {
+	groups, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(in.owner.Path) + "/traffic-group-intents"})
+	if err != nil {
+		return err
+	}
+	for _, group := range groups.Items {
+		page, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(group.Path) + "/dns-intents"})
+		if err != nil {
+			return err
+		}
+		for _, doc := range page.Items {
+			resource, err := note[intent.DNSIntent](in, doc)
+			if err != nil {
+				return err
+			}
+			in.intents = append(in.intents, dnsIntent{doc.Path, resource.Spec})
+		}
+	}
+	return nil
+}
+
+// readRecords reads the records that the associations name for this project.
+// A bare name in a cluster's association may name no record here.
+func (s *Service) readRecords(ctx context.Context, in *inputs) error {
+	names := slices.Clone(in.cloudRecords)
+	for _, member := range in.members {
+		for _, value := range in.ownRecords[member] {
+			if name, ours := in.recordName(value); ours {
+				names = append(names, name)
+			}
+		}
+	}
+	for _, name := range names {
+		path := in.recordPath(name)
+		if _, known := in.read[path]; known {
+			continue
+		}
+		doc, err := s.Documents.Get(ctx, path)
+		if intent.CodeOf(err) == intent.NotFound {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		in.records[name] = doc
+		in.read[path] = Input{Path: path, UID: doc.UID, Revision: doc.Revision}
+	}
+	return nil
+}
+
+// recordName reads a value of a cluster's association: "project/record", or a
+// bare name that means the planning project's record.
+func (in *inputs) recordName(value string) (name string, ours bool) {
+	project, record, qualified := strings.Cut(value, "/")
+	if !qualified {
+		return value, true
+	}
+	return record, project == in.project.Metadata.Name
+}
+
+func (in *inputs) recordPath(name string) intent.Path {
+	return intent.Join("projects", in.project.Metadata.Name, "dns-update-records", name)
+}
+
+// readHomes reads the clusters that may become a home and are no members.
+func (s *Service) readHomes(ctx context.Context, in *inputs) error {
+	homes := []*intent.ClusterRef{in.cloud.Spec.ControllerCluster, s.ControllerCluster}
+	for _, doc := range in.records {
+		record, err := intent.Of[intent.Record](doc)
+		if err != nil {
+			return err
+		}
+		homes = append(homes, record.Spec.DeployOn)
+	}
+	for _, home := range homes {
+		if home == nil {
+			continue
+		}
+		err := s.readCluster(ctx, in, *home)
+		if err != nil && intent.CodeOf(err) != intent.NotFound {
+			return err
+		}
+	}
+	return nil
+}
+
+// ParseCluster reads "provider+cluster".
+func ParseCluster(name string) (intent.ClusterRef, bool) {
+	provider, cluster, ok := strings.Cut(name, "+")
+	return intent.ClusterRef{ClusterProvider: provider, Cluster: cluster}, ok
+}

@@ -1,0 +1,355 @@
+package release
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/provider"
+)
+
+// Plan tells what an action would do to a group, and changes nothing. An empty
+// action means instantiate when nothing is current, else update.
+func (s *Service) Plan(ctx context.Context, owner intent.Path, action intent.Action) (intent.Plan, error) {
+	p, err := s.propose(ctx, owner, action)
+	return p.view, err
+}
+
+// proposal is an action thought through: the release that it would make, and
+// how the clusters' objects would change.
+type proposal struct {
+	action    intent.Action
+	lifecycle Lifecycle
+	draft     *draft
+	view      intent.Plan
+}
+
+func (s *Service) propose(ctx context.Context, owner intent.Path, action intent.Action) (*proposal, error) {
+	in, err := s.gather(ctx, owner)
+	if err != nil {
+		return &proposal{}, err
+	}
+	p := &proposal{action: action}
+	if p.lifecycle, err = s.lifecycle(ctx, owner, in.owner.UID); err != nil {
+		return p, err
+	}
+	if p.action == "" {
+		p.action = intent.Instantiate
+		if p.lifecycle.deployed() {
+			p.action = intent.Update
+		}
+	}
+	if p.draft, err = s.draft(ctx, in); err != nil {
+		return p, err
+	}
+	if p.action == intent.Terminate {
+		p.draft.errors, p.draft.warnings = nil, nil
+	}
+	changes, err := s.changes(ctx, p)
+	if err != nil {
+		return p, err
+	}
+	p.view = view(p, changes)
+	return p, nil
+}
+
+// changes compares what is current, of the group and of the providers that it
+// uses or would use, with what the action would make of it.
+func (s *Service) changes(ctx context.Context, p *proposal) ([]bundle.Change, error) {
+	pointer, err := s.Contexts.Current(ctx, groupOwner(p.draft.group.Path))
+	if err != nil {
+		return nil, err
+	}
+	before, err := s.Contexts.Objects(ctx, pointer)
+	if err != nil {
+		return nil, err
+	}
+	var after bundle.Bundle
+	if p.action != intent.Terminate {
+		contents, err := fill(ctx, p.draft.group, p.draft.frozen(), s.peek)
+		if err != nil {
+			return nil, err
+		}
+		p.draft.explain(contents)
+		after = contents.objects
+	}
+	providersBefore, providersAfter, err := s.providers(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	old, err := bundle.Collect(append(slices.Clone(before), providersBefore...))
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := bundle.Collect(append(slices.Clone(after), providersAfter...))
+	return bundle.Diff(old, wanted), err
+}
+
+// frozen are the records that the draft would deploy, by name.
+func (d *draft) frozen() map[string]plan.Record {
+	out := map[string]plan.Record{}
+	for name, r := range d.records {
+		out[name] = r.frozen
+	}
+	return out
+}
+
+// explain warns of what the choices of addresses leave open.
+func (d *draft) explain(c contents) {
+	for n, choice := range c.choices {
+		b := d.group.Bindings[n]
+		for _, cluster := range choice.Unknown {
+			d.warn("the addresses of Service %s/%s on %s are not known yet", b.Namespace, b.Service, cluster)
+		}
+		for _, cluster := range choice.Absent {
+			d.warn("there is no Service %s/%s on %s", b.Namespace, b.Service, cluster)
+		}
+		for _, r := range choice.Rejected {
+			d.warn("%s of %s on %s is not published: %s", r.Target, r.Object, r.Cluster, r.Reason)
+		}
+		for _, w := range choice.Warnings {
+			d.warn("%s", w)
+		}
+	}
+}
+
+// providers are the objects, before and after, of every external-dns that the
+// group uses now or would use.
+func (s *Service) providers(ctx context.Context, p *proposal) (before, after []bundle.Object, err error) {
+	uses := slices.Clone(p.lifecycle.Uses)
+	if !p.lifecycle.deployed() {
+		uses = nil
+	}
+	if p.action != intent.Terminate {
+		uses = append(uses, p.draft.uses...)
+	}
+	slices.SortFunc(uses, compareUses)
+	for _, use := range slices.Compact(uses) {
+		pointer, err := s.Contexts.Current(ctx, use.owner())
+		if err != nil {
+			return nil, nil, err
+		}
+		current, err := s.Contexts.Objects(ctx, pointer)
+		if err != nil {
+			return nil, nil, err
+		}
+		before = append(before, current...)
+		wanted, err := s.provider(ctx, p, use)
+		if err != nil {
+			return nil, nil, err
+		}
+		after = append(after, wanted...)
+	}
+	return before, after, nil
+}
+
+// provider renders one external-dns as it would be after the action; nothing
+// when nobody would use it any more.
+func (s *Service) provider(ctx context.Context, p *proposal, use Use) ([]bundle.Object, error) {
+	users, err := s.users(ctx, use)
+	if err != nil {
+		return nil, err
+	}
+	own := string(p.draft.group.Path)
+	users = slices.DeleteFunc(users, func(u string) bool { return u == own })
+	if p.action != intent.Terminate && slices.Contains(p.draft.uses, use) {
+		users = append(users, own)
+	}
+	if len(users) == 0 {
+		return nil, nil
+	}
+	slices.Sort(users)
+	record, known := p.draft.records[use.Record.Name()]
+	frozen := record.frozen
+	if !known {
+		lifecycle, err := s.recordLifecycle(ctx, use.Record)
+		if err != nil {
+			return nil, err
+		}
+		frozen = lifecycle.Record
+	}
+	objects, findings, err := provider.Render(plan.Provider{Record: frozen, Scope: use.Scope, Cluster: use.Cluster, Users: users})
+	for _, f := range findings {
+		if p.action != intent.Terminate {
+			p.draft.fail(use.Record, f.Pointer, "%s", f.Detail)
+		}
+	}
+	return objects, err
+}
+
+func (u Use) owner() appcontext.Owner {
+	return appcontext.ProviderOwner(string(u.Record), string(u.Scope), u.Cluster)
+}
+
+func groupOwner(path intent.Path) appcontext.Owner { return appcontext.Owner(path) }
+
+// observation answers what a Service was last seen to offer.
+func (s *Service) observation(ctx context.Context, service address.Service) (*address.Observation, error) {
+	seen, err := s.Observed.Service(ctx, service)
+	if err != nil || seen == nil {
+		return nil, err
+	}
+	return &seen.Observation, nil
+}
+
+// peek answers an observation, or looks at the live Service when there is none.
+func (s *Service) peek(ctx context.Context, service address.Service) (*address.Observation, error) {
+	seen, err := s.observation(ctx, service)
+	if err != nil || seen != nil || s.Peek == nil {
+		return seen, err
+	}
+	seen, err = s.Peek(ctx, service)
+	if err != nil {
+		s.Logger.DebugContext(ctx, "a cluster did not answer a plan", "cluster", service.Cluster, "error", err)
+		return nil, nil
+	}
+	return seen, nil
+}
+
+// view writes the proposal down for users, with its token.
+func view(p *proposal, changes []bundle.Change) intent.Plan {
+	v := intent.Plan{Objects: []intent.ObjectChange{}, Names: []intent.NameChange{}, Warnings: []string{}, Errors: []intent.Field{}}
+	for _, c := range changes {
+		v.Objects = append(v.Objects, objectChange(c))
+	}
+	v.Names = append(v.Names, nameChanges(changes, p.pendingNames())...)
+	v.Warnings = append(v.Warnings, p.draft.warnings...)
+	v.Errors = append(v.Errors, p.draft.errors...)
+	v.Token = token(p, v)
+	return v
+}
+
+func objectChange(c bundle.Change) intent.ObjectChange {
+	return intent.ObjectChange{
+		Cluster: c.ID.Cluster, Action: string(c.Action), Kind: c.ID.Kind, Namespace: c.ID.Namespace, Name: c.ID.Name, Diff: diffText(c),
+	}
+}
+
+// token binds a plan to the revisions of its inputs and to its actions, but
+// not to addresses, which change by themselves.
+func token(p *proposal, v intent.Plan) string {
+	hash := sha256.New()
+	fmt.Fprintln(hash, p.action, p.lifecycle.Seq, p.lifecycle.Wanted)
+	for _, i := range p.draft.inputs {
+		fmt.Fprintln(hash, i.Path, i.UID, i.Revision)
+	}
+	for _, o := range v.Objects {
+		if o.Kind != "DNSEndpoint" {
+			fmt.Fprintln(hash, o.Action, o.Cluster, o.Kind, o.Namespace, o.Name)
+		}
+	}
+	names := map[string]bool{}
+	for _, n := range v.Names {
+		names[n.Action+" "+n.Record+" "+n.Name] = n.Action != "unchanged"
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if names[name] {
+			fmt.Fprintln(hash, name)
+		}
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:16])
+}
+
+// pendingNames are the names that the release would have whatever addresses
+// its clusters offer.
+func (p *proposal) pendingNames() []nameKey {
+	var keys []nameKey
+	if p.action == intent.Terminate {
+		return nil
+	}
+	for _, b := range p.draft.group.Bindings {
+		for _, h := range b.Hosts {
+			keys = append(keys, nameKey{name: h.Name, record: b.Record})
+		}
+	}
+	return keys
+}
+
+// nameKey identifies a published name; the type is empty where no address is
+// known yet.
+type nameKey struct{ name, kind, record string }
+
+func compareNames(a, b nameKey) int {
+	return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.kind, b.kind), strings.Compare(a.record, b.record))
+}
+
+// nameChanges reads the changes of names out of the changes of DNSEndpoints.
+// A pending name that no DNSEndpoint holds is created without targets.
+func nameChanges(changes []bundle.Change, pending []nameKey) []intent.NameChange {
+	before, after := map[nameKey][]string{}, map[nameKey][]string{}
+	for _, c := range changes {
+		if c.ID.Kind == "DNSEndpoint" {
+			collectNames(c.Old, before)
+			collectNames(c.New, after)
+		}
+	}
+	for _, key := range pending {
+		named := func(k nameKey) bool { return k.name == key.name && k.record == key.record }
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(after)), named) {
+			key.kind = "A"
+			after[key] = nil
+		}
+	}
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
+	slices.SortFunc(keys, compareNames)
+	var out []intent.NameChange
+	for _, key := range slices.Compact(keys) {
+		out = append(out, nameChange(key, before, after))
+	}
+	return out
+}
+
+func nameChange(key nameKey, before, after map[nameKey][]string) intent.NameChange {
+	old, was := before[key]
+	wanted, is := after[key]
+	change := intent.NameChange{Name: key.name, Type: key.kind, Record: key.record, Targets: []string{}}
+	change.Targets = append(change.Targets, wanted...)
+	switch {
+	case !is:
+		change.Action, change.Targets = "delete", append(change.Targets, old...)
+	case !was:
+		change.Action = "create"
+	case slices.Equal(old, wanted):
+		change.Action = "unchanged"
+	default:
+		change.Action = "update"
+	}
+	return change
+}
+
+// endpointsOf reads what a DNSEndpoint publishes.
+type endpointsOf struct {
+	Metadata struct {
+		Labels map[string]string `json:"labels"`
+	} `json:"metadata"`
+	Spec struct {
+		Endpoints []struct {
+			DNSName    string   `json:"dnsName"`
+			RecordType string   `json:"recordType"`
+			Targets    []string `json:"targets"`
+		} `json:"endpoints"`
+	} `json:"spec"`
+}
+
+func collectNames(raw []byte, into map[nameKey][]string) {
+	var object endpointsOf
+	if len(raw) == 0 || json.Unmarshal(raw, &object) != nil {
+		return
+	}
+	record := object.Metadata.Labels[bundle.LabelRecord]
+	for _, e := range object.Spec.Endpoints {
+		key := nameKey{name: e.DNSName, kind: e.RecordType, record: record}
+		into[key] = slices.Compact(slices.Sorted(slices.Values(append(into[key], e.Targets...))))
+	}
+}

@@ -1,0 +1,138 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// RecordLifecycle is the document that pins a record as it is deployed. It
+// lives in the internal lifecycle collection under the record's path. While
+// the record is deployed it refers to the record, its home and its sealed
+// values, so that none of these can be deleted.
+type RecordLifecycle struct {
+	Seq       int64            `json:"seq"` // of the frozen record, from 1
+	Record    plan.Record      `json:"record"`
+	Deployed  bool             `json:"deployed"`  // an external-dns of it is, or is about to be, in a cluster
+	ContextID string           `json:"contextID"` // of the last pinning or update
+	PinnedAt  time.Time        `json:"pinnedAt"`
+	Draining  map[string]Drain `json:"draining,omitempty"`
+	Events    []intent.Event   `json:"events,omitempty"`
+
+	revision int64
+}
+
+// Drain is an external-dns without users that stays until the names that it
+// published are gone.
+type Drain struct {
+	Endpoints []string  `json:"endpoints"` // names of the DNSEndpoints that went last
+	Since     time.Time `json:"since"`     // when all of them were confirmed to be gone; zero before
+}
+
+func drainKey(scope intent.Scope, cluster string) string { return string(scope) + "/" + cluster }
+
+func (s *Service) recordLifecycle(ctx context.Context, record intent.Path) (RecordLifecycle, error) {
+	var l RecordLifecycle
+	revision, err := readDocument(ctx, s.Documents, lifecyclePath(record), &l)
+	l.revision = revision
+	return l, err
+}
+
+func (s *Service) swapRecord(ctx context.Context, record intent.Path, l RecordLifecycle) (RecordLifecycle, error) {
+	var refs []intent.Path
+	if l.Deployed {
+		refs = recordRefs(l.Record)
+	}
+	if extra := len(l.Events) - keptEvents; extra > 0 {
+		l.Events = slices.Clone(l.Events[extra:])
+	}
+	revision, err := swapDocument(ctx, s.Documents, lifecyclePath(record), l, refs, l.revision)
+	l.revision = revision
+	return l, err
+}
+
+func recordRefs(r plan.Record) []intent.Path {
+	refs := []intent.Path{r.Path}
+	if r.Home != nil {
+		refs = append(refs, r.Home.Path())
+	}
+	for _, c := range r.Spec.Credentials {
+		if c.ValueRef != "" {
+			refs = append(refs, intent.Join(intent.SecretCollection, c.ValueRef))
+		}
+	}
+	return refs
+}
+
+// freeze pins a live record: its spec, its external-dns version, its owner id.
+// What was pinned before stays, but for what the spec now says otherwise.
+func (s *Service) freeze(doc intent.Document, project plan.Project, home *intent.ClusterRef, before RecordLifecycle) (plan.Record, error) {
+	resource, err := intent.Of[intent.Record](doc)
+	if err != nil {
+		return plan.Record{}, err
+	}
+	r := plan.Record{
+		Installation: s.Installation, Path: doc.Path, UID: doc.UID, Project: project,
+		Revision: doc.Revision, Name: doc.Path.Name(), Spec: resource.Spec, Home: home,
+	}
+	pinned := ""
+	if before.Record.UID == doc.UID && before.Deployed {
+		pinned = before.Record.Version
+	}
+	r.Version, r.Image = s.image(resource.Spec, pinned)
+	r.OwnerID = plan.OwnerID(s.Installation, doc.UID)
+	if own, ok := resource.Spec.Parameters["txt-owner-id"].(string); ok && own != "" {
+		r.OwnerID = own
+	}
+	return r, nil
+}
+
+// defaultRegistry is where the Kubernetes project publishes external-dns.
+const defaultRegistry = "registry.k8s.io"
+
+// image resolves the external-dns version and image of a record: the record's
+// own, else the pinned version, else the default.
+func (s *Service) image(spec intent.Record, pinned string) (version, image string) {
+	if spec.Image != "" {
+		return versionOf(spec.Image), spec.Image
+	}
+	version = spec.Version
+	if version == "" {
+		version = pinned
+	}
+	if version == "" {
+		version = externaldns.DefaultVersion.String()
+	}
+	registry := s.ImageRegistry
+	if registry == "" {
+		registry = defaultRegistry
+	}
+	return version, path.Join(registry, "external-dns", "external-dns") + ":" + version
+}
+
+// versionOf reads the version from an image's tag. An image whose tag is no
+// version counts as the default version.
+func versionOf(image string) string {
+	name, _, _ := strings.Cut(image, "@")
+	if _, tag, tagged := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ":"); tagged {
+		if v, err := externaldns.ParseVersion(tag); err == nil {
+			return v.String()
+		}
+	}
+	return externaldns.DefaultVersion.String()
+}
+
+// sameRecord says whether two frozen records deploy the same.
+func sameRecord(a, b plan.Record) bool {
+	a.Revision, b.Revision = 0, 0
+	x, _ := json.Marshal(a)
+	y, _ := json.Marshal(b)
+	return string(x) == string(y)
+}

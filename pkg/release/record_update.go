@@ -1,0 +1,170 @@
+package release
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/provider"
+)
+
+// recordProposal is a record's update thought through.
+type recordProposal struct {
+	before RecordLifecycle
+	frozen plan.Record // the record as it is now
+	view   intent.Plan
+}
+
+// PlanRecord tells what an update of a record would do to what is deployed of
+// it, and changes nothing.
+func (s *Service) PlanRecord(ctx context.Context, record intent.Path) (intent.Plan, error) {
+	p, err := s.proposeRecord(ctx, record)
+	return p.view, err
+}
+
+// UpdateRecord brings a record as it is now to every external-dns that is
+// deployed of it: parameters, credentials and, where the record names one,
+// another version. confirm, unless empty, is the token of the plan that is
+// accepted.
+func (s *Service) UpdateRecord(ctx context.Context, record intent.Path, confirm, actor string) (intent.Accepted, error) {
+	p, err := s.proposeRecord(ctx, record)
+	if err != nil {
+		return intent.Accepted{}, err
+	}
+	if confirm != "" && confirm != p.view.Token {
+		return intent.Accepted{}, &intent.Error{Code: intent.PreconditionFailed, Detail: "the plan that was confirmed is no longer what would happen; plan again"}
+	}
+	if len(p.view.Errors) > 0 {
+		return intent.Accepted{}, &intent.Error{Code: intent.Conflict, Detail: string(record) + " cannot be updated; nothing was changed", Fields: p.view.Errors}
+	}
+	accepted := intent.Accepted{ContextID: p.before.ContextID, Revision: p.before.Seq}
+	if p.before.Seq > 0 && sameRecord(p.before.Record, p.frozen) {
+		return accepted, nil
+	}
+	next := p.before
+	next.Seq++
+	next.Record, next.ContextID, next.PinnedAt = p.frozen, appcontext.NewID(), s.Now().UTC()
+	next.Events = append(slices.Clone(next.Events), intent.Event{Time: next.PinnedAt, Actor: actor, Action: intent.Update, Revision: next.Seq, Outcome: "accepted"})
+	if _, err := s.swapRecord(ctx, record, next); err != nil {
+		return intent.Accepted{}, err
+	}
+	s.wake(record)
+	return intent.Accepted{ContextID: next.ContextID, Revision: next.Seq}, nil
+}
+
+func (s *Service) proposeRecord(ctx context.Context, record intent.Path) (*recordProposal, error) {
+	p := &recordProposal{}
+	doc, err := s.Documents.Get(ctx, record)
+	if err != nil {
+		return p, err
+	}
+	project, err := s.projectOf(ctx, record)
+	if err != nil {
+		return p, err
+	}
+	if p.before, err = s.recordLifecycle(ctx, record); err != nil {
+		return p, err
+	}
+	home := p.before.Record.Home
+	if p.frozen, err = s.freeze(doc, project, home, p.before); err != nil {
+		return p, err
+	}
+	var changes []bundle.Change
+	var errs []intent.Field
+	if to := p.frozen.Spec.DeployOn; to != nil && home != nil && p.before.Deployed && *to != *home {
+		errs = append(errs, intent.Field{Pointer: string(record) + "#/spec/deployOn", Detail: fmt.Sprintf("the record is deployed on %s; terminate its users first, then it moves to %s at its next use", home, to)})
+	}
+	pointers, err := s.Contexts.Below(ctx, appcontext.ProviderOwners(string(record)))
+	if err != nil {
+		return p, err
+	}
+	for _, pointer := range pointers {
+		part, findings, err := s.providerChanges(ctx, pointer, p.frozen)
+		if err != nil {
+			return p, err
+		}
+		changes = append(changes, part...)
+		for _, f := range findings {
+			errs = append(errs, intent.Field{Pointer: string(record) + "#" + f.Pointer, Detail: f.Detail})
+		}
+	}
+	p.view = recordView(p, changes, errs)
+	return p, nil
+}
+
+// providerChanges compares one external-dns with how a frozen record would
+// deploy it.
+func (s *Service) providerChanges(ctx context.Context, pointer appcontext.Pointer, record plan.Record) ([]bundle.Change, []intent.Field, error) {
+	if pointer.ContextID == "" {
+		return nil, nil, nil
+	}
+	before, err := s.Contexts.Objects(ctx, pointer)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, scope, cluster, _ := pointer.Owner.Provider()
+	use := Use{Record: record.Path, Scope: intent.Scope(scope), Cluster: cluster}
+	users, err := s.users(ctx, use)
+	if err != nil {
+		return nil, nil, err
+	}
+	objects, findings, err := provider.Render(plan.Provider{Record: record, Scope: use.Scope, Cluster: cluster, Users: users})
+	if err != nil || len(findings) > 0 {
+		return nil, findings, err
+	}
+	after, err := bundle.Collect(objects)
+	return bundle.Diff(before, after), nil, err
+}
+
+func recordView(p *recordProposal, changes []bundle.Change, errs []intent.Field) intent.Plan {
+	v := intent.Plan{Objects: []intent.ObjectChange{}, Names: []intent.NameChange{}, Warnings: []string{}, Errors: []intent.Field{}}
+	hash := sha256.New()
+	fmt.Fprintln(hash, p.before.Seq, p.frozen.UID, p.frozen.Revision)
+	for _, c := range changes {
+		v.Objects = append(v.Objects, objectChange(c))
+		fmt.Fprintln(hash, c.Action, c.ID)
+	}
+	v.Errors = append(v.Errors, errs...)
+	if !p.before.Deployed {
+		v.Warnings = append(v.Warnings, "nothing of the record is deployed: it takes effect at its first use")
+	}
+	v.Token = hex.EncodeToString(hash.Sum(nil)[:16])
+	return v
+}
+
+func (s *Service) projectOf(ctx context.Context, path intent.Path) (plan.Project, error) {
+	doc, err := s.Documents.Get(ctx, intent.Join("projects", path.Segment("projects")))
+	if err != nil {
+		return plan.Project{}, err
+	}
+	project, err := intent.Of[intent.Project](doc)
+	return plan.Project{Name: doc.Path.Name(), Namespace: project.Spec.Namespace}, err
+}
+
+// StepRecord brings every external-dns of a record to what its users need, and
+// lets the groups that use it choose addresses by its rules.
+func (s *Service) StepRecord(ctx context.Context, record intent.Path) error {
+	pointers, err := s.Contexts.Below(ctx, appcontext.ProviderOwners(string(record)))
+	if err != nil {
+		return err
+	}
+	for _, p := range pointers {
+		path, scope, cluster, _ := p.Owner.Provider()
+		if err := s.StepProvider(ctx, Use{Record: intent.Path(path), Scope: intent.Scope(scope), Cluster: cluster}); err != nil {
+			return err
+		}
+	}
+	return s.eachGroup(ctx, record, func(group intent.Path, _ Lifecycle) { s.wake(group) })
+}
+
+// IsRecord tells a record's path from a group's.
+func IsRecord(owner intent.Path) bool {
+	return strings.HasSuffix(owner.Collection(), "/dns-update-records")
+}

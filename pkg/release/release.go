@@ -1,0 +1,59 @@
+// Package release freezes intents into releases and brings them to the
+// clusters' app contexts.
+//
+// A request (instantiate, update, terminate) reads all inputs, plans, and
+// swaps the owner's Lifecycle document to a new immutable release; it is
+// accepted then. What follows is done by Steps, again and again until the
+// owner's app context says what its release says: a step reads the lifecycle,
+// the release and what the clusters were observed to offer, and commits or
+// rewrites the context. Steps are synchronous and may be repeated or raced by
+// other replicas at any point; each write compares what was read.
+package release
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/observed"
+)
+
+// Options configure a Service.
+type Options struct {
+	Documents         intent.Store
+	KV                kv.KV
+	Contexts          *appcontext.Store
+	Ledger            *ledger.Ledger
+	Observed          *observed.Store
+	Peek              func(ctx context.Context, service address.Service) (*address.Observation, error) // a live look for plans; nil: none
+	Installation      string                                                                           // generated id
+	ControllerCluster *intent.ClusterRef                                                               // the server's default home of external-dns
+	ImageRegistry     string                                                                           // replaces registry.k8s.io in default images
+	Now               func() time.Time
+	Logger            *slog.Logger
+}
+
+// Service accepts lifecycle requests and executes their steps.
+type Service struct {
+	Options
+	nudge chan intent.Path // owners that a request has just changed
+}
+
+// New makes a Service.
+func New(options Options) *Service {
+	return &Service{Options: options, nudge: make(chan intent.Path, 1024)}
+}
+
+// wake lets the controller look at an owner at once. When it is behind, its
+// scan finds the owner.
+func (s *Service) wake(owner intent.Path) {
+	select {
+	case s.nudge <- owner:
+	default:
+	}
+}

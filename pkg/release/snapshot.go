@@ -1,0 +1,182 @@
+package release
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/provider"
+)
+
+// Snapshot is all that is known of a group, from which its status follows.
+type Snapshot struct {
+	Owner     appcontext.Owner
+	Lifecycle Lifecycle
+	Group     plan.Group               // of the wanted release; zero before the first
+	Committed bool                     // the wanted release's context is current
+	Objects   bundle.Bundle            // of the current context
+	Going     bundle.Bundle            // of the context that was withdrawn
+	Choices   []address.Choice         // of the group's bindings, from what is observed now
+	Clusters  map[string]ClusterReport // every cluster that the release or the context touches
+	Providers []ProviderReport         // those in use, then those that are draining
+}
+
+// ClusterReport is what is known of a cluster.
+type ClusterReport struct {
+	Reachability *observed.Reachability // nil: nobody has tried yet
+	Entries      map[bundle.ID]ledger.Entry
+}
+
+// ProviderReport is what is known of one external-dns.
+type ProviderReport struct {
+	Owner    appcontext.Owner
+	Use      Use
+	Record   plan.Record
+	Seq      int64
+	OwnerID  string
+	Objects  bundle.Bundle        // of its current context
+	Observed *observed.Deployment // nil where it cannot be observed
+	Cluster  ClusterReport
+}
+
+// Snapshot reads what is known of a group.
+func (s *Service) Snapshot(ctx context.Context, group intent.Path) (Snapshot, error) {
+	snap := Snapshot{Owner: groupOwner(group), Clusters: map[string]ClusterReport{}}
+	doc, err := s.Documents.Get(ctx, group)
+	if err != nil {
+		return snap, err
+	}
+	if snap.Lifecycle, err = s.lifecycle(ctx, group, doc.UID); err != nil || snap.Lifecycle.Seq == 0 {
+		return snap, err
+	}
+	pointer, err := s.Contexts.Current(ctx, snap.Owner)
+	if err != nil {
+		return snap, err
+	}
+	if snap.Objects, err = s.Contexts.Objects(ctx, pointer); err != nil {
+		return snap, err
+	}
+	snap.Committed = pointer.ContextID == snap.Lifecycle.ContextID || !snap.Lifecycle.deployed() && pointer.ContextID == ""
+	if err := s.snapRelease(ctx, &snap); err != nil {
+		return snap, err
+	}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(pointer.Clusters)), maps.Keys(pointer.Withdrawn))
+	for cluster := range pointer.Withdrawn {
+		going, err := s.Contexts.WithdrawnFrom(ctx, pointer, cluster)
+		if err != nil {
+			return snap, err
+		}
+		snap.Going = append(snap.Going, going...)
+	}
+	for _, c := range snap.Group.Clusters {
+		names = append(names, c.Name)
+	}
+	for _, name := range names {
+		if snap.Clusters[name], err = s.reportCluster(ctx, name); err != nil {
+			return snap, err
+		}
+	}
+	for _, use := range append(slices.Clone(snap.Lifecycle.Uses), snap.Lifecycle.Draining...) {
+		report, err := s.reportProvider(ctx, use)
+		if err != nil {
+			return snap, err
+		}
+		snap.Providers = append(snap.Providers, report)
+	}
+	return snap, nil
+}
+
+// snapRelease reads the wanted release and folds what is observed into it.
+func (s *Service) snapRelease(ctx context.Context, snap *Snapshot) error {
+	release, err := s.loadRelease(ctx, snap.Lifecycle.ContextID)
+	if err != nil {
+		return err
+	}
+	snap.Group = release.Group
+	records, err := s.pinned(ctx, release.Group)
+	if err != nil {
+		return err
+	}
+	contents, err := fill(ctx, release.Group, records, s.observation)
+	snap.Choices = contents.choices
+	return err
+}
+
+func (s *Service) reportCluster(ctx context.Context, cluster string) (ClusterReport, error) {
+	r := ClusterReport{Entries: map[bundle.ID]ledger.Entry{}}
+	var err error
+	if r.Reachability, err = s.Observed.Reachability(ctx, cluster); err != nil {
+		return r, err
+	}
+	entries, _, err := s.Ledger.Cluster(ctx, cluster)
+	for _, e := range entries {
+		r.Entries[e.ID] = e
+	}
+	return r, err
+}
+
+func (s *Service) reportProvider(ctx context.Context, use Use) (ProviderReport, error) {
+	r := ProviderReport{Owner: use.owner(), Use: use}
+	l, err := s.recordLifecycle(ctx, use.Record)
+	if err != nil {
+		return r, err
+	}
+	r.Record, r.Seq = l.Record, l.Seq
+	r.OwnerID = provider.OwnerID(plan.Provider{Record: l.Record, Scope: use.Scope, Cluster: use.Cluster})
+	pointer, err := s.Contexts.Current(ctx, use.owner())
+	if err != nil {
+		return r, err
+	}
+	if r.Objects, err = s.Contexts.Objects(ctx, pointer); err != nil {
+		return r, err
+	}
+	if r.Cluster, err = s.reportCluster(ctx, use.Cluster); err != nil {
+		return r, err
+	}
+	r.Observed, err = s.Observed.Deployment(ctx, use.Cluster, l.Record.Project.Namespace, provider.DeploymentName(l.Record.Name, use.Scope))
+	return r, err
+}
+
+// RecordSnapshot is all that is known of a record that is deployed.
+type RecordSnapshot struct {
+	Lifecycle RecordLifecycle
+	Providers []ProviderReport // ordered by scope and cluster
+}
+
+// RecordSnapshot reads what is known of a record.
+func (s *Service) RecordSnapshot(ctx context.Context, record intent.Path) (RecordSnapshot, error) {
+	var snap RecordSnapshot
+	doc, err := s.Documents.Get(ctx, record)
+	if err != nil {
+		return snap, err
+	}
+	if snap.Lifecycle, err = s.recordLifecycle(ctx, record); err != nil {
+		return snap, err
+	}
+	if snap.Lifecycle.Record.UID != doc.UID {
+		return RecordSnapshot{}, nil
+	}
+	pointers, err := s.Contexts.Below(ctx, appcontext.ProviderOwners(string(record)))
+	if err != nil {
+		return snap, err
+	}
+	for _, p := range pointers {
+		if p.ContextID == "" {
+			continue
+		}
+		_, scope, cluster, _ := p.Owner.Provider()
+		report, err := s.reportProvider(ctx, Use{Record: record, Scope: intent.Scope(scope), Cluster: cluster})
+		if err != nil {
+			return snap, err
+		}
+		snap.Providers = append(snap.Providers, report)
+	}
+	return snap, nil
+}

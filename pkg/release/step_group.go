@@ -1,0 +1,190 @@
+package release
+
+import (
+	"context"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// StepGroup brings a group's app context to what its release and the clusters'
+// observations say, then its providers, and notes when all of it has been
+// applied. It reports whether anything is left to wait for. It may be called
+// at any time, by several replicas at once; the error of a lost race has the
+// code appcontext.ErrStale, and the caller calls again.
+func (s *Service) StepGroup(ctx context.Context, group intent.Path) (settled bool, err error) {
+	l, err := s.storedLifecycle(ctx, group)
+	if err != nil || l.Seq == 0 {
+		return true, err
+	}
+	was, err := s.Contexts.Current(ctx, groupOwner(group))
+	if err != nil {
+		return false, err
+	}
+	if err := s.stepProviders(ctx, l.Uses); err != nil {
+		return false, s.noteFailure(ctx, group, l, err)
+	}
+	if l, err = s.makeCurrent(ctx, group, l, was); err != nil {
+		return false, s.noteFailure(ctx, group, l, err)
+	}
+	if err := s.stepProviders(ctx, l.Draining); err != nil {
+		return false, err
+	}
+	return s.settle(ctx, group, l)
+}
+
+func (s *Service) stepProviders(ctx context.Context, uses []Use) error {
+	for _, use := range uses {
+		if err := s.StepProvider(ctx, use); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeCurrent commits the group's context, or rewrites what has changed in it,
+// and lets go of the providers that the context no longer relies on. Before
+// DNSEndpoints go, their external-dns is told to outlive them.
+func (s *Service) makeCurrent(ctx context.Context, group intent.Path, l Lifecycle, was appcontext.Pointer) (Lifecycle, error) {
+	next, err := s.wanted(ctx, l)
+	if err != nil {
+		return l, err
+	}
+	before, err := s.Contexts.Objects(ctx, was)
+	if err != nil {
+		return l, err
+	}
+	if err := s.noteDrains(ctx, group, before, next.Objects); err != nil {
+		return l, err
+	}
+	if l, err = s.noteLeftovers(ctx, group, l, before); err != nil {
+		return l, err
+	}
+	if was.ContextID == next.ID {
+		err = s.rewrite(ctx, was, before, next.Objects)
+	} else {
+		_, err = s.Contexts.Commit(ctx, was, next)
+	}
+	if err != nil {
+		return l, err
+	}
+	return s.leave(ctx, group, l)
+}
+
+// wanted is the context that the lifecycle asks for, one without an ID when
+// nothing is to be in the clusters.
+func (s *Service) wanted(ctx context.Context, l Lifecycle) (appcontext.Context, error) {
+	if !l.deployed() {
+		return appcontext.Context{}, nil
+	}
+	release, err := s.loadRelease(ctx, l.ContextID)
+	if err != nil {
+		return appcontext.Context{}, err
+	}
+	records, err := s.pinned(ctx, release.Group)
+	if err != nil {
+		return appcontext.Context{}, err
+	}
+	contents, err := fill(ctx, release.Group, records, s.observation)
+	return appcontext.Context{ID: l.ContextID, Meta: meta(release.Group), Objects: contents.objects, Services: contents.services}, err
+}
+
+// leave moves the providers that the context has stopped to rely on from
+// Leaving to Draining, and drops releases that are too old to keep.
+func (s *Service) leave(ctx context.Context, group intent.Path, l Lifecycle) (Lifecycle, error) {
+	if len(l.Leaving) == 0 && l.Failure == "" && len(l.History) <= keptReleases {
+		return l, nil
+	}
+	l.Draining = without(append(slices.Clone(l.Draining), l.Leaving...), l.Uses)
+	l.Leaving, l.Failure = nil, ""
+	for len(l.History) > keptReleases {
+		if err := s.dropRelease(ctx, l.History[0].ContextID); err != nil {
+			return l, err
+		}
+		l.History = l.History[1:]
+	}
+	return s.swap(ctx, group, l)
+}
+
+// pinned reads the records of a group's bindings as they are deployed.
+func (s *Service) pinned(ctx context.Context, g plan.Group) (map[string]plan.Record, error) {
+	records := map[string]plan.Record{}
+	for _, b := range g.Bindings {
+		if _, known := records[b.Record]; known {
+			continue
+		}
+		l, err := s.recordLifecycle(ctx, intent.Join("projects", g.Project.Name, "dns-update-records", b.Record))
+		if err != nil {
+			return nil, err
+		}
+		records[b.Record] = l.Record
+	}
+	return records, nil
+}
+
+func meta(g plan.Group) appcontext.Meta {
+	return appcontext.Meta{
+		Project: g.Project.Name, CompositeApp: g.CompositeApp, Version: g.Version, Release: g.Name,
+		DeploymentIntentGroup: g.Name, Namespace: g.LogicalCloudNamespace, Level: "0", LogicalCloud: g.LogicalCloud,
+		ChildContextIDs: []string{},
+	}
+}
+
+// rewrite changes single objects of the current context.
+func (s *Service) rewrite(ctx context.Context, pointer appcontext.Pointer, current, wanted bundle.Bundle) error {
+	type place struct{ app, cluster string }
+	puts, removes := map[place][]bundle.Object{}, map[place][]bundle.ID{}
+	var places []place
+	for _, c := range bundle.Diff(current, wanted) {
+		at := place{appOf(c, current, wanted), c.ID.Cluster}
+		if c.Action != bundle.Unchanged && !slices.Contains(places, at) {
+			places = append(places, at)
+		}
+		switch c.Action {
+		case bundle.Create, bundle.Update:
+			puts[at] = append(puts[at], bundle.Object{ID: c.ID, App: at.app, JSON: c.New})
+		case bundle.Delete:
+			removes[at] = append(removes[at], c.ID)
+		}
+	}
+	var err error
+	for _, at := range places {
+		if pointer, err = s.Contexts.Rewrite(ctx, pointer, at.app, at.cluster, puts[at], removes[at]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func appOf(c bundle.Change, bundles ...bundle.Bundle) string {
+	for _, b := range bundles {
+		if at, found := slices.BinarySearchFunc(b, c.ID, func(o bundle.Object, id bundle.ID) int { return bundle.Compare(o.ID, id) }); found {
+			return b[at].App
+		}
+	}
+	return ""
+}
+
+// noteFailure writes down why an accepted release could not be committed, and
+// answers the error. Races and outages are no failures of the release.
+func (s *Service) noteFailure(ctx context.Context, group intent.Path, l Lifecycle, cause error) error {
+	switch intent.CodeOf(cause) {
+	case appcontext.ErrStale, intent.Unavailable:
+		return cause
+	}
+	if ctx.Err() != nil || l.Failure == cause.Error() {
+		return cause
+	}
+	l.Failure = cause.Error()
+	l.record(intent.Event{Time: s.Now().UTC(), Actor: actorSelf, Action: l.Wanted, Revision: l.Seq, Outcome: "failed", Message: l.Failure})
+	if _, err := s.swap(ctx, group, l); err != nil {
+		return err
+	}
+	return cause
+}
+
+// actorSelf is the actor of events that nobody asked for.
+const actorSelf = "signpost"

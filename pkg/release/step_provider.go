@@ -1,0 +1,140 @@
+package release
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/provider"
+)
+
+// StepProvider brings the app context of one external-dns to what its users
+// need: there while a current release relies on it, or while names that it
+// published are still to be removed; gone otherwise.
+func (s *Service) StepProvider(ctx context.Context, use Use) error {
+	l, err := s.recordLifecycle(ctx, use.Record)
+	if err != nil || l.Seq == 0 {
+		return err
+	}
+	was, err := s.Contexts.Current(ctx, use.owner())
+	if err != nil {
+		return err
+	}
+	users, leavers, err := s.usersAndLeavers(ctx, use)
+	if err != nil {
+		return err
+	}
+	l, drained, err := s.drain(ctx, l, use)
+	switch {
+	case err != nil:
+		return err
+	case len(users) > 0:
+		return s.provide(ctx, l, use, was, users)
+	case leavers > 0 || !drained:
+		return nil
+	case was.ContextID != "":
+		return s.withdraw(ctx, use, was)
+	}
+	return s.undeploy(ctx, l)
+}
+
+// provide commits the external-dns, unless it is current as it is.
+func (s *Service) provide(ctx context.Context, l RecordLifecycle, use Use, was appcontext.Pointer, users []string) error {
+	if !l.Deployed {
+		l.Deployed = true
+		if _, err := s.swapRecord(ctx, use.Record, l); err != nil {
+			return err
+		}
+	}
+	objects, findings, err := provider.Render(plan.Provider{Record: l.Record, Scope: use.Scope, Cluster: use.Cluster, Users: users})
+	if err != nil {
+		return err
+	}
+	if len(findings) > 0 {
+		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("external-dns of record %q cannot work", l.Record.Name), Fields: findings}
+	}
+	wanted, err := bundle.Collect(objects)
+	if err != nil {
+		return err
+	}
+	if was.ContextID != "" {
+		current, err := s.Contexts.Objects(ctx, was)
+		if err != nil || sameBundle(current, wanted) {
+			return err
+		}
+	}
+	_, err = s.Contexts.Commit(ctx, was, appcontext.Context{
+		ID: appcontext.NewID(), Objects: wanted,
+		Meta: appcontext.Meta{Project: l.Record.Project.Name, Namespace: l.Record.Project.Namespace, Level: "0", ChildContextIDs: []string{}},
+	})
+	return err
+}
+
+func sameBundle(a, b bundle.Bundle) bool {
+	return slices.EqualFunc(a, b, func(x, y bundle.Object) bool { return x.ID == y.ID && bytes.Equal(x.JSON, y.JSON) })
+}
+
+// withdraw takes the external-dns away. A user that came meanwhile has written
+// its lifecycle before it looked at the context, so looking at the users again
+// afterwards finds it.
+func (s *Service) withdraw(ctx context.Context, use Use, was appcontext.Pointer) error {
+	if _, err := s.Contexts.Commit(ctx, was, appcontext.Context{}); err != nil {
+		return err
+	}
+	users, err := s.users(ctx, use)
+	if err != nil || len(users) == 0 {
+		return err
+	}
+	return s.StepProvider(ctx, use)
+}
+
+// undeploy lets go of a record of which nothing is deployed any more: it may
+// be deleted, and is pinned anew when it is used again. A request that has
+// just pinned it and is not accepted yet loses nothing: provide takes it up
+// again.
+func (s *Service) undeploy(ctx context.Context, l RecordLifecycle) error {
+	if !l.Deployed {
+		return nil
+	}
+	owners, err := s.Contexts.Below(ctx, appcontext.ProviderOwners(string(l.Record.Path)))
+	if err != nil {
+		return err
+	}
+	for _, p := range owners {
+		left, err := s.left(ctx, p)
+		if err != nil || left || p.ContextID != "" {
+			return err
+		}
+	}
+	l.Deployed = false
+	_, err = s.swapRecord(ctx, l.Record.Path, l)
+	return err
+}
+
+// left says whether the clusters still hold objects of a context that was
+// withdrawn. What Kubernetes may take its time for, what is never deleted and
+// what others have does not count.
+func (s *Service) left(ctx context.Context, p appcontext.Pointer) (bool, error) {
+	for cluster := range p.Withdrawn {
+		going, err := s.Contexts.WithdrawnFrom(ctx, p, cluster)
+		if err != nil {
+			return false, err
+		}
+		entries, _, err := s.Ledger.Cluster(ctx, cluster)
+		if err != nil {
+			return false, err
+		}
+		for _, e := range entries {
+			lingers := e.Lingers() || !e.CreatedByUs || e.ID.Kind == "CustomResourceDefinition" || len(e.Owners) > 0 && !slices.Contains(e.Owners, string(p.Owner))
+			if !lingers && slices.ContainsFunc(going, func(o bundle.Object) bool { return o.ID == e.ID }) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}

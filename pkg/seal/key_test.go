@@ -1,0 +1,93 @@
+package seal_test
+
+import (
+	"encoding/base64"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/seal"
+)
+
+func TestGeneratedKeyFileLoads(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	generated, err := seal.GenerateKeyFile(path)
+	require.NoError(t, err)
+	loaded, err := seal.LoadKeyFile(path)
+	require.NoError(t, err)
+	require.Equal(t, generated, loaded)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, fs.FileMode(0o600), info.Mode().Perm())
+	entries, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, entries, 1, "no draft is left")
+}
+
+func TestGenerateNeverReplacesAKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	var made atomic.Int64
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			_, err := seal.GenerateKeyFile(path)
+			if err == nil {
+				made.Add(1)
+				return
+			}
+			require.ErrorIs(t, err, fs.ErrExist)
+		})
+	}
+	group.Wait()
+	require.EqualValues(t, 1, made.Load())
+	entries, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+}
+
+func TestGenerateTellsOfAMissingDirectory(t *testing.T) {
+	_, err := seal.GenerateKeyFile(filepath.Join(t.TempDir(), "none", "key"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+func TestLoadKeyFileRefuses(t *testing.T) {
+	good := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
+	for _, one := range []struct {
+		reason, text string
+		mode         fs.FileMode
+		want         string
+	}{
+		{"readable by the group", good, 0o640, "chmod 600"},
+		{"readable by others", good, 0o604, "chmod 600"},
+		{"empty", "", 0o600, "base64 of 32 bytes"},
+		{"too short", base64.StdEncoding.EncodeToString([]byte("k")), 0o600, "base64 of 32 bytes"},
+		{"too long", good + good, 0o600, "base64 of 32 bytes"},
+		{"not base64", "my secret passphrase", 0o600, "base64 of 32 bytes"},
+		{"huge", strings.Repeat("k", 1<<20), 0o600, "base64 of 32 bytes"},
+	} {
+		path := filepath.Join(t.TempDir(), "key")
+		require.NoError(t, os.WriteFile(path, []byte(one.text), one.mode))
+		require.NoError(t, os.Chmod(path, one.mode))
+		_, err := seal.LoadKeyFile(path)
+		require.ErrorContains(t, err, one.want, one.reason)
+		require.NotContains(t, err.Error(), "passphrase", one.reason)
+	}
+	_, err := seal.LoadKeyFile(t.TempDir())
+	require.ErrorContains(t, err, "base64", "a directory")
+	_, err = seal.LoadKeyFile(filepath.Join(t.TempDir(), "none"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+func TestLoadKeyFileIgnoresWhiteSpace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	text := "\n " + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32))) + " \r\n"
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o400))
+	_, err := seal.LoadKeyFile(path)
+	require.NoError(t, err)
+}

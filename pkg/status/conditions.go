@@ -1,0 +1,91 @@
+package status
+
+import (
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/release"
+)
+
+// condition makes a condition that holds since the release was accepted, or,
+// for what needs the clusters, since it settled.
+func condition(snap release.Snapshot, kind, status, reason, message string) intent.StatusCondition {
+	return intent.StatusCondition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: since(snap, kind)}
+}
+
+func since(snap release.Snapshot, kind string) time.Time {
+	if kind == "Synced" && snap.Lifecycle.Settled {
+		return snap.Lifecycle.Done
+	}
+	return snap.Lifecycle.Since
+}
+
+// overall is the worst of each condition over names and clusters.
+func overall(snap release.Snapshot, s intent.Status) []intent.StatusCondition {
+	worst := []intent.StatusCondition{planned(snap), committed(snap), allApplied(snap, s)}
+	if snap.Lifecycle.Wanted == intent.Terminate {
+		return worst
+	}
+	worst = append(worst,
+		condition(snap, "Published", "True", "NoNames", "there is no name to publish"),
+		condition(snap, "Verified", "True", "NoNames", "there is no name to verify"))
+	for n, name := range s.Names {
+		for i, c := range name.Conditions {
+			first := n == 0 && i > 2
+			if first || badness(c.Status) > badness(worst[i].Status) {
+				worst[i] = c
+			}
+		}
+	}
+	return worst
+}
+
+func allApplied(snap release.Snapshot, s intent.Status) intent.StatusCondition {
+	if snap.Lifecycle.Wanted == intent.Terminate {
+		return allGone(snap, s)
+	}
+	for _, c := range s.Clusters {
+		for _, r := range c.Resources {
+			if r.Status != applied {
+				return condition(snap, "Synced", "False", "Resource"+r.Status, r.Kind+" "+r.Name+" on "+c.ClusterRef.String()+": "+r.Message)
+			}
+		}
+	}
+	for n, p := range s.Providers {
+		if report := snap.Providers[n]; len(lacking(report)) > 0 || len(report.Objects) == 0 {
+			return condition(snap, "Synced", "False", "ProviderNotApplied", "external-dns of record "+p.Record+": "+p.Message)
+		}
+	}
+	if !snap.Committed {
+		return condition(snap, "Synced", "False", "Committing", "the app context is being written")
+	}
+	return condition(snap, "Synced", "True", "Applied", "every object is applied")
+}
+
+// allGone judges a group that is to have nothing in any cluster.
+func allGone(snap release.Snapshot, s intent.Status) intent.StatusCondition {
+	if snap.Lifecycle.Settled {
+		return condition(snap, "Synced", "True", "Gone", "nothing is left in any cluster")
+	}
+	for _, c := range s.Clusters {
+		if len(c.Resources) > 0 {
+			r := c.Resources[0]
+			return condition(snap, "Synced", "False", "Deleting", r.Kind+" "+r.Name+" is still on "+c.ClusterRef.String())
+		}
+	}
+	for _, p := range s.Providers {
+		return condition(snap, "Synced", "False", "Draining", "external-dns of record "+p.Record+" outlives the names that it is to remove")
+	}
+	return condition(snap, "Synced", "False", "Deleting", "objects are being deleted")
+}
+
+// badness orders the values of a condition.
+func badness(status string) int {
+	switch status {
+	case "False":
+		return 2
+	case "Unknown":
+		return 1
+	}
+	return 0
+}

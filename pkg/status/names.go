@@ -1,0 +1,129 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/pkg/release"
+)
+
+// names reports each name and type of the release, with its reasons.
+func names(snap release.Snapshot) []intent.NameStatus {
+	out := []intent.NameStatus{}
+	if snap.Lifecycle.Wanted == intent.Terminate {
+		return out
+	}
+	for n, b := range snap.Group.Bindings {
+		choice := snap.Choices[n]
+		conditions := conditions(snap, b, choice)
+		for _, host := range b.Hosts {
+			out = append(out, hostNames(b, host, choice, conditions)...)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b intent.NameStatus) int {
+		return strings.Compare(a.Name+" "+a.Type+" "+a.Record, b.Name+" "+b.Type+" "+b.Record)
+	})
+	return out
+}
+
+// hostNames lists a host by record type; one without any target appears as A.
+func hostNames(b plan.Binding, host plan.Host, choice address.Choice, conditions []intent.StatusCondition) []intent.NameStatus {
+	var out []intent.NameStatus
+	for _, set := range endpoints.Sets(host, choice) {
+		out = append(out, nameStatus(b, host, set.Type, set.Targets, choice, conditions))
+	}
+	if len(out) == 0 {
+		out = append(out, nameStatus(b, host, "A", []string{}, choice, conditions))
+	}
+	return out
+}
+
+func nameStatus(b plan.Binding, host plan.Host, kind string, targets []string, choice address.Choice, conditions []intent.StatusCondition) intent.NameStatus {
+	s := intent.NameStatus{
+		Name: host.Name, Type: kind, Record: b.Record, Scope: b.Scope, Targets: targets, Conditions: conditions,
+		Sources: []intent.Source{}, Rejected: append([]intent.Rejection{}, choice.Rejected...),
+	}
+	for _, source := range choice.Sources {
+		if slices.Contains(targets, source.Target) {
+			s.Sources = append(s.Sources, source)
+		}
+	}
+	return s
+}
+
+// conditions judges the names of one binding, which share a DNSEndpoint.
+func conditions(snap release.Snapshot, b plan.Binding, choice address.Choice) []intent.StatusCondition {
+	return []intent.StatusCondition{
+		planned(snap), committed(snap), synced(snap, b, choice), published(snap, b, choice), verified(snap),
+	}
+}
+
+func planned(snap release.Snapshot) intent.StatusCondition {
+	return condition(snap, "Planned", "True", "Accepted", fmt.Sprintf("revision %d was planned", snap.Lifecycle.Seq))
+}
+
+func committed(snap release.Snapshot) intent.StatusCondition {
+	switch {
+	case snap.Lifecycle.Failure != "":
+		return condition(snap, "Committed", "False", "CommitFailed", snap.Lifecycle.Failure)
+	case snap.Committed && snap.Lifecycle.Wanted == intent.Terminate:
+		return condition(snap, "Committed", "True", "Withdrawn", "no app context is current")
+	case !snap.Committed:
+		return condition(snap, "Committed", "False", "Committing", "the app context is being written")
+	}
+	return condition(snap, "Committed", "True", "Current", "app context "+snap.Lifecycle.ContextID+" is current")
+}
+
+func synced(snap release.Snapshot, b plan.Binding, choice address.Choice) intent.StatusCondition {
+	if p, used := providerOf(snap, b); used {
+		if lacking := lacking(p); len(lacking) > 0 || len(p.Objects) == 0 {
+			return condition(snap, "Synced", "False", "ProviderNotApplied", "external-dns is not applied: "+strings.Join(lacking, "; "))
+		}
+	}
+	if !choice.Some() {
+		return condition(snap, "Synced", "True", "NothingToApply", "no address is known, so there is no DNSEndpoint")
+	}
+	id := bundle.ID{Cluster: b.Cluster, Group: endpoints.APIGroup, Kind: endpoints.Kind, Namespace: snap.Group.Project.Namespace, Name: endpoints.Name(snap.Group, b)}
+	at := slices.IndexFunc(snap.Objects, func(o bundle.Object) bool { return o.ID == id })
+	if at < 0 {
+		return condition(snap, "Synced", "False", "Committing", "the DNSEndpoint is not committed yet")
+	}
+	if r := object(snap.Owner, snap.Objects[at], snap.Clusters[b.Cluster]); r.Status != applied {
+		return condition(snap, "Synced", "False", "DNSEndpoint"+r.Status, r.Message)
+	}
+	return condition(snap, "Synced", "True", "Applied", "the DNSEndpoint is applied")
+}
+
+// providerOf is the external-dns that publishes a binding's names.
+func providerOf(snap release.Snapshot, b plan.Binding) (release.ProviderReport, bool) {
+	for _, p := range snap.Providers {
+		if p.Use.Record.Name() == b.Record && p.Use.Scope == b.Scope && p.Use.Cluster == b.Cluster {
+			return p, true
+		}
+	}
+	return release.ProviderReport{}, false
+}
+
+func published(snap release.Snapshot, b plan.Binding, choice address.Choice) intent.StatusCondition {
+	if !choice.Some() {
+		return condition(snap, "Published", "False", "NoAddress", "no cluster offers an address that may be published")
+	}
+	p, _ := providerOf(snap, b)
+	switch {
+	case p.Observed == nil:
+		return condition(snap, "Published", "Unknown", "NotObserved", "external-dns cannot be observed on "+b.Cluster)
+	case !p.Observed.Available:
+		return condition(snap, "Published", "False", "ExternalDNSNotAvailable", p.Observed.Message)
+	}
+	return condition(snap, "Published", "Unknown", "NotObserved", "external-dns is available; when it last synchronized is not observed")
+}
+
+func verified(snap release.Snapshot) intent.StatusCondition {
+	return condition(snap, "Verified", "Unknown", "NotAsked", "the authoritative servers were not asked")
+}

@@ -1,0 +1,130 @@
+// Package status tells users where a deployment intent group stands, name by
+// name and object by object. It is a pure projection of what the release says
+// and of what was observed, and claims nothing else (I6).
+package status
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/release"
+)
+
+// Of projects a group's snapshot.
+func Of(snap release.Snapshot) intent.Status {
+	l := snap.Lifecycle
+	s := intent.Status{
+		State: l.State(), ContextID: l.ContextID, Revision: l.Seq, Message: l.Failure, Leftovers: l.Leftovers,
+		Conditions: []intent.StatusCondition{}, Clusters: []intent.ClusterStatus{},
+		Providers: []intent.ProviderStatus{}, Names: []intent.NameStatus{},
+	}
+	if l.Seq == 0 {
+		return s
+	}
+	for _, name := range slices.Sorted(maps.Keys(snap.Clusters)) {
+		s.Clusters = append(s.Clusters, cluster(snap, name))
+	}
+	for _, p := range snap.Providers {
+		s.Providers = append(s.Providers, Provider(p))
+	}
+	s.Names = names(snap)
+	s.Conditions = overall(snap, s)
+	return s
+}
+
+// cluster reports the group's own objects on one cluster: those that the
+// current context holds, and those that are still to go.
+func cluster(snap release.Snapshot, name string) intent.ClusterStatus {
+	report := snap.Clusters[name]
+	ref, _ := release.ParseCluster(name)
+	out := intent.ClusterStatus{ClusterRef: ref, Message: "not contacted yet", Resources: []intent.ResourceStatus{}}
+	if seen := report.Reachability; seen != nil {
+		out.Reachable, out.Message = seen.Reachable, seen.Message
+	}
+	for _, o := range snap.Objects {
+		if o.Cluster == name {
+			out.Resources = append(out.Resources, object(snap.Owner, o, report))
+		}
+	}
+	for _, o := range snap.Going {
+		if e, there := report.Entries[o.ID]; there && o.Cluster == name && len(e.Owners) == 0 && e.CreatedByUs {
+			out.Resources = append(out.Resources, resource(o.ID, e.Status, cmp.Or(e.Message, "to be deleted")))
+		}
+	}
+	slices.SortFunc(out.Resources, func(a, b intent.ResourceStatus) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// object reports one wanted object: Applied only if it was applied as it is
+// now.
+func object(owner appcontext.Owner, o bundle.Object, report release.ClusterReport) intent.ResourceStatus {
+	if e, known := report.Entries[o.ID]; known {
+		status, message := e.Progress(string(owner), o.Digest())
+		return resource(o.ID, status, message)
+	}
+	if report.Reachability != nil && !report.Reachability.Reachable {
+		return resource(o.ID, ledger.Retrying, "the cluster cannot be reached")
+	}
+	return resource(o.ID, ledger.Pending, "")
+}
+
+func resource(id bundle.ID, status ledger.Status, message string) intent.ResourceStatus {
+	return intent.ResourceStatus{Kind: id.Kind, Namespace: id.Namespace, Name: id.Name, Status: string(status), Message: message}
+}
+
+// Provider projects one external-dns.
+func Provider(p release.ProviderReport) intent.ProviderStatus {
+	out := intent.ProviderStatus{
+		Record: p.Use.Record.Name(), Cluster: p.Use.Cluster, Scope: p.Use.Scope, Version: p.Record.Version,
+	}
+	messages := lacking(p)
+	if len(p.Objects) == 0 {
+		messages = append(messages, "not committed yet")
+	}
+	if p.Observed != nil {
+		out.Available = &p.Observed.Available
+		if p.Observed.Message != "" {
+			messages = append(messages, p.Observed.Message)
+		}
+	}
+	out.Message = strings.Join(messages, "; ")
+	return out
+}
+
+// lacking describes the objects of an external-dns that are not applied.
+func lacking(p release.ProviderReport) []string {
+	messages := []string{}
+	for _, o := range p.Objects {
+		if r := object(p.Owner, o, p.Cluster); r.Status != applied {
+			messages = append(messages, strings.TrimSuffix(r.Kind+" "+r.Name+" is "+r.Status+": "+r.Message, ": "))
+		}
+	}
+	return messages
+}
+
+const applied = string(ledger.Applied)
+
+// OfRecord projects a record's snapshot.
+func OfRecord(snap release.RecordSnapshot, warnings []intent.Warning) intent.RecordStatus {
+	l := snap.Lifecycle
+	s := intent.RecordStatus{
+		Home: l.Record.Home, OwnerID: l.Record.OwnerID, Version: l.Record.Version, Revision: l.Seq,
+		Providers: []intent.ProviderStatus{}, Deployments: []intent.Deployment{}, Warnings: append([]intent.Warning{}, warnings...),
+	}
+	for _, p := range snap.Providers {
+		ref, _ := release.ParseCluster(p.Use.Cluster)
+		s.Providers = append(s.Providers, Provider(p))
+		s.Deployments = append(s.Deployments, intent.Deployment{
+			Scope: p.Use.Scope, ClusterProvider: ref.ClusterProvider, Cluster: ref.Cluster, OwnerID: p.OwnerID, Version: p.Record.Version,
+		})
+	}
+	return s
+}

@@ -1,0 +1,137 @@
+package mongo
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/store/internal/draft"
+)
+
+// Get implements intent.Store.
+func (s *Store) Get(ctx context.Context, path intent.Path) (intent.Document, error) {
+	if err := draft.CheckPath(path); err != nil {
+		return intent.Document{}, err
+	}
+	found, err := s.find(ctx, path)
+	if err != nil {
+		return intent.Document{}, err
+	}
+	doc := found.document()
+	if doc == nil {
+		return intent.Document{}, intent.ErrNotFound(path)
+	}
+	return *doc, nil
+}
+
+// find reads the record, nil when there is none.
+func (s *Store) find(ctx context.Context, path intent.Path) (*record, error) {
+	var r record
+	err := s.records.FindOne(ctx, bson.D{{Key: "_id", Value: string(path)}}).Decode(&r)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unavailable("read "+string(path), err)
+	}
+	return &r, nil
+}
+
+// all reads the records that a filter selects.
+func (s *Store) all(ctx context.Context, what string, filter bson.D, opts *options.FindOptionsBuilder) ([]record, error) {
+	cursor, err := s.records.Find(ctx, filter, opts)
+	if err != nil {
+		return nil, unavailable(what, err)
+	}
+	var found []record
+	if err := cursor.All(ctx, &found); err != nil {
+		return nil, unavailable(what, err)
+	}
+	return found, nil
+}
+
+// List implements intent.Store.
+func (s *Store) List(ctx context.Context, list intent.ListOptions) (intent.Page, error) {
+	after, err := draft.After(list)
+	if err != nil {
+		return intent.Page{}, err
+	}
+	opts := options.Find().SetSort(bson.D{{Key: "name", Value: 1}}).SetProjection(bson.D{{Key: "pending", Value: 0}})
+	if list.Limit > 0 {
+		opts = opts.SetLimit(int64(list.Limit) + 1)
+	}
+	filter := bson.D{
+		{Key: "collection", Value: list.Collection},
+		{Key: "name", Value: nameRange(list.NamePrefix, after)},
+		{Key: "live.revision", Value: bson.D{{Key: "$gt", Value: 0}}},
+	}
+	found, err := s.all(ctx, "list "+list.Collection, filter, opts)
+	if err != nil {
+		return intent.Page{}, err
+	}
+	page := intent.Page{Items: make([]intent.Document, 0, len(found))}
+	for _, r := range found {
+		if !strings.HasPrefix(r.Name, list.NamePrefix) {
+			break
+		}
+		if list.Limit > 0 && len(page.Items) == list.Limit {
+			page.Continue = draft.Cursor(page.Items[list.Limit-1].Path.Name())
+			break
+		}
+		page.Items = append(page.Items, *r.document())
+	}
+	return page, nil
+}
+
+const lastASCII = 0x7f
+
+// nameRange selects the names behind after that begin with prefix, and, where
+// the prefix ends in the last ASCII character or beyond, some more.
+func nameRange(prefix, after string) bson.D {
+	names := bson.D{{Key: "$gte", Value: prefix}, {Key: "$gt", Value: after}}
+	if prefix == "" {
+		return names
+	}
+	if last := prefix[len(prefix)-1]; last < lastASCII {
+		end := prefix[:len(prefix)-1] + string(rune(last+1))
+		names = append(names, bson.E{Key: "$lt", Value: end})
+	}
+	return names
+}
+
+// Referrers implements intent.Store.
+func (s *Store) Referrers(ctx context.Context, path intent.Path) ([]intent.Path, error) {
+	if err := draft.CheckPath(path); err != nil {
+		return nil, err
+	}
+	h, err := s.holders(ctx, path)
+	return h.live, err
+}
+
+// holders are the records that refer to one, in order.
+type holders struct {
+	live    []intent.Path // for all to see
+	pending []intent.Path // by a pending content alone
+}
+
+func (s *Store) holders(ctx context.Context, path intent.Path) (holders, error) {
+	projection := options.Find().SetProjection(bson.D{{Key: "live.refs", Value: 1}})
+	found, err := s.all(ctx, "look for references to "+string(path), bson.D{{Key: "holds", Value: string(path)}}, projection)
+	var h holders
+	for _, r := range found {
+		if r.Live != nil && slices.Contains(r.Live.Refs, string(path)) {
+			h.live = append(h.live, intent.Path(r.ID))
+		} else {
+			h.pending = append(h.pending, intent.Path(r.ID))
+		}
+	}
+	slices.Sort(h.live)
+	slices.Sort(h.pending)
+	return h, err
+}

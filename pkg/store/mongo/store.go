@@ -1,0 +1,140 @@
+// Package mongo keeps documents in MongoDB, one record each, by single-document
+// operations alone: no transaction, no change stream.
+//
+// A writer that adds references first stages the new content as pending in
+// the record itself, together with the references (holds), then checks that
+// each target is there and not being deleted, then promotes the content by
+// compare-and-swap. A deleter first marks the record as deleting, then looks
+// for records that hold it, live or pending, then removes the record or takes
+// the mark back. Whichever of the two comes second sees the first. Readers see
+// a pending content as absent and a record being deleted as present. What a
+// crash leaves is finished by Sweep, or by the next writer that meets it.
+//
+// Holds is one field, in one index: a reference that moves from pending to
+// live stays under the same index entry, so that no scan can miss it.
+package mongo
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/store/internal/draft"
+)
+
+const (
+	collectionName  = "documents"
+	requestTimeout  = 5 * time.Second  // of a request whose context has no deadline
+	writeTimeout    = 15 * time.Second // of a whole write whose context has none
+	defaultSweepAge = 30 * time.Second
+)
+
+// Store is an intent.Store in one MongoDB collection, "documents". A document
+// refers to at most 2,000 others. Safe for concurrent use, and for several
+// processes on one database.
+type Store struct {
+	client   *mongo.Client
+	records  *mongo.Collection
+	now      func() time.Time
+	random   io.Reader
+	sweepAge time.Duration
+	hook     func(step string) error
+}
+
+var _ intent.Store = (*Store)(nil)
+
+// Option changes a Store.
+type Option func(*Store)
+
+// WithClock sets where times come from, default time.Now.
+func WithClock(now func() time.Time) Option { return func(s *Store) { s.now = now } }
+
+// WithRandom sets where identities come from, default crypto/rand.
+func WithRandom(random io.Reader) Option { return func(s *Store) { s.random = random } }
+
+// WithSweepAge sets for how long a write may be under way before Sweep takes
+// it for abandoned, default 30 s. A writer that was only slow notices, and
+// tries again.
+func WithSweepAge(age time.Duration) Option { return func(s *Store) { s.sweepAge = age } }
+
+// WithHook sets a function that is called ahead of and behind each external
+// write ("before stage", "after stage"), for tests of crashes and lost
+// answers. Its error stands for the write's answer; ahead of the write, the
+// write is not sent.
+func WithHook(hook func(step string) error) Option { return func(s *Store) { s.hook = hook } }
+
+// New connects to the server at uri ("mongodb://…"; credentials, replica set
+// and TLS are its parameters), and makes the indexes in the database. Write
+// concern is majority with journal, reads are majority reads from the primary,
+// whatever the uri says. Unavailable when the server does not answer.
+func New(ctx context.Context, uri, database string, opts ...Option) (*Store, error) {
+	s := &Store{now: time.Now, sweepAge: defaultSweepAge, hook: func(string) error { return nil }}
+	for _, option := range opts {
+		option(s)
+	}
+	journal := true
+	client, err := mongo.Connect(options.Client().ApplyURI(uri).
+		SetWriteConcern(&writeconcern.WriteConcern{W: writeconcern.WCMajority, Journal: &journal}).
+		SetReadConcern(readconcern.Majority()).
+		SetReadPreference(readpref.Primary()).
+		SetTimeout(requestTimeout))
+	if err != nil {
+		return nil, &intent.Error{Code: intent.Invalid, Detail: "the MongoDB connection string is not usable", Err: err}
+	}
+	s.client = client
+	s.records = client.Database(database).Collection(collectionName)
+	if err := s.createIndexes(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// createIndexes makes the indexes one by one: not every server that speaks the
+// protocol takes several when some are there already.
+func (s *Store) createIndexes(ctx context.Context) error {
+	for _, keys := range []bson.D{
+		{{Key: "collection", Value: 1}, {Key: "name", Value: 1}},
+		{{Key: "holds", Value: 1}},
+		{{Key: "staged", Value: 1}},
+	} {
+		if _, err := s.records.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: keys}); err != nil {
+			return unavailable("make the indexes", err)
+		}
+	}
+	return nil
+}
+
+// Ping implements intent.Store.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.client.Ping(ctx, readpref.Primary()); err != nil {
+		return unavailable("ping", err)
+	}
+	return nil
+}
+
+// Close implements intent.Store. It waits a second at most for requests that
+// are under way.
+func (s *Store) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := s.client.Disconnect(ctx); err != nil && !errors.Is(err, mongo.ErrClientDisconnected) {
+		return unavailable("disconnect", err)
+	}
+	return nil
+}
+
+// token is a new identity for a change.
+func (s *Store) token() (string, error) { return draft.NewID(s.random) }
+
+func unavailable(what string, err error) error {
+	return &intent.Error{Code: intent.Unavailable, Detail: "MongoDB does not answer: " + what, Err: err}
+}

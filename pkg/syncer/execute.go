@@ -1,0 +1,235 @@
+package syncer
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/ledger"
+)
+
+// parallel is how many requests are under way at a time in one cluster.
+const parallel = 8
+
+// waves orders actions: what is made in the order of kinds, each kind's
+// objects only after those of the kinds before; then what goes, the other way
+// round.
+func waves(actions []action) [][]action {
+	rank := func(a action) int {
+		order := cluster.Order(cluster.KindOf(a.id))
+		if a.want == nil {
+			return -order
+		}
+		return order
+	}
+	leaving := func(a action) int {
+		if a.want == nil {
+			return 1
+		}
+		return 0
+	}
+	compare := func(a, b action) int {
+		return cmp.Or(cmp.Compare(leaving(a), leaving(b)), cmp.Compare(rank(a), rank(b)))
+	}
+	sorted := slices.Clone(actions)
+	slices.SortFunc(sorted, func(a, b action) int { return cmp.Or(compare(a, b), bundle.Compare(a.id, b.id)) })
+	var out [][]action
+	for _, a := range sorted {
+		if n := len(out); n > 0 && compare(out[n-1][0], a) == 0 {
+			out[n-1] = append(out[n-1], a)
+			continue
+		}
+		out = append(out, []action{a})
+	}
+	return out
+}
+
+// execute does the actions in waves and notes each wave's outcomes in the
+// ledger. When the cluster falls silent the rest is put off.
+func (t *tenure) execute(ctx context.Context, actions []action) error {
+	all := waves(actions)
+	left := len(actions)
+	for i, wave := range all {
+		t.metrics.queue(left)
+		outcomes := t.wave(ctx, t.serveable(ctx, wave))
+		silent := t.note(outcomes)
+		left -= len(wave)
+		if silent {
+			for _, rest := range all[i+1:] {
+				t.putOff(rest, "waits for the cluster to answer")
+			}
+		}
+		if err := t.flush(ctx); err != nil {
+			return err
+		}
+		if silent {
+			t.suspect()
+			break
+		}
+	}
+	t.metrics.queue(0)
+	return nil
+}
+
+// serveable leaves out what the cluster does not know the kind of yet.
+func (t *tenure) serveable(ctx context.Context, wave []action) []action {
+	var out []action
+	missing := map[cluster.Kind]error{}
+	for _, a := range wave {
+		kind := cluster.KindOf(a.id)
+		if a.want == nil || !cluster.NeedsDefinition(kind) {
+			out = append(out, a)
+			continue
+		}
+		if _, asked := missing[kind]; !asked && !t.served[kind] {
+			missing[kind] = t.establish(ctx, kind)
+		}
+		if err := missing[kind]; err != nil {
+			t.note([]outcome{outcome{action: a, entry: t.entries[a.id]}.failed(err)})
+			continue
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// establish answers nil once the cluster serves the kind.
+func (t *tenure) establish(ctx context.Context, kind cluster.Kind) error {
+	ok, err := t.target.Established(ctx, kind)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return &cluster.Error{Fault: cluster.NotServed, Message: "the cluster does not serve the kind " + kind.Kind + " yet"}
+	}
+	t.served[kind] = true
+	return nil
+}
+
+// wave does actions that do not depend on each other, eight at a time. Once
+// the cluster falls silent, those that have not begun are left undone.
+func (t *tenure) wave(ctx context.Context, actions []action) []outcome {
+	p := &performer{target: t.target, installation: t.installation, occupied: t.occupied}
+	outcomes := make([]outcome, len(actions))
+	var next atomic.Int64
+	var silent atomic.Bool
+	var group sync.WaitGroup
+	for range min(parallel, len(actions)) {
+		group.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(actions) {
+					return
+				}
+				entry := t.entries[actions[i].id]
+				if silent.Load() || ctx.Err() != nil {
+					outcomes[i] = outcome{action: actions[i], entry: entry}.failed(&cluster.Error{
+						Fault: cluster.Unreachable, Message: "waits for the cluster to answer"})
+					continue
+				}
+				outcomes[i] = p.perform(ctx, actions[i], entry)
+				if outcomes[i].silent {
+					silent.Store(true)
+				}
+			}
+		})
+	}
+	group.Wait()
+	return outcomes
+}
+
+// occupied tells whether the ledger holds objects in a namespace. It is called
+// from a wave, during which the entries stay as they are.
+func (t *tenure) occupied(namespace string) bool {
+	for id, entry := range t.entries {
+		if id.Namespace == namespace && (entry.CreatedByUs || entry.Status != ledger.Failed) {
+			return true
+		}
+	}
+	return false
+}
+
+// note takes up what became of actions, and tells whether the cluster fell
+// silent.
+func (t *tenure) note(outcomes []outcome) bool {
+	silent := false
+	for _, o := range outcomes {
+		id := o.action.id
+		silent = silent || o.silent
+		t.log(o)
+		t.learn(o)
+		t.attempts.note(o, t.clock.Now())
+		if o.gone {
+			t.drop(id)
+			continue
+		}
+		t.set(o.entry)
+	}
+	return silent
+}
+
+// learn draws conclusions about other objects from an outcome.
+func (t *tenure) learn(o outcome) {
+	kind := cluster.KindOf(o.action.id)
+	switch o.fault {
+	case cluster.NotServed:
+		delete(t.served, kind)
+		t.lookAgain(func(id bundle.ID) bool { return cluster.IsDefinition(cluster.KindOf(id)) })
+	case cluster.NoNamespace:
+		t.lookAgain(func(id bundle.ID) bool {
+			return cluster.IsNamespace(cluster.KindOf(id)) && id.Name == o.action.id.Namespace
+		})
+	}
+	if o.repaired {
+		t.metrics.repaired()
+	}
+}
+
+// lookAgain has those objects of others that we use looked at again: they may
+// be gone.
+func (t *tenure) lookAgain(which func(bundle.ID) bool) {
+	for id, entry := range t.entries {
+		if which(id) && foreign(entry) {
+			t.recheck[id] = true
+		}
+	}
+}
+
+// putOff marks what cannot be tried now.
+func (t *tenure) putOff(actions []action, message string) {
+	for _, a := range actions {
+		if a.deed == forget {
+			t.drop(a.id)
+			continue
+		}
+		entry := t.entries[a.id]
+		entry.Status, entry.Message = ledger.Retrying, message
+		t.set(entry)
+	}
+}
+
+func (t *tenure) log(o outcome) {
+	id := o.action.id
+	switch {
+	case o.conflict:
+		if t.entries[id].Message != o.entry.Message {
+			t.logger.Warn("conflict", "object", id.String(), "message", o.entry.Message)
+		}
+	case o.fault != "":
+		if t.entries[id].Message != o.entry.Message {
+			t.logger.Warn("object put off", "object", id.String(), "deed", string(o.action.deed), "why", o.action.why, "message", o.entry.Message)
+		}
+	case o.gone:
+		t.logger.Info("object gone", "object", id.String(), "why", o.action.why)
+	case o.repaired:
+		t.logger.Info("drift repaired", "object", id.String(), "why", o.action.why)
+	case o.waiting:
+		t.logger.Debug("object awaited", "object", id.String(), "message", o.entry.Message)
+	default:
+		t.logger.Debug("object applied", "object", id.String(), "why", o.action.why)
+	}
+}

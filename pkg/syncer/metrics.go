@@ -1,0 +1,135 @@
+package syncer
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/ledger"
+)
+
+// metrics are the worker's, over all clusters.
+type metrics struct {
+	depth      *prometheus.GaugeVec
+	requests   *prometheus.CounterVec
+	drift      *prometheus.CounterVec
+	objects    *prometheus.GaugeVec
+	up         *prometheus.GaugeVec
+	duration   *prometheus.HistogramVec
+	everything []*prometheus.MetricVec
+}
+
+func newMetrics(registerer prometheus.Registerer) *metrics {
+	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+	}
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	m := &metrics{
+		depth:    gauge("signpost_sync_queue_depth", "Actions that are due in a cluster and not yet done.", "cluster"),
+		requests: counter("signpost_sync_requests_total", "Requests to a cluster, by verb and HTTP status (0: no answer).", "cluster", "verb", "code"),
+		drift:    counter("signpost_sync_drift_repaired_total", "Objects that were changed or deleted by hand and put back.", "cluster"),
+		objects:  gauge("signpost_sync_objects", "Objects in the ledger, by status.", "cluster", "status"),
+		up:       gauge("signpost_sync_cluster_reachable", "Whether the cluster answered the last probe.", "cluster"),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "signpost_sync_request_duration_seconds", Help: "Duration of requests to clusters.",
+			Buckets: []float64{.002, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"verb"}),
+	}
+	m.everything = []*prometheus.MetricVec{m.depth.MetricVec, m.requests.MetricVec, m.drift.MetricVec, m.objects.MetricVec, m.up.MetricVec}
+	if registerer != nil {
+		registerer.MustRegister(m.depth, m.requests, m.drift, m.objects, m.up, m.duration)
+	}
+	return m
+}
+
+func (m *metrics) of(name string) *clusterMetrics { return &clusterMetrics{all: m, name: name} }
+
+// clusterMetrics are those of one cluster.
+type clusterMetrics struct {
+	all  *metrics
+	name string
+}
+
+func (m *clusterMetrics) queue(depth int) { m.all.depth.WithLabelValues(m.name).Set(float64(depth)) }
+func (m *clusterMetrics) repaired()       { m.all.drift.WithLabelValues(m.name).Inc() }
+
+func (m *clusterMetrics) reachable(yes bool) {
+	value := 0.0
+	if yes {
+		value = 1
+	}
+	m.all.up.WithLabelValues(m.name).Set(value)
+}
+
+func (m *clusterMetrics) entries(entries map[bundle.ID]ledger.Entry) {
+	counts := map[ledger.Status]int{ledger.Pending: 0, ledger.Applied: 0, ledger.Retrying: 0, ledger.Failed: 0, ledger.Deleted: 0}
+	for _, e := range entries {
+		counts[e.Status]++
+	}
+	for status, count := range counts {
+		m.all.objects.WithLabelValues(m.name, string(status)).Set(float64(count))
+	}
+}
+
+// end drops what there is of a cluster that is served no more.
+func (m *clusterMetrics) end() {
+	for _, vector := range m.all.everything {
+		vector.DeletePartialMatch(prometheus.Labels{"cluster": m.name})
+	}
+}
+
+// counted wraps a target so that its requests are counted.
+func (m *clusterMetrics) counted(target cluster.Target) cluster.Target {
+	return &countedTarget{Target: target, metrics: m}
+}
+
+type countedTarget struct {
+	cluster.Target
+	metrics *clusterMetrics
+}
+
+func (c *countedTarget) count(verb string, began time.Time, err error) {
+	c.metrics.all.requests.WithLabelValues(c.metrics.name, verb, strconv.Itoa(cluster.CodeOf(err))).Inc()
+	c.metrics.all.duration.WithLabelValues(verb).Observe(time.Since(began).Seconds())
+}
+
+func (c *countedTarget) Identity(ctx context.Context) (string, error) {
+	began := time.Now()
+	uid, err := c.Target.Identity(ctx)
+	c.count("probe", began, err)
+	return uid, err
+}
+
+func (c *countedTarget) Get(ctx context.Context, id bundle.ID) (*cluster.Live, error) {
+	began := time.Now()
+	live, err := c.Target.Get(ctx, id)
+	c.count("get", began, err)
+	return live, err
+}
+
+func (c *countedTarget) Create(ctx context.Context, o bundle.Object) (cluster.Live, error) {
+	began := time.Now()
+	live, err := c.Target.Create(ctx, o)
+	c.count("create", began, err)
+	return live, err
+}
+
+func (c *countedTarget) Apply(ctx context.Context, o bundle.Object, at cluster.Version) (cluster.Live, error) {
+	began := time.Now()
+	live, err := c.Target.Apply(ctx, o, at)
+	c.count("apply", began, err)
+	return live, err
+}
+
+func (c *countedTarget) Delete(ctx context.Context, id bundle.ID, at cluster.Version) error {
+	began := time.Now()
+	err := c.Target.Delete(ctx, id, at)
+	c.count("delete", began, err)
+	return err
+}

@@ -1,0 +1,166 @@
+package syncer
+
+import (
+	"context"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/observed"
+)
+
+// observer writes what is seen of one cluster. It has a goroutine of its own,
+// so that a slow apply never holds up a changed address.
+type observer struct {
+	tenure *tenure
+	store  *observed.Store
+	writer *observed.Writer
+}
+
+// step writes what has changed. Only complete pictures count: what is not
+// known stays as it was last seen (I11).
+func (o *observer) step(ctx context.Context) error {
+	if o.writer == nil {
+		writer, err := o.store.Writer(ctx, o.tenure.name, o.tenure.fence)
+		if err != nil {
+			return err
+		}
+		o.writer = writer
+	}
+	if err := o.services(ctx); err != nil {
+		return err
+	}
+	if err := o.deployments(ctx); err != nil {
+		return err
+	}
+	return o.reachability(ctx)
+}
+
+// finish removes all that was observed of a cluster that nothing is left to
+// serve in.
+func (o *observer) finish(ctx context.Context) error {
+	if o.writer == nil {
+		writer, err := o.store.Writer(ctx, o.tenure.name, o.tenure.fence)
+		if err != nil {
+			return err
+		}
+		o.writer = writer
+	}
+	if err := o.forgetServices(ctx, nil); err != nil {
+		return err
+	}
+	for _, deployment := range o.writer.Deployments() {
+		namespace, name, _ := strings.Cut(deployment, "/")
+		if err := o.writer.RemoveDeployment(ctx, namespace, name); err != nil {
+			return err
+		}
+	}
+	if len(o.tenure.index.pointers(o.tenure.name)) > 0 {
+		return nil // somebody came in between: what was seen still counts
+	}
+	return o.writer.RemoveReachability(ctx)
+}
+
+func namespaceOf(service string) string {
+	namespace, _, _ := strings.Cut(service, "/")
+	return namespace
+}
+
+func (o *observer) services(ctx context.Context) error {
+	named := o.tenure.index.services(o.tenure.name)
+	if watches := o.tenure.watching(); watches != nil {
+		for service := range named {
+			namespace, name, _ := strings.Cut(service, "/")
+			observation, known := watches.Service(namespace, name)
+			if !known {
+				continue
+			}
+			if err := o.writer.SetService(ctx, namespace, name, observation); err != nil {
+				return err
+			}
+		}
+	}
+	return o.forgetServices(ctx, named)
+}
+
+// forgetServices removes the observations of Services that no current pointer
+// names, as of a read made for the purpose.
+func (o *observer) forgetServices(ctx context.Context, named map[string]bool) error {
+	var candidates []address.Service
+	for _, service := range o.writer.Services() {
+		if !named[service.Namespace+"/"+service.Name] {
+			candidates = append(candidates, service)
+		}
+	}
+	if len(candidates) == 0 {
+		return nil
+	}
+	if _, _, err := o.tenure.index.refresh(ctx); err != nil {
+		return err
+	}
+	named = o.tenure.index.services(o.tenure.name)
+	for _, service := range candidates {
+		if named[service.Namespace+"/"+service.Name] {
+			continue
+		}
+		if err := o.writer.RemoveService(ctx, service.Namespace, service.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *observer) deployments(ctx context.Context) error {
+	o.tenure.mu.Lock()
+	ours, watches, published := o.tenure.deployments, o.tenure.watches, o.tenure.published
+	o.tenure.mu.Unlock()
+	if !published {
+		return nil // which Deployments are ours is not known yet
+	}
+	mine := map[string]bool{}
+	for _, deployment := range ours {
+		mine[deployment] = true
+		if watches == nil {
+			continue
+		}
+		namespace, name, _ := strings.Cut(deployment, "/")
+		seen, known := watches.Deployment(namespace, name)
+		if !known {
+			continue
+		}
+		state := observed.Deployment{Message: "there is no such Deployment in the cluster"}
+		if seen != nil {
+			state = observed.Deployment{Available: seen.Available, Message: seen.Message, Ready: seen.Ready}
+		}
+		if err := o.writer.SetDeployment(ctx, namespace, name, state); err != nil {
+			return err
+		}
+	}
+	for _, deployment := range o.writer.Deployments() {
+		if mine[deployment] {
+			continue
+		}
+		namespace, name, _ := strings.Cut(deployment, "/")
+		if err := o.writer.RemoveDeployment(ctx, namespace, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reachability writes the last probe's result. A cluster that answers, but of
+// which something cannot be watched, says so in its message.
+func (o *observer) reachability(ctx context.Context) error {
+	o.tenure.mu.Lock()
+	health, watches := o.tenure.health, o.tenure.watches
+	o.tenure.mu.Unlock()
+	if health == nil {
+		return nil
+	}
+	state := *health
+	if state.Reachable && watches != nil {
+		if err := watches.Trouble(); err != nil {
+			state.Message = "not everything can be watched: " + err.Error()
+		}
+	}
+	return o.writer.SetReachability(ctx, state)
+}

@@ -1,0 +1,88 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/observed"
+)
+
+// run steps until ctx ends, the cluster belongs to another worker, or there is
+// nothing left to serve.
+func (t *tenure) run(parent context.Context, o *observer) {
+	ctx, cancel := context.WithCancel(parent)
+	defer cancel()
+	var group sync.WaitGroup
+	group.Go(func() { defer cancel(); t.look(ctx, o) })
+	t.act(ctx)
+	cancel()
+	t.disconnect()
+	group.Wait()
+	if t.unused && parent.Err() == nil {
+		if err := o.finish(parent); err != nil {
+			t.logger.Warn("observations not removed", "error", err)
+		}
+	}
+}
+
+// act steps towards what is wanted.
+func (t *tenure) act(ctx context.Context) {
+	for failures := 0; ; {
+		wait, err := t.step(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, ledger.ErrLost):
+			t.logger.Warn("cluster lost to another worker")
+			return
+		case err != nil:
+			wait = backoff(retryFirst, retryLongest, failures)
+			failures++
+			t.settledAt.Store(-1)
+			t.logger.Warn("step failed", "error", err)
+		case t.unused:
+			t.logger.Info("cluster has nothing left to serve")
+			return
+		default:
+			failures = 0
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.wakeStep:
+		case <-t.clock.After(wait):
+		}
+	}
+}
+
+// lookEvery is how often the observer looks without being told to.
+const lookEvery = 30 * time.Second
+
+// look writes what is seen.
+func (t *tenure) look(ctx context.Context, o *observer) {
+	for failures := 0; ; {
+		wait := lookEvery
+		err := o.step(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, observed.ErrLost):
+			return
+		case err != nil:
+			wait = backoff(retryFirst, retryLongest, failures)
+			failures++
+			t.logger.Warn("observations not written", "error", err)
+		default:
+			failures = 0
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.wakeLook:
+		case <-t.clock.After(wait):
+		}
+	}
+}

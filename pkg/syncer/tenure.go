@@ -1,0 +1,335 @@
+package syncer
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/observed"
+)
+
+// tenure is one worker's ownership of one cluster, from taking over to letting
+// go. Its step is synchronous and is called by one goroutine; what the
+// observing one needs of it is behind mu.
+type tenure struct {
+	name         string
+	installation string
+	fence        kv.Compare
+	contexts     Contexts
+	connections  Connections
+	index        *index
+	ledger       *ledger.Ledger
+	clock        Clock
+	random       func() float64
+	logger       *slog.Logger
+	metrics      *clusterMetrics
+
+	// The step's own.
+	loaded    bool
+	entries   map[bundle.ID]ledger.Entry
+	dirty     map[bundle.ID]bool // entries that the store does not have yet, or still has
+	desired   desired
+	attempts  attempts
+	recheck   map[bundle.ID]bool
+	target    cluster.Target
+	served    map[cluster.Kind]bool
+	verified  bool   // the target is the cluster that the entries speak of
+	uid       string // by which it identified itself
+	nextProbe time.Time
+	failures  int  // probes in a row that failed
+	unused    bool // the last step found nothing left to serve
+
+	reconnect atomic.Bool  // the connection's settings have changed
+	settledAt atomic.Int64 // the index's count of moves up to which nothing is left to do, -1 for none
+	wakeStep  chan struct{}
+	wakeLook  chan struct{}
+
+	mu          sync.Mutex
+	watches     cluster.Watches
+	health      *observed.Reachability
+	deployments []string // "namespace/name" of ours
+	published   bool     // deployments has been set
+}
+
+// Rhythm of a tenure.
+const (
+	probeInterval  = 10 * time.Second // of a cluster that answers
+	probeGap       = time.Second      // at least between two probes that something gave reason for
+	retryFirst     = 250 * time.Millisecond
+	retryLongest   = 10 * time.Second
+	connectAtMost  = 10 * time.Second
+	settleInterval = time.Minute
+)
+
+// step brings the cluster one step nearer to what is wanted, and answers when
+// the next one is due at the latest. An error is the store's, or
+// ledger.ErrLost; a cluster that cannot be reached is none.
+func (t *tenure) step(ctx context.Context) (time.Duration, error) {
+	moves := t.index.moved(t.name)
+	if err := t.load(ctx); err != nil {
+		return 0, err
+	}
+	if t.empty() {
+		t.unused = true
+		return 0, nil
+	}
+	if err := t.desired.load(ctx, t.index, t.contexts, t.name, t.installation); err != nil {
+		return 0, err
+	}
+	reachable, err := t.reach(ctx)
+	if err != nil {
+		return 0, err
+	}
+	now := t.clock.Now()
+	actions, err := t.plan(ctx)
+	if err != nil {
+		return 0, err
+	}
+	t.intend(actions)
+	if !reachable {
+		t.putOff(actions, "the cluster cannot be reached: "+t.healthMessage())
+		t.settledAt.Store(-1)
+		return max(0, t.nextProbe.Sub(now)), t.flush(ctx)
+	}
+	if err := t.flush(ctx); err != nil {
+		return 0, err
+	}
+	t.follow()
+	due := t.due(actions, now)
+	if err := t.execute(ctx, due); err != nil {
+		return 0, err
+	}
+	t.publish()
+	return t.rest(actions, moves), nil
+}
+
+// load reads the cluster's entries, once.
+func (t *tenure) load(ctx context.Context) error {
+	if t.loaded {
+		return nil
+	}
+	entries, _, err := t.ledger.Cluster(ctx, t.name)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		t.entries[e.ID] = e
+	}
+	t.loaded = true
+	return nil
+}
+
+// plan decides about every object. What is to be deleted is decided on
+// pointers that were read just now: an owner who came in between keeps its
+// objects.
+func (t *tenure) plan(ctx context.Context) ([]action, error) {
+	actions := t.decideAll()
+	if !slices.ContainsFunc(actions, func(a action) bool { return a.want == nil }) {
+		return actions, nil
+	}
+	if _, _, err := t.index.refresh(ctx); err != nil {
+		return nil, err
+	}
+	if err := t.desired.load(ctx, t.index, t.contexts, t.name, t.installation); err != nil {
+		return nil, err
+	}
+	return t.decideAll(), nil
+}
+
+func (t *tenure) decideAll() []action {
+	ids := map[bundle.ID]bool{}
+	for id := range t.desired.objects {
+		ids[id] = true
+	}
+	for id := range t.entries {
+		ids[id] = true
+	}
+	var actions []action
+	for _, id := range slices.SortedFunc(maps.Keys(ids), bundle.Compare) {
+		want := t.desired.objects[id]
+		var entry *ledger.Entry
+		version := ""
+		if e, ok := t.entries[id]; ok {
+			entry, version = &e, e.ResourceVersion
+		}
+		a := decide(id, want, entry, t.sight(id, version))
+		if a.deed == nothing && t.recheck[id] && want != nil {
+			a = a.do(create, "looked at again")
+		}
+		if a.deed != nothing {
+			actions = append(actions, a)
+			continue
+		}
+		t.annotate(id, want)
+	}
+	return actions
+}
+
+func (t *tenure) sight(id bundle.ID, atLeast string) cluster.Sight {
+	if w := t.watching(); w != nil && t.verified {
+		return w.Object(id, atLeast)
+	}
+	return cluster.Sight{}
+}
+
+// annotate notes who wants an object that needs nothing done.
+func (t *tenure) annotate(id bundle.ID, want *wanted) {
+	e, ok := t.entries[id]
+	if !ok || want == nil {
+		return
+	}
+	e.Owners, e.Losing, e.Going, e.Kept = want.owners, want.losing, false, false
+	if e.Status == ledger.Applied && e.CreatedByUs {
+		e.Message = want.message
+	}
+	t.set(e)
+}
+
+// intend writes down what is about to be done, before the first request.
+func (t *tenure) intend(actions []action) {
+	for _, a := range actions {
+		e, known := t.entries[a.id]
+		switch {
+		case a.want == nil:
+			e.Going = true
+		case !known:
+			e = ledger.Entry{ID: a.id, Status: ledger.Pending, Owners: a.want.owners, Losing: a.want.losing}
+		default:
+			e.Owners, e.Losing, e.Going, e.Kept = a.want.owners, a.want.losing, false, false
+		}
+		t.set(e)
+	}
+}
+
+// due leaves out the actions whose objects rest.
+func (t *tenure) due(actions []action, now time.Time) []action {
+	var out []action
+	for _, a := range actions {
+		if ok, _ := t.attempts.due(a, now); ok {
+			delete(t.recheck, a.id)
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// isSettled tells whether nothing is left to do, as far as is known.
+func (t *tenure) isSettled() bool { return t.settledAt.Load() == t.index.moved(t.name) }
+
+// rest answers how long nothing needs to be done, unless something happens.
+func (t *tenure) rest(actions []action, moves int64) time.Duration {
+	if t.settledAt.Store(-1); len(actions) == 0 && len(t.recheck) == 0 {
+		t.settledAt.Store(moves)
+	}
+	now := t.clock.Now()
+	wait := settleInterval
+	for _, a := range actions {
+		ok, until := t.attempts.due(a, now)
+		if ok {
+			return 0 // something was done: look whether that was all
+		}
+		wait = min(wait, until.Sub(now))
+	}
+	if len(t.recheck) > 0 {
+		wait = min(wait, servedFirst)
+	}
+	return max(0, min(wait, t.nextProbe.Sub(now)))
+}
+
+// empty tells whether there is nothing to serve.
+func (t *tenure) empty() bool {
+	return len(t.entries) == 0 && len(t.dirty) == 0 && len(t.index.pointers(t.name)) == 0
+}
+
+// follow has the watches see the kinds of all objects that may be ours, and
+// the namespaces whose Services matter.
+func (t *tenure) follow() {
+	kinds := map[cluster.Kind]bool{}
+	for id, e := range t.entries {
+		if !foreign(e) {
+			kinds[cluster.KindOf(id)] = true
+		}
+	}
+	namespaces := map[string]bool{}
+	for service := range t.index.services(t.name) {
+		namespaces[namespaceOf(service)] = true
+	}
+	interest := cluster.Interest{Namespaces: slices.Sorted(maps.Keys(namespaces))}
+	for kind := range kinds {
+		interest.Kinds = append(interest.Kinds, kind)
+	}
+	if w := t.watching(); w != nil {
+		w.Follow(interest)
+	}
+}
+
+// publish tells the observing goroutine which Deployments are ours.
+func (t *tenure) publish() {
+	var deployments []string
+	for id, e := range t.entries {
+		if id.Group == "apps" && id.Kind == "Deployment" && e.CreatedByUs {
+			deployments = append(deployments, id.Namespace+"/"+id.Name)
+		}
+	}
+	slices.Sort(deployments)
+	t.mu.Lock()
+	changed := !t.published || !slices.Equal(t.deployments, deployments)
+	t.deployments, t.published = deployments, true
+	t.mu.Unlock()
+	if changed {
+		wake(t.wakeLook)
+	}
+}
+
+// set changes an entry in memory, and remembers to store it.
+func (t *tenure) set(e ledger.Entry) {
+	if before, ok := t.entries[e.ID]; ok && before.Equal(e) {
+		return
+	}
+	t.entries[e.ID] = e
+	t.dirty[e.ID] = true
+}
+
+func (t *tenure) drop(id bundle.ID) {
+	delete(t.entries, id)
+	delete(t.recheck, id)
+	t.dirty[id] = true
+}
+
+// flush stores what has changed. What could not be stored is tried again with
+// the next flush.
+func (t *tenure) flush(ctx context.Context) error {
+	if len(t.dirty) == 0 {
+		return nil
+	}
+	var put []ledger.Entry
+	var remove []bundle.ID
+	for _, id := range slices.SortedFunc(maps.Keys(t.dirty), bundle.Compare) {
+		if e, ok := t.entries[id]; ok {
+			put = append(put, e)
+		} else {
+			remove = append(remove, id)
+		}
+	}
+	if err := t.ledger.Write(ctx, t.fence, put, remove); err != nil {
+		return err
+	}
+	t.metrics.entries(t.entries)
+	clear(t.dirty)
+	return nil
+}
+
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

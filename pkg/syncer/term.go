@@ -1,0 +1,372 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"hash/fnv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/ledger"
+)
+
+// Where workers register, and own clusters.
+const (
+	memberPrefix = "/signpost/members/"
+	workerPrefix = "/signpost/workers/"
+)
+
+const (
+	leaseSeconds   = 15 // longer than any request to a cluster takes
+	balanceEvery   = 2 * time.Second
+	rescanEvery    = 30 * time.Second
+	shutdownAtMost = 4 * time.Second
+	letGoAtMost    = 2 * time.Second
+)
+
+// term is the life of one lease of a worker: it shares the clusters with the
+// other workers, and serves those that are its own.
+type term struct {
+	worker *Worker
+	index  *index
+	lease  kv.Lease
+	ctx    context.Context // ends with the lease or the worker
+	cancel context.CancelFunc
+
+	pointers <-chan appcontext.Change
+	members  *keys
+	owners   *keys
+
+	mu       sync.Mutex
+	tenures  map[string]*running
+	leftover map[string]bool // clusters that the ledger or the observations name
+	others   map[string]bool // clusters that fell to another worker when last looked at
+	ended    chan string
+}
+
+// running is a tenure with its goroutines.
+type running struct {
+	tenure *tenure
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+func newTerm(parent context.Context, w *Worker) (*term, error) {
+	ctx, cancel := context.WithCancel(parent)
+	t := &term{
+		worker: w, ctx: ctx, cancel: cancel, index: newIndex(w.options.Contexts),
+		tenures: map[string]*running{}, leftover: map[string]bool{}, ended: make(chan string),
+	}
+	if err := t.begin(); err != nil {
+		t.end(parent)
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *term) begin() error {
+	store := t.worker.options.KV
+	revision, _, err := t.index.refresh(t.ctx)
+	if err != nil {
+		return err
+	}
+	t.pointers = t.worker.options.Contexts.Watch(t.ctx, revision+1)
+	if t.lease, err = store.Lease(t.ctx, leaseSeconds); err != nil {
+		return err
+	}
+	register := kv.Op{Key: memberPrefix + t.worker.options.Member, Value: []byte("{}"), Lease: t.lease.ID()}
+	if _, _, err := store.Txn(t.ctx, nil, register); err != nil {
+		return err
+	}
+	if t.members, err = watchKeys(t.ctx, store, memberPrefix); err != nil {
+		return err
+	}
+	if t.owners, err = watchKeys(t.ctx, store, workerPrefix); err != nil {
+		return err
+	}
+	return t.rescan()
+}
+
+// rescan finds clusters that no pointer names any more but where something is
+// left, perhaps by a worker that died.
+func (t *term) rescan() error {
+	inLedger, err := t.worker.ledger.Clusters(t.ctx)
+	if err != nil {
+		return err
+	}
+	seen, err := t.worker.observed.Clusters(t.ctx)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	clear(t.leftover)
+	for _, name := range append(inLedger, seen...) {
+		t.leftover[name] = true
+	}
+	return nil
+}
+
+// run serves until the lease is lost or the worker ends.
+func (t *term) run() error {
+	balance, rescan := time.NewTicker(balanceEvery), time.NewTicker(rescanEvery)
+	defer balance.Stop()
+	defer rescan.Stop()
+	for {
+		t.balance()
+		select {
+		case <-t.ctx.Done():
+			return t.ctx.Err()
+		case <-t.lease.Lost():
+			return errors.New("the worker's lease is lost")
+		case change, ok := <-t.pointers:
+			if !ok {
+				return errors.New("the watch of the pointers ended")
+			}
+			if err := t.follow(change); err != nil {
+				return err
+			}
+		case batch, ok := <-t.members.changes:
+			if err := t.members.take(t.ctx, batch, ok); err != nil {
+				return err
+			}
+		case batch, ok := <-t.owners.changes:
+			if err := t.owners.take(t.ctx, batch, ok); err != nil {
+				return err
+			}
+		case name := <-t.worker.options.Connections.Changed():
+			t.reconnect(name)
+		case name := <-t.ended:
+			t.forget(name)
+		case <-balance.C:
+		case <-rescan.C:
+			if err := t.rescan(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// follow takes up changed pointers and wakes the clusters concerned.
+func (t *term) follow(change appcontext.Change) error {
+	concerned := t.index.update(change.Pointers)
+	if change.Lost {
+		_, more, err := t.index.refresh(t.ctx)
+		if err != nil {
+			return err
+		}
+		concerned = append(concerned, more...)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, name := range concerned {
+		if r := t.tenures[name]; r != nil {
+			wake(r.tenure.wakeStep)
+			wake(r.tenure.wakeLook)
+		}
+	}
+	return nil
+}
+
+func (t *term) reconnect(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r := t.tenures[name]; r != nil {
+		r.tenure.reconnect.Store(true)
+		wake(r.tenure.wakeStep)
+	}
+}
+
+func (t *term) forget(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.tenures, name)
+	delete(t.leftover, name)
+	t.worker.metrics.of(name).end()
+}
+
+// mine lists the clusters that fall to this worker.
+func (t *term) mine() map[string]bool {
+	all := map[string]bool{}
+	for _, name := range t.index.names() {
+		all[name] = true
+	}
+	t.mu.Lock()
+	for name := range t.leftover {
+		all[name] = true
+	}
+	t.mu.Unlock()
+	others := map[string]bool{}
+	for name := range all {
+		if t.preferred(name) != t.worker.options.Member {
+			delete(all, name)
+			others[name] = true
+		}
+	}
+	t.mu.Lock()
+	t.others = others
+	t.mu.Unlock()
+	return all
+}
+
+// preferred is the worker that a cluster falls to, the same for whoever asks:
+// the one whose hash with the cluster's name is the highest.
+func (t *term) preferred(name string) string {
+	best, score := "", uint64(0)
+	for key := range t.members.have {
+		member := strings.TrimPrefix(key, memberPrefix)
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(member + "\x00" + name))
+		if sum := h.Sum64(); best == "" || sum > score || sum == score && member < best {
+			best, score = member, sum
+		}
+	}
+	return best
+}
+
+// balance begins to serve the clusters that fall to this worker as they become
+// free, and lets go of those that fall to another one.
+func (t *term) balance() {
+	mine := t.mine()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for name, r := range t.tenures {
+		if !mine[name] && t.preferred(name) != t.worker.options.Member {
+			r.cancel()
+		}
+	}
+	for name := range mine {
+		owner := t.owners.have[workerPrefix+name]
+		if t.tenures[name] != nil || owner != "" && owner != t.worker.options.Member {
+			continue
+		}
+		if err := t.take(name); err != nil {
+			t.worker.options.Logger.Warn("cluster cannot be taken over", "cluster", name, "error", err)
+		}
+	}
+}
+
+// take makes a free cluster this worker's, and serves it.
+func (t *term) take(name string) error {
+	fence, err := t.claim(name)
+	if err != nil || fence == nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(t.ctx)
+	r := &running{tenure: t.tenure(name, *fence), cancel: cancel, done: make(chan struct{})}
+	t.tenures[name] = r
+	go t.keep(ctx, r)
+	return nil
+}
+
+// claim writes the cluster's key. The revision that created it fences all that
+// is written for the cluster. A key that is this worker's already, from a
+// claim whose outcome was unknown, is taken up; nil when it is another's.
+func (t *term) claim(name string) (*kv.Compare, error) {
+	store, member := t.worker.options.KV, t.worker.options.Member
+	key := workerPrefix + name
+	put := kv.Op{Key: key, Value: []byte(member), Lease: t.lease.ID()}
+	free, revision, err := store.Txn(t.ctx, []kv.Compare{{Key: key}}, put)
+	if err != nil {
+		return nil, err
+	}
+	if free {
+		return &kv.Compare{Key: key, CreatedAt: revision}, nil
+	}
+	item, _, err := store.Get(t.ctx, key)
+	if err != nil || item == nil || string(item.Value) != member {
+		return nil, err
+	}
+	fence := kv.Compare{Key: key, CreatedAt: item.CreateRevision}
+	if still, _, err := store.Txn(t.ctx, []kv.Compare{fence}, put); err != nil || !still {
+		return nil, err
+	}
+	return &fence, nil
+}
+
+func (t *term) tenure(name string, fence kv.Compare) *tenure {
+	o := t.worker.options
+	made := &tenure{
+		name: name, installation: o.Installation, fence: fence,
+		contexts: o.Contexts, connections: o.Connections, index: t.index, ledger: t.worker.ledger,
+		clock: o.Clock, random: o.Random, logger: o.Logger.With("cluster", name), metrics: t.worker.metrics.of(name),
+		entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}, attempts: attempts{},
+		recheck: map[bundle.ID]bool{}, served: map[cluster.Kind]bool{},
+		wakeStep: make(chan struct{}, 1), wakeLook: make(chan struct{}, 1),
+	}
+	made.settledAt.Store(-1)
+	return made
+}
+
+// keep runs a tenure, and gives the cluster back when it ends.
+func (t *term) keep(ctx context.Context, r *running) {
+	defer close(r.done)
+	r.tenure.run(ctx, &observer{tenure: r.tenure, store: t.worker.observed})
+	r.cancel()
+	if t.ctx.Err() == nil {
+		within, cancel := context.WithTimeout(t.ctx, letGoAtMost)
+		_, _, _ = t.worker.options.KV.Txn(within, []kv.Compare{r.tenure.fence}, kv.Delete(r.tenure.fence.Key))
+		cancel()
+	}
+	select {
+	case t.ended <- r.tenure.name:
+	case <-t.ctx.Done():
+	}
+}
+
+// end lets go of everything. A cluster that hangs is not waited for: what it
+// may still write is fenced off.
+func (t *term) end(parent context.Context) {
+	t.cancel()
+	t.mu.Lock()
+	tenures := t.tenures
+	t.tenures = map[string]*running{}
+	t.mu.Unlock()
+	deadline := time.After(shutdownAtMost)
+	for _, r := range tenures {
+		select {
+		case <-r.done:
+		case <-deadline:
+			t.worker.options.Logger.Warn("a cluster hangs and is not waited for", "cluster", r.tenure.name)
+			deadline = closed()
+		}
+	}
+	if t.lease == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), letGoAtMost)
+	defer cancel()
+	if err := t.lease.Release(ctx); err != nil {
+		t.worker.options.Logger.Warn("the worker's lease was not released and runs out by itself", "error", err)
+	}
+}
+
+func closed() <-chan time.Time {
+	c := make(chan time.Time)
+	close(c)
+	return c
+}
+
+// idle tells whether nothing is left to do in the clusters that fall to this
+// worker.
+func (t *term) idle() bool {
+	names := t.index.names()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, name := range names {
+		if t.tenures[name] == nil && !t.others[name] {
+			return false
+		}
+	}
+	for _, r := range t.tenures {
+		if !r.tenure.isSettled() {
+			return false
+		}
+	}
+	return true
+}

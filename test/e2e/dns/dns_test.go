@@ -1,0 +1,99 @@
+package dns_test
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signpost-dns/signpost/test/e2e/dns"
+	"github.com/signpost-dns/signpost/test/e2e/etcd"
+	"github.com/signpost-dns/signpost/test/e2e/process"
+)
+
+func TestCoreDNSAnswersFromEtcd(t *testing.T) {
+	ports := &process.Ports{}
+	store, err := etcd.NewServer(t.Context(), t.TempDir(), ports)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(store.Kill)
+	if err := store.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	server, err := dns.NewCoreDNS(t.Context(), t.TempDir(), store.URL, ports)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Kill)
+	if err := server.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, value := range []string{`{"host":"203.0.113.20"}`, `{"host":"203.0.113.10"}`, `{"text":"somebody's"}`} {
+		if err := store.Put(t.Context(), fmt.Sprintf("%s/example/lab/www/%d", dns.CoreDNSPath, i), value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect(t, server.Address, "www.lab.example", "A", "203.0.113.10", "203.0.113.20")
+	expect(t, server.Address, "www.lab.example", "TXT", `"somebody's"`)
+	expect(t, server.Address, "nobody.lab.example", "A")
+	if answers, err := dns.Dig(t.Context(), server.Address, "www.elsewhere.example", "A"); err == nil {
+		t.Errorf("outside of the zone the answer is %v", answers)
+	}
+}
+
+func TestBINDTakesSignedUpdatesAlone(t *testing.T) {
+	server, err := dns.NewBIND(t.Context(), t.TempDir(), &process.Ports{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Kill)
+	if err := server.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, server.Address, "printer.corp.example", "A", "192.0.2.77")
+	script := fmt.Sprintf("server %s %d\nupdate add www.corp.example. 1 A 203.0.113.10\nsend\n", server.Host, server.Port)
+	if output, err := nsupdate(t, script); err == nil {
+		t.Errorf("an unsigned update was taken: %s", output)
+	}
+	key := fmt.Sprintf("key %s:%s %s\n", server.Algorithm, server.KeyName, server.Secret)
+	if output, err := nsupdate(t, key+script); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	expect(t, server.Address, "www.corp.example", "A", "203.0.113.10")
+}
+
+func TestDigFailsWhenNobodyAnswers(t *testing.T) {
+	address, err := (&process.Ports{}).Address(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answers, err := dns.Dig(t.Context(), address, "www.lab.example", "A"); err == nil {
+		t.Errorf("nobody's answer is %v", answers)
+	}
+}
+
+// expect asks once.
+func expect(t *testing.T, server, name, recordType string, want ...string) {
+	t.Helper()
+	got, err := dns.Dig(t.Context(), server, name, recordType)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s %s is %v, want %v", name, recordType, got, want)
+	}
+}
+
+// nsupdate runs a script of nsupdate, which comes with dig.
+func nsupdate(t *testing.T, script string) ([]byte, error) {
+	dig, err := exec.LookPath("dig")
+	if err != nil {
+		t.Fatal(err)
+	}
+	update := exec.CommandContext(t.Context(), filepath.Join(filepath.Dir(dig), "nsupdate"))
+	update.Stdin = strings.NewReader(script)
+	return update.CombinedOutput()
+}

@@ -1,0 +1,118 @@
+// Package etcd runs an etcd server for tests, and reads and writes it through
+// its JSON interface.
+package etcd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/signpost-dns/signpost/test/e2e/process"
+	"github.com/signpost-dns/signpost/test/tools"
+)
+
+// Server is an etcd server. It keeps its data over a kill and a start.
+type Server struct {
+	*process.Process
+
+	// URL of the client interface.
+	URL string
+}
+
+// NewServer prepares a server whose files are in dir; Start starts it.
+func NewServer(ctx context.Context, dir string, ports *process.Ports) (*Server, error) {
+	path, err := tools.Path(ctx, tools.Etcd)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	client, err := ports.Address(ctx)
+	if err != nil {
+		return nil, err
+	}
+	peer, err := ports.Address(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{URL: "http://" + client}
+	s.Process = &process.Process{
+		Name: "etcd", Path: path, Log: filepath.Join(dir, "etcd.log"), Ready: s.ready,
+		Args: []string{
+			"--name=e2e",
+			"--data-dir=" + filepath.Join(dir, "data"),
+			"--listen-client-urls=" + s.URL,
+			"--advertise-client-urls=" + s.URL,
+			"--listen-peer-urls=http://" + peer,
+			"--initial-advertise-peer-urls=http://" + peer,
+			"--initial-cluster=e2e=http://" + peer,
+			"--log-level=warn",
+			// The tests kill processes, not machines.
+			"--unsafe-no-fsync",
+		},
+	}
+	return s, nil
+}
+
+// Put writes one key.
+func (s *Server) Put(ctx context.Context, key, value string) error {
+	return s.call(ctx, "/v3/kv/put", map[string]any{"key": []byte(key), "value": []byte(value)}, nil)
+}
+
+// Prefix reads all keys that begin with prefix.
+func (s *Server) Prefix(ctx context.Context, prefix string) (map[string]string, error) {
+	end := []byte(prefix)
+	end[len(end)-1]++
+	var answer struct {
+		Kvs []struct{ Key, Value []byte }
+	}
+	request := map[string]any{"key": []byte(prefix), "range_end": end}
+	if err := s.call(ctx, "/v3/kv/range", request, &answer); err != nil {
+		return nil, err
+	}
+	values := map[string]string{}
+	for _, pair := range answer.Kvs {
+		values[string(pair.Key)] = string(pair.Value)
+	}
+	return values, nil
+}
+
+// ready asks for a linearizable read, which needs a leader.
+func (s *Server) ready(ctx context.Context) error {
+	_, err := s.Prefix(ctx, "/ready")
+	return err
+}
+
+// call posts to the JSON interface, in which keys and values are base64.
+func (s *Server) call(ctx context.Context, path string, request, answer any) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	post, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(post)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("etcd %s: %s: %s", path, response.Status, text)
+	}
+	if answer == nil {
+		return nil
+	}
+	return json.Unmarshal(text, answer)
+}

@@ -1,0 +1,172 @@
+package kube_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/signpost-dns/signpost/test/e2e/etcd"
+	"github.com/signpost-dns/signpost/test/e2e/kube"
+	"github.com/signpost-dns/signpost/test/e2e/process"
+	"github.com/signpost-dns/signpost/test/e2e/wait"
+)
+
+// One server for all, since each takes seconds: the steps build on each other.
+func TestServer(t *testing.T) {
+	server := start(t)
+	t.Run("the user signpost has its rights and no more", func(t *testing.T) { checkRights(t, server) })
+	t.Run("a load balancer has its addresses", func(t *testing.T) { checkCloud(t, server) })
+	t.Run("a terminating namespace goes with its contents", func(t *testing.T) { checkNamespaces(t, server) })
+	t.Run("writes are noted by user", func(t *testing.T) { checkWrites(t, server) })
+	t.Run("objects and tokens survive a stop", func(t *testing.T) { checkRestart(t, server) })
+}
+
+func checkRights(t *testing.T, server *kube.Server) {
+	client := asSignpost(t, server)
+	for _, c := range []struct {
+		verb, group, resource string
+		want                  bool
+	}{
+		{"patch", "apps", "deployments", true},
+		{"create", "externaldns.k8s.io", "dnsendpoints", true},
+		{"delete", "", "namespaces", true},
+		{"delete", "apiextensions.k8s.io", "customresourcedefinitions", false},
+		{"create", "rbac.authorization.k8s.io", "clusterroles", false},
+		{"escalate", "rbac.authorization.k8s.io", "roles", false},
+		{"create", "", "pods", false},
+		{"list", "", "nodes", false},
+	} {
+		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: c.verb, Group: c.group, Resource: c.resource},
+		}}
+		got, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(), review, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Status.Allowed != c.want {
+			t.Errorf("%s %s.%s: allowed is %t, want %t", c.verb, c.resource, c.group, got.Status.Allowed, c.want)
+		}
+	}
+}
+
+func checkCloud(t *testing.T, server *kube.Server) {
+	if err := server.LoadBalancer(t.Context(), "shop", "web", "203.0.113.10", "2001:db8::1", "lb.example"); err != nil {
+		t.Fatal(err)
+	}
+	service, err := server.Client.CoreV1().Services("shop").Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ingress := service.Status.LoadBalancer.Ingress
+	if len(ingress) != 3 || ingress[0].IP != "203.0.113.10" || ingress[1].IP != "2001:db8::1" || ingress[2].Hostname != "lb.example" {
+		t.Errorf("load balancer is %v", ingress)
+	}
+}
+
+func checkNamespaces(t *testing.T, server *kube.Server) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go server.FinishNamespaces(ctx)
+	namespace := schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+	if err := server.Delete(t.Context(), namespace, "", "shop"); err != nil {
+		t.Fatal(err)
+	}
+	wait.For(t, 20*time.Second, "the namespace to go", func() error {
+		if _, err := server.Get(t.Context(), namespace, "", "shop"); !apierrors.IsNotFound(err) {
+			return errors.Join(errors.New("it is there"), err)
+		}
+		return nil
+	})
+}
+
+func checkWrites(t *testing.T, server *kube.Server) {
+	client := asSignpost(t, server)
+	_, err := client.CoreV1().Pods("default").Patch(t.Context(), "web", "application/merge-patch+json", []byte(`{}`), metav1.PatchOptions{})
+	if !apierrors.IsForbidden(err) {
+		t.Fatalf("patch of a pod: %v", err)
+	}
+	want := kube.Write{User: kube.Signpost, Verb: "patch", Resource: "pods", Namespace: "default", Name: "web", Code: 403}
+	wait.For(t, 10*time.Second, "the note of the write", func() error {
+		writes, err := server.Writes(kube.Signpost)
+		if err != nil {
+			return err
+		}
+		if len(writes) == 0 || writes[len(writes)-1] != want {
+			return errors.New("it is not there")
+		}
+		return nil
+	})
+}
+
+func checkRestart(t *testing.T, server *kube.Server) {
+	if err := server.Namespace(t.Context(), "kept"); err != nil {
+		t.Fatal(err)
+	}
+	server.Stop()
+	if err := server.Namespace(t.Context(), "kept"); err == nil {
+		t.Fatal("the server answers after it was stopped")
+	}
+	if err := server.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := asSignpost(t, server).CoreV1().Namespaces().Get(t.Context(), "kept", metav1.GetOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// start starts a server on an etcd of its own.
+func start(t *testing.T) *kube.Server {
+	ports := &process.Ports{}
+	dir := t.TempDir()
+	store, err := etcd.NewServer(t.Context(), filepath.Join(dir, "etcd"), ports)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(store.Kill)
+	server, err := kube.NewServer(t.Context(), kube.Options{
+		Name: "hub", Dir: filepath.Join(dir, "hub"), Etcd: store.URL, Ports: ports,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if err := server.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Stop)
+	t.Logf("the server was ready after %s", time.Since(began).Round(100*time.Millisecond))
+	if err := server.GrantSignpost(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+// asSignpost is a client made from the kubeconfig of the user signpost.
+func asSignpost(t *testing.T, server *kube.Server) kubernetes.Interface {
+	t.Helper()
+	kubeconfig, err := server.Kubeconfig(kube.Signpost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}

@@ -1,0 +1,164 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/signpost-dns/signpost/test/e2e/fixture"
+)
+
+// An edge that is down keeps what it has; when it is back, it is brought in
+// line with what was asked for meanwhile, whatever that was.
+
+func TestAnEdgeThatWasDownIsCleanedUpWhenItComesBack(t *testing.T) {
+	t.Parallel()
+	t.Run("after a terminate", func(t *testing.T) {
+		t.Parallel()
+		s := begin(t, ownWorld(t), "down1")
+		s.deployedOnEdges()
+		s.world.Cluster(fixture.Paris).Stop()
+
+		s.terminate(prod)
+		s.gone("www.{zone}")
+		s.nothingLeft(fixture.Hub, fixture.Berlin) // nobody waits for Paris
+		s.tellsUnreachable(fixture.Paris)
+
+		s.must(s.world.Cluster(fixture.Paris).Start(t.Context()))
+		s.nothingLeft(fixture.Paris)
+		s.gone("inner.{zone}")
+		s.becomes(prod, "Terminated")
+	})
+	t.Run("after an update without it", func(t *testing.T) {
+		t.Parallel()
+		s := begin(t, ownWorld(t), "down2")
+		s.deployedOnEdges()
+		s.world.Cluster(fixture.Paris).Stop()
+
+		s.remove("/v2/projects/{p}/logical-clouds/eu/cluster-references/paris")
+		s.update(prod)
+		s.answers("www.{zone}", berlinAddress)
+
+		s.must(s.world.Cluster(fixture.Paris).Start(t.Context()))
+		s.nothingLeft(fixture.Paris)
+		s.gone("inner.{zone}")
+		s.becomes(prod, "Instantiated")
+		s.must(s.answering("www.{zone}", berlinAddress))
+		s.must(s.present(fixture.Berlin, configMaps, s.project, "settings"))
+	})
+	t.Run("after a terminate and another instantiate without it", func(t *testing.T) {
+		t.Parallel()
+		s := begin(t, ownWorld(t), "down3")
+		s.deployedOnEdges()
+		s.world.Cluster(fixture.Paris).Stop()
+
+		s.terminate(prod)
+		s.gone("www.{zone}")
+		s.nothingLeft(fixture.Hub, fixture.Berlin)
+		s.remove("/v2/projects/{p}/logical-clouds/eu/cluster-references/paris")
+		s.instantiate(prod)
+		s.appearsInBerlin()
+		s.answers("www.{zone}", berlinAddress)
+
+		s.must(s.world.Cluster(fixture.Paris).Start(t.Context()))
+		s.nothingLeft(fixture.Paris)
+		s.gone("inner.{zone}")
+		s.becomes(prod, "Instantiated")
+		s.must(s.answering("www.{zone}", berlinAddress))
+		s.must(s.present(fixture.Berlin, configMaps, s.project, "settings"))
+	})
+}
+
+// deployedOnEdges puts something into every cluster: the app's own manifests
+// into both edges, a public name through the hub, and a name of its own
+// through an external-dns in Paris.
+func (s *story) deployedOnEdges() {
+	s.Helper()
+	s.records("lab", "own")
+	s.cloud(edges(), "lab")
+	s.post("/v2/cluster-providers/edge/clusters/paris/kv-pairs", association("{p}/own"))
+	s.app()
+	s.post("/v2/projects/{p}/composite-apps/store/v1/deployment-intent-groups", `{
+		"metadata": {"name": "prod"},
+		"spec": {"logicalCloud": "eu", "apps": [{"name": "web", "manifests": [
+			{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"colour": "blue"}},
+			{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"},
+			 "spec": {"type": "LoadBalancer", "selector": {"app": "web"}, "ports": [{"port": 443}]}}
+		]}]}
+	}`)
+	s.post(prod+"/traffic-group-intents", `{"metadata": {"name": "front"}, "spec": {}}`)
+	s.scopedNames("www", "public", "www.{zone}")
+	s.scopedNames("inner", "cluster", "inner.{zone}")
+	s.instantiate(prod)
+	s.appears(fixture.Paris, parisAddress)
+	s.appears(fixture.Berlin, berlinAddress)
+	s.becomes(prod, "Instantiated")
+	s.answers("www.{zone}", parisAddress, berlinAddress)
+	s.answers("inner.{zone}", parisAddress)
+}
+
+// scopedNames gives a host name to the Service web in one scope.
+func (s *story) scopedNames(intent, scope, host string) {
+	s.Helper()
+	s.post(prod+"/traffic-group-intents/front/dns-intents", fmt.Sprintf(`{
+		"metadata": {"name": %q},
+		"spec": {"app": "web", "serviceName": "web", "scope": %q, "ttl": 5, "hostnames": [%q]}
+	}`, intent, scope, host))
+}
+
+// appears waits for the app's Service in a cluster and gives it an address.
+func (s *story) appears(cluster, address string) {
+	s.Helper()
+	s.eventually("the Service web in "+cluster, func() error {
+		return s.world.Cluster(cluster).SetLoadBalancer(s.Context(), s.project, "web", address)
+	})
+}
+
+func (s *story) appearsInBerlin() {
+	s.Helper()
+	s.appears(fixture.Berlin, berlinAddress)
+}
+
+// tellsUnreachable waits until the status says that a cluster cannot be
+// reached.
+func (s *story) tellsUnreachable(cluster string) {
+	s.Helper()
+	s.eventually(cluster+" to be told unreachable", func() error {
+		var now status
+		if err := s.get(prod+"/status", &now); err != nil {
+			return err
+		}
+		for _, c := range now.Clusters {
+			if c.Cluster == cluster && !c.Reachable {
+				return nil
+			}
+		}
+		return fmt.Errorf("clusters are %+v", now.Clusters)
+	})
+}
+
+func TestARestartWithAnUnreachableEdgeLosesNoAddress(t *testing.T) {
+	t.Parallel()
+	s := begin(t, ownWorld(t), "unreachable")
+	s.published()
+
+	s.world.Cluster(fixture.Paris).Stop()
+	s.must(s.signpost.Restart(t.Context()))
+	s.throughout("both addresses are published", func() error {
+		return errors.Join(
+			s.pointing("www.{zone}", parisAddress, berlinAddress),
+			s.answering("www.{zone}", parisAddress, berlinAddress))
+	})
+
+	// What can be reached is followed meanwhile, and nothing is forgotten.
+	want := []string{parisAddress, otherAddress}
+	slices.Sort(want)
+	s.must(s.world.Cluster(fixture.Berlin).SetLoadBalancer(t.Context(), s.project, "web", otherAddress))
+	s.answers("www.{zone}", want...)
+
+	// Once seen again, Paris says itself what it offers.
+	s.must(s.world.Cluster(fixture.Paris).Start(t.Context()))
+	s.must(s.world.Cluster(fixture.Paris).SetLoadBalancer(t.Context(), s.project, "web"))
+	s.answers("www.{zone}", otherAddress)
+}

@@ -1,0 +1,183 @@
+package e2e
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signpost-dns/signpost/test/e2e/dns"
+	"github.com/signpost-dns/signpost/test/e2e/fixture"
+	"github.com/signpost-dns/signpost/test/e2e/kube"
+	"github.com/signpost-dns/signpost/test/e2e/wait"
+)
+
+const (
+	// patience is how long anything may take on a busy machine.
+	patience = 90 * time.Second
+	// interval is the one of the external-dns that the stories ask for.
+	interval = 5 * time.Second
+)
+
+// The addresses that the clouds give.
+const (
+	parisAddress  = "203.0.113.10"
+	berlinAddress = "203.0.113.20"
+	otherAddress  = "203.0.113.99"
+)
+
+// story is one story: a Signpost of its own that knows the clusters of a
+// world, and a project. In paths and bodies these words are filled in:
+//
+//	{p}       the project, which also names the namespace of the apps
+//	{zone}    a part of the zone of CoreDNS for this story alone
+//	{corp}    a part of the zone of BIND for this story alone
+//	{etcd}    the URL of the etcd that CoreDNS answers from
+//	{port}    the port of BIND
+//	{tsig}    the secret of BIND's key
+//	{dig}     the path of the deployment intent group prod
+type story struct {
+	*testing.T
+
+	world    *fixture.Fixture
+	signpost *fixture.Signpost
+	project  string
+	words    *strings.Replacer
+}
+
+// begin starts a Signpost with these further arguments and introduces the
+// clusters and a project.
+func begin(t *testing.T, world *fixture.Fixture, project string, args ...string) *story {
+	t.Helper()
+	server, err := fixture.NewSignpost(signpost(t), filepath.Join(world.Dir, "signpost-"+project), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &story{T: t, world: world, signpost: server, project: project}
+	s.words = strings.NewReplacer("{p}", project,
+		"{zone}", project+"."+dns.CoreDNSZone, "{corp}", project+"."+dns.BINDZone,
+		"{etcd}", world.Etcd.URL, "{port}", strconv.Itoa(world.BIND.Port), "{tsig}", world.BIND.Secret,
+		"{dig}", "/v2/projects/"+project+"/composite-apps/store/v1/deployment-intent-groups/prod")
+	t.Cleanup(s.end)
+	if err := server.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.post("/v2/cluster-providers", `{"metadata": {"name": "edge"}, "spec": {}}`)
+	for _, name := range []string{fixture.Hub, fixture.Paris, fixture.Berlin} {
+		kubeconfig, err := world.Cluster(name).Kubeconfig(kube.Signpost)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.post("/v2/cluster-providers/edge/clusters", fmt.Sprintf(`{"metadata": {"name": %q}, "spec": {"kubeconfig": %q}}`,
+			name, base64.StdEncoding.EncodeToString(kubeconfig)))
+	}
+	s.post("/v2/projects", `{"metadata": {"name": "{p}"}}`)
+	return s
+}
+
+// end shows the logs of a story that failed, and ends its Signpost.
+func (s *story) end() {
+	if s.Failed() {
+		s.Log(s.signpostLog())
+		s.Log(s.world.Logs(s.namespace(), 20))
+	}
+	s.signpost.Kill()
+}
+
+// signpostLog is the end of the server's log, without the requests of those
+// who wait.
+func (s *story) signpostLog() string {
+	var kept []string
+	for _, line := range strings.Split(s.signpost.Tail(2000), "\n") {
+		if !strings.Contains(line, "method=GET") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept[max(0, len(kept)-60):], "\n")
+}
+
+// namespace is the one of the project, where external-dns lives.
+func (s *story) namespace() string { return "signpost-" + s.project }
+
+// post makes a resource.
+func (s *story) post(path, body string) {
+	s.Helper()
+	s.call(http.MethodPost, path, body, http.StatusCreated)
+}
+
+// put replaces a resource.
+func (s *story) put(path, body string) {
+	s.Helper()
+	s.call(http.MethodPut, path, body, http.StatusOK)
+}
+
+// remove deletes a resource.
+func (s *story) remove(path string) {
+	s.Helper()
+	s.call(http.MethodDelete, path, "", http.StatusNoContent)
+}
+
+// instantiate, update and terminate act on a deployment intent group.
+func (s *story) instantiate(dig string) {
+	s.Helper()
+	s.call(http.MethodPost, dig+"/instantiate", "", http.StatusAccepted)
+}
+
+func (s *story) update(dig string) {
+	s.Helper()
+	s.call(http.MethodPost, dig+"/update", "", http.StatusAccepted)
+}
+
+func (s *story) terminate(dig string) {
+	s.Helper()
+	s.call(http.MethodPost, dig+"/terminate", "", http.StatusAccepted)
+}
+
+// call expects one status; any other fails the story.
+func (s *story) call(method, path, body string, want int) fixture.Answer {
+	s.Helper()
+	answer, err := s.signpost.Do(s.Context(), method, s.words.Replace(path), s.words.Replace(body))
+	if err == nil && answer.Status != want {
+		err = answer.Unexpected(want)
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+	return answer
+}
+
+// get reads a resource into v. Its errors are for those who wait.
+func (s *story) get(path string, v any) error {
+	answer, err := s.signpost.Do(s.Context(), http.MethodGet, s.words.Replace(path), "")
+	if err != nil {
+		return err
+	}
+	if answer.Status != http.StatusOK {
+		return answer.Unexpected(http.StatusOK)
+	}
+	return answer.JSON(v)
+}
+
+// eventually waits until check succeeds.
+func (s *story) eventually(what string, check func() error) {
+	s.Helper()
+	wait.For(s.T, patience, s.words.Replace(what), check)
+}
+
+// throughout looks for several of external-dns' intervals that check succeeds.
+func (s *story) throughout(what string, check func() error) {
+	s.Helper()
+	wait.Always(s.T, 3*interval, s.words.Replace(what), check)
+}
+
+// must fails the story on an error of the world.
+func (s *story) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}

@@ -1,0 +1,41 @@
+package stores
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/store/mongo"
+	"github.com/signpost-dns/signpost/pkg/store/storetest"
+)
+
+func TestStoreOverMongoWireProtocol(t *testing.T) {
+	server, err := newServer(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, server.kill()) }()
+	proxy, err := newSerial(server.address)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, proxy.close()) }()
+	databases := 0
+	storetest.Run(t, storetest.Options{New: func(*testing.T) storetest.Data {
+		databases++
+		open := func(t *testing.T, options ...mongo.Option) intent.Store {
+			t.Helper()
+			options = append(options, mongo.WithSweepAge(0))
+			store, err := mongo.New(t.Context(), "mongodb://"+proxy.address(), fmt.Sprintf("test%d", databases), options...)
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, store.Close()) })
+			return store
+		}
+		return storetest.Data{
+			Open: func(t *testing.T) intent.Store { return open(t) },
+			Crashing: func(t *testing.T, step func(string) error) intent.Store {
+				return open(t, mongo.WithHook(step))
+			},
+			Kill:    func(t *testing.T) { require.NoError(t, server.kill()) },
+			Restart: func(t *testing.T) { require.NoError(t, server.start()) },
+		}
+	}})
+}
