@@ -8,8 +8,9 @@ MAKEFLAGS   += --no-print-directory
 GO ?= go
 
 # The programs run anywhere: no C library, no paths of this machine in them.
-# Their version and commit are those that Go finds in the repository.
-BUILD_FLAGS := -trimpath -ldflags '-s -w'
+# Go writes the version and commit of the repository into them, if there is one.
+BUILD_VCS   := $(if $(shell git rev-parse --verify -q HEAD 2>/dev/null),true,false)
+BUILD_FLAGS := -trimpath -buildvcs=$(BUILD_VCS) -ldflags '-s -w'
 
 # Programs in test/tools that the tests run; "make test" builds them first.
 TEST_TOOLS := etcd ferretdb coredns external-dns kube-apiserver
@@ -65,10 +66,10 @@ fmt-check: ## Fail if code is not formatted
 # One linter at a time: each module is loaded from its own directory.
 .PHONY: lint
 lint: ## Lint all modules
-	@linter=$(call tool,golangci-lint); \
+	@linter=$(call tool,golangci-lint); failed=0; \
 	for module in . test $(FLAGPARSE); do \
-		echo "lint $$module"; (cd $$module && "$$linter" run ./...); \
-	done
+		echo "lint $$module"; (cd $$module && "$$linter" run ./...) || failed=1; \
+	done; exit $$failed
 
 .PHONY: tidy-check
 tidy-check: ## Fail if a go.mod or go.sum is not tidy

@@ -72,6 +72,7 @@ func badInputs() map[string]bad {
 		"nested too deep": {"/v2/projects", strings.Repeat(`{"a":`, 1000), []string{"/a/a/a: is nested too deep; at most 100 levels are read"}},
 		"nested lists":    {"/v2/projects", strings.Repeat("[", 500_000), []string{"is nested too deep"}},
 		"a huge number":   {intentsPath, `{"metadata":{"name":"x"},"spec":{"app":"web","serviceName":"web","hostnames":["a.lab.example"],"ttl":1e999}}`, []string{"/spec/ttl: must be whole seconds"}},
+		"half a second":   {intentsPath, `{"metadata":{"name":"x"},"spec":{"app":"web","serviceName":"web","hostnames":["a.lab.example"],"ttl":0.5}}`, []string{"/spec/ttl: must be whole seconds from 0 to 2147483647"}},
 	}
 }
 
@@ -132,6 +133,16 @@ func TestWhatTheServerAddsIsIgnoredOnInput(t *testing.T) {
 	require.Equal(t, "a", metadata["userData1"])
 	require.Equal(t, "b", metadata["userData2"])
 	require.EqualValues(t, 1, metadata["revision"])
+}
+
+func TestAWholeNumberMayBeWrittenAsAFraction(t *testing.T) {
+	for written, want := range map[string]float64{"30.0": 30, "3e1": 30, "300E-1": 30, "30": 30, "-0.0": 0} {
+		w := newWorld(t).fill("DNSIntent")
+		got := w.send("POST", intentsPath,
+			`{"metadata":{"name":"x"},"spec":{"app":"web","serviceName":"web","hostnames":["a.lab.example"],"ttl":`+written+`}}`).want(http.StatusCreated).json()
+		ttl, _ := got["spec"].(map[string]any)["ttl"].(float64)
+		require.InDelta(t, want, ttl, 0, written)
+	}
 }
 
 func TestManyErrorsAreToldUpToABound(t *testing.T) {

@@ -35,7 +35,7 @@ func readBody(w http.ResponseWriter, r *http.Request, schema *openapi3.Schema) (
 
 // parseBody is readBody for a body that has been read.
 func parseBody(raw []byte, schema *openapi3.Schema) (map[string]any, []byte, error) {
-	value, err := decode(raw)
+	value, same, err := decode(raw)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -43,7 +43,7 @@ func parseBody(raw []byte, schema *openapi3.Schema) (map[string]any, []byte, err
 	if !ok {
 		return nil, nil, invalidBody([]intent.Field{{Detail: `must be a JSON object as in {"metadata":{…},"spec":{…}}`}})
 	}
-	if dropServerFields(object) {
+	if dropServerFields(object) || !same {
 		if raw, err = json.Marshal(object); err != nil {
 			return nil, nil, err
 		}

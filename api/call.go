@@ -75,7 +75,7 @@ func (e *edge) serve(w http.ResponseWriter, r *http.Request, op *operation) {
 
 // accept judges a request in the order rights, parameters, body.
 func (e *edge) accept(w http.ResponseWriter, r *http.Request, op *operation) (*call, error) {
-	c := &call{header: r.Header, query: r.URL.Query(), vars: mux.Vars(r)}
+	c := &call{header: r.Header, vars: mux.Vars(r)}
 	for name, raw := range c.vars {
 		value, err := url.PathUnescape(raw)
 		if err != nil {
@@ -88,6 +88,9 @@ func (e *edge) accept(w http.ResponseWriter, r *http.Request, op *operation) (*c
 		return nil, err
 	}
 	noteOf(r.Context()).actor = c.actor
+	if c.query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
+		return nil, &intent.Error{Code: intent.Invalid, Detail: "the query is not escaped as a URL should be", Err: err}
+	}
 	if err := op.checkParameters(c); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -20,26 +21,28 @@ type decoder struct {
 	*json.Decoder
 	raw  []byte
 	path []string // to the value being decoded
+	same bool     // whether the value, encoded, would read as the raw body does
 }
 
-// decode decodes a body. Numbers stay as they are written.
-func decode(raw []byte) (any, error) {
+// decode decodes a body. Numbers stay as they are written, but whole ones lose
+// a fraction of zero and an exponent: 30.0 and 3e1 become 30. It also tells
+// whether it left everything as it was.
+func decode(raw []byte) (value any, same bool, err error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
-		return nil, invalidBody([]intent.Field{{Detail: "is empty; send a JSON object"}})
+		return nil, false, invalidBody([]intent.Field{{Detail: "is empty; send a JSON object"}})
 	}
 	if !utf8.Valid(raw) {
-		return nil, invalidBody([]intent.Field{{Detail: "is not UTF-8"}})
+		return nil, false, invalidBody([]intent.Field{{Detail: "is not UTF-8"}})
 	}
-	d := &decoder{Decoder: json.NewDecoder(bytes.NewReader(raw)), raw: raw}
+	d := &decoder{Decoder: json.NewDecoder(bytes.NewReader(raw)), raw: raw, same: true}
 	d.UseNumber()
-	value, err := d.value()
-	if err != nil {
-		return nil, err
+	if value, err = d.value(); err != nil {
+		return nil, false, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, invalidBody([]intent.Field{{Detail: "goes on after its JSON value" + d.place()}})
+		return nil, false, invalidBody([]intent.Field{{Detail: "goes on after its JSON value" + d.place()}})
 	}
-	return value, nil
+	return value, d.same, nil
 }
 
 // value decodes the next value.
@@ -47,6 +50,9 @@ func (d *decoder) value() (any, error) {
 	token, err := d.Token()
 	if err != nil {
 		return nil, d.syntax(err)
+	}
+	if number, ok := token.(json.Number); ok {
+		return d.number(number), nil
 	}
 	delim, ok := token.(json.Delim)
 	switch {
@@ -58,6 +64,21 @@ func (d *decoder) value() (any, error) {
 		return d.object()
 	}
 	return d.array()
+}
+
+// number writes a whole number without fraction and exponent, as far as a
+// float64 holds it exactly.
+func (d *decoder) number(number json.Number) json.Number {
+	const exact = 1 << 53
+	if !strings.ContainsAny(string(number), ".eE") {
+		return number
+	}
+	value, err := number.Float64()
+	if err != nil || value != math.Trunc(value) || math.Abs(value) > exact {
+		return number
+	}
+	d.same = false
+	return json.Number(strconv.FormatInt(int64(value), 10))
 }
 
 // member decodes the value at a key or index of the current value.

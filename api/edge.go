@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -83,10 +84,11 @@ func (e *edge) router(doc *openapi3.T) (*mux.Router, error) {
 // as /v2/projects, without a redirect.
 func canonical(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		path, raw := canonicalPath(r.URL.Path), canonicalPath(r.URL.RawPath)
-		if path != r.URL.Path || raw != r.URL.RawPath {
+		escaped := r.URL.EscapedPath() // an escaped slash is none
+		if path := canonicalPath(escaped); path != escaped {
 			target := *r.URL
-			target.Path, target.RawPath = path, raw
+			target.RawPath = path
+			target.Path, _ = url.PathUnescape(path) // it could be unescaped before
 			r = r.WithContext(r.Context())
 			r.URL = &target
 		}

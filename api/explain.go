@@ -30,7 +30,9 @@ func explain(err *openapi3.SchemaError) intent.Field {
 			detail += "; give " + expected(property.Value)
 		}
 	case "type":
-		detail += ", not " + kindOf(err.Value)
+		if _, number := err.Value.(float64); !number || !err.Schema.Type.Is(openapi3.TypeInteger) {
+			detail += ", not " + kindOf(err.Value)
+		}
 	case "nullable":
 		detail = "must not be null; leave it out, or give " + expected(err.Schema)
 	case "maxLength":
@@ -43,7 +45,7 @@ func explain(err *openapi3.SchemaError) intent.Field {
 		}
 	case "minItems":
 		detail = fmt.Sprintf("must have at least %d items", err.Schema.MinItems)
-	case "minimum", "maximum", "enum", "pattern", "anyOf", "minProperties":
+	case "minimum", "maximum", "enum", "pattern", "anyOf", "minProperties", "format":
 	default:
 		detail += ": " + err.Reason
 	}
@@ -118,7 +120,7 @@ func suggestion(name string, known []string) string {
 			best, distance = candidate, d
 		}
 	}
-	if best != "" && distance <= max(2, len(best)/2) { //nolint:mnd // two typing errors, or half of the word
+	if best != "" && distance <= max(2, len(best)/2) { // two slips, or half of the word
 		return "; did you mean " + strconv.Quote(best) + "?"
 	}
 	return "; known are " + strings.Join(known, ", ")

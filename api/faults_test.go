@@ -116,7 +116,8 @@ type racing struct {
 }
 
 func (r *racing) Put(ctx context.Context, w *admit.Write) (intent.Document, error) {
-	if r.times--; r.times >= 0 {
+	r.times--
+	if r.times >= 0 {
 		body := fmt.Sprintf(`{"metadata":{"name":"shop","description":"race %d"},"spec":{"namespace":"signpost-shop"}}`, r.times)
 		if _, err := r.store.Put(ctx, intent.Write{Path: w.Path, Refs: w.Refs, Body: []byte(body)}); err != nil {
 			return intent.Document{}, err
@@ -281,11 +282,11 @@ func TestOverARealConnection(t *testing.T) {
 	w := newWorld(t)
 	server := httptest.NewServer(w.handler)
 	t.Cleanup(server.Close)
-	response, err := http.Post(server.URL+"/v2/project/", "application/json", strings.NewReader(`{"metadata":{"name":"x"}}`)) //nolint:noctx // a test
+	response, err := http.Post(server.URL+"/v2/project/", "application/json", strings.NewReader(`{"metadata":{"name":"x"}}`))
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	require.Equal(t, http.StatusCreated, response.StatusCode)
-	response, err = http.Head(server.URL + "/v2/project/x") //nolint:noctx // a test
+	response, err = http.Head(server.URL + "/v2/project/x")
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	require.Equal(t, `"1"`, response.Header.Get("ETag"))

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -21,7 +20,7 @@ func tokenFile(t *testing.T, content string) (string, *api.Tokens) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "tokens")
 	require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
-	tokens, err := api.LoadTokens(file, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	tokens, err := api.LoadTokens(file, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	return file, tokens
 }

@@ -2,34 +2,25 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
-// role is what a token may do; each may do what those before it may.
+// role is what a token may do: its place among roleNames.
 type role int
 
-const (
-	viewer   role = iota + 1 // reads
-	editor                   // writes documents of projects
-	operator                 // plans, instantiates, updates, terminates
-	admin                    // writes projects, clusters and their KV pairs
-)
-
-// roleNames lists the roles from the least.
+// roleNames lists the roles, each of which may do what those before it may.
+// openapi.yaml tells which operation needs which.
 func roleNames() []string { return []string{"viewer", "editor", "operator", "admin"} }
 
 func parseRole(name string) (role, bool) {
-	for i, known := range roleNames() {
-		if name == known {
-			return role(i + 1), true
-		}
-	}
-	return 0, false
+	place := slices.Index(roleNames(), name)
+	return role(place), place >= 0
 }
 
-func (r role) String() string { return roleNames()[r-1] }
+func (r role) String() string { return roleNames()[r] }
 
 // subject is who a token stands for.
 type subject struct {

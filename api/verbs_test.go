@@ -24,6 +24,7 @@ func spellings() map[string]func(string) string {
 }
 
 func TestEveryVerbOnEveryResourceInEverySpelling(t *testing.T) {
+	t.Parallel()
 	for _, r := range rows() {
 		for name, spell := range spellings() {
 			t.Run(r.one+"/"+name, func(t *testing.T) {
@@ -120,6 +121,8 @@ func TestABadQueryIs400AndNamesTheParameter(t *testing.T) {
 		"/v2/projects?continue=":                  "query parameter continue must be",
 		"/v2/projects?namePrefix=a%20b":           "query parameter namePrefix must be the beginning of a name",
 		"/v2/projects?limt=5":                     `unknown query parameter "limt"; did you mean "limit"?`,
+		"/v2/projects?limit=1;continue=x":         "the query is not escaped",
+		"/v2/projects?namePrefix=%zz":             "the query is not escaped",
 		"/v2/projects/sh%20op":                    "path parameter project must be 1 to 63 letters",
 		"/v2/projects/" + strings.Repeat("a", 64): "path parameter project must be 1 to 63 letters",
 		"/v2/projects/a%2Fb":                      "path parameter project must be",

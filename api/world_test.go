@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -52,7 +51,7 @@ func newWorld(t *testing.T, changes ...func(*api.Options)) *world {
 		Lifecycle: w.lifecycle,
 		Checks:    map[string]func(context.Context) error{"store": store.Ping},
 		Build:     api.Build{Version: "v0.1.0", Commit: "0a1b2c3d", Go: "go1.26"},
-		Log:       slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Log:       slog.New(slog.DiscardHandler),
 	}
 	for _, change := range changes {
 		change(&options)
@@ -247,7 +246,8 @@ func reply[T any](ctx context.Context, l *lifecycle, owner intent.Path, example 
 	if err != nil {
 		return value, err
 	}
-	return value, json.Unmarshal(raw, &value)
+	err = json.Unmarshal(raw, &value)
+	return value, err
 }
 
 func (l *lifecycle) Plan(ctx context.Context, owner intent.Path, action intent.Action) (intent.Plan, error) {

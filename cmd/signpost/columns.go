@@ -104,13 +104,7 @@ func recordColumns() []column {
 	return []column{
 		of("PROVIDER", func(s intent.Record) string { return s.Provider }),
 		of("DOMAINS", func(s intent.Record) string { return words(s.Parameters["domain-filter"]) }),
-		{"VERSION", func(i item) string { return i.Status.Version }},
-		{"HOME", func(i item) string {
-			if i.Status.Home.Cluster == "" {
-				return ""
-			}
-			return i.Status.Home.ClusterProvider + "+" + i.Status.Home.Cluster
-		}},
+		of("DEPLOY ON", func(s intent.Record) string { return clusterWord(s.DeployOn) }),
 		{"WARNINGS", func(i item) string { return fmt.Sprint(len(i.Status.Warnings)) }},
 	}
 }

@@ -85,7 +85,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.MethodPut:
 		f.put(w, path, r.Body)
 	case http.MethodGet, http.MethodDelete:
-		f.getOrDelete(w, r.Method, path)
+		f.onStored(w, r.Method, path)
 	default:
 		respond(w, notFound(path))
 	}
@@ -119,7 +119,7 @@ func (f *fake) put(w http.ResponseWriter, path string, body io.Reader) {
 	respond(w, canned{status, string(content)})
 }
 
-func (f *fake) getOrDelete(w http.ResponseWriter, method, path string) {
+func (f *fake) onStored(w http.ResponseWriter, method, path string) {
 	content, exists := f.documents[path]
 	switch {
 	case !exists:

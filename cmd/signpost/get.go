@@ -151,11 +151,7 @@ func printUsers(w io.Writer, body []byte) error {
 	}
 	t := newTable("DEPLOYMENT INTENT GROUP", "CLUSTERS")
 	for _, use := range users.Items {
-		var clusters []string
-		for _, cluster := range use.Clusters {
-			clusters = append(clusters, string(cluster))
-		}
-		t.add(shortGroup(intent.Path(use.DeploymentIntentGroup)), strings.Join(clusters, ","))
+		t.add(shortGroup(intent.Path(use.DeploymentIntentGroup)), strings.Join(use.Clusters, ","))
 	}
 	return t.write(w)
 }

@@ -44,8 +44,7 @@ func TestWaitingShowsProgressAndEndsWithTheState(t *testing.T) {
 	got := signpost(t, f.url, "update", "shop/store/v1/prod", "--confirm", "a+b", "--wait")
 	require.Equal(t, exitDone, got.code, got.err)
 	require.Equal(t, "shop/store/v1/prod Instantiated (release 2, context 4243)\n", got.out)
-	require.Equal(t, `Instantiated: 2 of 2 objects done
-Updating: 0 of 2 objects done
+	require.Equal(t, `Updating: 0 of 2 objects done
 Updating: 1 of 2 objects done; edge+paris cannot be reached
 `, got.err)
 }
@@ -53,6 +52,7 @@ Updating: 1 of 2 objects done; edge+paris cannot be reached
 func TestTerminateWaitsUntilAllIsGone(t *testing.T) {
 	f := newFake(t)
 	f.on("POST "+prod+"/terminate", 202, "Accepted", `{"contextID":"4242","revision":1}`)
+	f.on("GET "+prod+"/status", 200, "Status", inState("Terminating", "1", "Applied", "Applied", "true"))
 	f.on("GET "+prod+"/status", 200, "Status", inState("Terminating", "1", "Deleted", "Applied", "true"))
 	f.on("GET "+prod+"/status", 503, "", `{"type":"about:blank","title":"Service Unavailable","status":503,"detail":"starting"}`)
 	f.on("GET "+prod+"/status", 200, "Status", inState("Terminated", "1", "Deleted", "Deleted", "true"))

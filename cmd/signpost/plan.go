@@ -107,7 +107,7 @@ func printPlan(w io.Writer, plan client.Plan, wide, diffs bool) error {
 	objects := newTable("ACTION", "CLUSTER", "KIND", "NAMESPACE", "NAME")
 	for _, o := range plan.Objects {
 		if wide || o.Action != client.Change(actionUnchanged) {
-			objects.add(string(o.Action), string(o.Cluster), o.Kind, o.Namespace, o.Name)
+			objects.add(string(o.Action), o.Cluster, o.Kind, o.Namespace, o.Name)
 		}
 	}
 	if err := writeTables(w, names, objects); err != nil {

@@ -63,29 +63,31 @@ func statusOf(ctx context.Context, api *client.Client, owner intent.Path) ([]byt
 }
 
 // watchStatus prints the status at first and whenever it changed. It ends
-// without an error when ctx ends.
+// without an error when ctx ends. A server that does not answer may come back,
+// but for the first time.
 func (p program) watchStatus(ctx context.Context, api *client.Client, owner intent.Path, output format) error {
-	last := ""
-	for {
-		body, err := statusOf(ctx, api, owner)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil && (last == "" || !isUnreachable(err)):
+	shown := ""
+	for first := true; first || sleep(ctx, p.poll); first = false {
+		next, err := p.showChange(ctx, api, owner, output, shown)
+		if err != nil && ctx.Err() == nil && (first || !isUnreachable(err)) {
 			return err
-		case err == nil && string(body) != last:
-			if last != "" {
-				printf(p.out, "\n")
-			}
-			if err := printStatus(p.out, owner, body, output); err != nil {
-				return err
-			}
-			last = string(body)
 		}
-		if pause(ctx, p.poll) != nil {
-			return nil
-		}
+		shown = next
 	}
+	return nil
+}
+
+// showChange prints the status when it is not what is shown already, and
+// answers what is shown then.
+func (p program) showChange(ctx context.Context, api *client.Client, owner intent.Path, output format, shown string) (string, error) {
+	body, err := statusOf(ctx, api, owner)
+	if err != nil || string(body) == shown {
+		return shown, err
+	}
+	if shown != "" {
+		printf(p.out, "\n")
+	}
+	return string(body), printStatus(p.out, owner, body, output)
 }
 
 func printStatus(w io.Writer, owner intent.Path, body []byte, output format) error {

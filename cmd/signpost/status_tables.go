@@ -24,7 +24,7 @@ func nameTable(names []client.NameStatus) *table {
 		}
 		for _, target := range n.Targets {
 			for _, s := range sourcesOf(n, target) {
-				t.add(n.Name, n.Type, n.Record, string(n.Scope), target, string(s.Cluster), s.Object+" "+s.Field)
+				t.add(n.Name, n.Type, n.Record, string(n.Scope), target, s.Cluster, s.Object+" "+s.Field)
 			}
 		}
 	}
@@ -50,7 +50,7 @@ func rejectionTable(names []client.NameStatus) *table {
 	t := newTable("REJECTED", "NAME", "CLUSTER", "OBJECT", "REASON")
 	for _, n := range names {
 		for _, r := range n.Rejected {
-			t.add(r.Target, n.Name, string(r.Cluster), r.Object, r.Reason)
+			t.add(r.Target, n.Name, r.Cluster, r.Object, r.Reason)
 		}
 	}
 	return t
@@ -99,7 +99,7 @@ func providerTable(providers []client.ProviderStatus) *table {
 		if p.Available != nil {
 			available = yes(*p.Available)
 		}
-		t.add(p.Record, string(p.Cluster), string(p.Scope), p.Version, available, momentOf(p.LastSync), p.Message)
+		t.add(p.Record, p.Cluster, string(p.Scope), p.Version, available, momentOf(p.LastSync), p.Message)
 	}
 	return t
 }

@@ -19,7 +19,7 @@ type waiter struct {
 	api      *client.Client
 	owner    intent.Path
 	poll     time.Duration
-	progress io.Writer // a line whenever something moved
+	progress io.Writer // a line whenever something moved, from the second look on
 }
 
 // until waits until the state is reached by the release, or a later one. A
@@ -29,7 +29,7 @@ func (w waiter) until(ctx context.Context, state client.StatusState, revision in
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	last := ""
-	for {
+	for looks := 1; ; looks++ {
 		status, err := w.look(limited)
 		if err != nil && !isUnreachable(err) {
 			return w.ended(ctx, limited, err, timeout, last)
@@ -38,11 +38,13 @@ func (w waiter) until(ctx context.Context, state client.StatusState, revision in
 			return nil
 		}
 		if line := progressLine(status, err); line != last && limited.Err() == nil {
-			printf(w.progress, "%s\n", line)
+			if looks > 1 {
+				printf(w.progress, "%s\n", line)
+			}
 			last = line
 		}
-		if err := pause(limited, w.poll); err != nil {
-			return w.ended(ctx, limited, err, timeout, last)
+		if !sleep(limited, w.poll) {
+			return w.ended(ctx, limited, limited.Err(), timeout, last)
 		}
 	}
 }
@@ -65,18 +67,19 @@ func (w waiter) look(ctx context.Context) (client.Status, error) {
 	if err != nil {
 		return status, err
 	}
-	return status, json.Unmarshal(response.Body, &status)
+	err = json.Unmarshal(response.Body, &status)
+	return status, err
 }
 
-// pause waits for d, or fails when ctx ends first.
-func pause(ctx context.Context, d time.Duration) error {
+// sleep waits for d and answers true, or false when ctx ends first.
+func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return false
 	case <-timer.C:
-		return nil
+		return true
 	}
 }
 
@@ -86,23 +89,26 @@ func progressLine(status client.Status, err error) string {
 		return "waiting for the server: " + strings.ReplaceAll(describe(err), "\n", " ")
 	}
 	settled, total := 0, 0
-	var troubles []string
+	parts := []string{string(status.State)}
 	for _, cluster := range status.Clusters {
-		if !cluster.Reachable {
-			troubles = append(troubles, fmt.Sprintf("%s+%s cannot be reached", cluster.ClusterProvider, cluster.Cluster))
-		}
+		before := settled
 		for _, resource := range cluster.Resources {
-			total++
 			if isSettled(status.State, resource) {
 				settled++
 			}
 		}
+		total += len(cluster.Resources)
+		if !cluster.Reachable && settled-before < len(cluster.Resources) {
+			parts = append(parts, clusterName(cluster)+" cannot be reached")
+		}
 	}
-	line := fmt.Sprintf("%s: %d of %s done", status.State, settled, count(total, "object"))
+	if total > 0 {
+		parts[0] = fmt.Sprintf("%s: %d of %s done", status.State, settled, count(total, "object"))
+	}
 	if status.Message != "" {
-		troubles = append(troubles, plain(status.Message))
+		parts = append(parts, plain(status.Message))
 	}
-	return strings.Join(append([]string{line}, troubles...), "; ")
+	return strings.Join(parts, "; ")
 }
 
 // isSettled tells whether an object is as it shall be.

@@ -101,6 +101,9 @@ func newReading(rule Rule) *reading {
 	return r
 }
 
+// mappedBits is how many bits stand before the IPv4 address in an IPv4-mapped one.
+const mappedBits = 96
+
 // networks reads a list of the target filter. What does not parse matches
 // nothing, so that an unreadable list of allowed networks allows none.
 func (r *reading) networks(list string, texts []string) []netip.Prefix {
@@ -111,8 +114,8 @@ func (r *reading) networks(list string, texts []string) []netip.Prefix {
 			r.warn("targetFilter.%s: %q is no network and is ignored; write it as 203.0.113.0/24", list, text)
 			continue
 		}
-		if mapped := network.Addr(); mapped.Is4In6() && network.Bits() >= 96 {
-			network = netip.PrefixFrom(mapped.Unmap(), network.Bits()-96)
+		if mapped := network.Addr(); mapped.Is4In6() && network.Bits() >= mappedBits {
+			network = netip.PrefixFrom(mapped.Unmap(), network.Bits()-mappedBits)
 		}
 		out = append(out, network)
 	}

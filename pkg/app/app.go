@@ -98,6 +98,8 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 // serve runs all parts until ctx ends or one of them fails. The edge closes
 // first, so that nothing is accepted that nobody works on.
 func (s *service) serve(ctx context.Context, l *listeners) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	g, ctx := errgroup.WithContext(ctx)
 	parts := map[string]func(context.Context) error{
 		"edge":       func(ctx context.Context) error { return s.edge.serve(ctx, l) },
@@ -115,6 +117,7 @@ func (s *service) serve(ctx context.Context, l *listeners) error {
 		})
 	}
 	if err := l.announce(s.config.ReadyFile); err != nil {
+		stop()
 		return errors.Join(err, g.Wait())
 	}
 	s.log.Info("Signpost is ready", "http", l.http.Addr(), "grpc", l.grpc.Addr(), "version", s.config.Build.Version)

@@ -60,6 +60,7 @@ type edge struct {
 	http   *http.Server
 	grpc   *grpc.Server
 	health *health.Server
+	drain  time.Duration // how long requests may go on after the end was asked for
 }
 
 func newEdge(c Config, options api.Options) (*edge, error) {
@@ -74,12 +75,12 @@ func newEdge(c Config, options api.Options) (*edge, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &edge{http: api.NewServer(handler), grpc: grpc.NewServer(), health: health.NewServer()}
+	e := &edge{http: api.NewServer(handler), grpc: grpc.NewServer(), health: health.NewServer(), drain: drainTimeout}
 	grpc_health_v1.RegisterHealthServer(e.grpc, e.health)
 	return e, nil
 }
 
-// drainTimeout is how long requests may go on after the end was asked for.
+// drainTimeout is the edge's usual drain.
 const drainTimeout = 10 * time.Second
 
 // serve answers requests until ctx ends, then lets those under way finish.
@@ -93,8 +94,11 @@ func (e *edge) serve(ctx context.Context, l *listeners) error {
 	case <-ctx.Done():
 	}
 	e.health.Shutdown()
-	e.grpc.GracefulStop()
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.drain)
 	defer cancel()
-	return e.http.Shutdown(ending)
+	// A stream, as of a client that watches our health, may never end by itself.
+	defer context.AfterFunc(ending, e.grpc.Stop)()
+	err := e.http.Shutdown(ending)
+	e.grpc.GracefulStop()
+	return err
 }

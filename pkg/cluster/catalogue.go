@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -43,7 +44,7 @@ func (c *catalogue) find(ctx context.Context, kind Kind) (resource, error) {
 	}
 	switch {
 	case !ok:
-		return resource{}, &Error{Fault: NotServed, Code: 404, Message: "the cluster does not know the kind " + kind.Kind + " of " + groupName(kind.Group)}
+		return resource{}, &Error{Fault: NotServed, Code: http.StatusNotFound, Message: "the cluster does not know the kind " + kind.Kind + " of " + groupName(kind.Group)}
 	case r.clusterScoped:
 		return resource{}, refused("the kind " + kind.Kind + " of " + groupName(kind.Group) + " stands outside namespaces")
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path"
 	"path/filepath"
@@ -24,6 +25,12 @@ import (
 // clusterFolder holds the files of objects that stand outside namespaces.
 const clusterFolder = "_cluster"
 
+// What is made can be read by whoever may read the tree, as Git has it.
+const (
+	folderMode = 0o755
+	fileMode   = 0o644
+)
+
 // maxManifest is the size, in bytes, of the largest file that is looked into.
 const maxManifest = 4 << 20
 
@@ -33,11 +40,14 @@ const maxManifest = 4 << 20
 // file, and its UID that of its place.
 type Directory struct {
 	options Options
+	base    string // the directory root
 	name    string
-	root    *os.Root // of the cluster's directory: nothing outside can be reached, through symlinks neither
 
 	mu       sync.Mutex // one write at a time
 	watchers map[*directoryWatches]bool
+
+	opening sync.Mutex
+	root    *os.Root // of the cluster's directory: nothing outside can be reached, through symlinks neither
 }
 
 var _ Target = (*Directory)(nil)
@@ -57,22 +67,62 @@ func NewDirectory(root, name string, options Options) (*Directory, error) {
 	if err := CheckDirectory(name); err != nil {
 		return nil, &Error{Fault: Refused, Message: err.Error(), Err: err}
 	}
-	if err := os.MkdirAll(root, 0o755); err != nil {
+	if err := os.MkdirAll(root, folderMode); err != nil {
 		return nil, fileError("make the directory root", err)
 	}
-	all, err := os.OpenRoot(root)
+	d := &Directory{options: options, base: root, name: name, watchers: map[*directoryWatches]bool{}}
+	own, err := d.open()
+	if err != nil {
+		return nil, err
+	}
+	d.root = own
+	return d, nil
+}
+
+func (d *Directory) open() (*os.Root, error) {
+	all, err := os.OpenRoot(d.base)
 	if err != nil {
 		return nil, fileError("open the directory root", err)
 	}
 	defer func() { _ = all.Close() }()
-	if err := all.MkdirAll(name, 0o755); err != nil {
-		return nil, fileError("make directory "+name, err)
+	if err := all.MkdirAll(d.name, folderMode); err != nil {
+		return nil, fileError("make directory "+d.name, err)
 	}
-	own, err := all.OpenRoot(name)
+	own, err := all.OpenRoot(d.name)
 	if err != nil {
-		return nil, fileError("open directory "+name, err)
+		return nil, fileError("open directory "+d.name, err)
 	}
-	return &Directory{options: options, name: name, root: own, watchers: map[*directoryWatches]bool{}}, nil
+	return own, nil
+}
+
+// dir is the open directory.
+func (d *Directory) dir() *os.Root {
+	d.opening.Lock()
+	defer d.opening.Unlock()
+	return d.root
+}
+
+// reopen follows a directory that was removed or put in another's place since
+// it was opened. A root that is gone is not made again: it may be a mount that
+// is missing, below which nothing is known.
+func (d *Directory) reopen() error {
+	own, err := d.open()
+	if err != nil {
+		return err
+	}
+	now, err := own.Stat(".")
+	if err != nil {
+		_ = own.Close()
+		return fileError("look at directory "+d.name, err)
+	}
+	d.opening.Lock()
+	defer d.opening.Unlock()
+	if before, err := d.root.Stat("."); err == nil && os.SameFile(before, now) {
+		return own.Close()
+	}
+	_ = d.root.Close()
+	d.root = own
+	return nil
 }
 
 // fileError says what could not be done, without the machine's paths.
@@ -90,8 +140,8 @@ func (d *Directory) Identity(ctx context.Context) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", classify(err, reading)
 	}
-	if _, err := d.root.Stat("."); err != nil {
-		return "", fileError("look at directory "+d.name, err)
+	if err := d.reopen(); err != nil {
+		return "", err
 	}
 	return "directory:" + d.name, nil
 }
@@ -141,7 +191,7 @@ func (d *Directory) read(at string, id bundle.ID) (*Live, error) {
 }
 
 func (d *Directory) slurp(at string) ([]byte, error) {
-	file, err := d.root.Open(at)
+	file, err := d.dir().Open(at)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +263,7 @@ func (d *Directory) render(o bundle.Object) ([]byte, error) {
 func (d *Directory) Create(ctx context.Context, o bundle.Object) (Live, error) {
 	return d.write(ctx, o, func(live *Live) error {
 		if live != nil {
-			return &Error{Fault: Exists, Code: 409, Message: "there is a file of this name already"}
+			return &Error{Fault: Exists, Code: http.StatusConflict, Message: "there is a file of this name already"}
 		}
 		return nil
 	})
@@ -223,7 +273,7 @@ func (d *Directory) Create(ctx context.Context, o bundle.Object) (Live, error) {
 func (d *Directory) Apply(ctx context.Context, o bundle.Object, at Version) (Live, error) {
 	return d.write(ctx, o, func(live *Live) error {
 		if live == nil || live.Version != at {
-			return &Error{Fault: Stale, Code: 409, Message: "the file has changed"}
+			return &Error{Fault: Stale, Code: http.StatusConflict, Message: "the file has changed"}
 		}
 		return nil
 	})
@@ -265,23 +315,23 @@ func (d *Directory) write(ctx context.Context, o bundle.Object, allow func(*Live
 // then takes its name. A new file never replaces one that came in between.
 func (d *Directory) put(at string, raw []byte, fresh bool) error {
 	folder := path.Dir(at)
-	if err := d.root.MkdirAll(folder, 0o755); err != nil {
+	if err := d.dir().MkdirAll(folder, folderMode); err != nil {
 		return fileError("make "+folder, err)
 	}
 	temporary := path.Join(folder, ".signpost-"+rand.Text())
 	if err := d.writeSynced(temporary, raw); err != nil {
-		_ = d.root.Remove(temporary)
+		_ = d.dir().Remove(temporary)
 		return fileError("write "+at, err)
 	}
 	var err error
 	if fresh {
-		err = d.root.Link(temporary, at)
-		_ = d.root.Remove(temporary)
-	} else if err = d.root.Rename(temporary, at); err != nil {
-		_ = d.root.Remove(temporary)
+		err = d.dir().Link(temporary, at)
+		_ = d.dir().Remove(temporary)
+	} else if err = d.dir().Rename(temporary, at); err != nil {
+		_ = d.dir().Remove(temporary)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return &Error{Fault: Exists, Code: 409, Message: "there is a file of this name already", Err: err}
+		return &Error{Fault: Exists, Code: http.StatusConflict, Message: "there is a file of this name already", Err: err}
 	}
 	if err != nil {
 		return fileError("write "+at, err)
@@ -291,7 +341,7 @@ func (d *Directory) put(at string, raw []byte, fresh bool) error {
 }
 
 func (d *Directory) writeSynced(at string, raw []byte) error {
-	file, err := d.root.OpenFile(at, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	file, err := d.dir().OpenFile(at, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
 	if err != nil {
 		return err
 	}
@@ -302,7 +352,7 @@ func (d *Directory) writeSynced(at string, raw []byte) error {
 // syncFolder makes the names in a folder last. Where the file system cannot,
 // the scan finds what a crash has lost.
 func (d *Directory) syncFolder(folder string) {
-	file, err := d.root.Open(folder)
+	file, err := d.dir().Open(folder)
 	if err != nil {
 		return
 	}
@@ -327,13 +377,13 @@ func (d *Directory) Delete(ctx context.Context, id bundle.ID, version Version) e
 		return err
 	}
 	if live.Version != version {
-		return &Error{Fault: Stale, Code: 409, Message: "the file has changed"}
+		return &Error{Fault: Stale, Code: http.StatusConflict, Message: "the file has changed"}
 	}
-	if err := d.root.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := d.dir().Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fileError("remove "+at, err)
 	}
 	d.syncFolder(path.Dir(at))
-	_ = d.root.Remove(path.Dir(at)) // refused by the file system unless it is empty
+	_ = d.dir().Remove(path.Dir(at)) // refused by the file system unless it is empty
 	d.changed(at)
 	return nil
 }
@@ -352,7 +402,7 @@ func (d *Directory) Occupant(ctx context.Context, namespace string) (string, err
 	if _, err := place(bundle.ID{Kind: "Namespace", Namespace: namespace, Name: namespace}); err != nil || namespace == "" {
 		return "", refused("a namespace's name makes no folder name")
 	}
-	entries, err := fs.ReadDir(d.root.FS(), namespace)
+	entries, err := fs.ReadDir(d.dir().FS(), namespace)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -368,7 +418,7 @@ func (d *Directory) Occupant(ctx context.Context, namespace string) (string, err
 }
 
 // Close implements Target.
-func (d *Directory) Close() { _ = d.root.Close() }
+func (d *Directory) Close() { _ = d.dir().Close() }
 
 // changed tells the watches of a write of our own, at once.
 func (d *Directory) changed(at string) {

@@ -89,7 +89,7 @@ func (w *directoryWatches) scan() bool {
 
 func (w *directoryWatches) walk() (map[string]scanned, error) {
 	found := map[string]scanned{}
-	files := w.directory.root.FS()
+	files := w.directory.dir().FS()
 	folders, err := fs.ReadDir(files, ".")
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (w *directoryWatches) walk() (map[string]scanned, error) {
 
 // look reads a file unless it is as it was; nil when it is gone.
 func (w *directoryWatches) look(at string) (*scanned, error) {
-	info, err := w.directory.root.Stat(at)
+	info, err := w.directory.dir().Stat(at)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"syscall"
@@ -55,7 +56,7 @@ func FaultOf(err error) Fault {
 // CodeOf is the HTTP status in err's chain, 200 for nil, 0 for none.
 func CodeOf(err error) int {
 	if err == nil {
-		return 200
+		return http.StatusOK
 	}
 	var e *Error
 	if errors.As(err, &e) {
@@ -98,17 +99,18 @@ func faultOf(err error, s metav1.Status, v verb) Fault {
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return NoNamespace
-	case s.Code == 409 && v == creating:
+	case s.Code == http.StatusConflict && v == creating:
 		return Exists
-	case s.Code == 409:
+	case s.Code == http.StatusConflict:
 		return Stale
-	case s.Code == 404 && (v == creating || v == applying) && s.Details != nil && s.Details.Kind == "namespaces":
+	case s.Code == http.StatusNotFound && (v == creating || v == applying) && s.Details != nil && s.Details.Kind == "namespaces":
 		return NoNamespace
-	case s.Code == 404 && v == deleting:
+	case s.Code == http.StatusNotFound && v == deleting:
 		return Stale
-	case s.Code == 404:
+	case s.Code == http.StatusNotFound:
 		return NotServed
-	case s.Code == 401, s.Code == 408, s.Code == 429, s.Code >= 500:
+	case s.Code == http.StatusUnauthorized, s.Code == http.StatusRequestTimeout,
+		s.Code == http.StatusTooManyRequests, s.Code >= http.StatusInternalServerError:
 		return Unreachable
 	}
 	return Refused

@@ -52,7 +52,7 @@ func lookup(kind Kind) (resource, bool) {
 }
 
 // kinds is the table of kinds, made at first use and never changed.
-var kinds = sync.OnceValue(func() map[Kind]resource {
+var kinds = sync.OnceValue(func() map[Kind]resource { //nolint:gochecknoglobals // a table, never changed
 	all := map[Kind]resource{}
 	for _, add := range []func(map[Kind]resource){addCore, addApps, addNetworking, addCustom, addAdministration} {
 		add(all)
@@ -68,15 +68,15 @@ func custom(version, plural string, order int) resource {
 	return resource{version: version, plural: plural, order: order, custom: true}
 }
 
-func clusterWide(version, plural string, order int) resource {
-	return resource{version: version, plural: plural, order: order, clusterScoped: true}
+func clusterWide(plural string, order int) resource {
+	return resource{version: "v1", plural: plural, order: order, clusterScoped: true}
 }
 
 func addCore(all map[Kind]resource) {
 	for kind, r := range map[string]resource{
-		"Namespace":             clusterWide("v1", "namespaces", orderNamespace),
-		"Node":                  clusterWide("v1", "nodes", orderOther),
-		"PersistentVolume":      clusterWide("v1", "persistentvolumes", orderOther),
+		"Namespace":             clusterWide("namespaces", orderNamespace),
+		"Node":                  clusterWide("nodes", orderOther),
+		"PersistentVolume":      clusterWide("persistentvolumes", orderOther),
 		"ServiceAccount":        namespaced("v1", "serviceaccounts", orderAccount),
 		"Secret":                namespaced("v1", "secrets", orderSecret),
 		"ConfigMap":             namespaced("v1", "configmaps", orderConfig),
@@ -114,9 +114,9 @@ func addNetworking(all map[Kind]resource) {
 	for kind, r := range map[Kind]resource{
 		{"networking.k8s.io", "Ingress"}:       namespaced("v1", "ingresses", orderService),
 		{"networking.k8s.io", "NetworkPolicy"}: namespaced("v1", "networkpolicies", orderOther),
-		{"networking.k8s.io", "IngressClass"}:  clusterWide("v1", "ingressclasses", orderOther),
-		{"networking.k8s.io", "IPAddress"}:     clusterWide("v1", "ipaddresses", orderOther),
-		{"networking.k8s.io", "ServiceCIDR"}:   clusterWide("v1", "servicecidrs", orderOther),
+		{"networking.k8s.io", "IngressClass"}:  clusterWide("ingressclasses", orderOther),
+		{"networking.k8s.io", "IPAddress"}:     clusterWide("ipaddresses", orderOther),
+		{"networking.k8s.io", "ServiceCIDR"}:   clusterWide("servicecidrs", orderOther),
 		{"discovery.k8s.io", "EndpointSlice"}:  namespaced("v1", "endpointslices", orderService),
 	} {
 		all[kind] = r
@@ -144,25 +144,25 @@ func addCustom(all map[Kind]resource) {
 
 func addAdministration(all map[Kind]resource) {
 	for kind, r := range map[Kind]resource{
-		{groupDefinitions, kindDefinition}:                                   clusterWide("v1", "customresourcedefinitions", orderDefinition),
+		{groupDefinitions, kindDefinition}:                                   clusterWide("customresourcedefinitions", orderDefinition),
 		{groupRBAC, "Role"}:                                                  namespaced("v1", "roles", orderRole),
 		{groupRBAC, "RoleBinding"}:                                           namespaced("v1", "rolebindings", orderBinding),
-		{groupRBAC, "ClusterRole"}:                                           clusterWide("v1", "clusterroles", orderRole),
-		{groupRBAC, "ClusterRoleBinding"}:                                    clusterWide("v1", "clusterrolebindings", orderBinding),
-		{"storage.k8s.io", "StorageClass"}:                                   clusterWide("v1", "storageclasses", orderOther),
-		{"storage.k8s.io", "CSIDriver"}:                                      clusterWide("v1", "csidrivers", orderOther),
-		{"storage.k8s.io", "CSINode"}:                                        clusterWide("v1", "csinodes", orderOther),
-		{"storage.k8s.io", "VolumeAttachment"}:                               clusterWide("v1", "volumeattachments", orderOther),
-		{"scheduling.k8s.io", "PriorityClass"}:                               clusterWide("v1", "priorityclasses", orderOther),
-		{"node.k8s.io", "RuntimeClass"}:                                      clusterWide("v1", "runtimeclasses", orderOther),
-		{"admissionregistration.k8s.io", "ValidatingWebhookConfiguration"}:   clusterWide("v1", "validatingwebhookconfigurations", orderOther),
-		{"admissionregistration.k8s.io", "MutatingWebhookConfiguration"}:     clusterWide("v1", "mutatingwebhookconfigurations", orderOther),
-		{"admissionregistration.k8s.io", "ValidatingAdmissionPolicy"}:        clusterWide("v1", "validatingadmissionpolicies", orderOther),
-		{"admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"}: clusterWide("v1", "validatingadmissionpolicybindings", orderOther),
-		{"apiregistration.k8s.io", "APIService"}:                             clusterWide("v1", "apiservices", orderOther),
-		{"certificates.k8s.io", "CertificateSigningRequest"}:                 clusterWide("v1", "certificatesigningrequests", orderOther),
-		{"flowcontrol.apiserver.k8s.io", "FlowSchema"}:                       clusterWide("v1", "flowschemas", orderOther),
-		{"flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"}:       clusterWide("v1", "prioritylevelconfigurations", orderOther),
+		{groupRBAC, "ClusterRole"}:                                           clusterWide("clusterroles", orderRole),
+		{groupRBAC, "ClusterRoleBinding"}:                                    clusterWide("clusterrolebindings", orderBinding),
+		{"storage.k8s.io", "StorageClass"}:                                   clusterWide("storageclasses", orderOther),
+		{"storage.k8s.io", "CSIDriver"}:                                      clusterWide("csidrivers", orderOther),
+		{"storage.k8s.io", "CSINode"}:                                        clusterWide("csinodes", orderOther),
+		{"storage.k8s.io", "VolumeAttachment"}:                               clusterWide("volumeattachments", orderOther),
+		{"scheduling.k8s.io", "PriorityClass"}:                               clusterWide("priorityclasses", orderOther),
+		{"node.k8s.io", "RuntimeClass"}:                                      clusterWide("runtimeclasses", orderOther),
+		{"admissionregistration.k8s.io", "ValidatingWebhookConfiguration"}:   clusterWide("validatingwebhookconfigurations", orderOther),
+		{"admissionregistration.k8s.io", "MutatingWebhookConfiguration"}:     clusterWide("mutatingwebhookconfigurations", orderOther),
+		{"admissionregistration.k8s.io", "ValidatingAdmissionPolicy"}:        clusterWide("validatingadmissionpolicies", orderOther),
+		{"admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"}: clusterWide("validatingadmissionpolicybindings", orderOther),
+		{"apiregistration.k8s.io", "APIService"}:                             clusterWide("apiservices", orderOther),
+		{"certificates.k8s.io", "CertificateSigningRequest"}:                 clusterWide("certificatesigningrequests", orderOther),
+		{"flowcontrol.apiserver.k8s.io", "FlowSchema"}:                       clusterWide("flowschemas", orderOther),
+		{"flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"}:       clusterWide("prioritylevelconfigurations", orderOther),
 	} {
 		all[kind] = r
 	}

@@ -84,7 +84,7 @@ func (k *Kubernetes) Identity(ctx context.Context) (string, error) {
 	namespace, err := k.metadata.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).
 		Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return "", &Error{Fault: Unreachable, Code: 404, Message: "the API server has no namespace kube-system yet", Err: err}
+		return "", &Error{Fault: Unreachable, Code: http.StatusNotFound, Message: "the API server has no namespace kube-system yet", Err: err}
 	}
 	if err != nil {
 		return "", classify(err, reading)

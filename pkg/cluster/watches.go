@@ -21,15 +21,20 @@ import (
 // which nothing is kept but what they offer.
 func (k *Kubernetes) Watch(ctx context.Context, notify Notify) Watches {
 	ctx, stop := context.WithCancel(ctx)
+	begin := func(f *feed) context.CancelFunc {
+		within, end := context.WithCancel(ctx)
+		go f.run(within)
+		return end
+	}
 	return &watches{
-		target: k, ctx: ctx, stop: stop, notify: notify,
+		target: k, begin: begin, stop: stop, notify: notify,
 		kinds: map[Kind]*running{}, namespaces: map[string]*running{},
 	}
 }
 
 type watches struct {
 	target *Kubernetes
-	ctx    context.Context // of the watches, which outlive the call that begins them
+	begin  func(*feed) context.CancelFunc // runs a feed until the watches stop, or it is ended
 	stop   context.CancelFunc
 	notify Notify
 
@@ -49,11 +54,11 @@ func deploymentKind() Kind { return Kind{"apps", "Deployment"} }
 func (w *watches) Follow(interest Interest) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	follow(w.ctx, w.kinds, interest.Kinds, w.target.kindFeed, w.notify)
-	follow(w.ctx, w.namespaces, interest.Namespaces, w.target.serviceFeed, w.notify)
+	follow(w, w.kinds, interest.Kinds, w.target.kindFeed)
+	follow(w, w.namespaces, interest.Namespaces, w.target.serviceFeed)
 }
 
-func follow[K comparable](ctx context.Context, have map[K]*running, want []K, open func(K, Notify) *feed, notify Notify) {
+func follow[K comparable](w *watches, have map[K]*running, want []K, open func(K, Notify) *feed) {
 	for key, r := range have {
 		if !slices.Contains(want, key) {
 			r.stop()
@@ -61,13 +66,10 @@ func follow[K comparable](ctx context.Context, have map[K]*running, want []K, op
 		}
 	}
 	for _, key := range want {
-		if have[key] != nil || ctx.Err() != nil {
-			continue
+		if have[key] == nil {
+			f := open(key, w.notify)
+			have[key] = &running{feed: f, stop: w.begin(f)}
 		}
-		within, stop := context.WithCancel(ctx)
-		r := &running{feed: open(key, notify), stop: stop}
-		have[key] = r
-		go r.feed.run(within)
 	}
 }
 
@@ -126,7 +128,7 @@ func (w *watches) Trouble() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range w.kinds {
-		if err := r.feed.problem(); err != nil && FaultOf(err) == Unreachable {
+		if err := r.feed.problem(); err != nil && FaultOf(err) != NotServed {
 			return err
 		}
 	}
@@ -177,7 +179,7 @@ func (k *Kubernetes) kindFeed(kind Kind, notify Notify) *feed {
 			}
 			return k.metadata.Resource(gvr).Watch(ctx, options)
 		},
-		keep: func(object runtime.Object) (entry, error) { return keepLive(object) },
+		keep: keepLive,
 	}
 }
 

@@ -89,6 +89,7 @@ const (
 	identityPrefix = "/signpost/cluster/"
 	coreGroup      = "core"
 	noNamespace    = "_"
+	segmentsOfKey  = 5 // cluster, group, kind, namespace, name
 )
 
 func clusterPrefix(cluster string) string { return prefix + cluster + "/" }
@@ -107,7 +108,7 @@ func Key(id bundle.ID) string {
 
 func parseKey(key string) (bundle.ID, error) {
 	segments := strings.Split(strings.TrimPrefix(key, prefix), "/")
-	if len(segments) != 5 {
+	if len(segments) != segmentsOfKey {
 		return bundle.ID{}, fmt.Errorf("%s is no key of the ledger", key)
 	}
 	id := bundle.ID{Cluster: segments[0], Group: segments[1], Kind: segments[2], Namespace: segments[3], Name: segments[4]}

@@ -2,16 +2,14 @@ package release
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
 )
-
-// attempts is how often a request tries again when others change what it has
-// read.
-const attempts = 10
 
 // Instantiate accepts a release of the group's intents as they are now. It is
 // allowed where nothing is current: when Created, Terminated or Failed, and
@@ -33,15 +31,7 @@ func (s *Service) Terminate(ctx context.Context, owner intent.Path, confirm, act
 }
 
 func (s *Service) accept(ctx context.Context, owner intent.Path, action intent.Action, confirm, actor string) (intent.Accepted, error) {
-	var lost error
-	for range attempts {
-		accepted, err := s.tryAccept(ctx, owner, action, confirm, actor)
-		if intent.CodeOf(err) != intent.PreconditionFailed || confirm != "" {
-			return accepted, err
-		}
-		lost = err
-	}
-	return intent.Accepted{}, &intent.Error{Code: intent.Conflict, Detail: "others keep changing " + string(owner) + "; try again", Err: lost}
+	return undisturbed(owner, func() (intent.Accepted, error) { return s.tryAccept(ctx, owner, action, confirm, actor) })
 }
 
 func (s *Service) tryAccept(ctx context.Context, owner intent.Path, action intent.Action, confirm, actor string) (intent.Accepted, error) {
@@ -50,7 +40,7 @@ func (s *Service) tryAccept(ctx context.Context, owner intent.Path, action inten
 		return intent.Accepted{}, err
 	}
 	if confirm != "" && confirm != p.view.Token {
-		return intent.Accepted{}, &intent.Error{Code: intent.PreconditionFailed, Detail: "the plan that was confirmed is no longer what would happen; plan again"}
+		return intent.Accepted{}, replan()
 	}
 	same, err := s.allowed(ctx, p)
 	if err != nil {
@@ -67,10 +57,19 @@ func (s *Service) tryAccept(ctx context.Context, owner intent.Path, action inten
 		return intent.Accepted{}, err
 	}
 	if _, err := s.swap(ctx, owner, next); err != nil {
-		return intent.Accepted{}, err
+		return intent.Accepted{}, s.dropLost(ctx, p, next, err)
 	}
 	s.wake(owner)
 	return intent.Accepted{ContextID: next.ContextID, Revision: next.Seq}, nil
+}
+
+// dropLost removes the release that a request wrote before it lost its race,
+// and answers the error. Where the outcome is unknown, the release stays.
+func (s *Service) dropLost(ctx context.Context, p *proposal, next Lifecycle, cause error) error {
+	if intent.CodeOf(cause) == intent.PreconditionFailed && next.ContextID != p.lifecycle.ContextID {
+		return errors.Join(cause, s.dropRelease(ctx, next.ContextID))
+	}
+	return cause
 }
 
 // allowed judges the action in the group's state; same says that it has been
@@ -118,6 +117,9 @@ func (s *Service) next(ctx context.Context, p *proposal, actor string) (Lifecycl
 		if err := s.pin(ctx, p); err != nil {
 			return l, err
 		}
+		if err := s.vacate(ctx, &l, p.draft.group); err != nil {
+			return l, err
+		}
 		if l.ContextID != "" {
 			l.History = append(slices.Clone(l.History), Past{Seq: l.Seq, ContextID: l.ContextID})
 		}
@@ -127,6 +129,10 @@ func (s *Service) next(ctx context.Context, p *proposal, actor string) (Lifecycl
 		}
 		uses = p.draft.uses
 		l.Refs = refs(p.draft)
+	}
+	for _, cluster := range l.Vacating {
+		ref, _ := ParseCluster(cluster)
+		l.Refs = append(l.Refs, ref.Path())
 	}
 	l.Leaving = without(append(slices.Clone(l.Leaving), l.Uses...), uses)
 	l.Draining = without(l.Draining, uses)
@@ -138,6 +144,28 @@ func (s *Service) next(ctx context.Context, p *proposal, actor string) (Lifecycl
 	}
 	l.record(intent.Event{Time: l.Since, Actor: actor, Action: p.action, Revision: l.Seq, Outcome: "accepted"})
 	return l, nil
+}
+
+// vacate notes which clusters the group's earlier releases used and the next
+// one does not: what is there has to go.
+func (s *Service) vacate(ctx context.Context, l *Lifecycle, next plan.Group) error {
+	if l.ContextID == "" {
+		return nil
+	}
+	before, err := s.loadRelease(ctx, l.ContextID)
+	if err != nil {
+		return err
+	}
+	clusters := slices.Clone(l.Vacating)
+	for _, c := range before.Group.Clusters {
+		clusters = append(clusters, c.Name)
+	}
+	slices.Sort(clusters)
+	used := func(cluster string) bool {
+		return slices.ContainsFunc(next.Clusters, func(c plan.Cluster) bool { return c.Name == cluster })
+	}
+	l.Vacating = slices.DeleteFunc(slices.Compact(clusters), used)
+	return nil
 }
 
 // without is the set of uses that are not among others.

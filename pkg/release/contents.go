@@ -7,6 +7,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/plan/workloads"
@@ -29,7 +30,7 @@ func fill(ctx context.Context, g plan.Group, records map[string]plan.Record, loo
 	c := contents{services: map[string][]string{}}
 	objects, err := workloads.Render(g)
 	if err != nil {
-		return c, err
+		return c, &intent.Error{Code: intent.Conflict, Detail: err.Error()}
 	}
 	for _, b := range g.Bindings {
 		offers, err := offers(ctx, g, b, look, c.services)
@@ -49,7 +50,9 @@ func fill(ctx context.Context, g plan.Group, records map[string]plan.Record, loo
 	for _, names := range c.services {
 		slices.Sort(names)
 	}
-	c.objects, err = bundle.Collect(objects)
+	if c.objects, err = bundle.Collect(objects); err != nil {
+		err = &intent.Error{Code: intent.Conflict, Detail: err.Error()}
+	}
 	return c, err
 }
 

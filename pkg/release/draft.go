@@ -79,11 +79,13 @@ func (s *Service) draft(ctx context.Context, in *inputs) (*draft, error) {
 	}
 	d.finishBindings()
 	d.collectClusters()
-	d.checkProviders()
+	if err := s.checkOwners(ctx, d); err != nil {
+		return nil, err
+	}
 	d.inputs = in.list()
 	for _, name := range slices.Sorted(maps.Keys(d.records)) {
 		r := d.records[name]
-		d.inputs = append(d.inputs, Input{Path: lifecyclePath(r.frozen.Path), UID: r.frozen.UID, Revision: r.seq()})
+		d.inputs = append(d.inputs, Input{Path: lifecyclePath(r.frozen.Path), UID: r.frozen.UID, Revision: r.frozen.Revision})
 	}
 	return d, nil
 }
@@ -213,21 +215,4 @@ func (d *draft) collectClusters() {
 		}
 		d.group.Clusters = append(d.group.Clusters, plan.Cluster{Name: name, Directory: spec.Directory})
 	}
-}
-
-// checkProviders refuses an owner id of the user's that two deployments would
-// share: each would take the other's names for its own.
-func (d *draft) checkProviders() {
-	for _, use := range d.uses {
-		record := d.records[use.Record.Name()].frozen
-		own, _ := record.Spec.Parameters["txt-owner-id"].(string)
-		if first := d.firstUse(use.Record); own != "" && first != use {
-			d.fail(record.Path, "/spec/external-dns-parameters/txt-owner-id", "the owner id %q would be used by two deployments of the record, on %s and on %s; leave it out, and each gets one of its own", own, first.Cluster, use.Cluster)
-		}
-	}
-}
-
-func (d *draft) firstUse(record intent.Path) Use {
-	at := slices.IndexFunc(d.uses, func(u Use) bool { return u.Record == record })
-	return d.uses[at]
 }

@@ -113,6 +113,7 @@ func (s *Service) noteLeftovers(ctx context.Context, group intent.Path, l Lifecy
 	if l.Wanted != intent.Terminate || len(before) == 0 {
 		return l, nil
 	}
+	l.Leftovers = nil
 	for _, o := range before {
 		if o.Kind != endpointKind {
 			continue

@@ -244,7 +244,11 @@ func (s *Service) readHomes(ctx context.Context, in *inputs) error {
 		if err != nil {
 			return err
 		}
-		homes = append(homes, record.Spec.DeployOn)
+		pinned, err := s.recordLifecycle(ctx, doc.Path)
+		if err != nil {
+			return err
+		}
+		homes = append(homes, record.Spec.DeployOn, pinned.Record.Spec.DeployOn, pinned.Record.Home)
 	}
 	for _, home := range homes {
 		if home == nil {
@@ -258,8 +262,8 @@ func (s *Service) readHomes(ctx context.Context, in *inputs) error {
 	return nil
 }
 
-// ParseCluster reads "provider+cluster".
-func ParseCluster(name string) (intent.ClusterRef, bool) {
-	provider, cluster, ok := strings.Cut(name, "+")
-	return intent.ClusterRef{ClusterProvider: provider, Cluster: cluster}, ok
+// ParseCluster reads "provider+cluster"; ok says whether it is of that form.
+func ParseCluster(name string) (ref intent.ClusterRef, ok bool) {
+	provider, cluster, _ := strings.Cut(name, "+")
+	return intent.ClusterRef{ClusterProvider: provider, Cluster: cluster}, provider != "" && cluster != "" && !strings.Contains(cluster, "+")
 }

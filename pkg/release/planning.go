@@ -22,8 +22,10 @@ import (
 // Plan tells what an action would do to a group, and changes nothing. An empty
 // action means instantiate when nothing is current, else update.
 func (s *Service) Plan(ctx context.Context, owner intent.Path, action intent.Action) (intent.Plan, error) {
-	p, err := s.propose(ctx, owner, action)
-	return p.view, err
+	return undisturbed(owner, func() (intent.Plan, error) {
+		p, err := s.propose(ctx, owner, action)
+		return p.view, err
+	})
 }
 
 // proposal is an action thought through: the release that it would make, and
@@ -78,7 +80,10 @@ func (s *Service) changes(ctx context.Context, p *proposal) ([]bundle.Change, er
 	var after bundle.Bundle
 	if p.action != intent.Terminate {
 		contents, err := fill(ctx, p.draft.group, p.draft.frozen(), s.peek)
-		if err != nil {
+		switch {
+		case intent.CodeOf(err) == intent.Conflict:
+			p.draft.fail(p.draft.group.Path, "/spec/apps", "%s", err)
+		case err != nil:
 			return nil, err
 		}
 		p.draft.explain(contents)
@@ -88,12 +93,15 @@ func (s *Service) changes(ctx context.Context, p *proposal) ([]bundle.Change, er
 	if err != nil {
 		return nil, err
 	}
-	old, err := bundle.Collect(append(slices.Clone(before), providersBefore...))
-	if err != nil {
-		return nil, err
-	}
-	wanted, err := bundle.Collect(append(slices.Clone(after), providersAfter...))
-	return bundle.Diff(old, wanted), err
+	return bundle.Diff(union(before, providersBefore), union(after, providersAfter)), nil
+}
+
+// union is what clusters make of the objects of several owners: where these
+// differ, as when an earlier Signpost rendered some of them, the first counts.
+func union(owners ...bundle.Bundle) bundle.Bundle {
+	all := slices.Concat(owners...)
+	slices.SortStableFunc(all, func(a, b bundle.Object) int { return bundle.Compare(a.ID, b.ID) })
+	return slices.CompactFunc(all, func(a, b bundle.Object) bool { return a.ID == b.ID })
 }
 
 // frozen are the records that the draft would deploy, by name.
@@ -126,7 +134,7 @@ func (d *draft) explain(c contents) {
 
 // providers are the objects, before and after, of every external-dns that the
 // group uses now or would use.
-func (s *Service) providers(ctx context.Context, p *proposal) (before, after []bundle.Object, err error) {
+func (s *Service) providers(ctx context.Context, p *proposal) (before, after bundle.Bundle, err error) {
 	uses := slices.Clone(p.lifecycle.Uses)
 	if !p.lifecycle.deployed() {
 		uses = nil
@@ -237,7 +245,9 @@ func objectChange(c bundle.Change) intent.ObjectChange {
 }
 
 // token binds a plan to the revisions of its inputs and to its actions, but
-// not to addresses, which change by themselves.
+// not to addresses, which change by themselves. Which names come and go follows
+// from the inputs and the current release; DNSEndpoints and the actions on
+// names follow from addresses as well, and are left out.
 func token(p *proposal, v intent.Plan) string {
 	hash := sha256.New()
 	fmt.Fprintln(hash, p.action, p.lifecycle.Seq, p.lifecycle.Wanted)
@@ -247,15 +257,6 @@ func token(p *proposal, v intent.Plan) string {
 	for _, o := range v.Objects {
 		if o.Kind != "DNSEndpoint" {
 			fmt.Fprintln(hash, o.Action, o.Cluster, o.Kind, o.Namespace, o.Name)
-		}
-	}
-	names := map[string]bool{}
-	for _, n := range v.Names {
-		names[n.Action+" "+n.Record+" "+n.Name] = n.Action != "unchanged"
-	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if names[name] {
-			fmt.Fprintln(hash, name)
 		}
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:16])

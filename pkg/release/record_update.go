@@ -25,8 +25,10 @@ type recordProposal struct {
 // PlanRecord tells what an update of a record would do to what is deployed of
 // it, and changes nothing.
 func (s *Service) PlanRecord(ctx context.Context, record intent.Path) (intent.Plan, error) {
-	p, err := s.proposeRecord(ctx, record)
-	return p.view, err
+	return undisturbed(record, func() (intent.Plan, error) {
+		p, err := s.proposeRecord(ctx, record)
+		return p.view, err
+	})
 }
 
 // UpdateRecord brings a record as it is now to every external-dns that is
@@ -34,12 +36,16 @@ func (s *Service) PlanRecord(ctx context.Context, record intent.Path) (intent.Pl
 // another version. confirm, unless empty, is the token of the plan that is
 // accepted.
 func (s *Service) UpdateRecord(ctx context.Context, record intent.Path, confirm, actor string) (intent.Accepted, error) {
+	return undisturbed(record, func() (intent.Accepted, error) { return s.tryUpdateRecord(ctx, record, confirm, actor) })
+}
+
+func (s *Service) tryUpdateRecord(ctx context.Context, record intent.Path, confirm, actor string) (intent.Accepted, error) {
 	p, err := s.proposeRecord(ctx, record)
 	if err != nil {
 		return intent.Accepted{}, err
 	}
 	if confirm != "" && confirm != p.view.Token {
-		return intent.Accepted{}, &intent.Error{Code: intent.PreconditionFailed, Detail: "the plan that was confirmed is no longer what would happen; plan again"}
+		return intent.Accepted{}, replan()
 	}
 	if len(p.view.Errors) > 0 {
 		return intent.Accepted{}, &intent.Error{Code: intent.Conflict, Detail: string(record) + " cannot be updated; nothing was changed", Fields: p.view.Errors}
@@ -161,7 +167,20 @@ func (s *Service) StepRecord(ctx context.Context, record intent.Path) error {
 			return err
 		}
 	}
-	return s.eachGroup(ctx, record, func(group intent.Path, _ Lifecycle) { s.wake(group) })
+	users := 0
+	err = s.eachGroup(ctx, record, func(group intent.Path, _ Lifecycle) {
+		users++
+		s.wake(group)
+	})
+	if err != nil || users > 0 || len(pointers) > 0 {
+		return err
+	}
+	// A request may have died between pinning the record and being accepted.
+	l, err := s.recordLifecycle(ctx, record)
+	if err != nil {
+		return err
+	}
+	return s.undeploy(ctx, l)
 }
 
 // IsRecord tells a record's path from a group's.

@@ -2,6 +2,8 @@ package release
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
@@ -10,25 +12,113 @@ import (
 )
 
 // settle notes, once for each accepted action, that all of it has happened:
-// every object was applied, or everything is gone.
+// every object was applied, or everything is gone. It answers whether nothing
+// is left to wait for.
 func (s *Service) settle(ctx context.Context, group intent.Path, l Lifecycle) (bool, error) {
-	if l.Settled {
-		return len(l.Draining) == 0, nil
-	}
-	done, err := s.applied(ctx, group, l)
-	if l.Wanted == intent.Terminate {
-		done, err = s.gone(ctx, group, l)
-	}
-	if err != nil || !done {
+	draining, err := s.stillDraining(ctx, l.Draining)
+	if err != nil {
 		return false, err
 	}
-	l.Settled, l.Done = true, s.Now().UTC()
-	if l.Wanted == intent.Terminate {
-		l.Refs, l.Draining = nil, nil
+	vacating, err := s.stillHolding(ctx, groupOwner(group), l.Vacating)
+	if err != nil {
+		return false, err
 	}
-	l.record(intent.Event{Time: l.Done, Actor: actorSelf, Action: l.Wanted, Revision: l.Seq, Outcome: "completed"})
-	_, err = s.swap(ctx, group, l)
-	return err == nil, err
+	rid := len(draining) < len(l.Draining) || len(vacating) < len(l.Vacating)
+	l.Draining = draining
+	l.keepVacating(vacating)
+	completed := false
+	if !l.Settled {
+		if completed, err = s.happened(ctx, group, l); err != nil {
+			return false, err
+		}
+	}
+	if completed {
+		l.complete(s.Now().UTC())
+	}
+	if completed || rid {
+		if _, err = s.swap(ctx, group, l); err != nil {
+			return false, err
+		}
+	}
+	return l.Settled && len(l.Draining) == 0 && len(l.Vacating) == 0, nil
+}
+
+// keepVacating lets go of the clusters that hold nothing of the group any more.
+func (l *Lifecycle) keepVacating(clusters []string) {
+	for _, cluster := range l.Vacating {
+		if ref, _ := ParseCluster(cluster); !slices.Contains(clusters, cluster) {
+			l.Refs = slices.DeleteFunc(slices.Clone(l.Refs), func(p intent.Path) bool { return p == ref.Path() })
+		}
+	}
+	l.Vacating = clusters
+}
+
+func (l *Lifecycle) complete(now time.Time) {
+	l.Settled, l.Done = true, now
+	if l.Wanted == intent.Terminate {
+		l.Refs = nil
+	}
+	l.record(intent.Event{Time: now, Actor: actorSelf, Action: l.Wanted, Revision: l.Seq, Outcome: "completed"})
+}
+
+// stillDraining are those of the providers that nobody uses and that are not
+// gone yet. Of what is gone, the record is let go of.
+func (s *Service) stillDraining(ctx context.Context, draining []Use) ([]Use, error) {
+	var out []Use
+	for _, use := range draining {
+		users, err := s.users(ctx, use)
+		if err != nil {
+			return nil, err
+		}
+		if len(users) > 0 {
+			continue
+		}
+		gone, err := s.ownerGone(ctx, use.owner())
+		if err != nil {
+			return nil, err
+		}
+		if !gone {
+			out = append(out, use)
+		} else if err := s.StepProvider(ctx, use); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// stillHolding are those of the clusters that hold objects that the owner had
+// there last.
+func (s *Service) stillHolding(ctx context.Context, owner appcontext.Owner, clusters []string) ([]string, error) {
+	var out []string
+	for _, cluster := range clusters {
+		entries, _, err := s.Ledger.Cluster(ctx, cluster)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(ledger.Of(entries, string(owner)), awaited) {
+			out = append(out, cluster)
+		}
+	}
+	return out, nil
+}
+
+// happened says whether the wanted action has had its effect.
+func (s *Service) happened(ctx context.Context, group intent.Path, l Lifecycle) (bool, error) {
+	if l.deployed() {
+		return s.applied(ctx, group, l)
+	}
+	gone, err := s.ownerGone(ctx, groupOwner(group))
+	return gone && len(l.Draining) == 0 && len(l.Vacating) == 0, err
+}
+
+// ownerGone says whether an owner has no context and nothing left of one.
+func (s *Service) ownerGone(ctx context.Context, owner appcontext.Owner) (bool, error) {
+	pointer, err := s.Contexts.Current(ctx, owner)
+	if err != nil || pointer.ContextID != "" {
+		return false, err
+	}
+	left, err := s.left(ctx, pointer)
+	return !left, err
 }
 
 // applied says whether every object of the group's context and of those of its
@@ -40,7 +130,7 @@ func (s *Service) applied(ctx context.Context, group intent.Path, l Lifecycle) (
 	}
 	for _, owner := range owners {
 		pointer, err := s.Contexts.Current(ctx, owner)
-		if err != nil {
+		if err != nil || pointer.ContextID == "" {
 			return false, err
 		}
 		for cluster := range pointer.Clusters {
@@ -69,31 +159,6 @@ func (s *Service) appliedOn(ctx context.Context, pointer appcontext.Pointer, clu
 		entry, known := applied[o.ID]
 		if progress, _ := entry.Progress(string(pointer.Owner), o.Digest()); !known || progress != ledger.Applied {
 			return false, nil
-		}
-	}
-	return true, nil
-}
-
-// gone says whether nothing of the group is left in the clusters, and the
-// providers that it was the last to use are gone as well.
-func (s *Service) gone(ctx context.Context, group intent.Path, l Lifecycle) (bool, error) {
-	owners := []appcontext.Owner{groupOwner(group)}
-	for _, use := range l.Draining {
-		users, err := s.users(ctx, use)
-		if err != nil {
-			return false, err
-		}
-		if len(users) == 0 {
-			owners = append(owners, use.owner())
-		}
-	}
-	for _, owner := range owners {
-		pointer, err := s.Contexts.Current(ctx, owner)
-		if err != nil || pointer.ContextID != "" {
-			return false, err
-		}
-		if left, err := s.left(ctx, pointer); err != nil || left {
-			return false, err
 		}
 	}
 	return true, nil

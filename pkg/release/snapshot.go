@@ -41,6 +41,7 @@ type ProviderReport struct {
 	Record   plan.Record
 	Seq      int64
 	OwnerID  string
+	Draining bool                 // nothing relies on it any more
 	Objects  bundle.Bundle        // of its current context
 	Observed *observed.Deployment // nil where it cannot be observed
 	Cluster  ClusterReport
@@ -48,6 +49,10 @@ type ProviderReport struct {
 
 // Snapshot reads what is known of a group.
 func (s *Service) Snapshot(ctx context.Context, group intent.Path) (Snapshot, error) {
+	return undisturbed(group, func() (Snapshot, error) { return s.trySnapshot(ctx, group) })
+}
+
+func (s *Service) trySnapshot(ctx context.Context, group intent.Path) (Snapshot, error) {
 	snap := Snapshot{Owner: groupOwner(group), Clusters: map[string]ClusterReport{}}
 	doc, err := s.Documents.Get(ctx, group)
 	if err != nil {
@@ -75,6 +80,7 @@ func (s *Service) Snapshot(ctx context.Context, group intent.Path) (Snapshot, er
 		}
 		snap.Going = append(snap.Going, going...)
 	}
+	names = append(names, snap.Lifecycle.Vacating...)
 	for _, c := range snap.Group.Clusters {
 		names = append(names, c.Name)
 	}
@@ -88,7 +94,10 @@ func (s *Service) Snapshot(ctx context.Context, group intent.Path) (Snapshot, er
 		if err != nil {
 			return snap, err
 		}
-		snap.Providers = append(snap.Providers, report)
+		report.Draining = !slices.Contains(snap.Lifecycle.Uses, use)
+		if !report.Draining || len(report.Objects) > 0 {
+			snap.Providers = append(snap.Providers, report)
+		}
 	}
 	return snap, nil
 }
@@ -152,6 +161,10 @@ type RecordSnapshot struct {
 
 // RecordSnapshot reads what is known of a record.
 func (s *Service) RecordSnapshot(ctx context.Context, record intent.Path) (RecordSnapshot, error) {
+	return undisturbed(record, func() (RecordSnapshot, error) { return s.tryRecordSnapshot(ctx, record) })
+}
+
+func (s *Service) tryRecordSnapshot(ctx context.Context, record intent.Path) (RecordSnapshot, error) {
 	var snap RecordSnapshot
 	doc, err := s.Documents.Get(ctx, record)
 	if err != nil {

@@ -99,6 +99,7 @@ func (s *Service) leave(ctx context.Context, group intent.Path, l Lifecycle) (Li
 		return l, nil
 	}
 	l.Draining = without(append(slices.Clone(l.Draining), l.Leaving...), l.Uses)
+	l.Refs = slices.DeleteFunc(slices.Clone(l.Refs), l.leaves)
 	l.Leaving, l.Failure = nil, ""
 	for len(l.History) > keptReleases {
 		if err := s.dropRelease(ctx, l.History[0].ContextID); err != nil {
@@ -107,6 +108,13 @@ func (s *Service) leave(ctx context.Context, group intent.Path, l Lifecycle) (Li
 		l.History = l.History[1:]
 	}
 	return s.swap(ctx, group, l)
+}
+
+// leaves says whether the group relied on a record that it no longer uses. The
+// record's own lifecycle keeps it as long as it is deployed.
+func (l Lifecycle) leaves(record intent.Path) bool {
+	of := func(u Use) bool { return u.Record == record }
+	return slices.ContainsFunc(l.Leaving, of) && !slices.ContainsFunc(l.Uses, of)
 }
 
 // pinned reads the records of a group's bindings as they are deployed.

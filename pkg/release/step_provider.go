@@ -9,6 +9,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
 )
@@ -116,9 +117,15 @@ func (s *Service) undeploy(ctx context.Context, l RecordLifecycle) error {
 	return err
 }
 
+// awaited says whether the end of an object is waited for: not of what
+// Kubernetes may take its time for, of what is never deleted, nor of what is
+// not ours.
+func awaited(e ledger.Entry) bool {
+	return !e.Lingers() && e.CreatedByUs && e.ID.Kind != "CustomResourceDefinition"
+}
+
 // left says whether the clusters still hold objects of a context that was
-// withdrawn. What Kubernetes may take its time for, what is never deleted and
-// what others have does not count.
+// withdrawn.
 func (s *Service) left(ctx context.Context, p appcontext.Pointer) (bool, error) {
 	for cluster := range p.Withdrawn {
 		going, err := s.Contexts.WithdrawnFrom(ctx, p, cluster)
@@ -130,8 +137,8 @@ func (s *Service) left(ctx context.Context, p appcontext.Pointer) (bool, error) 
 			return false, err
 		}
 		for _, e := range entries {
-			lingers := e.Lingers() || !e.CreatedByUs || e.ID.Kind == "CustomResourceDefinition" || len(e.Owners) > 0 && !slices.Contains(e.Owners, string(p.Owner))
-			if !lingers && slices.ContainsFunc(going, func(o bundle.Object) bool { return o.ID == e.ID }) {
+			others := len(e.Owners) > 0 && !slices.Contains(e.Owners, string(p.Owner))
+			if awaited(e) && !others && slices.ContainsFunc(going, func(o bundle.Object) bool { return o.ID == e.ID }) {
 				return true, nil
 			}
 		}

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -52,7 +53,7 @@ func allApplied(snap release.Snapshot, s intent.Status) intent.StatusCondition {
 		}
 	}
 	for n, p := range s.Providers {
-		if report := snap.Providers[n]; len(lacking(report)) > 0 || len(report.Objects) == 0 {
+		if report := snap.Providers[n]; !report.Draining && (len(lacking(report)) > 0 || len(report.Objects) == 0) {
 			return condition(snap, "Synced", "False", "ProviderNotApplied", "external-dns of record "+p.Record+": "+p.Message)
 		}
 	}
@@ -75,6 +76,9 @@ func allGone(snap release.Snapshot, s intent.Status) intent.StatusCondition {
 	}
 	for _, p := range s.Providers {
 		return condition(snap, "Synced", "False", "Draining", "external-dns of record "+p.Record+" outlives the names that it is to remove")
+	}
+	if left := snap.Lifecycle.Vacating; len(left) > 0 {
+		return condition(snap, "Synced", "False", "Deleting", "objects of an earlier revision are still on "+strings.Join(left, ", "))
 	}
 	return condition(snap, "Synced", "False", "Deleting", "objects are being deleted")
 }

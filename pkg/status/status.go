@@ -53,7 +53,7 @@ func cluster(snap release.Snapshot, name string) intent.ClusterStatus {
 		}
 	}
 	for _, o := range snap.Going {
-		if e, there := report.Entries[o.ID]; there && o.Cluster == name && len(e.Owners) == 0 && e.CreatedByUs {
+		if e, there := report.Entries[o.ID]; there && o.Cluster == name && e.Going && e.CreatedByUs {
 			out.Resources = append(out.Resources, resource(o.ID, e.Status, cmp.Or(e.Message, "to be deleted")))
 		}
 	}
@@ -86,6 +86,9 @@ func Provider(p release.ProviderReport) intent.ProviderStatus {
 		Record: p.Use.Record.Name(), Cluster: p.Use.Cluster, Scope: p.Use.Scope, Version: p.Record.Version,
 	}
 	messages := lacking(p)
+	if p.Draining {
+		messages = append(messages, "it outlives the names that it is to remove")
+	}
 	if len(p.Objects) == 0 {
 		messages = append(messages, "not committed yet")
 	}

@@ -56,7 +56,7 @@ func (t *tenure) execute(ctx context.Context, actions []action) error {
 	for i, wave := range all {
 		t.metrics.queue(left)
 		outcomes := t.wave(ctx, t.serveable(ctx, wave))
-		silent := t.note(outcomes)
+		silent := t.note(ctx, outcomes)
 		left -= len(wave)
 		if silent {
 			for _, rest := range all[i+1:] {
@@ -89,7 +89,7 @@ func (t *tenure) serveable(ctx context.Context, wave []action) []action {
 			missing[kind] = t.establish(ctx, kind)
 		}
 		if err := missing[kind]; err != nil {
-			t.note([]outcome{outcome{action: a, entry: t.entries[a.id]}.failed(err)})
+			t.note(ctx, []outcome{outcome{action: a, entry: t.entries[a.id]}.failed(err)})
 			continue
 		}
 		out = append(out, a)
@@ -155,12 +155,12 @@ func (t *tenure) occupied(namespace string) bool {
 
 // note takes up what became of actions, and tells whether the cluster fell
 // silent.
-func (t *tenure) note(outcomes []outcome) bool {
+func (t *tenure) note(ctx context.Context, outcomes []outcome) bool {
 	silent := false
 	for _, o := range outcomes {
 		id := o.action.id
 		silent = silent || o.silent
-		t.log(o)
+		t.log(ctx, o)
 		t.learn(o)
 		t.attempts.note(o, t.clock.Now())
 		if o.gone {
@@ -212,24 +212,24 @@ func (t *tenure) putOff(actions []action, message string) {
 	}
 }
 
-func (t *tenure) log(o outcome) {
+func (t *tenure) log(ctx context.Context, o outcome) {
 	id := o.action.id
 	switch {
 	case o.conflict:
 		if t.entries[id].Message != o.entry.Message {
-			t.logger.Warn("conflict", "object", id.String(), "message", o.entry.Message)
+			t.logger.WarnContext(ctx, "conflict", "object", id.String(), "message", o.entry.Message)
 		}
 	case o.fault != "":
 		if t.entries[id].Message != o.entry.Message {
-			t.logger.Warn("object put off", "object", id.String(), "deed", string(o.action.deed), "why", o.action.why, "message", o.entry.Message)
+			t.logger.WarnContext(ctx, "object put off", "object", id.String(), "deed", string(o.action.deed), "why", o.action.why, "message", o.entry.Message)
 		}
 	case o.gone:
-		t.logger.Info("object gone", "object", id.String(), "why", o.action.why)
+		t.logger.InfoContext(ctx, "object gone", "object", id.String(), "why", o.action.why)
 	case o.repaired:
-		t.logger.Info("drift repaired", "object", id.String(), "why", o.action.why)
+		t.logger.InfoContext(ctx, "drift repaired", "object", id.String(), "why", o.action.why)
 	case o.waiting:
-		t.logger.Debug("object awaited", "object", id.String(), "message", o.entry.Message)
+		t.logger.DebugContext(ctx, "object awaited", "object", id.String(), "message", o.entry.Message)
 	default:
-		t.logger.Debug("object applied", "object", id.String(), "why", o.action.why)
+		t.logger.DebugContext(ctx, "object applied", "object", id.String(), "why", o.action.why)
 	}
 }

@@ -147,6 +147,11 @@ func (p *performer) keep(ctx context.Context, o outcome) *outcome {
 		return &o
 	}
 	by, err := p.target.Occupant(ctx, o.action.id.Name)
+	if cluster.FaultOf(err) == cluster.Refused {
+		o.entry.Kept, o.waiting = true, true
+		o.entry.Message = "kept: whether it is empty may not be looked at: " + err.Error()
+		return &o
+	}
 	if err != nil {
 		failed := o.failed(err)
 		return &failed

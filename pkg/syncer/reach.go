@@ -25,7 +25,7 @@ func (t *tenure) reach(ctx context.Context) (bool, error) {
 	}
 	now = t.clock.Now()
 	if err != nil {
-		t.unreachable(now, err)
+		t.unreachable(ctx, now, err)
 		return false, nil
 	}
 	if err := t.identify(ctx, uid); err != nil {
@@ -56,9 +56,9 @@ func (t *tenure) probe(ctx context.Context) (string, error) {
 }
 
 // unreachable notes a failed probe. The next one waits longer each time.
-func (t *tenure) unreachable(now time.Time, err error) {
+func (t *tenure) unreachable(ctx context.Context, now time.Time, err error) {
 	if t.failures == 0 {
-		t.logger.Warn("cluster cannot be reached", "message", err.Error())
+		t.logger.WarnContext(ctx, "cluster cannot be reached", "message", err.Error())
 	}
 	wait := backoff(retryFirst, retryLongest, t.failures)
 	t.failures++
@@ -85,7 +85,7 @@ func (t *tenure) identify(ctx context.Context, uid string) error {
 	case "":
 		err = t.ledger.Adopt(ctx, t.fence, t.name, uid)
 	default:
-		t.logger.Warn("the cluster is another one under an old name: everything is made anew", "was", known, "is", uid)
+		t.logger.WarnContext(ctx, "the cluster is another one under an old name: everything is made anew", "was", known, "is", uid)
 		err = t.ledger.Reset(ctx, t.fence, t.name, uid)
 		if err == nil {
 			clear(t.entries)
@@ -98,7 +98,7 @@ func (t *tenure) identify(ctx context.Context, uid string) error {
 	}
 	t.verified, t.uid = true, uid
 	t.watch(ctx)
-	t.logger.Info("cluster reached")
+	t.logger.InfoContext(ctx, "cluster reached")
 	return nil
 }
 

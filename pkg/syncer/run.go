@@ -23,7 +23,7 @@ func (t *tenure) run(parent context.Context, o *observer) {
 	group.Wait()
 	if t.unused && parent.Err() == nil {
 		if err := o.finish(parent); err != nil {
-			t.logger.Warn("observations not removed", "error", err)
+			t.logger.WarnContext(parent, "observations not removed", "error", err)
 		}
 	}
 }
@@ -36,15 +36,15 @@ func (t *tenure) act(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, ledger.ErrLost):
-			t.logger.Warn("cluster lost to another worker")
+			t.logger.WarnContext(ctx, "cluster lost to another worker")
 			return
 		case err != nil:
 			wait = backoff(retryFirst, retryLongest, failures)
 			failures++
 			t.settledAt.Store(-1)
-			t.logger.Warn("step failed", "error", err)
+			t.logger.WarnContext(ctx, "step failed", "error", err)
 		case t.unused:
-			t.logger.Info("cluster has nothing left to serve")
+			t.logger.InfoContext(ctx, "cluster has nothing left to serve")
 			return
 		default:
 			failures = 0
@@ -74,7 +74,7 @@ func (t *tenure) look(ctx context.Context, o *observer) {
 		case err != nil:
 			wait = backoff(retryFirst, retryLongest, failures)
 			failures++
-			t.logger.Warn("observations not written", "error", err)
+			t.logger.WarnContext(ctx, "observations not written", "error", err)
 		default:
 			failures = 0
 		}

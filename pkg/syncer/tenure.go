@@ -226,9 +226,11 @@ func (t *tenure) isSettled() bool { return t.settledAt.Load() == t.index.moved(t
 
 // rest answers how long nothing needs to be done, unless something happens.
 func (t *tenure) rest(actions []action, moves int64) time.Duration {
-	if t.settledAt.Store(-1); len(actions) == 0 && len(t.recheck) == 0 {
-		t.settledAt.Store(moves)
+	settled := int64(-1)
+	if len(actions) == 0 && len(t.recheck) == 0 {
+		settled = moves
 	}
+	t.settledAt.Store(settled)
 	now := t.clock.Now()
 	wait := settleInterval
 	for _, a := range actions {

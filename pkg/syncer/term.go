@@ -2,8 +2,9 @@ package syncer
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
-	"hash/fnv"
 	"strings"
 	"sync"
 	"time"
@@ -35,8 +36,6 @@ type term struct {
 	worker *Worker
 	index  *index
 	lease  kv.Lease
-	ctx    context.Context // ends with the lease or the worker
-	cancel context.CancelFunc
 
 	pointers <-chan appcontext.Change
 	members  *keys
@@ -56,50 +55,49 @@ type running struct {
 	done   chan struct{}
 }
 
-func newTerm(parent context.Context, w *Worker) (*term, error) {
-	ctx, cancel := context.WithCancel(parent)
+func newTerm(ctx context.Context, w *Worker) (*term, error) {
 	t := &term{
-		worker: w, ctx: ctx, cancel: cancel, index: newIndex(w.options.Contexts),
+		worker: w, index: newIndex(w.options.Contexts),
 		tenures: map[string]*running{}, leftover: map[string]bool{}, ended: make(chan string),
 	}
-	if err := t.begin(); err != nil {
-		t.end(parent)
+	if err := t.begin(ctx); err != nil {
+		t.end(ctx)
 		return nil, err
 	}
 	return t, nil
 }
 
-func (t *term) begin() error {
+func (t *term) begin(ctx context.Context) error {
 	store := t.worker.options.KV
-	revision, _, err := t.index.refresh(t.ctx)
+	revision, _, err := t.index.refresh(ctx)
 	if err != nil {
 		return err
 	}
-	t.pointers = t.worker.options.Contexts.Watch(t.ctx, revision+1)
-	if t.lease, err = store.Lease(t.ctx, leaseSeconds); err != nil {
+	t.pointers = t.worker.options.Contexts.Watch(ctx, revision+1)
+	if t.lease, err = store.Lease(ctx, leaseSeconds); err != nil {
 		return err
 	}
 	register := kv.Op{Key: memberPrefix + t.worker.options.Member, Value: []byte("{}"), Lease: t.lease.ID()}
-	if _, _, err := store.Txn(t.ctx, nil, register); err != nil {
+	if _, _, err := store.Txn(ctx, nil, register); err != nil {
 		return err
 	}
-	if t.members, err = watchKeys(t.ctx, store, memberPrefix); err != nil {
+	if t.members, err = watchKeys(ctx, store, memberPrefix); err != nil {
 		return err
 	}
-	if t.owners, err = watchKeys(t.ctx, store, workerPrefix); err != nil {
+	if t.owners, err = watchKeys(ctx, store, workerPrefix); err != nil {
 		return err
 	}
-	return t.rescan()
+	return t.rescan(ctx)
 }
 
 // rescan finds clusters that no pointer names any more but where something is
 // left, perhaps by a worker that died.
-func (t *term) rescan() error {
-	inLedger, err := t.worker.ledger.Clusters(t.ctx)
+func (t *term) rescan(ctx context.Context) error {
+	inLedger, err := t.worker.ledger.Clusters(ctx)
 	if err != nil {
 		return err
 	}
-	seen, err := t.worker.observed.Clusters(t.ctx)
+	seen, err := t.worker.observed.Clusters(ctx)
 	if err != nil {
 		return err
 	}
@@ -113,30 +111,30 @@ func (t *term) rescan() error {
 }
 
 // run serves until the lease is lost or the worker ends.
-func (t *term) run() error {
+func (t *term) run(ctx context.Context) error {
 	balance, rescan := time.NewTicker(balanceEvery), time.NewTicker(rescanEvery)
 	defer balance.Stop()
 	defer rescan.Stop()
 	for {
-		t.balance()
+		t.balance(ctx)
 		select {
-		case <-t.ctx.Done():
-			return t.ctx.Err()
+		case <-ctx.Done():
+			return ctx.Err()
 		case <-t.lease.Lost():
 			return errors.New("the worker's lease is lost")
 		case change, ok := <-t.pointers:
 			if !ok {
 				return errors.New("the watch of the pointers ended")
 			}
-			if err := t.follow(change); err != nil {
+			if err := t.follow(ctx, change); err != nil {
 				return err
 			}
 		case batch, ok := <-t.members.changes:
-			if err := t.members.take(t.ctx, batch, ok); err != nil {
+			if err := t.members.take(ctx, batch, ok); err != nil {
 				return err
 			}
 		case batch, ok := <-t.owners.changes:
-			if err := t.owners.take(t.ctx, batch, ok); err != nil {
+			if err := t.owners.take(ctx, batch, ok); err != nil {
 				return err
 			}
 		case name := <-t.worker.options.Connections.Changed():
@@ -145,7 +143,7 @@ func (t *term) run() error {
 			t.forget(name)
 		case <-balance.C:
 		case <-rescan.C:
-			if err := t.rescan(); err != nil {
+			if err := t.rescan(ctx); err != nil {
 				return err
 			}
 		}
@@ -153,10 +151,10 @@ func (t *term) run() error {
 }
 
 // follow takes up changed pointers and wakes the clusters concerned.
-func (t *term) follow(change appcontext.Change) error {
+func (t *term) follow(ctx context.Context, change appcontext.Change) error {
 	concerned := t.index.update(change.Pointers)
 	if change.Lost {
-		_, more, err := t.index.refresh(t.ctx)
+		_, more, err := t.index.refresh(ctx)
 		if err != nil {
 			return err
 		}
@@ -220,9 +218,8 @@ func (t *term) preferred(name string) string {
 	best, score := "", uint64(0)
 	for key := range t.members.have {
 		member := strings.TrimPrefix(key, memberPrefix)
-		h := fnv.New64a()
-		_, _ = h.Write([]byte(member + "\x00" + name))
-		if sum := h.Sum64(); best == "" || sum > score || sum == score && member < best {
+		digest := sha256.Sum256([]byte(member + "\x00" + name))
+		if sum := binary.BigEndian.Uint64(digest[:]); best == "" || sum > score || sum == score && member < best {
 			best, score = member, sum
 		}
 	}
@@ -231,7 +228,7 @@ func (t *term) preferred(name string) string {
 
 // balance begins to serve the clusters that fall to this worker as they become
 // free, and lets go of those that fall to another one.
-func (t *term) balance() {
+func (t *term) balance(ctx context.Context) {
 	mine := t.mine()
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -245,45 +242,45 @@ func (t *term) balance() {
 		if t.tenures[name] != nil || owner != "" && owner != t.worker.options.Member {
 			continue
 		}
-		if err := t.take(name); err != nil {
-			t.worker.options.Logger.Warn("cluster cannot be taken over", "cluster", name, "error", err)
+		if err := t.take(ctx, name); err != nil {
+			t.worker.options.Logger.WarnContext(ctx, "cluster cannot be taken over", "cluster", name, "error", err)
 		}
 	}
 }
 
 // take makes a free cluster this worker's, and serves it.
-func (t *term) take(name string) error {
-	fence, err := t.claim(name)
+func (t *term) take(ctx context.Context, name string) error {
+	fence, err := t.claim(ctx, name)
 	if err != nil || fence == nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(t.ctx)
+	within, cancel := context.WithCancel(ctx)
 	r := &running{tenure: t.tenure(name, *fence), cancel: cancel, done: make(chan struct{})}
 	t.tenures[name] = r
-	go t.keep(ctx, r)
+	go t.keep(ctx, within, r)
 	return nil
 }
 
 // claim writes the cluster's key. The revision that created it fences all that
 // is written for the cluster. A key that is this worker's already, from a
 // claim whose outcome was unknown, is taken up; nil when it is another's.
-func (t *term) claim(name string) (*kv.Compare, error) {
+func (t *term) claim(ctx context.Context, name string) (*kv.Compare, error) {
 	store, member := t.worker.options.KV, t.worker.options.Member
 	key := workerPrefix + name
 	put := kv.Op{Key: key, Value: []byte(member), Lease: t.lease.ID()}
-	free, revision, err := store.Txn(t.ctx, []kv.Compare{{Key: key}}, put)
+	free, revision, err := store.Txn(ctx, []kv.Compare{{Key: key}}, put)
 	if err != nil {
 		return nil, err
 	}
 	if free {
 		return &kv.Compare{Key: key, CreatedAt: revision}, nil
 	}
-	item, _, err := store.Get(t.ctx, key)
+	item, _, err := store.Get(ctx, key)
 	if err != nil || item == nil || string(item.Value) != member {
 		return nil, err
 	}
 	fence := kv.Compare{Key: key, CreatedAt: item.CreateRevision}
-	if still, _, err := store.Txn(t.ctx, []kv.Compare{fence}, put); err != nil || !still {
+	if still, _, err := store.Txn(ctx, []kv.Compare{fence}, put); err != nil || !still {
 		return nil, err
 	}
 	return &fence, nil
@@ -303,26 +300,26 @@ func (t *term) tenure(name string, fence kv.Compare) *tenure {
 	return made
 }
 
-// keep runs a tenure, and gives the cluster back when it ends.
-func (t *term) keep(ctx context.Context, r *running) {
+// keep runs a tenure within its own context, and gives the cluster back when it
+// ends before the term does.
+func (t *term) keep(ctx, within context.Context, r *running) {
 	defer close(r.done)
-	r.tenure.run(ctx, &observer{tenure: r.tenure, store: t.worker.observed})
+	r.tenure.run(within, &observer{tenure: r.tenure, store: t.worker.observed})
 	r.cancel()
-	if t.ctx.Err() == nil {
-		within, cancel := context.WithTimeout(t.ctx, letGoAtMost)
-		_, _, _ = t.worker.options.KV.Txn(within, []kv.Compare{r.tenure.fence}, kv.Delete(r.tenure.fence.Key))
+	if ctx.Err() == nil {
+		short, cancel := context.WithTimeout(ctx, letGoAtMost)
+		_, _, _ = t.worker.options.KV.Txn(short, []kv.Compare{r.tenure.fence}, kv.Delete(r.tenure.fence.Key))
 		cancel()
 	}
 	select {
 	case t.ended <- r.tenure.name:
-	case <-t.ctx.Done():
+	case <-ctx.Done():
 	}
 }
 
 // end lets go of everything. A cluster that hangs is not waited for: what it
 // may still write is fenced off.
-func (t *term) end(parent context.Context) {
-	t.cancel()
+func (t *term) end(ctx context.Context) {
 	t.mu.Lock()
 	tenures := t.tenures
 	t.tenures = map[string]*running{}
@@ -332,17 +329,17 @@ func (t *term) end(parent context.Context) {
 		select {
 		case <-r.done:
 		case <-deadline:
-			t.worker.options.Logger.Warn("a cluster hangs and is not waited for", "cluster", r.tenure.name)
+			t.worker.options.Logger.WarnContext(ctx, "a cluster hangs and is not waited for", "cluster", r.tenure.name)
 			deadline = closed()
 		}
 	}
 	if t.lease == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), letGoAtMost)
+	short, cancel := context.WithTimeout(context.WithoutCancel(ctx), letGoAtMost)
 	defer cancel()
-	if err := t.lease.Release(ctx); err != nil {
-		t.worker.options.Logger.Warn("the worker's lease was not released and runs out by itself", "error", err)
+	if err := t.lease.Release(short); err != nil {
+		t.worker.options.Logger.WarnContext(ctx, "the worker's lease was not released and runs out by itself", "error", err)
 	}
 }
 

@@ -114,40 +114,48 @@ func New(options Options) *Worker {
 // Run serves clusters until ctx ends; then it lets go of them and answers nil.
 // Losing the lease, or the store, makes it begin again.
 func (w *Worker) Run(ctx context.Context) error {
-	for failures := 0; ; failures++ {
+	for failures := 0; ctx.Err() == nil; failures++ {
 		began := w.options.Clock.Now()
-		err := w.serve(ctx)
-		if ctx.Err() != nil {
-			return nil
-		}
+		why := w.serve(ctx)
 		if w.options.Clock.Now().Sub(began) > time.Minute {
 			failures = 0
 		}
-		w.options.Logger.Warn("worker begins again", "error", err)
-		select {
-		case <-w.options.Clock.After(backoff(retryFirst, retryLongest, failures)):
-		case <-ctx.Done():
-			return nil
-		}
+		w.pause(ctx, why, failures)
+	}
+	return nil
+}
+
+func (w *Worker) pause(ctx context.Context, why error, failures int) {
+	if ctx.Err() != nil {
+		return
+	}
+	w.options.Logger.WarnContext(ctx, "worker begins again", "error", why)
+	select {
+	case <-w.options.Clock.After(backoff(retryFirst, retryLongest, failures)):
+	case <-ctx.Done():
 	}
 }
 
 // serve runs one term: the life of one lease.
-func (w *Worker) serve(ctx context.Context) error {
+func (w *Worker) serve(parent context.Context) error {
+	ctx, cancel := context.WithCancel(parent)
+	defer cancel()
 	t, err := newTerm(ctx, w)
 	if err != nil {
 		return err
 	}
+	w.become(t)
+	err = t.run(ctx)
+	w.become(nil)
+	cancel()
+	t.end(ctx)
+	return err
+}
+
+func (w *Worker) become(t *term) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.term = t
-	w.mu.Unlock()
-	defer func() {
-		w.mu.Lock()
-		w.term = nil
-		w.mu.Unlock()
-		t.end(ctx)
-	}()
-	return t.run()
 }
 
 // Idle tells whether this worker serves, and has nothing left to do in any

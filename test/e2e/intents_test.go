@@ -10,21 +10,31 @@ import (
 // prod is the path of the deployment intent group that most stories are about.
 const prod = "{dig}"
 
-// records makes DNS update records for CoreDNS with these names. They release
-// a name quickly, so that stories end soon.
+// shortRelease is how long external-dns outlives its last name in most
+// stories, so that they end soon: it takes an interval for each target of a
+// name to remove it from etcd, and there are two.
+const shortRelease = "20s"
+
+// records makes DNS update records for CoreDNS with these names.
 func (s *story) records(names ...string) {
 	s.Helper()
 	for _, name := range names {
-		s.post("/v2/project/{p}/dns-update-records", fmt.Sprintf(`{
+		s.record(name, shortRelease)
+	}
+}
+
+// record makes a DNS update record for CoreDNS.
+func (s *story) record(name, releaseTimeout string) {
+	s.Helper()
+	s.post("/v2/project/{p}/dns-update-records", fmt.Sprintf(`{
 			"metadata": {"name": %q, "description": "lab zone"},
 			"spec": {
 				"provider": "coredns",
 				"external-dns-parameters": {"coredns-prefix": "/skydns/", "interval": "5s", "policy": "sync", "domain-filter": ["{zone}"]},
 				"environment": {"ETCD_URLS": "{etcd}"},
-				"releaseTimeout": "10s"
+				"releaseTimeout": %q
 			}
-		}`, name))
-	}
+		}`, name, releaseTimeout))
 }
 
 // cloud makes the logical cloud eu with these clusters, controlled from the

@@ -5,6 +5,7 @@ package e2e
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"sync"
@@ -39,6 +40,10 @@ func (s *suite) run(m *testing.M) int {
 		return 1
 	}
 	s.dir = dir
+	if err := sideBySide(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	defer func() {
 		if s.world != nil {
@@ -46,6 +51,20 @@ func (s *suite) run(m *testing.M) int {
 		}
 	}()
 	return m.Run()
+}
+
+// sideBySide has several stories told at once, however few processors there
+// are: they spend their time waiting for external-dns. A -parallel on the
+// command line is heard.
+func sideBySide() error {
+	const stories = "4"
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return nil
+	}
+	return flag.Set("test.parallel", stories)
 }
 
 // signpost is the path of the program, built at the first call.

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ import (
 
 const (
 	// patience is how long anything may take on a busy machine.
-	patience = 90 * time.Second
+	patience = 2 * time.Minute
 	// interval is the one of the external-dns that the stories ask for.
 	interval = 5 * time.Second
 )
@@ -79,13 +80,20 @@ func begin(t *testing.T, world *fixture.Fixture, project string, args ...string)
 	return s
 }
 
-// end shows the logs of a story that failed, and ends its Signpost.
+// end ends the story's Signpost, and shows the logs if the story failed. What
+// the race detector or a crash left in the log is a failure, too.
 func (s *story) end() {
-	if s.Failed() {
+	s.signpost.Kill()
+	log, err := os.ReadFile(s.signpost.Log)
+	for _, mark := range []string{"WARNING: DATA RACE", "panic: ", "fatal error: "} {
+		if strings.Contains(string(log), mark) {
+			s.Errorf("Signpost's log has %q:\n%s", mark, log)
+		}
+	}
+	if s.Failed() || err != nil {
 		s.Log(s.signpostLog())
 		s.Log(s.world.Logs(s.namespace(), 20))
 	}
-	s.signpost.Kill()
 }
 
 // signpostLog is the end of the server's log, without the requests of those

@@ -13,21 +13,51 @@ import (
 	"github.com/signpost-dns/signpost/test/e2e/fixture"
 )
 
-// strangers is what an administrator has put where Signpost wants to put its
-// own: the project's namespace, the account of one external-dns, and the whole
-// Deployment of another.
-const strangers = `
+func TestAStrangersNamespaceAndDefinitionAreUsedAndUntouched(t *testing.T) {
+	t.Parallel()
+	world := ownWorld(t)
+	hub := world.Cluster(fixture.Hub)
+	if err := errors.Join(fixture.DefineEndpoints(t.Context(), hub), hub.Apply(t.Context(), `
 apiVersion: v1
 kind: Namespace
-metadata: {name: signpost-strangers, labels: {team: platform}}
+metadata: {name: signpost-guest, labels: {team: platform}}
+`)); err != nil {
+		t.Fatal(err)
+	}
+	s := begin(t, world, "guest")
+	theirs := s.prints(
+		object{fixture.DefinitionKind(), "", fixture.DefinitionName},
+		object{namespaces, "", "signpost-guest"})
+
+	s.published()
+	s.same("after instantiate", theirs)
+
+	s.names(prod, "api", "api.{zone}")
+	s.update(prod)
+	s.answers("api.{zone}", parisAddress, berlinAddress)
+	s.same("after update", theirs)
+
+	s.terminate(prod)
+	s.becomes(prod, "Terminated")
+	s.nothingLeft(fixture.Hub)
+	s.gone("www.{zone}")
+	s.same("after terminate", theirs)
+}
+
+// takenNames is what somebody has put where Signpost wants to put its own: the
+// account of one external-dns, and the whole Deployment of another.
+const takenNames = `
+apiVersion: v1
+kind: Namespace
+metadata: {name: signpost-taken}
 ---
 apiVersion: v1
 kind: ServiceAccount
-metadata: {name: external-dns-lab, namespace: signpost-strangers, annotations: {team: platform}}
+metadata: {name: external-dns-lab, namespace: signpost-taken, annotations: {team: platform}}
 ---
 apiVersion: apps/v1
 kind: Deployment
-metadata: {name: external-dns-taken, namespace: signpost-strangers, labels: {team: platform}}
+metadata: {name: external-dns-lost, namespace: signpost-taken, labels: {team: platform}}
 spec:
   replicas: 1
   selector: {matchLabels: {app: taken}}
@@ -38,39 +68,35 @@ spec:
 
 func TestStrangersObjectsAreUntouched(t *testing.T) {
 	t.Parallel()
-	world := fixture.New(t, fixture.Hub, fixture.Paris, fixture.Berlin)
-	hub := world.Cluster(fixture.Hub)
-	if err := errors.Join(fixture.DefineEndpoints(t.Context(), hub), hub.Apply(t.Context(), strangers)); err != nil {
+	world := sharedWorld(t)
+	if err := world.Cluster(fixture.Hub).Apply(t.Context(), takenNames); err != nil {
 		t.Fatal(err)
 	}
-	s := begin(t, world, "strangers")
-	before := s.strangersObjects()
+	s := begin(t, world, "taken")
+	theirs := s.prints(
+		object{serviceAccounts, "signpost-taken", "external-dns-lab"},
+		object{deployments, "signpost-taken", "external-dns-lost"})
 
 	s.loadBalancers()
-	s.records("lab", "taken")
-	s.cloud(edges(), "lab", "taken")
+	s.records("lab", "lost")
+	s.cloud(edges(), "lab", "lost")
 	s.app()
 	s.group("prod")
 	s.namesOf("www", "lab", "www.{zone}")
-	s.namesOf("lost", "taken", "lost.{zone}")
+	s.namesOf("lost", "lost", "lost.{zone}")
 	s.instantiate(prod)
 
 	// What can go on does; what cannot is told, and by its name.
 	s.answers("www.{zone}", parisAddress, berlinAddress)
 	s.conflict("lab", "external-dns-lab")
-	s.conflict("taken", "external-dns-taken")
-	s.same("after instantiate", before)
-
-	s.namesOf("api", "lab", "api.{zone}")
-	s.update(prod)
-	s.answers("api.{zone}", parisAddress, berlinAddress)
-	s.same("after update", before)
+	s.conflict("lost", "external-dns-lost")
+	s.same("after instantiate", theirs)
 
 	s.terminate(prod)
 	s.gone("www.{zone}")
 	s.nothingLeft(fixture.Hub)
 	s.becomes(prod, "Terminated")
-	s.same("after terminate", before)
+	s.same("after terminate", theirs)
 }
 
 // namesOf gives a host name to the Service web through one record.
@@ -100,50 +126,48 @@ func (s *story) conflict(record, object string) {
 	})
 }
 
-// strangersObjects takes the prints of all that is not ours.
-func (s *story) strangersObjects() map[string]string {
+// object names an object of the hub.
+type object struct {
+	kind            schema.GroupVersionKind
+	namespace, name string
+}
+
+// prints takes the prints of objects.
+func (s *story) prints(objects ...object) map[object]string {
 	s.Helper()
-	prints := map[string]string{}
-	for _, object := range []struct {
-		kind            schema.GroupVersionKind
-		namespace, name string
-	}{
-		{fixture.DefinitionKind(), "", fixture.DefinitionName},
-		{namespaces, "", s.namespace()},
-		{serviceAccounts, s.namespace(), "external-dns-lab"},
-		{deployments, s.namespace(), "external-dns-taken"},
-	} {
-		prints[object.kind.Kind] = s.print(object.kind, object.namespace, object.name)
+	prints := map[object]string{}
+	for _, o := range objects {
+		prints[o] = s.print(o)
 	}
 	return prints
 }
 
 // print is all of an object but its status and what comes with a change of it.
-func (s *story) print(kind schema.GroupVersionKind, namespace, name string) string {
+func (s *story) print(o object) string {
 	s.Helper()
-	object, err := s.world.Cluster(fixture.Hub).Get(s.Context(), kind, namespace, name)
+	found, err := s.world.Cluster(fixture.Hub).Get(s.Context(), o.kind, o.namespace, o.name)
 	s.must(err)
 	var managers []string
-	for _, entry := range object.GetManagedFields() {
+	for _, entry := range found.GetManagedFields() {
 		if entry.Subresource == "" {
 			managers = append(managers, entry.Manager)
 		}
 	}
 	slices.Sort(managers)
-	object.SetManagedFields(nil)
-	object.SetResourceVersion("")
-	delete(object.Object, "status")
-	text, err := json.Marshal(object)
+	found.SetManagedFields(nil)
+	found.SetResourceVersion("")
+	delete(found.Object, "status")
+	text, err := json.Marshal(found)
 	s.must(err)
 	return fmt.Sprintf("%s by %v", text, managers)
 }
 
-// same expects all that is not ours to be as it was.
-func (s *story) same(when string, before map[string]string) {
+// same expects objects to be as they were.
+func (s *story) same(when string, before map[object]string) {
 	s.Helper()
-	for kind, now := range s.strangersObjects() {
-		if now != before[kind] {
-			s.Errorf("%s the stranger's %s is %s\nit was %s", when, kind, now, before[kind])
+	for o, was := range before {
+		if now := s.print(o); now != was {
+			s.Errorf("%s the stranger's %s is %s\nit was %s", when, o.kind.Kind, now, was)
 		}
 	}
 }

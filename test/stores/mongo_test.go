@@ -15,7 +15,7 @@ func TestStoreOverMongoWireProtocol(t *testing.T) {
 	server, err := newServer(t.Context(), t.TempDir())
 	require.NoError(t, err)
 	defer func() { require.NoError(t, server.kill()) }()
-	proxy, err := newSerial(server.address)
+	proxy, err := newSerial(t.Context(), server.address)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, proxy.close()) }()
 	databases := 0
@@ -35,7 +35,7 @@ func TestStoreOverMongoWireProtocol(t *testing.T) {
 				return open(t, mongo.WithHook(step))
 			},
 			Kill:    func(t *testing.T) { require.NoError(t, server.kill()) },
-			Restart: func(t *testing.T) { require.NoError(t, server.start()) },
+			Restart: func(t *testing.T) { require.NoError(t, server.start(t.Context())) },
 		}
 	}})
 }

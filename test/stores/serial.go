@@ -1,6 +1,7 @@
 package stores
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -24,13 +25,13 @@ type serial struct {
 	one      sync.Mutex // held from a command to its answer
 }
 
-func newSerial(target string) (*serial, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+func newSerial(ctx context.Context, target string) (*serial, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
 	s := &serial{listener: listener, target: target}
-	go s.accept()
+	go s.accept(ctx)
 	return s, nil
 }
 
@@ -38,20 +39,20 @@ func (s *serial) address() string { return s.listener.Addr().String() }
 
 func (s *serial) close() error { return s.listener.Close() }
 
-func (s *serial) accept() {
+func (s *serial) accept(ctx context.Context) {
 	for {
 		client, err := s.listener.Accept()
 		if err != nil {
 			return // closed
 		}
-		go s.serve(client)
+		go s.serve(ctx, client)
 	}
 }
 
 // serve ends with either side. The clients see a server that broke off.
-func (s *serial) serve(client net.Conn) {
+func (s *serial) serve(ctx context.Context, client net.Conn) {
 	defer client.Close()
-	server, err := net.Dial("tcp", s.target)
+	server, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.target)
 	if err != nil {
 		return
 	}

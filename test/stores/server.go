@@ -30,16 +30,17 @@ func newServer(ctx context.Context, dir string) (*server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("build ferretdb: %w", err)
 	}
-	address, err := freeAddress()
+	address, err := freeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s := &server{binary: binary, dir: dir, address: address}
-	return s, s.start()
+	err = s.start(ctx)
+	return s, err
 }
 
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+func freeAddress(ctx context.Context) (string, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", fmt.Errorf("find a free port: %w", err)
 	}
@@ -47,7 +48,7 @@ func freeAddress() (string, error) {
 }
 
 // start starts the process and waits until it listens.
-func (s *server) start() error {
+func (s *server) start(ctx context.Context) error {
 	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("open the log: %w", err)
@@ -60,7 +61,7 @@ func (s *server) start() error {
 	}
 	deadline := time.Now().Add(startTimeout)
 	for {
-		connection, err := net.DialTimeout("tcp", s.address, time.Second)
+		connection, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", s.address)
 		if err == nil {
 			return connection.Close()
 		}

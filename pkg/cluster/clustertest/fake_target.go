@@ -218,19 +218,28 @@ type fakeWatches struct {
 	namespaces map[string]bool
 }
 
+// Follow tells the notified as soon as what is new can be seen, as a first list
+// does.
 func (w *fakeWatches) Follow(interest cluster.Interest) {
-	w.target.fake.mu.Lock()
-	defer w.target.fake.mu.Unlock()
-	clear(w.kinds)
+	f := w.target.fake
+	f.mu.Lock()
+	kinds, namespaces := map[cluster.Kind]bool{}, map[string]bool{}
+	moreKinds, moreNamespaces := false, false
 	for _, kind := range interest.Kinds {
-		w.kinds[kind] = true
+		kinds[kind] = true
+		moreKinds = moreKinds || !w.kinds[kind]
 	}
-	clear(w.namespaces)
 	for _, namespace := range interest.Namespaces {
-		if !w.namespaces[namespace] {
-			defer w.notify.Addresses()
-		}
-		w.namespaces[namespace] = true
+		namespaces[namespace] = true
+		moreNamespaces = moreNamespaces || !w.namespaces[namespace]
+	}
+	w.kinds, w.namespaces = kinds, namespaces
+	f.mu.Unlock()
+	if moreKinds {
+		w.notify.Objects()
+	}
+	if moreNamespaces {
+		w.notify.Addresses()
 	}
 }
 

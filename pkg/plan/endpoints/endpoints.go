@@ -52,16 +52,16 @@ func Render(g plan.Group, b plan.Binding, c address.Choice) (bundle.Object, bool
 	object, err := bundle.New(b.Cluster, b.App, &v1alpha1.DNSEndpoint{
 		TypeMeta: metav1.TypeMeta{APIVersion: apiVersion, Kind: Kind},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: Name(g, b), Namespace: g.Project.Namespace, Labels: labels(g, b),
+			Name: Name(g, b), Namespace: g.Project.Namespace, Labels: labelsOf(g, b),
 		},
 		Spec: v1alpha1.DNSEndpointSpec{Endpoints: list},
 	})
 	return object, err == nil, err
 }
 
-// labels are those of the group's objects, with those by which the external-dns
+// labelsOf are those of the group's objects, with those by which the external-dns
 // of the binding finds its DNSEndpoints.
-func labels(g plan.Group, b plan.Binding) map[string]string {
+func labelsOf(g plan.Group, b plan.Binding) map[string]string {
 	all := g.Labels(b.App)
 	record := plan.Record{Installation: g.Installation, Project: g.Project, Name: b.Record}
 	maps.Copy(all, record.Labels(b.Scope))

@@ -61,7 +61,7 @@ func compile(p plan.Provider) (arguments, []intent.Field) {
 	}
 	return arguments{
 		args:        slices.Concat(compiled.Args, spec.ExtraArgs),
-		metricsPort: int32(compiled.MetricsPort), //nolint:gosec // a port that the flag table has checked
+		metricsPort: int32(compiled.MetricsPort),
 	}, fields
 }
 

@@ -110,8 +110,8 @@ func (r renderer) container() corev1.Container {
 		Env:             r.credentials.environment,
 		VolumeMounts:    r.credentials.mounts,
 		Ports:           []corev1.ContainerPort{{Name: metricsPortName, ContainerPort: r.arguments.metricsPort, Protocol: corev1.ProtocolTCP}},
-		LivenessProbe:   probe(10, 30, 3),
-		ReadinessProbe:  probe(5, 10, 6),
+		LivenessProbe:   probe(livenessPeriod),
+		ReadinessProbe:  probe(readinessPeriod),
 		SecurityContext: &corev1.SecurityContext{
 			AllowPrivilegeEscalation: new(false),
 			Privileged:               new(false),
@@ -126,12 +126,19 @@ func (r renderer) container() corev1.Container {
 	}
 }
 
-// probe asks for external-dns' health. Delay and period are in seconds.
-func probe(delay, period, failures int32) *corev1.Probe {
+// Seconds between two questions for external-dns' health, and before the first.
+const (
+	livenessPeriod  int32 = 30
+	readinessPeriod int32 = 5
+	probeTimeout    int32 = 5
+)
+
+// probe asks for external-dns' health.
+func probe(period int32) *corev1.Probe {
 	return &corev1.Probe{
 		ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
 			Path: "/healthz", Port: intstr.FromString(metricsPortName), Scheme: corev1.URISchemeHTTP,
 		}},
-		InitialDelaySeconds: delay, PeriodSeconds: period, TimeoutSeconds: 5, SuccessThreshold: 1, FailureThreshold: failures,
+		InitialDelaySeconds: period, PeriodSeconds: period, TimeoutSeconds: probeTimeout, SuccessThreshold: 1, FailureThreshold: 3,
 	}
 }

@@ -74,6 +74,9 @@ func flatten(app plan.App) ([]manifest, error) {
 		if err := decoder.Decode(&content); err != nil {
 			return nil, fmt.Errorf("manifest %d of app %q: %w", n, app.Name, err)
 		}
+		if content == nil {
+			return nil, fmt.Errorf("manifest %d of app %q is no object", n, app.Name)
+		}
 		objects, err := items(content)
 		if err != nil {
 			return nil, fmt.Errorf("manifest %d of app %q: %w", n, app.Name, err)
@@ -94,7 +97,7 @@ func items(content manifest) ([]manifest, error) {
 	var out []manifest
 	for n, item := range list {
 		object, ok := item.(manifest)
-		if !ok {
+		if !ok || object == nil {
 			return nil, fmt.Errorf("item %d of a List is no object", n)
 		}
 		inner, err := items(object)
@@ -109,19 +112,11 @@ func items(content manifest) ([]manifest, error) {
 // place makes the object of a manifest for one cluster. The manifest stays as
 // it is.
 func place(g plan.Group, app, cluster string, content manifest) (bundle.Object, error) {
-	metadata, _ := content["metadata"].(manifest)
-	metadata = maps.Clone(metadata)
-	if metadata == nil {
-		metadata = manifest{}
-	}
+	metadata := child(content, "metadata")
 	if namespace, _ := metadata["namespace"].(string); namespace == "" {
 		metadata["namespace"] = g.LogicalCloudNamespace
 	}
-	labels, _ := metadata["labels"].(manifest)
-	labels = maps.Clone(labels)
-	if labels == nil {
-		labels = manifest{}
-	}
+	labels := child(metadata, "labels")
 	for key, value := range g.Labels(app) {
 		labels[key] = value
 	}
@@ -137,4 +132,12 @@ func place(g plan.Group, app, cluster string, content manifest) (bundle.Object, 
 		return bundle.Object{}, fmt.Errorf("app %q: %w", app, err)
 	}
 	return object, nil
+}
+
+// child is a copy of an object within an object, empty where there is none.
+func child(content manifest, key string) manifest {
+	copied := manifest{}
+	inner, _ := content[key].(manifest)
+	maps.Copy(copied, inner)
+	return copied
 }

@@ -43,7 +43,7 @@ func checkRights(t *testing.T, server *kube.Server) {
 		{"create", "rbac.authorization.k8s.io", "clusterroles", false},
 		{"escalate", "rbac.authorization.k8s.io", "roles", false},
 		{"create", "", "pods", false},
-		{"list", "", "nodes", false},
+		{"get", "", "nodes", false},
 	} {
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: c.verb, Group: c.group, Resource: c.resource},

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// exchange is a command of a session and what it prints.
+type exchange struct{ command, output string }
+
+// TestREADME runs the sessions of the README, those in ```console, one after
+// the other against a server that has the quickstart, as `make run` leaves it.
+func TestREADME(t *testing.T) {
+	service := startService(t)
+	t.Setenv("SIGNPOST_SERVER", service.url)
+	require.Equal(t, exitDone, signpost(t, "", "apply", "-f", quickstart).code)
+	require.Equal(t, exitDone, signpost(t, "", "instantiate", "shop/store/v1/prod", "--wait").code)
+
+	content, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	exchanges := sessions(string(content))
+	require.NotEmpty(t, exchanges)
+	variables := map[string]string{}
+	for _, e := range exchanges {
+		got := execute(t, e.command, variables, service.url)
+		assert.Equal(t, normal(e.output), normal(strings.ReplaceAll(got, service.url, "http://127.0.0.1:9018")), "$ %s", e.command)
+	}
+}
+
+// sessions finds the commands of the text's ```console blocks. A command goes
+// on over lines that end in a backslash.
+func sessions(text string) []exchange {
+	var found []exchange
+	inside, open := false, false
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inside, open = strings.HasPrefix(line, "```console"), false
+		case !inside:
+		case strings.HasPrefix(line, "$ "):
+			found = append(found, exchange{command: strings.TrimPrefix(line, "$ ")})
+			open = strings.HasSuffix(line, "\\\n")
+		case open:
+			found[len(found)-1].command += line
+			open = strings.HasSuffix(line, "\\\n")
+		default:
+			found[len(found)-1].output += line
+		}
+	}
+	return found
+}
+
+// execute runs one command: an assignment, curl or signpost.
+func execute(t *testing.T, command string, variables map[string]string, server string) string {
+	t.Helper()
+	words := shellWords(command, variables)
+	require.NotEmpty(t, words)
+	if name, value, assigns := strings.Cut(words[0], "="); assigns && len(words) == 1 {
+		variables[name] = strings.ReplaceAll(value, "http://127.0.0.1:9018", server)
+		return ""
+	}
+	switch words[0] {
+	case "curl":
+		return curl(t, words[1:])
+	case "bin/signpost":
+		got := signpost(t, "", words[1:]...)
+		if got.code == exitDone {
+			return got.out
+		}
+		return got.out + got.err
+	}
+	require.Fail(t, "no command of a session", command)
+	return ""
+}
+
+// curl understands as much of curl as the sessions need.
+func curl(t *testing.T, args []string) string {
+	t.Helper()
+	method, address, body := http.MethodGet, "", ""
+	for len(args) > 0 {
+		switch args[0] {
+		case "-s":
+			args = args[1:]
+		case "-X":
+			method, args = args[1], args[2:]
+		case "--json":
+			method, body, args = http.MethodPost, args[1], args[2:]
+		default:
+			require.NotContains(t, args[0][:1], "-", "no flag of the sessions' curl")
+			address, args = args[0], args[1:]
+		}
+	}
+	request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	require.NoError(t, err)
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer func() { _ = response.Body.Close() }()
+	answer, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return string(answer)
+}
+
+// shellWords splits a command as a shell does: quotes, variables outside of
+// single quotes, and escaped line ends.
+func shellWords(command string, variables map[string]string) []string {
+	name := regexp.MustCompile(`\$\w+`)
+	part := regexp.MustCompile(`'[^']*'|"[^"]*"|[^\s'"]+|\s+`)
+	var words []string
+	word, begun := "", false
+	for _, piece := range part.FindAllString(strings.ReplaceAll(command, "\\\n", " "), -1) {
+		switch {
+		case strings.TrimSpace(piece) == "":
+			if begun {
+				words = append(words, word)
+			}
+			word, begun = "", false
+			continue
+		case piece[0] == '\'':
+			word += strings.Trim(piece, "'")
+		default:
+			word += name.ReplaceAllStringFunc(strings.Trim(piece, `"`), func(v string) string { return variables[v[1:]] })
+		}
+		begun = true
+	}
+	if begun {
+		words = append(words, word)
+	}
+	return words
+}
+
+// normal is text without what differs from run to run: times, ids, tokens.
+func normal(text string) string {
+	for _, rule := range []struct{ pattern, name string }{
+		{`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`, "TIME"},
+		{`\bsp-[a-z0-9]{8}-[a-z0-9]{8}\b`, "OWNER"},
+		{`\b[A-Z2-7]{26}\b`, "REQUEST"},
+		{`\b[0-9a-f]{32}\b`, "TOKEN"},
+		{`\b\d{15,20}\b`, "CONTEXT"},
+	} {
+		text = regexp.MustCompile(rule.pattern).ReplaceAllString(text, rule.name)
+	}
+	return text
+}
+
+func TestShellWords(t *testing.T) {
+	variables := map[string]string{"B": "http://x", "DIG": "http://x/dig"}
+	require.Equal(t, []string{"curl", "--json", `{"a":"$B c"}`, "http://x/p", "http://x/dig?x y"},
+		shellWords("curl --json '{\"a\":\"$B c\"}' \\\n  $B/p \"$DIG?x y\"\n", variables))
+}
+
+func TestSessions(t *testing.T) {
+	text := "```sh\n$ not this\n```\n```console\n$ a \\\n  b\nout\nput\n$ c\n```\n$ nor this\n"
+	require.Equal(t, []exchange{{"a \\\n  b\n", "out\nput\n"}, {"c\n", ""}}, sessions(text))
+}

@@ -1,0 +1,113 @@
+package endpoints
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/external-dns/apis/v1alpha1"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// TestPlanningTwiceGivesTheSameBytes is I8 for DNSEndpoints.
+func TestPlanningTwiceGivesTheSameBytes(t *testing.T) {
+	for _, s := range stories(t) {
+		assertSameBytes(t, s.Input)
+	}
+}
+
+func assertSameBytes(t *testing.T, in input) {
+	t.Helper()
+	want, _, err := Render(in.Group, in.Binding, in.Choice)
+	require.NoError(t, err)
+	for range 100 {
+		rand.Shuffle(len(in.Binding.Hosts), func(i, j int) {
+			in.Binding.Hosts[i], in.Binding.Hosts[j] = in.Binding.Hosts[j], in.Binding.Hosts[i]
+		})
+		rand.Shuffle(len(in.Choice.AAAA), func(i, j int) {
+			in.Choice.AAAA[i], in.Choice.AAAA[j] = in.Choice.AAAA[j], in.Choice.AAAA[i]
+		})
+		got, _, err := Render(in.Group, in.Binding, in.Choice)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}
+
+func TestExternalDNSOfTheRecordSelectsIt(t *testing.T) {
+	for _, s := range stories(t) {
+		in := s.Input
+		object, some, err := Render(in.Group, in.Binding, in.Choice)
+		require.NoError(t, err)
+		if !some {
+			continue
+		}
+		decoder := json.NewDecoder(bytes.NewReader(object.JSON))
+		decoder.DisallowUnknownFields()
+		var read v1alpha1.DNSEndpoint
+		require.NoError(t, decoder.Decode(&read))
+		record := plan.Record{Installation: in.Group.Installation, Project: in.Group.Project, Name: in.Binding.Record}
+		selector, err := labels.Parse(record.LabelFilter(in.Binding.Scope))
+		require.NoError(t, err)
+		assert.True(t, selector.Matches(labels.Set(read.Labels)))
+		for key, value := range read.Labels {
+			assert.Empty(t, validation.IsValidLabelValue(value), key)
+		}
+		for _, e := range read.Spec.Endpoints {
+			assert.NotEmpty(t, e.Targets, "external-dns would fill in its default targets")
+			assert.True(t, e.CheckEndpoint(), "%v", e)
+			for _, target := range e.Targets {
+				assert.False(t, strings.HasSuffix(target, "."), "A and AAAA targets have no trailing dot")
+			}
+		}
+	}
+}
+
+func TestSetsHoldTheTypesThatTheHostAllows(t *testing.T) {
+	both := address.Choice{A: []string{"192.0.2.1"}, AAAA: []string{"2001:db8::1"}}
+	for _, c := range []struct {
+		reason string
+		host   plan.Host
+		choice address.Choice
+		want   []Set
+	}{
+		{"all types", plan.Host{Name: "a.example"}, both, []Set{{"A", both.A}, {"AAAA", both.AAAA}}},
+		{"one type", plan.Host{Name: "a.example", Types: []string{"AAAA"}}, both, []Set{{"AAAA", both.AAAA}}},
+		{"a type without targets", plan.Host{Name: "a.example", Types: []string{"CNAME"}}, both, nil},
+		{"an alias", plan.Host{Name: "a.example"}, address.Choice{CNAME: []string{"b.example"}}, []Set{{"CNAME", []string{"b.example"}}}},
+		{"an alias of itself", plan.Host{Name: "a.example"}, address.Choice{CNAME: []string{"a.example"}}, nil},
+		{"nothing", plan.Host{Name: "a.example"}, address.Choice{}, nil},
+	} {
+		t.Run(c.reason, func(t *testing.T) { assert.Equal(t, c.want, Sets(c.host, c.choice)) })
+	}
+}
+
+// FuzzNameIsLegalAndUnique takes two bindings that differ in one part: their
+// DNSEndpoints have legal names that differ.
+func FuzzNameIsLegalAndUnique(f *testing.F) {
+	f.Add("web", "Web", "a", byte(0))
+	f.Add("web-a", "web", "a", byte(1))
+	f.Add(strings.Repeat("x", 63), strings.Repeat("x", 62), "", byte(2))
+	f.Fuzz(func(t *testing.T, one, other, rest string, part byte) {
+		binding := func(text string) (plan.Group, plan.Binding) {
+			g := plan.Group{Path: intent.Path(rest)}
+			b := plan.Binding{App: rest, Service: rest, Record: rest, Scope: intent.Public, Cluster: rest}
+			parts := []*string{&b.App, &b.Service, &b.Record, &b.Cluster}
+			*parts[int(part)%len(parts)] = text
+			return g, b
+		}
+		a, b := Name(binding(one)), Name(binding(other))
+		for _, name := range []string{a, b} {
+			assert.Empty(t, validation.IsDNS1123Label(name), name)
+		}
+		assert.Equal(t, one == other, a == b, "%q and %q", a, b)
+	})
+}

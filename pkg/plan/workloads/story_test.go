@@ -1,0 +1,35 @@
+package workloads
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/internal/story"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+func stories(t *testing.T) []story.Story[plan.Group] {
+	t.Helper()
+	all, err := story.All[plan.Group]("testdata")
+	require.NoError(t, err)
+	return all
+}
+
+func TestStories(t *testing.T) {
+	for _, s := range stories(t) {
+		t.Run(s.Name, func(t *testing.T) {
+			objects, err := Render(s.Input)
+			require.NoError(t, err)
+			ordered, err := bundle.Collect(objects)
+			require.NoError(t, err)
+			got, err := story.Objects(ordered)
+			require.NoError(t, err)
+			want, err := s.Settle(got)
+			require.NoError(t, err)
+			assert.Equal(t, want, got)
+		})
+	}
+}

@@ -1,0 +1,85 @@
+package workloads
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+func group(manifests ...string) plan.Group {
+	app := plan.App{Name: "web", Clusters: []string{"edge+berlin"}}
+	for _, m := range manifests {
+		app.Manifests = append(app.Manifests, json.RawMessage(m))
+	}
+	return plan.Group{Installation: "k7wq2m9x", Project: plan.Project{Name: "shop"}, LogicalCloud: "eu", LogicalCloudNamespace: "shop", Apps: []plan.App{app}}
+}
+
+// TestPlanningTwiceGivesTheSameBytes is I8 for workloads; the manifests, which
+// belong to a release, are not touched.
+func TestPlanningTwiceGivesTheSameBytes(t *testing.T) {
+	g := stories(t)[0].Input
+	frozen, err := json.Marshal(g)
+	require.NoError(t, err)
+	want, err := Render(g)
+	require.NoError(t, err)
+	for range 100 {
+		got, err := Render(g)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	after, err := json.Marshal(g)
+	require.NoError(t, err)
+	assert.JSONEq(t, string(frozen), string(after))
+}
+
+// TestNamespaceIsOneForAllGroups: every group of a logical cloud renders the
+// same Namespace, or they would undo each other's.
+func TestNamespaceIsOneForAllGroups(t *testing.T) {
+	one := group(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`)
+	other := one
+	other.Name, other.CompositeApp = "canary", "store"
+	a, err := Render(one)
+	require.NoError(t, err)
+	b, err := Render(other)
+	require.NoError(t, err)
+	require.Equal(t, "Namespace", a[0].Kind)
+	assert.Equal(t, a[0].JSON, b[0].JSON)
+}
+
+func TestAppsWithoutManifestsGiveNothing(t *testing.T) {
+	objects, err := Render(group())
+	require.NoError(t, err)
+	assert.Empty(t, objects)
+	objects, err = Render(group(`{"apiVersion":"v1","kind":"List","items":[]}`))
+	require.NoError(t, err)
+	assert.Empty(t, objects, "not even a namespace")
+}
+
+func TestManifestsThatCannotBeReadAreNamed(t *testing.T) {
+	good := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`
+	for _, c := range []struct{ reason, manifest, want string }{
+		{"no JSON", `{`, `manifest 1 of app "web"`},
+		{"no object", `[]`, `manifest 1 of app "web"`},
+		{"null", `null`, `app "web"`},
+		{"no name", `{"apiVersion":"v1","kind":"ConfigMap"}`, `app "web"`},
+		{"a List of nothing that is an object", `{"apiVersion":"v1","kind":"List","items":[1]}`, `item 0 of a List`},
+		{"a List that is none", `{"apiVersion":"v1","kind":"List","items":{}}`, `items of a List`},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			_, err := Render(group(good, c.manifest))
+			assert.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+func TestOtherListsAreObjects(t *testing.T) {
+	objects, err := Render(group(`{"apiVersion":"policy.example/v1","kind":"List","metadata":{"name":"a"},"items":[{"x":1}]}`))
+	require.NoError(t, err)
+	require.Len(t, objects, 2)
+	assert.Equal(t, bundle.ID{Cluster: "edge+berlin", Group: "policy.example", Kind: "List", Namespace: "shop", Name: "a"}, objects[1].ID)
+}

@@ -1,0 +1,95 @@
+package release_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/release"
+)
+
+// until waits for a condition, with a deadline.
+func until(t *testing.T, what string, holds func() bool) {
+	deadline := time.After(20 * time.Second)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-deadline:
+			require.FailNow(t, "it does not happen", what)
+		case <-tick.C:
+		}
+	}
+}
+
+// publishes says whether a group's current context holds an address.
+func (w *world) publishes(group intent.Path, address string) bool {
+	for _, o := range w.snapshot(group).Objects {
+		if strings.Contains(string(o.JSON), address) {
+			return true
+		}
+	}
+	return false
+}
+
+// control runs a controller until the test ends.
+func (w *world) control(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- release.NewController(w.service).Run(ctx) }()
+	t.Cleanup(func() {
+		end()
+		require.NoError(t, <-ended)
+	})
+}
+
+// TestTheControllerDoesWhatRequestsAskFor: without anybody stepping, and
+// follows addresses as they are observed.
+func TestTheControllerDoesWhatRequestsAskFor(t *testing.T) {
+	w := newShop(t)
+	w.control(t)
+	w.do(intent.Instantiate, prod)
+	until(t, "the names are committed", func() bool { return w.publishes(prod, "203.0.113.10") })
+	until(t, "it is Instantiated", func() bool { w.applyAll(); return w.state(prod) == intent.Instantiated })
+	w.observe(berlin, "shop/web", "203.0.113.11")
+	until(t, "the address is followed", func() bool { return w.publishes(prod, "203.0.113.11") })
+	require.True(t, w.publishes(prod, "203.0.113.20"))
+	w.do(intent.Terminate, prod)
+	until(t, "it is Terminated", func() bool {
+		w.applyAll()
+		w.clock.pass(time.Second)
+		return w.state(prod) == intent.Terminated
+	})
+	until(t, "the record is free", func() bool { return w.delete(lab) == nil })
+}
+
+// TestTheControllerFindsWhatItsPredecessorLeft: a request was accepted, and its
+// process died.
+func TestTheControllerFindsWhatItsPredecessorLeft(t *testing.T) {
+	w := newShop(t)
+	w.do(intent.Instantiate, prod)
+	w.restartOn(w.fake)
+	w.control(t)
+	until(t, "the names are committed", func() bool { return w.publishes(prod, "203.0.113.10") })
+}
+
+// TestTheControllerTakesARecordsUpdateToItsUsers: providers and names.
+func TestTheControllerTakesARecordsUpdateToItsUsers(t *testing.T) {
+	w := running(t)
+	w.control(t)
+	w.put(lab, record("lab.example", `,"targetFilter":{"deny":["203.0.113.20/32"]},"suspend":true`))
+	w.updateRecord(lab)
+	until(t, "the names follow", func() bool { return !w.publishes(prod, "203.0.113.20") })
+	until(t, "external-dns follows", func() bool {
+		for _, o := range w.snapshot(prod).Providers[0].Objects {
+			if strings.Contains(string(o.JSON), `"replicas":0`) {
+				return true
+			}
+		}
+		return false
+	})
+}

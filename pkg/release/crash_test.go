@@ -1,0 +1,297 @@
+package release_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+)
+
+var errCrashed = errors.New("the process is dead")
+
+// mortal is the store as a process sees it that dies at one of its writes:
+// from then on nothing that it asks for happens.
+type mortal struct {
+	kv.KV
+	writes int  // how many it has asked for
+	last   int  // the write at which it dies, 0: never
+	after  bool // it dies when the write has happened, and does not learn of it
+	dead   bool
+}
+
+func (m *mortal) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (bool, int64, error) {
+	if m.dead {
+		return false, 0, errCrashed
+	}
+	m.writes++
+	if m.dead = m.writes == m.last; !m.dead {
+		return m.KV.Txn(ctx, when, then...)
+	}
+	if m.after {
+		_, _, _ = m.KV.Txn(ctx, when, then...)
+	}
+	return false, 0, errCrashed
+}
+
+func (m *mortal) Get(ctx context.Context, key string) (*kv.Item, int64, error) {
+	if m.dead {
+		return nil, 0, errCrashed
+	}
+	return m.KV.Get(ctx, key)
+}
+
+func (m *mortal) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
+	if m.dead {
+		return nil, 0, errCrashed
+	}
+	return m.KV.Range(ctx, r)
+}
+
+// life is a story in parts, told to a process that may die once.
+type life struct {
+	*world
+	process *mortal
+	acked   map[string]intent.Accepted // what requests were answered, by the part
+}
+
+// part tells one part of the story. After a crash another process begins, and
+// whoever asked asks again.
+func (l *life) part(do func() error) {
+	l.Helper()
+	err := do()
+	if errors.Is(err, errCrashed) {
+		l.restartOn(l.fake)
+		l.process.dead = false
+		err = do()
+	}
+	require.NoError(l, err)
+}
+
+func (l *life) ask(part string, action intent.Action, group intent.Path) {
+	l.Helper()
+	l.part(func() error {
+		accepted, err := l.try(action, group, "")
+		if err == nil {
+			l.acked[part] = accepted
+		}
+		return err
+	})
+}
+
+// tell tells the whole story and answers what is to be compared, part by part.
+func (l *life) tell() []string {
+	l.Helper()
+	var chapters []string
+	rest := func() {
+		l.Helper()
+		l.part(l.rest)
+		chapters = append(chapters, l.picture())
+	}
+	l.ask("instantiate", intent.Instantiate, prod)
+	rest()
+	l.observe(berlin, "shop/web", "203.0.113.11")
+	rest()
+	l.associate(eu, "lab", "corp")
+	l.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.corp.example","new.lab.example"]}`)
+	l.ask("update", intent.Update, prod)
+	rest()
+	l.put(lab, strings.Replace(record("lab.example", ``), `"sync"`, `"upsert-only"`, 1))
+	l.part(func() error { _, err := l.service.UpdateRecord(context.Background(), lab, "", "ann"); return err })
+	rest()
+	l.ask("terminate", intent.Terminate, prod)
+	rest()
+	l.clock.pass(70 * time.Second)
+	rest()
+	return chapters
+}
+
+// picture is what has become of the world: the current contexts with their
+// objects, the lifecycles, and what is in the clusters. Context ids, which are
+// random, and revisions of the store, which depend on what was tried, are not
+// in it.
+func (l *life) picture() string {
+	l.Helper()
+	var out strings.Builder
+	pointers, _, err := l.contexts.Pointers(context.Background())
+	require.NoError(l, err)
+	ids := map[string]string{}
+	for _, p := range pointers {
+		fmt.Fprintln(&out, p.Owner, p.ContextID != "", p.Clusters, p.Services, p.Withdrawn)
+		for _, o := range l.bundle(p.Owner) {
+			fmt.Fprintln(&out, " ", o.App, o.ID, string(o.JSON))
+		}
+	}
+	page, err := l.documents.List(context.Background(), intent.ListOptions{Collection: intent.LifecycleCollection})
+	require.NoError(l, err)
+	for _, doc := range page.Items {
+		var known struct {
+			ContextID string
+			Seq       int64
+			History   []struct {
+				ContextID string
+				Seq       int64
+			}
+		}
+		require.NoError(l, json.Unmarshal(doc.Body, &known))
+		ids[known.ContextID] = fmt.Sprintf("release-%d", known.Seq)
+		for _, past := range known.History {
+			ids[past.ContextID] = fmt.Sprintf("release-%d", past.Seq)
+		}
+		body := string(doc.Body)
+		for id, name := range ids {
+			if id != "" {
+				body = strings.ReplaceAll(body, id, name)
+			}
+		}
+		fmt.Fprintln(&out, doc.Path, doc.Refs, body)
+	}
+	fmt.Fprintln(&out, strings.Join(l.inClusters(), "\n"))
+	return out.String()
+}
+
+func newLife(t testing.TB, last int, after bool) *life {
+	l := &life{world: newShop(t), acked: map[string]intent.Accepted{}}
+	l.process = &mortal{KV: l.fake, last: last, after: after}
+	l.restartOn(l.process)
+	return l
+}
+
+// TestCrashesAtAnyWriteLoseNothing: wherever a process dies in the course of
+// instantiate, update and terminate, whoever comes after it brings the world to
+// where it would have been (I1, I2, I10).
+func TestCrashesAtAnyWriteLoseNothing(t *testing.T) {
+	undisturbed := newLife(t, 0, false)
+	want := undisturbed.tell()
+	require.Equal(t, intent.Terminated, undisturbed.state(prod))
+	require.Empty(t, undisturbed.inClusters())
+	require.Greater(t, undisturbed.process.writes, 30)
+	for last := 1; last <= undisturbed.process.writes; last += everyWrite {
+		for _, after := range []bool{false, true} {
+			name := fmt.Sprintf("before write %d", last)
+			if after {
+				name = fmt.Sprintf("after write %d", last)
+			}
+			t.Run(name, func(t *testing.T) {
+				l := newLife(t, last, after)
+				got := l.tell()
+				for n := range want {
+					require.Equal(t, want[n], got[n], "after part %d", n)
+				}
+				for part, accepted := range undisturbed.acked {
+					require.Equal(t, accepted.Revision, l.acked[part].Revision, part)
+				}
+				l.nothingIsLeftBehind()
+			})
+		}
+	}
+}
+
+// nothingIsLeftBehind checks that a sweep removes what dead writers have
+// claimed: every context that is still there is some owner's current or
+// previous one.
+func (l *life) nothingIsLeftBehind() {
+	l.Helper()
+	l.clock.pass(time.Hour)
+	require.NoError(l, l.contexts.Sweep(context.Background(), time.Minute))
+	kept := map[string]bool{}
+	pointers, _, err := l.contexts.Pointers(context.Background())
+	require.NoError(l, err)
+	for _, p := range pointers {
+		kept[p.ContextID], kept[p.Previous] = true, true
+	}
+	for key := range l.keys() {
+		require.False(l, strings.HasPrefix(key, "/signpost/claim/"), key)
+		if id, ok := strings.CutPrefix(key, "/context/"); ok {
+			id, _, _ = strings.Cut(id, "/")
+			require.True(l, kept[id], key)
+		}
+	}
+}
+
+// TestAnAcknowledgedRequestSurvivesItsProcess: it dies right after the answer,
+// before any step (I1).
+func TestAnAcknowledgedRequestSurvivesItsProcess(t *testing.T) {
+	w := newShop(t)
+	accepted := w.do(intent.Instantiate, prod)
+	w.restartOn(w.fake)
+	w.settle(prod)
+	require.Equal(t, accepted.ContextID, w.snapshot(prod).Lifecycle.ContextID)
+	require.Len(t, w.published(prod), 1)
+}
+
+// TestAnAcknowledgedRequestIsNotOverwritten: a step that read the lifecycle
+// before the request was accepted loses (I1).
+func TestAnAcknowledgedRequestIsNotOverwritten(t *testing.T) {
+	w := newShop(t)
+	w.do(intent.Instantiate, prod)
+	require.NoError(t, w.step(prod))
+	w.applyAll()
+	w.fake.Before = func(op, key string) error {
+		if op == "txn" && key == "/signpost/doc/lifecycle//"+string(prod) {
+			w.fake.Before = nil
+			w.do(intent.Terminate, prod)
+		}
+		return nil
+	}
+	_, err := w.service.StepGroup(t.Context(), prod)
+	require.Equal(t, appcontext.ErrStale, intent.CodeOf(err))
+	require.Equal(t, intent.Terminating, w.state(prod))
+}
+
+// TestAnOutageIsNoFailureOfTheRelease: steps fail while the store does not
+// answer, and go on when it does.
+func TestAnOutageIsNoFailureOfTheRelease(t *testing.T) {
+	w := newShop(t)
+	w.do(intent.Instantiate, prod)
+	w.fake.Before = func(op, _ string) error {
+		if op == "txn" {
+			return &intent.Error{Code: intent.Unavailable, Detail: "no leader"}
+		}
+		return nil
+	}
+	_, err := w.service.StepGroup(t.Context(), prod)
+	require.Equal(t, intent.Unavailable, intent.CodeOf(err))
+	w.fake.Before = nil
+	require.Equal(t, intent.Instantiating, w.state(prod))
+	w.settle(prod)
+	require.Equal(t, intent.Instantiated, w.state(prod))
+}
+
+// TestAReleaseThatCannotBeCommittedIsFailedAndRetried: Failed tells why, and
+// ends by itself when the reason does.
+func TestAReleaseThatCannotBeCommittedIsFailedAndRetried(t *testing.T) {
+	w := newShop(t)
+	w.do(intent.Instantiate, prod)
+	w.fake.Before = func(op, key string) error {
+		if op == "txn" && key == pointerOf(prod) {
+			return &intent.Error{Code: intent.TooLarge, Detail: "a transaction of 2 MiB"}
+		}
+		return nil
+	}
+	_, err := w.service.StepGroup(t.Context(), prod)
+	require.ErrorContains(t, err, "2 MiB")
+	_, err = w.service.StepGroup(t.Context(), prod)
+	require.Error(t, err)
+	require.Equal(t, intent.Failed, w.state(prod))
+	require.Equal(t, "a transaction of 2 MiB", w.snapshot(prod).Lifecycle.Failure)
+	events, err := w.service.Events(t.Context(), prod)
+	require.NoError(t, err)
+	require.Len(t, events, 2, "it is told once")
+	require.Equal(t, "failed", events[1].Outcome)
+
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["less.lab.example"]}`)
+	require.Equal(t, int64(2), w.do(intent.Instantiate, prod).Revision, "what failed may be instantiated again")
+	w.fake.Before = nil
+	w.settle(prod)
+	require.Equal(t, intent.Instantiated, w.state(prod))
+	require.Empty(t, w.snapshot(prod).Lifecycle.Failure)
+}

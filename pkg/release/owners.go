@@ -1,0 +1,74 @@
+package release
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// checkOwners refuses an owner id of the user's that two deployments would
+// share, of this group or of others: each would take the other's names for its
+// own.
+func (s *Service) checkOwners(ctx context.Context, d *draft) error {
+	taken := map[string]Use{}
+	for _, use := range d.uses {
+		id := ownOwnerID(d.records[use.Record.Name()].frozen.Spec)
+		if first, twice := taken[id]; twice {
+			d.failOwner(id, use, first)
+		} else if id != "" {
+			taken[id] = use
+		}
+	}
+	if len(taken) == 0 {
+		return nil
+	}
+	others, err := s.otherUses(ctx, d.group.Path)
+	if err != nil {
+		return err
+	}
+	for _, other := range others {
+		l, err := s.recordLifecycle(ctx, other.Record)
+		if err != nil {
+			return err
+		}
+		id := ownOwnerID(l.Record.Spec)
+		if use, shared := taken[id]; shared && !slices.Contains(d.uses, other) {
+			d.failOwner(id, use, other)
+		}
+	}
+	return nil
+}
+
+func (d *draft) failOwner(id string, use, other Use) {
+	d.fail(use.Record, "/spec/external-dns-parameters/txt-owner-id", "the owner id %q would be used by two deployments, of %s on %s and of %s on %s; leave it out, and each gets one of its own", id, use.Record, use.Cluster, other.Record, other.Cluster)
+}
+
+// ownOwnerID is the owner id that a record's user has set, if any.
+func ownOwnerID(r intent.Record) string {
+	own, _ := r.Parameters["txt-owner-id"].(string)
+	return strings.TrimSpace(own)
+}
+
+// otherUses are the external-dns that all groups but one rely on, ordered.
+func (s *Service) otherUses(ctx context.Context, group intent.Path) ([]Use, error) {
+	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
+	if err != nil {
+		return nil, err
+	}
+	var uses []Use
+	for _, doc := range page.Items {
+		owner := intent.Path(strings.TrimPrefix(string(doc.Path), intent.LifecycleCollection+"/"))
+		if owner == group || IsRecord(owner) {
+			continue
+		}
+		l, err := s.storedLifecycle(ctx, owner)
+		if err != nil {
+			return nil, err
+		}
+		uses = append(uses, l.Uses...)
+	}
+	slices.SortFunc(uses, compareUses)
+	return slices.Compact(uses), nil
+}

@@ -1,0 +1,202 @@
+package release_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// actions are what a plan would do, as "action cluster kind name".
+func actions(p intent.Plan) []string {
+	var out []string
+	for _, o := range p.Objects {
+		if o.Action != "unchanged" {
+			out = append(out, fmt.Sprintf("%s %s %s %s", o.Action, o.Cluster, o.Kind, o.Name[:min(len(o.Name), 16)]))
+		}
+	}
+	return out
+}
+
+func TestPlanTellsWhatWouldHappenAndChangesNothing(t *testing.T) {
+	w := newShop(t)
+	before := w.keys()
+	plan := w.plan(prod, "")
+	require.Equal(t, before, w.keys())
+	require.ElementsMatch(t, []string{
+		"create edge+hub Namespace shop-dns",
+		"create edge+hub CustomResourceDefinition dnsendpoints.ext",
+		"create edge+hub ServiceAccount external-dns-lab",
+		"create edge+hub Role external-dns-lab",
+		"create edge+hub RoleBinding external-dns-lab",
+		"create edge+hub Deployment external-dns-lab",
+		"create edge+hub DNSEndpoint web-web-",
+	}, trimHashes(actions(plan)))
+	require.Equal(t, []intent.NameChange{{Name: "www.lab.example", Type: "A", Record: "lab", Action: "create", Targets: []string{"203.0.113.10", "203.0.113.20"}}}, plan.Names)
+	require.Empty(t, plan.Errors)
+
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	require.Empty(t, actions(w.plan(prod, "")), "an update would change nothing")
+	require.Equal(t, "unchanged", w.plan(prod, "").Names[0].Action)
+	gone := w.plan(prod, intent.Terminate)
+	require.Equal(t, "delete", gone.Names[0].Action)
+	require.Len(t, actions(gone), 7)
+}
+
+// trimHashes cuts what follows the last hyphen of DNSEndpoints' names.
+func trimHashes(lines []string) []string {
+	for n, line := range lines {
+		if at := len("create edge+hub DNSEndpoint web-web-"); len(line) > at && line[:at] == "create edge+hub DNSEndpoint web-web-" {
+			lines[n] = line[:at]
+		}
+	}
+	return lines
+}
+
+func TestTokensAreStableOverAddresses(t *testing.T) {
+	for _, action := range []intent.Action{intent.Instantiate, intent.Update, intent.Terminate} {
+		w := newShop(t)
+		if action != intent.Instantiate {
+			w = running(t)
+		}
+		token := w.plan(prod, action).Token
+		require.Equal(t, token, w.plan(prod, action).Token)
+		w.observe(berlin, "shop/web", "203.0.113.77")
+		require.Equal(t, token, w.plan(prod, action).Token, "%s", action)
+		_, err := w.try(action, prod, token)
+		require.NoError(t, err)
+	}
+}
+
+func TestTokensChangeWithEveryInput(t *testing.T) {
+	again := map[intent.Path]string{
+		shop:                                     `{"namespace":"shop-dns","x":1}`,
+		lab:                                      record("lab.example", `,"podLabels":{"a":"b"}`),
+		eu:                                       `{"namespace":"shop","controllerCluster":{"clusterProvider":"edge","cluster":"hub"},"x":1}`,
+		eu.Child("cluster-references", "berlin"): `{"clusterProvider":"edge","cluster":"berlin","x":1}`,
+		eu.Child("kv-pairs", intent.AssociationName): `{"kv":[{"other":"lab"}]}`,
+		"cluster-providers/edge/clusters/hub":        `{"kubeconfigRef":"new"}`,
+		"cluster-providers/edge/clusters/berlin":     `{"kubeconfigRef":"new"}`,
+		prod:                                         `{"logicalCloud":"eu","apps":[{"name":"web"},{"name":"api"}]}`,
+		www(prod):                                    `{"app":"web","serviceName":"web","hostnames":["www.lab.example"],"ttl":5}`,
+		www(prod) + "2":                              `{"app":"web","serviceName":"web","hostnames":["two.lab.example"]}`,
+		"cluster-providers/edge/clusters/berlin/kv-pairs/dns-update-record-list": `{"kv":[]}`,
+	}
+	for _, action := range []intent.Action{intent.Instantiate, intent.Update} {
+		for path, spec := range again {
+			w := newShop(t)
+			if action == intent.Update {
+				w = running(t)
+			}
+			token := w.plan(prod, action).Token
+			w.put(path, spec)
+			require.NotEqual(t, token, w.plan(prod, action).Token, "%s after %s", action, path)
+			before := w.keys()
+			_, err := w.try(action, prod, token)
+			require.Equal(t, intent.PreconditionFailed, intent.CodeOf(err), "%s", path)
+			require.ErrorContains(t, err, "plan again")
+			require.Equal(t, before, w.keys(), "nothing was changed")
+		}
+	}
+}
+
+// TestAConfirmedActionSurvivesALostRace: that others step the group in between
+// changes no input and no action.
+func TestAConfirmedActionSurvivesALostRace(t *testing.T) {
+	w := newShop(t)
+	w.do(intent.Instantiate, prod)
+	require.NoError(t, w.step(prod))
+	w.applyAll()
+	token := w.plan(prod, intent.Terminate).Token
+	w.fake.Before = func(op, key string) error {
+		if op == "txn" && key == "/signpost/doc/lifecycle//"+string(prod) {
+			w.fake.Before = nil
+			w.settle(prod)
+		}
+		return nil
+	}
+	_, err := w.try(intent.Terminate, prod, token)
+	require.NoError(t, err)
+	require.Equal(t, intent.Terminating, w.state(prod))
+}
+
+// TestReadersAreNotDisturbedByAddresses: a context that changes while it is
+// read is read again.
+func TestReadersAreNotDisturbedByAddresses(t *testing.T) {
+	for name, read := range map[string]func(w *world) error{
+		"plan":     func(w *world) error { _, err := w.service.Plan(context.Background(), prod, ""); return err },
+		"snapshot": func(w *world) error { _, err := w.service.Snapshot(context.Background(), prod); return err },
+	} {
+		w := running(t)
+		w.observe(berlin, "shop/web", "203.0.113.99")
+		w.fake.After = func(op, key string) error {
+			if op == "get" && key == pointerOf(prod) {
+				w.fake.After = nil
+				require.NoError(t, w.step(prod))
+			}
+			return nil
+		}
+		require.NoError(t, read(w), name)
+	}
+}
+
+func TestPlanLooksAtServicesThatWereNotObservedYet(t *testing.T) {
+	w := newShop(t)
+	w.group(prod, "api", "api.lab.example")
+	w.options.Peek = func(_ context.Context, s address.Service) (*address.Observation, error) {
+		if s.Cluster == paris {
+			return nil, errors.New("no answer")
+		}
+		return &address.Observation{Found: true, Candidates: []address.Candidate{{Target: "203.0.113.40", Field: "spec.externalIPs[0]"}}}, nil
+	}
+	w.restartOn(w.fake)
+	plan := w.plan(prod, "")
+	require.Equal(t, []string{"203.0.113.40"}, plan.Names[0].Targets)
+	require.Contains(t, plan.Warnings, "the addresses of Service shop/api on edge+paris are not known yet")
+}
+
+func TestANameWithoutAddressIsPlannedWithoutTargets(t *testing.T) {
+	w := newShop(t)
+	w.group(prod, "api", "api.lab.example")
+	plan := w.plan(prod, "")
+	require.Equal(t, []intent.NameChange{{Name: "api.lab.example", Type: "A", Record: "lab", Action: "create", Targets: []string{}}}, plan.Names)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	require.Equal(t, intent.Instantiated, w.state(prod))
+	require.Empty(t, w.objects(appcontext.Owner(prod)), "external-dns would fill an endpoint without targets by itself")
+}
+
+func TestANamespaceMayServeBothTheProjectAndItsApps(t *testing.T) {
+	w := newShop(t)
+	w.put(eu, `{"namespace":"shop-dns","controllerCluster":{"clusterProvider":"edge","cluster":"berlin"}}`)
+	w.manifests(prod, 1)
+	require.Empty(t, w.plan(prod, "").Errors)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	require.Equal(t, intent.Instantiated, w.state(prod))
+}
+
+func TestWhatIsMissingIsNotFound(t *testing.T) {
+	w := newShop(t)
+	for _, ask := range []func() error{
+		func() error { _, err := w.service.Plan(t.Context(), test, ""); return err },
+		func() error { _, err := w.try(intent.Instantiate, test, ""); return err },
+		func() error { _, err := w.service.Snapshot(t.Context(), test); return err },
+		func() error { _, err := w.service.Events(t.Context(), test); return err },
+		func() error { _, err := w.service.PlanRecord(t.Context(), lab+"x"); return err },
+		func() error { _, err := w.service.UpdateRecord(t.Context(), lab+"x", "", "ann"); return err },
+		func() error { _, err := w.service.RecordSnapshot(t.Context(), lab+"x"); return err },
+	} {
+		require.Equal(t, intent.NotFound, intent.CodeOf(ask()))
+	}
+	settled, err := w.service.StepGroup(t.Context(), test)
+	require.NoError(t, err)
+	require.True(t, settled)
+}

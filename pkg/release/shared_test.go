@@ -1,0 +1,376 @@
+package release_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release"
+)
+
+// sharing is a world in which prod and test both use record lab.
+func sharing(t testing.TB) *world {
+	w := newShop(t)
+	w.group(test, "api", "api.lab.example")
+	w.observe(berlin, "shop/api", "203.0.113.30")
+	w.do(intent.Instantiate, prod)
+	w.do(intent.Instantiate, test)
+	w.settle(prod, test)
+	return w
+}
+
+func TestUsersOfASharedRecordAreListedAndAnnotated(t *testing.T) {
+	w := sharing(t)
+	users, err := w.service.Users(t.Context(), lab)
+	require.NoError(t, err)
+	require.Equal(t, []intent.Use{
+		{DeploymentIntentGroup: string(prod), Clusters: []string{hub}},
+		{DeploymentIntentGroup: string(test), Clusters: []string{hub}},
+	}, users)
+	require.Contains(t, w.deployment(labOnHub), `"signpost.dev/users":"store/v1/prod,store/v1/test"`)
+
+	w.do(intent.Terminate, test)
+	w.settle(test)
+	users, err = w.service.Users(t.Context(), lab)
+	require.NoError(t, err)
+	require.Len(t, users, 1)
+	require.Contains(t, w.deployment(labOnHub), `"signpost.dev/users":"store/v1/prod"`)
+}
+
+func TestUsersOfWhatDoesNotExistAreNotFound(t *testing.T) {
+	w := newShop(t)
+	_, err := w.service.Users(t.Context(), lab+"x")
+	require.Equal(t, intent.NotFound, intent.CodeOf(err))
+	users, err := w.service.Users(t.Context(), lab)
+	require.NoError(t, err)
+	require.Equal(t, []intent.Use{}, users)
+}
+
+func TestTheProviderStaysAsLongAsOneUserDoes(t *testing.T) {
+	w := sharing(t)
+	w.do(intent.Terminate, test)
+	w.settle(test)
+	require.Equal(t, intent.Terminated, w.state(test), "it does not wait for a provider that others use")
+	w.outlive()
+	require.NotEmpty(t, w.deployment(labOnHub))
+	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.10,203.0.113.20"}, w.published(prod))
+	require.Empty(t, w.published(test))
+}
+
+func TestTheProviderOutlivesTheLastNames(t *testing.T) {
+	w := sharing(t)
+	w.do(intent.Terminate, test)
+	w.settle(test)
+	w.do(intent.Terminate, prod)
+	require.NoError(t, w.rest())
+	require.Empty(t, w.published(prod), "DNSEndpoints go first")
+	require.NotEmpty(t, w.deployment(labOnHub))
+	w.clock.pass(69 * time.Second)
+	require.NoError(t, w.rest())
+	require.NotEmpty(t, w.deployment(labOnHub), "the releaseTimeout is 70 s")
+	require.Equal(t, intent.Terminating, w.state(prod))
+	require.Equal(t, intent.Conflict, intent.CodeOf(w.delete(lab)), "the record is still deployed")
+
+	w.clock.pass(time.Second)
+	w.settle(prod)
+	require.Equal(t, intent.Terminated, w.state(prod))
+	require.Empty(t, w.deployment(labOnHub))
+	require.Empty(t, w.inClusters())
+	require.NoError(t, w.delete(lab))
+}
+
+// TestTheDrainBeginsWhenTheNamesAreConfirmedToBeGone: time that passes before
+// does not count.
+func TestTheDrainBeginsWhenTheNamesAreConfirmedToBeGone(t *testing.T) {
+	w := running(t)
+	w.down[hub] = true
+	w.do(intent.Terminate, prod)
+	w.outlive()
+	require.Contains(t, w.inClusters(), "edge+hub Deployment external-dns-lab")
+	require.NotEmpty(t, w.deployment(labOnHub), "the hub still holds the DNSEndpoint")
+	delete(w.down, hub)
+	require.NoError(t, w.rest())
+	require.NotEmpty(t, w.deployment(labOnHub), "the time counts from now")
+	w.outlive()
+	w.settle(prod)
+	require.Empty(t, w.inClusters())
+}
+
+func TestReleaseTimeouts(t *testing.T) {
+	for _, c := range []struct {
+		reason string
+		record intent.Record
+		want   time.Duration
+	}{
+		{"as the record says", intent.Record{ReleaseTimeout: "70s"}, 70 * time.Second},
+		{"twice the default interval and a minute", intent.Record{}, 3 * time.Minute},
+		{"twice its interval and a minute", intent.Record{Parameters: map[string]any{"interval": "5s"}}, 70 * time.Second},
+		{"what does not parse says nothing", intent.Record{ReleaseTimeout: "soon"}, 3 * time.Minute},
+	} {
+		require.Equal(t, c.want, release.ReleaseTimeout(c.record), c.reason)
+	}
+}
+
+func TestAnUpdateThatDropsARecordDrainsIt(t *testing.T) {
+	w := newShop(t)
+	w.associate(eu, "lab", "corp")
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example","www.corp.example"]}`)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	corpOnHub := release.Use{Record: corp, Scope: intent.Public, Cluster: hub}
+	require.NotEmpty(t, w.deployment(corpOnHub))
+
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example"]}`)
+	w.associate(eu, "lab")
+	w.do(intent.Update, prod)
+	require.NoError(t, w.rest())
+	require.Equal(t, intent.Instantiated, w.state(prod), "it does not wait for what it no longer uses")
+	require.NotEmpty(t, w.deployment(corpOnHub), "it removes the name that it published")
+	require.Len(t, w.published(prod), 1)
+	w.outlive()
+	w.settle(prod)
+	require.Empty(t, w.deployment(corpOnHub))
+	require.NotEmpty(t, w.deployment(labOnHub))
+	require.NoError(t, w.delete(corp), "nothing of it is deployed any more")
+}
+
+func TestADroppedRecordThatIsUsedAgainStays(t *testing.T) {
+	w := running(t)
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.corp.example"]}`)
+	w.associate(eu, "lab", "corp")
+	w.do(intent.Update, prod)
+	require.NoError(t, w.rest())
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example"]}`)
+	w.do(intent.Update, prod)
+	w.outlive()
+	w.outlive()
+	w.settle(prod)
+	require.NotEmpty(t, w.deployment(labOnHub))
+	require.Empty(t, w.deployment(release.Use{Record: corp, Scope: intent.Public, Cluster: hub}))
+	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.10,203.0.113.20"}, w.published(prod))
+}
+
+func TestAClusterThatIsDownKeepsTheGroupTerminating(t *testing.T) {
+	w := newShop(t)
+	w.manifests(prod, 1)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.down[berlin] = true
+	w.do(intent.Terminate, prod)
+	w.outlive()
+	require.Equal(t, intent.Terminating, w.state(prod))
+	require.Equal(t, []string{"edge+berlin ConfigMap c0"}, w.inClusters())
+	delete(w.down, berlin)
+	w.settle(prod)
+	require.Equal(t, intent.Terminated, w.state(prod))
+	require.Empty(t, w.inClusters())
+}
+
+func TestAClusterThatWasDownAtTerminateAndIsInstantiatedMeanwhileKeepsItsObjects(t *testing.T) {
+	w := newShop(t)
+	w.manifests(prod, 1)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.down[berlin] = true
+	w.do(intent.Terminate, prod)
+	w.outlive()
+	w.do(intent.Instantiate, prod)
+	require.NoError(t, w.rest())
+	delete(w.down, berlin)
+	w.settle(prod)
+	require.Equal(t, intent.Instantiated, w.state(prod))
+	require.Contains(t, w.inClusters(), "edge+berlin ConfigMap c0")
+	require.Len(t, w.published(prod), 1)
+}
+
+// TestTerminatedWaitsForAClusterThatAnUpdateDropped: what was deleted is gone
+// everywhere (I5), and status does not say so before (I6).
+func TestTerminatedWaitsForAClusterThatAnUpdateDropped(t *testing.T) {
+	w := newShop(t)
+	w.manifests(prod, 1)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.down[berlin] = true
+	require.NoError(t, w.delete(eu.Child("cluster-references", "berlin")))
+	w.do(intent.Update, prod)
+	require.NoError(t, w.rest())
+	require.Equal(t, intent.Instantiated, w.state(prod), "the release does not include the cluster")
+	require.Equal(t, intent.Conflict, intent.CodeOf(w.delete("cluster-providers/edge/clusters/berlin")), "objects of ours are on it")
+	w.do(intent.Terminate, prod)
+	w.outlive()
+	require.Equal(t, []string{"edge+berlin ConfigMap c0"}, w.inClusters())
+	require.Equal(t, intent.Terminating, w.state(prod))
+	require.Contains(t, w.snapshot(prod).Clusters, berlin)
+	delete(w.down, berlin)
+	w.settle(prod)
+	require.Equal(t, intent.Terminated, w.state(prod))
+	require.NoError(t, w.delete("cluster-providers/edge/clusters/berlin"))
+}
+
+func TestAnUpdateLetsGoOfADroppedClusterOnceItIsEmpty(t *testing.T) {
+	w := newShop(t)
+	w.manifests(prod, 1)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	require.NoError(t, w.delete(eu.Child("cluster-references", "berlin")))
+	w.do(intent.Update, prod)
+	w.settle(prod)
+	require.NotContains(t, w.inClusters(), "edge+berlin ConfigMap c0")
+	require.NoError(t, w.delete("cluster-providers/edge/clusters/berlin"))
+}
+
+func TestNamesStayBehindWherePolicyNeverDeletes(t *testing.T) {
+	for _, c := range []struct {
+		policy string
+		left   int
+	}{{"sync", 0}, {"upsert-only", 1}, {"create-only", 1}} {
+		w := newShop(t)
+		w.put(lab, `{"provider":"coredns","external-dns-parameters":{"domain-filter":["lab.example"],"policy":"`+c.policy+`"},"releaseTimeout":"70s"}`)
+		w.do(intent.Instantiate, prod)
+		w.settle(prod)
+		w.do(intent.Terminate, prod)
+		failOnce(w, pointerOf(prod)) // the step is repeated
+		require.Error(t, w.rest())
+		w.outlive()
+		w.settle(prod)
+		left := w.snapshot(prod).Lifecycle.Leftovers
+		require.Len(t, left, c.left, c.policy)
+		if c.left > 0 {
+			require.Equal(t, intent.Leftover{Name: "www.lab.example", Type: "A", Record: "lab", Reason: "policy " + c.policy + " never deletes names"}, left[0])
+		}
+	}
+}
+
+// pointerOf is the key of a group's pointer.
+func pointerOf(group intent.Path) string { return "/signpost/current/" + string(group) }
+
+// failOnce has the next write that begins with a key fail.
+func failOnce(w *world, key string) {
+	w.fake.Before = func(op, first string) error {
+		if op != "txn" || first != key {
+			return nil
+		}
+		w.fake.Before = nil
+		return errCrashed
+	}
+}
+
+// TestARecordIsFreeAsSoonAsTheGroupIsTerminated: also when the worker is done
+// between the step of the provider and that of the group.
+func TestARecordIsFreeAsSoonAsTheGroupIsTerminated(t *testing.T) {
+	w := running(t)
+	w.do(intent.Terminate, prod)
+	w.outliveOfGroup(prod)
+	require.Equal(t, intent.Terminated, w.state(prod))
+	require.NoError(t, w.delete(lab))
+}
+
+// outliveOfGroup steps the group alone, with the worker coming between its
+// reads, until it is terminated.
+func (w *world) outliveOfGroup(group intent.Path) {
+	working := false
+	w.fake.After = func(string, string) error {
+		if !working {
+			working = true
+			w.applyAll()
+			working = false
+		}
+		return nil
+	}
+	defer func() { w.fake.After = nil }()
+	for range rounds {
+		require.NoError(w, w.step(group))
+		w.clock.pass(10 * time.Second)
+		if w.state(group) == intent.Terminated {
+			return
+		}
+	}
+}
+
+// TestARequestThatDiesAfterPinningLeavesNoRecordBehind: the record can be
+// deleted once somebody has looked at it.
+func TestARequestThatDiesAfterPinningLeavesNoRecordBehind(t *testing.T) {
+	w := newShop(t)
+	failOnce(w, "/signpost/doc/lifecycle//"+string(prod))
+	_, err := w.try(intent.Instantiate, prod, "")
+	require.ErrorIs(t, err, errCrashed)
+	require.Equal(t, intent.Created, w.state(prod))
+	require.NoError(t, w.rest())
+	require.NoError(t, w.delete(lab))
+}
+
+// TestAPinningThatIsTakenBackTooEarlyIsMadeUpFor: the record was let go of
+// while the request that uses it was still under way.
+func TestAPinningThatIsTakenBackTooEarlyIsMadeUpFor(t *testing.T) {
+	w := newShop(t)
+	w.fake.Before = func(op, key string) error {
+		if op == "txn" && key == "/signpost/doc/lifecycle//"+string(prod) {
+			w.fake.Before = nil
+			require.NoError(w, w.service.StepRecord(context.Background(), lab))
+		}
+		return nil
+	}
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	require.Equal(t, intent.Instantiated, w.state(prod))
+	require.NotEmpty(t, w.deployment(labOnHub))
+	require.Equal(t, intent.Conflict, intent.CodeOf(w.delete(lab)))
+}
+
+func TestALostRaceLeavesNoReleaseBehind(t *testing.T) {
+	w := newShop(t)
+	w.fake.Before = func(op, key string) error {
+		if op == "txn" && key == "/signpost/doc/lifecycle//"+string(prod) {
+			w.fake.Before = nil
+			w.do(intent.Instantiate, prod)
+		}
+		return nil
+	}
+	w.do(intent.Instantiate, prod)
+	releases := 0
+	for key := range w.keys() {
+		if len(key) > 17 && key[:17] == "/signpost/release" {
+			releases++
+		}
+	}
+	require.Equal(t, 1, releases)
+}
+
+func TestOldReleasesAreDropped(t *testing.T) {
+	w := running(t)
+	for n := range int64(14) {
+		w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example"],"ttl":`+string(rune('1'+n%9))+`}`)
+		w.do(intent.Update, prod)
+		w.settle(prod)
+	}
+	require.Len(t, w.snapshot(prod).Lifecycle.History, 10)
+	require.NoError(t, w.contexts.Sweep(t.Context(), 0))
+	var releases, contexts int
+	for key := range w.keys() {
+		switch {
+		case len(key) > 17 && key[:17] == "/signpost/release":
+			releases++
+		case len(key) > 5 && key[len(key)-5:] == "meta/":
+			contexts++
+		}
+	}
+	require.Equal(t, 11, releases, "the current one and ten before")
+	require.Equal(t, 3, contexts, "of the group the current and the previous one, and of external-dns")
+}
+
+func TestSnapshotsOfProvidersTellWhichAreDraining(t *testing.T) {
+	w := running(t)
+	require.False(t, w.snapshot(prod).Providers[0].Draining)
+	w.do(intent.Terminate, prod)
+	require.NoError(t, w.rest())
+	snap := w.snapshot(prod)
+	require.Len(t, snap.Providers, 1)
+	require.True(t, snap.Providers[0].Draining)
+	require.Equal(t, appcontext.Owner(prod), snap.Owner)
+	require.Equal(t, plan.OwnerID("k7wq2m9xhdr4", snap.Providers[0].Record.UID), snap.Providers[0].OwnerID)
+}

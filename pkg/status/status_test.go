@@ -1,0 +1,294 @@
+package status_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/status"
+)
+
+const committed = "Planned=True/Accepted Committed=True/Current "
+
+func TestConditionsAreTheWorstOfWhatIsKnown(t *testing.T) {
+	for _, c := range []struct {
+		reason  string
+		given   func(s *release.Snapshot)
+		want    string // conditions
+		message string // of Synced
+	}{
+		{"everything is applied", func(*release.Snapshot) {},
+			committed + "Synced=True/Applied Published=Unknown/NotObserved Verified=Unknown/NotAsked", "every object is applied"},
+		{"nothing was contacted yet", func(s *release.Snapshot) {
+			s.Clusters[hub], s.Clusters[berlin] = release.ClusterReport{}, release.ClusterReport{}
+			s.Providers[0].Cluster = release.ClusterReport{}
+		}, committed + "Synced=False/ResourcePending Published=Unknown/NotObserved Verified=Unknown/NotAsked", ""},
+		{"a name's object is not applied yet", func(s *release.Snapshot) { forget(s.Clusters[hub], "DNSEndpoint") },
+			committed + "Synced=False/ResourcePending Published=Unknown/NotObserved Verified=Unknown/NotAsked", "DNSEndpoint"},
+		{"another content of it is applied", func(s *release.Snapshot) {
+			edit(s.Clusters[hub], "DNSEndpoint", func(e *ledger.Entry) { e.Digest = "other" })
+		}, committed + "Synced=False/ResourcePending Published=Unknown/NotObserved Verified=Unknown/NotAsked", "DNSEndpoint"},
+		{"an object is a conflict", func(s *release.Snapshot) {
+			edit(s.Clusters[berlin], "ConfigMap", func(e *ledger.Entry) {
+				e.Status, e.Message, e.CreatedByUs, e.Digest = ledger.Failed, "conflict: it is not ours", false, ""
+			})
+		}, committed + "Synced=False/ResourceFailed Published=Unknown/NotObserved Verified=Unknown/NotAsked", "ConfigMap c on edge+berlin: conflict: it is not ours"},
+		{"another owner's content won", func(s *release.Snapshot) {
+			edit(s.Clusters[berlin], "ConfigMap", func(e *ledger.Entry) {
+				e.Losing, e.Message = []string{string(prod)}, "two owners differ"
+			})
+		}, committed + "Synced=False/ResourceFailed Published=Unknown/NotObserved Verified=Unknown/NotAsked", "two owners differ"},
+		{"external-dns is a conflict", func(s *release.Snapshot) {
+			edit(s.Providers[0].Cluster, "Deployment", func(e *ledger.Entry) { e.Status, e.Message = ledger.Failed, "conflict: it is not ours" })
+		}, committed + "Synced=False/ProviderNotApplied Published=Unknown/NotObserved Verified=Unknown/NotAsked", "conflict: it is not ours"},
+		{"external-dns is not committed", func(s *release.Snapshot) { s.Providers[0].Objects = nil },
+			committed + "Synced=False/ProviderNotApplied Published=Unknown/NotObserved Verified=Unknown/NotAsked", "not committed yet"},
+		{"external-dns is not available", func(s *release.Snapshot) {
+			s.Providers[0].Observed = &observed.Deployment{Message: "0 of 1 replicas"}
+		}, committed + "Synced=True/Applied Published=False/ExternalDNSNotAvailable Verified=Unknown/NotAsked", ""},
+		{"external-dns cannot be observed", func(s *release.Snapshot) { s.Providers[0].Observed = nil },
+			committed + "Synced=True/Applied Published=Unknown/NotObserved Verified=Unknown/NotAsked", ""},
+		{"no cluster offers an address", func(s *release.Snapshot) { choose(t, s) },
+			committed + "Synced=True/Applied Published=False/NoAddress Verified=Unknown/NotAsked", ""},
+		{"there is no name", func(s *release.Snapshot) { choose(t, s); s.Group.Bindings, s.Choices, s.Providers = nil, nil, nil },
+			committed + "Synced=True/Applied Published=True/NoNames Verified=True/NoNames", ""},
+		{"the context is being written", func(s *release.Snapshot) { s.Committed = false },
+			"Planned=True/Accepted Committed=False/Committing Synced=False/Committing Published=Unknown/NotObserved Verified=Unknown/NotAsked", ""},
+		{"the context cannot be written", func(s *release.Snapshot) { s.Committed, s.Lifecycle.Failure = false, "too large" },
+			"Planned=True/Accepted Committed=False/CommitFailed Synced=False/Committing Published=Unknown/NotObserved Verified=Unknown/NotAsked", ""},
+		{"addresses changed and the context did not yet", func(s *release.Snapshot) { drop(s, "DNSEndpoint") },
+			committed + "Synced=False/Committing Published=Unknown/NotObserved Verified=Unknown/NotAsked", ""},
+		{"an earlier provider is draining", func(s *release.Snapshot) {
+			draining := s.Providers[0]
+			draining.Draining, draining.Use.Cluster, draining.Cluster = true, "edge+old", release.ClusterReport{}
+			s.Providers = append(s.Providers, draining)
+		}, committed + "Synced=True/Applied Published=Unknown/NotObserved Verified=Unknown/NotAsked", ""},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			snap := running(t)
+			c.given(snap)
+			s := status.Of(*snap)
+			require.Equal(t, c.want, summary(s.Conditions))
+			require.Contains(t, condition(t, s, "Synced").Message, c.message)
+		})
+	}
+}
+
+// TestTheWorstNameDecides: wherever it stands in the list.
+func TestTheWorstNameDecides(t *testing.T) {
+	for _, second := range []string{"aaa.lab.example", "zzz.lab.example"} {
+		snap := running(t)
+		other := snap.Group.Bindings[0]
+		other.Service, other.Hosts = "other", []plan.Host{{Name: second}}
+		snap.Group.Bindings = append(snap.Group.Bindings, other)
+		snap.Choices = append(snap.Choices, address.Choice{})
+		s := status.Of(*snap)
+		require.Len(t, s.Names, 2)
+		require.Equal(t, committed+"Synced=True/Applied Published=False/NoAddress Verified=Unknown/NotAsked", summary(s.Conditions), second)
+	}
+}
+
+func TestConditionsTellSinceWhen(t *testing.T) {
+	s := status.Of(*running(t))
+	require.Equal(t, accepted(), condition(t, s, "Committed").LastTransitionTime)
+	require.Equal(t, settled(), condition(t, s, "Synced").LastTransitionTime)
+}
+
+// TestNothingIsAppliedWithoutAnEntry: whatever else is known (I6).
+func TestNothingIsAppliedWithoutAnEntry(t *testing.T) {
+	snap := running(t)
+	for name := range snap.Clusters {
+		snap.Clusters[name] = release.ClusterReport{Reachability: &observed.Reachability{Reachable: true}}
+	}
+	snap.Providers[0].Cluster = release.ClusterReport{}
+	s := status.Of(*snap)
+	require.Equal(t, []string{"DNSEndpoint web Pending"}, resources(s, hub))
+	require.Equal(t, []string{"ConfigMap c Pending"}, resources(s, berlin))
+	for _, name := range s.Names {
+		for _, c := range name.Conditions {
+			if c.Type != "Planned" && c.Type != "Committed" {
+				require.NotEqual(t, "True", c.Status, c.Type)
+			}
+		}
+	}
+	require.Equal(t, "False", condition(t, s, "Synced").Status)
+	require.Contains(t, s.Providers[0].Message, "Deployment external-dns-lab is Pending")
+}
+
+func TestClustersTellWhetherTheyCanBeReached(t *testing.T) {
+	snap := running(t)
+	snap.Clusters[berlin] = release.ClusterReport{Reachability: &observed.Reachability{Message: "connection refused"}}
+	snap.Clusters["edge+paris"] = release.ClusterReport{}
+	s := status.Of(*snap)
+	require.Equal(t, []string{"ConfigMap c Retrying: the cluster cannot be reached"}, resources(s, berlin))
+	require.Equal(t, "berlin", s.Clusters[0].Cluster, "in order")
+	require.False(t, s.Clusters[0].Reachable)
+	require.Equal(t, "connection refused", s.Clusters[0].Message)
+	require.True(t, s.Clusters[1].Reachable)
+	require.Equal(t, "not contacted yet", s.Clusters[2].Message)
+	require.False(t, s.Clusters[2].Reachable)
+}
+
+func TestNamesTellTheirTargetsAndWhereTheyComeFrom(t *testing.T) {
+	for _, c := range []struct {
+		reason  string
+		offered []string
+		want    []string // type and targets
+		sources int
+	}{
+		{"one address", []string{"203.0.113.10"}, []string{"A 203.0.113.10"}, 1},
+		{"both families", []string{"2001:db8::1", "203.0.113.10"}, []string{"A 203.0.113.10", "AAAA 2001:db8::1"}, 2},
+		{"a host name", []string{"LB.example."}, []string{"CNAME lb.example"}, 1},
+		{"nothing", nil, []string{"A "}, 0},
+		{"what may not be published", []string{"10.1.2.3"}, []string{"A "}, 0},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			snap := running(t)
+			choose(t, snap, c.offered...)
+			s := status.Of(*snap)
+			var got []string
+			sources := 0
+			for _, name := range s.Names {
+				require.Equal(t, "www.lab.example", name.Name)
+				require.NotNil(t, name.Targets, "lists are never null")
+				require.NotNil(t, name.Sources)
+				require.NotNil(t, name.Rejected)
+				target := ""
+				if len(name.Targets) > 0 {
+					target = name.Targets[0]
+				}
+				got = append(got, name.Type+" "+target)
+				sources += len(name.Sources)
+			}
+			require.Equal(t, c.want, got)
+			require.Equal(t, c.sources, sources)
+		})
+	}
+	snap := running(t)
+	choose(t, snap, "10.1.2.3")
+	name := status.Of(*snap).Names[0]
+	require.Equal(t, "10.1.2.3", name.Rejected[0].Target)
+	require.Contains(t, name.Rejected[0].Reason, "private")
+	require.Equal(t, "Planned=True/Accepted Committed=True/Current Synced=True/NothingToApply Published=False/NoAddress Verified=Unknown/NotAsked", summary(name.Conditions))
+}
+
+func TestProvidersTellWhatIsWrong(t *testing.T) {
+	snap := running(t)
+	ok := status.Provider(snap.Providers[0])
+	require.True(t, *ok.Available)
+	require.Equal(t, intent.ProviderStatus{Record: "lab", Cluster: hub, Scope: intent.Public, Version: "v0.22.0", Available: ok.Available}, ok)
+
+	report := snap.Providers[0]
+	edit(report.Cluster, "Deployment", func(e *ledger.Entry) { e.Status, e.Message = ledger.Failed, "conflict: it is not ours" })
+	report.Observed = &observed.Deployment{Message: "0 of 1 replicas are ready"}
+	report.Draining = true
+	wrong := status.Provider(report)
+	require.False(t, *wrong.Available)
+	require.Equal(t, "Deployment external-dns-lab is Failed: conflict: it is not ours; it outlives the names that it is to remove; 0 of 1 replicas are ready", wrong.Message)
+
+	report.Observed, report.Objects = nil, nil
+	require.Nil(t, status.Provider(report).Available, "what cannot be observed is not said")
+}
+
+// terminating is a snapshot of a group that is being terminated: its ConfigMap
+// is still there, its external-dns drains.
+func terminating(t *testing.T) *release.Snapshot {
+	snap := running(t)
+	snap.Lifecycle.Wanted, snap.Lifecycle.Settled, snap.Lifecycle.Done = intent.Terminate, false, accepted()
+	snap.Lifecycle.Draining, snap.Lifecycle.Uses = snap.Lifecycle.Uses, nil
+	snap.Going, snap.Objects = snap.Objects, nil
+	snap.Providers[0].Draining = true
+	forget(snap.Clusters[hub], "DNSEndpoint")
+	edit(snap.Clusters[berlin], "ConfigMap", func(e *ledger.Entry) { e.Going = true })
+	return snap
+}
+
+func TestTerminatingTellsWhatIsStillThere(t *testing.T) {
+	for _, c := range []struct {
+		reason  string
+		given   func(s *release.Snapshot)
+		state   intent.State
+		want    string
+		message string
+	}{
+		{"an object is left", func(*release.Snapshot) {}, intent.Terminating, "Synced=False/Deleting", "ConfigMap c is still on edge+berlin"},
+		{"external-dns drains", func(s *release.Snapshot) { forget(s.Clusters[berlin], "ConfigMap") }, intent.Terminating, "Synced=False/Draining", "external-dns of record lab outlives"},
+		{"a cluster that an update dropped holds objects", func(s *release.Snapshot) {
+			forget(s.Clusters[berlin], "ConfigMap")
+			s.Providers, s.Lifecycle.Vacating = nil, []string{"edge+old"}
+		}, intent.Terminating, "Synced=False/Deleting", "objects of an earlier revision are still on edge+old"},
+		{"nobody has confirmed it yet", func(s *release.Snapshot) { forget(s.Clusters[berlin], "ConfigMap"); s.Providers = nil }, intent.Terminating, "Synced=False/Deleting", ""},
+		{"the cluster uses it for others", func(s *release.Snapshot) {
+			edit(s.Clusters[berlin], "ConfigMap", func(e *ledger.Entry) { e.Going = false })
+			s.Providers = nil
+		}, intent.Terminating, "Synced=False/Deleting", "objects are being deleted"},
+		{"it is over", func(s *release.Snapshot) {
+			s.Lifecycle.Settled, s.Lifecycle.Done, s.Providers = true, settled(), nil
+			forget(s.Clusters[berlin], "ConfigMap")
+		}, intent.Terminated, "Synced=True/Gone", "nothing is left"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			snap := terminating(t)
+			c.given(snap)
+			s := status.Of(*snap)
+			require.Equal(t, c.state, s.State)
+			require.Equal(t, "Planned=True/Accepted Committed=True/Withdrawn "+c.want, summary(s.Conditions))
+			require.Contains(t, condition(t, s, "Synced").Message, c.message)
+			require.Equal(t, []intent.NameStatus{}, s.Names)
+		})
+	}
+	require.Equal(t, []string{"ConfigMap c Applied: to be deleted"}, resources(status.Of(*terminating(t)), berlin))
+}
+
+func TestWhatOthersHaveIsNoneOfTheGroups(t *testing.T) {
+	snap := terminating(t)
+	edit(snap.Clusters[berlin], "ConfigMap", func(e *ledger.Entry) { e.CreatedByUs = false })
+	require.Empty(t, resources(status.Of(*snap), berlin))
+}
+
+func TestAGroupWithoutReleaseHasNothingToTell(t *testing.T) {
+	s := status.Of(release.Snapshot{})
+	require.Equal(t, intent.Created, s.State)
+	require.Equal(t, intent.Status{
+		State: intent.Created, Conditions: []intent.StatusCondition{}, Clusters: []intent.ClusterStatus{},
+		Providers: []intent.ProviderStatus{}, Names: []intent.NameStatus{},
+	}, s)
+}
+
+func TestFailedTellsWhy(t *testing.T) {
+	snap := running(t)
+	snap.Lifecycle.Failure = "too large"
+	s := status.Of(*snap)
+	require.Equal(t, intent.Failed, s.State)
+	require.Equal(t, "too large", s.Message)
+	require.Equal(t, "too large", condition(t, s, "Committed").Message)
+}
+
+func TestLeftoversAreListed(t *testing.T) {
+	snap := terminating(t)
+	snap.Lifecycle.Leftovers = []intent.Leftover{{Name: "www.lab.example", Type: "A", Record: "lab", Reason: "policy"}}
+	require.Equal(t, snap.Lifecycle.Leftovers, status.Of(*snap).Leftovers)
+}
+
+func TestRecordsTellWhereTheyAreDeployed(t *testing.T) {
+	home := intent.ClusterRef{ClusterProvider: "edge", Cluster: "hub"}
+	record := release.RecordSnapshot{
+		Lifecycle: release.RecordLifecycle{Seq: 3, Record: plan.Record{Home: &home, OwnerID: "sp-1", Version: "v0.22.0"}},
+		Providers: running(t).Providers,
+	}
+	s := status.OfRecord(record, []intent.Warning{{Parameter: "policy", Message: "sync"}})
+	require.Equal(t, &home, s.Home)
+	require.Equal(t, int64(3), s.Revision)
+	require.Equal(t, []intent.Deployment{{Scope: intent.Public, ClusterProvider: "edge", Cluster: "hub", OwnerID: "sp-1", Version: "v0.22.0"}}, s.Deployments)
+	require.Len(t, s.Providers, 1)
+	require.Len(t, s.Warnings, 1)
+
+	unused := status.OfRecord(release.RecordSnapshot{}, nil)
+	require.Equal(t, intent.RecordStatus{Providers: []intent.ProviderStatus{}, Deployments: []intent.Deployment{}, Warnings: []intent.Warning{}}, unused)
+}

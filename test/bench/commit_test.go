@@ -1,0 +1,131 @@
+package bench
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/kv/etcd"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	etcdserver "github.com/signpost-dns/signpost/test/e2e/etcd"
+	"github.com/signpost-dns/signpost/test/e2e/process"
+)
+
+// BenchmarkCommit makes an app context of 1,000 DNSEndpoints current, beside a
+// put of each of the same keys, which is how such contexts are commonly
+// written. Commit also removes the context before the last; the puts remove
+// nothing, and what is read meanwhile is a mixture.
+func BenchmarkCommit(b *testing.B) {
+	b.Run("embedded", func(b *testing.B) { compareCommits(b, &counted{KV: embeddedEtcd(b)}) })
+	b.Run("external", func(b *testing.B) { compareCommits(b, &counted{KV: externalEtcd(b)}) })
+}
+
+func compareCommits(b *testing.B, store *counted) {
+	const objects = 1000
+	contexts := appcontext.NewStore(store, time.Now)
+	content := endpointsOf(b, objects)
+	current, err := contexts.Current(b.Context(), "group")
+	require.NoError(b, err)
+	commit := func(b *testing.B) {
+		current, err = contexts.Commit(b.Context(), current, appcontext.Context{ID: appcontext.NewID(), Objects: content})
+		require.NoError(b, err)
+	}
+	commit(b)
+	keys, _, err := store.Range(b.Context(), kv.Range{Prefix: "/context/"})
+	require.NoError(b, err)
+	put := func(b *testing.B) {
+		for _, item := range keys {
+			_, _, err := store.Txn(b.Context(), nil, kv.Put("/a-put-per-key"+item.Key, item.Value))
+			require.NoError(b, err)
+		}
+	}
+	times := compare(b, time.Millisecond,
+		contender{name: "commit", turn: stopwatch(commit)}, contender{name: "puts", turn: stopwatch(put)})
+	b.ReportMetric(times[1].ratio(times[0]), "puts/commit")
+	b.ReportMetric(store.requestsOf(b, commit), "commit-requests")
+	b.ReportMetric(store.requestsOf(b, put), "puts-requests")
+}
+
+// stopwatch takes the time of something.
+func stopwatch(do func(b *testing.B)) func(b *testing.B) time.Duration {
+	return func(b *testing.B) time.Duration {
+		began := time.Now()
+		do(b)
+		return time.Since(began)
+	}
+}
+
+func embeddedEtcd(b *testing.B) kv.KV {
+	b.Helper()
+	server, err := etcd.StartEmbedded(b.Context(), etcd.EmbeddedOptions{Dir: b.TempDir(), Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, server.Close()) })
+	return server.KV()
+}
+
+// externalEtcd is a server in a process of its own, which flushes its log as
+// in production.
+func externalEtcd(b *testing.B) kv.KV {
+	b.Helper()
+	server, err := etcdserver.NewServer(b.Context(), b.TempDir(), &process.Ports{})
+	require.NoError(b, err)
+	server.Args = slices.DeleteFunc(server.Args, func(arg string) bool { return arg == "--unsafe-no-fsync" })
+	b.Cleanup(server.Kill)
+	require.NoError(b, server.Start(b.Context()))
+	client, err := etcd.Dial(etcd.DialOptions{Endpoints: []string{server.URL}})
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, client.Close()) })
+	return client
+}
+
+// endpointsOf renders DNSEndpoints of one name each.
+func endpointsOf(b *testing.B, count int) bundle.Bundle {
+	b.Helper()
+	group := groupOf(count, 1)
+	choice := address.Choice{A: []string{"198.18.0.1", "198.18.0.2"}}
+	objects := make([]bundle.Object, 0, count)
+	for _, binding := range group.Bindings {
+		object, _, err := endpoints.Render(group, binding, choice)
+		require.NoError(b, err)
+		objects = append(objects, object)
+	}
+	collected, err := bundle.Collect(objects)
+	require.NoError(b, err)
+	return collected
+}
+
+// counted counts the requests to a store.
+type counted struct {
+	kv.KV
+	requests int
+}
+
+func (c *counted) Get(ctx context.Context, key string) (*kv.Item, int64, error) {
+	c.requests++
+	return c.KV.Get(ctx, key)
+}
+
+func (c *counted) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
+	c.requests++
+	return c.KV.Range(ctx, r)
+}
+
+func (c *counted) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (bool, int64, error) {
+	c.requests++
+	return c.KV.Txn(ctx, when, then...)
+}
+
+// requestsOf tells how many requests something sends.
+func (c *counted) requestsOf(b *testing.B, do func(b *testing.B)) float64 {
+	before := c.requests
+	do(b)
+	return float64(c.requests - before)
+}

@@ -1,0 +1,72 @@
+package bench
+
+import (
+	"debug/buildinfo"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/test/e2e/fixture"
+	"github.com/signpost-dns/signpost/test/e2e/wait"
+)
+
+// idleBudget is what a server that has nothing to do may keep in memory, its
+// embedded store included.
+const idleBudget = 120 << 20
+
+func TestAFreshIdleServerIsSmall(t *testing.T) {
+	program, err := fixture.Build(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	if withRaceDetector(t, program) {
+		t.Skip("the race detector takes several times the memory")
+	}
+	server, err := fixture.NewSignpost(program, t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(server.Kill)
+	require.NoError(t, server.Start(t.Context()))
+
+	most := 0
+	const rounds = 12 * time.Second // all that happens at times happens once
+	wait.Always(t, rounds, "the server to be small", func() error {
+		size, err := resident(server.PID())
+		most = max(most, size)
+		if err == nil && size > idleBudget {
+			err = fmt.Errorf("%d MiB are resident, of %d MiB at most", size>>20, idleBudget>>20)
+		}
+		return err
+	})
+	t.Logf("at most %.1f MiB were resident", float64(most)/(1<<20))
+}
+
+// resident is how much of a process is in memory, in bytes.
+func resident(pid int) (int, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kilobytes, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")))
+			return kilobytes << 10, err
+		}
+	}
+	return 0, fmt.Errorf("process %d tells no VmRSS", pid)
+}
+
+// withRaceDetector tells how a program was built.
+func withRaceDetector(t *testing.T, program string) bool {
+	t.Helper()
+	info, err := buildinfo.ReadFile(program)
+	require.NoError(t, err)
+	for _, setting := range info.Settings {
+		if setting.Key == "-race" {
+			return setting.Value == "true"
+		}
+	}
+	return false
+}

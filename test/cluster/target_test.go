@@ -1,0 +1,140 @@
+// Package cluster_test proves on a real API server what the product's edge to
+// a cluster promises, by the same suite that its fake passes.
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/cluster/clustertest"
+	"github.com/signpost-dns/signpost/test/e2e/etcd"
+	"github.com/signpost-dns/signpost/test/e2e/kube"
+	"github.com/signpost-dns/signpost/test/e2e/process"
+)
+
+const installation = "inst-1"
+
+// sealed opens one value.
+type sealed struct{}
+
+func (sealed) Secret(_ context.Context, id string) ([]byte, error) {
+	if id != "v1" {
+		return nil, errors.New("there is no such value")
+	}
+	return []byte("hush"), nil
+}
+
+func TestKubernetesKeepsTheContract(t *testing.T) {
+	server := start(t)
+	var count atomic.Int32
+	clustertest.Run(t, func(t *testing.T) clustertest.Fixture {
+		namespace := fmt.Sprintf("suite-%d", count.Add(1))
+		require.NoError(t, server.Namespace(t.Context(), namespace))
+		target, err := cluster.NewKubernetes(server.Config(), cluster.Options{Installation: installation, Values: sealed{}, Version: "test"})
+		require.NoError(t, err)
+		t.Cleanup(target.Close)
+		made := map[string]bool{}
+		return clustertest.Fixture{
+			Target: target, Installation: installation, Namespace: namespace, Sealed: "v1",
+			Plant: func(t *testing.T, o bundle.Object) {
+				require.NoError(t, server.Apply(t.Context(), string(o.JSON)))
+			},
+			Remove: func(t *testing.T, id bundle.ID) {
+				kind := schema.GroupVersionKind{Group: id.Group, Version: "v1", Kind: id.Kind}
+				require.NoError(t, server.Delete(t.Context(), kind, id.Namespace, id.Name))
+			},
+			Offer: func(t *testing.T, name, ip string) {
+				offer := server.SetLoadBalancer
+				if !made[name] {
+					offer = server.LoadBalancer
+				}
+				made[name] = true
+				require.NoError(t, offer(t.Context(), namespace, name, ip))
+			},
+		}
+	})
+}
+
+// A label of ours that a stranger takes off hides the object from the watch,
+// and its UID tells that it is still ours.
+func TestObjectWithoutOurLabelKeepsItsUID(t *testing.T) {
+	server := start(t)
+	target, err := cluster.NewKubernetes(server.Config(), cluster.Options{Installation: installation, Version: "test"})
+	require.NoError(t, err)
+	require.NoError(t, server.Namespace(t.Context(), "suite"))
+	o := clustertest.Object(t, map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
+		"metadata": map[string]any{"name": "a", "namespace": "suite"}, "data": map[string]string{"key": "1"}})
+	made, err := target.Create(t.Context(), o)
+	require.NoError(t, err)
+	client := server.Client.CoreV1().ConfigMaps("suite")
+	live, err := client.Get(t.Context(), "a", metav1.GetOptions{})
+	require.NoError(t, err)
+	delete(live.Labels, bundle.LabelInstallation)
+	_, err = client.Update(t.Context(), live, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	seen, err := target.Get(t.Context(), o.ID)
+	require.NoError(t, err)
+	require.False(t, seen.Ours(installation))
+	require.Equal(t, made.UID, seen.UID)
+	back, err := target.Apply(t.Context(), o, seen.Version)
+	require.NoError(t, err)
+	require.True(t, back.Ours(installation))
+}
+
+// What an API server says about a namespace that is not there, or going, is no
+// refusal: the object is made when the namespace is.
+func TestNamespaceThatIsMissingOrGoingIsWaitedFor(t *testing.T) {
+	server := start(t)
+	target, err := cluster.NewKubernetes(server.Config(), cluster.Options{Installation: installation, Version: "test"})
+	require.NoError(t, err)
+	o := clustertest.Object(t, map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
+		"metadata": map[string]any{"name": "a", "namespace": "suite"}})
+	_, err = target.Create(t.Context(), o)
+	require.Equal(t, cluster.NoNamespace, cluster.FaultOf(err), "%v", err)
+	require.NoError(t, server.Namespace(t.Context(), "suite"))
+	require.NoError(t, server.Client.CoreV1().Namespaces().Delete(t.Context(), "suite", metav1.DeleteOptions{}))
+	_, err = target.Create(t.Context(), o)
+	require.Equal(t, cluster.NoNamespace, cluster.FaultOf(err), "%v", err)
+}
+
+func TestEndpointsAreServedOnceTheirDefinitionIsEstablished(t *testing.T) {
+	server := start(t)
+	target, err := cluster.NewKubernetes(server.Config(), cluster.Options{Installation: installation, Version: "test"})
+	require.NoError(t, err)
+	kind := cluster.Kind{Group: "externaldns.k8s.io", Kind: "DNSEndpoint"}
+	served, err := target.Established(t.Context(), kind)
+	require.NoError(t, err)
+	require.False(t, served)
+	require.NoError(t, server.Namespace(t.Context(), "suite"))
+	o := clustertest.Object(t, map[string]any{"apiVersion": "externaldns.k8s.io/v1alpha1", "kind": "DNSEndpoint",
+		"metadata": map[string]any{"name": "a", "namespace": "suite"}})
+	_, err = target.Create(t.Context(), o)
+	require.Equal(t, cluster.NotServed, cluster.FaultOf(err), "%v", err)
+	live, err := target.Get(t.Context(), o.ID)
+	require.NoError(t, err)
+	require.Nil(t, live)
+}
+
+func start(t *testing.T) *kube.Server {
+	t.Helper()
+	ports, dir := &process.Ports{}, t.TempDir()
+	store, err := etcd.NewServer(t.Context(), filepath.Join(dir, "etcd"), ports)
+	require.NoError(t, err)
+	require.NoError(t, store.Start(t.Context()))
+	t.Cleanup(store.Kill)
+	server, err := kube.NewServer(t.Context(), kube.Options{Name: "hub", Dir: filepath.Join(dir, "hub"), Etcd: store.URL, Ports: ports})
+	require.NoError(t, err)
+	require.NoError(t, server.Start(t.Context()))
+	t.Cleanup(server.Stop)
+	return server
+}
