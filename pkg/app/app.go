@@ -120,9 +120,9 @@ func (s *service) serve(ctx context.Context, l *listeners) error {
 		stop()
 		return errors.Join(err, g.Wait())
 	}
-	s.log.Info("Signpost is ready", "http", l.http.Addr(), "grpc", l.grpc.Addr(), "version", s.config.Build.Version)
+	s.log.InfoContext(ctx, "Signpost is ready", "http", l.http.Addr(), "grpc", l.grpc.Addr(), "version", s.config.Build.Version)
 	err := g.Wait()
-	s.log.Info("Signpost has stopped")
+	s.log.InfoContext(ctx, "Signpost has stopped")
 	return err
 }
 

@@ -27,10 +27,10 @@ func (j *janitor) run(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		if err := j.documents.Sweep(ctx); err != nil && ctx.Err() == nil {
-			j.log.Warn("the document store cannot be swept", "error", err)
+			j.log.WarnContext(ctx, "the document store cannot be swept", "error", err)
 		}
 		if err := j.vault.Sweep(ctx, secretAge); err != nil && ctx.Err() == nil {
-			j.log.Warn("sealed values cannot be swept", "error", err)
+			j.log.WarnContext(ctx, "sealed values cannot be swept", "error", err)
 		}
 		select {
 		case <-ctx.Done():

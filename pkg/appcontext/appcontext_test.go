@@ -284,6 +284,7 @@ func TestProviderOwnersAreTakenApartAsTheyWerePutTogether(t *testing.T) {
 	record, scope, cluster, ok := appcontext.ProviderOwner("projects/shop/dns-update-records/lab", "public", "edge+hub").Provider()
 	require.True(t, ok)
 	require.Equal(t, []string{"projects/shop/dns-update-records/lab", "public", "edge+hub"}, []string{record, scope, cluster})
-	_, _, _, ok = owner.Provider()
+	record, _, _, ok = owner.Provider()
 	require.False(t, ok)
+	require.Empty(t, record)
 }

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,6 +86,9 @@ func Parse(cluster, app string, raw []byte) (Object, error) {
 	var content map[string]any
 	if err := decoder.Decode(&content); err != nil {
 		return Object{}, fmt.Errorf("not a JSON object: %w", err)
+	}
+	if decoder.More() {
+		return Object{}, errors.New("not a JSON object: more follows behind it")
 	}
 	delete(content, "status")
 	dropNullCreation(content)
@@ -183,23 +187,23 @@ type Change struct {
 }
 
 // Diff compares two bundles object by object, ordered by ID.
-func Diff(old, new Bundle) []Change {
+func Diff(before, after Bundle) []Change {
 	var out []Change
-	for len(old) > 0 || len(new) > 0 {
+	for len(before) > 0 || len(after) > 0 {
 		switch {
-		case len(new) == 0 || len(old) > 0 && Compare(old[0].ID, new[0].ID) < 0:
-			out = append(out, Change{Action: Delete, ID: old[0].ID, Old: old[0].JSON})
-			old = old[1:]
-		case len(old) == 0 || Compare(old[0].ID, new[0].ID) > 0:
-			out = append(out, Change{Action: Create, ID: new[0].ID, New: new[0].JSON})
-			new = new[1:]
+		case len(after) == 0 || len(before) > 0 && Compare(before[0].ID, after[0].ID) < 0:
+			out = append(out, Change{Action: Delete, ID: before[0].ID, Old: before[0].JSON})
+			before = before[1:]
+		case len(before) == 0 || Compare(before[0].ID, after[0].ID) > 0:
+			out = append(out, Change{Action: Create, ID: after[0].ID, New: after[0].JSON})
+			after = after[1:]
 		default:
 			action := Update
-			if bytes.Equal(old[0].JSON, new[0].JSON) {
+			if bytes.Equal(before[0].JSON, after[0].JSON) {
 				action = Unchanged
 			}
-			out = append(out, Change{Action: action, ID: old[0].ID, Old: old[0].JSON, New: new[0].JSON})
-			old, new = old[1:], new[1:]
+			out = append(out, Change{Action: action, ID: before[0].ID, Old: before[0].JSON, New: after[0].JSON})
+			before, after = before[1:], after[1:]
 		}
 	}
 	return out

@@ -100,7 +100,7 @@ func punyDigit(c byte) (int, bool) {
 	case c >= 'a' && c <= 'z':
 		return int(c - 'a'), true
 	case c >= '0' && c <= '9':
-		return int(c-'0') + 26, true
+		return int(c-'0') + int('z'-'a') + 1, true
 	default:
 		return 0, false
 	}

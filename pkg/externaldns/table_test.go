@@ -93,7 +93,7 @@ func TestVersions(t *testing.T) {
 	} {
 		version, err := ParseVersion(c.text)
 		if c.want == "" {
-			assert.ErrorContains(t, err, "v0.22.0", c.reason)
+			require.ErrorContains(t, err, "v0.22.0", c.reason)
 			continue
 		}
 		require.NoError(t, err, c.reason)

@@ -27,8 +27,8 @@ func (p Path) Split() (collection, name string) {
 	if internal(segments[0]) {
 		return segments[0], strings.Join(segments[1:], "/")
 	}
-	start, width := 0, 0
-	for at := 0; at < len(segments); at += width {
+	start := 0
+	for at, width := 0, 0; at < len(segments); at += width {
 		start, width = at, 2
 		if segments[at] == "composite-apps" {
 			width = 3

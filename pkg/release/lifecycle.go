@@ -55,7 +55,7 @@ const keptReleases = 10
 const keptEvents = 100
 
 // State is the group's state as users see it.
-func (l Lifecycle) State() intent.State {
+func (l *Lifecycle) State() intent.State {
 	switch {
 	case l.Seq == 0:
 		return intent.Created
@@ -74,7 +74,7 @@ func (l Lifecycle) State() intent.State {
 }
 
 // deployed says whether the group's release is to be in the clusters.
-func (l Lifecycle) deployed() bool { return l.Seq > 0 && l.Wanted != intent.Terminate }
+func (l *Lifecycle) deployed() bool { return l.Seq > 0 && l.Wanted != intent.Terminate }
 
 func (l *Lifecycle) record(e intent.Event) {
 	l.Events = append(l.Events, e)

@@ -295,9 +295,13 @@ func nameChanges(changes []bundle.Change, pending []nameKey) []intent.NameChange
 			collectNames(c.New, after)
 		}
 	}
+	published := map[nameKey]bool{}
+	for key := range after {
+		key.kind = ""
+		published[key] = true
+	}
 	for _, key := range pending {
-		named := func(k nameKey) bool { return k.name == key.name && k.record == key.record }
-		if !slices.ContainsFunc(slices.Collect(maps.Keys(after)), named) {
+		if !published[key] {
 			key.kind = "A"
 			after[key] = nil
 		}

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"path"
@@ -132,7 +133,7 @@ func versionOf(image string) string {
 // sameRecord says whether two frozen records deploy the same.
 func sameRecord(a, b plan.Record) bool {
 	a.Revision, b.Revision = 0, 0
-	x, _ := json.Marshal(a)
-	y, _ := json.Marshal(b)
-	return string(x) == string(y)
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }

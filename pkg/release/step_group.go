@@ -112,7 +112,7 @@ func (s *Service) leave(ctx context.Context, group intent.Path, l Lifecycle) (Li
 
 // leaves says whether the group relied on a record that it no longer uses. The
 // record's own lifecycle keeps it as long as it is deployed.
-func (l Lifecycle) leaves(record intent.Path) bool {
+func (l *Lifecycle) leaves(record intent.Path) bool {
 	of := func(u Use) bool { return u.Record == record }
 	return slices.ContainsFunc(l.Leaving, of) && !slices.ContainsFunc(l.Uses, of)
 }

@@ -363,7 +363,8 @@ func (w *world) snapshot(group intent.Path) release.Snapshot {
 
 func (w *world) state(group intent.Path) intent.State {
 	w.Helper()
-	return w.snapshot(group).Lifecycle.State()
+	snap := w.snapshot(group)
+	return snap.Lifecycle.State()
 }
 
 func (w *world) plan(group intent.Path, action intent.Action) intent.Plan {

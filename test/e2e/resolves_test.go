@@ -139,20 +139,6 @@ func (s *story) saysWhatIs(name string) {
 	})
 }
 
-// Published means that external-dns itself says so, in its metrics.
-func TestPublishedIsWhatExternalDNSSays(t *testing.T) {
-	t.Parallel()
-	s := begin(t, sharedWorld(t), "says")
-	s.published()
-	s.eventually("the condition Published", func() error {
-		var now status
-		if err := s.get(prod+"/status", &now); err != nil {
-			return err
-		}
-		return now.is("Published", "True")
-	})
-}
-
 // The same with the stores of production: documents in a MongoDB, the rest in
 // an etcd that is not Signpost's own.
 func TestTheMainStoryOnMongoAndExternalEtcd(t *testing.T) {

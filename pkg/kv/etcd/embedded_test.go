@@ -189,7 +189,7 @@ func TestSpaceComesBack(t *testing.T) {
 		_, last, err = server.KV().Txn(t.Context(), nil, kv.Put("k", value))
 		require.NoError(t, err)
 	}
-	require.Greater(t, server.Size().Allocated, int64(20<<20))
+	require.Eventually(t, func() bool { return server.Size().Allocated > 20<<20 }, patience, 10*time.Millisecond)
 	_, err = admin.Compact(t.Context(), last, clientv3.WithCompactPhysical())
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return server.Size().Allocated < 8<<20 }, patience, 10*time.Millisecond)

@@ -9,9 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signpost-dns/signpost/pkg/externaldns"
 	upstream "sigs.k8s.io/external-dns/pkg/apis/externaldns"
 	"sigs.k8s.io/external-dns/pkg/apis/externaldns/validation"
+
+	"github.com/signpost-dns/signpost/pkg/externaldns"
 )
 
 const version = externaldns.V022
