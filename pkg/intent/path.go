@@ -28,10 +28,11 @@ func (p Path) Split() (collection, name string) {
 		return segments[0], strings.Join(segments[1:], "/")
 	}
 	start := 0
-	for at, width := 0, 0; at < len(segments); at += width {
-		start, width = at, 2
-		if segments[at] == "composite-apps" {
-			width = 3
+	for at := 0; at < len(segments); {
+		start = at
+		at += 2
+		if segments[start] == "composite-apps" {
+			at++
 		}
 	}
 	if start+1 > len(segments) {
