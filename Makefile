@@ -63,9 +63,15 @@ fmt-check: ## Fail if code is not formatted
 	@unformatted=$$(gofmt -l $(SOURCES)); \
 	if [[ -n $$unformatted ]]; then echo "not formatted (make fmt):" >&2; echo "$$unformatted" >&2; exit 1; fi
 
+.PHONY: lint-openapi
+lint-openapi: ## Lint openapi/openapi.yaml; a warning fails
+	@echo "lint openapi"; vacuum=$(call tool,vacuum); \
+	"$$vacuum" lint --no-banner --no-style --details --no-clip --remote=false \
+		--fail-severity warn --ruleset openapi/lint.yaml openapi/openapi.yaml
+
 # One linter at a time: each module is loaded from its own directory.
 .PHONY: lint
-lint: ## Lint all modules
+lint: lint-openapi ## Lint openapi.yaml and all modules
 	@linter=$(call tool,golangci-lint); failed=0; \
 	for module in . test $(FLAGPARSE); do \
 		echo "lint $$module"; (cd $$module && "$$linter" run ./...) || failed=1; \

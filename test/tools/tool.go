@@ -1,6 +1,6 @@
 // Package tools builds and caches the third-party programs that the tests run
 // as processes (kube-apiserver, etcd, external-dns, CoreDNS, FerretDB) and the
-// ones that make runs (golangci-lint, oapi-codegen).
+// ones that make runs (golangci-lint, vacuum, oapi-codegen).
 //
 // Each program has a Go module of its own in the directory of this package,
 // which pins its version and all it depends on. Most of these modules hold no
@@ -28,6 +28,7 @@ const (
 	FerretDB      = "ferretdb"
 	GolangCILint  = "golangci-lint"
 	OAPICodegen   = "oapi-codegen"
+	Vacuum        = "vacuum"
 )
 
 // firstBuild is the hint of the big programs.
@@ -66,6 +67,12 @@ func All() []Tool {
 			Name:    OAPICodegen,
 			Module:  "github.com/oapi-codegen/oapi-codegen/v2",
 			Package: "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen",
+		},
+		{
+			Name:    Vacuum,
+			Module:  "github.com/daveshanley/vacuum",
+			Package: "github.com/daveshanley/vacuum",
+			Hint:    firstBuild,
 		},
 		{
 			Name:    CoreDNS,
