@@ -94,8 +94,10 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func respond(w http.ResponseWriter, answer canned) {
 	w.Header().Set("Content-Type", "application/json")
 	if answer.status >= http.StatusBadRequest {
-		w.Header().Set("Content-Type", "application/problem+json")
 		w.Header().Set("Retry-After", "0")
+		if strings.HasPrefix(answer.body, `{"type"`) {
+			w.Header().Set("Content-Type", "application/problem+json")
+		}
 	}
 	w.WriteHeader(answer.status)
 	_, _ = io.WriteString(w, answer.body)

@@ -42,7 +42,7 @@ func (p program) rootCommand() *cobra.Command {
 		p.serveCommand(),
 		p.applyCommand(), p.getCommand(), p.deleteCommand(),
 		p.planCommand(), p.instantiateCommand(), p.updateCommand(), p.terminateCommand(), p.statusCommand(),
-		p.versionCommand(),
+		p.readyCommand(), p.versionCommand(),
 	)
 	return root
 }

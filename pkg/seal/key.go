@@ -48,7 +48,9 @@ func (k Key) String() string { return "key " + k.id }
 func (k Key) GoString() string { return k.String() }
 
 // LoadKeyFile reads a key file: base64 of 32 bytes, white space around it is
-// ignored. A file that others than its owner may read is refused.
+// ignored. A file that everybody may read, or others than its owner may write,
+// is refused. Its group may read it: that is how Kubernetes gives a Secret's
+// file to a container that does not run as root.
 func LoadKeyFile(path string) (Key, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -62,8 +64,8 @@ func LoadKeyFile(path string) (Key, error) {
 	if !info.Mode().IsRegular() || info.Size() > maxFile {
 		return Key{}, fmt.Errorf("the key file %s is not a file of base64 of %d bytes", path, keyBytes)
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return Key{}, fmt.Errorf("the key file %s has mode %04o, others may read it: chmod 600 %s", path, mode, path)
+	if mode := info.Mode().Perm(); mode&0o027 != 0 {
+		return Key{}, fmt.Errorf("the key file %s has mode %04o, which is open to others: chmod 600 %s", path, mode, path)
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxFile))
 	if err != nil {

@@ -63,7 +63,7 @@ func TestLoadKeyFileRefuses(t *testing.T) {
 		mode         fs.FileMode
 		want         string
 	}{
-		{"readable by the group", good, 0o640, "chmod 600"},
+		{"writable by the group", good, 0o660, "chmod 600"},
 		{"readable by others", good, 0o604, "chmod 600"},
 		{"empty", "", 0o600, "base64 of 32 bytes"},
 		{"too short", base64.StdEncoding.EncodeToString([]byte("k")), 0o600, "base64 of 32 bytes"},
@@ -82,6 +82,17 @@ func TestLoadKeyFileRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "base64", "a directory")
 	_, err = seal.LoadKeyFile(filepath.Join(t.TempDir(), "none"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+// A Secret's file in a Kubernetes volume belongs to root and to the group of
+// the pod that reads it.
+func TestLoadKeyFileTakesASecretVolume(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	_, err := seal.GenerateKeyFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(path, 0o440))
+	_, err = seal.LoadKeyFile(path)
+	require.NoError(t, err)
 }
 
 func TestLoadKeyFileIgnoresWhiteSpace(t *testing.T) {

@@ -42,7 +42,7 @@ func (s *Server) applyObject(ctx context.Context, object *unstructured.Unstructu
 	}
 	resource := s.resource(object.GroupVersionKind(), object.GetNamespace())
 	_, err = resource.Patch(ctx, object.GetName(), types.ApplyPatchType, body,
-		metav1.PatchOptions{FieldManager: fieldManager, Force: new(true)})
+		metav1.PatchOptions{FieldManager: fieldManager, Force: new(true), FieldValidation: metav1.FieldValidationStrict})
 	return err
 }
 
