@@ -19,7 +19,7 @@ type Config struct {
 	Listen            string    // address of the HTTP listener (127.0.0.1:9018); port 0: any free one
 	GRPCListen        string    // address of the gRPC listener (127.0.0.1:9048)
 	DataDir           string    // where the embedded etcd and the generated secret key live (./signpost-data)
-	MongoURI          string    // documents go to this MongoDB; empty: to etcd
+	MongoURI          string    // documents go to this MongoDB, in the database that it names (signpost); empty: to etcd
 	EtcdEndpoints     []string  // an external etcd; none: the embedded one
 	DirectoryRoot     string    // below it, directory clusters get their manifests (DataDir/clusters)
 	ControllerCluster string    // "provider+cluster": the home of external-dns where nothing else says
@@ -37,10 +37,11 @@ type Config struct {
 // Check finds what cannot work together, before anything is started. Its
 // errors name the flags.
 func (c Config) Check() error {
-	for flag, address := range map[string]string{"--listen": c.Listen, "--grpc-listen": c.GRPCListen} {
-		if err := c.checkAddress(flag, address); err != nil {
-			return err
-		}
+	if err := c.checkAddress("--listen", c.Listen); err != nil {
+		return err
+	}
+	if err := c.checkAddress("--grpc-listen", c.GRPCListen); err != nil {
+		return err
 	}
 	if c.ControllerCluster != "" {
 		if _, ok := release.ParseCluster(c.ControllerCluster); !ok {

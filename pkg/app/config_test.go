@@ -33,6 +33,7 @@ func TestConfigurationsAreChecked(t *testing.T) {
 		{"gRPC is held to the same", func(c *Config) { c.GRPCListen = "0.0.0.0:9048" }, []string{"--grpc-listen", "--token-file", "--insecure"}},
 		{"with tokens any address will do", func(c *Config) { c.Listen, c.GRPCListen, c.TokenFile = ":9018", ":9048", "tokens" }, nil},
 		{"so with the explicit consent", func(c *Config) { c.Listen, c.GRPCListen, c.Insecure = ":9018", ":9048", true }, nil},
+		{"of two that are wrong, always the same is named", func(c *Config) { c.Listen, c.GRPCListen = ":9018", ":9048" }, []string{"--listen :9018"}},
 		{"an address needs a port", func(c *Config) { c.Listen = "127.0.0.1" }, []string{"--listen", "host:port"}},
 		{"an address is needed", func(c *Config) { c.GRPCListen = "" }, []string{"--grpc-listen", "host:port"}},
 		{"a controller cluster", func(c *Config) { c.ControllerCluster = "edge+hub" }, nil},
