@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/kv"
@@ -52,17 +51,7 @@ func (l *Ledger) Get(ctx context.Context, id bundle.ID) (e Entry, found bool, er
 // Clusters answers the names of all clusters that have entries, in order. It
 // reads one key of each.
 func (l *Ledger) Clusters(ctx context.Context) ([]string, error) {
-	var clusters []string
-	after := ""
-	for {
-		items, _, err := l.kv.Range(ctx, kv.Range{Prefix: prefix, After: after, Limit: 1, KeysOnly: true})
-		if err != nil || len(items) == 0 {
-			return clusters, err
-		}
-		cluster, _, _ := strings.Cut(strings.TrimPrefix(items[0].Key, prefix), "/")
-		clusters = append(clusters, cluster)
-		after = clusterPrefix(cluster) + "\xff"
-	}
+	return kv.Segments(ctx, l.kv, prefix)
 }
 
 // Change is a batch of clusters whose entries changed. Lost says that history

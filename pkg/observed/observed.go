@@ -160,17 +160,7 @@ func (s *Store) read(ctx context.Context, key string, into any) (*kv.Item, error
 // Clusters answers the names of all clusters of which something was observed,
 // in order. It reads one key of each.
 func (s *Store) Clusters(ctx context.Context) ([]string, error) {
-	var clusters []string
-	after := ""
-	for {
-		items, _, err := s.kv.Range(ctx, kv.Range{Prefix: prefix, After: after, Limit: 1, KeysOnly: true})
-		if err != nil || len(items) == 0 {
-			return clusters, err
-		}
-		cluster, _, _ := strings.Cut(strings.TrimPrefix(items[0].Key, prefix), "/")
-		clusters = append(clusters, cluster)
-		after = clusterPrefix(cluster) + "\xff"
-	}
+	return kv.Segments(ctx, s.kv, prefix)
 }
 
 // Change is a batch of observations that changed: Services, and the clusters
