@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
@@ -276,6 +279,40 @@ func TestTheServerHasLimits(t *testing.T) {
 	require.Positive(t, server.WriteTimeout)
 	require.Positive(t, server.IdleTimeout)
 	require.Positive(t, server.MaxHeaderBytes)
+}
+
+// TestNoClientHoldsAConnectionForEver: the times are shortened here.
+func TestNoClientHoldsAConnectionForEver(t *testing.T) {
+	server := api.NewServer(newWorld(t).handler)
+	server.ReadHeaderTimeout, server.ReadTimeout, server.IdleTimeout = 50*time.Millisecond, 100*time.Millisecond, 50*time.Millisecond
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	t.Cleanup(func() {
+		require.NoError(t, server.Close())
+		require.ErrorIs(t, <-ended, http.ErrServerClosed)
+	})
+	for _, c := range []struct{ does, sends, isTold string }{
+		{"sends nothing", "", ""},
+		{"never ends its header", "GET /v2/projects HTTP/1.1\r\nHost: x\r\nX-Slow:", ""},
+		{"sends an endless header", "GET /v2/projects HTTP/1.1\r\nHost: x\r\nX-Long: " + strings.Repeat("x", 128<<10), "431"},
+		{"never ends its body", "POST /v2/projects HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", "400"},
+		{"asks and stays", "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", "200"},
+	} {
+		t.Run(c.does, func(t *testing.T) {
+			connection, err := net.Dial("tcp", listener.Addr().String())
+			require.NoError(t, err)
+			defer connection.Close()
+			require.NoError(t, connection.SetDeadline(time.Now().Add(30*time.Second)))
+			_, _ = connection.Write([]byte(c.sends)) // the server may hang up before the end
+			told, err := io.ReadAll(connection)
+			if len(told) == 0 || c.isTold == "" {
+				require.NoError(t, err, "the server hangs up")
+			}
+			require.Contains(t, string(told), c.isTold)
+		})
+	}
 }
 
 func TestOverARealConnection(t *testing.T) {
