@@ -24,7 +24,7 @@ func TestStoreOverMongoWireProtocol(t *testing.T) {
 		open := func(t *testing.T, options ...mongo.Option) intent.Store {
 			t.Helper()
 			options = append(options, mongo.WithSweepAge(0))
-			store, err := mongo.New(t.Context(), "mongodb://"+proxy.address(), fmt.Sprintf("test%d", databases), options...)
+			store, err := mongo.New(t.Context(), fmt.Sprintf("mongodb://%s/test%d", proxy.address(), databases), options...)
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, store.Close()) })
 			return store
@@ -38,4 +38,23 @@ func TestStoreOverMongoWireProtocol(t *testing.T) {
 			Restart: func(t *testing.T) { require.NoError(t, server.start(t.Context())) },
 		}
 	}})
+}
+
+// TestTheURINamesTheDatabase: "signpost" where it names none.
+func TestTheURINamesTheDatabase(t *testing.T) {
+	server, err := newServer(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, server.kill()) }()
+	open := func(database string) intent.Store {
+		store, err := mongo.New(t.Context(), "mongodb://"+server.address+database)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, store.Close()) })
+		return store
+	}
+	_, err = open("").Put(t.Context(), intent.Write{Path: "projects/shop", Body: []byte(`{}`)})
+	require.NoError(t, err)
+	_, err = open("/signpost").Get(t.Context(), "projects/shop")
+	require.NoError(t, err)
+	_, err = open("/shop").Get(t.Context(), "projects/shop")
+	require.Equal(t, intent.NotFound, intent.CodeOf(err))
 }

@@ -97,11 +97,11 @@ func TestNameRangeEndsWithThePrefix(t *testing.T) {
 }
 
 func TestNewTellsWhatIsWrong(t *testing.T) {
-	_, err := New(t.Context(), "not a uri", "signpost")
+	_, err := New(t.Context(), "not a uri")
 	require.Equal(t, intent.Invalid, intent.CodeOf(err))
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	_, err = New(ctx, "mongodb://127.0.0.1:1", "signpost")
+	_, err = New(ctx, "mongodb://127.0.0.1:1")
 	require.Equal(t, intent.Unavailable, intent.CodeOf(err), "%v", err)
 }
 

@@ -15,6 +15,7 @@
 package mongo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -26,6 +27,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/store/internal/draft"
@@ -33,7 +35,8 @@ import (
 
 const (
 	collectionName  = "documents"
-	requestTimeout  = 5 * time.Second  // of a request whose context has no deadline
+	defaultDatabase = "signpost"
+	requestTimeout  = 5 * time.Second  // of a request whose context has no deadline, and for finding a primary
 	writeTimeout    = 15 * time.Second // of a whole write whose context has none
 	defaultSweepAge = 30 * time.Second
 )
@@ -72,26 +75,33 @@ func WithSweepAge(age time.Duration) Option { return func(s *Store) { s.sweepAge
 // write is not sent.
 func WithHook(hook func(step string) error) Option { return func(s *Store) { s.hook = hook } }
 
-// New connects to the server at uri ("mongodb://…"; credentials, replica set
-// and TLS are its parameters), and makes the indexes in the database. Write
-// concern is majority with journal, reads are majority reads from the primary,
-// whatever the uri says. Unavailable when the server does not answer.
-func New(ctx context.Context, uri, database string, opts ...Option) (*Store, error) {
+// New connects to the server at uri ("mongodb://host/database"; credentials,
+// replica set and TLS are its parameters), and makes the indexes in the
+// database that it names, "signpost" where it names none. Write concern is
+// majority with journal, reads are majority reads from the primary, whatever
+// the uri says. Invalid when the uri is not usable, Unavailable when the server
+// does not answer.
+func New(ctx context.Context, uri string, opts ...Option) (*Store, error) {
 	s := &Store{now: time.Now, sweepAge: defaultSweepAge, hook: func(string) error { return nil }}
 	for _, option := range opts {
 		option(s)
+	}
+	where, err := connstring.ParseAndValidate(uri)
+	if err != nil {
+		return nil, unusable(err)
 	}
 	journal := true
 	client, err := mongo.Connect(options.Client().ApplyURI(uri).
 		SetWriteConcern(&writeconcern.WriteConcern{W: writeconcern.WCMajority, Journal: &journal}).
 		SetReadConcern(readconcern.Majority()).
 		SetReadPreference(readpref.Primary()).
+		SetServerSelectionTimeout(requestTimeout).
 		SetTimeout(requestTimeout))
 	if err != nil {
-		return nil, &intent.Error{Code: intent.Invalid, Detail: "the MongoDB connection string is not usable", Err: err}
+		return nil, unusable(err)
 	}
 	s.client = client
-	s.records = client.Database(database).Collection(collectionName)
+	s.records = client.Database(cmp.Or(where.Database, defaultDatabase)).Collection(collectionName)
 	if err := s.createIndexes(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -134,6 +144,10 @@ func (s *Store) Close() error {
 
 // token is a new identity for a change.
 func (s *Store) token() (string, error) { return draft.NewID(s.random) }
+
+func unusable(err error) error {
+	return &intent.Error{Code: intent.Invalid, Detail: "the MongoDB connection string is not usable", Err: err}
+}
 
 func unavailable(what string, err error) error {
 	return &intent.Error{Code: intent.Unavailable, Detail: "MongoDB does not answer: " + what, Err: err}
