@@ -72,6 +72,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	}
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	stores.measure(metrics)
 	values := vault.New(stores.documents, sealer, time.Now)
 	contexts := appcontext.NewStore(stores.kv, time.Now)
 	connections := newConnections(c, id, stores.documents, values)
@@ -95,33 +96,37 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	return s, err
 }
 
-// serve runs all parts until ctx ends or one of them fails. The edge closes
-// first, so that nothing is accepted that nobody works on.
+// serve runs all parts until ctx ends or one of them fails. The edge ends
+// first and the workers only then, with their leases: nothing is accepted that
+// nobody works on, and a replica takes over at once.
 func (s *service) serve(ctx context.Context, l *listeners) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	g, ctx := errgroup.WithContext(ctx)
-	parts := map[string]func(context.Context) error{
-		"edge":       func(ctx context.Context) error { return s.edge.serve(ctx, l) },
+	working, rest := context.WithCancel(context.WithoutCancel(ctx))
+	defer rest()
+	workers, working := errgroup.WithContext(working)
+	for name, run := range map[string]func(context.Context) error{
+		"--data-dir": s.stores.run,
 		"worker":     s.worker.Run,
 		"controller": s.controller.Run,
 		"janitor":    s.janitor.run,
 		"clusters":   s.clusters.run,
-	}
-	for name, run := range parts {
-		g.Go(func() error {
-			if err := run(ctx); err != nil && ctx.Err() == nil {
+	} {
+		workers.Go(func() error {
+			if err := run(working); err != nil && working.Err() == nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 			return nil
 		})
 	}
-	if err := l.announce(s.config.ReadyFile); err != nil {
-		stop()
-		return errors.Join(err, g.Wait())
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(working, stop)()
+	err := l.announce(s.config.ReadyFile)
+	if err == nil {
+		s.log.InfoContext(ctx, "Signpost is ready", "http", l.http.Addr(), "grpc", l.grpc.Addr(), "version", s.config.Build.Version)
+		err = s.edge.serve(serving, l)
 	}
-	s.log.InfoContext(ctx, "Signpost is ready", "http", l.http.Addr(), "grpc", l.grpc.Addr(), "version", s.config.Build.Version)
-	err := g.Wait()
+	rest()
+	err = errors.Join(err, workers.Wait())
 	s.log.InfoContext(ctx, "Signpost has stopped")
 	return err
 }

@@ -84,6 +84,8 @@ func newEdge(c Config, options api.Options) (*edge, error) {
 const drainTimeout = 10 * time.Second
 
 // serve answers requests until ctx ends, then lets those under way finish.
+// Those that take too long are cut off, which is no error: the clients cannot
+// know what became of them.
 func (e *edge) serve(ctx context.Context, l *listeners) error {
 	failed := make(chan error, 2)
 	go func() { failed <- e.http.Serve(l.http) }()
@@ -99,6 +101,9 @@ func (e *edge) serve(ctx context.Context, l *listeners) error {
 	// A stream, as of a client that watches our health, may never end by itself.
 	defer context.AfterFunc(ending, e.grpc.Stop)()
 	err := e.http.Shutdown(ending)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = e.http.Close()
+	}
 	e.grpc.GracefulStop()
 	return err
 }

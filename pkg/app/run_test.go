@@ -37,10 +37,13 @@ type server struct {
 
 // serve runs Signpost on a data directory and waits until it says by its ready
 // file that it is ready.
-func serve(t *testing.T, dir string) *server {
+func serve(t *testing.T, dir string, changes ...func(c *Config)) *server {
 	ready := filepath.Join(t.TempDir(), "ready")
 	config := fits()
 	config.DataDir, config.ReadyFile, config.LogLevel = dir, ready, "error"
+	for _, change := range changes {
+		change(&config)
+	}
 	ctx, end := context.WithCancel(t.Context())
 	s := &server{t: t, end: end, ended: make(chan error, 1)}
 	go func() { s.ended <- Run(ctx, config) }()
@@ -101,7 +104,7 @@ func (s *server) health() grpc_health_v1.HealthCheckResponse_ServingStatus {
 func TestSignpostStartsAnswersEndsAndStartsAgain(t *testing.T) {
 	dir := t.TempDir()
 	first := serve(t, dir)
-	for path, says := range map[string]string{"/healthz": "", "/readyz": "etcd", "/version": "", "/metrics": "go_goroutines"} {
+	for path, says := range map[string]string{"/healthz": "", "/readyz": "etcd", "/version": "", "/metrics": "signpost_etcd_database_quota_bytes 8.589934592e+09"} {
 		code, body := first.get(path)
 		require.Equal(t, http.StatusOK, code, path)
 		require.Contains(t, body, says, path)
@@ -191,6 +194,12 @@ func TestWhatCannotStartSaysWhy(t *testing.T) {
 		{"a gRPC port that is taken", func(c *Config) { c.GRPCListen = taken.Addr().String() }, "--grpc-listen"},
 		{"a token file that is not there", func(c *Config) { c.TokenFile = file + ".missing" }, "--token-file"},
 		{"a secret key that is none", func(c *Config) { c.SecretKeyFile = file }, "--secret-key-file"},
+		{"a generated key that was damaged", func(c *Config) {
+			require.NoError(t, os.WriteFile(filepath.Join(c.DataDir, "secret.key"), []byte("half a k"), 0o600))
+		}, "secret.key does not hold base64 of 32 bytes: put it back from a backup"},
+		{"a data directory that is a file", func(c *Config) { c.DataDir = file }, "--data-dir: make the data directory"},
+		{"a data directory that cannot be written", func(c *Config) { c.DataDir = "/proc" }, "--data-dir: make the data directory"},
+		{"a MongoDB that is none", func(c *Config) { c.MongoURI, c.SecretKeyFile = "http://m", file }, "--mongo-uri"},
 		{"a ready file that cannot be written", func(c *Config) { c.ReadyFile = file + "/ready" }, "--ready-file"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {

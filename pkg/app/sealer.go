@@ -24,7 +24,10 @@ func openSealer(c Config) (*seal.Sealer, error) {
 		}
 	}
 	key, err := seal.LoadKeyFile(file)
-	if err != nil {
+	switch {
+	case err != nil && c.SecretKeyFile == "":
+		return nil, fmt.Errorf("%w: put it back from a backup; under a new one, credentials and kubeconfigs have to be posted again", err)
+	case err != nil:
 		return nil, fmt.Errorf("--secret-key-file: %w", err)
 	}
 	return seal.New(key)

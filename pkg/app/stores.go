@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 
@@ -18,6 +19,7 @@ import (
 type stores struct {
 	kv        kv.KV
 	documents intent.Store
+	embedded  *etcd.Embedded                         // nil with an external etcd
 	checks    map[string]func(context.Context) error // for readiness, by name
 	closers   []func() error                         // in the order of opening
 }
@@ -44,9 +46,9 @@ func (s *stores) openKV(ctx context.Context, c Config, log *slog.Logger) error {
 	} else {
 		embedded, err := etcd.StartEmbedded(ctx, etcd.EmbeddedOptions{Dir: filepath.Join(c.DataDir, "etcd"), Logger: log})
 		if err != nil {
-			return err
+			return fmt.Errorf("--data-dir: %w", err)
 		}
-		s.kv, s.closers = embedded.KV(), append(s.closers, embedded.Close)
+		s.embedded, s.kv, s.closers = embedded, embedded.KV(), append(s.closers, embedded.Close)
 	}
 	s.checks["etcd"] = s.kv.Ping
 	return nil
@@ -57,17 +59,22 @@ func (s *stores) openDocuments(ctx context.Context, c Config) error {
 		s.documents = etcdstore.New(s.kv)
 		return nil
 	}
-	documents, err := mongo.New(ctx, c.MongoURI, mongoDatabase)
+	documents, err := mongo.New(ctx, c.MongoURI)
 	if err != nil {
-		return err
+		return fmt.Errorf("--mongo-uri: %w", err)
 	}
 	s.documents, s.closers = documents, append(s.closers, documents.Close)
 	s.checks["mongodb"] = documents.Ping
 	return nil
 }
 
-// mongoDatabase is the database where the URI names none.
-const mongoDatabase = "signpost"
+// run waits until ctx ends, or until the embedded etcd cannot go on.
+func (s *stores) run(ctx context.Context) error {
+	if s.embedded == nil {
+		return nil
+	}
+	return s.embedded.Run(ctx)
+}
 
 // close closes what was opened, the last first.
 func (s *stores) close() error {

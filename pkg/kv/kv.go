@@ -95,7 +95,8 @@ type Batch struct {
 // Errors are *intent.Error: Unavailable where the server does not answer or a
 // transaction's outcome is unknown, TooLarge where a transaction exceeds the
 // server's limit (1.5 MiB), Conflict where it names a lease that has ended.
-// A request without a deadline of its own gets one of some seconds.
+// A server that does not answer a request is given up after some seconds, or
+// at the context's deadline if that is nearer.
 type KV interface {
 	// Get answers the item, nil when the key does not exist, and the store's
 	// revision.

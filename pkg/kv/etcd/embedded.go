@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
@@ -35,7 +36,7 @@ const (
 
 // EmbeddedOptions say where and how the embedded server runs.
 type EmbeddedOptions struct {
-	Dir           string        // the data directory, made with mode 0700 if it is not there; required
+	Dir           string        // the data directory, etcd's alone, made with mode 0700 if it is not there; required
 	ListenClients bool          // serve clients on a loopback port too, see ClientURL; default: in-process alone
 	Quota         int64         // bytes of the database, default 8 GiB
 	Keep          time.Duration // how long history is kept for watches, default 5 minutes
@@ -52,6 +53,7 @@ type Embedded struct {
 	quota     int64
 	log       *slog.Logger
 	closing   *atomic.Bool
+	death     *death
 	stop      context.CancelFunc
 	maintains sync.WaitGroup
 	close     func() error
@@ -67,8 +69,11 @@ func StartEmbedded(ctx context.Context, options EmbeddedOptions) (*Embedded, err
 	if err != nil {
 		return nil, err
 	}
-	closing := &atomic.Bool{}
-	server, err := launch(ctx, options, closing)
+	if err := moveUp(options.Dir); err != nil {
+		return nil, errors.Join(err, lock.Unlock())
+	}
+	closing, death := &atomic.Bool{}, newDeath()
+	server, err := launch(ctx, options, closing, death)
 	if err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
@@ -79,6 +84,7 @@ func StartEmbedded(ctx context.Context, options EmbeddedOptions) (*Embedded, err
 		quota:   options.Quota,
 		log:     options.Logger,
 		closing: closing,
+		death:   death,
 	}
 	maintaining, stop := context.WithCancel(context.Background())
 	e.stop = stop
@@ -103,17 +109,37 @@ func (e *Embedded) ClientURL() string {
 	return "http://" + e.server.Clients[0].Addr().String()
 }
 
+// Run waits until ctx ends, and answers nil, or until the server cannot go on,
+// as when the disk is full: then it answers why. Requests fail from then on,
+// and the process should end.
+func (e *Embedded) Run(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-e.death.done:
+		return e.death.err
+	}
+}
+
 // Close stops the server and gives the data directory free. Whoever uses the
 // KV has to be stopped before. Further calls change nothing.
 func (e *Embedded) Close() error { return e.close() }
 
 func (e *Embedded) shutdown() error {
 	e.stop()
-	e.maintains.Wait()
-	e.closing.Store(true)
-	// The in-process client answers context.Canceled when it is closed.
-	_ = e.client.Close()
-	e.server.Close()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		e.maintains.Wait()
+		e.closing.Store(true)
+		// The in-process client answers context.Canceled when it is closed.
+		_ = e.client.Close()
+		e.server.Close()
+	}()
+	select {
+	case <-ended:
+	case <-e.death.done: // what is dead may never end
+	}
 	if err := e.lock.Unlock(); err != nil {
 		return fmt.Errorf("unlock the data directory: %w", err)
 	}
@@ -154,19 +180,57 @@ func lockDir(dir string) (*flock.Flock, error) {
 	return lock, nil
 }
 
-// launch starts the server and waits until it is elected. etcd panics over
-// data that it cannot read; here that is an error.
-func launch(ctx context.Context, options EmbeddedOptions, closing *atomic.Bool) (server *embed.Etcd, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("the data directory %s cannot be read: %v", options.Dir, cause)
-		}
-	}()
-	config, err := configOf(options, closing)
+// moveUp moves the data of an earlier layout, in a directory of its own below
+// dir, to where it is looked for. Data that is there already stays.
+func moveUp(dir string) error {
+	now, before := filepath.Join(dir, "member"), filepath.Join(dir, "etcd", "member")
+	if _, err := os.Stat(now); err == nil {
+		return nil
+	}
+	switch err := os.Rename(before, now); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("move the data to its new place: %w", err)
+	}
+	return os.Remove(filepath.Dir(before))
+}
+
+// launch starts the server and waits until it is elected. etcd dies or panics
+// over data that it cannot read or write; here that is an error.
+func launch(ctx context.Context, options EmbeddedOptions, closing *atomic.Bool, death *death) (*embed.Etcd, error) {
+	config, err := configOf(options, closing, death)
 	if err != nil {
 		return nil, err
 	}
-	server, err = embed.StartEtcd(config)
+	type result struct {
+		server *embed.Etcd
+		err    error
+	}
+	elected := make(chan result, 1)
+	go func() {
+		defer func() {
+			if cause := recover(); cause != nil {
+				elected <- result{err: unusable(options.Dir, cause)}
+			}
+		}()
+		server, err := elect(ctx, config)
+		elected <- result{server, err}
+	}()
+	select {
+	case r := <-elected:
+		return r.server, r.err
+	case <-death.done:
+		return nil, unusable(options.Dir, death.err)
+	}
+}
+
+func unusable(dir string, cause any) error {
+	return fmt.Errorf("the data directory %s cannot be used: %v; put it back from a backup, if its disk is neither full nor read-only", dir, cause)
+}
+
+func elect(ctx context.Context, config *embed.Config) (*embed.Etcd, error) {
+	server, err := embed.StartEtcd(config)
 	if err != nil {
 		return nil, fmt.Errorf("start the embedded etcd: %w", err)
 	}
@@ -185,14 +249,14 @@ func launch(ctx context.Context, options EmbeddedOptions, closing *atomic.Bool) 
 	return nil, fmt.Errorf("start the embedded etcd: %w", err)
 }
 
-func configOf(options EmbeddedOptions, closing *atomic.Bool) (*embed.Config, error) {
+func configOf(options EmbeddedOptions, closing *atomic.Bool, death *death) (*embed.Config, error) {
 	member, err := url.Parse(memberURL)
 	if err != nil {
 		return nil, err
 	}
 	config := embed.NewConfig()
 	config.Name = memberName
-	config.Dir = filepath.Join(options.Dir, "etcd")
+	config.Dir = options.Dir
 	config.AdvertisePeerUrls = []url.URL{*member}
 	config.AdvertiseClientUrls = []url.URL{*member}
 	config.InitialCluster = memberName + "=" + memberURL
@@ -209,7 +273,7 @@ func configOf(options EmbeddedOptions, closing *atomic.Bool) (*embed.Config, err
 	// The only member needs no patience to elect itself.
 	config.TickMs = 50
 	config.ElectionMs = 500
-	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapTo(options.Logger, closing))
+	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapTo(options.Logger, closing, death))
 	return config, nil
 }
 

@@ -16,7 +16,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/kv"
 )
 
-// DefaultTimeout is the deadline of a request whose context has none.
+// DefaultTimeout is how long the server has for a request, unless the
+// context's deadline is nearer. It is long enough for a cluster to elect a new
+// leader, and short enough for a user who waits.
 const DefaultTimeout = 5 * time.Second
 
 // rangePage is how many keys one request of a long Range reads.
@@ -93,8 +95,6 @@ func (s *KV) Get(ctx context.Context, key string) (*kv.Item, int64, error) {
 // Range implements kv.KV. A long range is read in pages at one revision, and
 // from the start again when that is compacted meanwhile.
 func (s *KV) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
-	ctx, cancel := withDeadline(ctx)
-	defer cancel()
 	for {
 		items, revision, err := s.rangeAt(ctx, r)
 		if err == nil || r.Revision != 0 || !isCompacted(err) {
@@ -132,6 +132,8 @@ func (s *KV) rangeAt(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 }
 
 func (s *KV) page(ctx context.Context, r kv.Range, from string, limit int64) (*clientv3.GetResponse, error) {
+	ctx, cancel := withDeadline(ctx)
+	defer cancel()
 	options := []clientv3.OpOption{
 		clientv3.WithRange(clientv3.GetPrefixRangeEnd(r.Prefix)),
 		clientv3.WithLimit(limit),
@@ -169,8 +171,5 @@ func itemOf(one *mvccpb.KeyValue) kv.Item {
 }
 
 func withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, has := ctx.Deadline(); has {
-		return ctx, func() {}
-	}
 	return context.WithTimeout(ctx, DefaultTimeout)
 }

@@ -10,12 +10,12 @@ import (
 )
 
 // zapTo makes a logger for etcd whose warnings and errors go to log, one level
-// lower than etcd thinks of them: it warns of its own choices. What it means
-// to be fatal panics instead, so that launch can answer it. Nothing is logged
+// lower than etcd thinks of them: it warns of its own choices. After what it
+// means to panic or to exit with, it is dead, see death. Nothing is logged
 // while mute is set: a server that is told to stop calls that an error.
-func zapTo(log *slog.Logger, mute *atomic.Bool) *zap.Logger {
+func zapTo(log *slog.Logger, mute *atomic.Bool, d *death) *zap.Logger {
 	core := &logCore{LevelEnabler: zapcore.WarnLevel, log: log.With("component", "etcd"), mute: mute}
-	return zap.New(core, zap.WithFatalHook(zapcore.WriteThenPanic))
+	return zap.New(core, zap.WithFatalHook(d), zap.WithPanicHook(d))
 }
 
 // notYet is what etcd calls an error when its first start is seconds old: it
