@@ -17,6 +17,7 @@ func (e *edge) handlers() map[string]handler {
 		"planDeploymentIntentGroup":        e.plan,
 		"instantiateDeploymentIntentGroup": action(e.Lifecycle.Instantiate),
 		"updateDeploymentIntentGroup":      action(e.Lifecycle.Update),
+		"rollbackDeploymentIntentGroup":    e.rollback,
 		"terminateDeploymentIntentGroup":   action(e.Lifecycle.Terminate),
 		"getDeploymentIntentGroupStatus":   e.status,
 		"listDeploymentIntentGroupEvents":  e.events,

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strconv"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
@@ -15,9 +16,35 @@ func action(begin func(ctx context.Context, owner intent.Path, confirm, actor st
 	}
 }
 
+// rollback begins to make an earlier revision current again.
+func (e *edge) rollback(ctx context.Context, c *call) (answer, error) {
+	to, err := c.revision()
+	if err != nil {
+		return answer{}, err
+	}
+	accepted, err := e.Lifecycle.Rollback(ctx, c.owner(), to, c.query.Get("confirm"), c.actor)
+	return answer{status: http.StatusAccepted, body: accepted}, err
+}
+
+// revision is the one that a rollback goes to, 0 when it is not said.
+func (c *call) revision() (int64, error) {
+	if !c.query.Has("to") {
+		return 0, nil
+	}
+	return strconv.ParseInt(c.query.Get("to"), 10, 64)
+}
+
 // plan answers what an action would do.
 func (e *edge) plan(ctx context.Context, c *call) (answer, error) {
-	plan, err := e.Lifecycle.Plan(ctx, c.owner(), intent.Action(c.query.Get("for")))
+	action := intent.Action(c.query.Get("for"))
+	if c.query.Has("to") && action != intent.Rollback {
+		return answer{}, &intent.Error{Code: intent.Invalid, Detail: "query parameter to is the revision of a rollback: give it with for=rollback"}
+	}
+	to, err := c.revision()
+	if err != nil {
+		return answer{}, err
+	}
+	plan, err := e.Lifecycle.Plan(ctx, c.owner(), action, to)
 	return answer{status: http.StatusOK, body: wholePlan(plan)}, err
 }
 

@@ -34,12 +34,14 @@ type Sealer interface {
 // the plan would say now.
 type Lifecycle interface {
 	// Plan tells what an action on a deployment intent group would do; the
-	// empty action is instantiate when nothing is current, else update.
-	Plan(ctx context.Context, owner intent.Path, action intent.Action) (intent.Plan, error)
-	// Instantiate, Update and Terminate begin the action. confirm is a plan's
-	// token, empty for none; actor is who asks.
+	// empty action is instantiate when nothing is current, else update. to is
+	// the revision of a rollback, 0 for the one before the current.
+	Plan(ctx context.Context, owner intent.Path, action intent.Action, to int64) (intent.Plan, error)
+	// Instantiate, Update, Rollback and Terminate begin the action. confirm is
+	// a plan's token, empty for none; actor is who asks.
 	Instantiate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
 	Update(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
+	Rollback(ctx context.Context, owner intent.Path, to int64, confirm, actor string) (intent.Accepted, error)
 	Terminate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
 	// Status answers what was observed of a deployment intent group.
 	Status(ctx context.Context, owner intent.Path) (intent.Status, error)

@@ -112,7 +112,36 @@ func TestTheActorIsTheTokensSubject(t *testing.T) {
 	w.send("POST", rows()[9].item+"/instantiate?confirm=abc", nil).want(http.StatusAccepted)
 	w.send("POST", rows()[9].item+"/plan/?for=terminate", nil).want(http.StatusOK)
 	group := rows()[9].item[len("/v2/"):]
-	require.Equal(t, []string{"instantiate abc olga " + group, "plan terminate " + group}, w.lifecycle.asked[len(w.lifecycle.asked)-2:])
+	require.Equal(t, []string{"instantiate abc olga " + group, "plan terminate 0 " + group}, w.lifecycle.asked[len(w.lifecycle.asked)-2:])
+}
+
+func TestRollbackNamesARevision(t *testing.T) {
+	_, tokens := tokenFile(t, everyRole)
+	w := newWorld(t, func(o *api.Options) { o.Tokens = tokens })
+	w.token = "a"
+	w.fill("")
+	group := rows()[9].item
+	w.token = "e"
+	w.send("POST", group+"/rollback", nil).want(http.StatusForbidden)
+	w.token = "o"
+	w.send("POST", group+"/rollback?to=3&confirm=abc", nil).want(http.StatusAccepted)
+	w.send("POST", group+"/rollback", nil).want(http.StatusAccepted)
+	w.send("POST", group+"/plan?for=rollback&to=3", nil).want(http.StatusOK)
+	at := " " + group[len("/v2/"):]
+	require.Equal(t, []string{"rollback 3 abc olga" + at, "rollback 0  olga" + at, "plan rollback 3" + at}, w.lifecycle.asked[len(w.lifecycle.asked)-3:])
+
+	for query, says := range map[string]string{
+		"/rollback?to=0":                    "query parameter to",
+		"/rollback?to=first":                "query parameter to must be a revision that is kept",
+		"/plan?for=update&to=3":             "give it with for=rollback",
+		"/plan?to=3":                        "give it with for=rollback",
+		"/rollback?revision=3":              "unknown query parameter",
+		"/rollback?to=1&to=2":               "more than once",
+		"/rollback?to=99999999999999999999": "query parameter to",
+	} {
+		answer := w.send("POST", group+query, nil).want(http.StatusBadRequest)
+		require.Contains(t, answer.Body.String(), says, query)
+	}
 }
 
 func TestWithoutTokensEverybodyIsAnonymous(t *testing.T) {

@@ -250,8 +250,12 @@ func reply[T any](ctx context.Context, l *lifecycle, owner intent.Path, example 
 	return value, err
 }
 
-func (l *lifecycle) Plan(ctx context.Context, owner intent.Path, action intent.Action) (intent.Plan, error) {
-	return reply[intent.Plan](ctx, l, owner, "plan", "plan", string(action))
+func (l *lifecycle) Plan(ctx context.Context, owner intent.Path, action intent.Action, to int64) (intent.Plan, error) {
+	return reply[intent.Plan](ctx, l, owner, "plan", "plan", string(action), fmt.Sprint(to))
+}
+
+func (l *lifecycle) Rollback(ctx context.Context, owner intent.Path, to int64, confirm, actor string) (intent.Accepted, error) {
+	return reply[intent.Accepted](ctx, l, owner, "accepted", "rollback", fmt.Sprint(to), confirm, actor)
 }
 
 func (l *lifecycle) Instantiate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error) {

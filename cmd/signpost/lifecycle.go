@@ -6,9 +6,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/signpost-dns/signpost/pkg/client"
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -21,11 +23,12 @@ type lifecycle struct {
 	action  intent.Action
 	owner   intent.Path
 	confirm string
+	to      revision // of a rollback
 	wait    bool
 	timeout time.Duration // of --wait
 }
 
-// lifecycleCommand is what instantiate, update and terminate have in common.
+// lifecycleCommand is what instantiate, update, rollback and terminate have in common.
 // The caller adds the words.
 func (p program) lifecycleCommand(action intent.Action) *cobra.Command {
 	request := &lifecycle{action: action}
@@ -48,6 +51,9 @@ func (p program) lifecycleCommand(action intent.Action) *cobra.Command {
 	}
 	const longest = 5 * time.Minute
 	cmd.Flags().StringVar(&request.confirm, "confirm", "", "the `token` of the plan to carry out; refused when anything changed since")
+	if action == intent.Rollback {
+		request.to.flag(cmd.Flags())
+	}
 	cmd.Flags().BoolVar(&request.wait, "wait", false, "wait until it is done, and show how far it is")
 	cmd.Flags().DurationVar(&request.timeout, "timeout", longest, "how long to --wait")
 	request.output.flag(cmd.Flags())
@@ -61,11 +67,14 @@ func (p program) act(ctx context.Context, request *lifecycle) error {
 	if err != nil {
 		return err
 	}
-	path := string(request.owner) + "/" + string(request.action)
+	query := url.Values{}
 	if request.confirm != "" {
-		path += "?confirm=" + url.QueryEscape(request.confirm)
+		query.Set("confirm", request.confirm)
 	}
-	response, err := api.Do(ctx, http.MethodPost, path, nil, nil)
+	if err := request.to.ask(query); err != nil {
+		return err
+	}
+	response, err := api.Do(ctx, http.MethodPost, withQuery(string(request.owner)+"/"+string(request.action), query), nil, nil)
 	if err != nil {
 		return err
 	}
@@ -95,4 +104,29 @@ func goal(action intent.Action) client.StatusState {
 		return client.StatusState(intent.Terminated)
 	}
 	return client.StatusState(intent.Instantiated)
+}
+
+// revision is the one that a rollback goes to; 0 is the one before the current.
+type revision int64
+
+func (r *revision) flag(flags *pflag.FlagSet) {
+	flags.Int64Var((*int64)(r), "to", 0, "the `release` to roll back to (default the one before the current)")
+}
+
+// ask puts the revision into a query, if there is one.
+func (r *revision) ask(query url.Values) error {
+	if *r < 0 {
+		return usagef("--to: %d is no release; the first is 1", *r)
+	}
+	if *r > 0 {
+		query.Set("to", strconv.FormatInt(int64(*r), 10))
+	}
+	return nil
+}
+
+func withQuery(path string, query url.Values) string {
+	if len(query) == 0 {
+		return path
+	}
+	return path + "?" + query.Encode()
 }

@@ -98,6 +98,29 @@ func TestUpdateOfARecord(t *testing.T) {
 	require.Equal(t, result{exitDone, "projects/shop/dns-update-records/lab accepted (release 3, context 7)\n", ""}, got)
 }
 
+func TestRollbackNamesItsRelease(t *testing.T) {
+	f := newFake(t)
+	f.on("POST "+prod+"/rollback", 202, "Accepted", `{"contextID":"9","revision":5}`)
+	f.on("POST "+prod+"/rollback?confirm=6f1c&to=3", 202, "Accepted", `{"contextID":"10","revision":6}`)
+	f.on("POST "+prod+"/plan?for=rollback&to=3", 200, "Plan", aPlan)
+	f.on("GET "+prod+"/status", 200, "Status", inState("Instantiated", "6", "Applied", "Applied", "true"))
+	got := signpost(t, f.url, "rollback", "shop/store/v1/prod")
+	require.Equal(t, result{exitDone, "shop/store/v1/prod accepted (release 5, context 9)\n", ""}, got)
+	require.Equal(t, exitDone, signpost(t, f.url, "plan", "shop/store/v1/prod", "--for", "rollback", "--to", "3").code)
+	got = signpost(t, f.url, "rollback", "shop/store/v1/prod", "--to", "3", "--confirm", "6f1c", "--wait")
+	require.Equal(t, result{exitDone, "shop/store/v1/prod Instantiated (release 6, context 10)\n", ""}, got)
+
+	for text, args := range map[string][]string{
+		"--to: -1 is no release": {"rollback", "shop/store/v1/prod", "--to", "-1"},
+		"with --for rollback":    {"plan", "shop/store/v1/prod", "--to", "3"},
+		"deployment intent":      {"rollback", "projects/shop/dns-update-records/lab"},
+	} {
+		got := signpost(t, f.url, args...)
+		require.Equal(t, exitUsage, got.code, text)
+		require.Contains(t, got.err, text)
+	}
+}
+
 const aPlan = `{"token":"6f1c","warnings":["sync without a domain filter"],"errors":[],"names":[
 	{"name":"www.lab.example","type":"A","record":"lab","action":"update","targets":["203.0.113.10","203.0.113.20"]},
 	{"name":"old.lab.example","type":"A","record":"lab","action":"delete","targets":[]}],"objects":[

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -24,6 +25,7 @@ func (p program) planCommand() *cobra.Command {
 	var server connection
 	var output format
 	var action string
+	var to revision
 	var diffs bool
 	cmd := &cobra.Command{
 		Use:     "plan GROUP",
@@ -32,7 +34,7 @@ func (p program) planCommand() *cobra.Command {
 		Example: "  signpost plan shop/store/v1/prod --for terminate\n  signpost plan projects/shop/dns-update-records/lab --diff",
 		Args:    exactly(1, "one deployment intent group or record"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := planPath(args[0], action)
+			path, err := planPath(args[0], action, to)
 			if err != nil {
 				return err
 			}
@@ -55,7 +57,8 @@ func (p program) planCommand() *cobra.Command {
 			return refusal(plan)
 		},
 	}
-	cmd.Flags().StringVar(&action, "for", "", "the `action`: instantiate, update or terminate (default what comes next)")
+	cmd.Flags().StringVar(&action, "for", "", "the `action`: instantiate, update, rollback or terminate (default what comes next)")
+	to.flag(cmd.Flags())
 	cmd.Flags().BoolVar(&diffs, "diff", false, "show the objects' differences line by line")
 	output.flag(cmd.Flags())
 	server.flags(cmd.Flags())
@@ -63,23 +66,26 @@ func (p program) planCommand() *cobra.Command {
 }
 
 // planPath is where a plan is asked for.
-func planPath(text, action string) (string, error) {
+func planPath(text, action string, to revision) (string, error) {
 	owner, err := ownerPath(text)
 	if err != nil {
 		return "", err
 	}
-	path := string(owner) + "/plan"
-	if action == "" {
-		return path, nil
-	}
-	known := []string{string(intent.Instantiate), string(intent.Update), string(intent.Terminate)}
-	if !slices.Contains(known, action) {
-		return "", usagef("--for: %q is no action; give one of %s", action, strings.Join(known, ", "))
-	}
-	if isRecord(owner) {
+	known := []string{"", string(intent.Instantiate), string(intent.Update), string(intent.Rollback), string(intent.Terminate)}
+	switch {
+	case !slices.Contains(known, action):
+		return "", usagef("--for: %q is no action; give one of %s", action, strings.Join(known[1:], ", "))
+	case action != "" && isRecord(owner):
 		return "", usagef("--for: a record's plan is always for update")
+	case to != 0 && action != string(intent.Rollback):
+		return "", usagef("--to: is the release of a rollback; give it with --for rollback")
 	}
-	return path + "?for=" + action, nil
+	query := url.Values{}
+	if action != "" {
+		query.Set("for", action)
+	}
+	err = to.ask(query)
+	return withQuery(string(owner)+"/plan", query), err
 }
 
 // refusal is the error of a plan that would be refused.

@@ -41,7 +41,7 @@ func (p program) rootCommand() *cobra.Command {
 	root.AddCommand(
 		p.serveCommand(),
 		p.applyCommand(), p.getCommand(), p.deleteCommand(),
-		p.planCommand(), p.instantiateCommand(), p.updateCommand(), p.terminateCommand(), p.statusCommand(),
+		p.planCommand(), p.instantiateCommand(), p.updateCommand(), p.rollbackCommand(), p.terminateCommand(), p.statusCommand(),
 		p.readyCommand(), p.versionCommand(),
 	)
 	return root

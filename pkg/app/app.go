@@ -76,14 +76,14 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	values := vault.New(stores.documents, sealer, time.Now)
 	contexts := appcontext.NewStore(stores.kv, time.Now)
 	connections := newConnections(c, id, stores.documents, values)
+	admitter := admit.New(stores.documents, admit.Rules{AllowedImages: c.AllowedImages, ImageRegistry: c.ImageRegistry, Kubeconfig: checkKubeconfig})
 	releases := release.New(release.Options{
 		Documents: stores.documents, KV: stores.kv, Contexts: contexts,
-		Ledger: ledger.New(stores.kv), Observed: observed.New(stores.kv), Peek: connections.peek,
+		Ledger: ledger.New(stores.kv), Observed: observed.New(stores.kv), Peek: connections.peek, NamespaceHolder: admitter.NamespaceHolder,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry,
 		Now: time.Now, Logger: log,
 	})
-	admitter := admit.New(stores.documents, admit.Rules{AllowedImages: c.AllowedImages, ImageRegistry: c.ImageRegistry, Kubeconfig: checkKubeconfig})
-	s := &service{config: c, log: log, stores: stores, clusters: connections, janitor: &janitor{documents: stores.documents, vault: values, log: log}}
+	s := &service{config: c, log: log, stores: stores, clusters: connections, janitor: &janitor{documents: stores.documents, vault: values, releases: releases, log: log}}
 	s.controller = release.NewController(releases)
 	s.worker = syncer.New(syncer.Options{
 		KV: stores.kv, Contexts: contexts, Connections: connections,

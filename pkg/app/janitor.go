@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/vault"
 )
 
@@ -13,12 +14,14 @@ import (
 const (
 	tidyEvery = time.Minute
 	secretAge = 10 * time.Minute // longer than any write takes from sealing a value to referring to it
+	unclaimed = 10 * time.Minute // longer than any request takes from writing a release to being accepted
 )
 
 // janitor finishes and removes, at times, what crashed writers have left.
 type janitor struct {
 	documents intent.Store
 	vault     *vault.Vault
+	releases  *release.Service
 	log       *slog.Logger
 }
 
@@ -31,6 +34,9 @@ func (j *janitor) run(ctx context.Context) error {
 		}
 		if err := j.vault.Sweep(ctx, secretAge); err != nil && ctx.Err() == nil {
 			j.log.WarnContext(ctx, "sealed values cannot be swept", "error", err)
+		}
+		if err := j.releases.Sweep(ctx, unclaimed); err != nil && ctx.Err() == nil {
+			j.log.WarnContext(ctx, "releases cannot be swept", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -22,6 +22,7 @@ import (
 // Defines values for Action.
 const (
 	ActionInstantiate Action = "instantiate"
+	ActionRollback    Action = "rollback"
 	ActionTerminate   Action = "terminate"
 	ActionUpdate      Action = "update"
 )
@@ -30,6 +31,8 @@ const (
 func (e Action) Valid() bool {
 	switch e {
 	case ActionInstantiate:
+		return true
+	case ActionRollback:
 		return true
 	case ActionTerminate:
 		return true
@@ -1586,6 +1589,9 @@ type ProjectName = Name
 // Example: lab
 type RecordName = Name
 
+// RollbackTo defines model for rollbackTo.
+type RollbackTo = int64
+
 // TrafficGroupIntentName A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
 //
 // Example: lab
@@ -1787,6 +1793,18 @@ type InstantiateDeploymentIntentGroupParams struct {
 type PlanDeploymentIntentGroupParams struct {
 	// For The action to plan. By default instantiate when nothing is current, else update.
 	For *PlanFor `form:"for,omitempty" json:"for,omitempty"`
+
+	// To The revision to roll back to, by default the one before the current. For rollback alone.
+	To *RollbackTo `form:"to,omitempty" json:"to,omitempty"`
+}
+
+// RollbackDeploymentIntentGroupParams defines parameters for RollbackDeploymentIntentGroup.
+type RollbackDeploymentIntentGroupParams struct {
+	// To The revision to roll back to, by default the one before the current. For rollback alone.
+	To *RollbackTo `form:"to,omitempty" json:"to,omitempty"`
+
+	// Confirm The token of a plan; 412 when an input or the actions changed since.
+	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
 }
 
 // TerminateDeploymentIntentGroupParams defines parameters for TerminateDeploymentIntentGroup.
@@ -2694,6 +2712,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/plan (the `PlanDeploymentIntentGroup` operationId).
 	PlanDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *PlanDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RollbackDeploymentIntentGroup Roll a deployment intent group back
+	//
+	// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. Records stay as they are deployed. The documents stay as they are too: the next update deploys them.
+	//
+	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/rollback (the `RollbackDeploymentIntentGroup` operationId).
+	RollbackDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *RollbackDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetDeploymentIntentGroupStatus Read the status of a deployment intent group
 	//
@@ -3965,6 +3990,23 @@ func (c *API) InstantiateDeploymentIntentGroup(ctx context.Context, project Proj
 // Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/plan (the `PlanDeploymentIntentGroup` operationId).
 func (c *API) PlanDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *PlanDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPlanDeploymentIntentGroupRequest(c.Server, project, compositeApp, version, deploymentIntentGroup, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RollbackDeploymentIntentGroup Roll a deployment intent group back
+//
+// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. Records stay as they are deployed. The documents stay as they are too: the next update deploys them.
+//
+// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/rollback (the `RollbackDeploymentIntentGroup` operationId).
+func (c *API) RollbackDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *RollbackDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRollbackDeploymentIntentGroupRequest(c.Server, project, compositeApp, version, deploymentIntentGroup, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7180,6 +7222,112 @@ func NewPlanDeploymentIntentGroupRequest(server string, project ProjectName, com
 		if params.For != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "for", *params.For, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRollbackDeploymentIntentGroupRequest constructs an http.Request for the RollbackDeploymentIntentGroup method
+func NewRollbackDeploymentIntentGroupRequest(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *RollbackDeploymentIntentGroupParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "compositeApp", compositeApp, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "deploymentIntentGroup", deploymentIntentGroup, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/composite-apps/%s/%s/deployment-intent-groups/%s/rollback", pathParam0, pathParam1, pathParam2, pathParam3)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -10414,6 +10562,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/plan (the `PlanDeploymentIntentGroup` operationId).
 	PlanDeploymentIntentGroupWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *PlanDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*PlanDeploymentIntentGroupResponse, error)
 
+	// RollbackDeploymentIntentGroupWithResponse Roll a deployment intent group back
+	//
+	// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. Records stay as they are deployed. The documents stay as they are too: the next update deploys them.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/rollback (the `RollbackDeploymentIntentGroup` operationId).
+	RollbackDeploymentIntentGroupWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *RollbackDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*RollbackDeploymentIntentGroupResponse, error)
+
 	// GetDeploymentIntentGroupStatusWithResponse Read the status of a deployment intent group
 	//
 	// What was observed of it, cluster by cluster and name by name; never more than was observed.
@@ -11888,6 +12045,29 @@ func (r PlanDeploymentIntentGroupResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r PlanDeploymentIntentGroupResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type RollbackDeploymentIntentGroupResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Accepted
+}
+
+// Status returns HTTPResponse.Status
+func (r RollbackDeploymentIntentGroupResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RollbackDeploymentIntentGroupResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -13681,6 +13861,21 @@ func (c *ClientWithResponses) PlanDeploymentIntentGroupWithResponse(ctx context.
 		return nil, err
 	}
 	return ParsePlanDeploymentIntentGroupResponse(rsp)
+}
+
+// RollbackDeploymentIntentGroupWithResponse Roll a deployment intent group back
+//
+// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. Records stay as they are deployed. The documents stay as they are too: the next update deploys them.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/rollback (the `RollbackDeploymentIntentGroup` operationId).
+func (c *ClientWithResponses) RollbackDeploymentIntentGroupWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *RollbackDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*RollbackDeploymentIntentGroupResponse, error) {
+	rsp, err := c.RollbackDeploymentIntentGroup(ctx, project, compositeApp, version, deploymentIntentGroup, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRollbackDeploymentIntentGroupResponse(rsp)
 }
 
 // GetDeploymentIntentGroupStatusWithResponse Read the status of a deployment intent group
@@ -15739,6 +15934,32 @@ func ParsePlanDeploymentIntentGroupResponse(rsp *http.Response) (*PlanDeployment
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRollbackDeploymentIntentGroupResponse parses an HTTP response from a RollbackDeploymentIntentGroupWithResponse call
+func ParseRollbackDeploymentIntentGroupResponse(rsp *http.Response) (*RollbackDeploymentIntentGroupResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RollbackDeploymentIntentGroupResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Accepted
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	}
 

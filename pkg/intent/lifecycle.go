@@ -9,6 +9,7 @@ type Action string
 const (
 	Instantiate Action = "instantiate"
 	Update      Action = "update"
+	Rollback    Action = "rollback"
 	Terminate   Action = "terminate"
 )
 

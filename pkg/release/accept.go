@@ -16,26 +16,39 @@ import (
 // also while Terminating. Repeated with nothing changed it answers the same
 // again. confirm, unless empty, is the token of the plan that is accepted.
 func (s *Service) Instantiate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error) {
-	return s.accept(ctx, owner, intent.Instantiate, confirm, actor)
+	return s.accept(ctx, owner, request{action: intent.Instantiate}, confirm, actor)
 }
 
 // Update accepts a new release for a group that is Instantiated or Updating.
 func (s *Service) Update(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error) {
-	return s.accept(ctx, owner, intent.Update, confirm, actor)
+	return s.accept(ctx, owner, request{action: intent.Update}, confirm, actor)
+}
+
+// Rollback accepts the intents of an earlier revision as a new release, for a
+// group that is deployed in any state. to 0 is the revision before the current
+// one. What the current release was made of already is accepted unchanged.
+func (s *Service) Rollback(ctx context.Context, owner intent.Path, to int64, confirm, actor string) (intent.Accepted, error) {
+	return s.accept(ctx, owner, request{action: intent.Rollback, to: to}, confirm, actor)
 }
 
 // Terminate accepts that nothing of the group is to be in any cluster. It is
 // idempotent.
 func (s *Service) Terminate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error) {
-	return s.accept(ctx, owner, intent.Terminate, confirm, actor)
+	return s.accept(ctx, owner, request{action: intent.Terminate}, confirm, actor)
 }
 
-func (s *Service) accept(ctx context.Context, owner intent.Path, action intent.Action, confirm, actor string) (intent.Accepted, error) {
-	return undisturbed(owner, func() (intent.Accepted, error) { return s.tryAccept(ctx, owner, action, confirm, actor) })
+// request is what is asked of a group.
+type request struct {
+	action intent.Action
+	to     int64 // of a rollback: the revision, 0 for the one before the current
 }
 
-func (s *Service) tryAccept(ctx context.Context, owner intent.Path, action intent.Action, confirm, actor string) (intent.Accepted, error) {
-	p, err := s.propose(ctx, owner, action)
+func (s *Service) accept(ctx context.Context, owner intent.Path, r request, confirm, actor string) (intent.Accepted, error) {
+	return undisturbed(owner, func() (intent.Accepted, error) { return s.tryAccept(ctx, owner, r, confirm, actor) })
+}
+
+func (s *Service) tryAccept(ctx context.Context, owner intent.Path, r request, confirm, actor string) (intent.Accepted, error) {
+	p, err := s.propose(ctx, owner, r)
 	if err != nil {
 		return intent.Accepted{}, err
 	}
@@ -50,7 +63,7 @@ func (s *Service) tryAccept(ctx context.Context, owner intent.Path, action inten
 		return intent.Accepted{ContextID: p.lifecycle.ContextID, Revision: p.lifecycle.Seq}, nil
 	}
 	if len(p.view.Errors) > 0 {
-		return intent.Accepted{}, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s cannot %s; nothing was changed", owner, action), Fields: p.view.Errors}
+		return intent.Accepted{}, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s cannot %s; nothing was changed", owner, p.action), Fields: p.view.Errors}
 	}
 	next, err := s.next(ctx, p, actor)
 	if err != nil {
@@ -77,7 +90,7 @@ func (s *Service) dropLost(ctx context.Context, p *proposal, next Lifecycle, cau
 func (s *Service) allowed(ctx context.Context, p *proposal) (same bool, err error) {
 	state := p.lifecycle.State()
 	refuse := func(remedy string) error {
-		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s is %s: %s", p.draft.group.Path, state, remedy)}
+		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s is %s: %s", p.draft.in.owner.Path, state, remedy)}
 	}
 	switch p.action {
 	case intent.Terminate:
@@ -91,6 +104,11 @@ func (s *Service) allowed(ctx context.Context, p *proposal) (same bool, err erro
 			err = refuse("its intents have changed since; update it, or terminate it first")
 		}
 		return same, err
+	case intent.Rollback:
+		if !p.lifecycle.deployed() {
+			return false, refuse("only what is deployed can be rolled back; instantiate it")
+		}
+		return s.unchanged(ctx, p)
 	}
 	if state != intent.Instantiated && state != intent.Updating {
 		return false, refuse("only what is Instantiated or Updating can be updated")
@@ -142,7 +160,7 @@ func (s *Service) next(ctx context.Context, p *proposal, actor string) (Lifecycl
 			l.Refs = append(l.Refs, use.Record)
 		}
 	}
-	l.record(intent.Event{Time: l.Since, Actor: actor, Action: p.action, Revision: l.Seq, Outcome: "accepted"})
+	l.record(intent.Event{Time: l.Since, Actor: actor, Action: p.action, Revision: l.Seq, Outcome: "accepted", Message: p.message})
 	return l, nil
 }
 

@@ -24,7 +24,7 @@ func big(b *testing.B, names int) *world {
 func BenchmarkPlanOf200Names(b *testing.B) {
 	w := big(b, 200)
 	for b.Loop() {
-		_, err := w.service.Plan(context.Background(), prod, "")
+		_, err := w.service.Plan(context.Background(), prod, "", 0)
 		require.NoError(b, err)
 	}
 }

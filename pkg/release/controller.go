@@ -2,7 +2,6 @@ package release
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -74,7 +73,7 @@ func (c *Controller) scan(ctx context.Context) {
 		return
 	}
 	for _, doc := range page.Items {
-		c.queue.Add(intent.Path(strings.TrimPrefix(string(doc.Path), intent.LifecycleCollection+"/")))
+		c.queue.Add(ownerOf(doc.Path))
 	}
 	if err := c.service.Contexts.Sweep(ctx, sweepAfter); err != nil {
 		c.service.Logger.WarnContext(ctx, "old app contexts cannot be swept", "error", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/release"
 )
 
 var errCrashed = errors.New("the process is dead")
@@ -104,6 +105,12 @@ func (l *life) tell() []string {
 	l.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.corp.example","new.lab.example"]}`)
 	l.ask("update", intent.Update, prod)
 	rest()
+	l.part(func() error {
+		accepted, err := l.service.Rollback(context.Background(), prod, 1, "", "ann")
+		l.acked["rollback"] = accepted
+		return err
+	})
+	rest()
 	l.put(lab, strings.Replace(record("lab.example", ``), `"sync"`, `"upsert-only"`, 1))
 	l.part(func() error { _, err := l.service.UpdateRecord(context.Background(), lab, "", "ann"); return err })
 	rest()
@@ -166,7 +173,7 @@ func newLife(t testing.TB, last int, after bool) *life {
 }
 
 // TestCrashesAtAnyWriteLoseNothing: wherever a process dies in the course of
-// instantiate, update and terminate, whoever comes after it brings the world to
+// instantiate, update, rollback and terminate, whoever comes after it brings the world to
 // where it would have been (I1, I2, I10).
 func TestCrashesAtAnyWriteLoseNothing(t *testing.T) {
 	undisturbed := newLife(t, 0, false)
@@ -197,18 +204,29 @@ func TestCrashesAtAnyWriteLoseNothing(t *testing.T) {
 
 // nothingIsLeftBehind checks that a sweep removes what dead writers have
 // claimed: every context that is still there is some owner's current or
-// previous one.
+// previous one, and every release is some revision's.
 func (l *life) nothingIsLeftBehind() {
 	l.Helper()
 	l.clock.pass(time.Hour)
 	require.NoError(l, l.contexts.Sweep(context.Background(), time.Minute))
+	require.NoError(l, l.service.Sweep(context.Background(), time.Minute))
+	l.clock.pass(time.Hour)
+	require.NoError(l, l.service.Sweep(context.Background(), time.Minute))
 	kept := map[string]bool{}
 	pointers, _, err := l.contexts.Pointers(context.Background())
 	require.NoError(l, err)
 	for _, p := range pointers {
 		kept[p.ContextID], kept[p.Previous] = true, true
 	}
+	claimed := map[string]bool{}
+	for _, past := range append(l.snapshot(prod).Lifecycle.History, release.Past{ContextID: l.snapshot(prod).Lifecycle.ContextID}) {
+		claimed[past.ContextID] = true
+	}
 	for key := range l.keys() {
+		if id, ok := strings.CutPrefix(key, "/signpost/release/"); ok {
+			id, _, _ = strings.Cut(id, "/")
+			require.True(l, claimed[id], key)
+		}
 		require.False(l, strings.HasPrefix(key, "/signpost/claim/"), key)
 		if id, ok := strings.CutPrefix(key, "/context/"); ok {
 			id, _, _ = strings.Cut(id, "/")

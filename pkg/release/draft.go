@@ -15,7 +15,7 @@ import (
 // wrong with them.
 type draft struct {
 	in       *inputs
-	group    plan.Group
+	group    plan.Group             // without a path when what it would be made of is gone
 	records  map[string]recordDraft // the records in use, by name
 	uses     []Use                  // ordered, none twice
 	inputs   []Input                // what it follows from, ordered by path
@@ -79,7 +79,7 @@ func (s *Service) draft(ctx context.Context, in *inputs) (*draft, error) {
 	}
 	d.finishBindings()
 	d.collectClusters()
-	if err := s.checkOwners(ctx, d); err != nil {
+	if err := s.checkTenancy(ctx, d); err != nil {
 		return nil, err
 	}
 	d.inputs = in.list()

@@ -51,12 +51,16 @@ func (s *Service) saveRelease(ctx context.Context, contextID string, r Release) 
 	return nil
 }
 
-// loadRelease reads a release back.
+// loadRelease reads a release back; the error of one that is not there has the
+// code NotFound.
 func (s *Service) loadRelease(ctx context.Context, contextID string) (Release, error) {
 	var r Release
 	items, _, err := s.KV.Range(ctx, kv.Range{Prefix: releaseKey(contextID)})
 	if err != nil {
 		return r, err
+	}
+	if len(items) == 0 {
+		return r, &intent.Error{Code: intent.NotFound, Detail: "release " + contextID + " is not there"}
 	}
 	var raw bytes.Buffer
 	for _, item := range items {

@@ -232,8 +232,12 @@ func (in *inputs) recordName(value string) (name string, ours bool) {
 	return record, project == in.project.Metadata.Name
 }
 
+func (in *inputs) projectPath() intent.Path {
+	return intent.Join("projects", in.project.Metadata.Name)
+}
+
 func (in *inputs) recordPath(name string) intent.Path {
-	return intent.Join("projects", in.project.Metadata.Name, "dns-update-records", name)
+	return in.projectPath().Child("dns-update-records", name)
 }
 
 // readHomes reads the clusters that may become a home and are no members.

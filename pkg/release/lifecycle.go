@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -67,10 +68,10 @@ func (l *Lifecycle) State() intent.State {
 		return intent.Terminating
 	case l.Settled:
 		return intent.Instantiated
-	case l.Wanted == intent.Update:
-		return intent.Updating
+	case l.Wanted == intent.Instantiate:
+		return intent.Instantiating
 	}
-	return intent.Instantiating
+	return intent.Updating
 }
 
 // deployed says whether the group's release is to be in the clusters.
@@ -86,6 +87,11 @@ func (l *Lifecycle) record(e intent.Event) {
 // lifecyclePath is where the lifecycle document of an owner is.
 func lifecyclePath(owner intent.Path) intent.Path {
 	return intent.Join(intent.LifecycleCollection, string(owner))
+}
+
+// ownerOf is whose a lifecycle document is.
+func ownerOf(lifecycle intent.Path) intent.Path {
+	return intent.Path(strings.TrimPrefix(string(lifecycle), intent.LifecycleCollection+"/"))
 }
 
 // lifecycle reads an owner's lifecycle document; what another life of the

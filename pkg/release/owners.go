@@ -8,6 +8,40 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
+// checkTenancy refuses what a release may not share with others.
+func (s *Service) checkTenancy(ctx context.Context, d *draft) error {
+	if err := s.checkOwners(ctx, d); err != nil {
+		return err
+	}
+	return s.checkNamespaces(ctx, d)
+}
+
+// checkNamespaces refuses namespaces that have become another project's since
+// the documents were stored.
+func (s *Service) checkNamespaces(ctx context.Context, d *draft) error {
+	if s.NamespaceHolder == nil {
+		return nil
+	}
+	namespaces := []string{d.group.LogicalCloudNamespace}
+	for _, app := range d.group.Apps {
+		namespaces = append(namespaces, app.Namespace)
+	}
+	for _, b := range d.group.Bindings {
+		namespaces = append(namespaces, b.Namespace)
+	}
+	slices.Sort(namespaces)
+	for _, namespace := range slices.Compact(namespaces) {
+		holder, err := s.NamespaceHolder(ctx, namespace)
+		if err != nil {
+			return err
+		}
+		if holder != "" && holder != d.group.Project.Name {
+			d.fail(d.group.Path, "/spec/apps", "namespace %q is the one of project %s; give the logical cloud, the app or the intent another", namespace, holder)
+		}
+	}
+	return nil
+}
+
 // checkOwners refuses an owner id of the user's that two deployments would
 // share, of this group or of others: each would take the other's names for its
 // own.
@@ -59,7 +93,7 @@ func (s *Service) otherUses(ctx context.Context, group intent.Path) ([]Use, erro
 	}
 	var uses []Use
 	for _, doc := range page.Items {
-		owner := intent.Path(strings.TrimPrefix(string(doc.Path), intent.LifecycleCollection+"/"))
+		owner := ownerOf(doc.Path)
 		if owner == group || IsRecord(owner) {
 			continue
 		}

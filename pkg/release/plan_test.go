@@ -131,7 +131,7 @@ func TestAConfirmedActionSurvivesALostRace(t *testing.T) {
 // read is read again.
 func TestReadersAreNotDisturbedByAddresses(t *testing.T) {
 	for name, read := range map[string]func(w *world) error{
-		"plan":     func(w *world) error { _, err := w.service.Plan(context.Background(), prod, ""); return err },
+		"plan":     func(w *world) error { _, err := w.service.Plan(context.Background(), prod, "", 0); return err },
 		"snapshot": func(w *world) error { _, err := w.service.Snapshot(context.Background(), prod); return err },
 	} {
 		w := running(t)
@@ -186,7 +186,7 @@ func TestANamespaceMayServeBothTheProjectAndItsApps(t *testing.T) {
 func TestWhatIsMissingIsNotFound(t *testing.T) {
 	w := newShop(t)
 	for _, ask := range []func() error{
-		func() error { _, err := w.service.Plan(t.Context(), test, ""); return err },
+		func() error { _, err := w.service.Plan(t.Context(), test, "", 0); return err },
 		func() error { _, err := w.try(intent.Instantiate, test, ""); return err },
 		func() error { _, err := w.service.Snapshot(t.Context(), test); return err },
 		func() error { _, err := w.service.Events(t.Context(), test); return err },

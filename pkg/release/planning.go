@@ -20,10 +20,11 @@ import (
 )
 
 // Plan tells what an action would do to a group, and changes nothing. An empty
-// action means instantiate when nothing is current, else update.
-func (s *Service) Plan(ctx context.Context, owner intent.Path, action intent.Action) (intent.Plan, error) {
+// action means instantiate when nothing is current, else update. to is the
+// revision of a rollback, 0 for the one before the current.
+func (s *Service) Plan(ctx context.Context, owner intent.Path, action intent.Action, to int64) (intent.Plan, error) {
 	return undisturbed(owner, func() (intent.Plan, error) {
-		p, err := s.propose(ctx, owner, action)
+		p, err := s.propose(ctx, owner, request{action: action, to: to})
 		return p.view, err
 	})
 }
@@ -31,18 +32,19 @@ func (s *Service) Plan(ctx context.Context, owner intent.Path, action intent.Act
 // proposal is an action thought through: the release that it would make, and
 // how the clusters' objects would change.
 type proposal struct {
-	action    intent.Action
+	request
 	lifecycle Lifecycle
 	draft     *draft
 	view      intent.Plan
+	message   string // of the event, when it is accepted
 }
 
-func (s *Service) propose(ctx context.Context, owner intent.Path, action intent.Action) (*proposal, error) {
+func (s *Service) propose(ctx context.Context, owner intent.Path, r request) (*proposal, error) {
 	in, err := s.gather(ctx, owner)
 	if err != nil {
 		return &proposal{}, err
 	}
-	p := &proposal{action: action}
+	p := &proposal{request: r}
 	if p.lifecycle, err = s.lifecycle(ctx, owner, in.owner.UID); err != nil {
 		return p, err
 	}
@@ -52,15 +54,22 @@ func (s *Service) propose(ctx context.Context, owner intent.Path, action intent.
 			p.action = intent.Update
 		}
 	}
-	if p.draft, err = s.draft(ctx, in); err != nil {
+	if p.action == intent.Rollback {
+		err = s.recall(ctx, p, in)
+	} else {
+		p.draft, err = s.draft(ctx, in)
+	}
+	if err != nil {
 		return p, err
 	}
 	if p.action == intent.Terminate {
 		p.draft.errors, p.draft.warnings = nil, nil
 	}
-	changes, err := s.changes(ctx, p)
-	if err != nil {
-		return p, err
+	var changes []bundle.Change
+	if p.draft.group.Path != "" {
+		if changes, err = s.changes(ctx, p); err != nil {
+			return p, err
+		}
 	}
 	p.view = view(p, changes)
 	return p, nil
@@ -250,8 +259,8 @@ func objectChange(c bundle.Change) intent.ObjectChange {
 // names follow from addresses as well, and are left out.
 func token(p *proposal, v intent.Plan) string {
 	hash := sha256.New()
-	fmt.Fprintln(hash, p.action, p.lifecycle.Seq, p.lifecycle.Wanted)
-	for _, i := range p.draft.inputs {
+	fmt.Fprintln(hash, p.action, p.to, p.lifecycle.Seq, p.lifecycle.Wanted)
+	for _, i := range slices.Concat(p.draft.in.list(), p.draft.inputs) {
 		fmt.Fprintln(hash, i.Path, i.UID, i.Revision)
 	}
 	for _, o := range v.Objects {

@@ -1,7 +1,7 @@
 // Package release freezes intents into releases and brings them to the
 // clusters' app contexts.
 //
-// A request (instantiate, update, terminate) reads all inputs, plans, and
+// A request (instantiate, update, rollback, terminate) reads all inputs, plans, and
 // swaps the owner's Lifecycle document to a new immutable release; it is
 // accepted then. What follows is done by Steps, again and again until the
 // owner's app context says what its release says: a step reads the lifecycle,
@@ -13,6 +13,7 @@ package release
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/address"
@@ -31,6 +32,7 @@ type Options struct {
 	Ledger            *ledger.Ledger
 	Observed          *observed.Store
 	Peek              func(ctx context.Context, service address.Service) (*address.Observation, error) // a live look for plans; nil: none
+	NamespaceHolder   func(ctx context.Context, namespace string) (project string, err error)          // whose namespace it is, empty for none's; nil: not asked
 	Installation      string                                                                           // generated id
 	ControllerCluster *intent.ClusterRef                                                               // the server's default home of external-dns
 	ImageRegistry     string                                                                           // replaces registry.k8s.io in default images
@@ -42,6 +44,9 @@ type Options struct {
 type Service struct {
 	Options
 	nudge chan intent.Path // owners that a request has just changed
+
+	sweeping  sync.Mutex
+	unclaimed map[string]time.Time // by context id: since when no lifecycle was seen to point to a release
 }
 
 // New makes a Service.

@@ -101,13 +101,20 @@ func (s *Service) leave(ctx context.Context, group intent.Path, l Lifecycle) (Li
 	l.Draining = without(append(slices.Clone(l.Draining), l.Leaving...), l.Uses)
 	l.Refs = slices.DeleteFunc(slices.Clone(l.Refs), l.leaves)
 	l.Leaving, l.Failure = nil, ""
-	for len(l.History) > keptReleases {
-		if err := s.dropRelease(ctx, l.History[0].ContextID); err != nil {
+	var old []Past
+	if extra := len(l.History) - keptReleases; extra > 0 {
+		old, l.History = l.History[:extra], l.History[extra:]
+	}
+	l, err := s.swap(ctx, group, l)
+	if err != nil {
+		return l, err
+	}
+	for _, past := range old {
+		if err := s.dropRelease(ctx, past.ContextID); err != nil {
 			return l, err
 		}
-		l.History = l.History[1:]
 	}
-	return s.swap(ctx, group, l)
+	return l, nil
 }
 
 // leaves says whether the group relied on a record that it no longer uses. The

@@ -369,7 +369,7 @@ func (w *world) state(group intent.Path) intent.State {
 
 func (w *world) plan(group intent.Path, action intent.Action) intent.Plan {
 	w.Helper()
-	plan, err := w.service.Plan(context.Background(), group, action)
+	plan, err := w.service.Plan(context.Background(), group, action, 0)
 	require.NoError(w, err)
 	return plan
 }

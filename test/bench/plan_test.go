@@ -44,7 +44,7 @@ func BenchmarkPlan(b *testing.B) {
 		b.Run(fmt.Sprintf("request/names=%d", names), func(b *testing.B) {
 			service := serviceWith(b, names)
 			for b.Loop() {
-				planned, err := service.Plan(b.Context(), group, intent.Instantiate)
+				planned, err := service.Plan(b.Context(), group, intent.Instantiate, 0)
 				require.NoError(b, err)
 				require.Empty(b, planned.Errors)
 				require.Len(b, planned.Names, names)

@@ -1,0 +1,79 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+)
+
+// Sweep removes the releases that no lifecycle points to: those of requests
+// that died before they were accepted. A request writes its release before it
+// is accepted, so one goes only when this Service has found it unclaimed twice,
+// at least age apart; age is longer than any request takes.
+func (s *Service) Sweep(ctx context.Context, age time.Duration) error {
+	stored, err := s.storedReleases(ctx)
+	if err != nil {
+		return err
+	}
+	claimed, err := s.claimedReleases(ctx)
+	if err != nil {
+		return err
+	}
+	s.sweeping.Lock()
+	defer s.sweeping.Unlock()
+	now := s.Now()
+	unclaimed := map[string]time.Time{}
+	for id := range stored {
+		since, known := s.unclaimed[id]
+		switch {
+		case claimed[id]:
+		case !known:
+			unclaimed[id] = now
+		case now.Sub(since) < age:
+			unclaimed[id] = since
+		default:
+			if err := s.dropRelease(ctx, id); err != nil {
+				return err
+			}
+		}
+	}
+	s.unclaimed = unclaimed
+	return nil
+}
+
+// storedReleases are the context ids under which releases are stored.
+func (s *Service) storedReleases(ctx context.Context) (map[string]bool, error) {
+	items, _, err := s.KV.Range(ctx, kv.Range{Prefix: releasePrefix, KeysOnly: true})
+	ids := map[string]bool{}
+	for _, item := range items {
+		id, _, _ := strings.Cut(strings.TrimPrefix(item.Key, releasePrefix), "/")
+		ids[id] = true
+	}
+	return ids, err
+}
+
+// claimedReleases are the context ids that lifecycles point to.
+func (s *Service) claimedReleases(ctx context.Context) (map[string]bool, error) {
+	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
+	if err != nil {
+		return nil, err
+	}
+	ids := map[string]bool{}
+	for _, doc := range page.Items {
+		if IsRecord(ownerOf(doc.Path)) {
+			continue
+		}
+		var l Lifecycle
+		if err := json.Unmarshal(doc.Body, &l); err != nil {
+			return nil, err
+		}
+		for _, past := range l.kept() {
+			ids[past.ContextID] = true
+		}
+	}
+	return ids, nil
+}
