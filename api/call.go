@@ -88,8 +88,10 @@ func (e *edge) accept(w http.ResponseWriter, r *http.Request, op *operation) (*c
 		return nil, err
 	}
 	noteOf(r.Context()).actor = c.actor
-	if c.query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
-		return nil, &intent.Error{Code: intent.Invalid, Detail: "the query is not escaped as a URL should be", Err: err}
+	if !op.anyQuery {
+		if c.query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
+			return nil, &intent.Error{Code: intent.Invalid, Detail: "the query is not escaped as a URL should be", Err: err}
+		}
 	}
 	if err := op.checkParameters(c); err != nil {
 		return nil, err

@@ -1,8 +1,11 @@
 package api_test
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -11,57 +14,138 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// concrete is a path template with its parameters' examples, and the query of
-// the operation's examples.
-func concrete(template string, item *openapi3.PathItem) string {
-	for _, p := range item.Parameters {
-		example, _ := p.Value.Example.(string)
-		template = strings.ReplaceAll(template, "{"+p.Value.Name+"}", example)
-	}
-	return template
+// described is an operation of the document and where it is found.
+type described struct {
+	*openapi3.Operation
+	method, template string
+	parameters       []*openapi3.Parameter // of the path and its own
 }
 
-// success is the documented status that is not an error.
-func success(operation *openapi3.Operation) []string {
-	codes := slices.Collect(maps.Keys(operation.Responses.Map()))
-	return slices.DeleteFunc(codes, func(code string) bool { return code[0] != '2' })
-}
-
-func TestEveryOperationsExampleIsSentAndAccepted(t *testing.T) {
-	w := newWorld(t).fill("")
-	sent := map[string]bool{}
-	for template, item := range w.doc.Paths.Map() {
+// inOrder lists the operations such that each finds what the others' examples
+// made: what creates first, then all others, then what deletes, children first.
+func inOrder(doc *openapi3.T) []described {
+	var list []described
+	for template, item := range doc.Paths.Map() {
 		for method, operation := range item.Operations() {
-			if method == http.MethodDelete || strings.HasPrefix(operation.OperationID, "create") {
-				continue
+			d := described{Operation: operation, method: method, template: template}
+			for _, ref := range slices.Concat(item.Parameters, operation.Parameters) {
+				d.parameters = append(d.parameters, ref.Value)
 			}
-			var body any
-			if operation.RequestBody != nil {
-				for _, example := range operation.RequestBody.Value.Content.Get("application/json").Examples {
-					body = example.Value.Value
-				}
-			}
-			answer := w.send(method, concrete(template, item), body)
-			require.Less(t, answer.Code, 300, "%s: %s", operation.OperationID, answer.Body)
-			sent[operation.OperationID] = true
+			list = append(list, d)
 		}
 	}
-	resources := rows()
-	for _, r := range slices.Backward(resources) {
-		w.send(http.MethodDelete, r.item, nil).want(http.StatusNoContent)
-		sent["delete"+r.one], sent["create"+r.one] = true, true // created by fill
+	place := func(d described) int {
+		at := slices.IndexFunc(rows(), func(r row) bool { return d.OperationID == "create"+r.one || d.OperationID == "delete"+r.one })
+		switch {
+		case d.method == http.MethodDelete:
+			return len(rows()) + 1 - at
+		case at >= 0:
+			return at - len(rows())
+		}
+		return 0
 	}
-	for id, operation := range operations(w.doc) {
-		require.True(t, sent[id], "no example of %s is sent", id)
-		require.NotEmpty(t, success(operation), "%s has no successful answer", id)
+	slices.SortFunc(list, func(a, b described) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.OperationID, b.OperationID))
+	})
+	return list
+}
+
+// target is the operation's path with its parameters' examples. With asked
+// they include those of the query.
+func (d described) target(asked bool) string {
+	path, query := d.template, url.Values{}
+	for _, p := range d.parameters {
+		switch p.In {
+		case openapi3.ParameterInPath:
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", fmt.Sprint(p.Example))
+		case openapi3.ParameterInQuery:
+			query.Set(p.Name, fmt.Sprint(p.Example))
+		}
+	}
+	if asked && len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	return path
+}
+
+// bodies are the examples of the operation's body, by name; a nil one when it
+// takes none.
+func (d described) bodies() []any {
+	if d.RequestBody == nil {
+		return []any{nil}
+	}
+	examples := d.RequestBody.Value.Content.Get("application/json").Examples
+	var all []any
+	for _, name := range slices.Sorted(maps.Keys(examples)) {
+		all = append(all, examples[name].Value.Value)
+	}
+	return all
+}
+
+// header are the examples of the operation's preconditions that hold: If-Match
+// for what exists, If-None-Match for what does not.
+func (d described) header() []string {
+	var header []string
+	for _, p := range d.parameters {
+		if p.In == openapi3.ParameterInHeader && p.Name != "If-None-Match" {
+			header = append(header, p.Name, fmt.Sprint(p.Example))
+		}
+	}
+	return header
+}
+
+// TestEveryOperationsExampleIsSentAndAccepted sends the example of every
+// operation, of GET too, to a server whose documents are these examples: its
+// path, its query, its header and each of its bodies.
+func TestEveryOperationsExampleIsSentAndAccepted(t *testing.T) {
+	w := newWorld(t)
+	for _, d := range inOrder(w.doc) {
+		if d.method == http.MethodDelete {
+			continue
+		}
+		require.NotEmpty(t, d.bodies(), "%s has no example of its body", d.OperationID)
+		for _, body := range d.bodies() {
+			answer := w.send(d.method, d.target(true), body, d.header()...)
+			require.Less(t, answer.Code, http.StatusMultipleChoices, "%s: %s %s", d.OperationID, answer.request, answer.Body)
+		}
+		if strings.Contains(d.target(true), "?") {
+			answer := w.send(d.method, d.target(false), d.bodies()[0])
+			require.Less(t, answer.Code, http.StatusMultipleChoices, "%s without its query: %s", d.OperationID, answer.Body)
+		}
+	}
+}
+
+func TestTheExamplesOfDeleteDeleteWhatTheOthersCreate(t *testing.T) {
+	w := newWorld(t).fill("")
+	for _, d := range inOrder(w.doc) {
+		if d.method == http.MethodDelete {
+			w.send(d.method, d.target(true), nil, d.header()...).want(http.StatusNoContent)
+		}
+	}
+	for _, collection := range []string{"/v2/projects", "/v2/cluster-providers"} {
+		require.Empty(t, w.send(http.MethodGet, collection, nil).want(http.StatusOK).json()["items"])
+	}
+}
+
+func TestTheExamplesOfPreconditionsHold(t *testing.T) {
+	for _, d := range inOrder(newWorld(t).doc) {
+		if d.method != http.MethodPut {
+			continue
+		}
+		one := strings.TrimPrefix(d.OperationID, "put")
+		w := newWorld(t).fill(one)
+		w.send(d.method, d.target(true), d.bodies()[0], "If-None-Match", "*").want(http.StatusCreated)
+		w.send(d.method, d.target(true), d.bodies()[0], "If-None-Match", "*").want(http.StatusPreconditionFailed)
+		w.send(d.method, d.target(true), d.bodies()[0], d.header()...).want(http.StatusOK)
 	}
 }
 
 func TestEveryParameterHasAnExampleThatItsSchemaAccepts(t *testing.T) {
-	w := newWorld(t)
-	for name, ref := range w.doc.Components.Parameters {
-		require.NotNil(t, ref.Value.Example, name)
-		require.NoError(t, ref.Value.Schema.Value.VisitJSON(ref.Value.Example), name)
+	for _, d := range inOrder(newWorld(t).doc) {
+		for _, p := range d.parameters {
+			require.NotNil(t, p.Example, "%s: parameter %s has no example", d.OperationID, p.Name)
+			require.NoError(t, p.Schema.Value.VisitJSON(p.Example), "%s: parameter %s", d.OperationID, p.Name)
+		}
 	}
 }
 
@@ -70,11 +154,10 @@ func TestEveryOperationTellsItsErrorsAndItsExample(t *testing.T) {
 	for id, operation := range operations(w.doc) {
 		require.NotEmpty(t, operation.Summary, id)
 		require.NotEmpty(t, operation.Description, id)
+		require.Contains(t, strings.Join(slices.Collect(maps.Keys(operation.Responses.Map())), " "), "20", "%s has no successful answer", id)
 		for code, response := range operation.Responses.Map() {
 			for media, content := range response.Value.Content {
-				if code[0] == '2' {
-					require.True(t, len(content.Examples) > 0 || content.Example != nil, "%s %s %s has no example", id, code, media)
-				}
+				require.True(t, len(content.Examples) > 0 || content.Example != nil, "%s %s %s has no example", id, code, media)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"net/http"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
@@ -9,9 +10,9 @@ import (
 // operation is one operation of the document, ready to be called.
 type operation struct {
 	id         string
-	route      string
 	public     bool // needs no token
 	role       role
+	anyQuery   bool                  // does not look at the query
 	parameters []*openapi3.Parameter // of the path and of the query
 	body       *openapi3.Schema      // nil: takes none
 	handle     handler
@@ -19,7 +20,8 @@ type operation struct {
 
 // newOperation reads what the edge needs of an operation's description.
 func newOperation(doc *openapi3.T, route string, described *openapi3.Operation, handle handler) (*operation, error) {
-	op := &operation{id: described.OperationID, route: route, handle: handle}
+	op := &operation{id: described.OperationID, handle: handle}
+	op.anyQuery = described.Responses.Status(http.StatusBadRequest) == nil // it cannot say what is wrong with it
 	if described.Security != nil && len(*described.Security) == 0 {
 		op.public = true
 	} else {

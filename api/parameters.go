@@ -31,11 +31,9 @@ func (op *operation) checkParameters(c *call) error {
 			}
 		}
 	}
-	if strings.HasPrefix(op.route, "/v2/") {
-		for _, name := range slices.Sorted(maps.Keys(c.query)) {
-			if !slices.Contains(known, name) {
-				wrong = append(wrong, "unknown query parameter "+strconv.Quote(clip(name))+suggestion(name, known))
-			}
+	for _, name := range slices.Sorted(maps.Keys(c.query)) {
+		if !slices.Contains(known, name) {
+			wrong = append(wrong, "unknown query parameter "+strconv.Quote(clip(name))+suggestion(name, known))
 		}
 	}
 	if len(wrong) == 0 {

@@ -260,3 +260,13 @@ func TestAPutWithoutTheSecretKeepsIt(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, before, after)
 }
+
+// TestWhatNeedsNoQueryTakesAny: load balancers and browsers add what they like.
+func TestWhatNeedsNoQueryTakesAny(t *testing.T) {
+	w := newWorld(t)
+	for _, path := range []string{"/healthz", "/readyz", "/version", "/metrics", "/v2/openapi.yaml"} {
+		for _, query := range []string{"?v=2", "?a;b", "?%zz", "?"} {
+			w.send(http.MethodGet, path+query, nil).want(http.StatusOK)
+		}
+	}
+}

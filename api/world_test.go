@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -188,9 +190,9 @@ func operations(doc *openapi3.T) map[string]*openapi3.Operation {
 // example is a copy of the resource's example in the document.
 func (w *world) example(r row) map[string]any {
 	w.t.Helper()
-	media := operations(w.doc)["create"+r.one].RequestBody.Value.Content.Get("application/json")
-	for _, example := range media.Examples {
-		raw, err := json.Marshal(example.Value.Value)
+	examples := operations(w.doc)["create"+r.one].RequestBody.Value.Content.Get("application/json").Examples
+	for _, name := range slices.Sorted(maps.Keys(examples)) {
+		raw, err := json.Marshal(examples[name].Value.Value)
 		require.NoError(w.t, err)
 		var object map[string]any
 		require.NoError(w.t, json.Unmarshal(raw, &object))

@@ -5,9 +5,13 @@ package apitest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -22,31 +26,38 @@ type Reporter interface {
 
 // Checker checks responses. It is safe for concurrent use.
 type Checker struct {
-	doc     *openapi3.T
-	report  Reporter
-	checked atomic.Int64
+	doc       *openapi3.T
+	templates []string // of the paths, in the order in which they are tried
+	report    Reporter
+	checked   atomic.Int64
 }
 
-// New makes a Checker against doc, which it only reads; see openapi.Load.
+// New makes a Checker against doc, which it only reads; see openapi.Load. What
+// [Checker.Wrap] finds goes to report.
 func New(report Reporter, doc *openapi3.T) *Checker {
-	return &Checker{doc: doc, report: report}
+	return &Checker{doc: doc, templates: doc.Paths.InMatchingOrder(), report: report}
 }
 
 // Checked is how many responses were checked.
 func (c *Checker) Checked() int64 { return c.checked.Load() }
 
-// Wrap is the handler with each of its responses checked: its status must be
-// documented for the operation, and its content type, header and body must be
-// what the document says.
+// Response is what was answered to a request.
+type Response struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Wrap is the handler with each of its responses checked.
 func (c *Checker) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		method, path := r.Method, r.URL.EscapedPath()
 		copied := &copier{ResponseWriter: w, status: http.StatusOK}
 		next.ServeHTTP(copied, r)
-		c.checked.Add(1)
-		if err := c.check(method, path, copied); err != nil {
+		got := Response{Status: copied.status, Header: copied.Header(), Body: copied.body.Bytes()}
+		if err := c.Check(method, path, got); err != nil {
 			c.report.Helper()
-			c.report.Errorf("%s %s answered %d: %v\n%s", method, path, copied.status, err, copied.body.Bytes())
+			c.report.Errorf("%s %s answered %d: %v\n%s", method, path, got.Status, err, got.Body)
 		}
 	})
 }
@@ -68,40 +79,68 @@ func (c *copier) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-func (c *Checker) check(method, path string, got *copier) error {
+// Operation is the operation that a request calls; nil when there is none.
+// HEAD is GET. path is the request's, escaped.
+func (c *Checker) Operation(method, path string) *openapi3.Operation {
+	item := c.find(path)
+	if item == nil {
+		return nil
+	}
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	item := c.find(path)
-	var operation *openapi3.Operation
-	if item != nil {
-		operation = item.GetOperation(method)
-	}
+	return item.Operations()[method]
+}
+
+// Check tells what about a response is not as documented, nil for nothing: its
+// status must be documented for the operation, and its content type, header
+// and body must be what the document says. path is the request's, escaped.
+func (c *Checker) Check(method, path string, got Response) error {
+	c.checked.Add(1)
+	item, operation := c.find(path), c.Operation(method, path)
 	switch {
 	case item == nil:
-		return c.checkMissing(got, http.StatusNotFound)
+		return c.checkMissing(method, got, http.StatusNotFound)
 	case operation == nil && method == http.MethodOptions:
-		return nil
+		return checkAllow(item, got)
 	case operation == nil:
-		return c.checkMissing(got, http.StatusMethodNotAllowed)
+		if err := c.checkMissing(method, got, http.StatusMethodNotAllowed); err != nil {
+			return err
+		}
+		return checkAllow(item, got)
 	}
-	documented := operation.Responses.Status(got.status)
+	documented := operation.Responses.Status(got.Status)
 	if documented == nil {
 		return fmt.Errorf("the status is not documented for %s", operation.OperationID)
 	}
-	if err := c.checkHeader(documented.Value, got.Header()); err != nil {
+	if err := c.checkHeader(documented.Value, got.Header); err != nil {
 		return err
 	}
-	return c.checkBody(documented.Value.Content, got)
+	return c.checkBody(documented.Value.Content, method, got)
 }
 
 // checkMissing checks what is answered where there is no operation.
-func (c *Checker) checkMissing(got *copier, want int) error {
+func (c *Checker) checkMissing(method string, got Response, want int) error {
 	tooMany := http.StatusTooManyRequests // anywhere
-	if got.status != want && got.status != tooMany {
+	if got.Status != want && got.Status != tooMany {
 		return fmt.Errorf("want %d: there is no such operation", want)
 	}
-	return c.checkBody(c.doc.Components.Responses["NotFound"].Value.Content, got)
+	return c.checkBody(c.doc.Components.Responses["NotFound"].Value.Content, method, got)
+}
+
+// checkAllow checks that Allow names the methods of a path.
+func checkAllow(item *openapi3.PathItem, got Response) error {
+	if got.Status == http.StatusTooManyRequests {
+		return nil
+	}
+	want := slices.Sorted(maps.Keys(item.Operations()))
+	allowed := strings.Split(got.Header.Get("Allow"), ", ")
+	for _, method := range want {
+		if !slices.Contains(allowed, method) {
+			return fmt.Errorf("the header field Allow is %q, without %s", got.Header.Get("Allow"), method)
+		}
+	}
+	return nil
 }
 
 func (c *Checker) checkHeader(response *openapi3.Response, header http.Header) error {
@@ -122,14 +161,15 @@ func (c *Checker) checkHeader(response *openapi3.Response, header http.Header) e
 	return nil
 }
 
-func (c *Checker) checkBody(content openapi3.Content, got *copier) error {
+// checkBody checks a body, which an answer to HEAD may lack.
+func (c *Checker) checkBody(content openapi3.Content, method string, got Response) error {
 	if len(content) == 0 {
-		if got.body.Len() > 0 {
+		if len(got.Body) > 0 {
 			return fmt.Errorf("a body is not documented")
 		}
 		return nil
 	}
-	name, _, err := mime.ParseMediaType(got.Header().Get("Content-Type"))
+	name, _, err := mime.ParseMediaType(got.Header.Get("Content-Type"))
 	if err != nil {
 		return err
 	}
@@ -137,14 +177,17 @@ func (c *Checker) checkBody(content openapi3.Content, got *copier) error {
 	if !ok {
 		return fmt.Errorf("the content type %s is not documented", name)
 	}
-	if !strings.HasSuffix(name, "json") {
+	if !strings.HasSuffix(name, "json") || method == http.MethodHead && len(got.Body) == 0 {
 		return nil
 	}
-	decoder := json.NewDecoder(&got.body)
+	decoder := json.NewDecoder(bytes.NewReader(got.Body))
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
 		return err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("the body goes on after its JSON value")
 	}
 	return media.Schema.Value.VisitJSON(value, openapi3.VisitAsResponse(), openapi3.MultiErrors(), openapi3.EnableFormatValidation())
 }
@@ -156,9 +199,9 @@ func (c *Checker) find(path string) *openapi3.PathItem {
 	if len(segments) >= spelled && segments[1] == "v2" && segments[2] == "project" {
 		segments[2] = "projects"
 	}
-	for template, item := range c.doc.Paths.Map() {
+	for _, template := range c.templates {
 		if fits(strings.Split(template, "/"), segments) {
-			return item
+			return c.doc.Paths.Value(template)
 		}
 	}
 	return nil

@@ -402,7 +402,7 @@ type ClusterDNS struct {
 type ClusterList struct {
 	// Continue Where the page ended, for `?continue=`; absent on the last page.
 	//
-	// Example: c2hvcA
+	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
 
 	// Items Ordered by name.
@@ -422,7 +422,7 @@ type ClusterProvider struct {
 type ClusterProviderList struct {
 	// Continue Where the page ended, for `?continue=`; absent on the last page.
 	//
-	// Example: c2hvcA
+	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
 
 	// Items Ordered by name.
@@ -455,7 +455,7 @@ type ClusterReference struct {
 type ClusterReferenceList struct {
 	// Continue Where the page ended, for `?continue=`; absent on the last page.
 	//
-	// Example: c2hvcA
+	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
 
 	// Items Ordered by name.
@@ -524,7 +524,7 @@ type CompositeApp struct {
 type CompositeAppList struct {
 	// Continue Where the page ended, for `?continue=`; absent on the last page.
 	//
-	// Example: c2hvcA
+	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
 
 	// Items Ordered by name.
@@ -567,7 +567,7 @@ type ConditionType string
 
 // Continue Where the page ended, for `?continue=`; absent on the last page.
 //
-// Example: c2hvcA
+// Example: MXNob3A
 type Continue = string
 
 // Credential One secret, as a variable or a file, with its value inline or in a Secret.
@@ -602,7 +602,7 @@ type DNSIntent struct {
 type DNSIntentList struct {
 	// Continue Where the page ended, for `?continue=`; absent on the last page.
 	//
-	// Example: c2hvcA
+	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
 
 	// Items Ordered by name.
@@ -669,7 +669,7 @@ type DNSUpdateRecord struct {
 type DNSUpdateRecordList struct {
 	// Continue Where the page ended, for `?continue=`; absent on the last page.
 	//
-	// Example: c2hvcA
+	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
 
 	// Items Ordered by name.
@@ -785,7 +785,7 @@ type DeploymentIntentGroup struct {
 type DeploymentIntentGroupList struct {
 	// Continue Where the page ended, for `?continue=`; absent on the last page.
 	//
-	// Example: c2hvcA
+	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
 
 	// Items Ordered by name.
@@ -921,7 +921,7 @@ type KVPairs struct {
 type KVPairsList struct {
 	// Continue Where the page ended, for `?continue=`; absent on the last page.
 	//
-	// Example: c2hvcA
+	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
 
 	// Items Ordered by name.
@@ -981,7 +981,7 @@ type LogicalCloud struct {
 type LogicalCloudList struct {
 	// Continue Where the page ended, for `?continue=`; absent on the last page.
 	//
-	// Example: c2hvcA
+	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
 
 	// Items Ordered by name.
@@ -1194,7 +1194,7 @@ type Project struct {
 type ProjectList struct {
 	// Continue Where the page ended, for `?continue=`; absent on the last page.
 	//
-	// Example: c2hvcA
+	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
 
 	// Items Ordered by name.
@@ -1446,7 +1446,7 @@ type TrafficGroupIntent struct {
 type TrafficGroupIntentList struct {
 	// Continue Where the page ended, for `?continue=`; absent on the last page.
 	//
-	// Example: c2hvcA
+	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
 
 	// Items Ordered by name.

@@ -1,0 +1,258 @@
+package requests
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/api/apitest"
+	"github.com/signpost-dns/signpost/openapi"
+	"github.com/signpost-dns/signpost/test/e2e/fixture"
+)
+
+// settings say how much is asked, and from which seed: by default what a build
+// has time for, and always the same.
+func settings(t *testing.T) (count int, seed uint64) {
+	count, seed = 10_000, 1
+	var err error
+	if text := os.Getenv("SIGNPOST_REQUESTS"); text != "" {
+		count, err = strconv.Atoi(text)
+		require.NoError(t, err, "SIGNPOST_REQUESTS")
+	}
+	switch text := os.Getenv("SIGNPOST_REQUESTS_SEED"); text {
+	case "":
+	case "random":
+		seed = rand.Uint64()
+	default:
+		seed, err = strconv.ParseUint(text, 10, 64)
+		require.NoError(t, err, "SIGNPOST_REQUESTS_SEED")
+	}
+	return count, seed
+}
+
+// conversation is a generator that talks to a server.
+type conversation struct {
+	*testing.T
+	generator *Generator
+	checker   *apitest.Checker
+	server    *fixture.Signpost
+	base      string
+	client    *http.Client
+	statuses  map[string]map[int]int // by operation
+}
+
+// begin starts a server, the real program on its embedded store.
+func begin(t *testing.T, seed uint64) *conversation {
+	doc, err := openapi.Load()
+	require.NoError(t, err)
+	program, err := fixture.Build(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	server, err := fixture.NewSignpost(program, t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(server.Kill)
+	require.NoError(t, server.Start(t.Context()))
+	base, err := server.URL()
+	require.NoError(t, err)
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &conversation{
+		T: t, generator: New(doc, seed), checker: apitest.New(t, doc),
+		server: server, base: base, client: client, statuses: map[string]map[int]int{},
+	}
+}
+
+// say sends a request and judges the answer.
+func (c *conversation) say(r Request) apitest.Response {
+	got, err := r.Send(c.Context(), c.client, c.base)
+	if err != nil {
+		c.complain(r, got, fmt.Errorf("no answer: %w", err))
+		return got
+	}
+	if err := c.judge(r, got); err != nil {
+		c.complain(r, got, err)
+	}
+	return got
+}
+
+func (c *conversation) complain(r Request, got apitest.Response, err error) {
+	c.Helper()
+	c.Errorf("%s request: %v\n%s\n%d %s", r.Kind, err, clip(r.Curl(c.base)), got.Status, clip(string(got.Body)))
+	if !c.server.Running() {
+		c.Fatal(c.server.Tail(40))
+	}
+}
+
+// judge tells what is wrong with an answer.
+func (c *conversation) judge(r Request, got apitest.Response) error {
+	if got.Status >= http.StatusInternalServerError {
+		return fmt.Errorf("a failure of the server")
+	}
+	path, err := r.Path()
+	if err != nil { // no HTTP, so nobody but the HTTP server answers
+		if got.Status != http.StatusBadRequest {
+			return fmt.Errorf("want 400 for what is no HTTP: %w", err)
+		}
+		return nil
+	}
+	id := "none"
+	if operation := c.checker.Operation(r.Method, path); operation != nil {
+		id = operation.OperationID
+	}
+	if c.statuses[id] == nil {
+		c.statuses[id] = map[int]int{}
+	}
+	c.statuses[id][got.Status]++
+	if got.Status == http.StatusCreated {
+		c.generator.Remember(got.Header.Get("Location"))
+	}
+	if err := c.checker.Check(r.Method, path, got); err != nil {
+		return err
+	}
+	if r.Kind == NearlyValid {
+		return judgeMistake(r.Wrong, got)
+	}
+	return nil
+}
+
+// judgeMistake holds the answer to a single mistake to its place: it must name
+// the mistake's pointer, or one that leads there or begins there.
+func judgeMistake(pointer string, got apitest.Response) error {
+	var problem struct {
+		Errors []struct{ Pointer, Detail string }
+	}
+	if err := json.Unmarshal(got.Body, &problem); err != nil || got.Status != http.StatusBadRequest {
+		return fmt.Errorf("want 400 for the mistake at %s", pointer)
+	}
+	for _, e := range problem.Errors {
+		leads := e.Pointer != "" && strings.HasPrefix(pointer+"/", e.Pointer+"/")
+		begins := strings.HasPrefix(e.Pointer+"/", pointer+"/")
+		if e.Detail != "" && (leads || begins) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the mistake at %s is not named", pointer)
+}
+
+func clip(text string) string {
+	const longest = 3000
+	if len(text) > longest {
+		return text[:longest] + "…"
+	}
+	return text
+}
+
+// restore creates the examples of all resources, or puts them back as they
+// were, whatever order they need. It answers those that cannot be.
+func (c *conversation) restore() []Request {
+	waiting := c.generator.Examples()
+	for before := len(waiting) + 1; len(waiting) < before; {
+		before = len(waiting)
+		waiting = slices.DeleteFunc(waiting, c.restored)
+	}
+	return waiting
+}
+
+// restored sends the request that creates an example or, where it exists, the
+// one that replaces it.
+func (c *conversation) restored(r Request) bool {
+	switch c.say(r).Status {
+	case http.StatusCreated:
+		return true
+	case http.StatusConflict:
+		r.Method, r.Target = http.MethodPut, itemOf(c, r)
+		return c.say(r).Status == http.StatusOK
+	}
+	return false
+}
+
+// clear deletes the examples of all resources, and answers those that cannot be.
+func (c *conversation) clear() []Request {
+	waiting := c.generator.Examples()
+	for before := len(waiting) + 1; len(waiting) < before; {
+		before = len(waiting)
+		waiting = slices.DeleteFunc(waiting, func(r Request) bool {
+			got := c.say(Request{Kind: Valid, Method: http.MethodDelete, Target: itemOf(c, r), Header: http.Header{}})
+			return got.Status == http.StatusNoContent
+		})
+	}
+	return waiting
+}
+
+// itemOf is the path of what a request creates.
+func itemOf(t require.TestingT, r Request) string {
+	var body struct {
+		Metadata struct{ Name string }
+		Spec     struct{ CompositeAppVersion string }
+	}
+	require.NoError(t, json.Unmarshal(r.Body, &body))
+	return strings.TrimSuffix(r.Target+"/"+body.Metadata.Name+"/"+body.Spec.CompositeAppVersion, "/")
+}
+
+// TestTenThousandRequestsFromOurOwnOpenAPI: no 5xx, no undocumented status,
+// every response valid, no panic; and afterwards the server is as well as it
+// was before.
+func TestTenThousandRequestsFromOurOwnOpenAPI(t *testing.T) {
+	count, seed := settings(t)
+	t.Logf("SIGNPOST_REQUESTS=%d SIGNPOST_REQUESTS_SEED=%d sends these again", count, seed)
+	c := begin(t, seed)
+	require.Empty(t, c.restore(), "examples that cannot be created")
+	require.Empty(t, c.clear(), "examples that cannot be deleted")
+	const refresh = 250 // requests after which what was deleted or changed is as it was
+	for i := range count {
+		if i%refresh == 0 {
+			c.restore()
+		}
+		c.say(c.generator.Next())
+	}
+	c.remains()
+	c.summary()
+	c.worthwhile()
+}
+
+// remains checks that the server still works, and that it did not complain.
+func (c *conversation) remains() {
+	c.restore()
+	for _, path := range []string{"/healthz", "/readyz", "/v2/projects/shop", "/v2/projects/shop/dns-update-records/lab"} {
+		got := c.say(Request{Kind: Valid, Method: http.MethodGet, Target: path, Header: http.Header{}})
+		require.Equal(c, http.StatusOK, got.Status, path)
+	}
+	log, err := os.ReadFile(c.server.Log)
+	require.NoError(c, err)
+	for line := range strings.Lines(string(log)) {
+		for _, mark := range []string{"panic", "DATA RACE", "fatal error", "level=ERROR"} {
+			require.NotContains(c, line, mark)
+		}
+	}
+}
+
+// worthwhile checks that the requests were worth sending: each operation did
+// what it is for at least once. An action may have found every time that the
+// state of things forbids it.
+func (c *conversation) worthwhile() {
+	for _, op := range c.generator.operations {
+		action := op.method == http.MethodPost && op.RequestBody == nil
+		succeeded := slices.ContainsFunc(slices.Collect(maps.Keys(c.statuses[op.OperationID])), func(status int) bool {
+			return status/100 == 2 || action && status == http.StatusConflict
+		})
+		require.True(c, succeeded, "no request to %s succeeded: %v", op.OperationID, c.statuses[op.OperationID])
+	}
+}
+
+func (c *conversation) summary() {
+	total := map[int]int{}
+	for _, id := range slices.Sorted(maps.Keys(c.statuses)) {
+		c.Logf("%-34s %v", id, c.statuses[id])
+		for status, n := range c.statuses[id] {
+			total[status] += n
+		}
+	}
+	c.Logf("%-34s %v", "all", total)
+}
