@@ -146,6 +146,13 @@ func (d *Directory) Identity(ctx context.Context) (string, error) {
 	return "directory:" + d.name, nil
 }
 
+// Metrics implements Target: there is nobody to ask.
+func (d *Directory) Metrics(context.Context, string, string, int32) (map[string]float64, error) {
+	return nil, errNoPods()
+}
+
+func errNoPods() error { return refused("a directory of manifests runs no pods") }
+
 // place is the object's file, relative to the cluster's directory.
 func place(id bundle.ID) (string, error) {
 	folder := id.Namespace

@@ -194,6 +194,11 @@ func (w *directoryWatches) Service(string, string) (address.Observation, bool) {
 // Deployment implements Watches: whether one runs cannot be seen in a file.
 func (w *directoryWatches) Deployment(string, string) (*Availability, bool) { return nil, false }
 
+// Pods implements Watches: a file runs nothing.
+func (w *directoryWatches) Pods(string, map[string]string) ([]Pod, error) {
+	return nil, errNoPods()
+}
+
 // Trouble implements Watches.
 func (w *directoryWatches) Trouble() error {
 	w.mu.Lock()

@@ -2,7 +2,9 @@ package cluster
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -30,6 +32,7 @@ type entry struct {
 	live         Live
 	offer        *address.Observation
 	availability *Availability
+	pod          *Pod
 }
 
 // feed keeps a picture of one list of an API server: it lists, then watches,
@@ -213,6 +216,19 @@ func (f *feed) look(namespace, name, atLeast string) (e *entry, known bool) {
 		return &found, true
 	}
 	return nil, true
+}
+
+// all answers every entry, or why they are not known.
+func (f *feed) all() ([]entry, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.synced:
+		return slices.Collect(maps.Values(f.entries)), nil
+	case f.trouble != nil:
+		return nil, f.trouble
+	}
+	return nil, &Error{Fault: Unreachable, Message: "not listed yet"}
 }
 
 // older compares resource versions, which count up within one kind of one

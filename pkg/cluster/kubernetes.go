@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
 	appsclient "k8s.io/client-go/kubernetes/typed/apps/v1"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/metadata"
@@ -39,6 +40,7 @@ type Kubernetes struct {
 	options  Options
 	http     *http.Client
 	metadata metadata.Interface
+	dynamic  dynamic.Interface
 	core     coreclient.CoreV1Interface
 	apps     appsclient.AppsV1Interface
 	kinds    *catalogue
@@ -60,6 +62,9 @@ func NewKubernetes(config *rest.Config, options Options) (*Kubernetes, error) {
 	}
 	k := &Kubernetes{options: options, http: client}
 	if k.metadata, err = metadata.NewForConfigAndClient(config, client); err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	if k.dynamic, err = dynamic.NewForConfigAndClient(config, client); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
 	if k.core, err = coreclient.NewForConfigAndClient(config, client); err != nil {

@@ -30,6 +30,7 @@ type Version struct {
 type Live struct {
 	Version
 	Generation  int64 // 0 for kinds that have none
+	Observed    int64 // the generation that external-dns has noted in a DNSEndpoint; 0 for other kinds, and where only requests tell
 	Labels      map[string]string
 	Annotations map[string]string
 	Deleting    bool // a delete was accepted and has not finished
@@ -66,6 +67,10 @@ type Target interface {
 	// nothing but what every namespace is born with.
 	Occupant(ctx context.Context, namespace string) (string, error)
 
+	// Metrics reads the metrics that a pod serves in plain text at /metrics of
+	// a port: the values of counters and gauges by name, summed over labels.
+	Metrics(ctx context.Context, namespace, pod string, port int32) (map[string]float64, error)
+
 	// Watch begins to watch the cluster until ctx ends or Stop is called.
 	Watch(ctx context.Context, notify Notify) Watches
 
@@ -77,12 +82,14 @@ type Target interface {
 type Notify struct {
 	Objects   func() // objects of ours, or whether they can be seen
 	Addresses func() // Services and Deployments of interest
+	Pods      func() // pods of interest, and what external-dns notes of DNSEndpoints
 }
 
 // Interest says what is watched.
 type Interest struct {
 	Kinds      []Kind   // objects of these kinds that carry the installation's label
 	Namespaces []string // all Services of these namespaces
+	Pods       []string // all pods of external-dns in these namespaces
 }
 
 // Watches is what is known of a cluster from watching it. Unknown is never
@@ -104,8 +111,14 @@ type Watches interface {
 	// there is none.
 	Deployment(namespace, name string) (availability *Availability, known bool)
 
+	// Pods answers the pods of a namespace that carry the labels, without those
+	// that are on their way out, the newest first; an error that says why they
+	// are not known.
+	Pods(namespace string, labels map[string]string) ([]Pod, error)
+
 	// Trouble is the first error that keeps a watch from working, nil when
-	// all work or have yet to begin.
+	// all work or have yet to begin. That pods cannot be watched is none: it
+	// keeps nothing from being applied.
 	Trouble() error
 
 	// Stop ends the watches and waits for nothing.

@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
@@ -28,7 +29,7 @@ func (k *Kubernetes) Watch(ctx context.Context, notify Notify) Watches {
 	}
 	return &watches{
 		target: k, begin: begin, stop: stop, notify: notify,
-		kinds: map[Kind]*running{}, namespaces: map[string]*running{},
+		kinds: map[Kind]*running{}, namespaces: map[string]*running{}, pods: map[string]*running{},
 	}
 }
 
@@ -41,6 +42,7 @@ type watches struct {
 	mu         sync.Mutex
 	kinds      map[Kind]*running
 	namespaces map[string]*running
+	pods       map[string]*running
 }
 
 type running struct {
@@ -50,12 +52,15 @@ type running struct {
 
 func deploymentKind() Kind { return Kind{"apps", "Deployment"} }
 
+func endpointKind() Kind { return Kind{"externaldns.k8s.io", "DNSEndpoint"} }
+
 // Follow implements Watches.
 func (w *watches) Follow(interest Interest) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	follow(w, w.kinds, interest.Kinds, w.target.kindFeed)
 	follow(w, w.namespaces, interest.Namespaces, w.target.serviceFeed)
+	follow(w, w.pods, interest.Pods, w.target.podFeed)
 }
 
 func follow[K comparable](w *watches, have map[K]*running, want []K, open func(K, Notify) *feed) {
@@ -157,6 +162,9 @@ func (k *Kubernetes) kindFeed(kind Kind, notify Notify) *feed {
 	if kind == deploymentKind() {
 		return k.deploymentFeed(notify)
 	}
+	if kind == endpointKind() {
+		return k.endpointFeed(notify)
+	}
 	at := func(ctx context.Context) (schema.GroupVersionResource, error) {
 		r, err := k.kinds.find(ctx, kind)
 		return schema.GroupVersionResource{Group: kind.Group, Version: r.version, Resource: r.plural}, err
@@ -207,6 +215,31 @@ func (k *Kubernetes) deploymentFeed(notify Notify) *feed {
 			kept, err := keepLive(object)
 			if d, ok := object.(*appsv1.Deployment); ok {
 				kept.availability = availabilityOf(d)
+			}
+			return kept, err
+		},
+	}
+}
+
+// endpointFeed watches DNSEndpoints whole, for what external-dns notes in
+// their status. Nothing of their content is kept.
+func (k *Kubernetes) endpointFeed(notify Notify) *feed {
+	r, _ := lookup(endpointKind())
+	api := k.dynamic.Resource(schema.GroupVersionResource{Group: endpointKind().Group, Version: r.version, Resource: r.plural})
+	return &feed{
+		notify: func() { notify.Objects(); notify.Pods() },
+		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			options.LabelSelector = k.selector()
+			return api.List(ctx, options)
+		},
+		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			options.LabelSelector = k.selector()
+			return api.Watch(ctx, options)
+		},
+		keep: func(object runtime.Object) (entry, error) {
+			kept, err := keepLive(object)
+			if endpoint, ok := object.(*unstructured.Unstructured); ok {
+				kept.live.Observed, _, _ = unstructured.NestedInt64(endpoint.Object, "status", "observedGeneration")
 			}
 			return kept, err
 		},

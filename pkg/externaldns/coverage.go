@@ -58,6 +58,9 @@ func Covers(provider string, parameters Parameters, host string) bool {
 	return NewCoverage(provider, parameters).Covers(host)
 }
 
+// defaultInterval is external-dns' own.
+const defaultInterval = time.Minute
+
 // Interval is the time between two synchronizations: the parameter, or one
 // minute where it is absent or not right.
 func Interval(parameters Parameters) time.Duration {
@@ -66,7 +69,7 @@ func Interval(parameters Parameters) time.Duration {
 			return interval
 		}
 	}
-	return time.Minute
+	return defaultInterval
 }
 
 // list reads the right items of one parameter.

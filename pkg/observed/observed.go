@@ -1,6 +1,6 @@
 // Package observed keeps what clusters were last seen to offer: the addresses
-// of Services, whether Deployments are available, and whether the cluster can
-// be reached at all. A cluster's owner writes, fenced by its key, from
+// of Services, whether Deployments are available, what external-dns has
+// published, and whether the cluster can be reached at all. A cluster's owner writes, fenced by its key, from
 // complete pictures only; anybody reads. What is not there is unknown, never
 // empty (I11).
 package observed
@@ -30,8 +30,29 @@ type Reachability struct {
 // Deployment is the state of an external-dns Deployment, or another of ours.
 type Deployment struct {
 	Available bool   `json:"available"`
-	Message   string `json:"message,omitempty"` // why it is not
+	Message   string `json:"message,omitempty"` // why it is not, and what keeps its pod from running
 	Ready     int32  `json:"readyReplicas"`
+	Sync      *Sync  `json:"sync,omitempty"` // of an external-dns, once it was looked at
+}
+
+// Sync is what an external-dns tells of its synchronizations.
+type Sync struct {
+	Last    time.Time `json:"last,omitzero"`     // UTC by its own clock: the end of the last one that succeeded; zero: none was seen
+	Failing string    `json:"failing,omitempty"` // what is wrong with them
+	Unread  string    `json:"unread,omitempty"`  // why its metrics could not be read when last tried
+}
+
+// Published is what a DNSEndpoint was like when external-dns had put it
+// through to the DNS provider: it does not speak of any other generation.
+type Published struct {
+	UID        string    `json:"uid"`
+	Generation int64     `json:"generation"`
+	At         time.Time `json:"at"` // UTC by the clock of external-dns: the first successful synchronization seen after it was read
+}
+
+// Of tells whether it speaks of this state of a DNSEndpoint.
+func (p Published) Of(uid string, generation int64) bool {
+	return uid != "" && p.UID == uid && p.Generation == generation
 }
 
 // Service is the observation of one Service, as stored.
@@ -51,6 +72,7 @@ const (
 	prefix           = "/signpost/observed/"
 	serviceFolder    = "service"
 	deploymentFolder = "deployment"
+	publishedFolder  = "published"
 	reachability     = "reachability"
 )
 
@@ -64,6 +86,14 @@ func ServiceKey(s address.Service) string {
 
 func deploymentKey(cluster, namespace, name string) string {
 	return clusterPrefix(cluster) + deploymentFolder + "/" + namespace + "/" + name
+}
+
+func publishedPrefix(cluster, namespace string) string {
+	return clusterPrefix(cluster) + publishedFolder + "/" + namespace + "/"
+}
+
+func publishedKey(cluster, namespace, name string) string {
+	return publishedPrefix(cluster, namespace) + name
 }
 
 func reachabilityKey(cluster string) string { return clusterPrefix(cluster) + reachability }
@@ -144,6 +174,25 @@ func (s *Store) Deployment(ctx context.Context, cluster, namespace, name string)
 		return nil, err
 	}
 	return &d, nil
+}
+
+// Published answers what was published of the DNSEndpoints of a namespace, by
+// their names. What is not there was never seen to be.
+func (s *Store) Published(ctx context.Context, cluster, namespace string) (map[string]Published, error) {
+	under := publishedPrefix(cluster, namespace)
+	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: under})
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]Published{}
+	for _, item := range items {
+		var p Published
+		if err := json.Unmarshal(item.Value, &p); err != nil {
+			return nil, fmt.Errorf("%s: %w", item.Key, err)
+		}
+		out[strings.TrimPrefix(item.Key, under)] = p
+	}
+	return out, nil
 }
 
 func (s *Store) read(ctx context.Context, key string, into any) (*kv.Item, error) {

@@ -2,6 +2,7 @@ package observed_test
 
 import (
 	"context"
+	"strconv"
 	"testing"
 	"time"
 
@@ -151,4 +152,54 @@ func TestWatchNamesWhatChanges(t *testing.T) {
 	cancel()
 	for range changes { // closes
 	}
+}
+
+func published(uid string, generation int64, second int64) observed.Published {
+	return observed.Published{UID: uid, Generation: generation, At: time.Unix(second, 0).UTC()}
+}
+
+func TestWhatIsPublishedIsKeptByDNSEndpoint(t *testing.T) {
+	store := kvtest.NewFake()
+	s, w := observed.New(store), writer(t, store, hub)
+	read := func() map[string]observed.Published {
+		all, err := s.Published(t.Context(), hub, "shop")
+		require.NoError(t, err)
+		return all
+	}
+	assert.Empty(t, read(), "what was never seen to be published is not")
+	wanted := map[string]bool{"shop/a": true, "shop/b": true, "shopping/a": true}
+	require.NoError(t, w.SetPublished(t.Context(), wanted, map[string]observed.Published{
+		"shop/a": published("1", 1, 10), "shop/b": published("2", 1, 10), "shopping/a": published("3", 1, 10)}))
+	assert.Equal(t, map[string]observed.Published{"a": published("1", 1, 10), "b": published("2", 1, 10)}, read())
+
+	before := store.Revision()
+	require.NoError(t, w.SetPublished(t.Context(), wanted, map[string]observed.Published{"shop/a": published("1", 1, 20)}))
+	assert.Equal(t, before, store.Revision(), "what is published already keeps its time, what is not told stays")
+	require.NoError(t, w.SetPublished(t.Context(), map[string]bool{"shop/a": true}, map[string]observed.Published{"shop/a": published("1", 2, 30)}))
+	assert.Equal(t, map[string]observed.Published{"a": published("1", 2, 30)}, read(), "what is not wanted is forgotten")
+}
+
+func TestManyAreWrittenInBatches(t *testing.T) {
+	store := kvtest.NewFake()
+	s, w := observed.New(store), writer(t, store, hub)
+	wanted, known := map[string]bool{}, map[string]observed.Published{}
+	for i := range 250 {
+		name := "shop/" + strconv.Itoa(i)
+		wanted[name], known[name] = true, published("1", 1, 10)
+	}
+	before := store.Revision()
+	require.NoError(t, w.SetPublished(t.Context(), wanted, known))
+	assert.Equal(t, before+3, store.Revision(), "below etcd's limit of operations each")
+	all, err := s.Published(t.Context(), hub, "shop")
+	require.NoError(t, err)
+	assert.Len(t, all, 250)
+}
+
+func TestPublishedSpeaksOfOneGenerationAlone(t *testing.T) {
+	p := published("1", 2, 10)
+	assert.True(t, p.Of("1", 2))
+	assert.False(t, p.Of("1", 1))
+	assert.False(t, p.Of("1", 3))
+	assert.False(t, p.Of("2", 2))
+	assert.False(t, observed.Published{}.Of("", 0), "what is not there was not published")
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/address"
@@ -81,9 +83,67 @@ func (w *Writer) SetDeployment(ctx context.Context, namespace, name string, d De
 	return w.set(ctx, deploymentKey(w.cluster, namespace, name), d)
 }
 
+// Deployment is what was last written of a Deployment, the zero value for
+// nothing.
+func (w *Writer) Deployment(namespace, name string) Deployment {
+	var d Deployment
+	if raw := w.stored[deploymentKey(w.cluster, namespace, name)]; raw != nil && json.Unmarshal(raw, &d) != nil {
+		return Deployment{}
+	}
+	return d
+}
+
 // RemoveDeployment forgets a Deployment that is none of ours any more.
 func (w *Writer) RemoveDeployment(ctx context.Context, namespace, name string) error {
 	return w.remove(ctx, deploymentKey(w.cluster, namespace, name))
+}
+
+// SetPublished makes the DNSEndpoints ("namespace/name") that are published
+// the ones of wanted, of which those in known are told. What was published
+// already keeps its time; what is wanted and not known stays as it was.
+func (w *Writer) SetPublished(ctx context.Context, wanted map[string]bool, known map[string]Published) error {
+	var ops []kv.Op
+	under := clusterPrefix(w.cluster) + publishedFolder + "/"
+	for _, endpoint := range slices.Sorted(maps.Keys(known)) {
+		key, p := under+endpoint, known[endpoint]
+		var before Published
+		if raw := w.stored[key]; raw != nil && json.Unmarshal(raw, &before) == nil && before.Of(p.UID, p.Generation) {
+			continue
+		}
+		raw, err := json.Marshal(p)
+		if err != nil {
+			return err
+		}
+		ops = append(ops, kv.Put(key, raw))
+	}
+	for _, key := range slices.Sorted(maps.Keys(w.stored)) {
+		if endpoint, ok := strings.CutPrefix(key, under); ok && !wanted[endpoint] {
+			ops = append(ops, kv.Delete(key))
+		}
+	}
+	for batch := range slices.Chunk(ops, batchSize) {
+		if err := w.apply(ctx, batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batchSize is how many operations go into one transaction, below etcd's limit.
+const batchSize = 100
+
+func (w *Writer) apply(ctx context.Context, ops []kv.Op) error {
+	if err := w.commit(ctx, ops...); err != nil {
+		return err
+	}
+	for _, op := range ops {
+		if op.Delete {
+			delete(w.stored, op.Key)
+		} else {
+			w.stored[op.Key] = op.Value
+		}
+	}
+	return nil
 }
 
 // SetReachability writes whether the cluster can be reached, if it changed.
@@ -108,26 +168,18 @@ func (w *Writer) set(ctx context.Context, key string, value any) error {
 	if before, ok := w.stored[key]; ok && bytes.Equal(before, raw) {
 		return nil
 	}
-	if err := w.commit(ctx, kv.Put(key, raw)); err != nil {
-		return err
-	}
-	w.stored[key] = raw
-	return nil
+	return w.apply(ctx, []kv.Op{kv.Put(key, raw)})
 }
 
 func (w *Writer) remove(ctx context.Context, key string) error {
 	if _, ok := w.stored[key]; !ok {
 		return nil
 	}
-	if err := w.commit(ctx, kv.Delete(key)); err != nil {
-		return err
-	}
-	delete(w.stored, key)
-	return nil
+	return w.apply(ctx, []kv.Op{kv.Delete(key)})
 }
 
-func (w *Writer) commit(ctx context.Context, op kv.Op) error {
-	owned, _, err := w.kv.Txn(ctx, []kv.Compare{w.fence}, op)
+func (w *Writer) commit(ctx context.Context, ops ...kv.Op) error {
+	owned, _, err := w.kv.Txn(ctx, []kv.Compare{w.fence}, ops...)
 	if err != nil {
 		return err
 	}

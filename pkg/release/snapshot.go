@@ -44,7 +44,10 @@ type ProviderReport struct {
 	Draining bool                 // nothing relies on it any more
 	Objects  bundle.Bundle        // of its current context
 	Observed *observed.Deployment // nil where it cannot be observed
-	Cluster  ClusterReport
+	// Published are the DNSEndpoints, by name, that were seen to be published.
+	// It holds those of other external-dns of the project, too.
+	Published map[string]observed.Published
+	Cluster   ClusterReport
 }
 
 // Snapshot reads what is known of a group.
@@ -149,7 +152,11 @@ func (s *Service) reportProvider(ctx context.Context, use Use) (ProviderReport, 
 	if r.Cluster, err = s.reportCluster(ctx, use.Cluster); err != nil {
 		return r, err
 	}
-	r.Observed, err = s.Observed.Deployment(ctx, use.Cluster, l.Record.Project.Namespace, provider.DeploymentName(l.Record.Name, use.Scope))
+	namespace := l.Record.Project.Namespace
+	if r.Published, err = s.Observed.Published(ctx, use.Cluster, namespace); err != nil {
+		return r, err
+	}
+	r.Observed, err = s.Observed.Deployment(ctx, use.Cluster, namespace, provider.DeploymentName(l.Record.Name, use.Scope))
 	return r, err
 }
 

@@ -59,8 +59,9 @@ func nameStatus(b plan.Binding, host plan.Host, kind string, targets []string, c
 
 // conditions judges the names of one binding, which share a DNSEndpoint.
 func conditions(snap release.Snapshot, b plan.Binding, choice address.Choice) []intent.StatusCondition {
+	synced := synced(snap, b, choice)
 	return []intent.StatusCondition{
-		planned(snap), committed(snap), synced(snap, b, choice), published(snap, b, choice), verified(snap),
+		planned(snap), committed(snap), synced, published(snap, b, choice, synced), verified(snap),
 	}
 }
 
@@ -89,10 +90,10 @@ func synced(snap release.Snapshot, b plan.Binding, choice address.Choice) intent
 	if !choice.Some() {
 		return condition(snap, "Synced", "True", "NothingToApply", "no address is known, so there is no DNSEndpoint")
 	}
-	id := bundle.ID{Cluster: b.Cluster, Group: endpoints.APIGroup, Kind: endpoints.Kind, Namespace: snap.Group.Project.Namespace, Name: endpoints.Name(snap.Group, b)}
-	at := slices.IndexFunc(snap.Objects, func(o bundle.Object) bool { return o.ID == id })
-	if at < 0 {
-		return condition(snap, "Synced", "False", "Committing", "the DNSEndpoint is not committed yet")
+	want, _, err := endpoints.Render(snap.Group, b, choice)
+	at := slices.IndexFunc(snap.Objects, func(o bundle.Object) bool { return o.ID == want.ID && o.Digest() == want.Digest() })
+	if err != nil || at < 0 {
+		return condition(snap, "Synced", "False", "Committing", "the DNSEndpoint is not committed yet with these targets")
 	}
 	if r := object(snap.Owner, snap.Objects[at], snap.Clusters[b.Cluster]); r.Status != applied {
 		return condition(snap, "Synced", "False", "DNSEndpoint"+r.Status, r.Message)
@@ -108,20 +109,6 @@ func providerOf(snap release.Snapshot, b plan.Binding) (release.ProviderReport, 
 		}
 	}
 	return release.ProviderReport{}, false
-}
-
-func published(snap release.Snapshot, b plan.Binding, choice address.Choice) intent.StatusCondition {
-	if !choice.Some() {
-		return condition(snap, "Published", "False", "NoAddress", "no cluster offers an address that may be published")
-	}
-	p, _ := providerOf(snap, b)
-	switch {
-	case p.Observed == nil:
-		return condition(snap, "Published", "Unknown", "NotObserved", "external-dns cannot be observed on "+b.Cluster)
-	case !p.Observed.Available:
-		return condition(snap, "Published", "False", "ExternalDNSNotAvailable", p.Observed.Message)
-	}
-	return condition(snap, "Published", "Unknown", "NotObserved", "external-dns is available; when it last synchronized is not observed")
 }
 
 func verified(snap release.Snapshot) intent.StatusCondition {

@@ -70,7 +70,7 @@ func object(owner appcontext.Owner, o bundle.Object, report release.ClusterRepor
 		status, message := e.Progress(string(owner), o.Digest())
 		return resource(o.ID, status, message)
 	}
-	if report.Reachability != nil && !report.Reachability.Reachable {
+	if unreachable(report) {
 		return resource(o.ID, ledger.Retrying, "the cluster cannot be reached")
 	}
 	return resource(o.ID, ledger.Pending, "")
@@ -92,14 +92,30 @@ func Provider(p release.ProviderReport) intent.ProviderStatus {
 	if len(p.Objects) == 0 {
 		messages = append(messages, "not committed yet")
 	}
-	if p.Observed != nil {
-		out.Available = &p.Observed.Available
-		if p.Observed.Message != "" {
-			messages = append(messages, p.Observed.Message)
-		}
-	}
+	messages = append(messages, health(p, &out)...)
 	out.Message = strings.Join(messages, "; ")
 	return out
+}
+
+// health tells what was observed of an external-dns. Whether it is available
+// is not known while its cluster cannot be reached.
+func health(p release.ProviderReport, out *intent.ProviderStatus) []string {
+	if p.Observed == nil {
+		return nil
+	}
+	messages := []string{p.Observed.Message}
+	if sync := p.Observed.Sync; sync != nil {
+		if !sync.Last.IsZero() {
+			out.LastSync = &sync.Last
+		}
+		messages = append(messages, sync.Failing, sync.Unread)
+	}
+	if unreachable(p.Cluster) {
+		messages = append(messages, "its cluster cannot be reached: this is how it was last seen")
+	} else {
+		out.Available = &p.Observed.Available
+	}
+	return slices.DeleteFunc(messages, func(text string) bool { return text == "" })
 }
 
 // lacking describes the objects of an external-dns that are not applied.

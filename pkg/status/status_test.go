@@ -24,31 +24,31 @@ func TestConditionsAreTheWorstOfWhatIsKnown(t *testing.T) {
 		message string // of Synced
 	}{
 		{"everything is applied", func(*release.Snapshot) {},
-			committed + "Synced=True/Applied Published=Unknown/NotObserved Verified=Unknown/NotAsked", "every object is applied"},
+			committed + "Synced=True/Applied Published=True/Published Verified=Unknown/NotAsked", "every object is applied"},
 		{"nothing was contacted yet", func(s *release.Snapshot) {
 			s.Clusters[hub], s.Clusters[berlin] = release.ClusterReport{}, release.ClusterReport{}
 			s.Providers[0].Cluster = release.ClusterReport{}
-		}, committed + "Synced=False/ResourcePending Published=Unknown/NotObserved Verified=Unknown/NotAsked", ""},
+		}, committed + "Synced=False/ResourcePending Published=False/NotSynced Verified=Unknown/NotAsked", ""},
 		{"a name's object is not applied yet", func(s *release.Snapshot) { forget(s.Clusters[hub], "DNSEndpoint") },
-			committed + "Synced=False/ResourcePending Published=Unknown/NotObserved Verified=Unknown/NotAsked", "DNSEndpoint"},
+			committed + "Synced=False/ResourcePending Published=False/NotSynced Verified=Unknown/NotAsked", "DNSEndpoint"},
 		{"another content of it is applied", func(s *release.Snapshot) {
 			edit(s.Clusters[hub], "DNSEndpoint", func(e *ledger.Entry) { e.Digest = "other" })
-		}, committed + "Synced=False/ResourcePending Published=Unknown/NotObserved Verified=Unknown/NotAsked", "DNSEndpoint"},
+		}, committed + "Synced=False/ResourcePending Published=False/NotSynced Verified=Unknown/NotAsked", "DNSEndpoint"},
 		{"an object is a conflict", func(s *release.Snapshot) {
 			edit(s.Clusters[berlin], "ConfigMap", func(e *ledger.Entry) {
 				e.Status, e.Message, e.CreatedByUs, e.Digest = ledger.Failed, "conflict: it is not ours", false, ""
 			})
-		}, committed + "Synced=False/ResourceFailed Published=Unknown/NotObserved Verified=Unknown/NotAsked", "ConfigMap c on edge+berlin: conflict: it is not ours"},
+		}, committed + "Synced=False/ResourceFailed Published=True/Published Verified=Unknown/NotAsked", "ConfigMap c on edge+berlin: conflict: it is not ours"},
 		{"another owner's content won", func(s *release.Snapshot) {
 			edit(s.Clusters[berlin], "ConfigMap", func(e *ledger.Entry) {
 				e.Losing, e.Message = []string{string(prod)}, "two owners differ"
 			})
-		}, committed + "Synced=False/ResourceFailed Published=Unknown/NotObserved Verified=Unknown/NotAsked", "two owners differ"},
+		}, committed + "Synced=False/ResourceFailed Published=True/Published Verified=Unknown/NotAsked", "two owners differ"},
 		{"external-dns is a conflict", func(s *release.Snapshot) {
 			edit(s.Providers[0].Cluster, "Deployment", func(e *ledger.Entry) { e.Status, e.Message = ledger.Failed, "conflict: it is not ours" })
-		}, committed + "Synced=False/ProviderNotApplied Published=Unknown/NotObserved Verified=Unknown/NotAsked", "conflict: it is not ours"},
+		}, committed + "Synced=False/ProviderNotApplied Published=False/NotSynced Verified=Unknown/NotAsked", "conflict: it is not ours"},
 		{"external-dns is not committed", func(s *release.Snapshot) { s.Providers[0].Objects = nil },
-			committed + "Synced=False/ProviderNotApplied Published=Unknown/NotObserved Verified=Unknown/NotAsked", "not committed yet"},
+			committed + "Synced=False/ProviderNotApplied Published=False/NotSynced Verified=Unknown/NotAsked", "not committed yet"},
 		{"external-dns is not available", func(s *release.Snapshot) {
 			s.Providers[0].Observed = &observed.Deployment{Message: "0 of 1 replicas"}
 		}, committed + "Synced=True/Applied Published=False/ExternalDNSNotAvailable Verified=Unknown/NotAsked", ""},
@@ -59,16 +59,16 @@ func TestConditionsAreTheWorstOfWhatIsKnown(t *testing.T) {
 		{"there is no name", func(s *release.Snapshot) { choose(t, s); s.Group.Bindings, s.Choices, s.Providers = nil, nil, nil },
 			committed + "Synced=True/Applied Published=True/NoNames Verified=True/NoNames", ""},
 		{"the context is being written", func(s *release.Snapshot) { s.Committed = false },
-			"Planned=True/Accepted Committed=False/Committing Synced=False/Committing Published=Unknown/NotObserved Verified=Unknown/NotAsked", ""},
+			"Planned=True/Accepted Committed=False/Committing Synced=False/Committing Published=True/Published Verified=Unknown/NotAsked", ""},
 		{"the context cannot be written", func(s *release.Snapshot) { s.Committed, s.Lifecycle.Failure = false, "too large" },
-			"Planned=True/Accepted Committed=False/CommitFailed Synced=False/Committing Published=Unknown/NotObserved Verified=Unknown/NotAsked", ""},
+			"Planned=True/Accepted Committed=False/CommitFailed Synced=False/Committing Published=True/Published Verified=Unknown/NotAsked", ""},
 		{"addresses changed and the context did not yet", func(s *release.Snapshot) { drop(s, "DNSEndpoint") },
-			committed + "Synced=False/Committing Published=Unknown/NotObserved Verified=Unknown/NotAsked", ""},
+			committed + "Synced=False/Committing Published=False/NotSynced Verified=Unknown/NotAsked", ""},
 		{"an earlier provider is draining", func(s *release.Snapshot) {
 			draining := s.Providers[0]
 			draining.Draining, draining.Use.Cluster, draining.Cluster = true, "edge+old", release.ClusterReport{}
 			s.Providers = append(s.Providers, draining)
-		}, committed + "Synced=True/Applied Published=Unknown/NotObserved Verified=Unknown/NotAsked", ""},
+		}, committed + "Synced=True/Applied Published=True/Published Verified=Unknown/NotAsked", ""},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			snap := running(t)
@@ -182,7 +182,7 @@ func TestProvidersTellWhatIsWrong(t *testing.T) {
 	snap := running(t)
 	ok := status.Provider(snap.Providers[0])
 	require.True(t, *ok.Available)
-	require.Equal(t, intent.ProviderStatus{Record: "lab", Cluster: hub, Scope: intent.Public, Version: "v0.22.0", Available: ok.Available}, ok)
+	require.Equal(t, intent.ProviderStatus{Record: "lab", Cluster: hub, Scope: intent.Public, Version: "v0.22.0", Available: ok.Available, LastSync: new(settled())}, ok)
 
 	report := snap.Providers[0]
 	edit(report.Cluster, "Deployment", func(e *ledger.Entry) { e.Status, e.Message = ledger.Failed, "conflict: it is not ours" })

@@ -50,11 +50,13 @@ func running(t testing.TB) *release.Snapshot {
 		Clusters: map[string]release.ClusterReport{hub: reachable(), berlin: reachable()},
 		Providers: []release.ProviderReport{{
 			Owner: appcontext.ProviderOwner(string(lab), "public", hub), Use: use, OwnerID: "sp-1",
-			Record:   plan.Record{Path: lab, Name: "lab", Version: "v0.22.0"},
-			Observed: &observed.Deployment{Available: true}, Cluster: reachable(),
+			Record:    plan.Record{Path: lab, Name: "lab", Version: "v0.22.0"},
+			Observed:  &observed.Deployment{Available: true, Sync: &observed.Sync{Last: settled()}},
+			Published: map[string]observed.Published{}, Cluster: reachable(),
 		}},
 	}
 	choose(t, snap, "203.0.113.10")
+	publish(snap)
 	add(t, snap, object(t, berlin, "v1", "ConfigMap", "shop", "c"))
 	provider := object(t, hub, "apps/v1", "Deployment", "shop-dns", "external-dns-lab")
 	snap.Providers[0].Objects = bundle.Bundle{provider}
@@ -110,7 +112,19 @@ func drop(snap *release.Snapshot, kind string) {
 }
 
 func apply(report release.ClusterReport, owner appcontext.Owner, o bundle.Object) {
-	report.Entries[o.ID] = ledger.Entry{ID: o.ID, Digest: o.Digest(), Owners: []string{string(owner)}, CreatedByUs: true, Status: ledger.Applied}
+	report.Entries[o.ID] = ledger.Entry{
+		ID: o.ID, UID: "uid of " + o.ID.Name, Generation: 1 + report.Entries[o.ID].Generation,
+		Digest: o.Digest(), Owners: []string{string(owner)}, CreatedByUs: true, Status: ledger.Applied,
+	}
+}
+
+// publish has external-dns put every DNSEndpoint through as it was applied.
+func publish(snap *release.Snapshot) {
+	for id, e := range snap.Clusters[hub].Entries {
+		if id.Kind == endpoints.Kind {
+			snap.Providers[0].Published[id.Name] = observed.Published{UID: e.UID, Generation: e.Generation, At: settled()}
+		}
+	}
 }
 
 // edit changes the entries of a kind.

@@ -19,6 +19,9 @@ type metrics struct {
 	drift      *prometheus.CounterVec
 	objects    *prometheus.GaugeVec
 	up         *prometheus.GaugeVec
+	available  *prometheus.GaugeVec
+	lastSync   *prometheus.GaugeVec
+	waiting    *prometheus.GaugeVec
 	duration   *prometheus.HistogramVec
 	everything []*prometheus.MetricVec
 }
@@ -41,9 +44,16 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 			Buckets: []float64{.002, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"verb"}),
 	}
-	m.everything = []*prometheus.MetricVec{m.depth.MetricVec, m.requests.MetricVec, m.drift.MetricVec, m.objects.MetricVec, m.up.MetricVec}
+	external := []string{"cluster", "project", "record", "scope"}
+	m.available = gauge("signpost_external_dns_available", "Whether the external-dns of a record is available.", external...)
+	m.lastSync = gauge("signpost_external_dns_last_sync_timestamp_seconds", "When external-dns last synchronized successfully, by its own clock.", external...)
+	m.waiting = gauge("signpost_external_dns_unpublished_endpoints", "DNSEndpoints that were not yet seen to be published as they are.", external...)
+	m.everything = []*prometheus.MetricVec{
+		m.depth.MetricVec, m.requests.MetricVec, m.drift.MetricVec, m.objects.MetricVec, m.up.MetricVec,
+		m.available.MetricVec, m.lastSync.MetricVec, m.waiting.MetricVec,
+	}
 	if registerer != nil {
-		registerer.MustRegister(m.depth, m.requests, m.drift, m.objects, m.up, m.duration)
+		registerer.MustRegister(m.depth, m.requests, m.drift, m.objects, m.up, m.duration, m.available, m.lastSync, m.waiting)
 	}
 	return m
 }
@@ -60,11 +70,35 @@ func (m *clusterMetrics) queue(depth int) { m.all.depth.WithLabelValues(m.name).
 func (m *clusterMetrics) repaired()       { m.all.drift.WithLabelValues(m.name).Inc() }
 
 func (m *clusterMetrics) reachable(yes bool) {
-	value := 0.0
+	m.all.up.WithLabelValues(m.name).Set(number(yes))
+}
+
+func number(yes bool) float64 {
 	if yes {
-		value = 1
+		return 1
 	}
-	m.all.up.WithLabelValues(m.name).Set(value)
+	return 0
+}
+
+// examined tells how an external-dns does.
+func (m *clusterMetrics) examined(c *checkup) {
+	labels := m.labels(c.mark)
+	m.all.available.With(labels).Set(number(c.available))
+	m.all.waiting.With(labels).Set(float64(c.unpublished()))
+	if c.sync != nil && !c.sync.Last.IsZero() {
+		m.all.lastSync.With(labels).Set(float64(c.sync.Last.UnixMilli()) / 1000)
+	}
+}
+
+// forget drops what there is of an external-dns that is gone.
+func (m *clusterMetrics) forget(gone mark) {
+	for _, vector := range []*prometheus.GaugeVec{m.all.available, m.all.waiting, m.all.lastSync} {
+		vector.Delete(m.labels(gone))
+	}
+}
+
+func (m *clusterMetrics) labels(of mark) prometheus.Labels {
+	return prometheus.Labels{"cluster": m.name, "project": of.project, "record": of.record, "scope": of.scope}
 }
 
 func (m *clusterMetrics) entries(entries map[bundle.ID]ledger.Entry) {
@@ -125,6 +159,13 @@ func (c *countedTarget) Apply(ctx context.Context, o bundle.Object, at cluster.V
 	live, err := c.Target.Apply(ctx, o, at)
 	c.count("apply", began, err)
 	return live, err
+}
+
+func (c *countedTarget) Metrics(ctx context.Context, namespace, pod string, port int32) (map[string]float64, error) {
+	began := time.Now()
+	values, err := c.Target.Metrics(ctx, namespace, pod, port)
+	c.count("metrics", began, err)
+	return values, err
 }
 
 func (c *countedTarget) Delete(ctx context.Context, id bundle.ID, at cluster.Version) error {

@@ -32,6 +32,9 @@ func (o *observer) step(ctx context.Context) error {
 	if err := o.deployments(ctx); err != nil {
 		return err
 	}
+	if err := o.published(ctx); err != nil {
+		return err
+	}
 	return o.reachability(ctx)
 }
 
@@ -53,6 +56,9 @@ func (o *observer) finish(ctx context.Context) error {
 		if err := o.writer.RemoveDeployment(ctx, namespace, name); err != nil {
 			return err
 		}
+	}
+	if err := o.writer.SetPublished(ctx, nil, nil); err != nil {
+		return err
 	}
 	if len(o.tenure.index.pointers(o.tenure.name)) > 0 {
 		return nil // somebody came in between: what was seen still counts
@@ -111,7 +117,7 @@ func (o *observer) forgetServices(ctx context.Context, named map[string]bool) er
 
 func (o *observer) deployments(ctx context.Context) error {
 	o.tenure.mu.Lock()
-	ours, watches, published := o.tenure.deployments, o.tenure.watches, o.tenure.published
+	ours, watches, published, found := o.tenure.deployments, o.tenure.watches, o.tenure.published, o.tenure.findings
 	o.tenure.mu.Unlock()
 	if !published {
 		return nil // which Deployments are ours is not known yet
@@ -131,6 +137,7 @@ func (o *observer) deployments(ctx context.Context) error {
 		if seen != nil {
 			state = observed.Deployment{Available: seen.Available, Message: seen.Message, Ready: seen.Ready}
 		}
+		o.addFindings(&state, deployment, found)
 		if err := o.writer.SetDeployment(ctx, namespace, name, state); err != nil {
 			return err
 		}
@@ -145,6 +152,34 @@ func (o *observer) deployments(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// addFindings adds what the examiner found out about an external-dns. Of what
+// it does not know yet, what was last seen stays.
+func (o *observer) addFindings(state *observed.Deployment, deployment string, found *findings) {
+	namespace, name, _ := strings.Cut(deployment, "/")
+	state.Sync = o.writer.Deployment(namespace, name).Sync
+	if found == nil {
+		return
+	}
+	state.Message = joined(state.Message, found.trouble[deployment])
+	if now := found.sync[deployment]; now != nil {
+		if now.Last.IsZero() && state.Sync != nil {
+			now = &observed.Sync{Last: state.Sync.Last, Failing: now.Failing, Unread: now.Unread}
+		}
+		state.Sync = now
+	}
+}
+
+// published writes which DNSEndpoints the examiner saw to be published.
+func (o *observer) published(ctx context.Context) error {
+	o.tenure.mu.Lock()
+	found := o.tenure.findings
+	o.tenure.mu.Unlock()
+	if found == nil {
+		return nil
+	}
+	return o.writer.SetPublished(ctx, found.endpoints, found.published)
 }
 
 // reachability writes the last probe's result. A cluster that answers, but of

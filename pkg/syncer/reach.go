@@ -107,9 +107,10 @@ func (t *tenure) watch(ctx context.Context) {
 	w := t.target.Watch(ctx, cluster.Notify{
 		Objects:   func() { wake(t.wakeStep) },
 		Addresses: func() { wake(t.wakeLook) },
+		Pods:      func() { wake(t.wakeExaminer) },
 	})
 	t.mu.Lock()
-	t.watches = w
+	t.watches, t.watched = w, t.target
 	t.mu.Unlock()
 }
 
@@ -117,7 +118,7 @@ func (t *tenure) watch(ctx context.Context) {
 func (t *tenure) unwatch() {
 	t.mu.Lock()
 	watches := t.watches
-	t.watches = nil
+	t.watches, t.watched = nil, nil
 	t.mu.Unlock()
 	if watches != nil {
 		watches.Stop()

@@ -12,11 +12,12 @@ import (
 
 // run steps until ctx ends, the cluster belongs to another worker, or there is
 // nothing left to serve.
-func (t *tenure) run(parent context.Context, o *observer) {
+func (t *tenure) run(parent context.Context, o *observer, e *examiner) {
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
 	var group sync.WaitGroup
 	group.Go(func() { defer cancel(); t.look(ctx, o) })
+	group.Go(func() { t.examine(ctx, e) })
 	t.act(ctx)
 	cancel()
 	t.disconnect()

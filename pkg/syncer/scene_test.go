@@ -36,6 +36,7 @@ type scene struct {
 	ledger   *ledger.Ledger
 	observed *observed.Store
 	log      *logbook
+	clock    Clock // nil: the real one
 
 	mu       sync.Mutex
 	clusters map[string]*clustertest.Fake
@@ -86,7 +87,7 @@ func (s *scene) refuse(name string, err error) {
 func (s *scene) start(member string) (*Worker, func()) {
 	s.t.Helper()
 	w := New(Options{
-		KV: s.kv, Contexts: s.contexts, Connections: s, Installation: installation, Member: member,
+		KV: s.kv, Contexts: s.contexts, Connections: s, Installation: installation, Member: member, Clock: s.clock,
 		Logger: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Metrics: prometheus.NewRegistry(),
 	})
 	ctx, cancel := context.WithCancel(context.Background())

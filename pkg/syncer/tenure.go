@@ -47,16 +47,20 @@ type tenure struct {
 	failures  int  // probes in a row that failed
 	unused    bool // the last step found nothing left to serve
 
-	reconnect atomic.Bool  // the connection's settings have changed
-	settledAt atomic.Int64 // the index's count of moves up to which nothing is left to do, -1 for none
-	wakeStep  chan struct{}
-	wakeLook  chan struct{}
+	reconnect    atomic.Bool  // the connection's settings have changed
+	settledAt    atomic.Int64 // the index's count of moves up to which nothing is left to do, -1 for none
+	wakeStep     chan struct{}
+	wakeLook     chan struct{}
+	wakeExaminer chan struct{}
 
 	mu          sync.Mutex
 	watches     cluster.Watches
+	watched     cluster.Target // whose watches these are
 	health      *observed.Reachability
-	deployments []string // "namespace/name" of ours
-	published   bool     // deployments has been set
+	deployments []string    // "namespace/name" of ours
+	publishing  []publisher // those of external-dns among them
+	published   bool        // both have been set
+	findings    *findings   // of the examiner, nil before the first
 }
 
 // Rhythm of a tenure.
@@ -252,10 +256,13 @@ func (t *tenure) empty() bool {
 }
 
 // follow has the watches see the kinds of all objects that may be ours, and
-// the namespaces whose Services matter.
+// the namespaces whose Services matter, or where an external-dns runs.
 func (t *tenure) follow() {
-	kinds := map[cluster.Kind]bool{}
+	kinds, homes := map[cluster.Kind]bool{}, map[string]bool{}
 	for id, e := range t.entries {
+		if want := t.desired.objects[id]; want != nil && isExternalDNS(id, want) {
+			homes[id.Namespace] = true
+		}
 		if !foreign(e) {
 			kinds[cluster.KindOf(id)] = true
 		}
@@ -264,7 +271,7 @@ func (t *tenure) follow() {
 	for service := range t.index.services(t.name) {
 		namespaces[namespaceOf(service)] = true
 	}
-	interest := cluster.Interest{Namespaces: slices.Sorted(maps.Keys(namespaces))}
+	interest := cluster.Interest{Namespaces: slices.Sorted(maps.Keys(namespaces)), Pods: slices.Sorted(maps.Keys(homes))}
 	for kind := range kinds {
 		interest.Kinds = append(interest.Kinds, kind)
 	}
@@ -273,7 +280,8 @@ func (t *tenure) follow() {
 	}
 }
 
-// publish tells the observing goroutine which Deployments are ours.
+// publish tells the observing goroutines which Deployments are ours, and what
+// the external-dns among them are to publish.
 func (t *tenure) publish() {
 	var deployments []string
 	for id, e := range t.entries {
@@ -282,10 +290,12 @@ func (t *tenure) publish() {
 		}
 	}
 	slices.Sort(deployments)
+	publishing := t.publishers()
 	t.mu.Lock()
 	changed := !t.published || !slices.Equal(t.deployments, deployments)
-	t.deployments, t.published = deployments, true
+	t.deployments, t.publishing, t.published = deployments, publishing, true
 	t.mu.Unlock()
+	wake(t.wakeExaminer)
 	if changed {
 		wake(t.wakeLook)
 	}

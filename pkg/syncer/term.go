@@ -294,7 +294,7 @@ func (t *term) tenure(name string, fence kv.Compare) *tenure {
 		clock: o.Clock, random: o.Random, logger: o.Logger.With("cluster", name), metrics: t.worker.metrics.of(name),
 		entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}, attempts: attempts{},
 		recheck: map[bundle.ID]bool{}, served: map[cluster.Kind]bool{},
-		wakeStep: make(chan struct{}, 1), wakeLook: make(chan struct{}, 1),
+		wakeStep: make(chan struct{}, 1), wakeLook: make(chan struct{}, 1), wakeExaminer: make(chan struct{}, 1),
 	}
 	made.settledAt.Store(-1)
 	return made
@@ -304,7 +304,8 @@ func (t *term) tenure(name string, fence kv.Compare) *tenure {
 // ends before the term does.
 func (t *term) keep(ctx, within context.Context, r *running) {
 	defer close(r.done)
-	r.tenure.run(within, &observer{tenure: r.tenure, store: t.worker.observed})
+	observer := &observer{tenure: r.tenure, store: t.worker.observed}
+	r.tenure.run(within, observer, &examiner{tenure: r.tenure, checkups: map[string]*checkup{}})
 	r.cancel()
 	if ctx.Err() == nil {
 		short, cancel := context.WithTimeout(ctx, letGoAtMost)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,11 +19,18 @@ import (
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/cluster/clustertest"
 	"github.com/signpost-dns/signpost/test/e2e/etcd"
+	"github.com/signpost-dns/signpost/test/e2e/fixture"
 	"github.com/signpost-dns/signpost/test/e2e/kube"
+	"github.com/signpost-dns/signpost/test/e2e/kubelet"
 	"github.com/signpost-dns/signpost/test/e2e/process"
 )
 
 const installation = "inst-1"
+
+const (
+	patience = 20 * time.Second
+	tick     = 10 * time.Millisecond
+)
 
 // sealed opens one value.
 type sealed struct{}
@@ -36,6 +44,7 @@ func (sealed) Secret(_ context.Context, id string) ([]byte, error) {
 
 func TestKubernetesKeepsTheContract(t *testing.T) {
 	server := start(t)
+	require.NoError(t, fixture.DefineEndpoints(t.Context(), server))
 	var count atomic.Int32
 	clustertest.Run(t, func(t *testing.T) clustertest.Fixture {
 		namespace := fmt.Sprintf("suite-%d", count.Add(1))
@@ -53,6 +62,8 @@ func TestKubernetesKeepsTheContract(t *testing.T) {
 				kind := schema.GroupVersionKind{Group: id.Group, Version: "v1", Kind: id.Kind}
 				require.NoError(t, server.Delete(t.Context(), kind, id.Namespace, id.Name))
 			},
+			Run:  pods(server, namespace, count.Load()),
+			Note: func(t *testing.T, id bundle.ID) { note(t, server, id) },
 			Offer: func(t *testing.T, name, ip string) {
 				offer := server.SetLoadBalancer
 				if !made[name] {
@@ -132,7 +143,10 @@ func start(t *testing.T) *kube.Server {
 	require.NoError(t, err)
 	require.NoError(t, store.Start(t.Context()))
 	t.Cleanup(store.Kill)
-	server, err := kube.NewServer(t.Context(), kube.Options{Name: "hub", Dir: filepath.Join(dir, "hub"), Etcd: store.URL, Ports: ports})
+	proxy, err := kubelet.StartProxy(t.Context(), filepath.Join(dir, "pods.sock"))
+	require.NoError(t, err)
+	t.Cleanup(proxy.Close)
+	server, err := kube.NewServer(t.Context(), kube.Options{Name: "hub", Dir: filepath.Join(dir, "hub"), Etcd: store.URL, PodProxy: proxy.Socket, Ports: ports})
 	require.NoError(t, err)
 	require.NoError(t, server.Start(t.Context()))
 	t.Cleanup(server.Stop)

@@ -20,7 +20,7 @@ import (
 // Fake is a cluster in memory. It is safe for concurrent use.
 type Fake struct {
 	// Before, when set, is called ahead of every request ("identity", "get",
-	// "create", "apply", "delete", "established", "occupant"); its error is
+	// "create", "apply", "delete", "established", "occupant", "metrics"); its error is
 	// the answer. After is called behind it; its error replaces the answer to
 	// a request that did happen. Set them before use.
 	Before, After func(ctx context.Context, verb string, id bundle.ID) error
@@ -32,7 +32,10 @@ type Fake struct {
 	objects     map[bundle.ID]*object
 	services    map[string]address.Observation
 	available   map[string]cluster.Availability
-	late        bool // definitions are not established until told
+	pods        map[string]cluster.Pod        // by "namespace/name"
+	podless     error                         // why pods cannot be watched
+	metrics     map[string]map[string]float64 // by "namespace/name" of the pod
+	late        bool                          // definitions are not established until told
 	established map[string]bool
 	finalizing  map[cluster.Kind]bool
 	blind       bool
@@ -58,6 +61,7 @@ func NewFake(identity string) *Fake {
 	f := &Fake{
 		identity: identity, version: 1, objects: map[bundle.ID]*object{}, services: map[string]address.Observation{},
 		available: map[string]cluster.Availability{}, established: map[string]bool{},
+		pods: map[string]cluster.Pod{}, metrics: map[string]map[string]float64{},
 		finalizing: map[cluster.Kind]bool{}, watches: map[*fakeWatches]bool{},
 	}
 	for _, namespace := range []string{"default", "kube-system"} {
@@ -181,6 +185,37 @@ func (f *Fake) SetAvailability(namespace, name string, a cluster.Availability) {
 	f.change(func() { f.available[namespace+"/"+name] = a })
 }
 
+// SetPod has a pod run, or not, as it says.
+func (f *Fake) SetPod(namespace string, pod cluster.Pod) {
+	f.change(func() { f.pods[namespace+"/"+pod.Name] = pod })
+}
+
+// RemovePod takes a pod away.
+func (f *Fake) RemovePod(namespace, name string) {
+	f.change(func() { delete(f.pods, namespace+"/"+name) })
+}
+
+// Podless has the watches of pods fail with err; nil ends that.
+func (f *Fake) Podless(err error) { f.change(func() { f.podless = err }) }
+
+// SetMetrics has a pod serve these metrics; nil: it does not answer.
+func (f *Fake) SetMetrics(namespace, pod string, values map[string]float64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.metrics[namespace+"/"+pod] = values
+}
+
+// Note has external-dns note in a DNSEndpoint that it read it as it is.
+func (f *Fake) Note(id bundle.ID) {
+	f.change(func() {
+		if o := f.objects[local(id)]; o != nil {
+			f.version++
+			o.live.ResourceVersion = strconv.FormatInt(f.version, 10)
+			o.live.Observed = o.live.Generation
+		}
+	})
+}
+
 // Blind has the watches see nothing until told otherwise.
 func (f *Fake) Blind(yes bool) { f.change(func() { f.blind = yes }) }
 
@@ -256,6 +291,7 @@ func (f *Fake) change(do func()) {
 	for _, w := range watches {
 		w.notify.Objects()
 		w.notify.Addresses()
+		w.notify.Pods()
 	}
 }
 

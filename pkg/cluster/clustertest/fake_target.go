@@ -1,8 +1,11 @@
 package clustertest
 
 import (
+	"cmp"
 	"context"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/bundle"
@@ -201,8 +204,18 @@ func (t *fakeTarget) Occupant(ctx context.Context, namespace string) (by string,
 	return by, err
 }
 
+func (t *fakeTarget) Metrics(ctx context.Context, namespace, pod string, _ int32) (values map[string]float64, err error) {
+	err = t.request(ctx, "metrics", bundle.ID{Kind: "Pod", Namespace: namespace, Name: pod}, func() error {
+		if values = maps.Clone(t.fake.metrics[namespace+"/"+pod]); values == nil {
+			return fault(cluster.Unreachable, 503, "error trying to reach service: connection refused")
+		}
+		return nil
+	})
+	return values, err
+}
+
 func (t *fakeTarget) Watch(_ context.Context, notify cluster.Notify) cluster.Watches {
-	w := &fakeWatches{target: t, notify: notify, kinds: map[cluster.Kind]bool{}, namespaces: map[string]bool{}}
+	w := &fakeWatches{target: t, notify: notify, kinds: map[cluster.Kind]bool{}, namespaces: map[string]bool{}, pods: map[string]bool{}}
 	t.fake.mu.Lock()
 	t.fake.watches[w] = true
 	t.fake.mu.Unlock()
@@ -216,6 +229,7 @@ type fakeWatches struct {
 	notify     cluster.Notify
 	kinds      map[cluster.Kind]bool
 	namespaces map[string]bool
+	pods       map[string]bool // namespaces
 }
 
 // Follow tells the notified as soon as what is new can be seen, as a first list
@@ -234,7 +248,15 @@ func (w *fakeWatches) Follow(interest cluster.Interest) {
 		moreNamespaces = moreNamespaces || !w.namespaces[namespace]
 	}
 	w.kinds, w.namespaces = kinds, namespaces
+	morePods := false
+	for _, namespace := range interest.Pods {
+		morePods = morePods || !w.pods[namespace]
+		w.pods[namespace] = true
+	}
 	f.mu.Unlock()
+	if morePods {
+		w.notify.Pods()
+	}
 	if moreKinds {
 		w.notify.Objects()
 	}
@@ -283,6 +305,37 @@ func (w *fakeWatches) Deployment(namespace, name string) (*cluster.Availability,
 	}
 	a := f.available[namespace+"/"+name]
 	return &a, true
+}
+
+func (w *fakeWatches) Pods(namespace string, labels map[string]string) ([]cluster.Pod, error) {
+	f := w.target.fake
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.podless != nil:
+		return nil, f.podless
+	case !w.sees() || !w.pods[namespace]:
+		return nil, fault(cluster.Unreachable, 0, "not listed yet")
+	}
+	var pods []cluster.Pod
+	for at, pod := range f.pods {
+		if strings.HasPrefix(at, namespace+"/") && carries(pod.Labels, labels) {
+			pods = append(pods, pod)
+		}
+	}
+	slices.SortFunc(pods, func(a, b cluster.Pod) int {
+		return cmp.Or(b.Created.Compare(a.Created), strings.Compare(a.Name, b.Name))
+	})
+	return pods, nil
+}
+
+func carries(all, some map[string]string) bool {
+	for key, value := range some {
+		if all[key] != value {
+			return false
+		}
+	}
+	return true
 }
 
 func (w *fakeWatches) Trouble() error {

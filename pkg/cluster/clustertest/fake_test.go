@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
@@ -25,15 +27,36 @@ func TestFakeKeepsTheContract(t *testing.T) {
 	Run(t, func(t *testing.T) Fixture {
 		f := NewFake("cluster-1")
 		f.Plant(Object(t, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "suite"}}))
+		f.Plant(Object(t, map[string]any{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+			"metadata": map[string]any{"name": "dnsendpoints.externaldns.k8s.io"}}))
 		return Fixture{
 			Target:       f.Target(cluster.Options{Installation: "i1", Values: oneValue{"v1", "hush"}}),
 			Installation: "i1", Namespace: "suite", Sealed: "v1",
 			Plant:  func(_ *testing.T, o bundle.Object) { f.Plant(o) },
 			Remove: func(_ *testing.T, id bundle.ID) { f.Remove(id) },
+			Run:    func(t *testing.T, pod RunPod) { runPod(t, f, pod) },
+			Note:   func(_ *testing.T, id bundle.ID) { f.Note(id) },
 			Offer: func(_ *testing.T, name, ip string) {
 				f.SetService("suite", name, address.Observation{Found: true, Candidates: []address.Candidate{
 					{Target: ip, Field: "status.loadBalancer.ingress[0].ip"}}})
 			},
 		}
 	})
+}
+
+func runPod(t *testing.T, f *Fake, pod RunPod) {
+	t.Helper()
+	p := cluster.Pod{
+		Name: pod.Name, Labels: podLabels(), Running: pod.Crash == "", Args: []string{"--interval=5s"},
+		Ports: map[string]int32{"metrics": 7979}, Secrets: []string{"credentials"},
+	}
+	if pod.Crash != "" {
+		p.Trouble = "crash loop: " + pod.Crash
+	}
+	if pod.Metrics != "" {
+		values, err := cluster.ParseMetrics([]byte(pod.Metrics))
+		require.NoError(t, err)
+		f.SetMetrics("suite", pod.Name, values)
+	}
+	f.SetPod("suite", p)
 }

@@ -29,6 +29,14 @@ type Fixture struct {
 	// nil where there are no live Services.
 	Offer func(t *testing.T, name, ip string)
 
+	// Run has a pod of the namespace run as it says, or change to it; nil
+	// where there are no pods. It needs the Secret "credentials".
+	Run func(t *testing.T, pod RunPod)
+
+	// Note does as external-dns does when it has read a DNSEndpoint; nil where
+	// there is none. The definition is there then.
+	Note func(t *testing.T, id bundle.ID)
+
 	// Sealed is the id of a value that the target can open; empty where
 	// Secrets with such values are refused.
 	Sealed string
@@ -68,6 +76,9 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"cluster-wide objects are created and deleted":  testClusterWide,
 		"delete of what is gone and back needs a look":  testDeleteReplaced,
 		"labels of strangers outlive an apply":          testForeignLabel,
+		"pods are seen with what ails them":             testPods,
+		"metrics are read from a pod":                   testMetrics,
+		"what external-dns has read is seen":            testObserved,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -246,7 +257,7 @@ func testForeignLabel(t *testing.T, f Fixture) {
 
 func (f Fixture) watch(t *testing.T) cluster.Watches {
 	t.Helper()
-	w := f.Target.Watch(t.Context(), cluster.Notify{Objects: func() {}, Addresses: func() {}})
+	w := f.Target.Watch(t.Context(), cluster.Notify{Objects: func() {}, Addresses: func() {}, Pods: func() {}})
 	t.Cleanup(w.Stop)
 	w.Follow(cluster.Interest{Kinds: []cluster.Kind{{Kind: "ConfigMap"}}, Namespaces: []string{f.Namespace}})
 	return w

@@ -112,6 +112,8 @@ func (r renderer) container() corev1.Container {
 		Ports:           []corev1.ContainerPort{{Name: metricsPortName, ContainerPort: r.arguments.metricsPort, Protocol: corev1.ProtocolTCP}},
 		LivenessProbe:   probe(livenessPeriod),
 		ReadinessProbe:  probe(readinessPeriod),
+		// The last words of one that fails are for the status.
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		SecurityContext: &corev1.SecurityContext{
 			AllowPrivilegeEscalation: new(false),
 			Privileged:               new(false),

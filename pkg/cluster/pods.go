@@ -1,0 +1,186 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/signpost-dns/signpost/pkg/bundle"
+)
+
+// Pod is what watching tells of a pod of an external-dns.
+type Pod struct {
+	Name    string
+	Labels  map[string]string
+	Created time.Time
+	Running bool             // its first container runs: it may be asked for its metrics
+	Trouble string           // why it does not run as it should; empty: nothing is known to be wrong
+	Waiting bool             // its containers are being prepared, and nothing says what for
+	Args    []string         // of the first container
+	Ports   map[string]int32 // of the first container, by name
+	Secrets []string         // the Secrets that it cannot start without, in order
+}
+
+// podFeed watches the pods of a namespace that belong to a record. They are
+// made by Deployments and do not carry the installation's label.
+func (k *Kubernetes) podFeed(namespace string, notify Notify) *feed {
+	api := k.core.Pods(namespace)
+	return &feed{
+		notify: notify.Pods,
+		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			options.LabelSelector = bundle.LabelRecord
+			return api.List(ctx, options)
+		},
+		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			options.LabelSelector = bundle.LabelRecord
+			return api.Watch(ctx, options)
+		},
+		keep: func(object runtime.Object) (entry, error) {
+			pod, ok := object.(*corev1.Pod)
+			if !ok {
+				return entry{}, &Error{Fault: Unreachable, Message: "a list of Pods holds something else"}
+			}
+			return entry{pod: podOf(pod)}, nil
+		},
+	}
+}
+
+// podOf takes what matters out of a Pod; nil for one that is on its way out.
+func podOf(p *corev1.Pod) *Pod {
+	if p.DeletionTimestamp != nil {
+		return nil
+	}
+	pod := &Pod{
+		Name: p.Name, Labels: p.Labels, Created: p.CreationTimestamp.Time,
+		Trouble: podTrouble(p), Secrets: secretsOf(p.Spec), Ports: map[string]int32{},
+	}
+	if len(p.Spec.Containers) > 0 {
+		first := p.Spec.Containers[0]
+		pod.Args = first.Args
+		for _, port := range first.Ports {
+			pod.Ports[port.Name] = port.ContainerPort
+		}
+		at := slices.IndexFunc(p.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == first.Name })
+		pod.Running = at >= 0 && p.Status.ContainerStatuses[at].State.Running != nil
+	}
+	pod.Waiting = pod.Trouble == "" && p.Status.Phase == corev1.PodPending
+	return pod
+}
+
+// podTrouble says why a pod does not run as it should: the first container
+// that has a reason, else the scheduler's, else that it is not ready.
+func podTrouble(p *corev1.Pod) string {
+	for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+		if trouble := containerTrouble(s); trouble != "" {
+			return "pod " + p.Name + ": " + trouble
+		}
+	}
+	for _, c := range p.Status.Conditions {
+		switch {
+		case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse:
+			return "pod " + p.Name + " cannot be scheduled: " + cmp.Or(c.Message, c.Reason)
+		case c.Type == corev1.PodReady && c.Status == corev1.ConditionFalse && p.Status.Phase == corev1.PodRunning:
+			return "pod " + p.Name + " runs and is not ready"
+		}
+	}
+	return ""
+}
+
+func containerTrouble(s corev1.ContainerStatus) string {
+	if waiting := s.State.Waiting; waiting != nil {
+		switch waiting.Reason {
+		case "CrashLoopBackOff":
+			return "container " + s.Name + " is in a crash loop: " + ending(s)
+		case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull":
+			return "container " + s.Name + ": image " + s.Image + " cannot be pulled: " + cmp.Or(waiting.Message, waiting.Reason)
+		case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
+			return "container " + s.Name + " cannot be started: " + cmp.Or(waiting.Message, waiting.Reason)
+		}
+	}
+	if ended := s.State.Terminated; ended != nil && ended.ExitCode != 0 {
+		return "container " + s.Name + " ended and is started again: " + ending(s)
+	}
+	return ""
+}
+
+// ending tells how a container ended last.
+func ending(s corev1.ContainerStatus) string {
+	last := cmp.Or(s.State.Terminated, s.LastTerminationState.Terminated)
+	if last == nil {
+		return fmt.Sprintf("%d restarts", s.RestartCount)
+	}
+	text := fmt.Sprintf("exit code %d, %d restarts", last.ExitCode, s.RestartCount)
+	if said := lastLine(last.Message); said != "" {
+		return text + "; its last words: " + said
+	}
+	return text
+}
+
+// longestWords bounds, in bytes, what is repeated of a container's log.
+const longestWords = 500
+
+// lastLine is the last line of a text that has any, shortened.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	line := strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+	if len(line) > longestWords {
+		line = strings.ToValidUTF8(line[:longestWords], "") + "…"
+	}
+	return line
+}
+
+// secretsOf names the Secrets without which the containers cannot start.
+func secretsOf(spec corev1.PodSpec) []string {
+	var names []string
+	need := func(name string, optional *bool) {
+		if optional == nil || !*optional {
+			names = append(names, name)
+		}
+	}
+	for _, volume := range spec.Volumes {
+		if volume.Secret != nil {
+			need(volume.Secret.SecretName, volume.Secret.Optional)
+		}
+	}
+	for _, container := range slices.Concat(spec.InitContainers, spec.Containers) {
+		for _, variable := range container.Env {
+			if variable.ValueFrom != nil && variable.ValueFrom.SecretKeyRef != nil {
+				need(variable.ValueFrom.SecretKeyRef.Name, variable.ValueFrom.SecretKeyRef.Optional)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Pods implements Watches.
+func (w *watches) Pods(namespace string, labels map[string]string) ([]Pod, error) {
+	w.mu.Lock()
+	r := w.pods[namespace]
+	w.mu.Unlock()
+	if r == nil {
+		return nil, &Error{Fault: Unreachable, Message: "the pods have not been listed yet"}
+	}
+	entries, err := r.feed.all()
+	if err != nil {
+		return nil, err
+	}
+	var pods []Pod
+	for _, e := range entries {
+		if e.pod != nil && contains(e.pod.Labels, labels) {
+			pods = append(pods, *e.pod)
+		}
+	}
+	slices.SortFunc(pods, func(a, b Pod) int {
+		return cmp.Or(b.Created.Compare(a.Created), strings.Compare(a.Name, b.Name))
+	})
+	return pods, nil
+}

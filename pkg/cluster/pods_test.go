@@ -1,0 +1,143 @@
+package cluster
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ailing is a pod whose one container is in a state.
+func ailing(state, last corev1.ContainerState) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "lab-1"},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "external-dns"}}},
+		Status: corev1.PodStatus{
+			Phase: corev1.PodRunning,
+			ContainerStatuses: []corev1.ContainerStatus{{
+				Name: "external-dns", Image: "registry.example/external-dns:v0.22.0", RestartCount: 4, State: state, LastTerminationState: last,
+			}},
+		},
+	}
+}
+
+func waits(reason, message string) corev1.ContainerState {
+	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
+}
+
+func ended(code int32, message string) corev1.ContainerState {
+	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Message: message}}
+}
+
+func TestPodsTellWhyTheyDoNotRun(t *testing.T) {
+	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+	for name, c := range map[string]struct {
+		pod  *corev1.Pod
+		want string
+	}{
+		"running":                     {ailing(running, corev1.ContainerState{}), ""},
+		"running again after a crash": {ailing(running, ended(1, "x")), ""},
+		"crash loop": {
+			ailing(waits("CrashLoopBackOff", "back-off 5m0s"), ended(1, "level=info msg=a\nlevel=fatal msg=\"no such zone\"\n\n")),
+			`pod lab-1: container external-dns is in a crash loop: exit code 1, 4 restarts; its last words: level=fatal msg="no such zone"`,
+		},
+		"crash loop without a word": {
+			ailing(waits("CrashLoopBackOff", ""), corev1.ContainerState{}),
+			"pod lab-1: container external-dns is in a crash loop: 4 restarts",
+		},
+		"between two lives": {
+			ailing(ended(137, ""), corev1.ContainerState{}),
+			"pod lab-1: container external-dns ended and is started again: exit code 137, 4 restarts",
+		},
+		"missing Secret": {
+			ailing(waits("CreateContainerConfigError", `secret "tsig" not found`), corev1.ContainerState{}),
+			`pod lab-1: container external-dns cannot be started: secret "tsig" not found`,
+		},
+		"missing ConfigMap": {
+			ailing(waits("CreateContainerConfigError", `configmap "zones" not found`), corev1.ContainerState{}),
+			`pod lab-1: container external-dns cannot be started: configmap "zones" not found`,
+		},
+		"image that cannot be pulled": {
+			ailing(waits("ImagePullBackOff", "not found"), corev1.ContainerState{}),
+			"pod lab-1: container external-dns: image registry.example/external-dns:v0.22.0 cannot be pulled: not found",
+		},
+		"being prepared": {ailing(waits("ContainerCreating", ""), corev1.ContainerState{}), ""},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, podOf(c.pod).Trouble) })
+	}
+}
+
+func TestPodsTellThatTheyAreNotScheduledOrNotReady(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "lab-1"}, Status: corev1.PodStatus{
+		Phase:      corev1.PodPending,
+		Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes are available"}},
+	}}
+	assert.Equal(t, "pod lab-1 cannot be scheduled: 0/3 nodes are available", podOf(pod).Trouble)
+	assert.False(t, podOf(pod).Waiting, "there is a reason")
+	pod.Status = corev1.PodStatus{
+		Phase:      corev1.PodRunning,
+		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}},
+	}
+	assert.Equal(t, "pod lab-1 runs and is not ready", podOf(pod).Trouble)
+}
+
+func TestPodsTellWhatTheyNeed(t *testing.T) {
+	optional := true
+	reference := func(name string) *corev1.EnvVarSource {
+		return &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: name}}}
+	}
+	pod := &corev1.Pod{
+		Spec: corev1.PodSpec{
+			Volumes: []corev1.Volume{
+				{VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "files"}}},
+				{VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "spare", Optional: &optional}}},
+				{VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+			},
+			Containers: []corev1.Container{{
+				Args: []string{"--interval=5s"}, Ports: []corev1.ContainerPort{{Name: "metrics", ContainerPort: 8080}},
+				Env: []corev1.EnvVar{{Name: "A", ValueFrom: reference("tsig")}, {Name: "B", ValueFrom: reference("files")}, {Name: "C", Value: "c"}},
+			}},
+		},
+		Status: corev1.PodStatus{Phase: corev1.PodPending},
+	}
+	seen := podOf(pod)
+	assert.Equal(t, []string{"files", "tsig"}, seen.Secrets)
+	assert.Equal(t, int32(8080), seen.Ports["metrics"])
+	assert.Equal(t, []string{"--interval=5s"}, seen.Args)
+	assert.True(t, seen.Waiting)
+	pod.DeletionTimestamp = &metav1.Time{}
+	assert.Nil(t, podOf(pod), "on its way out")
+}
+
+func TestLastWordsAreShort(t *testing.T) {
+	assert.Empty(t, lastLine(" \n"))
+	assert.Equal(t, "b", lastLine("a\n b \n\n"))
+	long := lastLine(strings.Repeat("ä", longestWords))
+	assert.LessOrEqual(t, len(long), longestWords+len("…"))
+	assert.True(t, strings.HasSuffix(long, "ä…"))
+}
+
+func TestMetricsAreReadByName(t *testing.T) {
+	values, err := ParseMetrics([]byte(`# HELP up whether it is
+# TYPE up gauge
+up 1
+# TYPE errors_total counter
+errors_total{of="a"} 2
+errors_total{of="b"} 3
+# TYPE took summary
+took{quantile="0.5"} NaN
+took_sum 1
+took_count 1
+plain 7
+`))
+	require.NoError(t, err)
+	assert.Equal(t, map[string]float64{"up": 1, "errors_total": 5, "plain": 7}, values)
+	for _, text := range []string{"<html>", strings.Repeat("#", longestMetrics+1)} {
+		_, err := ParseMetrics([]byte(text))
+		assert.Equal(t, Unreachable, FaultOf(err))
+		assert.NotContains(t, err.Error(), "<html>", "a stranger's answer is not repeated")
+	}
+}
