@@ -88,13 +88,7 @@ func deploymentKey(cluster, namespace, name string) string {
 	return clusterPrefix(cluster) + deploymentFolder + "/" + namespace + "/" + name
 }
 
-func publishedPrefix(cluster, namespace string) string {
-	return clusterPrefix(cluster) + publishedFolder + "/" + namespace + "/"
-}
-
-func publishedKey(cluster, namespace, name string) string {
-	return publishedPrefix(cluster, namespace) + name
-}
+func publishedPrefix(cluster string) string { return clusterPrefix(cluster) + publishedFolder + "/" }
 
 func reachabilityKey(cluster string) string { return clusterPrefix(cluster) + reachability }
 
@@ -179,7 +173,7 @@ func (s *Store) Deployment(ctx context.Context, cluster, namespace, name string)
 // Published answers what was published of the DNSEndpoints of a namespace, by
 // their names. What is not there was never seen to be.
 func (s *Store) Published(ctx context.Context, cluster, namespace string) (map[string]Published, error) {
-	under := publishedPrefix(cluster, namespace)
+	under := publishedPrefix(cluster) + namespace + "/"
 	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: under})
 	if err != nil {
 		return nil, err

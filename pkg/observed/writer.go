@@ -103,7 +103,7 @@ func (w *Writer) RemoveDeployment(ctx context.Context, namespace, name string) e
 // already keeps its time; what is wanted and not known stays as it was.
 func (w *Writer) SetPublished(ctx context.Context, wanted map[string]bool, known map[string]Published) error {
 	var ops []kv.Op
-	under := clusterPrefix(w.cluster) + publishedFolder + "/"
+	under := publishedPrefix(w.cluster)
 	for _, endpoint := range slices.Sorted(maps.Keys(known)) {
 		key, p := under+endpoint, known[endpoint]
 		var before Published

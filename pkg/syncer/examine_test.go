@@ -19,8 +19,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/observed"
 )
 
-const lab = "shop/external-dns-lab"
-
 // marked is an object of record lab.
 func marked(t *testing.T, apiVersion, kind, named, spec string) bundle.Object {
 	t.Helper()

@@ -86,7 +86,7 @@ func (m *clusterMetrics) examined(c *checkup) {
 	m.all.available.With(labels).Set(number(c.available))
 	m.all.waiting.With(labels).Set(float64(c.unpublished()))
 	if c.sync != nil && !c.sync.Last.IsZero() {
-		m.all.lastSync.With(labels).Set(float64(c.sync.Last.UnixMilli()) / 1000)
+		m.all.lastSync.With(labels).Set(time.Duration(c.sync.Last.UnixNano()).Seconds())
 	}
 }
 
