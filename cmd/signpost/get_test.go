@@ -27,7 +27,7 @@ func TestTablesOfEveryCollection(t *testing.T) {
 	} {
 		f := newFake(t)
 		f.on("GET "+test.path, 200, test.schema, example(t, test.example))
-		f.on("GET "+test.path+"?continue=c2hvcA", 200, "", `{"items":[]}`)
+		f.on("GET "+test.path+"?continue=MXNob3A", 200, "", `{"items":[]}`)
 		got := signpost(t, f.url, "get", test.path)
 		require.Equal(t, exitDone, got.code, got.err)
 		golden(t, "get_"+test.example, got.out)
