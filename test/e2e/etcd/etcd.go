@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/signpost-dns/signpost/test/e2e/process"
 	"github.com/signpost-dns/signpost/test/tools"
@@ -26,32 +27,55 @@ type Server struct {
 
 // NewServer prepares a server whose files are in dir; Start starts it.
 func NewServer(ctx context.Context, dir string, ports *process.Ports) (*Server, error) {
+	members, err := NewMembers(ctx, 1, dir, ports)
+	if err != nil {
+		return nil, err
+	}
+	return members[0], nil
+}
+
+// NewMembers prepares the members of one cluster, whose files are in dir. Each
+// is ready when it has a leader: the first half has to be started side by side.
+func NewMembers(ctx context.Context, count int, dir string, ports *process.Ports) ([]*Server, error) {
 	path, err := tools.Path(ctx, tools.Etcd)
 	if err != nil {
 		return nil, err
 	}
+	clients, peers := make([]string, count), make([]string, count)
+	var cluster []string
+	for i := range count {
+		if clients[i], err = ports.Address(ctx); err != nil {
+			return nil, err
+		}
+		if peers[i], err = ports.Address(ctx); err != nil {
+			return nil, err
+		}
+		cluster = append(cluster, fmt.Sprintf("member%d=http://%s", i, peers[i]))
+	}
+	members := make([]*Server, count)
+	for i := range members {
+		members[i], err = newMember(path, filepath.Join(dir, fmt.Sprintf("member%d", i)), clients[i], peers[i])
+		if err != nil {
+			return nil, err
+		}
+		members[i].Args = append(members[i].Args, fmt.Sprintf("--name=member%d", i), "--initial-cluster="+strings.Join(cluster, ","))
+	}
+	return members, nil
+}
+
+func newMember(path, dir, client, peer string) (*Server, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	client, err := ports.Address(ctx)
-	if err != nil {
-		return nil, err
-	}
-	peer, err := ports.Address(ctx)
-	if err != nil {
 		return nil, err
 	}
 	s := &Server{URL: "http://" + client}
 	s.Process = &process.Process{
 		Name: "etcd", Path: path, Log: filepath.Join(dir, "etcd.log"), Ready: s.ready,
 		Args: []string{
-			"--name=e2e",
 			"--data-dir=" + filepath.Join(dir, "data"),
 			"--listen-client-urls=" + s.URL,
 			"--advertise-client-urls=" + s.URL,
 			"--listen-peer-urls=http://" + peer,
 			"--initial-advertise-peer-urls=http://" + peer,
-			"--initial-cluster=e2e=http://" + peer,
 			"--log-level=warn",
 			// The tests kill processes, not machines.
 			"--unsafe-no-fsync",
@@ -115,4 +139,21 @@ func (s *Server) call(ctx context.Context, path string, request, answer any) err
 		return nil
 	}
 	return json.Unmarshal(text, answer)
+}
+
+// EndLeases ends all leases now, as their time does: for those whose holders
+// are dead.
+func (s *Server) EndLeases(ctx context.Context) error {
+	var held struct {
+		Leases []struct{ ID string }
+	}
+	if err := s.call(ctx, "/v3/lease/leases", map[string]any{}, &held); err != nil {
+		return err
+	}
+	for _, lease := range held.Leases {
+		if err := s.call(ctx, "/v3/lease/revoke", map[string]any{"ID": lease.ID}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,0 +1,99 @@
+package faults
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+	kvetcd "github.com/signpost-dns/signpost/pkg/kv/etcd"
+	"github.com/signpost-dns/signpost/test/e2e/etcd"
+	"github.com/signpost-dns/signpost/test/e2e/process"
+)
+
+// tapped is an etcd with a tap before it.
+func tapped(t *testing.T) (*Tap, *etcd.Server, *kvetcd.KV) {
+	t.Helper()
+	server, err := etcd.NewServer(t.Context(), t.TempDir(), &process.Ports{})
+	require.NoError(t, err)
+	require.NoError(t, server.Start(t.Context()))
+	t.Cleanup(server.Kill)
+	tap := &Tap{}
+	front, err := tap.Etcd(t.Context(), server.URL)
+	require.NoError(t, err)
+	t.Cleanup(front.Close)
+	store, err := kvetcd.Dial(kvetcd.DialOptions{Endpoints: []string{front.URL}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	return tap, server, store
+}
+
+func TestATapCountsWritesAndNoReads(t *testing.T) {
+	tap, _, store := tapped(t)
+	_, revision, err := store.Txn(t.Context(), nil, kv.Put("a", []byte("1")), kv.Put("b", nil))
+	require.NoError(t, err)
+	changes := store.Watch(t.Context(), "c", revision)
+	_, _, err = store.Txn(t.Context(), []kv.Compare{kv.Exists("a")}, kv.Delete("c"))
+	require.NoError(t, err)
+	item, _, err := store.Get(t.Context(), "a")
+	require.NoError(t, err)
+	require.Equal(t, "1", string(item.Value))
+	_, _, err = store.Txn(t.Context(), []kv.Compare{kv.Exists("a")})
+	require.NoError(t, err)
+	require.Equal(t, []Write{{"etcd", "a"}, {"etcd", "c"}}, tap.Writes())
+
+	_, _, err = store.Txn(t.Context(), nil, kv.Put("c", nil))
+	require.NoError(t, err)
+	select {
+	case batch := <-changes:
+		require.Equal(t, "c", batch.Events[0].Key)
+	case <-time.After(patience):
+		require.FailNow(t, "streams do not pass")
+	}
+	_, _, err = store.Range(t.Context(), kv.Range{Revision: revision + 1000})
+	require.ErrorContains(t, err, "future revision", "etcd's errors pass as they are")
+	tap.Count()
+	require.Empty(t, tap.Writes())
+}
+
+func TestATapStrikesBeforeOrAfterOneWrite(t *testing.T) {
+	for moment, want := range map[Moment][]string{Before: {"k/a", "k/c"}, After: {"k/a", "k/b", "k/c"}} {
+		t.Run(moment.String(), func(t *testing.T) {
+			tap, server, store := tapped(t)
+			dealt := 0
+			struck := tap.Strike(1, moment, func() { dealt++ })
+			for _, key := range []string{"k/a", "k/b", "k/c"} {
+				_, _, err := store.Txn(t.Context(), nil, kv.Put(key, nil))
+				if key == "k/b" {
+					require.Equal(t, intent.Unavailable, intent.CodeOf(err), "the answer is not passed on")
+				} else {
+					require.NoError(t, err)
+				}
+			}
+			<-struck
+			require.Equal(t, 1, dealt)
+			found, err := server.Prefix(t.Context(), "k/")
+			require.NoError(t, err)
+			var keys []string
+			for key := range found {
+				keys = append(keys, key)
+			}
+			slices.Sort(keys)
+			require.Equal(t, want, keys)
+		})
+	}
+}
+
+func TestMomentsAreSpreadEvenly(t *testing.T) {
+	all := make([]moment, 10)
+	for i := range all {
+		all[i].write = i
+	}
+	require.Equal(t, all, spread(all, 10))
+	require.Equal(t, all, spread(all, 99))
+	require.Equal(t, []moment{all[0], all[2], all[5], all[7]}, spread(all, 4))
+	require.Empty(t, spread(all, 0))
+}

@@ -1,0 +1,181 @@
+package faults
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signpost-dns/signpost/test/e2e/etcd"
+	"github.com/signpost-dns/signpost/test/e2e/fixture"
+	"github.com/signpost-dns/signpost/test/e2e/kube"
+	"github.com/signpost-dns/signpost/test/e2e/process"
+)
+
+// world is a Signpost before a cluster, with taps between. Nobody plays
+// kubelet: what counts here is what is written.
+type world struct {
+	server
+
+	dir     string
+	ports   *process.Ports
+	tap     *Tap
+	etcd    *etcd.Server // of Signpost, behind the tap; nil for the embedded one
+	cluster *kube.Server
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{server: server{T: t}, dir: t.TempDir(), ports: &process.Ports{}, tap: &Tap{}}
+	w.startCluster()
+	return w
+}
+
+// overEtcd starts a Signpost over an external etcd.
+func overEtcd(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.etcd = w.startEtcd("etcd")
+	tapped, err := w.tap.Etcd(t.Context(), w.etcd.URL)
+	require.NoError(t, err)
+	t.Cleanup(tapped.Close)
+	w.signpost = newSignpost(t, w.dir, "--etcd-endpoints="+tapped.URL)
+	require.NoError(t, w.signpost.Start(t.Context()))
+	return w
+}
+
+// overEmbedded starts a Signpost over the etcd inside it.
+func overEmbedded(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.signpost = newSignpost(t, w.dir)
+	require.NoError(t, w.signpost.Start(t.Context()))
+	return w
+}
+
+// restart starts the process again after it died. Its leases have ended by
+// then, as they do after 15 seconds.
+func (w *world) restart() {
+	w.Helper()
+	if w.etcd != nil {
+		require.NoError(w, w.etcd.EndLeases(w.Context()))
+	}
+	require.NoError(w, w.signpost.Start(w.Context()))
+}
+
+func (w *world) startEtcd(name string) *etcd.Server {
+	w.Helper()
+	server, err := etcd.NewServer(w.Context(), filepath.Join(w.dir, name), w.ports)
+	require.NoError(w, err)
+	require.NoError(w, server.Start(w.Context()))
+	w.Cleanup(server.Kill)
+	return server
+}
+
+// startCluster starts a cluster in which somebody has deployed the app and
+// defined DNSEndpoints.
+func (w *world) startCluster() {
+	w.Helper()
+	store := w.startEtcd("hub-etcd")
+	var err error
+	w.cluster, err = kube.NewServer(w.Context(), kube.Options{
+		Name: "hub", Dir: filepath.Join(w.dir, "hub"), Etcd: store.URL, Ports: w.ports,
+	})
+	require.NoError(w, err)
+	require.NoError(w, w.cluster.Start(w.Context()))
+	w.Cleanup(w.cluster.Stop)
+	require.NoError(w, w.cluster.GrantSignpost(w.Context()))
+	require.NoError(w, w.cluster.LoadBalancer(w.Context(), "shop", "web", address))
+	require.NoError(w, fixture.DefineEndpoints(w.Context(), w.cluster))
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); w.cluster.FinishNamespaces(ctx) }()
+	w.Cleanup(func() { stop(); <-ended })
+}
+
+// kubeconfig is the cluster's document: a kubeconfig for Signpost, through the
+// tap.
+func (w *world) kubeconfig() string {
+	w.Helper()
+	tapped, err := w.tap.Cluster(w.cluster)
+	require.NoError(w, err)
+	w.Cleanup(tapped.Close)
+	plain, err := w.cluster.Kubeconfig(kube.Signpost)
+	require.NoError(w, err)
+	config, err := tapped.Kubeconfig(plain)
+	require.NoError(w, err)
+	return fmt.Sprintf(`{"kubeconfig": %q}`, base64.StdEncoding.EncodeToString(config))
+}
+
+// kinds are those of the objects that Signpost makes here.
+func kinds() []schema.GroupVersionKind {
+	return []schema.GroupVersionKind{
+		{Version: "v1", Kind: "Namespace"},
+		fixture.EndpointKind(),
+		{Group: "apps", Version: "v1", Kind: "Deployment"},
+		{Version: "v1", Kind: "Secret"},
+		{Version: "v1", Kind: "ConfigMap"},
+		{Version: "v1", Kind: "ServiceAccount"},
+		{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "Role"},
+		{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "RoleBinding"},
+		{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "ClusterRole"},
+		{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "ClusterRoleBinding"},
+	}
+}
+
+// ours lists Signpost's objects in the cluster, beside the definition of
+// DNSEndpoints, which stays, as "Kind namespace/name".
+func (w *world) ours() []string {
+	w.Helper()
+	var found []string
+	for _, kind := range kinds() {
+		for _, object := range w.list(kind, "app.kubernetes.io/managed-by=signpost") {
+			found = append(found, fmt.Sprintf("%s %s/%s", kind.Kind, object.GetNamespace(), object.GetName()))
+		}
+	}
+	return found
+}
+
+// hosts lists the names with their targets in all DNSEndpoints.
+func (w *world) hosts() []string {
+	w.Helper()
+	var hosts []string
+	for _, object := range w.list(fixture.EndpointKind(), "") {
+		endpoints, _, err := unstructured.NestedSlice(object.Object, "spec", "endpoints")
+		require.NoError(w, err)
+		for _, e := range endpoints {
+			endpoint, _ := e.(map[string]any)
+			hosts = append(hosts, fmt.Sprint(endpoint["dnsName"], endpoint["targets"]))
+		}
+	}
+	return hosts
+}
+
+func (w *world) list(kind schema.GroupVersionKind, labels string) []unstructured.Unstructured {
+	w.Helper()
+	list, err := w.cluster.List(w.Context(), kind, "", labels)
+	if !apierrors.IsNotFound(err) { // no definition: none of that kind
+		require.NoError(w, err)
+	}
+	return list
+}
+
+// ledger lists the keys of what Signpost notes that it put into clusters; none
+// where the etcd is its own.
+func (w *world) ledger() []string {
+	w.Helper()
+	if w.etcd == nil {
+		return nil
+	}
+	entries, err := w.etcd.Prefix(w.Context(), "/signpost/ledger/")
+	require.NoError(w, err)
+	return slices.Sorted(maps.Keys(entries))
+}
