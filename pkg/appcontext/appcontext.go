@@ -51,6 +51,7 @@ type Pointer struct {
 	Clusters  map[string][]string `json:"clusters"`            // cluster to the apps that hold objects for it
 	Services  map[string][]string `json:"services"`            // as in Context
 	Withdrawn map[string][]string `json:"withdrawn,omitempty"` // without a context: Clusters of the Previous one
+	Suspended bool                `json:"suspended,omitempty"` // the clusters are to be left as they are for now
 
 	item *kv.Item
 }

@@ -288,3 +288,28 @@ func TestProviderOwnersAreTakenApartAsTheyWerePutTogether(t *testing.T) {
 	require.False(t, ok)
 	require.Empty(t, record)
 }
+
+// TestASuspensionHoldsForTheContextThatItWasMadeFor: rewriting objects keeps
+// it, another context or none ends it, and a stale writer makes none.
+func TestASuspensionHoldsForTheContextThatItWasMadeFor(t *testing.T) {
+	s, _ := newStore(t)
+	first := commit(t, s, appcontext.Context{ID: "1", Objects: collect(t, configMap(t, "edge+hub", "web", "a", "1"))})
+	suspended, err := s.Suspend(t.Context(), first, true)
+	require.NoError(t, err)
+	require.True(t, suspended.Suspended)
+	require.Equal(t, first.ContextID, suspended.ContextID)
+	_, err = s.Suspend(t.Context(), first, false)
+	require.Equal(t, appcontext.ErrStale, intent.CodeOf(err))
+
+	o := configMap(t, "edge+hub", "web", "a", "2")
+	rewritten, err := s.Rewrite(t.Context(), suspended, "web", "edge+hub", []bundle.Object{o}, nil)
+	require.NoError(t, err)
+	require.True(t, rewritten.Suspended)
+	resumed, err := s.Suspend(t.Context(), rewritten, false)
+	require.NoError(t, err)
+	require.False(t, resumed.Suspended)
+
+	_, err = s.Suspend(t.Context(), resumed, true)
+	require.NoError(t, err)
+	require.False(t, commit(t, s, appcontext.Context{}).Suspended)
+}

@@ -731,7 +731,7 @@ type DNSUpdateRecordSpec struct {
 	// ServiceAccountAnnotations Annotations of external-dns' ServiceAccount, for cloud identity.
 	ServiceAccountAnnotations map[string]string `json:"serviceAccountAnnotations,omitempty,omitzero"`
 
-	// Suspend Leave external-dns as it is for now.
+	// Suspend Stop external-dns: no name is published, changed or removed. Takes effect, and ends, with the record's update.
 	Suspend bool `json:"suspend,omitempty,omitzero"`
 
 	// TargetFilter Which addresses may be published.
@@ -802,7 +802,7 @@ type DeploymentIntentGroupSpec struct {
 	// Example: lab
 	LogicalCloud Name `json:"logicalCloud"`
 
-	// Suspend Leave what is deployed as it is for now.
+	// Suspend Leave the clusters as they are: no address is written, no drift repaired, and what is accepted waits. Takes effect, and ends, within seconds, without an update. Terminate does not wait.
 	Suspend bool `json:"suspend,omitempty,omitzero"`
 }
 
@@ -1403,7 +1403,7 @@ type Status struct {
 	// Leftovers Names that stayed behind, after terminate.
 	Leftovers []Leftover `json:"leftovers,omitempty,omitzero"`
 
-	// Message Why the state is Failed.
+	// Message Why the state is Failed, or that the group is suspended.
 	Message string `json:"message,omitempty,omitzero"`
 
 	// Names Name by name.

@@ -13,7 +13,7 @@ type Status struct {
 	Providers  []ProviderStatus  `json:"providers"`
 	Names      []NameStatus      `json:"names"`
 	Leftovers  []Leftover        `json:"leftovers,omitempty"`
-	Message    string            `json:"message,omitempty"` // why the state is Failed
+	Message    string            `json:"message,omitempty"` // why the state is Failed, or that the group is suspended
 }
 
 // StatusCondition is one aspect of a status, in Kubernetes' form.

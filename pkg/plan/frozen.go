@@ -21,7 +21,6 @@ type Group struct {
 	Name                  string      `json:"name"`
 	LogicalCloud          string      `json:"logicalCloud"`
 	LogicalCloudNamespace string      `json:"logicalCloudNamespace"`
-	Suspend               bool        `json:"suspend"`
 	Apps                  []App       `json:"apps"`     // ordered by name
 	Clusters              []Cluster   `json:"clusters"` // ordered by name: all that apps and bindings mention
 	Bindings              []Binding   `json:"bindings"` // ordered by app, service, namespace, record, scope, cluster

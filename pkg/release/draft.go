@@ -62,7 +62,7 @@ func (s *Service) draft(ctx context.Context, in *inputs) (*draft, error) {
 	version := in.owner.Path.Parent().Name()
 	app, version, _ := strings.Cut(version, "/")
 	d.group = plan.Group{
-		Installation: s.Installation, Path: in.owner.Path, UID: in.owner.UID, Suspend: spec.Suspend,
+		Installation: s.Installation, Path: in.owner.Path, UID: in.owner.UID,
 		Project:      plan.Project{Name: in.project.Metadata.Name, Namespace: in.project.Spec.Namespace},
 		CompositeApp: app, Version: version, Name: in.group.Metadata.Name,
 		LogicalCloud: spec.LogicalCloud, LogicalCloudNamespace: namespace,

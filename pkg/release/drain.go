@@ -12,7 +12,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
-	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
 // noteDrains writes down, with each record, which DNSEndpoints are about to
@@ -86,7 +85,7 @@ func (s *Service) drain(ctx context.Context, l RecordLifecycle, use Use) (Record
 	case drain.Since.IsZero():
 		l.Draining = maps.Clone(l.Draining)
 		l.Draining[key] = Drain{Endpoints: drain.Endpoints, Since: now}
-	case now.Sub(drain.Since) < ReleaseTimeout(l.Record.Spec):
+	case !l.Record.Spec.Suspend && now.Sub(drain.Since) < ReleaseTimeout(l.Record.Spec):
 		return l, false, nil
 	default:
 		l.Draining = maps.Clone(l.Draining)
@@ -107,42 +106,77 @@ func ReleaseTimeout(r intent.Record) time.Duration {
 	return 2*externaldns.Interval(r.Parameters) + time.Minute
 }
 
-// noteLeftovers writes down which names terminate leaves behind by design:
-// those of records whose policy never deletes.
+// noteLeftovers writes down which names terminate leaves behind: those of
+// records whose external-dns never deletes, by its policy or because it is
+// suspended.
 func (s *Service) noteLeftovers(ctx context.Context, group intent.Path, l Lifecycle, before bundle.Bundle) (Lifecycle, error) {
 	if l.Wanted != intent.Terminate || len(before) == 0 {
 		return l, nil
 	}
-	l.Leftovers = nil
-	for _, o := range before {
+	stay, err := s.leftovers(ctx, group, before)
+	if err != nil || len(stay) == 0 {
+		return l, err
+	}
+	l.Leftovers = stay
+	return s.swap(ctx, group, l)
+}
+
+// leftovers are the names of a group's objects that their external-dns does
+// not delete.
+func (s *Service) leftovers(ctx context.Context, group intent.Path, objects bundle.Bundle) ([]intent.Leftover, error) {
+	var out []intent.Leftover
+	for _, o := range objects {
 		if o.Kind != endpointKind {
 			continue
 		}
 		record, err := s.recordLifecycle(ctx, useOf(group, o.Cluster, o.JSON).Record)
 		if err != nil {
-			return l, err
+			return nil, err
 		}
-		if policy, keeps := keepsNames(record.Record); keeps {
-			l.Leftovers = append(l.Leftovers, leftovers(o, policy)...)
+		if reason := whyNamesStay(record.Record.Spec); reason != "" {
+			out = append(out, namesLeft(o, reason)...)
 		}
 	}
-	if len(l.Leftovers) == 0 {
-		return l, nil
+	return out, nil
+}
+
+// lastLeftovers are those of the objects that were withdrawn: a record may have
+// been suspended while its external-dns was to delete them.
+func (s *Service) lastLeftovers(ctx context.Context, group intent.Path) ([]intent.Leftover, error) {
+	pointer, err := s.Contexts.Current(ctx, groupOwner(group))
+	if err != nil {
+		return nil, err
 	}
-	return s.swap(ctx, group, l)
+	var going bundle.Bundle
+	for _, cluster := range slices.Sorted(maps.Keys(pointer.Withdrawn)) {
+		part, err := s.Contexts.WithdrawnFrom(ctx, pointer, cluster)
+		if err != nil {
+			return nil, err
+		}
+		going = append(going, part...)
+	}
+	return s.leftovers(ctx, group, going)
 }
 
-func keepsNames(r plan.Record) (policy string, keeps bool) {
-	policy, _ = r.Spec.Parameters["policy"].(string)
-	return policy, policy == "upsert-only" || policy == "create-only"
+// whyNamesStay is why a record's external-dns deletes no name; empty when it
+// does.
+func whyNamesStay(r intent.Record) string {
+	policy, _ := r.Parameters["policy"].(string)
+	switch {
+	case policy == "upsert-only" || policy == "create-only":
+		return fmt.Sprintf("policy %s never deletes names", policy)
+	case r.Suspend:
+		return "the record is suspended, so its external-dns deletes nothing"
+	}
+	return ""
 }
 
-func leftovers(o bundle.Object, policy string) []intent.Leftover {
+func namesLeft(o bundle.Object, reason string) []intent.Leftover {
 	names := map[nameKey][]string{}
 	collectNames(o.JSON, names)
 	var out []intent.Leftover
 	for _, key := range slices.SortedFunc(maps.Keys(names), compareNames) {
-		out = append(out, intent.Leftover{Name: key.name, Type: key.kind, Record: key.record, Reason: fmt.Sprintf("policy %s never deletes names", policy)})
+		out = append(out, intent.Leftover{Name: key.name, Type: key.kind, Record: key.record, Reason: reason})
 	}
 	return out
 }

@@ -64,6 +64,8 @@ func (s *Service) propose(ctx context.Context, owner intent.Path, r request) (*p
 	}
 	if p.action == intent.Terminate {
 		p.draft.errors, p.draft.warnings = nil, nil
+	} else {
+		p.draft.warnOfSuspension()
 	}
 	var changes []bundle.Change
 	if p.draft.group.Path != "" {

@@ -34,6 +34,11 @@ func (s *Service) settle(ctx context.Context, group intent.Path, l Lifecycle) (b
 	}
 	if completed {
 		l.complete(s.Now().UTC())
+		if l.Wanted == intent.Terminate {
+			if l.Leftovers, err = s.lastLeftovers(ctx, group); err != nil {
+				return false, err
+			}
+		}
 	}
 	if completed || rid {
 		if _, err = s.swap(ctx, group, l); err != nil {

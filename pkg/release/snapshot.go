@@ -21,9 +21,10 @@ type Snapshot struct {
 	Lifecycle Lifecycle
 	Group     plan.Group               // of the wanted release; zero before the first
 	Committed bool                     // the wanted release's context is current
+	Suspended bool                     // the group's document says that the clusters are to be left as they are
 	Objects   bundle.Bundle            // of the current context
 	Going     bundle.Bundle            // of the context that was withdrawn
-	Choices   []address.Choice         // of the group's bindings, from what is observed now
+	Choices   []address.Choice         // of the group's bindings, from what is observed now; if Suspended with the targets that are kept
 	Clusters  map[string]ClusterReport // every cluster that the release or the context touches
 	Providers []ProviderReport         // those in use, then those that are draining
 }
@@ -62,6 +63,9 @@ func (s *Service) trySnapshot(ctx context.Context, group intent.Path) (Snapshot,
 		return snap, err
 	}
 	if snap.Lifecycle, err = s.lifecycle(ctx, group, doc.UID); err != nil || snap.Lifecycle.Seq == 0 {
+		return snap, err
+	}
+	if snap.Suspended, err = snap.Lifecycle.suspendedBy(doc); err != nil {
 		return snap, err
 	}
 	pointer, err := s.Contexts.Current(ctx, snap.Owner)
@@ -118,6 +122,9 @@ func (s *Service) snapRelease(ctx context.Context, snap *Snapshot) error {
 	}
 	contents, err := fill(ctx, release.Group, records, s.observation)
 	snap.Choices = contents.choices
+	if snap.Suspended {
+		snap.keepTargets()
+	}
 	return err
 }
 

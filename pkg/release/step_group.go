@@ -24,6 +24,10 @@ func (s *Service) StepGroup(ctx context.Context, group intent.Path) (settled boo
 	if err != nil {
 		return false, err
 	}
+	was, rests, err := s.hold(ctx, group, l, was)
+	if err != nil || rests {
+		return rests, err
+	}
 	if err := s.stepProviders(ctx, l.Uses); err != nil {
 		return false, s.noteFailure(ctx, group, l, err)
 	}

@@ -45,6 +45,9 @@ func allApplied(snap release.Snapshot, s intent.Status) intent.StatusCondition {
 	if snap.Lifecycle.Wanted == intent.Terminate {
 		return allGone(snap, s)
 	}
+	if snap.Suspended {
+		return suspended(snap)
+	}
 	for _, c := range s.Clusters {
 		for _, r := range c.Resources {
 			if r.Status != applied {
@@ -61,6 +64,11 @@ func allApplied(snap release.Snapshot, s intent.Status) intent.StatusCondition {
 		return condition(snap, "Synced", "False", "Committing", "the app context is being written")
 	}
 	return condition(snap, "Synced", "True", "Applied", "every object is applied")
+}
+
+// suspended is what is known of objects that nobody looks after for now.
+func suspended(snap release.Snapshot) intent.StatusCondition {
+	return condition(snap, "Synced", "Unknown", "Suspended", suspendedGroup)
 }
 
 // allGone judges a group that is to have nothing in any cluster.

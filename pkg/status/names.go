@@ -75,6 +75,8 @@ func committed(snap release.Snapshot) intent.StatusCondition {
 		return condition(snap, "Committed", "False", "CommitFailed", snap.Lifecycle.Failure)
 	case snap.Committed && snap.Lifecycle.Wanted == intent.Terminate:
 		return condition(snap, "Committed", "True", "Withdrawn", "no app context is current")
+	case !snap.Committed && snap.Suspended:
+		return condition(snap, "Committed", "False", "Suspended", suspendedGroup)
 	case !snap.Committed:
 		return condition(snap, "Committed", "False", "Committing", "the app context is being written")
 	}
@@ -82,6 +84,9 @@ func committed(snap release.Snapshot) intent.StatusCondition {
 }
 
 func synced(snap release.Snapshot, b plan.Binding, choice address.Choice) intent.StatusCondition {
+	if snap.Suspended {
+		return suspended(snap)
+	}
 	if p, used := providerOf(snap, b); used {
 		if lacking := lacking(p); len(lacking) > 0 || len(p.Objects) == 0 {
 			return condition(snap, "Synced", "False", "ProviderNotApplied", "external-dns is not applied: "+strings.Join(lacking, "; "))

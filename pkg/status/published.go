@@ -25,7 +25,7 @@ func published(snap release.Snapshot, b plan.Binding, choice address.Choice, syn
 	case !choice.Some():
 		return says("False", "NoAddress", "no cluster offers an address that may be published")
 	case spec.Suspend:
-		return says("False", "Suspended", "the record is suspended: its external-dns does not run")
+		return says("False", "Suspended", suspendedRecord)
 	case externaldns.DryRun(spec.Parameters, spec.Environment, spec.ExtraArgs):
 		return says("False", "DryRun", "the record's external-dns runs dry: it makes no changes")
 	case p.Observed == nil:
@@ -34,6 +34,8 @@ func published(snap release.Snapshot, b plan.Binding, choice address.Choice, syn
 		return says("Unknown", "ClusterUnreachable", "the home of external-dns, "+b.Cluster+", cannot be reached: "+p.Cluster.Reachability.Message)
 	case !p.Observed.Available:
 		return says("False", "ExternalDNSNotAvailable", p.Observed.Message)
+	case snap.Suspended:
+		return says("Unknown", "Suspended", suspendedGroup)
 	case synced.Status != "True":
 		return says("False", "NotSynced", synced.Message)
 	}

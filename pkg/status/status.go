@@ -20,7 +20,7 @@ import (
 func Of(snap release.Snapshot) intent.Status {
 	l := snap.Lifecycle
 	s := intent.Status{
-		State: l.State(), ContextID: l.ContextID, Revision: l.Seq, Message: l.Failure, Leftovers: l.Leftovers,
+		State: l.State(), ContextID: l.ContextID, Revision: l.Seq, Message: message(snap), Leftovers: l.Leftovers,
 		Conditions: []intent.StatusCondition{}, Clusters: []intent.ClusterStatus{},
 		Providers: []intent.ProviderStatus{}, Names: []intent.NameStatus{},
 	}
@@ -37,6 +37,19 @@ func Of(snap release.Snapshot) intent.Status {
 	s.Conditions = overall(snap, s)
 	return s
 }
+
+// message is what stands in the way of the whole group.
+func message(snap release.Snapshot) string {
+	if snap.Suspended {
+		return cmp.Or(snap.Lifecycle.Failure, suspendedGroup)
+	}
+	return snap.Lifecycle.Failure
+}
+
+const (
+	suspendedGroup  = "the deployment intent group is suspended: clusters keep what they have, until its suspend is false"
+	suspendedRecord = "the record is suspended: external-dns does not run, and names stay as they are, until its suspend is false and it is updated"
+)
 
 // cluster reports the group's own objects on one cluster: those that the
 // current context holds, and those that are still to go.
@@ -86,6 +99,9 @@ func Provider(p release.ProviderReport) intent.ProviderStatus {
 		Record: p.Use.Record.Name(), Cluster: p.Use.Cluster, Scope: p.Use.Scope, Version: p.Record.Version,
 	}
 	messages := lacking(p)
+	if p.Record.Spec.Suspend {
+		messages = append(messages, suspendedRecord)
+	}
 	if p.Draining {
 		messages = append(messages, "it outlives the names that it is to remove")
 	}

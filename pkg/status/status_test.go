@@ -292,3 +292,27 @@ func TestRecordsTellWhereTheyAreDeployed(t *testing.T) {
 	unused := status.OfRecord(release.RecordSnapshot{}, nil)
 	require.Equal(t, intent.RecordStatus{Providers: []intent.ProviderStatus{}, Deployments: []intent.Deployment{}, Warnings: []intent.Warning{}}, unused)
 }
+
+// TestASuspendedGroupClaimsNothingOfItsObjects: nobody looks after them (I6).
+func TestASuspendedGroupClaimsNothingOfItsObjects(t *testing.T) {
+	snap := running(t)
+	snap.Suspended = true
+	s := status.Of(*snap)
+	require.Equal(t, intent.Instantiated, s.State)
+	require.Contains(t, s.Message, "suspended")
+	require.Equal(t, "Unknown/Suspended", condition(t, s, "Synced").Status+"/"+condition(t, s, "Synced").Reason)
+	require.Equal(t, "Unknown/Suspended", condition(t, s, "Published").Status+"/"+condition(t, s, "Published").Reason)
+	require.Equal(t, []string{"203.0.113.10"}, s.Names[0].Targets)
+
+	snap.Committed = false
+	s = status.Of(*snap)
+	require.Equal(t, "False/Suspended", condition(t, s, "Committed").Status+"/"+condition(t, s, "Committed").Reason)
+}
+
+func TestASuspendedRecordSaysSo(t *testing.T) {
+	snap := running(t)
+	snap.Providers[0].Record.Spec.Suspend = true
+	s := status.Of(*snap)
+	require.Contains(t, s.Providers[0].Message, "the record is suspended: external-dns does not run")
+	require.Equal(t, "False/Suspended", condition(t, s, "Published").Status+"/"+condition(t, s, "Published").Reason)
+}

@@ -129,6 +129,18 @@ func (x *index) pointers(cluster string) []appcontext.Pointer {
 	return out
 }
 
+// suspended tells whether all of the owners, if there are any, are suspended.
+func (x *index) suspended(owners []string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, owner := range owners {
+		if !x.owners[appcontext.Owner(owner)].Suspended {
+			return false
+		}
+	}
+	return len(owners) > 0
+}
+
 // services answers the Services ("namespace/name") of the cluster whose
 // addresses matter to somebody.
 func (x *index) services(cluster string) map[string]bool {

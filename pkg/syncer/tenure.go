@@ -168,6 +168,9 @@ func (t *tenure) decideAll() []action {
 		if a.deed == nothing && t.recheck[id] && want != nil {
 			a = a.do(create, "looked at again")
 		}
+		if t.index.suspended(ownersOf(want, entry)) {
+			a = a.do(nothing, "suspended")
+		}
 		if a.deed != nothing {
 			actions = append(actions, a)
 			continue
@@ -175,6 +178,17 @@ func (t *tenure) decideAll() []action {
 		t.annotate(id, want)
 	}
 	return actions
+}
+
+// ownersOf are those whose object it is: who wants it, else who wanted it last.
+func ownersOf(want *wanted, entry *ledger.Entry) []string {
+	switch {
+	case want != nil:
+		return want.owners
+	case entry != nil:
+		return entry.Owners
+	}
+	return nil
 }
 
 func (t *tenure) sight(id bundle.ID, atLeast string) cluster.Sight {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -121,6 +122,14 @@ func (s *story) post(path, body string) {
 func (s *story) put(path, body string) {
 	s.Helper()
 	s.call(http.MethodPut, path, body, http.StatusOK)
+}
+
+// putJSON replaces a resource by what v encodes to.
+func (s *story) putJSON(path string, v any) {
+	s.Helper()
+	raw, err := json.Marshal(v)
+	s.must(err)
+	s.put(path, string(raw))
 }
 
 // remove deletes a resource.

@@ -1,0 +1,77 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+)
+
+// hold brings the suspension of a group, as its document says it now, to the
+// group's pointer, and answers whether the group rests. What is to be
+// terminated never does.
+func (s *Service) hold(ctx context.Context, group intent.Path, l Lifecycle, was appcontext.Pointer) (appcontext.Pointer, bool, error) {
+	suspended, err := s.suspended(ctx, group, l)
+	if err != nil || was.ContextID == "" || was.Suspended == suspended {
+		return was, suspended, err
+	}
+	was, err = s.Contexts.Suspend(ctx, was, suspended)
+	return was, suspended, err
+}
+
+func (s *Service) suspended(ctx context.Context, group intent.Path, l Lifecycle) (bool, error) {
+	if !l.deployed() {
+		return false, nil
+	}
+	doc, err := s.Documents.Get(ctx, group)
+	if intent.CodeOf(err) == intent.NotFound {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return l.suspendedBy(doc)
+}
+
+// suspendedBy says whether the group's document suspends what is deployed.
+func (l *Lifecycle) suspendedBy(doc intent.Document) (bool, error) {
+	resource, err := intent.Of[intent.DeploymentIntentGroup](doc)
+	return l.deployed() && resource.Spec.Suspend, err
+}
+
+// warnOfSuspension says what will wait, or not be published.
+func (d *draft) warnOfSuspension() {
+	if d.in.group.Spec.Suspend {
+		d.warn("the deployment intent group is suspended: what is accepted waits until its suspend is false")
+	}
+	for _, use := range d.uses {
+		if d.records[use.Record.Name()].frozen.Spec.Suspend {
+			d.warn("record %q is suspended: no name of it is published or removed until its suspend is false and it is updated", use.Record.Name())
+		}
+	}
+}
+
+// keepTargets puts the targets that the group's DNSEndpoints hold in place of
+// those that would be chosen now: nobody writes the latter.
+func (snap *Snapshot) keepTargets() {
+	for n, b := range snap.Group.Bindings {
+		name := endpoints.Name(snap.Group, b)
+		var object endpointsOf
+		at := slices.IndexFunc(snap.Objects, func(o bundle.Object) bool {
+			return o.Kind == endpointKind && o.Name == name && o.Cluster == b.Cluster
+		})
+		if at >= 0 {
+			_ = json.Unmarshal(snap.Objects[at].JSON, &object) // it was rendered here
+		}
+		targets := map[string][]string{}
+		for _, e := range object.Spec.Endpoints {
+			targets[e.RecordType] = slices.Compact(slices.Sorted(slices.Values(append(targets[e.RecordType], e.Targets...))))
+		}
+		c := &snap.Choices[n]
+		c.A, c.AAAA, c.CNAME = targets["A"], targets["AAAA"], targets["CNAME"]
+	}
+}
