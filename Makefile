@@ -118,6 +118,8 @@ test-real: tools ## Test against real servers: stores, end-to-end stories
 test-e2e: tools ## Test the end-to-end stories alone
 	cd test && $(GO) test -count=1 -p 1 -timeout 45m $(TEST_FLAGS) ./e2e/...
 
+soak: soak-kill
+
 .PHONY: soak-kill
 soak-kill: tools ## Kill the server at every write, not at 20 of them
 	cd test && SIGNPOST_KILLS=all $(GO) test -count=1 -timeout 2h $(TEST_FLAGS) -run 'TestKill9AtEachWrite' ./faults

@@ -323,9 +323,11 @@ func TestStaleVersionIsReadAgain(t *testing.T) {
 	assert.Equal(t, "2", f.Content(objects[1].ID)["spec"])
 }
 
-func TestKillBetweenCreateAndLedgerHealsWithoutASecondObject(t *testing.T) {
-	t.Parallel()
-	s := newScene(t, hub)
+// killedAfterCreate is a scene in which a worker made an object and was killed
+// before it could tell the ledger.
+func killedAfterCreate(t *testing.T) (s *scene, made bundle.Object) {
+	t.Helper()
+	s = newScene(t, hub)
 	f := s.clusters[hub]
 	f.Plant(namespace(t, hub))
 	s.kv.Before = func(op, key string) error {
@@ -343,49 +345,32 @@ func TestKillBetweenCreateAndLedgerHealsWithoutASecondObject(t *testing.T) {
 		return nil
 	}
 	_, kill := s.start("a")
-	mine := config(t, hub, "a", "1")
-	s.commit("dig", mine)
-	s.until("the object is there", func() bool { return f.Live(mine.ID) != nil })
-	made := f.Live(mine.ID)
+	made = config(t, hub, "a", "1")
+	s.commit("dig", made)
+	s.until("the object is there", func() bool { return f.Live(made.ID) != nil })
 	kill()
-	require.Equal(t, ledger.Pending, s.entries(hub)[mine.ID].Status, "the intent is all that the store knows")
+	require.Equal(t, ledger.Pending, s.entries(hub)[made.ID].Status, "the intent is all that the store knows")
 	s.breakLedger(false)
 	f.After = nil
+	return s, made
+}
+
+func TestKillBetweenCreateAndLedgerHealsWithoutASecondObject(t *testing.T) {
+	t.Parallel()
+	s, mine := killedAfterCreate(t)
+	made := s.clusters[hub].Live(mine.ID)
 	w, _ := s.start("b")
 	s.settled(w, mine)
-	assert.Equal(t, made, f.Live(mine.ID), "the same object, with no second write")
+	assert.Equal(t, made, s.clusters[hub].Live(mine.ID), "the same object, with no second write")
 	assert.True(t, s.entries(hub)[mine.ID].CreatedByUs)
 }
 
 func TestKillBetweenCreateAndLedgerLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hub)
-	f := s.clusters[hub]
-	f.Plant(namespace(t, hub))
-	s.kv.Before = func(op, key string) error {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if op == "txn" && strings.HasPrefix(key, "/signpost/ledger/") {
-			return s.broken
-		}
-		return nil
-	}
-	f.After = func(_ context.Context, verb string, _ bundle.ID) error {
-		if verb == "create" {
-			s.breakLedger(true)
-		}
-		return nil
-	}
-	_, kill := s.start("a")
-	mine := config(t, hub, "a", "1")
-	s.commit("dig", mine)
-	s.until("the object is there", func() bool { return f.Live(mine.ID) != nil })
-	kill()
-	s.breakLedger(false)
-	f.After = nil
+	s, mine := killedAfterCreate(t)
 	s.commit("dig")
 	s.start("b")
-	s.until("the object goes all the same", func() bool { return f.Live(mine.ID) == nil && len(s.entries(hub)) == 0 })
+	s.until("the object goes all the same", func() bool { return s.clusters[hub].Live(mine.ID) == nil && len(s.entries(hub)) == 0 })
 }
 
 func TestAnswerThatGetsLostHeals(t *testing.T) {
