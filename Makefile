@@ -92,12 +92,12 @@ check: fmt-check lint test-unit ## The fast loop: format, lint, unit tests with 
 .PHONY: test
 test: ## Run all tests on real parts (the first time it builds them)
 	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; failed=0; \
-	for group in tools test-unit test-real test-flagparse; do \
+	for group in tools test-unit test-real test-flagparse test-typescript; do \
 		echo "==> $$group"; \
 		$(MAKE) $$group 2>&1 | tee -a "$$log" || failed=1; \
 	done; \
 	echo "==> all groups"; \
-	grep -E '^( *--- FAIL|panic:|(ok|FAIL)[[:space:]])' "$$log" || true; \
+	grep -E '^( *--- FAIL|panic:|(ok|FAIL|NOT RUN)[[:space:]])' "$$log" || true; \
 	exit $$failed
 
 .PHONY: tools
@@ -127,6 +127,10 @@ soak-kill: tools ## Kill the server at every write, not at 20 of them
 .PHONY: test-flagparse
 test-flagparse: ## Test arguments against external-dns' own parsers
 	@for module in $(FLAGPARSE); do (cd $$module && $(GO) test $(TEST_FLAGS) ./...); done
+
+.PHONY: test-typescript
+test-typescript: build ## Test the TypeScript client against a server, where Node 18 or later is
+	@SIGNPOST_PROGRAM=$(CURDIR)/bin/signpost test/typescript/run.sh
 
 .PHONY: bench
 bench: ## Run the benchmarks

@@ -17,8 +17,10 @@ type Options struct {
 	// HTTPClient makes the requests; nil: http.DefaultClient.
 	HTTPClient HttpRequestDoer
 
-	// Retries is how often a request that is answered 429 or 503 is sent
-	// again, after what Retry-After says. 0: never.
+	// Retries is how often a request is sent again that was answered 429 or,
+	// where doing it twice comes to the same, 503: GET, and PUT and DELETE
+	// without If-Match and If-None-Match. It waits for what Retry-After says,
+	// or longer with each try, but no longer than its context. 0: never.
 	Retries int
 }
 

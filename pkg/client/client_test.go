@@ -1,11 +1,9 @@
 package client_test
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -38,12 +36,6 @@ func problem(status int, retryAfter, detail string) http.HandlerFunc {
 	}
 }
 
-func created(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusCreated)
-	_, _ = io.Copy(w, r.Body)
-}
-
 func project(name string) client.Project {
 	return client.Project{Metadata: client.Metadata{Name: name}}
 }
@@ -68,38 +60,6 @@ func TestWhatIsNoProblemDocumentIsAnErrorWithItsStatus(t *testing.T) {
 	var e *client.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, http.StatusBadGateway, e.Status)
-}
-
-func TestRetriesOn429And503WithTheWholeBody(t *testing.T) {
-	url, count := server(t, problem(429, "0", `{}`), problem(503, "0", `{}`), created)
-	c, err := client.New(url, client.Options{Retries: 2, Token: "t"})
-	require.NoError(t, err)
-	answer, err := c.CreateProjectWithResponse(t.Context(), project("shop"))
-	require.NoError(t, err)
-	require.Equal(t, "shop", answer.JSON201.Metadata.Name)
-	require.EqualValues(t, 3, count.Load())
-}
-
-func TestRetriesEnd(t *testing.T) {
-	url, count := server(t, problem(503, "0", `{"title":"Service Unavailable","status":503,"detail":"etcd does not answer"}`))
-	c, err := client.New(url, client.Options{Retries: 2})
-	require.NoError(t, err)
-	_, err = c.Do(t.Context(), http.MethodPost, "projects", strings.NewReader("{}"), nil)
-	require.ErrorContains(t, err, "etcd does not answer")
-	require.EqualValues(t, 3, count.Load())
-}
-
-func TestCancellingEndsTheWaitForARetry(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	url, count := server(t, func(w http.ResponseWriter, r *http.Request) {
-		problem(429, "60", `{}`)(w, r)
-		cancel()
-	})
-	c, err := client.New(url, client.Options{Retries: 5})
-	require.NoError(t, err)
-	_, err = c.Do(ctx, http.MethodGet, "projects", nil, nil)
-	require.ErrorIs(t, err, context.Canceled)
-	require.EqualValues(t, 1, count.Load())
 }
 
 func TestTheTokenAndPathAreSent(t *testing.T) {

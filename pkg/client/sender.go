@@ -2,7 +2,9 @@ package client
 
 import (
 	"context"
+	"errors"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"time"
@@ -27,15 +29,17 @@ func (s *sender) Do(request *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		if try == s.retries || !again(request, response) {
+		wait, sensible := delay(response.Header.Get("Retry-After"), try)
+		if try >= s.retries || !repeatable(request, response.StatusCode) || !sensible || !lives(request.Context(), wait) {
 			if err := problem(response); err != nil {
 				return nil, err
 			}
 			return response, nil
 		}
+		refused := problem(response)
 		discard(response)
-		if err := pause(request.Context(), delay(response.Header.Get("Retry-After"), try)); err != nil {
-			return nil, err
+		if err := pause(request.Context(), wait); err != nil {
+			return nil, errors.Join(err, refused)
 		}
 		if request, err = rewind(request); err != nil {
 			return nil, err
@@ -43,10 +47,27 @@ func (s *sender) Do(request *http.Request) (*http.Response, error) {
 	}
 }
 
-// again tells whether the server asks to try later and the request can be.
-func again(request *http.Request, response *http.Response) bool {
-	asked := response.StatusCode == http.StatusTooManyRequests || response.StatusCode == http.StatusServiceUnavailable
-	return asked && (request.Body == nil || request.Body == http.NoBody || request.GetBody != nil)
+// repeatable tells whether a request that was answered so may be sent again.
+// 429 comes before the server has looked at a request, so any may. After 503
+// the request may have been carried out all the same, so only those may that
+// come to the same when they are done twice: what reads, and what puts or
+// deletes without a precondition, which the first time would have changed.
+func repeatable(request *http.Request, status int) bool {
+	if request.Body != nil && request.Body != http.NoBody && request.GetBody == nil {
+		return false
+	}
+	switch status {
+	case http.StatusTooManyRequests:
+		return true
+	case http.StatusServiceUnavailable:
+		switch request.Method {
+		case http.MethodGet, http.MethodHead, http.MethodOptions:
+			return true
+		case http.MethodPut, http.MethodDelete:
+			return request.Header.Get("If-Match") == "" && request.Header.Get("If-None-Match") == ""
+		}
+	}
+	return false
 }
 
 // rewind is the request with its body from the beginning.
@@ -71,16 +92,25 @@ func discard(response *http.Response) {
 }
 
 // delay is what Retry-After says, in seconds or as a date; without it, a
-// quarter of a second that doubles with each try. Never more than a minute.
-func delay(retryAfter string, try int) time.Duration {
-	const first, most, doublings = 250 * time.Millisecond, time.Minute, 8
-	wait := first << min(try, doublings)
+// quarter of a second that doubles with each try, up to a minute. Up to a
+// quarter more is added, so that clients that were refused together do not come
+// back together. False: the server asks for more than a minute.
+func delay(retryAfter string, try int) (time.Duration, bool) {
+	const first, most, doublings, share = 250 * time.Millisecond, time.Minute, 8, 4
+	wait := min(first<<min(try, doublings), most)
 	if seconds, err := strconv.ParseUint(retryAfter, 10, 31); err == nil {
 		wait = time.Duration(seconds) * time.Second
 	} else if date, err := http.ParseTime(retryAfter); err == nil {
-		wait = time.Until(date)
+		wait = max(time.Until(date), 0)
 	}
-	return min(max(wait, 0), most)
+	return wait + rand.N(wait/share+1), wait <= most
+}
+
+// lives tells whether ctx lasts longer than a wait: the answer that is there
+// says more than that time ran out.
+func lives(ctx context.Context, wait time.Duration) bool {
+	deadline, limited := ctx.Deadline()
+	return !limited || time.Until(deadline) > wait
 }
 
 // pause waits, or fails when ctx ends first.
