@@ -22,7 +22,7 @@ func list(ctx context.Context, server, token string) error {
 	if err != nil {
 		return err
 	}
-	page, err := signpost.ListDNSUpdateRecordsWithResponse(ctx, "shop", &client.ListDNSUpdateRecordsParams{Limit: new(100)})
+	page, err := signpost.ListDNSUpdateRecordsWithResponse(ctx, "shop", nil)
 	var refused *client.Error
 	if errors.As(err, &refused) {
 		return fmt.Errorf("the server refuses: %s", refused.Detail) // refused.Errors has each wrong field
