@@ -24,7 +24,7 @@ func (e *edge) handlers() map[string]handler {
 	}
 	for _, r := range resources() {
 		all["create"+r.one] = e.create(r)
-		all["list"+r.many] = e.list
+		all["list"+r.many] = e.list(r)
 		all["get"+r.one] = e.get(r)
 		all["put"+r.one] = e.put(r)
 		all["delete"+r.one] = e.remove

@@ -22,10 +22,27 @@ type page struct {
 
 // list answers a page of a collection; 404 when what it belongs to does not
 // exist.
-func (e *edge) list(ctx context.Context, c *call) (answer, error) {
+func (e *edge) list(r resource) handler {
+	return func(ctx context.Context, c *call) (answer, error) {
+		stored, err := e.page(ctx, c)
+		if err != nil {
+			return answer{}, err
+		}
+		result := page{Items: make([]admit.View, len(stored.Items)), Continue: stored.Continue}
+		for i, doc := range stored.Items {
+			if result.Items[i], err = e.view(ctx, r, doc); err != nil {
+				return answer{}, err
+			}
+		}
+		return answer{status: http.StatusOK, body: result}, nil
+	}
+}
+
+// page reads the documents of a page.
+func (e *edge) page(ctx context.Context, c *call) (intent.Page, error) {
 	if parent := c.owner(); parent != "" {
 		if _, err := e.Store.Get(ctx, parent); err != nil {
-			return answer{}, err
+			return intent.Page{}, err
 		}
 	}
 	limit := defaultLimit
@@ -41,16 +58,22 @@ func (e *edge) list(ctx context.Context, c *call) (answer, error) {
 	if intent.CodeOf(err) == intent.Invalid {
 		err = &intent.Error{Code: intent.Invalid, Detail: "query parameter continue must be the continue of the last page of this list", Err: err}
 	}
-	if err != nil {
-		return answer{}, err
+	return stored, err
+}
+
+// view is a document as it is answered. A record that is deleted meanwhile has
+// no more status than its document tells.
+func (e *edge) view(ctx context.Context, r resource, doc intent.Document) (admit.View, error) {
+	view, err := e.Admitter.View(doc)
+	if err != nil || !r.record {
+		return view, err
 	}
-	result := page{Items: make([]admit.View, len(stored.Items)), Continue: stored.Continue}
-	for i, doc := range stored.Items {
-		if result.Items[i], err = e.Admitter.View(doc); err != nil {
-			return answer{}, err
-		}
+	status, err := e.Lifecycle.RecordStatus(ctx, doc.Path)
+	if intent.CodeOf(err) == intent.NotFound {
+		return view, nil
 	}
-	return answer{status: http.StatusOK, body: result}, nil
+	view.Status = merged(view.Status, status)
+	return view, err
 }
 
 // get answers a document, or one value of it.
@@ -65,18 +88,8 @@ func (e *edge) get(r resource) handler {
 			value, err := valueOf(doc, key)
 			return answer{status: http.StatusOK, header: header, body: map[string]any{"value": value}}, err
 		}
-		view, err := e.Admitter.View(doc)
-		if err != nil {
-			return answer{}, err
-		}
-		if r.record {
-			status, err := e.Lifecycle.RecordStatus(ctx, c.path)
-			if err != nil {
-				return answer{}, err
-			}
-			view.Status = merged(view.Status, status)
-		}
-		return answer{status: http.StatusOK, header: header, body: view}, nil
+		view, err := e.view(ctx, r, doc)
+		return answer{status: http.StatusOK, header: header, body: view}, err
 	}
 }
 

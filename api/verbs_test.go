@@ -242,6 +242,10 @@ func TestARecordCarriesItsStatusAndNoSecret(t *testing.T) {
 		require.IsType(t, []any{}, status["warnings"])
 		require.NotEmpty(t, status["deployments"])
 	}
+	listed := w.send("GET", rows()[3].collection, nil).want(http.StatusOK)
+	require.NotContains(t, listed.Body.String(), "swordfish")
+	items, _ := listed.json()["items"].([]any)
+	require.Equal(t, w.send("GET", item, nil).json(), items[0], "a list tells as much")
 	doc, err := w.store.Get(t.Context(), "projects/shop/dns-update-records/lab")
 	require.NoError(t, err)
 	require.NotContains(t, string(doc.Body), "swordfish")

@@ -499,7 +499,7 @@ type ClusterStatus struct {
 	// Message Why not.
 	Message string `json:"message"`
 
-	// Reachable Whether it answers.
+	// Reachable Whether it was last seen to answer. Before anybody has asked it is false, and the message says so.
 	Reachable bool `json:"reachable"`
 
 	// Resources Its objects.

@@ -17,11 +17,12 @@ import (
 // noteDrains writes down, with each record, which DNSEndpoints are about to
 // go, so that their external-dns outlives the names that they published.
 func (s *Service) noteDrains(ctx context.Context, group intent.Path, before, after bundle.Bundle) error {
-	going := map[Use][]string{}
+	going := map[Use]Drain{}
 	for _, c := range bundle.Diff(before, after) {
 		if c.Action == bundle.Delete && c.ID.Kind == endpointKind {
 			use := useOf(group, c.ID.Cluster, c.Old)
-			going[use] = append(going[use], c.ID.Name)
+			drain := going[use]
+			going[use] = Drain{Endpoints: append(drain.Endpoints, c.ID.Name), Targets: max(drain.Targets, mostTargets(c.Old))}
 		}
 	}
 	for _, use := range slices.SortedFunc(maps.Keys(going), compareUses) {
@@ -43,14 +44,26 @@ func useOf(group intent.Path, cluster string, raw []byte) Use {
 	return Use{Record: record, Scope: intent.Scope(labels[bundle.LabelScope]), Cluster: cluster}
 }
 
-func (s *Service) noteDrain(ctx context.Context, use Use, endpoints []string) error {
+// mostTargets is how many targets one name of a DNSEndpoint has at most.
+func mostTargets(raw []byte) int {
+	names, counts := map[nameKey][]string{}, map[string]int{}
+	collectNames(raw, names)
+	most := 0
+	for key, targets := range names {
+		counts[key.name] += len(targets)
+		most = max(most, counts[key.name])
+	}
+	return most
+}
+
+func (s *Service) noteDrain(ctx context.Context, use Use, going Drain) error {
 	l, err := s.recordLifecycle(ctx, use.Record)
 	if err != nil {
 		return err
 	}
 	key := drainKey(use.Scope, use.Cluster)
 	drain, known := l.Draining[key]
-	merged := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(drain.Endpoints), endpoints...))))
+	merged := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(drain.Endpoints), going.Endpoints...))))
 	if known && drain.Since.IsZero() && slices.Equal(merged, drain.Endpoints) {
 		return nil
 	}
@@ -58,7 +71,7 @@ func (s *Service) noteDrain(ctx context.Context, use Use, endpoints []string) er
 	if l.Draining == nil {
 		l.Draining = map[string]Drain{}
 	}
-	l.Draining[key] = Drain{Endpoints: merged}
+	l.Draining[key] = Drain{Endpoints: merged, Targets: max(drain.Targets, going.Targets)}
 	_, err = s.swapRecord(ctx, use.Record, l)
 	return err
 }
@@ -84,8 +97,8 @@ func (s *Service) drain(ctx context.Context, l RecordLifecycle, use Use) (Record
 		return l, false, nil
 	case drain.Since.IsZero():
 		l.Draining = maps.Clone(l.Draining)
-		l.Draining[key] = Drain{Endpoints: drain.Endpoints, Since: now}
-	case !l.Record.Spec.Suspend && now.Sub(drain.Since) < ReleaseTimeout(l.Record.Spec):
+		l.Draining[key] = Drain{Endpoints: drain.Endpoints, Targets: drain.Targets, Since: now}
+	case !l.Record.Spec.Suspend && now.Sub(drain.Since) < ReleaseTimeout(l.Record.Spec, drain.Targets):
 		return l, false, nil
 	default:
 		l.Draining = maps.Clone(l.Draining)
@@ -98,12 +111,18 @@ func (s *Service) drain(ctx context.Context, l RecordLifecycle, use Use) (Record
 
 // ReleaseTimeout is how long an external-dns outlives the last DNSEndpoint, so
 // that it removes the names: as the record says, else twice its interval and a
-// minute.
-func ReleaseTimeout(r intent.Record) time.Duration {
+// minute. External-dns' coredns provider removes one target of a name in each
+// interval, so there a name with more targets, of which there are so many, needs
+// an interval for each and one to spare.
+func ReleaseTimeout(r intent.Record, targets int) time.Duration {
 	if timeout, err := time.ParseDuration(r.ReleaseTimeout); err == nil && timeout > 0 {
 		return timeout
 	}
-	return 2*externaldns.Interval(r.Parameters) + time.Minute
+	rounds := 2
+	if r.Provider == "coredns" {
+		rounds = max(rounds, targets+1)
+	}
+	return time.Duration(rounds)*externaldns.Interval(r.Parameters) + time.Minute
 }
 
 // noteLeftovers writes down which names terminate leaves behind: those of

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
 // checkTenancy refuses what a release may not share with others.
@@ -48,7 +49,11 @@ func (s *Service) checkNamespaces(ctx context.Context, d *draft) error {
 func (s *Service) checkOwners(ctx context.Context, d *draft) error {
 	taken := map[string]Use{}
 	for _, use := range d.uses {
-		id := ownOwnerID(d.records[use.Record.Name()].frozen.Spec)
+		record := d.records[use.Record.Name()].frozen
+		id := ownOwnerID(record.Spec)
+		if generated := plan.OwnerID(s.Installation, record.UID); id != generated && strings.HasPrefix(id, plan.OwnerID(s.Installation, "")) {
+			d.fail(use.Record, atOwnerID, "the owner id %q is of the form that Signpost generates, and may be another record's; leave it out", id)
+		}
 		if first, twice := taken[id]; twice {
 			d.failOwner(id, use, first)
 		} else if id != "" {
@@ -75,8 +80,10 @@ func (s *Service) checkOwners(ctx context.Context, d *draft) error {
 	return nil
 }
 
+const atOwnerID = "/spec/external-dns-parameters/txt-owner-id"
+
 func (d *draft) failOwner(id string, use, other Use) {
-	d.fail(use.Record, "/spec/external-dns-parameters/txt-owner-id", "the owner id %q would be used by two deployments, of %s on %s and of %s on %s; leave it out, and each gets one of its own", id, use.Record, use.Cluster, other.Record, other.Cluster)
+	d.fail(use.Record, atOwnerID, "the owner id %q would be used by two deployments, of %s on %s and of %s on %s; leave it out, and each gets one of its own", id, use.Record, use.Cluster, other.Record, other.Cluster)
 }
 
 // ownOwnerID is the owner id that a record's user has set, if any.

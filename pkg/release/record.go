@@ -34,6 +34,7 @@ type RecordLifecycle struct {
 // published are gone.
 type Drain struct {
 	Endpoints []string  `json:"endpoints"` // names of the DNSEndpoints that went last
+	Targets   int       `json:"targets"`   // the most that one of their names had
 	Since     time.Time `json:"since"`     // when all of them were confirmed to be gone; zero before
 }
 

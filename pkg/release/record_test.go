@@ -123,6 +123,7 @@ func TestRefusedRecordUpdatesLeaveNoTrace(t *testing.T) {
 		reason, spec, says string
 	}{
 		{"another home while it is deployed", record("lab.example", `,"deployOn":{"clusterProvider":"edge","cluster":"paris"}`), "dns-update-records/lab#/spec/deployOn"},
+		{"an owner id of its own, which its names do not carry", ownerID("lab.example", "mine"), "dns-update-records/lab#/spec/external-dns-parameters/txt-owner-id"},
 		{"what cannot work", `{"provider":"coredns","external-dns-parameters":{"domain-filter":["lab.example"],"policy":"sync","registry":"noop"}}`, "dns-update-records/lab#"},
 	} {
 		w := running(t)

@@ -83,7 +83,7 @@ func (s *Service) proposeRecord(ctx context.Context, record intent.Path) (*recor
 		return p, err
 	}
 	var changes []bundle.Change
-	var errs []intent.Field
+	errs := p.ownerIDMoves()
 	if to := p.frozen.Spec.DeployOn; to != nil && home != nil && p.before.Deployed && *to != *home {
 		errs = append(errs, intent.Field{Pointer: string(record) + "#/spec/deployOn", Detail: fmt.Sprintf("the record is deployed on %s; terminate its users first, then it moves to %s at its next use", home, to)})
 	}
@@ -103,6 +103,19 @@ func (s *Service) proposeRecord(ctx context.Context, record intent.Path) (*recor
 	}
 	p.view = recordView(p, changes, errs)
 	return p, nil
+}
+
+// ownerIDMoves refuses another owner id for what is deployed: external-dns would
+// let go of every name that it has published.
+func (p *recordProposal) ownerIDMoves() []intent.Field {
+	was, is := p.before.Record.OwnerID, p.frozen.OwnerID
+	if !p.before.Deployed || p.before.Record.UID != p.frozen.UID || was == is {
+		return nil
+	}
+	return []intent.Field{{
+		Pointer: string(p.frozen.Path) + "#" + atOwnerID,
+		Detail:  fmt.Sprintf("the record is deployed with the owner id %q, and its names carry it; with %q they would be nobody's. Terminate its users first", was, is),
+	}}
 }
 
 // providerChanges compares one external-dns with how a frozen record would

@@ -218,6 +218,11 @@ func TestAnOwnerIDBelongsToOneDeployment(t *testing.T) {
 		w.group(test, "api", "api.corp.example")
 		w.refuses(intent.Instantiate, test, "dns-update-records/corp#/spec/external-dns-parameters/txt-owner-id", string(lab))
 	})
+	t.Run("of a record that gets a generated one", func(t *testing.T) {
+		w := newShop(t)
+		w.put(lab, ownerID("lab.example", "sp-k7wq2m9x-0a1b2c3d"))
+		w.refuses(intent.Instantiate, prod, "dns-update-records/lab#/spec/external-dns-parameters/txt-owner-id", "of the form that Signpost generates")
+	})
 }
 
 // TestARefusedUpdateChangesNothing: also of a group that is deployed.

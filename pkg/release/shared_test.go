@@ -2,6 +2,7 @@ package release_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -103,17 +104,37 @@ func TestTheDrainBeginsWhenTheNamesAreConfirmedToBeGone(t *testing.T) {
 
 func TestReleaseTimeouts(t *testing.T) {
 	for _, c := range []struct {
-		reason string
-		record intent.Record
-		want   time.Duration
+		reason  string
+		record  intent.Record
+		targets int
+		want    time.Duration
 	}{
-		{"as the record says", intent.Record{ReleaseTimeout: "70s"}, 70 * time.Second},
-		{"twice the default interval and a minute", intent.Record{}, 3 * time.Minute},
-		{"twice its interval and a minute", intent.Record{Parameters: map[string]any{"interval": "5s"}}, 70 * time.Second},
-		{"what does not parse says nothing", intent.Record{ReleaseTimeout: "soon"}, 3 * time.Minute},
+		{"as the record says", intent.Record{ReleaseTimeout: "70s", Provider: "coredns"}, 9, 70 * time.Second},
+		{"twice the default interval and a minute", intent.Record{}, 1, 3 * time.Minute},
+		{"twice its interval and a minute", intent.Record{Parameters: map[string]any{"interval": "5s"}}, 9, 70 * time.Second},
+		{"what does not parse says nothing", intent.Record{ReleaseTimeout: "soon"}, 1, 3 * time.Minute},
+		{"coredns removes a target in each interval", intent.Record{Provider: "coredns", Parameters: map[string]any{"interval": "5s"}}, 9, 110 * time.Second},
+		{"never less than twice the interval", intent.Record{Provider: "coredns", Parameters: map[string]any{"interval": "5s"}}, 0, 70 * time.Second},
 	} {
-		require.Equal(t, c.want, release.ReleaseTimeout(c.record), c.reason)
+		require.Equal(t, c.want, release.ReleaseTimeout(c.record, c.targets), c.reason)
 	}
+}
+
+// TestExternalDNSOutlivesANameByItsTargets: three here, of both kinds.
+func TestExternalDNSOutlivesANameByItsTargets(t *testing.T) {
+	w := newShop(t)
+	w.put(lab, strings.Replace(record("lab.example", ``), `"releaseTimeout":"70s"`, `"extraArgs":[]`, 1))
+	w.observe(berlin, "shop/web", "203.0.113.10", "2001:4860:4860::8888")
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.do(intent.Terminate, prod)
+	require.NoError(t, w.rest())
+	w.clock.pass(79 * time.Second)
+	require.NoError(t, w.rest())
+	require.Equal(t, intent.Terminating, w.state(prod), "four intervals of 5 s and a minute")
+	w.clock.pass(time.Second)
+	w.settle(prod)
+	require.Equal(t, intent.Terminated, w.state(prod))
 }
 
 func TestAnUpdateThatDropsARecordDrainsIt(t *testing.T) {

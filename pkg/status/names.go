@@ -92,8 +92,8 @@ func synced(snap release.Snapshot, b plan.Binding, choice address.Choice) intent
 			return condition(snap, "Synced", "False", "ProviderNotApplied", "external-dns is not applied: "+strings.Join(lacking, "; "))
 		}
 	}
-	if !choice.Some() {
-		return condition(snap, "Synced", "True", "NothingToApply", "no address is known, so there is no DNSEndpoint")
+	if !publishes(b, choice) {
+		return condition(snap, "Synced", "True", "NothingToApply", "there is no address to publish, so there is no DNSEndpoint")
 	}
 	want, _, err := endpoints.Render(snap.Group, b, choice)
 	at := slices.IndexFunc(snap.Objects, func(o bundle.Object) bool { return o.ID == want.ID && o.Digest() == want.Digest() })
@@ -104,6 +104,12 @@ func synced(snap release.Snapshot, b plan.Binding, choice address.Choice) intent
 		return condition(snap, "Synced", "False", "DNSEndpoint"+r.Status, r.Message)
 	}
 	return condition(snap, "Synced", "True", "Applied", "the DNSEndpoint is applied")
+}
+
+// publishes tells whether a choice has a target of a type that a name of the
+// binding allows.
+func publishes(b plan.Binding, choice address.Choice) bool {
+	return slices.ContainsFunc(b.Hosts, func(h plan.Host) bool { return len(endpoints.Sets(h, choice)) > 0 })
 }
 
 // providerOf is the external-dns that publishes a binding's names.

@@ -24,6 +24,8 @@ func published(snap release.Snapshot, b plan.Binding, choice address.Choice, syn
 	switch {
 	case !choice.Some():
 		return says("False", "NoAddress", "no cluster offers an address that may be published")
+	case !publishes(b, choice):
+		return says("False", "NoAddress", "no cluster offers an address of the recordTypes that the intent allows")
 	case spec.Suspend:
 		return says("False", "Suspended", suspendedRecord)
 	case externaldns.DryRun(spec.Parameters, spec.Environment, spec.ExtraArgs):

@@ -316,3 +316,14 @@ func TestASuspendedRecordSaysSo(t *testing.T) {
 	require.Contains(t, s.Providers[0].Message, "the record is suspended: external-dns does not run")
 	require.Equal(t, "False/Suspended", condition(t, s, "Published").Status+"/"+condition(t, s, "Published").Reason)
 }
+
+// TestNoAddressOfTheRecordTypes: there is no DNSEndpoint then, and none is
+// waited for.
+func TestNoAddressOfTheRecordTypes(t *testing.T) {
+	snap := running(t)
+	snap.Group.Bindings[0].Hosts[0].Types = []string{"AAAA"}
+	choose(t, snap, "203.0.113.10")
+	s := status.Of(*snap)
+	require.Equal(t, "Planned=True/Accepted Committed=True/Current Synced=True/NothingToApply Published=False/NoAddress Verified=Unknown/NotAsked", summary(s.Names[0].Conditions))
+	require.Contains(t, condition(t, s, "Published").Message, "recordTypes")
+}
