@@ -155,3 +155,18 @@ func TestManyErrorsAreToldUpToABound(t *testing.T) {
 	require.Contains(t, problem, "has more errors than are told here")
 	require.Equal(t, 101, strings.Count(problem, "\n"))
 }
+
+func TestAnActionTakesNoBody(t *testing.T) {
+	w := newWorld(t).fill("")
+	group := rows()[9].item
+	for _, body := range []string{"", " ", "{}", "null", "\n{}\n"} {
+		w.send("POST", group+"/instantiate", body).want(http.StatusAccepted)
+	}
+	asked := len(w.lifecycle.asked)
+	for _, body := range []string{`{"confirm":"6f1c0a52"}`, "confirm=6f1c0a52", "[]", strings.Repeat(" ", 1000) + "x", strings.Repeat("x", 2<<20)} {
+		problem := w.send("POST", group+"/instantiate", body).want(http.StatusBadRequest).problem()
+		require.Contains(t, problem, "this takes no body; give confirm as a query parameter")
+	}
+	require.Len(t, w.lifecycle.asked, asked, "nothing was begun")
+	w.send("DELETE", rows()[11].item, `{"what":"ever"}`).want(http.StatusNoContent)
+}

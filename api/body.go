@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -52,6 +53,26 @@ func parseBody(raw []byte, schema *openapi3.Schema) (map[string]any, []byte, err
 		return nil, nil, invalidBody(fields)
 	}
 	return object, raw, nil
+}
+
+// refuseBody refuses what is sent to an action, which takes no body: a
+// {"confirm":…} must not be lost. Libraries send {} or null for nothing.
+func (op *operation) refuseBody(body io.Reader) error {
+	const enough = 16
+	raw, err := io.ReadAll(io.LimitReader(body, enough))
+	if err != nil {
+		return &intent.Error{Code: intent.Invalid, Detail: "the body could not be read to its end", Err: err}
+	}
+	if nothing := []string{"", "{}", "null"}; len(raw) < enough && slices.Contains(nothing, strings.TrimSpace(string(raw))) {
+		return nil
+	}
+	detail := "this takes no body"
+	for _, p := range op.parameters {
+		if p.In == openapi3.ParameterInQuery {
+			detail += "; give " + p.Name + " as a query parameter"
+		}
+	}
+	return &intent.Error{Code: intent.Invalid, Detail: detail}
 }
 
 // dropServerFields removes what responses add to documents, so that a GET can

@@ -97,10 +97,11 @@ func (e *edge) accept(w http.ResponseWriter, r *http.Request, op *operation) (*c
 		return nil, err
 	}
 	c.path = intent.Path(strings.TrimPrefix(r.URL.Path, "/v2/"))
-	if op.body != nil {
-		if c.object, c.body, err = readBody(w, r, op.body); err != nil {
-			return nil, err
-		}
+	switch {
+	case op.body != nil:
+		c.object, c.body, err = readBody(w, r, op.body)
+	case r.Method == http.MethodPost:
+		err = op.refuseBody(r.Body)
 	}
-	return c, nil
+	return c, err
 }

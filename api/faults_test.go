@@ -328,3 +328,27 @@ func TestOverARealConnection(t *testing.T) {
 	require.NoError(t, response.Body.Close())
 	require.Equal(t, `"1"`, response.Header.Get("ETag"))
 }
+
+// hungUp is a client that goes away while its request is under way.
+type hungUp struct {
+	intent.Store
+	leave context.CancelFunc
+}
+
+func (h hungUp) Get(ctx context.Context, _ intent.Path) (intent.Document, error) {
+	h.leave()
+	<-ctx.Done()
+	return intent.Document{}, ctx.Err()
+}
+
+func TestAClientThatHangsUpIsNoErrorOfTheServer(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	var log bytes.Buffer
+	w := newWorld(t, func(o *api.Options) {
+		o.Store, o.Log = hungUp{o.Store, leave}, slog.New(slog.NewTextHandler(&log, nil))
+	})
+	request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v2/projects/shop", http.NoBody)
+	w.handler.ServeHTTP(httptest.NewRecorder(), request)
+	require.Contains(t, log.String(), `level=INFO msg="request failed"`)
+	require.NotContains(t, log.String(), "level=ERROR")
+}

@@ -62,11 +62,16 @@ func problemOf(err error) problem {
 	return problem{Status: http.StatusInternalServerError, Detail: "an internal error; the server's log tells more under the request's id"}
 }
 
-// writeError answers an error; the log gets what the user is not told.
+// writeError answers an error; the log gets what the user is not told. That a
+// client has hung up is no fault of the server.
 func (e *edge) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	if p.Status >= http.StatusInternalServerError {
-		e.Log.ErrorContext(r.Context(), "request failed", slog.String("requestID", noteOf(r.Context()).id), slog.Any("error", err))
+		level := slog.LevelError
+		if errors.Is(r.Context().Err(), context.Canceled) {
+			level = slog.LevelInfo
+		}
+		e.Log.Log(r.Context(), level, "request failed", slog.String("requestID", noteOf(r.Context()).id), slog.Any("error", err))
 	}
 	e.writeProblem(w, r, p)
 }
