@@ -1,8 +1,11 @@
 package stores
 
 import (
+	"context"
 	"fmt"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -57,4 +60,22 @@ func TestTheURINamesTheDatabase(t *testing.T) {
 	require.NoError(t, err)
 	_, err = open("/shop").Get(t.Context(), "projects/shop")
 	require.Equal(t, intent.NotFound, intent.CodeOf(err))
+}
+
+// TestAServerThatHangsIsGivenUp: long before the caller, who has half a minute
+// for a request of many.
+func TestAServerThatHangsIsGivenUp(t *testing.T) {
+	server, err := newServer(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, server.kill()) }()
+	store, err := mongo.New(t.Context(), "mongodb://"+server.address)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, store.Close()) }()
+	require.NoError(t, server.process.Process.Signal(syscall.SIGSTOP))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	began := time.Now()
+	_, err = store.Put(ctx, intent.Write{Path: "projects/shop", Body: []byte(`{}`)})
+	require.Equal(t, intent.Unavailable, intent.CodeOf(err))
+	require.Less(t, time.Since(began), 30*time.Second)
 }

@@ -32,6 +32,8 @@ func (s *Store) Get(ctx context.Context, path intent.Path) (intent.Document, err
 
 // find reads the record, nil when there is none.
 func (s *Store) find(ctx context.Context, path intent.Path) (*record, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
 	var r record
 	err := s.records.FindOne(ctx, bson.D{{Key: "_id", Value: string(path)}}).Decode(&r)
 	if errors.Is(err, mongo.ErrNoDocuments) {
@@ -45,6 +47,8 @@ func (s *Store) find(ctx context.Context, path intent.Path) (*record, error) {
 
 // all reads the records that a filter selects.
 func (s *Store) all(ctx context.Context, what string, filter bson.D, opts *options.FindOptionsBuilder) ([]record, error) {
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
 	cursor, err := s.records.Find(ctx, filter, opts)
 	if err != nil {
 		return nil, unavailable(what, err)

@@ -36,7 +36,8 @@ import (
 const (
 	collectionName  = "documents"
 	defaultDatabase = "signpost"
-	requestTimeout  = 5 * time.Second  // of a request whose context has no deadline, and for finding a primary
+	requestTimeout  = 5 * time.Second  // for an answer, also for finding a primary
+	listTimeout     = 15 * time.Second // for an answer of many records
 	writeTimeout    = 15 * time.Second // of a whole write whose context has none
 	defaultSweepAge = 30 * time.Second
 )

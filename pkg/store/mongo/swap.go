@@ -61,6 +61,8 @@ func (s *Store) trySwap(ctx context.Context, name string, before, after *record)
 }
 
 func (s *Store) send(ctx context.Context, before, after *record) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
 	switch {
 	case before == nil:
 		_, err := s.records.InsertOne(ctx, after)
