@@ -2928,7 +2928,7 @@ type ClientInterface interface {
 
 	// UpdateDNSUpdateRecord Roll out a DNS update record
 	//
-	// Brings every deployment of the record to its current document, credentials and version included. 409 with the errors of the plan, leaving everything as it was; 412 when `confirm` is no longer what the plan would say.
+	// Brings every deployment of the record to its current document, credentials, version and home included. 409 with the errors of the plan, leaving everything as it was; 412 when `confirm` is no longer what the plan would say.
 	//
 	// Corresponds with POST /v2/projects/{project}/dns-update-records/{record}/update (the `UpdateDNSUpdateRecord` operationId).
 	UpdateDNSUpdateRecord(ctx context.Context, project ProjectName, record RecordName, params *UpdateDNSUpdateRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4485,7 +4485,7 @@ func (c *API) GetDNSUpdateRecordStatus(ctx context.Context, project ProjectName,
 
 // UpdateDNSUpdateRecord Roll out a DNS update record
 //
-// Brings every deployment of the record to its current document, credentials and version included. 409 with the errors of the plan, leaving everything as it was; 412 when `confirm` is no longer what the plan would say.
+// Brings every deployment of the record to its current document, credentials, version and home included. 409 with the errors of the plan, leaving everything as it was; 412 when `confirm` is no longer what the plan would say.
 //
 // Corresponds with POST /v2/projects/{project}/dns-update-records/{record}/update (the `UpdateDNSUpdateRecord` operationId).
 func (c *API) UpdateDNSUpdateRecord(ctx context.Context, project ProjectName, record RecordName, params *UpdateDNSUpdateRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10807,7 +10807,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateDNSUpdateRecordWithResponse Roll out a DNS update record
 	//
-	// Brings every deployment of the record to its current document, credentials and version included. 409 with the errors of the plan, leaving everything as it was; 412 when `confirm` is no longer what the plan would say.
+	// Brings every deployment of the record to its current document, credentials, version and home included. 409 with the errors of the plan, leaving everything as it was; 412 when `confirm` is no longer what the plan would say.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14270,7 +14270,7 @@ func (c *ClientWithResponses) GetDNSUpdateRecordStatusWithResponse(ctx context.C
 
 // UpdateDNSUpdateRecordWithResponse Roll out a DNS update record
 //
-// Brings every deployment of the record to its current document, credentials and version included. 409 with the errors of the plan, leaving everything as it was; 412 when `confirm` is no longer what the plan would say.
+// Brings every deployment of the record to its current document, credentials, version and home included. 409 with the errors of the plan, leaving everything as it was; 412 when `confirm` is no longer what the plan would say.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -87,5 +87,6 @@ type Provider struct {
 	Record  Record
 	Scope   intent.Scope
 	Cluster string   // "provider+cluster"
+	Waiting bool     // everything is there but a pod
 	Users   []string // paths of the groups that use it, ordered, for the annotation
 }

@@ -154,7 +154,7 @@ func (s *Service) next(ctx context.Context, p *proposal, actor string) (Lifecycl
 	}
 	l.Leaving = without(append(slices.Clone(l.Leaving), l.Uses...), uses)
 	l.Draining = without(l.Draining, uses)
-	l.Uses = uses
+	l.Uses, l.Former = uses, nil
 	for _, use := range l.Leaving {
 		if !slices.Contains(l.Refs, use.Record) {
 			l.Refs = append(l.Refs, use.Record)
@@ -175,7 +175,7 @@ func (s *Service) vacate(ctx context.Context, l *Lifecycle, next plan.Group) err
 		return err
 	}
 	clusters := slices.Clone(l.Vacating)
-	for _, c := range before.Group.Clusters {
+	for _, c := range withFormer(rehome(before.Group, l.Uses), l.Former).Clusters {
 		clusters = append(clusters, c.Name)
 	}
 	slices.Sort(clusters)

@@ -204,15 +204,23 @@ func (d *draft) collectClusters() {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		cluster, known := d.in.clusters[name]
 		ref, _ := ParseCluster(name)
-		spec := cluster.Spec
-		switch {
-		case !known:
-			d.fail(ref.Path(), "", "cluster %s does not exist", name)
-		case spec.Directory == "" && spec.KubeconfigRef == "":
-			d.fail(ref.Path(), "/spec/kubeconfig", "cluster %s is inventory only: it needs a kubeconfig or a directory for Signpost to push to it", name)
-		case len(spec.Projects) > 0 && !slices.Contains(spec.Projects, d.group.Project.Name):
-			d.fail(ref.Path(), "/spec/projects", "cluster %s does not admit project %q", name, d.group.Project.Name)
+		if pointer, why := unfit(name, known, cluster.Spec, d.group.Project.Name); why != "" {
+			d.fail(ref.Path(), pointer, "%s", why)
 		}
-		d.group.Clusters = append(d.group.Clusters, plan.Cluster{Name: name, Directory: spec.Directory})
+		d.group.Clusters = append(d.group.Clusters, plan.Cluster{Name: name, Directory: cluster.Spec.Directory})
 	}
+}
+
+// unfit says why Signpost cannot push a project's objects to a cluster, and
+// which field of the cluster says so; empty when it can.
+func unfit(name string, known bool, spec intent.Cluster, project string) (pointer, why string) {
+	switch {
+	case !known:
+		return "", fmt.Sprintf("cluster %s does not exist", name)
+	case spec.Directory == "" && spec.KubeconfigRef == "":
+		return "/spec/kubeconfig", fmt.Sprintf("cluster %s is inventory only: it needs a kubeconfig or a directory for Signpost to push to it", name)
+	case len(spec.Projects) > 0 && !slices.Contains(spec.Projects, project):
+		return "/spec/projects", fmt.Sprintf("cluster %s does not admit project %q", name, project)
+	}
+	return "", ""
 }

@@ -61,6 +61,12 @@ func (s *Service) noteDrain(ctx context.Context, use Use, going Drain) error {
 	if err != nil {
 		return err
 	}
+	if l.movedFrom(use) {
+		if !l.Moving {
+			return nil // its names were taken over
+		}
+		use.Cluster = l.Record.Home.String()
+	}
 	key := drainKey(use.Scope, use.Cluster)
 	drain, known := l.Draining[key]
 	merged := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(drain.Endpoints), going.Endpoints...))))

@@ -28,6 +28,7 @@ type Lifecycle struct {
 	Uses      []Use             `json:"uses"`               // the providers that the release relies on
 	Leaving   []Use             `json:"leaving,omitempty"`  // those of earlier releases that the context may still rely on
 	Draining  []Use             `json:"draining,omitempty"` // those that it no longer does, until they are settled
+	Former    []Use             `json:"former,omitempty"`   // of homes that records have left, while their names are in both
 	Vacating  []string          `json:"vacating,omitempty"` // clusters of earlier releases that may still hold objects
 	Refs      []intent.Path     `json:"refs,omitempty"`
 	Leftovers []intent.Leftover `json:"leftovers,omitempty"`

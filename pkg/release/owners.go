@@ -9,8 +9,14 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
-// checkTenancy refuses what a release may not share with others.
+// checkTenancy refuses what a release may not share with others, and records
+// that are not to be disturbed now.
 func (s *Service) checkTenancy(ctx context.Context, d *draft) error {
+	for _, use := range d.uses {
+		if r := d.records[use.Record.Name()]; r.live() && r.lifecycle.Moving {
+			d.fail(use.Record, "/spec/deployOn", "the record is moving to %s; try again when it is there", r.frozen.Home)
+		}
+	}
 	if err := s.checkOwners(ctx, d); err != nil {
 		return err
 	}

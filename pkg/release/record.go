@@ -21,8 +21,9 @@ import (
 type RecordLifecycle struct {
 	Seq       int64            `json:"seq"` // of the frozen record, from 1
 	Record    plan.Record      `json:"record"`
-	Deployed  bool             `json:"deployed"`  // an external-dns of it is, or is about to be, in a cluster
-	ContextID string           `json:"contextID"` // of the last pinning or update
+	Deployed  bool             `json:"deployed"`         // an external-dns of it is, or is about to be, in a cluster
+	ContextID string           `json:"contextID"`        // of the last pinning or update
+	Moving    bool             `json:"moving,omitempty"` // its external-dns waits at its new home for the names to follow
 	PinnedAt  time.Time        `json:"pinnedAt"`
 	Draining  map[string]Drain `json:"draining,omitempty"`
 	Events    []intent.Event   `json:"events,omitempty"`

@@ -56,6 +56,9 @@ func (s *Service) tryUpdateRecord(ctx context.Context, record intent.Path, confi
 	}
 	next := p.before
 	next.Seq++
+	if p.moves() {
+		next.startMove(*p.frozen.Home)
+	}
 	next.Record, next.ContextID, next.PinnedAt = p.frozen, appcontext.NewID(), s.Now().UTC()
 	next.Events = append(slices.Clone(next.Events), intent.Event{Time: next.PinnedAt, Actor: actor, Action: intent.Update, Revision: next.Seq, Outcome: "accepted"})
 	if _, err := s.swapRecord(ctx, record, next); err != nil {
@@ -78,31 +81,52 @@ func (s *Service) proposeRecord(ctx context.Context, record intent.Path) (*recor
 	if p.before, err = s.recordLifecycle(ctx, record); err != nil {
 		return p, err
 	}
-	home := p.before.Record.Home
-	if p.frozen, err = s.freeze(doc, project, home, p.before); err != nil {
+	if p.frozen, err = s.freeze(doc, project, p.before.Record.Home, p.before); err != nil {
 		return p, err
 	}
-	var changes []bundle.Change
-	errs := p.ownerIDMoves()
-	if to := p.frozen.Spec.DeployOn; to != nil && home != nil && p.before.Deployed && *to != *home {
-		errs = append(errs, intent.Field{Pointer: string(record) + "#/spec/deployOn", Detail: fmt.Sprintf("the record is deployed on %s; terminate its users first, then it moves to %s at its next use", home, to)})
+	if to := p.frozen.Spec.DeployOn; to != nil && p.before.Deployed && p.frozen.Home != nil {
+		p.frozen.Home = to
 	}
-	pointers, err := s.Contexts.Below(ctx, appcontext.ProviderOwners(string(record)))
+	errs := p.ownerIDMoves()
+	changes, findings, err := s.recordChanges(ctx, p)
 	if err != nil {
 		return p, err
 	}
-	for _, pointer := range pointers {
-		part, findings, err := s.providerChanges(ctx, pointer, p.frozen)
+	for _, f := range findings {
+		errs = append(errs, intent.Field{Pointer: string(record) + "#" + f.Pointer, Detail: f.Detail})
+	}
+	if p.moves() {
+		obstacles, err := s.obstacles(ctx, p)
 		if err != nil {
 			return p, err
 		}
-		changes = append(changes, part...)
-		for _, f := range findings {
-			errs = append(errs, intent.Field{Pointer: string(record) + "#" + f.Pointer, Detail: f.Detail})
-		}
+		errs = append(errs, obstacles...)
 	}
 	p.view = recordView(p, changes, errs)
 	return p, nil
+}
+
+// recordChanges compares every external-dns of a record, and the names that
+// move with it, with how the frozen record would deploy them.
+func (s *Service) recordChanges(ctx context.Context, p *recordProposal) ([]bundle.Change, []intent.Field, error) {
+	pointers, err := s.Contexts.Below(ctx, appcontext.ProviderOwners(string(p.frozen.Path)))
+	if err != nil {
+		return nil, nil, err
+	}
+	var changes []bundle.Change
+	var findings []intent.Field
+	for _, pointer := range pointers {
+		part, found, err := s.providerChanges(ctx, pointer, p.frozen)
+		if err != nil {
+			return nil, nil, err
+		}
+		changes, findings = append(changes, part...), append(findings, found...)
+	}
+	if !p.moves() {
+		return changes, findings, nil
+	}
+	moved, found, err := s.moveChanges(ctx, p)
+	return append(changes, moved...), append(findings, found...), err
 }
 
 // ownerIDMoves refuses another owner id for what is deployed: external-dns would
@@ -130,6 +154,9 @@ func (s *Service) providerChanges(ctx context.Context, pointer appcontext.Pointe
 	}
 	_, scope, cluster, _ := pointer.Owner.Provider()
 	use := Use{Record: record.Path, Scope: intent.Scope(scope), Cluster: cluster}
+	if moved := (&RecordLifecycle{Record: record}).movedFrom(use); moved {
+		return bundle.Diff(before, nil), nil, nil
+	}
 	users, err := s.users(ctx, use)
 	if err != nil {
 		return nil, nil, err
@@ -151,6 +178,7 @@ func recordView(p *recordProposal, changes []bundle.Change, errs []intent.Field)
 		fmt.Fprintln(hash, c.Action, c.ID)
 	}
 	v.Errors = append(v.Errors, errs...)
+	v.Names = append(v.Names, nameChanges(changes, nil)...)
 	if !p.before.Deployed {
 		v.Warnings = append(v.Warnings, "nothing of the record is deployed: it takes effect at its first use")
 	}

@@ -108,7 +108,7 @@ func (s *Service) findAgain(ctx context.Context, d *draft, seq int64, past Relea
 	for _, b := range past.Group.Bindings {
 		paths = append(paths, d.in.recordPath(b.Record))
 	}
-	for _, c := range past.Group.Clusters {
+	for _, c := range mentioned(withoutHomes(past.Group)).Clusters {
 		ref, _ := ParseCluster(c.Name)
 		paths = append(paths, ref.Path())
 	}
@@ -197,4 +197,10 @@ func (s *Service) recallRecord(ctx context.Context, d *draft, b plan.Binding) (r
 		}
 	}
 	return r, nil
+}
+
+// withoutHomes is a group without what follows its records wherever they live.
+func withoutHomes(g plan.Group) plan.Group {
+	g.Bindings = slices.DeleteFunc(slices.Clone(g.Bindings), func(b plan.Binding) bool { return b.Scope == intent.Public })
+	return g
 }

@@ -45,7 +45,7 @@ func (s *Service) settle(ctx context.Context, group intent.Path, l Lifecycle) (b
 			return false, err
 		}
 	}
-	return l.Settled && len(l.Draining) == 0 && len(l.Vacating) == 0, nil
+	return l.Settled && len(l.Draining) == 0 && len(l.Vacating) == 0 && len(l.Former) == 0, nil
 }
 
 // keepVacating lets go of the clusters that hold nothing of the group any more.

@@ -43,6 +43,7 @@ type ProviderReport struct {
 	Seq      int64
 	OwnerID  string
 	Draining bool                 // nothing relies on it any more
+	Waiting  bool                 // it has no pod until the names have followed it to its new home
 	Objects  bundle.Bundle        // of its current context
 	Observed *observed.Deployment // nil where it cannot be observed
 	// Published are the DNSEndpoints, by name, that were seen to be published.
@@ -115,12 +116,12 @@ func (s *Service) snapRelease(ctx context.Context, snap *Snapshot) error {
 	if err != nil {
 		return err
 	}
-	snap.Group = release.Group
+	snap.Group = rehome(release.Group, snap.Lifecycle.Uses)
 	records, err := s.pinned(ctx, release.Group)
 	if err != nil {
 		return err
 	}
-	contents, err := fill(ctx, release.Group, records, s.observation)
+	contents, err := fill(ctx, snap.Group, records, s.observation)
 	snap.Choices = contents.choices
 	if snap.Suspended {
 		snap.keepTargets()
@@ -147,7 +148,7 @@ func (s *Service) reportProvider(ctx context.Context, use Use) (ProviderReport, 
 	if err != nil {
 		return r, err
 	}
-	r.Record, r.Seq = l.Record, l.Seq
+	r.Record, r.Seq, r.Waiting = l.Record, l.Seq, l.Moving && use.Scope == intent.Public
 	r.OwnerID = provider.OwnerID(plan.Provider{Record: l.Record, Scope: use.Scope, Cluster: use.Cluster})
 	pointer, err := s.Contexts.Current(ctx, use.owner())
 	if err != nil {

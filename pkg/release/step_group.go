@@ -28,6 +28,12 @@ func (s *Service) StepGroup(ctx context.Context, group intent.Path) (settled boo
 	if err != nil || rests {
 		return rests, err
 	}
+	if err := s.stepProviders(ctx, l.Former); err != nil {
+		return false, err
+	}
+	if l, err = s.follow(ctx, group, l); err != nil {
+		return false, err
+	}
 	if err := s.stepProviders(ctx, l.Uses); err != nil {
 		return false, s.noteFailure(ctx, group, l, err)
 	}
@@ -92,7 +98,7 @@ func (s *Service) wanted(ctx context.Context, l Lifecycle) (appcontext.Context, 
 	if err != nil {
 		return appcontext.Context{}, err
 	}
-	contents, err := fill(ctx, release.Group, records, s.observation)
+	contents, err := fill(ctx, withFormer(rehome(release.Group, l.Uses), l.Former), records, s.observation)
 	return appcontext.Context{ID: l.ContextID, Meta: meta(release.Group), Objects: contents.objects, Services: contents.services}, err
 }
 

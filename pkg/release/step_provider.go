@@ -26,9 +26,15 @@ func (s *Service) StepProvider(ctx context.Context, use Use) error {
 	if err != nil {
 		return err
 	}
+	if l.movedFrom(use) {
+		return s.leaveHome(ctx, l, use, was)
+	}
 	users, leavers, err := s.usersAndLeavers(ctx, use)
 	if err != nil {
 		return err
+	}
+	if l.Moving && use.Scope == intent.Public {
+		return s.stepMoving(ctx, l, use, was, users, leavers)
 	}
 	l, drained, err := s.drain(ctx, l, use)
 	switch {
@@ -52,7 +58,7 @@ func (s *Service) provide(ctx context.Context, l RecordLifecycle, use Use, was a
 			return err
 		}
 	}
-	objects, findings, err := provider.Render(plan.Provider{Record: l.Record, Scope: use.Scope, Cluster: use.Cluster, Users: users})
+	objects, findings, err := provider.Render(plan.Provider{Record: l.Record, Scope: use.Scope, Cluster: use.Cluster, Users: users, Waiting: l.Moving && use.Scope == intent.Public})
 	if err != nil {
 		return err
 	}
@@ -112,7 +118,10 @@ func (s *Service) undeploy(ctx context.Context, l RecordLifecycle) error {
 			return err
 		}
 	}
-	l.Deployed = false
+	if users, err := s.Users(ctx, l.Record.Path); err != nil || len(users) > 0 {
+		return err
+	}
+	l.Deployed, l.Moving = false, false
 	_, err = s.swapRecord(ctx, l.Record.Path, l)
 	return err
 }

@@ -102,6 +102,9 @@ func Provider(p release.ProviderReport) intent.ProviderStatus {
 	if p.Record.Spec.Suspend {
 		messages = append(messages, suspendedRecord)
 	}
+	if p.Waiting {
+		messages = append(messages, "the record moves here: external-dns starts when its names have followed")
+	}
 	if p.Draining {
 		messages = append(messages, "it outlives the names that it is to remove")
 	}

@@ -35,7 +35,7 @@ const (
 // pod starts only when the first is gone.
 func (r renderer) deployment() *appsv1.Deployment {
 	replicas := int32(1)
-	if r.Record.Spec.Suspend {
+	if r.Record.Spec.Suspend || r.Waiting {
 		replicas = 0
 	}
 	deployment := &appsv1.Deployment{

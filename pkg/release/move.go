@@ -1,0 +1,343 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/provider"
+)
+
+// A record's update may move its public external-dns to another home. No name
+// is to go meanwhile, so
+//
+//  1. the external-dns of the former home is withdrawn (leaveHome), while the
+//     DNSEndpoints there stay,
+//  2. every group that uses it follows: its DNSEndpoints are in both homes,
+//  3. when the former external-dns is gone, and every DNSEndpoint is applied in
+//     the new home, the one there, which had no pod so far, starts (stepMoving),
+//  4. and the groups take their DNSEndpoints out of the former home.
+//
+// Its owner id is the same, so it takes the names over as they are.
+
+// movedFrom says whether a use is of a home that the record has left.
+func (l *RecordLifecycle) movedFrom(use Use) bool {
+	home := l.Record.Home
+	return use.Scope == intent.Public && home != nil && use.Cluster != home.String()
+}
+
+// moves says whether the update takes what is deployed to another home.
+func (p *recordProposal) moves() bool {
+	was, is := p.before.Record.Home, p.frozen.Home
+	return p.before.Deployed && was != nil && is != nil && *was != *is
+}
+
+// startMove notes that external-dns is to wait at its new home. What it had
+// still to remove, it removes there.
+func (l *RecordLifecycle) startMove(to intent.ClusterRef) {
+	from := drainKey(intent.Public, l.Record.Home.String())
+	l.Moving = true
+	if drain, draining := l.Draining[from]; draining {
+		l.Draining = maps.Clone(l.Draining)
+		delete(l.Draining, from)
+		l.Draining[drainKey(intent.Public, to.String())] = Drain{Targets: drain.Targets}
+	}
+}
+
+// obstacles are what stands in the way of a move.
+func (s *Service) obstacles(ctx context.Context, p *recordProposal) ([]intent.Field, error) {
+	at := string(p.frozen.Path) + "#/spec/deployOn"
+	if p.before.Moving {
+		return []intent.Field{{Pointer: at, Detail: fmt.Sprintf("the record is still moving to %s; try again when it is there", p.before.Record.Home)}}, nil
+	}
+	var errs []intent.Field
+	to := *p.frozen.Home
+	doc, err := s.Documents.Get(ctx, to.Path())
+	known := intent.CodeOf(err) != intent.NotFound
+	if err != nil && known {
+		return nil, err
+	}
+	var cluster intent.Resource[intent.Cluster]
+	if known {
+		if cluster, err = intent.Of[intent.Cluster](doc); err != nil {
+			return nil, err
+		}
+	}
+	if _, why := unfit(to.String(), known, cluster.Spec, p.frozen.Project.Name); why != "" {
+		errs = append(errs, intent.Field{Pointer: at, Detail: why})
+	}
+	groups, err := s.groupsOf(ctx, p.frozen.Path)
+	if err != nil {
+		return nil, err
+	}
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		suspended, err := s.suspended(ctx, group, groups[group])
+		if err != nil {
+			return nil, err
+		}
+		if suspended {
+			errs = append(errs, intent.Field{Pointer: at, Detail: fmt.Sprintf("%s uses the record and is suspended, so its names cannot follow; resume it first", group)})
+		}
+	}
+	return errs, nil
+}
+
+// groupsOf are the groups whose releases use a record's public scope.
+func (s *Service) groupsOf(ctx context.Context, record intent.Path) (map[intent.Path]Lifecycle, error) {
+	groups := map[intent.Path]Lifecycle{}
+	err := s.eachGroup(ctx, record, func(group intent.Path, l Lifecycle) {
+		if slices.ContainsFunc(l.Uses, func(u Use) bool { return u.Record == record && u.Scope == intent.Public }) {
+			groups[group] = l
+		}
+	})
+	return groups, err
+}
+
+// moveChanges are the external-dns at the new home, and the DNSEndpoints that
+// follow it.
+func (s *Service) moveChanges(ctx context.Context, p *recordProposal) ([]bundle.Change, []intent.Field, error) {
+	groups, err := s.groupsOf(ctx, p.frozen.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	var users []string
+	var before, after []bundle.Object
+	use := Use{Record: p.frozen.Path, Scope: intent.Public, Cluster: p.frozen.Home.String()}
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		users = append(users, string(group))
+		now, err := s.wanted(ctx, groups[group])
+		if err != nil {
+			return nil, nil, err
+		}
+		l := groups[group]
+		l.Uses = append(slices.DeleteFunc(slices.Clone(l.Uses), func(u Use) bool { return u.Record == use.Record && u.Scope == use.Scope }), use)
+		then, err := s.wanted(ctx, l)
+		if err != nil {
+			return nil, nil, err
+		}
+		before, after = append(before, now.Objects...), append(after, then.Objects...)
+	}
+	objects, findings, err := provider.Render(plan.Provider{Record: p.frozen, Scope: use.Scope, Cluster: use.Cluster, Users: users})
+	if err != nil || len(findings) > 0 {
+		return nil, findings, err
+	}
+	changes := bundle.Diff(union(before), union(append(after, objects...)))
+	return slices.DeleteFunc(changes, func(c bundle.Change) bool { return c.Action == bundle.Unchanged }), nil, nil
+}
+
+// leaveHome takes the external-dns of a former home away, used or not, and
+// goes on at the new one.
+func (s *Service) leaveHome(ctx context.Context, l RecordLifecycle, use Use, was appcontext.Pointer) error {
+	switch {
+	case was.ContextID != "":
+		_, err := s.Contexts.Commit(ctx, was, appcontext.Context{})
+		return err
+	case l.Moving:
+		use.Cluster = l.Record.Home.String()
+		return s.StepProvider(ctx, use)
+	}
+	return s.undeploy(ctx, l)
+}
+
+// stepMoving has everything of the external-dns at the new home but a pod,
+// until it may start there. Then the move is over.
+func (s *Service) stepMoving(ctx context.Context, l RecordLifecycle, use Use, was appcontext.Pointer, users []string, leavers int) error {
+	for _, ready := range []func(context.Context, Use) (bool, error){s.aloneAt, s.followedTo} {
+		yes, err := ready(ctx, use)
+		switch {
+		case err != nil:
+			return err
+		case yes:
+		case len(users) > 0:
+			return s.provide(ctx, l, use, was, users)
+		default:
+			return nil
+		}
+	}
+	l.Moving = false
+	drain, draining := l.Draining[drainKey(use.Scope, use.Cluster)]
+	if draining { // its time counts from now
+		l.Draining = maps.Clone(l.Draining)
+		l.Draining[drainKey(use.Scope, use.Cluster)] = Drain{Endpoints: drain.Endpoints, Targets: drain.Targets}
+	}
+	if draining || len(users)+leavers > 0 {
+		if err := s.provide(ctx, l, use, was, users); err != nil {
+			return err
+		}
+	}
+	_, err := s.swapRecord(ctx, use.Record, l)
+	return err
+}
+
+// follow takes a group's uses to the homes that their records have now, and
+// lets go of former ones when the move is over.
+func (s *Service) follow(ctx context.Context, group intent.Path, l Lifecycle) (Lifecycle, error) {
+	next := l
+	next.Uses, next.Former = slices.Clone(l.Uses), nil
+	var left []Use
+	for n, use := range l.Uses {
+		r, err := s.recordLifecycle(ctx, use.Record)
+		if err != nil {
+			return l, err
+		}
+		if r.movedFrom(use) {
+			next.Uses[n].Cluster = r.Record.Home.String()
+			next.Former = append(next.Former, use)
+			next.Refs = append(slices.Clone(next.Refs), r.Record.Home.Path())
+		}
+	}
+	for _, use := range l.Former {
+		r, err := s.recordLifecycle(ctx, use.Record)
+		if err != nil {
+			return l, err
+		}
+		if r.Moving {
+			next.Former = append(next.Former, use)
+		} else {
+			left = append(left, use)
+		}
+	}
+	if len(left) == 0 && len(next.Former) == len(l.Former) {
+		return l, nil
+	}
+	slices.SortFunc(next.Uses, compareUses)
+	slices.Sort(next.Refs)
+	next.Refs = slices.Compact(next.Refs)
+	if err := s.leaveFormer(ctx, &next, left); err != nil {
+		return l, err
+	}
+	return s.swap(ctx, group, next)
+}
+
+// leaveFormer notes that the group's DNSEndpoints have to go from former homes.
+func (s *Service) leaveFormer(ctx context.Context, l *Lifecycle, left []Use) error {
+	if len(left) == 0 {
+		return nil
+	}
+	release, err := s.loadRelease(ctx, l.ContextID)
+	if err != nil {
+		return err
+	}
+	used := withFormer(rehome(release.Group, l.Uses), l.Former).Clusters
+	for _, use := range left {
+		if !slices.ContainsFunc(used, func(c plan.Cluster) bool { return c.Name == use.Cluster }) {
+			l.Vacating = append(slices.Clone(l.Vacating), use.Cluster)
+		}
+	}
+	slices.Sort(l.Vacating)
+	l.Vacating = slices.Compact(l.Vacating)
+	return nil
+}
+
+// rehome is a group with its public bindings where the uses say. A release
+// freezes the home that a record had when it was made.
+func rehome(g plan.Group, uses []Use) plan.Group {
+	g.Bindings = slices.Clone(g.Bindings)
+	for n := range g.Bindings {
+		b := &g.Bindings[n]
+		at := slices.IndexFunc(uses, func(u Use) bool { return serves(u, *b) })
+		if at >= 0 {
+			b.Cluster = uses[at].Cluster
+		}
+	}
+	return mentioned(g)
+}
+
+// withFormer is a group whose public bindings are in former homes as well.
+func withFormer(g plan.Group, former []Use) plan.Group {
+	bindings := slices.Clone(g.Bindings)
+	for _, use := range former {
+		for _, b := range g.Bindings {
+			if serves(use, b) {
+				b.Cluster = use.Cluster
+				bindings = append(bindings, b)
+			}
+		}
+	}
+	g.Bindings = bindings
+	return mentioned(g)
+}
+
+// serves says whether a use is the one of a public binding, wherever it is.
+func serves(u Use, b plan.Binding) bool {
+	return b.Scope == intent.Public && u.Scope == intent.Public && u.Record.Name() == b.Record
+}
+
+// mentioned is a group with the clusters that its apps and bindings mention.
+func mentioned(g plan.Group) plan.Group {
+	known := map[string]plan.Cluster{}
+	for _, app := range g.Apps {
+		for _, name := range app.Clusters {
+			known[name] = plan.Cluster{Name: name}
+		}
+	}
+	for _, b := range g.Bindings {
+		known[b.Cluster] = plan.Cluster{Name: b.Cluster}
+	}
+	for _, c := range g.Clusters {
+		if _, still := known[c.Name]; still {
+			known[c.Name] = c
+		}
+	}
+	g.Clusters = nil
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		g.Clusters = append(g.Clusters, known[name])
+	}
+	return g
+}
+
+// aloneAt says whether no other home holds anything of the record's external-dns.
+func (s *Service) aloneAt(ctx context.Context, use Use) (bool, error) {
+	pointers, err := s.Contexts.Below(ctx, appcontext.ProviderOwners(string(use.Record)))
+	if err != nil {
+		return false, err
+	}
+	for _, p := range pointers {
+		_, scope, cluster, _ := p.Owner.Provider()
+		if intent.Scope(scope) != intent.Public || cluster == use.Cluster {
+			continue
+		}
+		if left, err := s.left(ctx, p); err != nil || left || p.ContextID != "" {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// followedTo says whether every group that uses the record has its DNSEndpoints
+// applied in the new home.
+func (s *Service) followedTo(ctx context.Context, use Use) (bool, error) {
+	groups, err := s.groupsOf(ctx, use.Record)
+	if err != nil {
+		return false, err
+	}
+	entries, _, err := s.Ledger.Cluster(ctx, use.Cluster)
+	if err != nil {
+		return false, err
+	}
+	for group, l := range groups {
+		next, err := s.wanted(ctx, l)
+		if err != nil || !slices.Contains(l.Uses, use) {
+			return false, err
+		}
+		for _, o := range next.Objects {
+			if o.Kind != endpointKind || o.Cluster != use.Cluster || useOf(group, o.Cluster, o.JSON) != use {
+				continue
+			}
+			applied := slices.ContainsFunc(entries, func(e ledger.Entry) bool {
+				progress, _ := e.Progress(string(groupOwner(group)), o.Digest())
+				return e.ID == o.ID && progress == ledger.Applied
+			})
+			if !applied {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
