@@ -274,3 +274,79 @@ func TestWhatNeedsNoQueryTakesAny(t *testing.T) {
 		}
 	}
 }
+
+// names are the names on a page.
+func (a *answer) names() []string {
+	a.t.Helper()
+	items, _ := a.want(http.StatusOK).json()["items"].([]any)
+	names := make([]string, 0, len(items))
+	for _, item := range items {
+		names = append(names, item.(map[string]any)["metadata"].(map[string]any)["name"].(string))
+	}
+	return names
+}
+
+func TestPagesGoOnWhereTheyEndedWhateverChangedMeanwhile(t *testing.T) {
+	w := newWorld(t)
+	project := func(name string) {
+		w.send("POST", "/v2/projects", fmt.Sprintf(`{"metadata":{"name":%q}}`, name)).want(http.StatusCreated)
+	}
+	for _, name := range []string{"b", "d", "f", "h"} {
+		project(name)
+	}
+	first := w.send("GET", "/v2/projects?limit=2", nil)
+	require.Equal(t, []string{"b", "d"}, first.names())
+	next := "/v2/projects?limit=2&continue=" + first.json()["continue"].(string)
+	w.send("DELETE", "/v2/projects/d", nil).want(http.StatusNoContent)
+	project("c") // before the end of the page: not seen
+	project("e") // after it: seen
+	second := w.send("GET", next, nil)
+	require.Equal(t, []string{"e", "f"}, second.names())
+	third := w.send("GET", "/v2/projects?limit=2&continue="+second.json()["continue"].(string), nil)
+	require.Equal(t, []string{"h"}, third.names())
+	require.NotContains(t, third.json(), "continue", "the last page says so")
+
+	exact := w.send("GET", "/v2/projects?limit=5", nil)
+	require.Len(t, exact.names(), 5)
+	require.NotContains(t, exact.json(), "continue", "nothing follows")
+	require.Empty(t, w.send("GET", "/v2/projects?namePrefix=z", nil).names())
+	require.Contains(t, w.send("GET", next+"&namePrefix=h", nil).want(http.StatusBadRequest).problem(), "continue", "of another list")
+}
+
+func TestAPageHas500ItemsUnlessItIsSaid(t *testing.T) {
+	w := newWorld(t)
+	for i := range 501 {
+		w.send("POST", "/v2/cluster-providers", fmt.Sprintf(`{"metadata":{"name":"p%03d"}}`, i)).want(http.StatusCreated)
+	}
+	page := w.send("GET", "/v2/cluster-providers", nil)
+	require.Len(t, page.names(), 500)
+	require.Contains(t, page.json(), "continue")
+	require.Len(t, w.send("GET", "/v2/cluster-providers?limit=1000", nil).names(), 501)
+}
+
+func TestVersionsOfACompositeAppAreOnPagesOfTheirOwn(t *testing.T) {
+	w := newWorld(t).fill("CompositeApp")
+	apps := "/v2/projects/shop/composite-apps"
+	for _, version := range []string{"v1", "v2", "v10"} {
+		for _, name := range []string{"store", "store2"} {
+			w.send("POST", apps, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"compositeAppVersion":%q}}`, name, version)).want(http.StatusCreated)
+		}
+	}
+	var seen []string
+	query := "?limit=1"
+	for {
+		page := w.send("GET", apps+query, nil).want(http.StatusOK).json()
+		for _, item := range page["items"].([]any) {
+			app := item.(map[string]any)
+			seen = append(seen, app["metadata"].(map[string]any)["name"].(string)+"/"+app["spec"].(map[string]any)["compositeAppVersion"].(string))
+		}
+		token, more := page["continue"].(string)
+		if !more {
+			break
+		}
+		query = "?limit=1&continue=" + token
+	}
+	require.ElementsMatch(t, []string{"store/v1", "store/v10", "store/v2", "store2/v1", "store2/v10", "store2/v2"}, seen)
+	require.Len(t, w.send("GET", apps+"?namePrefix=store2", nil).names(), 3)
+	require.Len(t, w.send("GET", apps+"?namePrefix=store/", nil).names(), 3)
+}

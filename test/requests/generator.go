@@ -18,6 +18,7 @@ type Generator struct {
 	values
 	doc        *openapi3.T
 	operations []operation
+	oddBodies  []string
 	made       []map[string]string // the path parameters of documents that were made, newest last
 }
 
@@ -30,7 +31,7 @@ type operation struct {
 
 // New makes a generator. It only reads doc.
 func New(doc *openapi3.T, seed uint64) *Generator {
-	g := &Generator{doc: doc, values: values{Rand: rand.New(rand.NewPCG(seed, 0)), words: wordsOf(doc)}}
+	g := &Generator{doc: doc, oddBodies: bodies(), values: values{Rand: rand.New(rand.NewPCG(seed, 0)), words: wordsOf(doc)}}
 	for _, template := range slices.Sorted(maps.Keys(doc.Paths.Map())) {
 		item := doc.Paths.Value(template)
 		for _, method := range slices.Sorted(maps.Keys(item.Operations())) {

@@ -95,7 +95,7 @@ func (g *Generator) oddBody(r *Request) {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	if g.chance(50) || len(r.Body) == 0 {
-		r.Body = []byte(oneOf(g.Rand, bodies()))
+		r.Body = []byte(oneOf(g.Rand, g.oddBodies))
 		return
 	}
 	at := g.IntN(len(r.Body))

@@ -68,6 +68,7 @@ func (c *conversation) wire(t *testing.T, text string, over bool) int {
 		require.NoError(t, err)
 		_, err = io.Copy(io.Discard, response.Body)
 		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
 		if response.StatusCode >= http.StatusOK {
 			return response.StatusCode
 		}
