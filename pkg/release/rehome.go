@@ -1,0 +1,127 @@
+package release
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// follow takes a group's uses to the homes that their records have now, and
+// lets go of former ones when the move is over.
+func (s *Service) follow(ctx context.Context, group intent.Path, l Lifecycle) (Lifecycle, error) {
+	next := l
+	next.Uses, next.Former = slices.Clone(l.Uses), nil
+	var left []Use
+	for n, use := range l.Uses {
+		r, err := s.recordLifecycle(ctx, use.Record)
+		if err != nil {
+			return l, err
+		}
+		if r.movedFrom(use) {
+			next.Uses[n].Cluster = r.Record.Home.String()
+			next.Former = append(next.Former, use)
+			next.Refs = append(slices.Clone(next.Refs), r.Record.Home.Path())
+		}
+	}
+	for _, use := range l.Former {
+		r, err := s.recordLifecycle(ctx, use.Record)
+		if err != nil {
+			return l, err
+		}
+		if r.Moving {
+			next.Former = append(next.Former, use)
+		} else {
+			left = append(left, use)
+		}
+	}
+	if len(left) == 0 && len(next.Former) == len(l.Former) {
+		return l, nil
+	}
+	slices.SortFunc(next.Uses, compareUses)
+	slices.Sort(next.Refs)
+	next.Refs = slices.Compact(next.Refs)
+	if err := s.leaveFormer(ctx, &next, left); err != nil {
+		return l, err
+	}
+	return s.swap(ctx, group, next)
+}
+
+// leaveFormer notes that the group's DNSEndpoints have to go from former homes.
+func (s *Service) leaveFormer(ctx context.Context, l *Lifecycle, left []Use) error {
+	if len(left) == 0 {
+		return nil
+	}
+	release, err := s.loadRelease(ctx, l.ContextID)
+	if err != nil {
+		return err
+	}
+	used := withFormer(rehome(release.Group, l.Uses), l.Former).Clusters
+	for _, use := range left {
+		if !slices.ContainsFunc(used, func(c plan.Cluster) bool { return c.Name == use.Cluster }) {
+			l.Vacating = append(slices.Clone(l.Vacating), use.Cluster)
+		}
+	}
+	slices.Sort(l.Vacating)
+	l.Vacating = slices.Compact(l.Vacating)
+	return nil
+}
+
+// rehome is a group with its public bindings where the uses say. A release
+// freezes the home that a record had when it was made.
+func rehome(g plan.Group, uses []Use) plan.Group {
+	g.Bindings = slices.Clone(g.Bindings)
+	for n := range g.Bindings {
+		b := &g.Bindings[n]
+		at := slices.IndexFunc(uses, func(u Use) bool { return serves(u, *b) })
+		if at >= 0 {
+			b.Cluster = uses[at].Cluster
+		}
+	}
+	return mentioned(g)
+}
+
+// withFormer is a group whose public bindings are in former homes as well.
+func withFormer(g plan.Group, former []Use) plan.Group {
+	bindings := slices.Clone(g.Bindings)
+	for _, use := range former {
+		for _, b := range g.Bindings {
+			if serves(use, b) {
+				b.Cluster = use.Cluster
+				bindings = append(bindings, b)
+			}
+		}
+	}
+	g.Bindings = bindings
+	return mentioned(g)
+}
+
+// serves says whether a use is the one of a public binding, wherever it is.
+func serves(u Use, b plan.Binding) bool {
+	return b.Scope == intent.Public && u.Scope == intent.Public && u.Record.Name() == b.Record
+}
+
+// mentioned is a group with the clusters that its apps and bindings mention.
+func mentioned(g plan.Group) plan.Group {
+	known := map[string]plan.Cluster{}
+	for _, app := range g.Apps {
+		for _, name := range app.Clusters {
+			known[name] = plan.Cluster{Name: name}
+		}
+	}
+	for _, b := range g.Bindings {
+		known[b.Cluster] = plan.Cluster{Name: b.Cluster}
+	}
+	for _, c := range g.Clusters {
+		if _, still := known[c.Name]; still {
+			known[c.Name] = c
+		}
+	}
+	g.Clusters = nil
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		g.Clusters = append(g.Clusters, known[name])
+	}
+	return g
+}
