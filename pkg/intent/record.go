@@ -18,7 +18,7 @@ type Record struct {
 	TargetFilter              *TargetFilter     `json:"targetFilter,omitempty"`
 	AllowPrivate              bool              `json:"allowPrivate,omitempty"`
 	AllowUnownedDeletion      bool              `json:"allowUnownedDeletion,omitempty"`
-	ReleaseTimeout            string            `json:"releaseTimeout,omitempty"` // a duration; default twice the interval plus 60 s
+	ReleaseTimeout            string            `json:"releaseTimeout,omitempty"` // a duration; default twice the interval plus 60 s, for coredns an interval more for each target
 	Suspend                   bool              `json:"suspend,omitempty"`
 }
 
