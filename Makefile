@@ -118,11 +118,16 @@ test-real: tools ## Test against real servers: stores, end-to-end stories
 test-e2e: tools ## Test the end-to-end stories alone
 	cd test && $(GO) test -count=1 -p 1 -timeout 45m $(TEST_FLAGS) ./e2e/...
 
-soak: soak-kill
+soak: soak-kill soak-requests
 
 .PHONY: soak-kill
 soak-kill: tools ## Kill the server at every write, not at 20 of them
 	cd test && SIGNPOST_KILLS=all $(GO) test -count=1 -timeout 2h $(TEST_FLAGS) -run 'TestKill9AtEachWrite' ./faults
+
+.PHONY: soak-requests
+soak-requests: ## Send 200,000 requests from our own OpenAPI, others each time
+	cd test && SIGNPOST_REQUESTS=200000 SIGNPOST_REQUESTS_SEED=random \
+		$(GO) test -count=1 -timeout 2h $(TEST_FLAGS) -v -run 'TenThousand|ManyClients' ./requests
 
 .PHONY: test-flagparse
 test-flagparse: ## Test arguments against external-dns' own parsers
