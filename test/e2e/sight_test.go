@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,14 +28,19 @@ type status struct {
 			Kind, Namespace, Name, Status, Message string
 		} `json:"resources"`
 	} `json:"clusters"`
-	Providers []struct {
-		Record, Cluster, Version, Message string
-		Available                         *bool
-	} `json:"providers"`
+	Providers []externalDNS `json:"providers"`
 	Names []struct {
 		Name, Type, Record, Scope string
 		Targets                   []string
+		Conditions                []condition
 	} `json:"names"`
+}
+
+// externalDNS is what a status tells of an external-dns.
+type externalDNS struct {
+	Record, Cluster, Version, Message string
+	Available                         *bool
+	LastSync                          *time.Time
 }
 
 type condition struct {

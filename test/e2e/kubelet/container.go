@@ -22,7 +22,7 @@ type container struct {
 
 // container resolves the Deployment's first container.
 func (p *pod) container(ctx context.Context, k *Kubelet) (container, error) {
-	spec := p.deployment.Spec.Template.Spec.Containers[0]
+	spec := p.spec()
 	if len(spec.Command) > 0 {
 		return container{}, errors.New("a command is not supported: the image has its own")
 	}
@@ -81,11 +81,11 @@ func (p *pod) value(ctx context.Context, k *Kubelet, variable corev1.EnvVar) (st
 	case from.SecretKeyRef != nil:
 		secret, err := p.secret(ctx, k, from.SecretKeyRef.Name)
 		if err != nil {
-			return "", err
+			return "", missingSecret(from.SecretKeyRef.Name, err)
 		}
 		value, ok := secret[from.SecretKeyRef.Key]
 		if !ok {
-			return "", fmt.Errorf("secret %s has no key %s", from.SecretKeyRef.Name, from.SecretKeyRef.Key)
+			return "", &configError{fmt.Sprintf("couldn't find key %s in Secret %s/%s", from.SecretKeyRef.Key, p.deployment.Namespace, from.SecretKeyRef.Name)}
 		}
 		return string(value), nil
 	case from.FieldRef != nil && from.FieldRef.FieldPath == "metadata.namespace":

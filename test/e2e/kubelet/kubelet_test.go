@@ -13,7 +13,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signpost-dns/signpost/test/e2e/etcd"
@@ -82,6 +81,8 @@ func TestKubelet(t *testing.T) {
 	}()
 	t.Run("a Deployment becomes available", func(t *testing.T) { checkAvailable(t, k) })
 	t.Run("a process that dies is started again", func(t *testing.T) { checkRestart(t, k) })
+	t.Run("a crash loop leaves its last words", func(t *testing.T) { checkCrashLoop(t, k) })
+	t.Run("a missing Secret keeps a container from being made", func(t *testing.T) { checkMissingSecret(t, k) })
 	t.Run("a change of the template replaces the pod", func(t *testing.T) { checkReplace(t, k) })
 	t.Run("no replicas, no process", func(t *testing.T) { checkScaleDown(t, k) })
 	stop()
@@ -147,7 +148,7 @@ func checkContainer(t *testing.T, k *Kubelet) {
 		t.Errorf("with all addresses it is %+v, error %v", resolved, err)
 	}
 	p.deployment.Spec.Template.Spec.Containers[0].Env[1].ValueFrom.SecretKeyRef.Name = "absent"
-	if _, err := p.container(t.Context(), k); !apierrors.IsNotFound(err) {
+	if _, err := p.container(t.Context(), k); err == nil || !strings.Contains(err.Error(), `secret "absent" not found`) {
 		t.Errorf("without the Secret the error is %v", err)
 	}
 }
@@ -170,11 +171,61 @@ func checkRestart(t *testing.T, k *Kubelet) {
 	wait.For(t, time.Minute, "another process", func() error {
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		if now := k.pods["shop/external-dns-lab"]; now.process == running || !now.ready {
+		if now := k.pods["shop/external-dns-lab"]; now.process == running || !now.told.ContainerStatuses[0].Ready {
 			return errors.New("there is none")
 		}
 		return nil
 	})
+	awaitAvailable(t, k, "external-dns-lab")
+}
+
+func checkCrashLoop(t *testing.T, k *Kubelet) {
+	deployment := get(t, k, "external-dns-lab")
+	before := deployment.Spec.Template.Spec.Containers[0].Args
+	container := &deployment.Spec.Template.Spec.Containers[0]
+	container.Args, container.TerminationMessagePolicy = []string{"--no-such-flag"}, corev1.TerminationMessageFallbackToLogsOnError
+	update(t, k, deployment)
+	wait.For(t, time.Minute, "a crash loop", func() error {
+		for _, pod := range listPods(t, k) {
+			for _, s := range pod.Status.ContainerStatuses {
+				last := s.LastTerminationState.Terminated
+				if s.RestartCount > 0 && s.State.Waiting != nil && s.State.Waiting.Reason == "CrashLoopBackOff" &&
+					last.ExitCode == 1 && strings.Contains(last.Message, "no-such-flag") {
+					return nil
+				}
+			}
+		}
+		return errors.New("there is none")
+	})
+	deployment = get(t, k, "external-dns-lab")
+	deployment.Spec.Template.Spec.Containers[0].Args = before
+	update(t, k, deployment)
+	awaitAvailable(t, k, "external-dns-lab")
+}
+
+func checkMissingSecret(t *testing.T, k *Kubelet) {
+	secrets := k.server.Client.CoreV1().Secrets("shop")
+	secret, err := secrets.Get(t.Context(), "credentials", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deployment := get(t, k, "external-dns-lab")
+	deployment.Spec.Template.Spec.Containers[0].Env[1].ValueFrom.SecretKeyRef.Name = "late"
+	update(t, k, deployment)
+	wait.For(t, time.Minute, "the container to wait for its Secret", func() error {
+		for _, pod := range listPods(t, k) {
+			for _, s := range pod.Status.ContainerStatuses {
+				if s.State.Waiting != nil && s.State.Waiting.Reason == "CreateContainerConfigError" && s.State.Waiting.Message == `secret "late" not found` {
+					return nil
+				}
+			}
+		}
+		return errors.New("it does not")
+	})
+	secret.ObjectMeta = metav1.ObjectMeta{Name: "late", Namespace: "shop"}
+	if _, err := secrets.Create(t.Context(), secret, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	awaitAvailable(t, k, "external-dns-lab")
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/signpost-dns/signpost/test/e2e/process"
@@ -21,8 +22,8 @@ import (
 const metricsPort = "7979"
 
 const (
-	restartDelay = time.Second     // after a process ended by itself
-	stopGrace    = 5 * time.Second // between SIGTERM and SIGKILL
+	retryDelay = time.Second     // after a container could not be made
+	stopGrace  = 5 * time.Second // between SIGTERM and SIGKILL
 )
 
 // pod is the one pod of a Deployment. Its address is 10.a.b.c for the cluster
@@ -39,7 +40,9 @@ type pod struct {
 	health  string    // host:port where the process serves its health
 	account types.UID // of the ServiceAccount that the token is for
 	retry   time.Time // no start before
-	ready   bool      // as written to the Pod's status
+	life    life
+	logged  int64            // size of the log when the process was started
+	told    corev1.PodStatus // as written last
 }
 
 func (p *pod) name() string { return p.deployment.Name + "-" + p.template }
@@ -56,30 +59,29 @@ func (p *pod) keepRunning(ctx context.Context, k *Kubelet) (bool, error) {
 	if err := p.refreshToken(ctx, k); err != nil {
 		return false, fmt.Errorf("token: %w", err)
 	}
-	if p.process == nil || !p.process.Running() {
-		return false, p.launch(ctx, k)
+	if p.process != nil && p.process.Running() {
+		ready := p.healthy(ctx) == nil
+		return ready, p.writeStatus(ctx, k, ready)
 	}
-	ready := p.healthy(ctx) == nil
-	if ready != p.ready {
-		if err := p.writeStatus(ctx, k, ready); err != nil {
-			return ready, fmt.Errorf("pod status: %w", err)
-		}
-		p.ready = ready
-	}
-	return ready, nil
+	failed := p.launch(ctx, k)
+	return false, errors.Join(failed, p.writeStatus(ctx, k, false))
 }
 
-// launch starts the process unless it ended just now.
+// launch starts the process unless it ended, or could not be started, just
+// now.
 func (p *pod) launch(ctx context.Context, k *Kubelet) error {
+	if p.life.state.Running != nil {
+		err := p.process.Err()
+		p.retry = time.Now().Add(p.life.ends(err, p.words()))
+		k.log.WarnContext(ctx, "the process ended", "pod", p.name(), "error", err)
+	}
 	if time.Now().Before(p.retry) {
 		return nil
 	}
-	p.retry = time.Now().Add(restartDelay)
-	if p.process != nil {
-		k.log.WarnContext(ctx, "the process ended", "pod", p.name(), "error", p.process.Err())
-	}
 	container, err := p.container(ctx, k)
 	if err != nil {
+		p.retry = time.Now().Add(retryDelay)
+		p.life.prepares(err)
 		return fmt.Errorf("prepare container: %w", err)
 	}
 	p.health = container.health
@@ -88,8 +90,22 @@ func (p *pod) launch(ctx context.Context, k *Kubelet) error {
 		Log: filepath.Join(k.dir, p.deployment.Namespace+"_"+p.name()+".log"),
 	}
 	k.log.InfoContext(ctx, "start a process", "pod", p.name(), "args", container.args)
+	p.logged = size(p.process.Log)
+	p.life.begins()
 	return p.process.Launch()
 }
+
+// words is the termination message of the container: the end of its log, where
+// the Deployment asks for that.
+func (p *pod) words() string {
+	if p.spec().TerminationMessagePolicy != corev1.TerminationMessageFallbackToLogsOnError {
+		return ""
+	}
+	return lastWords(p.process.Log, p.logged)
+}
+
+// spec is the container's.
+func (p *pod) spec() corev1.Container { return p.deployment.Spec.Template.Spec.Containers[0] }
 
 // healthy asks external-dns as a probe does.
 func (p *pod) healthy(ctx context.Context) error {

@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -73,26 +74,42 @@ func (p *pod) createObject(ctx context.Context, k *Kubelet) error {
 	return err
 }
 
-// writeStatus writes where the Pod runs and whether it is ready.
+// writeStatus writes where the Pod runs, how its container does, and whether
+// it is ready, where that differs from what was written.
 func (p *pod) writeStatus(ctx context.Context, k *Kubelet, ready bool) error {
+	now := p.status(ready)
+	if equality.Semantic.DeepEqual(now, p.told) {
+		return nil
+	}
 	pods := k.server.Client.CoreV1().Pods(p.deployment.Namespace)
 	object, err := pods.Get(ctx, p.name(), metav1.GetOptions{})
 	if err != nil {
-		return err
+		return fmt.Errorf("pod status: %w", err)
 	}
-	status := corev1.ConditionFalse
+	object.Status = now
+	if _, err = pods.UpdateStatus(ctx, object, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("pod status: %w", err)
+	}
+	p.told = now
+	return nil
+}
+
+func (p *pod) status(ready bool) corev1.PodStatus {
+	phase, condition := corev1.PodPending, corev1.ConditionFalse
+	if !p.life.began.IsZero() {
+		phase = corev1.PodRunning
+	}
 	if ready {
-		status = corev1.ConditionTrue
+		condition = corev1.ConditionTrue
 	}
-	object.Status = corev1.PodStatus{
-		Phase: corev1.PodRunning, PodIP: p.ip, PodIPs: []corev1.PodIP{{IP: p.ip}},
-		Conditions: []corev1.PodCondition{
-			{Type: corev1.PodReady, Status: status, LastTransitionTime: metav1.Now()},
-			{Type: corev1.ContainersReady, Status: status, LastTransitionTime: metav1.Now()},
-		},
+	conditions := []corev1.PodCondition{{Type: corev1.PodReady, Status: condition}, {Type: corev1.ContainersReady, Status: condition}}
+	return corev1.PodStatus{
+		Phase: phase, PodIP: p.ip, PodIPs: []corev1.PodIP{{IP: p.ip}}, Conditions: conditions,
+		ContainerStatuses: []corev1.ContainerStatus{{
+			Name: p.spec().Name, Image: p.spec().Image, Ready: ready,
+			State: p.life.state, LastTerminationState: p.life.last, RestartCount: p.life.restarts,
+		}},
 	}
-	_, err = pods.UpdateStatus(ctx, object, metav1.UpdateOptions{})
-	return err
 }
 
 // deleteObject removes the Pod at once.
