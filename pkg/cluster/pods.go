@@ -21,7 +21,7 @@ type Pod struct {
 	Name    string
 	Labels  map[string]string
 	Created time.Time
-	Running bool             // its first container runs: it may be asked for its metrics
+	Ready   bool             // it may be asked for its metrics
 	Trouble string           // why it does not run as it should; empty: nothing is known to be wrong
 	Waiting bool             // its containers are being prepared, and nothing says what for
 	Args    []string         // of the first container
@@ -61,6 +61,9 @@ func podOf(p *corev1.Pod) *Pod {
 	pod := &Pod{
 		Name: p.Name, Labels: p.Labels, Created: p.CreationTimestamp.Time,
 		Trouble: podTrouble(p), Secrets: secretsOf(p.Spec), Ports: map[string]int32{},
+		Ready: slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+		}),
 	}
 	if len(p.Spec.Containers) > 0 {
 		first := p.Spec.Containers[0]
@@ -68,8 +71,6 @@ func podOf(p *corev1.Pod) *Pod {
 		for _, port := range first.Ports {
 			pod.Ports[port.Name] = port.ContainerPort
 		}
-		at := slices.IndexFunc(p.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == first.Name })
-		pod.Running = at >= 0 && p.Status.ContainerStatuses[at].State.Running != nil
 	}
 	pod.Waiting = pod.Trouble == "" && p.Status.Phase == corev1.PodPending
 	return pod
@@ -88,7 +89,7 @@ func podTrouble(p *corev1.Pod) string {
 		case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse:
 			return "pod " + p.Name + " cannot be scheduled: " + cmp.Or(c.Message, c.Reason)
 		case c.Type == corev1.PodReady && c.Status == corev1.ConditionFalse && p.Status.Phase == corev1.PodRunning:
-			return "pod " + p.Name + " runs and is not ready"
+			return "pod " + p.Name + " runs and is not ready" + earlierEnding(p.Status.ContainerStatuses)
 		}
 	}
 	return ""
@@ -122,6 +123,16 @@ func ending(s corev1.ContainerStatus) string {
 		return text + "; its last words: " + said
 	}
 	return text
+}
+
+// earlierEnding tells how a container ended before that runs again.
+func earlierEnding(statuses []corev1.ContainerStatus) string {
+	for _, s := range statuses {
+		if before := s.LastTerminationState.Terminated; before != nil && before.ExitCode != 0 {
+			return "; container " + s.Name + " ended before: " + ending(s)
+		}
+	}
+	return ""
 }
 
 // longestWords bounds, in bytes, what is repeated of a container's log.

@@ -82,6 +82,12 @@ func TestPodsTellThatTheyAreNotScheduledOrNotReady(t *testing.T) {
 		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}},
 	}
 	assert.Equal(t, "pod lab-1 runs and is not ready", podOf(pod).Trouble)
+	assert.False(t, podOf(pod).Ready)
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "external-dns", RestartCount: 2, LastTerminationState: ended(1, "no such zone")}}
+	assert.Equal(t, "pod lab-1 runs and is not ready; container external-dns ended before: exit code 1, 2 restarts; its last words: no such zone", podOf(pod).Trouble)
+	pod.Status.Conditions[0].Status = corev1.ConditionTrue
+	assert.Empty(t, podOf(pod).Trouble)
+	assert.True(t, podOf(pod).Ready)
 }
 
 func TestPodsTellWhatTheyNeed(t *testing.T) {

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/address"
@@ -35,7 +36,7 @@ func published(snap release.Snapshot, b plan.Binding, choice address.Choice, syn
 	case unreachable(p.Cluster):
 		return says("Unknown", "ClusterUnreachable", "the home of external-dns, "+b.Cluster+", cannot be reached: "+p.Cluster.Reachability.Message)
 	case !p.Observed.Available:
-		return says("False", "ExternalDNSNotAvailable", p.Observed.Message)
+		return says("False", "ExternalDNSNotAvailable", cmp.Or(p.Observed.Message, "external-dns is not available"))
 	case snap.Suspended:
 		return says("Unknown", "Suspended", suspendedGroup)
 	case synced.Status != "True":

@@ -127,7 +127,10 @@ func health(p release.ProviderReport, out *intent.ProviderStatus) []string {
 		if !sync.Last.IsZero() {
 			out.LastSync = &sync.Last
 		}
-		messages = append(messages, sync.Failing, sync.Unread)
+		messages = append(messages, sync.Failing)
+		if p.Observed.Message == "" { // else that says why
+			messages = append(messages, sync.Unread)
+		}
 	}
 	if unreachable(p.Cluster) {
 		messages = append(messages, "its cluster cannot be reached: this is how it was last seen")

@@ -73,7 +73,7 @@ func (c *checkup) take(pods []cluster.Pod) {
 	if len(pods) > 0 {
 		c.pod = pods[0]
 	}
-	if c.pod.Name != before.Name || c.pod.Running != before.Running || c.pod.Waiting != before.Waiting {
+	if c.pod.Name != before.Name || c.pod.Ready != before.Ready || c.pod.Waiting != before.Waiting {
 		c.asked, c.since, c.health = time.Time{}, time.Time{}, externaldns.Health{}
 	}
 	if !c.pod.Waiting {
@@ -82,8 +82,8 @@ func (c *checkup) take(pods []cluster.Pod) {
 	switch {
 	case c.pod.Name == "":
 		c.unread("it has no pod")
-	case !c.pod.Running:
-		c.unread("its pod does not run")
+	case !c.pod.Ready:
+		c.unread("its pod is not ready")
 	}
 }
 
@@ -125,7 +125,7 @@ func noted(p publisher, watches cluster.Watches) map[bundle.ID]observed.Publishe
 // due answers how long it takes until the pod is to be asked, 0 for now.
 func (c *checkup) due(now time.Time) time.Duration {
 	switch {
-	case !c.seen, !c.pod.Running && !c.pod.Waiting:
+	case !c.seen, !c.pod.Ready && !c.pod.Waiting:
 		return askRarelyMost
 	case c.asked.IsZero():
 		return 0

@@ -41,7 +41,7 @@ func publishing(t *testing.T, spec string) []bundle.Object {
 // runs is a pod of record lab that runs.
 func runs(name string) cluster.Pod {
 	return cluster.Pod{
-		Name: name, Running: true, Created: time.Now(), Args: []string{"--interval=5s"}, Ports: map[string]int32{"metrics": 7979},
+		Name: name, Ready: true, Created: time.Now(), Args: []string{"--interval=5s"}, Ports: map[string]int32{"metrics": 7979},
 		Labels: map[string]string{bundle.LabelProject: "shop", bundle.LabelRecord: "lab", bundle.LabelScope: "public"},
 	}
 }
@@ -194,13 +194,13 @@ func TestPodsTellWhatAilsThem(t *testing.T) {
 	f.SetPod("shop", pod)
 	s.until("it is published", func() bool { return s.through(objects[3].ID) })
 
-	pod.Running, pod.Trouble = false, "crash loop"
+	pod.Ready, pod.Trouble = false, "crash loop"
 	f.SetPod("shop", pod)
-	s.until("a crash loop is told", func() bool { return s.message() == "crash loop" && s.sync().Unread == "its pod does not run" })
+	s.until("a crash loop is told", func() bool { return s.message() == "crash loop" && s.sync().Unread == "its pod is not ready" })
 	assert.Equal(t, time.Unix(1001, 0).UTC(), s.sync().Last, "what was seen stays")
 
 	waiting := runs("lab-2")
-	waiting.Running, waiting.Waiting, waiting.Secrets, waiting.Created = false, true, []string{"tsig"}, time.Now().Add(time.Second)
+	waiting.Ready, waiting.Waiting, waiting.Secrets, waiting.Created = false, true, []string{"tsig"}, time.Now().Add(time.Second)
 	f.SetPod("shop", waiting)
 	s.until("a missing Secret is told by its name", func() bool {
 		return s.message() == "pod lab-2 cannot start: there is no Secret shop/tsig"
@@ -296,7 +296,7 @@ func TestExternalDNSIsAskedAsOftenAsThereIsNeed(t *testing.T) {
 	now := time.Now()
 	id := bundle.ID{Kind: "DNSEndpoint", Name: "web"}
 	pod := func(interval string) cluster.Pod {
-		return cluster.Pod{Name: "a", Running: true, Args: []string{"--interval=" + interval}}
+		return cluster.Pod{Name: "a", Ready: true, Args: []string{"--interval=" + interval}}
 	}
 	waits := map[bundle.ID]observed.Published{id: {UID: "u", Generation: 1}}
 	for _, c := range []struct {

@@ -84,13 +84,16 @@ func podObject(pod clustertest.RunPod, port int32) *corev1.Pod {
 
 func podStatus(pod clustertest.RunPod, ip string) corev1.PodStatus {
 	container := corev1.ContainerStatus{Name: "external-dns", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
+	ready := corev1.ConditionTrue
 	if pod.Crash != "" {
+		ready = corev1.ConditionFalse
 		container.RestartCount = 3
 		container.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
 		container.LastTerminationState = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Message: pod.Crash}}
 	}
 	return corev1.PodStatus{
 		Phase: corev1.PodRunning, PodIP: ip, PodIPs: []corev1.PodIP{{IP: ip}},
+		Conditions:        []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}},
 		ContainerStatuses: []corev1.ContainerStatus{container},
 	}
 }

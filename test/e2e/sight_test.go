@@ -29,7 +29,7 @@ type status struct {
 		} `json:"resources"`
 	} `json:"clusters"`
 	Providers []externalDNS `json:"providers"`
-	Names []struct {
+	Names     []struct {
 		Name, Type, Record, Scope string
 		Targets                   []string
 		Conditions                []condition

@@ -47,7 +47,7 @@ func TestFakeKeepsTheContract(t *testing.T) {
 func runPod(t *testing.T, f *Fake, pod RunPod) {
 	t.Helper()
 	p := cluster.Pod{
-		Name: pod.Name, Labels: podLabels(), Running: pod.Crash == "", Args: []string{"--interval=5s"},
+		Name: pod.Name, Labels: podLabels(), Ready: pod.Crash == "", Args: []string{"--interval=5s"},
 		Ports: map[string]int32{"metrics": 7979}, Secrets: []string{"credentials"},
 	}
 	if pod.Crash != "" {

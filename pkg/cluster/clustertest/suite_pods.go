@@ -15,7 +15,7 @@ import (
 // labels of record "lab".
 type RunPod struct {
 	Name    string
-	Crash   string // the last words of a container that ends over and over; empty: it runs
+	Crash   string // the last words of a container that ends over and over; empty: it is ready
 	Metrics string // what it serves; empty: nothing answers
 }
 
@@ -50,7 +50,7 @@ func testPods(t *testing.T, f Fixture) {
 	require.Error(t, err, "what is not followed is unknown")
 
 	f.Run(t, RunPod{Name: "lab-1"})
-	see("a pod is seen to run", func() bool { return len(pods) == 1 && pods[0].Running && pods[0].Trouble == "" })
+	see("a pod is seen to be ready", func() bool { return len(pods) == 1 && pods[0].Ready && pods[0].Trouble == "" })
 	assert.Equal(t, "lab-1", pods[0].Name)
 	assert.Equal(t, []string{"--interval=5s"}, pods[0].Args)
 	assert.Contains(t, pods[0].Ports, "metrics")
@@ -63,7 +63,7 @@ func testPods(t *testing.T, f Fixture) {
 	see("a crash loop is seen", func() bool { return len(pods) == 1 && pods[0].Trouble != "" })
 	assert.Contains(t, pods[0].Trouble, "crash loop")
 	assert.Contains(t, pods[0].Trouble, `level=fatal msg="no such zone"`, "with its last words")
-	assert.False(t, pods[0].Running)
+	assert.False(t, pods[0].Ready)
 }
 
 func testMetrics(t *testing.T, f Fixture) {
@@ -77,7 +77,7 @@ func testMetrics(t *testing.T, f Fixture) {
 	port := int32(0)
 	eventually(t, "the pod is seen", func() bool {
 		pods, err := w.Pods(f.Namespace, podLabels())
-		if err != nil || len(pods) != 1 || !pods[0].Running {
+		if err != nil || len(pods) != 1 || !pods[0].Ready {
 			return false
 		}
 		port = pods[0].Ports["metrics"]
