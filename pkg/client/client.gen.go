@@ -555,14 +555,16 @@ type Condition struct {
 	// Status Whether it holds.
 	Status ConditionStatus `json:"status"`
 
-	// Type The aspect.
+	// Type The aspect. Published: external-dns is available and has synchronized since it read the DNSEndpoint as it
+	// is now; Unknown where that cannot be observed.
 	Type ConditionType `json:"type"`
 }
 
 // ConditionStatus Whether it holds.
 type ConditionStatus string
 
-// ConditionType The aspect.
+// ConditionType The aspect. Published: external-dns is available and has synchronized since it read the DNSEndpoint as it
+// is now; Unknown where that cannot be observed.
 type ConditionType string
 
 // Continue Where the page ended, for `?continue=`; absent on the last page.
@@ -1211,7 +1213,7 @@ type ProjectSpec struct {
 
 // ProviderStatus An external-dns.
 type ProviderStatus struct {
-	// Available Whether its Deployment is available; absent where that cannot be observed.
+	// Available Whether its Deployment is available; absent where that cannot be observed, as in a directory or while the cluster cannot be reached.
 	Available *bool `json:"available,omitempty"`
 
 	// Cluster A cluster as one word, provider+cluster.
@@ -1219,10 +1221,14 @@ type ProviderStatus struct {
 	// Example: edge+berlin
 	Cluster ClusterWord `json:"cluster"`
 
-	// LastSync Its last successful synchronization; absent where that cannot be observed.
+	// LastSync The end of its last successful synchronization, by its own clock; absent before the first, and where that cannot be observed.
 	LastSync *time.Time `json:"lastSync,omitempty"`
 
-	// Message Why, conflicts included.
+	// Message What is wrong, empty when nothing is: conflicts of its objects, a crash loop with its last words, a Secret
+	// that is missing, an image that cannot be pulled, synchronizations that fail, or why its metrics cannot be read.
+	//
+	//
+	// Example: pod external-dns-lab-5d8f: container external-dns cannot be started: secret "tsig" not found
 	Message string `json:"message"`
 
 	// Record Its DNS update record.

@@ -50,7 +50,10 @@ func published(snap release.Snapshot, b plan.Binding, choice address.Choice, syn
 func through(snap release.Snapshot, b plan.Binding, p release.ProviderReport, says func(status, reason, message string) intent.StatusCondition) intent.StatusCondition {
 	id, sync := endpointOf(snap, b), p.Observed.Sync
 	entry, seen := snap.Clusters[b.Cluster].Entries[id], p.Published[id.Name]
+	policy, _ := p.Record.Spec.Parameters["policy"].(string)
 	switch {
+	case seen.Of(entry.UID, entry.Generation) && policy == "create-only" && entry.Generation > 1:
+		return says("Unknown", "CreateOnly", "external-dns has synchronized, and its policy create-only leaves names that exist as they are")
 	case seen.Of(entry.UID, entry.Generation):
 		c := says("True", "Published", "external-dns synchronized at "+seen.At.Format(time.RFC3339)+", after it had read the DNSEndpoint")
 		c.LastTransitionTime = seen.At

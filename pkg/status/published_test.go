@@ -62,6 +62,13 @@ func TestPublishedIsWhatExternalDNSWasSeenToPutThrough(t *testing.T) {
 		{"the record is suspended", func(s *release.Snapshot) { s.Providers[0].Record.Spec.Suspend = true },
 			"False/Suspended", "suspended"},
 		{"the record runs dry", func(s *release.Snapshot) { parameters(s, "dry-run", true) }, "False/DryRun", "makes no changes"},
+		{"policy create-only may have left the change out", func(s *release.Snapshot) {
+			parameters(s, "policy", "create-only")
+			edit(s.Clusters[hub], endpoints.Kind, func(e *ledger.Entry) { e.Generation++ })
+			publish(s)
+		}, "Unknown/CreateOnly", "leaves names that exist as they are"},
+		{"policy create-only has nothing to change", func(s *release.Snapshot) { parameters(s, "policy", "create-only") },
+			"True/Published", ""},
 		{"the record runs dry by an argument", func(s *release.Snapshot) { s.Providers[0].Record.Spec.ExtraArgs = []string{"--dry-run"} },
 			"False/DryRun", ""},
 	} {

@@ -256,6 +256,23 @@ func TestAHungExternalDNSHoldsUpNothingElse(t *testing.T) {
 	s.until("and observations written", func() bool { return s.message() == "0 of 1" })
 }
 
+func TestLastSynchronizationOutlivesItsPod(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hub)
+	s.clock = hasty{time.Now()}
+	f := s.clusters[hub]
+	_, stop := s.start("a")
+	s.commit("dig", publishing(t, "1")...)
+	f.SetMetrics("shop", "lab-1", answer(1000, 1001, 0))
+	f.SetPod("shop", runs("lab-1"))
+	s.until("it is told", func() bool { return s.sync().Last.Equal(time.Unix(1001, 0)) })
+	stop()
+	f.RemovePod("shop", "lab-1")
+	s.start("b")
+	s.until("the next worker finds no pod", func() bool { return s.sync().Unread == "it has no pod" })
+	assert.Equal(t, time.Unix(1001, 0).UTC(), s.sync().Last, "when it synchronized last is as true as before")
+}
+
 // A worker that takes over finds what is published where the one before left
 // it, and writes nothing anew.
 func TestWhatIsPublishedStaysOverATakeover(t *testing.T) {
