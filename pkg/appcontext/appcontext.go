@@ -64,6 +64,15 @@ func (p Pointer) Revision() int64 {
 	return p.item.ModRevision
 }
 
+// unchanged compares that the pointer is as it was read.
+func (p Pointer) unchanged() kv.Compare { return kv.Unchanged(pointerKey(p.Owner), p.item) }
+
+// at is the pointer as it was written at a revision.
+func (p Pointer) at(revision int64) Pointer {
+	p.item = &kv.Item{Key: pointerKey(p.Owner), ModRevision: revision}
+	return p
+}
+
 // Store keeps contexts in a kv.KV.
 type Store struct {
 	kv  kv.KV

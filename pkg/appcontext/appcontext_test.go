@@ -3,8 +3,11 @@ package appcontext_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -103,6 +106,44 @@ func TestAContextOfManyLargeObjectsIsCommittedInChunks(t *testing.T) {
 	require.Len(t, got, 600)
 }
 
+// The time that a commit takes grows by a request for each 128 objects, and not
+// by one for each.
+func TestACommitTakesFarFewerRequestsThanItHasObjects(t *testing.T) {
+	_, store := newStore(t)
+	asked := &counted{KV: store}
+	s := appcontext.NewStore(asked, time.Now)
+	for n, objects := range []int{1, 1000} {
+		var many []bundle.Object
+		for i := range objects {
+			many = append(many, configMap(t, "edge+berlin", "web", fmt.Sprintf("m%03d", i), "1"))
+		}
+		was, err := s.Current(t.Context(), owner)
+		require.NoError(t, err)
+		asked.requests.Store(0)
+		_, err = s.Commit(t.Context(), was, appcontext.Context{ID: fmt.Sprint(n + 1), Objects: collect(t, many...)})
+		require.NoError(t, err)
+		const besides = 3 // the claim is read and written, the pointer moves
+		chunks := (objects + 6 + kv.MaxOps - 1) / kv.MaxOps
+		require.EqualValues(t, chunks+besides, asked.requests.Load(), "%d objects", objects)
+	}
+}
+
+// counted counts requests.
+type counted struct {
+	kv.KV
+	requests atomic.Int64
+}
+
+func (c *counted) Get(ctx context.Context, key string) (*kv.Item, int64, error) {
+	c.requests.Add(1)
+	return c.KV.Get(ctx, key)
+}
+
+func (c *counted) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (bool, int64, error) {
+	c.requests.Add(1)
+	return c.KV.Txn(ctx, when, then...)
+}
+
 // I2: a reader sees whole bundles only, of one release.
 func TestAReaderSeesWholeBundlesOnly(t *testing.T) {
 	s, _ := newStore(t)
@@ -170,6 +211,7 @@ func TestCurrentAndPreviousAreKeptOlderOnesAreCollected(t *testing.T) {
 	for n := 1; n <= 4; n++ {
 		commit(t, s, appcontext.Context{ID: fmt.Sprint(n), Objects: collect(t, configMap(t, "edge+berlin", "web", "a", fmt.Sprint(n)))})
 	}
+	require.NoError(t, s.Sweep(t.Context(), time.Hour))
 	for id, kept := range map[string]bool{"1": false, "2": false, "3": true, "4": true} {
 		items, _, err := store.Range(t.Context(), kv.Range{Prefix: "/context/" + id + "/"})
 		require.NoError(t, err)
@@ -184,6 +226,85 @@ func TestACommitByAWriterThatReadAnOlderPointerIsRefused(t *testing.T) {
 	commit(t, s, appcontext.Context{ID: "1", Objects: collect(t, configMap(t, "edge+berlin", "web", "a", "1"))})
 	_, err = s.Commit(t.Context(), was, appcontext.Context{ID: "2"})
 	require.Equal(t, appcontext.ErrStale, intent.CodeOf(err))
+}
+
+// I2: two replicas commit the same release, and the slower one finds it current
+// by the time it claims the id.
+func TestALateWriterOfTheSameContextLeavesTheCurrentOneAlone(t *testing.T) {
+	s, store := newStore(t)
+	was, err := s.Current(t.Context(), owner)
+	require.NoError(t, err)
+	current := commit(t, s, appcontext.Context{ID: "1", Objects: collect(t, configMap(t, "edge+berlin", "web", "a", "1"))})
+	before := everything(t, store)
+	_, err = s.Commit(t.Context(), was, appcontext.Context{ID: "1", Objects: collect(t, configMap(t, "edge+berlin", "web", "a", "2"))})
+	require.Equal(t, appcontext.ErrStale, intent.CodeOf(err))
+	require.NoError(t, s.Sweep(t.Context(), -time.Hour))
+	require.Equal(t, before, everything(t, store))
+	got, err := s.Objects(t.Context(), current)
+	require.NoError(t, err)
+	require.Len(t, got, 1)
+}
+
+func everything(t *testing.T, store kv.KV) []kv.Item {
+	t.Helper()
+	items, _, err := store.Range(t.Context(), kv.Range{})
+	require.NoError(t, err)
+	return items
+}
+
+// A chunk that fails fails the commit, whichever it is; nothing is under way
+// any more then, and nobody sees what was written.
+func TestACommitFailsWithAnyOfItsChunks(t *testing.T) {
+	_, store := newStore(t)
+	var objects []bundle.Object
+	for n := range 600 {
+		objects = append(objects, configMap(t, "edge+berlin", "web", fmt.Sprintf("m%03d", n), "1"))
+	}
+	content := collect(t, objects...)
+	for nth := int64(1); nth <= 5; nth++ {
+		broken := &breaking{KV: store, nth: nth}
+		s := appcontext.NewStore(broken, time.Now)
+		was, err := s.Current(t.Context(), owner)
+		require.NoError(t, err)
+		_, err = s.Commit(t.Context(), was, appcontext.Context{ID: "1", Objects: content})
+		require.ErrorIs(t, err, errBroken, "chunk %d", nth)
+		require.Zero(t, broken.underWay.Load())
+		now, err := s.Current(t.Context(), owner)
+		require.NoError(t, err)
+		require.Zero(t, now.Seq)
+	}
+	got, err := appcontext.NewStore(store, time.Now).Objects(t.Context(), commit(t, appcontext.NewStore(store, time.Now), appcontext.Context{ID: "1", Objects: content}))
+	require.NoError(t, err)
+	require.Equal(t, content, got, "the next attempt takes over what is left")
+}
+
+var errBroken = errors.New("broken")
+
+func TestTwoObjectsOfOneKeyAreRefusedBeforeAnythingIsWritten(t *testing.T) {
+	s, store := newStore(t)
+	was, err := s.Current(t.Context(), owner)
+	require.NoError(t, err)
+	twin := configMap(t, "edge+berlin", "web", "a", "1")
+	twin.Namespace = "other"
+	_, err = s.Commit(t.Context(), was, appcontext.Context{ID: "1", Objects: collect(t, configMap(t, "edge+berlin", "web", "a", "1"), twin)})
+	require.ErrorContains(t, err, `app "web" holds two objects called a+ConfigMap on edge+berlin`)
+	require.Empty(t, everything(t, store))
+}
+
+// breaking breaks the nth chunk of a context.
+type breaking struct {
+	kv.KV
+	nth              int64
+	chunks, underWay atomic.Int64
+}
+
+func (b *breaking) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (bool, int64, error) {
+	b.underWay.Add(1)
+	defer b.underWay.Add(-1)
+	if strings.HasPrefix(then[0].Key, "/context/") && !then[0].Delete && b.chunks.Add(1) == b.nth {
+		return false, 0, errBroken
+	}
+	return b.KV.Txn(ctx, when, then...)
 }
 
 func TestRepeatingACurrentCommitChangesNothing(t *testing.T) {

@@ -1,9 +1,14 @@
 package appcontext
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -17,11 +22,15 @@ const ErrStale = intent.PreconditionFailed
 func stale(what string) error { return &intent.Error{Code: ErrStale, Detail: what} }
 
 // claim marks a context id that is not, or no longer, anybody's current or
-// previous context: it is being written, or waits for its removal.
+// previous context: it is being written, or, empty, waits for its removal.
 type claim struct {
-	Attempt string    `json:"attempt"`
-	Since   time.Time `json:"since"`
+	Attempt string    `json:"attempt,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
 }
+
+// parallel is how many chunks of a context are under way at a time. The server
+// flushes together what arrives together.
+const parallel = 4
 
 const claimPrefix = "/signpost/claim/"
 
@@ -30,8 +39,9 @@ func claimKey(id string) string { return claimPrefix + id }
 // Commit writes the context and makes it the owner's current one, in place of
 // was, and answers the new pointer. The context must have been committed to no
 // one before; to repeat a commit that is current already changes nothing. A
-// context without an ID takes everything away from the owner. The error has
-// the code ErrStale when was is no longer the owner's pointer.
+// context without an ID takes everything away from the owner. The context
+// before the last is left to Sweep. The error has the code ErrStale when was is
+// no longer the owner's pointer.
 func (s *Store) Commit(ctx context.Context, was Pointer, c Context) (Pointer, error) {
 	if was.Seq > 0 && was.ContextID == c.ID {
 		return was, nil
@@ -43,10 +53,10 @@ func (s *Store) Commit(ctx context.Context, was Pointer, c Context) (Pointer, er
 	if c.ID == "" {
 		next.Withdrawn = was.Clusters
 	}
-	when := []kv.Compare{kv.Unchanged(pointerKey(was.Owner), was.item)}
+	when := []kv.Compare{was.unchanged()}
 	then := []kv.Op{putJSON(pointerKey(was.Owner), next)}
 	if c.ID != "" {
-		mine, err := s.write(ctx, c)
+		mine, err := s.write(ctx, was, c)
 		if err != nil {
 			return Pointer{}, err
 		}
@@ -54,62 +64,63 @@ func (s *Store) Commit(ctx context.Context, was Pointer, c Context) (Pointer, er
 		then = append(then, kv.Delete(claimKey(c.ID)))
 	}
 	if was.Previous != "" {
-		then = append(then, putJSON(claimKey(was.Previous), claim{Since: s.now()}))
+		then = append(then, putJSON(claimKey(was.Previous), claim{}))
 	}
-	done, _, err := s.kv.Txn(ctx, when, then...)
+	done, revision, err := s.kv.Txn(ctx, when, then...)
 	if err != nil {
 		return Pointer{}, err
 	}
 	if !done {
 		return Pointer{}, stale("the current context of " + string(was.Owner) + " has changed")
 	}
-	if was.Previous != "" {
-		// What fails here is collected by the next Sweep.
-		_ = s.remove(ctx, was.Previous)
-	}
-	return s.Current(ctx, was.Owner)
+	return next.at(revision), nil
 }
 
 // write claims the context's id and lays the context out, in chunks that each
 // compare the claim. It answers the comparison that holds while the claim is
 // ours.
-func (s *Store) write(ctx context.Context, c Context) (kv.Compare, error) {
-	mine, err := s.claim(ctx, c.ID)
+func (s *Store) write(ctx context.Context, was Pointer, c Context) (kv.Compare, error) {
+	if err := distinct(c.Objects); err != nil {
+		return kv.Compare{}, err
+	}
+	mine, err := s.claim(ctx, was, c.ID)
 	if err != nil {
 		return mine, err
 	}
-	ops, err := operations(c)
-	if err != nil {
-		return mine, err
+	writers, writing := errgroup.WithContext(ctx)
+	writers.SetLimit(parallel)
+	rest := chunk{full: func(ops []kv.Op) {
+		writers.Go(func() error { return s.put(writing, mine, ops) })
+	}}
+	layOut(c, rest.add)
+	last := s.put(writing, mine, rest.ops)
+	return mine, cmp.Or(writers.Wait(), last)
+}
+
+// put writes a chunk while the claim is ours.
+func (s *Store) put(ctx context.Context, mine kv.Compare, ops []kv.Op) error {
+	done, _, err := s.kv.Txn(ctx, []kv.Compare{mine}, ops...)
+	if err == nil && !done {
+		return stale("another writer has claimed context " + strings.TrimPrefix(mine.Key, claimPrefix))
 	}
-	for len(ops) > 0 {
-		n := chunk(ops)
-		done, _, err := s.kv.Txn(ctx, []kv.Compare{mine}, ops[:n]...)
-		if err != nil {
-			return mine, err
-		}
-		if !done {
-			return mine, stale("another writer has claimed context " + c.ID)
-		}
-		ops = ops[n:]
-	}
-	return mine, nil
+	return err
 }
 
 // claim takes the context's id over and removes what an earlier attempt left.
-func (s *Store) claim(ctx context.Context, id string) (kv.Compare, error) {
+// It compares the pointer, because the id may have become current meanwhile.
+func (s *Store) claim(ctx context.Context, was Pointer, id string) (kv.Compare, error) {
 	key := claimKey(id)
 	before, _, err := s.kv.Get(ctx, key)
 	if err != nil {
 		return kv.Compare{}, err
 	}
 	mark := putJSON(key, claim{Attempt: NewID(), Since: s.now()})
-	done, revision, err := s.kv.Txn(ctx, []kv.Compare{kv.Unchanged(key, before)}, mark)
+	done, revision, err := s.kv.Txn(ctx, []kv.Compare{was.unchanged(), kv.Unchanged(key, before)}, mark)
 	if err != nil {
 		return kv.Compare{}, err
 	}
 	if !done {
-		return kv.Compare{}, stale("another writer has claimed context " + id)
+		return kv.Compare{}, stale("another writer has committed or claimed context " + id)
 	}
 	mine := kv.Compare{Key: key, ModRevision: revision}
 	if before == nil {
@@ -121,31 +132,38 @@ func (s *Store) claim(ctx context.Context, id string) (kv.Compare, error) {
 	return mine, nil
 }
 
-// chunk is how many of the operations fit one transaction.
-func chunk(ops []kv.Op) int {
-	size := 0
-	for i, op := range ops {
-		size += len(op.Key) + len(op.Value)
-		if i == kv.MaxOps || i > 0 && size > kv.MaxBytes {
-			return i
-		}
+// chunk gathers the operations of one transaction, and hands them over when no
+// more fit.
+type chunk struct {
+	ops  []kv.Op
+	size int // bytes of keys and values
+	full func(ops []kv.Op)
+}
+
+func (c *chunk) add(op kv.Op) {
+	size := len(op.Key) + len(op.Value)
+	if len(c.ops) == kv.MaxOps || len(c.ops) > 0 && c.size+size > kv.MaxBytes {
+		c.full(c.ops)
+		c.ops, c.size = nil, 0
 	}
-	return len(ops)
+	c.ops, c.size = append(c.ops, op), c.size+size
 }
 
 func clustersOf(objects bundle.Bundle) map[string][]string {
 	clusters := map[string][]string{}
-	apps := groupByApp(objects)
-	for _, app := range appNames(apps) {
-		for cluster := range apps[app] {
-			clusters[cluster] = append(clusters[cluster], app)
+	for _, o := range objects {
+		if !slices.Contains(clusters[o.Cluster], o.App) {
+			clusters[o.Cluster] = append(clusters[o.Cluster], o.App)
 		}
+	}
+	for _, apps := range clusters {
+		slices.Sort(apps)
 	}
 	return clusters
 }
 
-// Sweep removes contexts that nobody points to: those that crashed writers
-// left, once they are older than age, and those that are no longer kept.
+// Sweep removes contexts that nobody points to: those that are no longer kept,
+// and those that crashed writers left, once they are older than age.
 func (s *Store) Sweep(ctx context.Context, age time.Duration) error {
 	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: claimPrefix})
 	if err != nil {

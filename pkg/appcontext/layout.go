@@ -58,39 +58,47 @@ func NewID() string {
 	return strconv.FormatUint(binary.BigEndian.Uint64(b[:])>>1, 10)
 }
 
-// operations are the writes that lay a context out, in key order of apps and
-// clusters.
-func operations(c Context) ([]kv.Op, error) {
-	ops := []kv.Op{
-		putJSON(contextKey(c.ID), c.ID),
-		putJSON(metaKey(c.ID), c.Meta),
-	}
+// layOut puts the keys of a context, app by app and cluster by cluster.
+func layOut(c Context, put func(kv.Op)) {
+	put(putJSON(contextKey(c.ID), c.ID))
+	put(putJSON(metaKey(c.ID), c.Meta))
 	apps := groupByApp(c.Objects)
-	ops = append(ops, putText(appOrderKey(c.ID), map[string]any{"apporder": appNames(apps)}))
+	put(putText(appOrderKey(c.ID), map[string]any{"apporder": appNames(apps)}))
 	for _, app := range appNames(apps) {
-		ops = append(ops, putJSON(appKey(c.ID, app), app))
+		put(putJSON(appKey(c.ID, app), app))
 		for _, cluster := range sortedKeys(apps[app]) {
-			part, err := clusterOperations(c.ID, app, cluster, apps[app][cluster])
-			if err != nil {
-				return nil, err
-			}
-			ops = append(ops, part...)
+			layOutCluster(c.ID, app, cluster, apps[app][cluster], put)
 		}
 	}
-	return ops, nil
 }
 
-func clusterOperations(id, app, cluster string, objects []bundle.Object) ([]kv.Op, error) {
-	ops := []kv.Op{putJSON(clusterKey(id, app, cluster), cluster)}
-	seen := map[string]bool{}
+func layOutCluster(id, app, cluster string, objects []bundle.Object, put func(kv.Op)) {
+	put(putJSON(clusterKey(id, app, cluster), cluster))
+	folder := resourcesKey(id, app, cluster)
 	for _, o := range objects {
-		if seen[resourceName(o.ID)] {
-			return nil, fmt.Errorf("app %q holds two objects called %s on %s: a context cannot tell them apart", app, resourceName(o.ID), cluster)
-		}
-		seen[resourceName(o.ID)] = true
-		ops = append(ops, putJSON(resourceKey(id, app, o.ID), string(o.JSON)))
+		put(putJSON(folder+resourceName(o.ID)+"/", text(o.JSON)))
 	}
-	return append(ops, putText(orderKey(id, app, cluster), map[string]any{"resorder": order(objects)})), nil
+	put(putText(orderKey(id, app, cluster), map[string]any{"resorder": order(objects)}))
+}
+
+// text is written as a JSON text.
+type text []byte
+
+// MarshalText implements encoding.TextMarshaler.
+func (t text) MarshalText() ([]byte, error) { return t, nil }
+
+// distinct fails when two objects have one key.
+func distinct(objects []bundle.Object) error {
+	type place struct{ app, cluster, kind, name string }
+	seen := make(map[place]bool, len(objects))
+	for _, o := range objects {
+		at := place{o.App, o.Cluster, o.Kind, o.Name}
+		if seen[at] {
+			return fmt.Errorf("app %q holds two objects called %s on %s: a context cannot tell them apart", o.App, resourceName(o.ID), o.Cluster)
+		}
+		seen[at] = true
+	}
+	return nil
 }
 
 // order lists resources in the order in which a cluster should get them.

@@ -37,14 +37,14 @@ func (s *Store) Rewrite(ctx context.Context, p Pointer, app, cluster string, put
 		ops = append(ops, putJSON(appKey(p.ContextID, app), app), putJSON(clusterKey(p.ContextID, app, cluster), cluster))
 	}
 	ops = append(ops, putJSON(pointerKey(p.Owner), next))
-	done, _, err := s.kv.Txn(ctx, []kv.Compare{kv.Unchanged(pointerKey(p.Owner), p.item)}, ops...)
+	done, revision, err := s.kv.Txn(ctx, []kv.Compare{p.unchanged()}, ops...)
 	if err != nil {
 		return Pointer{}, err
 	}
 	if !done {
 		return Pointer{}, stale("the current context of " + string(p.Owner) + " has changed")
 	}
-	return s.Current(ctx, p.Owner)
+	return next.at(revision), nil
 }
 
 // onlyApp narrows a pointer to one app on one cluster.

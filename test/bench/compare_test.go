@@ -12,8 +12,9 @@ import (
 
 // contender is one way to do something.
 type contender struct {
-	name string
-	turn func(b *testing.B) time.Duration // does it once, and tells how long that took
+	name   string
+	before func(b *testing.B)               // prepares a turn; nil: nothing is to be prepared
+	turn   func(b *testing.B) time.Duration // does it once, and tells how long that took
 }
 
 // samples are the times of one contender's turns.
@@ -28,6 +29,9 @@ func compare(b *testing.B, unit time.Duration, contenders ...contender) []sample
 	for first := 0; b.Loop(); first++ {
 		for n := range contenders {
 			at := (first + n) % len(contenders)
+			if contenders[at].before != nil {
+				contenders[at].before(b)
+			}
 			times[at] = append(times[at], contenders[at].turn(b))
 		}
 	}
