@@ -89,6 +89,27 @@ func TestARecordMovesByItsUpdateAndItsNamesFollow(t *testing.T) {
 	require.NoError(t, w.delete("cluster-providers/edge/clusters/hub"), "nothing holds the former home any more")
 }
 
+// TestARecordMovesThereAndBack: even before the first home is cleared.
+func TestARecordMovesThereAndBack(t *testing.T) {
+	w := running(t)
+	require.NoError(t, w.moveTo("paris"))
+	for range rounds {
+		if len(w.snapshot(prod).Lifecycle.Vacating) > 0 {
+			break
+		}
+		w.applyAll()
+		require.NoError(t, w.step(lab))
+		require.NoError(t, w.step(prod))
+	}
+	require.NoError(t, w.moveTo("hub"))
+	w.settle(prod)
+	require.True(t, w.runs(labOnHub))
+	require.Equal(t, []string{wwwOnBoth}, w.published(prod))
+	for _, line := range w.inClusters() {
+		require.NotContains(t, line, paris)
+	}
+}
+
 // TestTheOwnerIDMovesAlong: it is what makes the names the new one's.
 func TestTheOwnerIDMovesAlong(t *testing.T) {
 	w := running(t)

@@ -43,29 +43,28 @@ func (s *Service) follow(ctx context.Context, group intent.Path, l Lifecycle) (L
 	slices.SortFunc(next.Uses, compareUses)
 	slices.Sort(next.Refs)
 	next.Refs = slices.Compact(next.Refs)
-	if err := s.leaveFormer(ctx, &next, left); err != nil {
+	if err := s.vacateFormer(ctx, &next, left); err != nil {
 		return l, err
 	}
 	return s.swap(ctx, group, next)
 }
 
-// leaveFormer notes that the group's DNSEndpoints have to go from former homes.
-func (s *Service) leaveFormer(ctx context.Context, l *Lifecycle, left []Use) error {
-	if len(left) == 0 {
-		return nil
-	}
+// vacateFormer notes that the group's DNSEndpoints have to go from the homes
+// that were left, but not from where the group is now.
+func (s *Service) vacateFormer(ctx context.Context, l *Lifecycle, left []Use) error {
 	release, err := s.loadRelease(ctx, l.ContextID)
 	if err != nil {
 		return err
 	}
-	used := withFormer(rehome(release.Group, l.Uses), l.Former).Clusters
+	clusters := slices.Clone(l.Vacating)
 	for _, use := range left {
-		if !slices.ContainsFunc(used, func(c plan.Cluster) bool { return c.Name == use.Cluster }) {
-			l.Vacating = append(slices.Clone(l.Vacating), use.Cluster)
-		}
+		clusters = append(clusters, use.Cluster)
 	}
-	slices.Sort(l.Vacating)
-	l.Vacating = slices.Compact(l.Vacating)
+	slices.Sort(clusters)
+	used := withFormer(rehome(release.Group, l.Uses), l.Former).Clusters
+	l.Vacating = slices.DeleteFunc(slices.Compact(clusters), func(cluster string) bool {
+		return slices.ContainsFunc(used, func(c plan.Cluster) bool { return c.Name == cluster })
+	})
 	return nil
 }
 
