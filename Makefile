@@ -121,7 +121,7 @@ test-e2e: tools ## Test the end-to-end stories alone
 soak: soak-kill soak-requests
 
 .PHONY: soak-kill
-soak-kill: tools ## Kill the server at every write, not at 20 of them
+soak-kill: tools ## Kill the server and its stores at every write, not at some
 	cd test && SIGNPOST_KILLS=all $(GO) test -count=1 -timeout 2h $(TEST_FLAGS) -run 'TestKill9AtEachWrite' ./faults
 
 .PHONY: soak-requests

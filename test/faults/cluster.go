@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -37,12 +38,15 @@ func (t *Tap) Cluster(server *kube.Server) (*ClusterTap, error) {
 	c := &ClusterTap{tap: t, name: server.Name, target: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: known}, ForceAttemptHTTP2: true,
 	}}
+	silent := slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // that connections break is what this is about
 	c.server = httptest.NewUnstartedServer(&httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     c,
 		FlushInterval: -1, // watches
+		ErrorLog:      silent,
 		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	})
+	c.server.Config.ErrorLog = silent
 	c.server.EnableHTTP2 = true
 	c.server.StartTLS()
 	return c, nil

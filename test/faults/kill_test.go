@@ -50,21 +50,25 @@ type moment struct {
 
 // TestKill9AtEachWriteOfInstantiateUpdateAndTerminate: what was acknowledged is
 // there afterwards (I1), the cluster becomes what the release says (I3),
-// unchanged objects are not written again, and nothing is left behind. Over an
-// etcd of its own, the writes to clusters are the moments.
+// unchanged objects are not written again, and nothing is left behind. Signpost
+// dies of its writes to all servers; a server, of those to itself.
 func TestKill9AtEachWriteOfInstantiateUpdateAndTerminate(t *testing.T) {
 	for _, c := range []struct {
-		over  string
-		start func(t *testing.T) *world
-		kills int
+		of     string
+		start  func(t *testing.T) *world
+		victim func(w *world) victim
+		edge   string // where the writes are, empty for all
+		kills  int
 	}{
-		{"an external etcd", overEtcd, 20},
-		{"the embedded etcd", overEmbedded, 6},
+		{"Signpost over an external etcd", overEtcd, (*world).server, "", 20},
+		{"Signpost over its own etcd", overEmbedded, (*world).server, "hub", 5},
+		{"etcd", overEtcd, (*world).store, "etcd", 5},
+		{"kube-apiserver", overEtcd, (*world).hub, "hub", 2},
 	} {
-		t.Run(c.over, func(t *testing.T) {
+		t.Run(c.of, func(t *testing.T) {
 			w := c.start(t)
 			w.intents(w.kubeconfig(), `{"name": "web"}`, oldHost)
-			k := &killer{world: w}
+			k := &killer{world: w, victim: c.victim(w), edge: c.edge}
 			moments := k.rehearse()
 			chosen := spread(moments, kills(t, c.kills, len(moments)))
 			t.Logf("%d of %d moments", len(chosen), len(moments))
@@ -99,16 +103,17 @@ func spread(all []moment, n int) []moment {
 	return chosen
 }
 
-// killer kills the process in the actions of one group, over and over.
+// killer kills a process in the actions of one group, over and over.
 type killer struct {
 	*world
 
+	victim  victim
+	edge    string   // the writes to which are counted
 	objects []string // while the group is instantiated
-	left    []string // of the ledger, after it was terminated
 	missed  int      // kills that came after the action's end: it took fewer writes than at the rehearsal
 }
 
-// rehearse goes once through all actions and notes at which moments the process
+// rehearse goes once through all actions and notes at which moments the victim
 // can be killed.
 func (k *killer) rehearse() []moment {
 	var moments []moment
@@ -117,16 +122,15 @@ func (k *killer) rehearse() []moment {
 		k.tap.Count()
 		k.call(http.MethodPost, group+"/"+a.name, "", http.StatusAccepted)
 		k.ends(a)
-		writes := k.tap.Writes()
+		writes := k.tap.Writes(k.edge)
 		for n := range writes {
 			moments = append(moments, moment{i, n, Before}, moment{i, n, After})
 		}
 		k.Logf("%s takes %d writes", a.name, len(writes))
 		if i == 0 {
-			k.objects = k.ours()
+			k.objects = k.must(k.ours())
 		}
 	}
-	k.left = k.ledger()
 	return moments
 }
 
@@ -160,13 +164,12 @@ func (k *killer) prepare(a action) {
 	}
 }
 
-// kill kills the process at a moment of an action, starts it again, and checks
-// what comes of it.
+// kill kills the victim at a moment of an action, starts it again, and checks
+// what comes of it. A request that was not acknowledged is sent again.
 func (k *killer) kill(a action, m moment) {
 	k.Helper()
-	struck := k.tap.Strike(m.write, m.when, k.signpost.Kill)
-	answer, err := k.signpost.Do(k.Context(), http.MethodPost, group+"/"+a.name, "")
-	acknowledged := err == nil && answer.Status == http.StatusAccepted
+	struck := k.tap.Strike(k.edge, m.write, m.when, k.victim.kill)
+	err := k.accepted(a)
 	k.eventually("the moment, or the end", func() error {
 		select {
 		case <-struck:
@@ -176,20 +179,29 @@ func (k *killer) kill(a action, m moment) {
 		}
 	})
 	at := "the end"
-	if writes := k.tap.Writes(); len(writes) > m.write {
+	if writes := k.tap.Writes(k.edge); len(writes) > m.write {
 		at = writes[m.write].What
 	} else {
 		k.missed++
 	}
-	k.Logf("%s: kill -9 %s write %d, %s; acknowledged: %t", a.name, m.when, m.write, at, acknowledged)
-	k.signpost.Kill()
-	k.restart()
-	if !acknowledged { // what became of it is unknown, so the client asks again
-		k.call(http.MethodPost, group+"/"+a.name, "", http.StatusAccepted)
+	k.Logf("%s: kill -9 %s write %d, %s; acknowledged: %t", a.name, m.when, m.write, at, err == nil)
+	k.victim.kill()
+	k.victim.revive()
+	if err != nil {
+		k.eventually(a.name+" to be accepted", func() error { return k.accepted(a) })
 	}
 	k.ends(a)
 	k.wroteOnlyWhatChanged(a)
 	k.allPosted()
+}
+
+// accepted asks for an action.
+func (k *killer) accepted(a action) error {
+	answer, err := k.signpost.Do(k.Context(), http.MethodPost, group+"/"+a.name, "")
+	if err == nil && answer.Status != http.StatusAccepted {
+		err = answer.Unexpected(http.StatusAccepted)
+	}
+	return err
 }
 
 // ends waits until an action has brought about what it should.
@@ -203,16 +215,22 @@ func (k *killer) ended(a action) error {
 	if a.host != "" {
 		hosts, objects = []string{a.host + "[" + address + "]"}, k.objects
 	}
-	if now := k.hosts(); !slices.Equal(now, hosts) {
-		return fmt.Errorf("names are %v, want %v", now, hosts)
+	if now, err := k.hosts(); err != nil || !slices.Equal(now, hosts) {
+		return errors.Join(err, fmt.Errorf("names are %v, want %v", now, hosts))
 	}
-	if now := k.ours(); (len(k.objects) > 0 || a.host == "") && !slices.Equal(now, objects) {
-		return fmt.Errorf("there is %v, want %v", now, objects)
+	if now, err := k.ours(); err != nil || (len(k.objects) > 0 || a.host == "") && !slices.Equal(now, objects) {
+		return errors.Join(err, fmt.Errorf("there is %v, want %v", now, objects))
 	}
-	if now := k.ledger(); len(k.left) > 0 && a.host == "" && !slices.Equal(now, k.left) {
-		return fmt.Errorf("the ledger has %v, want %v", now, k.left)
+	if now, err := k.ledger(); err != nil || a.host == "" && len(now) > 0 {
+		return errors.Join(err, fmt.Errorf("the ledger has %v", now))
 	}
 	return k.is(a.state)
+}
+
+func (k *killer) must(list []string, err error) []string {
+	k.Helper()
+	require.NoError(k, err)
+	return list
 }
 
 // wroteOnlyWhatChanged: besides, what the process died of may be written again,
@@ -221,10 +239,7 @@ func (k *killer) wroteOnlyWhatChanged(a action) {
 	k.Helper()
 	const most = 3
 	requests := map[string]int{}
-	for _, w := range k.tap.Writes() {
-		if w.Edge == "etcd" {
-			continue
-		}
+	for _, w := range k.tap.Writes("hub") {
 		requests[w.What]++
 		if !a.may(w) {
 			k.Errorf("%s wrote what it does not change: %s", a.name, w.What)

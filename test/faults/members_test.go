@@ -36,7 +36,7 @@ const deployed = `{"name": "web", "manifests": [{
 func TestThreeEtcdMembersOneStoppedThenAnother(t *testing.T) {
 	dir := t.TempDir()
 	members := startMembers(t, filepath.Join(dir, "etcd"))
-	s := &server{T: t, signpost: newSignpost(t, dir, "--etcd-endpoints="+members[0].URL+","+members[1].URL+","+members[2].URL)}
+	s := &service{T: t, signpost: newSignpost(t, dir, "--etcd-endpoints="+members[0].URL+","+members[1].URL+","+members[2].URL)}
 	require.NoError(t, s.signpost.Start(t.Context()))
 	s.intents(`{"directory": "hub"}`, deployed, oldHost)
 	w := write(t, s.signpost)
@@ -89,7 +89,7 @@ func startMembers(t *testing.T, dir string) []*etcd.Server {
 }
 
 // refused expects a call to be answered 503 in time, as documented.
-func (s *server) refused(method, path string) error {
+func (s *service) refused(method, path string) error {
 	began := time.Now()
 	body := ""
 	if method == http.MethodPut {
@@ -117,7 +117,7 @@ func (s *server) refused(method, path string) error {
 	return nil
 }
 
-func (s *server) ready() error {
+func (s *service) ready() error {
 	answer, err := s.signpost.Do(s.Context(), http.MethodGet, "/readyz", "")
 	if err == nil && answer.Status != http.StatusOK {
 		err = answer.Unexpected(http.StatusOK)

@@ -1,6 +1,6 @@
 // Package faults kills what Signpost is, and what it stands on, at the worst
-// moments: the process itself just before and just after each of its writes,
-// and the members of its etcd. Signpost needs nothing for that: between it and
+// moments: the process itself, its etcd or the API server of its cluster just
+// before and just after each write, and the members of its etcd. Signpost needs nothing for that: between it and
 // the real servers are taps, which count its writes and strike at one.
 package faults
 
@@ -42,6 +42,7 @@ type Tap struct {
 
 // strike is what happens at one write; none where deal is nil.
 type strike struct {
+	edge   string // where writes count; empty: everywhere
 	at     int
 	moment Moment
 	deal   func()
@@ -59,30 +60,37 @@ func (t *Tap) Count() {
 	t.writes, t.strike = nil, strike{}
 }
 
-// Strike begins to count anew, and calls deal at the moment of write number at,
-// the first being 0. The channel closes when deal has returned.
-func (t *Tap) Strike(at int, moment Moment, deal func()) <-chan struct{} {
+// Strike begins to count anew, and calls deal at the moment of write number at
+// to an edge, or to any where that is empty. The first has the number 0. The
+// channel closes when deal has returned.
+func (t *Tap) Strike(edge string, at int, moment Moment, deal func()) <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	done := make(chan struct{})
-	t.writes, t.strike = nil, strike{at, moment, deal, done}
+	t.writes, t.strike = nil, strike{edge, at, moment, deal, done}
 	return done
 }
 
-// Writes are those that came since counting began, in order.
-func (t *Tap) Writes() []Write {
+// Writes are those to an edge, or to all where that is empty, that came since
+// counting began, in order.
+func (t *Tap) Writes(edge string) []Write {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Clone(t.writes)
+	return writesTo(edge, t.writes)
+}
+
+func writesTo(edge string, writes []Write) []Write {
+	return slices.DeleteFunc(slices.Clone(writes), func(w Write) bool { return edge != "" && w.Edge != edge })
 }
 
 // pass lets a write through by forward, unless the process is to die of it.
 func (t *Tap) pass(w Write, forward func() error) error {
 	t.mu.Lock()
-	number, s := len(t.writes), t.strike
+	s := t.strike
+	number := len(writesTo(s.edge, t.writes))
 	t.writes = append(t.writes, w)
 	t.mu.Unlock()
-	mine := s.deal != nil && number == s.at
+	mine := s.deal != nil && number == s.at && (s.edge == "" || s.edge == w.Edge)
 	if !mine || s.moment == After {
 		err := forward()
 		if !mine {

@@ -43,7 +43,8 @@ func TestATapCountsWritesAndNoReads(t *testing.T) {
 	require.Equal(t, "1", string(item.Value))
 	_, _, err = store.Txn(t.Context(), []kv.Compare{kv.Exists("a")})
 	require.NoError(t, err)
-	require.Equal(t, []Write{{"etcd", "a"}, {"etcd", "c"}}, tap.Writes())
+	require.Equal(t, []Write{{"etcd", "a"}, {"etcd", "c"}}, tap.Writes(""))
+	require.Empty(t, tap.Writes("hub"))
 
 	_, _, err = store.Txn(t.Context(), nil, kv.Put("c", nil))
 	require.NoError(t, err)
@@ -56,7 +57,7 @@ func TestATapCountsWritesAndNoReads(t *testing.T) {
 	_, _, err = store.Range(t.Context(), kv.Range{Revision: revision + 1000})
 	require.ErrorContains(t, err, "future revision", "etcd's errors pass as they are")
 	tap.Count()
-	require.Empty(t, tap.Writes())
+	require.Empty(t, tap.Writes(""))
 }
 
 func TestATapStrikesBeforeOrAfterOneWrite(t *testing.T) {
@@ -64,7 +65,7 @@ func TestATapStrikesBeforeOrAfterOneWrite(t *testing.T) {
 		t.Run(moment.String(), func(t *testing.T) {
 			tap, server, store := tapped(t)
 			dealt := 0
-			struck := tap.Strike(1, moment, func() { dealt++ })
+			struck := tap.Strike("etcd", 1, moment, func() { dealt++ })
 			for _, key := range []string{"k/a", "k/b", "k/c"} {
 				_, _, err := store.Txn(t.Context(), nil, kv.Put(key, nil))
 				if key == "k/b" {

@@ -23,7 +23,7 @@ import (
 // world is a Signpost before a cluster, with taps between. Nobody plays
 // kubelet: what counts here is what is written.
 type world struct {
-	server
+	service
 
 	dir     string
 	ports   *process.Ports
@@ -34,7 +34,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{server: server{T: t}, dir: t.TempDir(), ports: &process.Ports{}, tap: &Tap{}}
+	w := &world{service: service{T: t}, dir: t.TempDir(), ports: &process.Ports{}, tap: &Tap{}}
 	w.startCluster()
 	return w
 }
@@ -61,14 +61,30 @@ func overEmbedded(t *testing.T) *world {
 	return w
 }
 
-// restart starts the process again after it died. Its leases have ended by
-// then, as they do after 15 seconds.
-func (w *world) restart() {
-	w.Helper()
-	if w.etcd != nil {
-		require.NoError(w, w.etcd.EndLeases(w.Context()))
-	}
-	require.NoError(w, w.signpost.Start(w.Context()))
+// victim is a process that is killed, and how it comes back.
+type victim struct {
+	kill, revive func()
+}
+
+// server is Signpost. Its leases have ended when it is back, as they do after
+// 15 seconds.
+func (w *world) server() victim {
+	return victim{w.signpost.Kill, func() {
+		if w.etcd != nil {
+			require.NoError(w, w.etcd.EndLeases(w.Context()))
+		}
+		require.NoError(w, w.signpost.Start(w.Context()))
+	}}
+}
+
+// store is the etcd of Signpost, which lives on.
+func (w *world) store() victim {
+	return victim{w.etcd.Kill, func() { require.NoError(w, w.etcd.Start(w.Context())) }}
+}
+
+// hub is the cluster's API server.
+func (w *world) hub() victim {
+	return victim{w.cluster.Stop, func() { require.NoError(w, w.cluster.Start(w.Context())) }}
 }
 
 func (w *world) startEtcd(name string) *etcd.Server {
@@ -133,49 +149,55 @@ func kinds() []schema.GroupVersionKind {
 
 // ours lists Signpost's objects in the cluster, beside the definition of
 // DNSEndpoints, which stays, as "Kind namespace/name".
-func (w *world) ours() []string {
-	w.Helper()
+func (w *world) ours() ([]string, error) {
 	var found []string
 	for _, kind := range kinds() {
-		for _, object := range w.list(kind, "app.kubernetes.io/managed-by=signpost") {
+		list, err := w.list(kind, "app.kubernetes.io/managed-by=signpost")
+		if err != nil {
+			return nil, err
+		}
+		for _, object := range list {
 			found = append(found, fmt.Sprintf("%s %s/%s", kind.Kind, object.GetNamespace(), object.GetName()))
 		}
 	}
-	return found
+	return found, nil
 }
 
 // hosts lists the names with their targets in all DNSEndpoints.
-func (w *world) hosts() []string {
-	w.Helper()
+func (w *world) hosts() ([]string, error) {
+	list, err := w.list(fixture.EndpointKind(), "")
+	if err != nil {
+		return nil, err
+	}
 	var hosts []string
-	for _, object := range w.list(fixture.EndpointKind(), "") {
+	for _, object := range list {
 		endpoints, _, err := unstructured.NestedSlice(object.Object, "spec", "endpoints")
-		require.NoError(w, err)
+		if err != nil {
+			return nil, err
+		}
 		for _, e := range endpoints {
 			endpoint, _ := e.(map[string]any)
 			hosts = append(hosts, fmt.Sprint(endpoint["dnsName"], endpoint["targets"]))
 		}
 	}
-	return hosts
+	return hosts, nil
 }
 
-func (w *world) list(kind schema.GroupVersionKind, labels string) []unstructured.Unstructured {
-	w.Helper()
+// list lists objects; none where their kind is not defined.
+func (w *world) list(kind schema.GroupVersionKind, labels string) ([]unstructured.Unstructured, error) {
 	list, err := w.cluster.List(w.Context(), kind, "", labels)
-	if !apierrors.IsNotFound(err) { // no definition: none of that kind
-		require.NoError(w, err)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
 	}
-	return list
+	return list, err
 }
 
 // ledger lists the keys of what Signpost notes that it put into clusters; none
 // where the etcd is its own.
-func (w *world) ledger() []string {
-	w.Helper()
+func (w *world) ledger() ([]string, error) {
 	if w.etcd == nil {
-		return nil
+		return nil, nil
 	}
 	entries, err := w.etcd.Prefix(w.Context(), "/signpost/ledger/")
-	require.NoError(w, err)
-	return slices.Sorted(maps.Keys(entries))
+	return slices.Sorted(maps.Keys(entries)), err
 }

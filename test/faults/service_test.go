@@ -24,8 +24,8 @@ const address = "203.0.113.10"
 // group is the path of the deployment intent group.
 const group = "/v2/projects/shop/composite-apps/store/v1/deployment-intent-groups/prod"
 
-// server is a Signpost with one deployment intent group.
-type server struct {
+// service is a Signpost with one deployment intent group.
+type service struct {
 	*testing.T
 
 	signpost *fixture.Signpost
@@ -52,7 +52,7 @@ func newSignpost(t *testing.T, dir string, args ...string) *fixture.Signpost {
 
 // intents posts all documents: of the only cluster, and of a group of one app
 // with one host name.
-func (s *server) intents(cluster, app, host string) {
+func (s *service) intents(cluster, app, host string) {
 	s.Helper()
 	const clouds, apps = "/v2/projects/shop/logical-clouds", "/v2/projects/shop/composite-apps"
 	for _, d := range []struct{ collection, name, spec string }{
@@ -89,13 +89,13 @@ func naming(host string) string {
 }
 
 // rename gives the app another host name.
-func (s *server) rename(host string) {
+func (s *service) rename(host string) {
 	s.Helper()
 	s.call(http.MethodPut, group+"/traffic-group-intents/front/dns-intents/www", document("www", naming(host)), http.StatusOK)
 }
 
 // call expects one status.
-func (s *server) call(method, path, body string, want int) {
+func (s *service) call(method, path, body string, want int) {
 	s.Helper()
 	answer, err := s.signpost.Do(s.Context(), method, path, body)
 	require.NoError(s, err)
@@ -103,7 +103,7 @@ func (s *server) call(method, path, body string, want int) {
 }
 
 // allPosted expects all documents to be there.
-func (s *server) allPosted() {
+func (s *service) allPosted() {
 	s.Helper()
 	for _, path := range s.posted {
 		s.call(http.MethodGet, path, "", http.StatusOK)
@@ -111,13 +111,13 @@ func (s *server) allPosted() {
 }
 
 // eventually waits until check succeeds.
-func (s *server) eventually(what string, check func() error) {
+func (s *service) eventually(what string, check func() error) {
 	s.Helper()
 	wait.For(s.T, patience, what, check)
 }
 
 // is expects the group to be in a state now.
-func (s *server) is(state string) error {
+func (s *service) is(state string) error {
 	answer, err := s.signpost.Do(s.Context(), http.MethodGet, group+"/status", "")
 	if err != nil {
 		return err
