@@ -36,10 +36,10 @@ func (s *Store) Writer(ctx context.Context, cluster string, fence kv.Compare) (*
 	return w, nil
 }
 
-// Services lists the Services that have an observation, in no order.
+// Services lists the Services that have an observation, in order.
 func (w *Writer) Services() []address.Service {
 	var out []address.Service
-	for key := range w.stored {
+	for _, key := range slices.Sorted(maps.Keys(w.stored)) {
 		if service, ok := parseService(key); ok {
 			out = append(out, service)
 		}
@@ -48,10 +48,10 @@ func (w *Writer) Services() []address.Service {
 }
 
 // Deployments lists the Deployments ("namespace/name") that have an
-// observation, in no order.
+// observation, in order.
 func (w *Writer) Deployments() []string {
 	var out []string
-	for key := range w.stored {
+	for _, key := range slices.Sorted(maps.Keys(w.stored)) {
 		if name, ok := strings.CutPrefix(key, clusterPrefix(w.cluster)+deploymentFolder+"/"); ok {
 			out = append(out, name)
 		}

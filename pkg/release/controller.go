@@ -41,17 +41,16 @@ func (c *Controller) Run(ctx context.Context) error {
 	for range steppers {
 		g.Go(func() error { c.work(ctx); return nil })
 	}
-	g.Go(func() error { c.feed(ctx); return nil })
+	g.Go(func() error { c.listen(ctx); return nil })
+	g.Go(func() error { c.patrol(ctx); return nil })
 	g.Go(func() error { c.keepWatching(ctx); return nil })
 	context.AfterFunc(ctx, c.queue.ShutDown)
 	return g.Wait()
 }
 
-// feed puts owners into the queue.
-func (c *Controller) feed(ctx context.Context) {
-	tick := time.NewTicker(scanEvery)
-	defer tick.Stop()
-	c.scan(ctx)
+// listen puts the owners into the queue that a request has just changed. A
+// scan that waits for the store does not hold it up.
+func (c *Controller) listen(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -59,8 +58,20 @@ func (c *Controller) feed(ctx context.Context) {
 		case owner := <-c.service.nudge:
 			c.queue.Forget(owner)
 			c.queue.Add(owner)
+		}
+	}
+}
+
+// patrol puts all owners into the queue, at once and at times.
+func (c *Controller) patrol(ctx context.Context) {
+	tick := time.NewTicker(scanEvery)
+	defer tick.Stop()
+	for {
+		c.scan(ctx)
+		select {
+		case <-ctx.Done():
+			return
 		case <-tick.C:
-			c.scan(ctx)
 		}
 	}
 }

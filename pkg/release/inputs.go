@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -243,7 +244,8 @@ func (in *inputs) recordPath(name string) intent.Path {
 // readHomes reads the clusters that may become a home and are no members.
 func (s *Service) readHomes(ctx context.Context, in *inputs) error {
 	homes := []*intent.ClusterRef{in.cloud.Spec.ControllerCluster, s.ControllerCluster}
-	for _, doc := range in.records {
+	for _, name := range slices.Sorted(maps.Keys(in.records)) {
+		doc := in.records[name]
 		record, err := intent.Of[intent.Record](doc)
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -138,7 +139,7 @@ func (s *Service) applied(ctx context.Context, group intent.Path, l Lifecycle) (
 		if err != nil || pointer.ContextID == "" {
 			return false, err
 		}
-		for cluster := range pointer.Clusters {
+		for _, cluster := range slices.Sorted(maps.Keys(pointer.Clusters)) {
 			if ok, err := s.appliedOn(ctx, pointer, cluster); err != nil || !ok {
 				return false, err
 			}

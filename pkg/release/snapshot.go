@@ -81,7 +81,7 @@ func (s *Service) trySnapshot(ctx context.Context, group intent.Path) (Snapshot,
 		return snap, err
 	}
 	names := slices.AppendSeq(slices.Collect(maps.Keys(pointer.Clusters)), maps.Keys(pointer.Withdrawn))
-	for cluster := range pointer.Withdrawn {
+	for _, cluster := range slices.Sorted(maps.Keys(pointer.Withdrawn)) {
 		going, err := s.Contexts.WithdrawnFrom(ctx, pointer, cluster)
 		if err != nil {
 			return snap, err
@@ -92,7 +92,8 @@ func (s *Service) trySnapshot(ctx context.Context, group intent.Path) (Snapshot,
 	for _, c := range snap.Group.Clusters {
 		names = append(names, c.Name)
 	}
-	for _, name := range names {
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		if snap.Clusters[name], err = s.reportCluster(ctx, name); err != nil {
 			return snap, err
 		}

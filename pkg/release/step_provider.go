@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/appcontext"
@@ -136,7 +137,7 @@ func awaited(e ledger.Entry) bool {
 // left says whether the clusters still hold objects of a context that was
 // withdrawn.
 func (s *Service) left(ctx context.Context, p appcontext.Pointer) (bool, error) {
-	for cluster := range p.Withdrawn {
+	for _, cluster := range slices.Sorted(maps.Keys(p.Withdrawn)) {
 		going, err := s.Contexts.WithdrawnFrom(ctx, p, cluster)
 		if err != nil {
 			return false, err

@@ -2,6 +2,8 @@ package syncer
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/address"
@@ -74,7 +76,7 @@ func namespaceOf(service string) string {
 func (o *observer) services(ctx context.Context) error {
 	named := o.tenure.index.services(o.tenure.name)
 	if watches := o.tenure.watching(); watches != nil {
-		for service := range named {
+		for _, service := range slices.Sorted(maps.Keys(named)) {
 			namespace, name, _ := strings.Cut(service, "/")
 			observation, known := watches.Service(namespace, name)
 			if !known {

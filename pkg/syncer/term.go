@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,7 +27,7 @@ const (
 const (
 	leaseSeconds   = 15 // longer than any request to a cluster takes
 	balanceEvery   = 2 * time.Second
-	rescanEvery    = 30 * time.Second
+	rescanTicks    = 15 // of balanceEvery
 	shutdownAtMost = 4 * time.Second
 	letGoAtMost    = 2 * time.Second
 )
@@ -112,10 +114,9 @@ func (t *term) rescan(ctx context.Context) error {
 
 // run serves until the lease is lost or the worker ends.
 func (t *term) run(ctx context.Context) error {
-	balance, rescan := time.NewTicker(balanceEvery), time.NewTicker(rescanEvery)
-	defer balance.Stop()
-	defer rescan.Stop()
-	for {
+	tick := time.NewTicker(balanceEvery)
+	defer tick.Stop()
+	for ticks := 0; ; {
 		t.balance(ctx)
 		select {
 		case <-ctx.Done():
@@ -141,8 +142,10 @@ func (t *term) run(ctx context.Context) error {
 			t.reconnect(name)
 		case name := <-t.ended:
 			t.forget(name)
-		case <-balance.C:
-		case <-rescan.C:
+		case <-tick.C:
+			if ticks++; ticks%rescanTicks != 0 {
+				continue
+			}
 			if err := t.rescan(ctx); err != nil {
 				return err
 			}
@@ -237,7 +240,7 @@ func (t *term) balance(ctx context.Context) {
 			r.cancel()
 		}
 	}
-	for name := range mine {
+	for _, name := range slices.Sorted(maps.Keys(mine)) {
 		owner := t.owners.have[workerPrefix+name]
 		if t.tenures[name] != nil || owner != "" && owner != t.worker.options.Member {
 			continue

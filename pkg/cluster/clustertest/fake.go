@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -311,4 +312,11 @@ func (f *Fake) replace(kind cluster.Kind, o *object, content map[string]any) {
 	o.live.ResourceVersion = strconv.FormatInt(f.version, 10)
 	o.content = content
 	o.live.Labels, o.live.Annotations = marksOf(content)
+}
+
+// Objects lists what is there, in order.
+func (f *Fake) Objects() []bundle.ID {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.SortedFunc(maps.Keys(f.objects), bundle.Compare)
 }
