@@ -4,15 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
 )
 
-// ErrLost is what a writer is answered who does not own the cluster any more.
-var ErrLost = errors.New("the cluster belongs to another worker now")
+// ErrLost is what a writer is answered who does not own the cluster any more,
+// or who cannot know: a write whose answer was lost may still happen, over later
+// ones. Who claims the cluster anew fences it off.
+var ErrLost = errors.New("the cluster has to be claimed anew")
 
 // Ledger reads and writes the entries.
 type Ledger struct{ kv kv.KV }
@@ -126,8 +130,12 @@ func (l *Ledger) Abandon(ctx context.Context, cluster string) error {
 	return err
 }
 
+// Own answers ErrLost unless fence, the compare of the writer's ownership, still
+// holds.
+func (l *Ledger) Own(ctx context.Context, fence kv.Compare) error { return l.commit(ctx, fence) }
+
 // Write puts and removes entries in as few transactions as their limits allow,
-// each fenced: ErrLost when the cluster belongs to another worker. On an error
+// each fenced: ErrLost when the cluster has to be claimed anew. On an error
 // some of them may have been written; writing the same again is harmless.
 func (l *Ledger) Write(ctx context.Context, fence kv.Compare, put []Entry, remove []bundle.ID) error {
 	var ops []kv.Op
@@ -169,6 +177,9 @@ func (l *Ledger) Write(ctx context.Context, fence kv.Compare, put []Entry, remov
 
 func (l *Ledger) commit(ctx context.Context, fence kv.Compare, ops ...kv.Op) error {
 	owned, _, err := l.kv.Txn(ctx, []kv.Compare{fence}, ops...)
+	if intent.CodeOf(err) == intent.Unavailable {
+		return fmt.Errorf("%w: %w", ErrLost, err)
+	}
 	if err != nil {
 		return err
 	}

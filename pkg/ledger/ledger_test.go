@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
 	"github.com/signpost-dns/signpost/pkg/ledger"
@@ -184,4 +185,23 @@ func TestOfSelectsByOwner(t *testing.T) {
 	assert.Equal(t, []ledger.Entry{mine}, ledger.Of([]ledger.Entry{theirs, mine}, "dig"))
 	assert.False(t, mine.Lingers())
 	assert.True(t, entry(bundle.ID{Kind: "Namespace", Name: "shop"}).Lingers())
+}
+
+// TestAWriteOfUnknownOutcomeCostsTheCluster: it may still happen, over what is
+// written later, unless the cluster is claimed anew.
+func TestAWriteOfUnknownOutcomeCostsTheCluster(t *testing.T) {
+	store := kvtest.NewFake()
+	store.After = func(op, _ string) error {
+		if op == "txn" {
+			return &intent.Error{Code: intent.Unavailable, Detail: "no answer"}
+		}
+		return nil
+	}
+	l := ledger.New(store)
+	always := kv.Compare{Key: "/nobody"}
+	require.ErrorIs(t, l.Write(t.Context(), always, []ledger.Entry{{Status: ledger.Pending}}, nil), ledger.ErrLost)
+	require.ErrorIs(t, l.Own(t.Context(), always), ledger.ErrLost)
+	store.After = nil
+	require.NoError(t, l.Own(t.Context(), always))
+	require.ErrorIs(t, l.Own(t.Context(), kv.Exists("/nobody")), ledger.ErrLost)
 }

@@ -17,8 +17,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/kv"
 )
 
-// ErrLost is what a writer is answered who does not own the cluster any more.
-var ErrLost = errors.New("the cluster belongs to another worker now")
+// ErrLost is what a writer is answered who does not own the cluster any more,
+// or who cannot know: a write whose answer was lost may still happen, over later
+// ones. Who claims the cluster anew fences it off.
+var ErrLost = errors.New("the cluster has to be claimed anew")
 
 // Reachability tells whether a cluster's owner could reach it.
 type Reachability struct {

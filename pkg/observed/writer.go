@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
 )
 
@@ -180,6 +182,9 @@ func (w *Writer) remove(ctx context.Context, key string) error {
 
 func (w *Writer) commit(ctx context.Context, ops ...kv.Op) error {
 	owned, _, err := w.kv.Txn(ctx, []kv.Compare{w.fence}, ops...)
+	if intent.CodeOf(err) == intent.Unavailable {
+		return fmt.Errorf("%w: %w", ErrLost, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,9 @@ func (t *tenure) execute(ctx context.Context, actions []action) error {
 	left := len(actions)
 	for i, wave := range all {
 		t.metrics.queue(left)
+		if err := t.ledger.Own(ctx, t.fence); err != nil {
+			return err // who stood still for longer than the lease must not come back with requests of old
+		}
 		outcomes := t.wave(ctx, t.serveable(ctx, wave))
 		silent := t.note(ctx, outcomes)
 		left -= len(wave)

@@ -37,7 +37,7 @@ func (t *tenure) act(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, ledger.ErrLost):
-			t.logger.WarnContext(ctx, "cluster lost to another worker")
+			t.logger.WarnContext(ctx, "cluster lost", "error", err)
 			return
 		case err != nil:
 			wait = backoff(retryFirst, retryLongest, failures)
@@ -71,6 +71,7 @@ func (t *tenure) look(ctx context.Context, o *observer) {
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, observed.ErrLost):
+			t.logger.WarnContext(ctx, "cluster lost", "error", err)
 			return
 		case err != nil:
 			wait = backoff(retryFirst, retryLongest, failures)

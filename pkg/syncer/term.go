@@ -249,6 +249,26 @@ func (t *term) balance(ctx context.Context) {
 			t.worker.options.Logger.WarnContext(ctx, "cluster cannot be taken over", "cluster", name, "error", err)
 		}
 	}
+	t.letGo(ctx, mine)
+}
+
+// letGo gives back the clusters that are still this worker's by their keys
+// though it neither serves them nor will: letting go of them has failed before.
+func (t *term) letGo(ctx context.Context, mine map[string]bool) {
+	store, member := t.worker.options.KV, t.worker.options.Member
+	for _, key := range slices.Sorted(maps.Keys(t.owners.have)) {
+		name := strings.TrimPrefix(key, workerPrefix)
+		if t.owners.have[key] != member || mine[name] || t.tenures[name] != nil {
+			continue
+		}
+		item, _, err := store.Get(ctx, key)
+		if err == nil && item != nil && string(item.Value) == member {
+			_, _, err = store.Txn(ctx, []kv.Compare{kv.Unchanged(key, item)}, kv.Delete(key))
+		}
+		if err != nil {
+			t.worker.options.Logger.WarnContext(ctx, "cluster cannot be let go of", "cluster", name, "error", err)
+		}
+	}
 }
 
 // take makes a free cluster this worker's, and serves it.
@@ -264,9 +284,10 @@ func (t *term) take(ctx context.Context, name string) error {
 	return nil
 }
 
-// claim writes the cluster's key. The revision that created it fences all that
-// is written for the cluster. A key that is this worker's already, from a
-// claim whose outcome was unknown, is taken up; nil when it is another's.
+// claim writes the cluster's key. The revision that wrote it fences all that is
+// written for the cluster. A key that is this worker's already is written anew,
+// so that nothing of an earlier tenure can happen any more; nil when it is
+// another's.
 func (t *term) claim(ctx context.Context, name string) (*kv.Compare, error) {
 	store, member := t.worker.options.KV, t.worker.options.Member
 	key := workerPrefix + name
@@ -276,17 +297,17 @@ func (t *term) claim(ctx context.Context, name string) (*kv.Compare, error) {
 		return nil, err
 	}
 	if free {
-		return &kv.Compare{Key: key, CreatedAt: revision}, nil
+		return &kv.Compare{Key: key, ModRevision: revision}, nil
 	}
 	item, _, err := store.Get(ctx, key)
 	if err != nil || item == nil || string(item.Value) != member {
 		return nil, err
 	}
-	fence := kv.Compare{Key: key, CreatedAt: item.CreateRevision}
-	if still, _, err := store.Txn(ctx, []kv.Compare{fence}, put); err != nil || !still {
+	still, revision, err := store.Txn(ctx, []kv.Compare{kv.Unchanged(key, item)}, put)
+	if err != nil || !still {
 		return nil, err
 	}
-	return &fence, nil
+	return &kv.Compare{Key: key, ModRevision: revision}, nil
 }
 
 func (t *term) tenure(name string, fence kv.Compare) *tenure {

@@ -1,0 +1,92 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+)
+
+// failOnce has the next transaction on a key below prefix fail. The function
+// that it answers tells the store's revision at which it did, 0 before.
+func (s *scene) failOnce(prefix string) (failed func() int64) {
+	var at atomic.Int64
+	s.kv.Before = func(op, key string) error {
+		if op != "txn" || !strings.HasPrefix(key, prefix) || !at.CompareAndSwap(0, s.kv.Revision()) {
+			return nil
+		}
+		return &intent.Error{Code: intent.Unavailable, Detail: "no leader"}
+	}
+	return at.Load
+}
+
+func (s *scene) owner(name string) *kv.Item {
+	item, _, err := s.kv.Get(context.Background(), workerPrefix+name)
+	require.NoError(s.t, err)
+	return item
+}
+
+// TestAWriteOfUnknownOutcomeIsFencedOff: it may still happen, over later ones.
+// So the worker claims the cluster anew, and whatever was fenced by the old
+// claim is refused.
+func TestAWriteOfUnknownOutcomeIsFencedOff(t *testing.T) {
+	s := newScene(t, hub)
+	failed := s.failOnce("/signpost/ledger/")
+	s.commit("shop", everything(t, hub)...)
+	w, _ := s.start("a")
+	s.until("a write fails", func() bool { return failed() > 0 })
+	s.settled(w, everything(t, hub)...)
+	owner := s.owner(hub)
+	require.Equal(t, "a", string(owner.Value))
+	require.Greater(t, owner.ModRevision, failed(), "it was claimed anew")
+}
+
+// TestWhoStoodStillSendsNothing: a worker that has lost a cluster, and does not
+// know it yet, puts nothing there any more: what it makes nobody would remove
+// (I5).
+func TestWhoStoodStillSendsNothing(t *testing.T) {
+	s := newScene(t, hub)
+	s.commit("shop", everything(t, hub)...)
+	w, _ := s.start("a")
+	s.settled(w, everything(t, hub)...)
+	s.clusters[hub].Forget()
+	_, _, err := s.kv.Txn(t.Context(), nil, kv.Put(workerPrefix+hub, []byte("b")))
+	require.NoError(t, err)
+	s.clusters[hub].Remove(account(t, hub, "external-dns-lab").ID)
+	s.until("it learns of the loss", func() bool { return strings.Contains(s.log.String(), "cluster lost") })
+	require.Empty(t, writes(s.clusters[hub]))
+}
+
+// TestAClusterIsLetGoOfUntilThatSucceeds: a key that could not be deleted kept
+// the cluster from everybody, for as long as the worker lived (I3).
+func TestAClusterIsLetGoOfUntilThatSucceeds(t *testing.T) {
+	s := newScene(t, hub)
+	s.commit("shop", everything(t, hub)...)
+	w, _ := s.start("a")
+	s.settled(w, everything(t, hub)...)
+	failed := s.failOnce(workerPrefix + hub)
+	s.start(preferredTo("a", hub))
+	s.until("letting go fails", func() bool { return failed() > 0 })
+	s.until("another takes over", func() bool {
+		owner := s.owner(hub)
+		return owner != nil && string(owner.Value) != "a"
+	})
+}
+
+// preferredTo finds the name of a worker that a cluster falls to rather than
+// to another one.
+func preferredTo(other, cluster string) string {
+	for n := 0; ; n++ {
+		name := fmt.Sprint("b", n)
+		t := &term{members: &keys{have: map[string]string{memberPrefix + other: "", memberPrefix + name: ""}}}
+		if t.preferred(cluster) == name {
+			return name
+		}
+	}
+}
