@@ -21,6 +21,9 @@ FLAGPARSE := $(patsubst %/go.mod,%,$(wildcard test/flagparse/*/go.mod))
 # Directories with Go code that people write.
 SOURCES := $(wildcard api cmd examples internal openapi pkg test)
 
+# How many histories "make soak-simulate" runs.
+SOAK_SEEDS ?= 50000
+
 # Extra flags, as in: make test-e2e TEST_FLAGS='-v -run TestMainStory'
 TEST_FLAGS ?=
 
@@ -92,7 +95,7 @@ check: fmt-check lint test-unit ## The fast loop: format, lint, unit tests with 
 .PHONY: test
 test: ## Run all tests on real parts (the first time it builds them)
 	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; failed=0; \
-	for group in tools test-unit test-real test-flagparse test-typescript; do \
+	for group in tools test-unit test-real test-flagparse test-typescript test-bugs; do \
 		echo "==> $$group"; \
 		$(MAKE) $$group 2>&1 | tee -a "$$log" || failed=1; \
 	done; \
@@ -118,7 +121,7 @@ test-real: tools ## Test against real servers: stores, end-to-end stories
 test-e2e: tools ## Test the end-to-end stories alone
 	cd test && $(GO) test -count=1 -p 1 -timeout 45m $(TEST_FLAGS) ./e2e/...
 
-soak: soak-kill soak-requests
+soak: soak-kill soak-requests soak-simulate ## Run at length what CI runs a part of
 
 .PHONY: soak-kill
 soak-kill: tools ## Kill the server and its stores at every write, not at some
@@ -128,6 +131,19 @@ soak-kill: tools ## Kill the server and its stores at every write, not at some
 soak-requests: ## Send 200,000 requests from our own OpenAPI, others each time
 	cd test && SIGNPOST_REQUESTS=200000 SIGNPOST_REQUESTS_SEED=random \
 		$(GO) test -count=1 -timeout 2h $(TEST_FLAGS) -v -run 'TenThousand|ManyClients' ./requests
+
+# Part of test-real, too.
+.PHONY: test-simulate
+test-simulate: ## Test 2,000 simulated histories with faults, and a crash at each write
+	cd test && $(GO) test -count=1 -timeout 45m $(TEST_FLAGS) ./simulate/...
+
+.PHONY: test-bugs
+test-bugs: ## Test that the simulator finds ten known bugs, put in by overlays
+	cd test && $(GO) test -count=1 -timeout 45m -tags bugs $(TEST_FLAGS) -run TestEachBugIsFound ./simulate/bugs
+
+.PHONY: soak-simulate
+soak-simulate: ## Run simulated histories beyond those of CI, SOAK_SEEDS of them
+	cd test && $(GO) test -count=1 -timeout 0 $(TEST_FLAGS) ./simulate -run 'TestSeeds$$' -first=2001 -seeds=$(SOAK_SEEDS)
 
 .PHONY: test-flagparse
 test-flagparse: ## Test arguments against external-dns' own parsers

@@ -195,8 +195,8 @@ func (t *fakeTarget) Established(ctx context.Context, kind cluster.Kind) (ok boo
 func (t *fakeTarget) Occupant(ctx context.Context, namespace string) (by string, err error) {
 	err = t.request(ctx, "occupant", bundle.ID{Kind: "Namespace", Name: namespace}, func() error {
 		for id := range t.fake.objects {
-			if id.Namespace == namespace {
-				by = id.Kind + " " + id.Name
+			if one := id.Kind + " " + id.Name; id.Namespace == namespace && (by == "" || one < by) {
+				by = one
 			}
 		}
 		return nil

@@ -1,0 +1,166 @@
+// Package bugs holds mistakes that one could make in Signpost, to prove
+// that the simulator finds each of them. A bug is a change of the product's
+// source that only a build of the simulator sees (go test -overlay), so that
+// the product itself has no switches for bugs.
+package bugs
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Bug is one mistake.
+type Bug struct {
+	Name        string
+	File        string // of the product, seen from the root of the repository
+	Text        string // stands in File once
+	Replacement string
+	Invariants  []string // which of them it breaks first, in one world or another
+}
+
+// All are the bugs.
+func All() []Bug { return slices.Concat(inReleases(), inSync(), found()) }
+
+// inReleases are bugs on the way from a request to an app context.
+func inReleases() []Bug {
+	return []Bug{
+		{
+			// What a request has changed is found by the nudge alone: it is lost
+			// with the process that took the request.
+			Name: "lost nudge", File: "pkg/release/controller.go",
+			Text:        "	for {\n		c.scan(ctx)\n		select {",
+			Replacement: "	for {\n		select {",
+			Invariants:  []string{"I3", "I5", "I7", "I10"},
+		},
+		{
+			// A reader does not look whether the pointer has moved under it.
+			Name: "half-read bundle", File: "pkg/appcontext/read.go",
+			Text:        "	if err := s.unchanged(ctx, p); err != nil {\n		return nil, err\n	}\n	return bundle.Collect(objects)",
+			Replacement: "	return bundle.Collect(objects)",
+			Invariants:  []string{"I2"},
+		},
+		{
+			// External-dns follows the record as it is edited, not as it was
+			// accepted.
+			Name: "leaked edit", File: "pkg/release/step_provider.go",
+			Text: "	objects, findings, err := provider.Render(",
+			Replacement: "	if doc, err := s.Documents.Get(ctx, use.Record); err == nil {\n" +
+				"		if live, err := intent.Of[intent.Record](doc); err == nil {\n			l.Record.Spec = live.Spec\n		}\n	}\n" +
+				"	objects, findings, err := provider.Render(",
+			Invariants: []string{"I2", "I3", "I7"},
+		},
+		{
+			// A document that others refer to can be deleted.
+			Name: "dangling reference", File: "pkg/store/etcd/write.go",
+			Text:        "kv.Unchanged(docKey(path), found.item), {Key: refPrefix(path), Prefix: true}}",
+			Replacement: "kv.Unchanged(docKey(path), found.item)}",
+			Invariants:  []string{"I10"},
+		},
+		{
+			// Only groups that are on their way count as users of an external-dns.
+			Name: "shared provider removed in use", File: "pkg/release/users.go",
+			Text:        "		case slices.Contains(l.Uses, use):",
+			Replacement: "		case slices.Contains(l.Uses, use) && !l.Settled:",
+			Invariants:  []string{"I10"},
+		},
+	}
+}
+
+// inSync are bugs on the way from an app context to a cluster.
+func inSync() []Bug {
+	return []Bug{
+		{
+			// Whatever has the name counts as ours.
+			Name: "adopted stranger", File: "pkg/syncer/perform.go",
+			Text:        "	if live.Ours(p.installation) {\n		return true",
+			Replacement: "	if live.UID != \"\" {\n		return true",
+			Invariants:  []string{"I4"},
+		},
+		{
+			// A cluster that does not answer counts as one that has nothing.
+			Name: "forgotten deletion", File: "pkg/syncer/perform.go",
+			Text:        "		case err != nil:\n			return o.failed(err)\n		case live == nil, !p.ours(*live, o.entry):",
+			Replacement: "		case err != nil, live == nil, !p.ours(*live, o.entry):",
+			Invariants:  []string{"I5", "I7"},
+		},
+		{
+			// What is not known is written down as absent.
+			Name: "shrink by ignorance", File: "pkg/syncer/observe.go",
+			Text:        "observation, known := watches.Service(namespace, name)\n			if !known {\n				continue\n			}",
+			Replacement: "observation, _ := watches.Service(namespace, name)",
+			Invariants:  []string{"I11"},
+		},
+		{
+			// Who has lost a cluster goes on to write its ledger.
+			Name: "stale writer", File: "pkg/ledger/ledger.go",
+			Text:        "l.kv.Txn(ctx, []kv.Compare{fence}, ops...)",
+			Replacement: "l.kv.Txn(ctx, nil, ops...)",
+			Invariants:  []string{"I10"},
+		},
+		{
+			// What was applied once counts as there for ever.
+			Name: "digest without drift check", File: "pkg/syncer/decide.go",
+			Text:        "	case a.live.ResourceVersion == entry.ResourceVersion, unedited:",
+			Replacement: "	case a.live.ResourceVersion == entry.ResourceVersion, unedited, same:",
+			Invariants:  []string{"I3", "I7"},
+		},
+	}
+}
+
+// found are bugs that were real, and that the simulator found.
+func found() []Bug {
+	return []Bug{
+		{
+			// A write whose answer was lost happens later, over newer ones.
+			Name: "late write", File: "pkg/ledger/ledger.go",
+			Text:        "		return fmt.Errorf(\"%w: %w\", ErrLost, err)",
+			Replacement: "		return fmt.Errorf(\"unknown outcome: %w\", err)",
+			Invariants:  []string{"I3", "I5", "I7", "I10"},
+		},
+		{
+			// Letting go of a cluster is tried once.
+			Name: "kept cluster", File: "pkg/syncer/term.go",
+			Text:        "	t.letGo(ctx, mine)\n",
+			Replacement: "",
+			Invariants:  []string{"I3", "I5", "I7", "I10"},
+		},
+		{
+			// Who has stood still for longer than its lease goes on where it was.
+			Name: "request of old", File: "pkg/syncer/execute.go",
+			Text:        "if err := t.ledger.Own(ctx, t.fence); err != nil {",
+			Replacement: "if err := t.ledger.Own(ctx, t.fence); err != nil && left == 0 {",
+			Invariants:  []string{"I5", "I7"},
+		},
+	}
+}
+
+// Overlay writes, into dir, the changed file and what go's -overlay flag wants,
+// and answers the latter's path. An error says that the product no longer has
+// the text: the bug is to be written anew.
+func (b Bug) Overlay(root, dir string) (string, error) {
+	file, err := filepath.Abs(filepath.Join(root, b.File))
+	if err != nil {
+		return "", err
+	}
+	source, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(string(source), b.Text); n != 1 {
+		return "", fmt.Errorf("bug %q: %s holds the text that it replaces %d times, not once; write the bug anew:\n%s", b.Name, b.File, n, b.Text)
+	}
+	changed := filepath.Join(dir, filepath.Base(file))
+	if err := os.WriteFile(changed, []byte(strings.Replace(string(source), b.Text, b.Replacement, 1)), 0o600); err != nil {
+		return "", err
+	}
+	raw, err := json.Marshal(map[string]map[string]string{"Replace": {file: changed}})
+	if err != nil {
+		return "", err
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	return overlay, os.WriteFile(overlay, raw, 0o600)
+}

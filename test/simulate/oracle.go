@@ -1,0 +1,253 @@
+package simulate
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/plan/workloads"
+	"github.com/signpost-dns/signpost/pkg/release"
+)
+
+// oracle says in plain words what clusters should hold: the objects of the
+// current releases, rendered anew by the pure planner from what is true of the
+// clusters, and nothing else of ours. It reads the documents as they are
+// stored, and none of what the controller or the workers have written down on
+// their way.
+type oracle struct {
+	world *world
+	hung  string // a cluster of which nothing new can be seen: what it was last seen to offer counts
+}
+
+// lifecycles are the groups' lifecycles, by path.
+func (o oracle) lifecycles() map[intent.Path]release.Lifecycle {
+	out := map[intent.Path]release.Lifecycle{}
+	for _, group := range []intent.Path{prod, test} {
+		var l release.Lifecycle
+		if o.world.read(intent.Join(intent.LifecycleCollection, string(group)), &l) {
+			out[group] = l
+		}
+	}
+	return out
+}
+
+func deployed(l release.Lifecycle) bool { return l.Seq > 0 && l.Wanted != intent.Terminate }
+
+// record is a record as it is deployed.
+func (o oracle) record(path intent.Path) plan.Record {
+	var l release.RecordLifecycle
+	o.world.read(intent.Join(intent.LifecycleCollection, string(path)), &l)
+	return l.Record
+}
+
+// release reads what was frozen under a context id.
+func (o oracle) release(contextID string) (r release.Release, err error) {
+	items, _, err := o.world.kv.Range(context.Background(), kv.Range{Prefix: "/signpost/release/" + contextID + "/"})
+	if err != nil {
+		return r, err
+	}
+	var raw bytes.Buffer
+	for _, item := range items {
+		raw.Write(item.Value)
+	}
+	text, err := gzip.NewReader(&raw)
+	if err != nil {
+		return r, err
+	}
+	err = json.NewDecoder(text).Decode(&r)
+	return r, err
+}
+
+// wanted are the objects that the clusters should hold. Where owners differ,
+// the first one's counts.
+func (o oracle) wanted() (map[bundle.ID]bundle.Object, error) {
+	owners := map[string][]bundle.Object{}
+	users := map[release.Use][]string{}
+	for group, l := range o.lifecycles() {
+		if !deployed(l) {
+			continue
+		}
+		objects, err := o.group(l)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", group, err)
+		}
+		owners[string(group)] = objects
+		for _, use := range l.Uses {
+			users[use] = append(users[use], string(group))
+		}
+	}
+	for use, groups := range users {
+		slices.Sort(groups)
+		objects, findings, err := provider.Render(plan.Provider{Record: o.record(use.Record), Scope: use.Scope, Cluster: use.Cluster, Users: groups})
+		if err != nil || len(findings) > 0 {
+			return nil, fmt.Errorf("%s: %v %w", use.Record, findings, err)
+		}
+		owners[string(appcontext.ProviderOwner(string(use.Record), string(use.Scope), use.Cluster))] = objects
+	}
+	out := map[bundle.ID]bundle.Object{}
+	for _, owner := range slices.Sorted(maps.Keys(owners)) {
+		for _, object := range owners[owner] {
+			if _, taken := out[object.ID]; !taken {
+				out[object.ID] = object
+			}
+		}
+	}
+	return out, nil
+}
+
+// group renders a group's release with the addresses that its clusters offer.
+func (o oracle) group(l release.Lifecycle) ([]bundle.Object, error) {
+	r, err := o.release(l.ContextID)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := workloads.Render(r.Group)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range r.Group.Bindings {
+		rule := address.Rule{Scope: b.Scope}
+		for _, host := range b.Hosts {
+			rule.Names = append(rule.Names, host.Name)
+		}
+		var offers []address.Offer
+		for _, name := range b.Sources {
+			offers = append(offers, o.offer(name, b))
+		}
+		object, some, err := endpoints.Render(r.Group, b, address.Choose(rule, offers))
+		if err != nil {
+			return nil, err
+		}
+		if some {
+			objects = append(objects, object)
+		}
+	}
+	return objects, nil
+}
+
+// offer is what a cluster truly offers, or was last seen to offer if it hangs.
+func (o oracle) offer(name string, b plan.Binding) address.Offer {
+	offer := address.Offer{Service: address.Service{Cluster: name, Namespace: b.Namespace, Name: b.Service}}
+	if name == o.hung {
+		last, err := observed.New(o.world.kv).Service(context.Background(), offer.Service)
+		if err == nil && last != nil {
+			offer.Observation = &last.Observation
+		}
+		return offer
+	}
+	seen := o.world.sites[name].services[b.Namespace+"/"+b.Service]
+	offer.Observation = &seen
+	return offer
+}
+
+// differences says in what the clusters are not as they should be, but for the
+// one that hangs.
+func (o oracle) differences() []string {
+	wanted, err := o.wanted()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var out []string
+	for _, id := range slices.SortedFunc(maps.Keys(wanted), bundle.Compare) {
+		if id.Cluster != o.hung {
+			out = append(out, o.missing(wanted[id])...)
+		}
+	}
+	for _, name := range o.world.siteNames() {
+		s := o.world.sites[name]
+		for _, id := range s.Objects() {
+			id.Cluster = name
+			if _, is := wanted[id]; !is && name != o.hung && s.ours(id) && !o.stays(s, id) {
+				out = append(out, "left behind: "+id.String())
+			}
+		}
+	}
+	return out
+}
+
+// missing says in what a cluster's object is not as it should be. A stranger's
+// object in its place is none of ours to change.
+func (o oracle) missing(want bundle.Object) []string {
+	s := o.world.sites[want.Cluster]
+	local := want.ID
+	local.Cluster = ""
+	if _, theirs := s.strangers[local]; theirs {
+		return nil
+	}
+	have := s.Content(want.ID)
+	if have == nil {
+		return []string{"missing: " + want.ID.String()}
+	}
+	raw, err := cluster.Render(context.Background(), want, cluster.Options{Installation: installation})
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var should map[string]any
+	if err := json.Unmarshal(raw, &should); err != nil {
+		return []string{err.Error()}
+	}
+	if !reflect.DeepEqual(have, should) {
+		text := encode(have)
+		return []string{fmt.Sprintf("other content: %s\n  has    %s\n  should %s", want.ID, text, raw)}
+	}
+	return nil
+}
+
+// stays tells what of ours may stay though nobody wants it: definitions, and
+// namespaces that others use.
+func (o oracle) stays(s *site, id bundle.ID) bool {
+	if id.Kind == "CustomResourceDefinition" {
+		return true
+	}
+	return id.Kind == "Namespace" && slices.ContainsFunc(s.Objects(), func(other bundle.ID) bool {
+		_, theirs := s.strangers[other]
+		return theirs && other.Namespace == id.Name
+	})
+}
+
+// atRest tells whether the groups' lifecycles say so too: nothing is under way
+// that no stranger holds up.
+func (o oracle) atRest() []string {
+	var out []string
+	for group, l := range o.lifecycles() {
+		if l.Seq > 0 && !l.Settled && !o.heldUp(l) {
+			out = append(out, fmt.Sprintf("%s is still %s", group, l.State()))
+		}
+		if l.Failure != "" {
+			out = append(out, fmt.Sprintf("%s has failed: %s", group, l.Failure))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// heldUp tells whether a stranger's object stands where one of a group should.
+func (o oracle) heldUp(l release.Lifecycle) bool {
+	if !deployed(l) {
+		return false
+	}
+	for _, s := range o.world.sites {
+		for id := range s.strangers {
+			if id.Kind != "Namespace" && !strings.HasPrefix(id.Name, "theirs") {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,118 @@
+package simulate
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/cryptotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	seed   = flag.Uint64("seed", 0, "run this seed alone, and tell all that happens")
+	seeds  = flag.Int("seeds", 2000, "how many seeds TestSeeds runs")
+	first  = flag.Uint64("first", 1, "the first of them")
+	share  = flag.Int("share", 0, "which share of the seeds this process tells, 0: all, by other processes")
+	shares = flag.Int("shares", 1, "how many shares there are")
+	enough = flag.Int("failures", 5, "how many failed seeds end a run")
+)
+
+// profileOf draws how bad a seed's world is: some are quiet, so that what
+// breaks there is easy to understand.
+func profileOf(seed uint64) profile {
+	random := rand.New(rand.NewPCG(seed, 2))
+	return profile{
+		replicas: 1 + random.IntN(3),
+		actions:  4 + random.IntN(16),
+		faults:   []float64{0, .01, .04, .1}[random.IntN(4)],
+		crashes:  []float64{0, 0, .003, .01}[random.IntN(4)],
+	}
+}
+
+// simulate runs one world.
+func simulate(t *testing.T, seed uint64, p profile, all func(string)) (h History) {
+	t.Helper()
+	cryptotest.SetGlobalRandom(t, seed)
+	synctest.Test(t, func(*testing.T) { h = newWorld(seed, p, all).live() })
+	return h
+}
+
+// report tells what a failed seed did, and how to see it again.
+func report(seed uint64, h History) string {
+	return fmt.Sprintf("%s\n%s\n\nseed %d, %d steps: %s\nagain: go test ./simulate -run 'TestSeeds$' -seed=%d -v",
+		h.Tail, h.Broken.Error(), seed, h.Steps, h.Took, seed)
+}
+
+// TestSeeds: whatever goes wrong, the invariants hold at every step, and when
+// nothing goes wrong any more, the clusters converge to the current releases.
+// Histories are told one after the other; so that all processors have something
+// to do, other processes of this test tell shares of them.
+func TestSeeds(t *testing.T) {
+	if *seed != 0 {
+		h := simulate(t, *seed, profileOf(*seed), func(line string) { fmt.Println(line) })
+		if h.Broken != nil {
+			t.Fatal(report(*seed, h))
+		}
+		return
+	}
+	if *share == 0 {
+		tellShares(t, runtime.NumCPU())
+		return
+	}
+	steps, failed, began := 0, 0, time.Now()
+	for n := *share - 1; n < *seeds && failed < *enough; n += *shares {
+		number := *first + uint64(n)
+		h := simulate(t, number, profileOf(number), nil)
+		steps += h.Steps
+		if h.Broken != nil {
+			t.Error(report(number, h))
+			failed++
+		}
+	}
+	t.Logf("%d steps in %s", steps, time.Since(began))
+}
+
+// tellShares has as many processes tell all seeds.
+func tellShares(t *testing.T, processes int) {
+	program, err := os.Executable()
+	require.NoError(t, err)
+	var all sync.WaitGroup
+	for n := range processes {
+		all.Go(func() {
+			out, err := exec.CommandContext(t.Context(), program, "-test.run", "TestSeeds$", "-test.v", "-test.timeout", "0",
+				"-share", fmt.Sprint(n+1), "-shares", fmt.Sprint(processes),
+				"-seeds", fmt.Sprint(*seeds), "-first", fmt.Sprint(*first), "-failures", fmt.Sprint(*enough)).CombinedOutput()
+			if err != nil {
+				t.Errorf("%v\n%s", err, out)
+				return
+			}
+			t.Logf("%s", out)
+		})
+	}
+	all.Wait()
+}
+
+// TestASeedIsAHistory: the same seed gives the same history, step by step.
+func TestASeedIsAHistory(t *testing.T) {
+	for number := uint64(1); number <= 60; number++ {
+		var lines []string
+		a := simulate(t, number, profileOf(number), func(line string) { lines = append(lines, line) })
+		n := 0
+		b := simulate(t, number, profileOf(number), func(line string) {
+			if n < len(lines) && lines[n] != line {
+				t.Logf("seed %d differs at step %d:\n%s\n%s", number, n, lines[n], line)
+				n = len(lines)
+			}
+			n++
+		})
+		require.Equal(t, a.Hash, b.Hash, "seed %d", number)
+	}
+}
