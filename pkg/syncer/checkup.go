@@ -25,6 +25,7 @@ type checkup struct {
 
 	asked  time.Time          // when it was asked last; zero: this pod was not yet
 	health externaldns.Health // what it answered last
+	barred bool               // we may not ask it
 	since  time.Time          // when it was first found to have synchronized as last it had
 	sync   *observed.Sync     // nil: nothing is known yet
 
@@ -135,6 +136,7 @@ func (c *checkup) due(now time.Time) time.Duration {
 	switch {
 	case c.pod.Waiting:
 		gap = askSoonMost
+	case c.barred:
 	case c.awaiting() && c.health.Failures > 0:
 		gap = min(max(interval, askSoonMost), gap)
 	case c.awaiting():
@@ -179,6 +181,7 @@ func (c *checkup) ask(ctx context.Context, target cluster.Target, clusterName st
 		return
 	}
 	values, err := target.Metrics(ctx, c.namespace, c.pod.Name, port)
+	c.barred = cluster.FaultOf(err) == cluster.Refused
 	if err != nil {
 		c.unread("its metrics cannot be read: " + err.Error())
 		return

@@ -327,6 +327,7 @@ func TestExternalDNSIsAskedAsOftenAsThereIsNeed(t *testing.T) {
 		{"nothing waits, seldom", checkup{seen: true, pod: pod("1h"), asked: now}, 5 * time.Minute},
 		{"something waits", checkup{seen: true, pod: pod("1m"), asked: now, noted: waits}, 5 * time.Second},
 		{"something waits, often", checkup{seen: true, pod: pod("5s"), asked: now, noted: waits}, 2500 * time.Millisecond},
+		{"something waits, and we may not ask", checkup{seen: true, pod: pod("1m"), asked: now, noted: waits, barred: true}, 2 * time.Minute},
 		{"something is through", checkup{seen: true, pod: pod("1m"), asked: now, noted: waits, through: waits}, 2 * time.Minute},
 		{"the pod does not run", checkup{seen: true, pod: cluster.Pod{Name: "a"}}, 5 * time.Minute},
 		{"the pod waits", checkup{seen: true, pod: cluster.Pod{Name: "a", Waiting: true}, asked: now}, 5 * time.Second},
