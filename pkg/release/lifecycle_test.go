@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -66,14 +67,15 @@ func (w *world) manifests(group intent.Path, count int) {
 	w.put(group, `{"logicalCloud":"eu","apps":[{"name":"web","manifests":[`+strings.Join(list, ",")+`]}]}`, eu)
 }
 
-// watchSizes notes how many objects a reader finds after each write.
+// watchSizes notes how many objects a reader finds after a write. Chunks of a
+// context are written at the same time.
 func (w *world) watchSizes(group intent.Path) map[int]bool {
-	sizes, looking := map[int]bool{}, false
+	sizes := map[int]bool{}
+	var looking sync.Mutex
 	w.fake.After = func(op, _ string) error {
-		if op == "txn" && !looking {
-			looking = true
+		if op == "txn" && looking.TryLock() {
+			defer looking.Unlock()
 			sizes[len(w.bundle(appcontext.Owner(group)))] = true
-			looking = false
 		}
 		return nil
 	}
