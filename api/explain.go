@@ -11,6 +11,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/nearest"
 )
 
 // explain says what is wrong with a value and what would be right. It never
@@ -113,36 +114,8 @@ func suggestion(name string, known []string) string {
 	if len(known) == 0 {
 		return "; none is known here"
 	}
-	name = strings.ToLower(clip(name))
-	best, distance := "", len(name)
-	for _, candidate := range known {
-		if d := editDistance(name, strings.ToLower(candidate)); d < distance {
-			best, distance = candidate, d
-		}
-	}
-	if best != "" && distance <= max(2, len(best)/2) { // two slips, or half of the word
-		return "; did you mean " + strconv.Quote(best) + "?"
+	if near := nearest.Name(clip(name), known); near != "" {
+		return "; did you mean " + strconv.Quote(near) + "?"
 	}
 	return "; known are " + strings.Join(known, ", ")
-}
-
-// editDistance counts the bytes to insert, delete or replace to get from a to b.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

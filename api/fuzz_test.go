@@ -43,7 +43,7 @@ func FuzzURLs(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method, path, tag string) {
 		request, err := http.NewRequestWithContext(t.Context(), method, "http://signpost"+path, http.NoBody)
 		if err != nil || request.URL.Host != "signpost" || strings.ContainsAny(request.URL.RequestURI(), " \t\r\n") {
-			t.Skip()
+			return
 		}
 		w := newWorld(t).fill("LogicalCloud")
 		if answer := w.send(method, request.URL.RequestURI(), nil, "If-Match", tag); answer.Code >= http.StatusInternalServerError {

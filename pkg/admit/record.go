@@ -34,8 +34,12 @@ func (a *Admitter) record(ctx context.Context, r *review, in, old *intent.Record
 }
 
 func (r *review) provider(name string) {
-	if known, nearest := externaldns.KnownProvider(name); !known {
-		r.refusef(spec+"/provider", "%s is no provider of external-dns; the nearest is %s", quote(name), nearest)
+	switch known, meant := externaldns.KnownProvider(name); {
+	case known:
+	case meant != "":
+		r.refusef(spec+"/provider", "%s is no provider of external-dns; the nearest is %s", quote(name), meant)
+	default:
+		r.refusef(spec+"/provider", "%s is no provider of external-dns; it has %s", quote(name), strings.Join(externaldns.Providers(), ", "))
 	}
 }
 

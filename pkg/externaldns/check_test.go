@@ -66,6 +66,7 @@ func TestErrorsSayWhatWouldBeRight(t *testing.T) {
 		detail  string // a part of it
 	}{
 		{"unknown, with the nearest", "domain-filters", "x", "", "the nearest known one is domain-filter"},
+		{"unknown, with nothing alike", "gandi-sharing", "x", "", "belongs into extraArgs"},
 		{"unknown no- form", "no-aws-prefer-cnam", true, "", "the nearest known one is no-aws-prefer-cname"},
 		{"only booleans have a no- form", "no-interval", "5s", "", "unknown parameter"},
 		{"another provider's", "aws-zone-type", "public", "", "belongs to provider aws, not coredns"},

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/signpost-dns/signpost/pkg/nearest"
 )
 
 // Kind is what a flag's value must look like.
@@ -138,18 +140,19 @@ func (t table) lookup(parameter string) (flag Flag, negated, ok bool) {
 	return Flag{}, false, false
 }
 
-// nearest gives the parameter most similar to an unknown one.
+// nearest gives the parameter that an unknown one may stand for; empty when
+// none is like it.
 func (t table) nearest(parameter string) string {
-	names := make([]string, 0, len(t.rows))
+	var names []string
 	for _, row := range t.rows {
 		if row.Kind != Reserved {
 			names = append(names, row.Name)
 		}
 	}
 	if rest, isNo := strings.CutPrefix(parameter, "no-"); isNo {
-		if near, _ := t.find(nearestName(rest, names)); near.Kind == Bool {
+		if near, _ := t.find(nearest.Name(rest, names)); near.Kind == Bool {
 			return "no-" + near.Name
 		}
 	}
-	return nearestName(parameter, names)
+	return nearest.Name(parameter, names)
 }

@@ -22,7 +22,7 @@ func FuzzCheckAndCompile(f *testing.F) {
 		const secret = "sEcReT-hunter2"
 		var p Parameters
 		if json.Unmarshal([]byte(body), &p) != nil || p == nil || strings.Contains(body, secret) {
-			t.Skip()
+			return
 		}
 		for _, flag := range Flags() {
 			if flag.Secret && p[flag.Name] != nil {

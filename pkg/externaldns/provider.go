@@ -1,6 +1,10 @@
 package externaldns
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/nearest"
+)
 
 // providerRow is a value of external-dns' --provider.
 type providerRow struct {
@@ -62,13 +66,14 @@ func Providers() []string {
 }
 
 // KnownProvider tells whether external-dns has, or had in a supported release,
-// a provider of that name. Where it has not, nearest is the most similar one.
-func KnownProvider(name string) (known bool, nearest string) {
+// a provider of that name. Where it has not, meant is the one that the name may
+// stand for, empty when none is like it.
+func KnownProvider(name string) (known bool, meant string) {
 	names := Providers()
 	if slices.Contains(names, name) {
 		return true, name
 	}
-	return false, nearestName(name, names)
+	return false, nearest.Name(name, names)
 }
 
 // findProvider gives the row of a provider; an unknown one is a family alone.

@@ -51,7 +51,7 @@ func (r *reading) take(parameter string, raw any) {
 	flag, negated, known := r.table.lookup(parameter)
 	switch {
 	case !known:
-		r.refuse(about(parameter, fmt.Sprintf("unknown parameter; the nearest known one is %s", r.table.nearest(parameter))))
+		r.refuse(about(parameter, "unknown parameter; "+r.advice(parameter)))
 	case flag.Kind == Reserved:
 		r.refuse(about(parameter, "is set by Signpost itself and cannot be a parameter"))
 	case flag.Family != "" && flag.Family != r.family:
@@ -61,6 +61,14 @@ func (r *reading) take(parameter string, raw any) {
 			r.assign(value{flag: &flag, parameter: parameter, texts: texts, given: true}, negated)
 		}
 	}
+}
+
+// advice is what may be right instead of an unknown parameter.
+func (r *reading) advice(parameter string) string {
+	if near := r.table.nearest(parameter); near != "" {
+		return "the nearest known one is " + near
+	}
+	return "a flag of external-dns that Signpost does not know belongs into extraArgs"
 }
 
 // texts reads the items of one parameter.

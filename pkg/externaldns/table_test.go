@@ -75,9 +75,12 @@ func TestProviders(t *testing.T) {
 		known, _ := KnownProvider(name)
 		assert.True(t, known, name)
 	}
-	known, nearest := KnownProvider("corends")
+	known, meant := KnownProvider("corends")
 	assert.False(t, known)
-	assert.Equal(t, "coredns", nearest)
+	assert.Equal(t, "coredns", meant)
+	known, meant = KnownProvider("nameserver")
+	assert.False(t, known)
+	assert.Empty(t, meant, "none is like it")
 }
 
 func TestVersions(t *testing.T) {
@@ -106,10 +109,8 @@ func TestVersions(t *testing.T) {
 	assert.Equal(t, "v0.22.0", DefaultVersion.String())
 }
 
-func TestNearestName(t *testing.T) {
+func TestNearestParameter(t *testing.T) {
 	assert.Equal(t, "domain-filter", loadTable().nearest("domain-filters"))
 	assert.Equal(t, "no-aws-prefer-cname", loadTable().nearest("no-aws-prefer-cnam"))
-	assert.Empty(t, nearestName("x", nil))
-	assert.Equal(t, 3, editDistance("kitten", "sitting"))
-	assert.Equal(t, 4, editDistance("", "four"))
+	assert.Empty(t, loadTable().nearest("gandi-sharing"), "none is like it")
 }

@@ -2,18 +2,21 @@
 // most likely meant.
 package nearest
 
-// Name is the candidate with the smallest edit distance to name, of several
-// the first; empty when none is like it: when more than two bytes, and more
-// than half of the candidate, differ.
+import "strings"
+
+// Name is the candidate with the smallest edit distance to name, whatever their
+// case, of several the first. It is empty when none is like it: when all of the
+// name differs, or more than two bytes and more than half of the candidate.
 func Name(name string, candidates []string) string {
 	const longest, typos = 128, 2 // no known name is longer; bounds the work on hostile input
 	if len(name) > longest {
 		return ""
 	}
-	best, bestDistance := "", 0
+	name = strings.ToLower(name)
+	best, bestDistance := "", len(name)
 	for _, candidate := range candidates {
-		distance := editDistance(name, candidate)
-		if distance <= max(typos, len(candidate)/2) && (best == "" || distance < bestDistance) {
+		distance := editDistance(name, strings.ToLower(candidate))
+		if distance <= max(typos, len(candidate)/2) && distance < bestDistance {
 			best, bestDistance = candidate, distance
 		}
 	}

@@ -20,6 +20,8 @@ func TestName(t *testing.T) {
 		{"nothing alike", "kubernetes-version", ""},
 		{"too long to be meant", strings.Repeat("listen", 100), ""},
 		{"empty", "", ""},
+		{"another case", "LOG-Level", "log-level"},
+		{"no letter in common", "xy", ""},
 	} {
 		require.Equal(t, test.want, nearest.Name(test.name, known), test.reason)
 	}
