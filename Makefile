@@ -82,8 +82,7 @@ lint: lint-openapi ## Lint openapi.yaml and all modules
 
 .PHONY: tidy-check
 tidy-check: ## Fail if a go.mod or go.sum is not tidy
-	$(GO) mod tidy -diff
-	cd test && $(GO) mod tidy -diff
+	@for module in . test $(FLAGPARSE); do (cd $$module && $(GO) mod tidy -diff) || exit 1; done
 
 ##@ Tests
 

@@ -128,6 +128,7 @@ func gates() []gate {
 func suites() []string {
 	return []string{
 		"api/apitest",
+		"internal/seed",
 		"internal/story",
 		"pkg/cluster/clustertest",
 		"pkg/kv/etcd/etcdtest",

@@ -75,6 +75,11 @@ func credentialVariableFault(name string) string {
 	return ""
 }
 
+// variable is how a flag is spelled in the environment.
+func variable(flag string) string {
+	return strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
 // flagOf is the flag that a variable sets, empty when it sets none.
 func flagOf(variable string) string {
 	name, ok := strings.CutPrefix(variable, "EXTERNAL_DNS_")
@@ -122,8 +127,9 @@ func looksSecret(name string) bool {
 // extraArgs checks the arguments that are added to those of the parameters.
 func (r *review) extraArgs(in *intent.Record) {
 	at := spec + "/extraArgs"
-	rendered, _ := compile(*in)
-	for _, f := range externaldns.CheckExtraArgs(in.ExtraArgs, rendered.Args) {
+	options := options(*in)
+	rendered, _ := externaldns.Compile(options)
+	for _, f := range options.CheckExtraArgs(in.ExtraArgs, rendered.Args) {
 		r.refusef(at+pointer(f.Pointer), "%s", f.Detail)
 	}
 	for i, argument := range in.ExtraArgs {
@@ -131,10 +137,10 @@ func (r *review) extraArgs(in *intent.Record) {
 		switch {
 		case isForeign(name):
 			r.refusef(at.index(i), "--%s does not belong in a record's Deployment; leave it out", name)
-		case strings.ContainsFunc(argument, func(c rune) bool { return c < ' ' || c == 0x7f }):
-			r.refusef(at.index(i), "holds a control character; leave it out")
-		case strings.Contains(argument, "$("):
-			r.refusef(at.index(i), "holds \"$(\", which Kubernetes would replace by a variable's value; leave it out")
+		case flagNamed(name).Name == "" && looksSecret(variable(name)):
+			r.refusef(at.index(i), "would show the secret; give it as a credential for %s", "EXTERNAL_DNS_"+variable(name))
+		case argumentFault(argument) != "":
+			r.refusef(at.index(i), "%s", argumentFault(argument))
 		}
 	}
 }

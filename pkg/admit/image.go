@@ -81,17 +81,21 @@ func (a *Admitter) software(r *review, in *intent.Record) {
 	if in.Image == "" {
 		return
 	}
-	parsed := parseImage(in.Image)
-	if parsed.name == "" {
-		r.refusef(atImage, "%s is no name of an image; give one such as registry.k8s.io/external-dns/external-dns:%s", quote(in.Image), externaldns.DefaultVersion)
-		return
-	}
-	if !a.allowedImage(parsed) {
-		r.refusef(atImage, "%s is not allowed on this server; allowed are images under %s", quote(in.Image), strings.Join(a.rules.AllowedImages, ", "))
-	}
+	parsed := a.image(r, atImage, in.Image)
 	if _, err := externaldns.ParseVersion(parsed.tag); err == nil {
 		r.version(atImage, parsed.tag)
 	}
+}
+
+// image reads the name of an image and checks that the server allows it.
+func (a *Admitter) image(r *review, at pointer, text string) image {
+	parsed := parseImage(text)
+	if parsed.name == "" {
+		r.refusef(at, "%s is no name of an image; give one such as registry.k8s.io/external-dns/external-dns:%s", quote(text), externaldns.DefaultVersion)
+	} else if !a.allowedImage(parsed) {
+		r.refusef(at, "%s is not allowed on this server; allowed are images under %s", quote(text), strings.Join(a.rules.AllowedImages, ", "))
+	}
+	return parsed
 }
 
 func (a *Admitter) allowedImage(i image) bool {

@@ -17,6 +17,7 @@ import (
 func (a *Admitter) record(ctx context.Context, r *review, in, old *intent.Record) error {
 	r.provider(in.Provider)
 	a.software(r, in)
+	a.webhook(r, in)
 	inheritCredentials(in, old)
 	r.parameters(in)
 	r.credentials(in, old)
@@ -49,7 +50,11 @@ func (r *review) parameters(in *intent.Record) {
 	const at = spec + "/external-dns-parameters"
 	findings, _ := externaldns.Check(externalDNS(*in))
 	for _, f := range findings {
-		r.refusef(at+pointer(f.Pointer), "%s", f.Detail)
+		place := at + pointer(f.Pointer)
+		if f.Pointer == "" {
+			place = pointer(spec).key(f.Parameter)
+		}
+		r.refusef(place, "%s", f.Detail)
 	}
 	public, secrets := externaldns.TakeSecrets(in.Parameters)
 	in.Parameters = public
@@ -74,27 +79,23 @@ func (r *review) parameterAsCredential(at pointer, in *intent.Record, secret ext
 
 // externalDNS is the record as the flag table judges it.
 func externalDNS(in intent.Record) externaldns.Record {
-	environment := slices.Collect(maps.Keys(in.Environment))
-	for _, c := range in.Credentials {
-		if c.Environment != "" {
-			environment = append(environment, c.Environment)
-		}
+	record := externaldns.Record{
+		Provider: in.Provider, Parameters: in.Parameters, AllowUnownedDeletion: in.AllowUnownedDeletion,
+		Environment: in.Variables(), Files: in.Files(),
 	}
-	slices.Sort(environment)
-	return externaldns.Record{
-		Provider: in.Provider, Parameters: in.Parameters, Environment: environment,
-		AllowUnownedDeletion: in.AllowUnownedDeletion,
+	if in.Webhook != nil {
+		record.WebhookPort = in.Webhook.Port
 	}
+	return record
 }
 
-// compile renders the record as far as it can be done without a deployment,
-// and answers what cannot work.
-func compile(in intent.Record) (externaldns.Arguments, []externaldns.Finding) {
+// options are what of a deployment can be told before there is one.
+func options(in intent.Record) externaldns.Options {
 	options := externaldns.Options{Record: externalDNS(in), Namespace: "namespace", LabelFilter: "label", OwnerID: "owner"}
 	if version, err := externaldns.ParseVersion(cmp.Or(in.Version, parseImage(in.Image).tag)); err == nil {
 		options.Version = version
 	}
-	return externaldns.Compile(options)
+	return options
 }
 
 // RecordWarnings tells what of a record, stored or about to be, does not do
@@ -103,7 +104,7 @@ func (a *Admitter) RecordWarnings(in intent.Record) []intent.Warning { return re
 
 func recordWarnings(in intent.Record) []intent.Warning {
 	refused, odd := externaldns.Check(externalDNS(in))
-	_, stuck := compile(in)
+	_, stuck := externaldns.Compile(options(in))
 	warnings := []intent.Warning{}
 	for _, f := range append(odd, stuck...) {
 		warning := intent.Warning{Parameter: f.Parameter, Message: f.Detail}

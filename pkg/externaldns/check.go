@@ -14,6 +14,10 @@ type Record struct {
 	// Environment names the variables that the record's environment and
 	// credentials set, without values.
 	Environment []string
+	// Files are the paths of the files that the record's credentials give.
+	Files []string
+	// WebhookPort is where the record's webhook sidecar listens; zero without one.
+	WebhookPort int
 	// AllowUnownedDeletion consents to registry noop with policy sync.
 	AllowUnownedDeletion bool
 }

@@ -83,6 +83,9 @@ func (o Options) unfit(r *reading) []Finding {
 	if r.one("registry") == "crd" && o.Version < V022 {
 		findings = append(findings, about("registry", fmt.Sprintf("crd works from %s on, not in %s", V022, o.Version)))
 	}
+	if r.has("regex-domain-exclusion") && !r.has("regex-domain-filter") && o.Version < V021 {
+		findings = append(findings, about("regex-domain-exclusion", fmt.Sprintf("works without regex-domain-filter from %s on, not in %s", V021, o.Version)))
+	}
 	for _, name := range r.names() {
 		v := r.values[name]
 		if v.idle {
@@ -90,6 +93,8 @@ func (o Options) unfit(r *reading) []Finding {
 		}
 		if _, ok := o.nameOf(r, v.flag); !ok {
 			findings = append(findings, about(v.parameter, o.unfitDetail(v.flag)))
+		} else if len(v.texts) > 1 && o.Version < v.flag.ListSince {
+			findings = append(findings, about(v.parameter, fmt.Sprintf("takes one value before %s, not %d", v.flag.ListSince, len(v.texts))))
 		}
 	}
 	return findings
@@ -104,10 +109,7 @@ func (o Options) unfitDetail(flag *Flag) string {
 
 // nameOf is the name under which the version knows a flag.
 func (o Options) nameOf(r *reading, flag *Flag) (string, bool) {
-	if flag.Removed != 0 && o.Version >= flag.Removed {
-		return "", false
-	}
-	if o.Version >= flag.Since {
+	if o.has(flag) {
 		return flag.Name, true
 	}
 	former, ok := r.table.predecessor(flag.Name)

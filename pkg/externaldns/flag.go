@@ -31,6 +31,8 @@ const (
 	Owner     Kind = "owner id"        // what an ownership record can carry
 	Algorithm Kind = "TSIG algorithm"  // hmac-…; others are kept but cannot work
 	Pair      Kind = "key=value pair"  // tag
+	File      Kind = "file"            // path in the pod; a credential gives the file
+	URL       Kind = "URL"             // http:// or https://, with a host
 	Reserved  Kind = "set by Signpost" // never a parameter
 )
 
@@ -49,6 +51,7 @@ type Flag struct {
 	Providers  []string // those under which it has an effect; empty: all of its family
 	Registries []string // those with which it has an effect; empty: all
 
+	ListSince Version // first release that takes a List more than once; zero: before OldestVersion
 	Since     Version // first release in which it works; zero: before OldestVersion
 	Removed   Version // first release without it; zero: still there
 	Renamed   Version // first release that calls it Successor; zero: never
@@ -87,7 +90,8 @@ type table struct {
 var loadTable = sync.OnceValue(func() table {
 	rows := slices.Concat(
 		reservedFlags(), generalFlags(), sourceFlags(), filterFlags(), registryFlags(),
-		awsFlags(), azureFlags(), corednsFlags(), rfc2136Flags(),
+		awsFlags(), azureFlags(), cloudflareFlags(), corednsFlags(),
+		googleFlags(), pdnsFlags(), rfc2136Flags(), webhookFlags(),
 	)
 	slices.SortFunc(rows, func(a, b Flag) int { return strings.Compare(a.Name, b.Name) })
 	t := table{rows: rows, byName: map[string]int{}, predecessors: map[string]int{}}

@@ -14,10 +14,14 @@ type providerRow struct {
 }
 
 const (
-	familyAWS     = "aws"
-	familyAzure   = "azure"
-	familyCoreDNS = "coredns"
-	familyRFC2136 = "rfc2136"
+	familyAWS        = "aws"
+	familyAzure      = "azure"
+	familyCloudflare = "cloudflare"
+	familyCoreDNS    = "coredns"
+	familyGoogle     = "google"
+	familyPDNS       = "pdns"
+	familyRFC2136    = "rfc2136"
+	familyWebhook    = "webhook"
 )
 
 // providerRows lists every provider of the supported releases, by name.
@@ -31,27 +35,27 @@ func providerRows() []providerRow {
 		{name: "azure-dns", family: familyAzure}, // another word for azure
 		{name: "azure-private-dns", family: familyAzure},
 		{name: "civo", family: "civo"},
-		{name: "cloudflare", family: "cloudflare"},
+		{name: "cloudflare", family: familyCloudflare},
 		{name: "coredns", family: familyCoreDNS},
 		{name: "digitalocean", family: "digitalocean", removed: V021},
 		{name: "dnsimple", family: "dnsimple"},
 		{name: "exoscale", family: "exoscale"},
 		{name: "gandi", family: "gandi"},
 		{name: "godaddy", family: "godaddy"},
-		{name: "google", family: "google"},
+		{name: "google", family: familyGoogle},
 		{name: "inmemory", family: "inmemory"},
 		{name: "linode", family: "linode"},
 		{name: "ns1", family: "ns1"},
 		{name: "oci", family: "oci"},
 		{name: "ovh", family: "ovh"},
-		{name: "pdns", family: "pdns"},
+		{name: "pdns", family: familyPDNS},
 		{name: "pihole", family: "pihole"},
 		{name: "plural", family: "plural", removed: V022},
 		{name: "rfc2136", family: familyRFC2136},
 		{name: "scaleway", family: "scaleway"},
 		{name: "skydns", family: familyCoreDNS}, // another word for coredns
 		{name: "transip", family: "transip", removed: V022},
-		{name: "webhook", family: "webhook"},
+		{name: "webhook", family: familyWebhook},
 	}
 }
 

@@ -141,22 +141,31 @@ func formRank(v value) int {
 func (r *reading) setDefaults() {
 	for i := range r.table.rows {
 		flag := &r.table.rows[i]
-		if _, given := r.values[flag.Name]; given || flag.Default == "" || flag.Family != "" && flag.Family != r.family {
+		if _, given := r.values[flag.Name]; given || flag.Family != "" && flag.Family != r.family {
 			continue
 		}
-		r.values[flag.Name] = value{flag: flag, parameter: flag.Name, texts: []string{r.defaultOf(flag)}}
+		if texts := r.defaultOf(flag); len(texts) > 0 {
+			r.values[flag.Name] = value{flag: flag, parameter: flag.Name, texts: texts}
+		}
 	}
 }
 
-// defaultOf is the row's default, but where another parameter decides.
-func (r *reading) defaultOf(flag *Flag) string {
+// defaultOf is the row's default, but where another part of the record decides;
+// empty when there is none.
+func (r *reading) defaultOf(flag *Flag) []string {
 	switch {
 	case flag.Name == "registry" && r.record.Provider == "aws-sd":
-		return "aws-sd" // Cloud Map has no place for TXT records
+		return []string{"aws-sd"} // Cloud Map has no place for TXT records
 	case flag.Name == "rfc2136-port" && r.on("rfc2136-use-tls"):
-		return "853"
+		return []string{"853"}
+	case flag.Name == "rfc2136-zone":
+		return r.zonesOfDomains()
+	case flag.Name == "webhook-provider-url" && r.record.WebhookPort != 0:
+		return []string{fmt.Sprintf("http://localhost:%d", r.record.WebhookPort)}
+	case flag.Default == "":
+		return nil
 	default:
-		return flag.Default
+		return []string{flag.Default}
 	}
 }
 

@@ -13,7 +13,8 @@ func rules() []func(*reading) {
 		ruleNoEffect, ruleRegistryHasNoUse,
 		ruleOwnership, ruleRegistryFitsProvider, ruleEncryption, ruleAffixes,
 		ruleFilters, ruleLoop, ruleReverseRecords,
-		ruleEnvironment, ruleCoreDNS, ruleRFC2136,
+		ruleEnvironment, ruleRFC2136,
+		ruleCoreDNS, ruleCloudflare, rulePDNS, ruleWebhook, ruleFiles,
 	}
 }
 
@@ -140,12 +141,5 @@ func ruleEnvironment(r *reading) {
 		if flag, ok := r.table.byEnvironment(variable); ok && !flag.Secret {
 			r.warn(beside(variable, "sets a flag unseen; its place is the parameter "+flag.Name))
 		}
-	}
-}
-
-// ruleCoreDNS: the etcd of CoreDNS is named by the environment alone.
-func ruleCoreDNS(r *reading) {
-	if r.family == familyCoreDNS && !slices.Contains(r.record.Environment, "ETCD_URLS") {
-		r.warn(beside("ETCD_URLS", "is not in the environment: external-dns would look for etcd at http://localhost:2379"))
 	}
 }

@@ -10,10 +10,12 @@ func ruleRFC2136(r *reading) {
 	if r.family != familyRFC2136 {
 		return
 	}
-	for _, name := range []string{"rfc2136-host", "rfc2136-zone"} {
-		if !r.given(name) {
-			r.cannot(about(name, "is missing: provider rfc2136 needs at least one"))
-		}
+	r.need([]string{"rfc2136-host"}, "provider rfc2136 needs at least one")
+	switch {
+	case !r.has("rfc2136-zone"):
+		r.cannot(about("rfc2136-zone", "is missing: provider rfc2136 needs at least one"))
+	case !r.given("rfc2136-zone"):
+		r.warn(about("rfc2136-zone", "is missing: each domain of domain-filter is taken for a zone"))
 	}
 	ruleSignature(r)
 	if !r.on("rfc2136-axfr") {
@@ -24,6 +26,17 @@ func ruleRFC2136(r *reading) {
 			r.idle(name, "has no effect without rfc2136-use-tls")
 		}
 	}
+}
+
+// zonesOfDomains are the zones that a record means that names domains alone.
+func (r *reading) zonesOfDomains() []string {
+	var zones []string
+	for _, domain := range r.values["domain-filter"].texts {
+		if zone := readZone(strings.TrimPrefix(domain, ".")); zone.text != "" {
+			zones = append(zones, zone.text)
+		}
+	}
+	return zones
 }
 
 // ruleSignature settles how updates are signed: by TSIG, by Kerberos, or not.

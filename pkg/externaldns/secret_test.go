@@ -38,7 +38,13 @@ func TestExtraArgs(t *testing.T) {
 		extra  []string
 		want   []string
 	}{
-		{"a flag of an unlisted provider", []string{"--cloudflare-proxied", "--gloo-namespace=a"}, nil},
+		{"a flag of an unlisted provider", []string{"--ovh-enable-cname-relative", "--gloo-namespace=a"}, nil},
+		{"a flag of another provider", []string{"--cloudflare-proxied"}, nil},
+		{"a value that does not parse", []string{"--interval=soon"}, []string{`/0 "soon" is no duration; write a number with a unit, such as "30s" or "5m"`}},
+		{"a value that parameters alone may have", []string{"--log-level=DEBUG"}, []string{`/0 must be written as "debug"`}},
+		{"what would never end", []string{"--once"}, []string{"/0 does not belong in a Deployment, which would restart external-dns without end"}},
+		{"a no- form of what is no boolean", []string{"--no-interval"}, []string{"/0 does not exist: interval is no boolean"}},
+		{"a flag that is gone", []string{"--contour-load-balancer=a/b"}, []string{"/0 was removed from external-dns in v0.13.6"}},
 		{"another item of a list", []string{"--domain-filter=other.example"}, nil},
 		{"a boolean", []string{"--no-events"}, nil},
 		{"no flag", []string{"-x", "y", "--", "--a b=c"}, []string{
@@ -55,7 +61,7 @@ func TestExtraArgs(t *testing.T) {
 			if c.want == nil {
 				c.want = []string{}
 			}
-			assert.Equal(t, c.want, lines(CheckExtraArgs(c.extra, arguments.Args)))
+			assert.Equal(t, c.want, lines(options(coredns(nil)).CheckExtraArgs(c.extra, arguments.Args)))
 		})
 	}
 }

@@ -3,7 +3,7 @@ package externaldns
 // azureFlags belong to azure, azure-dns and azure-private-dns.
 func azureFlags() []Flag {
 	return []Flag{
-		{Name: "azure-config-file", Family: familyAzure, Kind: Text, Sample: "/etc/kubernetes/azure.json",
+		{Name: "azure-config-file", Family: familyAzure, Kind: File, Default: "/etc/kubernetes/azure.json", Sample: "/etc/dns/azure.json",
 			Doc: "File with tenant, subscription and credentials."},
 		{Name: "azure-resource-group", Family: familyAzure, Kind: Text, Sample: "dns",
 			Doc: "Resource group; replaces the file's."},

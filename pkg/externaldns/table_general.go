@@ -62,11 +62,11 @@ func generalFlags() []Flag {
 			Doc: "Least severity that is logged."},
 		{Name: "metrics-address", Kind: Address, Default: ":7979", Sample: ":8080",
 			Doc: "Where health and metrics are served; the probes ask there."},
-		{Name: "tls-ca", Kind: Text, Providers: []string{"pdns", "rfc2136"}, Sample: "/etc/tls/ca.crt",
+		{Name: "tls-ca", Kind: File, Providers: []string{"pdns", "rfc2136"}, Sample: "/etc/tls/ca.crt",
 			Doc: "File with the authority that signed the DNS server's certificate."},
-		{Name: "tls-client-cert", Kind: Text, Providers: []string{"pdns", "rfc2136"}, Sample: "/etc/tls/tls.crt",
+		{Name: "tls-client-cert", Kind: File, Providers: []string{"pdns", "rfc2136"}, Sample: "/etc/tls/tls.crt",
 			Doc: "File with the client's certificate."},
-		{Name: "tls-client-cert-key", Kind: Text, Providers: []string{"pdns", "rfc2136"}, Sample: "/etc/tls/tls.key",
+		{Name: "tls-client-cert-key", Kind: File, Providers: []string{"pdns", "rfc2136"}, Sample: "/etc/tls/tls.key",
 			Doc: "File with the key of the client's certificate."},
 	}
 }
@@ -77,7 +77,7 @@ func sourceFlags() []Flag {
 	return []Flag{
 		{Name: "contour-load-balancer", Kind: Text, Removed: 13*minorUnit + 6, Sample: "heptio-contour/contour",
 			Doc: "Service of the Contour load balancer."},
-		{Name: "fqdn-template", Kind: Template, List: true, Unused: unused, Sample: "{{.Name}}.lab.example",
+		{Name: "fqdn-template", Kind: Template, List: true, ListSince: V022, Unused: unused, Sample: "{{.Name}}.lab.example",
 			Doc: "Makes names for objects that have none."},
 		{Name: "combine-fqdn-annotation", Kind: Bool, Unused: unused, Sample: "true",
 			Doc: "Use template and annotation together."},
@@ -108,7 +108,7 @@ func filterFlags() []Flag {
 			Doc: "Domains whose names are not."},
 		{Name: "regex-domain-filter", Kind: Regexp, Sample: `^.*\.lab\.example$`,
 			Doc: "Names that are managed; replaces domain-filter and exclude-domains."},
-		{Name: "regex-domain-exclusion", Kind: Regexp, Since: V021, Sample: `^internal\.`,
+		{Name: "regex-domain-exclusion", Kind: Regexp, Sample: `^internal\.`,
 			Doc: "Names that are not; replaces domain-filter and exclude-domains."},
 		{Name: "zone-id-filter", Kind: Text, List: true, Providers: zonesByID, Sample: "Z2FDTNDATAQYW2",
 			Doc: "Zones that are managed, by the provider's id."},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -200,6 +201,20 @@ func readAlgorithm(text string) verdict {
 		result.stuck = fmt.Sprintf("external-dns has no TSIG algorithm %s; it has %s", clip(text), strings.Join(tsigAlgorithms(), ", "))
 	}
 	return result
+}
+
+// readURL accepts the address of an HTTP server. A password in it would be seen
+// by everybody who reads the command line.
+func readURL(text string) verdict {
+	address, err := url.Parse(text)
+	switch {
+	case err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Hostname() == "":
+		return wrong(`is no URL of a server; write it as "https://pdns.corp.example:8081"`)
+	case address.User != nil:
+		return wrong("holds a user or a password, which everybody could read; leave it out")
+	default:
+		return right(text)
+	}
 }
 
 func readPair(text string) verdict {

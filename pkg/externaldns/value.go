@@ -74,6 +74,8 @@ func (f Flag) check(item any, text string) verdict {
 		return readAlgorithm(text)
 	case Pair:
 		return readPair(text)
+	case URL:
+		return readURL(text)
 	default:
 		if _, isText := item.(string); !isText {
 			return wrong("must be text; put it in quotes")

@@ -1,11 +1,17 @@
 package intent
 
+import (
+	"maps"
+	"slices"
+)
+
 // Record is a DNS update record: one DNS provider account with its
 // external-dns parameters (seed 004).
 type Record struct {
 	Provider                  string            `json:"provider"`
 	Parameters                map[string]any    `json:"external-dns-parameters,omitempty"`
 	Environment               map[string]string `json:"environment,omitempty"`
+	Webhook                   *Webhook          `json:"webhook,omitempty"` // the sidecar of provider webhook
 	Version                   string            `json:"version,omitempty"` // of external-dns, as in v0.22.0; excludes Image
 	Image                     string            `json:"image,omitempty"`   // excludes Version
 	DeployOn                  *ClusterRef       `json:"deployOn,omitempty"`
@@ -20,6 +26,40 @@ type Record struct {
 	AllowUnownedDeletion      bool              `json:"allowUnownedDeletion,omitempty"`
 	ReleaseTimeout            string            `json:"releaseTimeout,omitempty"` // a duration; default twice the interval plus 60 s, for coredns an interval more for each target
 	Suspend                   bool              `json:"suspend,omitempty"`
+}
+
+// Variables names, in order, what the record sets in external-dns' environment
+// or, by a credential, in its sidecar's.
+func (r Record) Variables() []string {
+	names := slices.Collect(maps.Keys(r.Environment))
+	for _, c := range r.Credentials {
+		if c.Environment != "" {
+			names = append(names, c.Environment)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Files are the paths of the files that credentials give.
+func (r Record) Files() []string {
+	var paths []string
+	for _, c := range r.Credentials {
+		if c.File != "" {
+			paths = append(paths, c.File)
+		}
+	}
+	return paths
+}
+
+// Webhook is the sidecar that speaks to the DNS provider in external-dns' stead,
+// which asks it at localhost. The record's credentials are its own, but for
+// those that set flags of external-dns (EXTERNAL_DNS_…).
+type Webhook struct {
+	Image       string            `json:"image"`
+	Args        []string          `json:"args,omitempty"`
+	Environment map[string]string `json:"environment,omitempty"`
+	Port        int               `json:"port,omitempty"` // where it listens; default 8888
 }
 
 // Credential is one secret that external-dns needs: as a variable of its

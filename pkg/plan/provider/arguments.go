@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -31,16 +30,20 @@ func compile(p plan.Provider) (arguments, []intent.Field) {
 		return arguments{}, []intent.Field{{Pointer: "/spec/version", Detail: err.Error()}}
 	}
 	spec := p.Record.Spec
-	compiled, findings := externaldns.Compile(externaldns.Options{
+	options := externaldns.Options{
 		Record: externaldns.Record{
 			Provider: spec.Provider, Parameters: spec.Parameters,
-			Environment: variables(spec), AllowUnownedDeletion: spec.AllowUnownedDeletion,
+			Environment: spec.Variables(), Files: spec.Files(), AllowUnownedDeletion: spec.AllowUnownedDeletion,
 		},
 		Version:     version,
 		Namespace:   p.Record.Project.Namespace,
 		LabelFilter: p.Record.LabelFilter(p.Scope),
 		OwnerID:     OwnerID(p),
-	})
+	}
+	if spec.Webhook != nil {
+		options.WebhookPort = spec.Webhook.Port
+	}
+	compiled, findings := externaldns.Compile(options)
 	var fields []intent.Field
 	for _, f := range findings {
 		fields = append(fields, intent.Field{Pointer: parameterPointer(f), Detail: detail(f)})
@@ -48,11 +51,11 @@ func compile(p plan.Provider) (arguments, []intent.Field) {
 	if len(fields) > 0 {
 		return arguments{}, fields
 	}
-	for _, f := range externaldns.CheckExtraArgs(spec.ExtraArgs, compiled.Args) {
+	for _, f := range options.CheckExtraArgs(spec.ExtraArgs, compiled.Args) {
 		fields = append(fields, intent.Field{Pointer: atExtraArgs + f.Pointer, Detail: f.Detail})
 	}
 	for _, secret := range compiled.Secrets {
-		if !slices.Contains(variables(spec), secret.Environment) {
+		if !slices.Contains(spec.Variables(), secret.Environment) {
 			fields = append(fields, intent.Field{
 				Pointer: atParameters + "/" + secret.Parameter,
 				Detail:  "is a secret; give it as a credential for the variable " + secret.Environment,
@@ -65,24 +68,12 @@ func compile(p plan.Provider) (arguments, []intent.Field) {
 	}, fields
 }
 
-// variables names, in order, the variables that a record sets.
-func variables(spec intent.Record) []string {
-	names := slices.Collect(maps.Keys(spec.Environment))
-	for _, c := range spec.Credentials {
-		if c.Environment != "" {
-			names = append(names, c.Environment)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // parameterPointer is where in the record a finding is.
 func parameterPointer(f externaldns.Finding) string {
 	switch {
 	case f.Pointer != "":
 		return atParameters + f.Pointer
-	case f.Parameter == "provider" || f.Parameter == "version":
+	case isField(f.Parameter):
 		return "/spec/" + f.Parameter
 	default:
 		return atEnvironment
@@ -91,10 +82,15 @@ func parameterPointer(f externaldns.Finding) string {
 
 // detail names what a finding without a pointer of its own is about.
 func detail(f externaldns.Finding) string {
-	if f.Pointer != "" || f.Parameter == "provider" || f.Parameter == "version" {
+	if f.Pointer != "" || isField(f.Parameter) {
 		return f.Detail
 	}
 	return f.Parameter + " " + f.Detail
+}
+
+// isField tells what a record says in a field of its own from variables.
+func isField(subject string) bool {
+	return subject == "provider" || subject == "version" || subject == "webhook"
 }
 
 // literal writes text so that Kubernetes, which puts the values of variables in

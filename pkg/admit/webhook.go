@@ -1,0 +1,49 @@
+package admit
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// webhook checks the sidecar of a record and completes its port.
+func (a *Admitter) webhook(r *review, in *intent.Record) {
+	const at, usualPort = pointer(spec + "/webhook"), 8888
+	if in.Webhook == nil {
+		return
+	}
+	a.image(r, at.key("image"), in.Webhook.Image)
+	for i, argument := range in.Webhook.Args {
+		if wrong := argumentFault(argument); wrong != "" {
+			r.refusef(at.key("args").index(i), "%s", wrong)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(in.Webhook.Environment)) {
+		here := at.key("environment").key(name)
+		isCredential := func(c intent.Credential) bool { return c.Environment == name }
+		switch {
+		case !variablePattern.MatchString(name):
+			r.refusef(here, "%s is no name of a variable; use letters, digits and '_', not beginning with a digit", quote(name))
+		case slices.ContainsFunc(in.Credentials, isCredential):
+			r.refusef(here, "%s is set by a credential, too; leave one out", quote(name))
+		case strings.ContainsRune(in.Webhook.Environment[name], 0):
+			r.refusef(here, "holds a NUL character, which no variable can; leave it out")
+		}
+	}
+	in.Webhook.Port = cmp.Or(in.Webhook.Port, usualPort)
+}
+
+// argumentFault says why an argument would not arrive as it is, empty when it
+// would.
+func argumentFault(argument string) string {
+	switch {
+	case strings.ContainsFunc(argument, func(c rune) bool { return c < ' ' || c == 0x7f }):
+		return "holds a control character; leave it out"
+	case strings.Contains(argument, "$("):
+		return "holds \"$(\", which Kubernetes would replace by a variable's value; leave it out"
+	}
+	return ""
+}

@@ -1,0 +1,112 @@
+package externaldns
+
+import (
+	"fmt"
+	"strings"
+)
+
+// CheckExtraArgs judges arguments that a user adds by hand to the rendered ones.
+// Pointers are relative to the list of extra arguments ("/0"). Refused are: what
+// is no single --flag or --flag=value, what Signpost sets itself, secrets (their
+// place is a credential), and of the flags that the table knows those that the
+// version lacks, that have no effect, that are set twice though external-dns
+// takes them once, and values that it would not take. Flags that the table does
+// not know are let through.
+func (o Options) CheckExtraArgs(extra, rendered []string) []Finding {
+	if o.Version == 0 {
+		o.Version = DefaultVersion
+	}
+	var findings []Finding
+	seen := map[string]bool{}
+	for _, argument := range rendered {
+		seen[flagName(argument)] = true
+	}
+	for i, argument := range extra {
+		name := flagName(argument)
+		detail := loadTable().formDetail(argument, name)
+		if flag, known := loadTable().find(name); known && detail == "" {
+			detail = o.extraDetail(&flag, argument, seen[name])
+		}
+		if detail != "" {
+			findings = append(findings, Finding{Parameter: name, Pointer: fmt.Sprintf("/%d", i), Detail: detail})
+		}
+		seen[name] = true
+	}
+	return findings
+}
+
+// formDetail says what is wrong with the form of an argument.
+func (t table) formDetail(argument, name string) string {
+	if positive, isNo := strings.CutPrefix(name, "no-"); isNo {
+		if flag, known := t.find(positive); known {
+			return fmt.Sprintf("does not exist: %s is no boolean", flag.Name)
+		}
+	}
+	if !strings.HasPrefix(argument, "--") || name == "" || strings.ContainsFunc(name, func(r rune) bool {
+		return !isASCIILetter(r) && !isDigit(r) && r != '-'
+	}) {
+		return `must be one argument such as "--flag=value" or "--flag"`
+	}
+	return ""
+}
+
+// extraDetail says what is wrong with an argument for a known flag; empty when
+// nothing is.
+func (o Options) extraDetail(flag *Flag, argument string, seen bool) string {
+	_, text, hasValue := strings.Cut(argument, "=")
+	switch {
+	case flag.Kind == Reserved:
+		return "is set by Signpost itself"
+	case flag.Secret:
+		return "would show the secret; give it as a credential for " + flag.Environment()
+	case flag.Unused != "":
+		return flag.Unused
+	case !o.has(flag):
+		return o.unfitDetail(flag)
+	case flag.Kind == Bool && hasValue:
+		return fmt.Sprintf("is a boolean; write --%s or --no-%s", flag.Name, flag.Name)
+	case flag.Kind != Bool && text == "":
+		return fmt.Sprintf("has no value; write --%s=…", flag.Name)
+	case seen && !(flag.List && o.Version >= flag.ListSince):
+		return "is set already, and external-dns takes it once; set the parameter " + flag.Name
+	case flag.Kind == Bool:
+		return ""
+	default:
+		return flag.rawDetail(text)
+	}
+}
+
+// has tells whether the version knows a flag by this name.
+func (o Options) has(flag *Flag) bool {
+	return o.Version >= flag.Since && (flag.Removed == 0 || o.Version < flag.Removed)
+}
+
+// rawDetail says why external-dns would not take a value as it is written: it
+// reads less than the parameters, where there are blanks and other cases.
+func (f Flag) rawDetail(text string) string {
+	result := f.read(text)
+	exact := result.text == text
+	if f.Kind == Duration || f.Kind == Text || f.Kind == Domain || f.Kind == Network || f.Kind == Host {
+		exact = strings.TrimSpace(text) == text
+	}
+	switch {
+	case result.wrong != "":
+		return result.wrong
+	case result.stuck != "":
+		return result.stuck
+	case !exact:
+		return "must be written as " + clip(result.text)
+	default:
+		return ""
+	}
+}
+
+// flagName is the name of the flag that an argument sets, the plain form of a
+// known boolean's no- form.
+func flagName(argument string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(argument, "--"), "=")
+	if flag, negated, ok := loadTable().lookup(name); ok && negated {
+		return flag.Name
+	}
+	return name
+}
