@@ -82,7 +82,7 @@ func variable(flag string) string {
 
 // flagOf is the flag that a variable sets, empty when it sets none.
 func flagOf(variable string) string {
-	name, ok := strings.CutPrefix(variable, "EXTERNAL_DNS_")
+	name, ok := strings.CutPrefix(variable, externaldns.EnvironmentPrefix)
 	if !ok {
 		return ""
 	}
@@ -138,7 +138,7 @@ func (r *review) extraArgs(in *intent.Record) {
 		case isForeign(name):
 			r.refusef(at.index(i), "--%s does not belong in a record's Deployment; leave it out", name)
 		case flagNamed(name).Name == "" && looksSecret(variable(name)):
-			r.refusef(at.index(i), "would show the secret; give it as a credential for %s", "EXTERNAL_DNS_"+variable(name))
+			r.refusef(at.index(i), "would show the secret; give it as a credential for %s", externaldns.EnvironmentPrefix+variable(name))
 		case argumentFault(argument) != "":
 			r.refusef(at.index(i), "%s", argumentFault(argument))
 		}

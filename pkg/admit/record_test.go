@@ -277,27 +277,35 @@ func TestASecretParameterRotatesTheCredentialThatItBecame(t *testing.T) {
 	assert.Equal(t, "/spec/credentials/environment EXTERNAL_DNS_RFC2136_TSIG_SECRET = c2Vjb25k", w.sealed["seal3"])
 }
 
-func TestTheSeedsExampleRecordIsAccepted(t *testing.T) {
-	general := `"contour-load-balancer":"heptio-contour/contour","fqdn-template":"template","combine-fqdn-annotation":true,"ignore-hostname-annotation":true,
-		"compatibility":"mate","publish-internal-services":true,"publish-host-ip":true,"service-type-filter":"all","domain-filter":"example.com","exclude-domains":"example.com",
-		"zone-id-filter":"zone filter","tls-ca":"tls ca path","tls-client-cert":"tls client cert path","tls-client-cert-key":"tls client cert key path","policy":"sync","registry":"txt",
-		"txt-owner-id":"default","txt-prefix":"custom string","txt-cache-interval":"30s","interval":"30s","once":true,"dry-run":true,"log-format":"text","metrics-address":":7979","log-level":"info"`
-	groups := map[string]string{
-		"aws": `"aws-zone-type":"public","aws-zone-tags":"zone tags","aws-assume-role":"arn:aws:iam::123455567:role/external-dns","aws-batch-change-size":1000,"aws-batch-change-interval":"1s",
-			"aws-evaluate-target-health":true,"no-aws-evaluate-target-health":true,"aws-api-retries":3,"aws-prefer-cname":true`,
-		"azure":   `"azure-config-file":"/etc/kubernetes/azure.json","azure-resource-group":"resource group","azure-subscription-id":"subscription id","azure-user-assigned-identity-client-id":"client id"`,
-		"coredns": `"coredns-prefix":"skydns"`,
-		"rfc2136": `"rfc2136-host":"host.sample.com","rfc2136-zone":"","rfc2136-insecure":false,"rfc2136-tsig-keyname":"tsig key","rfc2136-tsig-secret":"tsig secret",
-			"rfc2136-tsig-secret-alg":"tsig secret alg","rfc2136-tsig-axfr":"axfr","request-timeout":"30s"`,
+func TestTheSidecarOfAWebhook(t *testing.T) {
+	webhook := func(fields string) string {
+		return `{"provider":"webhook","webhook":{"image":"registry.k8s.io/external-dns/webhook:v1"` + fields + `}}`
 	}
-	for provider, group := range groups {
-		t.Run(provider, func(t *testing.T) {
-			w := newShop(t)
-			write, err := w.admit(newRecord, `{"provider":"`+provider+`","external-dns-parameters":{`+group+`,`+general+`}}`)
-			require.NoError(t, err)
-			assert.NotEmpty(t, write.Warnings)
-		})
-	}
+	accepted(t, []acceptance{
+		{reason: "its port is completed", path: newRecord, spec: webhook(``),
+			stored: `{"provider":"webhook","webhook":{"image":"registry.k8s.io/external-dns/webhook:v1","port":8888}}`},
+	})
+	refused(t, []refusal{
+		{reason: "an image that is not allowed", path: newRecord, spec: `{"provider":"webhook","webhook":{"image":"evil.example/webhook:v1"}}`,
+			errors: map[string]string{"/spec/webhook/image": "not allowed"}},
+		{reason: "no image", path: newRecord, spec: `{"provider":"webhook","webhook":{"image":"A B"}}`,
+			errors: map[string]string{"/spec/webhook/image": "no name of an image"}},
+		{reason: "an argument that Kubernetes would change", path: newRecord, spec: webhook(`,"args":["--a","--b=$(C)"]`),
+			errors: map[string]string{"/spec/webhook/args/1": "$("}},
+		{reason: "no variable", path: newRecord, spec: webhook(`,"environment":{"a b":"x"}`),
+			errors: map[string]string{"/spec/webhook/environment/a b": "no name of a variable"}},
+		{reason: "also a credential", path: newRecord,
+			spec:   `{"provider":"webhook","webhook":{"image":"registry.k8s.io/external-dns/webhook:v1","environment":{"A":"1"}},"credentials":[{"environment":"A","value":"x"}]}`,
+			errors: map[string]string{"/spec/webhook/environment/A": "credential"}},
+		{reason: "another provider's", path: newRecord, spec: `{"provider":"coredns","webhook":{"image":"registry.k8s.io/external-dns/webhook:v1"}}`,
+			errors: map[string]string{"/spec/webhook": "belongs to provider webhook, not coredns"}},
+		{reason: "a sidecar and another webhook", path: newRecord,
+			spec:   `{"provider":"webhook","webhook":{"image":"registry.k8s.io/external-dns/webhook:v1"},"external-dns-parameters":{"webhook-provider-url":"http://a:1"}}`,
+			errors: map[string]string{"/spec/external-dns-parameters/webhook-provider-url": "excludes the sidecar"}},
+		{reason: "a secret of a provider that the table does not hold", path: newRecord,
+			spec:   `{"provider":"godaddy","extraArgs":["--godaddy-api-secret=x","--godaddy-api-ttl=600"]}`,
+			errors: map[string]string{"/spec/extraArgs/0": "EXTERNAL_DNS_GODADDY_API_SECRET"}},
+	})
 }
 
 func TestRecordWarnings(t *testing.T) {
@@ -312,6 +320,9 @@ func TestRecordWarnings(t *testing.T) {
 		{"a flag that the version lacks", intent.Record{Provider: "coredns", Version: "v0.20.0", Parameters: map[string]any{"coredns-strictly-owned": true}},
 			"coredns-strictly-owned: works from v0.21.0"},
 		{"a secret in the clear", intent.Record{Provider: "coredns", Environment: map[string]string{"ETCD_PASSWORD": "x"}}, "ETCD_PASSWORD: give a secret as a credential"},
+		{"a webhook that is nowhere", intent.Record{Provider: "webhook"}, "webhook: is missing"},
+		{"Cloudflare without a token", intent.Record{Provider: "cloudflare"}, "CF_API_TOKEN: is not in the environment"},
+		{"azure without its file", intent.Record{Provider: "azure"}, "azure-config-file: no credential gives the file"},
 		{"what cannot work", intent.Record{Provider: "rfc2136", Parameters: map[string]any{"rfc2136-tsig-secret-alg": "hmac-md6"}}, "rfc2136-tsig-secret-alg: "},
 	}
 	admitter := newWorld(t).admitter

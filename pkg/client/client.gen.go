@@ -700,7 +700,8 @@ type DNSUpdateRecordSpec struct {
 	// ExternalDNSParameters Parameters of external-dns by their flag's name, without dashes in front (seed 004).
 	// Unknown ones, those of another provider and those that do not parse as their flag's
 	// kind are refused. Empty text is absent. What has no effect is kept with a warning.
-	// rfc2136-tsig-secret becomes a credential and is write-only.
+	// Secret ones, such as rfc2136-tsig-secret and pdns-api-key, become credentials and are
+	// write-only.
 	//
 	//
 	// Example: {"coredns-prefix":"/skydns/","domain-filter":["lab.example"],"interval":"5s","policy":"sync"}
@@ -720,7 +721,10 @@ type DNSUpdateRecordSpec struct {
 	// PodLabels Labels of external-dns' pod, for cloud identity.
 	PodLabels map[string]string `json:"podLabels,omitempty,omitzero"`
 
-	// Provider A provider of external-dns - coredns, rfc2136, aws, aws-sd, azure, azure-dns, azure-private-dns and the others in its tree (seed 004).
+	// Provider A provider of external-dns. aws, aws-sd, azure, azure-dns, azure-private-dns, coredns
+	// and rfc2136 (seed 004), cloudflare, google, pdns and webhook are known with all of
+	// their parameters; the others in its tree take theirs as extraArgs.
+	//
 	//
 	// Example: coredns
 	Provider string `json:"provider"`
@@ -746,6 +750,11 @@ type DNSUpdateRecordSpec struct {
 	//
 	// Example: v0.22.0
 	Version string `json:"version,omitempty,omitzero"`
+
+	// Webhook The sidecar of provider webhook, a program that speaks to the DNS provider in
+	// external-dns' stead. The record's credentials are its own, but for those that set
+	// flags of external-dns (EXTERNAL_DNS_…).
+	Webhook Webhook `json:"webhook,omitempty,omitzero"`
 }
 
 // Deployment One external-dns of a record.
@@ -1158,7 +1167,8 @@ type ParameterValue = any
 // Parameters Parameters of external-dns by their flag's name, without dashes in front (seed 004).
 // Unknown ones, those of another provider and those that do not parse as their flag's
 // kind are refused. Empty text is absent. What has no effect is kept with a warning.
-// rfc2136-tsig-secret becomes a credential and is write-only.
+// Secret ones, such as rfc2136-tsig-secret and pdns-api-key, become credentials and are
+// write-only.
 //
 // Example: {"coredns-prefix":"/skydns/","domain-filter":["lab.example"],"interval":"5s","policy":"sync"}
 type Parameters map[string]ParameterValue
@@ -1511,6 +1521,27 @@ type Warning struct {
 	//
 	// Example: contour-load-balancer
 	Parameter string `json:"parameter"`
+}
+
+// Webhook The sidecar of provider webhook, a program that speaks to the DNS provider in
+// external-dns' stead. The record's credentials are its own, but for those that set
+// flags of external-dns (EXTERNAL_DNS_…).
+type Webhook struct {
+	// Args Its arguments.
+	Args []string `json:"args,omitempty,omitzero"`
+
+	// Environment Variables of its environment that are no secret.
+	//
+	// Example: {"DOMAIN_FILTER":"lab.example"}
+	Environment map[string]string `json:"environment,omitempty,omitzero"`
+
+	// Image Its image, among those that the server allows.
+	//
+	// Example: registry.example/external-dns-webhook:v1.2.0
+	Image string `json:"image"`
+
+	// Port Where it listens; external-dns asks it at localhost.
+	Port int `json:"port,omitempty,omitzero"`
 }
 
 // ClusterName A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.

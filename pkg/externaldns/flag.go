@@ -63,12 +63,13 @@ type Flag struct {
 	Sample  string // a value that is right
 }
 
-const environmentPrefix = "EXTERNAL_DNS_"
+// EnvironmentPrefix begins the names of variables that set flags.
+const EnvironmentPrefix = "EXTERNAL_DNS_"
 
 // Environment is the variable from which external-dns reads the flag:
 // EXTERNAL_DNS_RFC2136_TSIG_SECRET for rfc2136-tsig-secret.
 func (f Flag) Environment() string {
-	return environmentPrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+	return EnvironmentPrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 }
 
 // Flags lists the table by name. The caller owns the slice, not the slices
@@ -124,7 +125,7 @@ func (t table) predecessor(name string) (Flag, bool) {
 
 // byEnvironment gives the row of the flag that a variable sets.
 func (t table) byEnvironment(variable string) (Flag, bool) {
-	name, ok := strings.CutPrefix(variable, environmentPrefix)
+	name, ok := strings.CutPrefix(variable, EnvironmentPrefix)
 	if !ok {
 		return Flag{}, false
 	}

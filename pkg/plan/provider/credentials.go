@@ -4,25 +4,44 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
 // credentials is what a record's environment and credentials make of a pod.
 type credentials struct {
+	own        surroundings      // of external-dns
+	webhook    surroundings      // of its sidecar
+	volumes    []corev1.Volume   // by name
+	values     map[string]string // keys of our Secret → ids of sealed values
+	references []reference       // by place
+}
+
+// surroundings are what one container gets.
+type surroundings struct {
 	environment []corev1.EnvVar      // by name
 	mounts      []corev1.VolumeMount // by path
-	volumes     []corev1.Volume      // by name
-	values      map[string]string    // keys of our Secret → ids of sealed values
-	references  []reference          // by place
+}
+
+// literals adds variables that are no secret.
+func (s *surroundings) literals(variables map[string]string) {
+	for name, value := range variables {
+		s.environment = append(s.environment, corev1.EnvVar{Name: name, Value: literal(value)})
+	}
+}
+
+func (s *surroundings) sort() {
+	slices.SortFunc(s.environment, func(a, b corev1.EnvVar) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(s.mounts, func(a, b corev1.VolumeMount) int { return cmp.Compare(a.MountPath, b.MountPath) })
 }
 
 // reference is where a credential's value is. Its place is a variable or a path.
@@ -35,12 +54,13 @@ type reference struct {
 func readCredentials(p plan.Provider) (credentials, []intent.Field) {
 	var fields []intent.Field
 	c := credentials{values: map[string]string{}}
-	for _, name := range slices.Sorted(maps.Keys(p.Record.Spec.Environment)) {
-		c.environment = append(c.environment, corev1.EnvVar{Name: name, Value: literal(p.Record.Spec.Environment[name])})
-	}
+	c.own.literals(p.Record.Spec.Environment)
 	taken := map[string]bool{}
 	for name := range p.Record.Spec.Environment {
 		taken[intent.Credential{Environment: name}.Key()] = true
+	}
+	if sidecar := p.Record.Spec.Webhook; sidecar != nil {
+		c.webhook.literals(sidecar.Environment)
 	}
 	for n, credential := range p.Record.Spec.Credentials {
 		if wrong := fault(credential, taken); wrong != "" {
@@ -50,10 +70,10 @@ func readCredentials(p plan.Provider) (credentials, []intent.Field) {
 			continue
 		}
 		taken[credential.Key()] = true
-		c.add(credential, DeploymentName(p.Record.Name, p.Scope))
+		c.add(credential, p)
 	}
-	slices.SortFunc(c.environment, func(a, b corev1.EnvVar) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortFunc(c.mounts, func(a, b corev1.VolumeMount) int { return cmp.Compare(a.MountPath, b.MountPath) })
+	c.own.sort()
+	c.webhook.sort()
 	slices.SortFunc(c.volumes, func(a, b corev1.Volume) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(c.references, func(a, b reference) int { return cmp.Compare(a.place, b.place) })
 	for _, volume := range c.volumes {
@@ -73,8 +93,18 @@ func fault(c intent.Credential, taken map[string]bool) string {
 	return ""
 }
 
+// holder is the container whose credential it is: a sidecar reaches the account
+// of the DNS provider, and external-dns keeps what sets its own flags.
+func (c *credentials) holder(credential intent.Credential, record intent.Record) *surroundings {
+	if record.Webhook == nil || strings.HasPrefix(credential.Environment, externaldns.EnvironmentPrefix) {
+		return &c.own
+	}
+	return &c.webhook
+}
+
 // add puts one credential in place: from the user's Secret, or from ours.
-func (c *credentials) add(credential intent.Credential, ours string) {
+func (c *credentials) add(credential intent.Credential, p plan.Provider) {
+	holder, ours := c.holder(credential, p.Record.Spec), DeploymentName(p.Record.Name, p.Scope)
 	from := reference{place: credential.Key(), secret: ours, key: secretKey(credential), valueRef: credential.ValueRef}
 	if credential.SecretRef != nil {
 		from.secret, from.key, from.valueRef = credential.SecretRef.Name, credential.SecretRef.Key, ""
@@ -83,7 +113,7 @@ func (c *credentials) add(credential intent.Credential, ours string) {
 	}
 	c.references = append(c.references, from)
 	if credential.File == "" {
-		c.environment = append(c.environment, corev1.EnvVar{Name: credential.Environment, ValueFrom: &corev1.EnvVarSource{
+		holder.environment = append(holder.environment, corev1.EnvVar{Name: credential.Environment, ValueFrom: &corev1.EnvVarSource{
 			SecretKeyRef: &corev1.SecretKeySelector{
 				LocalObjectReference: corev1.LocalObjectReference{Name: from.secret}, Key: from.key,
 			},
@@ -94,7 +124,7 @@ func (c *credentials) add(credential intent.Credential, ours string) {
 	if item := (corev1.KeyToPath{Key: from.key, Path: from.key}); !slices.Contains(volume.Secret.Items, item) {
 		volume.Secret.Items = append(volume.Secret.Items, item)
 	}
-	c.mounts = append(c.mounts, corev1.VolumeMount{
+	holder.mounts = append(holder.mounts, corev1.VolumeMount{
 		Name: volume.Name, MountPath: credential.File, SubPath: from.key, ReadOnly: true,
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
 // Annotations of the Deployment and of its pods.
@@ -92,7 +93,7 @@ func (r renderer) pod() corev1.PodSpec {
 			FSGroup:        new(unprivileged),
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
-		Containers: []corev1.Container{r.container()},
+		Containers: r.containers(),
 		Volumes:    r.credentials.volumes,
 	}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(r.Record.Spec.ImagePullSecrets))) {
@@ -101,30 +102,64 @@ func (r renderer) pod() corev1.PodSpec {
 	return pod
 }
 
-func (r renderer) container() corev1.Container {
+// containers are external-dns and, with provider webhook, its sidecar.
+func (r renderer) containers() []corev1.Container {
+	containers := []corev1.Container{r.externalDNS()}
+	if sidecar := r.Record.Spec.Webhook; sidecar != nil {
+		containers = append(containers, r.webhook(*sidecar))
+	}
+	return containers
+}
+
+func (r renderer) externalDNS() corev1.Container {
 	return corev1.Container{
 		Name:            App,
 		Image:           r.Record.Image,
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Args:            literals(r.arguments.args),
-		Env:             r.credentials.environment,
-		VolumeMounts:    r.credentials.mounts,
+		Env:             r.credentials.own.environment,
+		VolumeMounts:    r.credentials.own.mounts,
 		Ports:           []corev1.ContainerPort{{Name: metricsPortName, ContainerPort: r.arguments.metricsPort, Protocol: corev1.ProtocolTCP}},
 		LivenessProbe:   probe(livenessPeriod),
 		ReadinessProbe:  probe(readinessPeriod),
 		// The last words of one that fails are for the status.
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-		SecurityContext: &corev1.SecurityContext{
-			AllowPrivilegeEscalation: new(false),
-			Privileged:               new(false),
-			ReadOnlyRootFilesystem:   new(true),
-			RunAsNonRoot:             new(true),
-			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-		},
-		Resources: corev1.ResourceRequirements{
-			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
-			Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("256Mi")},
-		},
+		SecurityContext:          restricted(),
+		Resources:                modest(),
+	}
+}
+
+// webhook is the sidecar. It is probed by external-dns alone, which does not
+// start without an answer: as a rule it listens on the pod's loopback.
+func (r renderer) webhook(sidecar intent.Webhook) corev1.Container {
+	return corev1.Container{
+		Name:            "webhook",
+		Image:           sidecar.Image,
+		ImagePullPolicy: corev1.PullIfNotPresent,
+		Args:            literals(sidecar.Args),
+		Env:             r.credentials.webhook.environment,
+		VolumeMounts:    r.credentials.webhook.mounts,
+
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+		SecurityContext:          restricted(),
+		Resources:                modest(),
+	}
+}
+
+func restricted() *corev1.SecurityContext {
+	return &corev1.SecurityContext{
+		AllowPrivilegeEscalation: new(false),
+		Privileged:               new(false),
+		ReadOnlyRootFilesystem:   new(true),
+		RunAsNonRoot:             new(true),
+		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+	}
+}
+
+func modest() corev1.ResourceRequirements {
+	return corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
+		Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("256Mi")},
 	}
 }
 

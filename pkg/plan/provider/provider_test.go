@@ -158,21 +158,39 @@ func TestExternalDNSIsHardened(t *testing.T) {
 			continue
 		}
 		pod := deployment(t, p).Spec.Template.Spec
-		require.Len(t, pod.Containers, 1)
-		container := pod.Containers[0]
 		assert.True(t, *pod.SecurityContext.RunAsNonRoot)
 		assert.NotZero(t, *pod.SecurityContext.RunAsUser)
 		assert.Equal(t, corev1.SeccompProfileTypeRuntimeDefault, pod.SecurityContext.SeccompProfile.Type)
-		assert.True(t, *container.SecurityContext.ReadOnlyRootFilesystem)
-		assert.False(t, *container.SecurityContext.AllowPrivilegeEscalation)
-		assert.Equal(t, []corev1.Capability{"ALL"}, container.SecurityContext.Capabilities.Drop)
-		assert.NotEmpty(t, container.Resources.Requests)
-		assert.NotEmpty(t, container.Resources.Limits)
-		assert.Equal(t, "/healthz", container.LivenessProbe.HTTPGet.Path)
-		assert.Equal(t, "/healthz", container.ReadinessProbe.HTTPGet.Path)
+		for _, container := range pod.Containers {
+			assert.True(t, *container.SecurityContext.ReadOnlyRootFilesystem)
+			assert.False(t, *container.SecurityContext.AllowPrivilegeEscalation)
+			assert.Equal(t, []corev1.Capability{"ALL"}, container.SecurityContext.Capabilities.Drop)
+			assert.NotEmpty(t, container.Resources.Requests)
+			assert.NotEmpty(t, container.Resources.Limits)
+		}
+		assert.Equal(t, "/healthz", pod.Containers[0].LivenessProbe.HTTPGet.Path)
+		assert.Equal(t, "/healthz", pod.Containers[0].ReadinessProbe.HTTPGet.Path)
 		assert.NotNil(t, pod.AutomountServiceAccountToken)
 		assert.Equal(t, appsv1.RecreateDeploymentStrategyType, deployment(t, p).Spec.Strategy.Type)
 	}
+}
+
+// TestASidecarAloneHasTheAccount: external-dns keeps what sets its own flags.
+func TestASidecarAloneHasTheAccount(t *testing.T) {
+	containers := deployment(t, load(t, "webhook-sidecar")).Spec.Template.Spec.Containers
+	require.Len(t, containers, 2)
+	names := func(c corev1.Container) []string {
+		var names []string
+		for _, variable := range c.Env {
+			names = append(names, variable.Name)
+		}
+		return names
+	}
+	assert.Equal(t, App, containers[0].Name, "the first container has all arguments of external-dns")
+	assert.Equal(t, []string{"EXTERNAL_DNS_TXT_ENCRYPT_AES_KEY", "HTTPS_PROXY"}, names(containers[0]))
+	assert.Empty(t, containers[0].VolumeMounts)
+	assert.Equal(t, []string{"API_TOKEN", "DOMAIN_FILTER"}, names(containers[1]))
+	assert.Len(t, containers[1].VolumeMounts, 1)
 }
 
 func TestSelectorMatchesPodsWhateverTheUsersLabels(t *testing.T) {

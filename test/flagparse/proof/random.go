@@ -151,4 +151,3 @@ func (c *choices) value(flag externaldns.Flag) any {
 	}
 	return list
 }
-
