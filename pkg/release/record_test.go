@@ -3,6 +3,7 @@ package release_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,6 +76,17 @@ func TestUpgradingSignpostNeverRollsExternalDNS(t *testing.T) {
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
 	require.Contains(t, w.deployment(labOnHub), "external-dns:v0.22.0", "first use comes again")
+}
+
+func TestThePlanOfAnotherVersionTellsWhatItAlters(t *testing.T) {
+	w := newShop(t)
+	w.put(lab, record("lab.example", `,"version":"v0.21.0"`))
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.put(lab, record("lab.example", `,"version":"v0.22.0"`))
+	plan, err := w.service.PlanRecord(t.Context(), lab)
+	require.NoError(t, err)
+	require.Contains(t, strings.Join(plan.Warnings, "\n"), "from external-dns v0.22.0 on, annotations begin with external-dns.kubernetes.io/")
 }
 
 func TestAMirrorHoldsTheDefaultImage(t *testing.T) {

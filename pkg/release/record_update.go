@@ -10,6 +10,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
@@ -181,9 +182,22 @@ func recordView(p *recordProposal, changes []bundle.Change, errs []intent.Field)
 	v.Names = append(v.Names, nameChanges(changes, nil)...)
 	if !p.before.Deployed {
 		v.Warnings = append(v.Warnings, "nothing of the record is deployed: it takes effect at its first use")
+	} else {
+		v.Warnings = append(v.Warnings, upgrade(p.before.Record.Version, p.frozen)...)
 	}
 	v.Token = hex.EncodeToString(hash.Sum(nil)[:16])
 	return v
+}
+
+// upgrade tells in words what another version of external-dns alters.
+func upgrade(before string, record plan.Record) []string {
+	from, errFrom := externaldns.ParseVersion(before)
+	to, errTo := externaldns.ParseVersion(record.Version)
+	if errFrom != nil || errTo != nil {
+		return nil
+	}
+	spec := record.Spec
+	return externaldns.Upgrade(externaldns.Record{Provider: spec.Provider, Parameters: spec.Parameters, Environment: spec.Variables()}, from, to)
 }
 
 func (s *Service) projectOf(ctx context.Context, path intent.Path) (plan.Project, error) {
