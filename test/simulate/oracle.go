@@ -17,6 +17,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/observed"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
@@ -190,6 +191,9 @@ func (o oracle) missing(want bundle.Object) []string {
 	if _, theirs := s.strangers[local]; theirs {
 		return nil
 	}
+	if o.usedAsItIs(s, want.ID) {
+		return nil
+	}
 	have := s.Content(want.ID)
 	if have == nil {
 		return []string{"missing: " + want.ID.String()}
@@ -207,6 +211,17 @@ func (o oracle) missing(want bundle.Object) []string {
 		return []string{fmt.Sprintf("other content: %s\n  has    %s\n  should %s", want.ID, text, raw)}
 	}
 	return nil
+}
+
+// usedAsItIs tells whether an object without our label is used as somebody
+// else's. A definition is never deleted but forgotten, so that one which was
+// ours becomes a stranger's if its label is taken off.
+func (o oracle) usedAsItIs(s *site, id bundle.ID) bool {
+	if id.Kind != "CustomResourceDefinition" || s.Live(id) == nil || s.ours(id) {
+		return false
+	}
+	e, found, err := ledger.New(o.world.kv).Get(context.Background(), id)
+	return err == nil && found && !e.CreatedByUs
 }
 
 // stays tells what of ours may stay though nobody wants it: definitions, and
