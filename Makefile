@@ -19,7 +19,7 @@ TEST_TOOLS := etcd ferretdb coredns external-dns kube-apiserver
 FLAGPARSE := $(patsubst %/go.mod,%,$(wildcard test/flagparse/*/go.mod))
 
 # Directories with Go code that people write.
-SOURCES := $(wildcard api cmd examples internal openapi pkg test)
+SOURCES := $(wildcard api cmd deploy examples internal openapi pkg test)
 
 # How many histories "make soak-simulate" runs.
 SOAK_SEEDS ?= 50000

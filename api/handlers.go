@@ -21,6 +21,8 @@ func (e *edge) handlers() map[string]handler {
 		"terminateDeploymentIntentGroup":   action(e.Lifecycle.Terminate),
 		"getDeploymentIntentGroupStatus":   e.status,
 		"listDeploymentIntentGroupEvents":  e.events,
+
+		"preflightCluster": e.preflight,
 	}
 	for _, r := range resources() {
 		all["create"+r.one] = e.create(r)

@@ -58,6 +58,15 @@ type Lifecycle interface {
 	Users(ctx context.Context, record intent.Path) ([]intent.Use, error)
 }
 
+// Clusters is what can be asked of clusters, and done to them, beyond their
+// documents. Its errors are *intent.Error values; NotFound when the cluster is
+// not registered.
+type Clusters interface {
+	// Preflight tells whether the cluster could be managed, and changes
+	// nothing. That it cannot be reached is an answer.
+	Preflight(ctx context.Context, cluster intent.Path) (intent.Preflight, error)
+}
+
 // Build says which program this is.
 type Build struct {
 	Version string `json:"version"`
@@ -71,6 +80,7 @@ type Options struct {
 	Admitter  Admitter
 	Sealer    Sealer
 	Lifecycle Lifecycle
+	Clusters  Clusters
 
 	Tokens *Tokens // nil: everybody may do everything, as "anonymous"
 
@@ -88,8 +98,8 @@ type Options struct {
 
 // complete checks the options and fills in the defaults.
 func (o Options) complete() (Options, error) {
-	if o.Store == nil || o.Admitter == nil || o.Sealer == nil || o.Lifecycle == nil {
-		return o, errors.New("api: Store, Admitter, Sealer and Lifecycle are required")
+	if o.Store == nil || o.Admitter == nil || o.Sealer == nil || o.Lifecycle == nil || o.Clusters == nil {
+		return o, errors.New("api: Store, Admitter, Sealer, Lifecycle and Clusters are required")
 	}
 	if o.Metrics == nil {
 		o.Metrics = prometheus.NewRegistry()

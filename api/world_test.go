@@ -51,6 +51,7 @@ func newWorld(t *testing.T, changes ...func(*api.Options)) *world {
 		Admitter:  admit.New(store, admit.Rules{}),
 		Sealer:    &sealer{store: store},
 		Lifecycle: w.lifecycle,
+		Clusters:  w.lifecycle,
 		Checks:    map[string]func(context.Context) error{"store": store.Ping},
 		Build:     api.Build{Version: "v0.1.0", Commit: "0a1b2c3d", Go: "go1.26"},
 		Log:       slog.New(slog.DiscardHandler),
@@ -296,4 +297,8 @@ func (l *lifecycle) RecordStatus(ctx context.Context, record intent.Path) (inten
 func (l *lifecycle) Users(ctx context.Context, record intent.Path) ([]intent.Use, error) {
 	list, err := reply[struct{ Items []intent.Use }](ctx, l, record, "useList", "users")
 	return list.Items, err
+}
+
+func (l *lifecycle) Preflight(ctx context.Context, cluster intent.Path) (intent.Preflight, error) {
+	return reply[intent.Preflight](ctx, l, cluster, "preflight", "preflight")
 }

@@ -58,6 +58,24 @@ func groupPath(text string) (intent.Path, error) {
 		"projects/…/composite-apps/…/…/deployment-intent-groups/…", text)
 }
 
+// clusterPath is a cluster's path, written out, as provider/cluster or as
+// provider+cluster.
+func clusterPath(text string) (intent.Path, error) {
+	path, err := cleanPath(strings.Replace(text, "+", "/", 1))
+	if err != nil {
+		return "", usageError{err}
+	}
+	segments := strings.Split(string(path), "/")
+	const short = 2
+	switch {
+	case len(segments) == short && segments[0] != "cluster-providers" && segments[0] != "projects":
+		return intent.Join("cluster-providers", segments[0], "clusters", segments[1]), nil
+	case path.Segment("cluster-providers") != "" && kind(path) == "clusters" && path.Name() != "":
+		return path, nil
+	}
+	return "", usagef("%q is no cluster; write provider/cluster, or cluster-providers/…/clusters/…", text)
+}
+
 // ownerPath is what has a lifecycle: a deployment intent group, or a record by
 // its whole path.
 func ownerPath(text string) (intent.Path, error) {

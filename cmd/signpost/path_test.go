@@ -69,3 +69,16 @@ func TestKindIsTheLastCollection(t *testing.T) {
 		require.Equal(t, want, kind(path), string(path))
 	}
 }
+
+func TestClustersByTheirForms(t *testing.T) {
+	const whole = "cluster-providers/edge/clusters/hub"
+	for _, text := range []string{whole, "/v2/" + whole + "/", "edge/hub", "edge+hub"} {
+		got, err := clusterPath(text)
+		require.NoError(t, err, text)
+		require.Equal(t, intent.Path(whole), got)
+	}
+	for _, text := range []string{"hub", "projects/shop", "cluster-providers/edge", "cluster-providers/edge/clusters", "a/b/c", "a b/c", whole + "/kv-pairs/x"} {
+		_, err := clusterPath(text)
+		require.True(t, isUsage(err), text)
+	}
+}

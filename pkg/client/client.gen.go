@@ -1193,6 +1193,34 @@ type Plan struct {
 	Warnings []string `json:"warnings"`
 }
 
+// Preflight Whether a cluster can be managed.
+type Preflight struct {
+	// Checks What the cluster needs to have or to allow.
+	Checks []PreflightCheck `json:"checks"`
+
+	// Reachable Whether the API server answered, or the directory is there.
+	Reachable bool `json:"reachable"`
+
+	// Version The API server's version; absent where there is none.
+	//
+	// Example: v1.36.3
+	Version string `json:"version,omitempty,omitzero"`
+}
+
+// PreflightCheck One thing that a cluster needs to have or to allow.
+type PreflightCheck struct {
+	// Message Why it is not, and what to do about it.
+	Message string `json:"message"`
+
+	// Name What is checked.
+	//
+	// Example: can create deployments in shop-dns
+	Name string `json:"name"`
+
+	// Ok Whether it is so.
+	Ok bool `json:"ok"`
+}
+
 // Project A tenant.
 type Project struct {
 	// Metadata Names and describes a document.
@@ -2551,6 +2579,13 @@ type ClientInterface interface {
 	// Corresponds with PUT /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/kv-pairs/{kvPairs} (the `PutClusterKVPairs` operationId).
 	PutClusterKVPairs(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, kvPairs KVPairsName, params *PutClusterKVPairsParams, body PutClusterKVPairsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// PreflightCluster Ask a cluster whether it can be managed
+	//
+	// Asks the cluster now, and changes nothing: whether it answers, and whether the kubeconfig's user has each right of deploy/target-cluster/signpost.yaml, in the namespaces of the projects that are allowed on the cluster or use it. A cluster that cannot be reached is an answer, too, given within seconds.
+	//
+	// Corresponds with GET /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/preflight (the `PreflightCluster` operationId).
+	PreflightCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetOpenAPI This document
 	//
 	// The description of every request and response. Needs no token.
@@ -3578,6 +3613,23 @@ func (c *API) PutClusterKVPairsWithBody(ctx context.Context, clusterProvider Clu
 // Corresponds with PUT /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/kv-pairs/{kvPairs} (the `PutClusterKVPairs` operationId).
 func (c *API) PutClusterKVPairs(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, kvPairs KVPairsName, params *PutClusterKVPairsParams, body PutClusterKVPairsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutClusterKVPairsRequest(c.Server, clusterProvider, cluster, kvPairs, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PreflightCluster Ask a cluster whether it can be managed
+//
+// Asks the cluster now, and changes nothing: whether it answers, and whether the kubeconfig's user has each right of deploy/target-cluster/signpost.yaml, in the namespaces of the projects that are allowed on the cluster or use it. A cluster that cannot be reached is an answer, too, given within seconds.
+//
+// Corresponds with GET /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/preflight (the `PreflightCluster` operationId).
+func (c *API) PreflightCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPreflightClusterRequest(c.Server, clusterProvider, cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -6015,6 +6067,47 @@ func NewPutClusterKVPairsRequestWithBody(server string, clusterProvider ClusterP
 			req.Header.Set("If-None-Match", headerParam1)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewPreflightClusterRequest constructs an http.Request for the PreflightCluster method
+func NewPreflightClusterRequest(server string, clusterProvider ClusterProviderName, cluster ClusterName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "clusterProvider", clusterProvider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/cluster-providers/%s/clusters/%s/preflight", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -10374,6 +10467,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/kv-pairs/{kvPairs} (the `PutClusterKVPairs` operationId).
 	PutClusterKVPairsWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, kvPairs KVPairsName, params *PutClusterKVPairsParams, body PutClusterKVPairsJSONRequestBody, reqEditors ...RequestEditorFn) (*PutClusterKVPairsResponse, error)
 
+	// PreflightClusterWithResponse Ask a cluster whether it can be managed
+	//
+	// Asks the cluster now, and changes nothing: whether it answers, and whether the kubeconfig's user has each right of deploy/target-cluster/signpost.yaml, in the namespaces of the projects that are allowed on the cluster or use it. A cluster that cannot be reached is an answer, too, given within seconds.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/preflight (the `PreflightCluster` operationId).
+	PreflightClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*PreflightClusterResponse, error)
+
 	// GetOpenAPIWithResponse This document
 	//
 	// The description of every request and response. Needs no token.
@@ -11555,6 +11657,29 @@ func (r PutClusterKVPairsResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r PutClusterKVPairsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type PreflightClusterResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Preflight
+}
+
+// Status returns HTTPResponse.Status
+func (r PreflightClusterResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PreflightClusterResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -13525,6 +13650,21 @@ func (c *ClientWithResponses) PutClusterKVPairsWithResponse(ctx context.Context,
 	return ParsePutClusterKVPairsResponse(rsp)
 }
 
+// PreflightClusterWithResponse Ask a cluster whether it can be managed
+//
+// Asks the cluster now, and changes nothing: whether it answers, and whether the kubeconfig's user has each right of deploy/target-cluster/signpost.yaml, in the namespaces of the projects that are allowed on the cluster or use it. A cluster that cannot be reached is an answer, too, given within seconds.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/preflight (the `PreflightCluster` operationId).
+func (c *ClientWithResponses) PreflightClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*PreflightClusterResponse, error) {
+	rsp, err := c.PreflightCluster(ctx, clusterProvider, cluster, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePreflightClusterResponse(rsp)
+}
+
 // GetOpenAPIWithResponse This document
 //
 // The description of every request and response. Needs no token.
@@ -15298,6 +15438,32 @@ func ParsePutClusterKVPairsResponse(rsp *http.Response) (*PutClusterKVPairsRespo
 			headers.Location = value
 		}
 		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePreflightClusterResponse parses an HTTP response from a PreflightClusterWithResponse call
+func ParsePreflightClusterResponse(rsp *http.Response) (*PreflightClusterResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PreflightClusterResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Preflight
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	}
 
 	return response, nil

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	appsclient "k8s.io/client-go/kubernetes/typed/apps/v1"
+	accessclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
@@ -43,6 +44,7 @@ type Kubernetes struct {
 	dynamic  dynamic.Interface
 	core     coreclient.CoreV1Interface
 	apps     appsclient.AppsV1Interface
+	access   accessclient.AuthorizationV1Interface
 	kinds    *catalogue
 }
 
@@ -71,6 +73,9 @@ func NewKubernetes(config *rest.Config, options Options) (*Kubernetes, error) {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
 	if k.apps, err = appsclient.NewForConfigAndClient(config, client); err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	if k.access, err = accessclient.NewForConfigAndClient(config, client); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
 	bounded := &http.Client{Transport: client.Transport, Timeout: RequestDeadline}

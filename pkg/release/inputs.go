@@ -273,3 +273,8 @@ func ParseCluster(name string) (ref intent.ClusterRef, ok bool) {
 	provider, cluster, _ := strings.Cut(name, "+")
 	return intent.ClusterRef{ClusterProvider: provider, Cluster: cluster}, provider != "" && cluster != "" && !strings.Contains(cluster, "+")
 }
+
+// ClusterOf names the cluster of a document's path.
+func ClusterOf(path intent.Path) intent.ClusterRef {
+	return intent.ClusterRef{ClusterProvider: path.Segment("cluster-providers"), Cluster: path.Segment("clusters")}
+}

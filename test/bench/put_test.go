@@ -85,7 +85,7 @@ func newRecords(b *testing.B, documents intent.Store, service *release.Service) 
 func (r *records) validating(b *testing.B) http.Handler {
 	b.Helper()
 	handler, err := api.New(api.Options{
-		Store: r.documents, Admitter: r.admitter, Sealer: noSecrets{}, Lifecycle: r.lifecycle,
+		Store: r.documents, Admitter: r.admitter, Sealer: noSecrets{}, Lifecycle: r.lifecycle, Clusters: struct{ api.Clusters }{},
 		Log: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(b, err)

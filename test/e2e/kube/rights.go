@@ -2,13 +2,12 @@ package kube
 
 import (
 	"context"
-	_ "embed" // for the manifest
+
+	targetcluster "github.com/signpost-dns/signpost/deploy/target-cluster"
 )
 
-//go:embed manifests/signpost.yaml
-var signpostRights string
-
-// GrantSignpost gives the user signpost its rights.
+// GrantSignpost gives the user Signpost its rights, by the manifest that
+// people apply.
 func (s *Server) GrantSignpost(ctx context.Context) error {
-	return s.Apply(ctx, signpostRights)
+	return s.Apply(ctx, targetcluster.Manifest())
 }

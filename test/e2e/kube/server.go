@@ -18,14 +18,15 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	targetcluster "github.com/signpost-dns/signpost/deploy/target-cluster"
 	"github.com/signpost-dns/signpost/test/e2e/process"
 	"github.com/signpost-dns/signpost/test/tools"
 )
 
 // The users that every server knows.
 const (
-	Admin    = "admin"    // may do everything
-	Signpost = "signpost" // may do what manifests/signpost.yaml says
+	Admin    = "admin"            // may do everything
+	Signpost = targetcluster.User // may do what deploy/target-cluster/signpost.yaml says
 )
 
 // requestTimeout bounds every request of the harness: a server that is stopped
@@ -117,7 +118,7 @@ func (s *Server) writeIdentity() error {
 		s.file("serving.key"):  serving.key,
 		s.file("accounts.key"): accounts,
 		s.file("tokens.csv"): []byte(s.tokens[Admin] + ",admin,1,system:masters\n" +
-			s.tokens[Signpost] + ",signpost,2\n"),
+			s.tokens[Signpost] + "," + Signpost + ",2\n"),
 		s.file("audit-policy.yaml"): []byte(auditPolicy),
 	})
 }

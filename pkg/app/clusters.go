@@ -1,0 +1,89 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/release"
+)
+
+// clusters is what the edge asks for about clusters as such.
+type clusters struct {
+	connections *connections
+}
+
+// Preflight asks a cluster whether Signpost could manage it. A cluster that
+// cannot be reached is no error, but an answer.
+func (c clusters) Preflight(ctx context.Context, path intent.Path) (intent.Preflight, error) {
+	name := clusterName(path)
+	spec, _, err := c.connections.read(ctx, name)
+	if err != nil {
+		return intent.Preflight{}, err
+	}
+	switch {
+	case spec.Directory != "":
+		target, err := cluster.NewDirectory(c.connections.root, spec.Directory, c.connections.options)
+		if err != nil {
+			return refused("has its directory", err), nil
+		}
+		defer target.Close()
+		return target.Preflight(ctx), nil
+	case spec.KubeconfigRef == "":
+		return intent.Preflight{Checks: []intent.Check{{
+			Name: "has a kubeconfig or a directory", Message: "it is inventory only: set /spec/kubeconfig or /spec/directory for Signpost to push to it",
+		}}}, nil
+	}
+	target, err := c.connections.kubernetes(ctx, name, spec)
+	if err != nil {
+		return refused("has a kubeconfig that can be used", err), nil
+	}
+	defer target.Close()
+	namespaces, err := c.namespaces(ctx, path, spec)
+	if err != nil {
+		return intent.Preflight{}, err
+	}
+	return target.Preflight(ctx, namespaces), nil
+}
+
+func refused(check string, err error) intent.Preflight {
+	return intent.Preflight{Checks: []intent.Check{{Name: check, Message: err.Error()}}}
+}
+
+// namespaces are those of the projects that are named as allowed on the
+// cluster, else of those that use it: Signpost's own objects go there.
+func (c clusters) namespaces(ctx context.Context, path intent.Path, spec intent.Cluster) ([]string, error) {
+	projects := slices.Clone(spec.Projects)
+	if len(projects) == 0 {
+		users, err := c.connections.documents.Referrers(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		for _, user := range users {
+			projects = append(projects, user.Segment("projects"))
+		}
+	}
+	var namespaces []string
+	slices.Sort(projects)
+	for _, project := range slices.Compact(projects) {
+		doc, err := c.connections.documents.Get(ctx, intent.Join("projects", project))
+		if project == "" || intent.CodeOf(err) == intent.NotFound {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		resource, err := intent.Of[intent.Project](doc)
+		if err != nil {
+			return nil, err
+		}
+		namespaces = append(namespaces, resource.Spec.Namespace)
+	}
+	return namespaces, nil
+}
+
+// clusterName is the cluster of a document's path, as one word.
+func clusterName(path intent.Path) string {
+	return release.ClusterOf(path).String()
+}

@@ -1,0 +1,71 @@
+package app
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/store/etcd"
+)
+
+const hub intent.Path = "cluster-providers/edge/clusters/hub"
+
+// registered is a world in which cluster hub has this spec.
+func registered(t *testing.T, spec intent.Cluster) (clusters, intent.Store) {
+	documents := etcd.New(kvtest.NewFake())
+	config := fits()
+	config.DataDir = t.TempDir()
+	put(t, documents, hub, spec)
+	return clusters{newConnections(config, "inst-1", documents, nil)}, documents
+}
+
+func put(t *testing.T, documents intent.Store, path intent.Path, spec any, refs ...intent.Path) {
+	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"name": path.Name()}, "spec": spec})
+	require.NoError(t, err)
+	_, err = documents.Put(t.Context(), intent.Write{Path: path, Body: body, Refs: refs})
+	require.NoError(t, err)
+}
+
+func TestPreflightOfAnInventoryOnlyClusterSaysWhatToSet(t *testing.T) {
+	c, _ := registered(t, intent.Cluster{})
+	p, err := c.Preflight(t.Context(), hub)
+	require.NoError(t, err)
+	require.False(t, p.Reachable)
+	require.Len(t, p.Checks, 1)
+	require.False(t, p.Checks[0].OK)
+	require.Contains(t, p.Checks[0].Message, "/spec/kubeconfig")
+}
+
+func TestPreflightOfADirectoryCluster(t *testing.T) {
+	c, _ := registered(t, intent.Cluster{Directory: "gitops"})
+	p, err := c.Preflight(t.Context(), hub)
+	require.NoError(t, err)
+	require.True(t, p.Reachable)
+	require.Len(t, p.Checks, 2)
+}
+
+func TestPreflightOfWhatIsNotRegistered(t *testing.T) {
+	c, _ := registered(t, intent.Cluster{})
+	_, err := c.Preflight(t.Context(), "cluster-providers/edge/clusters/other")
+	require.Equal(t, intent.NotFound, intent.CodeOf(err))
+}
+
+// TestPreflightLooksAtTheNamespacesOfProjects: of those that are named as
+// allowed, else of those that use the cluster.
+func TestPreflightLooksAtTheNamespacesOfProjects(t *testing.T) {
+	c, documents := registered(t, intent.Cluster{})
+	for _, project := range []string{"shop", "bakery"} {
+		put(t, documents, intent.Join("projects", project), intent.Project{Namespace: project + "-dns"})
+	}
+	put(t, documents, "projects/shop/logical-clouds/eu", intent.LogicalCloud{}, "projects/shop")
+	put(t, documents, "projects/shop/logical-clouds/eu/cluster-references/hub", intent.ClusterRef{}, hub)
+	used, err := c.namespaces(t.Context(), hub, intent.Cluster{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"shop-dns"}, used)
+	allowed, err := c.namespaces(t.Context(), hub, intent.Cluster{Projects: []string{"shop", "bakery", "gone"}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"bakery-dns", "shop-dns"}, allowed)
+}

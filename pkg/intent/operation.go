@@ -1,0 +1,15 @@
+package intent
+
+// Preflight tells whether Signpost could manage a cluster as it is now.
+type Preflight struct {
+	Reachable bool    `json:"reachable"`
+	Version   string  `json:"version,omitempty"` // of the API server, empty where there is none
+	Checks    []Check `json:"checks"`
+}
+
+// Check is one thing that a cluster needs to have or to allow.
+type Check struct {
+	Name    string `json:"name"` // as in "can create deployments in shop-dns"
+	OK      bool   `json:"ok"`
+	Message string `json:"message"` // why not, or what to do about it
+}

@@ -1,0 +1,66 @@
+package cluster_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/test/e2e/kube"
+	"github.com/signpost-dns/signpost/test/e2e/wait"
+)
+
+// TestTheManifestIsEnoughForThePreflightAndEachOfItsRulesIsNeeded: with the
+// manifest that people apply every check passes, and without any one of its
+// rules some check fails.
+func TestTheManifestIsEnoughForThePreflightAndEachOfItsRulesIsNeeded(t *testing.T) {
+	server := start(t)
+	require.NoError(t, server.GrantSignpost(t.Context()))
+	raw, err := server.Kubeconfig(kube.Signpost)
+	require.NoError(t, err)
+	config, err := clientcmd.RESTConfigFromKubeConfig(raw)
+	require.NoError(t, err)
+	target, err := cluster.NewKubernetes(config, cluster.Options{Installation: installation, Version: "test"})
+	require.NoError(t, err)
+	t.Cleanup(target.Close)
+	passes := func(want bool) func() error {
+		return func() error {
+			return allPass(target.Preflight(t.Context(), []string{"shop-dns"}), want)
+		}
+	}
+	wait.For(t, patience, "all checks to pass", passes(true))
+
+	roles := server.Client.RbacV1().ClusterRoles()
+	for _, name := range []string{"signpost", "signpost-namespaces", "signpost-apps", "signpost-record-options"} {
+		role, err := roles.Get(t.Context(), name, metav1.GetOptions{})
+		require.NoError(t, err)
+		rules := role.Rules
+		for n := range rules {
+			role.Rules = append(append([]rbacv1.PolicyRule{}, rules[:n]...), rules[n+1:]...)
+			role, err = roles.Update(t.Context(), role, metav1.UpdateOptions{})
+			require.NoError(t, err)
+			wait.For(t, patience, "a check to fail without "+rules[n].String(), passes(false))
+		}
+		role.Rules = rules
+		_, err = roles.Update(t.Context(), role, metav1.UpdateOptions{})
+		require.NoError(t, err)
+		wait.For(t, patience, "all checks to pass again", passes(true))
+	}
+}
+
+// allPass expects that all checks pass, or that some do not.
+func allPass(p intent.Preflight, want bool) error {
+	passed := p.Reachable
+	for _, c := range p.Checks {
+		passed = passed && c.OK
+	}
+	if passed != want {
+		return fmt.Errorf("the preflight is %+v", p)
+	}
+	return nil
+}
