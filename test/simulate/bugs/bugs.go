@@ -111,7 +111,7 @@ func inSync() []Bug {
 	}
 }
 
-// found are bugs that were real, and that the simulator found.
+// found are bugs that were real, which the simulator found first.
 func found() []Bug {
 	return []Bug{
 		{
@@ -120,20 +120,6 @@ func found() []Bug {
 			Text:        "		return fmt.Errorf(\"%w: %w\", ErrLost, err)",
 			Replacement: "		return fmt.Errorf(\"unknown outcome: %w\", err)",
 			Invariants:  []string{"I3", "I5", "I7", "I10"},
-		},
-		{
-			// Letting go of a cluster is tried once.
-			Name: "kept cluster", File: "pkg/syncer/term.go",
-			Text:        "	t.letGo(ctx, mine)\n",
-			Replacement: "",
-			Invariants:  []string{"I3", "I5", "I7", "I10"},
-		},
-		{
-			// Who has stood still for longer than its lease goes on where it was.
-			Name: "request of old", File: "pkg/syncer/execute.go",
-			Text:        "if err := t.ledger.Own(ctx, t.fence); err != nil {",
-			Replacement: "if err := t.ledger.Own(ctx, t.fence); err != nil && left == 0 {",
-			Invariants:  []string{"I5", "I7"},
 		},
 	}
 }
