@@ -34,6 +34,9 @@ func (s *KV) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (bool, i
 	if size > maxRequest {
 		return false, 0, failure(what, rpctypes.ErrRequestTooLarge)
 	}
+	if err := ctx.Err(); err != nil { // the server in this process might not notice
+		return false, 0, failure(what, err)
+	}
 	compares := make([]clientv3.Cmp, len(when))
 	for i, c := range when {
 		compares[i] = compareOf(c)
