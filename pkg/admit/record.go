@@ -52,7 +52,7 @@ func (r *review) parameters(in *intent.Record) {
 	for _, f := range findings {
 		place := at + pointer(f.Pointer)
 		if f.Pointer == "" {
-			place = pointer(spec).key(f.Parameter)
+			place = spec.key(f.Parameter)
 		}
 		r.refusef(place, "%s", f.Detail)
 	}

@@ -11,7 +11,7 @@ import (
 
 // webhook checks the sidecar of a record and completes its port.
 func (a *Admitter) webhook(r *review, in *intent.Record) {
-	const at, usualPort = pointer(spec + "/webhook"), 8888
+	const at, usualPort = spec + "/webhook", 8888
 	if in.Webhook == nil {
 		return
 	}

@@ -67,7 +67,7 @@ func (o Options) extraDetail(flag *Flag, argument string, seen bool) string {
 		return fmt.Sprintf("is a boolean; write --%s or --no-%s", flag.Name, flag.Name)
 	case flag.Kind != Bool && text == "":
 		return fmt.Sprintf("has no value; write --%s=…", flag.Name)
-	case seen && !(flag.List && o.Version >= flag.ListSince):
+	case seen && (!flag.List || o.Version < flag.ListSince):
 		return "is set already, and external-dns takes it once; set the parameter " + flag.Name
 	case flag.Kind == Bool:
 		return ""

@@ -13,8 +13,9 @@ import (
 
 // Fuzz feeds random records to a version, made of the fuzzer's bytes.
 func Fuzz(f *testing.F, version externaldns.Version) {
+	const corpus = 50
 	f.Add([]byte{})
-	for seed := range uint64(50) {
+	for seed := range uint64(corpus) {
 		f.Add(randomBytes(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { prover{version}.holds(t, &choices{data}) })
@@ -102,10 +103,14 @@ func (c *choices) below(n int) int {
 	return int(next) % n
 }
 
+// rarely is true one time in four.
+func (c *choices) rarely() bool { return c.below(4) == 3 } //nolint:mnd // as the comment says
+
 func pick[T any](c *choices, list []T) T { return list[c.below(len(list))] }
 
 // record draws a provider with parameters, and extra arguments.
 func (c *choices) record() (externaldns.Record, []string) {
+	const parameters = 8 // fewer than that
 	record := working(pick(c, externaldns.Providers()))
 	record.AllowUnownedDeletion = c.below(2) == 1
 	var rows []externaldns.Flag
@@ -114,10 +119,10 @@ func (c *choices) record() (externaldns.Record, []string) {
 			rows = append(rows, flag)
 		}
 	}
-	for range c.below(8) {
+	for range c.below(parameters) {
 		flag := pick(c, rows)
 		name := flag.Name
-		if flag.Kind == externaldns.Bool && c.below(4) == 1 {
+		if flag.Kind == externaldns.Bool && c.rarely() {
 			name = "no-" + name
 		}
 		record.Parameters[name] = c.value(flag)
@@ -132,20 +137,21 @@ func (c *choices) record() (externaldns.Record, []string) {
 
 // value draws a right value more often than an odd one, and lists of them.
 func (c *choices) value(flag externaldns.Flag) any {
+	const items = 4 // fewer than that
 	odd := []any{
 		"", " ", "axfr", "two words", "a,b", "-1", "0", "1e3", "--source=service", "$(HOME)", "@/etc/passwd", "=", "'\"", "münchen.example",
 		true, false, 0.0, 1.0, 5.5, -3.0, nil, "true", "1h1m1s", "*.example", ".example", "%{record_type}-", "{{.Name}}", "10.0.0.0/8", ":8888",
 	}
 	one := func() any {
-		if c.below(4) == 3 {
+		if c.rarely() {
 			return pick(c, odd)
 		}
 		return pick(c, samples(flag))
 	}
-	if c.below(4) != 3 {
+	if !c.rarely() {
 		return one()
 	}
-	list := make([]any, c.below(4))
+	list := make([]any, c.below(items))
 	for i := range list {
 		list[i] = one()
 	}
