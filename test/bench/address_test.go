@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/signpost-dns/signpost/test/bench/compare"
 	"github.com/signpost-dns/signpost/test/e2e/fixture"
 	"github.com/signpost-dns/signpost/test/e2e/kube"
 )
@@ -51,10 +52,10 @@ func BenchmarkAddressToEndpoint(b *testing.B) {
 		address = address.Next()
 		return address.String()
 	}
-	times := compare(b, time.Millisecond,
-		contender{name: "signpost", turn: func(b *testing.B) time.Duration { return published.follow(b, next()) }},
-		contender{name: "floor", turn: func(b *testing.B) time.Duration { return floor.follow(b, next()) }})
-	b.ReportMetric(times[0].ratio(times[1]), "signpost/floor")
+	times := compare.Run(b, time.Millisecond,
+		compare.Contender{Name: "signpost", Turn: func(b *testing.B) time.Duration { return published.follow(b, next()) }},
+		compare.Contender{Name: "floor", Turn: func(b *testing.B) time.Duration { return floor.follow(b, next()) }})
+	b.ReportMetric(times[0].Ratio(times[1]), "signpost/floor")
 }
 
 // pair is a load balancer and the DNSEndpoint that follows it.

@@ -16,6 +16,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/kv/etcd"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/test/bench/compare"
 	etcdserver "github.com/signpost-dns/signpost/test/e2e/etcd"
 	"github.com/signpost-dns/signpost/test/e2e/process"
 )
@@ -50,11 +51,11 @@ func compareCommits(b *testing.B, store *counted) {
 		}
 	}
 	commit(b)
-	times := compare(b, time.Millisecond,
-		contender{name: "commit", before: sweep, turn: stopwatch(commit)},
-		contender{name: "sweep", before: commit, turn: stopwatch(sweep)},
-		contender{name: "puts", turn: stopwatch(put)})
-	b.ReportMetric(times[2].ratio(times[0]), "puts/commit")
+	times := compare.Run(b, time.Millisecond,
+		compare.Contender{Name: "commit", Before: sweep, Turn: stopwatch(commit)},
+		compare.Contender{Name: "sweep", Before: commit, Turn: stopwatch(sweep)},
+		compare.Contender{Name: "puts", Turn: stopwatch(put)})
+	b.ReportMetric(times[2].Ratio(times[0]), "puts/commit")
 	b.ReportMetric(store.requestsOf(b, commit), "commit-requests")
 	b.ReportMetric(store.requestsOf(b, put), "puts-requests")
 }

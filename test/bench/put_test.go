@@ -27,6 +27,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/status"
 	"github.com/signpost-dns/signpost/pkg/store/etcd"
+	"github.com/signpost-dns/signpost/test/bench/compare"
 )
 
 // BenchmarkValidatedPut changes a record by PUT through the API, beside a
@@ -51,16 +52,16 @@ func BenchmarkValidatedPut(b *testing.B) {
 func comparePuts(b *testing.B, r *records, clean func()) {
 	names := []string{"api", "bare", "stock"}
 	handlers := []http.Handler{r.validating(b), r.trusting(), stock(b, r.trusting())}
-	contenders := make([]contender, len(handlers))
+	contenders := make([]compare.Contender, len(handlers))
 	for n, handler := range handlers {
-		contenders[n] = contender{name: names[n], turn: func(b *testing.B) time.Duration {
+		contenders[n] = compare.Contender{Name: names[n], Turn: func(b *testing.B) time.Duration {
 			clean()
 			return r.put(b, handler, r.request(b))
 		}}
 	}
-	times := compare(b, time.Microsecond, contenders...)
-	b.ReportMetric(times[0].ratio(times[1]), "api/bare")
-	b.ReportMetric(times[2].ratio(times[0]), "stock/api")
+	times := compare.Run(b, time.Microsecond, contenders...)
+	b.ReportMetric(times[0].Ratio(times[1]), "api/bare")
+	b.ReportMetric(times[2].Ratio(times[0]), "stock/api")
 	for n, handler := range handlers {
 		b.ReportMetric(r.allocations(b, handler), names[n]+"-allocs")
 	}
