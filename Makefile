@@ -76,13 +76,13 @@ lint-openapi: ## Lint openapi/openapi.yaml; a warning fails
 .PHONY: lint
 lint: lint-openapi ## Lint openapi.yaml and all modules
 	@linter=$(call tool,golangci-lint); failed=0; \
-	for module in . test $(FLAGPARSE); do \
+	for module in . test test/ssa $(FLAGPARSE); do \
 		echo "lint $$module"; (cd $$module && "$$linter" run ./...) || failed=1; \
 	done; exit $$failed
 
 .PHONY: tidy-check
 tidy-check: ## Fail if a go.mod or go.sum is not tidy
-	@for module in . test $(FLAGPARSE); do (cd $$module && $(GO) mod tidy -diff) || exit 1; done
+	@for module in . test test/ssa $(FLAGPARSE); do (cd $$module && $(GO) mod tidy -diff) || exit 1; done
 
 ##@ Tests
 
@@ -115,6 +115,7 @@ test-unit: ## Test the product's module with the race detector
 .PHONY: test-real
 test-real: tools ## Test against real servers: stores, end-to-end stories
 	cd test && $(GO) test -count=1 -p 1 -timeout 45m $(TEST_FLAGS) ./...
+	cd test/ssa && $(GO) test -count=1 $(TEST_FLAGS) ./...
 
 .PHONY: test-e2e
 test-e2e: tools ## Test the end-to-end stories alone
@@ -156,3 +157,4 @@ test-typescript: build ## Test the TypeScript client against a server, where Nod
 bench: ## Run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem $(TEST_FLAGS) ./...
 	cd test && $(GO) test -run '^$$' -bench . -benchmem -p 1 -timeout 45m $(TEST_FLAGS) ./...
+	cd test/ssa && $(GO) test -run '^$$' -bench . -benchmem -timeout 45m $(TEST_FLAGS) ./...
