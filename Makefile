@@ -36,11 +36,20 @@ help: ## Say what can be made
 ##@ Program
 
 .PHONY: build
-build: ## Build bin/signpost
-	CGO_ENABLED=0 $(GO) build $(BUILD_FLAGS) -o bin/ ./cmd/...
+build: build-signpost build-signpost-dns ## Build bin/signpost and bin/signpost-dns
+
+.PHONY: build-signpost
+build-signpost:
+	CGO_ENABLED=0 $(GO) build $(BUILD_FLAGS) -o bin/ ./cmd/signpost
+
+# CoreDNS with all its plugins, from a module of its own: it takes minutes the
+# first time.
+.PHONY: build-signpost-dns
+build-signpost-dns:
+	cd cmd/signpost-dns && CGO_ENABLED=0 $(GO) build $(BUILD_FLAGS) -o ../../bin/ .
 
 .PHONY: run
-run: build ## Serve on 127.0.0.1:9018 with the quickstart applied, until Ctrl-C
+run: build-signpost ## Serve on 127.0.0.1:9018 with the quickstart applied, until Ctrl-C
 	@examples/quickstart/run.sh bin/signpost
 
 .PHONY: clean
@@ -76,13 +85,13 @@ lint-openapi: ## Lint openapi/openapi.yaml; a warning fails
 .PHONY: lint
 lint: lint-openapi ## Lint openapi.yaml and all modules
 	@linter=$(call tool,golangci-lint); failed=0; \
-	for module in . test test/ssa $(FLAGPARSE); do \
+	for module in . cmd/signpost-dns test test/ssa $(FLAGPARSE); do \
 		echo "lint $$module"; (cd $$module && "$$linter" run ./...) || failed=1; \
 	done; exit $$failed
 
 .PHONY: tidy-check
 tidy-check: ## Fail if a go.mod or go.sum is not tidy
-	@for module in . test test/ssa $(FLAGPARSE); do (cd $$module && $(GO) mod tidy -diff) || exit 1; done
+	@for module in . cmd/signpost-dns test test/ssa $(FLAGPARSE); do (cd $$module && $(GO) mod tidy -diff) || exit 1; done
 
 ##@ Tests
 
@@ -94,7 +103,7 @@ check: fmt-check lint test-unit ## The fast loop: format, lint, unit tests with 
 .PHONY: test
 test: ## Run all tests on real parts (the first time it builds them)
 	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; failed=0; \
-	for group in tools test-unit test-real test-flagparse test-typescript test-bugs; do \
+	for group in tools test-unit test-dns test-real test-flagparse test-typescript test-bugs; do \
 		echo "==> $$group"; \
 		$(MAKE) $$group 2>&1 | tee -a "$$log" || failed=1; \
 	done; \
@@ -144,6 +153,10 @@ test-bugs: ## Test that the simulator finds ten known bugs, put in by overlays
 .PHONY: soak-simulate
 soak-simulate: ## Run simulated histories beyond those of CI, SOAK_SEEDS of them
 	cd test && $(GO) test -count=1 -timeout 0 $(TEST_FLAGS) ./simulate -run 'TestSeeds$$' -first=2001 -seeds=$(SOAK_SEEDS)
+
+.PHONY: test-dns
+test-dns: ## Test signpost-dns, which is CoreDNS and what belongs to it
+	cd cmd/signpost-dns && $(GO) test $(TEST_FLAGS) ./...
 
 .PHONY: test-flagparse
 test-flagparse: ## Test arguments against external-dns' own parsers

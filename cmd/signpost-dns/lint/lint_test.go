@@ -1,0 +1,149 @@
+package lint_test
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	_ "github.com/coredns/coredns/core/plugin" // what there is to set up
+
+	"github.com/signpost-dns/signpost/cmd/signpost-dns/lint"
+	"github.com/signpost-dns/signpost/pkg/corefile"
+)
+
+func TestCheckSaysEverythingAtOnceWithItsLine(t *testing.T) {
+	require.Equal(t, []lint.Finding{
+		{Line: 3, Severity: lint.Error, Message: `there is no plugin "policy"`},
+		{Line: 9, Severity: lint.Error, Message: "plugin/kubernetes: unknown property 'upstream'"},
+		{Line: 12, Severity: lint.Error, Message: "plugin/forward: unknown policy 'wrong'"},
+		{Line: 14, Severity: lint.Error, Message: "plugin/cache: cache TTL can not be zero or negative: 0"},
+		{Line: 16, Severity: lint.Error, Message: "foo.com.:5353 is served by another block already"},
+	}, lint.Check(`foo.com:5353 {
+    forward . 1.2.3.4 5.6.7.8:5353
+    policy round_robin
+}
+.:5353 {
+    errors
+    kubernetes cluster.local in-addr.arpa ip6.arpa {
+        pods insecure
+        upstream
+    }
+    forward . /etc/resolv.conf {
+        policy wrong
+    }
+    cache 0
+}
+FOO.com.:5353 {
+    forward . 1.1.1.1
+}
+`))
+}
+
+func TestCheckFindsNothingWrongWithWhatIsRight(t *testing.T) {
+	for _, right := range []string{
+		".:53 {\n forward . /etc/resolv.conf\n}",
+		"# a comment about import and {$HOME}\n. {\n errors\n}",
+		"foo.com:53 bar.com:53 {\n forward . 1.1.1.1 [2001:db8::1]:53 tls://9.9.9.9\n}",
+		".:53 {\n kubernetes cluster.local\n prometheus :9153\n health\n ready\n loop\n reload\n}",
+		".:53 {\n etcd example.org {\n path /skydns\n endpoint http://localhost:1\n }\n}",
+		"a.com {\n view one {\n expr client_ip() == '1.2.3.4'\n }\n whoami\n}\na.com {\n whoami\n}",
+	} {
+		require.Empty(t, lint.Check(right), right)
+	}
+}
+
+func TestCheckRefusesToReadAnythingElse(t *testing.T) {
+	for _, one := range []struct {
+		reason, corefile string
+		line             int
+		message          string
+	}{
+		{"another file", ".:53 {\n import /etc/passwd\n}", 2, "import reads another file"},
+		{"another file, quoted", ".:53 {\n \"import\" x\n}", 2, "import reads another file"},
+		{"a snippet too", "import snippet\n", 1, "import reads another file"},
+		{"the environment", ".:53 {\n forward . {$UPSTREAM}\n}", 2, "{$UPSTREAM} would be read from the environment"},
+		{"the environment, as on Windows", "{%HOME%}:53 {\n}", 1, "{%HOME%} would be read from the environment"},
+	} {
+		findings := lint.Check(one.corefile)
+		require.Len(t, findings, 1, one.reason)
+		require.Equal(t, one.line, findings[0].Line, one.reason)
+		require.Equal(t, lint.Error, findings[0].Severity, one.reason)
+		require.Contains(t, findings[0].Message, one.message, one.reason)
+	}
+}
+
+func TestCheckWarnsOfWhatCannotBeKnownHere(t *testing.T) {
+	for _, one := range []struct{ reason, corefile, message string }{
+		{"a zone file", ".:53 {\n file db.example\n}", "reads files of the container"},
+		{"a list of nameservers", ".:53 {\n forward . /etc/other.conf\n}", "names /etc/other.conf"},
+		{"an upstream by name", ".:53 {\n forward . dns.example.org\n}", "names dns.example.org"},
+		{"a cloud", ".:53 {\n route53 example.org.:Z1Z2Z3Z4DZ5Z6Z7\n}", "asks a service elsewhere"},
+		{"no plugin at all", "example.org {\n}", "every query is refused"},
+	} {
+		findings := lint.Check(one.corefile)
+		require.Len(t, findings, 1, one.reason)
+		require.Equal(t, lint.Warning, findings[0].Severity, one.reason)
+		require.Contains(t, findings[0].Message, one.message, one.reason)
+	}
+}
+
+func TestCheckOfWhatIsNoCorefile(t *testing.T) {
+	for _, one := range []struct{ reason, corefile, message string }{
+		{"empty", " \n", "it is empty"},
+		{"too large", strings.Repeat("#", lint.MaxBytes+1), "it is larger than 1048576 bytes"},
+		{"no end", ".:53 {\n errors\n", "Unexpected token 'errors', expecting '}'"},
+		{"too many upstreams", ".:53 {\n forward . " + many(16) + "\n}", "more than 15"},
+	} {
+		findings := lint.Check(one.corefile)
+		require.NotEmpty(t, findings, one.reason)
+		require.Equal(t, lint.Error, findings[0].Severity, one.reason)
+		require.Contains(t, findings[0].Message, one.message, one.reason)
+	}
+}
+
+func many(n byte) string {
+	var addresses []string
+	for i := range n {
+		addresses = append(addresses, netip.AddrFrom4([4]byte{10, 0, 0, i}).String())
+	}
+	return strings.Join(addresses, " ")
+}
+
+// What the builder writes, CoreDNS takes.
+func FuzzWhatIsBuiltIsRight(f *testing.F) {
+	f.Add("foo.com", []byte{1, 2, 3, 4}, uint16(53), byte(0), true, int64(0))
+	f.Add("a-b.example", []byte{0x20, 1, 13, 184, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, uint16(853), byte(2), false, int64(30))
+	f.Fuzz(func(t *testing.T, zone string, address []byte, port uint16, policy byte, secure bool, ttl int64) {
+		upstream, ok := netip.AddrFromSlice(address)
+		if !ok || port == 0 || !canonical(zone) || ttl < 0 || ttl > 1<<31 {
+			return
+		}
+		forward := corefile.Forward{
+			Upstreams: []netip.AddrPort{netip.AddrPortFrom(upstream.Unmap(), port)},
+			Policy:    []corefile.Policy{corefile.Random, corefile.RoundRobin, corefile.Sequential}[policy%3],
+			ForceTCP:  !secure,
+		}
+		if secure {
+			forward.TLS = &corefile.TLS{ServerName: "dns." + zone}
+		}
+		text, err := corefile.Build(corefile.Config{Servers: []corefile.Server{{Name: "one", Zones: []string{zone}, Forward: forward}}})
+		require.NoError(t, err)
+		require.Empty(t, lint.Check(text), text)
+	})
+}
+
+// canonical tells a host name as the API lets it through.
+func canonical(zone string) bool {
+	if len(zone) > 200 || strings.HasSuffix(zone, "in-addr.arpa") || zone == "hostname.bind" {
+		return false
+	}
+	for _, label := range strings.Split(zone, ".") {
+		legal := strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+		if !legal || label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,55 @@
+// Command signpost-dns is CoreDNS, and two programs that belong to it:
+//
+//	signpost-dns [flags of CoreDNS]     serves DNS
+//	signpost-dns lint                   reads a Corefile from standard input and writes what is wrong with it
+//	signpost-dns node-resolver [flags]  keeps a node's hosts file
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	_ "github.com/coredns/coredns/core/plugin" // CoreDNS' plugins, in its own order
+	"github.com/coredns/coredns/coremain"
+
+	"github.com/signpost-dns/signpost/cmd/signpost-dns/lint"
+)
+
+func main() {
+	if len(os.Args) < 2 {
+		coremain.Run()
+		return
+	}
+	switch os.Args[1] {
+	case "lint":
+		exit(lintInput(os.Stdin, os.Stdout))
+	case "node-resolver":
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		err := resolveNode(ctx, os.Args[2:], os.Stderr)
+		stop()
+		exit(err)
+	}
+	coremain.Run()
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "signpost-dns:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// lintInput answers {"findings":[…]}, whatever the findings are.
+func lintInput(in io.Reader, out io.Writer) error {
+	corefile, err := io.ReadAll(io.LimitReader(in, lint.MaxBytes+1))
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(map[string]any{"findings": lint.Check(string(corefile))})
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	asProgram = "SIGNPOST_DNS_TEST_PROGRAM" // makes this test binary the program
+	patience  = 30 * time.Second
+	tick      = 20 * time.Millisecond
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// program is a command line of signpost-dns with nothing in its environment.
+func program(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, os.Args[0], args...)
+	cmd.Env = []string{asProgram + "=1"}
+	return cmd
+}
+
+func TestWithoutACommandItIsCoreDNS(t *testing.T) {
+	output, err := program(t.Context(), "-version").CombinedOutput()
+	require.NoError(t, err)
+	require.Contains(t, string(output), "CoreDNS-1.15")
+	output, err = program(t.Context(), "-plugins").CombinedOutput()
+	require.NoError(t, err)
+	for _, plugin := range []string{"kubernetes", "forward", "autopath", "etcd", "route53"} {
+		require.Contains(t, strings.Fields(string(output)), plugin)
+	}
+}
+
+func TestLintAnswersFindings(t *testing.T) {
+	cmd := program(t.Context(), "lint")
+	cmd.Stdin = strings.NewReader(".:53 {\n cache 0\n}\n")
+	output, err := cmd.Output()
+	require.NoError(t, err)
+	require.JSONEq(t, `{"findings":[{"line":2,"severity":"error","message":"plugin/cache: cache TTL can not be zero or negative: 0"}]}`, string(output))
+	cmd = program(t.Context(), "lint")
+	cmd.Stdin = strings.NewReader(".:53 {\n forward . 1.1.1.1\n}\n")
+	output, err = cmd.Output()
+	require.NoError(t, err)
+	require.JSONEq(t, `{"findings":[]}`, string(output))
+}
+
+func TestNodeResolverSaysWhatIsWrong(t *testing.T) {
+	for _, one := range []struct {
+		reason string
+		args   []string
+		want   string
+	}{
+		{"no nameserver", []string{"--services=a/b"}, "--nameserver"},
+		{"a nameserver by name", []string{"--services=a/b", "--nameserver=dns.example"}, "write IP or IP:port"},
+		{"no services", []string{"--nameserver=10.0.0.10"}, "--services: name one at least"},
+		{"a service without namespace", []string{"--nameserver=[fd00::a]", "--services=b"}, "write namespace/name"},
+		{"no interval", []string{"--nameserver=[fd00::a]:53", "--services=a/b", "--interval=0s"}, "--interval"},
+		{"an unknown flag", []string{"--server=10.0.0.10"}, "unknown flag"},
+	} {
+		output, err := program(t.Context(), append([]string{"node-resolver"}, one.args...)...).CombinedOutput()
+		require.Error(t, err, one.reason)
+		require.Contains(t, string(output), one.want, one.reason)
+	}
+}
+
+// zone is what the names' server says of all others: that they do not exist.
+const zone = "@ 60 IN SOA ns.dns.cluster.local. hostmaster.cluster.local. 1 60 60 60 60\n@ 60 IN NS ns.dns.cluster.local.\n"
+
+// dns is a CoreDNS that serves names from a file.
+type dns struct {
+	t       *testing.T
+	address string
+	names   string
+	cmd     *exec.Cmd
+}
+
+func startDNS(t *testing.T) *dns {
+	t.Helper()
+	listener, err := net.ListenPacket("udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	d := &dns{t: t, address: listener.LocalAddr().String(), names: filepath.Join(t.TempDir(), "names")}
+	require.NoError(t, listener.Close())
+	_, port, err := net.SplitHostPort(d.address)
+	require.NoError(t, err)
+	corefile, others := filepath.Join(t.TempDir(), "Corefile"), filepath.Join(t.TempDir(), "zone")
+	require.NoError(t, os.WriteFile(others, []byte(zone), 0o600))
+	text := fmt.Sprintf("cluster.local:%s {\n bind 127.0.0.1\n hosts %s {\n reload 50ms\n fallthrough\n }\n file %s\n}\n", port, d.names, others)
+	require.NoError(t, os.WriteFile(corefile, []byte(text), 0o600))
+	d.serves("")
+	d.cmd = program(t.Context(), "-conf", corefile)
+	require.NoError(t, d.cmd.Start())
+	t.Cleanup(d.stop)
+	return d
+}
+
+// serves sets the names, in the form of a hosts file.
+func (d *dns) serves(names string) {
+	d.t.Helper()
+	require.NoError(d.t, os.WriteFile(d.names, []byte(names), 0o600))
+}
+
+func (d *dns) stop() {
+	_ = d.cmd.Process.Kill()
+	_ = d.cmd.Wait()
+}
+
+// The node resolver, a real DNS server and a real file: entries come, change
+// and go with the service, and stay when nobody answers.
+func TestNodeResolverKeepsTheHostsFile(t *testing.T) {
+	const before = "127.0.0.1 localhost\n"
+	const names = " registry.images.svc registry.images.svc.cluster.local # signpost-node-resolver\n"
+	server := startDNS(t)
+	server.serves("10.0.0.5 registry.images.svc.cluster.local\nfd00::5 registry.images.svc.cluster.local\n")
+	hosts := filepath.Join(t.TempDir(), "hosts")
+	require.NoError(t, os.WriteFile(hosts, []byte(before), 0o644))
+	resolver := program(t.Context(), "node-resolver", "--hosts-file="+hosts, "--services=images/registry",
+		"--nameserver="+server.address, "--interval=50ms")
+	var log strings.Builder
+	resolver.Stderr = &log
+	require.NoError(t, resolver.Start())
+
+	requireHosts(t, hosts, before+"10.0.0.5"+names+"fd00::5"+names)
+	server.serves("10.0.0.6 registry.images.svc.cluster.local\n")
+	requireHosts(t, hosts, before+"10.0.0.6"+names)
+
+	server.stop()
+	require.Never(t, func() bool { return read(t, hosts) != before+"10.0.0.6"+names }, 500*time.Millisecond, tick, "unknown is not empty")
+	require.NoError(t, resolver.Process.Signal(os.Interrupt))
+	require.NoError(t, resolver.Wait(), &log)
+	require.Contains(t, log.String(), "its entries stay")
+
+	again := startDNS(t)
+	resolver = program(t.Context(), "node-resolver", "--hosts-file="+hosts, "--services=images/registry",
+		"--nameserver="+again.address, "--interval=50ms")
+	require.NoError(t, resolver.Start())
+	requireHosts(t, hosts, before)
+	require.NoError(t, resolver.Process.Kill())
+	require.Error(t, resolver.Wait())
+}
+
+func requireHosts(t *testing.T, path, want string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return read(t, path) == want }, patience, tick, "the file is not\n%s", want)
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(content)
+}

@@ -1,0 +1,170 @@
+package corefile
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// systemResolvers is the file with the node's own nameservers.
+const systemResolvers = "/etc/resolv.conf"
+
+// reverse are the zones of addresses, in which the cluster answers for its own
+// and passes on the others.
+func reverse() []string { return []string{"in-addr.arpa", "ip6.arpa"} }
+
+// Build writes the whole Corefile of a CoreDNS of ours: the servers, those with
+// the longest zones first, then the default server, then the one that tells
+// which pod answers. It fails on values that no check should have let through.
+func Build(c Config) (string, error) {
+	blocks := serverBlocks(c)
+	blocks = append(blocks, defaultBlock(c), block{
+		keys:    []string{key("hostname.bind", c.port())},
+		plugins: []directive{line("chaos")},
+	})
+	return text(blocks)
+}
+
+// BuildServers writes the servers alone, for a CoreDNS of somebody else that
+// imports them: without metrics and logs, which are its own business.
+func BuildServers(c Config) (string, error) {
+	var blocks []block
+	for _, s := range ordered(c.Servers) {
+		blocks = append(blocks, block{
+			comment: s.Name, keys: keys(s, c.port()),
+			plugins: []directive{line("errors"), forward(s.Forward, nil), cache(c.Cache)},
+		})
+	}
+	return text(blocks)
+}
+
+func serverBlocks(c Config) []block {
+	var blocks []block
+	for _, s := range ordered(c.Servers) {
+		blocks = append(blocks, block{
+			comment: s.Name, keys: keys(s, c.port()),
+			plugins: []directive{metrics(), forward(s.Forward, nil), line("errors"), log(c.LogLevel), bufsize(), cache(c.Cache)},
+		})
+	}
+	return blocks
+}
+
+func defaultBlock(c Config) block {
+	zones := append([]string{"kubernetes", c.domain()}, reverse()...)
+	return block{
+		keys: []string{key(".", c.port())},
+		plugins: []directive{
+			bufsize(),
+			line("errors"),
+			log(c.LogLevel),
+			line("health").with(line("lameduck", "20s")),
+			line("ready"),
+			line(zones...).with(line("pods", "insecure"), line(append([]string{"fallthrough"}, reverse()...)...)),
+			metrics(),
+			forward(c.Resolvers.lastResort()),
+			cache(c.Cache),
+			line("loop"),
+			line("reload"),
+		},
+	}
+}
+
+// lastResort is where the default server forwards to: the upstreams, and a file
+// with more of them. The node's own are asked in the order of the file, unless
+// told otherwise.
+func (r Resolvers) lastResort() (f Forward, files []string) {
+	f = r.Forward
+	if len(f.Upstreams) > 0 && !r.System {
+		return f, nil
+	}
+	if f.Policy == "" {
+		f.Policy = Sequential
+	}
+	return f, []string{systemResolvers}
+}
+
+func forward(f Forward, files []string) directive {
+	words := []string{"forward", "."}
+	for _, upstream := range f.Upstreams {
+		words = append(words, target(upstream, f.TLS != nil))
+	}
+	d := line(append(words, files...)...)
+	if f.TLS != nil {
+		d = d.with(line("tls_servername", f.TLS.ServerName), tls(*f.TLS))
+	}
+	if f.ForceTCP {
+		d = d.with(line("force_tcp"))
+	}
+	return d.with(line("policy", f.Policy.directive()))
+}
+
+func tls(t TLS) directive {
+	if t.CAFile == "" {
+		return line("tls")
+	}
+	return line("tls", t.CAFile)
+}
+
+// target is an upstream as forward takes it.
+func target(upstream netip.AddrPort, secure bool) string {
+	if secure {
+		return "tls://" + upstream.String()
+	}
+	return upstream.String()
+}
+
+func metrics() directive { return line("prometheus", ":9153") }
+
+// bufsize keeps UDP answers below what networks split.
+func bufsize() directive { return line("bufsize", "1232") }
+
+func log(l LogLevel) directive {
+	return line("log", ".").with(line(append([]string{"class"}, l.classes()...)...))
+}
+
+func cache(c Cache) directive {
+	positive, negative := c.Positive, c.Negative
+	if positive == 0 {
+		positive = defaultTTL
+	}
+	if negative == 0 {
+		negative = defaultDenial
+	}
+	entries := strconv.Itoa(cacheEntries)
+	return line("cache").with(line("success", entries, seconds(positive)), line("denial", entries, seconds(negative)))
+}
+
+func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
+
+func key(zone string, port uint16) string { return fmt.Sprintf("%s:%d", zone, port) }
+
+func keys(s Server, port uint16) []string {
+	var all []string
+	for _, zone := range slices.Sorted(slices.Values(s.Zones)) {
+		all = append(all, key(zone, port))
+	}
+	return all
+}
+
+// ordered puts the servers into the order of their most special zone, which is
+// how CoreDNS looks at them too, whatever their order in the file.
+func ordered(servers []Server) []Server {
+	deepest := func(s Server) string {
+		return slices.MaxFunc(s.Zones, special)
+	}
+	sorted := slices.Clone(servers)
+	slices.SortStableFunc(sorted, func(a, b Server) int { return special(deepest(b), deepest(a)) })
+	return sorted
+}
+
+// special compares how special two zones are: by their labels, and then in an
+// order of no meaning.
+func special(a, b string) int {
+	if n := strings.Count(a, ".") - strings.Count(b, "."); n != 0 {
+		return n
+	}
+	return strings.Compare(b, a)
+}

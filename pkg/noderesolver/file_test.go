@@ -1,0 +1,222 @@
+package noderesolver_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/noderesolver"
+)
+
+func hosts(t *testing.T, content string) noderesolver.File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "hosts")
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+	return noderesolver.File{Path: path}
+}
+
+func to(content string) func([]byte) []byte {
+	return func([]byte) []byte { return []byte(content) }
+}
+
+func requireContent(t *testing.T, path, want string) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, want, string(content))
+}
+
+func TestUpdateKeepsModeAndOwner(t *testing.T) {
+	f := hosts(t, "old\n")
+	require.NoError(t, os.Chmod(f.Path, 0o640))
+	owner := os.Getuid()
+	if owner == 0 {
+		owner = 12345
+		require.NoError(t, os.Chown(f.Path, owner, owner))
+	}
+	change, err := f.Update(to("new\n"))
+	require.NoError(t, err)
+	require.Equal(t, noderesolver.Replaced, change)
+	requireContent(t, f.Path, "new\n")
+	info, err := os.Stat(f.Path)
+	require.NoError(t, err)
+	require.Equal(t, "-rw-r-----", info.Mode().String())
+	require.EqualValues(t, owner, info.Sys().(*syscall.Stat_t).Uid)
+	requireAlone(t, f.Path)
+}
+
+// requireAlone says that no draft was left beside the file.
+func requireAlone(t *testing.T, path string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+}
+
+func TestUpdateOfWhatIsRightTouchesNothing(t *testing.T) {
+	f := hosts(t, "same\n")
+	before, err := os.Stat(f.Path)
+	require.NoError(t, err)
+	change, err := f.Update(to("same\n"))
+	require.NoError(t, err)
+	require.Equal(t, noderesolver.Unchanged, change)
+	after, err := os.Stat(f.Path)
+	require.NoError(t, err)
+	require.True(t, os.SameFile(before, after))
+}
+
+func TestUpdateFollowsALink(t *testing.T) {
+	f := hosts(t, "old\n")
+	link := filepath.Join(t.TempDir(), "hosts")
+	require.NoError(t, os.Symlink(f.Path, link))
+	_, err := noderesolver.File{Path: link}.Update(to("new\n"))
+	require.NoError(t, err)
+	requireContent(t, f.Path, "new\n")
+	info, err := os.Lstat(link)
+	require.NoError(t, err)
+	require.NotZero(t, info.Mode()&os.ModeSymlink, "the link is still one")
+}
+
+func TestUpdateLosesNoEditOfOthers(t *testing.T) {
+	f := hosts(t, "old\n")
+	_, err := f.Update(func([]byte) []byte {
+		require.NoError(t, os.WriteFile(f.Path, []byte("somebody else's\n"), 0o600))
+		return []byte("new\n")
+	})
+	require.ErrorContains(t, err, "somebody else has edited the file")
+	requireContent(t, f.Path, "somebody else's\n")
+	requireAlone(t, f.Path)
+}
+
+func TestUpdateOfNoFile(t *testing.T) {
+	_, err := noderesolver.File{Path: filepath.Join(t.TempDir(), "none")}.Update(to("new\n"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// What a crash left of a rewriting is finished, whatever it had come to.
+func TestRecoverFinishesARewriting(t *testing.T) {
+	for _, half := range []string{"old and long\n", "new\nand long\n", "ne", "new\n", ""} {
+		f := hosts(t, half)
+		f.Journal = filepath.Join(t.TempDir(), "journal")
+		require.NoError(t, os.WriteFile(f.Journal, []byte("new\n"), 0o600))
+		require.NoError(t, f.Recover())
+		requireContent(t, f.Path, "new\n")
+		require.NoFileExists(t, f.Journal)
+		require.NoError(t, f.Recover(), "there is nothing left to do")
+	}
+}
+
+// Two contents of many pages, so that a writer is often in their middle.
+func contents() [2]string {
+	return [2]string{strings.Repeat("10.0.0.1 some.where\n", 20_000), strings.Repeat("10.0.0.2 else.where\n", 30_000)}
+}
+
+const (
+	writerFile    = "NODERESOLVER_TEST_FILE"    // makes this program write the file for ever
+	writerJournal = "NODERESOLVER_TEST_JOURNAL" // with this journal
+	writerMount   = "NODERESOLVER_TEST_MOUNT"   // with the file mounted on itself
+)
+
+// TestMain is also the program that gets killed.
+func TestMain(m *testing.M) {
+	if os.Getenv(writerFile) == "" {
+		os.Exit(m.Run())
+	}
+	if err := write(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// write changes the file between two contents until it is killed, and says
+// once how it does it.
+func write() error {
+	f := noderesolver.File{Path: os.Getenv(writerFile), Journal: os.Getenv(writerJournal)}
+	if os.Getenv(writerMount) != "" {
+		if err := syscall.Mount(f.Path, f.Path, "", syscall.MS_BIND, ""); err != nil {
+			return fmt.Errorf("mount: %w", err)
+		}
+	}
+	if err := f.Recover(); err != nil {
+		return err
+	}
+	for n := 0; ; n++ {
+		change, err := f.Update(to(contents()[n%2]))
+		if err != nil {
+			return err
+		}
+		if n == 1 {
+			fmt.Println(change == noderesolver.Rewritten)
+		}
+	}
+}
+
+// writer starts the program and waits until it writes; rewrites says whether
+// it writes in place.
+func writer(t *testing.T, f noderesolver.File, mounted bool) (cmd *exec.Cmd, rewrites string) {
+	t.Helper()
+	cmd = exec.Command(os.Args[0])
+	cmd.Env = []string{writerFile + "=" + f.Path, writerJournal + "=" + f.Journal}
+	if mounted {
+		cmd.Env = append(cmd.Env, writerMount+"=1")
+		cmd.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+			UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
+		}
+	}
+	output, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	var trouble bytes.Buffer
+	cmd.Stderr = &trouble
+	require.NoError(t, cmd.Start())
+	_, err = fmt.Fscanln(output, &rewrites)
+	require.NoError(t, err, "%s", &trouble)
+	return cmd, rewrites
+}
+
+func kill(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	require.NoError(t, cmd.Process.Kill())
+	require.Error(t, cmd.Wait())
+}
+
+const kills = 20
+
+func TestKilledAtAnyMomentTheFileIsWhole(t *testing.T) {
+	f := hosts(t, contents()[0])
+	for n := range kills {
+		cmd, rewrites := writer(t, f, false)
+		require.Equal(t, "false", rewrites)
+		time.Sleep(time.Duration(n) * time.Millisecond) // the moment
+		kill(t, cmd)
+		content, err := os.ReadFile(f.Path)
+		require.NoError(t, err)
+		require.Contains(t, contents(), string(content))
+	}
+}
+
+// A file that is a mount of its own may be half-written when the program is
+// killed; it is whole again as soon as the program starts.
+func TestKilledAtAnyMomentAMountIsWholeAgain(t *testing.T) {
+	f := hosts(t, contents()[0])
+	f.Journal = filepath.Join(t.TempDir(), "journal")
+	for n := range kills {
+		cmd, rewrites := writer(t, f, true)
+		require.Equal(t, "true", rewrites)
+		time.Sleep(time.Duration(n) * time.Millisecond) // the moment
+		kill(t, cmd)
+		require.NoError(t, f.Recover())
+		content, err := os.ReadFile(f.Path)
+		require.NoError(t, err)
+		require.Contains(t, contents(), string(content))
+	}
+}
