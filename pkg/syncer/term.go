@@ -143,7 +143,8 @@ func (t *term) run(ctx context.Context) error {
 		case name := <-t.ended:
 			t.forget(name)
 		case <-tick.C:
-			if ticks++; ticks%rescanTicks != 0 {
+			ticks++
+			if ticks%rescanTicks != 0 {
 				continue
 			}
 			if err := t.rescan(ctx); err != nil {
