@@ -130,6 +130,7 @@ test-real: tools ## Test against real servers: stores, end-to-end stories
 test-e2e: tools ## Test the end-to-end stories alone
 	cd test && $(GO) test -count=1 -p 1 -timeout 45m $(TEST_FLAGS) ./e2e/...
 
+.PHONY: soak
 soak: soak-kill soak-requests soak-simulate ## Run at length what CI runs a part of
 
 .PHONY: soak-kill
