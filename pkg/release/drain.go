@@ -117,9 +117,10 @@ func (s *Service) drain(ctx context.Context, l RecordLifecycle, use Use) (Record
 
 // ReleaseTimeout is how long an external-dns outlives the last DNSEndpoint, so
 // that it removes the names: as the record says, else twice its interval and a
-// minute. External-dns' coredns provider removes one target of a name in each
-// interval, so there a name with more targets, of which there are so many, needs
-// an interval for each and one to spare.
+// minute, after which it has looked again at an API server that was away.
+// External-dns' coredns provider removes one target of a name in each interval,
+// so there a name with more targets, of which there are so many, needs an
+// interval for each and one to spare.
 func ReleaseTimeout(r intent.Record, targets int) time.Duration {
 	if timeout, err := time.ParseDuration(r.ReleaseTimeout); err == nil && timeout > 0 {
 		return timeout
