@@ -71,8 +71,9 @@ func TestAnEdgeThatWasDownIsCleanedUpWhenItComesBack(t *testing.T) {
 }
 
 // longRelease lets an external-dns whose API server was away see again what it
-// has to remove: it tries again after up to a minute.
-const longRelease = "70s"
+// has to remove: it looks again after up to a minute, and then needs intervals
+// of a busy machine.
+const longRelease = "100s"
 
 // deployedOnEdges puts something into every cluster: the app's own manifests
 // into both edges, a public name through the hub, and a name of its own
