@@ -23,6 +23,8 @@ func (e *edge) handlers() map[string]handler {
 		"listDeploymentIntentGroupEvents":  e.events,
 
 		"preflightCluster": e.preflight,
+		"drainCluster":     e.drain,
+		"undrainCluster":   e.undrain,
 	}
 	for _, r := range resources() {
 		all["create"+r.one] = e.create(r)
@@ -39,6 +41,7 @@ func (e *edge) handlers() map[string]handler {
 type resource struct {
 	one, many string // as in getProject and listProjects
 	record    bool   // its status has more than the document tells
+	cluster   bool   // it may be drained
 	pairs     bool   // ?key= asks for one value
 	versioned bool   // its name is followed by its version
 }
@@ -48,7 +51,7 @@ func resources() []resource {
 	return []resource{
 		{one: "Project", many: "Projects"},
 		{one: "ClusterProvider", many: "ClusterProviders"},
-		{one: "Cluster", many: "Clusters"},
+		{one: "Cluster", many: "Clusters", cluster: true},
 		{one: "ClusterKVPairs", many: "ClusterKVPairs", pairs: true},
 		{one: "DNSUpdateRecord", many: "DNSUpdateRecords", record: true},
 		{one: "LogicalCloud", many: "LogicalClouds"},

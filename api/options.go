@@ -65,6 +65,13 @@ type Clusters interface {
 	// Preflight tells whether the cluster could be managed, and changes
 	// nothing. That it cannot be reached is an answer.
 	Preflight(ctx context.Context, cluster intent.Path) (intent.Preflight, error)
+	// Drain keeps the cluster's addresses out of public names, Undrain lets
+	// them in again; both are idempotent. Drain is a Conflict when a name
+	// would be left without any address, unless forced. actor is who asks.
+	Drain(ctx context.Context, cluster intent.Path, force bool, actor string) error
+	Undrain(ctx context.Context, cluster intent.Path, actor string) error
+	// Drained says since when a cluster is drained, nil when it is not.
+	Drained(ctx context.Context, cluster intent.Path) (*intent.Drained, error)
 }
 
 // Build says which program this is.

@@ -51,6 +51,9 @@ func checkParameter(schema *openapi3.Schema, text string) string {
 		}
 		value = json.Number(text)
 	}
+	if schema.Type.Is(openapi3.TypeBoolean) && (text == "true" || text == "false") {
+		value = text == "true"
+	}
 	fields := validate(schema, value)
 	if len(fields) == 0 {
 		return ""

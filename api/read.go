@@ -61,19 +61,37 @@ func (e *edge) page(ctx context.Context, c *call) (intent.Page, error) {
 	return stored, err
 }
 
-// view is a document as it is answered. A record that is deleted meanwhile has
-// no more status than its document tells.
+// view is a document as it is answered, with what is known beyond it.
 func (e *edge) view(ctx context.Context, r resource, doc intent.Document) (admit.View, error) {
 	view, err := e.Admitter.View(doc)
-	if err != nil || !r.record {
+	switch {
+	case err != nil:
 		return view, err
+	case r.record:
+		view.Status, err = e.recordView(ctx, doc.Path, view.Status)
+	case r.cluster:
+		view.Status, err = e.clusterView(ctx, doc.Path)
 	}
-	status, err := e.Lifecycle.RecordStatus(ctx, doc.Path)
-	if intent.CodeOf(err) == intent.NotFound {
-		return view, nil
-	}
-	view.Status = merged(view.Status, status)
 	return view, err
+}
+
+// recordView is a record's status. A record that is deleted meanwhile has no
+// more than its document tells.
+func (e *edge) recordView(ctx context.Context, path intent.Path, own *admit.Status) (*admit.Status, error) {
+	status, err := e.Lifecycle.RecordStatus(ctx, path)
+	if intent.CodeOf(err) == intent.NotFound {
+		return own, nil
+	}
+	return merged(own, status), err
+}
+
+// clusterView is a cluster's status, nil when there is nothing to say.
+func (e *edge) clusterView(ctx context.Context, path intent.Path) (*admit.Status, error) {
+	drained, err := e.Clusters.Drained(ctx, path)
+	if drained == nil || err != nil {
+		return nil, err
+	}
+	return &admit.Status{Warnings: []intent.Warning{}, Drained: drained}, nil
 }
 
 // get answers a document, or one value of it.

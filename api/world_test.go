@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
@@ -230,6 +231,8 @@ type lifecycle struct {
 	doc   *openapi3.T
 	err   error
 	asked []string
+
+	drained *intent.Drained // every cluster, as far as this goes
 }
 
 // reply decodes an example for an owner that exists.
@@ -301,4 +304,24 @@ func (l *lifecycle) Users(ctx context.Context, record intent.Path) ([]intent.Use
 
 func (l *lifecycle) Preflight(ctx context.Context, cluster intent.Path) (intent.Preflight, error) {
 	return reply[intent.Preflight](ctx, l, cluster, "preflight", "preflight")
+}
+
+func (l *lifecycle) Drain(ctx context.Context, cluster intent.Path, force bool, actor string) error {
+	_, err := reply[struct{}](ctx, l, cluster, "", "drain", fmt.Sprint(force), actor)
+	if err == nil {
+		l.drained = &intent.Drained{Since: time.Date(2026, 11, 2, 9, 31, 7, 0, time.UTC), Actor: actor}
+	}
+	return err
+}
+
+func (l *lifecycle) Undrain(ctx context.Context, cluster intent.Path, actor string) error {
+	_, err := reply[struct{}](ctx, l, cluster, "", "undrain", actor)
+	if err == nil {
+		l.drained = nil
+	}
+	return err
+}
+
+func (l *lifecycle) Drained(context.Context, intent.Path) (*intent.Drained, error) {
+	return l.drained, nil
 }

@@ -21,6 +21,7 @@ type Rule struct {
 type Offer struct {
 	Service     Service
 	Observation *Observation // nil: never looked at
+	Withheld    string       // why nothing of it is to be published; empty: it may be
 }
 
 // Choice is what is published of the offers, and why. All lists are sorted,
@@ -57,7 +58,7 @@ func Choose(rule Rule, offers []Offer) Choice {
 			r.choice.Absent = append(r.choice.Absent, offer.Service.Cluster)
 		default:
 			for _, candidate := range offer.Observation.Candidates {
-				r.judge(found{offer.Service, candidate})
+				r.consider(found{offer.Service, candidate}, offer.Withheld)
 			}
 		}
 	}
@@ -120,6 +121,15 @@ func (r *reading) networks(list string, texts []string) []netip.Prefix {
 		out = append(out, network)
 	}
 	return out
+}
+
+// consider judges a candidate, unless its offer is withheld.
+func (r *reading) consider(f found, withheld string) {
+	if withheld != "" {
+		r.reject(f, withheld)
+		return
+	}
+	r.judge(f)
 }
 
 // judge sorts one candidate in.

@@ -9,7 +9,7 @@ type View struct {
 	Status   *Status         `json:"status,omitempty"`
 }
 
-// Status is what the server adds to a record. [Admitter.View] knows the
+// Status is what the server adds to a record or a cluster. [Admitter.View] knows the
 // warnings; the rest is known once the record is used.
 type Status struct {
 	Warnings    []intent.Warning    `json:"warnings"`
@@ -17,6 +17,7 @@ type Status struct {
 	OwnerID     string              `json:"ownerID,omitempty"`
 	Version     string              `json:"version,omitempty"`
 	Deployments []intent.Deployment `json:"deployments,omitempty"`
+	Drained     *intent.Drained     `json:"drained,omitempty"` // of a cluster
 }
 
 // View answers a stored document as users see it. Errors: NotFound when the

@@ -11,7 +11,8 @@ import (
 
 // clusters is what the edge asks for about clusters as such.
 type clusters struct {
-	connections *connections
+	*release.Service // drains them
+	connections      *connections
 }
 
 // Preflight asks a cluster whether Signpost could manage it. A cluster that

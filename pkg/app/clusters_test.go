@@ -19,7 +19,7 @@ func registered(t *testing.T, spec intent.Cluster) (clusters, intent.Store) {
 	config := fits()
 	config.DataDir = t.TempDir()
 	put(t, documents, hub, spec)
-	return clusters{newConnections(config, "inst-1", documents, nil)}, documents
+	return clusters{nil, newConnections(config, "inst-1", documents, nil)}, documents
 }
 
 func put(t *testing.T, documents intent.Store, path intent.Path, spec any, refs ...intent.Path) {

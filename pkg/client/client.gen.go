@@ -398,6 +398,12 @@ type ClusterDNS struct {
 	Domain string `json:"domain,omitempty,omitzero"`
 }
 
+// ClusterDrained Whether a cluster is drained.
+type ClusterDrained struct {
+	// Drained Since when a cluster's addresses are kept out of public names; absent when they are not.
+	Drained Drained `json:"drained,omitempty,omitzero"`
+}
+
 // ClusterList A page of clusters.
 type ClusterList struct {
 	// Continue Where the page ended, for `?continue=`; absent on the last page.
@@ -822,6 +828,9 @@ type DocumentStatus struct {
 	// Deployments Each external-dns of it, once used.
 	Deployments []Deployment `json:"deployments,omitempty,omitzero"`
 
+	// Drained Since when a cluster's addresses are kept out of public names; absent when they are not.
+	Drained Drained `json:"drained,omitempty,omitzero"`
+
 	// Home Names a cluster.
 	Home ClusterRef `json:"home,omitempty,omitzero"`
 
@@ -837,6 +846,17 @@ type DocumentStatus struct {
 
 	// Warnings What was stored but does not do what it may seem to.
 	Warnings []Warning `json:"warnings,omitempty,omitzero"`
+}
+
+// Drained Since when a cluster's addresses are kept out of public names; absent when they are not.
+type Drained struct {
+	// Actor Who asked for it.
+	//
+	// Example: alice
+	Actor string `json:"actor"`
+
+	// Since When it was asked for.
+	Since time.Time `json:"since"`
 }
 
 // Duration A time span in Go's notation.
@@ -1607,6 +1627,9 @@ type DeploymentIntentGroupName = Name
 // Example: lab
 type DNSIntentName = Name
 
+// DrainForce defines model for drainForce.
+type DrainForce = bool
+
 // IfMatch defines model for ifMatch.
 type IfMatch = string
 
@@ -1720,6 +1743,12 @@ type PutClusterParams struct {
 
 	// IfNoneMatch Only if the document is at none of these revisions, or `*` for only if it does not exist; else 412.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// DrainClusterParams defines parameters for DrainCluster.
+type DrainClusterParams struct {
+	// Force Drain even where a name is left without any address.
+	Force *DrainForce `form:"force,omitempty" json:"force,omitempty"`
 }
 
 // ListClusterKVPairsParams defines parameters for ListClusterKVPairs.
@@ -2522,6 +2551,13 @@ type ClientInterface interface {
 	// Corresponds with PUT /v2/cluster-providers/{clusterProvider}/clusters/{cluster} (the `PutCluster` operationId).
 	PutCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *PutClusterParams, body PutClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// DrainCluster Take a cluster's addresses out of public names
+	//
+	// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address.
+	//
+	// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/drain (the `DrainCluster` operationId).
+	DrainCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *DrainClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListClusterKVPairs List the KV documents of a cluster
 	//
 	// A page of the KV documents of a cluster, ordered by name bytewise; an empty list is [].
@@ -2585,6 +2621,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/preflight (the `PreflightCluster` operationId).
 	PreflightCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UndrainCluster Publish a cluster's addresses again
+	//
+	// Ends `drain`: what the cluster offers is published again. Repeating it changes nothing.
+	//
+	// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/undrain (the `UndrainCluster` operationId).
+	UndrainCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetOpenAPI This document
 	//
@@ -3496,6 +3539,23 @@ func (c *API) PutCluster(ctx context.Context, clusterProvider ClusterProviderNam
 	return c.Client.Do(req)
 }
 
+// DrainCluster Take a cluster's addresses out of public names
+//
+// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address.
+//
+// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/drain (the `DrainCluster` operationId).
+func (c *API) DrainCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *DrainClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDrainClusterRequest(c.Server, clusterProvider, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListClusterKVPairs List the KV documents of a cluster
 //
 // A page of the KV documents of a cluster, ordered by name bytewise; an empty list is [].
@@ -3630,6 +3690,23 @@ func (c *API) PutClusterKVPairs(ctx context.Context, clusterProvider ClusterProv
 // Corresponds with GET /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/preflight (the `PreflightCluster` operationId).
 func (c *API) PreflightCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPreflightClusterRequest(c.Server, clusterProvider, cluster)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UndrainCluster Publish a cluster's addresses again
+//
+// Ends `drain`: what the cluster offers is published again. Repeating it changes nothing.
+//
+// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/undrain (the `UndrainCluster` operationId).
+func (c *API) UndrainCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUndrainClusterRequest(c.Server, clusterProvider, cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -5690,6 +5767,74 @@ func NewPutClusterRequestWithBody(server string, clusterProvider ClusterProvider
 	return req, nil
 }
 
+// NewDrainClusterRequest constructs an http.Request for the DrainCluster method
+func NewDrainClusterRequest(server string, clusterProvider ClusterProviderName, cluster ClusterName, params *DrainClusterParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "clusterProvider", clusterProvider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/cluster-providers/%s/clusters/%s/drain", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListClusterKVPairsRequest constructs an http.Request for the ListClusterKVPairs method
 func NewListClusterKVPairsRequest(server string, clusterProvider ClusterProviderName, cluster ClusterName, params *ListClusterKVPairsParams) (*http.Request, error) {
 	var err error
@@ -6106,6 +6251,47 @@ func NewPreflightClusterRequest(server string, clusterProvider ClusterProviderNa
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUndrainClusterRequest constructs an http.Request for the UndrainCluster method
+func NewUndrainClusterRequest(server string, clusterProvider ClusterProviderName, cluster ClusterName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "clusterProvider", clusterProvider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/cluster-providers/%s/clusters/%s/undrain", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -10404,6 +10590,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v2/cluster-providers/{clusterProvider}/clusters/{cluster} (the `PutCluster` operationId).
 	PutClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *PutClusterParams, body PutClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*PutClusterResponse, error)
 
+	// DrainClusterWithResponse Take a cluster's addresses out of public names
+	//
+	// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/drain (the `DrainCluster` operationId).
+	DrainClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *DrainClusterParams, reqEditors ...RequestEditorFn) (*DrainClusterResponse, error)
+
 	// ListClusterKVPairsWithResponse List the KV documents of a cluster
 	//
 	// A page of the KV documents of a cluster, ordered by name bytewise; an empty list is [].
@@ -10475,6 +10670,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/preflight (the `PreflightCluster` operationId).
 	PreflightClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*PreflightClusterResponse, error)
+
+	// UndrainClusterWithResponse Publish a cluster's addresses again
+	//
+	// Ends `drain`: what the cluster offers is published again. Repeating it changes nothing.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/undrain (the `UndrainCluster` operationId).
+	UndrainClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*UndrainClusterResponse, error)
 
 	// GetOpenAPIWithResponse This document
 	//
@@ -11518,6 +11722,29 @@ func (r PutClusterResponse) StatusCode() int {
 	return 0
 }
 
+type DrainClusterResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *ClusterDrained
+}
+
+// Status returns HTTPResponse.Status
+func (r DrainClusterResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DrainClusterResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type ListClusterKVPairsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -11680,6 +11907,29 @@ func (r PreflightClusterResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r PreflightClusterResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type UndrainClusterResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *ClusterDrained
+}
+
+// Status returns HTTPResponse.Status
+func (r UndrainClusterResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UndrainClusterResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -13545,6 +13795,21 @@ func (c *ClientWithResponses) PutClusterWithResponse(ctx context.Context, cluste
 	return ParsePutClusterResponse(rsp)
 }
 
+// DrainClusterWithResponse Take a cluster's addresses out of public names
+//
+// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/drain (the `DrainCluster` operationId).
+func (c *ClientWithResponses) DrainClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *DrainClusterParams, reqEditors ...RequestEditorFn) (*DrainClusterResponse, error) {
+	rsp, err := c.DrainCluster(ctx, clusterProvider, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDrainClusterResponse(rsp)
+}
+
 // ListClusterKVPairsWithResponse List the KV documents of a cluster
 //
 // A page of the KV documents of a cluster, ordered by name bytewise; an empty list is [].
@@ -13663,6 +13928,21 @@ func (c *ClientWithResponses) PreflightClusterWithResponse(ctx context.Context, 
 		return nil, err
 	}
 	return ParsePreflightClusterResponse(rsp)
+}
+
+// UndrainClusterWithResponse Publish a cluster's addresses again
+//
+// Ends `drain`: what the cluster offers is published again. Repeating it changes nothing.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/undrain (the `UndrainCluster` operationId).
+func (c *ClientWithResponses) UndrainClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*UndrainClusterResponse, error) {
+	rsp, err := c.UndrainCluster(ctx, clusterProvider, cluster, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUndrainClusterResponse(rsp)
 }
 
 // GetOpenAPIWithResponse This document
@@ -15253,6 +15533,32 @@ func ParsePutClusterResponse(rsp *http.Response) (*PutClusterResponse, error) {
 	return response, nil
 }
 
+// ParseDrainClusterResponse parses an HTTP response from a DrainClusterWithResponse call
+func ParseDrainClusterResponse(rsp *http.Response) (*DrainClusterResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DrainClusterResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest ClusterDrained
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListClusterKVPairsResponse parses an HTTP response from a ListClusterKVPairsWithResponse call
 func ParseListClusterKVPairsResponse(rsp *http.Response) (*ListClusterKVPairsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -15463,6 +15769,32 @@ func ParsePreflightClusterResponse(rsp *http.Response) (*PreflightClusterRespons
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseUndrainClusterResponse parses an HTTP response from a UndrainClusterWithResponse call
+func ParseUndrainClusterResponse(rsp *http.Response) (*UndrainClusterResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UndrainClusterResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest ClusterDrained
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	}
 

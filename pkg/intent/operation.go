@@ -1,5 +1,7 @@
 package intent
 
+import "time"
+
 // Preflight tells whether Signpost could manage a cluster as it is now.
 type Preflight struct {
 	Reachable bool    `json:"reachable"`
@@ -12,4 +14,11 @@ type Check struct {
 	Name    string `json:"name"` // as in "can create deployments in shop-dns"
 	OK      bool   `json:"ok"`
 	Message string `json:"message"` // why not, or what to do about it
+}
+
+// Drained says since when a cluster's addresses are kept out of public names,
+// and who asked for it.
+type Drained struct {
+	Since time.Time `json:"since"`
+	Actor string    `json:"actor"`
 }

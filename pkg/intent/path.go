@@ -79,16 +79,18 @@ func (p Path) Segment(collection string) string {
 }
 
 // Collections that the API does not show: the lifecycle of an owner (named by
-// the owner's path), sealed secret values, the installation's identity, and
-// the reservations of namespaces by projects (named by the namespace).
+// the owner's path), sealed secret values, the installation's identity, what
+// operators have said of clusters, and the reservations of namespaces by
+// projects (named by the namespace).
 const (
 	LifecycleCollection    = "lifecycle"
 	SecretCollection       = "secrets"
 	InstallationCollection = "installation"
+	OperationCollection    = "operations"
 	NamespaceCollection    = "namespaces"
 )
 
 func internal(collection string) bool {
 	return collection == LifecycleCollection || collection == SecretCollection ||
-		collection == InstallationCollection || collection == NamespaceCollection
+		collection == InstallationCollection || collection == OperationCollection || collection == NamespaceCollection
 }

@@ -25,8 +25,8 @@ type look func(ctx context.Context, service address.Service) (*address.Observati
 
 // fill renders a group: its workloads, and a DNSEndpoint for each binding with
 // the addresses that its clusters offer. It is a function of the group, the
-// records and what look answers.
-func fill(ctx context.Context, g plan.Group, records map[string]plan.Record, look look) (contents, error) {
+// records, which clusters are drained, and what look answers.
+func fill(ctx context.Context, g plan.Group, records map[string]plan.Record, drained drainedClusters, look look) (contents, error) {
 	c := contents{services: map[string][]string{}}
 	objects, err := workloads.Render(g)
 	if err != nil {
@@ -37,6 +37,7 @@ func fill(ctx context.Context, g plan.Group, records map[string]plan.Record, loo
 		if err != nil {
 			return c, err
 		}
+		drained.withhold(b, offers)
 		choice := address.Choose(rule(b, records[b.Record]), offers)
 		c.choices = append(c.choices, choice)
 		object, some, err := endpoints.Render(g, b, choice)

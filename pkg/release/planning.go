@@ -90,7 +90,11 @@ func (s *Service) changes(ctx context.Context, p *proposal) ([]bundle.Change, er
 	}
 	var after bundle.Bundle
 	if p.action != intent.Terminate {
-		contents, err := fill(ctx, p.draft.group, p.draft.frozen(), s.peek)
+		drained, err := s.drained(ctx)
+		if err != nil {
+			return nil, err
+		}
+		contents, err := fill(ctx, p.draft.group, p.draft.frozen(), drained.clusters, s.peek)
 		switch {
 		case intent.CodeOf(err) == intent.Conflict:
 			p.draft.fail(p.draft.group.Path, "/spec/apps", "%s", err)

@@ -122,7 +122,11 @@ func (s *Service) snapRelease(ctx context.Context, snap *Snapshot) error {
 	if err != nil {
 		return err
 	}
-	contents, err := fill(ctx, snap.Group, records, s.observation)
+	drained, err := s.drained(ctx)
+	if err != nil {
+		return err
+	}
+	contents, err := fill(ctx, snap.Group, records, drained.clusters, s.observation)
 	snap.Choices = contents.choices
 	if snap.Suspended {
 		snap.keepTargets()

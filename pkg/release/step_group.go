@@ -98,7 +98,11 @@ func (s *Service) wanted(ctx context.Context, l Lifecycle) (appcontext.Context, 
 	if err != nil {
 		return appcontext.Context{}, err
 	}
-	contents, err := fill(ctx, withFormer(rehome(release.Group, l.Uses), l.Former), records, s.observation)
+	drained, err := s.drained(ctx)
+	if err != nil {
+		return appcontext.Context{}, err
+	}
+	contents, err := fill(ctx, withFormer(rehome(release.Group, l.Uses), l.Former), records, drained.clusters, s.observation)
 	return appcontext.Context{ID: l.ContextID, Meta: meta(release.Group), Objects: contents.objects, Services: contents.services}, err
 }
 

@@ -49,17 +49,17 @@ func (s *Service) usersAndLeavers(ctx context.Context, use Use) (users []string,
 	return users, leavers, err
 }
 
-// eachGroup visits the lifecycles of the groups that refer to a record, in
-// order of their paths.
-func (s *Service) eachGroup(ctx context.Context, record intent.Path, visit func(group intent.Path, l Lifecycle)) error {
-	referrers, err := s.Documents.Referrers(ctx, record)
+// eachGroup visits the lifecycles of the groups that refer to a record or to a
+// cluster, in order of their paths.
+func (s *Service) eachGroup(ctx context.Context, to intent.Path, visit func(group intent.Path, l Lifecycle)) error {
+	referrers, err := s.Documents.Referrers(ctx, to)
 	if err != nil {
 		return err
 	}
 	for _, from := range referrers {
 		owner, isLifecycle := strings.CutPrefix(string(from), intent.LifecycleCollection+"/")
 		group := intent.Path(owner)
-		if !isLifecycle || group == record {
+		if !isLifecycle || IsRecord(group) {
 			continue
 		}
 		l, err := s.storedLifecycle(ctx, group)

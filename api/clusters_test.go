@@ -1,0 +1,34 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestADrainedClusterSaysSo(t *testing.T) {
+	const hub = "/v2/cluster-providers/edge/clusters/hub"
+	w := newWorld(t).fill("")
+	require.NotContains(t, w.send("GET", hub, nil).want(http.StatusOK).Body.String(), "drained")
+
+	answer := w.send("POST", hub+"/drain", nil).want(http.StatusAccepted)
+	require.JSONEq(t, `{"drained":{"since":"2026-11-02T09:31:07Z","actor":"anonymous"}}`, answer.Body.String())
+	require.Contains(t, w.lifecycle.asked, "drain false anonymous cluster-providers/edge/clusters/hub")
+	w.send("POST", hub+"/drain?force=true", nil).want(http.StatusAccepted)
+	require.Contains(t, w.lifecycle.asked, "drain true anonymous cluster-providers/edge/clusters/hub")
+	for _, path := range []string{hub, "/v2/cluster-providers/edge/clusters"} {
+		require.Contains(t, w.send("GET", path, nil).want(http.StatusOK).Body.String(),
+			`"drained":{"since":"2026-11-02T09:31:07Z","actor":"anonymous"}`, path)
+	}
+
+	require.JSONEq(t, `{}`, w.send("POST", hub+"/undrain", nil).want(http.StatusAccepted).Body.String())
+	require.NotContains(t, w.send("GET", hub, nil).want(http.StatusOK).Body.String(), "drained")
+}
+
+func TestForceIsTrueOrFalse(t *testing.T) {
+	w := newWorld(t).fill("")
+	answer := w.send("POST", "/v2/cluster-providers/edge/clusters/hub/drain?force=yes", nil).want(http.StatusBadRequest)
+	require.Contains(t, answer.Body.String(), "query parameter force must be true or false")
+	w.send("POST", "/v2/cluster-providers/edge/clusters/none/drain", nil).want(http.StatusNotFound)
+}

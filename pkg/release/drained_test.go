@@ -1,0 +1,111 @@
+package release_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/release"
+)
+
+func clusterPath(t testing.TB, name string) intent.Path {
+	t.Helper()
+	ref, ok := release.ParseCluster(name)
+	require.True(t, ok)
+	return ref.Path()
+}
+
+func (w *world) drain(cluster string, force bool) error {
+	return w.service.Drain(context.Background(), clusterPath(w.TB, cluster), force, "alice")
+}
+
+func (w *world) undrain(cluster string) {
+	w.Helper()
+	require.NoError(w, w.service.Undrain(context.Background(), clusterPath(w.TB, cluster), "alice"))
+}
+
+func TestADrainedClusterIsOutOfPublicNamesAtOnce(t *testing.T) {
+	w := running(t)
+	both := w.published(prod)
+	before := w.inClusters()
+	release := w.snapshot(prod).Lifecycle.Seq
+	require.NoError(t, w.drain(berlin, false))
+	w.settle(prod)
+	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.20"}, w.published(prod))
+	require.Equal(t, before, w.inClusters(), "its objects stay")
+	require.Equal(t, release, w.snapshot(prod).Lifecycle.Seq, "within the release")
+	require.Equal(t, []intent.Rejection{{
+		Target: "203.0.113.10", Cluster: berlin, Object: "Service shop/web", Reason: "the cluster is drained",
+	}}, w.snapshot(prod).Choices[0].Rejected)
+
+	w.restartOn(w.fake)
+	w.settle(prod)
+	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.20"}, w.published(prod), "a restart forgets nothing")
+
+	w.undrain(berlin)
+	w.settle(prod)
+	require.Equal(t, both, w.published(prod))
+	require.Empty(t, w.snapshot(prod).Choices[0].Rejected)
+}
+
+func TestAnAddressThatADrainedClusterGetsIsNotPublished(t *testing.T) {
+	w := running(t)
+	require.NoError(t, w.drain(berlin, false))
+	w.observe(berlin, "shop/web", "203.0.113.11")
+	w.settle(prod)
+	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.20"}, w.published(prod))
+	w.undrain(berlin)
+	w.settle(prod)
+	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.11,203.0.113.20"}, w.published(prod))
+}
+
+func TestDrainNeverLeavesANameWithoutAddressUnlessForced(t *testing.T) {
+	w := running(t)
+	require.NoError(t, w.drain(berlin, false))
+	require.NoError(t, w.drain(berlin, false), "again is no other wish")
+	err := w.drain(paris, false)
+	require.Equal(t, intent.Conflict, intent.CodeOf(err))
+	require.ErrorContains(t, err, "edge+paris has the last addresses of www.lab.example")
+	require.ErrorContains(t, err, "?force=true")
+	w.settle(prod)
+	require.Len(t, w.published(prod), 1, "nothing was changed")
+
+	require.NoError(t, w.drain(paris, true))
+	w.settle(prod)
+	require.Empty(t, w.published(prod))
+	w.undrain(paris)
+	w.settle(prod)
+	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.20"}, w.published(prod))
+}
+
+func TestOfTwoDrainsAtOnceTheLaterKnowsOfTheEarlier(t *testing.T) {
+	w := running(t)
+	w.fake.Before = func(op, key string) error {
+		if strings.Contains(key, "drained-clusters") && op == "txn" {
+			w.fake.Before = nil
+			require.NoError(t, w.drain(berlin, false))
+		}
+		return nil
+	}
+	err := w.drain(paris, false)
+	require.Nil(t, w.fake.Before, "the other one came in between")
+	require.Equal(t, intent.Conflict, intent.CodeOf(err))
+	w.settle(prod)
+	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.20"}, w.published(prod))
+}
+
+func TestDrainOfWhatIsNotThere(t *testing.T) {
+	w := running(t)
+	require.Equal(t, intent.NotFound, intent.CodeOf(w.drain("edge+rome", false)))
+	found, err := w.service.Drained(context.Background(), clusterPath(t, berlin))
+	require.NoError(t, err)
+	require.Nil(t, found)
+	require.NoError(t, w.drain(berlin, false))
+	found, err = w.service.Drained(context.Background(), clusterPath(t, berlin))
+	require.NoError(t, err)
+	require.Equal(t, "alice", found.Actor)
+	require.False(t, found.Since.IsZero())
+}
