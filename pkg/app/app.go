@@ -75,15 +75,16 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	stores.measure(metrics)
 	values := vault.New(stores.documents, sealer, time.Now)
 	contexts := appcontext.NewStore(stores.kv, time.Now)
-	connections := newConnections(c, id, stores.documents, values)
+	entries := ledger.New(stores.kv)
+	connections := newConnections(c, id, identities{entries, stores.documents}, values)
 	admitter := admit.New(stores.documents, admit.Rules{AllowedImages: c.AllowedImages, ImageRegistry: c.ImageRegistry, Kubeconfig: checkKubeconfig})
 	releases := release.New(release.Options{
 		Documents: stores.documents, KV: stores.kv, Contexts: contexts,
-		Ledger: ledger.New(stores.kv), Observed: observed.New(stores.kv), Peek: connections.peek, NamespaceHolder: admitter.NamespaceHolder,
+		Ledger: entries, Observed: observed.New(stores.kv), Peek: connections.peek, NamespaceHolder: admitter.NamespaceHolder,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry,
 		Now: time.Now, Logger: log,
 	})
-	s := &service{config: c, log: log, stores: stores, clusters: connections, janitor: &janitor{documents: stores.documents, vault: values, releases: releases, log: log}}
+	s := &service{config: c, log: log, stores: stores, clusters: connections, janitor: &janitor{documents: stores.documents, vault: values, releases: releases, identities: connections.identities, log: log}}
 	s.controller = release.NewController(releases)
 	s.worker = syncer.New(syncer.Options{
 		KV: stores.kv, Contexts: contexts, Connections: connections,

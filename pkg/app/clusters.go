@@ -2,10 +2,12 @@ package app
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/release"
 )
 
@@ -30,13 +32,13 @@ func (c clusters) Preflight(ctx context.Context, path intent.Path) (intent.Prefl
 			return refused("has its directory", err), nil
 		}
 		defer target.Close()
-		return target.Preflight(ctx), nil
+		return recognized(ctx, c.connections.claimed(target, name, directorySource(spec)), target.Preflight(ctx)), nil
 	case spec.KubeconfigRef == "":
 		return intent.Preflight{Checks: []intent.Check{{
 			Name: "has a kubeconfig or a directory", Message: "it is inventory only: set /spec/kubeconfig or /spec/directory for Signpost to push to it",
 		}}}, nil
 	}
-	target, err := c.connections.kubernetes(ctx, name, spec)
+	target, source, err := c.connections.kubernetes(ctx, name, spec)
 	if err != nil {
 		return refused("has a kubeconfig that can be used", err), nil
 	}
@@ -45,7 +47,26 @@ func (c clusters) Preflight(ctx context.Context, path intent.Path) (intent.Prefl
 	if err != nil {
 		return intent.Preflight{}, err
 	}
-	return target.Preflight(ctx, namespaces), nil
+	return recognized(ctx, c.connections.claimed(target, name, source), target.Preflight(ctx, namespaces)), nil
+}
+
+// recognized adds to a report whether the cluster that answered is the one that
+// its name stands for.
+func recognized(ctx context.Context, target cluster.Target, report intent.Preflight) intent.Preflight {
+	if !report.Reachable {
+		return report
+	}
+	same, once := intent.Check{Name: "is the cluster that it was", OK: true}, intent.Check{Name: "is registered once", OK: true}
+	_, err := target.Identity(ctx)
+	var refusal *ledger.Refusal
+	switch {
+	case errors.As(err, &refusal) && refusal.Double():
+		once.OK, once.Message = false, err.Error()
+	case err != nil:
+		same.OK, same.Message = false, err.Error()
+	}
+	report.Checks = append(report.Checks, same, once)
+	return report
 }
 
 func refused(check string, err error) intent.Preflight {

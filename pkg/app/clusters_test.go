@@ -8,6 +8,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/store/etcd"
 )
 
@@ -15,11 +16,12 @@ const hub intent.Path = "cluster-providers/edge/clusters/hub"
 
 // registered is a world in which cluster hub has this spec.
 func registered(t *testing.T, spec intent.Cluster) (clusters, intent.Store) {
-	documents := etcd.New(kvtest.NewFake())
+	store := kvtest.NewFake()
+	documents := etcd.New(store)
 	config := fits()
 	config.DataDir = t.TempDir()
 	put(t, documents, hub, spec)
-	return clusters{nil, newConnections(config, "inst-1", documents, nil)}, documents
+	return clusters{nil, newConnections(config, "inst-1", identities{ledger.New(store), documents}, nil)}, documents
 }
 
 func put(t *testing.T, documents intent.Store, path intent.Path, spec any, refs ...intent.Path) {
@@ -44,7 +46,10 @@ func TestPreflightOfADirectoryCluster(t *testing.T) {
 	p, err := c.Preflight(t.Context(), hub)
 	require.NoError(t, err)
 	require.True(t, p.Reachable)
-	require.Len(t, p.Checks, 2)
+	require.Len(t, p.Checks, 4)
+	for _, check := range p.Checks {
+		require.True(t, check.OK, check.Name)
+	}
 }
 
 func TestPreflightOfWhatIsNotRegistered(t *testing.T) {

@@ -21,11 +21,12 @@ const (
 
 // connections connects to clusters by what their documents say.
 type connections struct {
-	documents intent.Store
-	values    cluster.Values
-	options   cluster.Options
-	root      string // of directory clusters
-	changed   chan string
+	documents  intent.Store
+	identities identities
+	values     cluster.Values
+	options    cluster.Options
+	root       string // of directory clusters
+	changed    chan string
 
 	mu   sync.Mutex
 	seen map[string]state // of each cluster when it was last connected to
@@ -36,13 +37,13 @@ type state struct {
 	uid, kubeconfig, directory string
 }
 
-func newConnections(c Config, installation string, documents intent.Store, values cluster.Values) *connections {
+func newConnections(c Config, installation string, identities identities, values cluster.Values) *connections {
 	root := c.DirectoryRoot
 	if root == "" {
 		root = filepath.Join(c.DataDir, "clusters")
 	}
 	return &connections{
-		documents: documents, values: values, root: root,
+		documents: identities.documents, identities: identities, values: values, root: root,
 		options: cluster.Options{Installation: installation, Values: values, Version: c.Build.Version},
 		changed: make(chan string), seen: map[string]state{},
 	}
@@ -60,23 +61,51 @@ func (c *connections) Connect(ctx context.Context, name string) (cluster.Target,
 	c.mu.Unlock()
 	switch {
 	case spec.Directory != "":
-		return cluster.NewDirectory(c.root, spec.Directory, c.options)
+		return c.directory(name, spec)
 	case spec.KubeconfigRef == "":
 		return nil, fmt.Errorf("cluster %s is inventory only: it has neither kubeconfig nor directory", name)
 	}
-	return c.kubernetes(ctx, name, spec)
+	target, source, err := c.kubernetes(ctx, name, spec)
+	if err != nil {
+		return nil, err
+	}
+	return c.claimed(target, name, source), nil
 }
 
-func (c *connections) kubernetes(ctx context.Context, name string, spec intent.Cluster) (*cluster.Kubernetes, error) {
+func (c *connections) directory(name string, spec intent.Cluster) (cluster.Target, error) {
+	target, err := cluster.NewDirectory(c.root, spec.Directory, c.options)
+	if err != nil {
+		return nil, err
+	}
+	return c.claimed(target, name, directorySource(spec)), nil
+}
+
+func directorySource(spec intent.Cluster) string { return "directory " + spec.Directory }
+
+func (c *connections) claimed(target cluster.Target, name, source string) cluster.Target {
+	return &claimed{Target: target, identities: c.identities, name: name, source: source}
+}
+
+// kubernetes answers the API server of a kubeconfig, and where that is.
+func (c *connections) kubernetes(ctx context.Context, name string, spec intent.Cluster) (*cluster.Kubernetes, string, error) {
 	raw, err := c.values.Secret(ctx, spec.KubeconfigRef)
 	if err != nil {
-		return nil, fmt.Errorf("the kubeconfig of cluster %s cannot be opened: %w", name, err)
+		return nil, "", fmt.Errorf("the kubeconfig of cluster %s cannot be opened: %w", name, err)
 	}
-	config, err := cluster.ParseKubeconfig(raw)
+	target, source, err := c.parsed(raw)
 	if err != nil {
-		return nil, fmt.Errorf("the kubeconfig of cluster %s: %w", name, err)
+		return nil, "", fmt.Errorf("the kubeconfig of cluster %s: %w", name, err)
 	}
-	return cluster.NewKubernetes(config, c.options)
+	return target, source, nil
+}
+
+func (c *connections) parsed(kubeconfig []byte) (*cluster.Kubernetes, string, error) {
+	config, err := cluster.ParseKubeconfig(kubeconfig)
+	if err != nil {
+		return nil, "", err
+	}
+	target, err := cluster.NewKubernetes(config, c.options)
+	return target, cluster.Source(config), err
 }
 
 func (c *connections) read(ctx context.Context, name string) (intent.Cluster, state, error) {
@@ -150,7 +179,7 @@ func (c *connections) peek(ctx context.Context, service address.Service) (*addre
 	if err != nil || spec.KubeconfigRef == "" {
 		return nil, err
 	}
-	target, err := c.kubernetes(ctx, service.Cluster, spec)
+	target, _, err := c.kubernetes(ctx, service.Cluster, spec)
 	if err != nil {
 		return nil, err
 	}

@@ -19,10 +19,11 @@ const (
 
 // janitor finishes and removes, at times, what crashed writers have left.
 type janitor struct {
-	documents intent.Store
-	vault     *vault.Vault
-	releases  *release.Service
-	log       *slog.Logger
+	documents  intent.Store
+	vault      *vault.Vault
+	releases   *release.Service
+	identities identities
+	log        *slog.Logger
 }
 
 func (j *janitor) run(ctx context.Context) error {
@@ -37,6 +38,9 @@ func (j *janitor) run(ctx context.Context) error {
 		}
 		if err := j.releases.Sweep(ctx, unclaimed); err != nil && ctx.Err() == nil {
 			j.log.WarnContext(ctx, "releases cannot be swept", "error", err)
+		}
+		if err := j.identities.Sweep(ctx); err != nil && ctx.Err() == nil {
+			j.log.WarnContext(ctx, "identities of clusters cannot be swept", "error", err)
 		}
 		select {
 		case <-ctx.Done():

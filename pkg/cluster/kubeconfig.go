@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"net/url"
@@ -32,6 +33,21 @@ func ParseKubeconfig(raw []byte) (*rest.Config, error) {
 		return nil, fmt.Errorf("not a usable kubeconfig: %w", err)
 	}
 	return rc, nil
+}
+
+// Source says in words where the cluster of a connection is found: its server,
+// and the certificate authority that it is known by.
+func Source(config *rest.Config) string {
+	server := config.Host
+	if at, err := url.Parse(config.Host); err == nil {
+		server = at.Redacted()
+	}
+	if len(config.CAData) == 0 {
+		return server
+	}
+	const enough = 8 // bytes, to tell authorities apart
+	sum := sha256.Sum256(config.CAData)
+	return fmt.Sprintf("%s (CA sha256:%x)", server, sum[:enough])
 }
 
 func refuseReferences(config *api.Config) error {

@@ -87,6 +87,7 @@ func (e Entry) Equal(other Entry) bool {
 const (
 	prefix         = "/signpost/ledger/"
 	identityPrefix = "/signpost/cluster/"
+	claimPrefix    = "/signpost/identity/"
 	coreGroup      = "core"
 	noNamespace    = "_"
 	segmentsOfKey  = 5 // cluster, group, kind, namespace, name

@@ -91,12 +91,19 @@ func (l *Ledger) Watch(ctx context.Context, from int64) <-chan Change {
 // Identity answers what the cluster of this name identified itself by, empty
 // when it was never seen.
 func (l *Ledger) Identity(ctx context.Context, cluster string) (string, error) {
+	_, uid, err := l.identity(ctx, cluster)
+	return uid, err
+}
+
+// identity answers the key of a cluster's identity too, nil when it has none.
+func (l *Ledger) identity(ctx context.Context, cluster string) (*kv.Item, string, error) {
 	item, _, err := l.kv.Get(ctx, identityPrefix+cluster)
 	if err != nil || item == nil {
-		return "", err
+		return nil, "", err
 	}
 	var record identity
-	return record.UID, json.Unmarshal(item.Value, &record)
+	err = json.Unmarshal(item.Value, &record)
+	return item, record.UID, err
 }
 
 type identity struct {

@@ -1,0 +1,126 @@
+package app
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/cluster/clustertest"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/store/etcd"
+)
+
+// atlas is two registered names and one cluster.
+type atlas struct {
+	identities
+	t       *testing.T
+	cluster *clustertest.Fake
+}
+
+func newAtlas(t *testing.T) *atlas {
+	store := kvtest.NewFake()
+	a := &atlas{t: t, cluster: clustertest.NewFake("a"), identities: identities{ledger.New(store), etcd.New(store)}}
+	put(t, a.documents, hub, intent.Cluster{})
+	put(t, a.documents, "cluster-providers/edge/clusters/alias", intent.Cluster{})
+	return a
+}
+
+// as is the cluster under a name, over a connection of its own.
+func (a *atlas) as(name, source string) cluster.Target {
+	target := a.cluster.Target(cluster.Options{Installation: "inst-1"})
+	return &claimed{Target: target, identities: a.identities, name: name, source: source}
+}
+
+func (a *atlas) unregister(path intent.Path) {
+	require.NoError(a.t, a.documents.Delete(a.t.Context(), path, intent.Always()))
+}
+
+func TestClusterAnswersUnderOneName(t *testing.T) {
+	a := newAtlas(t)
+	uid, err := a.as("edge+hub", "https://a").Identity(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "a", uid)
+	_, err = a.as("edge+alias", "https://alias").Identity(t.Context())
+	require.ErrorContains(t, err, "registered as edge+hub already")
+}
+
+// TestDeletedRegistrationMakesRoom: at once, and without being asked for.
+func TestDeletedRegistrationMakesRoom(t *testing.T) {
+	a := newAtlas(t)
+	_, err := a.as("edge+hub", "https://a").Identity(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, a.Sweep(t.Context()))
+	names, err := a.ledger.Claimants(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"edge+hub"}, names)
+
+	a.unregister(hub)
+	_, err = a.as("edge+alias", "https://a").Identity(t.Context())
+	require.NoError(t, err)
+	a.unregister("cluster-providers/edge/clusters/alias")
+	require.NoError(t, a.Sweep(t.Context()))
+	names, err = a.ledger.Claimants(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, names)
+}
+
+func TestDeletedRegistrationKeepsItsClusterWhileSomethingIsLeft(t *testing.T) {
+	a := newAtlas(t)
+	_, err := a.as("edge+hub", "https://a").Identity(t.Context())
+	require.NoError(t, err)
+	left := ledger.Entry{ID: bundle.ID{Cluster: "edge+hub", Kind: "ConfigMap", Namespace: "shop", Name: "a"}, CreatedByUs: true, Going: true}
+	nobody := kv.Compare{Key: "/nobody"}
+	require.NoError(t, a.ledger.Write(t.Context(), nobody, []ledger.Entry{left}, nil))
+	a.unregister(hub)
+	require.NoError(t, a.Sweep(t.Context()))
+	_, err = a.as("edge+alias", "https://a").Identity(t.Context())
+	require.ErrorContains(t, err, "registered as edge+hub already")
+}
+
+// TestOneConnectionSeesTheClusterRebuilt: what was claimed once over it says
+// nothing of another cluster that answers later.
+func TestOneConnectionSeesTheClusterRebuilt(t *testing.T) {
+	a := newAtlas(t)
+	target := a.as("edge+hub", "https://a")
+	_, err := target.Identity(t.Context())
+	require.NoError(t, err)
+	a.cluster.Rebuild("b")
+	uid, err := target.Identity(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "b", uid)
+	_, err = a.as("edge+alias", "https://b").Identity(t.Context())
+	require.ErrorContains(t, err, "registered as edge+hub already")
+}
+
+func TestPreflightTellsWhatTheNameStandsFor(t *testing.T) {
+	a := newAtlas(t)
+	report := intent.Preflight{Reachable: true}
+	failed := func(name, source string) []string {
+		var names []string
+		for _, check := range recognized(t.Context(), a.as(name, source), report).Checks {
+			if !check.OK {
+				names = append(names, check.Name+": "+check.Message)
+			}
+		}
+		return names
+	}
+	require.Empty(t, failed("edge+hub", "https://a"))
+	wrong := failed("edge+alias", "https://a")
+	require.Len(t, wrong, 1)
+	require.Contains(t, wrong[0], "is registered once: https://a answers as cluster a, which is registered as edge+hub already")
+
+	made := ledger.Entry{ID: bundle.ID{Cluster: "edge+hub", Kind: "ConfigMap", Namespace: "shop", Name: "a"}, CreatedByUs: true}
+	nobody := kv.Compare{Key: "/nobody"}
+	require.NoError(t, a.ledger.Adopt(t.Context(), nobody, "edge+hub", "a"))
+	require.NoError(t, a.ledger.Write(t.Context(), nobody, []ledger.Entry{made}, nil))
+	a.cluster.Rebuild("b")
+	wrong = failed("edge+hub", "https://b")
+	require.Len(t, wrong, 1)
+	require.Contains(t, wrong[0], "is the cluster that it was: https://b answers as cluster b, but edge+hub is cluster a at https://a")
+	require.Empty(t, recognized(t.Context(), a.as("edge+hub", "https://b"), intent.Preflight{}).Checks, "who was not reached is not judged")
+}
