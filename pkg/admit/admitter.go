@@ -26,6 +26,12 @@ type Rules struct {
 	// Kubeconfig judges a kubeconfig (YAML); nil finds nothing wrong with any.
 	// Its errors are shown to the user, so they may not quote secrets.
 	Kubeconfig func(yaml []byte) error
+
+	// Claim has a cluster's document stand for the cluster that a kubeconfig
+	// leads to; one that does not answer soon is accepted. It answers a
+	// Conflict for a cluster that another document stands for, and for another
+	// than before while something is left in that. nil: none is asked.
+	Claim func(ctx context.Context, cluster intent.Path, yaml []byte) error
 }
 
 // Admitter admits documents to a store. It is safe for concurrent use.

@@ -31,10 +31,13 @@ func (a *Admitter) cluster(ctx context.Context, r *review, in, old *intent.Clust
 	return a.projectsStillAllowed(ctx, r, in)
 }
 
+// kubeconfigField is where a cluster's kubeconfig is given.
+const kubeconfigField pointer = spec + "/kubeconfig"
+
 // kubeconfig takes the kubeconfig out, or keeps the stored one where the body
 // has none and no directory takes its place.
 func (a *Admitter) kubeconfig(r *review, in, old *intent.Cluster) {
-	const at = spec + "/kubeconfig"
+	const at = kubeconfigField
 	given := in.Kubeconfig
 	in.Kubeconfig, in.KubeconfigRef = "", ""
 	if given == "" {
@@ -59,6 +62,27 @@ func (a *Admitter) kubeconfig(r *review, in, old *intent.Cluster) {
 		}
 	}
 	r.take(at, yaml, func(id string) { in.KubeconfigRef = id })
+}
+
+// claimCluster has a cluster's document stand for what its new kubeconfig leads
+// to.
+func (a *Admitter) claimCluster(ctx context.Context, w *Write) error {
+	if a.rules.Claim == nil || shape(w.Path) != "cluster-providers/clusters" {
+		return nil
+	}
+	for _, secret := range w.Secrets {
+		err := a.rules.Claim(ctx, w.Path, secret.Value)
+		if intent.CodeOf(err) == intent.Conflict {
+			return &intent.Error{
+				Code: intent.Conflict, Detail: string(w.Path) + " cannot stand for the cluster that answers",
+				Fields: []intent.Field{{Pointer: string(kubeconfigField), Detail: err.Error()}},
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // clusterDNS checks the description of the DNS service and brings it into

@@ -1,6 +1,7 @@
 package admit_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/admit"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/store/etcd"
 )
 
 const newCluster intent.Path = "cluster-providers/edge/clusters/new"
@@ -147,4 +150,39 @@ func TestAClusterReferenceStaysWhileAnAppNamesItsCluster(t *testing.T) {
 	w.must(prod, `{"logicalCloud":"eu","apps":[{"name":"web"},{"name":"api"}]}`)
 	w.must(berlin, `{"clusterProvider":"edge","cluster":"paris"}`)
 	require.NoError(t, w.admitter.Delete(t.Context(), berlin, intent.Always()))
+}
+
+// TestKubeconfigsAreHeldAgainstTheClustersThatAnswer: a refusal stores nothing
+// and names the field; what fails without a verdict passes through.
+func TestKubeconfigsAreHeldAgainstTheClustersThatAnswer(t *testing.T) {
+	documents := etcd.New(kvtest.NewFake())
+	w := newWorldOn(t, documents)
+	w.must("cluster-providers/edge", `{}`)
+	var asked []string
+	var answer error
+	w.admitter = admit.New(documents, admit.Rules{Claim: func(_ context.Context, path intent.Path, yaml []byte) error {
+		asked = append(asked, string(path)+" "+string(yaml))
+		return answer
+	}})
+	w.must(newCluster, `{"kubeconfig":"`+kubeconfig+`"}`)
+	require.Equal(t, []string{string(newCluster) + " apiVersion: v1\n"}, asked)
+	w.must(newCluster, `{"labels":{"region":"eu"}}`)
+	w.must("projects/shop", `{}`)
+	require.Len(t, asked, 1, "without a new kubeconfig nobody is asked")
+
+	before, err := documents.Get(t.Context(), newCluster)
+	require.NoError(t, err)
+	try := func() error {
+		write, err := w.admit(newCluster, `{"kubeconfig":"`+kubeconfig+`"}`)
+		require.NoError(t, err)
+		_, err = w.admitter.Put(t.Context(), write)
+		return err
+	}
+	answer = &intent.Error{Code: intent.Conflict, Detail: "it is registered as edge+hub"}
+	assertFields(t, try(), intent.Conflict, map[string]string{"/spec/kubeconfig": "it is registered as edge+hub"})
+	answer = &intent.Error{Code: intent.Unavailable, Detail: "no leader"}
+	require.ErrorIs(t, try(), answer)
+	now, err := documents.Get(t.Context(), newCluster)
+	require.NoError(t, err)
+	require.Equal(t, before, now)
 }

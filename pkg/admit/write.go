@@ -46,10 +46,15 @@ func (w *Write) Body() ([]byte, error) {
 }
 
 // Put stores an admitted document and answers it. For a project it reserves
-// the namespace first, so that no two projects ever have the same one.
+// the namespace first, so that no two projects ever have the same one, and for
+// a cluster what its kubeconfig leads to.
 // Errors: those of Store.Put, with NotFound instead of a Conflict when a
-// parent has gone meanwhile; Conflict when a namespace was taken meanwhile.
+// parent has gone meanwhile; Conflict when a namespace was taken meanwhile,
+// and those of [Rules].Claim.
 func (a *Admitter) Put(ctx context.Context, w *Write) (intent.Document, error) {
+	if err := a.claimCluster(ctx, w); err != nil {
+		return intent.Document{}, err
+	}
 	refs := slices.Clone(w.Refs)
 	var reserved intent.Path
 	if w.claim != nil {

@@ -77,7 +77,9 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	contexts := appcontext.NewStore(stores.kv, time.Now)
 	entries := ledger.New(stores.kv)
 	connections := newConnections(c, id, identities{entries, stores.documents}, values)
-	admitter := admit.New(stores.documents, admit.Rules{AllowedImages: c.AllowedImages, ImageRegistry: c.ImageRegistry, Kubeconfig: checkKubeconfig})
+	admitter := admit.New(stores.documents, admit.Rules{
+		AllowedImages: c.AllowedImages, ImageRegistry: c.ImageRegistry, Kubeconfig: checkKubeconfig, Claim: connections.claim,
+	})
 	releases := release.New(release.Options{
 		Documents: stores.documents, KV: stores.kv, Contexts: contexts,
 		Ledger: entries, Observed: observed.New(stores.kv), Peek: connections.peek, NamespaceHolder: admitter.NamespaceHolder,

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/release"
 )
 
@@ -17,6 +19,7 @@ import (
 const (
 	refreshEvery = 5 * time.Second // how soon a changed kubeconfig is taken up
 	peekTimeout  = 2 * time.Second // how long a plan waits for a cluster
+	claimTimeout = 2 * time.Second // how long a cluster's new document does
 )
 
 // connections connects to clusters by what their documents say.
@@ -169,6 +172,28 @@ func (c *connections) stale(ctx context.Context) []string {
 		c.mu.Unlock()
 	}
 	return names
+}
+
+// claim has a cluster's name stand for what its new kubeconfig leads to. One
+// that does not answer in time is claimed when it is connected to.
+func (c *connections) claim(ctx context.Context, path intent.Path, kubeconfig []byte) error {
+	target, source, err := c.parsed(kubeconfig)
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	asking, cancel := context.WithTimeout(ctx, claimTimeout)
+	defer cancel()
+	uid, err := target.Identity(asking)
+	if err != nil {
+		return ctx.Err()
+	}
+	err = c.identities.claim(ctx, ledger.Claim{Cluster: clusterName(path), UID: uid, Source: source})
+	var refusal *ledger.Refusal
+	if errors.As(err, &refusal) {
+		return &intent.Error{Code: intent.Conflict, Detail: refusal.Error()}
+	}
+	return err
 }
 
 // peek looks at a live Service for a plan.

@@ -1,6 +1,12 @@
 package app
 
 import (
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -123,4 +129,76 @@ func TestPreflightTellsWhatTheNameStandsFor(t *testing.T) {
 	require.Len(t, wrong, 1)
 	require.Contains(t, wrong[0], "is the cluster that it was: https://b answers as cluster b, but edge+hub is cluster a at https://a")
 	require.Empty(t, recognized(t.Context(), a.as("edge+hub", "https://b"), intent.Preflight{}).Checks, "who was not reached is not judged")
+}
+
+// apiServer answers for its namespace kube-system, or hangs when it has no UID.
+func apiServer(t *testing.T, uid string) (kubeconfig []byte) {
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if uid == "" {
+			<-release
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"kube-system","uid":%q}}`, uid)
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(release) })
+	return fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Config","current-context":"c",
+		"clusters":[{"name":"c","cluster":{"server":%q}}],"contexts":[{"name":"c","context":{"cluster":"c"}}]}`, server.URL)
+}
+
+// TestNewKubeconfigIsHeldAgainstWhatAnswers: what does not answer is accepted.
+func TestNewKubeconfigIsHeldAgainstWhatAnswers(t *testing.T) {
+	a := newAtlas(t)
+	c := newConnections(fits(), "inst-1", a.identities, nil)
+	const alias intent.Path = "cluster-providers/edge/clusters/alias"
+	first := apiServer(t, "a")
+	require.NoError(t, c.claim(t.Context(), hub, first))
+	require.NoError(t, c.claim(t.Context(), hub, first))
+	err := c.claim(t.Context(), alias, first)
+	require.Equal(t, intent.Conflict, intent.CodeOf(err))
+	require.ErrorContains(t, err, "registered as edge+hub already")
+	require.NoError(t, c.claim(t.Context(), alias, apiServer(t, "b")))
+	require.NoError(t, c.claim(t.Context(), alias, apiServer(t, "")))
+}
+
+// TestSecondRegistrationIsAConflictOverHTTP: it names the field and stores
+// nothing, and what was there goes on.
+func TestSecondRegistrationIsAConflictOverHTTP(t *testing.T) {
+	s := serve(t, t.TempDir())
+	const clusters = "/v2/cluster-providers/edge/clusters"
+	document := func(name, uid string) string {
+		return fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"kubeconfig":%q}}`, name, base64.StdEncoding.EncodeToString(apiServer(t, uid)))
+	}
+	status, _ := s.send(http.MethodPost, "/v2/cluster-providers", `{"metadata":{"name":"edge"},"spec":{}}`)
+	require.Equal(t, http.StatusCreated, status)
+	for name, uid := range map[string]string{"hub": "a", "alias": "b"} {
+		status, _ = s.send(http.MethodPost, clusters, document(name, uid))
+		require.Equal(t, http.StatusCreated, status)
+	}
+	_, before := s.get(clusters + "/alias")
+	for method, at := range map[string]string{http.MethodPost: clusters, http.MethodPut: clusters + "/alias"} {
+		name := map[string]string{http.MethodPost: "third", http.MethodPut: "alias"}[method]
+		status, answer := s.send(method, at, document(name, "a"))
+		require.Equal(t, http.StatusConflict, status, answer)
+		require.Contains(t, answer, `"/spec/kubeconfig"`)
+		require.Contains(t, answer, "registered as edge+hub already")
+	}
+	_, now := s.get(clusters + "/alias")
+	require.Equal(t, before, now)
+	status, _ = s.get(clusters + "/third")
+	require.Equal(t, http.StatusNotFound, status)
+	s.stop()
+}
+
+func (s *server) send(method, path, body string) (status int, answer string) {
+	request, err := http.NewRequestWithContext(s.t.Context(), method, "http://"+s.http+path, strings.NewReader(body))
+	require.NoError(s.t, err)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+	require.NoError(s.t, err)
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	require.NoError(s.t, err)
+	return response.StatusCode, string(raw)
 }

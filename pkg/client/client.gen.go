@@ -2503,7 +2503,7 @@ type ClientInterface interface {
 
 	// CreateClusterWithBody Create a cluster
 	//
-	// Creates a cluster; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// Creates a cluster; 409 when it exists already, refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2512,7 +2512,7 @@ type ClientInterface interface {
 
 	// CreateCluster Create a cluster
 	//
-	// Creates a cluster; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// Creates a cluster; 409 when it exists already, refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2535,7 +2535,7 @@ type ClientInterface interface {
 
 	// PutClusterWithBody Create or replace a cluster
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2544,7 +2544,7 @@ type ClientInterface interface {
 
 	// PutCluster Create or replace a cluster
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3431,7 +3431,7 @@ func (c *API) ListClusters(ctx context.Context, clusterProvider ClusterProviderN
 
 // CreateClusterWithBody Create a cluster
 //
-// Creates a cluster; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// Creates a cluster; 409 when it exists already, refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3450,7 +3450,7 @@ func (c *API) CreateClusterWithBody(ctx context.Context, clusterProvider Cluster
 
 // CreateCluster Create a cluster
 //
-// Creates a cluster; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// Creates a cluster; 409 when it exists already, refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3503,7 +3503,7 @@ func (c *API) GetCluster(ctx context.Context, clusterProvider ClusterProviderNam
 
 // PutClusterWithBody Create or replace a cluster
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3522,7 +3522,7 @@ func (c *API) PutClusterWithBody(ctx context.Context, clusterProvider ClusterPro
 
 // PutCluster Create or replace a cluster
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -10538,7 +10538,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateClusterWithBodyWithResponse Create a cluster
 	//
-	// Creates a cluster; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// Creates a cluster; 409 when it exists already, refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10547,7 +10547,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateClusterWithResponse Create a cluster
 	//
-	// Creates a cluster; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// Creates a cluster; 409 when it exists already, refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10574,7 +10574,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutClusterWithBodyWithResponse Create or replace a cluster
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10583,7 +10583,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutClusterWithResponse Create or replace a cluster
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -13707,7 +13707,7 @@ func (c *ClientWithResponses) ListClustersWithResponse(ctx context.Context, clus
 
 // CreateClusterWithBodyWithResponse Create a cluster
 //
-// Creates a cluster; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// Creates a cluster; 409 when it exists already, refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -13722,7 +13722,7 @@ func (c *ClientWithResponses) CreateClusterWithBodyWithResponse(ctx context.Cont
 
 // CreateClusterWithResponse Create a cluster
 //
-// Creates a cluster; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// Creates a cluster; 409 when it exists already, refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -13767,7 +13767,7 @@ func (c *ClientWithResponses) GetClusterWithResponse(ctx context.Context, cluste
 
 // PutClusterWithBodyWithResponse Create or replace a cluster
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -13782,7 +13782,7 @@ func (c *ClientWithResponses) PutClusterWithBodyWithResponse(ctx context.Context
 
 // PutClusterWithResponse Create or replace a cluster
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

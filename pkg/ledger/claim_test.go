@@ -157,6 +157,21 @@ func TestOneOfManyNamesGetsACluster(t *testing.T) {
 	require.Equal(t, 1, won)
 }
 
+// TestTheFirstToClaimHasIt: also when it does so while another is judged.
+func TestTheFirstToClaimHasIt(t *testing.T) {
+	s := newSite(t)
+	once := sync.OnceValue(func() error { return s.claim("edge+first", "b", "https://b") })
+	nested := false
+	s.store.Before = func(op, _ string) error {
+		if op != "txn" || nested {
+			return nil
+		}
+		nested = true
+		return once()
+	}
+	refused(t, s.claim(berlin, "b", "https://b"), true, "registered as edge+first already")
+}
+
 func TestClaimThatCannotBeStoredIsNone(t *testing.T) {
 	s := newSite(t)
 	down := errors.New("no leader")
