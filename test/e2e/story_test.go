@@ -70,15 +70,18 @@ func begin(t *testing.T, world *fixture.Fixture, project string, args ...string)
 	}
 	s.post("/v2/cluster-providers", `{"metadata": {"name": "edge"}, "spec": {}}`)
 	for _, name := range []string{fixture.Hub, fixture.Paris, fixture.Berlin} {
-		kubeconfig, err := world.Cluster(name).Kubeconfig(kube.Signpost)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.post("/v2/cluster-providers/edge/clusters", fmt.Sprintf(`{"metadata": {"name": %q}, "spec": {"kubeconfig": %q}}`,
-			name, base64.StdEncoding.EncodeToString(kubeconfig)))
+		s.post("/v2/cluster-providers/edge/clusters", s.registration(name, name))
 	}
 	s.post("/v2/projects", `{"metadata": {"name": "{p}"}}`)
 	return s
+}
+
+// registration is the document of a name that leads to a cluster.
+func (s *story) registration(name, cluster string) string {
+	s.Helper()
+	kubeconfig, err := s.world.Cluster(cluster).Kubeconfig(kube.Signpost)
+	s.must(err)
+	return fmt.Sprintf(`{"metadata": {"name": %q}, "spec": {"kubeconfig": %q}}`, name, base64.StdEncoding.EncodeToString(kubeconfig))
 }
 
 // end ends the story's Signpost, and shows the logs if the story failed. What

@@ -107,6 +107,13 @@ func (s *Server) Prefix(ctx context.Context, prefix string) (map[string]string, 
 	return values, nil
 }
 
+// DeletePrefix removes all keys that begin with prefix.
+func (s *Server) DeletePrefix(ctx context.Context, prefix string) error {
+	end := []byte(prefix)
+	end[len(end)-1]++
+	return s.call(ctx, "/v3/kv/deleterange", map[string]any{"key": []byte(prefix), "range_end": end}, nil)
+}
+
 // ready asks for a linearizable read, which needs a leader.
 func (s *Server) ready(ctx context.Context) error {
 	_, err := s.Prefix(ctx, "/ready")
