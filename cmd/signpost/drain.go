@@ -21,7 +21,7 @@ func (p program) drainCommand() *cobra.Command {
 }
 
 func (p program) undrainCommand() *cobra.Command {
-	cmd := p.drainingCommand("undrain", "not drained", new(bool))
+	cmd := p.drainingCommand("undrain", "undrained", new(bool))
 	cmd.Short = "Publish a drained cluster's addresses again"
 	return cmd
 }

@@ -13,7 +13,7 @@ func TestDrainAndUndrain(t *testing.T) {
 	f.on("POST cluster-providers/edge/clusters/berlin/drain", 202, "ClusterDrained", drainedBody)
 	f.on("POST cluster-providers/edge/clusters/berlin/undrain", 202, "ClusterDrained", `{}`)
 	require.Equal(t, result{exitDone, "edge/berlin drained\n", ""}, signpost(t, f.url, "drain", "edge/berlin"))
-	require.Equal(t, result{exitDone, "edge/berlin not drained\n", ""}, signpost(t, f.url, "undrain", "edge/berlin"))
+	require.Equal(t, result{exitDone, "edge/berlin undrained\n", ""}, signpost(t, f.url, "undrain", "edge/berlin"))
 }
 
 func TestDrainThatWouldEmptyANameIsRefusedUnlessForced(t *testing.T) {

@@ -118,7 +118,7 @@ func (c *connections) read(ctx context.Context, name string) (intent.Cluster, st
 	}
 	doc, err := c.documents.Get(ctx, ref.Path())
 	if intent.CodeOf(err) == intent.NotFound {
-		return intent.Cluster{}, state{}, &intent.Error{Code: intent.NotFound, Detail: "cluster " + name + " is not registered any more", Err: err}
+		return intent.Cluster{}, state{}, &intent.Error{Code: intent.NotFound, Detail: "cluster " + name + " is not registered", Err: err}
 	}
 	if err != nil {
 		return intent.Cluster{}, state{}, err

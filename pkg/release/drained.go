@@ -162,7 +162,7 @@ func (s *Service) keepsAddresses(ctx context.Context, cluster intent.Path, befor
 	}
 	slices.Sort(lost)
 	return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf(
-		"%s has the last addresses of %s; undrain another cluster, or drain this one with ?force=true and the names go",
+		"%s has the last addresses of %s; undrain another cluster, or force it, and the names go",
 		ClusterOf(cluster), strings.Join(slices.Compact(lost), ", "))}
 }
 
