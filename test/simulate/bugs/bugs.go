@@ -23,7 +23,7 @@ type Bug struct {
 }
 
 // All are the bugs.
-func All() []Bug { return slices.Concat(inReleases(), inSync(), found()) }
+func All() []Bug { return slices.Concat(inReleases(), inSync()) }
 
 // inReleases are bugs on the way from a request to an app context.
 func inReleases() []Bug {
@@ -107,19 +107,6 @@ func inSync() []Bug {
 			Text:        "	case a.live.ResourceVersion == entry.ResourceVersion, unedited:",
 			Replacement: "	case a.live.ResourceVersion == entry.ResourceVersion, unedited, same:",
 			Invariants:  []string{"I3", "I7"},
-		},
-	}
-}
-
-// found are bugs that were real, which the simulator found first.
-func found() []Bug {
-	return []Bug{
-		{
-			// A write whose answer was lost happens later, over newer ones.
-			Name: "late write", File: "pkg/ledger/ledger.go",
-			Text:        "		return fmt.Errorf(\"%w: %w\", ErrLost, err)",
-			Replacement: "		return fmt.Errorf(\"unknown outcome: %w\", err)",
-			Invariants:  []string{"I3", "I5", "I7", "I10"},
 		},
 	}
 }
