@@ -1,15 +1,16 @@
 package noderesolver_test
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -137,7 +138,7 @@ func TestMain(m *testing.M) {
 }
 
 // write changes the file between two contents until it is killed, and says
-// once how it does it.
+// after each time how it did it.
 func write() error {
 	f := noderesolver.File{Path: os.Getenv(writerFile), Journal: os.Getenv(writerJournal)}
 	if os.Getenv(writerMount) != "" {
@@ -153,17 +154,16 @@ func write() error {
 		if err != nil {
 			return err
 		}
-		if n == 1 {
-			fmt.Println(change == noderesolver.Rewritten)
-		}
+		fmt.Println(change == noderesolver.Rewritten)
 	}
 }
 
-// writer starts the program and waits until it writes; rewrites says whether
-// it writes in place.
-func writer(t *testing.T, f noderesolver.File, mounted bool) (cmd *exec.Cmd, rewrites string) {
+// killWriter starts the program and kills it as it goes on after so many
+// changes, the first of which may have found the file right already. It writes
+// in place if the file is a mount of its own.
+func killWriter(t *testing.T, f noderesolver.File, changes int, mounted bool) {
 	t.Helper()
-	cmd = exec.Command(os.Args[0])
+	cmd := exec.Command(os.Args[0])
 	cmd.Env = []string{writerFile + "=" + f.Path, writerJournal + "=" + f.Journal}
 	if mounted {
 		cmd.Env = append(cmd.Env, writerMount+"=1")
@@ -178,13 +178,13 @@ func writer(t *testing.T, f noderesolver.File, mounted bool) (cmd *exec.Cmd, rew
 	var trouble bytes.Buffer
 	cmd.Stderr = &trouble
 	require.NoError(t, cmd.Start())
-	_, err = fmt.Fscanln(output, &rewrites)
-	require.NoError(t, err, "%s", &trouble)
-	return cmd, rewrites
-}
-
-func kill(t *testing.T, cmd *exec.Cmd) {
-	t.Helper()
+	lines := bufio.NewScanner(output)
+	for n := range changes {
+		require.True(t, lines.Scan(), "%s", &trouble)
+		if n > 0 {
+			require.Equal(t, strconv.FormatBool(mounted), lines.Text())
+		}
+	}
 	require.NoError(t, cmd.Process.Kill())
 	require.Error(t, cmd.Wait())
 }
@@ -194,10 +194,7 @@ const kills = 20
 func TestKilledAtAnyMomentTheFileIsWhole(t *testing.T) {
 	f := hosts(t, contents()[0])
 	for n := range kills {
-		cmd, rewrites := writer(t, f, false)
-		require.Equal(t, "false", rewrites)
-		time.Sleep(time.Duration(n) * time.Millisecond) // the moment
-		kill(t, cmd)
+		killWriter(t, f, n+2, false)
 		content, err := os.ReadFile(f.Path)
 		require.NoError(t, err)
 		require.Contains(t, contents(), string(content))
@@ -210,10 +207,7 @@ func TestKilledAtAnyMomentAMountIsWholeAgain(t *testing.T) {
 	f := hosts(t, contents()[0])
 	f.Journal = filepath.Join(t.TempDir(), "journal")
 	for n := range kills {
-		cmd, rewrites := writer(t, f, true)
-		require.Equal(t, "true", rewrites)
-		time.Sleep(time.Duration(n) * time.Millisecond) // the moment
-		kill(t, cmd)
+		killWriter(t, f, n+2, true)
 		require.NoError(t, f.Recover())
 		content, err := os.ReadFile(f.Path)
 		require.NoError(t, err)
