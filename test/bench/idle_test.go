@@ -1,7 +1,10 @@
+//go:build !race
+
+// The race detector takes several times the memory.
+
 package bench
 
 import (
-	"debug/buildinfo"
 	"fmt"
 	"os"
 	"strconv"
@@ -22,9 +25,6 @@ const idleBudget = 120 << 20
 func TestAFreshIdleServerIsSmall(t *testing.T) {
 	program, err := fixture.Build(t.Context(), t.TempDir())
 	require.NoError(t, err)
-	if withRaceDetector(t, program) {
-		t.Skip("the race detector takes several times the memory")
-	}
 	server, err := fixture.NewSignpost(program, t.TempDir())
 	require.NoError(t, err)
 	t.Cleanup(server.Kill)
@@ -56,17 +56,4 @@ func resident(pid int) (int, error) {
 		}
 	}
 	return 0, fmt.Errorf("process %d tells no VmRSS", pid)
-}
-
-// withRaceDetector tells how a program was built.
-func withRaceDetector(t *testing.T, program string) bool {
-	t.Helper()
-	info, err := buildinfo.ReadFile(program)
-	require.NoError(t, err)
-	for _, setting := range info.Settings {
-		if setting.Key == "-race" {
-			return setting.Value == "true"
-		}
-	}
-	return false
 }
