@@ -127,7 +127,7 @@ func (s *Service) moveChanges(ctx context.Context, p *recordProposal) ([]bundle.
 	if err != nil || len(findings) > 0 {
 		return nil, findings, err
 	}
-	changes := bundle.Diff(union(before), union(append(after, objects...)))
+	changes := planned(union(before), union(append(after, objects...)))
 	return slices.DeleteFunc(changes, func(c bundle.Change) bool { return c.Action == bundle.Unchanged }), nil, nil
 }
 

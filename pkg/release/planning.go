@@ -108,7 +108,7 @@ func (s *Service) changes(ctx context.Context, p *proposal) ([]bundle.Change, er
 	if err != nil {
 		return nil, err
 	}
-	return bundle.Diff(union(before, providersBefore), union(after, providersAfter)), nil
+	return planned(union(before, providersBefore), union(after, providersAfter)), nil
 }
 
 // union is what clusters make of the objects of several owners: where these

@@ -156,7 +156,7 @@ func (s *Service) providerChanges(ctx context.Context, pointer appcontext.Pointe
 	_, scope, cluster, _ := pointer.Owner.Provider()
 	use := Use{Record: record.Path, Scope: intent.Scope(scope), Cluster: cluster}
 	if moved := (&RecordLifecycle{Record: record}).movedFrom(use); moved {
-		return bundle.Diff(before, nil), nil, nil
+		return planned(before, nil), nil, nil
 	}
 	users, err := s.users(ctx, use)
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *Service) providerChanges(ctx context.Context, pointer appcontext.Pointe
 		return nil, findings, err
 	}
 	after, err := bundle.Collect(objects)
-	return bundle.Diff(before, after), nil, err
+	return planned(before, after), nil, err
 }
 
 func recordView(p *recordProposal, changes []bundle.Change, errs []intent.Field) intent.Plan {
