@@ -9,11 +9,12 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
-// Group is a deployment intent group as a release froze it: everything that
-// its bundle follows from, but for records and addresses.
+// Group is a deployment intent group, or a logical cloud with its DNS, as a
+// release froze it: everything that its bundle follows from, but for records,
+// addresses and nodes.
 type Group struct {
 	Installation          string      `json:"installation"` // the generated id of this Signpost
-	Path                  intent.Path `json:"path"`         // of the deployment intent group
+	Path                  intent.Path `json:"path"`         // of the deployment intent group or the logical cloud
 	UID                   string      `json:"uid"`
 	Project               Project     `json:"project"`
 	CompositeApp          string      `json:"compositeApp"`
@@ -24,6 +25,8 @@ type Group struct {
 	Apps                  []App       `json:"apps"`     // ordered by name
 	Clusters              []Cluster   `json:"clusters"` // ordered by name: all that apps and bindings mention
 	Bindings              []Binding   `json:"bindings"` // ordered by app, service, namespace, record, scope, cluster
+
+	DNS []ClusterDNS `json:"dns,omitempty"` // of a logical cloud: ordered by cluster, one for each
 }
 
 // Project is what plans need of a project.
@@ -64,6 +67,16 @@ type Host struct {
 	Name  string   `json:"name"`            // canonical
 	TTL   int64    `json:"ttl,omitempty"`   // seconds, 0: none set
 	Types []string `json:"types,omitempty"` // of A, AAAA, CNAME; none: all
+}
+
+// ClusterDNS is CoreDNS in one cluster, as a DNS CR intent asks for it.
+type ClusterDNS struct {
+	Intent        string             `json:"intent"`                  // name of the DNS CR intent
+	Cluster       string             `json:"cluster"`                 // "provider+cluster"
+	Domain        string             `json:"domain"`                  // of the cluster, as in "cluster.local"
+	Spec          intent.DNSCRIntent `json:"spec"`                    // with mode and namespace
+	Image         string             `json:"image"`                   // of CoreDNS: the whole name, pinned
+	ResolverImage string             `json:"resolverImage,omitempty"` // of the node resolver: the same
 }
 
 // Record is a record as its own release froze it at first use or at its last

@@ -1,0 +1,120 @@
+package intent
+
+// DNSCRIntent says how CoreDNS is configured and placed in the clusters of a
+// logical cloud. Its configuration has the shape of OpenShift's DNS object
+// (operator.openshift.io/v1), in the form of the seed "configurable DNS
+// plugins" and in today's; it is stored as it was written.
+type DNSCRIntent struct {
+	PluginConfig      *DNSPluginConfig   `json:"pluginConfig,omitempty"` // the seed's form of Servers; both count
+	Servers           []DNSServer        `json:"servers,omitempty"`
+	UpstreamResolvers *UpstreamResolvers `json:"upstreamResolvers,omitempty"` // none: the node's own
+	Cache             *DNSCache          `json:"cache,omitempty"`
+	LogLevel          string             `json:"logLevel,omitempty"` // Normal (default), Debug, Trace
+	NodePlacement     *NodePlacement     `json:"nodePlacement,omitempty"`
+	NodeResolver      *NodeResolver      `json:"nodeResolver,omitempty"`
+	Clusters          []ClusterRef       `json:"clusters,omitempty"`      // none: all of the logical cloud's
+	ClusterLabels     map[string]string  `json:"clusterLabels,omitempty"` // narrows to clusters with these labels
+	Mode              DNSMode            `json:"mode,omitempty"`
+	Namespace         string             `json:"namespace,omitempty"` // default signpost-dns
+	Image             string             `json:"image,omitempty"`     // of CoreDNS; default: the one that this version knows
+}
+
+// DNSMode says whose CoreDNS is configured.
+type DNSMode string
+
+// The modes.
+const (
+	Dedicated DNSMode = "dedicated" // a DNS service of its own; the default
+	Import    DNSMode = "import"    // server blocks for a CoreDNS that is there, in a ConfigMap that it imports
+)
+
+// DefaultDNSNamespace is where a DNSCRIntent's objects go.
+const DefaultDNSNamespace = "signpost-dns"
+
+// DNSPluginConfig is the configuration of CoreDNS' plugins as the seed has it.
+type DNSPluginConfig struct {
+	ForwardPlugins []ForwardPlugin `json:"forwardPlugins,omitempty"` // also spelled forwardPlugin
+}
+
+// ForwardPlugin sends the queries of one domain to other nameservers.
+type ForwardPlugin struct {
+	Domain      string   `json:"domain"`           // RFC 1123, not the cluster's own
+	Nameservers []string `json:"nameservers"`      // 1 to 15 of IP, IP:port or [IPv6]:port; also spelled nameServers
+	Policy      string   `json:"policy,omitempty"` // Random (default), RoundRobin, Sequential
+}
+
+// DNSServer is a server block of CoreDNS: OpenShift's Server.
+type DNSServer struct {
+	Name          string           `json:"name"`  // an RFC 1123 label
+	Zones         []string         `json:"zones"` // at least one
+	ForwardPlugin DNSServerForward `json:"forwardPlugin"`
+}
+
+// DNSServerForward is where a server's queries go.
+type DNSServerForward struct {
+	Upstreams        []string         `json:"upstreams"`        // 1 to 15 of IP, IP:port or [IPv6]:port
+	Policy           string           `json:"policy,omitempty"` // Random (default), RoundRobin, Sequential
+	TransportConfig  *TransportConfig `json:"transportConfig,omitempty"`
+	ProtocolStrategy string           `json:"protocolStrategy,omitempty"` // empty: UDP first, TCP on truncation; TCP: always
+}
+
+// TransportConfig says how upstreams are spoken to.
+type TransportConfig struct {
+	Transport string        `json:"transport,omitempty"` // Cleartext (default), TLS
+	TLS       *TransportTLS `json:"tls,omitempty"`       // with TLS
+}
+
+// TransportTLS is DNS over TLS.
+type TransportTLS struct {
+	ServerName string        `json:"serverName"`         // that the upstreams' certificates are for
+	CABundle   *ConfigMapRef `json:"caBundle,omitempty"` // none: the system's
+}
+
+// ConfigMapRef names a ConfigMap in the intent's namespace, in each cluster,
+// that holds a PEM bundle under the key ca-bundle.crt.
+type ConfigMapRef struct {
+	Name string `json:"name"`
+}
+
+// UpstreamResolvers get the queries that no server has a zone for.
+type UpstreamResolvers struct {
+	Upstreams        []Upstream       `json:"upstreams,omitempty"`        // none: SystemResolvConf
+	Policy           string           `json:"policy,omitempty"`           // Sequential (default), Random, RoundRobin
+	TransportConfig  *TransportConfig `json:"transportConfig,omitempty"`  // not with SystemResolvConf
+	ProtocolStrategy string           `json:"protocolStrategy,omitempty"` // as in DNSServerForward
+}
+
+// Upstream is one resolver.
+type Upstream struct {
+	Type    string `json:"type"`              // SystemResolvConf: the node's /etc/resolv.conf; Network: Address
+	Address string `json:"address,omitempty"` // an IP address
+	Port    int    `json:"port,omitempty"`    // default 53, with TLS 853
+}
+
+// DNSCache says how long answers are kept, as durations ("1h30m") of whole
+// seconds.
+type DNSCache struct {
+	PositiveTTL string `json:"positiveTTL,omitempty"` // default 15m
+	NegativeTTL string `json:"negativeTTL,omitempty"` // default 30s
+}
+
+// NodePlacement says which nodes DNS pods run on, as the seed "configurable
+// DNS pod placement" has it.
+type NodePlacement struct {
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"` // replaces the default, kubernetes.io/os: linux
+	Tolerations  []Toleration      `json:"tolerations,omitempty"`
+}
+
+// Toleration is Kubernetes' toleration of a taint.
+type Toleration struct {
+	Key               string `json:"key,omitempty"`      // empty with Exists: every taint
+	Operator          string `json:"operator,omitempty"` // Equal (default), Exists
+	Value             string `json:"value,omitempty"`
+	Effect            string `json:"effect,omitempty"` // NoSchedule, PreferNoSchedule, NoExecute; empty: all
+	TolerationSeconds *int64 `json:"tolerationSeconds,omitempty"`
+}
+
+// NodeResolver keeps the addresses of Services in the nodes' /etc/hosts.
+type NodeResolver struct {
+	Services []string `json:"services"` // namespace/name
+}
