@@ -43,7 +43,7 @@ func reasonOf(path, by intent.Path) string {
 	case ours && owner == string(path) && path.Segment("deployment-intent-groups") != "":
 		return "it is instantiated; terminate it first"
 	case ours && owner == string(path):
-		return "it is in use; its users must be terminated, or updated without it, first"
+		return "its external-dns is in clusters, which its status names; it goes when its last user has been terminated, or updated without it, and the names are removed"
 	case ours:
 		return "it is in use by the current release of " + owner + "; terminate that, or update it without this, first"
 	case by.Parent() == path:

@@ -213,6 +213,17 @@ func TestDeletingWhatIsInstantiatedIs409AndSaysToTerminateFirst(t *testing.T) {
 		"it is in use by the current release of "+string(group))
 }
 
+func TestDeletingARecordWhoseExternalDNSIsStillThereIs409AndNamesIt(t *testing.T) {
+	w := newWorld(t).fill("DNSIntent")
+	record := intent.Path("projects/shop/dns-update-records/lab")
+	_, err := w.store.Put(t.Context(), intent.Write{
+		Path: intent.Join(intent.LifecycleCollection, string(record)), Refs: []intent.Path{record}, Body: []byte(`{}`),
+	})
+	require.NoError(t, err)
+	require.Contains(t, w.send("DELETE", "/v2/"+string(record), nil).want(http.StatusConflict).problem(),
+		"its external-dns is in clusters, which its status names")
+}
+
 func TestAReferenceToWhatDoesNotExistIs409AndNamesIt(t *testing.T) {
 	w := newWorld(t).fill("ClusterReference")
 	problem := w.send("POST", "/v2/projects/shop/logical-clouds/eu/cluster-references",

@@ -32,6 +32,17 @@ func (l *RecordLifecycle) movedFrom(use Use) bool {
 	return use.Scope == intent.Public && home != nil && use.Cluster != home.String()
 }
 
+// rehomed is a use where the record lives now.
+func (l *RecordLifecycle) rehomed(use Use) Use {
+	if l.movedFrom(use) {
+		use.Cluster = l.Record.Home.String()
+	}
+	return use
+}
+
+// moving says whether the external-dns of a scope is on its way to another home.
+func (l *RecordLifecycle) moving(scope intent.Scope) bool { return l.Moving && scope == intent.Public }
+
 // moves says whether the update takes what is deployed to another home.
 func (p *recordProposal) moves() bool {
 	was, is := p.before.Record.Home, p.frozen.Home

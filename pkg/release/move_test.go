@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -229,6 +230,50 @@ func TestATerminationRightAfterAMoveWasAskedFor(t *testing.T) {
 	require.Equal(t, intent.Terminated, w.state(prod))
 	require.Empty(t, w.inClusters())
 	require.NoError(t, w.delete(lab), "nothing holds the record")
+}
+
+// TestTerminatedWaitsForTheExternalDNSInWhicheverHome: however far a move has
+// come when the last user is terminated, and also when it begins after that.
+func TestTerminatedWaitsForTheExternalDNSInWhicheverHome(t *testing.T) {
+	const far = 12 // turns, after which a move is over
+	for before := -3; before <= far; before++ {
+		w := running(t)
+		if before < 0 {
+			w.do(intent.Terminate, prod)
+			w.turns(-before)
+		}
+		require.NoError(t, w.moveTo("paris"))
+		if before >= 0 {
+			w.turns(before)
+			w.do(intent.Terminate, prod)
+		}
+		ended := false
+		for range rounds {
+			w.turns(1)
+			w.clock.pass(10 * time.Second)
+			if ended = w.state(prod) == intent.Terminated; ended {
+				require.Empty(t, w.inClusters(), "terminated after %d turns of the move", before)
+				require.NoError(t, w.delete(lab), "the record was let go of, %d turns", before)
+				break
+			}
+			if w.runs(labOnParis) {
+				require.Equal(t, labOnParis, w.snapshot(prod).Providers[0].Use, "status shows what it waits for, %d turns", before)
+			}
+		}
+		require.True(t, ended, "terminated after %d turns of the move", before)
+	}
+}
+
+// turns has the group, the record and the clusters each take their turn, so
+// often.
+func (w *world) turns(n int) {
+	w.Helper()
+	for range n {
+		require.NoError(w, w.step(prod))
+		w.applyAll()
+		require.NoError(w, w.step(prod))
+		require.NoError(w, w.step(lab))
+	}
 }
 
 // TestAMoveThatIsDoneLeavesTheReleaseAsItIs: a rollback goes where the record

@@ -24,7 +24,7 @@ func (s *Service) settle(ctx context.Context, group intent.Path, l Lifecycle) (b
 	if err != nil {
 		return false, err
 	}
-	rid := len(draining) < len(l.Draining) || len(vacating) < len(l.Vacating)
+	rid := !slices.Equal(draining, l.Draining) || len(vacating) < len(l.Vacating)
 	l.Draining = draining
 	l.keepVacating(vacating)
 	completed := false
@@ -68,22 +68,28 @@ func (l *Lifecycle) complete(now time.Time) {
 }
 
 // stillDraining are those of the providers that nobody uses and that are not
-// gone yet. Of what is gone, the record is let go of.
+// gone yet, where their records live now. Of what is gone, the record is let go
+// of.
 func (s *Service) stillDraining(ctx context.Context, draining []Use) ([]Use, error) {
 	var out []Use
 	for _, use := range draining {
+		record, err := s.recordLifecycle(ctx, use.Record)
+		if err != nil {
+			return nil, err
+		}
+		use = record.rehomed(use)
 		users, err := s.users(ctx, use)
 		if err != nil {
 			return nil, err
 		}
-		if len(users) > 0 {
+		if len(users) > 0 || slices.Contains(out, use) {
 			continue
 		}
 		gone, err := s.ownerGone(ctx, use.owner())
 		if err != nil {
 			return nil, err
 		}
-		if !gone {
+		if !gone || record.moving(use.Scope) {
 			out = append(out, use)
 		} else if err := s.StepProvider(ctx, use); err != nil {
 			return nil, err

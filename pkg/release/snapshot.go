@@ -153,7 +153,7 @@ func (s *Service) reportProvider(ctx context.Context, use Use) (ProviderReport, 
 	if err != nil {
 		return r, err
 	}
-	r.Record, r.Seq, r.Waiting = l.Record, l.Seq, l.Moving && use.Scope == intent.Public
+	r.Record, r.Seq, r.Waiting = l.Record, l.Seq, l.moving(use.Scope)
 	r.OwnerID = provider.OwnerID(plan.Provider{Record: l.Record, Scope: use.Scope, Cluster: use.Cluster})
 	pointer, err := s.Contexts.Current(ctx, use.owner())
 	if err != nil {

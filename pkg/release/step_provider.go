@@ -34,7 +34,7 @@ func (s *Service) StepProvider(ctx context.Context, use Use) error {
 	if err != nil {
 		return err
 	}
-	if l.Moving && use.Scope == intent.Public {
+	if l.moving(use.Scope) {
 		return s.stepMoving(ctx, l, use, was, users, leavers)
 	}
 	l, drained, err := s.drain(ctx, l, use)
@@ -59,7 +59,7 @@ func (s *Service) provide(ctx context.Context, l RecordLifecycle, use Use, was a
 			return err
 		}
 	}
-	objects, findings, err := provider.Render(plan.Provider{Record: l.Record, Scope: use.Scope, Cluster: use.Cluster, Users: users, Waiting: l.Moving && use.Scope == intent.Public})
+	objects, findings, err := provider.Render(plan.Provider{Record: l.Record, Scope: use.Scope, Cluster: use.Cluster, Users: users, Waiting: l.moving(use.Scope)})
 	if err != nil {
 		return err
 	}
