@@ -14,6 +14,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/placement"
 )
 
 // Owner names what a context belongs to: the path of a deployment intent
@@ -26,6 +27,9 @@ type Context struct {
 	Meta     Meta
 	Objects  bundle.Bundle
 	Services map[string][]string // cluster to the Services ("namespace/name") whose addresses matter to the owner
+
+	// Placements are those that the cluster's nodes are to be held against.
+	Placements map[string][]placement.Placement
 }
 
 // Meta is the context's description, as EMCO's layout has it.
@@ -43,15 +47,16 @@ type Meta struct {
 
 // Pointer says which context of an owner is current.
 type Pointer struct {
-	Owner     Owner               `json:"owner"`
-	ContextID string              `json:"contextID"`           // empty: the owner has nothing any more
-	Seq       int64               `json:"seq"`                 // rises with each context made current
-	Previous  string              `json:"previous"`            // the context before, kept
-	Touched   int64               `json:"touched"`             // rises with each object rewritten in place
-	Clusters  map[string][]string `json:"clusters"`            // cluster to the apps that hold objects for it
-	Services  map[string][]string `json:"services"`            // as in Context
-	Withdrawn map[string][]string `json:"withdrawn,omitempty"` // without a context: Clusters of the Previous one
-	Suspended bool                `json:"suspended,omitempty"` // the clusters are to be left as they are for now
+	Owner      Owner                            `json:"owner"`
+	ContextID  string                           `json:"contextID"`            // empty: the owner has nothing any more
+	Seq        int64                            `json:"seq"`                  // rises with each context made current
+	Previous   string                           `json:"previous"`             // the context before, kept
+	Touched    int64                            `json:"touched"`              // rises with each object rewritten in place
+	Clusters   map[string][]string              `json:"clusters"`             // cluster to the apps that hold objects for it
+	Services   map[string][]string              `json:"services"`             // as in Context
+	Placements map[string][]placement.Placement `json:"placements,omitempty"` // as in Context
+	Withdrawn  map[string][]string              `json:"withdrawn,omitempty"`  // without a context: Clusters of the Previous one
+	Suspended  bool                             `json:"suspended,omitempty"`  // the clusters are to be left as they are for now
 
 	item *kv.Item
 }

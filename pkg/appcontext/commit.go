@@ -48,7 +48,7 @@ func (s *Store) Commit(ctx context.Context, was Pointer, c Context) (Pointer, er
 	}
 	next := Pointer{
 		Owner: was.Owner, ContextID: c.ID, Seq: was.Seq + 1, Previous: was.ContextID, Touched: was.Touched,
-		Clusters: clustersOf(c.Objects), Services: c.Services,
+		Clusters: clustersOf(c.Objects), Services: c.Services, Placements: c.Placements,
 	}
 	if c.ID == "" {
 		next.Withdrawn = was.Clusters

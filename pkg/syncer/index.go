@@ -102,7 +102,8 @@ func samePointer(a, b appcontext.Pointer) bool {
 	return a.ContextID == b.ContextID && a.Seq == b.Seq && a.Touched == b.Touched && a.Revision() == b.Revision()
 }
 
-// clustersOf lists the clusters that a pointer has objects or Services in.
+// clustersOf lists the clusters that a pointer has objects, Services or
+// placements in.
 func clustersOf(p appcontext.Pointer) []string {
 	if p.ContextID == "" {
 		return nil
@@ -114,11 +115,14 @@ func clustersOf(p appcontext.Pointer) []string {
 	for cluster := range p.Services {
 		all[cluster] = true
 	}
+	for cluster := range p.Placements {
+		all[cluster] = true
+	}
 	return slices.Sorted(maps.Keys(all))
 }
 
-// pointers answers the pointers that have objects or Services in the cluster,
-// ordered by owner.
+// pointers answers the pointers that have objects, Services or placements in
+// the cluster, ordered by owner.
 func (x *index) pointers(cluster string) []appcontext.Pointer {
 	x.mu.Lock()
 	defer x.mu.Unlock()
