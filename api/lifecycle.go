@@ -78,8 +78,16 @@ func (e *edge) recordUsers(ctx context.Context, c *call) (answer, error) {
 // recordStatus answers what is known of a record's deployments, and what is
 // odd about its document.
 func (e *edge) recordStatus(ctx context.Context, c *call) (answer, error) {
-	status, err := e.Lifecycle.RecordStatus(ctx, c.owner())
+	doc, err := e.Store.Get(ctx, c.owner())
+	if err != nil {
+		return answer{}, err
+	}
+	view, err := e.Admitter.View(doc)
+	if err != nil {
+		return answer{}, err
+	}
+	status, err := e.Lifecycle.RecordStatus(ctx, doc.Path)
 	status.Providers, status.Deployments = orEmpty(status.Providers), orEmpty(status.Deployments)
-	status.Warnings = orEmpty(status.Warnings)
+	status.Warnings = view.Status.Warnings
 	return answer{status: http.StatusOK, body: status}, err
 }

@@ -52,7 +52,8 @@ type Lifecycle interface {
 	PlanRecord(ctx context.Context, record intent.Path) (intent.Plan, error)
 	// UpdateRecord rolls a record's document out to its deployments.
 	UpdateRecord(ctx context.Context, record intent.Path, confirm, actor string) (intent.Accepted, error)
-	// RecordStatus answers what is known of a record's deployments.
+	// RecordStatus answers what is known of a record's deployments. The
+	// warnings, which follow from its document, are left out.
 	RecordStatus(ctx context.Context, record intent.Path) (intent.RecordStatus, error)
 	// Users lists who publishes through a record.
 	Users(ctx context.Context, record intent.Path) ([]intent.Use, error)

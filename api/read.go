@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strconv"
 
 	"github.com/signpost-dns/signpost/pkg/admit"
@@ -128,15 +127,7 @@ func valueOf(doc intent.Document, key string) (json.RawMessage, error) {
 // merged is a record's status: what the document tells by itself and what is
 // known of its deployments.
 func merged(own *admit.Status, known intent.RecordStatus) *admit.Status {
-	status := admit.Status{Home: known.Home, OwnerID: known.OwnerID, Version: known.Version, Deployments: known.Deployments}
-	status.Warnings = []intent.Warning{}
-	if own != nil {
-		status.Warnings = append(status.Warnings, own.Warnings...)
+	return &admit.Status{
+		Warnings: own.Warnings, Home: known.Home, OwnerID: known.OwnerID, Version: known.Version, Deployments: known.Deployments,
 	}
-	for _, warning := range known.Warnings {
-		if !slices.Contains(status.Warnings, warning) {
-			status.Warnings = append(status.Warnings, warning)
-		}
-	}
-	return &status
 }

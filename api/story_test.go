@@ -24,4 +24,6 @@ func TestTheSeedsExampleRecordIsAccepted(t *testing.T) {
 	require.Equal(t, "/v2/projects/shop/dns-update-records/name_of_dns_information_record", answer.Header().Get("Location"))
 	status, _ := answer.json()["status"].(map[string]any)
 	require.NotEmpty(t, status["warnings"])
+	known := w.send("GET", answer.Header().Get("Location")+"/status", nil).want(http.StatusOK).json()
+	require.Equal(t, status["warnings"], known["warnings"], "its status tells the same")
 }

@@ -126,6 +126,9 @@ func looksSecret(name string) bool {
 
 // extraArgs checks the arguments that are added to those of the parameters.
 func (r *review) extraArgs(in *intent.Record) {
+	if len(in.ExtraArgs) == 0 {
+		return
+	}
 	at := spec + "/extraArgs"
 	options := options(*in)
 	rendered, _ := externaldns.Compile(options)

@@ -27,7 +27,6 @@ func (a *Admitter) record(ctx context.Context, r *review, in, old *intent.Record
 	a.verifyServers(r, in.Verify)
 	r.targetFilter(in.TargetFilter)
 	r.releaseTimeout(in.ReleaseTimeout)
-	r.warnings = a.RecordWarnings(*in)
 	if in.DeployOn == nil {
 		return nil
 	}
@@ -91,24 +90,28 @@ func externalDNS(in intent.Record) externaldns.Record {
 
 // options are what of a deployment can be told before there is one.
 func options(in intent.Record) externaldns.Options {
-	options := externaldns.Options{Record: externalDNS(in), Namespace: "namespace", LabelFilter: "label", OwnerID: "owner"}
-	if version, err := externaldns.ParseVersion(cmp.Or(in.Version, parseImage(in.Image).tag)); err == nil {
-		options.Version = version
+	return externaldns.Options{
+		Record: externalDNS(in), Version: version(in), Namespace: "namespace", LabelFilter: "label", OwnerID: "owner",
 	}
-	return options
 }
 
-// RecordWarnings tells what of a record, stored or about to be, does not do
-// what it may seem to, and what cannot work, in stable order. It is never nil.
-func (a *Admitter) RecordWarnings(in intent.Record) []intent.Warning { return recordWarnings(in) }
+// version is the release that a record asks for, zero when it asks for none.
+func version(in intent.Record) externaldns.Version {
+	version, err := externaldns.ParseVersion(cmp.Or(in.Version, parseImage(in.Image).tag))
+	if err != nil {
+		return 0
+	}
+	return version
+}
 
+// recordWarnings tells what of a stored record does not do what it may seem to,
+// and what cannot work, in stable order. It is never nil.
 func recordWarnings(in intent.Record) []intent.Warning {
-	refused, odd := externaldns.Check(externalDNS(in))
-	_, stuck := externaldns.Compile(options(in))
+	_, odd := externaldns.CheckFor(version(in), externalDNS(in))
 	warnings := []intent.Warning{}
-	for _, f := range append(odd, stuck...) {
+	for _, f := range odd {
 		warning := intent.Warning{Parameter: f.Parameter, Message: f.Detail}
-		if !slices.Contains(refused, f) && !slices.Contains(warnings, warning) {
+		if !slices.Contains(warnings, warning) {
 			warnings = append(warnings, warning)
 		}
 	}

@@ -1,6 +1,7 @@
 package admit_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -325,17 +326,27 @@ func TestRecordWarnings(t *testing.T) {
 		{"azure without its file", intent.Record{Provider: "azure"}, "azure-config-file: no credential gives the file"},
 		{"what cannot work", intent.Record{Provider: "rfc2136", Parameters: map[string]any{"rfc2136-tsig-secret-alg": "hmac-md6"}}, "rfc2136-tsig-secret-alg: "},
 	}
-	admitter := newWorld(t).admitter
 	for _, c := range cases {
 		t.Run(c.reason, func(t *testing.T) {
 			parameter, message, _ := strings.Cut(c.warning, ": ")
 			var found bool
-			for _, w := range admitter.RecordWarnings(c.record) {
+			warnings := warningsOf(t, c.record)
+			for _, w := range warnings {
 				found = found || w.Parameter == parameter && strings.Contains(w.Message, message)
 			}
-			assert.True(t, found, "%v", admitter.RecordWarnings(c.record))
+			assert.True(t, found, "%v", warnings)
 		})
 	}
-	assert.NotNil(t, admitter.RecordWarnings(intent.Record{Provider: "coredns", Environment: map[string]string{"ETCD_URLS": "x"},
+	assert.NotNil(t, warningsOf(t, intent.Record{Provider: "coredns", Environment: map[string]string{"ETCD_URLS": "x"},
 		Parameters: map[string]any{"domain-filter": "lab.example"}}))
+}
+
+// warningsOf are those with which a stored record is shown.
+func warningsOf(t *testing.T, record intent.Record) []intent.Warning {
+	t.Helper()
+	body, err := json.Marshal(intent.Resource[intent.Record]{Metadata: intent.Metadata{Name: "dns"}, Spec: record})
+	require.NoError(t, err)
+	view, err := newWorld(t).admitter.View(intent.Document{Path: newRecord, Body: body})
+	require.NoError(t, err)
+	return view.Status.Warnings
 }

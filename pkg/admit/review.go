@@ -17,7 +17,6 @@ type review struct {
 	invalid   []intent.Field   // wrong in itself
 	conflicts []intent.Field   // forbidden by other documents
 	refs      []intent.Path
-	warnings  []intent.Warning
 	secrets   []taken
 	claim     *claim
 }
@@ -92,7 +91,7 @@ func (r *review) write(metadata intent.Metadata, spec any, old *intent.Document)
 		r.refer(parent)
 	}
 	w := &Write{
-		Path: r.path, Refs: r.refs, Warnings: r.warnings, Condition: intent.IfAbsent(),
+		Path: r.path, Refs: r.refs, Condition: intent.IfAbsent(),
 		metadata: intent.Metadata{
 			Name: metadata.Name, Description: metadata.Description,
 			UserData1: metadata.UserData1, UserData2: metadata.UserData2,

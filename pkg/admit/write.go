@@ -13,10 +13,9 @@ import (
 // Write is a document that may be stored. Seal each of Secrets and Set its id,
 // then hand the Write to [Admitter.Put].
 type Write struct {
-	Path     intent.Path
-	Refs     []intent.Path    // the documents that it needs, parent and sealed values included
-	Warnings []intent.Warning // never an obstacle
-	Secrets  []Secret         // values that must be sealed first
+	Path    intent.Path
+	Refs    []intent.Path // the documents that it needs, parent and sealed values included
+	Secrets []Secret      // values that must be sealed first
 
 	// Condition is the state of the store that was judged: absent, or the old
 	// document's revision. When it no longer holds, admit the body again.

@@ -93,7 +93,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		Installation: id, Logger: log, Metrics: metrics,
 	})
 	s.edge, err = newEdge(c, api.Options{
-		Store: stores.documents, Admitter: admitter, Sealer: values, Lifecycle: lifecycle{releases, admitter}, Clusters: clusters{releases, connections},
+		Store: stores.documents, Admitter: admitter, Sealer: values, Lifecycle: lifecycle{releases}, Clusters: clusters{releases, connections},
 		Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log,
 	})
 	return s, err

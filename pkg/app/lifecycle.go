@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 
-	"github.com/signpost-dns/signpost/pkg/admit"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/status"
@@ -11,10 +10,7 @@ import (
 
 // lifecycle is what the edges ask for: releases, and the status that follows
 // from them.
-type lifecycle struct {
-	*release.Service
-	admitter *admit.Admitter
-}
+type lifecycle struct{ *release.Service }
 
 // Status answers where a group stands.
 func (l lifecycle) Status(ctx context.Context, group intent.Path) (intent.Status, error) {
@@ -31,13 +27,5 @@ func (l lifecycle) RecordStatus(ctx context.Context, record intent.Path) (intent
 	if err != nil {
 		return intent.RecordStatus{}, err
 	}
-	doc, err := l.Documents.Get(ctx, record)
-	if err != nil {
-		return intent.RecordStatus{}, err
-	}
-	resource, err := intent.Of[intent.Record](doc)
-	if err != nil {
-		return intent.RecordStatus{}, err
-	}
-	return status.OfRecord(snapshot, l.admitter.RecordWarnings(resource.Spec)), nil
+	return status.OfRecord(snapshot), nil
 }

@@ -1,5 +1,10 @@
 package externaldns
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Parameters are the external-dns-parameters of a record as decoded from JSON:
 // string, bool, json.Number or float64, nil, and lists of those. A scalar is
 // accepted for a list, nil and empty text are absent.
@@ -31,4 +36,12 @@ type Record struct {
 func Check(record Record) (errors, warnings []Finding) {
 	r := understand(record)
 	return inOrder(r.refused), inOrder(append(r.odd, r.stuck...))
+}
+
+// CheckFor is [Check] for the release that will run, zero for [DefaultVersion]:
+// what it lacks is among the warnings.
+func CheckFor(version Version, record Record) (errors, warnings []Finding) {
+	r := understand(record)
+	options := Options{Record: record, Version: cmp.Or(version, DefaultVersion)}
+	return inOrder(r.refused), inOrder(slices.Concat(r.odd, r.stuck, options.unfit(r)))
 }

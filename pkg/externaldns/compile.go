@@ -131,7 +131,7 @@ func (o Options) render(r *reading) Arguments {
 	}
 	if !r.has("txt-owner-id") {
 		owner, _ := r.table.find("txt-owner-id")
-		r.values[owner.Name] = value{flag: &owner, parameter: owner.Name, texts: []string{o.OwnerID}}
+		r.values[owner.Name] = value{flag: owner, parameter: owner.Name, texts: []string{o.OwnerID}}
 	}
 	for _, name := range r.names() {
 		v := r.values[name]

@@ -25,7 +25,7 @@ func (o Options) CheckExtraArgs(extra, rendered []string) []Finding {
 		name := flagName(argument)
 		detail := loadTable().formDetail(argument, name)
 		if flag, known := loadTable().find(name); known && detail == "" {
-			detail = o.extraDetail(&flag, argument, seen[name])
+			detail = o.extraDetail(flag, argument, seen[name])
 		}
 		if detail != "" {
 			findings = append(findings, Finding{Parameter: name, Pointer: fmt.Sprintf("/%d", i), Detail: detail})

@@ -81,8 +81,9 @@ func Flags() []Flag {
 // table is the flags with their indexes. It is built once and never changed.
 type table struct {
 	rows         []Flag
-	byName       map[string]int
-	predecessors map[string]int // successor's name → row of the former name
+	byName       map[string]*Flag
+	predecessors map[string]*Flag // successor's name → row of the former name
+	providers    map[string]providerRow
 }
 
 // loadTable is a constant that Go cannot write as one.
@@ -95,45 +96,43 @@ var loadTable = sync.OnceValue(func() table {
 		googleFlags(), pdnsFlags(), rfc2136Flags(), webhookFlags(),
 	)
 	slices.SortFunc(rows, func(a, b Flag) int { return strings.Compare(a.Name, b.Name) })
-	t := table{rows: rows, byName: map[string]int{}, predecessors: map[string]int{}}
-	for i, row := range rows {
-		t.byName[row.Name] = i
+	t := table{rows: rows, byName: map[string]*Flag{}, predecessors: map[string]*Flag{}, providers: map[string]providerRow{}}
+	for i := range rows {
+		row := &rows[i]
+		t.byName[row.Name] = row
 		if row.Successor != "" {
-			t.predecessors[row.Successor] = i
+			t.predecessors[row.Successor] = row
 		}
+	}
+	for _, row := range providerRows() {
+		t.providers[row.name] = row
 	}
 	return t
 })
 
-// find gives the row of a flag by its name.
-func (t table) find(name string) (Flag, bool) {
-	i, ok := t.byName[name]
-	if !ok {
-		return Flag{}, false
-	}
-	return t.rows[i], true
+// find gives the row of a flag by its name, nil when there is none.
+func (t table) find(name string) (*Flag, bool) {
+	flag, ok := t.byName[name]
+	return flag, ok
 }
 
 // predecessor gives the row of a flag's former name.
-func (t table) predecessor(name string) (Flag, bool) {
-	i, ok := t.predecessors[name]
-	if !ok {
-		return Flag{}, false
-	}
-	return t.rows[i], true
+func (t table) predecessor(name string) (*Flag, bool) {
+	flag, ok := t.predecessors[name]
+	return flag, ok
 }
 
 // byEnvironment gives the row of the flag that a variable sets.
-func (t table) byEnvironment(variable string) (Flag, bool) {
+func (t table) byEnvironment(variable string) (*Flag, bool) {
 	name, ok := strings.CutPrefix(variable, EnvironmentPrefix)
 	if !ok {
-		return Flag{}, false
+		return nil, false
 	}
 	return t.find(strings.ToLower(strings.ReplaceAll(name, "_", "-")))
 }
 
 // lookup gives the row of a parameter, and whether it is the no- form of a boolean.
-func (t table) lookup(parameter string) (flag Flag, negated, ok bool) {
+func (t table) lookup(parameter string) (flag *Flag, negated, ok bool) {
 	if flag, ok = t.find(parameter); ok {
 		return flag, false, true
 	}
@@ -142,7 +141,7 @@ func (t table) lookup(parameter string) (flag Flag, negated, ok bool) {
 			return flag, true, true
 		}
 	}
-	return Flag{}, false, false
+	return nil, false, false
 }
 
 // nearest gives the parameter that an unknown one may stand for; empty when
@@ -155,7 +154,7 @@ func (t table) nearest(parameter string) string {
 		}
 	}
 	if rest, isNo := strings.CutPrefix(parameter, "no-"); isNo {
-		if near, _ := t.find(nearest.Name(rest, names)); near.Kind == Bool {
+		if near, ok := t.find(nearest.Name(rest, names)); ok && near.Kind == Bool {
 			return "no-" + near.Name
 		}
 	}

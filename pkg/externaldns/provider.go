@@ -82,10 +82,8 @@ func KnownProvider(name string) (known bool, meant string) {
 
 // findProvider gives the row of a provider; an unknown one is a family alone.
 func findProvider(name string) providerRow {
-	rows := providerRows()
-	i := slices.IndexFunc(rows, func(row providerRow) bool { return row.name == name })
-	if i < 0 {
-		return providerRow{name: name, family: name}
+	if row, ok := loadTable().providers[name]; ok {
+		return row
 	}
-	return rows[i]
+	return providerRow{name: name, family: name}
 }

@@ -58,7 +58,7 @@ func (r *reading) take(parameter string, raw any) {
 		r.refuse(about(parameter, fmt.Sprintf("belongs to provider %s, not %s", flag.Family, r.record.Provider)))
 	default:
 		if texts := r.texts(parameter, flag, raw); len(texts) > 0 {
-			r.assign(value{flag: &flag, parameter: parameter, texts: texts, given: true}, negated)
+			r.assign(value{flag: flag, parameter: parameter, texts: texts, given: true}, negated)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func (r *reading) advice(parameter string) string {
 }
 
 // texts reads the items of one parameter.
-func (r *reading) texts(parameter string, flag Flag, raw any) []string {
+func (r *reading) texts(parameter string, flag *Flag, raw any) []string {
 	var texts []string
 	all, isList := items(raw)
 	for i, item := range all {
@@ -111,7 +111,7 @@ func (r *reading) assign(v value, negated bool) {
 	if v.flag.Successor != "" {
 		successor, _ := r.table.find(v.flag.Successor)
 		r.warn(about(v.parameter, fmt.Sprintf("is called %s from %s on; it is rendered under the name that the version knows", successor.Name, v.flag.Renamed)))
-		v.flag = &successor
+		v.flag = successor
 	}
 	other, taken := r.values[v.flag.Name]
 	switch {
@@ -206,4 +206,8 @@ func (r *reading) idle(name, why string) {
 }
 
 // names lists the flags that have a value, sorted.
-func (r *reading) names() []string { return slices.Sorted(maps.Keys(r.values)) }
+func (r *reading) names() []string {
+	names := slices.AppendSeq(make([]string, 0, len(r.values)), maps.Keys(r.values))
+	slices.Sort(names)
+	return names
+}

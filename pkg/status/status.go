@@ -153,12 +153,13 @@ func lacking(p release.ProviderReport) []string {
 
 const applied = string(ledger.Applied)
 
-// OfRecord projects a record's snapshot.
-func OfRecord(snap release.RecordSnapshot, warnings []intent.Warning) intent.RecordStatus {
+// OfRecord projects a record's snapshot. Warnings are the document's, and not
+// among what is known here.
+func OfRecord(snap release.RecordSnapshot) intent.RecordStatus {
 	l := snap.Lifecycle
 	s := intent.RecordStatus{
 		Home: l.Record.Home, OwnerID: l.Record.OwnerID, Version: l.Record.Version, Revision: l.Seq,
-		Providers: []intent.ProviderStatus{}, Deployments: []intent.Deployment{}, Warnings: append([]intent.Warning{}, warnings...),
+		Providers: []intent.ProviderStatus{}, Deployments: []intent.Deployment{},
 	}
 	for _, p := range snap.Providers {
 		ref, _ := release.ParseCluster(p.Use.Cluster)

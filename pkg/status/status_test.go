@@ -282,15 +282,14 @@ func TestRecordsTellWhereTheyAreDeployed(t *testing.T) {
 		Lifecycle: release.RecordLifecycle{Seq: 3, Record: plan.Record{Home: &home, OwnerID: "sp-1", Version: "v0.22.0"}},
 		Providers: running(t).Providers,
 	}
-	s := status.OfRecord(record, []intent.Warning{{Parameter: "policy", Message: "sync"}})
+	s := status.OfRecord(record)
 	require.Equal(t, &home, s.Home)
 	require.Equal(t, int64(3), s.Revision)
 	require.Equal(t, []intent.Deployment{{Scope: intent.Public, ClusterProvider: "edge", Cluster: "hub", OwnerID: "sp-1", Version: "v0.22.0"}}, s.Deployments)
 	require.Len(t, s.Providers, 1)
-	require.Len(t, s.Warnings, 1)
 
-	unused := status.OfRecord(release.RecordSnapshot{}, nil)
-	require.Equal(t, intent.RecordStatus{Providers: []intent.ProviderStatus{}, Deployments: []intent.Deployment{}, Warnings: []intent.Warning{}}, unused)
+	unused := status.OfRecord(release.RecordSnapshot{})
+	require.Equal(t, intent.RecordStatus{Providers: []intent.ProviderStatus{}, Deployments: []intent.Deployment{}}, unused)
 }
 
 // TestASuspendedGroupClaimsNothingOfItsObjects: nobody looks after them (I6).

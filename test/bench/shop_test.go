@@ -88,7 +88,7 @@ func lab() intent.Record {
 }
 
 // write stores resources as they are once admitted.
-func write(b *testing.B, documents intent.Store, resources map[intent.Path]any) {
+func write(b testing.TB, documents intent.Store, resources map[intent.Path]any) {
 	b.Helper()
 	for path, spec := range resources {
 		body, err := json.Marshal(intent.Resource[any]{Metadata: intent.Metadata{Name: path.Name()}, Spec: spec})

@@ -53,5 +53,10 @@ func (s Samples) Ratio(other Samples) float64 {
 	return s.quantile(0.5, time.Nanosecond) / other.quantile(0.5, time.Nanosecond)
 }
 
+// Beyond tells how much longer the median is than the other's, in nanoseconds.
+func (s Samples) Beyond(other Samples) float64 {
+	return s.quantile(0.5, time.Nanosecond) - other.quantile(0.5, time.Nanosecond)
+}
+
 // symbol is how a unit is written: "ms", "µs".
 func symbol(unit time.Duration) string { return unit.String()[1:] }

@@ -1,0 +1,48 @@
+package bench
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/admit"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/store/etcd"
+)
+
+// newStill has one record, which writes leave as it is.
+func newStill(b *testing.B) *records {
+	b.Helper()
+	documents := etcd.New(kvtest.NewFake())
+	write(b, documents, shop())
+	doc, err := documents.Get(b.Context(), "projects/shop/dns-update-records/lab")
+	require.NoError(b, err)
+	view, err := admit.New(documents, admit.Rules{}).View(doc)
+	require.NoError(b, err)
+	return &records{documents: stillStore{doc: doc}, admitter: stillAdmitter{doc, view}, lifecycle: lifecycle{still: true}}
+}
+
+type stillStore struct {
+	intent.Store
+	doc intent.Document
+}
+
+func (s stillStore) Get(context.Context, intent.Path) (intent.Document, error) { return s.doc, nil }
+
+// stillAdmitter implements api.Admitter.
+type stillAdmitter struct {
+	doc  intent.Document
+	view admit.View
+}
+
+func (stillAdmitter) Admit(context.Context, intent.Path, []byte, *intent.Document) (*admit.Write, error) {
+	return &admit.Write{}, nil
+}
+
+func (a stillAdmitter) Put(context.Context, *admit.Write) (intent.Document, error) { return a.doc, nil }
+
+func (stillAdmitter) Delete(context.Context, intent.Path, intent.Condition) error { return nil }
+
+func (a stillAdmitter) View(intent.Document) (admit.View, error) { return a.view, nil }
