@@ -24,6 +24,11 @@ func leaves() []leaf {
 			"the flag table is proven against external-dns' own parsers in modules of their own, and must not drag external-dns in",
 		},
 		{"pkg/address", []string{"pkg/intent"}, "which address is published follows from observations alone"},
+		{
+			"pkg/placement",
+			[]string{"pkg/intent", "github.com/go-logr/logr", "k8s.io/api/core/v1", "k8s.io/apimachinery/pkg/apis/meta/v1", "k8s.io/component-helpers/scheduling/corev1", "k8s.io/component-helpers/scheduling/corev1/nodeaffinity"},
+			"which nodes suit follows from the nodes and Kubernetes' own functions alone",
+		},
 		{"pkg/kv", []string{"pkg/intent"}, "the narrow edge to etcd, without etcd"},
 		{"pkg/plan", []string{"pkg/intent", "pkg/bundle", "pkg/externaldns"}, "frozen shapes; the renderers below it bring Kubernetes in"},
 		{"pkg/appcontext", []string{"pkg/bundle", "pkg/intent", "pkg/kv", "pkg/placement", "golang.org/x/sync/errgroup"}, "EMCO's layout over any KV, written a few chunks at a time"},
@@ -110,7 +115,7 @@ func gates() []gate {
 		{"go.etcd.io/...", []string{"pkg/kv/etcd/..."}, "behind kv.KV"},
 		{"go.uber.org/zap/...", []string{"pkg/kv/etcd/..."}, "etcd logs with it; all others with slog"},
 
-		{"k8s.io/...", []string{"pkg/plan/...", "pkg/cluster/..."}, "Kubernetes' structs stay in renderers and at the edge to clusters"},
+		{"k8s.io/...", []string{"pkg/plan/...", "pkg/cluster/...", "pkg/placement"}, "Kubernetes' structs stay in renderers, at the edge to clusters, and where its own functions match nodes"},
 		{"k8s.io/client-go/...", []string{"pkg/cluster/..."}, "connections are made in one place"},
 		{"k8s.io/client-go/util/workqueue", []string{"pkg/release", "pkg/syncer"}, "a queue, without anything of Kubernetes"},
 		{"k8s.io/apimachinery/pkg/util/wait", []string{"pkg/release", "pkg/syncer"}, "loops that begin again, without anything of Kubernetes"},

@@ -2,7 +2,15 @@
 // may run, with Kubernetes' own matching functions. It is pure.
 package placement
 
-import "github.com/signpost-dns/signpost/pkg/intent"
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
 
 // Placement says which nodes pods may run on.
 type Placement struct {
@@ -34,4 +42,48 @@ type Verdict struct {
 type Exclusion struct {
 	Reason string `json:"reason"` // as in "label disktype=ssd is missing" or "taint dns-only:NoSchedule is not tolerated"
 	Nodes  int    `json:"nodes"`
+}
+
+// Canonical is the placement in the one form that all placements of its meaning
+// share: tolerations have an operator and an order, and none is there twice.
+func (p Placement) Canonical() Placement {
+	out := Placement{}
+	if len(p.NodeSelector) > 0 {
+		out.NodeSelector = p.NodeSelector
+	}
+	for _, t := range p.Tolerations {
+		t.Operator = cmp.Or(t.Operator, equal)
+		out.Tolerations = append(out.Tolerations, t)
+	}
+	slices.SortFunc(out.Tolerations, compare)
+	out.Tolerations = slices.CompactFunc(out.Tolerations, func(a, b intent.Toleration) bool { return compare(a, b) == 0 })
+	return out
+}
+
+// equal is Kubernetes' default operator of a toleration.
+const equal = "Equal"
+
+func compare(a, b intent.Toleration) int {
+	return cmp.Or(
+		cmp.Compare(a.Key, b.Key), cmp.Compare(a.Operator, b.Operator), cmp.Compare(a.Value, b.Value),
+		cmp.Compare(a.Effect, b.Effect), slices.Compare(seconds(a), seconds(b)))
+}
+
+// seconds are those of a toleration, if it has any.
+func seconds(t intent.Toleration) []int64 {
+	if t.TolerationSeconds == nil {
+		return nil
+	}
+	return []int64{*t.TolerationSeconds}
+}
+
+// keyBytes is how much of a hash tells placements apart.
+const keyBytes = 8
+
+// Key is 16 hexadecimal digits that stand for the placement: the same for those
+// of one canonical form, others for others.
+func (p Placement) Key() string {
+	text, _ := json.Marshal(p.Canonical()) // cannot fail: texts and numbers alone
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:keyBytes])
 }
