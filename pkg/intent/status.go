@@ -14,6 +14,7 @@ type Status struct {
 	Names      []NameStatus      `json:"names"`
 	Leftovers  []Leftover        `json:"leftovers,omitempty"`
 	Message    string            `json:"message,omitempty"` // why the state is Failed, or that the group is suspended
+	DNS        []DNSStatus       `json:"dns,omitempty"`     // of a logical cloud, by cluster
 }
 
 // StatusCondition is one aspect of a status, in Kubernetes' form.
@@ -108,4 +109,41 @@ type Deployment struct {
 	Cluster         string `json:"cluster"`
 	OwnerID         string `json:"ownerID"`
 	Version         string `json:"version"`
+}
+
+// DNSStatus is how the DNS of one cluster of a logical cloud is doing.
+type DNSStatus struct {
+	ClusterRef
+
+	Intent    string           `json:"intent"` // name of the DNS CR intent
+	Mode      DNSMode          `json:"mode"`
+	Namespace string           `json:"namespace"`
+	Domain    string           `json:"domain"`              // of the cluster
+	Address   string           `json:"address,omitempty"`   // of the DNS service, for pods to use; absent while it is not known
+	Placement *PlacementStatus `json:"placement,omitempty"` // absent where it cannot be checked, and in mode import
+	Upstreams []UpstreamStatus `json:"upstreams,omitempty"` // that health checks have told of
+	Message   string           `json:"message"`
+}
+
+// PlacementStatus is what the cluster's nodes make of a placement.
+type PlacementStatus struct {
+	Current  bool            `json:"current"`            // the placement that was asked for is the one in use
+	Nodes    int             `json:"nodes"`              // of the cluster
+	Suitable int             `json:"suitable"`           // for the placement that was asked for
+	Excluded []NodeExclusion `json:"excluded,omitempty"` // why the others are not
+	Message  string          `json:"message"`
+}
+
+// NodeExclusion is what keeps DNS pods from some nodes.
+type NodeExclusion struct {
+	Reason string `json:"reason"` // as in "label disktype=ssd is missing"
+	Nodes  int    `json:"nodes"`
+}
+
+// UpstreamStatus is how a nameserver that queries are forwarded to is doing, as
+// CoreDNS' own health checks say.
+type UpstreamStatus struct {
+	Address string `json:"address"` // IP:port
+	Healthy bool   `json:"healthy"`
+	Message string `json:"message"`
 }

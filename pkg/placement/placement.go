@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -86,4 +87,18 @@ func (p Placement) Key() string {
 	text, _ := json.Marshal(p.Canonical()) // cannot fail: texts and numbers alone
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:keyBytes])
+}
+
+// String says it in words, as in "1 of 3 nodes are suitable: label a=b is
+// missing on 2".
+func (v Verdict) String() string {
+	text := fmt.Sprintf("%d of %d nodes are suitable", v.Suitable, v.Nodes)
+	for n, e := range v.Excluded {
+		separator := ", "
+		if n == 0 {
+			separator = ": "
+		}
+		text += fmt.Sprintf("%s%s on %d", separator, e.Reason, e.Nodes)
+	}
+	return text
 }
