@@ -10,6 +10,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 )
 
 // drainedPath names the one document that lists the drained clusters. There is
@@ -138,59 +139,69 @@ func (s *Service) order(ctx context.Context, cluster intent.Path, change func(li
 }
 
 // keepsAddresses refuses a list of drained clusters that would leave a name of
-// a group of the cluster without any address, when it has some.
+// a group of the cluster without any address, when it has some. What other app
+// services give the name, of that group or of others, counts.
 func (s *Service) keepsAddresses(ctx context.Context, cluster intent.Path, before, after drainedClusters) error {
-	var groups []Lifecycle
-	err := s.eachGroup(ctx, cluster, func(_ intent.Path, l Lifecycle) {
-		if l.deployed() {
-			groups = append(groups, l)
-		}
-	})
+	groups, err := s.deployed(ctx, cluster)
 	if err != nil {
 		return err
 	}
-	var lost []string
+	lost, users := map[givenName]bool{}, map[intent.Path]Lifecycle{}
 	for _, l := range groups {
-		names, err := s.losing(ctx, l, before, after)
+		had, err := s.addressed(ctx, l, before)
 		if err != nil {
 			return err
 		}
-		lost = append(lost, names...)
+		maps.Copy(lost, had)
+		for _, use := range l.Uses {
+			others, err := s.deployed(ctx, use.Record)
+			if err != nil {
+				return err
+			}
+			maps.Copy(users, others)
+		}
+	}
+	for _, l := range users {
+		has, err := s.addressed(ctx, l, after)
+		if err != nil {
+			return err
+		}
+		maps.DeleteFunc(lost, func(name givenName, _ bool) bool { return has[name] })
 	}
 	if len(lost) == 0 {
 		return nil
 	}
-	slices.Sort(lost)
+	var names []string
+	for name := range lost {
+		names = append(names, name.name)
+	}
+	slices.Sort(names)
 	return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf(
 		"%s has the last addresses of %s; undrain another cluster, or force it, and the names go",
-		ClusterOf(cluster), strings.Join(slices.Compact(lost), ", "))}
+		ClusterOf(cluster), strings.Join(slices.Compact(names), ", "))}
 }
 
-// losing are the names of a group that have addresses before and none after.
-func (s *Service) losing(ctx context.Context, l Lifecycle, before, after drainedClusters) ([]string, error) {
+// addressed are the public names of a group that have an address while some
+// clusters are drained.
+func (s *Service) addressed(ctx context.Context, l Lifecycle, drained drainedClusters) (map[givenName]bool, error) {
 	release, err := s.loadRelease(ctx, l.ContextID)
 	if err != nil {
 		return nil, err
 	}
-	records, err := s.pinned(ctx, release.Group)
+	group := rehome(release.Group, l.Uses)
+	records, err := s.pinned(ctx, group)
 	if err != nil {
 		return nil, err
 	}
-	with, err := fill(ctx, release.Group, records, before, s.observation)
-	if err != nil {
-		return nil, err
-	}
-	without, err := fill(ctx, release.Group, records, after, s.observation)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for i, b := range release.Group.Bindings {
-		if with.choices[i].Some() && !without.choices[i].Some() {
-			for _, host := range b.Hosts {
-				names = append(names, host.Name)
+	contents, err := fill(ctx, group, records, drained, s.observation)
+	names := map[givenName]bool{}
+	for n, choice := range contents.choices {
+		b := group.Bindings[n]
+		for _, host := range b.Hosts {
+			if b.Scope == intent.Public && len(endpoints.Sets(host, choice)) > 0 {
+				names[given(group, b, host.Name)] = true
 			}
 		}
 	}
-	return names, nil
+	return names, err
 }

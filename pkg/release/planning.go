@@ -102,6 +102,9 @@ func (s *Service) changes(ctx context.Context, p *proposal) ([]bundle.Change, er
 			return nil, err
 		}
 		p.draft.explain(contents)
+		if err := s.warnOfSharing(ctx, p.draft); err != nil {
+			return nil, err
+		}
 		after = contents.objects
 	}
 	providersBefore, providersAfter, err := s.providers(ctx, p)

@@ -25,6 +25,7 @@ type Snapshot struct {
 	Objects   bundle.Bundle            // of the current context
 	Going     bundle.Bundle            // of the context that was withdrawn
 	Choices   []address.Choice         // of the group's bindings, from what is observed now; if Suspended with the targets that are kept
+	Givers    Givers                   // of the names of Group
 	Clusters  map[string]ClusterReport // every cluster that the release or the context touches
 	Providers []ProviderReport         // those in use, then those that are draining
 }
@@ -127,9 +128,15 @@ func (s *Service) snapRelease(ctx context.Context, snap *Snapshot) error {
 		return err
 	}
 	contents, err := fill(ctx, snap.Group, records, drained.clusters, s.observation)
+	if err != nil {
+		return err
+	}
 	snap.Choices = contents.choices
 	if snap.Suspended {
 		snap.keepTargets()
+	}
+	if snap.Lifecycle.deployed() {
+		snap.Givers, err = s.givers(ctx, snap.Group)
 	}
 	return err
 }

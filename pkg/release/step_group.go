@@ -145,7 +145,7 @@ func (s *Service) pinned(ctx context.Context, g plan.Group) (map[string]plan.Rec
 		if _, known := records[b.Record]; known {
 			continue
 		}
-		l, err := s.recordLifecycle(ctx, intent.Join("projects", g.Project.Name, "dns-update-records", b.Record))
+		l, err := s.recordLifecycle(ctx, recordPath(g, b))
 		if err != nil {
 			return nil, err
 		}

@@ -49,6 +49,18 @@ func (s *Service) usersAndLeavers(ctx context.Context, use Use) (users []string,
 	return users, leavers, err
 }
 
+// deployed are the groups with a current release that refer to a record or to a
+// cluster.
+func (s *Service) deployed(ctx context.Context, to intent.Path) (map[intent.Path]Lifecycle, error) {
+	groups := map[intent.Path]Lifecycle{}
+	err := s.eachGroup(ctx, to, func(group intent.Path, l Lifecycle) {
+		if l.deployed() {
+			groups[group] = l
+		}
+	})
+	return groups, err
+}
+
 // eachGroup visits the lifecycles of the groups that refer to a record or to a
 // cluster, in order of their paths.
 func (s *Service) eachGroup(ctx context.Context, to intent.Path, visit func(group intent.Path, l Lifecycle)) error {

@@ -23,7 +23,7 @@ func names(snap release.Snapshot) []intent.NameStatus {
 		choice := snap.Choices[n]
 		conditions := conditions(snap, b, choice)
 		for _, host := range b.Hosts {
-			out = append(out, hostNames(b, host, choice, conditions)...)
+			out = append(out, hostNames(b, host, choice, shared(snap, b, host, conditions))...)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b intent.NameStatus) int {
