@@ -57,7 +57,7 @@ func badInputs() map[string]bad {
 			`/metadata/nme: unknown field "nme"; did you mean "name"?`,
 			"/spec/app: must be 1 to 63 letters, digits, - _ or ., with a letter or digit at both ends, not a number",
 			"/spec/hostnames: must have at least 1 items",
-			"/spec/ttl: must be whole seconds from 0 to 2147483647",
+			"/spec/ttl: must be whole seconds from 1 to 2147483647 (left out: the provider's default)",
 			`/spec/scope: must be one of "public", "cluster"`,
 			`/spec/recordTypes/0: must be one of "A", "AAAA", "CNAME"`,
 			"/spec/serviceName: is missing; give text",
@@ -72,7 +72,8 @@ func badInputs() map[string]bad {
 		"nested too deep": {"/v2/projects", strings.Repeat(`{"a":`, 1000), []string{"/a/a/a: is nested too deep; at most 100 levels are read"}},
 		"nested lists":    {"/v2/projects", strings.Repeat("[", 500_000), []string{"is nested too deep"}},
 		"a huge number":   {intentsPath, `{"metadata":{"name":"x"},"spec":{"app":"web","serviceName":"web","hostnames":["a.lab.example"],"ttl":1e999}}`, []string{"/spec/ttl: must be whole seconds"}},
-		"half a second":   {intentsPath, `{"metadata":{"name":"x"},"spec":{"app":"web","serviceName":"web","hostnames":["a.lab.example"],"ttl":0.5}}`, []string{"/spec/ttl: must be whole seconds from 0 to 2147483647"}},
+		"half a second":   {intentsPath, `{"metadata":{"name":"x"},"spec":{"app":"web","serviceName":"web","hostnames":["a.lab.example"],"ttl":0.5}}`, []string{"/spec/ttl: must be whole seconds from 1 to 2147483647"}},
+		"no seconds":      {intentsPath, `{"metadata":{"name":"x"},"spec":{"app":"web","serviceName":"web","hostnames":["a.lab.example"],"ttl":0}}`, []string{"/spec/ttl: must be whole seconds from 1 to 2147483647 (left out: the provider's default)"}},
 	}
 }
 
@@ -136,7 +137,7 @@ func TestWhatTheServerAddsIsIgnoredOnInput(t *testing.T) {
 }
 
 func TestAWholeNumberMayBeWrittenAsAFraction(t *testing.T) {
-	for written, want := range map[string]float64{"30.0": 30, "3e1": 30, "300E-1": 30, "30": 30, "-0.0": 0} {
+	for written, want := range map[string]float64{"30.0": 30, "3e1": 30, "300E-1": 30, "30": 30, "1.0": 1} {
 		w := newWorld(t).fill("DNSIntent")
 		got := w.send("POST", intentsPath,
 			`{"metadata":{"name":"x"},"spec":{"app":"web","serviceName":"web","hostnames":["a.lab.example"],"ttl":`+written+`}}`).want(http.StatusCreated).json()

@@ -652,7 +652,7 @@ type DNSIntentSpec struct {
 	// Example: web
 	ServiceName string `json:"serviceName"`
 
-	// TTL Seconds; 0 or none is the provider's default.
+	// TTL Seconds; without it, the provider's default.
 	//
 	// Example: 30
 	TTL int64 `json:"ttl,omitempty,omitzero"`
