@@ -17,17 +17,30 @@ import (
 // maxBody is the size of the largest request body, in bytes.
 const maxBody = 1 << 20
 
+// maxDiscarded is how many bytes beyond maxBody are read and forgotten. Many
+// clients look for the answer only after they have sent everything; one whose
+// connection is closed before that never sees why.
+const maxDiscarded = 128 << 20
+
+func errTooLarge() error {
+	return &intent.Error{Code: intent.TooLarge, Detail: "the body is over 1 MiB (1048576 bytes)"}
+}
+
 // readBody reads, decodes and validates a request's body. It answers the body
 // decoded and as JSON, both without what the server itself adds to documents.
 func readBody(w http.ResponseWriter, r *http.Request, schema *openapi3.Schema) (map[string]any, []byte, error) {
 	if err := checkMedia(r.Header); err != nil {
 		return nil, nil, err
 	}
+	if r.ContentLength > maxBody && r.Header.Get("Expect") != "" {
+		return nil, nil, errTooLarge() // the client waits for leave to send it
+	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, nil, &intent.Error{Code: intent.TooLarge, Detail: "the body is over 1 MiB (1048576 bytes)"}
+		_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded)
+		return nil, nil, errTooLarge()
 	case err != nil:
 		return nil, nil, &intent.Error{Code: intent.Invalid, Detail: "the body could not be read to its end", Err: err}
 	}

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -327,6 +328,34 @@ func TestOverARealConnection(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	require.Equal(t, `"1"`, response.Header.Get("ETag"))
+}
+
+// TestA413ReachesWhoeverSendsABodyOver1MiB: also a client that reads no answer
+// before it has sent everything, and one that asks before it sends anything.
+func TestA413ReachesWhoeverSendsABodyOver1MiB(t *testing.T) {
+	server := httptest.NewServer(newWorld(t).handler)
+	t.Cleanup(server.Close)
+	const size = 64 << 20
+	for _, c := range []struct{ does, header, body string }{
+		{"sends all of it first", fmt.Sprintf("Content-Length: %d", size), strings.Repeat(" ", size)},
+		{"sends it in chunks", "Transfer-Encoding: chunked", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", size, strings.Repeat(" ", size))},
+		{"asks first", fmt.Sprintf("Expect: 100-continue\r\nContent-Length: %d", size), ""},
+	} {
+		t.Run(c.does, func(t *testing.T) {
+			connection, err := net.Dial("tcp", server.Listener.Addr().String())
+			require.NoError(t, err)
+			defer connection.Close()
+			require.NoError(t, connection.SetDeadline(time.Now().Add(time.Minute)))
+			_, err = io.WriteString(connection, "POST /v2/projects HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+c.header+"\r\n\r\n"+c.body)
+			require.NoError(t, err)
+			response, err := http.ReadResponse(bufio.NewReader(connection), nil)
+			require.NoError(t, err)
+			problem, err := io.ReadAll(response.Body)
+			require.NoError(t, err)
+			require.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode, "%s", problem)
+			require.Contains(t, string(problem), "over 1 MiB")
+		})
+	}
 }
 
 // hungUp is a client that goes away while its request is under way.
