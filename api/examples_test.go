@@ -22,7 +22,8 @@ type described struct {
 }
 
 // inOrder lists the operations such that each finds what the others' examples
-// made: what creates first, then all others, then what deletes, children first.
+// made: what creates first, then all others, then what replaces, and what
+// deletes, children first.
 func inOrder(doc *openapi3.T) []described {
 	var list []described
 	for template, item := range doc.Paths.Map() {
@@ -39,6 +40,8 @@ func inOrder(doc *openapi3.T) []described {
 		switch {
 		case d.method == http.MethodDelete:
 			return len(rows()) + 1 - at
+		case d.method == http.MethodPut:
+			return 1
 		case at >= 0:
 			return at - len(rows())
 		}

@@ -10,21 +10,15 @@ func (e *edge) handlers() map[string]handler {
 		"getMetrics":   e.measurements,
 
 		"listDNSUpdateRecordUsers": e.recordUsers,
-		"planDNSUpdateRecord":      e.planRecord,
-		"updateDNSUpdateRecord":    action(e.Lifecycle.UpdateRecord),
 		"getDNSUpdateRecordStatus": e.recordStatus,
 
-		"planDeploymentIntentGroup":        e.plan,
-		"instantiateDeploymentIntentGroup": action(e.Lifecycle.Instantiate),
-		"updateDeploymentIntentGroup":      action(e.Lifecycle.Update),
-		"rollbackDeploymentIntentGroup":    e.rollback,
-		"terminateDeploymentIntentGroup":   action(e.Lifecycle.Terminate),
-		"getDeploymentIntentGroupStatus":   e.status,
-		"listDeploymentIntentGroupEvents":  e.events,
+		"getDeploymentIntentGroupStatus":  e.status,
+		"listDeploymentIntentGroupEvents": e.events,
 
 		"preflightCluster": e.preflight,
-		"drainCluster":     e.drain,
-		"undrainCluster":   e.undrain,
+	}
+	for id, act := range e.actions() {
+		all[id] = e.conditional(act)
 	}
 	for _, r := range resources() {
 		all["create"+r.one] = e.create(r)
@@ -34,6 +28,24 @@ func (e *edge) handlers() map[string]handler {
 		all["delete"+r.one] = e.remove
 	}
 	return all
+}
+
+// actions is who does something to the document whose action was called, or
+// tells what that would be.
+func (e *edge) actions() map[string]handler {
+	return map[string]handler{
+		"planDNSUpdateRecord":   e.planRecord,
+		"updateDNSUpdateRecord": action(e.Lifecycle.UpdateRecord),
+
+		"planDeploymentIntentGroup":        e.plan,
+		"instantiateDeploymentIntentGroup": action(e.Lifecycle.Instantiate),
+		"updateDeploymentIntentGroup":      action(e.Lifecycle.Update),
+		"rollbackDeploymentIntentGroup":    e.rollback,
+		"terminateDeploymentIntentGroup":   action(e.Lifecycle.Terminate),
+
+		"drainCluster":   e.drain,
+		"undrainCluster": e.undrain,
+	}
 }
 
 // resource is a row of the table of resources: how its operations are called

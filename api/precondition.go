@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -59,6 +60,27 @@ func matches(tags []string, doc *intent.Document, weakly bool) bool {
 		}
 	}
 	return false
+}
+
+// conditional holds an action's preconditions against its owner, as it is when
+// the request arrives.
+func (e *edge) conditional(act handler) handler {
+	return func(ctx context.Context, c *call) (answer, error) {
+		asked, err := readPrecondition(c.header)
+		if err != nil {
+			return answer{}, err
+		}
+		if asked.asked() {
+			owner, err := e.find(ctx, c.owner())
+			if err != nil {
+				return answer{}, err
+			}
+			if err := asked.check(c.owner(), owner); err != nil {
+				return answer{}, err
+			}
+		}
+		return act(ctx, c)
+	}
 }
 
 // etag is a revision as an entity tag.

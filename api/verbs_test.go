@@ -182,6 +182,33 @@ func TestPreconditions(t *testing.T) {
 	}
 }
 
+// TestEveryActionHoldsIfMatchAgainstItsDocument: the ETag that a user has read
+// is that of the deployment intent group, the record or the cluster.
+func TestEveryActionHoldsIfMatchAgainstItsDocument(t *testing.T) {
+	w := newWorld(t).fill("")
+	for _, d := range inOrder(w.doc) {
+		if d.method != http.MethodPost || d.RequestBody != nil {
+			continue
+		}
+		t.Run(d.OperationID, func(t *testing.T) {
+			action := d.target(false)
+			owner := action[:strings.LastIndexByte(action, '/')]
+			tag := w.send("GET", owner, nil).want(http.StatusOK).Header().Get("ETag")
+			asked := len(w.lifecycle.asked)
+			for _, header := range [][]string{{"If-Match", `"7"`}, {"If-Match", "W/" + tag}, {"If-None-Match", "*"}} {
+				problem := w.send("POST", action, nil, header...).want(http.StatusPreconditionFailed).problem()
+				require.Contains(t, problem, strings.TrimPrefix(owner, "/v2/"))
+			}
+			w.send("POST", action, nil, "If-Match", "1").want(http.StatusBadRequest)
+			w.send("POST", owner+"x"+strings.TrimPrefix(action, owner), nil, "If-Match", "*").want(http.StatusPreconditionFailed)
+			require.Len(t, w.lifecycle.asked, asked, "nothing was begun")
+			answer := w.send("POST", action, nil, "If-Match", tag)
+			require.Less(t, answer.Code, http.StatusMultipleChoices, answer.Body)
+			require.Greater(t, len(w.lifecycle.asked), asked)
+		})
+	}
+}
+
 func TestDeletingWhatIsNeededIs409AndNamesBothEnds(t *testing.T) {
 	w := newWorld(t).fill("")
 	for path, wants := range map[string][]string{

@@ -1749,6 +1749,9 @@ type PutClusterParams struct {
 type DrainClusterParams struct {
 	// Force Drain even where a name is left without any address.
 	Force *DrainForce `form:"force,omitempty" json:"force,omitempty"`
+
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListClusterKVPairsParams defines parameters for ListClusterKVPairs.
@@ -1785,6 +1788,12 @@ type PutClusterKVPairsParams struct {
 
 	// IfNoneMatch Only if the document is at none of these revisions, or `*` for only if it does not exist; else 412.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// UndrainClusterParams defines parameters for UndrainCluster.
+type UndrainClusterParams struct {
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListProjectsParams defines parameters for ListProjects.
@@ -1881,6 +1890,9 @@ type PutDeploymentIntentGroupParams struct {
 type InstantiateDeploymentIntentGroupParams struct {
 	// Confirm The token of a plan; 412 when an input or the actions changed since.
 	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
+
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // PlanDeploymentIntentGroupParams defines parameters for PlanDeploymentIntentGroup.
@@ -1890,6 +1902,9 @@ type PlanDeploymentIntentGroupParams struct {
 
 	// To The revision to roll back to, by default the one before the current. For rollback alone.
 	To *RollbackTo `form:"to,omitempty" json:"to,omitempty"`
+
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // RollbackDeploymentIntentGroupParams defines parameters for RollbackDeploymentIntentGroup.
@@ -1899,12 +1914,18 @@ type RollbackDeploymentIntentGroupParams struct {
 
 	// Confirm The token of a plan; 412 when an input or the actions changed since.
 	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
+
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // TerminateDeploymentIntentGroupParams defines parameters for TerminateDeploymentIntentGroup.
 type TerminateDeploymentIntentGroupParams struct {
 	// Confirm The token of a plan; 412 when an input or the actions changed since.
 	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
+
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListTrafficGroupIntentsParams defines parameters for ListTrafficGroupIntents.
@@ -1971,6 +1992,9 @@ type PutDNSIntentParams struct {
 type UpdateDeploymentIntentGroupParams struct {
 	// Confirm The token of a plan; 412 when an input or the actions changed since.
 	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
+
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListDNSUpdateRecordsParams defines parameters for ListDNSUpdateRecords.
@@ -2007,6 +2031,9 @@ type PutDNSUpdateRecordParams struct {
 type PlanDNSUpdateRecordParams struct {
 	// For The action to plan; a record knows update alone.
 	For *PlanDNSUpdateRecordParamsFor `form:"for,omitempty" json:"for,omitempty"`
+
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // PlanDNSUpdateRecordParamsFor defines parameters for PlanDNSUpdateRecord.
@@ -2016,6 +2043,9 @@ type PlanDNSUpdateRecordParamsFor string
 type UpdateDNSUpdateRecordParams struct {
 	// Confirm The token of a plan; 412 when an input or the actions changed since.
 	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
+
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListLogicalCloudsParams defines parameters for ListLogicalClouds.
@@ -2627,7 +2657,7 @@ type ClientInterface interface {
 	// Ends `drain`: what the cluster offers is published again. Repeating it changes nothing.
 	//
 	// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/undrain (the `UndrainCluster` operationId).
-	UndrainCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UndrainCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *UndrainClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetOpenAPI This document
 	//
@@ -3705,8 +3735,8 @@ func (c *API) PreflightCluster(ctx context.Context, clusterProvider ClusterProvi
 // Ends `drain`: what the cluster offers is published again. Repeating it changes nothing.
 //
 // Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/undrain (the `UndrainCluster` operationId).
-func (c *API) UndrainCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUndrainClusterRequest(c.Server, clusterProvider, cluster)
+func (c *API) UndrainCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *UndrainClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUndrainClusterRequest(c.Server, clusterProvider, cluster, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5832,6 +5862,21 @@ func NewDrainClusterRequest(server string, clusterProvider ClusterProviderName, 
 		return nil, err
 	}
 
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
 	return req, nil
 }
 
@@ -6259,7 +6304,7 @@ func NewPreflightClusterRequest(server string, clusterProvider ClusterProviderNa
 }
 
 // NewUndrainClusterRequest constructs an http.Request for the UndrainCluster method
-func NewUndrainClusterRequest(server string, clusterProvider ClusterProviderName, cluster ClusterName) (*http.Request, error) {
+func NewUndrainClusterRequest(server string, clusterProvider ClusterProviderName, cluster ClusterName, params *UndrainClusterParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -6294,6 +6339,21 @@ func NewUndrainClusterRequest(server string, clusterProvider ClusterProviderName
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -7476,6 +7536,21 @@ func NewInstantiateDeploymentIntentGroupRequest(server string, project ProjectNa
 		return nil, err
 	}
 
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
 	return req, nil
 }
 
@@ -7570,6 +7645,21 @@ func NewPlanDeploymentIntentGroupRequest(server string, project ProjectName, com
 		return nil, err
 	}
 
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
 	return req, nil
 }
 
@@ -7662,6 +7752,21 @@ func NewRollbackDeploymentIntentGroupRequest(server string, project ProjectName,
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -7799,6 +7904,21 @@ func NewTerminateDeploymentIntentGroupRequest(server string, project ProjectName
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -8768,6 +8888,21 @@ func NewUpdateDeploymentIntentGroupRequest(server string, project ProjectName, c
 		return nil, err
 	}
 
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
 	return req, nil
 }
 
@@ -9156,6 +9291,21 @@ func NewPlanDNSUpdateRecordRequest(server string, project ProjectName, record Re
 		return nil, err
 	}
 
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
 	return req, nil
 }
 
@@ -9263,6 +9413,21 @@ func NewUpdateDNSUpdateRecordRequest(server string, project ProjectName, record 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -10678,7 +10843,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/undrain (the `UndrainCluster` operationId).
-	UndrainClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*UndrainClusterResponse, error)
+	UndrainClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *UndrainClusterParams, reqEditors ...RequestEditorFn) (*UndrainClusterResponse, error)
 
 	// GetOpenAPIWithResponse This document
 	//
@@ -13937,8 +14102,8 @@ func (c *ClientWithResponses) PreflightClusterWithResponse(ctx context.Context, 
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/undrain (the `UndrainCluster` operationId).
-func (c *ClientWithResponses) UndrainClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*UndrainClusterResponse, error) {
-	rsp, err := c.UndrainCluster(ctx, clusterProvider, cluster, reqEditors...)
+func (c *ClientWithResponses) UndrainClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *UndrainClusterParams, reqEditors ...RequestEditorFn) (*UndrainClusterResponse, error) {
+	rsp, err := c.UndrainCluster(ctx, clusterProvider, cluster, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
