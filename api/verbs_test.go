@@ -226,18 +226,60 @@ func TestDeletingWhatIsNeededIs409AndNamesBothEnds(t *testing.T) {
 	}
 }
 
-func TestDeletingWhatIsInstantiatedIs409AndSaysToTerminateFirst(t *testing.T) {
-	w := newWorld(t).fill("DNSIntent")
-	group := intent.Path("projects/shop/composite-apps/store/v1/deployment-intent-groups/prod")
-	record := intent.Path("projects/shop/dns-update-records/lab")
-	_, err := w.store.Put(t.Context(), intent.Write{
-		Path: intent.Join(intent.LifecycleCollection, string(group)), Refs: []intent.Path{group, record}, Body: []byte(`{}`),
-	})
-	require.NoError(t, err)
+// deployedShop is a world with a group that is deployed by a record to a
+// cluster, as pkg/release notes it.
+func deployedShop(t *testing.T) (w *world, group, record, hub intent.Path) {
+	w = newWorld(t).fill("DNSIntent")
+	group, record, hub = "projects/shop/composite-apps/store/v1/deployment-intent-groups/prod", "projects/shop/dns-update-records/lab", "cluster-providers/edge/clusters/hub"
+	for owner, refs := range map[intent.Path][]intent.Path{group: {group, record, hub}, record: {record, hub}} {
+		_, err := w.store.Put(t.Context(), intent.Write{Path: intent.Join(intent.LifecycleCollection, string(owner)), Refs: refs, Body: []byte(`{}`)})
+		require.NoError(t, err)
+	}
+	for _, association := range []string{"projects/shop/logical-clouds/eu", string(hub)} {
+		w.send("DELETE", "/v2/"+association+"/kv-pairs/dns-update-record-list", nil).want(http.StatusNoContent)
+	}
+	return w, group, record, hub
+}
+
+func TestDeletingWhatIsInUseIs409AndTellsEachUserOnce(t *testing.T) {
+	w, group, record, hub := deployedShop(t)
+	refusal := func(path intent.Path) string {
+		return w.send("DELETE", "/v2/"+string(path), nil).want(http.StatusConflict).problem()
+	}
+	require.Equal(t, string(group)+` cannot be deleted: it is needed by its own release and 1 more
+: it is instantiated; terminate it first
+: it has `+string(group)+`/traffic-group-intents/front; delete that first`, refusal(group))
 	w.send("DELETE", "/v2/"+string(group)+"/traffic-group-intents/front", nil).want(http.StatusNoContent)
-	require.Contains(t, w.send("DELETE", "/v2/"+string(group), nil).want(http.StatusConflict).problem(), "it is instantiated; terminate it first")
+	require.Equal(t, string(group)+" cannot be deleted: it is instantiated; terminate it first", refusal(group))
+	require.Equal(t, string(record)+" cannot be deleted: it is in use by the current release of "+string(group)+
+		"; terminate that, or update it without this, first", refusal(record), "not once more for the record's own release")
+	require.Equal(t, string(hub)+` cannot be deleted: it is needed by `+string(group)+` and 3 more
+: it is in use by the current release of `+string(group)+`; terminate that, or update it without this, first
+: it is in use by the current release of `+string(record)+`, which refers to it, too; terminate that one's users, or move it, first
+: projects/shop/logical-clouds/eu refers to it
+: projects/shop/logical-clouds/eu/cluster-references/berlin refers to it`, refusal(hub))
+}
+
+func TestDeletingWhatIsTerminatingSaysToWait(t *testing.T) {
+	w, group, record, _ := deployedShop(t)
+	w.lifecycle.state = intent.Terminating
+	w.send("DELETE", "/v2/"+string(group)+"/traffic-group-intents/front", nil).want(http.StatusNoContent)
+	require.Equal(t, string(group)+" cannot be deleted: it is terminating; wait until it is Terminated, and try again",
+		w.send("DELETE", "/v2/"+string(group), nil).want(http.StatusConflict).problem())
 	require.Contains(t, w.send("DELETE", "/v2/"+string(record), nil).want(http.StatusConflict).problem(),
-		"it is in use by the current release of "+string(group))
+		string(group)+"; that is terminating: wait until it is Terminated")
+}
+
+func TestOfManyUsersTenAreTold(t *testing.T) {
+	w := newWorld(t)
+	w.send("POST", "/v2/projects", `{"metadata":{"name":"shop"}}`).want(http.StatusCreated)
+	for i := range 13 {
+		w.send("POST", "/v2/projects/shop/logical-clouds", fmt.Sprintf(`{"metadata":{"name":"c%02d"},"spec":{}}`, i)).want(http.StatusCreated)
+	}
+	problem := w.send("DELETE", "/v2/projects/shop", nil).want(http.StatusConflict).problem()
+	require.Contains(t, problem, "it is needed by projects/shop/logical-clouds/c00 and 12 more")
+	require.Contains(t, problem, "it has projects/shop/logical-clouds/c09; delete that first\n: and 3 more")
+	require.NotContains(t, problem, "c10")
 }
 
 func TestDeletingARecordWhoseExternalDNSIsStillThereIs409AndNamesIt(t *testing.T) {

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -233,6 +234,7 @@ type lifecycle struct {
 	asked []string
 
 	drained *intent.Drained // every cluster, as far as this goes
+	state   intent.State    // of every group, unless it is that of the example
 }
 
 // reply decodes an example for an owner that exists.
@@ -277,7 +279,9 @@ func (l *lifecycle) Terminate(ctx context.Context, owner intent.Path, confirm, a
 }
 
 func (l *lifecycle) Status(ctx context.Context, owner intent.Path) (intent.Status, error) {
-	return reply[intent.Status](ctx, l, owner, "status", "status")
+	status, err := reply[intent.Status](ctx, l, owner, "status", "status")
+	status.State = cmp.Or(l.state, status.State)
+	return status, err
 }
 
 func (l *lifecycle) Events(ctx context.Context, owner intent.Path) ([]intent.Event, error) {

@@ -151,7 +151,7 @@ func (e *edge) remove(ctx context.Context, c *call) (answer, error) {
 		condition = intent.IfRevision(old.Revision)
 	}
 	if err := e.Admitter.Delete(ctx, c.path, condition); err != nil {
-		return answer{}, err
+		return answer{}, e.kept(ctx, err)
 	}
 	return answer{status: http.StatusNoContent}, nil
 }

@@ -96,3 +96,14 @@ func TestDeleteOfOneThatIsNotThereFails(t *testing.T) {
 	require.Equal(t, exitFailed, got.code)
 	require.Equal(t, "signpost delete: projects/shop does not exist\n", got.err)
 }
+
+func TestARefusedDeleteTellsEachReasonOnALine(t *testing.T) {
+	f := newFake(t)
+	f.on("DELETE cluster-providers/edge/clusters/hub", 409, "Problem", example(t, "conflict"))
+	got := signpost(t, f.url, "delete", "cluster-providers/edge/clusters/hub")
+	require.Equal(t, exitFailed, got.code)
+	require.Equal(t, `signpost delete: cluster-providers/edge/clusters/hub cannot be deleted: it is needed by projects/shop/dns-update-records/lab and 1 more
+  projects/shop/dns-update-records/lab refers to it
+  projects/shop/logical-clouds/eu/cluster-references/hub refers to it
+`, got.err)
+}

@@ -81,11 +81,14 @@ func describeProblem(problem *client.Error) string {
 		fmt.Fprintf(&b, "%s (%d)", problem.Title, problem.Status)
 	}
 	for _, field := range problem.Errors {
-		pointer := field.Pointer
-		if pointer == "" {
-			pointer = "the whole body"
+		switch {
+		case field.Pointer != "":
+			fmt.Fprintf(&b, "\n  %s: %s", field.Pointer, field.Detail)
+		case problem.Status == http.StatusBadRequest:
+			fmt.Fprintf(&b, "\n  the whole body: %s", field.Detail)
+		default: // it is not about a body
+			fmt.Fprintf(&b, "\n  %s", field.Detail)
 		}
-		fmt.Fprintf(&b, "\n  %s: %s", pointer, field.Detail)
 	}
 	switch problem.Status {
 	case http.StatusUnauthorized:

@@ -95,7 +95,7 @@ func respond(w http.ResponseWriter, answer canned) {
 	w.Header().Set("Content-Type", "application/json")
 	if answer.status >= http.StatusBadRequest {
 		w.Header().Set("Retry-After", "0")
-		if strings.HasPrefix(answer.body, `{"type"`) {
+		if strings.Contains(answer.body, `"type":"about:blank"`) {
 			w.Header().Set("Content-Type", "application/problem+json")
 		}
 	}

@@ -907,7 +907,7 @@ type FieldError struct {
 	// Example: belongs to provider aws, not coredns
 	Detail string `json:"detail"`
 
-	// Pointer A JSON pointer into the body, or into the document that it belongs to.
+	// Pointer A JSON pointer into the body, or into the document that it belongs to; empty for the whole of it, and where there is none.
 	//
 	// Example: /spec/external-dns-parameters/aws-zone-type
 	Pointer string `json:"pointer"`
