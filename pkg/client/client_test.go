@@ -53,13 +53,19 @@ func TestAProblemIsATypedError(t *testing.T) {
 }
 
 func TestWhatIsNoProblemDocumentIsAnErrorWithItsStatus(t *testing.T) {
-	url, _ := server(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "nginx", http.StatusBadGateway) })
-	c, err := client.New(url, client.Options{})
-	require.NoError(t, err)
-	_, err = c.Do(t.Context(), http.MethodGet, "projects", nil, nil)
-	var e *client.Error
-	require.ErrorAs(t, err, &e)
-	require.Equal(t, http.StatusBadGateway, e.Status)
+	for _, media := range []string{"text/plain", "application/json", ""} {
+		url, _ := server(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", media)
+			w.WriteHeader(http.StatusBadGateway)
+			_, _ = io.WriteString(w, `{"error":"no backend"}`)
+		})
+		c, err := client.New(url, client.Options{})
+		require.NoError(t, err)
+		_, err = c.Do(t.Context(), http.MethodDelete, "projects/shop", nil, nil)
+		var e *client.Error
+		require.ErrorAs(t, err, &e, media)
+		require.Equal(t, http.StatusBadGateway, e.Status)
+	}
 }
 
 func TestTheTokenAndPathAreSent(t *testing.T) {

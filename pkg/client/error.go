@@ -27,15 +27,15 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// problem reads the problem that a response carries and closes its body; nil
-// when it carries none.
-func problem(response *http.Response) error {
+// problem reads the problem that the answer to a request carries and closes
+// its body; nil when the answer is none.
+func problem(request *http.Request, response *http.Response) error {
 	if response.StatusCode < http.StatusBadRequest {
 		return nil
 	}
 	isProblem := strings.HasPrefix(response.Header.Get("Content-Type"), "application/problem+json")
-	if !isProblem && strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") {
-		return nil // an answer in its own right, as of /readyz
+	if !isProblem && strings.HasSuffix(request.URL.Path, "/readyz") && strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") {
+		return nil // an answer in its own right
 	}
 	defer func() { _ = response.Body.Close() }()
 	e := &Error{Title: http.StatusText(response.StatusCode), Status: response.StatusCode}

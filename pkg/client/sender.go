@@ -31,12 +31,12 @@ func (s *sender) Do(request *http.Request) (*http.Response, error) {
 		}
 		wait, sensible := delay(response.Header.Get("Retry-After"), try)
 		if try >= s.retries || !repeatable(request, response.StatusCode) || !sensible || !lives(request.Context(), wait) {
-			if err := problem(response); err != nil {
+			if err := problem(request, response); err != nil {
 				return nil, err
 			}
 			return response, nil
 		}
-		refused := problem(response)
+		refused := problem(request, response)
 		discard(response)
 		if err := pause(request.Context(), wait); err != nil {
 			return nil, errors.Join(err, refused)
