@@ -31,6 +31,11 @@ const (
 	// when it applies it: a JSON object from the Secret's keys to the ids of
 	// sealed values. So no context, release or plan holds a secret value (I9).
 	AnnotationValuesFrom = "signpost.dev/values-from"
+
+	// AnnotationKeys with the value OwnKeys marks an object that is somebody
+	// else's, in which the keys of its data are ours and nothing else is.
+	AnnotationKeys = "signpost.dev/keys"
+	OwnKeys        = "own"
 )
 
 // ID identifies an object: which cluster ("provider+cluster"), and what the
@@ -145,6 +150,18 @@ func dropNullCreation(v any) {
 func (o Object) Digest() string {
 	sum := sha256.Sum256(o.JSON)
 	return hex.EncodeToString(sum[:])
+}
+
+// Shared tells whether the object is somebody else's, in which the keys of its
+// data are ours: they are put in and taken out one by one, and the object is
+// never removed with them.
+func (o Object) Shared() bool {
+	var head struct {
+		Metadata struct {
+			Annotations map[string]string `json:"annotations"`
+		} `json:"metadata"`
+	}
+	return json.Unmarshal(o.JSON, &head) == nil && head.Metadata.Annotations[AnnotationKeys] == OwnKeys
 }
 
 // Bundle is a set of objects, ordered by ID, no ID twice.

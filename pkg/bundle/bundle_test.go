@@ -143,3 +143,17 @@ func FuzzParse(f *testing.F) {
 		require.False(t, bytes.Contains(o.JSON, []byte(`"creationTimestamp":null`)) && !bytes.Contains(raw, []byte(`\"creationTimestamp\":null`)))
 	})
 }
+
+// TestSharedObjectsAreMarked: only the mark makes an object somebody else's.
+func TestSharedObjectsAreMarked(t *testing.T) {
+	for metadata, want := range map[string]bool{
+		`{"name":"a","annotations":{"signpost.dev/keys":"own"}}`:   true,
+		`{"name":"a","annotations":{"signpost.dev/keys":"other"}}`: false,
+		`{"name":"a","annotations":{}}`:                            false,
+		`{"name":"a","labels":{"signpost.dev/keys":"own"}}`:        false,
+		`{"name":"a"}`: false,
+	} {
+		o := parse(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":`+metadata+`}`)
+		require.Equal(t, want, o.Shared(), metadata)
+	}
+}

@@ -1,0 +1,278 @@
+package clusterdns
+
+import (
+	"cmp"
+	"net/netip"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/corefile"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+const (
+	dnsPort    = 53  // of nameservers, and of the CoreDNS that imports
+	dnsOverTLS = 853 // of nameservers that speak TLS
+
+	caDirectory = "/etc/coredns-ca" // holds a directory per ConfigMap
+	caKey       = "ca-bundle.crt"
+
+	chaosZone = "hostname.bind" // tells which pod answers
+
+	systemResolvers = "SystemResolvConf"
+	systemMost      = 3 // nameservers that Kubernetes lets a pod have
+	network         = "Network"
+)
+
+// Configure is the configuration of CoreDNS that an intent asks for in one
+// cluster. What cannot work there is an intent.Error, code Invalid, with
+// pointers into the intent: a document that was admitted fails only for what
+// its cluster alone tells, the cluster's domain.
+func Configure(d plan.ClusterDNS) (corefile.Config, error) {
+	c, _, err := read(d)
+	return c, err
+}
+
+// read is Configure, and answers the ConfigMaps of the CA bundles, in order,
+// each once.
+func read(d plan.ClusterDNS) (c corefile.Config, bundles []string, err error) {
+	r := reader{ClusterDNS: d, domain: canonical(cmp.Or(d.Domain, corefile.DefaultDomain)), zones: map[string]bool{}}
+	c = corefile.Config{
+		ClusterDomain: r.domain,
+		Servers:       append(r.forwardPlugins(), r.servers()...),
+		Resolvers:     r.resolvers(),
+		Cache:         r.cache(),
+		LogLevel:      choose(&r, "/spec/logLevel", d.Spec.LogLevel, corefile.Normal, corefile.Debug, corefile.Trace),
+	}
+	if d.Spec.Mode == intent.Import {
+		c.Port = dnsPort
+	}
+	if len(r.fields) > 0 {
+		return corefile.Config{}, nil, &intent.Error{Code: intent.Invalid, Detail: "the DNS CR intent " + d.Intent + " cannot work on " + d.Cluster, Fields: r.fields}
+	}
+	slices.Sort(r.bundles)
+	return c, slices.Compact(r.bundles), nil
+}
+
+// reader reads an intent, and notes what is wrong with it.
+type reader struct {
+	plan.ClusterDNS
+	domain  string
+	zones   map[string]bool // that servers have so far
+	bundles []string        // ConfigMaps
+	fields  []intent.Field
+}
+
+func (r *reader) wrong(pointer, detail string) {
+	r.fields = append(r.fields, intent.Field{Pointer: pointer, Detail: detail})
+}
+
+// canonical is a domain name in lower case, without a dot at the end.
+func canonical(domain string) string { return strings.TrimSuffix(strings.ToLower(domain), ".") }
+
+// choose finds a word among those that there are, in any letter case; the
+// empty one is the first.
+func choose[W ~string](r *reader, pointer, word string, all ...W) W {
+	if word == "" {
+		return all[0]
+	}
+	names := make([]string, len(all))
+	for i, w := range all {
+		if strings.EqualFold(word, string(w)) {
+			return w
+		}
+		names[i] = string(w)
+	}
+	r.wrong(pointer, strconv.Quote(word)+" is none of "+strings.Join(names, ", "))
+	return all[0]
+}
+
+// forwardPlugins are the servers in the seed's form.
+func (r *reader) forwardPlugins() []corefile.Server {
+	if r.Spec.PluginConfig == nil {
+		return nil
+	}
+	var servers []corefile.Server
+	for i, plugin := range r.Spec.PluginConfig.ForwardPlugins {
+		at := "/spec/pluginConfig/forwardPlugins/" + strconv.Itoa(i)
+		servers = append(servers, corefile.Server{
+			Zones: []string{r.zone(at+"/domain", plugin.Domain)},
+			Forward: corefile.Forward{
+				Upstreams: r.nameservers(at+"/nameservers", plugin.Nameservers, dnsPort),
+				Policy:    choose(r, at+"/policy", plugin.Policy, corefile.Random, corefile.RoundRobin, corefile.Sequential),
+			},
+		})
+	}
+	return servers
+}
+
+// servers are those in today's form.
+func (r *reader) servers() []corefile.Server {
+	var servers []corefile.Server
+	for i, s := range r.Spec.Servers {
+		at := "/spec/servers/" + strconv.Itoa(i)
+		server := corefile.Server{Name: s.Name}
+		for n, zone := range s.Zones {
+			server.Zones = append(server.Zones, r.zone(at+"/zones/"+strconv.Itoa(n), zone))
+		}
+		if len(s.Zones) == 0 {
+			r.wrong(at+"/zones", "name a zone at least")
+		}
+		forward, at := s.ForwardPlugin, at+"/forwardPlugin"
+		secure := r.tls(at+"/transportConfig", forward.TransportConfig)
+		server.Forward = corefile.Forward{
+			Upstreams: r.nameservers(at+"/upstreams", forward.Upstreams, port(secure)),
+			Policy:    choose(r, at+"/policy", forward.Policy, corefile.Random, corefile.RoundRobin, corefile.Sequential),
+			TLS:       secure,
+			ForceTCP:  r.forceTCP(at+"/protocolStrategy", forward.ProtocolStrategy),
+		}
+		servers = append(servers, server)
+	}
+	return servers
+}
+
+// zone is a server's, which nobody else may have.
+func (r *reader) zone(pointer, text string) string {
+	zone := canonical(text)
+	switch {
+	case zone == "" || zone == chaosZone:
+		r.wrong(pointer, strconv.Quote(text)+" is the default server's: name a domain of your own")
+	case within(r.domain, zone):
+		r.wrong(pointer, text+" holds the cluster's own domain "+r.domain+", whose names the cluster would no longer answer: name a domain outside of it")
+	case r.zones[zone]:
+		r.wrong(pointer, text+" has a server already: name each zone once")
+	}
+	r.zones[zone] = true
+	return zone
+}
+
+// within tells whether a domain is a zone's or lies in it.
+func within(domain, zone string) bool { return domain == zone || strings.HasSuffix(domain, "."+zone) }
+
+func (r *reader) nameservers(pointer string, all []string, port uint16) []netip.AddrPort {
+	if n := len(all); n == 0 || n > corefile.MaxUpstreams {
+		r.wrong(pointer, "there are "+strconv.Itoa(n)+" nameservers: give 1 to "+strconv.Itoa(corefile.MaxUpstreams))
+	}
+	var out []netip.AddrPort
+	for i, text := range all {
+		at, ok := nameserver(text, port)
+		if !ok {
+			r.wrong(pointer+"/"+strconv.Itoa(i), strconv.Quote(text)+" is no nameserver: write IP, IP:port or [IPv6]:port")
+		}
+		out = append(out, at)
+	}
+	return out
+}
+
+// nameserver reads an address, with a port or with the default one.
+func nameserver(text string, port uint16) (netip.AddrPort, bool) {
+	if address, err := netip.ParseAddr(text); err == nil {
+		return netip.AddrPortFrom(address, port), address.Zone() == ""
+	}
+	at, err := netip.ParseAddrPort(text)
+	return at, err == nil && at.Port() != 0 && at.Addr().Zone() == ""
+}
+
+// port is the default one of nameservers.
+func port(secure *corefile.TLS) uint16 {
+	if secure != nil {
+		return dnsOverTLS
+	}
+	return dnsPort
+}
+
+func (r *reader) tls(pointer string, transport *intent.TransportConfig) *corefile.TLS {
+	const cleartext, secure = "Cleartext", "TLS"
+	if transport == nil || choose(r, pointer+"/transport", transport.Transport, cleartext, secure) == cleartext {
+		return nil
+	}
+	if transport.TLS == nil || transport.TLS.ServerName == "" {
+		r.wrong(pointer+"/tls/serverName", "is missing: TLS needs the name that the nameservers' certificates are for")
+		return nil
+	}
+	out := &corefile.TLS{ServerName: canonical(transport.TLS.ServerName)}
+	if bundle := transport.TLS.CABundle; bundle != nil {
+		out.CAFile = path.Join(caDirectory, bundle.Name, caKey)
+		r.bundles = append(r.bundles, bundle.Name)
+		if r.Spec.Mode == intent.Import {
+			r.wrong(pointer+"/tls/caBundle", "cannot be given in mode import, where the CoreDNS is somebody else's: leave it out, or choose mode dedicated")
+		}
+	}
+	return out
+}
+
+func (r *reader) forceTCP(pointer, strategy string) bool {
+	return strategy != "" && choose(r, pointer, strategy, "TCP") == "TCP"
+}
+
+// resolvers are the last resort: the node's own, unless there are others.
+func (r *reader) resolvers() corefile.Resolvers {
+	u := r.Spec.UpstreamResolvers
+	if u == nil {
+		return corefile.Resolvers{}
+	}
+	const at = "/spec/upstreamResolvers"
+	secure := r.tls(at+"/transportConfig", u.TransportConfig)
+	out := corefile.Resolvers{System: len(u.Upstreams) == 0, Forward: corefile.Forward{
+		Policy:   choose(r, at+"/policy", u.Policy, corefile.Sequential, corefile.Random, corefile.RoundRobin),
+		TLS:      secure,
+		ForceTCP: r.forceTCP(at+"/protocolStrategy", u.ProtocolStrategy),
+	}}
+	for i, upstream := range u.Upstreams {
+		one := at + "/upstreams/" + strconv.Itoa(i)
+		if choose(r, one+"/type", upstream.Type, systemResolvers, network) == systemResolvers {
+			out.System = true
+			continue
+		}
+		out.Upstreams = append(out.Upstreams, r.upstream(one, upstream, port(secure)))
+	}
+	most := corefile.MaxUpstreams
+	if out.System {
+		most -= systemMost
+	}
+	if n := len(out.Upstreams); n > most {
+		r.wrong(at+"/upstreams", "there are "+strconv.Itoa(n)+" of type "+network+": give at most "+strconv.Itoa(most)+" beside what the system has")
+	}
+	if out.System && secure != nil {
+		r.wrong(at+"/transportConfig", "TLS cannot be had from "+systemResolvers+": name upstreams of type "+network+" alone")
+	}
+	return out
+}
+
+func (r *reader) upstream(pointer string, u intent.Upstream, port uint16) netip.AddrPort {
+	address, err := netip.ParseAddr(u.Address)
+	if err != nil || address.Zone() != "" {
+		r.wrong(pointer+"/address", strconv.Quote(u.Address)+" is no IP address")
+	}
+	const highest = 1<<16 - 1
+	if u.Port < 0 || u.Port > highest {
+		r.wrong(pointer+"/port", strconv.Itoa(u.Port)+" is no port: give 1 to "+strconv.Itoa(highest))
+	}
+	return netip.AddrPortFrom(address, cmp.Or(uint16(u.Port), port)) //nolint:gosec // judged above
+}
+
+func (r *reader) cache() corefile.Cache {
+	if r.Spec.Cache == nil {
+		return corefile.Cache{}
+	}
+	return corefile.Cache{
+		Positive: r.duration("/spec/cache/positiveTTL", r.Spec.Cache.PositiveTTL),
+		Negative: r.duration("/spec/cache/negativeTTL", r.Spec.Cache.NegativeTTL),
+	}
+}
+
+// duration reads whole seconds; none is 0, which is the default.
+func (r *reader) duration(pointer, text string) time.Duration {
+	if text == "" {
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Second || d%time.Second != 0 {
+		r.wrong(pointer, strconv.Quote(text)+" is no time in whole seconds: write it as in 1h30m")
+	}
+	return d
+}
