@@ -224,3 +224,18 @@ func unfit(name string, known bool, spec intent.Cluster, project string) (pointe
 	}
 	return "", ""
 }
+
+// inPlain refuses the credentials of a record that are given by value, where
+// its objects become files: there everybody could read them.
+func inPlain(r plan.Record, cluster string, spec intent.Cluster) []intent.Field {
+	var out []intent.Field
+	for n, c := range r.Spec.Credentials {
+		if spec.Directory != "" && c.SecretRef == nil {
+			out = append(out, intent.Field{
+				Pointer: fmt.Sprintf("/spec/credentials/%d", n),
+				Detail:  fmt.Sprintf("%s has a value, which would be plain in the files of %s, a directory; give it by secretRef to a Secret of namespace %s", c.Key(), cluster, r.Project.Namespace),
+			})
+		}
+	}
+	return out
+}

@@ -10,8 +10,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
-	"github.com/signpost-dns/signpost/pkg/plan"
-	"github.com/signpost-dns/signpost/pkg/plan/provider"
 )
 
 // A record's update may move its public external-dns to another home. No name
@@ -69,18 +67,11 @@ func (s *Service) obstacles(ctx context.Context, p *recordProposal) ([]intent.Fi
 	}
 	var errs []intent.Field
 	to := *p.frozen.Home
-	doc, err := s.Documents.Get(ctx, to.Path())
-	known := intent.CodeOf(err) != intent.NotFound
-	if err != nil && known {
+	cluster, known, err := s.clusterSpec(ctx, to)
+	if err != nil {
 		return nil, err
 	}
-	var cluster intent.Resource[intent.Cluster]
-	if known {
-		if cluster, err = intent.Of[intent.Cluster](doc); err != nil {
-			return nil, err
-		}
-	}
-	if _, why := unfit(to.String(), known, cluster.Spec, p.frozen.Project.Name); why != "" {
+	if _, why := unfit(to.String(), known, cluster, p.frozen.Project.Name); why != "" {
 		errs = append(errs, intent.Field{Pointer: at, Detail: why})
 	}
 	groups, err := s.groupsOf(ctx, p.frozen.Path)
@@ -97,6 +88,19 @@ func (s *Service) obstacles(ctx context.Context, p *recordProposal) ([]intent.Fi
 		}
 	}
 	return errs, nil
+}
+
+// clusterSpec reads a cluster's document; known says whether it has one.
+func (s *Service) clusterSpec(ctx context.Context, ref intent.ClusterRef) (spec intent.Cluster, known bool, err error) {
+	doc, err := s.Documents.Get(ctx, ref.Path())
+	if intent.CodeOf(err) == intent.NotFound {
+		return spec, false, nil
+	}
+	if err != nil {
+		return spec, false, err
+	}
+	cluster, err := intent.Of[intent.Cluster](doc)
+	return cluster.Spec, true, err
 }
 
 // groupsOf are the groups whose releases use a record's public scope.
@@ -134,7 +138,7 @@ func (s *Service) moveChanges(ctx context.Context, p *recordProposal) ([]bundle.
 		}
 		before, after = append(before, now.Objects...), append(after, then.Objects...)
 	}
-	objects, findings, err := provider.Render(plan.Provider{Record: p.frozen, Scope: use.Scope, Cluster: use.Cluster, Users: users})
+	objects, findings, err := s.render(ctx, p.frozen, use, users)
 	if err != nil || len(findings) > 0 {
 		return nil, findings, err
 	}

@@ -9,12 +9,17 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
-// checkTenancy refuses what a release may not share with others, and records
-// that are not to be disturbed now.
+// checkTenancy refuses what a release may not share with others, secrets not
+// with the readers of a directory either, and records that are not to be
+// disturbed now.
 func (s *Service) checkTenancy(ctx context.Context, d *draft) error {
 	for _, use := range d.uses {
-		if r := d.records[use.Record.Name()]; r.live() && r.lifecycle.Moving {
+		r := d.records[use.Record.Name()]
+		if r.live() && r.lifecycle.Moving {
 			d.fail(use.Record, "/spec/deployOn", "the record is moving to %s; try again when it is there", r.frozen.Home)
+		}
+		for _, f := range inPlain(r.frozen, use.Cluster, d.in.clusters[use.Cluster].Spec) {
+			d.fail(use.Record, f.Pointer, "%s", f.Detail)
 		}
 	}
 	if err := s.checkOwners(ctx, d); err != nil {

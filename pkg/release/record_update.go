@@ -162,12 +162,24 @@ func (s *Service) providerChanges(ctx context.Context, pointer appcontext.Pointe
 	if err != nil {
 		return nil, nil, err
 	}
-	objects, findings, err := provider.Render(plan.Provider{Record: record, Scope: use.Scope, Cluster: cluster, Users: users})
+	objects, findings, err := s.render(ctx, record, use, users)
 	if err != nil || len(findings) > 0 {
 		return nil, findings, err
 	}
 	after, err := bundle.Collect(objects)
 	return planned(before, after), nil, err
+}
+
+// render makes the objects of an external-dns as an updated record would have
+// it, or says what of it cannot work there.
+func (s *Service) render(ctx context.Context, record plan.Record, use Use, users []string) ([]bundle.Object, []intent.Field, error) {
+	ref, _ := ParseCluster(use.Cluster)
+	cluster, _, err := s.clusterSpec(ctx, ref)
+	if err != nil {
+		return nil, nil, err
+	}
+	objects, findings, err := provider.Render(plan.Provider{Record: record, Scope: use.Scope, Cluster: use.Cluster, Users: users})
+	return objects, append(findings, inPlain(record, use.Cluster, cluster)...), err
 }
 
 func recordView(p *recordProposal, changes []bundle.Change, errs []intent.Field) intent.Plan {

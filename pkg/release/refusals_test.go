@@ -236,3 +236,44 @@ func TestARefusedUpdateChangesNothing(t *testing.T) {
 	w.outlive()
 	require.Equal(t, intent.Terminated, w.state(prod), "whatever the intents say now")
 }
+
+// TestACredentialByValueIsRefusedWhereItWouldBePlain: the files of a directory
+// are for everybody to read (I9).
+func TestACredentialByValueIsRefusedWhereItWouldBePlain(t *testing.T) {
+	const inline, byReference = `,"credentials":[{"environment":"ETCD_PASSWORD","valueRef":"sealed"}]`, `,"credentials":[{"environment":"ETCD_PASSWORD","secretRef":{"name":"etcd","key":"password"}}]`
+	says := []string{
+		string(lab) + "#/spec/credentials/0", "environment ETCD_PASSWORD has a value, which would be plain in the files of edge+hub, a directory",
+		"give it by secretRef to a Secret of namespace shop-dns",
+	}
+	w := newShop(t)
+	w.put("secrets/sealed", `{}`)
+	w.put("cluster-providers/edge/clusters/hub", `{"directory":"hub"}`)
+	w.put(lab, record("lab.example", inline))
+	w.refuses(intent.Instantiate, prod, says...)
+
+	w.put(lab, record("lab.example", byReference))
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+
+	w.put(lab, record("lab.example", inline))
+	plan, err := w.service.PlanRecord(t.Context(), lab)
+	require.NoError(t, err)
+	_, refused := w.service.UpdateRecord(t.Context(), lab, "", "ann")
+	require.Equal(t, intent.Conflict, intent.CodeOf(refused))
+	for _, text := range says {
+		require.Contains(t, fmt.Sprint(plan.Errors), text)
+		require.ErrorContains(t, refused, text)
+	}
+}
+
+func TestARecordWithACredentialByValueDoesNotMoveToADirectory(t *testing.T) {
+	w := newShop(t)
+	w.put("secrets/sealed", `{}`)
+	w.put("cluster-providers/edge/clusters/paris", `{"directory":"paris"}`)
+	w.put(lab, record("lab.example", `,"credentials":[{"environment":"ETCD_PASSWORD","valueRef":"sealed"}]`))
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.put(lab, record("lab.example", `,"credentials":[{"environment":"ETCD_PASSWORD","valueRef":"sealed"}],"deployOn":{"clusterProvider":"edge","cluster":"paris"}`))
+	_, err := w.service.UpdateRecord(t.Context(), lab, "", "ann")
+	require.ErrorContains(t, err, "would be plain in the files of edge+paris")
+}
