@@ -94,6 +94,7 @@ func TestPreflightAsksForEachRightOfTheManifest(t *testing.T) {
 	for _, name := range []string{
 		"can create deployments in shop-dns", "can get namespaces", "can watch deployments", "can get pods/proxy in shop-dns",
 		"can update dnsendpoints/status in shop-dns", "can list all kinds", "can create customresourcedefinitions", endpoints,
+		"can watch nodes", "can create daemonsets in shop-dns", "can create clusterroles", "can watch endpointslices",
 	} {
 		assert.Contains(t, names(p), name)
 	}

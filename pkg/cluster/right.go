@@ -56,8 +56,17 @@ func grants(rule rbacv1.PolicyRule, lost string) []right {
 // what stands outside namespaces, and for the watches, each of which sees all
 // namespaces.
 func (r right) wide() bool {
-	outside := r.resource == "namespaces" || r.resource == "customresourcedefinitions"
-	return outside || r.resource == "*" || slices.Contains([]string{"list", "watch"}, r.verb)
+	return r.outside() || r.resource == "*" || slices.Contains([]string{"list", "watch"}, r.verb)
+}
+
+// outside tells whether the right is about what stands outside namespaces.
+func (r right) outside() bool {
+	for kind, known := range kinds() {
+		if kind.Group == r.group && known.plural == r.resource {
+			return known.clusterScoped
+		}
+	}
+	return false
 }
 
 // name is the right in words.

@@ -2,7 +2,6 @@ package corefile
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,7 +34,7 @@ func BuildServers(c Config) (string, error) {
 	for _, s := range ordered(c.Servers) {
 		blocks = append(blocks, block{
 			comment: s.Name, keys: keys(s, c.port()),
-			plugins: []directive{line("errors"), forward(s.Forward, nil), cache(c.Cache)},
+			plugins: []directive{line("errors"), forward(s.Forward, s.Forward.targets()), cache(c.Cache)},
 		})
 	}
 	return text(blocks)
@@ -46,7 +45,7 @@ func serverBlocks(c Config) []block {
 	for _, s := range ordered(c.Servers) {
 		blocks = append(blocks, block{
 			comment: s.Name, keys: keys(s, c.port()),
-			plugins: []directive{metrics(), forward(s.Forward, nil), line("errors"), log(c.LogLevel), bufsize(), cache(c.Cache)},
+			plugins: []directive{metrics(), forward(s.Forward, s.Forward.targets()), line("errors"), log(c.LogLevel), bufsize(), cache(c.Cache)},
 		})
 	}
 	return blocks
@@ -72,26 +71,22 @@ func defaultBlock(c Config) block {
 	}
 }
 
-// lastResort is where the default server forwards to: the upstreams, and a file
-// with more of them. The node's own are asked in the order of the file, unless
-// told otherwise.
-func (r Resolvers) lastResort() (f Forward, files []string) {
-	f = r.Forward
-	if len(f.Upstreams) > 0 && !r.System {
-		return f, nil
+// lastResort is where the default server forwards to, and whom it asks there, a
+// file with nameservers among them. The node's own are asked in the order of the
+// file, unless told otherwise.
+func (r Resolvers) lastResort() (f Forward, targets []string) {
+	f, targets = r.Forward, r.targets()
+	if len(targets) > 0 && !r.System {
+		return f, targets
 	}
 	if f.Policy == "" {
 		f.Policy = Sequential
 	}
-	return f, []string{systemResolvers}
+	return f, slices.Insert(targets, min(r.SystemAfter, len(targets)), systemResolvers)
 }
 
-func forward(f Forward, files []string) directive {
-	words := []string{"forward", "."}
-	for _, upstream := range f.Upstreams {
-		words = append(words, target(upstream, f.TLS != nil))
-	}
-	d := line(append(words, files...)...)
+func forward(f Forward, targets []string) directive {
+	d := line(append([]string{"forward", "."}, targets...)...)
 	if f.TLS != nil {
 		d = d.with(line("tls_servername", f.TLS.ServerName), tls(*f.TLS))
 	}
@@ -108,12 +103,17 @@ func tls(t TLS) directive {
 	return line("tls", t.CAFile)
 }
 
-// target is an upstream as forward takes it.
-func target(upstream netip.AddrPort, secure bool) string {
-	if secure {
-		return "tls://" + upstream.String()
+// targets are the upstreams as the plugin forward takes them.
+func (f Forward) targets() []string {
+	var out []string
+	for _, upstream := range f.Upstreams {
+		target := upstream.String()
+		if f.TLS != nil {
+			target = "tls://" + target
+		}
+		out = append(out, target)
 	}
-	return upstream.String()
+	return out
 }
 
 func metrics() directive { return line("prometheus", ":9153") }

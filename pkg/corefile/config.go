@@ -53,8 +53,10 @@ type TLS struct {
 type Resolvers struct {
 	Forward
 
-	// System adds the nameservers of /etc/resolv.conf.
-	System bool
+	// System adds the nameservers of /etc/resolv.conf, behind as many of the
+	// upstreams as SystemAfter says.
+	System      bool
+	SystemAfter int // 0: before all of them
 }
 
 // Cache says how long answers are kept.

@@ -3,6 +3,7 @@ package corefile_test
 import (
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,6 +94,24 @@ bar.com:53 foo.com:53 {
     }
 }
 `, text)
+}
+
+// Whom a Sequential last resort asks first depends on it.
+func TestTheNodesOwnNameserversHaveTheirPlaceAmongUpstreams(t *testing.T) {
+	for after, want := range [][]string{
+		{"/etc/resolv.conf", "192.0.2.1:53", "192.0.2.2:53"},
+		{"192.0.2.1:53", "/etc/resolv.conf", "192.0.2.2:53"},
+		{"192.0.2.1:53", "192.0.2.2:53", "/etc/resolv.conf"},
+		{"192.0.2.1:53", "192.0.2.2:53", "/etc/resolv.conf"},
+	} {
+		c := corefile.Config{Resolvers: corefile.Resolvers{
+			System: true, SystemAfter: after, Forward: corefile.Forward{Upstreams: upstreams("192.0.2.1:53", "192.0.2.2:53")},
+		}}
+		text, err := corefile.Build(c)
+		require.NoError(t, err)
+		require.Contains(t, text, "forward . "+strings.Join(want, " ")+" {\n        policy sequential")
+		require.Equal(t, want, corefile.Follow(c, "example.org").Upstreams)
+	}
 }
 
 // No value can break out of its place.

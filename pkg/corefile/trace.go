@@ -25,7 +25,7 @@ func Follow(c Config, name string) Way {
 	if server != nil {
 		w.Server = key(zone, c.port())
 		w.because("%s is the longest zone that %s belongs to", zone, name)
-		return w.forwarded(server.Forward, nil)
+		return w.forwarded(server.Forward, server.Forward.targets())
 	}
 	w.Server = key(".", c.port())
 	w.because("no server has a zone that %s belongs to, so the default server gets it", name)
@@ -56,12 +56,8 @@ func (w *Way) lastResort(r Resolvers) Way {
 	return w.forwarded(r.lastResort())
 }
 
-func (w *Way) forwarded(f Forward, files []string) Way {
-	w.Plugin, w.Policy = "forward", f.Policy.directive()
-	for _, upstream := range f.Upstreams {
-		w.Upstreams = append(w.Upstreams, target(upstream, f.TLS != nil))
-	}
-	w.Upstreams = append(w.Upstreams, files...)
+func (w *Way) forwarded(f Forward, targets []string) Way {
+	w.Plugin, w.Policy, w.Upstreams = "forward", f.Policy.directive(), targets
 	switch {
 	case f.TLS != nil:
 		w.because("upstreams are asked over TLS as %s", f.TLS.ServerName)

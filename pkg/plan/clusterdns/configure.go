@@ -225,7 +225,9 @@ func (r *reader) resolvers() corefile.Resolvers {
 	for i, upstream := range u.Upstreams {
 		one := at + "/upstreams/" + strconv.Itoa(i)
 		if choose(r, one+"/type", upstream.Type, systemResolvers, network) == systemResolvers {
-			out.System = true
+			if !out.System {
+				out.System, out.SystemAfter = true, len(out.Upstreams)
+			}
 			continue
 		}
 		out.Upstreams = append(out.Upstreams, r.upstream(one, upstream, port(secure)))
