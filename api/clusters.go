@@ -30,6 +30,15 @@ func (e *edge) undrain(ctx context.Context, c *call) (answer, error) {
 	return e.drained(ctx, c)
 }
 
+// abandon lets go of a cluster, and answers what is left behind there.
+func (e *edge) abandon(ctx context.Context, c *call) (answer, error) {
+	left, err := e.Clusters.Abandon(ctx, c.owner(), c.query.Get("force") == "true", c.actor)
+	body := struct {
+		LeftBehind []intent.LeftBehind `json:"leftBehind"`
+	}{orEmpty(left)}
+	return answer{status: http.StatusOK, body: body}, err
+}
+
 // drained answers whether a cluster is drained now.
 func (e *edge) drained(ctx context.Context, c *call) (answer, error) {
 	var body struct {

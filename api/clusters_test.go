@@ -26,6 +26,26 @@ func TestADrainedClusterSaysSo(t *testing.T) {
 	require.NotContains(t, w.send("GET", hub, nil).want(http.StatusOK).Body.String(), "drained")
 }
 
+func TestAnAbandonedClusterSaysSo(t *testing.T) {
+	const hub = "/v2/cluster-providers/edge/clusters/hub"
+	w := newWorld(t).fill("")
+	answer := w.send("POST", hub+"/abandon", nil).want(http.StatusOK)
+	require.JSONEq(t, `{"leftBehind":[
+		{"kind":"Namespace","namespace":"","name":"shop-dns"},
+		{"kind":"ConfigMap","namespace":"shop","name":"settings"},
+		{"kind":"Deployment","namespace":"shop-dns","name":"external-dns-lab"}
+	]}`, answer.Body.String())
+	require.Contains(t, w.lifecycle.asked, "abandon false anonymous cluster-providers/edge/clusters/hub")
+	w.send("POST", hub+"/abandon?force=true", nil).want(http.StatusOK)
+	require.Contains(t, w.lifecycle.asked, "abandon true anonymous cluster-providers/edge/clusters/hub")
+	for _, path := range []string{hub, "/v2/cluster-providers/edge/clusters"} {
+		require.Contains(t, w.send("GET", path, nil).want(http.StatusOK).Body.String(),
+			`"abandoned":{"since":"2026-11-02T09:31:07Z","actor":"anonymous"}`, path)
+	}
+	w.send("POST", hub+"/abandon?force=1", nil).want(http.StatusBadRequest)
+	w.send("POST", "/v2/cluster-providers/edge/clusters/none/abandon", nil).want(http.StatusNotFound)
+}
+
 func TestForceIsTrueOrFalse(t *testing.T) {
 	w := newWorld(t).fill("")
 	answer := w.send("POST", "/v2/cluster-providers/edge/clusters/hub/drain?force=yes", nil).want(http.StatusBadRequest)

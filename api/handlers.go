@@ -45,6 +45,7 @@ func (e *edge) actions() map[string]handler {
 
 		"drainCluster":   e.drain,
 		"undrainCluster": e.undrain,
+		"abandonCluster": e.abandon,
 	}
 }
 
@@ -53,7 +54,7 @@ func (e *edge) actions() map[string]handler {
 type resource struct {
 	one, many string // as in getProject and listProjects
 	record    bool   // its status has more than the document tells
-	cluster   bool   // it may be drained
+	cluster   bool   // it may be drained or abandoned
 	pairs     bool   // ?key= asks for one value
 	versioned bool   // its name is followed by its version
 }

@@ -71,6 +71,11 @@ type Clusters interface {
 	// would be left without any address, unless forced. actor is who asks.
 	Drain(ctx context.Context, cluster intent.Path, force bool, actor string) error
 	Undrain(ctx context.Context, cluster intent.Path, actor string) error
+	// Abandon lets go of a cluster that never comes back, and answers what is
+	// left behind there; it drains the cluster, and is idempotent, as Drain.
+	Abandon(ctx context.Context, cluster intent.Path, force bool, actor string) ([]intent.LeftBehind, error)
+	// Abandoned says since when a cluster is abandoned, nil when it is not.
+	Abandoned(ctx context.Context, cluster intent.Path) (*intent.Abandoned, error)
 	// Drained says since when a cluster is drained, nil when it is not.
 	Drained(ctx context.Context, cluster intent.Path) (*intent.Drained, error)
 }

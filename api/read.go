@@ -87,10 +87,14 @@ func (e *edge) recordView(ctx context.Context, path intent.Path, own *admit.Stat
 // clusterView is a cluster's status, nil when there is nothing to say.
 func (e *edge) clusterView(ctx context.Context, path intent.Path) (*admit.Status, error) {
 	drained, err := e.Clusters.Drained(ctx, path)
-	if drained == nil || err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return &admit.Status{Warnings: []intent.Warning{}, Drained: drained}, nil
+	abandoned, err := e.Clusters.Abandoned(ctx, path)
+	if err != nil || drained == nil && abandoned == nil {
+		return nil, err
+	}
+	return &admit.Status{Warnings: []intent.Warning{}, Drained: drained, Abandoned: abandoned}, nil
 }
 
 // get answers a document, or one value of it.

@@ -233,8 +233,9 @@ type lifecycle struct {
 	err   error
 	asked []string
 
-	drained *intent.Drained // every cluster, as far as this goes
-	state   intent.State    // of every group, unless it is that of the example
+	drained   *intent.Drained   // every cluster, as far as this goes
+	abandoned *intent.Abandoned // likewise
+	state     intent.State      // of every group, unless it is that of the example
 }
 
 // reply decodes an example for an owner that exists.
@@ -324,6 +325,18 @@ func (l *lifecycle) Undrain(ctx context.Context, cluster intent.Path, actor stri
 		l.drained = nil
 	}
 	return err
+}
+
+func (l *lifecycle) Abandon(ctx context.Context, cluster intent.Path, force bool, actor string) ([]intent.LeftBehind, error) {
+	answer, err := reply[struct{ LeftBehind []intent.LeftBehind }](ctx, l, cluster, "clusterAbandoned", "abandon", fmt.Sprint(force), actor)
+	if err == nil {
+		l.abandoned = &intent.Abandoned{Since: time.Date(2026, 11, 2, 9, 31, 7, 0, time.UTC), Actor: actor}
+	}
+	return answer.LeftBehind, err
+}
+
+func (l *lifecycle) Abandoned(context.Context, intent.Path) (*intent.Abandoned, error) {
+	return l.abandoned, nil
 }
 
 func (l *lifecycle) Drained(context.Context, intent.Path) (*intent.Drained, error) {

@@ -42,11 +42,7 @@ func (p program) drainingCommand(action, outcome string, force *bool) *cobra.Com
 			if err != nil {
 				return err
 			}
-			request := string(path) + "/" + action
-			if *force {
-				request += "?force=true"
-			}
-			if _, err := api.Do(cmd.Context(), http.MethodPost, request, nil, nil); err != nil {
+			if _, err := api.Do(cmd.Context(), http.MethodPost, forced(string(path)+"/"+action, *force), nil, nil); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(p.out, "%s %s\n", args[0], outcome)
@@ -55,4 +51,11 @@ func (p program) drainingCommand(action, outcome string, force *bool) *cobra.Com
 	}
 	server.flags(cmd.Flags())
 	return cmd
+}
+
+func forced(request string, force bool) string {
+	if force {
+		return request + "?force=true"
+	}
+	return request
 }

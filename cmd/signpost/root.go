@@ -42,7 +42,7 @@ func (p program) rootCommand() *cobra.Command {
 		p.serveCommand(),
 		p.applyCommand(), p.getCommand(), p.deleteCommand(),
 		p.planCommand(), p.instantiateCommand(), p.updateCommand(), p.rollbackCommand(), p.terminateCommand(), p.statusCommand(),
-		p.preflightCommand(), p.drainCommand(), p.undrainCommand(),
+		p.preflightCommand(), p.drainCommand(), p.undrainCommand(), p.abandonCommand(),
 		p.readyCommand(), p.versionCommand(),
 	)
 	return root

@@ -17,7 +17,8 @@ type Status struct {
 	OwnerID     string              `json:"ownerID,omitempty"`
 	Version     string              `json:"version,omitempty"`
 	Deployments []intent.Deployment `json:"deployments,omitempty"`
-	Drained     *intent.Drained     `json:"drained,omitempty"` // of a cluster
+	Drained     *intent.Drained     `json:"drained,omitempty"`   // of a cluster
+	Abandoned   *intent.Abandoned   `json:"abandoned,omitempty"` // of a cluster
 }
 
 // View answers a stored document as users see it. Errors: NotFound when the

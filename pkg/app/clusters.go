@@ -13,7 +13,7 @@ import (
 
 // clusters is what the edge asks for about clusters as such.
 type clusters struct {
-	*release.Service // drains them
+	*release.Service // drains and abandons them
 	connections      *connections
 }
 

@@ -316,6 +316,17 @@ func (e PlanDNSUpdateRecordParamsFor) Valid() bool {
 	}
 }
 
+// Abandoned Since when a cluster is abandoned; absent when it is not.
+type Abandoned struct {
+	// Actor Who gave it up.
+	//
+	// Example: alice
+	Actor string `json:"actor"`
+
+	// Since When it was given up.
+	Since time.Time `json:"since"`
+}
+
 // Accepted The release that was accepted.
 type Accepted struct {
 	// ContextID The app context, a decimal number of 63 bits.
@@ -383,6 +394,12 @@ type Cluster struct {
 
 	// Status What the server adds to a document. Ignored on input.
 	Status DocumentStatus `json:"status,omitempty,omitzero"`
+}
+
+// ClusterAbandoned What is left behind in a cluster that is abandoned.
+type ClusterAbandoned struct {
+	// LeftBehind Signpost's objects that were last known to be there.
+	LeftBehind []LeftBehind `json:"leftBehind"`
 }
 
 // ClusterDNS The DNS service inside the cluster.
@@ -825,6 +842,9 @@ type DeploymentIntentGroupSpec struct {
 
 // DocumentStatus What the server adds to a document. Ignored on input.
 type DocumentStatus struct {
+	// Abandoned Since when a cluster is abandoned; absent when it is not.
+	Abandoned Abandoned `json:"abandoned,omitempty,omitzero"`
+
 	// Deployments Each external-dns of it, once used.
 	Deployments []Deployment `json:"deployments,omitempty,omitzero"`
 
@@ -974,6 +994,24 @@ type KVPairsSpec struct {
 type KVValue struct {
 	// Value Any JSON.
 	Value interface{} `json:"value"`
+}
+
+// LeftBehind An object in a cluster that is abandoned.
+type LeftBehind struct {
+	// Kind Its kind.
+	//
+	// Example: DNSEndpoint
+	Kind string `json:"kind"`
+
+	// Name Its name.
+	//
+	// Example: web-web-0fddf51b
+	Name string `json:"name"`
+
+	// Namespace Its namespace; empty where there is none.
+	//
+	// Example: shop-dns
+	Namespace string `json:"namespace"`
 }
 
 // Leftover A name that stayed behind.
@@ -1592,6 +1630,9 @@ type Webhook struct {
 	Port int `json:"port,omitempty,omitzero"`
 }
 
+// AbandonForce defines model for abandonForce.
+type AbandonForce = bool
+
 // ClusterName A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
 //
 // Example: lab
@@ -1743,6 +1784,15 @@ type PutClusterParams struct {
 
 	// IfNoneMatch Only if the document is at none of these revisions, or `*` for only if it does not exist; else 412.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// AbandonClusterParams defines parameters for AbandonCluster.
+type AbandonClusterParams struct {
+	// Force Abandon even where a name is left without any address.
+	Force *AbandonForce `form:"force,omitempty" json:"force,omitempty"`
+
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // DrainClusterParams defines parameters for DrainCluster.
@@ -2580,6 +2630,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v2/cluster-providers/{clusterProvider}/clusters/{cluster} (the `PutCluster` operationId).
 	PutCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *PutClusterParams, body PutClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AbandonCluster Let go of a cluster that never comes back
+	//
+	// Drains the cluster, serves it no more and waits for it no more, until its document is deleted; answers what was last known to be there. Repeating it answers the same. 409 when a name would be left without any address.
+	//
+	// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/abandon (the `AbandonCluster` operationId).
+	AbandonCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *AbandonClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DrainCluster Take a cluster's addresses out of public names
 	//
@@ -3559,6 +3616,23 @@ func (c *API) PutClusterWithBody(ctx context.Context, clusterProvider ClusterPro
 // Corresponds with PUT /v2/cluster-providers/{clusterProvider}/clusters/{cluster} (the `PutCluster` operationId).
 func (c *API) PutCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *PutClusterParams, body PutClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutClusterRequest(c.Server, clusterProvider, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AbandonCluster Let go of a cluster that never comes back
+//
+// Drains the cluster, serves it no more and waits for it no more, until its document is deleted; answers what was last known to be there. Repeating it answers the same. 409 when a name would be left without any address.
+//
+// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/abandon (the `AbandonCluster` operationId).
+func (c *API) AbandonCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *AbandonClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAbandonClusterRequest(c.Server, clusterProvider, cluster, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5790,6 +5864,89 @@ func NewPutClusterRequestWithBody(server string, clusterProvider ClusterProvider
 			}
 
 			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewAbandonClusterRequest constructs an http.Request for the AbandonCluster method
+func NewAbandonClusterRequest(server string, clusterProvider ClusterProviderName, cluster ClusterName, params *AbandonClusterParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "clusterProvider", clusterProvider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/cluster-providers/%s/clusters/%s/abandon", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
 		}
 
 	}
@@ -10755,6 +10912,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v2/cluster-providers/{clusterProvider}/clusters/{cluster} (the `PutCluster` operationId).
 	PutClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *PutClusterParams, body PutClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*PutClusterResponse, error)
 
+	// AbandonClusterWithResponse Let go of a cluster that never comes back
+	//
+	// Drains the cluster, serves it no more and waits for it no more, until its document is deleted; answers what was last known to be there. Repeating it answers the same. 409 when a name would be left without any address.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/abandon (the `AbandonCluster` operationId).
+	AbandonClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *AbandonClusterParams, reqEditors ...RequestEditorFn) (*AbandonClusterResponse, error)
+
 	// DrainClusterWithResponse Take a cluster's addresses out of public names
 	//
 	// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address.
@@ -11881,6 +12047,29 @@ func (r PutClusterResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r PutClusterResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type AbandonClusterResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ClusterAbandoned
+}
+
+// Status returns HTTPResponse.Status
+func (r AbandonClusterResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AbandonClusterResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -13960,6 +14149,21 @@ func (c *ClientWithResponses) PutClusterWithResponse(ctx context.Context, cluste
 	return ParsePutClusterResponse(rsp)
 }
 
+// AbandonClusterWithResponse Let go of a cluster that never comes back
+//
+// Drains the cluster, serves it no more and waits for it no more, until its document is deleted; answers what was last known to be there. Repeating it answers the same. 409 when a name would be left without any address.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/abandon (the `AbandonCluster` operationId).
+func (c *ClientWithResponses) AbandonClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *AbandonClusterParams, reqEditors ...RequestEditorFn) (*AbandonClusterResponse, error) {
+	rsp, err := c.AbandonCluster(ctx, clusterProvider, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAbandonClusterResponse(rsp)
+}
+
 // DrainClusterWithResponse Take a cluster's addresses out of public names
 //
 // Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address.
@@ -15693,6 +15897,32 @@ func ParsePutClusterResponse(rsp *http.Response) (*PutClusterResponse, error) {
 			headers.Location = value
 		}
 		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseAbandonClusterResponse parses an HTTP response from a AbandonClusterWithResponse call
+func ParseAbandonClusterResponse(rsp *http.Response) (*AbandonClusterResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AbandonClusterResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ClusterAbandoned
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	}
 
 	return response, nil

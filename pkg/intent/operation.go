@@ -22,3 +22,17 @@ type Drained struct {
 	Since time.Time `json:"since"`
 	Actor string    `json:"actor"`
 }
+
+// Abandoned says since when a cluster is given up, and who gave it up.
+type Abandoned struct {
+	Since time.Time `json:"since"`
+	Actor string    `json:"actor"`
+}
+
+// LeftBehind is an object of ours in a cluster that was abandoned, as far as
+// is known.
+type LeftBehind struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"` // empty where there is none
+	Name      string `json:"name"`
+}

@@ -66,7 +66,11 @@ func (l *Ledger) Claim(ctx context.Context, asked Claim) error {
 			return err
 		}
 	}
-	return &intent.Error{Code: intent.Unavailable, Detail: "the identity of " + asked.Cluster + " is being changed by others"}
+	return changing(asked.Cluster)
+}
+
+func changing(cluster string) error {
+	return &intent.Error{Code: intent.Unavailable, Detail: "the identity of " + cluster + " is being changed by others"}
 }
 
 // weigh judges a claim by all others, and answers under which condition the
@@ -137,27 +141,35 @@ func (l *Ledger) Claimants(ctx context.Context) ([]string, error) {
 // Release gives up what a name stands for, unless it has entries, and answers
 // whether it did.
 func (l *Ledger) Release(ctx context.Context, cluster string) (bool, error) {
-	record, _, err := l.identity(ctx, cluster)
+	when, then, err := l.givingUp(ctx, cluster)
 	if err != nil {
 		return false, err
+	}
+	done, _, err := l.kv.Txn(ctx, append(when, kv.Compare{Key: clusterPrefix(cluster), Prefix: true}), then...)
+	return done, err
+}
+
+// givingUp is what gives up what a name stands for, and under which condition.
+func (l *Ledger) givingUp(ctx context.Context, cluster string) (when []kv.Compare, then []kv.Op, err error) {
+	record, _, err := l.identity(ctx, cluster)
+	if err != nil {
+		return nil, nil, err
 	}
 	items, _, err := l.kv.Range(ctx, kv.Range{Prefix: claimPrefix})
 	if err != nil {
-		return false, err
+		return nil, nil, err
 	}
-	when := []kv.Compare{{Key: clusterPrefix(cluster), Prefix: true}, kv.Unchanged(identityPrefix+cluster, record)}
-	then := []kv.Op{kv.Delete(identityPrefix + cluster)}
+	when, then = []kv.Compare{kv.Unchanged(identityPrefix+cluster, record)}, []kv.Op{kv.Delete(identityPrefix + cluster)}
 	for _, item := range items {
 		claim, err := decodeClaim(item)
 		if err != nil {
-			return false, err
+			return nil, nil, err
 		}
 		if claim.Cluster == cluster {
 			when, then = append(when, kv.Unchanged(item.Key, &item)), append(then, kv.Delete(item.Key))
 		}
 	}
-	done, _, err := l.kv.Txn(ctx, when, then...)
-	return done, err
+	return when, then, nil
 }
 
 func decodeClaim(item kv.Item) (Claim, error) {

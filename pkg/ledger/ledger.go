@@ -25,8 +25,16 @@ type Ledger struct{ kv kv.KV }
 func New(store kv.KV) *Ledger { return &Ledger{kv: store} }
 
 // Cluster answers the cluster's entries, ordered by key, and the store's
-// revision they were read at.
+// revision they were read at. An abandoned cluster has none.
 func (l *Ledger) Cluster(ctx context.Context, cluster string) ([]Entry, int64, error) {
+	abandoned, revision, err := l.kv.Get(ctx, AbandonedPrefix+cluster)
+	if abandoned != nil || err != nil {
+		return nil, revision, err
+	}
+	return l.entries(ctx, cluster)
+}
+
+func (l *Ledger) entries(ctx context.Context, cluster string) ([]Entry, int64, error) {
 	items, revision, err := l.kv.Range(ctx, kv.Range{Prefix: clusterPrefix(cluster)})
 	if err != nil {
 		return nil, 0, err
@@ -128,13 +136,6 @@ func (l *Ledger) Adopt(ctx context.Context, fence kv.Compare, cluster, uid strin
 		return err
 	}
 	return l.commit(ctx, fence, kv.Put(identityPrefix+cluster, raw))
-}
-
-// Abandon drops a cluster's entries and its identity: what they speak of is
-// left behind.
-func (l *Ledger) Abandon(ctx context.Context, cluster string) error {
-	_, _, err := l.kv.Txn(ctx, nil, kv.Delete(identityPrefix+cluster), kv.DeletePrefix(clusterPrefix(cluster)))
-	return err
 }
 
 // Own answers ErrLost unless fence, the compare of the writer's ownership, still

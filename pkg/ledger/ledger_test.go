@@ -134,11 +134,6 @@ func TestResetDropsTheEntriesOfOneCluster(t *testing.T) {
 	clusters, err := l.Clusters(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, []string{"edge+hub2"}, clusters)
-
-	require.NoError(t, l.Abandon(t.Context(), "edge+hub2"))
-	clusters, err = l.Clusters(t.Context())
-	require.NoError(t, err)
-	assert.Empty(t, clusters)
 }
 
 func TestWatchNamesTheClustersThatChange(t *testing.T) {

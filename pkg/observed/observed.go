@@ -208,6 +208,9 @@ func (s *Store) Clusters(ctx context.Context) ([]string, error) {
 	return kv.Segments(ctx, s.kv, prefix)
 }
 
+// Forget is what drops all that was observed of a cluster.
+func Forget(cluster string) kv.Op { return kv.DeletePrefix(clusterPrefix(cluster)) }
+
 // Change is a batch of observations that changed: Services, and the clusters
 // of which anything changed. Lost says that history is missing: the reader
 // looks at everything again.

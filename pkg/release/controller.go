@@ -86,6 +86,9 @@ func (c *Controller) scan(ctx context.Context) {
 	for _, doc := range page.Items {
 		c.queue.Add(ownerOf(doc.Path))
 	}
+	if err := c.service.LiftAbandoned(ctx); err != nil {
+		c.service.Logger.WarnContext(ctx, "abandoned clusters cannot be swept", "error", err)
+	}
 	if err := c.service.Contexts.Sweep(ctx, sweepAfter); err != nil {
 		c.service.Logger.WarnContext(ctx, "old app contexts cannot be swept", "error", err)
 	}

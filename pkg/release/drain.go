@@ -97,14 +97,18 @@ func (s *Service) drain(ctx context.Context, l RecordLifecycle, use Use) (Record
 	there := slices.ContainsFunc(entries, func(e ledger.Entry) bool {
 		return e.ID.Kind == endpointKind && e.ID.Namespace == l.Record.Project.Namespace && slices.Contains(drain.Endpoints, e.ID.Name)
 	})
+	abandoned, err := s.abandoned(ctx, use.Cluster)
+	if err != nil {
+		return l, false, err
+	}
 	now := s.Now().UTC()
 	switch {
 	case there:
 		return l, false, nil
-	case drain.Since.IsZero():
+	case drain.Since.IsZero() && !abandoned:
 		l.Draining = maps.Clone(l.Draining)
 		l.Draining[key] = Drain{Endpoints: drain.Endpoints, Targets: drain.Targets, Since: now}
-	case !l.Record.Spec.Suspend && now.Sub(drain.Since) < ReleaseTimeout(l.Record.Spec, drain.Targets):
+	case !abandoned && !l.Record.Spec.Suspend && now.Sub(drain.Since) < ReleaseTimeout(l.Record.Spec, drain.Targets):
 		return l, false, nil
 	default:
 		l.Draining = maps.Clone(l.Draining)
@@ -133,8 +137,8 @@ func ReleaseTimeout(r intent.Record, targets int) time.Duration {
 }
 
 // noteLeftovers writes down which names terminate leaves behind: those of
-// records whose external-dns never deletes, by its policy or because it is
-// suspended.
+// records whose external-dns never deletes, by its policy, because it is
+// suspended, or because its cluster is abandoned.
 func (s *Service) noteLeftovers(ctx context.Context, group intent.Path, l Lifecycle, before bundle.Bundle) (Lifecycle, error) {
 	if l.Wanted != intent.Terminate || len(before) == 0 {
 		return l, nil
@@ -159,7 +163,15 @@ func (s *Service) leftovers(ctx context.Context, group intent.Path, objects bund
 		if err != nil {
 			return nil, err
 		}
-		if reason := whyNamesStay(record.Record.Spec); reason != "" {
+		abandoned, err := s.abandoned(ctx, o.Cluster)
+		if err != nil {
+			return nil, err
+		}
+		reason := whyNamesStay(record.Record.Spec)
+		if abandoned {
+			reason = fmt.Sprintf("the home of its external-dns, %s, is abandoned", o.Cluster)
+		}
+		if reason != "" {
 			out = append(out, namesLeft(o, reason)...)
 		}
 	}

@@ -101,8 +101,16 @@ func (s *Service) Drain(ctx context.Context, cluster intent.Path, force bool, ac
 }
 
 // Undrain lets a cluster's addresses be published again. It is idempotent.
+// Conflict when the cluster is abandoned.
 func (s *Service) Undrain(ctx context.Context, cluster intent.Path, actor string) error {
-	err := s.order(ctx, cluster, func(list drainedClusters, _ string) (drainedClusters, error) {
+	abandoned, err := s.Abandoned(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	if abandoned != nil {
+		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s is abandoned, so what it offers is not known; delete its document and register it again", ClusterOf(cluster))}
+	}
+	err = s.order(ctx, cluster, func(list drainedClusters, _ string) (drainedClusters, error) {
 		next := maps.Clone(list)
 		delete(next, ClusterOf(cluster).String())
 		return next, nil

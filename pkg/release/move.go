@@ -62,7 +62,11 @@ func (l *RecordLifecycle) startMove(to intent.ClusterRef) {
 // obstacles are what stands in the way of a move.
 func (s *Service) obstacles(ctx context.Context, p *recordProposal) ([]intent.Field, error) {
 	at := string(p.frozen.Path) + "#/spec/deployOn"
-	if p.before.Moving {
+	stuck, err := s.abandoned(ctx, p.before.Record.Home.String())
+	if err != nil {
+		return nil, err
+	}
+	if p.before.Moving && !stuck {
 		return []intent.Field{{Pointer: at, Detail: fmt.Sprintf("the record is still moving to %s; try again when it is there", p.before.Record.Home)}}, nil
 	}
 	var errs []intent.Field

@@ -10,8 +10,8 @@ import (
 )
 
 // checkTenancy refuses what a release may not share with others, secrets not
-// with the readers of a directory either, and records that are not to be
-// disturbed now.
+// with the readers of a directory either, records that are not to be disturbed
+// now, and clusters that are abandoned.
 func (s *Service) checkTenancy(ctx context.Context, d *draft) error {
 	for _, use := range d.uses {
 		r := d.records[use.Record.Name()]
@@ -22,10 +22,12 @@ func (s *Service) checkTenancy(ctx context.Context, d *draft) error {
 			d.fail(use.Record, f.Pointer, "%s", f.Detail)
 		}
 	}
-	if err := s.checkOwners(ctx, d); err != nil {
-		return err
+	for _, check := range []func(context.Context, *draft) error{s.checkAbandoned, s.checkOwners, s.checkNamespaces} {
+		if err := check(ctx, d); err != nil {
+			return err
+		}
 	}
-	return s.checkNamespaces(ctx, d)
+	return nil
 }
 
 // checkNamespaces refuses namespaces that have become another project's since

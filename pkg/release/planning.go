@@ -111,7 +111,10 @@ func (s *Service) changes(ctx context.Context, p *proposal) ([]bundle.Change, er
 	if err != nil {
 		return nil, err
 	}
-	return planned(union(before, providersBefore), union(after, providersAfter)), nil
+	changes := planned(union(before, providersBefore), union(after, providersAfter))
+	left, err := s.leaveBehind(ctx, changes)
+	p.draft.warnings = append(p.draft.warnings, left...)
+	return changes, err
 }
 
 // union is what clusters make of the objects of several owners: where these

@@ -88,7 +88,11 @@ func (s *Service) proposeRecord(ctx context.Context, record intent.Path) (*recor
 	if to := p.frozen.Spec.DeployOn; to != nil && p.before.Deployed && p.frozen.Home != nil {
 		p.frozen.Home = to
 	}
-	errs := p.ownerIDMoves()
+	dead, err := s.deadHome(ctx, p)
+	if err != nil {
+		return p, err
+	}
+	errs := append(p.ownerIDMoves(), dead...)
 	changes, findings, err := s.recordChanges(ctx, p)
 	if err != nil {
 		return p, err
@@ -104,7 +108,9 @@ func (s *Service) proposeRecord(ctx context.Context, record intent.Path) (*recor
 		errs = append(errs, obstacles...)
 	}
 	p.view = recordView(p, changes, errs)
-	return p, nil
+	left, err := s.leaveBehind(ctx, changes)
+	p.view.Warnings = append(p.view.Warnings, left...)
+	return p, err
 }
 
 // recordChanges compares every external-dns of a record, and the names that

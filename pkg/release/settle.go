@@ -154,7 +154,11 @@ func (s *Service) applied(ctx context.Context, group intent.Path, l Lifecycle) (
 	return true, nil
 }
 
+// appliedOn is so of an abandoned cluster, too: nobody waits for it.
 func (s *Service) appliedOn(ctx context.Context, pointer appcontext.Pointer, cluster string) (bool, error) {
+	if abandoned, err := s.abandoned(ctx, cluster); abandoned || err != nil {
+		return abandoned, err
+	}
 	wanted, err := s.Contexts.ObjectsOn(ctx, pointer, cluster)
 	if err != nil {
 		return false, err

@@ -33,6 +33,7 @@ type Snapshot struct {
 // ClusterReport is what is known of a cluster.
 type ClusterReport struct {
 	Reachability *observed.Reachability // nil: nobody has tried yet
+	Abandoned    *intent.Abandoned      // nil: it is served; else the rest is how it was last seen, and no entries
 	Entries      map[bundle.ID]ledger.Entry
 }
 
@@ -145,6 +146,10 @@ func (s *Service) reportCluster(ctx context.Context, cluster string) (ClusterRep
 	r := ClusterReport{Entries: map[bundle.ID]ledger.Entry{}}
 	var err error
 	if r.Reachability, err = s.Observed.Reachability(ctx, cluster); err != nil {
+		return r, err
+	}
+	ref, _ := ParseCluster(cluster)
+	if r.Abandoned, err = s.Abandoned(ctx, ref.Path()); err != nil {
 		return r, err
 	}
 	entries, _, err := s.Ledger.Cluster(ctx, cluster)

@@ -214,6 +214,11 @@ func (w *world) applyAll() {
 func (w *world) apply(cluster string, pointers []appcontext.Pointer) {
 	w.Helper()
 	ctx := context.Background()
+	abandoned, err := w.ledger.Abandoned(ctx, cluster)
+	require.NoError(w, err)
+	if abandoned != nil {
+		return // it has no worker
+	}
 	wanted := map[bundle.ID]ledger.Entry{}
 	for _, p := range pointers {
 		objects, err := w.contexts.ObjectsOn(ctx, p, cluster)

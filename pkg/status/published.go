@@ -31,6 +31,8 @@ func published(snap release.Snapshot, b plan.Binding, choice address.Choice, syn
 		return says("False", "Suspended", suspendedRecord)
 	case externaldns.DryRun(spec.Parameters, spec.Environment, spec.ExtraArgs):
 		return says("False", "DryRun", "the record's external-dns runs dry: it makes no changes")
+	case p.Cluster.Abandoned != nil:
+		return says("Unknown", "ClusterAbandoned", "the cluster of its external-dns, "+b.Cluster+", is abandoned: the name stays as it is until another external-dns takes it over")
 	case p.Observed == nil:
 		return says("Unknown", "NotObserved", "external-dns cannot be observed on "+b.Cluster)
 	case unreachable(p.Cluster):

@@ -5,9 +5,11 @@ package status
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
@@ -60,6 +62,9 @@ func cluster(snap release.Snapshot, name string) intent.ClusterStatus {
 	if seen := report.Reachability; seen != nil {
 		out.Reachable, out.Message = seen.Reachable, seen.Message
 	}
+	if given := report.Abandoned; given != nil {
+		out.Reachable, out.Message = false, fmt.Sprintf("abandoned by %s at %s: nobody serves it, and nobody waits for it", given.Actor, given.Since.Format(time.RFC3339))
+	}
 	for _, o := range snap.Objects {
 		if o.Cluster == name {
 			out.Resources = append(out.Resources, object(snap.Owner, o, report))
@@ -83,7 +88,10 @@ func object(owner appcontext.Owner, o bundle.Object, report release.ClusterRepor
 		status, message := e.Progress(string(owner), o.Digest())
 		return resource(o.ID, status, message)
 	}
-	if unreachable(report) {
+	switch {
+	case report.Abandoned != nil:
+		return resource(o.ID, ledger.Failed, "the cluster is abandoned")
+	case unreachable(report):
 		return resource(o.ID, ledger.Retrying, "the cluster cannot be reached")
 	}
 	return resource(o.ID, ledger.Pending, "")
@@ -97,6 +105,10 @@ func resource(id bundle.ID, status ledger.Status, message string) intent.Resourc
 func Provider(p release.ProviderReport) intent.ProviderStatus {
 	out := intent.ProviderStatus{
 		Record: p.Use.Record.Name(), Cluster: p.Use.Cluster, Scope: p.Use.Scope, Version: p.Record.Version,
+	}
+	if p.Cluster.Abandoned != nil {
+		out.Message = "its cluster is abandoned: names that it has published stay as they are until another external-dns takes them over"
+		return out
 	}
 	messages := lacking(p)
 	if p.Record.Spec.Suspend {

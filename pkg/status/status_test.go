@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -133,6 +134,48 @@ func TestClustersTellWhetherTheyCanBeReached(t *testing.T) {
 	require.True(t, s.Clusters[1].Reachable)
 	require.Equal(t, "not contacted yet", s.Clusters[2].Message)
 	require.False(t, s.Clusters[2].Reachable)
+}
+
+// TestAnAbandonedClusterSaysSo: and nothing is claimed of what is there (I6),
+// whatever was last seen.
+func TestAnAbandonedClusterSaysSo(t *testing.T) {
+	given := &intent.Abandoned{Since: accepted(), Actor: "ann"}
+	for _, c := range []struct {
+		reason    string
+		abandoned string
+		want      string
+		message   string // of Synced
+	}{
+		{"the app's cluster", berlin,
+			committed + "Synced=False/ResourceFailed Published=True/Published Verified=Unknown/NotAsked", "ConfigMap c on edge+berlin: the cluster is abandoned"},
+		{"the home of external-dns", hub,
+			committed + "Synced=False/ResourceFailed Published=Unknown/ClusterAbandoned Verified=Unknown/NotAsked", "the cluster is abandoned"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			snap := running(t)
+			report := release.ClusterReport{Reachability: &observed.Reachability{Reachable: true}, Abandoned: given}
+			snap.Clusters[c.abandoned] = report
+			if c.abandoned == hub {
+				snap.Providers[0].Cluster = report
+			}
+			s := status.Of(*snap)
+			require.Equal(t, c.want, summary(s.Conditions))
+			require.Contains(t, condition(t, s, "Synced").Message, c.message)
+			for _, cluster := range s.Clusters {
+				require.Equal(t, cluster.ClusterRef.String() != c.abandoned, cluster.Reachable)
+				require.Equal(t, !cluster.Reachable, strings.Contains(cluster.Message, "abandoned by ann at 2026-11-01T12:00:00Z"))
+			}
+		})
+	}
+}
+
+func TestAProviderOnAnAbandonedClusterIsNotSaidToRun(t *testing.T) {
+	report := running(t).Providers[0]
+	report.Cluster = release.ClusterReport{Abandoned: &intent.Abandoned{}}
+	p := status.Provider(report)
+	require.Nil(t, p.Available)
+	require.Nil(t, p.LastSync)
+	require.Contains(t, p.Message, "its cluster is abandoned: names that it has published stay")
 }
 
 func TestNamesTellTheirTargetsAndWhereTheyComeFrom(t *testing.T) {

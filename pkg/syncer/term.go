@@ -21,7 +21,7 @@ import (
 // Where workers register, and own clusters.
 const (
 	memberPrefix = "/signpost/members/"
-	workerPrefix = "/signpost/workers/"
+	workerPrefix = ledger.WorkerPrefix
 )
 
 const (
@@ -39,14 +39,15 @@ type term struct {
 	index  *index
 	lease  kv.Lease
 
-	pointers <-chan appcontext.Change
-	members  *keys
-	owners   *keys
+	pointers  <-chan appcontext.Change
+	members   *keys
+	owners    *keys
+	abandoned *keys
 
 	mu       sync.Mutex
 	tenures  map[string]*running
 	leftover map[string]bool // clusters that the ledger or the observations name
-	others   map[string]bool // clusters that fell to another worker when last looked at
+	others   map[string]bool // clusters that fell to another worker, or to nobody, when last looked at
 	ended    chan string
 }
 
@@ -87,6 +88,9 @@ func (t *term) begin(ctx context.Context) error {
 		return err
 	}
 	if t.owners, err = watchKeys(ctx, store, workerPrefix); err != nil {
+		return err
+	}
+	if t.abandoned, err = watchKeys(ctx, store, ledger.AbandonedPrefix); err != nil {
 		return err
 	}
 	return t.rescan(ctx)
@@ -136,6 +140,10 @@ func (t *term) run(ctx context.Context) error {
 			}
 		case batch, ok := <-t.owners.changes:
 			if err := t.owners.take(ctx, batch, ok); err != nil {
+				return err
+			}
+		case batch, ok := <-t.abandoned.changes:
+			if err := t.abandoned.take(ctx, batch, ok); err != nil {
 				return err
 			}
 		case name := <-t.worker.options.Connections.Changed():
@@ -205,7 +213,7 @@ func (t *term) mine() map[string]bool {
 	t.mu.Unlock()
 	others := map[string]bool{}
 	for name := range all {
-		if t.preferred(name) != t.worker.options.Member {
+		if !t.serves(name) {
 			delete(all, name)
 			others[name] = true
 		}
@@ -214,6 +222,12 @@ func (t *term) mine() map[string]bool {
 	t.others = others
 	t.mu.Unlock()
 	return all
+}
+
+// serves tells whether a cluster falls to this worker, if it has to be served.
+func (t *term) serves(name string) bool {
+	_, abandoned := t.abandoned.have[ledger.AbandonedPrefix+name]
+	return !abandoned && t.preferred(name) == t.worker.options.Member
 }
 
 // preferred is the worker that a cluster falls to, the same for whoever asks:
@@ -231,13 +245,13 @@ func (t *term) preferred(name string) string {
 }
 
 // balance begins to serve the clusters that fall to this worker as they become
-// free, and lets go of those that fall to another one.
+// free, and lets go of those that fall to another one, or are abandoned.
 func (t *term) balance(ctx context.Context) {
 	mine := t.mine()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for name, r := range t.tenures {
-		if !mine[name] && t.preferred(name) != t.worker.options.Member {
+		if !mine[name] && !t.serves(name) {
 			r.cancel()
 		}
 	}
@@ -288,12 +302,12 @@ func (t *term) take(ctx context.Context, name string) error {
 // claim writes the cluster's key. The revision that wrote it fences all that is
 // written for the cluster. A key that is this worker's already is written anew,
 // so that nothing of an earlier tenure can happen any more; nil when it is
-// another's.
+// another's, or abandoned.
 func (t *term) claim(ctx context.Context, name string) (*kv.Compare, error) {
 	store, member := t.worker.options.KV, t.worker.options.Member
 	key := workerPrefix + name
 	put := kv.Op{Key: key, Value: []byte(member), Lease: t.lease.ID()}
-	free, revision, err := store.Txn(ctx, []kv.Compare{{Key: key}}, put)
+	free, revision, err := store.Txn(ctx, []kv.Compare{{Key: key}, ledger.NotAbandoned(name)}, put)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/client"
+)
+
+const abandonHelp = `Lets go of a cluster that never comes back, and lists what is left behind there. Its
+addresses leave public names as with drain, Signpost serves it no more, and nothing waits for it. That lasts
+until the cluster's document is deleted; registered again, it starts over. A name that would be left without
+any address is a reason to refuse; --force abandons all the same.`
+
+func (p program) abandonCommand() *cobra.Command {
+	var server connection
+	var output format
+	force := false
+	cmd := &cobra.Command{
+		Use:     "abandon CLUSTER",
+		Short:   "Let go of a cluster that never comes back",
+		Long:    abandonHelp,
+		Example: "  signpost abandon edge/berlin",
+		Args:    exactly(1, "one cluster"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := clusterPath(args[0])
+			if err != nil {
+				return err
+			}
+			api, err := server.dial()
+			if err != nil {
+				return err
+			}
+			response, err := api.Do(cmd.Context(), http.MethodPost, forced(string(path)+"/abandon", force), nil, nil)
+			if err != nil {
+				return err
+			}
+			var left client.ClusterAbandoned
+			if err := json.Unmarshal(response.Body, &left); err != nil {
+				return err
+			}
+			show := func(w io.Writer, _ bool) error { return printLeftBehind(w, args[0], left.LeftBehind) }
+			return output.print(p.out, response.Body, show)
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "abandon even where a name is left without any address")
+	output.flag(cmd.Flags())
+	server.flags(cmd.Flags())
+	return cmd
+}
+
+func printLeftBehind(w io.Writer, cluster string, left []client.LeftBehind) error {
+	printf(w, "%s abandoned; %s left behind\n", cluster, count(len(left), "object"))
+	objects := newTable("KIND", "NAMESPACE", "NAME")
+	for _, object := range left {
+		objects.add(object.Kind, object.Namespace, object.Name)
+	}
+	return writeTables(w, objects)
+}
