@@ -128,7 +128,7 @@ func TestRollbackNamesARevision(t *testing.T) {
 	require.Equal(t, []string{"rollback 3 abc olga" + at, "rollback 0  olga" + at, "plan rollback 3" + at}, w.lifecycle.asked[len(w.lifecycle.asked)-3:])
 
 	for query, says := range map[string]string{
-		"/rollback?to=0":                    "query parameter to",
+		"/rollback?to=0":                    "query parameter to must be a revision that is kept, from 1; leave it out for the one before the current",
 		"/rollback?to=first":                "query parameter to must be a revision that is kept",
 		"/plan?for=update&to=3":             "give it with for=rollback",
 		"/plan?to=3":                        "give it with for=rollback",

@@ -71,9 +71,7 @@ func (p program) act(ctx context.Context, request *lifecycle) error {
 	if request.confirm != "" {
 		query.Set("confirm", request.confirm)
 	}
-	if err := request.to.ask(query); err != nil {
-		return err
-	}
+	request.to.ask(query)
 	response, err := api.Do(ctx, http.MethodPost, withQuery(string(request.owner)+"/"+string(request.action), query), nil, nil)
 	if err != nil {
 		return err
@@ -106,22 +104,42 @@ func goal(action intent.Action) client.StatusState {
 	return client.StatusState(intent.Instantiated)
 }
 
-// revision is the one that a rollback goes to; 0 is the one before the current.
+// revision is the one that a rollback goes to; 0 is the one before the current,
+// which is meant when none is given.
 type revision int64
 
+var _ pflag.Value = (*revision)(nil)
+
+// String is the revision, empty for none.
+func (r *revision) String() string {
+	if *r == 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(*r), 10)
+}
+
+// Type is what --help calls the value.
+func (r *revision) Type() string { return "release" }
+
+// Set takes a revision.
+func (r *revision) Set(text string) error {
+	number, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || number < 1 {
+		return usagef("it is no release; the first is 1")
+	}
+	*r = revision(number)
+	return nil
+}
+
 func (r *revision) flag(flags *pflag.FlagSet) {
-	flags.Int64Var((*int64)(r), "to", 0, "the `release` to roll back to (default the one before the current)")
+	flags.Var(r, "to", "the `release` to roll back to (default the one before the current)")
 }
 
 // ask puts the revision into a query, if there is one.
-func (r *revision) ask(query url.Values) error {
-	if *r < 0 {
-		return usagef("--to: %d is no release; the first is 1", *r)
-	}
+func (r *revision) ask(query url.Values) {
 	if *r > 0 {
-		query.Set("to", strconv.FormatInt(int64(*r), 10))
+		query.Set("to", r.String())
 	}
-	return nil
 }
 
 func withQuery(path string, query url.Values) string {

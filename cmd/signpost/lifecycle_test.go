@@ -111,14 +111,17 @@ func TestRollbackNamesItsRelease(t *testing.T) {
 	require.Equal(t, result{exitDone, "shop/store/v1/prod Instantiated (release 6, context 10)\n", ""}, got)
 
 	for text, args := range map[string][]string{
-		"--to: -1 is no release": {"rollback", "shop/store/v1/prod", "--to", "-1"},
-		"with --for rollback":    {"plan", "shop/store/v1/prod", "--to", "3"},
-		"deployment intent":      {"rollback", "projects/shop/dns-update-records/lab"},
+		`"-1" for "--to" flag: it is no release; the first is 1`: {"rollback", "shop/store/v1/prod", "--to", "-1"},
+		`"0" for "--to" flag: it is no release; the first is 1`:  {"rollback", "shop/store/v1/prod", "--to", "0"},
+		`"v1" for "--to" flag: it is no release; the first is 1`: {"plan", "shop/store/v1/prod", "--for", "rollback", "--to", "v1"},
+		"with --for rollback": {"plan", "shop/store/v1/prod", "--to", "3"},
+		"deployment intent":   {"rollback", "projects/shop/dns-update-records/lab"},
 	} {
 		got := signpost(t, f.url, args...)
 		require.Equal(t, exitUsage, got.code, text)
 		require.Contains(t, got.err, text)
 	}
+	require.NotContains(t, f.seen(), "POST "+prod+"/rollback?to=0")
 }
 
 const aPlan = `{"token":"6f1c","warnings":["sync without a domain filter"],"errors":[],"names":[

@@ -84,8 +84,8 @@ func planPath(text, action string, to revision) (string, error) {
 	if action != "" {
 		query.Set("for", action)
 	}
-	err = to.ask(query)
-	return withQuery(string(owner)+"/plan", query), err
+	to.ask(query)
+	return withQuery(string(owner)+"/plan", query), nil
 }
 
 // refusal is the error of a plan that would be refused.
