@@ -61,6 +61,25 @@ func TestTerminateWaitsUntilAllIsGone(t *testing.T) {
 	require.Contains(t, got.err, "Terminating: 1 of 2 objects done\n")
 }
 
+// TestTerminateSaysWhatItWaitsFor: the group's own objects are gone long before
+// the external-dns is that has to remove its names.
+func TestTerminateSaysWhatItWaitsFor(t *testing.T) {
+	f := newFake(t)
+	f.on("POST "+prod+"/terminate", 202, "Accepted", `{"contextID":"4242","revision":1}`)
+	waiting := func(reason, message string) string {
+		return `{"state":"Terminating","contextID":"4242","revision":1,"names":[],"providers":[],"clusters":[],"conditions":[
+			{"type":"Synced","status":"False","reason":"` + reason + `","message":"` + message + `","lastTransitionTime":"2026-11-21T08:14:10Z"}]}`
+	}
+	f.on("GET "+prod+"/status", 200, "Status", waiting("Deleting", "objects are being deleted"))
+	f.on("GET "+prod+"/status", 200, "Status", waiting("Deleting", "objects are being deleted"))
+	f.on("GET "+prod+"/status", 200, "Status", waiting("Draining", "external-dns of record lab outlives the names that it is to remove"))
+	f.on("GET "+prod+"/status", 200, "Status", inState("Terminated", "1", "Deleted", "Deleted", "true"))
+	got := signpost(t, f.url, "terminate", "shop/store/v1/prod", "--wait")
+	require.Equal(t, result{exitDone, "shop/store/v1/prod Terminated (release 1, context 4242)\n", `Terminating; objects are being deleted
+Terminating; external-dns of record lab outlives the names that it is to remove
+`}, got)
+}
+
 func TestWaitingInVainHasItsOwnExitCode(t *testing.T) {
 	f := newFake(t)
 	f.on("POST "+prod+"/instantiate", 202, "Accepted", `{"contextID":"4242","revision":1}`)

@@ -19,7 +19,7 @@ type waiter struct {
 	api      *client.Client
 	owner    intent.Path
 	poll     time.Duration
-	progress io.Writer // a line whenever something moved, from the second look on
+	progress io.Writer // a line at the second look, and whenever something moved
 }
 
 // until waits until the state is reached by the release, or a later one. A
@@ -28,7 +28,7 @@ type waiter struct {
 func (w waiter) until(ctx context.Context, state client.StatusState, revision int64, timeout time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	last := ""
+	last, shown := "", ""
 	for looks := 1; ; looks++ {
 		status, err := w.look(limited)
 		if err != nil && !isUnreachable(err) {
@@ -37,11 +37,12 @@ func (w waiter) until(ctx context.Context, state client.StatusState, revision in
 		if err == nil && status.State == state && status.Revision >= revision {
 			return nil
 		}
-		if line := progressLine(status, err); line != last && limited.Err() == nil {
-			if looks > 1 {
-				printf(w.progress, "%s\n", line)
-			}
-			last = line
+		if limited.Err() == nil {
+			last = progressLine(status, err)
+		}
+		if looks > 1 && last != shown {
+			printf(w.progress, "%s\n", last)
+			shown = last
 		}
 		if !sleep(limited, w.poll) {
 			return w.ended(ctx, limited, limited.Err(), timeout, last)
@@ -108,7 +109,21 @@ func progressLine(status client.Status, err error) string {
 	if status.Message != "" {
 		parts = append(parts, plain(status.Message))
 	}
+	if settled == total {
+		parts = append(parts, unsynced(status)...)
+	}
 	return strings.Join(parts, "; ")
+}
+
+// unsynced is what has to come beside the group's own objects, such as an
+// external-dns that has names to remove.
+func unsynced(status client.Status) []string {
+	for _, c := range status.Conditions {
+		if c.Type == client.Synced && c.Status == client.False {
+			return []string{plain(c.Message)}
+		}
+	}
+	return nil
 }
 
 // isSettled tells whether an object is as it shall be.
