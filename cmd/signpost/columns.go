@@ -75,6 +75,7 @@ func columnsOf(collection string) []column {
 			of("DIRECTORY", func(s intent.Cluster) string { return s.Directory }),
 			of("LABELS", func(s intent.Cluster) string { return pairs(s.Labels) }),
 			of("PROJECTS", func(s intent.Cluster) string { return strings.Join(s.Projects, ",") }),
+			{"DRAINED SINCE", func(i item) string { return moment(i.Status.Drained.Since) }},
 		}
 	case "dns-update-records":
 		return recordColumns()
