@@ -150,3 +150,11 @@ func TestClustersAreOneWordAndOneDocument(t *testing.T) {
 	require.Equal(t, "edge+hub", ref.String())
 	require.Equal(t, intent.Path("cluster-providers/edge/clusters/hub"), ref.Path())
 }
+
+func TestActionsHaveAPassive(t *testing.T) {
+	for action, want := range map[intent.Action]string{
+		intent.Instantiate: "instantiated", intent.Update: "updated", intent.Rollback: "rolled back", intent.Terminate: "terminated",
+	} {
+		require.Equal(t, want, action.Done())
+	}
+}

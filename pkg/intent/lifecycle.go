@@ -13,6 +13,14 @@ const (
 	Terminate   Action = "terminate"
 )
 
+// Done is the action in the passive: what cannot be "rolled back".
+func (a Action) Done() string {
+	if a == Rollback {
+		return "rolled back"
+	}
+	return string(a) + "d"
+}
+
 // State is where a deployment intent group stands.
 type State string
 

@@ -63,7 +63,7 @@ func (s *Service) tryAccept(ctx context.Context, owner intent.Path, r request, c
 		return intent.Accepted{ContextID: p.lifecycle.ContextID, Revision: p.lifecycle.Seq}, nil
 	}
 	if len(p.view.Errors) > 0 {
-		return intent.Accepted{}, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s cannot %s; nothing was changed", owner, p.action), Fields: p.view.Errors}
+		return intent.Accepted{}, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s cannot be %s; nothing was changed", owner, p.action.Done()), Fields: p.view.Errors}
 	}
 	next, err := s.next(ctx, p, actor)
 	if err != nil {

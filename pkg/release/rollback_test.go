@@ -163,6 +163,8 @@ func TestOnlyTheLastRevisionsAreKept(t *testing.T) {
 		w.rename(fmt.Sprintf("n%d.lab.example", n))
 	}
 	w.refusesRollback(2, "there is no revision 2; kept are 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13")
+	_, err := w.service.Rollback(t.Context(), prod, 2, "", "ann")
+	require.ErrorContains(t, err, "prod cannot be rolled back; nothing was changed")
 	require.Equal(t, int64(14), w.rollback(3).Revision)
 	w.settle(prod)
 	require.Contains(t, w.published(prod)[0], "n3.lab.example")
