@@ -91,6 +91,51 @@ func TestDeleteKeepsTheParentsOfWhatStays(t *testing.T) {
 	require.NotContains(t, f.seen(), "DELETE projects/shop")
 }
 
+const aGroup = `resource: projects/shop/composite-apps/store/v1/deployment-intent-groups
+metadata: {name: prod}
+---
+resource: ` + prod + `/traffic-group-intents
+metadata: {name: front}
+---
+resource: projects/shop/dns-update-records
+metadata: {name: lab}
+`
+
+// TestDeleteDeletesNothingOfWhatIsInUse: the traffic group comes before the
+// group, which the server would refuse.
+func TestDeleteDeletesNothingOfWhatIsInUse(t *testing.T) {
+	for state, want := range map[string]string{
+		"Instantiated": "is Instantiated; terminate it first: signpost terminate shop/store/v1/prod --wait",
+		"Failed":       "is Failed; terminate it first: signpost terminate shop/store/v1/prod --wait",
+		"Terminating":  "is Terminating; wait until it is Terminated: signpost terminate shop/store/v1/prod --wait",
+		"Terminated":   "",
+		"Created":      "",
+	} {
+		f := newFake(t)
+		require.Equal(t, exitDone, withInput(t.Context(), f.url, aGroup, "apply", "-f", "-").code)
+		f.on("GET "+prod+"/status", 200, "Status", inState(state, "1", "Applied", "Applied", "true"))
+		f.on("GET projects/shop/dns-update-records/lab/users", 200, "UseList", `{"items":[{"deploymentIntentGroup":"`+prod+`","clusters":["edge+hub"]}]}`)
+		got := withInput(t.Context(), f.url, aGroup, "delete", "-f", "-")
+		if want == "" {
+			require.Equal(t, exitDone, got.code, got.err)
+			require.Empty(t, f.documents)
+			continue
+		}
+		require.Equal(t, result{exitFailed, "", "signpost delete: nothing was deleted, for some is in use:\n  standard input, document 1 (" + prod + ") " + want + "\n"}, got)
+		require.Len(t, f.documents, 3)
+	}
+}
+
+func TestDeleteDeletesNothingWhenOthersUseARecord(t *testing.T) {
+	f := newFake(t)
+	require.Equal(t, exitDone, withInput(t.Context(), f.url, shop, "apply", "-f", "-").code)
+	f.on("GET projects/shop/dns-update-records/lab/users", 200, "UseList", example(t, "useList"))
+	got := withInput(t.Context(), f.url, shop, "delete", "-f", "-")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, "(projects/shop/dns-update-records/lab) is used by shop/store/v1/prod; terminate those, or update them without it, first\n")
+	require.Len(t, f.documents, 3)
+}
+
 func TestDeleteOfOneThatIsNotThereFails(t *testing.T) {
 	got := signpost(t, newFake(t).url, "delete", "projects/shop")
 	require.Equal(t, exitFailed, got.code)

@@ -19,7 +19,8 @@ func (p program) deleteCommand() *cobra.Command {
 		Use:   "delete PATH | -f FILE",
 		Short: "Delete documents",
 		Long: `Deletes the document at a path below /v2, or every document of the files in the reverse
-of the order in which apply takes them. With -f, what is already gone is no error.`,
+of the order in which apply takes them. With -f, what is already gone is no error, and
+nothing is deleted while a group among the documents is deployed, or others use a record.`,
 		Example: "  signpost delete projects/shop/dns-update-records/lab\n  signpost delete -f examples/quickstart",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(files) > 0 == (len(args) > 0) || len(args) > 1 {
@@ -34,6 +35,9 @@ of the order in which apply takes them. With -f, what is already gone is no erro
 			}
 			documents, err := readFiles(p.in, files)
 			if err != nil {
+				return err
+			}
+			if err := refuseInUse(cmd.Context(), api, documents); err != nil {
 				return err
 			}
 			order(documents)

@@ -12,7 +12,7 @@ func (p program) updateCommand() *cobra.Command {
 	cmd.Short = "Deploy what changed in a deployment intent group or a record"
 	cmd.Long = `Freezes the intents of a deployment intent group as they are now into a new release and
 deploys the difference. Of a DNS update record, given by its path, it deploys the changed
-parameters, credentials or version.`
+parameters, credentials or version; there is no --wait then, for a record has no state.`
 	cmd.Example = "  signpost update shop/store/v1/prod --confirm TOKEN --wait\n  signpost update projects/shop/dns-update-records/lab"
 	return cmd
 }

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// refuseInUse fails when the server would refuse to delete some of the
+// documents for what is deployed: it would do so only after the documents
+// below them have gone.
+func refuseInUse(ctx context.Context, api *client.Client, documents []document) error {
+	var reasons strings.Builder
+	for _, d := range documents {
+		reason, err := "", error(nil)
+		switch kind(d.Path) {
+		case "deployment-intent-groups":
+			reason, err = deployedGroup(ctx, api, d.Path)
+		case "dns-update-records":
+			reason, err = usedRecord(ctx, api, d.Path, documents)
+		}
+		if err != nil {
+			return fmt.Errorf("%s (%s): %w", d, d.Path, err)
+		}
+		if reason != "" {
+			fmt.Fprintf(&reasons, "\n  %s (%s) %s", d, d.Path, reason)
+		}
+	}
+	if reasons.Len() == 0 {
+		return nil
+	}
+	return errors.New("nothing was deleted, for some is in use:" + reasons.String())
+}
+
+// deployedGroup says why a group cannot be deleted yet, empty when it can.
+func deployedGroup(ctx context.Context, api *client.Client, group intent.Path) (string, error) {
+	var status client.Status
+	if err := getIfAny(ctx, api, group+"/status", &status); err != nil {
+		return "", err
+	}
+	switch intent.State(status.State) {
+	case "", intent.Created, intent.Terminated:
+		return "", nil
+	case intent.Terminating:
+		return "is Terminating; wait until it is Terminated: signpost terminate " + shortGroup(group) + " --wait", nil
+	}
+	return fmt.Sprintf("is %s; terminate it first: signpost terminate %s --wait", status.State, shortGroup(group)), nil
+}
+
+// usedRecord says which groups beside the documents use a record, empty for
+// none.
+func usedRecord(ctx context.Context, api *client.Client, record intent.Path, documents []document) (string, error) {
+	var users client.UseList
+	if err := getIfAny(ctx, api, record+"/users", &users); err != nil {
+		return "", err
+	}
+	var others []string
+	for _, use := range users.Items {
+		group := intent.Path(use.DeploymentIntentGroup)
+		if !slices.ContainsFunc(documents, func(d document) bool { return d.Path == group }) {
+			others = append(others, shortGroup(group))
+		}
+	}
+	if len(others) == 0 {
+		return "", nil
+	}
+	return "is used by " + strings.Join(others, ", ") + "; terminate those, or update them without it, first", nil
+}
+
+// getIfAny reads what is at a path, and leaves value alone when there is
+// nothing.
+func getIfAny(ctx context.Context, api *client.Client, path intent.Path, value any) error {
+	response, err := api.Do(ctx, http.MethodGet, string(path), nil, nil)
+	var problem *client.Error
+	if errors.As(err, &problem) && problem.Status == http.StatusNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(response.Body, value)
+}
