@@ -50,6 +50,7 @@ type Pointer struct {
 	Owner      Owner                            `json:"owner"`
 	ContextID  string                           `json:"contextID"`            // empty: the owner has nothing any more
 	Seq        int64                            `json:"seq"`                  // rises with each context made current
+	Since      time.Time                        `json:"since,omitzero"`       // UTC, when the context was made current, or the last one taken away
 	Previous   string                           `json:"previous"`             // the context before, kept
 	Touched    int64                            `json:"touched"`              // rises with each object rewritten in place
 	Clusters   map[string][]string              `json:"clusters"`             // cluster to the apps that hold objects for it

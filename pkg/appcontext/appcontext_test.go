@@ -354,6 +354,8 @@ func TestRewriteChangesSingleObjectsAndTouchesThePointer(t *testing.T) {
 	after, err := s.Rewrite(t.Context(), before, "web", "edge+berlin", []bundle.Object{changed, added}, []bundle.ID{gone.ID})
 	require.NoError(t, err)
 	require.Equal(t, before.Touched+1, after.Touched)
+	require.False(t, before.Since.IsZero())
+	require.Equal(t, before.Since, after.Since, "the same context is current as long")
 	require.Equal(t, before.ContextID, after.ContextID)
 	got, err := s.Objects(t.Context(), after)
 	require.NoError(t, err)

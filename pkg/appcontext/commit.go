@@ -47,7 +47,7 @@ func (s *Store) Commit(ctx context.Context, was Pointer, c Context) (Pointer, er
 		return was, nil
 	}
 	next := Pointer{
-		Owner: was.Owner, ContextID: c.ID, Seq: was.Seq + 1, Previous: was.ContextID, Touched: was.Touched,
+		Owner: was.Owner, ContextID: c.ID, Seq: was.Seq + 1, Since: s.now().UTC(), Previous: was.ContextID, Touched: was.Touched,
 		Clusters: clustersOf(c.Objects), Services: c.Services, Placements: c.Placements,
 	}
 	if c.ID == "" {

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/kv"
@@ -44,6 +45,7 @@ type Entry struct {
 	Kept            bool      `json:"kept,omitempty"`        // it is to go but others still use it (a namespace)
 	Status          Status    `json:"status"`
 	Message         string    `json:"message,omitempty"`
+	Since           time.Time `json:"since,omitzero"` // UTC, of the last change of Status or Digest
 }
 
 // Progress is the entry's state as an owner sees it who wants the content of
@@ -75,7 +77,8 @@ func (e Entry) Lingers() bool {
 	return e.ID.Kind == "Namespace" && e.ID.Group == ""
 }
 
-// Equal tells whether the entries say the same of the same object.
+// Equal tells whether the entries say the same of the same object, whenever
+// that came about.
 func (e Entry) Equal(other Entry) bool {
 	same := slices.Equal(e.Owners, other.Owners) && slices.Equal(e.Losing, other.Losing)
 	return same && e.ID == other.ID && e.UID == other.UID && e.ResourceVersion == other.ResourceVersion &&

@@ -31,10 +31,11 @@ type Reachability struct {
 
 // Deployment is the state of an external-dns Deployment, or another of ours.
 type Deployment struct {
-	Available bool   `json:"available"`
-	Message   string `json:"message,omitempty"` // why it is not, and what keeps its pod from running
-	Ready     int32  `json:"readyReplicas"`
-	Sync      *Sync  `json:"sync,omitempty"` // of an external-dns, once it was looked at
+	Available bool      `json:"available"`
+	Since     time.Time `json:"since,omitzero"`    // UTC, of the last change of Available
+	Message   string    `json:"message,omitempty"` // why it is not, and what keeps its pod from running
+	Ready     int32     `json:"readyReplicas"`
+	Sync      *Sync     `json:"sync,omitempty"` // of an external-dns, once it was looked at
 }
 
 // Sync is what an external-dns tells of its synchronizations.

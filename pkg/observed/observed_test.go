@@ -95,6 +95,27 @@ func TestWriterThatLostTheClusterObservesNothing(t *testing.T) {
 	require.NoError(t, next.SetService(t.Context(), "shop", "web", offer("203.0.113.12")))
 }
 
+func TestADeploymentTellsSinceWhenItIsAvailableOrNot(t *testing.T) {
+	store := kvtest.NewFake()
+	w := writer(t, store, hub)
+	at := func(minute int) time.Time { return time.Date(2026, 11, 1, 12, minute, 0, 0, time.UTC) }
+	for _, c := range []struct {
+		seen  observed.Deployment
+		since time.Time
+	}{
+		{observed.Deployment{Message: "starting", Since: at(0)}, at(0)},
+		{observed.Deployment{Message: "crash loop", Since: at(1)}, at(0)},
+		{observed.Deployment{Available: true, Ready: 1, Since: at(2)}, at(2)},
+		{observed.Deployment{Available: true, Ready: 2, Since: at(3)}, at(2)},
+	} {
+		require.NoError(t, w.SetDeployment(t.Context(), "shop", "external-dns-lab", c.seen))
+		read, err := observed.New(store).Deployment(t.Context(), hub, "shop", "external-dns-lab")
+		require.NoError(t, err)
+		c.seen.Since = c.since
+		assert.Equal(t, &c.seen, read)
+	}
+}
+
 func TestReachabilityTellsSinceWhen(t *testing.T) {
 	store := kvtest.NewFake()
 	w := writer(t, store, hub)

@@ -80,8 +80,12 @@ func (w *Writer) RemoveService(ctx context.Context, namespace, name string) erro
 	return w.remove(ctx, ServiceKey(address.Service{Cluster: w.cluster, Namespace: namespace, Name: name}))
 }
 
-// SetDeployment writes the state of a Deployment, if it changed.
+// SetDeployment writes the state of a Deployment, if it changed. Since moves only
+// when Available does.
 func (w *Writer) SetDeployment(ctx context.Context, namespace, name string, d Deployment) error {
+	if before := w.Deployment(namespace, name); before.Available == d.Available && !before.Since.IsZero() {
+		d.Since = before.Since
+	}
 	return w.set(ctx, deploymentKey(w.cluster, namespace, name), d)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/appcontext"
@@ -21,6 +22,7 @@ type Snapshot struct {
 	Lifecycle Lifecycle
 	Group     plan.Group               // of the wanted release; zero before the first
 	Committed bool                     // the wanted release's context is current
+	Current   time.Time                // since when it is; zero while it is not
 	Suspended bool                     // the group's document says that the clusters are to be left as they are
 	Objects   bundle.Bundle            // of the current context
 	Going     bundle.Bundle            // of the context that was withdrawn
@@ -79,6 +81,9 @@ func (s *Service) trySnapshot(ctx context.Context, group intent.Path) (Snapshot,
 		return snap, err
 	}
 	snap.Committed = pointer.ContextID == snap.Lifecycle.ContextID || !snap.Lifecycle.deployed() && pointer.ContextID == ""
+	if snap.Committed {
+		snap.Current = pointer.Since
+	}
 	if err := s.snapRelease(ctx, &snap); err != nil {
 		return snap, err
 	}

@@ -2,23 +2,15 @@ package status
 
 import (
 	"strings"
-	"time"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
 )
 
-// condition makes a condition that holds since the release was accepted, or,
-// for what needs the clusters, since it settled.
+// condition makes a condition that holds since the release was accepted. What
+// was observed since then may move that.
 func condition(snap release.Snapshot, kind, status, reason, message string) intent.StatusCondition {
-	return intent.StatusCondition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: since(snap, kind)}
-}
-
-func since(snap release.Snapshot, kind string) time.Time {
-	if kind == "Synced" && snap.Lifecycle.Settled {
-		return snap.Lifecycle.Done
-	}
-	return snap.Lifecycle.Since
+	return intent.StatusCondition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: snap.Lifecycle.Since}
 }
 
 // overall is the worst of each condition over names and clusters.
@@ -33,8 +25,11 @@ func overall(snap release.Snapshot, s intent.Status) []intent.StatusCondition {
 	for n, name := range s.Names {
 		for i, c := range name.Conditions {
 			first := n == 0 && i > 2
-			if first || badness(c.Status) > badness(worst[i].Status) {
+			switch {
+			case first || badness(c.Status) > badness(worst[i].Status):
 				worst[i] = c
+			case c.Status == worst[i].Status:
+				worst[i].LastTransitionTime = jointly(c.Status, worst[i].LastTransitionTime, c.LastTransitionTime)
 			}
 		}
 	}
@@ -48,22 +43,23 @@ func allApplied(snap release.Snapshot, s intent.Status) intent.StatusCondition {
 	if snap.Suspended {
 		return suspended(snap)
 	}
+	turns := turnsOf(snap)
 	for _, c := range s.Clusters {
 		for _, r := range c.Resources {
 			if r.Status != applied {
-				return condition(snap, "Synced", "False", "Resource"+r.Status, r.Kind+" "+r.Name+" on "+c.ClusterRef.String()+": "+r.Message)
+				return turns.date(snap, condition(snap, "Synced", "False", "Resource"+r.Status, r.Kind+" "+r.Name+" on "+c.ClusterRef.String()+": "+r.Message))
 			}
 		}
 	}
 	for n, p := range s.Providers {
 		if report := snap.Providers[n]; !report.Draining && (len(lacking(report)) > 0 || len(report.Objects) == 0) {
-			return condition(snap, "Synced", "False", "ProviderNotApplied", "external-dns of record "+p.Record+": "+p.Message)
+			return turns.date(snap, condition(snap, "Synced", "False", "ProviderNotApplied", "external-dns of record "+p.Record+": "+p.Message))
 		}
 	}
 	if !snap.Committed {
 		return condition(snap, "Synced", "False", "Committing", "the app context is being written")
 	}
-	return condition(snap, "Synced", "True", "Applied", "every object is applied")
+	return turns.date(snap, condition(snap, "Synced", "True", "Applied", "every object is applied"))
 }
 
 // suspended is what is known of objects that nobody looks after for now.
@@ -74,7 +70,9 @@ func suspended(snap release.Snapshot) intent.StatusCondition {
 // allGone judges a group that is to have nothing in any cluster.
 func allGone(snap release.Snapshot, s intent.Status) intent.StatusCondition {
 	if snap.Lifecycle.Settled {
-		return condition(snap, "Synced", "True", "Gone", "nothing is left in any cluster")
+		gone := condition(snap, "Synced", "True", "Gone", "nothing is left in any cluster")
+		gone.LastTransitionTime = snap.Lifecycle.Done
+		return gone
 	}
 	for _, c := range s.Clusters {
 		if len(c.Resources) > 0 {

@@ -80,30 +80,38 @@ func committed(snap release.Snapshot) intent.StatusCondition {
 	case !snap.Committed:
 		return condition(snap, "Committed", "False", "Committing", "the app context is being written")
 	}
-	return condition(snap, "Committed", "True", "Current", "app context "+snap.Lifecycle.ContextID+" is current")
+	c := condition(snap, "Committed", "True", "Current", "app context "+snap.Lifecycle.ContextID+" is current")
+	c.LastTransitionTime = later(c.LastTransitionTime, snap.Current)
+	return c
 }
 
 func synced(snap release.Snapshot, b plan.Binding, choice address.Choice) intent.StatusCondition {
 	if snap.Suspended {
 		return suspended(snap)
 	}
+	var turns turns
+	says := func(status, reason, message string) intent.StatusCondition {
+		return turns.date(snap, condition(snap, "Synced", status, reason, message))
+	}
 	if p, used := providerOf(snap, b); used {
+		turns.addProvider(p)
 		if lacking := lacking(p); len(lacking) > 0 || len(p.Objects) == 0 {
-			return condition(snap, "Synced", "False", "ProviderNotApplied", "external-dns is not applied: "+strings.Join(lacking, "; "))
+			return says("False", "ProviderNotApplied", "external-dns is not applied: "+strings.Join(lacking, "; "))
 		}
 	}
 	if !publishes(b, choice) {
-		return condition(snap, "Synced", "True", "NothingToApply", "there is no address to publish, so there is no DNSEndpoint")
+		return says("True", "NothingToApply", "there is no address to publish, so there is no DNSEndpoint")
 	}
 	want, _, err := endpoints.Render(snap.Group, b, choice)
 	at := slices.IndexFunc(snap.Objects, func(o bundle.Object) bool { return o.ID == want.ID && o.Digest() == want.Digest() })
 	if err != nil || at < 0 {
-		return condition(snap, "Synced", "False", "Committing", "the DNSEndpoint is not committed yet with these targets")
+		return says("False", "Committing", "the DNSEndpoint is not committed yet with these targets")
 	}
+	turns.add(snap.Owner, snap.Objects[at], snap.Clusters[b.Cluster])
 	if r := object(snap.Owner, snap.Objects[at], snap.Clusters[b.Cluster]); r.Status != applied {
-		return condition(snap, "Synced", "False", "DNSEndpoint"+r.Status, r.Message)
+		return says("False", "DNSEndpoint"+r.Status, r.Message)
 	}
-	return condition(snap, "Synced", "True", "Applied", "the DNSEndpoint is applied")
+	return says("True", "Applied", "the DNSEndpoint is applied")
 }
 
 // publishes tells whether a choice has a target of a type that a name of the

@@ -8,66 +8,88 @@ import (
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/observed"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release"
 )
 
+// publication is what is known of the names of a binding at the DNS provider.
+type publication struct {
+	snap  release.Snapshot
+	by    release.ProviderReport
+	entry ledger.Entry       // of the DNSEndpoint
+	seen  observed.Published // of the DNSEndpoint, in some state
+}
+
 // published judges whether the names of a binding are at the DNS provider:
 // external-dns is available, and has synchronized since it read the DNSEndpoint
 // as it is now. Where that cannot be observed it is Unknown (I6).
 func published(snap release.Snapshot, b plan.Binding, choice address.Choice, synced intent.StatusCondition) intent.StatusCondition {
-	says := func(status, reason, message string) intent.StatusCondition {
-		return condition(snap, "Published", status, reason, message)
-	}
-	p, _ := providerOf(snap, b)
-	spec := p.Record.Spec
+	by, _ := providerOf(snap, b)
+	id := endpointOf(snap, b)
+	p := publication{snap, by, snap.Clusters[b.Cluster].Entries[id], by.Published[id.Name]}
+	spec := by.Record.Spec
 	switch {
 	case !choice.Some():
-		return says("False", "NoAddress", "no cluster offers an address that may be published")
+		return p.says("False", "NoAddress", "no cluster offers an address that may be published")
 	case !publishes(b, choice):
-		return says("False", "NoAddress", "no cluster offers an address of the recordTypes that the intent allows")
+		return p.says("False", "NoAddress", "no cluster offers an address of the recordTypes that the intent allows")
 	case spec.Suspend:
-		return says("False", "Suspended", suspendedRecord)
+		return p.says("False", "Suspended", suspendedRecord)
 	case externaldns.DryRun(spec.Parameters, spec.Environment, spec.ExtraArgs):
-		return says("False", "DryRun", "the record's external-dns runs dry: it makes no changes")
-	case p.Cluster.Abandoned != nil:
-		return says("Unknown", "ClusterAbandoned", "the cluster of its external-dns, "+b.Cluster+", is abandoned: the name stays as it is until another external-dns takes it over")
-	case p.Observed == nil:
-		return says("Unknown", "NotObserved", "external-dns cannot be observed on "+b.Cluster)
-	case unreachable(p.Cluster):
-		return says("Unknown", "ClusterUnreachable", "the home of external-dns, "+b.Cluster+", cannot be reached: "+p.Cluster.Reachability.Message)
-	case !p.Observed.Available:
-		return says("False", "ExternalDNSNotAvailable", cmp.Or(p.Observed.Message, "external-dns is not available"))
+		return p.says("False", "DryRun", "the record's external-dns runs dry: it makes no changes")
+	case by.Cluster.Abandoned != nil:
+		return p.says("Unknown", "ClusterAbandoned", "the cluster of its external-dns, "+b.Cluster+", is abandoned: the name stays as it is until another external-dns takes it over", by.Cluster.Abandoned.Since)
+	case by.Observed == nil:
+		return p.says("Unknown", "NotObserved", "external-dns cannot be observed on "+b.Cluster)
+	case unreachable(by.Cluster):
+		return p.says("Unknown", "ClusterUnreachable", "the home of external-dns, "+b.Cluster+", cannot be reached: "+by.Cluster.Reachability.Message, by.Cluster.Reachability.Since)
+	case !by.Observed.Available && p.put():
+		return p.says("False", "ExternalDNSNotAvailable", cmp.Or(by.Observed.Message, "external-dns is not available"), by.Observed.Since)
+	case !by.Observed.Available:
+		return p.says("False", "ExternalDNSNotAvailable", cmp.Or(by.Observed.Message, "external-dns is not available"), p.entry.Since)
 	case snap.Suspended:
-		return says("Unknown", "Suspended", suspendedGroup)
+		return p.says("Unknown", "Suspended", suspendedGroup)
 	case synced.Status != "True":
-		return says("False", "NotSynced", synced.Message)
+		return p.says("False", "NotSynced", synced.Message, synced.LastTransitionTime)
 	}
-	return through(snap, b, p, says)
+	return p.through()
 }
 
-// through tells whether external-dns has put the DNSEndpoint through as it was
+// put tells whether external-dns has put the DNSEndpoint through as it was
 // applied.
-func through(snap release.Snapshot, b plan.Binding, p release.ProviderReport, says func(status, reason, message string) intent.StatusCondition) intent.StatusCondition {
-	id, sync := endpointOf(snap, b), p.Observed.Sync
-	entry, seen := snap.Clusters[b.Cluster].Entries[id], p.Published[id.Name]
-	policy, _ := p.Record.Spec.Parameters["policy"].(string)
+func (p publication) put() bool { return p.seen.Of(p.entry.UID, p.entry.Generation) }
+
+// says makes the condition, which holds since the latest of the times.
+func (p publication) says(status, reason, message string, since ...time.Time) intent.StatusCondition {
+	c := condition(p.snap, "Published", status, reason, message)
+	for _, at := range since {
+		c.LastTransitionTime = later(c.LastTransitionTime, at)
+	}
+	return c
+}
+
+// through judges by what external-dns tells of its synchronizations.
+func (p publication) through() intent.StatusCondition {
+	sync := p.by.Observed.Sync
+	policy, _ := p.by.Record.Spec.Parameters["policy"].(string)
 	switch {
-	case seen.Of(entry.UID, entry.Generation) && policy == "create-only" && entry.Generation > 1:
-		return says("Unknown", "CreateOnly", "external-dns has synchronized, and its policy create-only leaves names that exist as they are")
-	case seen.Of(entry.UID, entry.Generation):
-		c := says("True", "Published", "external-dns synchronized at "+seen.At.Format(time.RFC3339)+", after it had read the DNSEndpoint")
-		c.LastTransitionTime = seen.At
+	case p.put() && policy == "create-only" && p.entry.Generation > 1:
+		return p.says("Unknown", "CreateOnly", "external-dns has synchronized, and its policy create-only leaves names that exist as they are", p.seen.At)
+	case p.put():
+		c := p.says("True", "Published", "external-dns synchronized at "+p.seen.At.Format(time.RFC3339)+", after it had read the DNSEndpoint")
+		c.LastTransitionTime = later(p.seen.At, p.by.Observed.Since) // also before this release, which left the DNSEndpoint as it was
 		return c
 	case sync == nil:
-		return says("Unknown", "NotObserved", "external-dns was not asked yet when it last synchronized")
+		return p.says("Unknown", "NotObserved", "external-dns was not asked yet when it last synchronized", p.entry.Since)
 	case sync.Unread != "":
-		return says("Unknown", "NotObserved", "when external-dns last synchronized is not known: "+sync.Unread)
+		return p.says("Unknown", "NotObserved", "when external-dns last synchronized is not known: "+sync.Unread, p.entry.Since)
 	case sync.Failing != "":
-		return says("False", "SynchronizationFails", "external-dns has not put the DNSEndpoint through yet: "+sync.Failing)
+		return p.says("False", "SynchronizationFails", "external-dns has not put the DNSEndpoint through yet: "+sync.Failing, p.entry.Since)
 	}
-	return says("False", "NotSynchronizedYet", "external-dns has not synchronized yet since the DNSEndpoint changed")
+	return p.says("False", "NotSynchronizedYet", "external-dns has not synchronized yet since the DNSEndpoint changed", p.entry.Since)
 }
 
 // endpointOf is the DNSEndpoint that holds a binding's names.

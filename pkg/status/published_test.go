@@ -96,13 +96,6 @@ func TestPublishedSpeaksOfTheTargetsThatAreShown(t *testing.T) {
 		summary(s.Names[0].Conditions))
 }
 
-func TestPublishedHoldsSinceTheSynchronization(t *testing.T) {
-	snap := running(t)
-	require.Equal(t, settled(), condition(t, status.Of(*snap), "Published").LastTransitionTime)
-	clear(snap.Providers[0].Published)
-	require.Equal(t, accepted(), condition(t, status.Of(*snap), "Published").LastTransitionTime)
-}
-
 func TestProvidersTellHowTheySynchronize(t *testing.T) {
 	report := running(t).Providers[0]
 	at := settled().Add(time.Hour)

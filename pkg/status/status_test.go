@@ -95,12 +95,6 @@ func TestTheWorstNameDecides(t *testing.T) {
 	}
 }
 
-func TestConditionsTellSinceWhen(t *testing.T) {
-	s := status.Of(*running(t))
-	require.Equal(t, accepted(), condition(t, s, "Committed").LastTransitionTime)
-	require.Equal(t, settled(), condition(t, s, "Synced").LastTransitionTime)
-}
-
 // TestNothingIsAppliedWithoutAnEntry: whatever else is known (I6).
 func TestNothingIsAppliedWithoutAnEntry(t *testing.T) {
 	snap := running(t)

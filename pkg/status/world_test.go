@@ -114,7 +114,7 @@ func drop(snap *release.Snapshot, kind string) {
 func apply(report release.ClusterReport, owner appcontext.Owner, o bundle.Object) {
 	report.Entries[o.ID] = ledger.Entry{
 		ID: o.ID, UID: "uid of " + o.ID.Name, Generation: 1 + report.Entries[o.ID].Generation,
-		Digest: o.Digest(), Owners: []string{string(owner)}, CreatedByUs: true, Status: ledger.Applied,
+		Digest: o.Digest(), Owners: []string{string(owner)}, CreatedByUs: true, Status: ledger.Applied, Since: settled(),
 	}
 }
 

@@ -139,6 +139,7 @@ func (o *observer) deployments(ctx context.Context) error {
 		if seen != nil {
 			state = observed.Deployment{Available: seen.Available, Message: seen.Message, Ready: seen.Ready}
 		}
+		state.Since = o.tenure.clock.Now().UTC()
 		o.addFindings(&state, deployment, found)
 		if err := o.writer.SetDeployment(ctx, namespace, name, state); err != nil {
 			return err

@@ -317,8 +317,12 @@ func (t *tenure) publish() {
 
 // set changes an entry in memory, and remembers to store it.
 func (t *tenure) set(e ledger.Entry) {
-	if before, ok := t.entries[e.ID]; ok && before.Equal(e) {
+	before, known := t.entries[e.ID]
+	if known && before.Equal(e) {
 		return
+	}
+	if !known || before.Status != e.Status || before.Digest != e.Digest {
+		e.Since = t.clock.Now().UTC()
 	}
 	t.entries[e.ID] = e
 	t.dirty[e.ID] = true
