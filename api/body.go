@@ -26,10 +26,17 @@ func errTooLarge() error {
 	return &intent.Error{Code: intent.TooLarge, Detail: "the body is over 1 MiB (1048576 bytes)"}
 }
 
+// The media types of bodies.
+const (
+	mediaJSON = "application/json"
+	mediaYAML = "application/yaml"
+)
+
 // readBody reads, decodes and validates a request's body. It answers the body
 // decoded and as JSON, both without what the server itself adds to documents.
-func readBody(w http.ResponseWriter, r *http.Request, schema *openapi3.Schema) (map[string]any, []byte, error) {
-	if err := checkMedia(r.Header); err != nil {
+func (op *operation) readBody(w http.ResponseWriter, r *http.Request) (map[string]any, []byte, error) {
+	media, err := op.mediaOf(r.Header)
+	if err != nil {
 		return nil, nil, err
 	}
 	if r.ContentLength > maxBody && r.Header.Get("Expect") != "" {
@@ -44,7 +51,12 @@ func readBody(w http.ResponseWriter, r *http.Request, schema *openapi3.Schema) (
 	case err != nil:
 		return nil, nil, &intent.Error{Code: intent.Invalid, Detail: "the body could not be read to its end", Err: err}
 	}
-	return parseBody(raw, schema)
+	if media == mediaYAML {
+		if raw, err = jsonOf(raw); err != nil {
+			return nil, nil, err
+		}
+	}
+	return parseBody(raw, op.body)
 }
 
 // parseBody is readBody for a body that has been read.
@@ -104,22 +116,23 @@ func dropServerFields(object map[string]any) bool {
 	return dropped
 }
 
-// checkMedia refuses a body that is not JSON in UTF-8.
-func checkMedia(header http.Header) error {
-	refused := &intent.Error{Code: intent.UnsupportedMedia, Detail: "the content type must be application/json"}
+// mediaOf is the media type of a body, one of those that the operation takes,
+// in UTF-8.
+func (op *operation) mediaOf(header http.Header) (string, error) {
+	refused := &intent.Error{Code: intent.UnsupportedMedia, Detail: "the content type must be " + strings.Join(op.media, " or ")}
 	if encoding := header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		refused.Detail = "the body must be sent without a content encoding"
-		return refused
+		return "", refused
 	}
 	media, parameters, err := mime.ParseMediaType(header.Get("Content-Type"))
-	if err != nil || media != "application/json" {
-		return refused
+	if err != nil || !slices.Contains(op.media, media) {
+		return "", refused
 	}
 	if charset, ok := parameters["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
 		refused.Detail = "the content type's charset must be utf-8"
-		return refused
+		return "", refused
 	}
-	return nil
+	return media, nil
 }
 
 func invalidBody(fields []intent.Field) error {

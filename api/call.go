@@ -99,7 +99,7 @@ func (e *edge) accept(w http.ResponseWriter, r *http.Request, op *operation) (*c
 	c.path = intent.Path(strings.TrimPrefix(r.URL.Path, "/v2/"))
 	switch {
 	case op.body != nil:
-		c.object, c.body, err = readBody(w, r, op.body)
+		c.object, c.body, err = op.readBody(w, r)
 	case r.Method == http.MethodPost:
 		err = op.refuseBody(r.Body)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
 )
 
 // described is an operation of the document and where it is found.
@@ -71,18 +72,39 @@ func (d described) target(asked bool) string {
 	return path
 }
 
-// bodies are the examples of the operation's body, by name; a nil one when it
-// takes none.
-func (d described) bodies() []any {
+// sample is an example of a body, with its media type.
+type sample struct {
+	media string
+	body  any
+}
+
+// bodies are the examples of the operation's body, by media type and name; a
+// nil one when it takes none.
+func (d described) bodies() []sample {
 	if d.RequestBody == nil {
-		return []any{nil}
+		return []sample{{}}
 	}
-	examples := d.RequestBody.Value.Content.Get("application/json").Examples
-	var all []any
-	for _, name := range slices.Sorted(maps.Keys(examples)) {
-		all = append(all, examples[name].Value.Value)
+	var all []sample
+	for _, media := range slices.Sorted(maps.Keys(d.RequestBody.Value.Content)) {
+		examples := d.RequestBody.Value.Content[media].Examples
+		for _, name := range slices.Sorted(maps.Keys(examples)) {
+			all = append(all, sample{media, examples[name].Value.Value})
+		}
 	}
 	return all
+}
+
+// send sends the operation with one of its bodies.
+func (d described) send(w *world, target string, s sample, header ...string) *answer {
+	if s.media == "" {
+		return w.send(d.method, target, nil, header...)
+	}
+	if s.media == "application/yaml" {
+		text, err := yaml.Marshal(s.body)
+		require.NoError(w.t, err)
+		s.body = string(text)
+	}
+	return w.send(d.method, target, s.body, append(header, "Content-Type", s.media)...)
 }
 
 // header are the examples of the operation's preconditions that hold: If-Match
@@ -108,11 +130,11 @@ func TestEveryOperationsExampleIsSentAndAccepted(t *testing.T) {
 		}
 		require.NotEmpty(t, d.bodies(), "%s has no example of its body", d.OperationID)
 		for _, body := range d.bodies() {
-			answer := w.send(d.method, d.target(true), body, d.header()...)
+			answer := d.send(w, d.target(true), body, d.header()...)
 			require.Less(t, answer.Code, http.StatusMultipleChoices, "%s: %s %s", d.OperationID, answer.request, answer.Body)
 		}
 		if strings.Contains(d.target(true), "?") {
-			answer := w.send(d.method, d.target(false), d.bodies()[0])
+			answer := d.send(w, d.target(false), d.bodies()[0])
 			require.Less(t, answer.Code, http.StatusMultipleChoices, "%s without its query: %s", d.OperationID, answer.Body)
 		}
 	}
@@ -137,9 +159,9 @@ func TestTheExamplesOfPreconditionsHold(t *testing.T) {
 		}
 		one := strings.TrimPrefix(d.OperationID, "put")
 		w := newWorld(t).fill(one)
-		w.send(d.method, d.target(true), d.bodies()[0], "If-None-Match", "*").want(http.StatusCreated)
-		w.send(d.method, d.target(true), d.bodies()[0], "If-None-Match", "*").want(http.StatusPreconditionFailed)
-		w.send(d.method, d.target(true), d.bodies()[0], d.header()...).want(http.StatusOK)
+		d.send(w, d.target(true), d.bodies()[0], "If-None-Match", "*").want(http.StatusCreated)
+		d.send(w, d.target(true), d.bodies()[0], "If-None-Match", "*").want(http.StatusPreconditionFailed)
+		d.send(w, d.target(true), d.bodies()[0], d.header()...).want(http.StatusOK)
 	}
 }
 

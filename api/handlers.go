@@ -70,6 +70,7 @@ func resources() []resource {
 		{one: "LogicalCloud", many: "LogicalClouds"},
 		{one: "ClusterReference", many: "ClusterReferences"},
 		{one: "LogicalCloudKVPairs", many: "LogicalCloudKVPairs", pairs: true},
+		{one: "DNSCRIntent", many: "DNSCRIntents"},
 		{one: "CompositeApp", many: "CompositeApps", versioned: true},
 		{one: "DeploymentIntentGroup", many: "DeploymentIntentGroups"},
 		{one: "TrafficGroupIntent", many: "TrafficGroupIntents"},

@@ -54,13 +54,13 @@ func (e *edge) planRecord(ctx context.Context, c *call) (answer, error) {
 	return answer{status: http.StatusOK, body: wholePlan(plan)}, err
 }
 
-// status answers what was observed of a deployment intent group.
+// status answers what was observed of a deployment intent group or a logical cloud.
 func (e *edge) status(ctx context.Context, c *call) (answer, error) {
 	status, err := e.Lifecycle.Status(ctx, c.owner())
 	return answer{status: http.StatusOK, body: wholeStatus(status)}, err
 }
 
-// events lists what happened to a deployment intent group.
+// events lists what happened to a deployment intent group or a logical cloud.
 func (e *edge) events(ctx context.Context, c *call) (answer, error) {
 	events, err := e.Lifecycle.Events(ctx, c.owner())
 	return answer{status: http.StatusOK, body: map[string]any{"items": orEmpty(events)}}, err

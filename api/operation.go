@@ -15,6 +15,7 @@ type operation struct {
 	anyQuery   bool                  // does not look at the query
 	parameters []*openapi3.Parameter // of the path and of the query
 	body       *openapi3.Schema      // nil: takes none
+	media      []string              // of the body, JSON first
 	handle     handler
 }
 
@@ -40,11 +41,14 @@ func newOperation(doc *openapi3.T, route string, described *openapi3.Operation, 
 		}
 	}
 	if described.RequestBody != nil {
-		media := described.RequestBody.Value.Content.Get("application/json")
-		if media == nil {
+		content := described.RequestBody.Value.Content
+		if content[mediaJSON] == nil {
 			return nil, fmt.Errorf("api: operation %s takes no JSON", op.id)
 		}
-		op.body = media.Schema.Value
+		op.body, op.media = content[mediaJSON].Schema.Value, []string{mediaJSON}
+		if content[mediaYAML] != nil {
+			op.media = append(op.media, mediaYAML)
+		}
 	}
 	return op, nil
 }

@@ -28,12 +28,13 @@ type Sealer interface {
 	Store(ctx context.Context, path intent.Path, field string, value []byte) (id string, err error)
 }
 
-// Lifecycle deploys what the documents say. Its errors are *intent.Error
+// Lifecycle deploys what the documents say: deployment intent groups, and the
+// cluster DNS of logical clouds. Its errors are *intent.Error
 // values: NotFound when the owner does not exist, Conflict with the plan's
 // errors when it cannot be done, PreconditionFailed when confirm is not what
 // the plan would say now.
 type Lifecycle interface {
-	// Plan tells what an action on a deployment intent group would do; the
+	// Plan tells what an action on an owner would do; the
 	// empty action is instantiate when nothing is current, else update. to is
 	// the revision of a rollback, 0 for the one before the current.
 	Plan(ctx context.Context, owner intent.Path, action intent.Action, to int64) (intent.Plan, error)
@@ -43,7 +44,7 @@ type Lifecycle interface {
 	Update(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
 	Rollback(ctx context.Context, owner intent.Path, to int64, confirm, actor string) (intent.Accepted, error)
 	Terminate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
-	// Status answers what was observed of a deployment intent group.
+	// Status answers what was observed of an owner.
 	Status(ctx context.Context, owner intent.Path) (intent.Status, error)
 	// Events lists what happened to it, oldest first.
 	Events(ctx context.Context, owner intent.Path) ([]intent.Event, error)

@@ -32,5 +32,12 @@ func wholeStatus(s intent.Status) intent.Status {
 		n.Targets, n.Conditions = orEmpty(n.Targets), orEmpty(n.Conditions)
 		n.Sources, n.Rejected = orEmpty(n.Sources), orEmpty(n.Rejected)
 	}
+	for i := range s.DNS {
+		dns := &s.DNS[i]
+		dns.Upstreams = orEmpty(dns.Upstreams)
+		if dns.Placement != nil {
+			dns.Placement.Excluded = orEmpty(dns.Placement.Excluded)
+		}
+	}
 	return s
 }

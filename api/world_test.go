@@ -164,6 +164,7 @@ func rows() []row {
 		{"DeploymentIntentGroup", app + "/deployment-intent-groups", group},
 		{"TrafficGroupIntent", group + "/traffic-group-intents", traffic},
 		{"DNSIntent", traffic + "/dns-intents", traffic + "/dns-intents/www"},
+		{"DNSCRIntent", cloud + "/dns-cr-intents", cloud + "/dns-cr-intents/resolvers"},
 	}
 }
 

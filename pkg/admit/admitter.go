@@ -63,7 +63,7 @@ func (a *Admitter) Admit(ctx context.Context, path intent.Path, body []byte, old
 	if err := a.parents(ctx, path); err != nil {
 		return nil, err
 	}
-	r := &review{path: path}
+	r := &review{path: path, body: body}
 	metadata, spec, err := k.admit(ctx, a, r, body, old)
 	if err != nil {
 		return nil, err
@@ -117,6 +117,8 @@ func kindOf(path intent.Path) (kind, bool) {
 		return resource((*Admitter).clusterReference, nil), true
 	case "projects/logical-clouds/kv-pairs", "cluster-providers/clusters/kv-pairs":
 		return resource((*Admitter).kvPairs, nil), true
+	case "projects/logical-clouds/dns-cr-intents":
+		return resource((*Admitter).dnsCRIntent, showDNSCRIntent), true
 	case "cluster-providers":
 		return resource((*Admitter).clusterProvider, nil), true
 	case "cluster-providers/clusters":

@@ -44,6 +44,35 @@ func canonicalHostname(text string) (string, error) {
 	return name, nil
 }
 
+// canonicalZone brings the name of a zone into the form in which it is stored
+// and compared: an RFC 1123 subdomain in lower case, without a trailing dot, in
+// ASCII (IDNA 2008). The error says what is wrong, and what would be right.
+func canonicalZone(text string) (string, error) {
+	if text == "." {
+		return "", errors.New("is the root; names without a zone of their own go to upstreamResolvers")
+	}
+	if strings.Contains(text, "*") {
+		return "", errors.New("has a \"*\"; a zone holds all names below it: give one such as corp.example")
+	}
+	name, err := asciiName(strings.TrimSuffix(text, "."))
+	if err != nil {
+		return "", err
+	}
+	labels := strings.Split(name, ".")
+	for _, label := range labels {
+		if err := labelError(label); err != nil {
+			return "", err
+		}
+	}
+	if strings.Trim(labels[len(labels)-1], "0123456789") == "" {
+		return "", errors.New("is an address or ends in a number; give a domain such as corp.example, or for addresses one such as 10.in-addr.arpa")
+	}
+	if len(name) > longestHostname {
+		return "", errors.New("is longer than 253 characters in its ASCII form")
+	}
+	return name, nil
+}
+
 // asciiName lowers a name and encodes labels that are not ASCII. Such as are
 // encoded already must decode to what they would be encoded from.
 func asciiName(name string) (string, error) {

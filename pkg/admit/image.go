@@ -81,17 +81,23 @@ func (a *Admitter) software(r *review, in *intent.Record) {
 	if in.Image == "" {
 		return
 	}
-	parsed := a.image(r, atImage, in.Image)
+	parsed := a.image(r, atImage, in.Image, externalDNSImage())
 	if _, err := externaldns.ParseVersion(parsed.tag); err == nil {
 		r.version(atImage, parsed.tag)
 	}
 }
 
-// image reads the name of an image and checks that the server allows it.
-func (a *Admitter) image(r *review, at pointer, text string) image {
+// externalDNSImage shows what an image is called.
+func externalDNSImage() string {
+	return "registry.k8s.io/external-dns/external-dns:" + externaldns.DefaultVersion.String()
+}
+
+// image reads the name of an image and checks that the server allows it;
+// example is one that would do.
+func (a *Admitter) image(r *review, at pointer, text, example string) image {
 	parsed := parseImage(text)
 	if parsed.name == "" {
-		r.refusef(at, "%s is no name of an image; give one such as registry.k8s.io/external-dns/external-dns:%s", quote(text), externaldns.DefaultVersion)
+		r.refusef(at, "%s is no name of an image; give one such as %s", quote(text), example)
 	} else if !a.allowedImage(parsed) {
 		r.refusef(at, "%s is not allowed on this server; allowed are images under %s", quote(text), strings.Join(a.rules.AllowedImages, ", "))
 	}

@@ -74,7 +74,7 @@ func (a *Admitter) clusterReference(ctx context.Context, r *review, in, old *int
 		return err
 	}
 	if old != nil && *old != *in {
-		if err := a.noAppNames(ctx, r, *old); err != nil {
+		if err := a.nobodyNames(ctx, r, *old); err != nil {
 			return err
 		}
 	}
@@ -87,12 +87,12 @@ func (a *Admitter) clusterReference(ctx context.Context, r *review, in, old *int
 	})
 }
 
-// noAppNames refuses to let a reference change its cluster while an app names
-// the cluster that it had.
-func (a *Admitter) noAppNames(ctx context.Context, r *review, old intent.ClusterRef) error {
+// nobodyNames refuses to let a reference change its cluster while an app or a
+// DNS CR intent names the cluster that it had.
+func (a *Admitter) nobodyNames(ctx context.Context, r *review, old intent.ClusterRef) error {
 	users, err := a.store.Referrers(ctx, r.path)
 	if err == nil && len(users) > 0 {
-		r.conflictf(spec, "is %s for an app of %s; leave it out there first", old, users[0])
+		r.conflictf(spec, "is %s for %s, which names that cluster; leave it out there first", old, users[0])
 	}
 	return err
 }

@@ -13,6 +13,7 @@ import (
 // review collects what is said about one document while it is judged.
 type review struct {
 	path      intent.Path
+	body      []byte           // as it was sent
 	old       *intent.Document // that it replaces, nil for none
 	invalid   []intent.Field   // wrong in itself
 	conflicts []intent.Field   // forbidden by other documents

@@ -15,7 +15,7 @@ func (a *Admitter) webhook(r *review, in *intent.Record) {
 	if in.Webhook == nil {
 		return
 	}
-	a.image(r, at.key("image"), in.Webhook.Image)
+	a.image(r, at.key("image"), in.Webhook.Image, externalDNSImage())
 	for i, argument := range in.Webhook.Args {
 		if wrong := argumentFault(argument); wrong != "" {
 			r.refusef(at.key("args").index(i), "%s", wrong)

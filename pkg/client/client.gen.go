@@ -91,6 +91,7 @@ func (e ConditionStatus) Valid() bool {
 // Defines values for ConditionType.
 const (
 	Committed ConditionType = "Committed"
+	Placed    ConditionType = "Placed"
 	Planned   ConditionType = "Planned"
 	Published ConditionType = "Published"
 	Synced    ConditionType = "Synced"
@@ -102,6 +103,8 @@ func (e ConditionType) Valid() bool {
 	switch e {
 	case Committed:
 		return true
+	case Placed:
+		return true
 	case Planned:
 		return true
 	case Published:
@@ -109,6 +112,54 @@ func (e ConditionType) Valid() bool {
 	case Synced:
 		return true
 	case Verified:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DNSCRIntentAPIVersion.
+const (
+	OperatorOpenshiftIoV1 DNSCRIntentAPIVersion = "operator.openshift.io/v1"
+)
+
+// Valid indicates whether the value is a known member of the DNSCRIntentAPIVersion enum.
+func (e DNSCRIntentAPIVersion) Valid() bool {
+	switch e {
+	case OperatorOpenshiftIoV1:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DNSCRIntentKind.
+const (
+	DNS DNSCRIntentKind = "DNS"
+)
+
+// Valid indicates whether the value is a known member of the DNSCRIntentKind enum.
+func (e DNSCRIntentKind) Valid() bool {
+	switch e {
+	case DNS:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DNSCRIntentSpecMode.
+const (
+	DNSCRIntentSpecModeDedicated DNSCRIntentSpecMode = "dedicated"
+	DNSCRIntentSpecModeImport    DNSCRIntentSpecMode = "import"
+)
+
+// Valid indicates whether the value is a known member of the DNSCRIntentSpecMode enum.
+func (e DNSCRIntentSpecMode) Valid() bool {
+	switch e {
+	case DNSCRIntentSpecModeDedicated:
+		return true
+	case DNSCRIntentSpecModeImport:
 		return true
 	default:
 		return false
@@ -130,6 +181,24 @@ func (e DNSIntentSpecRecordTypes) Valid() bool {
 	case AAAA:
 		return true
 	case CNAME:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DNSStatusMode.
+const (
+	DNSStatusModeDedicated DNSStatusMode = "dedicated"
+	DNSStatusModeImport    DNSStatusMode = "import"
+)
+
+// Valid indicates whether the value is a known member of the DNSStatusMode enum.
+func (e DNSStatusMode) Valid() bool {
+	switch e {
+	case DNSStatusModeDedicated:
+		return true
+	case DNSStatusModeImport:
 		return true
 	default:
 		return false
@@ -367,6 +436,14 @@ type App struct {
 	Namespace Namespace `json:"namespace,omitempty,omitzero"`
 }
 
+// Autopath Search paths that the DNS server walks. Not supported by this version.
+type Autopath struct {
+	// Mode edns0 or static.
+	//
+	// Example: edns0
+	Mode string `json:"mode,omitempty,omitzero"`
+}
+
 // Change What happens to it.
 type Change string
 
@@ -579,7 +656,8 @@ type Condition struct {
 	Status ConditionStatus `json:"status"`
 
 	// Type The aspect. Published: external-dns is available and has synchronized since it read the DNSEndpoint as it
-	// is now; Unknown where that cannot be observed.
+	// is now; Unknown where that cannot be observed. Placed: of a logical cloud, DNS pods have nodes to run on
+	// wherever that can be checked.
 	Type ConditionType `json:"type"`
 }
 
@@ -587,8 +665,17 @@ type Condition struct {
 type ConditionStatus string
 
 // ConditionType The aspect. Published: external-dns is available and has synchronized since it read the DNSEndpoint as it
-// is now; Unknown where that cannot be observed.
+// is now; Unknown where that cannot be observed. Placed: of a logical cloud, DNS pods have nodes to run on
+// wherever that can be checked.
 type ConditionType string
+
+// ConfigMapRef A ConfigMap in the intent's namespace, in each cluster, with certificates in PEM under the key ca-bundle.crt. Without one those of the system count. Not with mode import.
+type ConfigMapRef struct {
+	// Name The ConfigMap's name.
+	//
+	// Example: foo-ca
+	Name string `json:"name"`
+}
 
 // Continue Where the page ended, for `?continue=`; absent on the last page.
 //
@@ -612,6 +699,190 @@ type Credential struct {
 
 	// Value The secret itself, write-only and encrypted at rest. Missing in a PUT it keeps the stored one. Excludes secretRef.
 	Value string `json:"value,omitempty,omitzero"`
+}
+
+// DNSCRIntent How CoreDNS is configured and placed in the clusters of a logical cloud. Its body has the shape of OpenShift's
+// DNS object, which is taken as it is, in the form of seeds 000 and 001 and in today's; what it does not say is
+// OpenShift's default.
+type DNSCRIntent struct {
+	// APIVersion Of OpenShift's DNS object. Says nothing.
+	APIVersion DNSCRIntentAPIVersion `json:"apiVersion,omitempty,omitzero"`
+
+	// Kind Of OpenShift's DNS object. Says nothing.
+	Kind DNSCRIntentKind `json:"kind,omitempty,omitzero"`
+
+	// Metadata Names and describes a document. What Kubernetes adds to an object is ignored.
+	Metadata DNSCRMetadata `json:"metadata"`
+
+	// Spec What a DNS CR intent says.
+	Spec DNSCRIntentSpec `json:"spec,omitempty,omitzero"`
+
+	// Status What the server adds to a document. Ignored on input.
+	Status DocumentStatus `json:"status,omitempty,omitzero"`
+}
+
+// DNSCRIntentAPIVersion Of OpenShift's DNS object. Says nothing.
+type DNSCRIntentAPIVersion string
+
+// DNSCRIntentKind Of OpenShift's DNS object. Says nothing.
+type DNSCRIntentKind string
+
+// DNSCRIntentList A page of DNS CR intents.
+type DNSCRIntentList struct {
+	// Continue Where the page ended, for `?continue=`; absent on the last page.
+	//
+	// Example: MXNob3A
+	Continue Continue `json:"continue,omitempty,omitzero"`
+
+	// Items Ordered by name.
+	Items []DNSCRIntent `json:"items"`
+}
+
+// DNSCRIntentSpec What a DNS CR intent says.
+type DNSCRIntentSpec struct {
+	// Autopath Search paths that the DNS server walks. Not supported by this version.
+	Autopath Autopath `json:"autopath,omitempty,omitzero"`
+
+	// Cache How long answers are kept.
+	Cache DNSCache `json:"cache,omitempty,omitzero"`
+
+	// ClusterLabels Only clusters with these labels.
+	//
+	// Example: {"region":"eu"}
+	ClusterLabels map[string]string `json:"clusterLabels,omitempty,omitzero"`
+
+	// Clusters Only these of the logical cloud's clusters; none means all of them.
+	Clusters []ClusterRef `json:"clusters,omitempty,omitzero"`
+
+	// Image The whole name of CoreDNS' image, among those that the server allows; by default one that this version knows.
+	//
+	// Example: docker.io/coredns/coredns:1.15.0
+	Image string `json:"image,omitempty,omitzero"`
+
+	// LogLevel Which queries are logged: Normal (the default) those that failed, Debug also those for names that do not exist, Trace all. In any letter case.
+	//
+	// Example: Normal
+	LogLevel string `json:"logLevel,omitempty,omitzero"`
+
+	// ManagementState Managed, as in OpenShift; nothing else is supported.
+	//
+	// Example: Managed
+	ManagementState string `json:"managementState,omitempty,omitzero"`
+
+	// Mode dedicated: a DNS service of its own. import: server blocks for the CoreDNS that is there, in a ConfigMap that it imports.
+	Mode DNSCRIntentSpecMode `json:"mode,omitempty,omitzero"`
+
+	// Namespace Where its objects go. Never kube-*, default or another project's.
+	//
+	// Example: signpost-dns
+	Namespace string `json:"namespace,omitempty,omitzero"`
+
+	// NodeLocalDNS A DNS cache on each node. Not supported by this version.
+	NodeLocalDNS NodeLocalDNS `json:"nodeLocalDNS,omitempty,omitzero"`
+
+	// NodePlacement On which nodes DNS pods run. (seed 001)
+	NodePlacement NodePlacement `json:"nodePlacement,omitempty,omitzero"`
+
+	// NodeResolver Keeps the addresses of Services in the nodes' /etc/hosts, for programs that do not ask the cluster's DNS. Runs on every Linux node.
+	NodeResolver NodeResolver `json:"nodeResolver,omitempty,omitzero"`
+
+	// OperatorLogLevel OpenShift's; stored, with a warning that it has no effect.
+	//
+	// Example: Normal
+	OperatorLogLevel string `json:"operatorLogLevel,omitempty,omitzero"`
+
+	// PluginConfig The configuration of CoreDNS' plugins. (seed 000)
+	PluginConfig DNSPluginConfig `json:"pluginConfig,omitempty,omitzero"`
+
+	// Servers Which zones go to which nameservers, in OpenShift's form of today. They count beside pluginConfig; a zone may be given once.
+	Servers []DNSServer `json:"servers,omitempty,omitzero"`
+
+	// UpstreamResolvers Who gets the names that no server has a zone for, and the cluster no answer; by default the resolvers of the node.
+	UpstreamResolvers UpstreamResolvers `json:"upstreamResolvers,omitempty,omitzero"`
+}
+
+// DNSCRIntentSpecMode dedicated: a DNS service of its own. import: server blocks for the CoreDNS that is there, in a ConfigMap that it imports.
+type DNSCRIntentSpecMode string
+
+// DNSCRMetadata Names and describes a document. What Kubernetes adds to an object is ignored.
+type DNSCRMetadata struct {
+	// Annotations Of a Kubernetes object. Ignored.
+	Annotations map[string]string `json:"annotations,omitempty,omitzero"`
+
+	// CreatedAt When it was created. Ignored on input.
+	CreatedAt time.Time `json:"createdAt,omitempty,omitzero"`
+
+	// CreationTimestamp Of a Kubernetes object. Ignored.
+	CreationTimestamp string `json:"creationTimestamp,omitempty,omitzero"`
+
+	// Description For people. (seed 004)
+	//
+	// Example: lab zone
+	Description string `json:"description,omitempty,omitzero"`
+
+	// Finalizers Of a Kubernetes object. Ignored.
+	Finalizers []string `json:"finalizers,omitempty,omitzero"`
+
+	// Generation Of a Kubernetes object. Ignored.
+	Generation int64 `json:"generation,omitempty,omitzero"`
+
+	// Labels Of a Kubernetes object. Ignored.
+	Labels map[string]string `json:"labels,omitempty,omitzero"`
+
+	// ManagedFields Of a Kubernetes object. Ignored.
+	ManagedFields []map[string]interface{} `json:"managedFields,omitempty,omitzero"`
+
+	// Name A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
+	//
+	// Example: lab
+	Name Name `json:"name"`
+
+	// OwnerReferences Of a Kubernetes object. Ignored.
+	OwnerReferences []map[string]interface{} `json:"ownerReferences,omitempty,omitzero"`
+
+	// ResourceVersion Of a Kubernetes object. Ignored.
+	ResourceVersion string `json:"resourceVersion,omitempty,omitzero"`
+
+	// Revision 1 at creation, one more with each change. Ignored on input.
+	//
+	// Example: 1
+	Revision int64 `json:"revision,omitempty,omitzero"`
+
+	// SelfLink Of a Kubernetes object. Ignored.
+	SelfLink string `json:"selfLink,omitempty,omitzero"`
+
+	// UID Of a Kubernetes object. Ignored.
+	UID string `json:"uid,omitempty,omitzero"`
+
+	// UpdatedAt When it was last changed. Ignored on input.
+	UpdatedAt time.Time `json:"updatedAt,omitempty,omitzero"`
+
+	// UserData1 For the user's own use. (seed 004)
+	//
+	// Example: x
+	UserData1 string `json:"userData1,omitempty,omitzero"`
+
+	// UserData2 For the user's own use. (seed 004)
+	UserData2 string `json:"userData2,omitempty,omitzero"`
+
+	// Userdata1 Another spelling of userData1.
+	Userdata1 string `json:"userdata1,omitempty,omitzero"`
+
+	// Userdata2 Another spelling of userData2.
+	Userdata2 string `json:"userdata2,omitempty,omitzero"`
+}
+
+// DNSCache How long answers are kept.
+type DNSCache struct {
+	// NegativeTTL Whole seconds, as a duration, for answers that there is no such name; 0s is the default, 30s.
+	//
+	// Example: 1m
+	NegativeTTL string `json:"negativeTTL,omitempty,omitzero"`
+
+	// PositiveTTL Whole seconds, as a duration; 0s is the default, 15m.
+	//
+	// Example: 30m
+	PositiveTTL string `json:"positiveTTL,omitempty,omitzero"`
 }
 
 // DNSIntent Names for a service of an app.
@@ -677,6 +948,96 @@ type DNSIntentSpec struct {
 
 // DNSIntentSpecRecordTypes A record type.
 type DNSIntentSpecRecordTypes string
+
+// DNSPluginConfig The configuration of CoreDNS' plugins. (seed 000)
+type DNSPluginConfig struct {
+	// ForwardPlugin Another spelling of forwardPlugins, as in the seed's types.
+	ForwardPlugin []ForwardPlugin `json:"forwardPlugin,omitempty,omitzero"`
+
+	// ForwardPlugins Which domains go to which nameservers.
+	ForwardPlugins []ForwardPlugin `json:"forwardPlugins,omitempty,omitzero"`
+}
+
+// DNSServer Sends the queries of some zones to upstreams.
+type DNSServer struct {
+	// ForwardPlugin Where the queries go.
+	ForwardPlugin DNSServerForward `json:"forwardPlugin"`
+
+	// Name An RFC 1123 label that no other server of the intent has.
+	//
+	// Example: foo-server
+	Name string `json:"name"`
+
+	// Zones At least one, as domain in pluginConfig.
+	Zones []string `json:"zones"`
+}
+
+// DNSServerForward Where the queries go.
+type DNSServerForward struct {
+	// Policy Which upstream is asked: Random, RoundRobin or Sequential, in any letter case. The default is Random, but Sequential for upstreamResolvers.
+	//
+	// Example: RoundRobin
+	Policy ForwardPolicy `json:"policy,omitempty,omitzero"`
+
+	// ProtocolStrategy Empty (the default): UDP, and TCP when an answer was truncated. TCP: always.
+	//
+	// Example: TCP
+	ProtocolStrategy ProtocolStrategy `json:"protocolStrategy,omitempty,omitzero"`
+
+	// TransportConfig How upstreams are spoken to.
+	TransportConfig TransportConfig `json:"transportConfig,omitempty,omitzero"`
+
+	// Upstreams 1 to 15 of IP, IP:port or [IPv6]:port; the port is 53 by default, with TLS 853.
+	Upstreams []string `json:"upstreams"`
+}
+
+// DNSStatus CoreDNS in one cluster.
+type DNSStatus struct {
+	// Address The IP address of the DNS service; absent before the cluster has given it one, and with mode import.
+	//
+	// Example: 10.96.0.77
+	Address string `json:"address,omitempty,omitzero"`
+
+	// Cluster A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
+	//
+	// Example: lab
+	Cluster Name `json:"cluster"`
+
+	// ClusterProvider A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
+	//
+	// Example: lab
+	ClusterProvider Name `json:"clusterProvider"`
+
+	// Domain The cluster's own domain.
+	//
+	// Example: cluster.local
+	Domain string `json:"domain"`
+
+	// Intent The DNS CR intent that asks for it.
+	//
+	// Example: resolvers
+	Intent string `json:"intent"`
+
+	// Message What is wrong, empty when nothing is.
+	Message string `json:"message"`
+
+	// Mode Whose CoreDNS it is.
+	Mode DNSStatusMode `json:"mode"`
+
+	// Namespace Where its objects are.
+	//
+	// Example: signpost-dns
+	Namespace string `json:"namespace"`
+
+	// Placement Which nodes DNS pods may run on; absent where that was not observed, and with mode import.
+	Placement PlacementStatus `json:"placement,omitempty,omitzero"`
+
+	// Upstreams The nameservers that were forwarded to, as CoreDNS' metrics tell; empty where they were not read.
+	Upstreams []UpstreamStatus `json:"upstreams"`
+}
+
+// DNSStatusMode Whose CoreDNS it is.
+type DNSStatusMode string
 
 // DNSUpdateRecord A DNS update record - one DNS provider account with its external-dns parameters (seed 004).
 type DNSUpdateRecord struct {
@@ -920,6 +1281,19 @@ type EventList struct {
 	Items []Event `json:"items"`
 }
 
+// Exclusion What keeps DNS pods from some nodes.
+type Exclusion struct {
+	// Nodes How many nodes it is.
+	//
+	// Example: 3
+	Nodes int `json:"nodes"`
+
+	// Reason The label or taint in the way.
+	//
+	// Example: taint dns-only:NoSchedule is not tolerated
+	Reason string `json:"reason"`
+}
+
 // FieldError One thing that is wrong.
 type FieldError struct {
 	// Detail What is wrong and what would be right.
@@ -932,6 +1306,30 @@ type FieldError struct {
 	// Example: /spec/external-dns-parameters/aws-zone-type
 	Pointer string `json:"pointer"`
 }
+
+// ForwardPlugin Sends the queries of a domain to nameservers. (seed 000)
+type ForwardPlugin struct {
+	// Domain An RFC 1123 domain, stored in lower case, as ASCII and without a trailing dot. Not the domain of the clusters themselves, nor one that holds it. The longest that fits a name wins.
+	//
+	// Example: foo.com
+	Domain string `json:"domain"`
+
+	// NameServers Another spelling of nameservers, as in the seed's examples.
+	NameServers []string `json:"nameServers,omitempty,omitzero"`
+
+	// Nameservers 1 to 15 of IP, IP:port or [IPv6]:port; the port is 53 by default. Spoken to in cleartext.
+	Nameservers []string `json:"nameservers,omitempty,omitzero"`
+
+	// Policy Which upstream is asked: Random, RoundRobin or Sequential, in any letter case. The default is Random, but Sequential for upstreamResolvers.
+	//
+	// Example: RoundRobin
+	Policy ForwardPolicy `json:"policy,omitempty,omitzero"`
+}
+
+// ForwardPolicy Which upstream is asked: Random, RoundRobin or Sequential, in any letter case. The default is Random, but Sequential for upstreamResolvers.
+//
+// Example: RoundRobin
+type ForwardPolicy = string
 
 // Health The process is alive.
 type Health struct {
@@ -1190,6 +1588,34 @@ type NameStatus struct {
 // Example: shop-dns
 type Namespace = string
 
+// NodeLocalDNS A DNS cache on each node. Not supported by this version.
+type NodeLocalDNS struct {
+	// Enabled Whether there is one.
+	Enabled bool `json:"enabled,omitempty,omitzero"`
+
+	// LocalIP The address that it listens on.
+	//
+	// Example: 169.254.20.10
+	LocalIP string `json:"localIP,omitempty,omitzero"`
+}
+
+// NodePlacement On which nodes DNS pods run. (seed 001)
+type NodePlacement struct {
+	// NodeSelector Labels that nodes must have. It replaces the default, kubernetes.io/os: linux.
+	//
+	// Example: {"node-role.kubernetes.io/infra":""}
+	NodeSelector map[string]string `json:"nodeSelector,omitempty,omitzero"`
+
+	// Tolerations Taints that nodes may have, as in a pod; none by default.
+	Tolerations []Toleration `json:"tolerations,omitempty,omitzero"`
+}
+
+// NodeResolver Keeps the addresses of Services in the nodes' /etc/hosts, for programs that do not ask the cluster's DNS. Runs on every Linux node.
+type NodeResolver struct {
+	// Services At least one.
+	Services []string `json:"services"`
+}
+
 // ObjectChange One Kubernetes object.
 type ObjectChange struct {
 	// Action What happens to it.
@@ -1230,6 +1656,28 @@ type ParameterValue = any
 //
 // Example: {"coredns-prefix":"/skydns/","domain-filter":["lab.example"],"interval":"5s","policy":"sync"}
 type Parameters map[string]ParameterValue
+
+// PlacementStatus Which nodes DNS pods may run on; absent where that was not observed, and with mode import.
+type PlacementStatus struct {
+	// Current Whether the placement that the release asks for is applied. It is not while it would leave no node: then the one before stays, or nothing is created.
+	Current bool `json:"current"`
+
+	// Excluded Why not on the others, each by its first reason.
+	Excluded []Exclusion `json:"excluded"`
+
+	// Message Why it is not applied, or that no suitable node is left.
+	Message string `json:"message"`
+
+	// Nodes The cluster's nodes.
+	//
+	// Example: 5
+	Nodes int `json:"nodes"`
+
+	// Suitable Those that DNS pods may run on.
+	//
+	// Example: 2
+	Suitable int `json:"suitable"`
+}
 
 // Plan What an action would do.
 type Plan struct {
@@ -1306,6 +1754,11 @@ type ProjectSpec struct {
 	// Example: shop-dns
 	Namespace Namespace `json:"namespace,omitempty,omitzero"`
 }
+
+// ProtocolStrategy Empty (the default): UDP, and TCP when an answer was truncated. TCP: always.
+//
+// Example: TCP
+type ProtocolStrategy = string
 
 // ProviderStatus An external-dns.
 type ProviderStatus struct {
@@ -1489,7 +1942,7 @@ type Source struct {
 	Target string `json:"target"`
 }
 
-// Status What was observed of a deployment intent group.
+// Status What was observed of a deployment intent group, or of the cluster DNS of a logical cloud.
 type Status struct {
 	// Clusters Cluster by cluster.
 	Clusters []ClusterStatus `json:"clusters"`
@@ -1501,6 +1954,9 @@ type Status struct {
 	//
 	// Example: 4242424242424242
 	ContextID string `json:"contextID"`
+
+	// DNS Of a logical cloud: CoreDNS, cluster by cluster.
+	DNS []DNSStatus `json:"dns,omitempty,omitzero"`
 
 	// Leftovers Names that stayed behind, after terminate.
 	Leftovers []Leftover `json:"leftovers,omitempty,omitzero"`
@@ -1535,6 +1991,34 @@ type TargetFilter struct {
 	Deny []string `json:"deny,omitempty,omitzero"`
 }
 
+// Toleration Kubernetes' toleration of a taint.
+type Toleration struct {
+	// Effect NoSchedule, PreferNoSchedule or NoExecute; none means all.
+	//
+	// Example: NoSchedule
+	Effect string `json:"effect,omitempty,omitzero"`
+
+	// Key The taint's key; none, with operator Exists, tolerates every taint.
+	//
+	// Example: dns-only
+	Key string `json:"key,omitempty,omitzero"`
+
+	// Operator Equal (the default) or Exists.
+	//
+	// Example: Exists
+	Operator string `json:"operator,omitempty,omitzero"`
+
+	// TolerationSeconds With NoExecute: how long a pod stays; for ever by default.
+	//
+	// Example: 300
+	TolerationSeconds int64 `json:"tolerationSeconds,omitempty,omitzero"`
+
+	// Value With Equal, the taint's value.
+	//
+	// Example: yes
+	Value string `json:"value,omitempty,omitzero"`
+}
+
 // TrafficGroupIntent Groups the traffic intents of a deployment intent group.
 type TrafficGroupIntent struct {
 	// Metadata Names and describes a document.
@@ -1553,6 +2037,84 @@ type TrafficGroupIntentList struct {
 
 	// Items Ordered by name.
 	Items []TrafficGroupIntent `json:"items"`
+}
+
+// TransportConfig How upstreams are spoken to.
+type TransportConfig struct {
+	// TLS DNS over TLS, with transport TLS alone.
+	TLS TransportTLS `json:"tls,omitempty,omitzero"`
+
+	// Transport Cleartext (the default), which can be read and forged on the way, or TLS. In any letter case.
+	//
+	// Example: TLS
+	Transport string `json:"transport,omitempty,omitzero"`
+}
+
+// TransportTLS DNS over TLS, with transport TLS alone.
+type TransportTLS struct {
+	// CaBundle A ConfigMap in the intent's namespace, in each cluster, with certificates in PEM under the key ca-bundle.crt. Without one those of the system count. Not with mode import.
+	CaBundle ConfigMapRef `json:"caBundle,omitempty,omitzero"`
+
+	// ServerName The name that the upstreams' certificates are for; required.
+	//
+	// Example: dns.foo.com
+	ServerName string `json:"serverName,omitempty,omitzero"`
+}
+
+// Upstream One resolver, or those of the node.
+type Upstream struct {
+	// Address With Network an IP address.
+	//
+	// Example: 192.0.2.53
+	Address string `json:"address,omitempty,omitzero"`
+
+	// Port With Network; 53 by default, with TLS 853.
+	//
+	// Example: 53
+	Port int64 `json:"port,omitempty,omitzero"`
+
+	// Type SystemResolvConf: those of the node's /etc/resolv.conf. Network: the one at address.
+	//
+	// Example: Network
+	Type string `json:"type,omitempty,omitzero"`
+}
+
+// UpstreamResolvers Who gets the names that no server has a zone for, and the cluster no answer; by default the resolvers of the node.
+type UpstreamResolvers struct {
+	// Policy Which upstream is asked: Random, RoundRobin or Sequential, in any letter case. The default is Random, but Sequential for upstreamResolvers.
+	//
+	// Example: RoundRobin
+	Policy ForwardPolicy `json:"policy,omitempty,omitzero"`
+
+	// ProtocolStrategy Empty (the default): UDP, and TCP when an answer was truncated. TCP: always.
+	//
+	// Example: TCP
+	ProtocolStrategy ProtocolStrategy `json:"protocolStrategy,omitempty,omitzero"`
+
+	// TransportConfig How upstreams are spoken to.
+	TransportConfig TransportConfig `json:"transportConfig,omitempty,omitzero"`
+
+	// Upstreams At most 15, those of the node counting as 3; none means the node's own.
+	Upstreams []Upstream `json:"upstreams,omitempty,omitzero"`
+}
+
+// UpstreamStatus A nameserver as the DNS pods of a cluster found it.
+type UpstreamStatus struct {
+	// Address Its address and port.
+	//
+	// Example: 1.2.3.4:53
+	Address string `json:"address"`
+
+	// Failures Failed health checks since the DNS pods began.
+	//
+	// Example: 0
+	Failures int64 `json:"failures"`
+
+	// Healthy Whether no health check failed between the last two readings.
+	Healthy bool `json:"healthy"`
+
+	// Message What is wrong, empty when nothing is.
+	Message string `json:"message"`
 }
 
 // Use One user of a record.
@@ -1662,6 +2224,11 @@ type CompositeAppVersion = Name
 //
 // Example: lab
 type DeploymentIntentGroupName = Name
+
+// DNSCRIntentName A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
+//
+// Example: lab
+type DNSCRIntentName = Name
 
 // DNSIntentName A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
 //
@@ -2158,6 +2725,36 @@ type PutClusterReferenceParams struct {
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// ListDNSCRIntentsParams defines parameters for ListDNSCRIntents.
+type ListDNSCRIntentsParams struct {
+	// Limit The most items that a page may hold.
+	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Continue Where the last page ended; its `continue`.
+	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
+
+	// NamePrefix Only items whose name begins so.
+	NamePrefix *PageNamePrefix `form:"namePrefix,omitempty" json:"namePrefix,omitempty"`
+}
+
+// DeleteDNSCRIntentParams defines parameters for DeleteDNSCRIntent.
+type DeleteDNSCRIntentParams struct {
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch Only if the document is at none of these revisions, or `*` for only if it does not exist; else 412.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// PutDNSCRIntentParams defines parameters for PutDNSCRIntent.
+type PutDNSCRIntentParams struct {
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch Only if the document is at none of these revisions, or `*` for only if it does not exist; else 412.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
 // ListLogicalCloudKVPairsParams defines parameters for ListLogicalCloudKVPairs.
 type ListLogicalCloudKVPairsParams struct {
 	// Limit The most items that a page may hold.
@@ -2259,6 +2856,12 @@ type CreateClusterReferenceJSONRequestBody = ClusterReference
 
 // PutClusterReferenceJSONRequestBody defines body for PutClusterReference for application/json ContentType.
 type PutClusterReferenceJSONRequestBody = ClusterReference
+
+// CreateDNSCRIntentJSONRequestBody defines body for CreateDNSCRIntent for application/json ContentType.
+type CreateDNSCRIntentJSONRequestBody = DNSCRIntent
+
+// PutDNSCRIntentJSONRequestBody defines body for PutDNSCRIntent for application/json ContentType.
+type PutDNSCRIntentJSONRequestBody = DNSCRIntent
 
 // CreateLogicalCloudKVPairsJSONRequestBody defines body for CreateLogicalCloudKVPairs for application/json ContentType.
 type CreateLogicalCloudKVPairsJSONRequestBody = KVPairs
@@ -3255,6 +3858,63 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/cluster-references/{clusterReference} (the `PutClusterReference` operationId).
 	PutClusterReference(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, clusterReference ClusterReferenceName, params *PutClusterReferenceParams, body PutClusterReferenceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListDNSCRIntents List the DNS CR intents of a logical cloud
+	//
+	// A page of the DNS CR intents of a logical cloud, ordered by name bytewise; an empty list is [].
+	//
+	// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents (the `ListDNSCRIntents` operationId).
+	ListDNSCRIntents(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *ListDNSCRIntentsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateDNSCRIntentWithBody Create a DNS CR intent
+	//
+	// Creates a DNS CR intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents (the `CreateDNSCRIntent` operationId).
+	CreateDNSCRIntentWithBody(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateDNSCRIntent Create a DNS CR intent
+	//
+	// Creates a DNS CR intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents (the `CreateDNSCRIntent` operationId).
+	CreateDNSCRIntent(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, body CreateDNSCRIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteDNSCRIntent Delete a DNS CR intent
+	//
+	// 409, naming both ends, when it is referenced, instantiated or has children.
+	//
+	// Corresponds with DELETE /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `DeleteDNSCRIntent` operationId).
+	DeleteDNSCRIntent(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *DeleteDNSCRIntentParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetDNSCRIntent Read a DNS CR intent
+	//
+	// The DNS CR intent as stored.
+	//
+	// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `GetDNSCRIntent` operationId).
+	GetDNSCRIntent(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutDNSCRIntentWithBody Create or replace a DNS CR intent
+	//
+	// The name in the body must be that of the path. 409 when it refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `PutDNSCRIntent` operationId).
+	PutDNSCRIntentWithBody(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *PutDNSCRIntentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutDNSCRIntent Create or replace a DNS CR intent
+	//
+	// The name in the body must be that of the path. 409 when it refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `PutDNSCRIntent` operationId).
+	PutDNSCRIntent(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *PutDNSCRIntentParams, body PutDNSCRIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListLogicalCloudKVPairs List the KV documents of a logical cloud
 	//
@@ -5031,6 +5691,133 @@ func (c *API) PutClusterReferenceWithBody(ctx context.Context, project ProjectNa
 // Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/cluster-references/{clusterReference} (the `PutClusterReference` operationId).
 func (c *API) PutClusterReference(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, clusterReference ClusterReferenceName, params *PutClusterReferenceParams, body PutClusterReferenceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutClusterReferenceRequest(c.Server, project, logicalCloud, clusterReference, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListDNSCRIntents List the DNS CR intents of a logical cloud
+//
+// A page of the DNS CR intents of a logical cloud, ordered by name bytewise; an empty list is [].
+//
+// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents (the `ListDNSCRIntents` operationId).
+func (c *API) ListDNSCRIntents(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *ListDNSCRIntentsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDNSCRIntentsRequest(c.Server, project, logicalCloud, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateDNSCRIntentWithBody Create a DNS CR intent
+//
+// Creates a DNS CR intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents (the `CreateDNSCRIntent` operationId).
+func (c *API) CreateDNSCRIntentWithBody(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateDNSCRIntentRequestWithBody(c.Server, project, logicalCloud, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateDNSCRIntent Create a DNS CR intent
+//
+// Creates a DNS CR intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents (the `CreateDNSCRIntent` operationId).
+func (c *API) CreateDNSCRIntent(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, body CreateDNSCRIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateDNSCRIntentRequest(c.Server, project, logicalCloud, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteDNSCRIntent Delete a DNS CR intent
+//
+// 409, naming both ends, when it is referenced, instantiated or has children.
+//
+// Corresponds with DELETE /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `DeleteDNSCRIntent` operationId).
+func (c *API) DeleteDNSCRIntent(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *DeleteDNSCRIntentParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteDNSCRIntentRequest(c.Server, project, logicalCloud, dnscrIntent, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetDNSCRIntent Read a DNS CR intent
+//
+// The DNS CR intent as stored.
+//
+// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `GetDNSCRIntent` operationId).
+func (c *API) GetDNSCRIntent(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDNSCRIntentRequest(c.Server, project, logicalCloud, dnscrIntent)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutDNSCRIntentWithBody Create or replace a DNS CR intent
+//
+// The name in the body must be that of the path. 409 when it refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `PutDNSCRIntent` operationId).
+func (c *API) PutDNSCRIntentWithBody(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *PutDNSCRIntentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutDNSCRIntentRequestWithBody(c.Server, project, logicalCloud, dnscrIntent, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutDNSCRIntent Create or replace a DNS CR intent
+//
+// The name in the body must be that of the path. 409 when it refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `PutDNSCRIntent` operationId).
+func (c *API) PutDNSCRIntent(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *PutDNSCRIntentParams, body PutDNSCRIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutDNSCRIntentRequest(c.Server, project, logicalCloud, dnscrIntent, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10306,6 +11093,361 @@ func NewPutClusterReferenceRequestWithBody(server string, project ProjectName, l
 	return req, nil
 }
 
+// NewListDNSCRIntentsRequest constructs an http.Request for the ListDNSCRIntents method
+func NewListDNSCRIntentsRequest(server string, project ProjectName, logicalCloud LogicalCloudName, params *ListDNSCRIntentsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "logicalCloud", logicalCloud, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/logical-clouds/%s/dns-cr-intents", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Continue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "continue", *params.Continue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.NamePrefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "namePrefix", *params.NamePrefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateDNSCRIntentRequest calls the generic CreateDNSCRIntent builder with application/json body
+func NewCreateDNSCRIntentRequest(server string, project ProjectName, logicalCloud LogicalCloudName, body CreateDNSCRIntentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateDNSCRIntentRequestWithBody(server, project, logicalCloud, "application/json", bodyReader)
+}
+
+// NewCreateDNSCRIntentRequestWithBody constructs an http.Request for the CreateDNSCRIntent method, with any body, and a specified content type
+func NewCreateDNSCRIntentRequestWithBody(server string, project ProjectName, logicalCloud LogicalCloudName, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "logicalCloud", logicalCloud, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/logical-clouds/%s/dns-cr-intents", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteDNSCRIntentRequest constructs an http.Request for the DeleteDNSCRIntent method
+func NewDeleteDNSCRIntentRequest(server string, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *DeleteDNSCRIntentParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "logicalCloud", logicalCloud, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "dnsCRIntent", dnscrIntent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/logical-clouds/%s/dns-cr-intents/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetDNSCRIntentRequest constructs an http.Request for the GetDNSCRIntent method
+func NewGetDNSCRIntentRequest(server string, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "logicalCloud", logicalCloud, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "dnsCRIntent", dnscrIntent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/logical-clouds/%s/dns-cr-intents/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutDNSCRIntentRequest calls the generic PutDNSCRIntent builder with application/json body
+func NewPutDNSCRIntentRequest(server string, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *PutDNSCRIntentParams, body PutDNSCRIntentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutDNSCRIntentRequestWithBody(server, project, logicalCloud, dnscrIntent, params, "application/json", bodyReader)
+}
+
+// NewPutDNSCRIntentRequestWithBody constructs an http.Request for the PutDNSCRIntent method, with any body, and a specified content type
+func NewPutDNSCRIntentRequestWithBody(server string, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *PutDNSCRIntentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "logicalCloud", logicalCloud, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "dnsCRIntent", dnscrIntent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/logical-clouds/%s/dns-cr-intents/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListLogicalCloudKVPairsRequest constructs an http.Request for the ListLogicalCloudKVPairs method
 func NewListLogicalCloudKVPairsRequest(server string, project ProjectName, logicalCloud LogicalCloudName, params *ListLogicalCloudKVPairsParams) (*http.Request, error) {
 	var err error
@@ -11622,6 +12764,69 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/cluster-references/{clusterReference} (the `PutClusterReference` operationId).
 	PutClusterReferenceWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, clusterReference ClusterReferenceName, params *PutClusterReferenceParams, body PutClusterReferenceJSONRequestBody, reqEditors ...RequestEditorFn) (*PutClusterReferenceResponse, error)
+
+	// ListDNSCRIntentsWithResponse List the DNS CR intents of a logical cloud
+	//
+	// A page of the DNS CR intents of a logical cloud, ordered by name bytewise; an empty list is [].
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents (the `ListDNSCRIntents` operationId).
+	ListDNSCRIntentsWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *ListDNSCRIntentsParams, reqEditors ...RequestEditorFn) (*ListDNSCRIntentsResponse, error)
+
+	// CreateDNSCRIntentWithBodyWithResponse Create a DNS CR intent
+	//
+	// Creates a DNS CR intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents (the `CreateDNSCRIntent` operationId).
+	CreateDNSCRIntentWithBodyWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateDNSCRIntentResponse, error)
+
+	// CreateDNSCRIntentWithResponse Create a DNS CR intent
+	//
+	// Creates a DNS CR intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents (the `CreateDNSCRIntent` operationId).
+	CreateDNSCRIntentWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, body CreateDNSCRIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateDNSCRIntentResponse, error)
+
+	// DeleteDNSCRIntentWithResponse Delete a DNS CR intent
+	//
+	// 409, naming both ends, when it is referenced, instantiated or has children.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `DeleteDNSCRIntent` operationId).
+	DeleteDNSCRIntentWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *DeleteDNSCRIntentParams, reqEditors ...RequestEditorFn) (*DeleteDNSCRIntentResponse, error)
+
+	// GetDNSCRIntentWithResponse Read a DNS CR intent
+	//
+	// The DNS CR intent as stored.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `GetDNSCRIntent` operationId).
+	GetDNSCRIntentWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, reqEditors ...RequestEditorFn) (*GetDNSCRIntentResponse, error)
+
+	// PutDNSCRIntentWithBodyWithResponse Create or replace a DNS CR intent
+	//
+	// The name in the body must be that of the path. 409 when it refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `PutDNSCRIntent` operationId).
+	PutDNSCRIntentWithBodyWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *PutDNSCRIntentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutDNSCRIntentResponse, error)
+
+	// PutDNSCRIntentWithResponse Create or replace a DNS CR intent
+	//
+	// The name in the body must be that of the path. 409 when it refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `PutDNSCRIntent` operationId).
+	PutDNSCRIntentWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *PutDNSCRIntentParams, body PutDNSCRIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*PutDNSCRIntentResponse, error)
 
 	// ListLogicalCloudKVPairsWithResponse List the KV documents of a logical cloud
 	//
@@ -13726,6 +14931,151 @@ func (r PutClusterReferenceResponse) StatusCode() int {
 	return 0
 }
 
+type ListDNSCRIntentsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DNSCRIntentList
+}
+
+// Status returns HTTPResponse.Status
+func (r ListDNSCRIntentsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListDNSCRIntentsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// CreateDNSCRIntentResponse201Headers the declared response headers of an HTTP 201 response for CreateDNSCRIntent
+type CreateDNSCRIntentResponse201Headers struct {
+	ETag     string
+	Location string
+}
+
+type CreateDNSCRIntentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *DNSCRIntent
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateDNSCRIntentResponse201Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateDNSCRIntentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateDNSCRIntentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type DeleteDNSCRIntentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteDNSCRIntentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteDNSCRIntentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetDNSCRIntentResponse200Headers the declared response headers of an HTTP 200 response for GetDNSCRIntent
+type GetDNSCRIntentResponse200Headers struct {
+	ETag string
+}
+
+type GetDNSCRIntentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DNSCRIntent
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetDNSCRIntentResponse200Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetDNSCRIntentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetDNSCRIntentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// PutDNSCRIntentResponse200Headers the declared response headers of an HTTP 200 response for PutDNSCRIntent
+type PutDNSCRIntentResponse200Headers struct {
+	ETag string
+}
+
+// PutDNSCRIntentResponse201Headers the declared response headers of an HTTP 201 response for PutDNSCRIntent
+type PutDNSCRIntentResponse201Headers struct {
+	ETag     string
+	Location string
+}
+
+type PutDNSCRIntentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DNSCRIntent
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *DNSCRIntent
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutDNSCRIntentResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *PutDNSCRIntentResponse201Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r PutDNSCRIntentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutDNSCRIntentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type ListLogicalCloudKVPairsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -15332,6 +16682,111 @@ func (c *ClientWithResponses) PutClusterReferenceWithResponse(ctx context.Contex
 		return nil, err
 	}
 	return ParsePutClusterReferenceResponse(rsp)
+}
+
+// ListDNSCRIntentsWithResponse List the DNS CR intents of a logical cloud
+//
+// A page of the DNS CR intents of a logical cloud, ordered by name bytewise; an empty list is [].
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents (the `ListDNSCRIntents` operationId).
+func (c *ClientWithResponses) ListDNSCRIntentsWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *ListDNSCRIntentsParams, reqEditors ...RequestEditorFn) (*ListDNSCRIntentsResponse, error) {
+	rsp, err := c.ListDNSCRIntents(ctx, project, logicalCloud, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListDNSCRIntentsResponse(rsp)
+}
+
+// CreateDNSCRIntentWithBodyWithResponse Create a DNS CR intent
+//
+// Creates a DNS CR intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents (the `CreateDNSCRIntent` operationId).
+func (c *ClientWithResponses) CreateDNSCRIntentWithBodyWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateDNSCRIntentResponse, error) {
+	rsp, err := c.CreateDNSCRIntentWithBody(ctx, project, logicalCloud, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateDNSCRIntentResponse(rsp)
+}
+
+// CreateDNSCRIntentWithResponse Create a DNS CR intent
+//
+// Creates a DNS CR intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents (the `CreateDNSCRIntent` operationId).
+func (c *ClientWithResponses) CreateDNSCRIntentWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, body CreateDNSCRIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateDNSCRIntentResponse, error) {
+	rsp, err := c.CreateDNSCRIntent(ctx, project, logicalCloud, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateDNSCRIntentResponse(rsp)
+}
+
+// DeleteDNSCRIntentWithResponse Delete a DNS CR intent
+//
+// 409, naming both ends, when it is referenced, instantiated or has children.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `DeleteDNSCRIntent` operationId).
+func (c *ClientWithResponses) DeleteDNSCRIntentWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *DeleteDNSCRIntentParams, reqEditors ...RequestEditorFn) (*DeleteDNSCRIntentResponse, error) {
+	rsp, err := c.DeleteDNSCRIntent(ctx, project, logicalCloud, dnscrIntent, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteDNSCRIntentResponse(rsp)
+}
+
+// GetDNSCRIntentWithResponse Read a DNS CR intent
+//
+// The DNS CR intent as stored.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `GetDNSCRIntent` operationId).
+func (c *ClientWithResponses) GetDNSCRIntentWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, reqEditors ...RequestEditorFn) (*GetDNSCRIntentResponse, error) {
+	rsp, err := c.GetDNSCRIntent(ctx, project, logicalCloud, dnscrIntent, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetDNSCRIntentResponse(rsp)
+}
+
+// PutDNSCRIntentWithBodyWithResponse Create or replace a DNS CR intent
+//
+// The name in the body must be that of the path. 409 when it refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `PutDNSCRIntent` operationId).
+func (c *ClientWithResponses) PutDNSCRIntentWithBodyWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *PutDNSCRIntentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutDNSCRIntentResponse, error) {
+	rsp, err := c.PutDNSCRIntentWithBody(ctx, project, logicalCloud, dnscrIntent, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutDNSCRIntentResponse(rsp)
+}
+
+// PutDNSCRIntentWithResponse Create or replace a DNS CR intent
+//
+// The name in the body must be that of the path. 409 when it refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `PutDNSCRIntent` operationId).
+func (c *ClientWithResponses) PutDNSCRIntentWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *PutDNSCRIntentParams, body PutDNSCRIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*PutDNSCRIntentResponse, error) {
+	rsp, err := c.PutDNSCRIntent(ctx, project, logicalCloud, dnscrIntent, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutDNSCRIntentResponse(rsp)
 }
 
 // ListLogicalCloudKVPairsWithResponse List the KV documents of a logical cloud
@@ -18008,6 +19463,196 @@ func ParsePutClusterReferenceResponse(rsp *http.Response) (*PutClusterReferenceR
 		response.Headers200 = &headers
 	case rsp.StatusCode == 201:
 		var headers PutClusterReferenceResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListDNSCRIntentsResponse parses an HTTP response from a ListDNSCRIntentsWithResponse call
+func ParseListDNSCRIntentsResponse(rsp *http.Response) (*ListDNSCRIntentsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListDNSCRIntentsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DNSCRIntentList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateDNSCRIntentResponse parses an HTTP response from a CreateDNSCRIntentWithResponse call
+func ParseCreateDNSCRIntentResponse(rsp *http.Response) (*CreateDNSCRIntentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateDNSCRIntentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest DNSCRIntent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateDNSCRIntentResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteDNSCRIntentResponse parses an HTTP response from a DeleteDNSCRIntentWithResponse call
+func ParseDeleteDNSCRIntentResponse(rsp *http.Response) (*DeleteDNSCRIntentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteDNSCRIntentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	return response, nil
+}
+
+// ParseGetDNSCRIntentResponse parses an HTTP response from a GetDNSCRIntentWithResponse call
+func ParseGetDNSCRIntentResponse(rsp *http.Response) (*GetDNSCRIntentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetDNSCRIntentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DNSCRIntent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetDNSCRIntentResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutDNSCRIntentResponse parses an HTTP response from a PutDNSCRIntentWithResponse call
+func ParsePutDNSCRIntentResponse(rsp *http.Response) (*PutDNSCRIntentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutDNSCRIntentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DNSCRIntent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest DNSCRIntent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutDNSCRIntentResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers PutDNSCRIntentResponse201Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

@@ -1,5 +1,7 @@
 package intent
 
+import "encoding/json"
+
 // DNSCRIntent says how CoreDNS is configured and placed in the clusters of a
 // logical cloud. Its configuration has the shape of OpenShift's DNS object
 // (operator.openshift.io/v1), in the form of the seed "configurable DNS
@@ -17,6 +19,14 @@ type DNSCRIntent struct {
 	Mode              DNSMode            `json:"mode,omitempty"`
 	Namespace         string             `json:"namespace,omitempty"` // default signpost-dns
 	Image             string             `json:"image,omitempty"`     // of CoreDNS; default: the one that this version knows
+
+	// What OpenShift's object may have beside these.
+	ManagementState  string `json:"managementState,omitempty"`  // Managed
+	OperatorLogLevel string `json:"operatorLogLevel,omitempty"` // has no effect: there is no operator
+
+	// Not supported yet.
+	NodeLocalDNS *NodeLocalDNS `json:"nodeLocalDNS,omitempty"`
+	Autopath     *Autopath     `json:"autopath,omitempty"`
 }
 
 // DNSMode says whose CoreDNS is configured.
@@ -34,6 +44,22 @@ const DefaultDNSNamespace = "signpost-dns"
 // DNSPluginConfig is the configuration of CoreDNS' plugins as the seed has it.
 type DNSPluginConfig struct {
 	ForwardPlugins []ForwardPlugin `json:"forwardPlugins,omitempty"` // also spelled forwardPlugin
+}
+
+// UnmarshalJSON also takes the other spelling, forwardPlugin.
+func (c *DNSPluginConfig) UnmarshalJSON(raw []byte) error {
+	type plain DNSPluginConfig
+	both := struct {
+		*plain
+		Singular []ForwardPlugin `json:"forwardPlugin"`
+	}{plain: (*plain)(c)}
+	if err := json.Unmarshal(raw, &both); err != nil {
+		return err
+	}
+	if c.ForwardPlugins == nil {
+		c.ForwardPlugins = both.Singular
+	}
+	return nil
 }
 
 // ForwardPlugin sends the queries of one domain to other nameservers.
@@ -88,7 +114,7 @@ type UpstreamResolvers struct {
 type Upstream struct {
 	Type    string `json:"type"`              // SystemResolvConf: the node's /etc/resolv.conf; Network: Address
 	Address string `json:"address,omitempty"` // an IP address
-	Port    int    `json:"port,omitempty"`    // default 53, with TLS 853
+	Port    int    `json:"port,omitempty"`    // of Address; default 53, with TLS 853
 }
 
 // DNSCache says how long answers are kept, as durations ("1h30m") of whole
@@ -117,4 +143,15 @@ type Toleration struct {
 // NodeResolver keeps the addresses of Services in the nodes' /etc/hosts.
 type NodeResolver struct {
 	Services []string `json:"services"` // namespace/name
+}
+
+// NodeLocalDNS asks for a DNS cache on each node.
+type NodeLocalDNS struct {
+	Enabled bool   `json:"enabled,omitempty"`
+	LocalIP string `json:"localIP,omitempty"` // that it listens on
+}
+
+// Autopath asks for search paths to be walked by the DNS server.
+type Autopath struct {
+	Mode string `json:"mode,omitempty"` // edns0, static
 }

@@ -2,8 +2,8 @@ package intent
 
 import "time"
 
-// Status is what is known of a deployment intent group. It never claims what
-// was not observed (I6).
+// Status is what is known of a deployment intent group, or of the cluster DNS
+// of a logical cloud. It never claims what was not observed (I6).
 type Status struct {
 	State      State             `json:"state"`
 	ContextID  string            `json:"contextID"`
@@ -121,16 +121,16 @@ type DNSStatus struct {
 	Domain    string           `json:"domain"`              // of the cluster
 	Address   string           `json:"address,omitempty"`   // of the DNS service, for pods to use; absent while it is not known
 	Placement *PlacementStatus `json:"placement,omitempty"` // absent where it cannot be checked, and in mode import
-	Upstreams []UpstreamStatus `json:"upstreams,omitempty"` // that health checks have told of
+	Upstreams []UpstreamStatus `json:"upstreams"`           // that health checks have told of
 	Message   string           `json:"message"`
 }
 
 // PlacementStatus is what the cluster's nodes make of a placement.
 type PlacementStatus struct {
-	Current  bool            `json:"current"`            // the placement that was asked for is the one in use
-	Nodes    int             `json:"nodes"`              // of the cluster
-	Suitable int             `json:"suitable"`           // for the placement that was asked for
-	Excluded []NodeExclusion `json:"excluded,omitempty"` // why the others are not
+	Current  bool            `json:"current"`  // the placement that was asked for is the one in use
+	Nodes    int             `json:"nodes"`    // of the cluster
+	Suitable int             `json:"suitable"` // for the placement that was asked for
+	Excluded []NodeExclusion `json:"excluded"` // why the others are not
 	Message  string          `json:"message"`
 }
 
@@ -143,7 +143,8 @@ type NodeExclusion struct {
 // UpstreamStatus is how a nameserver that queries are forwarded to is doing, as
 // CoreDNS' own health checks say.
 type UpstreamStatus struct {
-	Address string `json:"address"` // IP:port
-	Healthy bool   `json:"healthy"`
-	Message string `json:"message"`
+	Address  string `json:"address"` // IP:port
+	Healthy  bool   `json:"healthy"`
+	Failures int64  `json:"failures"` // health checks that failed, since the DNS pods began
+	Message  string `json:"message"`
 }

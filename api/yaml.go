@@ -1,0 +1,55 @@
+package api
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// marker divides the documents of a YAML stream.
+var marker = regexp.MustCompile(`(?m)^(---|\.\.\.)([ \t\r]|$)`)
+
+// jsonOf is a body of one YAML document as JSON, read as Kubernetes reads
+// YAML: no key twice, no anchors that blow up.
+func jsonOf(raw []byte) ([]byte, error) {
+	refuse := func(detail string) ([]byte, error) {
+		return nil, invalidBody([]intent.Field{{Detail: detail}})
+	}
+	if !utf8.Valid(raw) {
+		return refuse("is not UTF-8")
+	}
+	if documents(raw) > 1 {
+		return refuse("holds several YAML documents; send one")
+	}
+	converted, err := yaml.YAMLToJSONStrict(raw)
+	if err != nil {
+		return refuse("is no valid YAML: " + clip(strings.Join(strings.Fields(err.Error()), " ")))
+	}
+	if bytes.Equal(converted, []byte("null")) {
+		return refuse("is empty; send a YAML object")
+	}
+	return converted, nil
+}
+
+// documents counts the documents of a YAML stream that hold more than comments
+// and directives.
+func documents(raw []byte) int {
+	count := 0
+	for _, text := range marker.Split(string(raw), -1) {
+		if slices.ContainsFunc(strings.Split(text, "\n"), isContent) {
+			count++
+		}
+	}
+	return count
+}
+
+func isContent(line string) bool {
+	line = strings.TrimSpace(line)
+	return line != "" && line[0] != '#' && line[0] != '%'
+}

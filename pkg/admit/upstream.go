@@ -1,0 +1,211 @@
+package admit
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+const (
+	// mostUpstreams is how many CoreDNS forwards to from one place.
+	mostUpstreams = 15
+
+	// mostSystem is how many nameservers a node's resolv.conf may have.
+	mostSystem = 3
+
+	systemResolvConf = "SystemResolvConf"
+	networkUpstream  = "Network"
+	usualPort        = 53
+)
+
+// nameservers checks where a forward goes.
+func (r *review) nameservers(at pointer, list []string) {
+	switch {
+	case len(list) == 0:
+		r.refusef(at, "is missing or empty; give 1 to %d of IP, IP:port or [IPv6]:port", mostUpstreams)
+	case len(list) > mostUpstreams:
+		r.refusef(at, "has %d; CoreDNS takes at most %d: leave some out", len(list), mostUpstreams)
+	}
+	for i, text := range list {
+		if _, err := parseNameserver(text); err != nil {
+			r.refusef(at.index(i), "%s %s", quote(text), err)
+		}
+	}
+}
+
+// parseNameserver reads IP, IP:port or [IPv6]:port; without a port it is 53.
+// The error says what is wrong, and what would be right.
+func parseNameserver(text string) (netip.AddrPort, error) {
+	address, err := netip.ParseAddr(text)
+	nameserver := netip.AddrPortFrom(address, usualPort)
+	if err != nil {
+		if nameserver, err = netip.ParseAddrPort(text); err != nil {
+			return netip.AddrPort{}, nameserverFault(text)
+		}
+	}
+	if nameserver.Port() == 0 {
+		return netip.AddrPort{}, fmt.Errorf("has port 0; give 1 to 65535, or none for %d", usualPort)
+	}
+	if split, ok := portInDisguise(text); ok {
+		return netip.AddrPort{}, fmt.Errorf("may be an address or %s; write that, or all eight groups of the address", split)
+	}
+	return nameserver, addressFault(nameserver.Addr())
+}
+
+// addressFault says why nobody answers at an address, nil when somebody may.
+func addressFault(address netip.Addr) error {
+	broadcast := netip.AddrFrom4([4]byte{255, 255, 255, 255})
+	switch plain := address.Unmap(); {
+	case address.Zone() != "":
+		return fmt.Errorf("has an IPv6 zone id, which means something else on each node; leave %%%s out", address.Zone())
+	case plain.IsUnspecified(), plain.IsMulticast(), plain == broadcast:
+		return errors.New("is the address of no nameserver; give one such as 192.0.2.53")
+	}
+	return nil
+}
+
+// nameserverFault says why a text is neither an address nor one with a port.
+func nameserverFault(text string) error {
+	const right = "give IP, IP:port or [IPv6]:port, as in 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353"
+	if text == "/etc/resolv.conf" {
+		return fmt.Errorf("is no nameserver but the node's list of them, which upstreamResolvers use for all names without a server; %s", right)
+	}
+	if _, _, found := strings.Cut(text, "://"); found {
+		return fmt.Errorf("has a scheme; %s, and for TLS servers with a transportConfig", right)
+	}
+	host, port := cutLast(text, ":")
+	bare := strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
+	if address, err := netip.ParseAddr(bare); err == nil && bare != text {
+		return fmt.Errorf("has brackets but no port; give %s or [%s]:%d", address, address, usualPort)
+	}
+	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	switch {
+	case err != nil:
+		return fmt.Errorf("is no IP address: the DNS server cannot look up its own nameservers; %s", right)
+	case address.Is4() && strings.HasPrefix(host, "["):
+		return fmt.Errorf("has brackets, which are for IPv6; give %s:%s", address, port)
+	case address.Is6() && !strings.HasPrefix(host, "["):
+		return fmt.Errorf("is an IPv6 address and a port without brackets; give [%s]:%s", address, port)
+	}
+	return fmt.Errorf("has a wrong port; give 1 to 65535, or none for %d", usualPort)
+}
+
+// cutLast is the text before and after the last separator.
+func cutLast(text, separator string) (before, after string) {
+	at := max(0, strings.LastIndex(text, separator))
+	return text[:at], strings.TrimPrefix(text[at:], separator)
+}
+
+// portInDisguise tells whether an IPv6 address that leaves groups out ends in
+// what looks like a port of DNS, and how it would be written with one:
+// 2001:db8::1:5353 is an address, but hardly meant as such.
+func portInDisguise(text string) (split string, ok bool) {
+	host, port := cutLast(text, ":")
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || !strings.Contains(host, "::") || number != 53 && number != 853 && number < 1024 {
+		return "", false
+	}
+	address, err := netip.ParseAddr(host)
+	return fmt.Sprintf("[%s]:%s", host, port), err == nil && address.Is6()
+}
+
+// policy checks the order in which upstreams are tried.
+func (r *review) policy(at pointer, text string) {
+	r.word(at, text, "policy", "Random", "RoundRobin", "Sequential")
+}
+
+// protocol checks whether TCP is used always.
+func (r *review) protocol(at pointer, text string) {
+	r.word(at, text, "protocol strategy", "TCP")
+}
+
+// transport checks how upstreams are spoken to and tells whether it is over
+// TLS.
+func (r *review) transport(at pointer, in *intent.TransportConfig) bool {
+	if in == nil {
+		return false
+	}
+	r.word(at.key("transport"), in.Transport, "transport", "Cleartext", "TLS")
+	secure, here := strings.EqualFold(in.Transport, "TLS"), at.key("tls")
+	switch {
+	case in.TLS != nil && !secure:
+		r.refusef(here, "has no effect without transport TLS; give that, or leave tls out")
+	case in.TLS == nil && secure:
+		r.refusef(here, "is missing; give the serverName that the upstreams' certificates are for")
+	case secure:
+		r.tls(here, in.TLS)
+	}
+	return secure
+}
+
+// tls checks whom to expect, and brings the name into canonical form.
+func (r *review) tls(at pointer, in *intent.TransportTLS) {
+	in.ServerName = strings.ToLower(strings.TrimSuffix(in.ServerName, "."))
+	switch {
+	case in.ServerName == "":
+		r.refusef(at.key("serverName"), "is missing; give the name that the upstreams' certificates are for, such as dns.example.com")
+	case !isSubdomain(in.ServerName):
+		r.refusef(at.key("serverName"), "%s is no server's name; give the one that the upstreams' certificates are for, such as dns.example.com", quote(in.ServerName))
+	}
+	if in.CABundle != nil && !isSubdomain(in.CABundle.Name) {
+		r.refusef(at.key("caBundle").key("name"), "%s is no name of a ConfigMap; use lower-case letters, digits, '-' and '.'", quote(in.CABundle.Name))
+	}
+}
+
+// upstreamResolvers checks who gets the names that no server has a zone for.
+func (r *review) upstreamResolvers(in *intent.UpstreamResolvers) {
+	const at = spec + "/upstreamResolvers"
+	if in == nil {
+		return
+	}
+	r.policy(at.key("policy"), in.Policy)
+	r.protocol(at.key("protocolStrategy"), in.ProtocolStrategy)
+	secure := r.transport(at.key("transportConfig"), in.TransportConfig)
+	system, network := 0, 0
+	for i, upstream := range in.Upstreams {
+		here := at.key("upstreams").index(i)
+		switch {
+		case strings.EqualFold(upstream.Type, systemResolvConf):
+			if system++; system > 1 {
+				r.refusef(here, "is %s once more; leave it out", systemResolvConf)
+			}
+		case strings.EqualFold(upstream.Type, networkUpstream):
+			network++
+			r.networkUpstream(here, upstream)
+		case upstream.Type == "":
+			r.refusef(here.key("type"), "is missing; give %s or %s", systemResolvConf, networkUpstream)
+		default:
+			r.word(here.key("type"), upstream.Type, "type of an upstream", systemResolvConf, networkUpstream)
+		}
+	}
+	if secure && (system > 0 || network == 0) {
+		r.refusef(at.key("transportConfig"), "is TLS, which the node's own resolvers (%s) hardly speak; give upstreams of type %s alone", systemResolvConf, networkUpstream)
+	}
+	if most := mostUpstreams - system*mostSystem; network > most {
+		r.refusef(at.key("upstreams"), "has %d of type %s; CoreDNS takes at most %d nameservers, those of /etc/resolv.conf included: give at most %d",
+			network, networkUpstream, mostUpstreams, most)
+	}
+}
+
+// networkUpstream checks one resolver that is given by its address.
+func (r *review) networkUpstream(at pointer, in intent.Upstream) {
+	const highest = 1<<16 - 1
+	address, err := netip.ParseAddr(in.Address)
+	switch {
+	case in.Address == "":
+		r.refusef(at.key("address"), "is missing; give an IP address such as 192.0.2.53")
+	case err != nil:
+		r.refusef(at.key("address"), "%s is no IP address; give one such as 192.0.2.53, and the port as port", quote(in.Address))
+	default:
+		if err := addressFault(address); err != nil {
+			r.refusef(at.key("address"), "%s %s", quote(in.Address), err)
+		}
+	}
+	if in.Port < 0 || in.Port > highest {
+		r.refusef(at.key("port"), "%d is no port; give 1 to %d, or leave it out for %d", in.Port, highest, usualPort)
+	}
+}
