@@ -11,6 +11,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/placement"
 )
 
 // ScanInterval is how often a directory is looked through for what others
@@ -198,6 +199,9 @@ func (w *directoryWatches) Deployment(string, string) (*Availability, bool) { re
 func (w *directoryWatches) Pods(string, map[string]string) ([]Pod, error) {
 	return nil, errNoPods()
 }
+
+// Nodes implements Watches: a directory does not say where its manifests run.
+func (w *directoryWatches) Nodes() ([]placement.Node, bool) { return nil, false }
 
 // Trouble implements Watches.
 func (w *directoryWatches) Trouble() error {

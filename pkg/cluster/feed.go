@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strconv"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/placement"
 )
 
 // A feed's rhythm.
@@ -33,6 +35,7 @@ type entry struct {
 	offer        *address.Observation
 	availability *Availability
 	pod          *Pod
+	node         *placement.Node
 }
 
 // feed keeps a picture of one list of an API server: it lists, then watches,
@@ -170,7 +173,8 @@ func (f *feed) reached() string {
 	return f.version
 }
 
-// take brings the picture up to the event.
+// take brings the picture up to the event. Nobody is notified of what changes
+// nothing that is kept.
 func (f *feed) take(event watch.Event) error {
 	if event.Type == watch.Error {
 		return classify(apierrors.FromObject(event.Object), reading)
@@ -179,16 +183,19 @@ func (f *feed) take(event watch.Event) error {
 	if err != nil {
 		return err
 	}
+	key := feedKey(head.GetNamespace(), head.GetName())
 	f.mu.Lock()
 	f.version = head.GetResourceVersion()
+	before, had := f.entries[key]
 	switch event.Type {
 	case watch.Deleted:
-		delete(f.entries, feedKey(head.GetNamespace(), head.GetName()))
+		delete(f.entries, key)
 	case watch.Added, watch.Modified:
 		err = f.put(f.entries, event.Object)
 	}
+	after, has := f.entries[key]
 	f.mu.Unlock()
-	if event.Type != watch.Bookmark {
+	if had != has || !reflect.DeepEqual(before, after) {
 		f.notify()
 	}
 	return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/placement"
 )
 
 // RequestDeadline is how long one request may take. It lies inside the lease
@@ -81,7 +82,7 @@ type Target interface {
 // Notify is called, without blocking, as things change in a cluster.
 type Notify struct {
 	Objects   func() // objects of ours, or whether they can be seen
-	Addresses func() // Services and Deployments of interest
+	Addresses func() // Services and Deployments of interest, and nodes
 	Pods      func() // pods of interest, and what external-dns notes of DNSEndpoints
 }
 
@@ -90,6 +91,7 @@ type Interest struct {
 	Kinds      []Kind   // objects of these kinds that carry the installation's label
 	Namespaces []string // all Services of these namespaces
 	Pods       []string // all pods of external-dns in these namespaces
+	Nodes      bool     // all nodes
 }
 
 // Watches is what is known of a cluster from watching it. Unknown is never
@@ -115,6 +117,9 @@ type Watches interface {
 	// that are on their way out, the newest first; an error that says why they
 	// are not known.
 	Pods(namespace string, labels map[string]string) ([]Pod, error)
+
+	// Nodes answers the cluster's nodes, ordered by name.
+	Nodes() (nodes []placement.Node, known bool)
 
 	// Trouble is the first error that keeps a watch from working, nil when
 	// all work or have yet to begin. That pods cannot be watched is none: it

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -29,7 +30,7 @@ func (k *Kubernetes) Watch(ctx context.Context, notify Notify) Watches {
 	}
 	return &watches{
 		target: k, begin: begin, stop: stop, notify: notify,
-		kinds: map[Kind]*running{}, namespaces: map[string]*running{}, pods: map[string]*running{},
+		kinds: map[Kind]*running{}, namespaces: map[string]*running{}, pods: map[string]*running{}, nodes: map[Kind]*running{},
 	}
 }
 
@@ -43,6 +44,7 @@ type watches struct {
 	kinds      map[Kind]*running
 	namespaces map[string]*running
 	pods       map[string]*running
+	nodes      map[Kind]*running // of the one kind, if at all
 }
 
 type running struct {
@@ -61,6 +63,11 @@ func (w *watches) Follow(interest Interest) {
 	follow(w, w.kinds, interest.Kinds, w.target.kindFeed)
 	follow(w, w.namespaces, interest.Namespaces, w.target.serviceFeed)
 	follow(w, w.pods, interest.Pods, w.target.podFeed)
+	var nodes []Kind
+	if interest.Nodes {
+		nodes = append(nodes, nodeKind())
+	}
+	follow(w, w.nodes, nodes, w.target.nodeFeed)
 }
 
 func follow[K comparable](w *watches, have map[K]*running, want []K, open func(K, Notify) *feed) {
@@ -137,7 +144,7 @@ func (w *watches) Trouble() error {
 			return err
 		}
 	}
-	for _, r := range w.namespaces {
+	for _, r := range slices.Concat(slices.Collect(maps.Values(w.namespaces)), slices.Collect(maps.Values(w.nodes))) {
 		if err := r.feed.problem(); err != nil {
 			return err
 		}

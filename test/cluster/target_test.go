@@ -18,6 +18,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/cluster/clustertest"
+	"github.com/signpost-dns/signpost/pkg/placement"
 	"github.com/signpost-dns/signpost/test/e2e/etcd"
 	"github.com/signpost-dns/signpost/test/e2e/fixture"
 	"github.com/signpost-dns/signpost/test/e2e/kube"
@@ -64,6 +65,11 @@ func TestKubernetesKeepsTheContract(t *testing.T) {
 			},
 			Run:  pods(server, namespace, count.Load()),
 			Note: func(t *testing.T, id bundle.ID) { note(t, server, id) },
+			Join: func(t *testing.T, node placement.Node) { join(t, server, node) },
+			Beat: func(t *testing.T, node string) { beat(t, server, node) },
+			Leave: func(t *testing.T, node string) {
+				require.NoError(t, server.Client.CoreV1().Nodes().Delete(t.Context(), node, metav1.DeleteOptions{}))
+			},
 			Offer: func(t *testing.T, name, ip string) {
 				offer := server.SetLoadBalancer
 				if !made[name] {

@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/cluster/clustertest"
+	"github.com/signpost-dns/signpost/pkg/placement"
 )
 
 // site is a cluster and what is true of it.
@@ -332,6 +333,9 @@ func (v *view) Deployment(namespace, name string) (*cluster.Availability, bool) 
 // Pods implements cluster.Watches. There are none: what external-dns says of
 // itself decides nothing.
 func (v *view) Pods(string, map[string]string) ([]cluster.Pod, error) { return nil, nil }
+
+// Nodes implements cluster.Watches. No story here has any.
+func (v *view) Nodes() ([]placement.Node, bool) { return nil, false }
 
 // Trouble implements cluster.Watches.
 func (v *view) Trouble() error {

@@ -16,6 +16,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/placement"
 )
 
 // Fake is a cluster in memory. It is safe for concurrent use.
@@ -33,8 +34,9 @@ type Fake struct {
 	objects     map[bundle.ID]*object
 	services    map[string]address.Observation
 	available   map[string]cluster.Availability
-	pods        map[string]cluster.Pod        // by "namespace/name"
-	podless     error                         // why pods cannot be watched
+	pods        map[string]cluster.Pod // by "namespace/name"
+	podless     error                  // why pods cannot be watched
+	nodes       map[string]placement.Node
 	metrics     map[string]map[string]float64 // by "namespace/name" of the pod
 	late        bool                          // definitions are not established until told
 	established map[string]bool
@@ -63,7 +65,7 @@ func NewFake(identity string) *Fake {
 		identity: identity, version: 1, objects: map[bundle.ID]*object{}, services: map[string]address.Observation{},
 		available: map[string]cluster.Availability{}, established: map[string]bool{},
 		pods: map[string]cluster.Pod{}, metrics: map[string]map[string]float64{},
-		finalizing: map[cluster.Kind]bool{}, watches: map[*fakeWatches]bool{},
+		nodes: map[string]placement.Node{}, finalizing: map[cluster.Kind]bool{}, watches: map[*fakeWatches]bool{},
 	}
 	for _, namespace := range []string{"default", "kube-system"} {
 		f.plant(bundle.ID{Kind: "Namespace", Name: namespace}, map[string]any{"apiVersion": "v1", "kind": "Namespace"})
@@ -198,6 +200,12 @@ func (f *Fake) RemovePod(namespace, name string) {
 
 // Podless has the watches of pods fail with err; nil ends that.
 func (f *Fake) Podless(err error) { f.change(func() { f.podless = err }) }
+
+// SetNode has a node be there as it says.
+func (f *Fake) SetNode(node placement.Node) { f.change(func() { f.nodes[node.Name] = node }) }
+
+// RemoveNode takes a node away.
+func (f *Fake) RemoveNode(name string) { f.change(func() { delete(f.nodes, name) }) }
 
 // SetMetrics has a pod serve these metrics; nil: it does not answer.
 func (f *Fake) SetMetrics(namespace, pod string, values map[string]float64) {

@@ -10,6 +10,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/placement"
 )
 
 type fakeTarget struct {
@@ -230,6 +231,7 @@ type fakeWatches struct {
 	kinds      map[cluster.Kind]bool
 	namespaces map[string]bool
 	pods       map[string]bool // namespaces
+	nodes      bool
 }
 
 // Follow tells the notified as soon as what is new can be seen, as a first list
@@ -253,6 +255,8 @@ func (w *fakeWatches) Follow(interest cluster.Interest) {
 		morePods = morePods || !w.pods[namespace]
 		w.pods[namespace] = true
 	}
+	moreNodes := interest.Nodes && !w.nodes
+	w.nodes = interest.Nodes
 	f.mu.Unlock()
 	if morePods {
 		w.notify.Pods()
@@ -260,7 +264,7 @@ func (w *fakeWatches) Follow(interest cluster.Interest) {
 	if moreKinds {
 		w.notify.Objects()
 	}
-	if moreNamespaces {
+	if moreNamespaces || moreNodes {
 		w.notify.Addresses()
 	}
 }
@@ -336,6 +340,16 @@ func carries(all, some map[string]string) bool {
 		}
 	}
 	return true
+}
+
+func (w *fakeWatches) Nodes() ([]placement.Node, bool) {
+	f := w.target.fake
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !w.sees() || !w.nodes {
+		return nil, false
+	}
+	return slices.SortedFunc(maps.Values(f.nodes), func(a, b placement.Node) int { return strings.Compare(a.Name, b.Name) }), true
 }
 
 func (w *fakeWatches) Trouble() error {

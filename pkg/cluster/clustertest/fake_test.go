@@ -10,6 +10,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/placement"
 )
 
 // oneValue opens one sealed value.
@@ -36,6 +37,9 @@ func TestFakeKeepsTheContract(t *testing.T) {
 			Remove: func(_ *testing.T, id bundle.ID) { f.Remove(id) },
 			Run:    func(t *testing.T, pod RunPod) { runPod(t, f, pod) },
 			Note:   func(_ *testing.T, id bundle.ID) { f.Note(id) },
+			Join:   func(_ *testing.T, node placement.Node) { f.SetNode(node) },
+			Beat:   func(*testing.T, string) {}, // nothing of it is kept
+			Leave:  func(_ *testing.T, node string) { f.RemoveNode(node) },
 			Offer: func(_ *testing.T, name, ip string) {
 				f.SetService("suite", name, address.Observation{Found: true, Candidates: []address.Candidate{
 					{Target: ip, Field: "status.loadBalancer.ingress[0].ip"}}})

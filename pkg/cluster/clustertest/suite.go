@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/placement"
 )
 
 // Fixture is one cluster to test, empty but for the namespace.
@@ -36,6 +37,13 @@ type Fixture struct {
 	// Note does as external-dns does when it has read a DNSEndpoint; nil where
 	// there is none. The definition is there then.
 	Note func(t *testing.T, id bundle.ID)
+
+	// Join has a node be there with the labels and taints, or change to them;
+	// Beat is its heartbeat, and Leave takes it away. Nil where there are no
+	// nodes.
+	Join  func(t *testing.T, node placement.Node)
+	Beat  func(t *testing.T, node string)
+	Leave func(t *testing.T, node string)
 
 	// Sealed is the id of a value that the target can open; empty where
 	// Secrets with such values are refused.
@@ -79,6 +87,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"pods are seen with what ails them":             testPods,
 		"metrics are read from a pod":                   testMetrics,
 		"what external-dns has read is seen":            testObserved,
+		"nodes are seen, their heartbeats are not":      testNodes,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
