@@ -33,7 +33,7 @@ func leaves() []leaf {
 		{"pkg/plan", []string{"pkg/intent", "pkg/bundle", "pkg/externaldns"}, "frozen shapes; the renderers below it bring Kubernetes in"},
 		{"pkg/appcontext", []string{"pkg/bundle", "pkg/intent", "pkg/kv", "pkg/placement", "golang.org/x/sync/errgroup"}, "EMCO's layout over any KV, written a few chunks at a time"},
 		{"pkg/ledger", []string{"pkg/bundle", "pkg/intent", "pkg/kv"}, "what was applied, over any KV"},
-		{"pkg/observed", []string{"pkg/address", "pkg/intent", "pkg/kv"}, "what was seen, over any KV"},
+		{"pkg/observed", []string{"pkg/address", "pkg/intent", "pkg/kv", "pkg/placement"}, "what was seen, over any KV"},
 		{"pkg/store/internal/draft", []string{"pkg/intent"}, "what both document stores do alike"},
 	}
 }

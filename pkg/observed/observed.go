@@ -1,8 +1,8 @@
 // Package observed keeps what clusters were last seen to offer: the addresses
 // of Services, whether Deployments are available, what external-dns has
-// published, and whether the cluster can be reached at all. A cluster's owner writes, fenced by its key, from
-// complete pictures only; anybody reads. What is not there is unknown, never
-// empty (I11).
+// published, what placements make of the nodes, and whether the cluster can be
+// reached at all. A cluster's owner writes, fenced by its key, from complete
+// pictures only; anybody reads. What is not there is unknown, never empty (I11).
 package observed
 
 import (
@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,6 +77,7 @@ const (
 	serviceFolder    = "service"
 	deploymentFolder = "deployment"
 	publishedFolder  = "published"
+	placementFolder  = "placement"
 	reachability     = "reachability"
 )
 
@@ -212,13 +214,13 @@ func (s *Store) Clusters(ctx context.Context) ([]string, error) {
 // Forget is what drops all that was observed of a cluster.
 func Forget(cluster string) kv.Op { return kv.DeletePrefix(clusterPrefix(cluster)) }
 
-// Change is a batch of observations that changed: Services, and the clusters
-// of which anything changed. Lost says that history is missing: the reader
-// looks at everything again.
+// Change is a batch of observations that changed. Lost says that history is
+// missing: the reader looks at everything again.
 type Change struct {
-	Services []address.Service
-	Clusters []string
-	Lost     bool
+	Services   []address.Service
+	Placements []string // clusters of which a verdict changed, each once
+	Clusters   []string // clusters of which anything changed, each once
+	Lost       bool
 }
 
 // Watch tells what changes from a revision on (inclusive) until ctx ends, when
@@ -240,14 +242,15 @@ func (s *Store) Watch(ctx context.Context, from int64) <-chan Change {
 
 func changeOf(batch kv.Batch) Change {
 	change := Change{Lost: batch.Compacted}
-	seen := map[string]bool{}
 	for _, event := range batch.Events {
 		if service, ok := parseService(event.Key); ok {
 			change.Services = append(change.Services, service)
 		}
+		if cluster, _, ok := parsePlacement(event.Key); ok && !slices.Contains(change.Placements, cluster) {
+			change.Placements = append(change.Placements, cluster)
+		}
 		cluster, _, _ := strings.Cut(strings.TrimPrefix(event.Key, prefix), "/")
-		if !seen[cluster] {
-			seen[cluster] = true
+		if !slices.Contains(change.Clusters, cluster) {
 			change.Clusters = append(change.Clusters, cluster)
 		}
 	}
