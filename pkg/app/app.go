@@ -82,7 +82,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	})
 	releases := release.New(release.Options{
 		Documents: stores.documents, KV: stores.kv, Contexts: contexts,
-		Ledger: entries, Observed: observed.New(stores.kv), Peek: connections.peek, NamespaceHolder: admitter.NamespaceHolder,
+		Ledger: entries, Observed: observed.New(stores.kv), Peek: connections.peek, PeekNodes: connections.peekNodes, NamespaceHolder: admitter.NamespaceHolder,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry,
 		Now: time.Now, Logger: log,
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/placement"
 	"github.com/signpost-dns/signpost/pkg/release"
 )
 
@@ -198,20 +199,40 @@ func (c *connections) claim(ctx context.Context, path intent.Path, kubeconfig []
 
 // peek looks at a live Service for a plan.
 func (c *connections) peek(ctx context.Context, service address.Service) (*address.Observation, error) {
+	var seen *address.Observation
+	err := c.peekAt(ctx, service.Cluster, func(ctx context.Context, target *cluster.Kubernetes) error {
+		offer, err := target.Offer(ctx, service.Namespace, service.Name)
+		seen = &offer
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return seen, nil
+}
+
+// peekNodes looks at a cluster's nodes for a plan, ordered by name; nil where
+// there is no API server to ask.
+func (c *connections) peekNodes(ctx context.Context, name string) (nodes []placement.Node, err error) {
+	err = c.peekAt(ctx, name, func(ctx context.Context, target *cluster.Kubernetes) error {
+		nodes, err = target.Nodes(ctx)
+		return err
+	})
+	return nodes, err
+}
+
+// peekAt connects to a cluster for one look, if it is an API server.
+func (c *connections) peekAt(ctx context.Context, name string, look func(ctx context.Context, target *cluster.Kubernetes) error) error {
 	ctx, cancel := context.WithTimeout(ctx, peekTimeout)
 	defer cancel()
-	spec, _, err := c.read(ctx, service.Cluster)
+	spec, _, err := c.read(ctx, name)
 	if err != nil || spec.KubeconfigRef == "" {
-		return nil, err
+		return err
 	}
-	target, _, err := c.kubernetes(ctx, service.Cluster, spec)
+	target, _, err := c.kubernetes(ctx, name, spec)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer target.Close()
-	seen, err := target.Offer(ctx, service.Namespace, service.Name)
-	if err != nil {
-		return nil, err
-	}
-	return &seen, nil
+	return look(ctx, target)
 }

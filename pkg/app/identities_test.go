@@ -134,15 +134,21 @@ func TestPreflightTellsWhatTheNameStandsFor(t *testing.T) {
 // apiServer answers for its namespace kube-system, or hangs when it has no UID.
 func apiServer(t *testing.T, uid string) (kubeconfig []byte) {
 	release := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	kubeconfig = answering(t, func(w http.ResponseWriter, _ *http.Request) {
 		if uid == "" {
 			<-release
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprintf(w, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"kube-system","uid":%q}}`, uid)
-	}))
-	t.Cleanup(server.Close)
+	})
 	t.Cleanup(func() { close(release) })
+	return kubeconfig
+}
+
+// answering is the kubeconfig of a server that answers so.
+func answering(t *testing.T, answer http.HandlerFunc) (kubeconfig []byte) {
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
 	return fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Config","current-context":"c",
 		"clusters":[{"name":"c","cluster":{"server":%q}}],"contexts":[{"name":"c","context":{"cluster":"c"}}]}`, server.URL)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/placement"
 )
 
 // Options configure a Service.
@@ -32,6 +33,7 @@ type Options struct {
 	Ledger            *ledger.Ledger
 	Observed          *observed.Store
 	Peek              func(ctx context.Context, service address.Service) (*address.Observation, error) // a live look for plans; nil: none
+	PeekNodes         func(ctx context.Context, cluster string) ([]placement.Node, error)              // a live look at a cluster's nodes for plans, nil where they cannot be known; nil: none
 	NamespaceHolder   func(ctx context.Context, namespace string) (project string, err error)          // whose namespace it is, empty for none's; nil: not asked
 	Installation      string                                                                           // generated id
 	ControllerCluster *intent.ClusterRef                                                               // the server's default home of external-dns

@@ -10,6 +10,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/observed"
 )
 
 // keepWatching watches until ctx ends, beginning again when that fails.
@@ -21,10 +22,14 @@ func (c *Controller) keepWatching(ctx context.Context) {
 	}, time.Second)
 }
 
-// watch steps the groups whose Services were observed to change. It knows by
-// the current pointers which groups these are.
+// interest says by the current pointers what matters to which owner: Services
+// and placements, by cluster.
+type interest map[appcontext.Owner]appcontext.Pointer
+
+// watch steps the owners whose Services were observed to change, or what their
+// placements make of a cluster's nodes.
 func (c *Controller) watch(ctx context.Context) error {
-	interest, revision, err := c.readInterest(ctx)
+	owners, revision, err := c.readInterest(ctx)
 	if err != nil {
 		return err
 	}
@@ -36,10 +41,10 @@ func (c *Controller) watch(ctx context.Context) error {
 			return nil
 		case change := <-pointers:
 			for _, p := range change.Pointers {
-				interest[p.Owner] = p.Services
+				owners[p.Owner] = p
 			}
 			if change.Lost {
-				if interest, _, err = c.readInterest(ctx); err != nil {
+				if owners, _, err = c.readInterest(ctx); err != nil {
 					return err
 				}
 			}
@@ -47,28 +52,38 @@ func (c *Controller) watch(ctx context.Context) error {
 			if change.Lost {
 				c.scan(ctx)
 			}
-			for _, service := range change.Services {
-				c.addInterested(interest, service)
+			for _, owner := range owners.in(change) {
+				c.queue.Add(owner)
 			}
 		}
 	}
 }
 
-// readInterest reads which Services matter to which owner, by cluster.
-func (c *Controller) readInterest(ctx context.Context) (map[appcontext.Owner]map[string][]string, int64, error) {
+func (c *Controller) readInterest(ctx context.Context) (interest, int64, error) {
 	pointers, revision, err := c.service.Contexts.Pointers(ctx)
-	interest := map[appcontext.Owner]map[string][]string{}
+	all := interest{}
 	for _, p := range pointers {
-		interest[p.Owner] = p.Services
+		all[p.Owner] = p
 	}
-	return interest, revision, err
+	return all, revision, err
 }
 
-func (c *Controller) addInterested(interest map[appcontext.Owner]map[string][]string, service address.Service) {
-	name := service.Namespace + "/" + service.Name
-	for owner, services := range interest {
-		if _, _, _, isProvider := owner.Provider(); !isProvider && slices.Contains(services[service.Cluster], name) {
-			c.queue.Add(intent.Path(owner))
+// in answers the owners to whom something matters that has changed. An
+// external-dns is none of them.
+func (i interest) in(change observed.Change) []intent.Path {
+	var owners []intent.Path
+	for owner, p := range i {
+		if _, _, _, isProvider := owner.Provider(); concerns(p, change) && !isProvider {
+			owners = append(owners, intent.Path(owner))
 		}
 	}
+	return owners
+}
+
+func concerns(p appcontext.Pointer, change observed.Change) bool {
+	named := func(s address.Service) bool {
+		return slices.Contains(p.Services[s.Cluster], s.Namespace+"/"+s.Name)
+	}
+	placed := func(cluster string) bool { return len(p.Placements[cluster]) > 0 }
+	return slices.ContainsFunc(change.Services, named) || slices.ContainsFunc(change.Placements, placed)
 }

@@ -1,0 +1,72 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/placement"
+)
+
+// opened is what every sealed value holds.
+type opened []byte
+
+func (v opened) Secret(context.Context, string) ([]byte, error) { return v, nil }
+
+// behind are the connections of a world in which a server that answers so is
+// cluster hub.
+func behind(t *testing.T, answer http.HandlerFunc) *connections {
+	c, _ := registered(t, intent.Cluster{KubeconfigRef: "v1"})
+	c.connections.values = opened(answering(t, answer))
+	return c.connections
+}
+
+func TestPlanLooksAtTheNodesThemselves(t *testing.T) {
+	var asked string
+	nodes, err := behind(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.Path
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[
+			{"metadata":{"name":"b","labels":{"disktype":"ssd"}},"spec":{"taints":[{"key":"dns-only","effect":"NoSchedule"}]}},
+			{"metadata":{"name":"a"}}]}`))
+	}).peekNodes(t.Context(), "edge+hub")
+	require.NoError(t, err)
+	require.Equal(t, "/api/v1/nodes", asked)
+	require.Equal(t, []placement.Node{
+		{Name: "a"},
+		{Name: "b", Labels: map[string]string{"disktype": "ssd"}, Taints: []placement.Taint{{Key: "dns-only", Effect: "NoSchedule"}}},
+	}, nodes)
+}
+
+func TestNodesOfAClusterWithNoneAreKnown(t *testing.T) {
+	nodes, err := behind(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":null}`))
+	}).peekNodes(t.Context(), "edge+hub")
+	require.NoError(t, err)
+	require.NotNil(t, nodes, "none is not unknown")
+	require.Empty(t, nodes)
+}
+
+func TestNodesThatCannotBeSeenAreNotNone(t *testing.T) {
+	nodes, err := behind(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"nodes is forbidden","code":403}`))
+	}).peekNodes(t.Context(), "edge+hub")
+	require.Equal(t, cluster.Refused, cluster.FaultOf(err), "%v", err)
+	require.Nil(t, nodes)
+	for _, spec := range []intent.Cluster{{Directory: "gitops"}, {}} {
+		c, _ := registered(t, spec)
+		nodes, err = c.connections.peekNodes(t.Context(), "edge+hub")
+		require.NoError(t, err)
+		require.Nil(t, nodes, "where there is no API server, nothing is known")
+	}
+	c, _ := registered(t, intent.Cluster{})
+	_, err = c.connections.peekNodes(t.Context(), "edge+other")
+	require.Equal(t, intent.NotFound, intent.CodeOf(err))
+}
