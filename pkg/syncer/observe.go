@@ -34,6 +34,9 @@ func (o *observer) step(ctx context.Context) error {
 	if err := o.deployments(ctx); err != nil {
 		return err
 	}
+	if err := o.placements(ctx); err != nil {
+		return err
+	}
 	if err := o.published(ctx); err != nil {
 		return err
 	}
@@ -51,6 +54,9 @@ func (o *observer) finish(ctx context.Context) error {
 		o.writer = writer
 	}
 	if err := o.forgetServices(ctx, nil); err != nil {
+		return err
+	}
+	if err := o.forgetPlacements(ctx); err != nil {
 		return err
 	}
 	for _, deployment := range o.writer.Deployments() {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/kv"
@@ -171,7 +172,7 @@ func TestAddressesAreObservedAndUnknownIsNotEmpty(t *testing.T) {
 	_, stop := s.start("a")
 	web := map[string][]string{berlin: {"shop/web"}}
 	f.Blind(true)
-	s.commitWith("dig", web)
+	s.commitWith("dig", appcontext.Context{Services: web})
 	s.until("the cluster is reached", func() bool { r, _ := s.observed.Reachability(t.Context(), berlin); return r != nil })
 	assert.Nil(t, s.seen(berlin), "what was not seen is not there")
 	f.Blind(false)
@@ -196,7 +197,7 @@ func TestAddressesAreObservedAndUnknownIsNotEmpty(t *testing.T) {
 	s.until("the new worker has tried", func() bool { return len(s.entries(berlin)) == 1 })
 	assert.Equal(t, &last, s.seen(berlin), "through a restart too")
 	s.commit("other")
-	s.commitWith("dig", nil)
+	s.commit("dig")
 	s.until("it goes when nobody names it", func() bool { return s.seen(berlin) == nil })
 	f.Down(false)
 	s.until("and the cluster is let go of", func() bool {

@@ -109,15 +109,15 @@ func (s *scene) start(member string) (*Worker, func()) {
 // commit makes objects current for an owner; none takes everything away.
 func (s *scene) commit(owner string, objects ...bundle.Object) {
 	s.t.Helper()
-	s.commitWith(owner, nil, objects...)
+	s.commitWith(owner, appcontext.Context{}, objects...)
 }
 
-func (s *scene) commitWith(owner string, services map[string][]string, objects ...bundle.Object) {
+// commitWith makes a context current that asks for more than objects.
+func (s *scene) commitWith(owner string, c appcontext.Context, objects ...bundle.Object) {
 	s.t.Helper()
 	was, err := s.contexts.Current(s.t.Context(), appcontext.Owner(owner))
 	require.NoError(s.t, err)
-	c := appcontext.Context{Services: services}
-	if len(objects)+len(services) > 0 {
+	if len(objects)+len(c.Services)+len(c.Placements) > 0 {
 		c.ID = appcontext.NewID()
 		c.Objects, err = bundle.Collect(objects)
 		require.NoError(s.t, err)

@@ -269,8 +269,9 @@ func (t *tenure) empty() bool {
 	return len(t.entries) == 0 && len(t.dirty) == 0 && len(t.index.pointers(t.name)) == 0
 }
 
-// follow has the watches see the kinds of all objects that may be ours, and
-// the namespaces whose Services matter, or where an external-dns runs.
+// follow has the watches see the kinds of all objects that may be ours, the
+// namespaces whose Services matter, or where an external-dns runs, and the nodes
+// if a placement is held against them.
 func (t *tenure) follow() {
 	kinds, homes := map[cluster.Kind]bool{}, map[string]bool{}
 	for id, e := range t.entries {
@@ -285,7 +286,10 @@ func (t *tenure) follow() {
 	for service := range t.index.services(t.name) {
 		namespaces[namespaceOf(service)] = true
 	}
-	interest := cluster.Interest{Namespaces: slices.Sorted(maps.Keys(namespaces)), Pods: slices.Sorted(maps.Keys(homes))}
+	interest := cluster.Interest{
+		Namespaces: slices.Sorted(maps.Keys(namespaces)), Pods: slices.Sorted(maps.Keys(homes)),
+		Nodes: len(t.index.placements(t.name)) > 0,
+	}
 	for kind := range kinds {
 		interest.Kinds = append(interest.Kinds, kind)
 	}
