@@ -22,4 +22,5 @@ type Candidate struct {
 type Observation struct {
 	Found      bool        `json:"found"`
 	Candidates []Candidate `json:"candidates,omitempty"` // in the order of the Service's fields
+	ClusterIPs []string    `json:"clusterIPs,omitempty"` // its addresses inside the cluster
 }

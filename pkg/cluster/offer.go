@@ -12,8 +12,8 @@ import (
 )
 
 // Offer reads out of a Service what addresses and host names it offers to the
-// world: those of its load balancer, then its external IPs. It is pure, and
-// all that is kept of a Service.
+// world: those of its load balancer, then its external IPs, and beside them
+// where it is inside its cluster. It is pure, and all that is kept of a Service.
 func Offer(service *corev1.Service) address.Observation {
 	o := address.Observation{Found: true}
 	for i, ingress := range service.Status.LoadBalancer.Ingress {
@@ -30,6 +30,11 @@ func Offer(service *corev1.Service) address.Observation {
 		if ip != "" {
 			o.Candidates = append(o.Candidates, address.Candidate{
 				Target: ip, Field: fmt.Sprintf("spec.externalIPs[%d]", i)})
+		}
+	}
+	for _, ip := range service.Spec.ClusterIPs {
+		if ip != corev1.ClusterIPNone {
+			o.ClusterIPs = append(o.ClusterIPs, ip)
 		}
 	}
 	return o

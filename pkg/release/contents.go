@@ -8,58 +8,79 @@ import (
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/placement"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/plan/workloads"
 )
 
-// contents are what a group's app context holds, with the reasons.
+// contents are what an owner's app context holds, with the reasons.
 type contents struct {
 	objects  bundle.Bundle
 	choices  []address.Choice    // of the group's bindings, in their order
+	dns      []DNSReport         // of the logical cloud's clusters, in their order
 	services map[string][]string // cluster to the Services to watch
+
+	placements map[string][]placement.Placement // cluster to those that its nodes are to be held against
 }
 
-// look answers what a Service offers, nil when that is not known.
-type look func(ctx context.Context, service address.Service) (*address.Observation, error)
+// look is what is known of clusters: each part answers nil for what is not.
+type look struct {
+	service   func(ctx context.Context, service address.Service) (*address.Observation, error)
+	placement func(ctx context.Context, cluster string, p placement.Placement) (*placement.Verdict, error)
+}
 
-// fill renders a group: its workloads, and a DNSEndpoint for each binding with
-// the addresses that its clusters offer. It is a function of the group, the
-// records, which clusters are drained, and what look answers.
-func fill(ctx context.Context, g plan.Group, records map[string]plan.Record, drained drainedClusters, look look) (contents, error) {
-	c := contents{services: map[string][]string{}}
-	objects, err := workloads.Render(g)
-	if err != nil {
+// fill renders an owner: a group's workloads, and a DNSEndpoint for each
+// binding with the addresses that its clusters offer, or a logical cloud's DNS.
+// It is a function of the group, the records, which clusters are drained, the
+// objects of before, and what look answers.
+func fill(ctx context.Context, g plan.Group, records map[string]plan.Record, drained drainedClusters, before bundle.Bundle, look look) (contents, error) {
+	c := contents{services: map[string][]string{}, placements: map[string][]placement.Placement{}}
+	var err error
+	if c.objects, err = workloads.Render(g); err != nil {
 		return c, &intent.Error{Code: intent.Conflict, Detail: err.Error()}
 	}
 	for _, b := range g.Bindings {
-		offers, err := offers(ctx, g, b, look, c.services)
-		if err != nil {
+		if err := c.fillBinding(ctx, g, b, records[b.Record], drained, look); err != nil {
 			return c, err
 		}
-		drained.withhold(b, offers)
-		choice := address.Choose(rule(b, records[b.Record]), offers)
-		c.choices = append(c.choices, choice)
-		object, some, err := endpoints.Render(g, b, choice)
-		if err != nil {
-			return c, err
-		}
-		if some {
-			objects = append(objects, object)
-		}
+	}
+	if err := c.fillDNS(ctx, g, before, look); err != nil {
+		return c, err
 	}
 	for _, names := range c.services {
 		slices.Sort(names)
 	}
-	if c.objects, err = bundle.Collect(objects); err != nil {
+	if c.objects, err = bundle.Collect(c.objects); err != nil {
 		err = &intent.Error{Code: intent.Conflict, Detail: err.Error()}
 	}
 	return c, err
 }
 
+func (c *contents) fillBinding(ctx context.Context, g plan.Group, b plan.Binding, record plan.Record, drained drainedClusters, look look) error {
+	offers, err := c.offers(ctx, g, b, look)
+	if err != nil {
+		return err
+	}
+	drained.withhold(b, offers)
+	choice := address.Choose(rule(b, record), offers)
+	c.choices = append(c.choices, choice)
+	object, some, err := endpoints.Render(g, b, choice)
+	if some {
+		c.objects = append(c.objects, object)
+	}
+	return err
+}
+
+func (c *contents) watchService(cluster, name string) {
+	if !slices.Contains(c.services[cluster], name) {
+		c.services[cluster] = append(c.services[cluster], name)
+	}
+}
+
 // offers collects what the clusters of a binding offer, and notes the live
-// Services among them in watch.
-func offers(ctx context.Context, g plan.Group, b plan.Binding, look look, watch map[string][]string) ([]address.Offer, error) {
+// Services among them.
+func (c *contents) offers(ctx context.Context, g plan.Group, b plan.Binding, look look) ([]address.Offer, error) {
 	var out []address.Offer
 	for _, cluster := range b.Sources {
 		offer := address.Offer{Service: address.Service{Cluster: cluster, Namespace: b.Namespace, Name: b.Service}}
@@ -68,11 +89,8 @@ func offers(ctx context.Context, g plan.Group, b plan.Binding, look look, watch 
 			out = append(out, offer)
 			continue
 		}
-		name := b.Namespace + "/" + b.Service
-		if !slices.Contains(watch[cluster], name) {
-			watch[cluster] = append(watch[cluster], name)
-		}
-		observation, err := look(ctx, offer.Service)
+		c.watchService(cluster, b.Namespace+"/"+b.Service)
+		observation, err := look.service(ctx, offer.Service)
 		if err != nil {
 			return nil, err
 		}

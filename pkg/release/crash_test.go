@@ -14,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/placement"
 	"github.com/signpost-dns/signpost/pkg/release"
 )
 
@@ -88,15 +89,21 @@ func (l *life) ask(part string, action intent.Action, group intent.Path) {
 	})
 }
 
-// tell tells the whole story and answers what is to be compared, part by part.
-func (l *life) tell() []string {
+// told tells a whole story, and answers what is to be compared wherever it
+// rests.
+func (l *life) told(tell func(l *life, rest func())) []string {
 	l.Helper()
 	var chapters []string
-	rest := func() {
+	tell(l, func() {
 		l.Helper()
 		l.part(l.rest)
 		chapters = append(chapters, l.picture())
-	}
+	})
+	return chapters
+}
+
+// tellGroup is the whole life of a deployment intent group.
+func tellGroup(l *life, rest func()) {
 	l.ask("instantiate", intent.Instantiate, prod)
 	rest()
 	l.observe(berlin, "shop/web", "203.0.113.11")
@@ -105,11 +112,7 @@ func (l *life) tell() []string {
 	l.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.corp.example","new.lab.example"]}`)
 	l.ask("update", intent.Update, prod)
 	rest()
-	l.part(func() error {
-		accepted, err := l.service.Rollback(context.Background(), prod, 1, "", "ann")
-		l.acked["rollback"] = accepted
-		return err
-	})
+	l.askRollback(prod)
 	rest()
 	l.put(lab, strings.Replace(record("lab.example", ``), `"sync"`, `"upsert-only"`, 1))
 	l.part(func() error { _, err := l.service.UpdateRecord(context.Background(), lab, "", "ann"); return err })
@@ -118,7 +121,29 @@ func (l *life) tell() []string {
 	rest()
 	l.clock.pass(70 * time.Second)
 	rest()
-	return chapters
+}
+
+// tellCloud is the whole life of a logical cloud's DNS.
+func tellCloud(l *life, rest func()) {
+	l.ask("instantiate", intent.Instantiate, eu)
+	rest()
+	l.resolve(`[{"domain":"bar.com","nameservers":["9.9.9.9"]}]`, `,"nodePlacement":{"nodeSelector":{"disktype":"ssd"}}`)
+	l.nodes[paris] = []placement.Node{{Name: "p1", Labels: map[string]string{"disktype": "ssd"}}}
+	l.ask("update", intent.Update, eu)
+	rest()
+	l.askRollback(eu)
+	rest()
+	l.ask("terminate", intent.Terminate, eu)
+	rest()
+}
+
+func (l *life) askRollback(owner intent.Path) {
+	l.Helper()
+	l.part(func() error {
+		accepted, err := l.service.Rollback(context.Background(), owner, 1, "", "ann")
+		l.acked["rollback"] = accepted
+		return err
+	})
 }
 
 // picture is what has become of the world: the current contexts with their
@@ -165,8 +190,8 @@ func (l *life) picture() string {
 	return out.String()
 }
 
-func newLife(t testing.TB, last int, after bool) *life {
-	l := &life{world: newShop(t), acked: map[string]intent.Accepted{}}
+func newLife(w *world, last int, after bool) *life {
+	l := &life{world: w, acked: map[string]intent.Accepted{}}
 	l.process = &mortal{KV: l.fake, last: last, after: after}
 	l.restartOn(l.process)
 	return l
@@ -176,11 +201,16 @@ func newLife(t testing.TB, last int, after bool) *life {
 // instantiate, update, rollback and terminate, whoever comes after it brings the world to
 // where it would have been (I1, I2, I10).
 func TestCrashesAtAnyWriteLoseNothing(t *testing.T) {
-	undisturbed := newLife(t, 0, false)
-	want := undisturbed.tell()
-	require.Equal(t, intent.Terminated, undisturbed.state(prod))
+	t.Run("group", func(t *testing.T) { crash(t, prod, newShop, tellGroup) })
+	t.Run("logical cloud", func(t *testing.T) { crash(t, eu, newCloud, tellCloud) })
+}
+
+func crash(t *testing.T, owner intent.Path, begin func(t testing.TB) *world, tell func(l *life, rest func())) {
+	undisturbed := newLife(begin(t), 0, false)
+	want := undisturbed.told(tell)
+	require.Equal(t, intent.Terminated, undisturbed.state(owner))
 	require.Empty(t, undisturbed.inClusters())
-	require.Greater(t, undisturbed.process.writes, 30)
+	require.Greater(t, undisturbed.process.writes, 20)
 	for last := 1; last <= undisturbed.process.writes; last += everyWrite {
 		for _, after := range []bool{false, true} {
 			name := fmt.Sprintf("before write %d", last)
@@ -188,15 +218,15 @@ func TestCrashesAtAnyWriteLoseNothing(t *testing.T) {
 				name = fmt.Sprintf("after write %d", last)
 			}
 			t.Run(name, func(t *testing.T) {
-				l := newLife(t, last, after)
-				got := l.tell()
+				l := newLife(begin(t), last, after)
+				got := l.told(tell)
 				for n := range want {
 					require.Equal(t, want[n], got[n], "after part %d", n)
 				}
 				for part, accepted := range undisturbed.acked {
 					require.Equal(t, accepted.Revision, l.acked[part].Revision, part)
 				}
-				l.nothingIsLeftBehind()
+				l.nothingIsLeftBehind(owner)
 			})
 		}
 	}
@@ -205,7 +235,7 @@ func TestCrashesAtAnyWriteLoseNothing(t *testing.T) {
 // nothingIsLeftBehind checks that a sweep removes what dead writers have
 // claimed: every context that is still there is some owner's current or
 // previous one, and every release is some revision's.
-func (l *life) nothingIsLeftBehind() {
+func (l *life) nothingIsLeftBehind(owner intent.Path) {
 	l.Helper()
 	l.clock.pass(time.Hour)
 	require.NoError(l, l.contexts.Sweep(context.Background(), time.Minute))
@@ -219,7 +249,7 @@ func (l *life) nothingIsLeftBehind() {
 		kept[p.ContextID], kept[p.Previous] = true, true
 	}
 	claimed := map[string]bool{}
-	for _, past := range append(l.snapshot(prod).Lifecycle.History, release.Past{ContextID: l.snapshot(prod).Lifecycle.ContextID}) {
+	for _, past := range append(l.snapshot(owner).Lifecycle.History, release.Past{ContextID: l.snapshot(owner).Lifecycle.ContextID}) {
 		claimed[past.ContextID] = true
 	}
 	for key := range l.keys() {

@@ -201,6 +201,9 @@ func (d *draft) collectClusters() {
 	for _, b := range d.group.Bindings {
 		names[b.Cluster] = true
 	}
+	for _, dns := range d.group.DNS {
+		names[dns.Cluster] = true
+	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		cluster, known := d.in.clusters[name]
 		ref, _ := ParseCluster(name)

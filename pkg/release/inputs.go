@@ -10,7 +10,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
-// inputs are the documents that a group's release follows from, as read.
+// inputs are the documents that the release of a group, or of a logical cloud,
+// follows from, as read.
 type inputs struct {
 	owner        intent.Document
 	project      intent.Resource[intent.Project]
@@ -22,6 +23,7 @@ type inputs struct {
 	cloudRecords []string                                   // values of the logical cloud's association
 	ownRecords   map[string][]string                        // values of each cluster's association
 	intents      []dnsIntent                                // ordered by path
+	dnsIntents   []dnsCRIntent                              // of a logical cloud, ordered by name
 	records      map[string]intent.Document                 // the project's records that are associated, by name
 	read         map[intent.Path]Input
 }
@@ -32,7 +34,7 @@ type dnsIntent struct {
 	spec intent.DNSIntent
 }
 
-// gather reads a group's inputs until two readings agree, so that what is
+// gather reads an owner's inputs until two readings agree, so that what is
 // frozen was the state at one time.
 func (s *Service) gather(ctx context.Context, owner intent.Path) (*inputs, error) {
 	before, err := s.readInputs(ctx, owner)
@@ -73,17 +75,22 @@ func (s *Service) readInputs(ctx context.Context, owner intent.Path) (*inputs, e
 	if in.owner, err = s.Documents.Get(ctx, owner); err != nil {
 		return nil, err
 	}
-	if in.group, err = note[intent.DeploymentIntentGroup](in, in.owner); err != nil {
-		return nil, err
-	}
 	if in.project, err = get[intent.Project](ctx, s.Documents, in, project); err != nil {
 		return nil, err
 	}
-	in.cloudPath = project.Child("logical-clouds", in.group.Spec.LogicalCloud)
+	in.cloudPath = owner
+	reads := []func(context.Context, *inputs) error{s.readMembers, s.readDNSCRIntents}
+	if !IsCloud(owner) {
+		if in.group, err = note[intent.DeploymentIntentGroup](in, in.owner); err != nil {
+			return nil, err
+		}
+		in.cloudPath = project.Child("logical-clouds", in.group.Spec.LogicalCloud)
+		reads = []func(context.Context, *inputs) error{s.readMembers, s.readAssociations, s.readIntents, s.readRecords, s.readHomes}
+	}
 	if in.cloud, err = get[intent.LogicalCloud](ctx, s.Documents, in, in.cloudPath); err != nil {
 		return nil, err
 	}
-	for _, read := range []func(context.Context, *inputs) error{s.readMembers, s.readAssociations, s.readIntents, s.readRecords, s.readHomes} {
+	for _, read := range reads {
 		if err := read(ctx, in); err != nil {
 			return nil, err
 		}

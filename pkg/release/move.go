@@ -130,13 +130,13 @@ func (s *Service) moveChanges(ctx context.Context, p *recordProposal) ([]bundle.
 	use := Use{Record: p.frozen.Path, Scope: intent.Public, Cluster: p.frozen.Home.String()}
 	for _, group := range slices.Sorted(maps.Keys(groups)) {
 		users = append(users, string(group))
-		now, err := s.wanted(ctx, groups[group])
+		now, err := s.wanted(ctx, groups[group], nil)
 		if err != nil {
 			return nil, nil, err
 		}
 		l := groups[group]
 		l.Uses = append(slices.DeleteFunc(slices.Clone(l.Uses), func(u Use) bool { return u.Record == use.Record && u.Scope == use.Scope }), use)
-		then, err := s.wanted(ctx, l)
+		then, err := s.wanted(ctx, l, nil)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -224,7 +224,7 @@ func (s *Service) followedTo(ctx context.Context, use Use) (bool, error) {
 		return false, err
 	}
 	for group, l := range groups {
-		next, err := s.wanted(ctx, l)
+		next, err := s.wanted(ctx, l, nil)
 		if err != nil || !slices.Contains(l.Uses, use) {
 			return false, err
 		}

@@ -301,12 +301,12 @@ func TestAMoveSurvivesCrashes(t *testing.T) {
 		l.part(l.rest)
 		l.fake.After = nil
 	}
-	undisturbed := newLife(t, 0, false)
+	undisturbed := newLife(newShop(t), 0, false)
 	tell(undisturbed)
 	require.Equal(t, []string{wwwOnParis}, undisturbed.published(prod))
 	for last := 1; last <= undisturbed.process.writes; last += everyWrite {
 		for _, after := range []bool{false, true} {
-			l := newLife(t, last, after)
+			l := newLife(newShop(t), last, after)
 			tell(l)
 			require.Equal(t, undisturbed.picture(), l.picture(), "write %d, after it: %t", last, after)
 		}

@@ -22,7 +22,7 @@ func (s *Service) checkTenancy(ctx context.Context, d *draft) error {
 			d.fail(use.Record, f.Pointer, "%s", f.Detail)
 		}
 	}
-	for _, check := range []func(context.Context, *draft) error{s.checkAbandoned, s.checkOwners, s.checkNamespaces} {
+	for _, check := range []func(context.Context, *draft) error{s.checkAbandoned, s.checkOwners, s.checkOthersDNS, s.checkNamespaces} {
 		if err := check(ctx, d); err != nil {
 			return err
 		}
@@ -42,6 +42,9 @@ func (s *Service) checkNamespaces(ctx context.Context, d *draft) error {
 	}
 	for _, b := range d.group.Bindings {
 		namespaces = append(namespaces, b.Namespace)
+	}
+	for _, dns := range d.group.DNS {
+		namespaces = append(namespaces, dns.Spec.Namespace)
 	}
 	slices.Sort(namespaces)
 	for _, namespace := range slices.Compact(namespaces) {

@@ -15,6 +15,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/placement"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
 )
@@ -54,9 +55,12 @@ func (s *Service) propose(ctx context.Context, owner intent.Path, r request) (*p
 			p.action = intent.Update
 		}
 	}
-	if p.action == intent.Rollback {
+	switch {
+	case p.action == intent.Rollback:
 		err = s.recall(ctx, p, in)
-	} else {
+	case IsCloud(owner):
+		p.draft, err = s.draftCloud(ctx, in, p.lifecycle)
+	default:
 		p.draft, err = s.draft(ctx, in)
 	}
 	if err != nil {
@@ -94,7 +98,7 @@ func (s *Service) changes(ctx context.Context, p *proposal) ([]bundle.Change, er
 		if err != nil {
 			return nil, err
 		}
-		contents, err := fill(ctx, p.draft.group, p.draft.frozen(), drained.clusters, s.peek)
+		contents, err := fill(ctx, p.draft.group, p.draft.frozen(), drained.clusters, before, look{s.peek, s.peekPlacement})
 		switch {
 		case intent.CodeOf(err) == intent.Conflict:
 			p.draft.fail(p.draft.group.Path, "/spec/apps", "%s", err)
@@ -149,6 +153,11 @@ func (d *draft) explain(c contents) {
 		}
 		for _, w := range choice.Warnings {
 			d.warn("%s", w)
+		}
+	}
+	for _, r := range c.dns {
+		if message := r.Message(); message != "" {
+			d.warn("DNS on %s: %s", r.Cluster, message)
 		}
 	}
 }
@@ -231,6 +240,29 @@ func (s *Service) observation(ctx context.Context, service address.Service) (*ad
 	}
 	return &seen.Observation, nil
 }
+
+// verdict answers what the cluster's nodes were last seen to make of a placement.
+func (s *Service) verdict(ctx context.Context, cluster string, p placement.Placement) (*placement.Verdict, error) {
+	return s.Observed.Placement(ctx, cluster, p.Key())
+}
+
+// peekPlacement answers a verdict, or looks at the live nodes when there is none.
+func (s *Service) peekPlacement(ctx context.Context, cluster string, p placement.Placement) (*placement.Verdict, error) {
+	seen, err := s.verdict(ctx, cluster, p)
+	if err != nil || seen != nil || s.PeekNodes == nil {
+		return seen, err
+	}
+	nodes, err := s.PeekNodes(ctx, cluster)
+	if err != nil {
+		s.Logger.DebugContext(ctx, "a cluster did not answer a plan", "cluster", cluster, "error", err)
+		return nil, nil
+	}
+	verdict := placement.Judge(nodes, p)
+	return &verdict, nil
+}
+
+// seen is what was observed, without a live look.
+func (s *Service) seen() look { return look{s.observation, s.verdict} }
 
 // peek answers an observation, or looks at the live Service when there is none.
 func (s *Service) peek(ctx context.Context, service address.Service) (*address.Observation, error) {

@@ -102,7 +102,7 @@ func serves(u Use, b plan.Binding) bool {
 	return b.Scope == intent.Public && u.Scope == intent.Public && u.Record.Name() == b.Record
 }
 
-// mentioned is a group with the clusters that its apps and bindings mention.
+// mentioned is a group with the clusters that its apps, bindings and DNS mention.
 func mentioned(g plan.Group) plan.Group {
 	known := map[string]plan.Cluster{}
 	for _, app := range g.Apps {
@@ -112,6 +112,9 @@ func mentioned(g plan.Group) plan.Group {
 	}
 	for _, b := range g.Bindings {
 		known[b.Cluster] = plan.Cluster{Name: b.Cluster}
+	}
+	for _, dns := range g.DNS {
+		known[dns.Cluster] = plan.Cluster{Name: dns.Cluster}
 	}
 	for _, c := range g.Clusters {
 		if _, still := known[c.Name]; still {

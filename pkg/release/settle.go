@@ -14,8 +14,8 @@ import (
 
 // settle notes, once for each accepted action, that all of it has happened:
 // every object was applied, or everything is gone. It answers whether nothing
-// is left to wait for.
-func (s *Service) settle(ctx context.Context, group intent.Path, l Lifecycle) (bool, error) {
+// is left to wait for. Nothing has happened before the context is whole.
+func (s *Service) settle(ctx context.Context, group intent.Path, l Lifecycle, whole bool) (bool, error) {
 	draining, err := s.stillDraining(ctx, l.Draining)
 	if err != nil {
 		return false, err
@@ -28,7 +28,7 @@ func (s *Service) settle(ctx context.Context, group intent.Path, l Lifecycle) (b
 	l.Draining = draining
 	l.keepVacating(vacating)
 	completed := false
-	if !l.Settled {
+	if !l.Settled && whole {
 		if completed, err = s.happened(ctx, group, l); err != nil {
 			return false, err
 		}

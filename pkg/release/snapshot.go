@@ -26,6 +26,7 @@ type Snapshot struct {
 	Suspended bool                     // the group's document says that the clusters are to be left as they are
 	Objects   bundle.Bundle            // of the current context
 	Going     bundle.Bundle            // of the context that was withdrawn
+	DNS       []DNSReport              // of a logical cloud, by cluster
 	Choices   []address.Choice         // of the group's bindings, from what is observed now; if Suspended with the targets that are kept
 	Givers    Givers                   // of the names of Group
 	Clusters  map[string]ClusterReport // every cluster that the release or the context touches
@@ -133,11 +134,11 @@ func (s *Service) snapRelease(ctx context.Context, snap *Snapshot) error {
 	if err != nil {
 		return err
 	}
-	contents, err := fill(ctx, snap.Group, records, drained.clusters, s.observation)
+	contents, err := fill(ctx, snap.Group, records, drained.clusters, snap.Objects, s.seen())
 	if err != nil {
 		return err
 	}
-	snap.Choices = contents.choices
+	snap.Choices, snap.DNS = contents.choices, contents.dns
 	if snap.Suspended {
 		snap.keepTargets()
 	}

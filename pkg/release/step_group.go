@@ -37,13 +37,14 @@ func (s *Service) StepGroup(ctx context.Context, group intent.Path) (settled boo
 	if err := s.stepProviders(ctx, l.Uses); err != nil {
 		return false, s.noteFailure(ctx, group, l, err)
 	}
-	if l, err = s.makeCurrent(ctx, group, l, was); err != nil {
+	l, whole, err := s.makeCurrent(ctx, group, l, was)
+	if err != nil {
 		return false, s.noteFailure(ctx, group, l, err)
 	}
 	if err := s.stepProviders(ctx, l.Draining); err != nil {
 		return false, err
 	}
-	return s.settle(ctx, group, l)
+	return s.settle(ctx, group, l, whole)
 }
 
 func (s *Service) stepProviders(ctx context.Context, uses []Use) error {
@@ -57,53 +58,65 @@ func (s *Service) stepProviders(ctx context.Context, uses []Use) error {
 
 // makeCurrent commits the group's context, or rewrites what has changed in it,
 // and lets go of the providers that the context no longer relies on. Before
-// DNSEndpoints go, their external-dns is told to outlive them.
-func (s *Service) makeCurrent(ctx context.Context, group intent.Path, l Lifecycle, was appcontext.Pointer) (Lifecycle, error) {
-	next, err := s.wanted(ctx, l)
-	if err != nil {
-		return l, err
-	}
+// DNSEndpoints go, their external-dns is told to outlive them. whole says that
+// the context holds all that the release asks for.
+func (s *Service) makeCurrent(ctx context.Context, group intent.Path, l Lifecycle, was appcontext.Pointer) (_ Lifecycle, whole bool, err error) {
 	before, err := s.Contexts.Objects(ctx, was)
 	if err != nil {
-		return l, err
+		return l, false, err
+	}
+	next, err := s.wanted(ctx, l, before)
+	if err != nil {
+		return l, false, err
 	}
 	if err := s.noteDrains(ctx, group, before, next.Objects); err != nil {
-		return l, err
+		return l, false, err
 	}
 	if l, err = s.noteLeftovers(ctx, group, l, before); err != nil {
-		return l, err
+		return l, false, err
 	}
 	if was.ContextID == next.ID {
 		err = s.rewrite(ctx, was, before, next.Objects)
 	} else {
-		_, err = s.Contexts.Commit(ctx, was, next)
+		_, err = s.Contexts.Commit(ctx, was, next.Context)
 	}
 	if err != nil {
-		return l, err
+		return l, false, err
 	}
-	return s.leave(ctx, group, l)
+	l, err = s.leave(ctx, group, l)
+	return l, !next.undecided, err
+}
+
+// goal is a context as it is to be.
+type goal struct {
+	appcontext.Context
+
+	undecided bool // something waits until its nodes are known
 }
 
 // wanted is the context that the lifecycle asks for, one without an ID when
-// nothing is to be in the clusters.
-func (s *Service) wanted(ctx context.Context, l Lifecycle) (appcontext.Context, error) {
+// nothing is to be in the clusters. before is what they have now.
+func (s *Service) wanted(ctx context.Context, l Lifecycle, before bundle.Bundle) (goal, error) {
 	if !l.deployed() {
-		return appcontext.Context{}, nil
+		return goal{}, nil
 	}
 	release, err := s.loadRelease(ctx, l.ContextID)
 	if err != nil {
-		return appcontext.Context{}, err
+		return goal{}, err
 	}
 	records, err := s.pinned(ctx, release.Group)
 	if err != nil {
-		return appcontext.Context{}, err
+		return goal{}, err
 	}
 	drained, err := s.drained(ctx)
 	if err != nil {
-		return appcontext.Context{}, err
+		return goal{}, err
 	}
-	contents, err := fill(ctx, withFormer(rehome(release.Group, l.Uses), l.Former), records, drained.clusters, s.observation)
-	return appcontext.Context{ID: l.ContextID, Meta: meta(release.Group), Objects: contents.objects, Services: contents.services}, err
+	contents, err := fill(ctx, withFormer(rehome(release.Group, l.Uses), l.Former), records, drained.clusters, before, s.seen())
+	return goal{undecided: contents.undecided(), Context: appcontext.Context{
+		ID: l.ContextID, Meta: meta(release.Group), Objects: contents.objects,
+		Services: contents.services, Placements: contents.placements,
+	}}, err
 }
 
 // leave moves the providers that the context has stopped to rely on from

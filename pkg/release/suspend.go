@@ -39,6 +39,9 @@ func (s *Service) suspended(ctx context.Context, group intent.Path, l Lifecycle)
 
 // suspendedBy says whether the group's document suspends what is deployed.
 func (l *Lifecycle) suspendedBy(doc intent.Document) (bool, error) {
+	if IsCloud(doc.Path) {
+		return false, nil
+	}
 	resource, err := intent.Of[intent.DeploymentIntentGroup](doc)
 	return l.deployed() && resource.Spec.Suspend, err
 }

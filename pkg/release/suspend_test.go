@@ -127,11 +127,11 @@ func TestSuspensionSurvivesCrashes(t *testing.T) {
 		l.suspend(prod, false)
 		l.part(l.rest)
 	}
-	undisturbed := newLife(t, 0, false)
+	undisturbed := newLife(newShop(t), 0, false)
 	tell(undisturbed)
 	for last := 1; last <= undisturbed.process.writes; last += everyWrite {
 		for _, after := range []bool{false, true} {
-			l := newLife(t, last, after)
+			l := newLife(newShop(t), last, after)
 			tell(l)
 			require.Equal(t, undisturbed.picture(), l.picture(), "write %d, after it: %t", last, after)
 		}

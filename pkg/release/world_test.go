@@ -24,6 +24,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/placement"
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/store/etcd"
 )
@@ -76,8 +77,9 @@ type world struct {
 	options   release.Options
 	service   *release.Service
 
-	down      map[string]bool // clusters that do not answer
-	strangers map[string]bool // "Kind name" of others' objects that are in the way
+	nodes     map[string][]placement.Node // of clusters that tell
+	down      map[string]bool             // clusters that do not answer
+	strangers map[string]bool             // "Kind name" of others' objects that are in the way
 }
 
 // newWorld is a world without documents.
@@ -101,7 +103,7 @@ func (w *world) restartOn(store kv.KV) {
 		Documents: etcd.New(store, etcd.WithClock(w.clock.Now)), KV: store,
 		Contexts: appcontext.NewStore(store, w.clock.Now), Ledger: ledger.New(store), Observed: observed.New(store),
 		Installation: "k7wq2m9xhdr4", ControllerCluster: w.options.ControllerCluster, ImageRegistry: w.options.ImageRegistry,
-		Peek: w.options.Peek, Now: w.clock.Now, Logger: slog.New(slog.DiscardHandler),
+		Peek: w.options.Peek, PeekNodes: w.options.PeekNodes, Now: w.clock.Now, Logger: slog.New(slog.DiscardHandler),
 	}
 	w.service = release.New(w.options)
 }
@@ -200,6 +202,7 @@ func (w *world) applyAll() {
 	ctx := context.Background()
 	pointers, _, err := w.contexts.Pointers(ctx)
 	require.NoError(w, err)
+	w.judge(pointers)
 	clusters, err := w.ledger.Clusters(ctx)
 	require.NoError(w, err)
 	for _, p := range pointers {

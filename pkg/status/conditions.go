@@ -19,6 +19,9 @@ func overall(snap release.Snapshot, s intent.Status) []intent.StatusCondition {
 	if snap.Lifecycle.Wanted == intent.Terminate {
 		return worst
 	}
+	if release.IsCloud(intent.Path(snap.Owner)) {
+		return append(worst, placed(snap))
+	}
 	worst = append(worst,
 		condition(snap, "Published", "True", "NoNames", "there is no name to publish"),
 		condition(snap, "Verified", "True", "NoNames", "there is no name to verify"))

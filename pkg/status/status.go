@@ -35,7 +35,7 @@ func Of(snap release.Snapshot) intent.Status {
 	for _, p := range snap.Providers {
 		s.Providers = append(s.Providers, Provider(p))
 	}
-	s.Names = names(snap)
+	s.Names, s.DNS = names(snap), dns(snap)
 	s.Conditions = overall(snap, s)
 	return s
 }

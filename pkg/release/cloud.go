@@ -1,0 +1,199 @@
+package release
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// A logical cloud has a lifecycle as a deployment intent group has: what it
+// releases is the DNS of its clusters, as its DNS CR intents say.
+
+// IsCloud tells a logical cloud's path from those of other owners.
+func IsCloud(owner intent.Path) bool {
+	return strings.HasSuffix(owner.Collection(), "/logical-clouds")
+}
+
+// dnsCRIntent is a DNS CR intent with the path that errors about it name.
+type dnsCRIntent struct {
+	path intent.Path
+	spec intent.DNSCRIntent
+}
+
+func (s *Service) readDNSCRIntents(ctx context.Context, in *inputs) error {
+	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(in.owner.Path) + "/dns-cr-intents"})
+	if err != nil {
+		return err
+	}
+	for _, doc := range page.Items {
+		resource, err := note[intent.DNSCRIntent](in, doc)
+		if err != nil {
+			return err
+		}
+		in.dnsIntents = append(in.dnsIntents, dnsCRIntent{doc.Path, resource.Spec})
+	}
+	return nil
+}
+
+// draftCloud resolves which DNS CR intent configures which cluster.
+func (s *Service) draftCloud(ctx context.Context, in *inputs, before Lifecycle) (*draft, error) {
+	d := &draft{in: in, records: map[string]recordDraft{}}
+	d.group = plan.Group{
+		Installation: s.Installation, Path: in.owner.Path, UID: in.owner.UID,
+		Project:      plan.Project{Name: in.project.Metadata.Name, Namespace: in.project.Spec.Namespace},
+		LogicalCloud: in.owner.Path.Name(), LogicalCloudNamespace: in.cloud.Spec.Namespace,
+	}
+	pinned, err := s.pinnedDNS(ctx, before)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range in.dnsIntents {
+		d.configure(i, pinned, s.ImageRegistry)
+	}
+	if len(in.dnsIntents) == 0 {
+		d.fail(in.owner.Path, "/dns-cr-intents", "the logical cloud has no DNS CR intent; post one first")
+	}
+	slices.SortFunc(d.group.DNS, func(a, b plan.ClusterDNS) int { return strings.Compare(a.Cluster, b.Cluster) })
+	d.collectClusters()
+	d.inputs = in.list()
+	return d, s.checkTenancy(ctx, d)
+}
+
+// configure has an intent configure the clusters that it selects. Two on one
+// cluster would undo each other.
+func (d *draft) configure(i dnsCRIntent, pinned map[string]plan.ClusterDNS, registry string) {
+	clusters := d.clustersOf(i)
+	if len(clusters) == 0 {
+		d.warn("DNS CR intent %q configures no cluster: logical cloud %q has none that fits", i.path.Name(), d.group.LogicalCloud)
+	}
+	for _, name := range clusters {
+		if other, twice := d.dnsOf(name); twice {
+			d.fail(i.path, "/spec/clusters", "DNS CR intents %q and %q both configure cluster %s; narrow one of them by clusters or clusterLabels", other.Intent, i.path.Name(), name)
+			continue
+		}
+		dns := plan.ClusterDNS{Intent: i.path.Name(), Cluster: name, Domain: domainOf(d.in.clusters[name].Spec), Spec: i.spec}
+		dns.Spec.Mode = cmp.Or(dns.Spec.Mode, intent.Dedicated)
+		dns.Spec.Namespace = cmp.Or(dns.Spec.Namespace, intent.DefaultDNSNamespace)
+		was := pinned[name]
+		dns.Image = cmp.Or(i.spec.Image, was.Image, defaultImage(registry, coreDNSImage))
+		if i.spec.NodeResolver != nil {
+			dns.ResolverImage = cmp.Or(was.ResolverImage, defaultImage(registry, resolverImage))
+		}
+		d.group.DNS = append(d.group.DNS, dns)
+	}
+}
+
+// clustersOf selects an intent's clusters: those it names, else all members,
+// narrowed by labels.
+func (d *draft) clustersOf(i dnsCRIntent) []string {
+	names := d.in.members
+	if len(i.spec.Clusters) > 0 {
+		names = nil
+		for _, ref := range i.spec.Clusters {
+			if !slices.Contains(d.in.members, ref.String()) {
+				d.fail(i.path, "/spec/clusters", "cluster %s is no cluster reference of logical cloud %q", ref, d.group.LogicalCloud)
+				continue
+			}
+			names = append(names, ref.String())
+		}
+	}
+	var out []string
+	for _, name := range names {
+		if labelled(d.in.clusters[name].Spec.Labels, i.spec.ClusterLabels) && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func (d *draft) dnsOf(cluster string) (plan.ClusterDNS, bool) {
+	at := slices.IndexFunc(d.group.DNS, func(dns plan.ClusterDNS) bool { return dns.Cluster == cluster })
+	if at < 0 {
+		return plan.ClusterDNS{}, false
+	}
+	return d.group.DNS[at], true
+}
+
+func domainOf(cluster intent.Cluster) string {
+	if cluster.DNS != nil && cluster.DNS.Domain != "" {
+		return cluster.DNS.Domain
+	}
+	return defaultDomain
+}
+
+const (
+	defaultDomain = "cluster.local"
+
+	coreDNSImage  = "docker.io/coredns/coredns:1.15.0"
+	resolverImage = "docker.io/signpost-dns/signpost-dns:v0.1.0"
+)
+
+// defaultImage is an image, or its copy in the registry that holds copies.
+func defaultImage(registry, image string) string {
+	if registry == "" {
+		return image
+	}
+	_, name, _ := strings.Cut(image, "/")
+	return path.Join(registry, name)
+}
+
+// pinnedDNS is what the current release runs on each cluster: a new version of
+// Signpost brings no other images by itself.
+func (s *Service) pinnedDNS(ctx context.Context, l Lifecycle) (map[string]plan.ClusterDNS, error) {
+	out := map[string]plan.ClusterDNS{}
+	if !l.deployed() {
+		return out, nil
+	}
+	release, err := s.loadRelease(ctx, l.ContextID)
+	for _, dns := range release.Group.DNS {
+		was := plan.ClusterDNS{ResolverImage: dns.ResolverImage}
+		if dns.Spec.Image == "" {
+			was.Image = dns.Image
+		}
+		out[dns.Cluster] = was
+	}
+	return out, err
+}
+
+// checkOthersDNS refuses clusters on which another logical cloud keeps its DNS
+// in the same namespace: their objects have the same names.
+func (s *Service) checkOthersDNS(ctx context.Context, d *draft) error {
+	if len(d.group.DNS) == 0 {
+		return nil
+	}
+	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
+	if err != nil {
+		return err
+	}
+	for _, doc := range page.Items {
+		owner := ownerOf(doc.Path)
+		if !IsCloud(owner) || owner == d.group.Path {
+			continue
+		}
+		l, err := s.storedLifecycle(ctx, owner)
+		if err != nil {
+			return err
+		}
+		if l.Seq == 0 || !l.deployed() && l.Settled {
+			continue
+		}
+		release, err := s.loadRelease(ctx, l.ContextID)
+		if err != nil {
+			return err
+		}
+		for _, theirs := range release.Group.DNS {
+			ours, shared := d.dnsOf(theirs.Cluster)
+			if shared && ours.Spec.Namespace == theirs.Spec.Namespace {
+				d.fail(d.group.Path.Child("dns-cr-intents", ours.Intent), "/spec/namespace",
+					"DNS CR intents %q and %q, of %s, both configure cluster %s in namespace %q; give one of them another namespace, or narrow it by clusters",
+					ours.Intent, theirs.Intent, owner, theirs.Cluster, theirs.Spec.Namespace)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package status_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/placement"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/status"
+)
+
+const eu intent.Path = "projects/shop/logical-clouds/eu"
+
+// resolving is the snapshot of a logical cloud with DNS on one cluster, whose
+// placement two of three nodes suit.
+func resolving() *release.Snapshot {
+	asked := placement.Placement{NodeSelector: map[string]string{"kubernetes.io/os": "linux"}}
+	verdict := &placement.Verdict{Nodes: 3, Suitable: 2, Excluded: []placement.Exclusion{{Reason: "label kubernetes.io/os=linux is missing", Nodes: 1}}}
+	return &release.Snapshot{
+		Owner: appcontext.Owner(eu), Group: plan.Group{Path: eu}, Committed: true,
+		Lifecycle: release.Lifecycle{Wanted: intent.Instantiate, Seq: 1, ContextID: "42", Settled: true, Since: accepted(), Done: settled()},
+		Clusters:  map[string]release.ClusterReport{berlin: reachable()},
+		DNS: []release.DNSReport{{
+			ClusterDNS: plan.ClusterDNS{
+				Intent: "resolvers", Cluster: berlin, Domain: "cluster.local",
+				Spec: intent.DNSCRIntent{Mode: intent.Dedicated, Namespace: "signpost-dns"},
+			},
+			Judged: true, Asked: asked, Verdict: verdict, InUse: &asked, Remains: verdict, Address: "10.96.0.53",
+		}},
+	}
+}
+
+func TestTheStatusOfALogicalCloudTellsItsDNS(t *testing.T) {
+	s := status.Of(*resolving())
+	assert.Equal(t, "Planned=True/Accepted Committed=True/Current Synced=True/Applied Placed=True/NodesSuitable", summary(s.Conditions))
+	require.Equal(t, []intent.DNSStatus{{
+		ClusterRef: intent.ClusterRef{ClusterProvider: "edge", Cluster: "berlin"}, Intent: "resolvers", Mode: intent.Dedicated,
+		Namespace: "signpost-dns", Domain: "cluster.local", Address: "10.96.0.53",
+		Placement: &intent.PlacementStatus{Current: true, Nodes: 3, Suitable: 2, Excluded: []intent.NodeExclusion{
+			{Reason: "label kubernetes.io/os=linux is missing", Nodes: 1},
+		}},
+	}}, s.DNS)
+}
+
+func TestPlacedIsTheWorstOfAllClusters(t *testing.T) {
+	none := &placement.Verdict{Nodes: 2, Excluded: []placement.Exclusion{{Reason: "taint dns-only:NoSchedule is not tolerated", Nodes: 2}}}
+	for _, c := range []struct {
+		reason  string
+		given   func(r *release.DNSReport)
+		want    string
+		message string
+	}{
+		{"the last suitable node is gone", func(r *release.DNSReport) { r.Verdict, r.Remains = none, none },
+			"False/NoSuitableNode", "edge+berlin: the last suitable node is gone: 0 of 2 nodes are suitable: taint dns-only:NoSchedule is not tolerated on 2"},
+		{"nothing was made at first", func(r *release.DNSReport) { r.Verdict, r.InUse, r.Remains = none, nil, nil },
+			"False/NoSuitableNode", "edge+berlin: the placement leaves no node, so no DNS is made"},
+		{"the one before stays", func(r *release.DNSReport) { r.Verdict, r.InUse = none, &placement.Placement{} },
+			"False/NoSuitableNode", "edge+berlin: the placement leaves no node, so the one before stays"},
+		{"nobody has looked yet", func(r *release.DNSReport) { r.Verdict, r.InUse, r.Remains = nil, nil, nil },
+			"Unknown/NodesUnknown", "edge+berlin: the nodes are not known yet"},
+		{"it cannot be checked in a directory", func(r *release.DNSReport) { r.Judged, r.Verdict = false, nil },
+			"True/NodesSuitable", ""},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			snap := resolving()
+			c.given(&snap.DNS[0])
+			snap.DNS = append(snap.DNS, resolving().DNS...)
+			placed := condition(t, status.Of(*snap), "Placed")
+			assert.Equal(t, c.want, placed.Status+"/"+placed.Reason)
+			assert.Contains(t, placed.Message, c.message)
+		})
+	}
+}
