@@ -61,6 +61,16 @@ type Target interface {
 	// another version.
 	Delete(ctx context.Context, id bundle.ID, at Version) error
 
+	// Share puts the keys of a shared object (bundle.Object.Shared) into
+	// somebody else's of that name, in place of those that were put there
+	// before, and makes it where it is missing. Keys of others stay as they
+	// are. Sharing what is there already changes nothing.
+	Share(ctx context.Context, o bundle.Object) (Live, error)
+
+	// Unshare takes out the keys that Share has put in, and leaves the object
+	// to others, even when it holds nothing any more; nil when it is gone.
+	Unshare(ctx context.Context, id bundle.ID) error
+
 	// Established tells whether the cluster serves objects of the kind.
 	Established(ctx context.Context, kind Kind) (bool, error)
 

@@ -41,6 +41,7 @@ type Entry struct {
 	Owners          []string  `json:"owners,omitempty"`      // whose current contexts hold the object, in order; whose did last, when it is Going
 	Losing          []string  `json:"losing,omitempty"`      // those of Owners who want another content than the one applied
 	CreatedByUs     bool      `json:"createdByUs,omitempty"` // false: somebody else's, used as it is or in the way
+	Shared          bool      `json:"shared,omitempty"`      // somebody else's, in which keys are ours
 	Going           bool      `json:"going,omitempty"`       // no current context holds it any more: it is to go
 	Kept            bool      `json:"kept,omitempty"`        // it is to go but others still use it (a namespace)
 	Status          Status    `json:"status"`
@@ -71,6 +72,10 @@ func Of(entries []Entry, owner string) []Entry {
 	return out
 }
 
+// Held tells whether something of ours may be in the cluster: the object, or
+// keys in it.
+func (e Entry) Held() bool { return e.CreatedByUs || e.Shared }
+
 // Lingers tells whether the end of the object is not waited for when its
 // owner's objects are deleted: a namespace takes its time, or stays.
 func (e Entry) Lingers() bool {
@@ -82,7 +87,7 @@ func (e Entry) Lingers() bool {
 func (e Entry) Equal(other Entry) bool {
 	same := slices.Equal(e.Owners, other.Owners) && slices.Equal(e.Losing, other.Losing)
 	return same && e.ID == other.ID && e.UID == other.UID && e.ResourceVersion == other.ResourceVersion &&
-		e.Generation == other.Generation && e.Digest == other.Digest && e.CreatedByUs == other.CreatedByUs &&
+		e.Generation == other.Generation && e.Digest == other.Digest && e.CreatedByUs == other.CreatedByUs && e.Shared == other.Shared &&
 		e.Going == other.Going && e.Kept == other.Kept && e.Status == other.Status && e.Message == other.Message
 }
 

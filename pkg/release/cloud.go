@@ -79,6 +79,9 @@ func (d *draft) configure(i dnsCRIntent, pinned map[string]plan.ClusterDNS, regi
 		dns := plan.ClusterDNS{Intent: i.path.Name(), Cluster: name, Domain: domainOf(d.in.clusters[name].Spec), Spec: i.spec}
 		dns.Spec.Mode = cmp.Or(dns.Spec.Mode, intent.Dedicated)
 		dns.Spec.Namespace = cmp.Or(dns.Spec.Namespace, intent.DefaultDNSNamespace)
+		if dns.Spec.Mode == intent.Import && d.in.clusters[name].Spec.Directory != "" {
+			d.fail(i.path, "/spec/mode", "cluster %s is a directory, in which a ConfigMap cannot be shared with the CoreDNS that imports it; use mode dedicated there", name)
+		}
 		was := pinned[name]
 		dns.Image = cmp.Or(i.spec.Image, was.Image, defaultImage(registry, coreDNSImage))
 		if i.spec.NodeResolver != nil {

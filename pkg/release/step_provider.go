@@ -131,7 +131,7 @@ func (s *Service) undeploy(ctx context.Context, l RecordLifecycle) error {
 // Kubernetes may take its time for, of what is never deleted, nor of what is
 // not ours.
 func awaited(e ledger.Entry) bool {
-	return !e.Lingers() && e.CreatedByUs && e.ID.Kind != definitionKind
+	return !e.Lingers() && e.Held() && e.ID.Kind != definitionKind
 }
 
 // left says whether the clusters still hold objects of a context that was

@@ -71,7 +71,7 @@ func cluster(snap release.Snapshot, name string) intent.ClusterStatus {
 		}
 	}
 	for _, o := range snap.Going {
-		if e, there := report.Entries[o.ID]; there && o.Cluster == name && e.Going && e.CreatedByUs {
+		if e, there := report.Entries[o.ID]; there && o.Cluster == name && e.Going && e.Held() {
 			out.Resources = append(out.Resources, resource(o.ID, e.Status, cmp.Or(e.Message, "to be deleted")))
 		}
 	}

@@ -47,6 +47,7 @@ type action struct {
 //	yes     applied         anything else            apply (drift)
 //	no      not ours, used  –                        forget
 //	no      definition      –                        forget: it is never deleted
+//	no      shared          –                        remove: our keys in it
 //	no      ours            being deleted            await
 //	no      ours            –                        remove
 func decide(id bundle.ID, want *wanted, entry *ledger.Entry, sight cluster.Sight) action {
@@ -81,6 +82,8 @@ func foreign(e ledger.Entry) bool { return e.Status == ledger.Applied && !e.Crea
 
 func (a action) unwanted(entry ledger.Entry) action {
 	switch {
+	case entry.Shared:
+		return a.do(remove, "not wanted any more")
 	case foreign(entry):
 		return a.do(forget, "not ours")
 	case cluster.IsDefinition(cluster.KindOf(a.id)):

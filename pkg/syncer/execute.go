@@ -149,7 +149,7 @@ func (t *tenure) wave(ctx context.Context, actions []action) []outcome {
 // from a wave, during which the entries stay as they are.
 func (t *tenure) occupied(namespace string) bool {
 	for id, entry := range t.entries {
-		if id.Namespace == namespace && (entry.CreatedByUs || entry.Status != ledger.Failed) {
+		if id.Namespace == namespace && (entry.Held() || entry.Status != ledger.Failed) {
 			return true
 		}
 	}

@@ -168,6 +168,20 @@ func (c *countedTarget) Metrics(ctx context.Context, namespace, pod string, port
 	return values, err
 }
 
+func (c *countedTarget) Share(ctx context.Context, o bundle.Object) (cluster.Live, error) {
+	began := time.Now()
+	live, err := c.Target.Share(ctx, o)
+	c.count("share", began, err)
+	return live, err
+}
+
+func (c *countedTarget) Unshare(ctx context.Context, id bundle.ID) error {
+	began := time.Now()
+	err := c.Target.Unshare(ctx, id)
+	c.count("unshare", began, err)
+	return err
+}
+
 func (c *countedTarget) Delete(ctx context.Context, id bundle.ID, at cluster.Version) error {
 	began := time.Now()
 	err := c.Target.Delete(ctx, id, at)

@@ -35,6 +35,12 @@ type performer struct {
 // perform executes an action, given the object's entry.
 func (p *performer) perform(ctx context.Context, a action, entry ledger.Entry) outcome {
 	o := outcome{action: a, entry: entry}
+	switch {
+	case (a.deed == create || a.deed == apply) && entry.Shared:
+		return p.share(ctx, o)
+	case a.deed == remove && entry.Shared:
+		return p.unshare(ctx, o)
+	}
 	switch a.deed {
 	case create:
 		return p.create(ctx, o)
@@ -60,6 +66,25 @@ func (p *performer) create(ctx context.Context, o outcome) outcome {
 	}
 	o.repaired = o.action.drift
 	return o.applied(live)
+}
+
+// share puts our keys into somebody else's object.
+func (p *performer) share(ctx context.Context, o outcome) outcome {
+	live, err := p.target.Share(ctx, o.action.want.object)
+	if err != nil {
+		return o.failed(err)
+	}
+	o = o.applied(live)
+	o.entry.CreatedByUs, o.entry.Message = false, "somebody else's: our keys alone are put in and taken out"
+	return o
+}
+
+func (p *performer) unshare(ctx context.Context, o outcome) outcome {
+	if err := p.target.Unshare(ctx, o.action.id); err != nil {
+		return o.failed(err)
+	}
+	o.gone = true
+	return o
 }
 
 func (p *performer) apply(ctx context.Context, o outcome, at cluster.Version, looks int) outcome {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/observed"
 )
@@ -32,6 +33,7 @@ func (t *tenure) reach(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	t.failures, t.nextProbe = 0, now.Add(probeInterval)
+	t.lookAgain(func(id bundle.ID) bool { return t.entries[id].Shared }) // no watch tells of others' objects
 	t.report(observed.Reachability{Reachable: true, Since: now.UTC()})
 	return true, nil
 }

@@ -63,6 +63,11 @@ func TestKubernetesKeepsTheContract(t *testing.T) {
 				kind := schema.GroupVersionKind{Group: id.Group, Version: "v1", Kind: id.Kind}
 				require.NoError(t, server.Delete(t.Context(), kind, id.Namespace, id.Name))
 			},
+			Data: func(t *testing.T, id bundle.ID) map[string]string {
+				found, err := server.Client.CoreV1().ConfigMaps(id.Namespace).Get(t.Context(), id.Name, metav1.GetOptions{})
+				require.NoError(t, err)
+				return found.Data
+			},
 			Run:  pods(server, namespace, count.Load()),
 			Note: func(t *testing.T, id bundle.ID) { note(t, server, id) },
 			Join: func(t *testing.T, node placement.Node) { join(t, server, node) },

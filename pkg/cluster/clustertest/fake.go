@@ -322,6 +322,20 @@ func (f *Fake) replace(kind cluster.Kind, o *object, content map[string]any) {
 	o.live.Labels, o.live.Annotations = marksOf(content)
 }
 
+// Data is the data of a ConfigMap.
+func (f *Fake) Data(id bundle.ID) map[string]string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := map[string]string{}
+	if o := f.objects[local(id)]; o != nil {
+		data, _ := o.content["data"].(map[string]any)
+		for key, value := range data {
+			out[key], _ = value.(string)
+		}
+	}
+	return out
+}
+
 // Objects lists what is there, in order.
 func (f *Fake) Objects() []bundle.ID {
 	f.mu.Lock()

@@ -54,7 +54,7 @@ func (t *fakeTarget) request(ctx context.Context, verb string, id bundle.ID, do 
 		}
 	}
 	var err error
-	if verb == "create" || verb == "apply" || verb == "delete" {
+	if slices.Contains([]string{"create", "apply", "delete", "share", "unshare"}, verb) {
 		f.change(func() { err = do() })
 	} else {
 		f.mu.Lock()
@@ -181,6 +181,53 @@ func (t *fakeTarget) Delete(ctx context.Context, id bundle.ID, at cluster.Versio
 		delete(t.fake.objects, local(id))
 		return nil
 	})
+}
+
+// sharedKey is where the fake remembers which keys of an object are ours.
+const sharedKey = "shared"
+
+func (t *fakeTarget) Share(ctx context.Context, o bundle.Object) (live cluster.Live, err error) {
+	err = t.request(ctx, "share", o.ID, func() error {
+		if err := t.served(o.ID); err != nil {
+			return err
+		}
+		have := t.fake.objects[local(o.ID)]
+		if have == nil {
+			t.fake.plant(o.ID, map[string]any{"metadata": map[string]any{"name": o.Name, "namespace": o.Namespace}})
+			have = t.fake.objects[local(o.ID)]
+		}
+		keys, _ := decode(o.JSON)["data"].(map[string]any)
+		t.share(o.ID, have, keys)
+		live = have.live
+		return nil
+	})
+	return live, err
+}
+
+func (t *fakeTarget) Unshare(ctx context.Context, id bundle.ID) error {
+	return t.request(ctx, "unshare", id, func() error {
+		if have := t.fake.objects[local(id)]; have != nil {
+			t.share(id, have, nil)
+		}
+		return nil
+	})
+}
+
+// share puts our keys into an object in place of those that were ours.
+func (t *fakeTarget) share(id bundle.ID, have *object, keys map[string]any) {
+	data, _ := have.content["data"].(map[string]any)
+	data = maps.Clone(data)
+	if data == nil {
+		data = map[string]any{}
+	}
+	before, _ := have.content[sharedKey].(map[string]any)
+	for key := range before {
+		delete(data, key)
+	}
+	maps.Copy(data, keys)
+	content := maps.Clone(have.content)
+	content["data"], content[sharedKey] = data, keys
+	t.fake.replace(cluster.KindOf(id), have, content)
 }
 
 func (t *fakeTarget) Established(ctx context.Context, kind cluster.Kind) (ok bool, err error) {

@@ -34,6 +34,7 @@ func TestFakeKeepsTheContract(t *testing.T) {
 			Target:       f.Target(cluster.Options{Installation: "i1", Values: oneValue{"v1", "hush"}}),
 			Installation: "i1", Namespace: "suite", Sealed: "v1",
 			Plant:  func(_ *testing.T, o bundle.Object) { f.Plant(o) },
+			Data:   func(_ *testing.T, id bundle.ID) map[string]string { return f.Data(id) },
 			Remove: func(_ *testing.T, id bundle.ID) { f.Remove(id) },
 			Run:    func(t *testing.T, pod RunPod) { runPod(t, f, pod) },
 			Note:   func(_ *testing.T, id bundle.ID) { f.Note(id) },

@@ -26,6 +26,9 @@ type Fixture struct {
 	Plant  func(t *testing.T, o bundle.Object)
 	Remove func(t *testing.T, id bundle.ID)
 
+	// Data reads a ConfigMap's data as a stranger does; nil in a directory.
+	Data func(t *testing.T, id bundle.ID) map[string]string
+
 	// Offer has a Service of the namespace offer a load balancer's address;
 	// nil where there are no live Services.
 	Offer func(t *testing.T, name, ip string)
@@ -71,6 +74,8 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"apply refuses another version":                 testApplyStale,
 		"apply never creates":                           testApplyGone,
 		"delete removes what was seen":                  testDelete,
+		"keys are shared with a stranger's object":      testShare,
+		"sharing makes what is missing":                 testShareAbsent,
 		"delete refuses another version":                testDeleteStale,
 		"watch sees what strangers do to ours":          testWatch,
 		"watch never shows a stranger's":                testWatchStranger,

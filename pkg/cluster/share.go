@@ -1,0 +1,84 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/signpost-dns/signpost/pkg/bundle"
+)
+
+// Share implements Target: a server-side apply under a manager of the
+// installation's own, which owns these keys and nothing else.
+func (k *Kubernetes) Share(ctx context.Context, o bundle.Object) (Live, error) {
+	raw, err := keysOf(o)
+	if err != nil {
+		return Live{}, err
+	}
+	return k.share(ctx, o.ID, raw)
+}
+
+// Unshare implements Target: applying no keys gives up those that were applied.
+// The UID keeps the request from making an object that is gone.
+func (k *Kubernetes) Unshare(ctx context.Context, id bundle.ID) error {
+	live, err := k.Get(ctx, id)
+	if err != nil || live == nil {
+		return err
+	}
+	raw, err := json.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": id.Kind, "metadata": map[string]any{"name": id.Name, "namespace": id.Namespace, "uid": live.UID},
+	})
+	if err != nil {
+		return err
+	}
+	_, err = k.share(ctx, id, raw)
+	return err
+}
+
+func (k *Kubernetes) share(ctx context.Context, id bundle.ID, raw []byte) (Live, error) {
+	ctx, cancel := context.WithTimeout(ctx, RequestDeadline)
+	defer cancel()
+	at, err := k.resource(ctx, id, "")
+	if err != nil {
+		return Live{}, err
+	}
+	force := true
+	manager := FieldManager + "-" + k.options.Installation
+	object, err := at.Patch(ctx, id.Name, types.ApplyPatchType, raw, metav1.PatchOptions{FieldManager: manager, Force: &force})
+	if apierrors.IsNotFound(err) {
+		return Live{}, &Error{Fault: NoNamespace, Code: 404, Message: "the namespace " + id.Namespace + " of somebody else's " + id.Kind + " is not there", Err: err}
+	}
+	if err != nil {
+		return Live{}, classify(err, applying)
+	}
+	return liveOf(object), nil
+}
+
+// keysOf is a shared object with nothing but its name and its keys: no label of
+// ours belongs on somebody else's object.
+func keysOf(o bundle.Object) ([]byte, error) {
+	var shared struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Metadata   struct {
+			Name      string `json:"name"`
+			Namespace string `json:"namespace"`
+		} `json:"metadata"`
+		Data map[string]string `json:"data"`
+	}
+	if err := json.Unmarshal(o.JSON, &shared); err != nil {
+		return nil, refused(o.ID.String() + " has no keys that could be shared")
+	}
+	return json.Marshal(shared)
+}
+
+// Share implements Target: the file would be edited by two.
+func (d *Directory) Share(_ context.Context, o bundle.Object) (Live, error) {
+	return Live{}, refused(o.ID.String() + " is somebody else's file: in a directory of manifests its keys cannot be shared")
+}
+
+// Unshare implements Target: nothing was ever shared.
+func (d *Directory) Unshare(context.Context, bundle.ID) error { return nil }

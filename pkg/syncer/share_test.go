@@ -1,0 +1,95 @@
+package syncer
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/cluster/clustertest"
+	"github.com/signpost-dns/signpost/pkg/ledger"
+)
+
+// keyed is a ConfigMap of somebody else's in which one key is ours.
+func keyed(t *testing.T, key, value string) bundle.Object {
+	return clustertest.Object(t, map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]string{key: value},
+		"metadata": map[string]any{
+			"name": "coredns-custom", "namespace": "dns", "annotations": map[string]string{bundle.AnnotationKeys: bundle.OwnKeys},
+		},
+	})
+}
+
+// TestKeysAreSharedWithAStrangersObject: ours are put in, changed, put back and
+// taken out key by key; strangers' keys stay untouched (I4).
+func TestKeysAreSharedWithAStrangersObject(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hub)
+	f := s.clusters[hub]
+	f.Plant(clustertest.Object(t, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "dns"}}))
+	f.Plant(clustertest.Object(t, map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]string{"theirs.server": "x"},
+		"metadata": map[string]any{"name": "coredns-custom", "namespace": "dns"},
+	}))
+	shared := func(value string) bundle.Object {
+		o := keyed(t, "ours.server", value)
+		o.Cluster = hub
+		return o
+	}
+	id := shared("").ID
+	holds := func(why, ours string) {
+		t.Helper()
+		s.until(why, func() bool {
+			data := f.Data(id)
+			return data["theirs.server"] == "x" && data["ours.server"] == ours
+		})
+	}
+	s.start("a")
+	s.commit("cloud", shared("1"))
+	holds("our key is put in", "1")
+	s.until("it is applied", func() bool { return s.entries(hub)[id].Status == ledger.Applied })
+	entry := s.entries(hub)[id]
+	assert.False(t, entry.CreatedByUs)
+	assert.True(t, entry.Held())
+	assert.NotContains(t, f.Live(id).Labels, bundle.LabelInstallation, "no label of ours belongs on somebody else's object")
+
+	s.commit("cloud", shared("2"))
+	holds("a changed key is put in", "2")
+
+	f.Plant(clustertest.Object(t, map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]string{"theirs.server": "x"},
+		"metadata": map[string]any{"name": "coredns-custom", "namespace": "dns"},
+	}))
+	s.changed <- hub // the next probe, ahead of its time
+	holds("a key that was taken out by hand is put back", "2")
+
+	s.commit("cloud")
+	holds("our key is taken out", "")
+	s.until("nothing of ours is left", func() bool { return len(s.entries(hub)) == 0 })
+	assert.NotNil(t, f.Live(id), "the object is not ours to remove")
+}
+
+// TestAKeyThatMayHaveBeenPutInIsTakenOut: the answer was lost, and then nobody
+// wanted it any more (I5).
+func TestAKeyThatMayHaveBeenPutInIsTakenOut(t *testing.T) {
+	entry := ledger.Entry{ID: keyed(t, "a", "1").ID, Status: ledger.Pending, Shared: true}
+	assert.Equal(t, remove, decide(entry.ID, nil, &entry, cluster.Sight{}).deed)
+	entry.Status = ledger.Applied
+	assert.Equal(t, remove, decide(entry.ID, nil, &entry, cluster.Sight{}).deed)
+}
+
+// TestAStrangersObjectIsNeverAppliedWhole: after a failed attempt, too, its keys
+// alone are written.
+func TestAStrangersObjectIsNeverAppliedWhole(t *testing.T) {
+	f := clustertest.NewFake("uid")
+	o := keyed(t, "a", "1")
+	f.Plant(clustertest.Object(t, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "dns"}}))
+	p := &performer{target: f.Target(cluster.Options{Installation: "k7wq2m9x"}), installation: "k7wq2m9x"}
+	want := &wanted{object: o, digest: o.Digest()}
+	for _, deed := range []deed{create, apply} {
+		got := p.perform(t.Context(), action{deed: deed, id: o.ID, want: want}, ledger.Entry{ID: o.ID, Shared: true, UID: "u", Status: ledger.Retrying})
+		assert.Equal(t, ledger.Applied, got.entry.Status)
+		assert.Equal(t, "share", f.Requests()[len(f.Requests())-1].Verb)
+	}
+}
