@@ -320,12 +320,12 @@ func TestAbandonSurvivesCrashes(t *testing.T) {
 		require.NoError(l, l.delete(clusterPath(l, paris)))
 		l.part(func() error { return l.service.LiftAbandoned(context.Background()) })
 	}
-	undisturbed := newLife(t, 0, false)
+	undisturbed := newLife(newShop(t), 0, false)
 	tell(undisturbed)
 	require.Equal(t, intent.Terminated, undisturbed.state(prod))
 	for last := 1; last <= undisturbed.process.writes; last += everyWrite {
 		for _, after := range []bool{false, true} {
-			l := newLife(t, last, after)
+			l := newLife(newShop(t), last, after)
 			tell(l)
 			require.Equal(t, undisturbed.picture(), l.picture(), "write %d, after it: %t", last, after)
 			require.Empty(t, l.keysOf(paris))

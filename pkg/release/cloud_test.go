@@ -279,6 +279,18 @@ func TestUnknownNodesAreNotNone(t *testing.T) {
 	assert.Equal(t, before, w.keys(), "what was last seen still counts")
 }
 
+func TestNobodyWaitsForTheNodesOfAnAbandonedCluster(t *testing.T) {
+	w := newCloud(t)
+	w.down[berlin] = true
+	w.do(intent.Instantiate, eu)
+	require.NoError(t, w.rest())
+	require.Equal(t, intent.Instantiating, w.state(eu))
+	_, err := w.abandon(berlin, false)
+	require.NoError(t, err)
+	require.NoError(t, w.rest())
+	assert.Equal(t, intent.Instantiated, w.state(eu))
+}
+
 func TestAPlanLooksAtTheLiveNodes(t *testing.T) {
 	w := newCloud(t)
 	w.options.PeekNodes = func(_ context.Context, cluster string) ([]placement.Node, error) {

@@ -3,7 +3,6 @@ package release
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/bundle"
@@ -112,7 +111,16 @@ func (c *contents) placeDNS(ctx context.Context, g plan.Group, dns plan.ClusterD
 	return r, err
 }
 
-// undecided says that it is not known yet whether a placement leaves a node.
-func (c *contents) undecided() bool {
-	return slices.ContainsFunc(c.dns, func(r DNSReport) bool { return r.Judged && r.Verdict == nil })
+// undecided says that it is not known yet whether a placement leaves a node, in
+// a cluster of which that will be known.
+func (s *Service) undecided(ctx context.Context, reports []DNSReport) (bool, error) {
+	for _, r := range reports {
+		if !r.Judged || r.Verdict != nil {
+			continue
+		}
+		if abandoned, err := s.abandoned(ctx, r.Cluster); !abandoned || err != nil {
+			return true, err
+		}
+	}
+	return false, nil
 }

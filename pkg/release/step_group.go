@@ -113,7 +113,11 @@ func (s *Service) wanted(ctx context.Context, l Lifecycle, before bundle.Bundle)
 		return goal{}, err
 	}
 	contents, err := fill(ctx, withFormer(rehome(release.Group, l.Uses), l.Former), records, drained.clusters, before, s.seen())
-	return goal{undecided: contents.undecided(), Context: appcontext.Context{
+	if err != nil {
+		return goal{}, err
+	}
+	undecided, err := s.undecided(ctx, contents.dns)
+	return goal{undecided: undecided, Context: appcontext.Context{
 		ID: l.ContextID, Meta: meta(release.Group), Objects: contents.objects,
 		Services: contents.services, Placements: contents.placements,
 	}}, err
