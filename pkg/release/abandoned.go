@@ -18,7 +18,7 @@ import (
 // left without any address, unless forced, and NotFound when there is no such
 // cluster.
 func (s *Service) Abandon(ctx context.Context, cluster intent.Path, force bool, actor string) ([]intent.LeftBehind, error) {
-	if err := s.Drain(ctx, cluster, force, actor); err != nil {
+	if err := s.drainCluster(ctx, cluster, force, actor); err != nil {
 		return nil, err
 	}
 	doc, err := s.Documents.Get(ctx, cluster)

@@ -220,7 +220,7 @@ func unfit(name string, known bool, spec intent.Cluster, project string) (pointe
 	switch {
 	case !known:
 		return "", fmt.Sprintf("cluster %s does not exist", name)
-	case spec.Directory == "" && spec.KubeconfigRef == "":
+	case inventoryOnly(spec):
 		return "/spec/kubeconfig", fmt.Sprintf("cluster %s is inventory only: it needs a kubeconfig or a directory for Signpost to push to it", name)
 	case len(spec.Projects) > 0 && !slices.Contains(spec.Projects, project):
 		return "/spec/projects", fmt.Sprintf("cluster %s does not admit project %q", name, project)
@@ -242,3 +242,6 @@ func inPlain(r plan.Record, cluster string, spec intent.Cluster) []intent.Field 
 	}
 	return out
 }
+
+// inventoryOnly tells whether somebody else than Signpost pushes to a cluster.
+func inventoryOnly(spec intent.Cluster) bool { return spec.Directory == "" && spec.KubeconfigRef == "" }

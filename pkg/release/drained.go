@@ -79,9 +79,26 @@ func (s *Service) Drained(ctx context.Context, cluster intent.Path) (*intent.Dra
 
 // Drain takes a cluster's addresses out of all public names, within their
 // releases; its objects stay. It is idempotent. Conflict when a name would be
-// left without any address, unless forced, and NotFound when there is no such
-// cluster.
+// left without any address, unless forced, and when the cluster is inventory
+// only; NotFound when there is no such cluster.
 func (s *Service) Drain(ctx context.Context, cluster intent.Path, force bool, actor string) error {
+	doc, err := s.Documents.Get(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	resource, err := intent.Of[intent.Cluster](doc)
+	if err != nil {
+		return err
+	}
+	if inventoryOnly(resource.Spec) {
+		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf(
+			"cluster %s is inventory only, with neither kubeconfig nor directory: Signpost publishes none of its addresses, so there is nothing to drain", ClusterOf(cluster))}
+	}
+	return s.drainCluster(ctx, cluster, force, actor)
+}
+
+// drainCluster is Drain for clusters of any kind.
+func (s *Service) drainCluster(ctx context.Context, cluster intent.Path, force bool, actor string) error {
 	err := s.order(ctx, cluster, func(list drainedClusters, uid string) (drainedClusters, error) {
 		name := ClusterOf(cluster).String()
 		if _, already := list[name]; already {

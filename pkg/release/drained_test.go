@@ -97,6 +97,25 @@ func TestOfTwoDrainsAtOnceTheLaterKnowsOfTheEarlier(t *testing.T) {
 	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.20"}, w.published(prod))
 }
 
+// TestDrainOfAClusterThatIsInventoryOnlyIsAConflict: our own lifecycle answers
+// 409 and says so. It is abandoned all the same.
+func TestDrainOfAClusterThatIsInventoryOnlyIsAConflict(t *testing.T) {
+	w := running(t)
+	w.put("cluster-providers/edge/clusters/rome", `{}`)
+	for _, force := range []bool{false, true} {
+		err := w.drain("edge+rome", force)
+		require.Equal(t, intent.Conflict, intent.CodeOf(err))
+		require.ErrorContains(t, err, "cluster edge+rome is inventory only")
+		require.ErrorContains(t, err, "nothing to drain")
+	}
+	found, err := w.service.Drained(context.Background(), clusterPath(t, "edge+rome"))
+	require.NoError(t, err)
+	require.Nil(t, found)
+	w.undrain("edge+rome")
+	_, err = w.service.Abandon(context.Background(), clusterPath(t, "edge+rome"), false, "alice")
+	require.NoError(t, err)
+}
+
 func TestDrainOfWhatIsNotThere(t *testing.T) {
 	w := running(t)
 	require.Equal(t, intent.NotFound, intent.CodeOf(w.drain("edge+rome", false)))
