@@ -75,7 +75,7 @@ func columnsOf(collection string) []column {
 			of("DIRECTORY", func(s intent.Cluster) string { return s.Directory }),
 			of("LABELS", func(s intent.Cluster) string { return pairs(s.Labels) }),
 			of("PROJECTS", func(s intent.Cluster) string { return strings.Join(s.Projects, ",") }),
-			{"DRAINED SINCE", func(i item) string { return moment(i.Status.Drained.Since) }},
+			{"OUT OF SERVICE", outOfService},
 		}
 	case "dns-update-records":
 		return recordColumns()
@@ -99,6 +99,17 @@ func columnsOf(collection string) []column {
 		return intentColumns()
 	}
 	return nil
+}
+
+// outOfService says since when a cluster's addresses are kept out of names.
+func outOfService(i item) string {
+	switch {
+	case !i.Status.Abandoned.Since.IsZero():
+		return "abandoned " + moment(i.Status.Abandoned.Since)
+	case !i.Status.Drained.Since.IsZero():
+		return "drained " + moment(i.Status.Drained.Since)
+	}
+	return ""
 }
 
 func recordColumns() []column {
