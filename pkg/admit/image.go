@@ -99,7 +99,7 @@ func (a *Admitter) image(r *review, at pointer, text, example string) image {
 	if parsed.name == "" {
 		r.refusef(at, "%s is no name of an image; give one such as %s", quote(text), example)
 	} else if !a.allowedImage(parsed) {
-		r.refusef(at, "%s is not allowed on this server; allowed are images under %s", quote(text), strings.Join(a.rules.AllowedImages, ", "))
+		r.refusef(at, "%s is not allowed on this server; allowed are images under %s, and --allowed-images of signpost serve allows others", quote(text), strings.Join(a.rules.AllowedImages, ", "))
 	}
 	return parsed
 }

@@ -56,7 +56,7 @@ func TestRecordVersionsAndImagesAreRefused(t *testing.T) {
 		{reason: "not allowed, naming what is", path: newRecord, spec: coredns(`,"image":"evil.example/external-dns:v0.22.0"`),
 			errors: map[string]string{"/spec/image": "registry.k8s.io/external-dns/"}},
 		{reason: "a host that begins like an allowed one", path: newRecord, spec: coredns(`,"image":"registry.k8s.io.evil.example/external-dns/external-dns:v0.22.0"`),
-			errors: map[string]string{"/spec/image": "not allowed"}},
+			errors: map[string]string{"/spec/image": "--allowed-images"}},
 		{reason: "the allowed name as a path elsewhere", path: newRecord, spec: coredns(`,"image":"evil.example/registry.k8s.io/external-dns/external-dns"`),
 			errors: map[string]string{"/spec/image": "not allowed"}},
 		{reason: "docker.io when no registry is named", path: newRecord, spec: coredns(`,"image":"external-dns/external-dns"`),
@@ -288,7 +288,7 @@ func TestTheSidecarOfAWebhook(t *testing.T) {
 	})
 	refused(t, []refusal{
 		{reason: "an image that is not allowed", path: newRecord, spec: `{"provider":"webhook","webhook":{"image":"evil.example/webhook:v1"}}`,
-			errors: map[string]string{"/spec/webhook/image": "not allowed"}},
+			errors: map[string]string{"/spec/webhook/image": "--allowed-images of signpost serve allows others"}},
 		{reason: "no image", path: newRecord, spec: `{"provider":"webhook","webhook":{"image":"A B"}}`,
 			errors: map[string]string{"/spec/webhook/image": "no name of an image"}},
 		{reason: "an argument that Kubernetes would change", path: newRecord, spec: webhook(`,"args":["--a","--b=$(C)"]`),
