@@ -110,7 +110,7 @@ func (r *reading) assign(v value, negated bool) {
 	}
 	if v.flag.Successor != "" {
 		successor, _ := r.table.find(v.flag.Successor)
-		r.warn(about(v.parameter, fmt.Sprintf("is called %s from %s on; it is rendered under the name that the version knows", successor.Name, v.flag.Renamed)))
+		r.warn(about(v.parameter, fmt.Sprintf("is called %s from %s on; with any version either name works", successor.Name, v.flag.Renamed)))
 		v.flag = successor
 	}
 	other, taken := r.values[v.flag.Name]

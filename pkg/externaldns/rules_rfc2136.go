@@ -19,7 +19,7 @@ func ruleRFC2136(r *reading) {
 	}
 	ruleSignature(r)
 	if !r.on("rfc2136-axfr") {
-		r.warn(about(r.written("rfc2136-axfr"), "is not set: external-dns cannot read the zone, and nothing is ever updated or deleted"))
+		r.warn(about(r.written("rfc2136-axfr"), "is not true: external-dns cannot read the zone, and nothing is ever updated or deleted; set it, with any version"))
 	}
 	if !r.on("rfc2136-use-tls") {
 		for _, name := range []string{"tls-ca", "tls-client-cert", "tls-client-cert-key", "rfc2136-skip-tls-verify"} {
