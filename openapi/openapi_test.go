@@ -14,3 +14,7 @@ func TestTheDescriptionIsValidWithItsExamples(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, doc.Validate(t.Context(), openapi3.EnableExamplesValidation()))
 }
+
+func TestTheDescriptionSpeaksOfNothingThatItsReadersLack(t *testing.T) {
+	require.NotRegexp(t, `(?i)\bseeds?\b`, string(openapi.YAML()))
+}

@@ -702,7 +702,7 @@ type Credential struct {
 }
 
 // DNSCRIntent How CoreDNS is configured and placed in the clusters of a logical cloud. Its body has the shape of OpenShift's
-// DNS object, which is taken as it is, in the form of seeds 000 and 001 and in today's; what it does not say is
+// DNS object, which is taken as it is, in OpenShift's older form and in today's; what it does not say is
 // OpenShift's default.
 type DNSCRIntent struct {
 	// APIVersion Of OpenShift's DNS object. Says nothing.
@@ -780,7 +780,7 @@ type DNSCRIntentSpec struct {
 	// NodeLocalDNS A DNS cache on each node. Not supported by this version.
 	NodeLocalDNS NodeLocalDNS `json:"nodeLocalDNS,omitempty,omitzero"`
 
-	// NodePlacement On which nodes DNS pods run. (seed 001)
+	// NodePlacement On which nodes DNS pods run.
 	NodePlacement NodePlacement `json:"nodePlacement,omitempty,omitzero"`
 
 	// NodeResolver Keeps the addresses of Services in the nodes' /etc/hosts, for programs that do not ask the cluster's DNS. Runs on every Linux node.
@@ -791,7 +791,7 @@ type DNSCRIntentSpec struct {
 	// Example: Normal
 	OperatorLogLevel string `json:"operatorLogLevel,omitempty,omitzero"`
 
-	// PluginConfig The configuration of CoreDNS' plugins. (seed 000)
+	// PluginConfig The configuration of CoreDNS' plugins.
 	PluginConfig DNSPluginConfig `json:"pluginConfig,omitempty,omitzero"`
 
 	// Servers Which zones go to which nameservers, in OpenShift's form of today. They count beside pluginConfig; a zone may be given once.
@@ -815,7 +815,7 @@ type DNSCRMetadata struct {
 	// CreationTimestamp Of a Kubernetes object. Ignored.
 	CreationTimestamp string `json:"creationTimestamp,omitempty,omitzero"`
 
-	// Description For people. (seed 004)
+	// Description For people.
 	//
 	// Example: lab zone
 	Description string `json:"description,omitempty,omitzero"`
@@ -857,12 +857,12 @@ type DNSCRMetadata struct {
 	// UpdatedAt When it was last changed. Ignored on input.
 	UpdatedAt time.Time `json:"updatedAt,omitempty,omitzero"`
 
-	// UserData1 For the user's own use. (seed 004)
+	// UserData1 For the user's own use.
 	//
 	// Example: x
 	UserData1 string `json:"userData1,omitempty,omitzero"`
 
-	// UserData2 For the user's own use. (seed 004)
+	// UserData2 For the user's own use.
 	UserData2 string `json:"userData2,omitempty,omitzero"`
 
 	// Userdata1 Another spelling of userData1.
@@ -949,9 +949,9 @@ type DNSIntentSpec struct {
 // DNSIntentSpecRecordTypes A record type.
 type DNSIntentSpecRecordTypes string
 
-// DNSPluginConfig The configuration of CoreDNS' plugins. (seed 000)
+// DNSPluginConfig The configuration of CoreDNS' plugins.
 type DNSPluginConfig struct {
-	// ForwardPlugin Another spelling of forwardPlugins, as in the seed's types.
+	// ForwardPlugin Another spelling of forwardPlugins.
 	ForwardPlugin []ForwardPlugin `json:"forwardPlugin,omitempty,omitzero"`
 
 	// ForwardPlugins Which domains go to which nameservers.
@@ -1039,7 +1039,7 @@ type DNSStatus struct {
 // DNSStatusMode Whose CoreDNS it is.
 type DNSStatusMode string
 
-// DNSUpdateRecord A DNS update record - one DNS provider account with its external-dns parameters (seed 004).
+// DNSUpdateRecord A DNS update record - one DNS provider account with its external-dns parameters.
 type DNSUpdateRecord struct {
 	// Metadata Names and describes a document.
 	Metadata Metadata `json:"metadata"`
@@ -1081,7 +1081,7 @@ type DNSUpdateRecordSpec struct {
 	// Example: {"ETCD_URLS":"http://10.0.0.5:2379"}
 	Environment map[string]string `json:"environment,omitempty,omitzero"`
 
-	// ExternalDNSParameters Parameters of external-dns by their flag's name, without dashes in front (seed 004).
+	// ExternalDNSParameters Parameters of external-dns by their flag's name, without dashes in front.
 	// Unknown ones, those of another provider and those that do not parse as their flag's
 	// kind are refused. Empty text is absent. What has no effect is kept with a warning.
 	// Secret ones, such as rfc2136-tsig-secret and pdns-api-key, become credentials and are
@@ -1106,7 +1106,7 @@ type DNSUpdateRecordSpec struct {
 	PodLabels map[string]string `json:"podLabels,omitempty,omitzero"`
 
 	// Provider A provider of external-dns. aws, aws-sd, azure, azure-dns, azure-private-dns, coredns
-	// and rfc2136 (seed 004), cloudflare, google, pdns and webhook are known with all of
+	// and rfc2136, cloudflare, google, pdns and webhook are known with all of
 	// their parameters; the others in its tree take theirs as extraArgs.
 	//
 	//
@@ -1307,14 +1307,14 @@ type FieldError struct {
 	Pointer string `json:"pointer"`
 }
 
-// ForwardPlugin Sends the queries of a domain to nameservers. (seed 000)
+// ForwardPlugin Sends the queries of a domain to nameservers.
 type ForwardPlugin struct {
 	// Domain An RFC 1123 domain, stored in lower case, as ASCII and without a trailing dot. Not the domain of the clusters themselves, nor one that holds it. The longest that fits a name wins.
 	//
 	// Example: foo.com
 	Domain string `json:"domain"`
 
-	// NameServers Another spelling of nameservers, as in the seed's examples.
+	// NameServers Another spelling of nameservers.
 	NameServers []string `json:"nameServers,omitempty,omitzero"`
 
 	// Nameservers 1 to 15 of IP, IP:port or [IPv6]:port; the port is 53 by default. Spoken to in cleartext.
@@ -1357,7 +1357,7 @@ type IntentHealth struct {
 // IntentHealthWhenAllUnhealthy What happens to the names when no cluster counts.
 type IntentHealthWhenAllUnhealthy string
 
-// KVPairs A list of pairs on a logical cloud or a cluster. The document called dns-update-record-list associates DNS update records - its values are their names (seed 004).
+// KVPairs A list of pairs on a logical cloud or a cluster. The document called dns-update-record-list associates DNS update records - its values are their names.
 type KVPairs struct {
 	// Metadata Names and describes a document.
 	Metadata Metadata `json:"metadata"`
@@ -1488,7 +1488,7 @@ type Metadata struct {
 	// CreatedAt When it was created. Ignored on input.
 	CreatedAt time.Time `json:"createdAt,omitempty,omitzero"`
 
-	// Description For people. (seed 004)
+	// Description For people.
 	//
 	// Example: lab zone
 	Description string `json:"description,omitempty,omitzero"`
@@ -1506,18 +1506,18 @@ type Metadata struct {
 	// UpdatedAt When it was last changed. Ignored on input.
 	UpdatedAt time.Time `json:"updatedAt,omitempty,omitzero"`
 
-	// UserData1 For the user's own use. (seed 004)
+	// UserData1 For the user's own use.
 	//
 	// Example: x
 	UserData1 string `json:"userData1,omitempty,omitzero"`
 
-	// UserData2 For the user's own use. (seed 004)
+	// UserData2 For the user's own use.
 	UserData2 string `json:"userData2,omitempty,omitzero"`
 
-	// Userdata1 Another spelling of userData1, as in seed 004's record.
+	// Userdata1 Another spelling of userData1, without the capital D.
 	Userdata1 string `json:"userdata1,omitempty,omitzero"`
 
-	// Userdata2 Another spelling of userData2, as in seed 004's record.
+	// Userdata2 Another spelling of userData2, without the capital D.
 	Userdata2 string `json:"userdata2,omitempty,omitzero"`
 }
 
@@ -1599,7 +1599,7 @@ type NodeLocalDNS struct {
 	LocalIP string `json:"localIP,omitempty,omitzero"`
 }
 
-// NodePlacement On which nodes DNS pods run. (seed 001)
+// NodePlacement On which nodes DNS pods run.
 type NodePlacement struct {
 	// NodeSelector Labels that nodes must have. It replaces the default, kubernetes.io/os: linux.
 	//
@@ -1648,7 +1648,7 @@ type ObjectChange struct {
 // ParameterValue A parameter's value: text, a number, a boolean, or a list of these where the flag repeats.
 type ParameterValue = any
 
-// Parameters Parameters of external-dns by their flag's name, without dashes in front (seed 004).
+// Parameters Parameters of external-dns by their flag's name, without dashes in front.
 // Unknown ones, those of another provider and those that do not parse as their flag's
 // kind are refused. Empty text is absent. What has no effect is kept with a warning.
 // Secret ones, such as rfc2136-tsig-secret and pdns-api-key, become credentials and are
