@@ -39,11 +39,14 @@ once() {
 }
 
 mkdir -p secrets clusters
+chmod 755 clusters # manifests, for whoever deploys them
 once "$ENVIRONMENT" environment
 once secrets/signpost-key random 32
 once secrets/mongodb-key random 512
 once secrets/tokens tokens
 if [[ $(id -u) -eq 0 ]]; then
+	# Who ran this first decided, and .env says so to docker compose.
+	user=$(sed -n 's/^SIGNPOST_USER=//p' "$ENVIRONMENT")
 	chown "$user" clusters secrets/signpost-key secrets/tokens
 fi
 

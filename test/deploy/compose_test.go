@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -109,6 +110,34 @@ func TestComposeSecretsAreMadeOnce(t *testing.T) {
 		require.Equal(t, before[name], read(t, filepath.Join(dir, name)), name)
 	}
 	require.NotEqual(t, first, makeSecrets(t, checkout(t)), "another checkout has others")
+}
+
+// TestSignpostReadsItsFilesInCompose: they belong to the user that compose runs
+// it as, also where root runs the script after somebody else had.
+func TestSignpostReadsItsFilesInCompose(t *testing.T) {
+	ran := fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
+	if os.Getuid() == 0 {
+		ran = "4242:4243"
+	}
+	for _, before := range []string{"", "MONGO_PASSWORD=x\nSIGNPOST_USER=" + ran + "\n"} {
+		dir := checkout(t)
+		if before != "" {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, ".env"), []byte(before), 0o600))
+		}
+		makeSecrets(t, dir)
+		user := load(t, dir).Services["signpost"].User
+		if before != "" {
+			require.Equal(t, ran, user)
+		}
+		for name, mode := range map[string]string{"clusters": "drwxr-xr-x", "secrets/tokens": "-rw-------", "secrets/signpost-key": "-rw-------"} {
+			info, err := os.Stat(filepath.Join(dir, "deploy", "compose", name))
+			require.NoError(t, err)
+			require.Equal(t, mode, info.Mode().String(), name)
+			owner, ok := info.Sys().(*syscall.Stat_t)
+			require.True(t, ok)
+			require.Equal(t, user, fmt.Sprintf("%d:%d", owner.Uid, owner.Gid), name)
+		}
+	}
 }
 
 func TestComposeIsClosed(t *testing.T) {
