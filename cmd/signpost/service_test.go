@@ -19,18 +19,23 @@ type running struct {
 	stop        func() error
 }
 
-// startService runs the service until the test ends.
-func startService(t *testing.T) running {
+// startService runs the service until the test ends; changes alter its
+// configuration.
+func startService(t *testing.T, changes ...func(*app.Config)) running {
 	t.Helper()
 	data := t.TempDir()
 	ready := filepath.Join(data, "ready.json")
 	ctx, cancel := context.WithCancel(context.Background())
+	config := app.Config{
+		Listen: "127.0.0.1:0", GRPCListen: "127.0.0.1:0", DataDir: data, DirectoryRoot: filepath.Join(data, "clusters"),
+		LogLevel: "error", LogFormat: "text", ReadyFile: ready, Build: thisBuild(),
+	}
+	for _, change := range changes {
+		change(&config)
+	}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- app.Run(ctx, app.Config{
-			Listen: "127.0.0.1:0", GRPCListen: "127.0.0.1:0", DataDir: data, DirectoryRoot: filepath.Join(data, "clusters"),
-			LogLevel: "error", LogFormat: "text", ReadyFile: ready, Build: thisBuild(),
-		})
+		ended <- app.Run(ctx, config)
 		close(ended)
 	}()
 	t.Cleanup(func() { cancel(); <-ended })
