@@ -83,8 +83,12 @@ func (c *Controller) scan(ctx context.Context) {
 		c.service.Logger.WarnContext(ctx, "owners cannot be listed", "error", err)
 		return
 	}
-	for _, doc := range page.Items {
-		c.queue.Add(ownerOf(doc.Path))
+	for _, records := range []bool{true, false} { // records wake their users, which then wait in the queue already
+		for _, doc := range page.Items {
+			if owner := ownerOf(doc.Path); IsRecord(owner) == records {
+				c.queue.Add(owner)
+			}
+		}
 	}
 	if err := c.service.LiftAbandoned(ctx); err != nil {
 		c.service.Logger.WarnContext(ctx, "abandoned clusters cannot be swept", "error", err)

@@ -66,7 +66,7 @@ type pair struct {
 }
 
 // newPair makes the Service and watches the namespace of the DNSEndpoint.
-func newPair(b *testing.B, hub, edge *kube.Server, service, endpoint string) pair {
+func newPair(b testing.TB, hub, edge *kube.Server, service, endpoint string) pair {
 	b.Helper()
 	require.NoError(b, edge.LoadBalancer(b.Context(), service, "web", "198.18.0.1"))
 	require.NoError(b, hub.Namespace(b.Context(), endpoint))
@@ -89,7 +89,7 @@ func (p pair) follow(b *testing.B, address string) time.Duration {
 }
 
 // await waits for an event that the DNSEndpoint has the address.
-func (p pair) await(b *testing.B, address string) {
+func (p pair) await(b testing.TB, address string) {
 	b.Helper()
 	const patience = time.Minute
 	tooLong := time.NewTimer(patience)
@@ -215,7 +215,7 @@ func lasting(server *kube.Server) *rest.Config {
 	return config
 }
 
-func typedClient(b *testing.B, server *kube.Server) kubernetes.Interface {
+func typedClient(b testing.TB, server *kube.Server) kubernetes.Interface {
 	b.Helper()
 	client, err := kubernetes.NewForConfig(lasting(server))
 	require.NoError(b, err)
@@ -223,7 +223,7 @@ func typedClient(b *testing.B, server *kube.Server) kubernetes.Interface {
 }
 
 // dynamicClient is for DNSEndpoints.
-func dynamicClient(b *testing.B, server *kube.Server) dynamic.NamespaceableResourceInterface {
+func dynamicClient(b testing.TB, server *kube.Server) dynamic.NamespaceableResourceInterface {
 	b.Helper()
 	client, err := dynamic.NewForConfig(lasting(server))
 	require.NoError(b, err)

@@ -6,9 +6,6 @@ package bench
 
 import (
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -41,19 +38,4 @@ func TestAFreshIdleServerIsSmall(t *testing.T) {
 		return err
 	})
 	t.Logf("at most %.1f MiB were resident", float64(most)/(1<<20))
-}
-
-// resident is how much of a process is in memory, in bytes.
-func resident(pid int) (int, error) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kilobytes, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")))
-			return kilobytes << 10, err
-		}
-	}
-	return 0, fmt.Errorf("process %d tells no VmRSS", pid)
 }
