@@ -93,3 +93,16 @@ func TestTheControllerTakesARecordsUpdateToItsUsers(t *testing.T) {
 		return false
 	})
 }
+
+// TestTheControllerEndsAbandonments: of clusters whose documents are gone, and
+// that nobody looks at any more.
+func TestTheControllerEndsAbandonments(t *testing.T) {
+	w := running(t)
+	w.put("cluster-providers/edge/clusters/rome", `{"kubeconfigRef":"sealed"}`)
+	w.observe("edge+rome", "shop/web", "203.0.113.30")
+	w.dies("edge+rome")
+	require.NoError(t, w.delete("cluster-providers/edge/clusters/rome"))
+	require.NotEmpty(t, w.keysOf("edge+rome"))
+	w.control(t)
+	until(t, "all that was known of it is gone", func() bool { return len(w.keysOf("edge+rome")) == 0 })
+}

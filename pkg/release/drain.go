@@ -83,7 +83,8 @@ func (s *Service) noteDrain(ctx context.Context, use Use, going Drain) error {
 }
 
 // drain says whether an external-dns has outlived the names of the
-// DNSEndpoints that went, and notes the time from which that counts.
+// DNSEndpoints that went, and notes the time from which that counts. One on an
+// abandoned cluster has nothing to outlive.
 func (s *Service) drain(ctx context.Context, l RecordLifecycle, use Use) (RecordLifecycle, bool, error) {
 	key := drainKey(use.Scope, use.Cluster)
 	drain, draining := l.Draining[key]
@@ -105,7 +106,7 @@ func (s *Service) drain(ctx context.Context, l RecordLifecycle, use Use) (Record
 	switch {
 	case there:
 		return l, false, nil
-	case drain.Since.IsZero() && !abandoned:
+	case drain.Since.IsZero():
 		l.Draining = maps.Clone(l.Draining)
 		l.Draining[key] = Drain{Endpoints: drain.Endpoints, Targets: drain.Targets, Since: now}
 	case !abandoned && !l.Record.Spec.Suspend && now.Sub(drain.Since) < ReleaseTimeout(l.Record.Spec, drain.Targets):
