@@ -1,5 +1,6 @@
-// Package seed holds the example of a DNS update record as the design of the
-// external DNS providers wrote it, for the tests that promise to take it.
+// Package seed holds the examples of bodies as the designs wrote them, for the
+// tests that promise to take them: of a DNS update record, and of OpenShift's DNS
+// object.
 package seed
 
 import (
@@ -11,7 +12,7 @@ import (
 	"strings"
 )
 
-// text is the body as it stands there: one group of parameters for each family
+// text is the record's body as it stands there: one group of parameters for each family
 // of providers, side by side, and remarks.
 //
 //go:embed record.txt

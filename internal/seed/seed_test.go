@@ -1,6 +1,8 @@
 package seed_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -35,4 +37,13 @@ func TestTheExampleIsAsItWasWritten(t *testing.T) {
 	assert.Equal(t, "axfr", parameters["rfc2136-tsig-axfr"])
 	assert.Equal(t, "all", parameters["service-type-filter"])
 	assert.Equal(t, true, parameters["once"])
+}
+
+func TestTheDNSObjectsOfTheDesigns(t *testing.T) {
+	objects, err := seed.DNS()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"control-plane", "dns-only", "forwards", "infra", "upgrade"}, slices.Sorted(maps.Keys(objects)))
+	for name, text := range objects {
+		assert.Contains(t, text, "apiVersion: operator.openshift.io/v1\nkind: DNS\n", name)
+	}
 }
