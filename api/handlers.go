@@ -12,10 +12,11 @@ func (e *edge) handlers() map[string]handler {
 		"listDNSUpdateRecordUsers": e.recordUsers,
 		"getDNSUpdateRecordStatus": e.recordStatus,
 
-		"getDeploymentIntentGroupStatus":  e.status,
-		"listDeploymentIntentGroupEvents": e.events,
-
 		"preflightCluster": e.preflight,
+	}
+	for _, owner := range owners() {
+		all["get"+owner+"Status"] = e.status
+		all["list"+owner+"Events"] = e.events
 	}
 	for id, act := range e.actions() {
 		all[id] = e.conditional(act)
@@ -33,21 +34,26 @@ func (e *edge) handlers() map[string]handler {
 // actions is who does something to the document whose action was called, or
 // tells what that would be.
 func (e *edge) actions() map[string]handler {
-	return map[string]handler{
+	all := map[string]handler{
 		"planDNSUpdateRecord":   e.planRecord,
 		"updateDNSUpdateRecord": action(e.Lifecycle.UpdateRecord),
-
-		"planDeploymentIntentGroup":        e.plan,
-		"instantiateDeploymentIntentGroup": action(e.Lifecycle.Instantiate),
-		"updateDeploymentIntentGroup":      action(e.Lifecycle.Update),
-		"rollbackDeploymentIntentGroup":    e.rollback,
-		"terminateDeploymentIntentGroup":   action(e.Lifecycle.Terminate),
 
 		"drainCluster":   e.drain,
 		"undrainCluster": e.undrain,
 		"abandonCluster": e.abandon,
 	}
+	for _, owner := range owners() {
+		all["plan"+owner] = e.plan
+		all["instantiate"+owner] = action(e.Lifecycle.Instantiate)
+		all["update"+owner] = action(e.Lifecycle.Update)
+		all["rollback"+owner] = e.rollback
+		all["terminate"+owner] = action(e.Lifecycle.Terminate)
+	}
+	return all
 }
+
+// owners are what has a lifecycle of its own.
+func owners() []string { return []string{"DeploymentIntentGroup", "LogicalCloud"} }
 
 // resource is a row of the table of resources: how its operations are called
 // and what sets it apart.

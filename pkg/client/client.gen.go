@@ -2755,6 +2755,15 @@ type PutDNSCRIntentParams struct {
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// InstantiateLogicalCloudParams defines parameters for InstantiateLogicalCloud.
+type InstantiateLogicalCloudParams struct {
+	// Confirm The token of a plan; 412 when an input or the actions changed since.
+	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
+
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ListLogicalCloudKVPairsParams defines parameters for ListLogicalCloudKVPairs.
 type ListLogicalCloudKVPairsParams struct {
 	// Limit The most items that a page may hold.
@@ -2789,6 +2798,48 @@ type PutLogicalCloudKVPairsParams struct {
 
 	// IfNoneMatch Only if the document is at none of these revisions, or `*` for only if it does not exist; else 412.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// PlanLogicalCloudParams defines parameters for PlanLogicalCloud.
+type PlanLogicalCloudParams struct {
+	// For The action to plan. By default instantiate when nothing is current, else update.
+	For *PlanFor `form:"for,omitempty" json:"for,omitempty"`
+
+	// To The revision to roll back to, by default the one before the current. For rollback alone.
+	To *RollbackTo `form:"to,omitempty" json:"to,omitempty"`
+
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// RollbackLogicalCloudParams defines parameters for RollbackLogicalCloud.
+type RollbackLogicalCloudParams struct {
+	// To The revision to roll back to, by default the one before the current. For rollback alone.
+	To *RollbackTo `form:"to,omitempty" json:"to,omitempty"`
+
+	// Confirm The token of a plan; 412 when an input or the actions changed since.
+	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
+
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// TerminateLogicalCloudParams defines parameters for TerminateLogicalCloud.
+type TerminateLogicalCloudParams struct {
+	// Confirm The token of a plan; 412 when an input or the actions changed since.
+	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
+
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateLogicalCloudParams defines parameters for UpdateLogicalCloud.
+type UpdateLogicalCloudParams struct {
+	// Confirm The token of a plan; 412 when an input or the actions changed since.
+	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
+
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // CreateClusterProviderJSONRequestBody defines body for CreateClusterProvider for application/json ContentType.
@@ -3916,6 +3967,20 @@ type ClientInterface interface {
 	// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `PutDNSCRIntent` operationId).
 	PutDNSCRIntent(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *PutDNSCRIntentParams, body PutDNSCRIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListLogicalCloudEvents List what happened to the cluster DNS of a logical cloud
+	//
+	// Requests and their outcomes, oldest first.
+	//
+	// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/events (the `ListLogicalCloudEvents` operationId).
+	ListLogicalCloudEvents(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// InstantiateLogicalCloud Deploy the cluster DNS of a logical cloud
+	//
+	// Freezes the DNS CR intents into a release and deploys it. Allowed from Created, Terminated and Failed; repeating it with nothing changed answers the same contextID. 409 with the errors of the plan, as for two intents on one cluster, leaving everything as it was.
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/instantiate (the `InstantiateLogicalCloud` operationId).
+	InstantiateLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *InstantiateLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListLogicalCloudKVPairs List the KV documents of a logical cloud
 	//
 	// A page of the KV documents of a logical cloud, ordered by name bytewise; an empty list is [].
@@ -3972,6 +4037,41 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/kv-pairs/{kvPairs} (the `PutLogicalCloudKVPairs` operationId).
 	PutLogicalCloudKVPairs(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, kvPairs KVPairsName, params *PutLogicalCloudKVPairsParams, body PutLogicalCloudKVPairsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlanLogicalCloud Plan an action on the cluster DNS of a logical cloud
+	//
+	// What the action would change in the clusters, object by object, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`.
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/plan (the `PlanLogicalCloud` operationId).
+	PlanLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *PlanLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RollbackLogicalCloud Roll the cluster DNS of a logical cloud back
+	//
+	// Makes the DNS CR intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. The documents stay as they are too: the next update deploys them.
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/rollback (the `RollbackLogicalCloud` operationId).
+	RollbackLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *RollbackLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetLogicalCloudStatus Read the status of the cluster DNS of a logical cloud
+	//
+	// What was observed of it, cluster by cluster, with the placement of the DNS pods and their upstreams; never more than was observed.
+	//
+	// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/status (the `GetLogicalCloudStatus` operationId).
+	GetLogicalCloudStatus(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TerminateLogicalCloud Terminate the cluster DNS of a logical cloud
+	//
+	// Takes back the cluster DNS that was deployed. Idempotent.
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/terminate (the `TerminateLogicalCloud` operationId).
+	TerminateLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *TerminateLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateLogicalCloud Update the cluster DNS of a logical cloud
+	//
+	// Freezes the DNS CR intents as they are now into a new release and deploys the difference. Needs Instantiated or Updating.
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/update (the `UpdateLogicalCloud` operationId).
+	UpdateLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *UpdateLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetVersion Which build this is
 	//
@@ -5828,6 +5928,40 @@ func (c *API) PutDNSCRIntent(ctx context.Context, project ProjectName, logicalCl
 	return c.Client.Do(req)
 }
 
+// ListLogicalCloudEvents List what happened to the cluster DNS of a logical cloud
+//
+// Requests and their outcomes, oldest first.
+//
+// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/events (the `ListLogicalCloudEvents` operationId).
+func (c *API) ListLogicalCloudEvents(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListLogicalCloudEventsRequest(c.Server, project, logicalCloud)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// InstantiateLogicalCloud Deploy the cluster DNS of a logical cloud
+//
+// Freezes the DNS CR intents into a release and deploys it. Allowed from Created, Terminated and Failed; repeating it with nothing changed answers the same contextID. 409 with the errors of the plan, as for two intents on one cluster, leaving everything as it was.
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/instantiate (the `InstantiateLogicalCloud` operationId).
+func (c *API) InstantiateLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *InstantiateLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewInstantiateLogicalCloudRequest(c.Server, project, logicalCloud, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListLogicalCloudKVPairs List the KV documents of a logical cloud
 //
 // A page of the KV documents of a logical cloud, ordered by name bytewise; an empty list is [].
@@ -5945,6 +6079,91 @@ func (c *API) PutLogicalCloudKVPairsWithBody(ctx context.Context, project Projec
 // Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/kv-pairs/{kvPairs} (the `PutLogicalCloudKVPairs` operationId).
 func (c *API) PutLogicalCloudKVPairs(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, kvPairs KVPairsName, params *PutLogicalCloudKVPairsParams, body PutLogicalCloudKVPairsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutLogicalCloudKVPairsRequest(c.Server, project, logicalCloud, kvPairs, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlanLogicalCloud Plan an action on the cluster DNS of a logical cloud
+//
+// What the action would change in the clusters, object by object, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`.
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/plan (the `PlanLogicalCloud` operationId).
+func (c *API) PlanLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *PlanLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanLogicalCloudRequest(c.Server, project, logicalCloud, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RollbackLogicalCloud Roll the cluster DNS of a logical cloud back
+//
+// Makes the DNS CR intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. The documents stay as they are too: the next update deploys them.
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/rollback (the `RollbackLogicalCloud` operationId).
+func (c *API) RollbackLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *RollbackLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRollbackLogicalCloudRequest(c.Server, project, logicalCloud, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetLogicalCloudStatus Read the status of the cluster DNS of a logical cloud
+//
+// What was observed of it, cluster by cluster, with the placement of the DNS pods and their upstreams; never more than was observed.
+//
+// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/status (the `GetLogicalCloudStatus` operationId).
+func (c *API) GetLogicalCloudStatus(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetLogicalCloudStatusRequest(c.Server, project, logicalCloud)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TerminateLogicalCloud Terminate the cluster DNS of a logical cloud
+//
+// Takes back the cluster DNS that was deployed. Idempotent.
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/terminate (the `TerminateLogicalCloud` operationId).
+func (c *API) TerminateLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *TerminateLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTerminateLogicalCloudRequest(c.Server, project, logicalCloud, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateLogicalCloud Update the cluster DNS of a logical cloud
+//
+// Freezes the DNS CR intents as they are now into a new release and deploys the difference. Needs Instantiated or Updating.
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/update (the `UpdateLogicalCloud` operationId).
+func (c *API) UpdateLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *UpdateLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateLogicalCloudRequest(c.Server, project, logicalCloud, params)
 	if err != nil {
 		return nil, err
 	}
@@ -11448,6 +11667,130 @@ func NewPutDNSCRIntentRequestWithBody(server string, project ProjectName, logica
 	return req, nil
 }
 
+// NewListLogicalCloudEventsRequest constructs an http.Request for the ListLogicalCloudEvents method
+func NewListLogicalCloudEventsRequest(server string, project ProjectName, logicalCloud LogicalCloudName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "logicalCloud", logicalCloud, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/logical-clouds/%s/events", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewInstantiateLogicalCloudRequest constructs an http.Request for the InstantiateLogicalCloud method
+func NewInstantiateLogicalCloudRequest(server string, project ProjectName, logicalCloud LogicalCloudName, params *InstantiateLogicalCloudParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "logicalCloud", logicalCloud, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/logical-clouds/%s/instantiate", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListLogicalCloudKVPairsRequest constructs an http.Request for the ListLogicalCloudKVPairs method
 func NewListLogicalCloudKVPairsRequest(server string, project ProjectName, logicalCloud LogicalCloudName, params *ListLogicalCloudKVPairsParams) (*http.Request, error) {
 	var err error
@@ -11823,6 +12166,403 @@ func NewPutLogicalCloudKVPairsRequestWithBody(server string, project ProjectName
 			}
 
 			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewPlanLogicalCloudRequest constructs an http.Request for the PlanLogicalCloud method
+func NewPlanLogicalCloudRequest(server string, project ProjectName, logicalCloud LogicalCloudName, params *PlanLogicalCloudParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "logicalCloud", logicalCloud, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/logical-clouds/%s/plan", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.For != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "for", *params.For, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewRollbackLogicalCloudRequest constructs an http.Request for the RollbackLogicalCloud method
+func NewRollbackLogicalCloudRequest(server string, project ProjectName, logicalCloud LogicalCloudName, params *RollbackLogicalCloudParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "logicalCloud", logicalCloud, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/logical-clouds/%s/rollback", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetLogicalCloudStatusRequest constructs an http.Request for the GetLogicalCloudStatus method
+func NewGetLogicalCloudStatusRequest(server string, project ProjectName, logicalCloud LogicalCloudName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "logicalCloud", logicalCloud, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/logical-clouds/%s/status", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewTerminateLogicalCloudRequest constructs an http.Request for the TerminateLogicalCloud method
+func NewTerminateLogicalCloudRequest(server string, project ProjectName, logicalCloud LogicalCloudName, params *TerminateLogicalCloudParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "logicalCloud", logicalCloud, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/logical-clouds/%s/terminate", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewUpdateLogicalCloudRequest constructs an http.Request for the UpdateLogicalCloud method
+func NewUpdateLogicalCloudRequest(server string, project ProjectName, logicalCloud LogicalCloudName, params *UpdateLogicalCloudParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "logicalCloud", logicalCloud, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/logical-clouds/%s/update", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
 		}
 
 	}
@@ -12828,6 +13568,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `PutDNSCRIntent` operationId).
 	PutDNSCRIntentWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *PutDNSCRIntentParams, body PutDNSCRIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*PutDNSCRIntentResponse, error)
 
+	// ListLogicalCloudEventsWithResponse List what happened to the cluster DNS of a logical cloud
+	//
+	// Requests and their outcomes, oldest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/events (the `ListLogicalCloudEvents` operationId).
+	ListLogicalCloudEventsWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, reqEditors ...RequestEditorFn) (*ListLogicalCloudEventsResponse, error)
+
+	// InstantiateLogicalCloudWithResponse Deploy the cluster DNS of a logical cloud
+	//
+	// Freezes the DNS CR intents into a release and deploys it. Allowed from Created, Terminated and Failed; repeating it with nothing changed answers the same contextID. 409 with the errors of the plan, as for two intents on one cluster, leaving everything as it was.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/instantiate (the `InstantiateLogicalCloud` operationId).
+	InstantiateLogicalCloudWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *InstantiateLogicalCloudParams, reqEditors ...RequestEditorFn) (*InstantiateLogicalCloudResponse, error)
+
 	// ListLogicalCloudKVPairsWithResponse List the KV documents of a logical cloud
 	//
 	// A page of the KV documents of a logical cloud, ordered by name bytewise; an empty list is [].
@@ -12890,6 +13648,51 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/kv-pairs/{kvPairs} (the `PutLogicalCloudKVPairs` operationId).
 	PutLogicalCloudKVPairsWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, kvPairs KVPairsName, params *PutLogicalCloudKVPairsParams, body PutLogicalCloudKVPairsJSONRequestBody, reqEditors ...RequestEditorFn) (*PutLogicalCloudKVPairsResponse, error)
+
+	// PlanLogicalCloudWithResponse Plan an action on the cluster DNS of a logical cloud
+	//
+	// What the action would change in the clusters, object by object, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/plan (the `PlanLogicalCloud` operationId).
+	PlanLogicalCloudWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *PlanLogicalCloudParams, reqEditors ...RequestEditorFn) (*PlanLogicalCloudResponse, error)
+
+	// RollbackLogicalCloudWithResponse Roll the cluster DNS of a logical cloud back
+	//
+	// Makes the DNS CR intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. The documents stay as they are too: the next update deploys them.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/rollback (the `RollbackLogicalCloud` operationId).
+	RollbackLogicalCloudWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *RollbackLogicalCloudParams, reqEditors ...RequestEditorFn) (*RollbackLogicalCloudResponse, error)
+
+	// GetLogicalCloudStatusWithResponse Read the status of the cluster DNS of a logical cloud
+	//
+	// What was observed of it, cluster by cluster, with the placement of the DNS pods and their upstreams; never more than was observed.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/status (the `GetLogicalCloudStatus` operationId).
+	GetLogicalCloudStatusWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, reqEditors ...RequestEditorFn) (*GetLogicalCloudStatusResponse, error)
+
+	// TerminateLogicalCloudWithResponse Terminate the cluster DNS of a logical cloud
+	//
+	// Takes back the cluster DNS that was deployed. Idempotent.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/terminate (the `TerminateLogicalCloud` operationId).
+	TerminateLogicalCloudWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *TerminateLogicalCloudParams, reqEditors ...RequestEditorFn) (*TerminateLogicalCloudResponse, error)
+
+	// UpdateLogicalCloudWithResponse Update the cluster DNS of a logical cloud
+	//
+	// Freezes the DNS CR intents as they are now into a new release and deploys the difference. Needs Instantiated or Updating.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/update (the `UpdateLogicalCloud` operationId).
+	UpdateLogicalCloudWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *UpdateLogicalCloudParams, reqEditors ...RequestEditorFn) (*UpdateLogicalCloudResponse, error)
 
 	// GetVersionWithResponse Which build this is
 	//
@@ -15076,6 +15879,52 @@ func (r PutDNSCRIntentResponse) StatusCode() int {
 	return 0
 }
 
+type ListLogicalCloudEventsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EventList
+}
+
+// Status returns HTTPResponse.Status
+func (r ListLogicalCloudEventsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListLogicalCloudEventsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type InstantiateLogicalCloudResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Accepted
+}
+
+// Status returns HTTPResponse.Status
+func (r InstantiateLogicalCloudResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r InstantiateLogicalCloudResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type ListLogicalCloudKVPairsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -15215,6 +16064,121 @@ func (r PutLogicalCloudKVPairsResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r PutLogicalCloudKVPairsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type PlanLogicalCloudResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Plan
+}
+
+// Status returns HTTPResponse.Status
+func (r PlanLogicalCloudResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PlanLogicalCloudResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type RollbackLogicalCloudResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Accepted
+}
+
+// Status returns HTTPResponse.Status
+func (r RollbackLogicalCloudResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RollbackLogicalCloudResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type GetLogicalCloudStatusResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Status
+}
+
+// Status returns HTTPResponse.Status
+func (r GetLogicalCloudStatusResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetLogicalCloudStatusResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type TerminateLogicalCloudResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Accepted
+}
+
+// Status returns HTTPResponse.Status
+func (r TerminateLogicalCloudResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TerminateLogicalCloudResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type UpdateLogicalCloudResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Accepted
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateLogicalCloudResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateLogicalCloudResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -16789,6 +17753,36 @@ func (c *ClientWithResponses) PutDNSCRIntentWithResponse(ctx context.Context, pr
 	return ParsePutDNSCRIntentResponse(rsp)
 }
 
+// ListLogicalCloudEventsWithResponse List what happened to the cluster DNS of a logical cloud
+//
+// Requests and their outcomes, oldest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/events (the `ListLogicalCloudEvents` operationId).
+func (c *ClientWithResponses) ListLogicalCloudEventsWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, reqEditors ...RequestEditorFn) (*ListLogicalCloudEventsResponse, error) {
+	rsp, err := c.ListLogicalCloudEvents(ctx, project, logicalCloud, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListLogicalCloudEventsResponse(rsp)
+}
+
+// InstantiateLogicalCloudWithResponse Deploy the cluster DNS of a logical cloud
+//
+// Freezes the DNS CR intents into a release and deploys it. Allowed from Created, Terminated and Failed; repeating it with nothing changed answers the same contextID. 409 with the errors of the plan, as for two intents on one cluster, leaving everything as it was.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/instantiate (the `InstantiateLogicalCloud` operationId).
+func (c *ClientWithResponses) InstantiateLogicalCloudWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *InstantiateLogicalCloudParams, reqEditors ...RequestEditorFn) (*InstantiateLogicalCloudResponse, error) {
+	rsp, err := c.InstantiateLogicalCloud(ctx, project, logicalCloud, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseInstantiateLogicalCloudResponse(rsp)
+}
+
 // ListLogicalCloudKVPairsWithResponse List the KV documents of a logical cloud
 //
 // A page of the KV documents of a logical cloud, ordered by name bytewise; an empty list is [].
@@ -16892,6 +17886,81 @@ func (c *ClientWithResponses) PutLogicalCloudKVPairsWithResponse(ctx context.Con
 		return nil, err
 	}
 	return ParsePutLogicalCloudKVPairsResponse(rsp)
+}
+
+// PlanLogicalCloudWithResponse Plan an action on the cluster DNS of a logical cloud
+//
+// What the action would change in the clusters, object by object, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/plan (the `PlanLogicalCloud` operationId).
+func (c *ClientWithResponses) PlanLogicalCloudWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *PlanLogicalCloudParams, reqEditors ...RequestEditorFn) (*PlanLogicalCloudResponse, error) {
+	rsp, err := c.PlanLogicalCloud(ctx, project, logicalCloud, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanLogicalCloudResponse(rsp)
+}
+
+// RollbackLogicalCloudWithResponse Roll the cluster DNS of a logical cloud back
+//
+// Makes the DNS CR intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. The documents stay as they are too: the next update deploys them.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/rollback (the `RollbackLogicalCloud` operationId).
+func (c *ClientWithResponses) RollbackLogicalCloudWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *RollbackLogicalCloudParams, reqEditors ...RequestEditorFn) (*RollbackLogicalCloudResponse, error) {
+	rsp, err := c.RollbackLogicalCloud(ctx, project, logicalCloud, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRollbackLogicalCloudResponse(rsp)
+}
+
+// GetLogicalCloudStatusWithResponse Read the status of the cluster DNS of a logical cloud
+//
+// What was observed of it, cluster by cluster, with the placement of the DNS pods and their upstreams; never more than was observed.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/status (the `GetLogicalCloudStatus` operationId).
+func (c *ClientWithResponses) GetLogicalCloudStatusWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, reqEditors ...RequestEditorFn) (*GetLogicalCloudStatusResponse, error) {
+	rsp, err := c.GetLogicalCloudStatus(ctx, project, logicalCloud, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetLogicalCloudStatusResponse(rsp)
+}
+
+// TerminateLogicalCloudWithResponse Terminate the cluster DNS of a logical cloud
+//
+// Takes back the cluster DNS that was deployed. Idempotent.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/terminate (the `TerminateLogicalCloud` operationId).
+func (c *ClientWithResponses) TerminateLogicalCloudWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *TerminateLogicalCloudParams, reqEditors ...RequestEditorFn) (*TerminateLogicalCloudResponse, error) {
+	rsp, err := c.TerminateLogicalCloud(ctx, project, logicalCloud, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTerminateLogicalCloudResponse(rsp)
+}
+
+// UpdateLogicalCloudWithResponse Update the cluster DNS of a logical cloud
+//
+// Freezes the DNS CR intents as they are now into a new release and deploys the difference. Needs Instantiated or Updating.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/update (the `UpdateLogicalCloud` operationId).
+func (c *ClientWithResponses) UpdateLogicalCloudWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *UpdateLogicalCloudParams, reqEditors ...RequestEditorFn) (*UpdateLogicalCloudResponse, error) {
+	rsp, err := c.UpdateLogicalCloud(ctx, project, logicalCloud, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateLogicalCloudResponse(rsp)
 }
 
 // GetVersionWithResponse Which build this is
@@ -19673,6 +20742,58 @@ func ParsePutDNSCRIntentResponse(rsp *http.Response) (*PutDNSCRIntentResponse, e
 	return response, nil
 }
 
+// ParseListLogicalCloudEventsResponse parses an HTTP response from a ListLogicalCloudEventsWithResponse call
+func ParseListLogicalCloudEventsResponse(rsp *http.Response) (*ListLogicalCloudEventsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListLogicalCloudEventsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EventList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseInstantiateLogicalCloudResponse parses an HTTP response from a InstantiateLogicalCloudWithResponse call
+func ParseInstantiateLogicalCloudResponse(rsp *http.Response) (*InstantiateLogicalCloudResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &InstantiateLogicalCloudResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Accepted
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListLogicalCloudKVPairsResponse parses an HTTP response from a ListLogicalCloudKVPairsWithResponse call
 func ParseListLogicalCloudKVPairsResponse(rsp *http.Response) (*ListLogicalCloudKVPairsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -19858,6 +20979,136 @@ func ParsePutLogicalCloudKVPairsResponse(rsp *http.Response) (*PutLogicalCloudKV
 			headers.Location = value
 		}
 		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePlanLogicalCloudResponse parses an HTTP response from a PlanLogicalCloudWithResponse call
+func ParsePlanLogicalCloudResponse(rsp *http.Response) (*PlanLogicalCloudResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PlanLogicalCloudResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Plan
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRollbackLogicalCloudResponse parses an HTTP response from a RollbackLogicalCloudWithResponse call
+func ParseRollbackLogicalCloudResponse(rsp *http.Response) (*RollbackLogicalCloudResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RollbackLogicalCloudResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Accepted
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetLogicalCloudStatusResponse parses an HTTP response from a GetLogicalCloudStatusWithResponse call
+func ParseGetLogicalCloudStatusResponse(rsp *http.Response) (*GetLogicalCloudStatusResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetLogicalCloudStatusResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Status
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseTerminateLogicalCloudResponse parses an HTTP response from a TerminateLogicalCloudWithResponse call
+func ParseTerminateLogicalCloudResponse(rsp *http.Response) (*TerminateLogicalCloudResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TerminateLogicalCloudResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Accepted
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseUpdateLogicalCloudResponse parses an HTTP response from a UpdateLogicalCloudWithResponse call
+func ParseUpdateLogicalCloudResponse(rsp *http.Response) (*UpdateLogicalCloudResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateLogicalCloudResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Accepted
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
 	}
 
 	return response, nil
