@@ -13,6 +13,8 @@ func (e *edge) handlers() map[string]handler {
 		"getDNSUpdateRecordStatus": e.recordStatus,
 
 		"preflightCluster": e.preflight,
+
+		"lintCorefile": e.lint,
 	}
 	for _, owner := range owners() {
 		all["get"+owner+"Status"] = e.status

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signpost-dns/signpost/pkg/admit"
+	"github.com/signpost-dns/signpost/pkg/corefile"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
@@ -81,6 +82,13 @@ type Clusters interface {
 	Drained(ctx context.Context, cluster intent.Path) (*intent.Drained, error)
 }
 
+// Linter judges Corefiles; a *linter.Linter is one. Its errors are
+// *intent.Error values; Conflict when there is nothing here to lint with.
+type Linter interface {
+	// Lint answers the findings about a Corefile in the order of its lines.
+	Lint(ctx context.Context, text string) ([]corefile.Finding, error)
+}
+
 // Build says which program this is.
 type Build struct {
 	Version string `json:"version"`
@@ -95,6 +103,7 @@ type Options struct {
 	Sealer    Sealer
 	Lifecycle Lifecycle
 	Clusters  Clusters
+	Linter    Linter
 
 	Tokens *Tokens // nil: everybody may do everything, as "anonymous"
 
@@ -112,8 +121,8 @@ type Options struct {
 
 // complete checks the options and fills in the defaults.
 func (o Options) complete() (Options, error) {
-	if o.Store == nil || o.Admitter == nil || o.Sealer == nil || o.Lifecycle == nil || o.Clusters == nil {
-		return o, errors.New("api: Store, Admitter, Sealer, Lifecycle and Clusters are required")
+	if o.Store == nil || o.Admitter == nil || o.Sealer == nil || o.Lifecycle == nil || o.Clusters == nil || o.Linter == nil {
+		return o, errors.New("api: Store, Admitter, Sealer, Lifecycle, Clusters and Linter are required")
 	}
 	if o.Metrics == nil {
 		o.Metrics = prometheus.NewRegistry()

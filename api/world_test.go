@@ -23,6 +23,7 @@ import (
 	"github.com/signpost-dns/signpost/api/apitest"
 	"github.com/signpost-dns/signpost/openapi"
 	"github.com/signpost-dns/signpost/pkg/admit"
+	"github.com/signpost-dns/signpost/pkg/corefile"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
 	"github.com/signpost-dns/signpost/pkg/store/etcd"
@@ -36,6 +37,7 @@ type world struct {
 	kv        *kvtest.Fake
 	store     intent.Store
 	lifecycle *lifecycle
+	linter    linter
 	handler   http.Handler
 	token     string // sent when not empty
 }
@@ -54,6 +56,7 @@ func newWorld(t *testing.T, changes ...func(*api.Options)) *world {
 		Sealer:    &sealer{store: store},
 		Lifecycle: w.lifecycle,
 		Clusters:  w.lifecycle,
+		Linter:    &w.linter,
 		Checks:    map[string]func(context.Context) error{"store": store.Ping},
 		Build:     api.Build{Version: "v0.1.0", Commit: "0a1b2c3d", Go: "go1.26"},
 		Log:       slog.New(slog.DiscardHandler),
@@ -224,6 +227,18 @@ func (s *sealer) Store(ctx context.Context, path intent.Path, field string, _ []
 	}
 	_, err = s.store.Put(ctx, intent.Write{Path: intent.Join(intent.SecretCollection, id), Body: body})
 	return id, err
+}
+
+// linter finds in each Corefile what it was told to find.
+type linter struct {
+	findings []corefile.Finding
+	err      error
+	asked    string
+}
+
+func (l *linter) Lint(_ context.Context, text string) ([]corefile.Finding, error) {
+	l.asked = text
+	return l.findings, l.err
 }
 
 // lifecycle answers the examples of openapi.yaml for owners that exist, and

@@ -18,6 +18,7 @@ import (
 	"github.com/coredns/coredns/coremain"
 
 	"github.com/signpost-dns/signpost/cmd/signpost-dns/lint"
+	"github.com/signpost-dns/signpost/pkg/corefile"
 )
 
 func main() {
@@ -47,9 +48,12 @@ func exit(err error) {
 
 // lintInput answers {"findings":[…]}, whatever the findings are.
 func lintInput(in io.Reader, out io.Writer) error {
-	corefile, err := io.ReadAll(io.LimitReader(in, lint.MaxBytes+1))
+	text, err := io.ReadAll(io.LimitReader(in, corefile.MaxLinted+1))
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(out).Encode(map[string]any{"findings": lint.Check(string(corefile))})
+	if err := lint.Confine(); err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(map[string]any{"findings": lint.Check(string(text))})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/app"
+	"github.com/signpost-dns/signpost/pkg/linter"
 )
 
 // checkConfig finds what is wrong with a configuration before anything is
@@ -26,6 +27,10 @@ func checkConfig(c app.Config) error {
 	}
 	if strings.Contains(c.ImageRegistry, "://") {
 		wrong = append(wrong, fmt.Errorf("--image-registry: %q must be a host, as in registry.example, without a scheme", c.ImageRegistry))
+	}
+	if c.DNSBinary != "" {
+		_, err := linter.New(c.DNSBinary).Program()
+		wrong = append(wrong, err)
 	}
 	var level slog.Level
 	if level.UnmarshalText([]byte(c.LogLevel)) != nil {

@@ -55,8 +55,9 @@ func TestAFlagBeatsTheEnvironmentBeatsTheFile(t *testing.T) {
 
 // settings are all flags but --config, each with a value of its own.
 func settings(t *testing.T) map[string]string {
+	binary, _ := dnsBinary(t, "")
 	return map[string]string{
-		"listen": "127.0.0.1:1", "grpc-listen": "[::1]:2", "data-dir": "data", "mongo-uri": "mongodb://m",
+		"dns-binary": binary, "listen": "127.0.0.1:1", "grpc-listen": "[::1]:2", "data-dir": "data", "mongo-uri": "mongodb://m",
 		"etcd-endpoints": "http://a:2379,https://b:2379", "directory-root": "root", "controller-cluster": "edge+hub",
 		"token-file": write(t, "tokens", "t,anna,admin\n"), "secret-key-file": write(t, "key", "k"), "insecure": "true",
 		"allowed-images": "a/,b/", "image-registry": "registry.example", "log-level": "debug", "log-format": "json", "ready-file": "ready",

@@ -23,6 +23,7 @@ func serveFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.BoolVar(&c.Insecure, "insecure", false, "serve everybody who reaches the server, without authentication")
 	flags.StringSliceVar(&c.AllowedImages, "allowed-images", nil, "the `PREFIXES` of the images that may be used (default those of external-dns, CoreDNS and Signpost)")
 	flags.StringVar(&c.ImageRegistry, "image-registry", "", "the `HOST` that default images come from, instead of their own")
+	flags.StringVar(&c.DNSBinary, "dns-binary", "", "the `FILE` of signpost-dns, which lints Corefiles (default beside signpost, else on PATH)")
 	flags.StringVar(&c.LogLevel, "log-level", "info", "the `LEVEL`: debug, info, warn or error")
 	flags.StringVar(&c.LogFormat, "log-format", "text", "the `FORMAT`: text or json")
 	flags.StringVar(&c.ReadyFile, "ready-file", "", "a `FILE` that gets the addresses, as JSON, once the server is ready")

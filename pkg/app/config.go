@@ -28,6 +28,7 @@ type Config struct {
 	Insecure          bool      // consents to serve everybody on any address
 	AllowedImages     []string  // prefixes of the images that may run (the projects' own registries)
 	ImageRegistry     string    // replaces the registries of default images
+	DNSBinary         string    // the program signpost-dns (beside the running program, else on PATH)
 	LogLevel          string    // debug, info, warn, error (info)
 	LogFormat         string    // text or json (text)
 	ReadyFile         string    // gets {"http":"…","grpc":"…"} once the server is ready

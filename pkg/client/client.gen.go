@@ -118,6 +118,24 @@ func (e ConditionType) Valid() bool {
 	}
 }
 
+// Defines values for CorefileFindingSeverity.
+const (
+	CorefileFindingSeverityError   CorefileFindingSeverity = "error"
+	CorefileFindingSeverityWarning CorefileFindingSeverity = "warning"
+)
+
+// Valid indicates whether the value is a known member of the CorefileFindingSeverity enum.
+func (e CorefileFindingSeverity) Valid() bool {
+	switch e {
+	case CorefileFindingSeverityError:
+		return true
+	case CorefileFindingSeverityWarning:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DNSCRIntentAPIVersion.
 const (
 	OperatorOpenshiftIoV1 DNSCRIntentAPIVersion = "operator.openshift.io/v1"
@@ -681,6 +699,43 @@ type ConfigMapRef struct {
 //
 // Example: MXNob3A
 type Continue = string
+
+// Corefile A configuration of CoreDNS.
+type Corefile struct {
+	// Corefile Its text, with a newline at the end of each line.
+	//
+	// Example: .:53 { whoami }
+	Corefile string `json:"corefile"`
+}
+
+// CorefileFinding Something about a line of a Corefile.
+type CorefileFinding struct {
+	// Line From 1; 0 when it is about the whole.
+	//
+	// Example: 3
+	Line int `json:"line"`
+
+	// Message What is wrong.
+	//
+	// Example: there is no plugin "policy"
+	Message string `json:"message"`
+
+	// Severity error: CoreDNS would not start. warning: it would, or nobody can tell outside of its container.
+	//
+	// Example: error
+	Severity CorefileFindingSeverity `json:"severity"`
+}
+
+// CorefileFindingSeverity error: CoreDNS would not start. warning: it would, or nobody can tell outside of its container.
+//
+// Example: error
+type CorefileFindingSeverity string
+
+// CorefileFindings What is wrong with a Corefile.
+type CorefileFindings struct {
+	// Findings In the order of the lines; at most 100, and one that tells how many more there are.
+	Findings []CorefileFinding `json:"findings"`
+}
 
 // Credential One secret, as a variable or a file, with its value inline or in a Secret.
 type Credential struct {
@@ -2860,6 +2915,9 @@ type CreateClusterKVPairsJSONRequestBody = KVPairs
 // PutClusterKVPairsJSONRequestBody defines body for PutClusterKVPairs for application/json ContentType.
 type PutClusterKVPairsJSONRequestBody = KVPairs
 
+// LintCorefileJSONRequestBody defines body for LintCorefile for application/json ContentType.
+type LintCorefileJSONRequestBody = Corefile
+
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.
 type CreateProjectJSONRequestBody = Project
 
@@ -3369,6 +3427,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/undrain (the `UndrainCluster` operationId).
 	UndrainCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *UndrainClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// LintCorefileWithBody Find what is wrong with a Corefile
+	//
+	// Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v2/corefile/lint (the `LintCorefile` operationId).
+	LintCorefileWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// LintCorefile Find what is wrong with a Corefile
+	//
+	// Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v2/corefile/lint (the `LintCorefile` operationId).
+	LintCorefile(ctx context.Context, body LintCorefileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetOpenAPI This document
 	//
@@ -4571,6 +4647,44 @@ func (c *API) PreflightCluster(ctx context.Context, clusterProvider ClusterProvi
 // Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/undrain (the `UndrainCluster` operationId).
 func (c *API) UndrainCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *UndrainClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUndrainClusterRequest(c.Server, clusterProvider, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// LintCorefileWithBody Find what is wrong with a Corefile
+//
+// Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v2/corefile/lint (the `LintCorefile` operationId).
+func (c *API) LintCorefileWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLintCorefileRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// LintCorefile Find what is wrong with a Corefile
+//
+// Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v2/corefile/lint (the `LintCorefile` operationId).
+func (c *API) LintCorefile(ctx context.Context, body LintCorefileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLintCorefileRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7518,6 +7632,46 @@ func NewUndrainClusterRequest(server string, clusterProvider ClusterProviderName
 		}
 
 	}
+
+	return req, nil
+}
+
+// NewLintCorefileRequest calls the generic LintCorefile builder with application/json body
+func NewLintCorefileRequest(server string, body LintCorefileJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewLintCorefileRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewLintCorefileRequestWithBody constructs an http.Request for the LintCorefile method, with any body, and a specified content type
+func NewLintCorefileRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/corefile/lint")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -12893,6 +13047,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/undrain (the `UndrainCluster` operationId).
 	UndrainClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *UndrainClusterParams, reqEditors ...RequestEditorFn) (*UndrainClusterResponse, error)
 
+	// LintCorefileWithBodyWithResponse Find what is wrong with a Corefile
+	//
+	// Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/corefile/lint (the `LintCorefile` operationId).
+	LintCorefileWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LintCorefileResponse, error)
+
+	// LintCorefileWithResponse Find what is wrong with a Corefile
+	//
+	// Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/corefile/lint (the `LintCorefile` operationId).
+	LintCorefileWithResponse(ctx context.Context, body LintCorefileJSONRequestBody, reqEditors ...RequestEditorFn) (*LintCorefileResponse, error)
+
 	// GetOpenAPIWithResponse This document
 	//
 	// The description of every request and response. Needs no token.
@@ -14292,6 +14464,29 @@ func (r UndrainClusterResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r UndrainClusterResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type LintCorefileResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CorefileFindings
+}
+
+// Status returns HTTPResponse.Status
+func (r LintCorefileResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r LintCorefileResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -16628,6 +16823,36 @@ func (c *ClientWithResponses) UndrainClusterWithResponse(ctx context.Context, cl
 	return ParseUndrainClusterResponse(rsp)
 }
 
+// LintCorefileWithBodyWithResponse Find what is wrong with a Corefile
+//
+// Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/corefile/lint (the `LintCorefile` operationId).
+func (c *ClientWithResponses) LintCorefileWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LintCorefileResponse, error) {
+	rsp, err := c.LintCorefileWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseLintCorefileResponse(rsp)
+}
+
+// LintCorefileWithResponse Find what is wrong with a Corefile
+//
+// Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/corefile/lint (the `LintCorefile` operationId).
+func (c *ClientWithResponses) LintCorefileWithResponse(ctx context.Context, body LintCorefileJSONRequestBody, reqEditors ...RequestEditorFn) (*LintCorefileResponse, error) {
+	rsp, err := c.LintCorefile(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseLintCorefileResponse(rsp)
+}
+
 // GetOpenAPIWithResponse This document
 //
 // The description of every request and response. Needs no token.
@@ -18714,6 +18939,32 @@ func ParseUndrainClusterResponse(rsp *http.Response) (*UndrainClusterResponse, e
 			return nil, err
 		}
 		response.JSON202 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseLintCorefileResponse parses an HTTP response from a LintCorefileWithResponse call
+func ParseLintCorefileResponse(rsp *http.Response) (*LintCorefileResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &LintCorefileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CorefileFindings
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	}
 

@@ -63,8 +63,10 @@ func (c *conversation) join(seed uint64) *conversation {
 func begin(t *testing.T, seed uint64) *conversation {
 	doc, err := openapi.Load()
 	require.NoError(t, err)
-	program, err := fixture.Build(t.Context(), t.TempDir())
+	programs := t.TempDir()
+	program, err := fixture.Build(t.Context(), programs)
 	require.NoError(t, err)
+	require.NoError(t, fixture.BuildDNS(t.Context(), programs))
 	server, err := fixture.NewSignpost(program, t.TempDir())
 	require.NoError(t, err)
 	t.Cleanup(server.Kill)

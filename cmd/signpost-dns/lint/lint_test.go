@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -14,12 +15,12 @@ import (
 )
 
 func TestCheckSaysEverythingAtOnceWithItsLine(t *testing.T) {
-	require.Equal(t, []lint.Finding{
-		{Line: 3, Severity: lint.Error, Message: `there is no plugin "policy"`},
-		{Line: 9, Severity: lint.Error, Message: "plugin/kubernetes: unknown property 'upstream'"},
-		{Line: 12, Severity: lint.Error, Message: "plugin/forward: unknown policy 'wrong'"},
-		{Line: 14, Severity: lint.Error, Message: "plugin/cache: cache TTL can not be zero or negative: 0"},
-		{Line: 16, Severity: lint.Error, Message: "foo.com.:5353 is served by another block already"},
+	require.Equal(t, []corefile.Finding{
+		{Line: 3, Severity: corefile.Error, Message: `there is no plugin "policy"`},
+		{Line: 9, Severity: corefile.Error, Message: "plugin/kubernetes: unknown property 'upstream'"},
+		{Line: 12, Severity: corefile.Error, Message: "plugin/forward: unknown policy 'wrong'"},
+		{Line: 14, Severity: corefile.Error, Message: "plugin/cache: cache TTL can not be zero or negative: 0"},
+		{Line: 16, Severity: corefile.Error, Message: "foo.com.:5353 is served by another block already"},
 	}, lint.Check(`foo.com:5353 {
     forward . 1.2.3.4 5.6.7.8:5353
     policy round_robin
@@ -47,13 +48,19 @@ func TestCheckFindsNothingWrongWithWhatIsRight(t *testing.T) {
 		"# a comment about import and {$HOME}\n. {\n errors\n}",
 		"foo.com:53 bar.com:53 {\n forward . 1.1.1.1 [2001:db8::1]:53 tls://9.9.9.9\n}",
 		".:53 {\n kubernetes cluster.local\n prometheus :9153\n health\n ready\n loop\n reload\n}",
-		".:53 {\n etcd example.org {\n path /skydns\n endpoint http://localhost:1\n }\n}",
+		".:53 {\n rewrite name import foo\n}",
+		".:53 {\n forward . 1.1.1.1 tls://9.9.9.9%dns.quad9.net {\n tls /etc/ca.crt\n }\n grpc x. 1.1.1.1:443 {\n tls a b c\n }\n}",
+		"a.com {\n bind 127.0.0.1\n errors\n}\na.com {\n bind 127.0.0.2\n errors\n}",
+		"a.com tls://a.com 10.0.0.0/9 {\n errors\n}",
+		".:53 {\n autopath @kubernetes\n kubernetes cluster.local {\n pods verified\n }\n}",
 		"a.com {\n view one {\n expr client_ip() == '1.2.3.4'\n }\n whoami\n}\na.com {\n whoami\n}",
 	} {
 		require.Empty(t, lint.Check(right), right)
 	}
 }
 
+// What the parser would open or look up is found by its own idea of words, so
+// that no way of writing it gets past.
 func TestCheckRefusesToReadAnythingElse(t *testing.T) {
 	for _, one := range []struct {
 		reason, corefile string
@@ -61,15 +68,23 @@ func TestCheckRefusesToReadAnythingElse(t *testing.T) {
 		message          string
 	}{
 		{"another file", ".:53 {\n import /etc/passwd\n}", 2, "import reads another file"},
+		{"another file, after the brace", ".:53 { import /etc/passwd\n}", 1, "import reads another file"},
 		{"another file, quoted", ".:53 {\n \"import\" x\n}", 2, "import reads another file"},
+		{"another file, after a word of two lines", ".:53 {\n errors \"\n\" import x\n}", 3, "import reads another file"},
+		{"another file, beyond what looks like a comment", ".:53 {\n errors \"#\"\n import x\n}", 3, "import reads another file"},
+		{"another file for a zone", "a.com,\nimport x {\n}", 2, "import reads another file"},
+		{"another file after a block", ".:53 {\n}\nimport x\n", 3, "import reads another file"},
 		{"a snippet too", "import snippet\n", 1, "import reads another file"},
 		{"the environment", ".:53 {\n forward . {$UPSTREAM}\n}", 2, "{$UPSTREAM} would be read from the environment"},
 		{"the environment, as on Windows", "{%HOME%}:53 {\n}", 1, "{%HOME%} would be read from the environment"},
+		{"the environment within a word", ".:53 {\n im{$NONE}port x\n}", 2, "{$NONE} would be read from the environment"},
+		{"the environment, beyond what looks like a comment", ".:53 {\n errors \"#{$HOME}\"\n}", 2, "{$HOME} would be read"},
+		{"the environment over two lines", ".:53 {\n errors \"{$HO\nME}\"\n}", 2, "would be read from the environment"},
 	} {
 		findings := lint.Check(one.corefile)
 		require.Len(t, findings, 1, one.reason)
 		require.Equal(t, one.line, findings[0].Line, one.reason)
-		require.Equal(t, lint.Error, findings[0].Severity, one.reason)
+		require.Equal(t, corefile.Error, findings[0].Severity, one.reason)
 		require.Contains(t, findings[0].Message, one.message, one.reason)
 	}
 }
@@ -80,11 +95,18 @@ func TestCheckWarnsOfWhatCannotBeKnownHere(t *testing.T) {
 		{"a list of nameservers", ".:53 {\n forward . /etc/other.conf\n}", "names /etc/other.conf"},
 		{"an upstream by name", ".:53 {\n forward . dns.example.org\n}", "names dns.example.org"},
 		{"a cloud", ".:53 {\n route53 example.org.:Z1Z2Z3Z4DZ5Z6Z7\n}", "asks a service elsewhere"},
+		{"an upstream by name, with a port", ".:53 {\n forward . dns.example.org:53\n}", "names dns.example.org:53"},
+		{"an upstream by name, the second time", ".:53 {\n forward a.com 1.1.1.1\n forward b.com dns.example.org\n}", "names dns.example.org"},
+		{"an upstream by name, over gRPC", ".:53 {\n grpc . dns.example.org:443\n}", "names dns.example.org:443"},
+		{"a file that is not the node's resolvers", ".:53 {\n autopath . ../search\n}", "names ../search"},
+		{"an interface of the node", ".:53 {\n bind eth0\n}", "names eth0"},
+		{"etcd", ".:53 {\n etcd example.org {\n endpoint http://localhost:1\n }\n}", "asks a service elsewhere"},
+		{"a program", ".:53 {\n on startup rm -rf /\n}", "runs programs"},
 		{"no plugin at all", "example.org {\n}", "every query is refused"},
 	} {
 		findings := lint.Check(one.corefile)
 		require.Len(t, findings, 1, one.reason)
-		require.Equal(t, lint.Warning, findings[0].Severity, one.reason)
+		require.Equal(t, corefile.Warning, findings[0].Severity, one.reason)
 		require.Contains(t, findings[0].Message, one.message, one.reason)
 	}
 }
@@ -92,15 +114,64 @@ func TestCheckWarnsOfWhatCannotBeKnownHere(t *testing.T) {
 func TestCheckOfWhatIsNoCorefile(t *testing.T) {
 	for _, one := range []struct{ reason, corefile, message string }{
 		{"empty", " \n", "it is empty"},
-		{"too large", strings.Repeat("#", lint.MaxBytes+1), "it is larger than 1048576 bytes"},
+		{"too large", strings.Repeat("#", corefile.MaxLinted+1), "it is larger than 1048576 bytes"},
 		{"no end", ".:53 {\n errors\n", "Unexpected token 'errors', expecting '}'"},
 		{"too many upstreams", ".:53 {\n forward . " + many(16) + "\n}", "more than 15"},
 	} {
 		findings := lint.Check(one.corefile)
 		require.NotEmpty(t, findings, one.reason)
-		require.Equal(t, lint.Error, findings[0].Severity, one.reason)
+		require.Equal(t, corefile.Error, findings[0].Severity, one.reason)
 		require.Contains(t, findings[0].Message, one.message, one.reason)
 	}
+}
+
+func TestCheckOfZones(t *testing.T) {
+	for _, one := range []struct {
+		reason, corefile string
+		line             int
+		message          string
+	}{
+		{"twice in a block", "a.com a.com:53 {\n errors\n}", 1, "a.com.:53 is served by another block already"},
+		{"twice as other letters", "a.com {\n errors\n}\n\n# again\nA.com. {\n errors\n}", 6, "a.com.:53 is served"},
+		{"twice on one address", "a.com {\n bind 127.0.0.1\n}\na.com {\n bind 127.0.0.2 127.0.0.1\n}", 4, "a.com.:53 is served"},
+		{"once on all addresses", "a.com {\n bind 127.0.0.1\n}\na.com {\n errors\n}", 4, "a.com.:53 is served"},
+		{"twice over TLS", "tls://a.com {\n errors\n}\ntls://a.com:853 {\n errors\n}", 4, "tls://a.com.:853 is served"},
+		{"twice after a snippet", "(s) {\n errors\n}\na.com {\n errors\n}\na.com {\n errors\n}", 7, "a.com.:53 is served"},
+		{"no zone", "a..com:53 {\n errors\n}", 1, "is no zone"},
+	} {
+		findings := lint.Check(one.corefile)
+		require.Len(t, findings, 1, one.reason)
+		require.Equal(t, one.line, findings[0].Line, one.reason)
+		require.Contains(t, findings[0].Message, one.message, one.reason)
+	}
+}
+
+func TestCheckTellsAsMuchAsPeopleRead(t *testing.T) {
+	findings := lint.Check(".:53 {\n" + strings.Repeat("y", 10_000) + "\n}\n")
+	require.Len(t, findings, 1)
+	require.Less(t, len(findings[0].Message), 600)
+	var wrong strings.Builder
+	for i := range 150 {
+		fmt.Fprintf(&wrong, " x%d\n", i)
+	}
+	findings = lint.Check(".:53 {\n" + wrong.String() + "}\n")
+	require.Len(t, findings, 101)
+	require.Equal(t, corefile.Finding{Severity: corefile.Error, Message: "there are 50 more findings"}, findings[100])
+}
+
+// A Corefile is text of strangers: whatever it is, it is judged.
+func FuzzCheckJudgesEverything(f *testing.F) {
+	f.Add(".:53 {\n forward . 1.1.1.1 {\n policy random\n }\n cache 30\n}\n")
+	f.Add(".:53 { import x\n}")
+	f.Add("(a) {\n}\n{$A}\"\\\"{%B%}")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, finding := range lint.Check(text) {
+			require.NotEmpty(t, finding.Message)
+			require.Contains(t, []corefile.Severity{corefile.Error, corefile.Warning}, finding.Severity)
+			require.GreaterOrEqual(t, finding.Line, 0)
+			require.LessOrEqual(t, finding.Line, strings.Count(text, "\n")+1)
+		}
+	})
 }
 
 func many(n byte) string {

@@ -2,14 +2,17 @@ package lint
 
 import (
 	"fmt"
-	"net/netip"
+	"net"
 	"strings"
 
 	"github.com/coredns/caddy"
 	"github.com/coredns/caddy/caddyfile"
 	"github.com/coredns/coredns/plugin/kubernetes"
 	"github.com/coredns/coredns/plugin/pkg/parse"
+	"github.com/coredns/coredns/plugin/pkg/transport"
 )
+
+const serverType = "dns"
 
 // setup runs a plugin's own setup on the tokens of one block. Nothing that it
 // prepares is ever started.
@@ -21,14 +24,14 @@ func setup(keys []string, name string, tokens []caddyfile.Token) (err error) {
 	}()
 	// The controller of CoreDNS' own plugin tests is one without servers, which
 	// is what is wanted here.
-	controller := caddy.NewTestController("dns", "")
-	controller.Dispenser = caddyfile.NewDispenserTokens("Corefile", tokens)
+	controller := caddy.NewTestController(serverType, "")
+	controller.Dispenser = caddyfile.NewDispenserTokens(fileName, tokens)
 	controller.ServerBlockKeys = keys
 	if name == "kubernetes" {
 		// Its setup wants the API server of the cluster that it runs in.
 		return parseKubernetes(controller)
 	}
-	action, err := caddy.DirectiveAction("dns", name)
+	action, err := caddy.DirectiveAction(serverType, name)
 	if err != nil {
 		return err
 	}
@@ -48,54 +51,90 @@ func parseKubernetes(c *caddy.Controller) error {
 }
 
 // elsewhere says of a plugin why its setup cannot be run outside of its
-// container.
-func elsewhere(name string) (why string, ok bool) {
+// container, and nothing when it can.
+func elsewhere(name string, tokens []caddyfile.Token) (why string) {
 	switch name {
-	case "route53", "azure", "clouddns", "nomad":
-		return "asks a service elsewhere", true
+	case "route53", "azure", "clouddns", "nomad", "etcd":
+		return "asks a service elsewhere"
 	case "file", "auto", "hosts", "tls", "sign", "geoip", "dnssec", "dynupdate", "tsig", "root":
-		return "reads files of the container", true
+		return "reads files of the container"
 	case "on":
-		return "runs programs", true
+		return "runs programs"
 	}
-	return "", false
+	for _, args := range stanzas(tokens) {
+		if foreign := foreign(name, args); foreign != "" {
+			return "names " + foreign + ", which is known in the container alone"
+		}
+	}
+	return ""
 }
 
-// resolvers is the one file that is the same everywhere.
-const resolvers = "/etc/resolv.conf"
+// stanzas are the arguments of each use of a plugin in a block, those of its
+// properties left out.
+func stanzas(tokens []caddyfile.Token) [][]string {
+	var all [][]string
+	d := caddyfile.NewDispenserTokens(fileName, tokens)
+	for d.Next() {
+		all = append(all, d.RemainingArgs())
+		for d.NextBlock() {
+			d.RemainingArgs()
+		}
+	}
+	return all
+}
 
-// withoutFiles leaves out the certificates of a forward, which are files of the
-// container, and answers what else is known there alone.
-func withoutFiles(name string, tokens []caddyfile.Token) (rest []caddyfile.Token, file string) {
+// resolvers is the one file that is the same everywhere, and resolver an
+// address that stands for it.
+const (
+	resolvers = "/etc/resolv.conf"
+	resolver  = "192.0.2.1"
+)
+
+// foreign is the first of a plugin's arguments that means something in the
+// container alone: a file, a host name to look up, a network interface.
+func foreign(name string, args []string) string {
+	for i, arg := range args {
+		switch {
+		case (name == "forward" || name == "grpc") && i > 0 && arg != resolvers && !isUpstream(arg),
+			name == "autopath" && i == len(args)-1 && arg != resolvers && !strings.HasPrefix(arg, "@"),
+			name == "bind" && net.ParseIP(arg) == nil:
+			return arg
+		}
+	}
+	return ""
+}
+
+// isUpstream tells an address, or what CoreDNS takes for a wrong one, from the
+// name of a host or file.
+func isUpstream(text string) bool {
+	protocol, host := parse.Transport(text)
+	host, _, _ = strings.Cut(host, "%")
+	host, path, _ := strings.Cut(host, "/")
+	if path != "" && protocol != transport.HTTPS {
+		return false
+	}
+	return strings.Count(host, ":") > 1 || !strings.ContainsAny(strings.ToLower(host), "abcdefghijklmnopqrstuvwxyz/")
+}
+
+// withoutFiles puts an address in place of the node's resolvers, and leaves out
+// the certificates of upstreams, which are files of the container.
+func withoutFiles(name string, tokens []caddyfile.Token) []caddyfile.Token {
+	if name != "forward" && name != "grpc" {
+		return tokens
+	}
+	var rest []caddyfile.Token
 	certificates := 0 // the line whose words are certificates
 	for i, token := range tokens {
 		begins := i == 0 || tokens[i-1].Line != token.Line
 		switch {
 		case token.Line == certificates:
 			continue
-		case name == "forward" && begins && token.Text == "tls":
+		case begins && token.Text == "tls":
 			certificates = token.Line
-		case strings.HasPrefix(token.Text, "/") && token.Text != resolvers && name != "etcd":
-			return nil, token.Text
-		case name == "forward" && !begins && token.Line == tokens[0].Line && i > 1 && isName(token.Text):
-			return nil, token.Text
+		case token.Text == resolvers:
+			token.Text = resolver
 		}
 		rest = append(rest, token)
 	}
-	return rest, ""
-}
-
-// isName tells a host name, which CoreDNS looks up as it starts, from an
-// address.
-func isName(upstream string) bool {
-	_, host := parse.Transport(upstream)
-	host, _, _ = strings.Cut(host, "%")
-	if upstream == resolvers || upstream == "{" {
-		return false
-	}
-	if _, err := netip.ParseAddrPort(host); err == nil {
-		return false
-	}
-	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err != nil && strings.ContainsAny(host, "abcdefghijklmnopqrstuvwxyz") && !strings.Contains(host, ":")
+	return rest
 }

@@ -1,0 +1,68 @@
+package lint
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/coredns/caddy/caddyfile"
+
+	"github.com/signpost-dns/signpost/pkg/corefile"
+)
+
+// tokens reads the words of a Corefile with the parser's own lexer: nobody else
+// knows for sure where a word or a comment begins.
+func tokens(text string) []caddyfile.Token {
+	var all []caddyfile.Token
+	d := caddyfile.NewDispenser(fileName, strings.NewReader(text))
+	for d.Next() {
+		all = append(all, caddyfile.Token{File: fileName, Line: d.Line(), Text: d.Val()})
+	}
+	return all
+}
+
+// refuse finds the places where the parser itself would read the environment or
+// another file.
+func (c *checker) refuse(words []caddyfile.Token) {
+	variable := regexp.MustCompile(`(?s)\{\$.*?\}|\{%.*?%\}`)
+	for i, word := range words {
+		if found := variable.FindString(word.Text); found != "" {
+			c.add(word.Line, corefile.Error, "%s would be read from the environment: write the value", found)
+		}
+		if word.Text == "import" && begins(words, i) {
+			c.add(word.Line, corefile.Error, "import reads another file: write what it says")
+		}
+	}
+}
+
+// begins tells whether the parser may take a word for the name of a plugin: one
+// at the beginning of a line, or beside a brace.
+func begins(words []caddyfile.Token, i int) bool {
+	if i == 0 || words[i-1].Line != words[i].Line {
+		return true
+	}
+	before := words[i-1].Text
+	return before == "{" || before == "}"
+}
+
+// starts are the lines on which server blocks begin, in their order. The
+// parser keeps them to itself.
+func starts(words []caddyfile.Token) []int {
+	var lines []int
+	depth, inside, snippet := 0, false, false
+	for _, word := range words {
+		if !inside {
+			inside, snippet = true, strings.HasPrefix(word.Text, "(")
+			if !snippet {
+				lines = append(lines, word.Line)
+			}
+		}
+		switch word.Text {
+		case "{":
+			depth++
+		case "}":
+			depth--
+			inside = depth > 0
+		}
+	}
+	return lines
+}
