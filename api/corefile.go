@@ -1,19 +1,36 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
+	"github.com/signpost-dns/signpost/pkg/admit"
 	"github.com/signpost-dns/signpost/pkg/corefile"
+	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
 // lint answers what is wrong with a Corefile. That something is, is an answer.
 func (e *edge) lint(ctx context.Context, c *call) (answer, error) {
 	text, _ := c.object["corefile"].(string)
-	findings, err := e.Linter.Lint(ctx, text)
+	findings, err := e.Corefiles.Lint(ctx, text)
 	var body struct {
 		Findings []corefile.Finding `json:"findings"`
 	}
 	body.Findings = orEmpty(findings)
 	return answer{status: http.StatusOK, body: body}, err
+}
+
+// trace answers which way a query takes.
+func (e *edge) trace(ctx context.Context, c *call) (answer, error) {
+	text, _ := c.object["name"].(string)
+	kind, _ := c.object["type"].(string)
+	cluster, _ := c.object["cluster"].(string)
+	name, err := admit.QueryName(text)
+	if err != nil {
+		return answer{}, invalidBody([]intent.Field{{Pointer: "/name", Detail: err.Error()}})
+	}
+	way, err := e.Corefiles.Trace(ctx, c.owner(), cluster, corefile.Query{Name: name, Type: cmp.Or(kind, "A")})
+	way.Upstreams = orEmpty(way.Upstreams)
+	return answer{status: http.StatusOK, body: way}, err
 }

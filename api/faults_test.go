@@ -266,7 +266,7 @@ func TestMissingOptionsAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "Store")
 	w := newWorld(t)
 	registry := prometheus.NewRegistry()
-	options := api.Options{Store: w.store, Admitter: admit.New(w.store, admit.Rules{}), Sealer: &sealer{}, Lifecycle: w.lifecycle, Clusters: w.lifecycle, Linter: &w.linter, Metrics: registry}
+	options := api.Options{Store: w.store, Admitter: admit.New(w.store, admit.Rules{}), Sealer: &sealer{}, Lifecycle: w.lifecycle, Clusters: w.lifecycle, Corefiles: &w.corefiles, Metrics: registry}
 	_, err = api.New(options)
 	require.NoError(t, err)
 	_, err = api.New(options)

@@ -14,7 +14,8 @@ func (e *edge) handlers() map[string]handler {
 
 		"preflightCluster": e.preflight,
 
-		"lintCorefile": e.lint,
+		"lintCorefile":     e.lint,
+		"traceDNSCRIntent": e.trace,
 	}
 	for _, owner := range owners() {
 		all["get"+owner+"Status"] = e.status

@@ -82,11 +82,16 @@ type Clusters interface {
 	Drained(ctx context.Context, cluster intent.Path) (*intent.Drained, error)
 }
 
-// Linter judges Corefiles; a *linter.Linter is one. Its errors are
-// *intent.Error values; Conflict when there is nothing here to lint with.
-type Linter interface {
-	// Lint answers the findings about a Corefile in the order of its lines.
+// Corefiles judges configurations of CoreDNS. Its errors are *intent.Error
+// values.
+type Corefiles interface {
+	// Lint answers the findings about a Corefile in the order of its lines. It is
+	// a Conflict when there is nothing here to lint with.
 	Lint(ctx context.Context, text string) ([]corefile.Finding, error)
+	// Trace tells which way a query takes through the CoreDNS that a DNS CR
+	// intent asks for in one of its clusters, "provider+cluster"; empty: in one
+	// whose domain is cluster.local.
+	Trace(ctx context.Context, owner intent.Path, cluster string, query corefile.Query) (corefile.Way, error)
 }
 
 // Build says which program this is.
@@ -103,7 +108,7 @@ type Options struct {
 	Sealer    Sealer
 	Lifecycle Lifecycle
 	Clusters  Clusters
-	Linter    Linter
+	Corefiles Corefiles
 
 	Tokens *Tokens // nil: everybody may do everything, as "anonymous"
 
@@ -121,8 +126,8 @@ type Options struct {
 
 // complete checks the options and fills in the defaults.
 func (o Options) complete() (Options, error) {
-	if o.Store == nil || o.Admitter == nil || o.Sealer == nil || o.Lifecycle == nil || o.Clusters == nil || o.Linter == nil {
-		return o, errors.New("api: Store, Admitter, Sealer, Lifecycle, Clusters and Linter are required")
+	if o.Store == nil || o.Admitter == nil || o.Sealer == nil || o.Lifecycle == nil || o.Clusters == nil || o.Corefiles == nil {
+		return o, errors.New("api: Store, Admitter, Sealer, Lifecycle, Clusters and Corefiles are required")
 	}
 	if o.Metrics == nil {
 		o.Metrics = prometheus.NewRegistry()

@@ -37,7 +37,7 @@ type world struct {
 	kv        *kvtest.Fake
 	store     intent.Store
 	lifecycle *lifecycle
-	linter    linter
+	corefiles corefiles
 	handler   http.Handler
 	token     string // sent when not empty
 }
@@ -49,14 +49,14 @@ func newWorld(t *testing.T, changes ...func(*api.Options)) *world {
 	require.NoError(t, err)
 	kv := kvtest.NewFake()
 	store := etcd.New(kv)
-	w := &world{t: t, doc: doc, kv: kv, store: store, lifecycle: &lifecycle{store: store, doc: doc}}
+	w := &world{t: t, doc: doc, kv: kv, store: store, lifecycle: &lifecycle{store: store, doc: doc}, corefiles: corefiles{store: store, way: corefile.Way{Why: []string{"it is told to"}}}}
 	options := api.Options{
 		Store:     store,
 		Admitter:  admit.New(store, admit.Rules{}),
 		Sealer:    &sealer{store: store},
 		Lifecycle: w.lifecycle,
 		Clusters:  w.lifecycle,
-		Linter:    &w.linter,
+		Corefiles: &w.corefiles,
 		Checks:    map[string]func(context.Context) error{"store": store.Ping},
 		Build:     api.Build{Version: "v0.1.0", Commit: "0a1b2c3d", Go: "go1.26"},
 		Log:       slog.New(slog.DiscardHandler),
@@ -229,16 +229,27 @@ func (s *sealer) Store(ctx context.Context, path intent.Path, field string, _ []
 	return id, err
 }
 
-// linter finds in each Corefile what it was told to find.
-type linter struct {
+// corefiles finds in each Corefile what it was told to find, and traces every
+// query the same way, of intents that exist.
+type corefiles struct {
+	store    intent.Store
 	findings []corefile.Finding
+	way      corefile.Way
 	err      error
 	asked    string
 }
 
-func (l *linter) Lint(_ context.Context, text string) ([]corefile.Finding, error) {
-	l.asked = text
-	return l.findings, l.err
+func (f *corefiles) Lint(_ context.Context, text string) ([]corefile.Finding, error) {
+	f.asked = text
+	return f.findings, f.err
+}
+
+func (f *corefiles) Trace(ctx context.Context, owner intent.Path, cluster string, query corefile.Query) (corefile.Way, error) {
+	f.asked = strings.Join([]string{string(owner), cluster, query.Name, query.Type}, " ")
+	if _, err := f.store.Get(ctx, owner); err != nil {
+		return corefile.Way{}, err
+	}
+	return f.way, f.err
 }
 
 // lifecycle answers the examples of openapi.yaml for owners that exist, and

@@ -76,6 +76,24 @@ func clusterPath(text string) (intent.Path, error) {
 	return "", usagef("%q is no cluster; write provider/cluster, or cluster-providers/…/clusters/…", text)
 }
 
+// dnsCRIntentPath is a DNS CR intent's path, written out or as
+// project/logical-cloud/intent.
+func dnsCRIntentPath(text string) (intent.Path, error) {
+	path, err := cleanPath(text)
+	if err != nil {
+		return "", usageError{err}
+	}
+	segments := strings.Split(string(path), "/")
+	const short, long = 3, 6
+	switch {
+	case len(segments) == short && segments[0] != "projects":
+		return intent.Join("projects", segments[0], "logical-clouds", segments[1], "dns-cr-intents", segments[2]), nil
+	case len(segments) == long && kind(path) == "dns-cr-intents":
+		return path, nil
+	}
+	return "", usagef("%q is no DNS CR intent; write project/logical-cloud/intent, or projects/…/logical-clouds/…/dns-cr-intents/…", text)
+}
+
 // ownerPath is what has a lifecycle: a deployment intent group, or a record by
 // its whole path.
 func ownerPath(text string) (intent.Path, error) {

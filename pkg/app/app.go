@@ -17,7 +17,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/ledger"
-	"github.com/signpost-dns/signpost/pkg/linter"
 	"github.com/signpost-dns/signpost/pkg/observed"
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/syncer"
@@ -94,7 +93,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		Installation: id, Logger: log, Metrics: metrics,
 	})
 	s.edge, err = newEdge(c, api.Options{
-		Store: stores.documents, Admitter: admitter, Sealer: values, Lifecycle: lifecycle{releases}, Clusters: clusters{releases, connections}, Linter: openLinter(c, log),
+		Store: stores.documents, Admitter: admitter, Sealer: values, Lifecycle: lifecycle{releases}, Clusters: clusters{releases, connections}, Corefiles: corefiles{openLinter(c, log), releases},
 		Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log,
 	})
 	return s, err
@@ -133,17 +132,6 @@ func (s *service) serve(ctx context.Context, l *listeners) error {
 	err = errors.Join(err, workers.Wait())
 	s.log.InfoContext(ctx, "Signpost has stopped")
 	return err
-}
-
-// openLinter makes the linter of Corefiles, and says whether it can work.
-func openLinter(c Config, log *slog.Logger) *linter.Linter {
-	l := linter.New(c.DNSBinary)
-	if program, err := l.Program(); err != nil {
-		log.Warn("Corefiles cannot be linted", "reason", err)
-	} else {
-		log.Info("Corefiles can be linted", "program", program)
-	}
-	return l
 }
 
 // checkKubeconfig judges a kubeconfig without connecting anywhere.

@@ -186,19 +186,79 @@ func (e DNSCRIntentSpecMode) Valid() bool {
 
 // Defines values for DNSIntentSpecRecordTypes.
 const (
-	A     DNSIntentSpecRecordTypes = "A"
-	AAAA  DNSIntentSpecRecordTypes = "AAAA"
-	CNAME DNSIntentSpecRecordTypes = "CNAME"
+	DNSIntentSpecRecordTypesA     DNSIntentSpecRecordTypes = "A"
+	DNSIntentSpecRecordTypesAAAA  DNSIntentSpecRecordTypes = "AAAA"
+	DNSIntentSpecRecordTypesCNAME DNSIntentSpecRecordTypes = "CNAME"
 )
 
 // Valid indicates whether the value is a known member of the DNSIntentSpecRecordTypes enum.
 func (e DNSIntentSpecRecordTypes) Valid() bool {
 	switch e {
-	case A:
+	case DNSIntentSpecRecordTypesA:
 		return true
-	case AAAA:
+	case DNSIntentSpecRecordTypesAAAA:
 		return true
-	case CNAME:
+	case DNSIntentSpecRecordTypesCNAME:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DNSQueryType.
+const (
+	DNSQueryTypeA      DNSQueryType = "A"
+	DNSQueryTypeAAAA   DNSQueryType = "AAAA"
+	DNSQueryTypeANY    DNSQueryType = "ANY"
+	DNSQueryTypeCAA    DNSQueryType = "CAA"
+	DNSQueryTypeCNAME  DNSQueryType = "CNAME"
+	DNSQueryTypeDNSKEY DNSQueryType = "DNSKEY"
+	DNSQueryTypeDS     DNSQueryType = "DS"
+	DNSQueryTypeHTTPS  DNSQueryType = "HTTPS"
+	DNSQueryTypeMX     DNSQueryType = "MX"
+	DNSQueryTypeNAPTR  DNSQueryType = "NAPTR"
+	DNSQueryTypeNS     DNSQueryType = "NS"
+	DNSQueryTypePTR    DNSQueryType = "PTR"
+	DNSQueryTypeSOA    DNSQueryType = "SOA"
+	DNSQueryTypeSRV    DNSQueryType = "SRV"
+	DNSQueryTypeSVCB   DNSQueryType = "SVCB"
+	DNSQueryTypeTXT    DNSQueryType = "TXT"
+)
+
+// Valid indicates whether the value is a known member of the DNSQueryType enum.
+func (e DNSQueryType) Valid() bool {
+	switch e {
+	case DNSQueryTypeA:
+		return true
+	case DNSQueryTypeAAAA:
+		return true
+	case DNSQueryTypeANY:
+		return true
+	case DNSQueryTypeCAA:
+		return true
+	case DNSQueryTypeCNAME:
+		return true
+	case DNSQueryTypeDNSKEY:
+		return true
+	case DNSQueryTypeDS:
+		return true
+	case DNSQueryTypeHTTPS:
+		return true
+	case DNSQueryTypeMX:
+		return true
+	case DNSQueryTypeNAPTR:
+		return true
+	case DNSQueryTypeNS:
+		return true
+	case DNSQueryTypePTR:
+		return true
+	case DNSQueryTypeSOA:
+		return true
+	case DNSQueryTypeSRV:
+		return true
+	case DNSQueryTypeSVCB:
+		return true
+	case DNSQueryTypeTXT:
 		return true
 	default:
 		return false
@@ -217,6 +277,48 @@ func (e DNSStatusMode) Valid() bool {
 	case DNSStatusModeDedicated:
 		return true
 	case DNSStatusModeImport:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DNSWayPlugin.
+const (
+	Chaos      DNSWayPlugin = "chaos"
+	Forward    DNSWayPlugin = "forward"
+	Kubernetes DNSWayPlugin = "kubernetes"
+)
+
+// Valid indicates whether the value is a known member of the DNSWayPlugin enum.
+func (e DNSWayPlugin) Valid() bool {
+	switch e {
+	case Chaos:
+		return true
+	case Forward:
+		return true
+	case Kubernetes:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DNSWayPolicy.
+const (
+	Random     DNSWayPolicy = "random"
+	RoundRobin DNSWayPolicy = "round_robin"
+	Sequential DNSWayPolicy = "sequential"
+)
+
+// Valid indicates whether the value is a known member of the DNSWayPolicy enum.
+func (e DNSWayPolicy) Valid() bool {
+	switch e {
+	case Random:
+		return true
+	case RoundRobin:
+		return true
+	case Sequential:
 		return true
 	default:
 		return false
@@ -1013,6 +1115,29 @@ type DNSPluginConfig struct {
 	ForwardPlugins []ForwardPlugin `json:"forwardPlugins,omitempty,omitzero"`
 }
 
+// DNSQuery What the DNS of a cluster is asked. The cluster is one of the logical cloud's, whose domain counts; without it, the domain is cluster.local.
+type DNSQuery struct {
+	// Cluster A cluster as one word, provider+cluster.
+	//
+	// Example: edge+berlin
+	Cluster ClusterWord `json:"cluster,omitempty,omitzero"`
+
+	// Name A whole name, in any letter case, with or without a dot at the end; names of IDNA 2008 may be written in their letters.
+	//
+	// Example: www.a.foo.com
+	Name string `json:"name"`
+
+	// Type The type of record. It makes a difference for DS alone, which CoreDNS sends to the shortest zone that fits.
+	//
+	// Example: A
+	Type DNSQueryType `json:"type,omitempty,omitzero"`
+}
+
+// DNSQueryType The type of record. It makes a difference for DS alone, which CoreDNS sends to the shortest zone that fits.
+//
+// Example: A
+type DNSQueryType string
+
 // DNSServer Sends the queries of some zones to upstreams.
 type DNSServer struct {
 	// ForwardPlugin Where the queries go.
@@ -1195,6 +1320,40 @@ type DNSUpdateRecordSpec struct {
 	// flags of external-dns (EXTERNAL_DNS_…).
 	Webhook Webhook `json:"webhook,omitempty,omitzero"`
 }
+
+// DNSWay Which way a query takes.
+type DNSWay struct {
+	// Plugin The plugin that answers; absent without server.
+	//
+	// Example: forward
+	Plugin DNSWayPlugin `json:"plugin,omitempty,omitzero"`
+
+	// Policy How forward chooses; absent for other plugins.
+	//
+	// Example: round_robin
+	Policy DNSWayPolicy `json:"policy,omitempty,omitzero"`
+
+	// Server The server block, zone:port; absent when none of the intent's gets the query.
+	//
+	// Example: a.foo.com:5353
+	Server string `json:"server,omitempty,omitzero"`
+
+	// Upstreams Whom forward chooses among, in their order; /etc/resolv.conf stands for the node's own.
+	Upstreams []string `json:"upstreams"`
+
+	// Why Sentences, in the order of the decisions.
+	Why []string `json:"why"`
+}
+
+// DNSWayPlugin The plugin that answers; absent without server.
+//
+// Example: forward
+type DNSWayPlugin string
+
+// DNSWayPolicy How forward chooses; absent for other plugins.
+//
+// Example: round_robin
+type DNSWayPolicy string
 
 // Deployment One external-dns of a record.
 type Deployment struct {
@@ -2972,6 +3131,9 @@ type CreateDNSCRIntentJSONRequestBody = DNSCRIntent
 // PutDNSCRIntentJSONRequestBody defines body for PutDNSCRIntent for application/json ContentType.
 type PutDNSCRIntentJSONRequestBody = DNSCRIntent
 
+// TraceDNSCRIntentJSONRequestBody defines body for TraceDNSCRIntent for application/json ContentType.
+type TraceDNSCRIntentJSONRequestBody = DNSQuery
+
 // CreateLogicalCloudKVPairsJSONRequestBody defines body for CreateLogicalCloudKVPairs for application/json ContentType.
 type CreateLogicalCloudKVPairsJSONRequestBody = KVPairs
 
@@ -4042,6 +4204,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `PutDNSCRIntent` operationId).
 	PutDNSCRIntent(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *PutDNSCRIntentParams, body PutDNSCRIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TraceDNSCRIntentWithBody Tell which way a query takes
+	//
+	// Which server block of CoreDNS gets a query, which plugin in it answers and whom it asks, as the DNS CR intent is now, deployed or not. No query is sent. 409 for a cluster that is no cluster reference of the logical cloud, or where the intent cannot work.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent}/trace (the `TraceDNSCRIntent` operationId).
+	TraceDNSCRIntentWithBody(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TraceDNSCRIntent Tell which way a query takes
+	//
+	// Which server block of CoreDNS gets a query, which plugin in it answers and whom it asks, as the DNS CR intent is now, deployed or not. No query is sent. 409 for a cluster that is no cluster reference of the logical cloud, or where the intent cannot work.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent}/trace (the `TraceDNSCRIntent` operationId).
+	TraceDNSCRIntent(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, body TraceDNSCRIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListLogicalCloudEvents List what happened to the cluster DNS of a logical cloud
 	//
@@ -6032,6 +6212,44 @@ func (c *API) PutDNSCRIntentWithBody(ctx context.Context, project ProjectName, l
 // Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `PutDNSCRIntent` operationId).
 func (c *API) PutDNSCRIntent(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *PutDNSCRIntentParams, body PutDNSCRIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutDNSCRIntentRequest(c.Server, project, logicalCloud, dnscrIntent, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TraceDNSCRIntentWithBody Tell which way a query takes
+//
+// Which server block of CoreDNS gets a query, which plugin in it answers and whom it asks, as the DNS CR intent is now, deployed or not. No query is sent. 409 for a cluster that is no cluster reference of the logical cloud, or where the intent cannot work.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent}/trace (the `TraceDNSCRIntent` operationId).
+func (c *API) TraceDNSCRIntentWithBody(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTraceDNSCRIntentRequestWithBody(c.Server, project, logicalCloud, dnscrIntent, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TraceDNSCRIntent Tell which way a query takes
+//
+// Which server block of CoreDNS gets a query, which plugin in it answers and whom it asks, as the DNS CR intent is now, deployed or not. No query is sent. 409 for a cluster that is no cluster reference of the logical cloud, or where the intent cannot work.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent}/trace (the `TraceDNSCRIntent` operationId).
+func (c *API) TraceDNSCRIntent(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, body TraceDNSCRIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTraceDNSCRIntentRequest(c.Server, project, logicalCloud, dnscrIntent, body)
 	if err != nil {
 		return nil, err
 	}
@@ -11821,6 +12039,67 @@ func NewPutDNSCRIntentRequestWithBody(server string, project ProjectName, logica
 	return req, nil
 }
 
+// NewTraceDNSCRIntentRequest calls the generic TraceDNSCRIntent builder with application/json body
+func NewTraceDNSCRIntentRequest(server string, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, body TraceDNSCRIntentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewTraceDNSCRIntentRequestWithBody(server, project, logicalCloud, dnscrIntent, "application/json", bodyReader)
+}
+
+// NewTraceDNSCRIntentRequestWithBody constructs an http.Request for the TraceDNSCRIntent method, with any body, and a specified content type
+func NewTraceDNSCRIntentRequestWithBody(server string, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "logicalCloud", logicalCloud, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "dnsCRIntent", dnscrIntent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/logical-clouds/%s/dns-cr-intents/%s/trace", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListLogicalCloudEventsRequest constructs an http.Request for the ListLogicalCloudEvents method
 func NewListLogicalCloudEventsRequest(server string, project ProjectName, logicalCloud LogicalCloudName) (*http.Request, error) {
 	var err error
@@ -13739,6 +14018,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `PutDNSCRIntent` operationId).
 	PutDNSCRIntentWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *PutDNSCRIntentParams, body PutDNSCRIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*PutDNSCRIntentResponse, error)
+
+	// TraceDNSCRIntentWithBodyWithResponse Tell which way a query takes
+	//
+	// Which server block of CoreDNS gets a query, which plugin in it answers and whom it asks, as the DNS CR intent is now, deployed or not. No query is sent. 409 for a cluster that is no cluster reference of the logical cloud, or where the intent cannot work.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent}/trace (the `TraceDNSCRIntent` operationId).
+	TraceDNSCRIntentWithBodyWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TraceDNSCRIntentResponse, error)
+
+	// TraceDNSCRIntentWithResponse Tell which way a query takes
+	//
+	// Which server block of CoreDNS gets a query, which plugin in it answers and whom it asks, as the DNS CR intent is now, deployed or not. No query is sent. 409 for a cluster that is no cluster reference of the logical cloud, or where the intent cannot work.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent}/trace (the `TraceDNSCRIntent` operationId).
+	TraceDNSCRIntentWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, body TraceDNSCRIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*TraceDNSCRIntentResponse, error)
 
 	// ListLogicalCloudEventsWithResponse List what happened to the cluster DNS of a logical cloud
 	//
@@ -16074,6 +16371,29 @@ func (r PutDNSCRIntentResponse) StatusCode() int {
 	return 0
 }
 
+type TraceDNSCRIntentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DNSWay
+}
+
+// Status returns HTTPResponse.Status
+func (r TraceDNSCRIntentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TraceDNSCRIntentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type ListLogicalCloudEventsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -17976,6 +18296,36 @@ func (c *ClientWithResponses) PutDNSCRIntentWithResponse(ctx context.Context, pr
 		return nil, err
 	}
 	return ParsePutDNSCRIntentResponse(rsp)
+}
+
+// TraceDNSCRIntentWithBodyWithResponse Tell which way a query takes
+//
+// Which server block of CoreDNS gets a query, which plugin in it answers and whom it asks, as the DNS CR intent is now, deployed or not. No query is sent. 409 for a cluster that is no cluster reference of the logical cloud, or where the intent cannot work.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent}/trace (the `TraceDNSCRIntent` operationId).
+func (c *ClientWithResponses) TraceDNSCRIntentWithBodyWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TraceDNSCRIntentResponse, error) {
+	rsp, err := c.TraceDNSCRIntentWithBody(ctx, project, logicalCloud, dnscrIntent, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTraceDNSCRIntentResponse(rsp)
+}
+
+// TraceDNSCRIntentWithResponse Tell which way a query takes
+//
+// Which server block of CoreDNS gets a query, which plugin in it answers and whom it asks, as the DNS CR intent is now, deployed or not. No query is sent. 409 for a cluster that is no cluster reference of the logical cloud, or where the intent cannot work.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent}/trace (the `TraceDNSCRIntent` operationId).
+func (c *ClientWithResponses) TraceDNSCRIntentWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, body TraceDNSCRIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*TraceDNSCRIntentResponse, error) {
+	rsp, err := c.TraceDNSCRIntent(ctx, project, logicalCloud, dnscrIntent, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTraceDNSCRIntentResponse(rsp)
 }
 
 // ListLogicalCloudEventsWithResponse List what happened to the cluster DNS of a logical cloud
@@ -20988,6 +21338,32 @@ func ParsePutDNSCRIntentResponse(rsp *http.Response) (*PutDNSCRIntentResponse, e
 			headers.Location = value
 		}
 		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseTraceDNSCRIntentResponse parses an HTTP response from a TraceDNSCRIntentWithResponse call
+func ParseTraceDNSCRIntentResponse(rsp *http.Response) (*TraceDNSCRIntentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TraceDNSCRIntentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DNSWay
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	}
 
 	return response, nil

@@ -11,6 +11,9 @@ import (
 // systemResolvers is the file with the node's own nameservers.
 const systemResolvers = "/etc/resolv.conf"
 
+// chaosZone is where CoreDNS tells which pod answers.
+const chaosZone = "hostname.bind"
+
 // reverse are the zones of addresses, in which the cluster answers for its own
 // and passes on the others.
 func reverse() []string { return []string{"in-addr.arpa", "ip6.arpa"} }
@@ -21,7 +24,7 @@ func reverse() []string { return []string{"in-addr.arpa", "ip6.arpa"} }
 func Build(c Config) (string, error) {
 	blocks := serverBlocks(c)
 	blocks = append(blocks, defaultBlock(c), block{
-		keys:    []string{key("hostname.bind", c.port())},
+		keys:    []string{key(chaosZone, c.port())},
 		plugins: []directive{line("chaos")},
 	})
 	return text(blocks)

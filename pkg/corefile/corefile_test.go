@@ -110,7 +110,7 @@ func TestTheNodesOwnNameserversHaveTheirPlaceAmongUpstreams(t *testing.T) {
 		text, err := corefile.Build(c)
 		require.NoError(t, err)
 		require.Contains(t, text, "forward . "+strings.Join(want, " ")+" {\n        policy sequential")
-		require.Equal(t, want, corefile.Follow(c, "example.org").Upstreams)
+		require.Equal(t, want, corefile.Follow(c, query("example.org")).Upstreams)
 	}
 }
 
@@ -127,6 +127,8 @@ func TestWhatIsNoSingleWordIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, text, "# a b {\n", "a name is a comment, on one line")
 }
+
+func query(name string) corefile.Query { return corefile.Query{Name: name, Type: "A"} }
 
 func TestFollowTakesTheLongestZone(t *testing.T) {
 	forwarded := func(server, policy string, upstreams ...string) corefile.Way {
@@ -145,8 +147,10 @@ func TestFollowTakesTheLongestZone(t *testing.T) {
 		{"10.2.0.192.in-addr.arpa", forwarded(".:5353", "sequential", "/etc/resolv.conf")},
 		{"web.shop.svc.cluster.local", corefile.Way{Server: ".:5353", Plugin: "kubernetes"}},
 		{"cluster.local", corefile.Way{Server: ".:5353", Plugin: "kubernetes"}},
+		{"hostname.bind", corefile.Way{Server: "hostname.bind:5353", Plugin: "chaos"}},
+		{".", forwarded(".:5353", "sequential", "/etc/resolv.conf")},
 	} {
-		got := corefile.Follow(example(), one.name)
+		got := corefile.Follow(example(), query(one.name))
 		require.NotEmpty(t, got.Why, one.name)
 		got.Why = nil
 		require.Equal(t, one.want, got, one.name)
@@ -157,7 +161,7 @@ func TestFollowSaysWhy(t *testing.T) {
 	require.Equal(t, []string{
 		"a.foo.com is the longest zone that www.a.foo.com belongs to",
 		"upstreams are asked over TLS as dns.a.foo.com",
-	}, corefile.Follow(example(), "www.a.foo.com").Why)
+	}, corefile.Follow(example(), query("www.a.foo.com")).Why)
 	c := example()
 	c.Resolvers = corefile.Resolvers{System: true, Forward: corefile.Forward{Upstreams: upstreams("192.0.2.1:53"), ForceTCP: true}}
 	require.Equal(t, []string{
@@ -165,5 +169,23 @@ func TestFollowSaysWhy(t *testing.T) {
 		"ip6.arpa is for addresses: the cluster answers for its own and passes on the others",
 		"the last resort is the upstream resolvers and the node's own",
 		"upstreams are asked over TCP",
-	}, corefile.Follow(c, "5.ip6.arpa").Why)
+	}, corefile.Follow(c, query("5.ip6.arpa")).Why)
+}
+
+// CoreDNS looks for the parent, and finds the server that is farthest up.
+func TestFollowTakesTheShortestZoneForDS(t *testing.T) {
+	for name, want := range map[string]string{"www.a.foo.com": "foo.com:5353", "a.foo.com": "foo.com:5353", "foo.com": "foo.com:5353", "com": ".:5353"} {
+		way := corefile.Follow(example(), corefile.Query{Name: name, Type: "DS"})
+		require.Equal(t, want, way.Server, name)
+	}
+}
+
+func TestFollowServersAlone(t *testing.T) {
+	way, ok := corefile.FollowServers(example(), query("www.foo.com"))
+	require.True(t, ok)
+	require.Equal(t, corefile.Follow(example(), query("www.foo.com")), way)
+	for _, name := range []string{"example.org", "web.shop.svc.cluster.local", "hostname.bind"} {
+		_, ok := corefile.FollowServers(example(), query(name))
+		require.False(t, ok, name)
+	}
 }

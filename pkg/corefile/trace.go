@@ -6,38 +6,61 @@ import (
 	"strings"
 )
 
+// Query is what is asked.
+type Query struct {
+	Name string // canonical: lower case, no dot at the end; "." or empty for the root
+	Type string // as in A; only DS makes a difference
+}
+
 // Way is which way a query takes: the server block that gets it, and the plugin
 // in it that answers.
 type Way struct {
-	Server    string   // zone:port
-	Plugin    string   // kubernetes or forward
-	Upstreams []string // that forward chooses among, in their order; the path of the node's resolv.conf among them
-	Policy    string   // of forward, as CoreDNS spells it
-	Why       []string // sentences, in the order of the decisions
+	Server    string   `json:"server,omitempty"` // zone:port; empty: not one of ours
+	Plugin    string   `json:"plugin,omitempty"` // kubernetes, forward or chaos
+	Upstreams []string `json:"upstreams"`        // that forward chooses among, in their order; the path of the node's resolv.conf among them
+	Policy    string   `json:"policy,omitempty"` // of forward, as CoreDNS spells it
+	Why       []string `json:"why"`              // sentences, in the order of the decisions
 }
 
-// Follow tells which way a query for a name takes through a CoreDNS of this
-// configuration. The name is canonical: lower case, no dot at the end, "." or
-// empty for the root.
-func Follow(c Config, name string) Way {
+// Follow tells which way a query takes through a CoreDNS that Build configures.
+func Follow(c Config, q Query) Way {
+	if w, ok := FollowServers(c, q); ok {
+		return w
+	}
 	w := &Way{}
-	server, zone := match(c, name)
-	if server != nil {
-		w.Server = key(zone, c.port())
-		w.because("%s is the longest zone that %s belongs to", zone, name)
-		return w.forwarded(server.Forward, server.Forward.targets())
+	if within(q.Name, chaosZone) {
+		w.Server, w.Plugin = key(chaosZone, c.port()), "chaos"
+		w.because("%s tells which pod answers, in TXT records of class CH alone", chaosZone)
+		return *w
 	}
 	w.Server = key(".", c.port())
-	w.because("no server has a zone that %s belongs to, so the default server gets it", name)
-	if within(name, c.domain()) {
+	w.because("no server has a zone that %s belongs to, so the default server gets it", q.Name)
+	if within(q.Name, c.domain()) {
 		w.Plugin = "kubernetes"
 		w.because("%s is the domain of the cluster, for which the cluster alone answers", c.domain())
 		return *w
 	}
-	if i := slices.IndexFunc(reverse(), func(zone string) bool { return within(name, zone) }); i >= 0 {
+	if i := slices.IndexFunc(reverse(), func(zone string) bool { return within(q.Name, zone) }); i >= 0 {
 		w.because("%s is for addresses: the cluster answers for its own and passes on the others", reverse()[i])
 	}
 	return w.lastResort(c.Resolvers)
+}
+
+// FollowServers tells which way a query takes through the servers alone, as
+// BuildServers writes them; not ok when it goes by them.
+func FollowServers(c Config, q Query) (way Way, ok bool) {
+	w := &Way{}
+	server, zone := match(c, q)
+	if server == nil {
+		return Way{}, false
+	}
+	w.Server = key(zone, c.port())
+	if q.Type == "DS" {
+		w.because("%s is the shortest zone that %s belongs to, and DS is asked for where the parent may be", zone, q.Name)
+	} else {
+		w.because("%s is the longest zone that %s belongs to", zone, q.Name)
+	}
+	return w.forwarded(server.Forward, server.Forward.targets()), true
 }
 
 func (w *Way) because(format string, values ...any) {
@@ -69,11 +92,13 @@ func (w *Way) forwarded(f Forward, targets []string) Way {
 	return *w
 }
 
-// match finds the server with the longest zone that the name belongs to.
-func match(c Config, name string) (server *Server, zone string) {
+// match finds the server with the longest zone that the name belongs to, or of
+// a DS query with the shortest: that is what CoreDNS does, since DS records are
+// the parent's.
+func match(c Config, q Query) (server *Server, zone string) {
 	for i := range c.Servers {
 		for _, z := range c.Servers[i].Zones {
-			if within(name, z) && (server == nil || len(z) > len(zone)) {
+			if within(q.Name, z) && (server == nil || (len(z) > len(zone)) != (q.Type == "DS")) {
 				server, zone = &c.Servers[i], z
 			}
 		}

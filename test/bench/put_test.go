@@ -94,7 +94,7 @@ func newRecords(b testing.TB, documents intent.Store, service *release.Service) 
 func (r *records) validating(b testing.TB) http.Handler {
 	b.Helper()
 	handler, err := api.New(api.Options{
-		Store: r.documents, Admitter: r.admitter, Sealer: noSecrets{}, Lifecycle: r.lifecycle, Clusters: struct{ api.Clusters }{}, Linter: struct{ api.Linter }{},
+		Store: r.documents, Admitter: r.admitter, Sealer: noSecrets{}, Lifecycle: r.lifecycle, Clusters: struct{ api.Clusters }{}, Corefiles: struct{ api.Corefiles }{},
 		Log: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(b, err)

@@ -1,0 +1,81 @@
+package release
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/signpost-dns/signpost/pkg/corefile"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
+)
+
+// Trace tells which way a query takes through the CoreDNS that a DNS CR intent
+// asks for, as the document is now. cluster is one of the logical cloud's,
+// "provider+cluster", whose domain counts; empty: one whose domain is
+// cluster.local. Errors are *intent.Error values: NotFound, Invalid with a
+// pointer for a cluster that is not registered, Conflict for one where the
+// intent cannot work.
+func (s *Service) Trace(ctx context.Context, path intent.Path, cluster string, q corefile.Query) (corefile.Way, error) {
+	doc, err := s.Documents.Get(ctx, path)
+	if err != nil {
+		return corefile.Way{}, err
+	}
+	resource, err := intent.Of[intent.DNSCRIntent](doc)
+	if err != nil {
+		return corefile.Way{}, err
+	}
+	domain, err := s.domainIn(ctx, path.Parent(), cluster)
+	if err != nil {
+		return corefile.Way{}, err
+	}
+	config, err := clusterdns.Configure(plan.ClusterDNS{
+		Intent: path.Name(), Cluster: cmp.Or(cluster, "a cluster of domain "+domain), Domain: domain, Spec: resource.Spec,
+	})
+	if err != nil {
+		return corefile.Way{}, asConflict(err)
+	}
+	if resource.Spec.Mode != intent.Import {
+		return corefile.Follow(config, q), nil
+	}
+	way, ok := corefile.FollowServers(config, q)
+	if !ok {
+		way.Why = []string{fmt.Sprintf("no server has a zone that %s belongs to, so it goes the way of the CoreDNS that imports the servers, which is not known here", q.Name)}
+	}
+	return way, nil
+}
+
+// domainIn is the domain of one of a logical cloud's clusters; of an empty name
+// the default.
+func (s *Service) domainIn(ctx context.Context, cloud intent.Path, name string) (string, error) {
+	if name == "" {
+		return defaultDomain, nil
+	}
+	in := &inputs{cloudPath: cloud, clusters: map[string]intent.Resource[intent.Cluster]{}, read: map[intent.Path]Input{}}
+	if err := s.readMembers(ctx, in); err != nil {
+		return "", err
+	}
+	if member, ok := in.clusters[name]; ok {
+		return domainOf(member.Spec), nil
+	}
+	ref, _ := ParseCluster(name)
+	_, err := s.Documents.Get(ctx, ref.Path())
+	switch {
+	case intent.CodeOf(err) == intent.NotFound:
+		return "", &intent.Error{Code: intent.Invalid, Detail: "the body has an error", Fields: []intent.Field{{Pointer: "/cluster", Detail: name + " is not registered"}}}
+	case err != nil:
+		return "", err
+	}
+	return "", &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("cluster %s is no cluster reference of %s", name, cloud)}
+}
+
+// asConflict is an error about documents for somebody who has not sent them.
+func asConflict(err error) error {
+	var invalid *intent.Error
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	return &intent.Error{Code: intent.Conflict, Detail: invalid.Detail, Fields: invalid.Fields}
+}
