@@ -19,24 +19,29 @@ import (
 const applyHelp = `Creates or replaces every document of the files, whatever their order: parents and
 references come first. A document is an object with the fields
 
-  resource   the collection below /v2 that it belongs to, as in projects/shop/dns-update-records
+  resource   the collection below /v2 that it belongs to, as in projects/shop/dns-update-records;
+             without it, that of --resource
   metadata   its name and description
   spec       what it says
 
 Files hold one or several documents, in YAML ("---" between them) or JSON. When one
-document is refused, what lies below it is skipped, and everything else goes on.`
+document is refused, what lies below it is skipped, and everything else goes on.
+
+OpenShift's DNS objects (apiVersion: operator.openshift.io/v1, kind: DNS) are taken as they
+are for the dns-cr-intents of a logical cloud.`
 
 func (p program) applyCommand() *cobra.Command {
 	var server connection
-	var files []string
+	var from source
 	cmd := &cobra.Command{
-		Use:     "apply -f FILE",
-		Short:   "Create or replace documents",
-		Long:    applyHelp,
-		Example: "  signpost apply -f examples/quickstart\n  signpost apply -f records.yaml -f -",
-		Args:    exactly(0, ""),
+		Use:   "apply -f FILE",
+		Short: "Create or replace documents",
+		Long:  applyHelp,
+		Example: "  signpost apply -f examples/quickstart\n  signpost apply -f records.yaml -f -\n" +
+			"  signpost apply -f dns.yaml --resource projects/shop/logical-clouds/eu/dns-cr-intents",
+		Args: exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			documents, err := readFiles(p.in, files)
+			documents, err := from.read(p.in)
 			if err != nil {
 				return err
 			}
@@ -48,7 +53,7 @@ func (p program) applyCommand() *cobra.Command {
 			return batch{api: api, out: p.out, err: p.err}.run(cmd.Context(), documents, apply)
 		},
 	}
-	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "a `FILE`, a directory, or - for standard input; repeats")
+	from.flags(cmd.Flags())
 	server.flags(cmd.Flags())
 	return cmd
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -97,6 +98,8 @@ func columnsOf(collection string) []column {
 		}
 	case "dns-intents":
 		return intentColumns()
+	case "dns-cr-intents":
+		return dnsColumns()
 	}
 	return nil
 }
@@ -129,6 +132,29 @@ func intentColumns() []column {
 		of("SCOPE", func(s intent.DNSIntent) string { return string(s.Scope) }),
 		of("RECORDS", func(s intent.DNSIntent) string { return strings.Join(s.Records, ",") }),
 	}
+}
+
+func dnsColumns() []column {
+	return []column{
+		of("MODE", func(s intent.DNSCRIntent) string { return string(cmp.Or(s.Mode, intent.Dedicated)) }),
+		of("NAMESPACE", func(s intent.DNSCRIntent) string { return cmp.Or(s.Namespace, intent.DefaultDNSNamespace) }),
+		of("ZONES", func(s intent.DNSCRIntent) string { return strings.Join(zones(s), ",") }),
+		{"WARNINGS", func(i item) string { return fmt.Sprint(len(i.Status.Warnings)) }},
+	}
+}
+
+// zones are those that an intent forwards.
+func zones(s intent.DNSCRIntent) []string {
+	var all []string
+	if s.PluginConfig != nil {
+		for _, plugin := range s.PluginConfig.ForwardPlugins {
+			all = append(all, plugin.Domain)
+		}
+	}
+	for _, server := range s.Servers {
+		all = append(all, server.Zones...)
+	}
+	return all
 }
 
 func clusterWord(ref *intent.ClusterRef) string {

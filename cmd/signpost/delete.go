@@ -14,7 +14,7 @@ import (
 
 func (p program) deleteCommand() *cobra.Command {
 	var server connection
-	var files []string
+	var from source
 	cmd := &cobra.Command{
 		Use:   "delete PATH | -f FILE",
 		Short: "Delete documents",
@@ -23,7 +23,7 @@ of the order in which apply takes them. With -f, what is already gone is no erro
 nothing is deleted while a group among the documents is deployed, or others use a record.`,
 		Example: "  signpost delete projects/shop/dns-update-records/lab\n  signpost delete -f examples/quickstart",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(files) > 0 == (len(args) > 0) || len(args) > 1 {
+			if len(from.files) > 0 == (len(args) > 0) || len(args) > 1 {
 				return usagef("takes one path, or files by -f")
 			}
 			api, err := server.dial()
@@ -33,7 +33,7 @@ nothing is deleted while a group among the documents is deployed, or others use 
 			if len(args) == 1 {
 				return p.deleteOne(cmd.Context(), api, args[0])
 			}
-			documents, err := readFiles(p.in, files)
+			documents, err := from.read(p.in)
 			if err != nil {
 				return err
 			}
@@ -45,7 +45,7 @@ nothing is deleted while a group among the documents is deployed, or others use 
 			return batch{api: api, out: p.out, err: p.err}.run(cmd.Context(), documents, remove)
 		},
 	}
-	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "a `FILE`, a directory, or - for standard input; repeats")
+	from.flags(cmd.Flags())
 	server.flags(cmd.Flags())
 	return cmd
 }

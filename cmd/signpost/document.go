@@ -45,9 +45,9 @@ func (f *faults) Error() string {
 	return b.String()
 }
 
-// readDocument understands one document, in YAML or JSON. All its faults come
-// in one error.
-func readDocument(file string, number int, text []byte) (document, error) {
+// readDocument understands one document, in YAML or JSON, which belongs to the
+// resource unless it says otherwise. All its faults come in one error.
+func readDocument(file string, number int, text []byte, resource string) (document, error) {
 	d := document{File: file, Number: number}
 	raw, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
@@ -58,8 +58,11 @@ func readDocument(file string, number int, text []byte) (document, error) {
 		return d, fmt.Errorf("%s is no object with resource, metadata and spec", d)
 	}
 	found := &faults{where: d.String()}
-	refuseUnknown(found, fields)
+	if fields["resource"] == nil {
+		fields["resource"], _ = json.Marshal(resource) // a text
+	}
 	collection := readResource(found, fields["resource"])
+	refuseUnknown(found, fields, collection)
 	name := readName(found, collection, fields)
 	if len(found.fields) > 0 {
 		return d, found
@@ -72,9 +75,13 @@ func readDocument(file string, number int, text []byte) (document, error) {
 }
 
 // refuseUnknown finds the fields that no document has. A status is let pass,
-// so that what the server answered can be applied again.
-func refuseUnknown(found *faults, fields map[string]json.RawMessage) {
+// so that what the server answered can be applied again, and what OpenShift's
+// DNS object has beside.
+func refuseUnknown(found *faults, fields map[string]json.RawMessage, collection intent.Path) {
 	known := []string{"resource", "metadata", "spec", "status"}
+	if kind(collection) == "dns-cr-intents" {
+		known = append(known, "apiVersion", "kind")
+	}
 	var unknown []string
 	for name := range fields {
 		if !slices.Contains(known, name) {

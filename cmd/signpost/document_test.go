@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
 
+	"github.com/signpost-dns/signpost/internal/seed"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
@@ -31,7 +33,7 @@ status: {warnings: []}
 ---
 {resource: projects, metadata: {name: "on"}, spec: {}}
 `)
-	documents, err := readFiles(nil, []string{file})
+	documents, err := (&source{files: []string{file}}).read(nil)
 	require.NoError(t, err)
 	var paths []intent.Path
 	for i, d := range documents {
@@ -55,7 +57,7 @@ func TestDirectoriesAndStandardInput(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(directory, name), []byte(content), 0o600))
 	}
 	require.NoError(t, os.Mkdir(filepath.Join(directory, "deeper.yaml"), 0o700))
-	documents, err := readFiles(strings.NewReader("resource: projects\nmetadata: {name: d}"), []string{directory, "-"})
+	documents, err := (&source{files: []string{directory, "-"}}).read(strings.NewReader("resource: projects\nmetadata: {name: d}"))
 	require.NoError(t, err)
 	var paths []string
 	for _, d := range documents {
@@ -93,14 +95,45 @@ metadata: {name: fine}
 resource: projects
 metadata: {name: fine}
 `)
-	documents, err := readFiles(nil, []string{file})
+	documents, err := (&source{files: []string{file}}).read(nil)
 	require.Empty(t, documents)
 	golden(t, "document_faults", strings.ReplaceAll(err.Error(), file, "bad.yaml")+"\n")
 }
 
 func TestFilesWithoutDocumentsAreRefused(t *testing.T) {
 	for _, content := range []string{"", "# only\n---\n# comments\n"} {
-		_, err := readFiles(nil, []string{write(t, "empty.yaml", content)})
+		_, err := (&source{files: []string{write(t, "empty.yaml", content)}}).read(nil)
 		require.ErrorContains(t, err, "there is no document")
 	}
+}
+
+// TestOpenShiftsDNSObjectIsApplied: as it is, to the logical cloud that
+// --resource names.
+func TestOpenShiftsDNSObjectIsApplied(t *testing.T) {
+	objects, err := seed.DNS()
+	require.NoError(t, err)
+	const intents = "projects/shop/logical-clouds/eu/dns-cr-intents"
+	file := write(t, "dns.yaml", objects["forwards"])
+	f := newFake(t)
+	got := signpost(t, f.url, "apply", "-f", file, "--resource", intents)
+	require.Equal(t, exitDone, got.code, got.err)
+	require.Equal(t, "created "+intents+"/default\n", got.out)
+	sent, err := yaml.YAMLToJSON([]byte(objects["forwards"]))
+	require.NoError(t, err)
+	require.JSONEq(t, string(sent), f.documents[intents+"/default"])
+	require.Equal(t, "deleted "+intents+"/default\n", signpost(t, f.url, "delete", "-f", file, "--resource", intents).out)
+
+	got = signpost(t, f.url, "apply", "-f", file)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, "/resource: is missing; give the collection below /v2")
+	got = signpost(t, f.url, "apply", "-f", file, "--resource", "projects/shop/logical-clouds")
+	require.Contains(t, got.err, "/apiVersion: is no field of a document")
+}
+
+func TestADocumentsOwnResourceGoesFirst(t *testing.T) {
+	file := write(t, "two.yaml", "resource: projects\nmetadata: {name: a}\n---\nmetadata: {name: b}\n")
+	documents, err := (&source{files: []string{file}, resource: "cluster-providers"}).read(nil)
+	require.NoError(t, err)
+	require.Equal(t, intent.Path("projects/a"), documents[0].Path)
+	require.Equal(t, intent.Path("cluster-providers/b"), documents[1].Path)
 }

@@ -12,14 +12,26 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// readFiles reads the documents of the files, of the .yaml, .yml and .json
-// files of the directories, and of standard input for "-". All errors come at
-// once; with one, there are no documents.
-func readFiles(in io.Reader, names []string) ([]document, error) {
-	files, err := expand(names)
+// source is where documents come from.
+type source struct {
+	files    []string // directories and "-" among them
+	resource string   // the collection of documents that name none
+}
+
+func (s *source) flags(flags *pflag.FlagSet) {
+	flags.StringArrayVarP(&s.files, "filename", "f", nil, "a `FILE`, a directory, or - for standard input; repeats")
+	flags.StringVar(&s.resource, "resource", "", "the `COLLECTION` of documents that do not say theirs")
+}
+
+// read reads the documents of the files, of the .yaml, .yml and .json files of
+// the directories, and of standard input for "-". All errors come at once; with
+// one, there are no documents.
+func (s *source) read(in io.Reader) ([]document, error) {
+	files, err := expand(s.files)
 	if err != nil {
 		return nil, err
 	}
@@ -31,14 +43,14 @@ func readFiles(in io.Reader, names []string) ([]document, error) {
 			wrong = append(wrong, err)
 			continue
 		}
-		read, err := splitDocuments(file, content)
+		read, err := s.split(file, content)
 		documents, wrong = append(documents, read...), append(wrong, err)
 	}
 	if err := errors.Join(append(wrong, duplicates(documents))...); err != nil {
 		return nil, err
 	}
 	if len(documents) == 0 {
-		return nil, fmt.Errorf("%s: there is no document", strings.Join(names, ", "))
+		return nil, fmt.Errorf("%s: there is no document", strings.Join(s.files, ", "))
 	}
 	return documents, nil
 }
@@ -93,8 +105,8 @@ func readFile(in io.Reader, name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// splitDocuments reads the documents of one file.
-func splitDocuments(file string, content []byte) ([]document, error) {
+// split reads the documents of one file.
+func (s *source) split(file string, content []byte) ([]document, error) {
 	if file == "-" {
 		file = "standard input"
 	}
@@ -105,7 +117,7 @@ func splitDocuments(file string, content []byte) ([]document, error) {
 	var documents []document
 	var wrong []error
 	for i, text := range texts {
-		d, err := readDocument(file, i+1, text)
+		d, err := readDocument(file, i+1, text, s.resource)
 		if err != nil {
 			wrong = append(wrong, err)
 			continue

@@ -21,8 +21,8 @@ func refuseInUse(ctx context.Context, api *client.Client, documents []document) 
 	for _, d := range documents {
 		reason, err := "", error(nil)
 		switch kind(d.Path) {
-		case "deployment-intent-groups":
-			reason, err = deployedGroup(ctx, api, d.Path)
+		case "deployment-intent-groups", "logical-clouds":
+			reason, err = deployed(ctx, api, d.Path)
 		case "dns-update-records":
 			reason, err = usedRecord(ctx, api, d.Path, documents)
 		}
@@ -39,19 +39,20 @@ func refuseInUse(ctx context.Context, api *client.Client, documents []document) 
 	return errors.New("nothing was deleted, for some is in use:" + reasons.String())
 }
 
-// deployedGroup says why a group cannot be deleted yet, empty when it can.
-func deployedGroup(ctx context.Context, api *client.Client, group intent.Path) (string, error) {
+// deployed says why what has a lifecycle cannot be deleted yet, empty when it
+// can.
+func deployed(ctx context.Context, api *client.Client, owner intent.Path) (string, error) {
 	var status client.Status
-	if err := getIfAny(ctx, api, group+"/status", &status); err != nil {
+	if err := getIfAny(ctx, api, owner+"/status", &status); err != nil {
 		return "", err
 	}
 	switch intent.State(status.State) {
 	case "", intent.Created, intent.Terminated:
 		return "", nil
 	case intent.Terminating:
-		return "is Terminating; wait until it is Terminated: signpost terminate " + shortGroup(group) + " --wait", nil
+		return "is Terminating; wait until it is Terminated: signpost terminate " + shortGroup(owner) + " --wait", nil
 	}
-	return fmt.Sprintf("is %s; terminate it first: signpost terminate %s --wait", status.State, shortGroup(group)), nil
+	return fmt.Sprintf("is %s; terminate it first: signpost terminate %s --wait", status.State, shortGroup(owner)), nil
 }
 
 // usedRecord says which groups beside the documents use a record, empty for

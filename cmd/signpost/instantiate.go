@@ -9,8 +9,9 @@ import (
 func (p program) instantiateCommand() *cobra.Command {
 	cmd := p.lifecycleCommand(intent.Instantiate)
 	cmd.Use = "instantiate GROUP"
-	cmd.Short = "Deploy a deployment intent group"
-	cmd.Long = `Freezes the intents of a deployment intent group into a release and deploys it.`
-	cmd.Example = "  signpost instantiate shop/store/v1/prod --wait"
+	cmd.Short = "Deploy a deployment intent group or a cluster DNS"
+	cmd.Long = `Freezes the intents of a deployment intent group, or the DNS CR intents of a logical cloud
+given by its path, into a release and deploys it.`
+	cmd.Example = "  signpost instantiate shop/store/v1/prod --wait\n  signpost instantiate projects/shop/logical-clouds/eu --wait"
 	return cmd
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
-// lifecycle is one request for an action on a deployment intent group.
+// lifecycle is one request for an action on a deployment intent group or a
+// logical cloud.
 type lifecycle struct {
 	server  connection
 	output  format
@@ -33,11 +34,11 @@ type lifecycle struct {
 func (p program) lifecycleCommand(action intent.Action) *cobra.Command {
 	request := &lifecycle{action: action}
 	cmd := &cobra.Command{
-		Args: exactly(1, "one deployment intent group"),
+		Args: exactly(1, "one deployment intent group or logical cloud"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			owner, err := groupPath(args[0])
+			owner, err := ownerPath(args[0])
 			if action == intent.Update {
-				owner, err = ownerPath(args[0])
+				owner, err = updatedPath(args[0])
 			}
 			if err != nil {
 				return err

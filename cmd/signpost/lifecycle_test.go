@@ -29,6 +29,29 @@ func TestInstantiateWithoutWaiting(t *testing.T) {
 	require.JSONEq(t, `{"contextID":"4242","revision":1}`, signpost(t, f.url, "instantiate", prod, "-o", "json").out)
 }
 
+// TestALogicalCloudHasALifecycle: its cluster DNS is planned, deployed, rolled
+// back and taken away by its path.
+func TestALogicalCloudHasALifecycle(t *testing.T) {
+	const eu = "projects/shop/logical-clouds/eu"
+	f := newFake(t)
+	f.on("POST "+eu+"/plan?for=instantiate", 200, "Plan", example(t, "cloudPlan"))
+	for _, action := range []string{"instantiate", "update", "rollback", "terminate"} {
+		f.on("POST "+eu+"/"+action, 202, "Accepted", `{"contextID":"4242","revision":1}`)
+	}
+	f.on("GET "+eu+"/status", 200, "Status", example(t, "cloudStatus"))
+	got := signpost(t, f.url, "plan", "/v2/project/shop/logical-clouds/eu/", "--for", "instantiate")
+	require.Equal(t, exitDone, got.code, got.err)
+	require.Contains(t, got.out, "ConfigMap")
+	for _, action := range []string{"instantiate", "update", "rollback", "terminate"} {
+		got := signpost(t, f.url, action, eu)
+		require.Equal(t, result{exitDone, eu + " accepted (release 1, context 4242)\n", ""}, got)
+	}
+	require.Equal(t, eu+" Instantiated (release 1, context 4242)\n", signpost(t, f.url, "instantiate", eu, "--wait").out)
+	got = signpost(t, f.url, "delete", "-f", write(t, "eu.yaml", "resource: projects/shop/logical-clouds\nmetadata: {name: eu}"))
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, "is Instantiated; terminate it first: signpost terminate "+eu+" --wait")
+}
+
 func TestWaitingShowsProgressAndEndsWithTheState(t *testing.T) {
 	f := newFake(t)
 	f.on("POST "+prod+"/update?confirm=a%2Bb", 202, "Accepted", `{"contextID":"4243","revision":2}`)

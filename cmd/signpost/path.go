@@ -55,7 +55,7 @@ func groupPath(text string) (intent.Path, error) {
 		return path, nil
 	}
 	return "", usagef("%q is no deployment intent group; write project/composite-app/version/group, or "+
-		"projects/…/composite-apps/…/…/deployment-intent-groups/…", text)
+		"projects/…/composite-apps/…/…/deployment-intent-groups/…; a logical cloud is projects/…/logical-clouds/…", text)
 }
 
 // clusterPath is a cluster's path, written out, as provider/cluster or as
@@ -94,14 +94,28 @@ func dnsCRIntentPath(text string) (intent.Path, error) {
 	return "", usagef("%q is no DNS CR intent; write project/logical-cloud/intent, or projects/…/logical-clouds/…/dns-cr-intents/…", text)
 }
 
-// ownerPath is what has a lifecycle: a deployment intent group, or a record by
-// its whole path.
+// ownerPath is what has a lifecycle: a deployment intent group, or a logical
+// cloud by its whole path.
 func ownerPath(text string) (intent.Path, error) {
+	path, err := cleanPath(text)
+	if err == nil && isCloud(path) {
+		return path, nil
+	}
+	return groupPath(text)
+}
+
+// updatedPath is what can be updated: what has a lifecycle, or a record by its
+// whole path.
+func updatedPath(text string) (intent.Path, error) {
 	path, err := cleanPath(text)
 	if err == nil && isRecord(path) {
 		return path, nil
 	}
-	return groupPath(text)
+	return ownerPath(text)
+}
+
+func isCloud(path intent.Path) bool {
+	return kind(path) == "logical-clouds" && path.Name() != ""
 }
 
 func isRecord(path intent.Path) bool {

@@ -46,15 +46,29 @@ func TestGroupsByBothForms(t *testing.T) {
 	}
 }
 
-func TestOwnersAreGroupsAndRecords(t *testing.T) {
-	record, err := ownerPath("/v2/project/shop/dns-update-records/lab")
+func TestOwnersAreGroupsAndLogicalClouds(t *testing.T) {
+	cloud, err := ownerPath("/v2/project/shop/logical-clouds/eu/")
+	require.NoError(t, err)
+	require.Equal(t, intent.Path("projects/shop/logical-clouds/eu"), cloud)
+	require.Equal(t, string(cloud), shortGroup(cloud))
+	for _, text := range []string{"projects/shop/logical-clouds", "projects/shop/logical-clouds/eu/dns-cr-intents/x", "projects/shop/dns-update-records/lab"} {
+		_, err = ownerPath(text)
+		require.ErrorContains(t, err, "a logical cloud is projects/…/logical-clouds/…", text)
+	}
+}
+
+func TestOwnersAndRecordsAreUpdated(t *testing.T) {
+	record, err := updatedPath("/v2/project/shop/dns-update-records/lab")
 	require.NoError(t, err)
 	require.True(t, isRecord(record))
 	require.Equal(t, string(record), shortGroup(record))
-	group, err := ownerPath("shop/store/v1/prod")
+	cloud, err := updatedPath("projects/shop/logical-clouds/eu")
+	require.NoError(t, err)
+	require.False(t, isRecord(cloud))
+	group, err := updatedPath("shop/store/v1/prod")
 	require.NoError(t, err)
 	require.False(t, isRecord(group))
-	_, err = ownerPath("projects/shop/dns-update-records")
+	_, err = updatedPath("projects/shop/dns-update-records")
 	require.True(t, isUsage(err))
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
-const planHelp = `Shows what an action on a deployment intent group, or the update of a DNS update
-record, would do, name by name and object by object. It changes nothing. The token that it
+const planHelp = `Shows what an action on a deployment intent group or a logical cloud, or the update of a DNS
+update record, would do, name by name and object by object. It changes nothing. The token that it
 ends with makes an action do this and nothing else: --confirm TOKEN.
 
 A plan with errors would be refused: the exit code is 1.`
@@ -32,7 +32,7 @@ func (p program) planCommand() *cobra.Command {
 		Short:   "Show what an action would do",
 		Long:    planHelp,
 		Example: "  signpost plan shop/store/v1/prod --for terminate\n  signpost plan projects/shop/dns-update-records/lab --diff",
-		Args:    exactly(1, "one deployment intent group or record"),
+		Args:    exactly(1, "one deployment intent group, logical cloud or record"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := planPath(args[0], action, to)
 			if err != nil {
@@ -67,7 +67,7 @@ func (p program) planCommand() *cobra.Command {
 
 // planPath is where a plan is asked for.
 func planPath(text, action string, to revision) (string, error) {
-	owner, err := ownerPath(text)
+	owner, err := updatedPath(text)
 	if err != nil {
 		return "", err
 	}

@@ -17,20 +17,23 @@ import (
 const statusHelp = `Shows what was observed of a deployment intent group: its state and conditions, each
 name with its targets and where they come from, what was rejected and why, the clusters
 with their objects, and the external-dns in use. Of a DNS update record, given by its path,
-it shows each external-dns.`
+it shows each external-dns; of a logical cloud, given by its path, the cluster DNS: its
+addresses, on how many nodes DNS pods may run and what excludes the others, and how the
+nameservers do that are forwarded to.`
 
 func (p program) statusCommand() *cobra.Command {
 	var server connection
 	var output format
 	var watch bool
 	cmd := &cobra.Command{
-		Use:     "status GROUP",
-		Short:   "Show what was observed",
-		Long:    statusHelp,
-		Example: "  signpost status shop/store/v1/prod --watch\n  signpost status projects/shop/dns-update-records/lab",
-		Args:    exactly(1, "one deployment intent group or record"),
+		Use:   "status GROUP",
+		Short: "Show what was observed",
+		Long:  statusHelp,
+		Example: "  signpost status shop/store/v1/prod --watch\n  signpost status projects/shop/dns-update-records/lab\n" +
+			"  signpost status projects/shop/logical-clouds/eu",
+		Args: exactly(1, "one deployment intent group, logical cloud or record"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			owner, err := ownerPath(args[0])
+			owner, err := updatedPath(args[0])
 			if err != nil {
 				return err
 			}
@@ -117,6 +120,9 @@ func printGroupStatus(w io.Writer, owner intent.Path, body []byte, wide bool) er
 		nameTable(status.Names),
 		rejectionTable(status.Names),
 		leftoverTable(status.Leftovers),
+		dnsTable(status.DNS),
+		exclusionTable(status.DNS),
+		upstreamTable(status.DNS),
 		clusterTable(status.Clusters),
 		objectTable(status.Clusters, wide),
 		providerTable(status.Providers),

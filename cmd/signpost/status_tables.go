@@ -114,3 +114,44 @@ func yes(b bool) string {
 	}
 	return "no"
 }
+
+// dnsTable has a row for the cluster DNS of each cluster.
+func dnsTable(all []client.DNSStatus) *table {
+	t := newTable("DNS OF", "INTENT", "MODE", "NAMESPACE", "ADDRESS", "NODES", "MESSAGE")
+	for _, d := range all {
+		t.add(d.ClusterProvider+"+"+d.Cluster, d.Intent, string(d.Mode), d.Namespace, d.Address, nodesCell(d.Placement), d.Message)
+	}
+	return t
+}
+
+// nodesCell is on how many of the nodes DNS pods may run, empty where that is
+// not known.
+func nodesCell(p *client.PlacementStatus) string {
+	if p == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", p.Suitable, p.Nodes)
+}
+
+func exclusionTable(all []client.DNSStatus) *table {
+	t := newTable("NODES EXCLUDED", "CLUSTER", "REASON")
+	for _, d := range all {
+		if d.Placement == nil {
+			continue
+		}
+		for _, e := range d.Placement.Excluded {
+			t.add(fmt.Sprint(e.Nodes), d.ClusterProvider+"+"+d.Cluster, e.Reason)
+		}
+	}
+	return t
+}
+
+func upstreamTable(all []client.DNSStatus) *table {
+	t := newTable("UPSTREAM", "CLUSTER", "HEALTHY", "FAILURES", "MESSAGE")
+	for _, d := range all {
+		for _, u := range d.Upstreams {
+			t.add(u.Address, d.ClusterProvider+"+"+d.Cluster, yes(u.Healthy), fmt.Sprint(u.Failures), u.Message)
+		}
+	}
+	return t
+}

@@ -38,6 +38,7 @@ func TestStatusTables(t *testing.T) {
 	for name, body := range map[string]string{
 		"status":         aStatus,
 		"status_example": example(t, "status"),
+		"status_cloud":   example(t, "cloudStatus"),
 		"status_created": `{"state":"Created","contextID":"","revision":0,"conditions":[],"clusters":[],"providers":[],"names":[]}`,
 		"status_failed":  `{"state":"Failed","contextID":"42","revision":1,"message":"etcd is full","conditions":[],"clusters":[],"providers":[],"names":[]}`,
 	} {

@@ -11,7 +11,8 @@ func (p program) terminateCommand() *cobra.Command {
 	cmd.Use = "terminate GROUP"
 	cmd.Short = "Take back everything that was deployed"
 	cmd.Long = `Takes back what a deployment intent group deployed: the names first, then the rest. An
-external-dns that others use stays.`
+external-dns that others use stays. Of a logical cloud, given by its path, it takes back the
+cluster DNS.`
 	cmd.Example = "  signpost terminate shop/store/v1/prod --wait"
 	return cmd
 }

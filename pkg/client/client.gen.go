@@ -1210,7 +1210,7 @@ type DNSStatus struct {
 	Namespace string `json:"namespace"`
 
 	// Placement Which nodes DNS pods may run on; absent where that was not observed, and with mode import.
-	Placement PlacementStatus `json:"placement,omitempty,omitzero"`
+	Placement *PlacementStatus `json:"placement,omitempty"`
 
 	// Upstreams The nameservers that were forwarded to, as CoreDNS' metrics tell; empty where they were not read.
 	Upstreams []UpstreamStatus `json:"upstreams"`
