@@ -157,11 +157,19 @@ func (r *review) dnsMode(in *intent.DNSCRIntent) {
 		return
 	}
 	for i, server := range in.Servers {
-		transport := server.ForwardPlugin.TransportConfig
-		if transport != nil && transport.TLS != nil && transport.TLS.CABundle != nil {
-			r.refusef((spec + "/servers").index(i).key("forwardPlugin").key("transportConfig").key("tls").key("caBundle"),
-				"is not supported with mode import: the CoreDNS that is there has no such file; leave it out for its system's certificates")
-		}
+		r.systemCertificates((spec + "/servers").index(i).key("forwardPlugin"), server.ForwardPlugin.TransportConfig)
+	}
+	if in.UpstreamResolvers != nil {
+		r.systemCertificates(spec+"/upstreamResolvers", in.UpstreamResolvers.TransportConfig)
+	}
+}
+
+// systemCertificates refuses certificates for a CoreDNS that is somebody
+// else's.
+func (r *review) systemCertificates(at pointer, in *intent.TransportConfig) {
+	if in != nil && in.TLS != nil && in.TLS.CABundle != nil {
+		r.refusef(at.key("transportConfig").key("tls").key("caBundle"),
+			"is not supported with mode import: the CoreDNS that is there has no such file; leave it out for its system's certificates")
 	}
 }
 

@@ -267,13 +267,14 @@ func (r *reader) cache() corefile.Cache {
 	}
 }
 
-// duration reads whole seconds; none is 0, which is the default.
+// duration reads whole seconds; none is 0, which is the default, as OpenShift
+// writes it.
 func (r *reader) duration(pointer, text string) time.Duration {
 	if text == "" {
 		return 0
 	}
 	d, err := time.ParseDuration(text)
-	if err != nil || d < time.Second || d%time.Second != 0 {
+	if err != nil || d < 0 || d%time.Second != 0 {
 		r.wrong(pointer, strconv.Quote(text)+" is no time in whole seconds: write it as in 1h30m")
 	}
 	return d

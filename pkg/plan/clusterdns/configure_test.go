@@ -87,6 +87,7 @@ func TestUpstreamResolversAndTheSystem(t *testing.T) {
 		`{upstreamResolvers: {upstreams: [{type: Network, address: 192.0.2.1}], protocolStrategy: TCP}}`:                                         "forward . 192.0.2.1:53 {\n        force_tcp\n        policy sequential",
 		`{upstreamResolvers: {upstreams: [{type: Network, address: 192.0.2.1, port: 54}], policy: random}}`:                                      "forward . 192.0.2.1:54 {\n        policy random",
 		`{upstreamResolvers: {upstreams: [{type: Network, address: 192.0.2.1}, {type: SystemResolvConf}, {type: Network, address: 192.0.2.2}]}}`: "forward . 192.0.2.1:53 /etc/resolv.conf 192.0.2.2:53 {",
+		`{cache: {positiveTTL: 0s, negativeTTL: 0s}}`:                                                                                            "denial 9984 30",
 		`{logLevel: trace, cache: {positiveTTL: 1m30s}}`:                                                                                         "success 9984 90",
 		`{logLevel: trace, servers: [{name: a, zones: [a.b], forwardPlugin: {upstreams: [192.0.2.1]}}]}`:                                         "class all",
 	} {
@@ -122,7 +123,7 @@ func TestWhatCannotWorkComesBackWithPointers(t *testing.T) {
 		{"a port that is none", `{upstreamResolvers: {upstreams: [{type: Network, address: 192.0.2.1, port: 65536}]}}`, "/spec/upstreamResolvers/upstreams/0/port", "65536 is no port"},
 		{"too many beside the system's", `{upstreamResolvers: {upstreams: [{type: SystemResolvConf},` + strings.Repeat(`{type: Network, address: 192.0.2.1},`, 13) + `]}}`, "/spec/upstreamResolvers/upstreams", "give at most 12"},
 		{"a cache time of parts of seconds", `{cache: {positiveTTL: 1500ms}}`, "/spec/cache/positiveTTL", "whole seconds"},
-		{"a cache time of nothing", `{cache: {negativeTTL: 0s}}`, "/spec/cache/negativeTTL", "whole seconds"},
+		{"a cache time below nothing", `{cache: {negativeTTL: -1s}}`, "/spec/cache/negativeTTL", "whole seconds"},
 		{"an unknown log level", `{logLevel: Loud}`, "/spec/logLevel", "none of Normal, Debug, Trace"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,0 +1,59 @@
+package lint_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/signpost-dns/signpost/cmd/signpost-dns/lint"
+	"github.com/signpost-dns/signpost/internal/draw"
+	"github.com/signpost-dns/signpost/pkg/admit"
+	"github.com/signpost-dns/signpost/pkg/corefile"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
+	"github.com/signpost-dns/signpost/pkg/store/etcd"
+)
+
+// TestWhatTheAPIAcceptsCoreDNSAccepts: its own parser and the setup of its
+// plugins find nothing wrong with the Corefile of any intent that was admitted.
+func TestWhatTheAPIAcceptsCoreDNSAccepts(t *testing.T) {
+	const cloud intent.Path = "projects/shop/logical-clouds/eu"
+	documents := etcd.New(kvtest.NewFake())
+	for _, path := range []intent.Path{cloud.Parent(), cloud} {
+		_, err := documents.Put(t.Context(), intent.Write{Path: path, Body: []byte(`{"metadata":{"name":"` + path.Name() + `"},"spec":{}}`)})
+		require.NoError(t, err)
+	}
+	admitter, admitted := admit.New(documents, admit.Rules{}), 0
+	rapid.Check(t, func(rt *rapid.T) {
+		path := cloud.Child("dns-cr-intents", "drawn")
+		body, err := json.Marshal(intent.Resource[intent.DNSCRIntent]{Metadata: intent.Metadata{Name: "drawn"}, Spec: draw.DNSCRIntent(rt)})
+		require.NoError(rt, err)
+		write, err := admitter.Admit(t.Context(), path, body, nil)
+		if err != nil {
+			require.Equal(rt, intent.Invalid, intent.CodeOf(err), "%v", err)
+			return
+		}
+		admitted++
+		body, err = write.Body()
+		require.NoError(rt, err)
+		stored, err := intent.Of[intent.DNSCRIntent](intent.Document{Path: path, Body: body})
+		require.NoError(rt, err)
+		config, err := clusterdns.Configure(plan.ClusterDNS{Intent: "drawn", Cluster: "edge+berlin", Domain: "cluster.local", Spec: stored.Spec})
+		require.NoError(rt, err)
+		build := corefile.Build
+		if stored.Spec.Mode == intent.Import {
+			build = corefile.BuildServers
+		}
+		text, err := build(config)
+		require.NoError(rt, err)
+		if text != "" {
+			require.Empty(rt, lint.Check(text), text)
+		}
+	})
+	require.Positive(t, admitted, "nothing was accepted")
+	t.Logf("%d were accepted", admitted)
+}
