@@ -151,7 +151,7 @@ func printUsers(w io.Writer, body []byte) error {
 	}
 	t := newTable("DEPLOYMENT INTENT GROUP", "CLUSTERS")
 	for _, use := range users.Items {
-		t.add(shortGroup(intent.Path(use.DeploymentIntentGroup)), strings.Join(use.Clusters, ","))
+		t.add(shortOwner(intent.Path(use.DeploymentIntentGroup)), strings.Join(use.Clusters, ","))
 	}
 	return t.write(w)
 }

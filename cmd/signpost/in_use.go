@@ -50,9 +50,9 @@ func deployed(ctx context.Context, api *client.Client, owner intent.Path) (strin
 	case "", intent.Created, intent.Terminated:
 		return "", nil
 	case intent.Terminating:
-		return "is Terminating; wait until it is Terminated: signpost terminate " + shortGroup(owner) + " --wait", nil
+		return "is Terminating; wait until it is Terminated: signpost terminate " + shortOwner(owner) + " --wait", nil
 	}
-	return fmt.Sprintf("is %s; terminate it first: signpost terminate %s --wait", status.State, shortGroup(owner)), nil
+	return fmt.Sprintf("is %s; terminate it first: signpost terminate %s --wait", status.State, shortOwner(owner)), nil
 }
 
 // usedRecord says which groups beside the documents use a record, empty for
@@ -66,7 +66,7 @@ func usedRecord(ctx context.Context, api *client.Client, record intent.Path, doc
 	for _, use := range users.Items {
 		group := intent.Path(use.DeploymentIntentGroup)
 		if !slices.ContainsFunc(documents, func(d document) bool { return d.Path == group }) {
-			others = append(others, shortGroup(group))
+			others = append(others, shortOwner(group))
 		}
 	}
 	if len(others) == 0 {

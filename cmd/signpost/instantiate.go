@@ -10,8 +10,8 @@ func (p program) instantiateCommand() *cobra.Command {
 	cmd := p.lifecycleCommand(intent.Instantiate)
 	cmd.Use = "instantiate GROUP"
 	cmd.Short = "Deploy a deployment intent group or a cluster DNS"
-	cmd.Long = `Freezes the intents of a deployment intent group, or the DNS CR intents of a logical cloud
-given by its path, into a release and deploys it.`
-	cmd.Example = "  signpost instantiate shop/store/v1/prod --wait\n  signpost instantiate projects/shop/logical-clouds/eu --wait"
+	cmd.Long = `Freezes the intents of a deployment intent group, or the DNS CR intents of a logical cloud,
+into a release and deploys it.`
+	cmd.Example = "  signpost instantiate shop/store/v1/prod --wait\n  signpost instantiate shop/eu --wait"
 	return cmd
 }

@@ -91,7 +91,7 @@ func (p program) act(ctx context.Context, request *lifecycle) error {
 		reached = string(state)
 	}
 	return request.output.print(p.out, response.Body, func(w io.Writer, _ bool) error {
-		printf(w, "%s %s (release %d, context %s)\n", shortGroup(request.owner), reached,
+		printf(w, "%s %s (release %d, context %s)\n", shortOwner(request.owner), reached,
 			accepted.Revision, plain(accepted.ContextID))
 		return nil
 	})

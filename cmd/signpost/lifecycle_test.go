@@ -44,12 +44,12 @@ func TestALogicalCloudHasALifecycle(t *testing.T) {
 	require.Contains(t, got.out, "ConfigMap")
 	for _, action := range []string{"instantiate", "update", "rollback", "terminate"} {
 		got := signpost(t, f.url, action, eu)
-		require.Equal(t, result{exitDone, eu + " accepted (release 1, context 4242)\n", ""}, got)
+		require.Equal(t, result{exitDone, "shop/eu accepted (release 1, context 4242)\n", ""}, got)
 	}
-	require.Equal(t, eu+" Instantiated (release 1, context 4242)\n", signpost(t, f.url, "instantiate", eu, "--wait").out)
+	require.Equal(t, "shop/eu Instantiated (release 1, context 4242)\n", signpost(t, f.url, "instantiate", "shop/eu", "--wait").out)
 	got = signpost(t, f.url, "delete", "-f", write(t, "eu.yaml", "resource: projects/shop/logical-clouds\nmetadata: {name: eu}"))
 	require.Equal(t, exitFailed, got.code)
-	require.Contains(t, got.err, "is Instantiated; terminate it first: signpost terminate "+eu+" --wait")
+	require.Contains(t, got.err, "is Instantiated; terminate it first: signpost terminate shop/eu --wait")
 }
 
 func TestWaitingShowsProgressAndEndsWithTheState(t *testing.T) {

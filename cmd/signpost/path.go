@@ -55,7 +55,7 @@ func groupPath(text string) (intent.Path, error) {
 		return path, nil
 	}
 	return "", usagef("%q is no deployment intent group; write project/composite-app/version/group, or "+
-		"projects/…/composite-apps/…/…/deployment-intent-groups/…; a logical cloud is projects/…/logical-clouds/…", text)
+		"projects/…/composite-apps/…/…/deployment-intent-groups/…; a logical cloud is project/logical-cloud, or projects/…/logical-clouds/…", text)
 }
 
 // clusterPath is a cluster's path, written out, as provider/cluster or as
@@ -95,10 +95,18 @@ func dnsCRIntentPath(text string) (intent.Path, error) {
 }
 
 // ownerPath is what has a lifecycle: a deployment intent group, or a logical
-// cloud by its whole path.
+// cloud, written out or as project/logical-cloud.
 func ownerPath(text string) (intent.Path, error) {
 	path, err := cleanPath(text)
-	if err == nil && isCloud(path) {
+	if err != nil {
+		return "", usageError{err}
+	}
+	segments := strings.Split(string(path), "/")
+	const short, long = 2, 4
+	switch {
+	case len(segments) == short && segments[0] != "projects" && segments[0] != "cluster-providers":
+		return intent.Join("projects", segments[0], "logical-clouds", segments[1]), nil
+	case len(segments) == long && kind(path) == "logical-clouds":
 		return path, nil
 	}
 	return groupPath(text)
@@ -114,21 +122,20 @@ func updatedPath(text string) (intent.Path, error) {
 	return ownerPath(text)
 }
 
-func isCloud(path intent.Path) bool {
-	return kind(path) == "logical-clouds" && path.Name() != ""
-}
-
 func isRecord(path intent.Path) bool {
 	return kind(path) == "dns-update-records" && path.Name() != ""
 }
 
-// shortGroup is a deployment intent group's path in its short form; any other
-// path as it is.
-func shortGroup(path intent.Path) string {
+// shortOwner is the path of a deployment intent group or a logical cloud in its
+// short form; any other path as it is.
+func shortOwner(path intent.Path) string {
 	segments := strings.Split(string(path), "/")
-	const long = 7
-	if len(segments) != long || kind(path) != "deployment-intent-groups" {
-		return string(path)
+	const group, cloud = 7, 4
+	switch {
+	case len(segments) == group && kind(path) == "deployment-intent-groups":
+		return strings.Join([]string{segments[1], segments[3], segments[4], segments[6]}, "/")
+	case len(segments) == cloud && kind(path) == "logical-clouds":
+		return segments[1] + "/" + segments[3]
 	}
-	return strings.Join([]string{segments[1], segments[3], segments[4], segments[6]}, "/")
+	return string(path)
 }

@@ -38,7 +38,7 @@ func TestGroupsByBothForms(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, intent.Path(whole), got)
 	}
-	require.Equal(t, "shop/store/v1/prod", shortGroup(whole))
+	require.Equal(t, "shop/store/v1/prod", shortOwner(whole))
 	for _, text := range []string{"prod", "a/b/c", "a/b/c/d/e", "projects/shop/logical-clouds/eu", "projects/shop", "../a/b/c",
 		"projects/shop/composite-apps/store/v1/deployment-intent-groups", whole + "/traffic-group-intents/front"} {
 		_, err := groupPath(text)
@@ -50,10 +50,13 @@ func TestOwnersAreGroupsAndLogicalClouds(t *testing.T) {
 	cloud, err := ownerPath("/v2/project/shop/logical-clouds/eu/")
 	require.NoError(t, err)
 	require.Equal(t, intent.Path("projects/shop/logical-clouds/eu"), cloud)
-	require.Equal(t, string(cloud), shortGroup(cloud))
-	for _, text := range []string{"projects/shop/logical-clouds", "projects/shop/logical-clouds/eu/dns-cr-intents/x", "projects/shop/dns-update-records/lab"} {
+	require.Equal(t, "shop/eu", shortOwner(cloud))
+	short, err := ownerPath("shop/eu")
+	require.NoError(t, err)
+	require.Equal(t, cloud, short)
+	for _, text := range []string{"projects/shop", "cluster-providers/edge", "projects/shop/logical-clouds", "projects/shop/logical-clouds/eu/dns-cr-intents/x", "projects/shop/dns-update-records/lab"} {
 		_, err = ownerPath(text)
-		require.ErrorContains(t, err, "a logical cloud is projects/…/logical-clouds/…", text)
+		require.ErrorContains(t, err, "a logical cloud is project/logical-cloud, or projects/…/logical-clouds/…", text)
 	}
 }
 
@@ -61,7 +64,7 @@ func TestOwnersAndRecordsAreUpdated(t *testing.T) {
 	record, err := updatedPath("/v2/project/shop/dns-update-records/lab")
 	require.NoError(t, err)
 	require.True(t, isRecord(record))
-	require.Equal(t, string(record), shortGroup(record))
+	require.Equal(t, string(record), shortOwner(record))
 	cloud, err := updatedPath("projects/shop/logical-clouds/eu")
 	require.NoError(t, err)
 	require.False(t, isRecord(cloud))

@@ -17,8 +17,7 @@ import (
 const statusHelp = `Shows what was observed of a deployment intent group: its state and conditions, each
 name with its targets and where they come from, what was rejected and why, the clusters
 with their objects, and the external-dns in use. Of a DNS update record, given by its path,
-it shows each external-dns; of a logical cloud, given by its path, the cluster DNS: its
-addresses, on how many nodes DNS pods may run and what excludes the others, and how the
+it shows each external-dns; of a logical cloud the cluster DNS: its addresses, on how many nodes DNS pods may run and what excludes the others, and how the
 nameservers do that are forwarded to.`
 
 func (p program) statusCommand() *cobra.Command {
@@ -30,7 +29,7 @@ func (p program) statusCommand() *cobra.Command {
 		Short: "Show what was observed",
 		Long:  statusHelp,
 		Example: "  signpost status shop/store/v1/prod --watch\n  signpost status projects/shop/dns-update-records/lab\n" +
-			"  signpost status projects/shop/logical-clouds/eu",
+			"  signpost status shop/eu",
 		Args: exactly(1, "one deployment intent group, logical cloud or record"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			owner, err := updatedPath(args[0])
@@ -107,7 +106,7 @@ func printGroupStatus(w io.Writer, owner intent.Path, body []byte, wide bool) er
 	if err := json.Unmarshal(body, &status); err != nil {
 		return err
 	}
-	printf(w, "%s  %s", shortGroup(owner), status.State)
+	printf(w, "%s  %s", shortOwner(owner), status.State)
 	if status.Revision > 0 {
 		printf(w, "  (release %d, context %s)", status.Revision, plain(status.ContextID))
 	}

@@ -56,7 +56,7 @@ func (w waiter) ended(ctx, limited context.Context, err error, timeout time.Dura
 	case ctx.Err() != nil:
 		return errors.New("interrupted; what was accepted goes on")
 	case limited.Err() != nil:
-		return timeoutError{fmt.Errorf("not done after %s: %s; it goes on, see signpost status %s", timeout, last, shortGroup(w.owner))}
+		return timeoutError{fmt.Errorf("not done after %s: %s; it goes on, see signpost status %s", timeout, last, shortOwner(w.owner))}
 	}
 	return err
 }
