@@ -38,3 +38,10 @@ func TestServiceOffersItsLoadBalancerAndExternalIPs(t *testing.T) {
 		})
 	}
 }
+
+func TestAServiceTellsWhereItIsInsideItsCluster(t *testing.T) {
+	both := corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: "10.0.0.1", ClusterIPs: []string{"10.0.0.1", "fd00::1"}}}
+	assert.Equal(t, address.Observation{Found: true, ClusterIPs: []string{"10.0.0.1", "fd00::1"}}, cluster.Offer(&both))
+	headless := corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone, ClusterIPs: []string{corev1.ClusterIPNone}}}
+	assert.Equal(t, address.Observation{Found: true}, cluster.Offer(&headless))
+}

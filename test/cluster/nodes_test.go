@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signpost-dns/signpost/pkg/cluster"
@@ -14,22 +13,14 @@ import (
 	"github.com/signpost-dns/signpost/test/e2e/kube"
 )
 
-// join has a node be in the cluster with exactly these labels and taints. One
-// that is made gets a taint from the API server, as it is not ready yet.
+// join has a node be in the cluster with exactly these labels and taints.
 func join(t *testing.T, server *kube.Server, node placement.Node) {
 	t.Helper()
-	api := server.Client.CoreV1().Nodes()
-	object, err := api.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node.Name}}, metav1.CreateOptions{})
-	if apierrors.IsAlreadyExists(err) {
-		object, err = api.Get(t.Context(), node.Name, metav1.GetOptions{})
-	}
-	require.NoError(t, err)
-	object.Labels, object.Spec.Taints = node.Labels, nil
+	var taints []corev1.Taint
 	for _, taint := range node.Taints {
-		object.Spec.Taints = append(object.Spec.Taints, corev1.Taint{Key: taint.Key, Value: taint.Value, Effect: corev1.TaintEffect(taint.Effect)})
+		taints = append(taints, corev1.Taint{Key: taint.Key, Value: taint.Value, Effect: corev1.TaintEffect(taint.Effect)})
 	}
-	_, err = api.Update(t.Context(), object, metav1.UpdateOptions{})
-	require.NoError(t, err)
+	require.NoError(t, server.SetNode(t.Context(), node.Name, node.Labels, taints...))
 }
 
 // beat writes what a kubelet writes into its node's status at times.

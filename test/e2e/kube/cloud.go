@@ -60,3 +60,19 @@ func (s *Server) SetLoadBalancer(ctx context.Context, namespace, name string, ad
 	_, err = services.UpdateStatus(ctx, service, metav1.UpdateOptions{})
 	return err
 }
+
+// SetNode has a node be there with exactly these labels and taints. One that
+// is made gets a taint from the API server, as it is not ready yet.
+func (s *Server) SetNode(ctx context.Context, name string, labels map[string]string, taints ...corev1.Taint) error {
+	nodes := s.Client.CoreV1().Nodes()
+	node, err := nodes.Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		node, err = nodes.Get(ctx, name, metav1.GetOptions{})
+	}
+	if err != nil {
+		return err
+	}
+	node.Labels, node.Spec.Taints = labels, taints
+	_, err = nodes.Update(ctx, node, metav1.UpdateOptions{})
+	return err
+}
