@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,24 +16,32 @@ import (
 // exchange is a command of a session and what it prints.
 type exchange struct{ command, output string }
 
-// TestREADME runs the sessions of the README, those in ```console, one after
-// the other against a server that has the quickstart, as `make run` leaves it.
-func TestREADME(t *testing.T) {
-	service := startService(t)
-	t.Setenv("SIGNPOST_SERVER", service.url)
-	require.Equal(t, exitDone, signpost(t, "", "apply", "-f", quickstart).code)
-	require.Equal(t, exitDone, signpost(t, "", "instantiate", "shop/store/v1/prod", "--wait").code)
+// TestSessionsOfTheDocumentation runs the sessions of a page, those in
+// ```console, one after the other against a server that has the quickstart, as
+// `make run` leaves it.
+func TestSessionsOfTheDocumentation(t *testing.T) {
+	for _, page := range []string{"README.md", "docs/cluster-dns.md"} {
+		t.Run(page, func(t *testing.T) {
+			service := startService(t)
+			t.Setenv("SIGNPOST_SERVER", service.url)
+			require.Equal(t, exitDone, signpost(t, "", "apply", "-f", quickstart).code)
+			require.Equal(t, exitDone, signpost(t, "", "instantiate", "shop/store/v1/prod", "--wait").code)
 
-	content, err := os.ReadFile("../../README.md")
-	require.NoError(t, err)
-	exchanges := sessions(string(content))
-	require.NotEmpty(t, exchanges)
-	variables := map[string]string{}
-	for _, e := range exchanges {
-		got := execute(t, e.command, variables, service.url)
-		assert.Equal(t, normal(e.output), normal(strings.ReplaceAll(got, service.url, "http://127.0.0.1:9018")), "$ %s", e.command)
+			content, err := os.ReadFile(filepath.Join(repository, page))
+			require.NoError(t, err)
+			exchanges := sessions(string(content))
+			require.NotEmpty(t, exchanges)
+			variables := map[string]string{}
+			for _, e := range exchanges {
+				got := execute(t, e.command, variables, service.url)
+				assert.Equal(t, normal(e.output), normal(strings.ReplaceAll(got, service.url, "http://127.0.0.1:9018")), "$ %s", e.command)
+			}
+		})
 	}
 }
+
+// repository is where the pages' commands are run.
+const repository = "../.."
 
 // sessions finds the commands of the text's ```console blocks. A command goes
 // on over lines that end in a backslash.
@@ -83,7 +92,7 @@ func execute(t *testing.T, command string, variables map[string]string, server s
 // curl understands as much of curl as the sessions need.
 func curl(t *testing.T, args []string) string {
 	t.Helper()
-	method, address, body := http.MethodGet, "", ""
+	method, address, body, media := http.MethodGet, "", "", "application/json"
 	for len(args) > 0 {
 		switch args[0] {
 		case "-s":
@@ -92,6 +101,12 @@ func curl(t *testing.T, args []string) string {
 			method, args = args[1], args[2:]
 		case "--json":
 			method, body, args = http.MethodPost, args[1], args[2:]
+		case "-H":
+			media, args = strings.TrimPrefix(args[1], "Content-Type: "), args[2:]
+		case "--data-binary":
+			content, err := os.ReadFile(filepath.Join(repository, strings.TrimPrefix(args[1], "@")))
+			require.NoError(t, err)
+			method, body, args = http.MethodPost, string(content), args[2:]
 		default:
 			require.NotContains(t, args[0][:1], "-", "no flag of the sessions' curl")
 			address, args = args[0], args[1:]
@@ -100,7 +115,7 @@ func curl(t *testing.T, args []string) string {
 	request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
 	require.NoError(t, err)
 	if body != "" {
-		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Content-Type", media)
 	}
 	response, err := http.DefaultClient.Do(request)
 	require.NoError(t, err)
