@@ -147,7 +147,7 @@ func (d *Directory) Identity(ctx context.Context) (string, error) {
 }
 
 // Metrics implements Target: there is nobody to ask.
-func (d *Directory) Metrics(context.Context, string, string, int32) (map[string]float64, error) {
+func (d *Directory) Metrics(context.Context, string, string, int32) (Metrics, error) {
 	return nil, errNoPods()
 }
 

@@ -195,6 +195,9 @@ func (w *directoryWatches) Service(string, string) (address.Observation, bool) {
 // Deployment implements Watches: whether one runs cannot be seen in a file.
 func (w *directoryWatches) Deployment(string, string) (*Availability, bool) { return nil, false }
 
+// DaemonSet implements Watches, as Deployment.
+func (w *directoryWatches) DaemonSet(string, string) (*Availability, bool) { return nil, false }
+
 // Pods implements Watches: a file runs nothing.
 func (w *directoryWatches) Pods(string, map[string]string) ([]Pod, error) {
 	return nil, errNoPods()

@@ -54,6 +54,27 @@ type feed struct {
 	trouble error
 }
 
+// listed is a client of client-go's for one kind of objects.
+type listed[L runtime.Object] interface {
+	List(ctx context.Context, options metav1.ListOptions) (L, error)
+	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
+}
+
+// feedOf makes a feed over what a label selector selects.
+func feedOf[L runtime.Object](api listed[L], selector string, notify func(), keep func(object runtime.Object) (entry, error)) *feed {
+	return &feed{
+		notify: notify, keep: keep,
+		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			options.LabelSelector = selector
+			return api.List(ctx, options)
+		},
+		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			options.LabelSelector = selector
+			return api.Watch(ctx, options)
+		},
+	}
+}
+
 func feedKey(namespace, name string) string { return namespace + "/" + name }
 
 // run keeps the picture until ctx ends.

@@ -16,8 +16,28 @@ const (
 	longestMetrics = 4 << 20 // bytes
 )
 
+// Metrics are samples of what a pod serves: counters, gauges, and of each
+// histogram how much it has counted, by its name with "_count".
+type Metrics []Sample
+
+// Sample is one value.
+type Sample struct {
+	Name   string
+	Labels map[string]string
+	Value  float64
+}
+
+// Sums answers the values by name, summed over labels.
+func (m Metrics) Sums() map[string]float64 {
+	sums := map[string]float64{}
+	for _, sample := range m {
+		sums[sample.Name] += sample.Value
+	}
+	return sums
+}
+
 // Metrics implements Target, through the API server's pod proxy.
-func (k *Kubernetes) Metrics(ctx context.Context, namespace, pod string, port int32) (map[string]float64, error) {
+func (k *Kubernetes) Metrics(ctx context.Context, namespace, pod string, port int32) (Metrics, error) {
 	ctx, cancel := context.WithTimeout(ctx, metricsAtMost)
 	defer cancel()
 	body, err := k.core.Pods(namespace).ProxyGet("http", pod, strconv.Itoa(int(port)), metricsPath, nil).DoRaw(ctx)
@@ -27,29 +47,38 @@ func (k *Kubernetes) Metrics(ctx context.Context, namespace, pod string, port in
 	return ParseMetrics(body)
 }
 
-// ParseMetrics reads Prometheus' plain text: the value of each counter and
-// gauge by its name, summed over its labels. What is neither is left out.
-func ParseMetrics(text []byte) (map[string]float64, error) {
+// ParseMetrics reads Prometheus' plain text. What is no counter, gauge or
+// histogram is left out. The order is of no meaning.
+func ParseMetrics(text []byte) (Metrics, error) {
 	if len(text) > longestMetrics {
-		return nil, &Error{Fault: Unreachable, Code: http.StatusOK, Message: "the metrics are longer than any external-dns has"}
+		return nil, &Error{Fault: Unreachable, Code: http.StatusOK, Message: "the metrics are longer than any that are read"}
 	}
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
 	if err != nil {
 		return nil, &Error{Fault: Unreachable, Code: http.StatusOK, Message: "the answer is no metrics in Prometheus' text format", Err: err}
 	}
-	values := map[string]float64{}
+	var metrics Metrics
 	for name, family := range families {
 		for _, m := range family.GetMetric() {
+			sample := Sample{Name: name, Labels: map[string]string{}}
+			for _, label := range m.GetLabel() {
+				sample.Labels[label.GetName()] = label.GetValue()
+			}
 			switch {
 			case m.Counter != nil:
-				values[name] += m.GetCounter().GetValue()
+				sample.Value = m.GetCounter().GetValue()
 			case m.Gauge != nil:
-				values[name] += m.GetGauge().GetValue()
+				sample.Value = m.GetGauge().GetValue()
 			case m.Untyped != nil:
-				values[name] += m.GetUntyped().GetValue()
+				sample.Value = m.GetUntyped().GetValue()
+			case m.Histogram != nil:
+				sample.Name, sample.Value = name+"_count", float64(m.GetHistogram().GetSampleCount())
+			default:
+				continue
 			}
+			metrics = append(metrics, sample)
 		}
 	}
-	return values, nil
+	return metrics, nil
 }

@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/signpost-dns/signpost/pkg/placement"
 )
@@ -18,24 +17,14 @@ func nodeKind() Kind { return Kind{Kind: "Node"} }
 // nodeFeed watches all nodes, of which nothing is kept but what a placement
 // looks at: a heartbeat changes nothing of that.
 func (k *Kubernetes) nodeFeed(_ Kind, notify Notify) *feed {
-	api := k.core.Nodes()
-	return &feed{
-		notify: notify.Addresses,
-		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			return api.List(ctx, options)
-		},
-		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return api.Watch(ctx, options)
-		},
-		keep: func(object runtime.Object) (entry, error) {
-			node, ok := object.(*corev1.Node)
-			if !ok {
-				return entry{}, &Error{Fault: Unreachable, Message: "a list of Nodes holds something else"}
-			}
-			kept := nodeOf(node)
-			return entry{node: &kept}, nil
-		},
-	}
+	return feedOf(k.core.Nodes(), "", notify.Addresses, func(object runtime.Object) (entry, error) {
+		node, ok := object.(*corev1.Node)
+		if !ok {
+			return entry{}, &Error{Fault: Unreachable, Message: "a list of Nodes holds something else"}
+		}
+		kept := nodeOf(node)
+		return entry{node: &kept}, nil
+	})
 }
 
 func nodeOf(n *corev1.Node) placement.Node {

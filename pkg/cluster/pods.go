@@ -2,21 +2,18 @@ package cluster
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
 )
 
-// Pod is what watching tells of a pod of an external-dns.
+// Pod is what watching tells of a pod of an external-dns or of CoreDNS.
 type Pod struct {
 	Name    string
 	Labels  map[string]string
@@ -29,28 +26,17 @@ type Pod struct {
 	Secrets []string         // the Secrets that it cannot start without, in order
 }
 
-// podFeed watches the pods of a namespace that belong to a record. They are
-// made by Deployments and do not carry the installation's label.
+// podFeed watches the pods of a namespace that belong to a record or to a DNS CR
+// intent. They are made by Deployments and DaemonSets and do not carry the
+// installation's label; both carry the project's.
 func (k *Kubernetes) podFeed(namespace string, notify Notify) *feed {
-	api := k.core.Pods(namespace)
-	return &feed{
-		notify: notify.Pods,
-		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			options.LabelSelector = bundle.LabelRecord
-			return api.List(ctx, options)
-		},
-		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			options.LabelSelector = bundle.LabelRecord
-			return api.Watch(ctx, options)
-		},
-		keep: func(object runtime.Object) (entry, error) {
-			pod, ok := object.(*corev1.Pod)
-			if !ok {
-				return entry{}, &Error{Fault: Unreachable, Message: "a list of Pods holds something else"}
-			}
-			return entry{pod: podOf(pod)}, nil
-		},
-	}
+	return feedOf(k.core.Pods(namespace), bundle.LabelProject, notify.Pods, func(object runtime.Object) (entry, error) {
+		pod, ok := object.(*corev1.Pod)
+		if !ok {
+			return entry{}, &Error{Fault: Unreachable, Message: "a list of Pods holds something else"}
+		}
+		return entry{pod: podOf(pod)}, nil
+	})
 }
 
 // podOf takes what matters out of a Pod; nil for one that is on its way out.

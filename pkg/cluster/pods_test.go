@@ -127,7 +127,7 @@ func TestLastWordsAreShort(t *testing.T) {
 }
 
 func TestMetricsAreReadByName(t *testing.T) {
-	values, err := ParseMetrics([]byte(`# HELP up whether it is
+	metrics, err := ParseMetrics([]byte(`# HELP up whether it is
 # TYPE up gauge
 up 1
 # TYPE errors_total counter
@@ -140,7 +140,8 @@ took_count 1
 plain 7
 `))
 	require.NoError(t, err)
-	assert.Equal(t, map[string]float64{"up": 1, "errors_total": 5, "plain": 7}, values)
+	assert.Equal(t, map[string]float64{"up": 1, "errors_total": 5, "plain": 7}, metrics.Sums(), "summed over labels")
+	assert.Contains(t, metrics, Sample{Name: "errors_total", Labels: map[string]string{"of": "b"}, Value: 3})
 	for _, text := range []string{"<html>", strings.Repeat("#", longestMetrics+1)} {
 		_, err := ParseMetrics([]byte(text))
 		assert.Equal(t, Unreachable, FaultOf(err))

@@ -79,8 +79,8 @@ type Target interface {
 	Occupant(ctx context.Context, namespace string) (string, error)
 
 	// Metrics reads the metrics that a pod serves in plain text at /metrics of
-	// a port: the values of counters and gauges by name, summed over labels.
-	Metrics(ctx context.Context, namespace, pod string, port int32) (map[string]float64, error)
+	// a port.
+	Metrics(ctx context.Context, namespace, pod string, port int32) (Metrics, error)
 
 	// Watch begins to watch the cluster until ctx ends or Stop is called.
 	Watch(ctx context.Context, notify Notify) Watches
@@ -92,7 +92,7 @@ type Target interface {
 // Notify is called, without blocking, as things change in a cluster.
 type Notify struct {
 	Objects   func() // objects of ours, or whether they can be seen
-	Addresses func() // Services and Deployments of interest, and nodes
+	Addresses func() // Services, Deployments and DaemonSets of interest, and nodes
 	Pods      func() // pods of interest, and what external-dns notes of DNSEndpoints
 }
 
@@ -100,7 +100,7 @@ type Notify struct {
 type Interest struct {
 	Kinds      []Kind   // objects of these kinds that carry the installation's label
 	Namespaces []string // all Services of these namespaces
-	Pods       []string // all pods of external-dns in these namespaces
+	Pods       []string // all pods of external-dns and of CoreDNS that are ours, in these namespaces
 	Nodes      bool     // all nodes
 }
 
@@ -122,6 +122,9 @@ type Watches interface {
 	// Deployment answers whether a Deployment of ours is available, nil when
 	// there is none.
 	Deployment(namespace, name string) (availability *Availability, known bool)
+
+	// DaemonSet answers the same of a DaemonSet.
+	DaemonSet(namespace, name string) (availability *Availability, known bool)
 
 	// Pods answers the pods of a namespace that carry the labels, without those
 	// that are on their way out, the newest first; an error that says why they
@@ -147,11 +150,12 @@ type Sight struct {
 	Live  *Live
 }
 
-// Availability is the state of a Deployment.
+// Availability is the state of a Deployment or a DaemonSet.
 type Availability struct {
 	Available bool
-	Ready     int32  // replicas that are ready
-	Message   string // why it is not available
+	Desired   int32  // of a DaemonSet: how many pods there are to be, one on each suitable node
+	Ready     int32  // pods that are ready
+	Message   string // why it is not available, or that a DaemonSet's pods are being replaced
 }
 
 // Values opens the sealed values that Secrets refer to.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -51,8 +50,6 @@ type running struct {
 	feed *feed
 	stop context.CancelFunc
 }
-
-func deploymentKind() Kind { return Kind{"apps", "Deployment"} }
 
 func endpointKind() Kind { return Kind{"externaldns.k8s.io", "DNSEndpoint"} }
 
@@ -122,19 +119,6 @@ func (w *watches) Service(namespace, name string) (address.Observation, bool) {
 	return *found.offer, known
 }
 
-// Deployment implements Watches.
-func (w *watches) Deployment(namespace, name string) (*Availability, bool) {
-	f := w.kind(deploymentKind())
-	if f == nil {
-		return nil, false
-	}
-	found, known := f.look(namespace, name, "")
-	if found == nil {
-		return nil, known
-	}
-	return found.availability, known
-}
-
 // Trouble implements Watches. A kind that is not served yet is none.
 func (w *watches) Trouble() error {
 	w.mu.Lock()
@@ -166,10 +150,12 @@ func (k *Kubernetes) selector() string {
 }
 
 func (k *Kubernetes) kindFeed(kind Kind, notify Notify) *feed {
-	if kind == deploymentKind() {
-		return k.deploymentFeed(notify)
-	}
-	if kind == endpointKind() {
+	switch kind {
+	case deploymentKind():
+		return workloadFeed(k.apps.Deployments(metav1.NamespaceAll), k.selector(), notify)
+	case daemonSetKind():
+		return workloadFeed(k.apps.DaemonSets(metav1.NamespaceAll), k.selector(), notify)
+	case endpointKind():
 		return k.endpointFeed(notify)
 	}
 	at := func(ctx context.Context) (schema.GroupVersionResource, error) {
@@ -206,93 +192,27 @@ func keepLive(object runtime.Object) (entry, error) {
 	return entry{live: liveOf(head)}, nil
 }
 
-func (k *Kubernetes) deploymentFeed(notify Notify) *feed {
-	api := k.apps.Deployments(metav1.NamespaceAll)
-	return &feed{
-		notify: func() { notify.Objects(); notify.Addresses() },
-		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			options.LabelSelector = k.selector()
-			return api.List(ctx, options)
-		},
-		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			options.LabelSelector = k.selector()
-			return api.Watch(ctx, options)
-		},
-		keep: func(object runtime.Object) (entry, error) {
-			kept, err := keepLive(object)
-			if d, ok := object.(*appsv1.Deployment); ok {
-				kept.availability = availabilityOf(d)
-			}
-			return kept, err
-		},
-	}
-}
-
 // endpointFeed watches DNSEndpoints whole, for what external-dns notes in
 // their status. Nothing of their content is kept.
 func (k *Kubernetes) endpointFeed(notify Notify) *feed {
 	r, _ := lookup(endpointKind())
 	api := k.dynamic.Resource(schema.GroupVersionResource{Group: endpointKind().Group, Version: r.version, Resource: r.plural})
-	return &feed{
-		notify: func() { notify.Objects(); notify.Pods() },
-		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			options.LabelSelector = k.selector()
-			return api.List(ctx, options)
-		},
-		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			options.LabelSelector = k.selector()
-			return api.Watch(ctx, options)
-		},
-		keep: func(object runtime.Object) (entry, error) {
-			kept, err := keepLive(object)
-			if endpoint, ok := object.(*unstructured.Unstructured); ok {
-				kept.live.Observed, _, _ = unstructured.NestedInt64(endpoint.Object, "status", "observedGeneration")
-			}
-			return kept, err
-		},
-	}
+	return feedOf(api, k.selector(), func() { notify.Objects(); notify.Pods() }, func(object runtime.Object) (entry, error) {
+		kept, err := keepLive(object)
+		if endpoint, ok := object.(*unstructured.Unstructured); ok {
+			kept.live.Observed, _, _ = unstructured.NestedInt64(endpoint.Object, "status", "observedGeneration")
+		}
+		return kept, err
+	})
 }
 
 func (k *Kubernetes) serviceFeed(namespace string, notify Notify) *feed {
-	api := k.core.Services(namespace)
-	return &feed{
-		notify: notify.Addresses,
-		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			return api.List(ctx, options)
-		},
-		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return api.Watch(ctx, options)
-		},
-		keep: func(object runtime.Object) (entry, error) {
-			service, ok := object.(*corev1.Service)
-			if !ok {
-				return entry{}, &Error{Fault: Unreachable, Message: "a list of Services holds something else"}
-			}
-			offer := Offer(service)
-			return entry{offer: &offer}, nil
-		},
-	}
-}
-
-// availabilityOf judges a Deployment by its own status, once the controller
-// has seen its latest generation.
-func availabilityOf(d *appsv1.Deployment) *Availability {
-	a := &Availability{Ready: d.Status.ReadyReplicas}
-	if d.Status.ObservedGeneration < d.Generation {
-		a.Message = "the Deployment controller has not seen the latest change"
-		return a
-	}
-	a.Message = "the Deployment reports no condition yet"
-	for _, c := range d.Status.Conditions {
-		switch {
-		case c.Type == appsv1.DeploymentAvailable && c.Status == corev1.ConditionTrue:
-			return &Availability{Available: true, Ready: a.Ready}
-		case c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue:
-			a.Message = c.Message
-			return a
-		case c.Type == appsv1.DeploymentAvailable:
-			a.Message = c.Message
+	return feedOf(k.core.Services(namespace), "", notify.Addresses, func(object runtime.Object) (entry, error) {
+		service, ok := object.(*corev1.Service)
+		if !ok {
+			return entry{}, &Error{Fault: Unreachable, Message: "a list of Services holds something else"}
 		}
-	}
-	return a
+		offer := Offer(service)
+		return entry{offer: &offer}, nil
+	})
 }

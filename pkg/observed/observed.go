@@ -1,8 +1,9 @@
 // Package observed keeps what clusters were last seen to offer: the addresses
-// of Services, whether Deployments are available, what external-dns has
-// published, what placements make of the nodes, and whether the cluster can be
-// reached at all. A cluster's owner writes, fenced by its key, from complete
-// pictures only; anybody reads. What is not there is unknown, never empty (I11).
+// of Services, whether Deployments and DaemonSets are available, what external-dns
+// has published, which upstreams fail CoreDNS' health checks, what placements make
+// of the nodes, and whether the cluster can be reached at all. A cluster's owner
+// writes, fenced by its key, from complete pictures only; anybody reads. What is
+// not there is unknown, never empty (I11).
 package observed
 
 import (
@@ -78,6 +79,7 @@ const (
 	deploymentFolder = "deployment"
 	publishedFolder  = "published"
 	placementFolder  = "placement"
+	daemonSetFolder  = "daemonset"
 	reachability     = "reachability"
 )
 

@@ -180,13 +180,13 @@ func (c *checkup) ask(ctx context.Context, target cluster.Target, clusterName st
 		c.unread("its pod names no port for metrics")
 		return
 	}
-	values, err := target.Metrics(ctx, c.namespace, c.pod.Name, port)
+	metrics, err := target.Metrics(ctx, c.namespace, c.pod.Name, port)
 	c.barred = cluster.FaultOf(err) == cluster.Refused
 	if err != nil {
 		c.unread("its metrics cannot be read: " + err.Error())
 		return
 	}
-	health, ok := externaldns.ReadHealth(values)
+	health, ok := externaldns.ReadHealth(metrics.Sums())
 	if !ok {
 		c.unread("what it serves as metrics is not external-dns'")
 		return

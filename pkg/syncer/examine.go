@@ -13,24 +13,44 @@ import (
 	"github.com/signpost-dns/signpost/pkg/observed"
 )
 
-// examiner asks each external-dns of one cluster how it does. It has a
-// goroutine of its own, so that one that hangs holds up nothing else (I7).
+// examiner asks each external-dns and each nameserver of one cluster how it
+// does. It has a goroutine of its own, so that one that hangs holds up nothing
+// else (I7).
 type examiner struct {
-	tenure   *tenure
-	checkups map[string]*checkup // by Deployment, "namespace/name"
+	tenure      *tenure
+	checkups    map[string]*checkup    // by Deployment, "namespace/name"
+	inspections map[string]*inspection // by DaemonSet, "namespace/name"
+}
+
+func newExaminer(t *tenure) *examiner {
+	return &examiner{tenure: t, checkups: map[string]*checkup{}, inspections: map[string]*inspection{}}
+}
+
+// examinee is asked at times how it does.
+type examinee interface {
+	look(watches cluster.Watches) (answers bool)
+	due(now time.Time) time.Duration
+	ask(ctx context.Context, target cluster.Target, clusterName string, clock Clock)
 }
 
 // findings are what the examiner found, for the observer to store.
 type findings struct {
-	trouble   map[string]string             // what keeps pods from running, by Deployment
-	sync      map[string]*observed.Sync     // by Deployment
-	endpoints map[string]bool               // the DNSEndpoints ("namespace/name") that are to be published
-	published map[string]observed.Published // those that were seen to be
+	trouble     map[string]string             // what keeps pods from running, by Deployment
+	sync        map[string]*observed.Sync     // by Deployment
+	endpoints   map[string]bool               // the DNSEndpoints ("namespace/name") that are to be published
+	published   map[string]observed.Published // those that were seen to be
+	nameservers map[string]finding            // by DaemonSet
+}
+
+// finding is what the examiner found about a nameserver.
+type finding struct {
+	trouble string        // what keeps a pod from running
+	dns     *observed.DNS // nil: not known
 }
 
 const (
 	examineGap = 500 * time.Millisecond // at least between two looks
-	askers     = 8                      // external-dns that are asked at a time
+	askers     = 8                      // external-dns and nameservers that are asked at a time
 )
 
 // examine looks whenever something has changed or a question is due, until ctx
@@ -52,23 +72,19 @@ func (t *tenure) examine(ctx context.Context, e *examiner) {
 	}
 }
 
-// step looks at the pods of each external-dns, asks those whose turn it is,
-// and answers when the next one's is.
+// step looks at the pods of all, asks those whose turn it is, and answers when
+// the next one's is.
 func (e *examiner) step(ctx context.Context) time.Duration {
-	publishers, watches, target := e.subjects()
+	ours, watches, target := e.subjects()
 	if watches == nil {
 		return askRarelyMost // it is called when the cluster can be seen again
 	}
-	e.follow(publishers)
+	e.follow(ours)
 	now := e.tenure.clock.Now()
-	var due []*checkup
-	for _, key := range slices.Sorted(maps.Keys(e.checkups)) {
-		c := e.checkups[key]
-		if !c.look(watches) {
-			continue
-		}
-		if c.due(now) <= 0 {
-			due = append(due, c)
+	var due []examinee
+	for _, one := range e.all() {
+		if one.look(watches) && one.due(now) <= 0 {
+			due = append(due, one)
 		}
 	}
 	e.ask(ctx, target, due)
@@ -78,28 +94,48 @@ func (e *examiner) step(ctx context.Context) time.Duration {
 	e.hand(ctx)
 	now = e.tenure.clock.Now()
 	wait := askRarelyMost
-	for _, c := range e.checkups {
-		wait = min(wait, c.due(now))
+	for _, one := range e.all() {
+		wait = min(wait, one.due(now))
 	}
 	return wait
 }
 
+func (e *examiner) all() []examinee {
+	var all []examinee
+	for _, key := range slices.Sorted(maps.Keys(e.checkups)) {
+		all = append(all, e.checkups[key])
+	}
+	for _, key := range slices.Sorted(maps.Keys(e.inspections)) {
+		all = append(all, e.inspections[key])
+	}
+	return all
+}
+
 // subjects are what there is to be examined, and the ways to do so; none while
 // the cluster cannot be seen.
-func (e *examiner) subjects() ([]publisher, cluster.Watches, cluster.Target) {
+func (e *examiner) subjects() (*subjects, cluster.Watches, cluster.Target) {
 	t := e.tenure
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.published {
+	if t.subjects == nil {
 		return nil, nil, nil
 	}
-	return t.publishing, t.watches, t.watched
+	return t.subjects, t.watches, t.watched
 }
 
-// follow takes up external-dns that are new, and forgets those that are gone.
-func (e *examiner) follow(publishers []publisher) {
+// follow takes up what is new, and forgets what is gone.
+func (e *examiner) follow(ours *subjects) {
+	inspections := map[string]*inspection{}
+	for _, n := range ours.nameservers {
+		inspections[n.key()] = e.inspections[n.key()]
+		if inspections[n.key()] == nil {
+			inspections[n.key()] = &inspection{}
+		}
+		inspections[n.key()].nameserver = n
+	}
+	e.inspections = inspections
 	there := map[string]bool{}
-	for _, p := range publishers {
+	for _, p := range ours.publishers {
 		there[p.key()] = true
 		if e.checkups[p.key()] == nil {
 			e.checkups[p.key()] = &checkup{}
@@ -116,7 +152,7 @@ func (e *examiner) follow(publishers []publisher) {
 
 // ask asks several at a time. One that does not answer costs its asker the
 // request's deadline.
-func (e *examiner) ask(ctx context.Context, target cluster.Target, due []*checkup) {
+func (e *examiner) ask(ctx context.Context, target cluster.Target, due []examinee) {
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for range min(askers, len(due)) {
@@ -134,7 +170,7 @@ func (e *examiner) hand(ctx context.Context) {
 	t := e.tenure
 	f := &findings{
 		trouble: map[string]string{}, sync: map[string]*observed.Sync{},
-		endpoints: map[string]bool{}, published: map[string]observed.Published{},
+		endpoints: map[string]bool{}, published: map[string]observed.Published{}, nameservers: map[string]finding{},
 	}
 	for key, c := range e.checkups {
 		f.trouble[key] = c.trouble
@@ -151,6 +187,10 @@ func (e *examiner) hand(ctx context.Context) {
 		}
 		c.log(ctx, t.logger)
 		t.metrics.examined(c)
+	}
+	for key, i := range e.inspections {
+		f.nameservers[key] = finding{i.trouble, i.dns}
+		i.log(ctx, t.logger)
 	}
 	t.mu.Lock()
 	t.findings = f

@@ -48,13 +48,13 @@ func runs(name string) cluster.Pod {
 
 // answer is what an external-dns serves whose last synchronization began at a
 // time, in seconds of its own clock, and whose last success ended at another.
-func answer(began, synced, failures float64) map[string]float64 {
-	return map[string]float64{
-		"external_dns_controller_last_reconcile_timestamp_seconds": began,
-		"external_dns_controller_last_sync_timestamp_seconds":      synced,
-		"external_dns_controller_consecutive_soft_errors":          failures,
-		"external_dns_registry_errors_total":                       failures,
-		"external_dns_source_errors_total":                         0,
+func answer(began, synced, failures float64) cluster.Metrics {
+	return cluster.Metrics{
+		{Name: "external_dns_controller_last_reconcile_timestamp_seconds", Value: began},
+		{Name: "external_dns_controller_last_sync_timestamp_seconds", Value: synced},
+		{Name: "external_dns_controller_consecutive_soft_errors", Value: failures},
+		{Name: "external_dns_registry_errors_total", Value: failures},
+		{Name: "external_dns_source_errors_total", Value: 0},
 	}
 }
 
@@ -223,7 +223,7 @@ func TestWhatMayNotBeSeenIsUnknownWithTheReason(t *testing.T) {
 	f.Podless(&cluster.Error{Fault: cluster.Refused, Code: 403, Message: "pods is forbidden"})
 	s.until("pods that may not be watched are told", func() bool { return s.sync().Unread == "its pods cannot be watched: pods is forbidden" })
 	f.Podless(nil)
-	f.SetMetrics("shop", "lab-1", map[string]float64{"go_goroutines": 7})
+	f.SetMetrics("shop", "lab-1", cluster.Metrics{{Name: "go_goroutines", Value: 7}})
 	f.RemovePod("shop", "lab-1")
 	s.until("no pod", func() bool { return s.sync().Unread == "it has no pod" })
 	f.SetPod("shop", runs("lab-1"))

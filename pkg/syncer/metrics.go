@@ -161,11 +161,11 @@ func (c *countedTarget) Apply(ctx context.Context, o bundle.Object, at cluster.V
 	return live, err
 }
 
-func (c *countedTarget) Metrics(ctx context.Context, namespace, pod string, port int32) (map[string]float64, error) {
+func (c *countedTarget) Metrics(ctx context.Context, namespace, pod string, port int32) (cluster.Metrics, error) {
 	began := time.Now()
-	values, err := c.Target.Metrics(ctx, namespace, pod, port)
+	metrics, err := c.Target.Metrics(ctx, namespace, pod, port)
 	c.count("metrics", began, err)
-	return values, err
+	return metrics, err
 }
 
 func (c *countedTarget) Share(ctx context.Context, o bundle.Object) (cluster.Live, error) {

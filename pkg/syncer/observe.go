@@ -31,7 +31,7 @@ func (o *observer) step(ctx context.Context) error {
 	if err := o.services(ctx); err != nil {
 		return err
 	}
-	if err := o.deployments(ctx); err != nil {
+	if err := o.workloads(ctx); err != nil {
 		return err
 	}
 	if err := o.placements(ctx); err != nil {
@@ -59,11 +59,13 @@ func (o *observer) finish(ctx context.Context) error {
 	if err := o.forgetPlacements(ctx); err != nil {
 		return err
 	}
-	for _, deployment := range o.writer.Deployments() {
-		namespace, name, _ := strings.Cut(deployment, "/")
-		if err := o.writer.RemoveDeployment(ctx, namespace, name); err != nil {
-			return err
-		}
+	deployments := workloads{stored: o.writer.Deployments(), remove: o.writer.RemoveDeployment}
+	if err := deployments.forget(ctx); err != nil {
+		return err
+	}
+	daemonSets := workloads{stored: o.writer.DaemonSets(), remove: o.writer.RemoveDaemonSet}
+	if err := daemonSets.forget(ctx); err != nil {
+		return err
 	}
 	if err := o.writer.SetPublished(ctx, nil, nil); err != nil {
 		return err
@@ -121,63 +123,6 @@ func (o *observer) forgetServices(ctx context.Context, named map[string]bool) er
 		}
 	}
 	return nil
-}
-
-func (o *observer) deployments(ctx context.Context) error {
-	o.tenure.mu.Lock()
-	ours, watches, published, found := o.tenure.deployments, o.tenure.watches, o.tenure.published, o.tenure.findings
-	o.tenure.mu.Unlock()
-	if !published {
-		return nil // which Deployments are ours is not known yet
-	}
-	mine := map[string]bool{}
-	for _, deployment := range ours {
-		mine[deployment] = true
-		if watches == nil {
-			continue
-		}
-		namespace, name, _ := strings.Cut(deployment, "/")
-		seen, known := watches.Deployment(namespace, name)
-		if !known {
-			continue
-		}
-		state := observed.Deployment{Message: "there is no such Deployment in the cluster"}
-		if seen != nil {
-			state = observed.Deployment{Available: seen.Available, Message: seen.Message, Ready: seen.Ready}
-		}
-		state.Since = o.tenure.clock.Now().UTC()
-		o.addFindings(&state, deployment, found)
-		if err := o.writer.SetDeployment(ctx, namespace, name, state); err != nil {
-			return err
-		}
-	}
-	for _, deployment := range o.writer.Deployments() {
-		if mine[deployment] {
-			continue
-		}
-		namespace, name, _ := strings.Cut(deployment, "/")
-		if err := o.writer.RemoveDeployment(ctx, namespace, name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addFindings adds what the examiner found out about an external-dns. Of what
-// it does not know yet, what was last seen stays.
-func (o *observer) addFindings(state *observed.Deployment, deployment string, found *findings) {
-	namespace, name, _ := strings.Cut(deployment, "/")
-	state.Sync = o.writer.Deployment(namespace, name).Sync
-	if found == nil {
-		return
-	}
-	state.Message = joined(state.Message, found.trouble[deployment])
-	if now := found.sync[deployment]; now != nil {
-		if now.Last.IsZero() && state.Sync != nil {
-			now = &observed.Sync{Last: state.Sync.Last, Failing: now.Failing, Unread: now.Unread}
-		}
-		state.Sync = now
-	}
 }
 
 // published writes which DNSEndpoints the examiner saw to be published.

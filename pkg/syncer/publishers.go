@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 )
 
@@ -36,7 +37,7 @@ func markOf(id bundle.ID, want *wanted) mark {
 
 // isExternalDNS tells whether an object is the Deployment of a record.
 func isExternalDNS(id bundle.ID, want *wanted) bool {
-	return id.Group == "apps" && id.Kind == "Deployment" && want.marks.Labels[bundle.LabelRecord] != ""
+	return cluster.KindOf(id) == deploymentKind() && want.marks.Labels[bundle.LabelRecord] != ""
 }
 
 // publishers finds the external-dns that are wanted and applied, ordered by

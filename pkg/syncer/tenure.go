@@ -53,14 +53,19 @@ type tenure struct {
 	wakeLook     chan struct{}
 	wakeExaminer chan struct{}
 
-	mu          sync.Mutex
-	watches     cluster.Watches
-	watched     cluster.Target // whose watches these are
-	health      *observed.Reachability
-	deployments []string    // "namespace/name" of ours
-	publishing  []publisher // those of external-dns among them
-	published   bool        // both have been set
-	findings    *findings   // of the examiner, nil before the first
+	mu       sync.Mutex
+	watches  cluster.Watches
+	watched  cluster.Target // whose watches these are
+	health   *observed.Reachability
+	subjects *subjects // nil before the first
+	findings *findings // of the examiner, nil before the first
+}
+
+// subjects are what is ours to be observed.
+type subjects struct {
+	deployments, daemonSets []string // "namespace/name"
+	publishers              []publisher
+	nameservers             []nameserver
 }
 
 // Rhythm of a tenure.
@@ -270,12 +275,12 @@ func (t *tenure) empty() bool {
 }
 
 // follow has the watches see the kinds of all objects that may be ours, the
-// namespaces whose Services matter, or where an external-dns runs, and the nodes
-// if a placement is held against them.
+// namespaces whose Services matter, or where an external-dns or a nameserver
+// runs, and the nodes if a placement is held against them.
 func (t *tenure) follow() {
 	kinds, homes := map[cluster.Kind]bool{}, map[string]bool{}
 	for id, e := range t.entries {
-		if want := t.desired.objects[id]; want != nil && isExternalDNS(id, want) {
+		if want := t.desired.objects[id]; want != nil && (isExternalDNS(id, want) || isNameserver(id, want)) {
 			homes[id.Namespace] = true
 		}
 		if !foreign(e) {
@@ -298,23 +303,19 @@ func (t *tenure) follow() {
 	}
 }
 
-// publish tells the observing goroutines which Deployments are ours, and what
-// the external-dns among them are to publish.
+// publish tells the observing goroutines which workloads are ours, and what the
+// external-dns among them are to publish.
 func (t *tenure) publish() {
-	var deployments []string
-	for id, e := range t.entries {
-		if id.Group == "apps" && id.Kind == "Deployment" && e.CreatedByUs {
-			deployments = append(deployments, id.Namespace+"/"+id.Name)
-		}
+	now := &subjects{
+		deployments: t.ours(deploymentKind()), daemonSets: t.ours(daemonSetKind()),
+		publishers: t.publishers(), nameservers: t.nameservers(),
 	}
-	slices.Sort(deployments)
-	publishing := t.publishers()
 	t.mu.Lock()
-	changed := !t.published || !slices.Equal(t.deployments, deployments)
-	t.deployments, t.publishing, t.published = deployments, publishing, true
+	before := t.subjects
+	t.subjects = now
 	t.mu.Unlock()
 	wake(t.wakeExaminer)
-	if changed {
+	if before == nil || !slices.Equal(before.deployments, now.deployments) || !slices.Equal(before.daemonSets, now.daemonSets) {
 		wake(t.wakeLook)
 	}
 }

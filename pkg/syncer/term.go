@@ -344,7 +344,7 @@ func (t *term) tenure(name string, fence kv.Compare) *tenure {
 func (t *term) keep(ctx, within context.Context, r *running) {
 	defer close(r.done)
 	observer := &observer{tenure: r.tenure, store: t.worker.observed}
-	r.tenure.run(within, observer, &examiner{tenure: r.tenure, checkups: map[string]*checkup{}})
+	r.tenure.run(within, observer, newExaminer(r.tenure))
 	r.cancel()
 	if ctx.Err() == nil {
 		short, cancel := context.WithTimeout(ctx, letGoAtMost)

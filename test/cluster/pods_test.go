@@ -72,7 +72,7 @@ func serve(t *testing.T, podIP, metrics string) int32 {
 
 func podObject(pod clustertest.RunPod, port int32) *corev1.Pod {
 	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Labels: map[string]string{bundle.LabelRecord: "lab"}},
+		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Labels: map[string]string{bundle.LabelProject: "shop", bundle.LabelRecord: "lab"}},
 		Spec: corev1.PodSpec{NodeName: "node", Containers: []corev1.Container{{
 			Name: "external-dns", Image: "registry.example/external-dns:v0.22.0", Args: []string{"--interval=5s"},
 			Ports: []corev1.ContainerPort{{Name: "metrics", ContainerPort: port}},

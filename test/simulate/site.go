@@ -330,6 +330,9 @@ func (v *view) Deployment(namespace, name string) (*cluster.Availability, bool) 
 	return &cluster.Availability{Available: true, Ready: 1}, true
 }
 
+// DaemonSet implements cluster.Watches. No story here has any.
+func (v *view) DaemonSet(string, string) (*cluster.Availability, bool) { return nil, false }
+
 // Pods implements cluster.Watches. There are none: what external-dns says of
 // itself decides nothing.
 func (v *view) Pods(string, map[string]string) ([]cluster.Pod, error) { return nil, nil }

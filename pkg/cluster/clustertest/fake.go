@@ -37,8 +37,8 @@ type Fake struct {
 	pods        map[string]cluster.Pod // by "namespace/name"
 	podless     error                  // why pods cannot be watched
 	nodes       map[string]placement.Node
-	metrics     map[string]map[string]float64 // by "namespace/name" of the pod
-	late        bool                          // definitions are not established until told
+	metrics     map[string]cluster.Metrics // by "namespace/name" of the pod
+	late        bool                       // definitions are not established until told
 	established map[string]bool
 	finalizing  map[cluster.Kind]bool
 	blind       bool
@@ -64,7 +64,7 @@ func NewFake(identity string) *Fake {
 	f := &Fake{
 		identity: identity, version: 1, objects: map[bundle.ID]*object{}, services: map[string]address.Observation{},
 		available: map[string]cluster.Availability{}, established: map[string]bool{},
-		pods: map[string]cluster.Pod{}, metrics: map[string]map[string]float64{},
+		pods: map[string]cluster.Pod{}, metrics: map[string]cluster.Metrics{},
 		nodes: map[string]placement.Node{}, finalizing: map[cluster.Kind]bool{}, watches: map[*fakeWatches]bool{},
 	}
 	for _, namespace := range []string{"default", "kube-system"} {
@@ -183,7 +183,7 @@ func (f *Fake) SetService(namespace, name string, o address.Observation) {
 	f.change(func() { f.services[namespace+"/"+name] = o })
 }
 
-// SetAvailability says how a Deployment does.
+// SetAvailability says how a Deployment or a DaemonSet does.
 func (f *Fake) SetAvailability(namespace, name string, a cluster.Availability) {
 	f.change(func() { f.available[namespace+"/"+name] = a })
 }
@@ -208,10 +208,10 @@ func (f *Fake) SetNode(node placement.Node) { f.change(func() { f.nodes[node.Nam
 func (f *Fake) RemoveNode(name string) { f.change(func() { delete(f.nodes, name) }) }
 
 // SetMetrics has a pod serve these metrics; nil: it does not answer.
-func (f *Fake) SetMetrics(namespace, pod string, values map[string]float64) {
+func (f *Fake) SetMetrics(namespace, pod string, metrics cluster.Metrics) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.metrics[namespace+"/"+pod] = values
+	f.metrics[namespace+"/"+pod] = metrics
 }
 
 // Note has external-dns note in a DNSEndpoint that it read it as it is.

@@ -252,14 +252,14 @@ func (t *fakeTarget) Occupant(ctx context.Context, namespace string) (by string,
 	return by, err
 }
 
-func (t *fakeTarget) Metrics(ctx context.Context, namespace, pod string, _ int32) (values map[string]float64, err error) {
+func (t *fakeTarget) Metrics(ctx context.Context, namespace, pod string, _ int32) (metrics cluster.Metrics, err error) {
 	err = t.request(ctx, "metrics", bundle.ID{Kind: "Pod", Namespace: namespace, Name: pod}, func() error {
-		if values = maps.Clone(t.fake.metrics[namespace+"/"+pod]); values == nil {
+		if metrics = slices.Clone(t.fake.metrics[namespace+"/"+pod]); metrics == nil {
 			return fault(cluster.Unreachable, 503, "error trying to reach service: connection refused")
 		}
 		return nil
 	})
-	return values, err
+	return metrics, err
 }
 
 func (t *fakeTarget) Watch(_ context.Context, notify cluster.Notify) cluster.Watches {
@@ -348,13 +348,21 @@ func (w *fakeWatches) Service(namespace, name string) (address.Observation, bool
 }
 
 func (w *fakeWatches) Deployment(namespace, name string) (*cluster.Availability, bool) {
+	return w.workload(bundle.ID{Group: "apps", Kind: "Deployment", Namespace: namespace, Name: name})
+}
+
+func (w *fakeWatches) DaemonSet(namespace, name string) (*cluster.Availability, bool) {
+	return w.workload(bundle.ID{Group: "apps", Kind: "DaemonSet", Namespace: namespace, Name: name})
+}
+
+func (w *fakeWatches) workload(id bundle.ID) (*cluster.Availability, bool) {
 	f := w.target.fake
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !w.sees() || f.objects[bundle.ID{Group: "apps", Kind: "Deployment", Namespace: namespace, Name: name}] == nil {
+	if !w.sees() || f.objects[id] == nil {
 		return nil, w.sees()
 	}
-	a := f.available[namespace+"/"+name]
+	a := f.available[id.Namespace+"/"+id.Name]
 	return &a, true
 }
 

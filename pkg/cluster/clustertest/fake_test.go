@@ -59,9 +59,9 @@ func runPod(t *testing.T, f *Fake, pod RunPod) {
 		p.Trouble = "crash loop: " + pod.Crash
 	}
 	if pod.Metrics != "" {
-		values, err := cluster.ParseMetrics([]byte(pod.Metrics))
+		metrics, err := cluster.ParseMetrics([]byte(pod.Metrics))
 		require.NoError(t, err)
-		f.SetMetrics("suite", pod.Name, values)
+		f.SetMetrics("suite", pod.Name, metrics)
 	}
 	f.SetPod("suite", p)
 }

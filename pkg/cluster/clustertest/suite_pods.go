@@ -12,14 +12,16 @@ import (
 
 // RunPod is how the suite has a pod of an external-dns run: container
 // "external-dns" with a port "metrics", an argument "--interval=5s", and the
-// labels of record "lab".
+// labels of record "lab" of project "shop".
 type RunPod struct {
 	Name    string
 	Crash   string // the last words of a container that ends over and over; empty: it is ready
 	Metrics string // what it serves; empty: nothing answers
 }
 
-func podLabels() map[string]string { return map[string]string{bundle.LabelRecord: "lab"} }
+func podLabels() map[string]string {
+	return map[string]string{bundle.LabelProject: "shop", bundle.LabelRecord: "lab"}
+}
 
 func (f Fixture) watchPods(t *testing.T) cluster.Watches {
 	t.Helper()
@@ -73,7 +75,8 @@ func testMetrics(t *testing.T, f Fixture) {
 		return
 	}
 	w := f.watchPods(t)
-	f.Run(t, RunPod{Name: "lab-1", Metrics: "# TYPE last gauge\nlast 1.5e9\n# TYPE all counter\nall{of=\"a\"} 2\nall{of=\"b\"} 3\n"})
+	f.Run(t, RunPod{Name: "lab-1", Metrics: "# TYPE last gauge\nlast 1.5e9\n# TYPE all counter\nall{of=\"a\"} 2\nall{of=\"b\"} 3\n" +
+		"# TYPE took histogram\ntook_bucket{to=\"a\",le=\"1\"} 2\ntook_bucket{to=\"a\",le=\"+Inf\"} 3\ntook_sum{to=\"a\"} 4\ntook_count{to=\"a\"} 3\n"})
 	port := int32(0)
 	eventually(t, "the pod is seen", func() bool {
 		pods, err := w.Pods(f.Namespace, podLabels())
@@ -83,9 +86,14 @@ func testMetrics(t *testing.T, f Fixture) {
 		port = pods[0].Ports["metrics"]
 		return true
 	})
-	values, err := f.Target.Metrics(t.Context(), f.Namespace, "lab-1", port)
+	metrics, err := f.Target.Metrics(t.Context(), f.Namespace, "lab-1", port)
 	require.NoError(t, err)
-	assert.Equal(t, map[string]float64{"last": 1.5e9, "all": 5}, values)
+	assert.ElementsMatch(t, cluster.Metrics{
+		{Name: "last", Labels: map[string]string{}, Value: 1.5e9},
+		{Name: "all", Labels: map[string]string{"of": "a"}, Value: 2}, {Name: "all", Labels: map[string]string{"of": "b"}, Value: 3},
+		{Name: "took_count", Labels: map[string]string{"to": "a"}, Value: 3},
+	}, metrics)
+	assert.Equal(t, map[string]float64{"last": 1.5e9, "all": 5, "took_count": 3}, metrics.Sums())
 
 	_, err = f.Target.Metrics(t.Context(), f.Namespace, "nobody", port)
 	require.Error(t, err)

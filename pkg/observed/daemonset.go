@@ -1,0 +1,93 @@
+package observed
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// DaemonSet is the state of the DNS pods of a DNS CR intent, or of another
+// DaemonSet of ours.
+type DaemonSet struct {
+	Available bool   `json:"available"`
+	Message   string `json:"message,omitempty"` // why it is not, that its pods are being replaced, and what keeps a pod from running
+	Desired   int32  `json:"desired"`           // how many pods there are to be: one on each suitable node
+	Ready     int32  `json:"ready"`             // how many are ready
+	DNS       *DNS   `json:"dns,omitempty"`     // of DNS pods, once one was looked at
+}
+
+// DNS is what DNS pods tell of the nameservers that they forward queries to.
+type DNS struct {
+	Upstreams []Upstream `json:"upstreams,omitempty"` // those that were asked, ordered by address
+	Unread    string     `json:"unread,omitempty"`    // why a pod's metrics could not be read when last tried
+}
+
+// Upstream is one of these nameservers.
+type Upstream struct {
+	Address string    `json:"address"` // "IP:port"
+	Failing bool      `json:"failing"` // health checks have failed between the last two looks at some pod
+	Since   time.Time `json:"since"`   // UTC, when that was first seen to be so
+}
+
+func daemonSetPrefix(cluster string) string { return clusterPrefix(cluster) + daemonSetFolder + "/" }
+
+func daemonSetKey(cluster, namespace, name string) string {
+	return daemonSetPrefix(cluster) + namespace + "/" + name
+}
+
+// DaemonSet answers the state of a DaemonSet, nil when it cannot be observed.
+func (s *Store) DaemonSet(ctx context.Context, cluster, namespace, name string) (*DaemonSet, error) {
+	var d DaemonSet
+	item, err := s.read(ctx, daemonSetKey(cluster, namespace, name), &d)
+	if item == nil || err != nil {
+		return nil, err
+	}
+	return &d, nil
+}
+
+// DaemonSets lists the DaemonSets ("namespace/name") that have an observation,
+// in order.
+func (w *Writer) DaemonSets() []string {
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(w.stored)) {
+		if name, ok := strings.CutPrefix(key, daemonSetPrefix(w.cluster)); ok {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// DaemonSet is what was last written of a DaemonSet, the zero value for
+// nothing.
+func (w *Writer) DaemonSet(namespace, name string) DaemonSet {
+	var d DaemonSet
+	if raw := w.stored[daemonSetKey(w.cluster, namespace, name)]; raw != nil && json.Unmarshal(raw, &d) != nil {
+		return DaemonSet{}
+	}
+	return d
+}
+
+// SetDaemonSet writes the state of a DaemonSet, if it changed. An upstream's
+// Since moves only when Failing does.
+func (w *Writer) SetDaemonSet(ctx context.Context, namespace, name string, d DaemonSet) error {
+	if before := w.DaemonSet(namespace, name).DNS; before != nil && d.DNS != nil {
+		dns := DNS{Upstreams: slices.Clone(d.DNS.Upstreams), Unread: d.DNS.Unread}
+		for i, now := range dns.Upstreams {
+			for _, was := range before.Upstreams {
+				if was.Address == now.Address && was.Failing == now.Failing {
+					dns.Upstreams[i].Since = was.Since
+				}
+			}
+		}
+		d.DNS = &dns
+	}
+	return w.set(ctx, daemonSetKey(w.cluster, namespace, name), d)
+}
+
+// RemoveDaemonSet forgets a DaemonSet that is none of ours any more.
+func (w *Writer) RemoveDaemonSet(ctx context.Context, namespace, name string) error {
+	return w.remove(ctx, daemonSetKey(w.cluster, namespace, name))
+}
