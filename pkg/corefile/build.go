@@ -93,8 +93,11 @@ func forward(f Forward, targets []string) directive {
 	if f.TLS != nil {
 		d = d.with(line("tls_servername", f.TLS.ServerName), tls(*f.TLS))
 	}
-	if f.ForceTCP {
+	switch {
+	case f.ForceTCP:
 		d = d.with(line("force_tcp"))
+	case f.TLS == nil: // and over TCP when the answer was truncated, whatever the client does
+		d = d.with(line("prefer_udp"))
 	}
 	return d.with(line("policy", f.Policy.directive()))
 }

@@ -86,6 +86,7 @@ a.foo.com:53 {
 bar.com:53 foo.com:53 {
     errors
     forward . 1.2.3.4:53 {
+        prefer_udp
         policy round_robin
     }
     cache {
@@ -109,7 +110,7 @@ func TestTheNodesOwnNameserversHaveTheirPlaceAmongUpstreams(t *testing.T) {
 		}}
 		text, err := corefile.Build(c)
 		require.NoError(t, err)
-		require.Contains(t, text, "forward . "+strings.Join(want, " ")+" {\n        policy sequential")
+		require.Contains(t, text, "forward . "+strings.Join(want, " ")+" {\n        prefer_udp\n        policy sequential")
 		require.Equal(t, want, corefile.Follow(c, query("example.org")).Upstreams)
 	}
 }
