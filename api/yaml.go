@@ -13,7 +13,7 @@ import (
 )
 
 // marker divides the documents of a YAML stream.
-var marker = regexp.MustCompile(`(?m)^(---|\.\.\.)([ \t\r]|$)`)
+var marker = regexp.MustCompile(`(?m)^(---|\.{3})([ \t\r]|$)`)
 
 // jsonOf is a body of one YAML document as JSON, read as Kubernetes reads
 // YAML: no key twice, no anchors that blow up.

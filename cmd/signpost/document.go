@@ -58,10 +58,7 @@ func readDocument(file string, number int, text []byte, resource string) (docume
 		return d, fmt.Errorf("%s is no object with resource, metadata and spec", d)
 	}
 	found := &faults{where: d.String()}
-	if fields["resource"] == nil {
-		fields["resource"], _ = json.Marshal(resource) // a text
-	}
-	collection := readResource(found, fields["resource"])
+	collection := readResource(found, fields["resource"], resource)
 	refuseUnknown(found, fields, collection)
 	name := readName(found, collection, fields)
 	if len(found.fields) > 0 {
@@ -102,11 +99,12 @@ func pointerEscape(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
-// readResource is the collection that the document belongs to.
-func readResource(found *faults, raw json.RawMessage) intent.Path {
+// readResource is the collection that the document belongs to: usual, unless it
+// says otherwise.
+func readResource(found *faults, raw json.RawMessage, usual string) intent.Path {
 	const example = "give the collection below /v2, as in projects/shop/dns-update-records"
-	var text string
-	if err := json.Unmarshal(raw, &text); err != nil || text == "" {
+	text := usual
+	if raw != nil && json.Unmarshal(raw, &text) != nil || text == "" {
 		found.add("/resource", "is missing; %s", example)
 		return ""
 	}

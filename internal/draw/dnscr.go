@@ -17,14 +17,15 @@ func DNSCRIntent(t *rapid.T) intent.DNSCRIntent {
 		LogLevel: d.word("log level", "", "Normal", "debug", "TRACE"),
 		Mode:     rapid.SampledFrom([]intent.DNSMode{"", intent.Dedicated, intent.Import}).Draw(t, "mode"),
 	}
-	if plugins := d.count("plugins", 4); plugins > 0 {
+	const most = 4
+	if d.coin("plugins") {
 		s.PluginConfig = &intent.DNSPluginConfig{}
-		for range plugins {
+		for range d.count("plugins", most) {
 			s.PluginConfig.ForwardPlugins = append(s.PluginConfig.ForwardPlugins,
 				intent.ForwardPlugin{Domain: d.zone(), Nameservers: d.nameservers(), Policy: d.policy()})
 		}
 	}
-	for i := range d.count("servers", 3) {
+	for i := range d.count("servers", most) {
 		s.Servers = append(s.Servers, d.server(strings.Repeat("x", i)))
 	}
 	if d.coin("resolvers") {
@@ -52,7 +53,7 @@ func (d intents) count(label string, most int) int { return rapid.IntRange(0, mo
 func (d intents) word(label string, words ...string) string {
 	const rarely = 400
 	if d.rare(label+" odd", rarely) {
-		return rapid.StringN(0, 12, 40).Draw(d.T, label)
+		return rapid.String().Draw(d.T, label)
 	}
 	return rapid.SampledFrom(words).Draw(d.T, label)
 }
@@ -69,13 +70,14 @@ func (d intents) zone() string {
 
 func (d intents) nameservers() []string {
 	const most = 15
-	list := make([]string, 1+d.count("nameservers", most-1))
+	count := 1 + d.count("nameservers", most-1)
+	if d.rare("too many", most) {
+		count = most + 1
+	}
+	list := make([]string, count)
 	for i := range list {
 		list[i] = d.word("nameserver", "1.2.3.4", "1.2.3.4:5353", "1.2.3.4:0053", "127.0.0.1:65535", "169.254.20.10",
 			"2001:db8::53", "[2001:db8::53]:853", "2001:db8:0:0:0:0:1:5353", "2620:fe::fe:9", "::1", "fe80::1", "::ffff:1.2.3.4", "[::ffff:1.2.3.4]:53")
-	}
-	if d.rare("too many", most) {
-		list = append(list, list...)
 	}
 	return list
 }

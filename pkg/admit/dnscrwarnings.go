@@ -14,6 +14,9 @@ import (
 // them, and asks those that fail twice a second.
 const manyUpstreams = 50
 
+// oddities collects warnings.
+type oddities struct{ list []intent.Warning }
+
 // dnsCRWarnings tells what of a stored intent does not do what it may seem to,
 // in stable order. It is never nil.
 func dnsCRWarnings(in intent.DNSCRIntent) []intent.Warning {
@@ -48,9 +51,6 @@ func (w *oddities) imported(in intent.DNSCRIntent) {
 		}
 	}
 }
-
-// oddities collects warnings.
-type oddities struct{ list []intent.Warning }
 
 func (w *oddities) warn(parameter, format string, args ...any) {
 	warning := intent.Warning{Parameter: parameter, Message: fmt.Sprintf(format, args...)}

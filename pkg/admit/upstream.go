@@ -170,7 +170,8 @@ func (r *review) upstreamResolvers(in *intent.UpstreamResolvers) {
 		here := at.key("upstreams").index(i)
 		switch {
 		case strings.EqualFold(upstream.Type, systemResolvConf):
-			if system++; system > 1 {
+			system++
+			if system > 1 {
 				r.refusef(here, "is %s once more; leave it out", systemResolvConf)
 			}
 		case strings.EqualFold(upstream.Type, networkUpstream):
