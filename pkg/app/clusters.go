@@ -21,11 +21,19 @@ type clusters struct {
 // cannot be reached is no error, but an answer.
 func (c clusters) Preflight(ctx context.Context, path intent.Path) (intent.Preflight, error) {
 	name := clusterName(path)
-	spec, _, err := c.connections.read(ctx, name)
+	spec, now, err := c.connections.read(ctx, name)
+	if err != nil {
+		return intent.Preflight{}, err
+	}
+	abandoned, err := c.connections.identities.ledger.Abandoned(ctx, name)
 	if err != nil {
 		return intent.Preflight{}, err
 	}
 	switch {
+	case abandoned != nil && abandoned.UID == now.uid:
+		return intent.Preflight{Checks: []intent.Check{{
+			Name: "is served", Message: "it is abandoned, so it was not asked: delete its document and register it again",
+		}}}, nil
 	case spec.Directory != "":
 		target, err := cluster.NewDirectory(c.connections.root, spec.Directory, c.connections.options)
 		if err != nil {

@@ -52,6 +52,30 @@ func TestPreflightOfADirectoryCluster(t *testing.T) {
 	}
 }
 
+// TestPreflightOfAnAbandonedCluster: it is not asked, so that its name does not
+// stand for it again; and one that is registered anew is.
+func TestPreflightOfAnAbandonedCluster(t *testing.T) {
+	c, documents := registered(t, intent.Cluster{Directory: "gitops"})
+	doc, err := documents.Get(t.Context(), hub)
+	require.NoError(t, err)
+	entries := c.connections.identities.ledger
+	require.NoError(t, entries.Abandon(t.Context(), ledger.Abandonment{Cluster: "edge+hub", UID: doc.UID}))
+	p, err := c.Preflight(t.Context(), hub)
+	require.NoError(t, err)
+	require.False(t, p.Reachable)
+	require.Len(t, p.Checks, 1)
+	require.Contains(t, p.Checks[0].Message, "it is abandoned")
+	names, err := entries.Claimants(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, names)
+
+	require.NoError(t, documents.Delete(t.Context(), hub, intent.Always()))
+	put(t, documents, hub, intent.Cluster{Directory: "gitops"})
+	p, err = c.Preflight(t.Context(), hub)
+	require.NoError(t, err)
+	require.True(t, p.Reachable)
+}
+
 func TestPreflightOfWhatIsNotRegistered(t *testing.T) {
 	c, _ := registered(t, intent.Cluster{})
 	_, err := c.Preflight(t.Context(), "cluster-providers/edge/clusters/other")
