@@ -63,6 +63,24 @@ func TestADeadEdgeIsAbandoned(t *testing.T) {
 	s.nothingLeft(fixture.Hub, fixture.Paris, fixture.Berlin)
 }
 
+// TestARecordLeavesADeadHome: its names stay meanwhile, and are taken over.
+func TestARecordLeavesADeadHome(t *testing.T) {
+	t.Parallel()
+	s := begin(t, ownWorld(t), "deadhome")
+	s.published()
+	s.says("True", "")
+	s.world.Cluster(fixture.Hub).Stop()
+	left := s.abandons(clustersOfEdge + "/" + fixture.Hub)
+	if !slices.Contains(left, "Deployment "+s.namespace()+"/external-dns-lab") {
+		t.Errorf("external-dns is not among what is left behind: %v", left)
+	}
+	s.says("Unknown", "its cluster is abandoned")
+	s.movesToParis()
+	s.says("True", "")
+	s.becomes(prod, "Instantiated")
+	s.must(s.answering("www.{zone}", parisAddress, berlinAddress))
+}
+
 // inState fails unless the group prod is in a state.
 func (s *story) inState(state string) error {
 	var now status
