@@ -12,11 +12,12 @@ import (
 // DaemonSet is the state of the DNS pods of a DNS CR intent, or of another
 // DaemonSet of ours.
 type DaemonSet struct {
-	Available bool   `json:"available"`
-	Message   string `json:"message,omitempty"` // why it is not, that its pods are being replaced, and what keeps a pod from running
-	Desired   int32  `json:"desired"`           // how many pods there are to be: one on each suitable node
-	Ready     int32  `json:"ready"`             // how many are ready
-	DNS       *DNS   `json:"dns,omitempty"`     // of DNS pods, once one was looked at
+	Available bool      `json:"available"`
+	Since     time.Time `json:"since"`             // UTC, of the last change of Available
+	Message   string    `json:"message,omitempty"` // why it is not, that its pods are being replaced, and what keeps a pod from running
+	Desired   int32     `json:"desired"`           // how many pods there are to be: one on each suitable node
+	Ready     int32     `json:"ready"`             // how many are ready
+	DNS       *DNS      `json:"dns,omitempty"`     // of DNS pods, once one was looked at
 }
 
 // DNS is what DNS pods tell of the nameservers that they forward queries to.
@@ -27,9 +28,10 @@ type DNS struct {
 
 // Upstream is one of these nameservers.
 type Upstream struct {
-	Address string    `json:"address"` // "IP:port"
-	Failing bool      `json:"failing"` // health checks have failed between the last two looks at some pod
-	Since   time.Time `json:"since"`   // UTC, when that was first seen to be so
+	Address  string    `json:"address"`  // "IP:port"
+	Failing  bool      `json:"failing"`  // health checks have failed between the last two looks at some pod
+	Failures int64     `json:"failures"` // health checks that have failed since the pods began that are looked at
+	Since    time.Time `json:"since"`    // UTC, of the last change of Failing
 }
 
 func daemonSetPrefix(cluster string) string { return clusterPrefix(cluster) + daemonSetFolder + "/" }
@@ -70,21 +72,30 @@ func (w *Writer) DaemonSet(namespace, name string) DaemonSet {
 	return d
 }
 
-// SetDaemonSet writes the state of a DaemonSet, if it changed. An upstream's
-// Since moves only when Failing does.
+// SetDaemonSet writes the state of a DaemonSet, if it changed. Since moves only
+// when Available does, and an upstream's when Failing does.
 func (w *Writer) SetDaemonSet(ctx context.Context, namespace, name string, d DaemonSet) error {
-	if before := w.DaemonSet(namespace, name).DNS; before != nil && d.DNS != nil {
-		dns := DNS{Upstreams: slices.Clone(d.DNS.Upstreams), Unread: d.DNS.Unread}
-		for i, now := range dns.Upstreams {
-			for _, was := range before.Upstreams {
-				if was.Address == now.Address && was.Failing == now.Failing {
-					dns.Upstreams[i].Since = was.Since
-				}
-			}
-		}
-		d.DNS = &dns
+	before := w.DaemonSet(namespace, name)
+	if before.Available == d.Available && !before.Since.IsZero() {
+		d.Since = before.Since
+	}
+	if before.DNS != nil && d.DNS != nil {
+		d.DNS = &DNS{Upstreams: lasting(before.DNS.Upstreams, d.DNS.Upstreams), Unread: d.DNS.Unread}
 	}
 	return w.set(ctx, daemonSetKey(w.cluster, namespace, name), d)
+}
+
+// lasting are the upstreams, of which those that do as before do so since then.
+func lasting(before, now []Upstream) []Upstream {
+	out := slices.Clone(now)
+	for i, u := range out {
+		for _, was := range before {
+			if was.Address == u.Address && was.Failing == u.Failing {
+				out[i].Since = was.Since
+			}
+		}
+	}
+	return out
 }
 
 // RemoveDaemonSet forgets a DaemonSet that is none of ours any more.

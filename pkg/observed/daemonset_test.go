@@ -18,7 +18,7 @@ func TestDaemonSetsAreReadAsTheyWereWritten(t *testing.T) {
 	require.NoError(t, err)
 	assert.Nil(t, nothing, "what cannot be observed is unknown")
 	assert.Zero(t, w.DaemonSet("shop-dns", "dns-default"))
-	state := observed.DaemonSet{Desired: 3, Ready: 2, Message: "2 of 3 pods are ready", DNS: &observed.DNS{Unread: "connection refused"}}
+	state := observed.DaemonSet{Since: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), Desired: 3, Ready: 2, Message: "2 of 3 pods are ready", DNS: &observed.DNS{Unread: "connection refused"}}
 	require.NoError(t, w.SetDaemonSet(t.Context(), "shop-dns", "dns-default", state))
 	seen, err := s.DaemonSet(t.Context(), hub, "shop-dns", "dns-default")
 	require.NoError(t, err)
@@ -27,8 +27,13 @@ func TestDaemonSetsAreReadAsTheyWereWritten(t *testing.T) {
 	assert.Equal(t, []string{"shop-dns/dns-default"}, w.DaemonSets())
 	assert.Empty(t, w.Deployments(), "it is no Deployment")
 	before := store.Revision()
-	require.NoError(t, w.SetDaemonSet(t.Context(), "shop-dns", "dns-default", state))
+	again := state
+	again.Since = time.Date(2026, 11, 1, 12, 1, 0, 0, time.UTC)
+	require.NoError(t, w.SetDaemonSet(t.Context(), "shop-dns", "dns-default", again))
 	assert.Equal(t, before, store.Revision(), "an unchanged state is not written")
+	again.Available = true
+	require.NoError(t, w.SetDaemonSet(t.Context(), "shop-dns", "dns-default", again))
+	assert.Equal(t, again.Since, w.DaemonSet("shop-dns", "dns-default").Since, "when it became available")
 	require.NoError(t, w.RemoveDaemonSet(t.Context(), "shop-dns", "dns-default"))
 	assert.Empty(t, w.DaemonSets())
 }

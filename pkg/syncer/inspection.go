@@ -131,15 +131,17 @@ func (l *look) take(failures map[string]float64) {
 
 // conclude says what all looks together tell.
 func (i *inspection) conclude(unread string, now time.Time) {
-	failing := map[string]bool{}
+	all := map[string]observed.Upstream{}
 	known := false
 	for _, l := range i.looks {
 		if l == nil || l.failing == nil {
 			continue
 		}
 		known = true
-		for upstream, yes := range l.failing {
-			failing[upstream] = failing[upstream] || yes
+		for address, failing := range l.failing {
+			u := all[address]
+			u.Failing, u.Failures = u.Failing || failing, u.Failures+int64(l.failures[address])
+			all[address] = u
 		}
 	}
 	if !known && unread == "" {
@@ -149,8 +151,10 @@ func (i *inspection) conclude(unread string, now time.Time) {
 	if known {
 		i.dns.Upstreams = []observed.Upstream{} // nil: not known
 	}
-	for _, upstream := range slices.Sorted(maps.Keys(failing)) {
-		i.dns.Upstreams = append(i.dns.Upstreams, observed.Upstream{Address: upstream, Failing: failing[upstream], Since: now.UTC()})
+	for _, address := range slices.Sorted(maps.Keys(all)) {
+		u := all[address]
+		u.Address, u.Since = address, now.UTC()
+		i.dns.Upstreams = append(i.dns.Upstreams, u)
 	}
 }
 

@@ -98,15 +98,19 @@ func TestDaemonSetsAreObserved(t *testing.T) {
 	t.Parallel()
 	s, f, _ := resolving(t)
 	f.SetAvailability("shop", "dns-default", cluster.Availability{Desired: 3, Ready: 2, Message: "2 of 3 pods are ready"})
-	want := observed.DaemonSet{Desired: 3, Ready: 2, Message: "2 of 3 pods are ready"}
-	s.until("one pod is missing", func() bool { return s.daemonSet() == want })
+	s.until("one pod is missing", func() bool { return s.daemonSet().Message == "2 of 3 pods are ready" })
+	seen := s.daemonSet()
+	assert.Equal(t, [2]int32{3, 2}, [2]int32{seen.Desired, seen.Ready})
+	assert.False(t, seen.Available)
+	assert.False(t, seen.Since.IsZero(), "since when it is not available")
 	ailing := dnsPod("dns-1")
 	ailing.Ready, ailing.Trouble = false, "pod dns-1: container dns is in a crash loop"
 	f.SetPod("shop", ailing)
-	s.until("and why", func() bool { return s.daemonSet().Message == want.Message+"; "+ailing.Trouble })
+	s.until("and why", func() bool { return s.daemonSet().Message == seen.Message+"; "+ailing.Trouble })
 	f.SetPod("shop", dnsPod("dns-1"))
 	f.SetAvailability("shop", "dns-default", cluster.Availability{Available: true, Desired: 3, Ready: 3})
 	s.until("all are ready", func() bool { return s.daemonSet().Available && s.daemonSet().Message == "" })
+	assert.True(t, s.daemonSet().Since.After(seen.Since))
 	s.commit("eu")
 	s.until("it is forgotten", func() bool { return s.daemonSet() == observed.DaemonSet{} })
 }
@@ -122,6 +126,7 @@ func TestUpstreamThatFailsItsHealthChecksIsTold(t *testing.T) {
 
 	f.SetMetrics("shop", "dns-1", counted(map[string]float64{north: 17, south: 0}))
 	s.untilUpstreams("one has failed since", map[string]bool{north: true, south: false})
+	assert.Equal(t, int64(17), s.daemonSet().DNS.Upstreams[0].Failures)
 	assert.True(t, s.daemonSet().DNS.Upstreams[0].Since.After(since))
 	assert.Equal(t, since, s.daemonSet().DNS.Upstreams[1].Since)
 	s.until("the log tells", func() bool { return assert.Contains(t, s.log.String(), "upstream "+north+" fails its health checks") })
@@ -144,6 +149,7 @@ func TestUpstreamFailsIfItDoesFromAnyNode(t *testing.T) {
 	s.untilUpstreams("it does well", map[string]bool{north: false})
 	f.SetMetrics("shop", "dns-12", counted(map[string]float64{north: 1}))
 	s.untilUpstreams("it fails from one", map[string]bool{north: true})
+	assert.Equal(t, int64(1), s.daemonSet().DNS.Upstreams[0].Failures, "of all that are asked")
 	all := map[string]bool{}
 	for _, r := range f.Requests() {
 		if r.Verb == "metrics" {

@@ -231,6 +231,9 @@ func TestDeploymentsAreObserved(t *testing.T) {
 	s.until("it is not available", func() bool { return state() == "image cannot be pulled" })
 	f.SetAvailability("shop", "external-dns-lab", cluster.Availability{Available: true, Ready: 1})
 	s.until("it is available", func() bool { return state() == "available" })
+	d, err := s.observed.Deployment(t.Context(), hub, "shop", "external-dns-lab")
+	require.NoError(t, err)
+	assert.False(t, d.Since.IsZero(), "and since when")
 	s.commit("dig")
 	s.until("it is forgotten", func() bool { return state() == "unknown" })
 }

@@ -110,7 +110,7 @@ func (w workloads) forget(ctx context.Context) error {
 // deployment is the state of a Deployment, with what the examiner found out
 // about an external-dns. Of what it does not know yet, what was last seen stays.
 func (o *observer) deployment(namespace, name string, a cluster.Availability, found *findings) observed.Deployment {
-	state := observed.Deployment{Available: a.Available, Message: a.Message, Ready: a.Ready}
+	state := observed.Deployment{Available: a.Available, Since: o.tenure.clock.Now().UTC(), Message: a.Message, Ready: a.Ready}
 	state.Sync = o.writer.Deployment(namespace, name).Sync
 	if found == nil {
 		return state
@@ -129,7 +129,7 @@ func (o *observer) deployment(namespace, name string, a cluster.Availability, fo
 // daemonSet is the state of a DaemonSet, with what the examiner found out about
 // DNS pods. Of what it does not know yet, what was last seen stays.
 func (o *observer) daemonSet(namespace, name string, a cluster.Availability, found *findings) observed.DaemonSet {
-	state := observed.DaemonSet{Available: a.Available, Message: a.Message, Desired: a.Desired, Ready: a.Ready}
+	state := observed.DaemonSet{Available: a.Available, Since: o.tenure.clock.Now().UTC(), Message: a.Message, Desired: a.Desired, Ready: a.Ready}
 	state.DNS = o.writer.DaemonSet(namespace, name).DNS
 	if found == nil {
 		return state
