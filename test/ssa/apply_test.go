@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,25 +43,40 @@ const (
 // sync worker over its store, from the commit of a context until the cluster
 // has answered for the last object; "settled" is until the ledger has it all.
 // "bare" is a loop of server-side applies that knows its objects and remembers
-// nothing; "flux" is fluxcd/pkg/ssa. All send eight requests at a time.
+// nothing; "watching" is that loop beside a watch of its objects, without which
+// nobody notices that they were edited; "flux" is fluxcd/pkg/ssa. All send eight
+// requests at a time. "cpu" is what this process spends for each object: of what
+// the API server spends, only the times tell.
 func BenchmarkApply(b *testing.B) {
 	server := startCluster(b)
-	w, bare, flux := startWorker(b, server), newBare(b, server), newFlux(b, server)
+	w, bare, watching, flux := startWorker(b, server), newBare(b, server, "bare"), newBare(b, server, "watching"), newFlux(b, server)
+	watching.watch(b)
 	version := 0
 	next := func(*testing.B) { version++ }
 	var settled, requests float64
 	w.apply(b, version)
-	times := compare.Run(b, time.Millisecond,
-		compare.Contender{Name: "signpost", Before: next, Turn: func(b *testing.B) time.Duration {
+	contenders := []compare.Contender{
+		{Name: "signpost", Before: next, Turn: func(b *testing.B) time.Duration {
 			before := w.requests.total()
 			applied, all := w.apply(b, version)
 			requests, settled = requests+float64(w.requests.total()-before), settled+all.Seconds()*1000
 			return applied
 		}},
-		compare.Contender{Name: "bare", Before: next, Turn: stopwatch(func(b *testing.B) { bare.apply(b, version) })},
-		compare.Contender{Name: "flux", Before: next, Turn: stopwatch(func(b *testing.B) { flux.apply(b, version) })})
-	b.ReportMetric(times[2].Ratio(times[0]), "flux/signpost")
+		{Name: "bare", Before: next, Turn: stopwatch(func(b *testing.B) { bare.apply(b, version) })},
+		{Name: "watching", Before: next, Turn: stopwatch(func(b *testing.B) { watching.apply(b, version) })},
+		{Name: "flux", Before: next, Turn: stopwatch(func(b *testing.B) { flux.apply(b, version) })},
+	}
+	spent := make([]time.Duration, len(contenders))
+	for n := range contenders {
+		contenders[n].Turn = spending(&spent[n], contenders[n].Turn)
+	}
+	times := compare.Run(b, time.Millisecond, contenders...)
+	for n := range contenders {
+		b.ReportMetric(spent[n].Seconds()*1e6/float64(b.N*objects), contenders[n].Name+"-cpu-µs/object")
+	}
+	b.ReportMetric(times[3].Ratio(times[0]), "flux/signpost")
 	b.ReportMetric(times[1].Ratio(times[0]), "bare/signpost")
+	b.ReportMetric(times[2].Ratio(times[0]), "watching/signpost")
 	b.ReportMetric(settled/float64(b.N), "settled-mean-ms")
 	b.ReportMetric(requests/float64(b.N*objects), "requests/object")
 	b.ReportMetric(flux.requests.perObject(b, func() { version++; flux.apply(b, version) }), "flux-requests/object")
@@ -89,7 +105,7 @@ func startCluster(t testing.TB) *kube.Server {
 	require.NoError(t, err)
 	server := world.Cluster(fixture.Hub)
 	require.NoError(t, fixture.DefineEndpoints(t.Context(), server))
-	for _, namespace := range []string{"signpost", "bare", "flux"} {
+	for _, namespace := range []string{"signpost", "bare", "watching", "flux"} {
 		require.NoError(t, server.Namespace(t.Context(), namespace))
 	}
 	return server
@@ -183,15 +199,32 @@ func (w *worker) apply(t testing.TB, version int) (applied, settled time.Duratio
 }
 
 // bare applies objects that it knows, and does nothing else.
-type bare struct{ endpoints metadata.ResourceInterface }
+type bare struct {
+	namespace string
+	endpoints metadata.ResourceInterface
+}
 
-func newBare(b *testing.B, server *kube.Server) bare {
+func newBare(b *testing.B, server *kube.Server, namespace string) bare {
 	b.Helper()
-	client, err := metadata.NewForConfig(server.Config())
+	config := server.Config()
+	config.Timeout = 0 // it would end the watch
+	client, err := metadata.NewForConfig(config)
 	require.NoError(b, err)
-	return bare{client.Resource(schema.GroupVersionResource{
+	return bare{namespace, client.Resource(schema.GroupVersionResource{
 		Group: "externaldns.k8s.io", Version: "v1alpha1", Resource: "dnsendpoints",
-	}).Namespace("bare")}
+	}).Namespace(namespace)}
+}
+
+// watch receives what happens to the objects, and does nothing with it.
+func (c bare) watch(b *testing.B) {
+	b.Helper()
+	events, err := c.endpoints.Watch(b.Context(), metav1.ListOptions{})
+	require.NoError(b, err)
+	b.Cleanup(events.Stop)
+	go func() {
+		for range events.ResultChan() {
+		}
+	}()
 }
 
 func (c bare) apply(b *testing.B, version int) {
@@ -200,7 +233,7 @@ func (c bare) apply(b *testing.B, version int) {
 	loop.SetLimit(atOnce)
 	force := true
 	for n := range objects {
-		object := endpoint(b, "bare", n, version)
+		object := endpoint(b, c.namespace, n, version)
 		loop.Go(func() error {
 			_, err := c.endpoints.Patch(b.Context(), object.Name, types.ApplyPatchType, object.JSON, metav1.PatchOptions{FieldManager: "bare", Force: &force})
 			return err
@@ -243,4 +276,21 @@ func stopwatch(do func(b *testing.B)) func(b *testing.B) time.Duration {
 		do(b)
 		return time.Since(began)
 	}
+}
+
+// spending adds up the processor time that this process spends on turns.
+func spending(spent *time.Duration, turn func(b *testing.B) time.Duration) func(b *testing.B) time.Duration {
+	return func(b *testing.B) time.Duration {
+		before := processorTime(b)
+		took := turn(b)
+		*spent += processorTime(b) - before
+		return took
+	}
+}
+
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var usage syscall.Rusage
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
