@@ -1,0 +1,41 @@
+package release
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/store/etcd"
+)
+
+// The step of a record wakes the groups that use it. A look at everything begins
+// with records, so that these groups wait in the queue already, and are stepped
+// once.
+func TestALookAtEverythingStepsEachGroupOnce(t *testing.T) {
+	const (
+		record = intent.Path("projects/shop/dns-update-records/lab")
+		groups = intent.Path("projects/shop/composite-apps/store/v1/deployment-intent-groups/")
+	)
+	store := kvtest.NewFake()
+	service := New(Options{
+		Documents: etcd.New(store), KV: store, Contexts: appcontext.NewStore(store, time.Now), Ledger: ledger.New(store),
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	for _, owner := range []intent.Path{groups + "a", record, groups + "b"} {
+		_, err := service.Documents.Put(t.Context(), intent.Write{Path: lifecyclePath(owner), Body: []byte(`{}`)})
+		require.NoError(t, err)
+	}
+	c := NewController(service)
+	defer c.queue.ShutDown()
+	c.scan(t.Context())
+	first, _ := c.queue.Get()
+	require.Equal(t, record, first)
+	c.queue.Add(groups + "b") // as the record's step does
+	require.Equal(t, 2, c.queue.Len())
+}
