@@ -411,6 +411,7 @@ func TestKillBetweenCreateAndLedgerLeavesNothingBehind(t *testing.T) {
 func TestAnswerThatGetsLostHeals(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, hub)
+	s.clock = hasty{time.Now()}
 	f := s.clusters[hub]
 	var lost atomic.Int32
 	f.After = func(_ context.Context, verb string, _ bundle.ID) error {

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
 	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
@@ -55,11 +57,14 @@ func (t *tenure) execute(ctx context.Context, actions []action) error {
 	left := len(actions)
 	for i, wave := range all {
 		t.metrics.queue(left)
-		if err := t.ledger.Own(ctx, t.fence); err != nil {
-			return err // who stood still for longer than the lease must not come back with requests of old
+		if err := t.own(ctx); err != nil {
+			return err
 		}
-		outcomes := t.wave(ctx, t.serveable(ctx, wave))
+		outcomes, err := t.wave(ctx, t.serveable(ctx, wave))
 		silent := t.note(ctx, outcomes)
+		if err != nil {
+			return err
+		}
 		left -= len(wave)
 		if silent {
 			for _, rest := range all[i+1:] {
@@ -113,20 +118,47 @@ func (t *tenure) establish(ctx context.Context, kind cluster.Kind) error {
 	return nil
 }
 
-// wave does actions that do not depend on each other, eight at a time. Once
-// the cluster falls silent, those that have not begun are left undone.
-func (t *tenure) wave(ctx context.Context, actions []action) []outcome {
-	p := &performer{target: t.target, installation: t.installation, occupied: t.occupied}
+// ownsFor is how long a worker relies on having read that the cluster is its own.
+const ownsFor = time.Second
+
+// own makes sure that the cluster is this worker's: who stood still for longer
+// than the lease must not come back with requests of old.
+func (t *tenure) own(ctx context.Context) error {
+	now := t.clock.Now()
+	err := t.ledger.Own(ctx, t.fence)
+	if err == nil {
+		t.ownedAt.Store(&now)
+	}
+	return err
+}
+
+// owned makes sure of it if that is some time ago.
+func (t *tenure) owned(ctx context.Context) error {
+	if t.clock.Now().Sub(*t.ownedAt.Load()) < ownsFor {
+		return nil
+	}
+	return t.own(ctx)
+}
+
+// wave does actions that do not depend on each other, eight at a time, and
+// answers what became of them. Once the cluster falls silent, those that have
+// not begun are put off. When it is not this worker's any more, they are left
+// out, and the error says so.
+func (t *tenure) wave(ctx context.Context, actions []action) ([]outcome, error) {
+	p := &performer{target: t.target, installation: t.installation, occupied: t.occupied, doubted: t.doubted}
 	outcomes := make([]outcome, len(actions))
 	var next atomic.Int64
 	var silent atomic.Bool
-	var group sync.WaitGroup
+	var group errgroup.Group
 	for range min(parallel, len(actions)) {
-		group.Go(func() {
+		group.Go(func() error {
 			for {
 				i := int(next.Add(1)) - 1
 				if i >= len(actions) {
-					return
+					return nil
+				}
+				if err := t.owned(ctx); err != nil {
+					return err
 				}
 				entry := t.entries[actions[i].id]
 				if silent.Load() || ctx.Err() != nil {
@@ -141,8 +173,8 @@ func (t *tenure) wave(ctx context.Context, actions []action) []outcome {
 			}
 		})
 	}
-	group.Wait()
-	return outcomes
+	err := group.Wait()
+	return slices.DeleteFunc(outcomes, func(o outcome) bool { return o.action.deed == nothing }), err
 }
 
 // occupied tells whether the ledger holds objects in a namespace. It is called
@@ -156,6 +188,10 @@ func (t *tenure) occupied(namespace string) bool {
 	return false
 }
 
+// doubted tells whether an absent object may still come to be. It is called
+// from a wave, which leaves the doubts as they are.
+func (t *tenure) doubted(id bundle.ID) bool { return t.doubts.holds(id, t.clock.Now()) }
+
 // note takes up what became of actions, and tells whether the cluster fell
 // silent.
 func (t *tenure) note(ctx context.Context, outcomes []outcome) bool {
@@ -166,6 +202,7 @@ func (t *tenure) note(ctx context.Context, outcomes []outcome) bool {
 		t.log(ctx, o)
 		t.learn(o)
 		t.attempts.note(o, t.clock.Now())
+		t.doubts.note(o, t.clock.Now())
 		if o.gone {
 			t.drop(id)
 			continue

@@ -6,9 +6,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
 )
@@ -62,6 +64,37 @@ func TestWhoStoodStillSendsNothing(t *testing.T) {
 	s.until("it learns of the loss", func() bool { return strings.Contains(s.log.String(), "cluster lost") })
 	require.Empty(t, writes(s.clusters[hub]))
 }
+
+// TestWhoStoodStillAmidRequestsSendsNoMore: not even those that were next.
+func TestWhoStoodStillAmidRequestsSendsNoMore(t *testing.T) {
+	s := newScene(t, hub)
+	clock := &leaping{}
+	s.clock = clock
+	var made atomic.Int64
+	s.clusters[hub].Before = func(_ context.Context, verb string, id bundle.ID) error {
+		if verb == "create" && id.Kind == "ConfigMap" && made.Add(1) == 1 {
+			_, _, err := s.kv.Txn(context.Background(), nil, kv.Put(workerPrefix+hub, []byte("b")))
+			require.NoError(t, err)
+			clock.leap.Store(int64(2 * leaseSeconds * time.Second))
+		}
+		return nil
+	}
+	objects := []bundle.Object{namespace(t, hub)}
+	for n := range 100 {
+		objects = append(objects, config(t, hub, fmt.Sprint("a", n), "1"))
+	}
+	s.commit("shop", objects...)
+	s.start("a")
+	s.until("it learns of the loss", func() bool { return strings.Contains(s.log.String(), "cluster lost") })
+	require.LessOrEqual(t, made.Load(), int64(parallel), "those that were under way")
+}
+
+// leaping is the real time, and then some.
+type leaping struct{ leap atomic.Int64 }
+
+func (l *leaping) Now() time.Time { return time.Now().Add(time.Duration(l.leap.Load())) }
+
+func (l *leaping) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
 // TestAClusterIsLetGoOfUntilThatSucceeds: a key that could not be deleted kept
 // the cluster from everybody, for as long as the worker lived (I3).

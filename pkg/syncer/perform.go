@@ -30,6 +30,7 @@ type performer struct {
 	target       cluster.Target
 	installation string
 	occupied     func(namespace string) bool // by objects of ours
+	doubted      func(id bundle.ID) bool     // whether an absent object may still come to be
 }
 
 // perform executes an action, given the object's entry.
@@ -143,6 +144,8 @@ func (p *performer) remove(ctx context.Context, o outcome) outcome {
 		switch {
 		case err != nil:
 			return o.failed(err)
+		case live == nil && p.doubted(o.action.id):
+			return o.doubtful()
 		case live == nil, !p.ours(*live, o.entry):
 			o.gone = true
 			return o
@@ -236,6 +239,13 @@ func (o outcome) awaiting() outcome {
 	}
 	o.entry.Status = ledger.Retrying
 	o.entry.Message = "it is being deleted: it is made again when that has ended"
+	return o
+}
+
+// doubtful notes that the object is absent, and may not stay so.
+func (o outcome) doubtful() outcome {
+	o.waiting = true
+	o.entry.Status, o.entry.Message = ledger.Retrying, "it is not there, but its creation was not answered and may still happen: it is looked at again"
 	return o
 }
 

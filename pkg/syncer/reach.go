@@ -17,7 +17,7 @@ func (t *tenure) reach(ctx context.Context) (bool, error) {
 		t.disconnect()
 	}
 	now := t.clock.Now()
-	if t.verified && now.Before(t.nextProbe) && !t.suspicious(now) {
+	if t.verified && t.failures == 0 && now.Before(t.nextProbe) && !t.suspicious(now) {
 		return true, nil
 	}
 	uid, err := t.probe(ctx)
@@ -32,6 +32,7 @@ func (t *tenure) reach(ctx context.Context) (bool, error) {
 	if err := t.identify(ctx, uid); err != nil {
 		return false, err
 	}
+	t.doubts.answers(t.failures > 0, now)
 	t.failures, t.nextProbe = 0, now.Add(probeInterval)
 	t.lookAgain(func(id bundle.ID) bool { return t.entries[id].Shared }) // no watch tells of others' objects
 	t.report(observed.Reachability{Reachable: true, Since: now.UTC()})
@@ -93,6 +94,7 @@ func (t *tenure) identify(ctx context.Context, uid string) error {
 			clear(t.entries)
 			clear(t.dirty)
 			clear(t.attempts)
+			clear(t.doubts)
 		}
 	}
 	if err != nil {

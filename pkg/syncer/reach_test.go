@@ -168,6 +168,7 @@ func (s *scene) seen(name string) *address.Observation {
 func TestAddressesAreObservedAndUnknownIsNotEmpty(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, berlin)
+	s.clock = hasty{time.Now()}
 	f := s.clusters[berlin]
 	_, stop := s.start("a")
 	web := map[string][]string{berlin: {"shop/web"}}

@@ -38,6 +38,7 @@ type tenure struct {
 	dirty     map[bundle.ID]bool // entries that the store does not have yet, or still has
 	desired   desired
 	attempts  attempts
+	doubts    doubts
 	recheck   map[bundle.ID]bool
 	target    cluster.Target
 	served    map[cluster.Kind]bool
@@ -46,6 +47,8 @@ type tenure struct {
 	nextProbe time.Time
 	failures  int  // probes in a row that failed
 	unused    bool // the last step found nothing left to serve
+
+	ownedAt atomic.Pointer[time.Time] // when the cluster was last read to be this worker's
 
 	reconnect    atomic.Bool  // the connection's settings have changed
 	settledAt    atomic.Int64 // the index's count of moves up to which nothing is left to do, -1 for none
@@ -132,6 +135,7 @@ func (t *tenure) load(ctx context.Context) error {
 	for _, e := range entries {
 		t.entries[e.ID] = e
 	}
+	t.doubts.inherit(t.entries, t.clock.Now())
 	t.loaded = true
 	return nil
 }
@@ -227,6 +231,9 @@ func (t *tenure) intend(actions []action) {
 			e = ledger.Entry{ID: a.id, Status: ledger.Pending, Shared: a.want.object.Shared(), Owners: a.want.owners, Losing: a.want.losing}
 		default:
 			e.Owners, e.Losing, e.Going, e.Kept = a.want.owners, a.want.losing, false, false
+		}
+		if a.deed == create && e.Status == ledger.Applied && e.CreatedByUs {
+			e.Status = ledger.Pending // it is missing
 		}
 		t.set(e)
 	}

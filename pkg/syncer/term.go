@@ -331,7 +331,7 @@ func (t *term) tenure(name string, fence kv.Compare) *tenure {
 		name: name, installation: o.Installation, fence: fence,
 		contexts: o.Contexts, connections: o.Connections, index: t.index, ledger: t.worker.ledger,
 		clock: o.Clock, random: o.Random, logger: o.Logger.With("cluster", name), metrics: t.worker.metrics.of(name),
-		entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}, attempts: attempts{},
+		entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}, attempts: attempts{}, doubts: doubts{},
 		recheck: map[bundle.ID]bool{}, served: map[cluster.Kind]bool{},
 		wakeStep: make(chan struct{}, 1), wakeLook: make(chan struct{}, 1), wakeExaminer: make(chan struct{}, 1),
 	}
