@@ -181,8 +181,13 @@ func (d *Directory) Get(ctx context.Context, id bundle.ID) (*Live, error) {
 }
 
 // read answers what lies at a place. A file that holds some other object, or
-// none, is there all the same, and nobody's.
+// none, is there all the same, and nobody's; so is what is no file, which is not
+// opened: that could take for ever.
 func (d *Directory) read(at string, id bundle.ID) (*Live, error) {
+	info, err := d.dir().Lstat(at)
+	if err == nil && !info.Mode().IsRegular() {
+		return &Live{Version: Version{UID: hash([]byte(at)), ResourceVersion: info.Mode().Type().String()}}, nil
+	}
 	raw, err := d.slurp(at)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

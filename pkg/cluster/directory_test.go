@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -245,4 +246,35 @@ func TestDirectoryWithoutItsRootIsUnreachable(t *testing.T) {
 	_, err := d.Identity(t.Context())
 	assert.Equal(t, cluster.Unreachable, cluster.FaultOf(err), "a missing mount is unknown, not empty (I11)")
 	assert.NoDirExists(t, root)
+}
+
+// TestWhatIsNoFileIsSomebodyElses: it is neither read, which could take for
+// ever, nor replaced (I4).
+func TestWhatIsNoFileIsSomebodyElses(t *testing.T) {
+	t.Parallel()
+	for name, plant := range map[string]func(path string) error{
+		"a pipe":             func(path string) error { return syscall.Mkfifo(path, 0o644) },
+		"a directory":        func(path string) error { return os.Mkdir(path, 0o755) },
+		"a link to nowhere":  func(path string) error { return os.Symlink("nowhere", path) },
+		"a link to its like": func(path string) error { return os.Symlink("other.yaml", path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			d, o := openDirectory(t, root), configMap(t, "settings", "1")
+			writeFile(t, root, filepath.Join(filepath.Dir(fileOf(o.ID)), "other.yaml"), "{}")
+			require.NoError(t, plant(filepath.Join(root, fileOf(o.ID))))
+			before, err := os.Lstat(filepath.Join(root, fileOf(o.ID)))
+			require.NoError(t, err)
+
+			_, err = d.Create(t.Context(), o)
+			require.Equal(t, cluster.Exists, cluster.FaultOf(err))
+			live, err := d.Get(t.Context(), o.ID)
+			require.NoError(t, err)
+			require.False(t, live.Ours(installation))
+			after, err := os.Lstat(filepath.Join(root, fileOf(o.ID)))
+			require.NoError(t, err)
+			require.True(t, os.SameFile(before, after))
+		})
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -203,7 +202,7 @@ func (s *Service) keepsAddresses(ctx context.Context, cluster intent.Path, befor
 	slices.Sort(names)
 	return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf(
 		"%s has the last addresses of %s; undrain another cluster, or force it, and the names go",
-		ClusterOf(cluster), strings.Join(slices.Compact(names), ", "))}
+		ClusterOf(cluster), few(slices.Compact(names)))}
 }
 
 // addressed are the public names of a group that have an address while some

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -50,7 +51,7 @@ func allApplied(snap release.Snapshot, s intent.Status) intent.StatusCondition {
 	for _, c := range s.Clusters {
 		for _, r := range c.Resources {
 			if r.Status != applied {
-				return turns.date(snap, condition(snap, "Synced", "False", "Resource"+r.Status, r.Kind+" "+r.Name+" on "+c.ClusterRef.String()+": "+r.Message))
+				return turns.date(snap, condition(snap, "Synced", "False", "Resource"+r.Status, r.Kind+" "+r.Name+" on "+c.ClusterRef.String()+": "+cmp.Or(r.Message, "it is "+r.Status)))
 			}
 		}
 	}

@@ -1,7 +1,9 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -33,6 +35,7 @@ func names(snap release.Snapshot) []intent.NameStatus {
 }
 
 // hostNames lists a host by record type; one without any target appears as A.
+// A rejected target is listed once, where it would have been.
 func hostNames(b plan.Binding, host plan.Host, choice address.Choice, conditions []intent.StatusCondition) []intent.NameStatus {
 	var out []intent.NameStatus
 	for _, set := range endpoints.Sets(host, choice) {
@@ -41,13 +44,29 @@ func hostNames(b plan.Binding, host plan.Host, choice address.Choice, conditions
 	if len(out) == 0 {
 		out = append(out, nameStatus(b, host, "A", []string{}, choice, conditions))
 	}
+	for _, r := range choice.Rejected {
+		at := max(0, slices.IndexFunc(out, func(s intent.NameStatus) bool { return s.Type == typeOf(r.Target) }))
+		out[at].Rejected = append(out[at].Rejected, r)
+	}
 	return out
+}
+
+// typeOf is the type of the record that a target would be in.
+func typeOf(target string) string {
+	ip, err := netip.ParseAddr(target)
+	switch {
+	case err != nil:
+		return "CNAME"
+	case ip.Unmap().Is4():
+		return "A"
+	}
+	return "AAAA"
 }
 
 func nameStatus(b plan.Binding, host plan.Host, kind string, targets []string, choice address.Choice, conditions []intent.StatusCondition) intent.NameStatus {
 	s := intent.NameStatus{
 		Name: host.Name, Type: kind, Record: b.Record, Scope: b.Scope, Targets: targets, Conditions: conditions,
-		Sources: []intent.Source{}, Rejected: append([]intent.Rejection{}, choice.Rejected...),
+		Sources: []intent.Source{}, Rejected: []intent.Rejection{},
 	}
 	for _, source := range choice.Sources {
 		if slices.Contains(targets, source.Target) {
@@ -109,7 +128,7 @@ func synced(snap release.Snapshot, b plan.Binding, choice address.Choice) intent
 	}
 	turns.add(snap.Owner, snap.Objects[at], snap.Clusters[b.Cluster])
 	if r := object(snap.Owner, snap.Objects[at], snap.Clusters[b.Cluster]); r.Status != applied {
-		return says("False", "DNSEndpoint"+r.Status, r.Message)
+		return says("False", "DNSEndpoint"+r.Status, cmp.Or(r.Message, "the DNSEndpoint is "+r.Status))
 	}
 	return says("True", "Applied", "the DNSEndpoint is applied")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release"
 )
 
@@ -30,7 +31,9 @@ func Of(snap release.Snapshot) intent.Status {
 		return s
 	}
 	for _, name := range slices.Sorted(maps.Keys(snap.Clusters)) {
-		s.Clusters = append(s.Clusters, cluster(snap, name))
+		if c := cluster(snap, name); len(c.Resources) > 0 || looked(snap, name) {
+			s.Clusters = append(s.Clusters, c)
+		}
 	}
 	for _, p := range snap.Providers {
 		s.Providers = append(s.Providers, Provider(p))
@@ -52,6 +55,15 @@ const (
 	suspendedGroup  = "the deployment intent group is suspended: clusters keep what they have, until its suspend is false"
 	suspendedRecord = "the record is suspended: external-dns does not run, and names stay as they are, until its suspend is false and it is updated"
 )
+
+// looked tells whether a cluster is looked at, or is going to be. Nobody looks
+// at one in which nothing is to be served any more, and nothing is said of it.
+func looked(snap release.Snapshot, name string) bool {
+	report := snap.Clusters[name]
+	uses := func(b plan.Binding) bool { return b.Cluster == name || slices.Contains(b.Sources, name) }
+	waits := snap.Lifecycle.Wanted != intent.Terminate && slices.ContainsFunc(snap.Group.Bindings, uses)
+	return waits || report.Reachability != nil || report.Abandoned != nil
+}
 
 // cluster reports the group's own objects on one cluster: those that the
 // current context holds, and those that are still to go.
@@ -152,13 +164,17 @@ func health(p release.ProviderReport, out *intent.ProviderStatus) []string {
 	return slices.DeleteFunc(messages, func(text string) bool { return text == "" })
 }
 
-// lacking describes the objects of an external-dns that are not applied.
+// lacking describes the objects of an external-dns that are not applied: the
+// first one, and how many more there are.
 func lacking(p release.ProviderReport) []string {
-	messages := []string{}
+	var messages []string
 	for _, o := range p.Objects {
 		if r := object(p.Owner, o, p.Cluster); r.Status != applied {
 			messages = append(messages, strings.TrimSuffix(r.Kind+" "+r.Name+" is "+r.Status+": "+r.Message, ": "))
 		}
+	}
+	if more := len(messages) - 1; more > 0 {
+		return []string{fmt.Sprintf("%s; %d more of its objects are not applied either", messages[0], more)}
 	}
 	return messages
 }

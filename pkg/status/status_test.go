@@ -11,6 +11,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/observed"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/status"
 )
@@ -120,6 +121,7 @@ func TestClustersTellWhetherTheyCanBeReached(t *testing.T) {
 	snap := running(t)
 	snap.Clusters[berlin] = release.ClusterReport{Reachability: &observed.Reachability{Message: "connection refused"}}
 	snap.Clusters["edge+paris"] = release.ClusterReport{}
+	snap.Group.Bindings[0].Sources = append(snap.Group.Bindings[0].Sources, "edge+paris")
 	s := status.Of(*snap)
 	require.Equal(t, []string{"ConfigMap c Retrying: the cluster cannot be reached"}, resources(s, berlin))
 	require.Equal(t, "berlin", s.Clusters[0].Cluster, "in order")
@@ -128,6 +130,51 @@ func TestClustersTellWhetherTheyCanBeReached(t *testing.T) {
 	require.True(t, s.Clusters[1].Reachable)
 	require.Equal(t, "not contacted yet", s.Clusters[2].Message)
 	require.False(t, s.Clusters[2].Reachable)
+}
+
+// TestOfAClusterThatNobodyLooksAtNothingIsSaid: not that it was not contacted
+// yet, either.
+func TestOfAClusterThatNobodyLooksAtNothingIsSaid(t *testing.T) {
+	snap := running(t)
+	snap.Clusters["edge+paris"] = release.ClusterReport{}
+	require.Len(t, status.Of(*snap).Clusters, 2, "nothing of the group is on paris")
+
+	snap.Lifecycle.Wanted = intent.Terminate
+	snap.Objects = nil
+	snap.Clusters = map[string]release.ClusterReport{hub: {}, berlin: {}}
+	require.Equal(t, []intent.ClusterStatus{}, status.Of(*snap).Clusters, "all of it is gone")
+	snap.Clusters[hub] = release.ClusterReport{Reachability: &observed.Reachability{Reachable: true}}
+	require.Len(t, status.Of(*snap).Clusters, 1, "others are served there")
+}
+
+func TestARejectedTargetIsListedOnceWhereItWouldHaveBeen(t *testing.T) {
+	snap := running(t)
+	choose(t, snap, "203.0.113.10", "2001:db8::10", "10.1.2.3", "fd00::1", "lb.example")
+	got := map[string][]string{}
+	for _, name := range status.Of(*snap).Names {
+		for _, r := range name.Rejected {
+			got[name.Type] = append(got[name.Type], r.Target)
+		}
+	}
+	require.Equal(t, map[string][]string{"A": {"10.1.2.3", "lb.example"}, "AAAA": {"fd00::1"}}, got)
+}
+
+func TestMessagesAreWhole(t *testing.T) {
+	snap := running(t)
+	forget(snap.Clusters[berlin], "ConfigMap")
+	require.Equal(t, "ConfigMap c on edge+berlin: it is Pending", condition(t, status.Of(*snap), "Synced").Message)
+	edit(snap.Clusters[hub], endpoints.Kind, func(e *ledger.Entry) { e.Digest = "of before" })
+	require.Equal(t, "the DNSEndpoint is Pending", status.Of(*snap).Names[0].Conditions[2].Message)
+	require.Equal(t, "the DNSEndpoint is Pending", condition(t, status.Of(*snap), "Published").Message)
+}
+
+func TestOfManyObjectsTheFirstIsTold(t *testing.T) {
+	snap := running(t)
+	for _, name := range []string{"a", "b", "c"} {
+		snap.Providers[0].Objects = append(snap.Providers[0].Objects, object(t, hub, "v1", "ServiceAccount", "shop-dns", name))
+	}
+	snap.Providers[0].Cluster.Entries = nil
+	require.Equal(t, "Deployment external-dns-lab is Pending; 3 more of its objects are not applied either", status.Of(*snap).Providers[0].Message)
 }
 
 // TestAnAbandonedClusterSaysSo: and nothing is claimed of what is there (I6),
