@@ -8,6 +8,7 @@ require (
 	github.com/signpost-dns/signpost v0.0.0-00010101000000-000000000000
 	github.com/spf13/pflag v1.0.10
 	github.com/stretchr/testify v1.12.1
+	k8s.io/api v0.37.1
 	pgregory.net/rapid v1.3.0
 )
 
@@ -204,7 +205,6 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/evanphx/json-patch.v4 v4.13.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
-	k8s.io/api v0.37.1 // indirect
 	k8s.io/apimachinery v0.37.1 // indirect
 	k8s.io/client-go v0.37.1 // indirect
 	k8s.io/component-helpers v0.36.3 // indirect

@@ -2,16 +2,24 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
 )
 
 const (
@@ -152,6 +160,47 @@ func TestNodeResolverKeepsTheHostsFile(t *testing.T) {
 	requireHosts(t, hosts, before)
 	require.NoError(t, resolver.Process.Kill())
 	require.Error(t, resolver.Wait())
+}
+
+// What a DaemonSet of the node resolver runs is a command line of the program,
+// once Kubernetes has put in the address of the DNS service.
+func TestNodeResolverTakesTheArgumentsOfItsDaemonSet(t *testing.T) {
+	server := startDNS(t)
+	server.serves("10.0.0.5 registry.images.svc.cluster.local\n")
+	hosts := filepath.Join(t.TempDir(), "hosts")
+	require.NoError(t, os.WriteFile(hosts, nil, 0o644))
+	container := nodeResolver(t, "images/registry", "images/mirror")
+	require.Equal(t, "signpost-dns", container.Command[0])
+	args := slices.Concat(container.Command[1:], container.Args, []string{"--interval=50ms"})
+	for i, arg := range args {
+		arg = strings.ReplaceAll(arg, "$(DNS_DEFAULT_SERVICE_HOST)", server.address)
+		args[i] = strings.ReplaceAll(arg, "/host/etc/hosts", hosts)
+	}
+	require.NotContains(t, strings.Join(args, " "), "$(")
+	resolver := program(t.Context(), args...)
+	require.NoError(t, resolver.Start())
+	requireHosts(t, hosts, "10.0.0.5 registry.images.svc registry.images.svc.cluster.local # signpost-node-resolver\n")
+	require.NoError(t, resolver.Process.Kill())
+	require.Error(t, resolver.Wait())
+}
+
+// nodeResolver is the container that a DNS CR intent with these services gets.
+func nodeResolver(t *testing.T, services ...string) corev1.Container {
+	t.Helper()
+	d := plan.ClusterDNS{Cluster: "edge+hub", Spec: intent.DNSCRIntent{
+		Mode: intent.Dedicated, Namespace: intent.DefaultDNSNamespace, NodeResolver: &intent.NodeResolver{Services: services},
+	}}
+	objects, err := clusterdns.Render(plan.Group{}, d, clusterdns.Placement(d))
+	require.NoError(t, err)
+	for _, o := range objects {
+		if o.Name == clusterdns.ResolverName {
+			var set appsv1.DaemonSet
+			require.NoError(t, json.Unmarshal(o.JSON, &set))
+			return set.Spec.Template.Spec.Containers[0]
+		}
+	}
+	require.Fail(t, "there is no node resolver")
+	return corev1.Container{}
 }
 
 func requireHosts(t *testing.T, path, want string) {

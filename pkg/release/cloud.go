@@ -3,12 +3,14 @@ package release
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
 )
 
 // A logical cloud has a lifecycle as a deployment intent group has: what it
@@ -82,12 +84,25 @@ func (d *draft) configure(i dnsCRIntent, pinned map[string]plan.ClusterDNS, regi
 		if dns.Spec.Mode == intent.Import && d.in.clusters[name].Spec.Directory != "" {
 			d.fail(i.path, "/spec/mode", "cluster %s is a directory, in which a ConfigMap cannot be shared with the CoreDNS that imports it; use mode dedicated there", name)
 		}
+		d.checkDNS(i.path, dns)
 		was := pinned[name]
 		dns.Image = cmp.Or(i.spec.Image, was.Image, defaultImage(registry, coreDNSImage))
 		if i.spec.NodeResolver != nil {
 			dns.ResolverImage = cmp.Or(was.ResolverImage, defaultImage(registry, resolverImage))
 		}
 		d.group.DNS = append(d.group.DNS, dns)
+	}
+}
+
+// checkDNS notes what cannot work in one cluster: a domain that takes in the
+// cluster's own, which may have come after the intent.
+func (d *draft) checkDNS(path intent.Path, dns plan.ClusterDNS) {
+	_, err := clusterdns.Configure(dns)
+	var failure *intent.Error
+	if errors.As(err, &failure) {
+		for _, f := range failure.Fields {
+			d.fail(path, f.Pointer, "on %s: %s", dns.Cluster, f.Detail)
+		}
 	}
 }
 

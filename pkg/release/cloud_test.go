@@ -134,6 +134,20 @@ func TestALogicalCloudGetsTheDNSOfItsIntents(t *testing.T) {
 	assert.Empty(t, w.inClusters())
 }
 
+// TestADomainThatTakesInAClustersOwnIsAnErrorOfPlan: the cluster may have come,
+// or got its domain, after the intent was admitted.
+func TestADomainThatTakesInAClustersOwnIsAnErrorOfPlan(t *testing.T) {
+	w := newCloud(t)
+	w.put("cluster-providers/edge/clusters/paris", `{"kubeconfigRef":"sealed","dns":{"domain":"k8s.foo.com"}}`)
+	plan := w.plan(eu, "")
+	require.Len(t, plan.Errors, 1)
+	assert.Equal(t, string(resolvers)+"#/spec/pluginConfig/forwardPlugins/0/domain", plan.Errors[0].Pointer)
+	assert.Contains(t, plan.Errors[0].Detail, "on "+paris+": foo.com holds the cluster's own domain k8s.foo.com")
+	_, err := w.try(intent.Instantiate, eu, "")
+	assert.Equal(t, intent.Conflict, intent.CodeOf(err))
+	assert.Empty(t, w.inClusters())
+}
+
 func TestADNSCRIntentChangesNothingBeforeUpdate(t *testing.T) {
 	w := resolving(t)
 	before := w.corefile(berlin)

@@ -24,7 +24,7 @@ import (
 // ClusterRole hands out no right that Signpost lacks.
 func TestAnAPIServerTakesEveryObjectOfEveryStory(t *testing.T) {
 	w := newWorld(t)
-	require.NoError(t, w.server.Namespace(t.Context(), "kube-system"))
+	require.NoError(t, w.server.Namespace(t.Context(), "coredns"))
 	stories, err := story.All[plan.Group]("../../pkg/plan/clusterdns/testdata")
 	require.NoError(t, err)
 	kinds := map[string]bool{}
