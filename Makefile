@@ -131,11 +131,15 @@ test-e2e: tools ## Test the end-to-end stories alone
 	cd test && $(GO) test -count=1 -p 1 -timeout 45m $(TEST_FLAGS) ./e2e/...
 
 .PHONY: soak
-soak: soak-kill soak-requests soak-simulate ## Run at length what CI runs a part of
+soak: soak-kill soak-resolver soak-requests soak-simulate ## Run at length what CI runs a part of
 
 .PHONY: soak-kill
 soak-kill: tools ## Kill the server and its stores at every write, not at some
 	cd test && SIGNPOST_KILLS=all $(GO) test -count=1 -timeout 2h $(TEST_FLAGS) -run 'TestKill9AtEachWrite' ./faults
+
+.PHONY: soak-resolver
+soak-resolver: ## Kill the node resolver 200 times while it writes, not 20
+	cd cmd/signpost-dns && SIGNPOST_RESOLVER_KILLS=200 $(GO) test -count=1 $(TEST_FLAGS) -v -run 'KilledWhileWriting' .
 
 .PHONY: soak-requests
 soak-requests: ## Send 200,000 requests from our own OpenAPI, others each time

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -31,6 +32,7 @@ const (
 func TestMain(m *testing.M) {
 	lints := len(os.Args) == 2 && os.Args[1] == "lint" // in an empty environment
 	if os.Getenv(asProgram) != "" || lints {
+		mountItself(os.Getenv(mounted))
 		main()
 		return
 	}
@@ -100,21 +102,52 @@ type dns struct {
 
 func startDNS(t *testing.T) *dns {
 	t.Helper()
-	listener, err := net.ListenPacket("udp", "127.0.0.1:0")
-	require.NoError(t, err)
-	d := &dns{t: t, address: listener.LocalAddr().String(), names: filepath.Join(t.TempDir(), "names")}
-	require.NoError(t, listener.Close())
-	_, port, err := net.SplitHostPort(d.address)
-	require.NoError(t, err)
-	corefile, others := filepath.Join(t.TempDir(), "Corefile"), filepath.Join(t.TempDir(), "zone")
+	names, others := filepath.Join(t.TempDir(), "names"), filepath.Join(t.TempDir(), "zone")
+	require.NoError(t, os.WriteFile(names, nil, 0o600))
 	require.NoError(t, os.WriteFile(others, []byte(zone), 0o600))
-	text := fmt.Sprintf("cluster.local:%s {\n bind 127.0.0.1\n hosts %s {\n reload 50ms\n fallthrough\n }\n file %s\n}\n", port, d.names, others)
-	require.NoError(t, os.WriteFile(corefile, []byte(text), 0o600))
-	d.serves("")
-	d.cmd = program(t.Context(), "-conf", corefile)
-	require.NoError(t, d.cmd.Start())
-	t.Cleanup(d.stop)
+	d := startCoreDNS(t, fmt.Sprintf("hosts %s {\n reload 50ms\n fallthrough\n }\n file %s", names, others))
+	d.names = names
 	return d
+}
+
+// startCoreDNS starts a CoreDNS with these plugins for the cluster's domain. A
+// port that was free for UDP may be taken for TCP, so it tries several.
+func startCoreDNS(t *testing.T, plugins string) *dns {
+	t.Helper()
+	corefile := filepath.Join(t.TempDir(), "Corefile")
+	for range 20 {
+		listener, err := net.ListenPacket("udp", "127.0.0.1:0")
+		require.NoError(t, err)
+		d := &dns{t: t, address: listener.LocalAddr().String()}
+		require.NoError(t, listener.Close())
+		_, port, err := net.SplitHostPort(d.address)
+		require.NoError(t, err)
+		text := fmt.Sprintf("cluster.local:%s {\n bind 127.0.0.1\n %s\n}\n", port, plugins)
+		require.NoError(t, os.WriteFile(corefile, []byte(text), 0o600))
+		if d.starts(corefile) {
+			t.Cleanup(d.stop)
+			return d
+		}
+	}
+	require.Fail(t, "CoreDNS does not start")
+	return nil
+}
+
+// starts waits until CoreDNS serves, or has ended.
+func (d *dns) starts(corefile string) bool {
+	d.t.Helper()
+	d.cmd = program(d.t.Context(), "-conf", corefile)
+	output, err := d.cmd.StdoutPipe()
+	require.NoError(d.t, err)
+	require.NoError(d.t, d.cmd.Start())
+	lines := bufio.NewScanner(output)
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), "CoreDNS-") {
+			return true
+		}
+	}
+	_ = d.cmd.Wait()
+	return false
 }
 
 // serves sets the names, in the form of a hosts file.
