@@ -39,7 +39,9 @@ func checkConfig(c app.Config) error {
 	if c.LogFormat != "text" && c.LogFormat != "json" {
 		wrong = append(wrong, fmt.Errorf("--log-format: %q is not text or json", c.LogFormat))
 	}
-	return errors.Join(append(wrong, readable("--token-file", c.TokenFile), readable("--secret-key-file", c.SecretKeyFile))...)
+	return errors.Join(append(wrong,
+		readable("--token-file", c.TokenFile), readable("--secret-key-file", c.SecretKeyFile), readable("--etcd-password-file", c.EtcdPasswordFile),
+		readable("--etcd-ca-file", c.EtcdCAFile), readable("--etcd-cert-file", c.EtcdCertFile), readable("--etcd-key-file", c.EtcdKeyFile))...)
 }
 
 // readable refuses a file that is given but cannot be read.

@@ -58,8 +58,10 @@ func settings(t *testing.T) map[string]string {
 	binary, _ := dnsBinary(t, "")
 	return map[string]string{
 		"dns-binary": binary, "listen": "127.0.0.1:1", "grpc-listen": "[::1]:2", "data-dir": "data", "mongo-uri": "mongodb://m",
-		"etcd-endpoints": "http://a:2379,https://b:2379", "directory-root": "root", "controller-cluster": "edge+hub",
+		"etcd-endpoints": "https://a:2379,https://b:2379", "directory-root": "root", "controller-cluster": "edge+hub",
 		"token-file": write(t, "tokens", "t,anna,admin\n"), "secret-key-file": write(t, "key", "k"), "insecure": "true",
+		"etcd-user": "signpost", "etcd-password-file": write(t, "password", "p"),
+		"etcd-ca-file": write(t, "ca.pem", "c"), "etcd-cert-file": write(t, "cert.pem", "c"), "etcd-key-file": write(t, "key.pem", "k"),
 		"allowed-images": "a/,b/", "image-registry": "registry.example", "log-level": "debug", "log-format": "json", "ready-file": "ready",
 	}
 }
@@ -82,7 +84,7 @@ func TestEveryFlagHasAVariableAndAKey(t *testing.T) {
 	byEnvironment, ended := configured(t)
 	require.Equal(t, exitDone, ended.code, ended.err)
 	require.Equal(t, byFlags, byEnvironment)
-	require.Equal(t, []string{"http://a:2379", "https://b:2379"}, byFlags.EtcdEndpoints)
+	require.Equal(t, []string{"https://a:2379", "https://b:2379"}, byFlags.EtcdEndpoints)
 	require.Len(t, strings.Split(strings.TrimSpace(flagNames()), "\n"), len(values)+1, "this test knows every flag")
 }
 
@@ -119,6 +121,8 @@ func TestBadConfigurationNamesTheFlag(t *testing.T) {
 		{"a URL as registry", []string{"--image-registry", "https://r"}, []string{"--image-registry"}},
 		{"several at once", []string{"--log-level", "loud", "--log-format", "xml"}, []string{"--log-level", "--log-format"}},
 		{"files that are not there", []string{"--token-file", "missing", "--secret-key-file", "gone"}, []string{"--token-file", "missing", "--secret-key-file", "gone"}},
+		{"etcd's files that are not there", []string{"--etcd-password-file", "a", "--etcd-ca-file", "b", "--etcd-cert-file", "c", "--etcd-key-file", "d"},
+			[]string{"--etcd-password-file: open a", "--etcd-ca-file: open b", "--etcd-cert-file: open c", "--etcd-key-file: open d"}},
 		{"no file", []string{"--config", "missing.yaml"}, []string{"--config", "missing.yaml"}},
 		{"an unknown key", []string{"--config", write(t, "c.yaml", "grpc-lissten: x\nnothing-like-it: 1\n")}, []string{`"grpc-lissten"; did you mean "grpc-listen"?`, `"nothing-like-it"`}},
 		{"the file in the file", []string{"--config", write(t, "c.yaml", "config: x\n")}, []string{`"config"`}},

@@ -20,7 +20,12 @@ type Config struct {
 	GRPCListen        string    // address of the gRPC listener (127.0.0.1:9048)
 	DataDir           string    // where the embedded etcd and the generated secret key live (./signpost-data)
 	MongoURI          string    // documents go to this MongoDB, in the database that it names (signpost); empty: to etcd
-	EtcdEndpoints     []string  // an external etcd; none: the embedded one
+	EtcdEndpoints     []string  // an external etcd, all http:// or all https://; none: the embedded one
+	EtcdUser          string    // signs in to the external etcd
+	EtcdPasswordFile  string    // the password of EtcdUser
+	EtcdCAFile        string    // who signs the external etcd's certificates, in PEM (those whom the system trusts)
+	EtcdCertFile      string    // the certificate that is shown to the external etcd, in PEM
+	EtcdKeyFile       string    // the key of EtcdCertFile
 	DirectoryRoot     string    // below it, directory clusters get their manifests (DataDir/clusters)
 	ControllerCluster string    // "provider+cluster": the home of external-dns where nothing else says
 	TokenFile         string    // who may do what; empty: everybody may do everything, on loopback
@@ -51,6 +56,9 @@ func (c Config) Check() error {
 	}
 	if (c.MongoURI != "" || len(c.EtcdEndpoints) > 0) && c.SecretKeyFile == "" {
 		return fmt.Errorf("--secret-key-file is required with --mongo-uri or --etcd-endpoints: a key that was generated here would be lost to other replicas")
+	}
+	if err := c.checkEtcd(); err != nil {
+		return err
 	}
 	if c.DataDir == "" && (len(c.EtcdEndpoints) == 0 || c.DirectoryRoot == "") {
 		return fmt.Errorf("--data-dir is required for the embedded etcd and for directory clusters")

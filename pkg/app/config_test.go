@@ -1,6 +1,9 @@
 package app
 
 import (
+	"crypto/rand"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +14,13 @@ import (
 // fits is a configuration that can be served.
 func fits() Config {
 	return Config{Listen: "127.0.0.1:0", GRPCListen: "127.0.0.1:0", DataDir: "data", LogLevel: "info", LogFormat: "text"}
+}
+
+// external is a configuration with an external etcd.
+func external(endpoints ...string) Config {
+	c := fits()
+	c.EtcdEndpoints, c.SecretKeyFile = endpoints, "key"
+	return c
 }
 
 func TestConfigurationsAreChecked(t *testing.T) {
@@ -50,6 +60,19 @@ func TestConfigurationsAreChecked(t *testing.T) {
 		{"all of it elsewhere needs no place", func(c *Config) {
 			c.DataDir, c.EtcdEndpoints, c.SecretKeyFile, c.DirectoryRoot = "", []string{"http://a:2379"}, "key", "clusters"
 		}, nil},
+		{"a user of etcd and TLS", func(c *Config) {
+			*c = external("https://a:2379", "https://b:2379")
+			c.EtcdUser, c.EtcdPasswordFile, c.EtcdCAFile, c.EtcdCertFile, c.EtcdKeyFile = "signpost", "password", "ca", "cert", "key"
+		}, nil},
+		{"TLS by the system's authorities", func(c *Config) { *c = external("https://a:2379") }, nil},
+		{"a user of the embedded etcd", func(c *Config) { c.EtcdUser = "signpost" }, []string{"--etcd-user", "--etcd-endpoints"}},
+		{"an authority of the embedded etcd", func(c *Config) { c.EtcdCAFile = "ca" }, []string{"--etcd-ca-file", "--etcd-endpoints"}},
+		{"TLS to some of its members", func(c *Config) { *c = external("https://a:2379", "http://b:2379") }, []string{"--etcd-endpoints", "https://"}},
+		{"an authority without TLS", func(c *Config) { *c = external("http://a:2379"); c.EtcdCAFile = "ca" }, []string{"--etcd-ca-file", "https://"}},
+		{"a user without a password", func(c *Config) { *c = external("http://a:2379"); c.EtcdUser = "signpost" }, []string{"--etcd-user", "--etcd-password-file"}},
+		{"a password of nobody", func(c *Config) { *c = external("http://a:2379"); c.EtcdPasswordFile = "p" }, []string{"--etcd-user", "--etcd-password-file"}},
+		{"a certificate without its key", func(c *Config) { *c = external("https://a:2379"); c.EtcdCertFile = "cert" }, []string{"--etcd-cert-file", "--etcd-key-file"}},
+		{"a key without its certificate", func(c *Config) { *c = external("https://a:2379"); c.EtcdKeyFile = "key" }, []string{"--etcd-cert-file", "--etcd-key-file"}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			config := fits()
@@ -68,4 +91,35 @@ func TestConfigurationsAreChecked(t *testing.T) {
 func TestTheControllerClusterComesInParts(t *testing.T) {
 	require.Nil(t, Config{}.controllerCluster())
 	require.Equal(t, &intent.ClusterRef{ClusterProvider: "edge", Cluster: "hub"}, Config{ControllerCluster: "edge+hub"}.controllerCluster())
+}
+
+func TestFilesForEtcdAreReadBeforeItIsAsked(t *testing.T) {
+	dir := t.TempDir()
+	file := func(content string) string {
+		name := filepath.Join(dir, rand.Text())
+		require.NoError(t, os.WriteFile(name, []byte(content), 0o600))
+		return name
+	}
+	for _, c := range []struct {
+		reason string
+		change func(c *Config)
+		says   string
+	}{
+		{"no password", func(c *Config) { c.EtcdUser, c.EtcdPasswordFile = "signpost", dir+"/none" }, "--etcd-password-file: open"},
+		{"an empty one", func(c *Config) { c.EtcdUser, c.EtcdPasswordFile = "signpost", file("\n") }, "is empty"},
+		{"no authority", func(c *Config) { c.EtcdCAFile = dir + "/none" }, "--etcd-ca-file: open"},
+		{"an authority in another format", func(c *Config) { c.EtcdCAFile = file("DER") }, "holds no certificate in PEM"},
+		{"no certificate", func(c *Config) { c.EtcdCertFile, c.EtcdKeyFile = dir+"/none", file("k") }, "--etcd-cert-file and --etcd-key-file: open"},
+		{"a key that is none", func(c *Config) { c.EtcdCertFile, c.EtcdKeyFile = file("c"), file("k") }, "--etcd-cert-file and --etcd-key-file: tls: "},
+	} {
+		config := external("https://127.0.0.1:1")
+		c.change(&config)
+		_, err := config.dialOptions()
+		require.ErrorContains(t, err, c.says, c.reason)
+	}
+	config := external("https://127.0.0.1:1")
+	config.EtcdUser, config.EtcdPasswordFile = "signpost", file("secret word\r\n")
+	options, err := config.dialOptions()
+	require.NoError(t, err)
+	require.Equal(t, "secret word", options.Password, "without the end of its line")
 }

@@ -38,9 +38,16 @@ func openStores(ctx context.Context, c Config, log *slog.Logger) (*stores, error
 
 func (s *stores) openKV(ctx context.Context, c Config, log *slog.Logger) error {
 	if len(c.EtcdEndpoints) > 0 {
-		external, err := etcd.Dial(etcd.DialOptions{Endpoints: c.EtcdEndpoints})
+		options, err := c.dialOptions()
 		if err != nil {
 			return err
+		}
+		external, err := etcd.Dial(options)
+		if err != nil {
+			return fmt.Errorf("--etcd-endpoints: %w", err)
+		}
+		if err := external.Ping(ctx); err != nil {
+			return errors.Join(fmt.Errorf("--etcd-endpoints: %w", err), external.Close())
 		}
 		s.kv, s.closers = external, append(s.closers, external.Close)
 	} else {

@@ -23,6 +23,8 @@ func failure(what string, err error) error {
 		return &intent.Error{Code: intent.Conflict, Detail: "etcd: " + what, Err: err}
 	case errors.Is(err, rpctypes.ErrTooManyOps), errors.Is(err, rpctypes.ErrDuplicateKey), errors.Is(err, rpctypes.ErrEmptyKey):
 		return &intent.Error{Code: intent.Invalid, Detail: "etcd: " + what, Err: err}
+	case errors.Is(err, rpctypes.ErrPermissionDenied), errors.Is(err, rpctypes.ErrUserEmpty):
+		return &intent.Error{Code: intent.Unavailable, Detail: "etcd does not allow it: " + what, Err: err}
 	}
 	return &intent.Error{Code: intent.Unavailable, Detail: "etcd does not answer: " + what, Err: err}
 }

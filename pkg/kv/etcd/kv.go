@@ -5,10 +5,13 @@ package etcd
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
@@ -63,7 +66,10 @@ func Dial(options DialOptions) (*KV, error) {
 		DialKeepAliveTimeout: 3 * time.Second,
 		Logger:               zap.NewNop(),
 	})
-	if err != nil {
+	switch {
+	case errors.Is(rpctypes.Error(err), rpctypes.ErrAuthFailed):
+		return nil, &intent.Error{Code: intent.Unavailable, Detail: "etcd refuses the user or the password", Err: err}
+	case err != nil:
 		return nil, &intent.Error{Code: intent.Unavailable, Detail: "etcd cannot be reached", Err: err}
 	}
 	return New(client), nil
@@ -151,11 +157,20 @@ func (s *KV) page(ctx context.Context, r kv.Range, from string, limit int64) (*c
 	return s.client.Get(ctx, from, options...)
 }
 
-// Ping implements kv.KV by a linearizable read.
+// Ping implements kv.KV by a linearizable read. It bypasses the client, which
+// says of a handshake that fails no more than that time has run out; inside
+// this process there is none.
 func (s *KV) Ping(ctx context.Context) error {
+	const key = "/signpost/ping"
 	ctx, cancel := withDeadline(ctx)
 	defer cancel()
-	if _, err := s.client.Get(ctx, "/signpost/ping", clientv3.WithCountOnly()); err != nil {
+	var err error
+	if connection := s.client.ActiveConnection(); connection != nil {
+		_, err = pb.NewKVClient(connection).Range(ctx, &pb.RangeRequest{Key: []byte(key), CountOnly: true})
+	} else {
+		_, err = s.client.Get(ctx, key, clientv3.WithCountOnly())
+	}
+	if err != nil {
 		return failure("ping", err)
 	}
 	return nil

@@ -1,0 +1,95 @@
+package app
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/kv/etcd"
+)
+
+// checkEtcd finds what cannot work together in how an external etcd is
+// reached. It reads no file.
+func (c Config) checkEtcd() error {
+	secure := 0
+	for _, endpoint := range c.EtcdEndpoints {
+		if strings.HasPrefix(endpoint, "https://") {
+			secure++
+		}
+	}
+	flag, file := c.etcdFile()
+	switch {
+	case len(c.EtcdEndpoints) == 0 && c.EtcdUser+c.EtcdPasswordFile+file != "":
+		return errors.New("--etcd-user, --etcd-password-file, --etcd-ca-file, --etcd-cert-file and --etcd-key-file are for an external etcd: give --etcd-endpoints, too")
+	case secure > 0 && secure < len(c.EtcdEndpoints):
+		return errors.New("--etcd-endpoints: give all as https:// or none")
+	case secure == 0 && file != "":
+		return fmt.Errorf("%s is for TLS: give --etcd-endpoints as https://", flag)
+	case (c.EtcdUser == "") != (c.EtcdPasswordFile == ""):
+		return errors.New("--etcd-user and --etcd-password-file belong together: give both or none")
+	case (c.EtcdCertFile == "") != (c.EtcdKeyFile == ""):
+		return errors.New("--etcd-cert-file and --etcd-key-file belong together: give both or none")
+	}
+	return nil
+}
+
+// etcdFile is a flag for TLS that is given, and its file; empty for none.
+func (c Config) etcdFile() (flag, file string) {
+	switch {
+	case c.EtcdCAFile != "":
+		return "--etcd-ca-file", c.EtcdCAFile
+	case c.EtcdCertFile != "":
+		return "--etcd-cert-file", c.EtcdCertFile
+	}
+	return "--etcd-key-file", c.EtcdKeyFile
+}
+
+// dialOptions say how to reach the external etcd. It fails on files that
+// cannot be read or hold something else.
+func (c Config) dialOptions() (etcd.DialOptions, error) {
+	options := etcd.DialOptions{Endpoints: c.EtcdEndpoints, Username: c.EtcdUser}
+	if c.EtcdUser != "" {
+		content, err := os.ReadFile(c.EtcdPasswordFile)
+		if err != nil {
+			return options, fmt.Errorf("--etcd-password-file: %w", err)
+		}
+		if options.Password = strings.TrimRight(string(content), "\r\n"); options.Password == "" {
+			return options, fmt.Errorf("--etcd-password-file: %s is empty", c.EtcdPasswordFile)
+		}
+	}
+	if _, file := c.etcdFile(); file == "" {
+		return options, nil
+	}
+	options.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	if c.EtcdCAFile != "" {
+		content, err := os.ReadFile(c.EtcdCAFile)
+		if err != nil {
+			return options, fmt.Errorf("--etcd-ca-file: %w", err)
+		}
+		options.TLS.RootCAs = x509.NewCertPool()
+		if !options.TLS.RootCAs.AppendCertsFromPEM(content) {
+			return options, fmt.Errorf("--etcd-ca-file: %s holds no certificate in PEM", c.EtcdCAFile)
+		}
+	}
+	if c.EtcdCertFile == "" {
+		return options, nil
+	}
+	// Read again for each connection: certificates are renewed.
+	options.TLS.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		return c.etcdCertificate()
+	}
+	_, err := c.etcdCertificate()
+	return options, err
+}
+
+// etcdCertificate is what Signpost shows to etcd.
+func (c Config) etcdCertificate() (*tls.Certificate, error) {
+	pair, err := tls.LoadX509KeyPair(c.EtcdCertFile, c.EtcdKeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("--etcd-cert-file and --etcd-key-file: %w", err)
+	}
+	return &pair, nil
+}
