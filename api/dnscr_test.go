@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -11,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
+	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/internal/seed"
+	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
 const resolversPath = "/v2/projects/shop/logical-clouds/eu/dns-cr-intents"
@@ -221,4 +224,46 @@ func FuzzDNSCRIntents(f *testing.F) {
 			t.Fatalf("%q is taken as JSON, but not as YAML: %s", body, sent.Body)
 		}
 	})
+}
+
+// bareStatus answers a status in which nothing was observed.
+type bareStatus struct{ *lifecycle }
+
+func (bareStatus) Status(context.Context, intent.Path) (intent.Status, error) {
+	return intent.Status{State: intent.Instantiating, DNS: []intent.DNSStatus{
+		{Mode: intent.Dedicated, ClusterRef: intent.ClusterRef{ClusterProvider: "edge", Cluster: "berlin"}, Placement: &intent.PlacementStatus{}},
+	}}, nil
+}
+
+// TestAStatusOfALogicalCloudHasNoNullLists: the response is checked against
+// openapi.yaml.
+func TestAStatusOfALogicalCloudHasNoNullLists(t *testing.T) {
+	w := newWorld(t, func(o *api.Options) {
+		known, _ := o.Lifecycle.(*lifecycle)
+		o.Lifecycle = bareStatus{known}
+	}).fill("DNSCRIntent")
+	status := w.send("GET", "/v2/projects/shop/logical-clouds/eu/status", nil).want(http.StatusOK).json()
+	dns, _ := status["dns"].([]any)
+	berlin, _ := dns[0].(map[string]any)
+	require.Equal(t, []any{}, berlin["upstreams"])
+	require.Equal(t, []any{}, berlin["placement"].(map[string]any)["excluded"])
+}
+
+// TestALogicalCloudsActionsAreItsOwn: each goes to the lifecycle by the logical
+// cloud's path.
+func TestALogicalCloudsActionsAreItsOwn(t *testing.T) {
+	w := newWorld(t).fill("DNSCRIntent")
+	const cloud = "/v2/project/shop/logical-clouds/eu"
+	for path, asked := range map[string]string{
+		"/plan?for=update":        "plan update 0",
+		"/instantiate?confirm=ab": "instantiate ab anonymous",
+		"/update/":                "update  anonymous",
+		"/rollback?to=2":          "rollback 2  anonymous",
+		"/terminate":              "terminate  anonymous",
+	} {
+		w.send("POST", cloud+path, nil)
+		require.Equal(t, asked+" projects/shop/logical-clouds/eu", w.lifecycle.asked[len(w.lifecycle.asked)-1])
+	}
+	require.NotEmpty(t, w.send("GET", cloud+"/events", nil).want(http.StatusOK).json()["items"])
+	w.send("GET", "/v2/projects/shop/logical-clouds/none/status", nil).want(http.StatusNotFound)
 }
