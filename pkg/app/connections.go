@@ -221,7 +221,8 @@ func (c *connections) peekNodes(ctx context.Context, name string) (nodes []place
 	return nodes, err
 }
 
-// peekAt connects to a cluster for one look, if it is an API server.
+// peekAt connects to a cluster for one look, if it is an API server. What
+// answers in the cluster's place is not looked at.
 func (c *connections) peekAt(ctx context.Context, name string, look func(ctx context.Context, target *cluster.Kubernetes) error) error {
 	ctx, cancel := context.WithTimeout(ctx, peekTimeout)
 	defer cancel()
@@ -229,10 +230,17 @@ func (c *connections) peekAt(ctx context.Context, name string, look func(ctx con
 	if err != nil || spec.KubeconfigRef == "" {
 		return err
 	}
-	target, _, err := c.kubernetes(ctx, name, spec)
+	target, source, err := c.kubernetes(ctx, name, spec)
 	if err != nil {
 		return err
 	}
 	defer target.Close()
+	uid, err := target.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.identities.ledger.Judge(ctx, ledger.Claim{Cluster: name, UID: uid, Source: source}); err != nil {
+		return err
+	}
 	return look(ctx, target)
 }

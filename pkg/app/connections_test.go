@@ -17,11 +17,17 @@ type opened []byte
 
 func (v opened) Secret(context.Context, string) ([]byte, error) { return v, nil }
 
-// behind are the connections of a world in which a server that answers so is
-// cluster hub.
+// behind are the connections of a world in which a server that answers so, and
+// says which cluster it is, is cluster hub.
 func behind(t *testing.T, answer http.HandlerFunc) *connections {
 	c, _ := registered(t, intent.Cluster{KubeconfigRef: "v1"})
-	c.connections.values = opened(answering(t, answer))
+	c.connections.values = opened(answering(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/v1/namespaces/kube-system" {
+			identify(w, "a")
+			return
+		}
+		answer(w, r)
+	}))
 	return c.connections
 }
 

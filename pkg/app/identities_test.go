@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/cluster/clustertest"
@@ -138,11 +139,16 @@ func apiServer(t *testing.T, uid string) (kubeconfig []byte) {
 		if uid == "" {
 			<-release
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprintf(w, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"kube-system","uid":%q}}`, uid)
+		identify(w, uid)
 	})
 	t.Cleanup(func() { close(release) })
 	return kubeconfig
+}
+
+// identify answers with a namespace kube-system of this UID.
+func identify(w http.ResponseWriter, uid string) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = fmt.Fprintf(w, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"kube-system","uid":%q}}`, uid)
 }
 
 // answering is the kubeconfig of a server that answers so.
@@ -166,6 +172,26 @@ func TestNewKubeconfigIsHeldAgainstWhatAnswers(t *testing.T) {
 	require.ErrorContains(t, err, "registered as edge+hub already")
 	require.NoError(t, c.claim(t.Context(), alias, apiServer(t, "b")))
 	require.NoError(t, c.claim(t.Context(), alias, apiServer(t, "")))
+}
+
+// TestAPlanLooksAtNoClusterInAnothersPlace: its addresses would be published
+// under names that are not its own.
+func TestAPlanLooksAtNoClusterInAnothersPlace(t *testing.T) {
+	c := behind(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"kind":"Service","apiVersion":"v1","metadata":{"name":"web","namespace":"shop"},"spec":{"externalIPs":["203.0.113.10"]}}`)
+	})
+	put(t, c.documents, "cluster-providers/edge/clusters/alias", intent.Cluster{KubeconfigRef: "v1"})
+	seen, err := c.peek(t.Context(), address.Service{Cluster: "edge+hub", Namespace: "shop", Name: "web"})
+	require.NoError(t, err)
+	require.Equal(t, "203.0.113.10", seen.Candidates[0].Target)
+	names, err := c.identities.ledger.Claimants(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, names, "a look claims nothing")
+
+	require.NoError(t, c.claim(t.Context(), hub, c.values.(opened)))
+	_, err = c.peek(t.Context(), address.Service{Cluster: "edge+alias", Namespace: "shop", Name: "web"})
+	require.ErrorContains(t, err, "registered as edge+hub already")
 }
 
 // TestSecondRegistrationIsAConflictOverHTTP: it names the field and stores

@@ -73,6 +73,13 @@ func changing(cluster string) error {
 	return &intent.Error{Code: intent.Unavailable, Detail: "the identity of " + cluster + " is being changed by others"}
 }
 
+// Judge tells whether Claim would refuse, and changes nothing. Errors: *Refusal;
+// the store's.
+func (l *Ledger) Judge(ctx context.Context, asked Claim) error {
+	_, _, err := l.weigh(ctx, asked)
+	return err
+}
+
 // weigh judges a claim by all others, and answers under which condition the
 // judgement holds and what the name gives up. What it stood for is kept while
 // entries speak of it.
