@@ -95,13 +95,17 @@ func objectTable(clusters []client.ClusterStatus, wide bool) *table {
 func providerTable(providers []client.ProviderStatus) *table {
 	t := newTable("EXTERNAL-DNS OF", "CLUSTER", "SCOPE", "VERSION", "AVAILABLE", "LAST SYNC", "MESSAGE")
 	for _, p := range providers {
-		available := "unknown"
-		if p.Available != nil {
-			available = yes(*p.Available)
-		}
-		t.add(p.Record, p.Cluster, string(p.Scope), p.Version, available, momentOf(p.LastSync), p.Message)
+		t.add(p.Record, p.Cluster, string(p.Scope), p.Version, availableCell(p.Available), momentOf(p.LastSync), p.Message)
 	}
 	return t
+}
+
+// availableCell says so of what could be observed.
+func availableCell(available *bool) string {
+	if available == nil {
+		return "unknown"
+	}
+	return yes(*available)
 }
 
 func clusterName(c client.ClusterStatus) string {
@@ -117,9 +121,9 @@ func yes(b bool) string {
 
 // dnsTable has a row for the cluster DNS of each cluster.
 func dnsTable(all []client.DNSStatus) *table {
-	t := newTable("DNS OF", "INTENT", "MODE", "NAMESPACE", "ADDRESS", "NODES", "MESSAGE")
+	t := newTable("DNS OF", "INTENT", "MODE", "NAMESPACE", "ADDRESS", "NODES", "AVAILABLE", "MESSAGE")
 	for _, d := range all {
-		t.add(d.ClusterProvider+"+"+d.Cluster, d.Intent, string(d.Mode), d.Namespace, d.Address, nodesCell(d.Placement), d.Message)
+		t.add(d.ClusterProvider+"+"+d.Cluster, d.Intent, string(d.Mode), d.Namespace, d.Address, nodesCell(d.Placement), availableCell(d.Available), d.Message)
 	}
 	return t
 }
@@ -147,10 +151,10 @@ func exclusionTable(all []client.DNSStatus) *table {
 }
 
 func upstreamTable(all []client.DNSStatus) *table {
-	t := newTable("UPSTREAM", "CLUSTER", "HEALTHY", "FAILURES", "MESSAGE")
+	t := newTable("UPSTREAM", "CLUSTER", "HEALTHY", "SINCE", "MESSAGE")
 	for _, d := range all {
 		for _, u := range d.Upstreams {
-			t.add(u.Address, d.ClusterProvider+"+"+d.Cluster, yes(u.Healthy), fmt.Sprint(u.Failures), u.Message)
+			t.add(u.Address, d.ClusterProvider+"+"+d.Cluster, yes(u.Healthy), moment(u.Since), u.Message)
 		}
 	}
 	return t

@@ -90,6 +90,7 @@ func (e ConditionStatus) Valid() bool {
 
 // Defines values for ConditionType.
 const (
+	Available ConditionType = "Available"
 	Committed ConditionType = "Committed"
 	Placed    ConditionType = "Placed"
 	Planned   ConditionType = "Planned"
@@ -101,6 +102,8 @@ const (
 // Valid indicates whether the value is a known member of the ConditionType enum.
 func (e ConditionType) Valid() bool {
 	switch e {
+	case Available:
+		return true
 	case Committed:
 		return true
 	case Placed:
@@ -777,7 +780,7 @@ type Condition struct {
 
 	// Type The aspect. Published: external-dns is available and has synchronized since it read the DNSEndpoint as it
 	// is now; Unknown where that cannot be observed. Placed: of a logical cloud, DNS pods have nodes to run on
-	// wherever that can be checked.
+	// wherever that can be checked. Available: of a logical cloud, the DNS pods are ready.
 	Type ConditionType `json:"type"`
 }
 
@@ -786,7 +789,7 @@ type ConditionStatus string
 
 // ConditionType The aspect. Published: external-dns is available and has synchronized since it read the DNSEndpoint as it
 // is now; Unknown where that cannot be observed. Placed: of a logical cloud, DNS pods have nodes to run on
-// wherever that can be checked.
+// wherever that can be checked. Available: of a logical cloud, the DNS pods are ready.
 type ConditionType string
 
 // ConfigMapRef A ConfigMap in the intent's namespace, in each cluster, with certificates in PEM under the key ca-bundle.crt. Without one those of the system count. Not with mode import.
@@ -1177,6 +1180,9 @@ type DNSStatus struct {
 	//
 	// Example: 10.96.0.77
 	Address string `json:"address,omitempty,omitzero"`
+
+	// Available Whether every DNS pod that there is to be is ready; absent where that cannot be observed, and with mode import.
+	Available *bool `json:"available,omitempty"`
 
 	// Cluster A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
 	//
@@ -2319,16 +2325,14 @@ type UpstreamStatus struct {
 	// Example: 1.2.3.4:53
 	Address string `json:"address"`
 
-	// Failures Failed health checks since the DNS pods began.
-	//
-	// Example: 0
-	Failures int64 `json:"failures"`
-
 	// Healthy Whether no health check failed between the last two readings.
 	Healthy bool `json:"healthy"`
 
 	// Message What is wrong, empty when nothing is.
 	Message string `json:"message"`
+
+	// Since When that was first seen to be so.
+	Since time.Time `json:"since"`
 }
 
 // Use One user of a record.

@@ -120,6 +120,7 @@ type DNSStatus struct {
 	Namespace string           `json:"namespace"`
 	Domain    string           `json:"domain"`              // of the cluster
 	Address   string           `json:"address,omitempty"`   // of the DNS service, for pods to use; absent while it is not known
+	Available *bool            `json:"available,omitempty"` // every DNS pod that there is to be is ready; absent where that cannot be observed
 	Placement *PlacementStatus `json:"placement,omitempty"` // absent where it cannot be checked, and in mode import
 	Upstreams []UpstreamStatus `json:"upstreams"`           // that health checks have told of
 	Message   string           `json:"message"`
@@ -143,8 +144,8 @@ type NodeExclusion struct {
 // UpstreamStatus is how a nameserver that queries are forwarded to is doing, as
 // CoreDNS' own health checks say.
 type UpstreamStatus struct {
-	Address  string `json:"address"` // IP:port
-	Healthy  bool   `json:"healthy"`
-	Failures int64  `json:"failures"` // health checks that failed, since the DNS pods began
-	Message  string `json:"message"`
+	Address string    `json:"address"` // IP:port
+	Healthy bool      `json:"healthy"` // no health check has failed of late
+	Since   time.Time `json:"since"`   // when that was first seen to be so
+	Message string    `json:"message"`
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/observed"
 	"github.com/signpost-dns/signpost/pkg/placement"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
@@ -21,6 +22,7 @@ type DNSReport struct {
 	Verdict *placement.Verdict   // of the nodes, on Asked; nil: not known yet
 	InUse   *placement.Placement // what its pods get: Asked, or the one before while Asked leaves no node; nil: there are none
 	Remains *placement.Verdict   // of the nodes, on InUse
+	Pods    *observed.DaemonSet  // nil where they cannot be observed
 	Address string               // of the DNS Service inside its cluster; empty while it is not known
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/observed"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
 )
 
@@ -139,6 +140,11 @@ func (s *Service) snapRelease(ctx context.Context, snap *Snapshot) error {
 		return err
 	}
 	snap.Choices, snap.DNS = contents.choices, contents.dns
+	for n, r := range snap.DNS {
+		if snap.DNS[n].Pods, err = s.Observed.DaemonSet(ctx, r.Cluster, r.Spec.Namespace, clusterdns.ServiceName); err != nil {
+			return err
+		}
+	}
 	if snap.Suspended {
 		snap.keepTargets()
 	}

@@ -21,7 +21,7 @@ func overall(snap release.Snapshot, s intent.Status) []intent.StatusCondition {
 		return worst
 	}
 	if release.IsCloud(intent.Path(snap.Owner)) {
-		return append(worst, placed(snap))
+		return append(worst, placed(snap), available(snap, s))
 	}
 	worst = append(worst,
 		condition(snap, "Published", "True", "NoNames", "there is no name to publish"),

@@ -1,7 +1,12 @@
 package status
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/observed"
 	"github.com/signpost-dns/signpost/pkg/release"
 )
 
@@ -12,14 +17,41 @@ func dns(snap release.Snapshot) []intent.DNSStatus {
 		ref, _ := release.ParseCluster(r.Cluster)
 		s := intent.DNSStatus{
 			ClusterRef: ref, Intent: r.Intent, Mode: r.Spec.Mode, Namespace: r.Spec.Namespace, Domain: r.Domain,
-			Address: r.Address, Message: r.Message(),
+			Address: r.Address,
 		}
 		if r.Judged {
 			s.Placement = placement(r)
 		}
+		messages := []string{r.Message()}
+		if r.Pods != nil {
+			messages = append(messages, serving(r.Pods, snap.Clusters[r.Cluster], &s)...)
+		}
+		s.Message = strings.Join(slices.DeleteFunc(messages, func(text string) bool { return text == "" }), "; ")
 		out = append(out, s)
 	}
 	return out
+}
+
+// serving tells what was observed of DNS pods. Whether they are available is
+// not known while their cluster cannot be reached.
+func serving(pods *observed.DaemonSet, cluster release.ClusterReport, out *intent.DNSStatus) []string {
+	messages := []string{pods.Message}
+	if pods.DNS != nil {
+		messages = append(messages, pods.DNS.Unread)
+		for _, u := range pods.DNS.Upstreams {
+			s := intent.UpstreamStatus{Address: u.Address, Healthy: !u.Failing, Since: u.Since}
+			if u.Failing {
+				s.Message = "it fails the health checks of CoreDNS"
+				messages = append(messages, "upstream "+u.Address+" fails health checks")
+			}
+			out.Upstreams = append(out.Upstreams, s)
+		}
+	}
+	if unreachable(cluster) {
+		return append(messages, "the cluster cannot be reached: this is how it was last seen")
+	}
+	out.Available = &pods.Available
+	return messages
 }
 
 func placement(r release.DNSReport) *intent.PlacementStatus {
@@ -45,6 +77,27 @@ func placed(snap release.Snapshot) intent.StatusCondition {
 			next = condition(snap, "Placed", "False", "NoSuitableNode", r.Cluster+": "+r.Message())
 		case r.Judged && r.Verdict == nil:
 			next = condition(snap, "Placed", "Unknown", "NodesUnknown", r.Cluster+": "+r.Message())
+		}
+		if badness(next.Status) > badness(worst.Status) {
+			worst = next
+		}
+	}
+	return worst
+}
+
+// available says whether DNS is served in every cluster where there is to be a
+// DNS service of its own.
+func available(snap release.Snapshot, s intent.Status) intent.StatusCondition {
+	worst := condition(snap, "Available", "True", "PodsReady", "the DNS pods are ready, wherever that can be observed")
+	for n, d := range s.DNS {
+		next := worst
+		r := snap.DNS[n]
+		switch {
+		case !r.Judged || r.InUse == nil:
+		case d.Available == nil:
+			next = condition(snap, "Available", "Unknown", "NotObserved", r.Cluster+": how the DNS pods do is not known")
+		case !*d.Available:
+			next = condition(snap, "Available", "False", "PodsNotReady", r.Cluster+": "+cmp.Or(r.Pods.Message, "the DNS pods are not ready"))
 		}
 		if badness(next.Status) > badness(worst.Status) {
 			worst = next

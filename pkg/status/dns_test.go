@@ -8,6 +8,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/observed"
 	"github.com/signpost-dns/signpost/pkg/placement"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release"
@@ -31,16 +32,18 @@ func resolving() *release.Snapshot {
 				Spec: intent.DNSCRIntent{Mode: intent.Dedicated, Namespace: "signpost-dns"},
 			},
 			Judged: true, Asked: asked, Verdict: verdict, InUse: &asked, Remains: verdict, Address: "10.96.0.53",
+			Pods: &observed.DaemonSet{Available: true, Desired: 2, Ready: 2},
 		}},
 	}
 }
 
 func TestTheStatusOfALogicalCloudTellsItsDNS(t *testing.T) {
 	s := status.Of(*resolving())
-	assert.Equal(t, "Planned=True/Accepted Committed=True/Current Synced=True/Applied Placed=True/NodesSuitable", summary(s.Conditions))
+	assert.Equal(t, "Planned=True/Accepted Committed=True/Current Synced=True/Applied Placed=True/NodesSuitable Available=True/PodsReady", summary(s.Conditions))
+	yes := true
 	require.Equal(t, []intent.DNSStatus{{
 		ClusterRef: intent.ClusterRef{ClusterProvider: "edge", Cluster: "berlin"}, Intent: "resolvers", Mode: intent.Dedicated,
-		Namespace: "signpost-dns", Domain: "cluster.local", Address: "10.96.0.53",
+		Namespace: "signpost-dns", Domain: "cluster.local", Address: "10.96.0.53", Available: &yes,
 		Placement: &intent.PlacementStatus{Current: true, Nodes: 3, Suitable: 2, Excluded: []intent.NodeExclusion{
 			{Reason: "label kubernetes.io/os=linux is missing", Nodes: 1},
 		}},
@@ -73,6 +76,49 @@ func TestPlacedIsTheWorstOfAllClusters(t *testing.T) {
 			placed := condition(t, status.Of(*snap), "Placed")
 			assert.Equal(t, c.want, placed.Status+"/"+placed.Reason)
 			assert.Contains(t, placed.Message, c.message)
+		})
+	}
+}
+
+// TestFailingUpstreamsAreShown is seed 000's gap: upstreams that fail their
+// health checks are told.
+func TestFailingUpstreamsAreShown(t *testing.T) {
+	snap := resolving()
+	snap.DNS[0].Pods.DNS = &observed.DNS{
+		Upstreams: []observed.Upstream{{Address: "1.2.3.4:53", Since: accepted()}, {Address: "5.6.7.8:5353", Failing: true, Since: settled()}},
+		Unread:    "the metrics of pod b cannot be read",
+	}
+	got := status.Of(*snap).DNS[0]
+	assert.Equal(t, []intent.UpstreamStatus{
+		{Address: "1.2.3.4:53", Healthy: true, Since: accepted()},
+		{Address: "5.6.7.8:5353", Since: settled(), Message: "it fails the health checks of CoreDNS"},
+	}, got.Upstreams)
+	assert.Equal(t, "the metrics of pod b cannot be read; upstream 5.6.7.8:5353 fails health checks", got.Message)
+}
+
+func TestAvailableIsTheWorstOfAllClusters(t *testing.T) {
+	for _, c := range []struct {
+		reason  string
+		given   func(s *release.Snapshot)
+		want    string
+		message string
+	}{
+		{"pods are not ready", func(s *release.Snapshot) {
+			s.DNS[0].Pods = &observed.DaemonSet{Message: "1 of 2 pods are ready", Desired: 2, Ready: 1}
+		}, "False/PodsNotReady", "edge+berlin: 1 of 2 pods are ready"},
+		{"they cannot be observed", func(s *release.Snapshot) { s.DNS[0].Pods = nil }, "Unknown/NotObserved", "edge+berlin"},
+		{"the cluster cannot be reached", func(s *release.Snapshot) {
+			s.Clusters[berlin] = release.ClusterReport{Reachability: &observed.Reachability{Message: "connection refused"}}
+		}, "Unknown/NotObserved", "edge+berlin"},
+		{"there is to be none", func(s *release.Snapshot) { s.DNS[0].InUse, s.DNS[0].Pods = nil, nil }, "True/PodsReady", ""},
+		{"it is somebody else's CoreDNS", func(s *release.Snapshot) { s.DNS[0].Judged, s.DNS[0].Pods = false, nil }, "True/PodsReady", ""},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			snap := resolving()
+			c.given(snap)
+			got := condition(t, status.Of(*snap), "Available")
+			assert.Equal(t, c.want, got.Status+"/"+got.Reason)
+			assert.Contains(t, got.Message, c.message)
 		})
 	}
 }
