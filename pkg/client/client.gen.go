@@ -779,8 +779,8 @@ type Condition struct {
 	Status ConditionStatus `json:"status"`
 
 	// Type The aspect. Published: external-dns is available and has synchronized since it read the DNSEndpoint as it
-	// is now; Unknown where that cannot be observed. Placed: of a logical cloud, DNS pods have nodes to run on
-	// wherever that can be checked. Available: of a logical cloud, the DNS pods are ready.
+	// is now; Unknown where that cannot be observed. Placed: of a logical cloud, DNS pods have nodes to run
+	// on; Unknown where that cannot be checked. Available: of a logical cloud, the DNS pods are ready.
 	Type ConditionType `json:"type"`
 }
 
@@ -788,8 +788,8 @@ type Condition struct {
 type ConditionStatus string
 
 // ConditionType The aspect. Published: external-dns is available and has synchronized since it read the DNSEndpoint as it
-// is now; Unknown where that cannot be observed. Placed: of a logical cloud, DNS pods have nodes to run on
-// wherever that can be checked. Available: of a logical cloud, the DNS pods are ready.
+// is now; Unknown where that cannot be observed. Placed: of a logical cloud, DNS pods have nodes to run
+// on; Unknown where that cannot be checked. Available: of a logical cloud, the DNS pods are ready.
 type ConditionType string
 
 // ConfigMapRef A ConfigMap in the intent's namespace, in each cluster, with certificates in PEM under the key ca-bundle.crt. Without one those of the system count. Not with mode import.

@@ -26,6 +26,9 @@ type DNSReport struct {
 	Address string               // of the DNS Service inside its cluster; empty while it is not known
 }
 
+// Dedicated says that the intent asks for DNS pods.
+func (r DNSReport) Dedicated() bool { return r.Spec.Mode != intent.Import }
+
 // Refused says that the placement that was asked for leaves no node.
 func (r DNSReport) Refused() bool { return r.Judged && r.Verdict != nil && r.Verdict.Suitable == 0 }
 
@@ -40,7 +43,7 @@ func (r DNSReport) Message() string {
 		stays = "the one before stays"
 	}
 	switch {
-	case !r.Judged && r.Spec.Mode == intent.Dedicated:
+	case !r.Judged && r.Dedicated():
 		return "the placement cannot be checked in a directory: it is applied as it is"
 	case r.Judged && r.Verdict == nil && r.Current():
 		return "the nodes are not known"
@@ -80,7 +83,7 @@ func (c *contents) fillDNS(ctx context.Context, g plan.Group, before bundle.Bund
 
 func (c *contents) placeDNS(ctx context.Context, g plan.Group, dns plan.ClusterDNS, before bundle.Bundle, look look) (DNSReport, error) {
 	r := DNSReport{ClusterDNS: dns, Asked: clusterdns.Placement(dns)}
-	if directory(g, dns.Cluster) || dns.Spec.Mode == intent.Import {
+	if directory(g, dns.Cluster) || !r.Dedicated() {
 		r.InUse = &r.Asked
 		return r, nil
 	}

@@ -67,15 +67,15 @@ func placement(r release.DNSReport) *intent.PlacementStatus {
 }
 
 // placed says whether DNS pods may run where the intents ask for, on every
-// cluster where that can be checked.
+// cluster.
 func placed(snap release.Snapshot) intent.StatusCondition {
-	worst := condition(snap, "Placed", "True", "NodesSuitable", "DNS pods have nodes to run on, wherever that can be checked")
+	worst := condition(snap, "Placed", "True", "NodesSuitable", "DNS pods have nodes to run on")
 	for _, r := range snap.DNS {
 		next := worst
 		switch {
 		case r.Refused():
 			next = condition(snap, "Placed", "False", "NoSuitableNode", r.Cluster+": "+r.Message())
-		case r.Judged && r.Verdict == nil:
+		case r.Dedicated() && r.Verdict == nil:
 			next = condition(snap, "Placed", "Unknown", "NodesUnknown", r.Cluster+": "+r.Message())
 		}
 		if badness(next.Status) > badness(worst.Status) {
@@ -88,12 +88,12 @@ func placed(snap release.Snapshot) intent.StatusCondition {
 // available says whether DNS is served in every cluster where there is to be a
 // DNS service of its own.
 func available(snap release.Snapshot, s intent.Status) intent.StatusCondition {
-	worst := condition(snap, "Available", "True", "PodsReady", "the DNS pods are ready, wherever that can be observed")
+	worst := condition(snap, "Available", "True", "PodsReady", "the DNS pods are ready")
 	for n, d := range s.DNS {
 		next := worst
 		r := snap.DNS[n]
 		switch {
-		case !r.Judged || r.InUse == nil:
+		case !r.Dedicated() || r.InUse == nil:
 		case d.Available == nil:
 			next = condition(snap, "Available", "Unknown", "NotObserved", r.Cluster+": how the DNS pods do is not known")
 		case !*d.Available:

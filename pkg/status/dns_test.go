@@ -67,6 +67,8 @@ func TestPlacedIsTheWorstOfAllClusters(t *testing.T) {
 		{"nobody has looked yet", func(r *release.DNSReport) { r.Verdict, r.InUse, r.Remains = nil, nil, nil },
 			"Unknown/NodesUnknown", "edge+berlin: the nodes are not known yet"},
 		{"it cannot be checked in a directory", func(r *release.DNSReport) { r.Judged, r.Verdict = false, nil },
+			"Unknown/NodesUnknown", "edge+berlin: the placement cannot be checked in a directory"},
+		{"it is somebody else's CoreDNS", func(r *release.DNSReport) { r.Judged, r.Verdict, r.Spec.Mode = false, nil, intent.Import },
 			"True/NodesSuitable", ""},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
@@ -111,7 +113,10 @@ func TestAvailableIsTheWorstOfAllClusters(t *testing.T) {
 			s.Clusters[berlin] = release.ClusterReport{Reachability: &observed.Reachability{Message: "connection refused"}}
 		}, "Unknown/NotObserved", "edge+berlin"},
 		{"there is to be none", func(s *release.Snapshot) { s.DNS[0].InUse, s.DNS[0].Pods = nil, nil }, "True/PodsReady", ""},
-		{"it is somebody else's CoreDNS", func(s *release.Snapshot) { s.DNS[0].Judged, s.DNS[0].Pods = false, nil }, "True/PodsReady", ""},
+		{"it is somebody else's CoreDNS", func(s *release.Snapshot) {
+			s.DNS[0].Judged, s.DNS[0].Pods, s.DNS[0].Spec.Mode = false, nil, intent.Import
+		}, "True/PodsReady", ""},
+		{"a directory runs no pods", func(s *release.Snapshot) { s.DNS[0].Judged, s.DNS[0].Pods = false, nil }, "Unknown/NotObserved", "edge+berlin"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			snap := resolving()
