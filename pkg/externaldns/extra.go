@@ -35,6 +35,18 @@ func (o Options) CheckExtraArgs(extra, rendered []string) []Finding {
 	return findings
 }
 
+// Unchecked are those of a user's own arguments of which nobody can say whether
+// a version takes them: the table does not know their flags.
+func Unchecked(extra []string) []string {
+	var out []string
+	for _, argument := range extra {
+		if _, known := loadTable().find(flagName(argument)); !known {
+			out = append(out, "--"+flagName(argument))
+		}
+	}
+	return out
+}
+
 // formDetail says what is wrong with the form of an argument.
 func (t table) formDetail(argument, name string) string {
 	if positive, isNo := strings.CutPrefix(name, "no-"); isNo {

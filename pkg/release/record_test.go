@@ -3,6 +3,7 @@ package release_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -205,4 +206,20 @@ func TestPathsOfRecordsAreToldFromThoseOfGroups(t *testing.T) {
 	require.True(t, release.IsRecord(lab))
 	require.False(t, release.IsRecord(prod))
 	require.False(t, release.IsRecord(intent.Path(appcontext.Owner("projects/shop"))))
+}
+
+// TestThePlanOfAnUpgradeTellsWhichArgumentsNobodyChecked: a flag that
+// external-dns lacks keeps it from starting.
+func TestThePlanOfAnUpgradeTellsWhichArgumentsNobodyChecked(t *testing.T) {
+	const extra = `,"extraArgs":["--ovh-endpoint=ovh-ca","--log-level=debug"]`
+	w := newShop(t)
+	w.put(lab, record("lab.example", extra+`,"version":"v0.21.0"`))
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	for version, says := range map[string]bool{"v0.21.0": false, "v0.22.0": true} {
+		w.put(lab, record("lab.example", extra+fmt.Sprintf(`,"version":%q`, version)))
+		plan, err := w.service.PlanRecord(t.Context(), lab)
+		require.NoError(t, err)
+		require.Equal(t, says, slices.Contains(plan.Warnings, "whether external-dns v0.22.0 takes --ovh-endpoint of extraArgs is not known: they are passed on as they are"), "%s: %q", version, plan.Warnings)
+	}
 }

@@ -215,7 +215,11 @@ func upgrade(before string, record plan.Record) []string {
 		return nil
 	}
 	spec := record.Spec
-	return externaldns.Upgrade(externaldns.Record{Provider: spec.Provider, Parameters: spec.Parameters, Environment: spec.Variables()}, from, to)
+	words := externaldns.Upgrade(externaldns.Record{Provider: spec.Provider, Parameters: spec.Parameters, Environment: spec.Variables()}, from, to)
+	if unchecked := externaldns.Unchecked(spec.ExtraArgs); from != to && len(unchecked) > 0 {
+		words = append(words, fmt.Sprintf("whether external-dns %s takes %s of extraArgs is not known: they are passed on as they are", to, few(unchecked)))
+	}
+	return words
 }
 
 func (s *Service) projectOf(ctx context.Context, path intent.Path) (plan.Project, error) {
