@@ -395,9 +395,17 @@ func (d *Directory) Delete(ctx context.Context, id bundle.ID, version Version) e
 		return fileError("remove "+at, err)
 	}
 	d.syncFolder(path.Dir(at))
-	_ = d.dir().Remove(path.Dir(at)) // refused by the file system unless it is empty
+	d.vacated(path.Dir(at))
 	d.changed(at)
 	return nil
+}
+
+// vacated removes a folder that a file of ours has left; the file system refuses
+// that unless it is empty.
+func (d *Directory) vacated(folder string) {
+	if info, err := d.dir().Lstat(folder); err == nil && info.IsDir() {
+		_ = d.dir().Remove(folder)
+	}
 }
 
 // Established implements Target: what a directory's kinds mean is up to those

@@ -142,6 +142,28 @@ func TestDirectoryRemovesTheFolderThatItMade(t *testing.T) {
 	assert.FileExists(t, filepath.Join(root, "edge/gitops/shop/README.md"))
 }
 
+// TestDirectoryRemovesTheFolderThatItsLastFileHasLeft: by whomever that was
+// removed; others' folders stay.
+func TestDirectoryRemovesTheFolderThatItsLastFileHasLeft(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	d, o := openDirectory(t, root), configMap(t, "a", "1")
+	_, err := d.Create(t.Context(), o)
+	require.NoError(t, err)
+	const theirs = "edge/gitops/theirs/settings.yaml"
+	writeFile(t, root, theirs, "kind: Settings")
+	watches := d.Watch(t.Context(), cluster.Notify{Objects: func() {}, Addresses: func() {}, Pods: func() {}})
+	defer watches.Stop()
+	for _, at := range []string{theirs, fileOf(o.ID)} {
+		require.NoError(t, os.Remove(filepath.Join(root, at)))
+	}
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(filepath.Join(root, "edge/gitops/shop"))
+		return os.IsNotExist(err)
+	}, 6*cluster.ScanInterval, cluster.ScanInterval/10)
+	require.DirExists(t, filepath.Join(root, "edge/gitops/theirs"))
+}
+
 func TestDirectoryNameStaysBelowTheRoot(t *testing.T) {
 	for _, name := range []string{"", ".", "..", "../x", "a/../../x", "/etc", "a/..", "./a", "a//b", `a\b`} {
 		t.Run(name, func(t *testing.T) {

@@ -80,6 +80,11 @@ func (w *directoryWatches) scan() bool {
 		w.synced, w.trouble = false, fileError("look through directory "+w.directory.name, err)
 		return changed
 	}
+	for at, file := range w.files {
+		if _, still := found[at]; !still && file.live.Ours(w.directory.options.Installation) {
+			w.directory.vacated(path.Dir(at))
+		}
+	}
 	changed := !w.synced || len(found) != len(w.files)
 	for at, file := range found {
 		changed = changed || w.files[at].live.Version != file.live.Version
