@@ -126,6 +126,18 @@ func TestDeleteDeletesNothingOfWhatIsInUse(t *testing.T) {
 	}
 }
 
+func TestDeleteDeletesNothingOfALogicalCloudWhoseDNSIsDeployed(t *testing.T) {
+	const cloud = "resource: projects/shop/logical-clouds\nmetadata: {name: eu}\n---\n" +
+		"resource: projects/shop/logical-clouds/eu/dns-cr-intents\nmetadata: {name: resolvers}\n"
+	f := newFake(t)
+	require.Equal(t, exitDone, withInput(t.Context(), f.url, cloud, "apply", "-f", "-").code)
+	f.on("GET projects/shop/logical-clouds/eu/status", 200, "Status", inState("Instantiated", "1", "Applied", "Applied", "true"))
+	got := withInput(t.Context(), f.url, cloud, "delete", "-f", "-")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, "is Instantiated; terminate it first: signpost terminate shop/eu --wait")
+	require.Len(t, f.documents, 2)
+}
+
 func TestDeleteDeletesNothingWhenOthersUseARecord(t *testing.T) {
 	f := newFake(t)
 	require.Equal(t, exitDone, withInput(t.Context(), f.url, shop, "apply", "-f", "-").code)
