@@ -83,7 +83,7 @@ func describeProblem(problem *client.Error) string {
 	for _, field := range problem.Errors {
 		switch {
 		case field.Pointer != "":
-			fmt.Fprintf(&b, "\n  %s: %s", field.Pointer, field.Detail)
+			fmt.Fprintf(&b, "\n  %s: %s", pointerWord(field.Pointer), field.Detail)
 		case problem.Status == http.StatusBadRequest:
 			fmt.Fprintf(&b, "\n  the whole body: %s", field.Detail)
 		default: // it is not about a body
@@ -98,6 +98,10 @@ func describeProblem(problem *client.Error) string {
 	}
 	return b.String()
 }
+
+// pointerWord is a pointer as people read it: one to a document as a whole ends in
+// "#".
+func pointerWord(pointer string) string { return strings.TrimSuffix(pointer, "#") }
 
 func describeTransport(err *url.Error) string {
 	server := err.URL

@@ -128,9 +128,9 @@ func TestAnInterruptEndsWaiting(t *testing.T) {
 
 func TestARefusedActionShowsThePlansErrors(t *testing.T) {
 	f := newFake(t)
-	f.on("POST "+prod+"/instantiate", 409, "Problem", `{"type":"about:blank","title":"Conflict","status":409,"detail":"the plan has 1 error","errors":[{"pointer":"/spec/hostnames/0","detail":"no record covers www.lab.example"}]}`)
+	f.on("POST "+prod+"/instantiate", 409, "Problem", `{"type":"about:blank","title":"Conflict","status":409,"detail":"the plan has 1 error","errors":[{"pointer":"/spec/hostnames/0","detail":"no record covers www.lab.example"},{"pointer":"projects/shop#","detail":"is gone"}]}`)
 	got := signpost(t, f.url, "instantiate", "shop/store/v1/prod", "--wait")
-	require.Equal(t, result{exitFailed, "", "signpost instantiate: the plan has 1 error\n  /spec/hostnames/0: no record covers www.lab.example\n"}, got)
+	require.Equal(t, result{exitFailed, "", "signpost instantiate: the plan has 1 error\n  /spec/hostnames/0: no record covers www.lab.example\n  projects/shop: is gone\n"}, got)
 }
 
 func TestUpdateOfARecord(t *testing.T) {

@@ -101,7 +101,7 @@ func refusal(plan client.Plan) error {
 func printPlan(w io.Writer, plan client.Plan, wide, diffs bool) error {
 	printf(w, "%s\n", summary(plan.Objects))
 	for _, e := range plan.Errors {
-		printf(w, "error: %s: %s\n", plain(e.Pointer), plain(e.Detail))
+		printf(w, "error: %s: %s\n", plain(pointerWord(e.Pointer)), plain(e.Detail))
 	}
 	for _, warning := range plan.Warnings {
 		printf(w, "warning: %s\n", plain(warning))
