@@ -350,6 +350,7 @@ func TestA413ReachesWhoeverSendsABodyOver1MiB(t *testing.T) {
 			require.NoError(t, err)
 			response, err := http.ReadResponse(bufio.NewReader(connection), nil)
 			require.NoError(t, err)
+			defer response.Body.Close()
 			problem, err := io.ReadAll(response.Body)
 			require.NoError(t, err)
 			require.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode, "%s", problem)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -45,6 +46,22 @@ func (c Config) etcdFile() (flag, file string) {
 		return "--etcd-cert-file", c.EtcdCertFile
 	}
 	return "--etcd-key-file", c.EtcdKeyFile
+}
+
+// dialEtcd connects to the external etcd, and fails when that does not answer.
+func dialEtcd(ctx context.Context, c Config) (*etcd.KV, error) {
+	options, err := c.dialOptions()
+	if err != nil {
+		return nil, err
+	}
+	external, err := etcd.Dial(options)
+	if err != nil {
+		return nil, fmt.Errorf("--etcd-endpoints: %w", err)
+	}
+	if err := external.Ping(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("--etcd-endpoints: %w", err), external.Close())
+	}
+	return external, nil
 }
 
 // dialOptions say how to reach the external etcd. It fails on files that

@@ -38,16 +38,9 @@ func openStores(ctx context.Context, c Config, log *slog.Logger) (*stores, error
 
 func (s *stores) openKV(ctx context.Context, c Config, log *slog.Logger) error {
 	if len(c.EtcdEndpoints) > 0 {
-		options, err := c.dialOptions()
+		external, err := dialEtcd(ctx, c)
 		if err != nil {
 			return err
-		}
-		external, err := etcd.Dial(options)
-		if err != nil {
-			return fmt.Errorf("--etcd-endpoints: %w", err)
-		}
-		if err := external.Ping(ctx); err != nil {
-			return errors.Join(fmt.Errorf("--etcd-endpoints: %w", err), external.Close())
 		}
 		s.kv, s.closers = external, append(s.closers, external.Close)
 	} else {
