@@ -58,6 +58,7 @@ func TestMakeRunServesUntilInterruptedAndCleansUp(t *testing.T) {
 		"\n  hub\n    _cluster\n", "\n      dnsendpoint_web-web-",
 		"- dnsName: www.lab.example\n",
 		"curl http://" + address + "/readyz\n",
+		"export SIGNPOST_SERVER=http://" + address + "\n", // where the commands would look elsewhere
 	} {
 		require.Contains(t, shown.String(), words)
 	}

@@ -57,10 +57,11 @@ printf '\nThe manifests that it pushed, in %s:\n\n' "$data/clusters"
 printf '\nThe names, as external-dns in the hub reads them:\n\n'
 sed 's/^/  /' "$data"/clusters/hub/shop-dns/dnsendpoint_*.yaml
 
+printf '\nSignpost serves on %s until Ctrl-C. In another terminal:\n\n' "$SIGNPOST_SERVER"
+if [ "$listen" != 127.0.0.1:9018 ]; then
+	printf '  export SIGNPOST_SERVER=%s\n' "$SIGNPOST_SERVER"
+fi
 cat <<TRY
-
-Signpost serves on $SIGNPOST_SERVER until Ctrl-C. In another terminal:
-
   curl $SIGNPOST_SERVER/readyz
   curl $SIGNPOST_SERVER/v2/projects/shop/dns-update-records/lab
   curl $SIGNPOST_SERVER/v2/projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/status
