@@ -132,6 +132,9 @@ func (s *Service) next(ctx context.Context, p *proposal, actor string) (Lifecycl
 	l.Wanted, l.Settled, l.Failure, l.Since, l.Leftovers = p.action, false, "", s.Now().UTC(), nil
 	var uses []Use
 	if p.action != intent.Terminate {
+		if err := s.claimOwnerIDs(ctx, p.draft); err != nil {
+			return l, err
+		}
 		if err := s.pin(ctx, p); err != nil {
 			return l, err
 		}

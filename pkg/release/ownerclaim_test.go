@@ -1,0 +1,83 @@
+package release_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// twoOfOneOwner are prod and test, whose records have the same owner id.
+func twoOfOneOwner(t testing.TB) *world {
+	w := newShop(t)
+	w.associate(eu, "lab", "corp")
+	w.put(lab, ownerID("lab.example", "mine"))
+	w.put(corp, ownerID("corp.example", "mine"))
+	w.group(test, "api", "api.corp.example")
+	return w
+}
+
+// TestOfTwoReleasesAtOnceOneGetsTheOwnerID: neither can see the other.
+func TestOfTwoReleasesAtOnceOneGetsTheOwnerID(t *testing.T) {
+	for _, between := range []string{"/signpost/owner-id/", "/signpost/release/"} {
+		w := twoOfOneOwner(t)
+		var second error
+		w.fake.Before = func(op, key string) error {
+			if op == "txn" && strings.HasPrefix(key, between) {
+				w.fake.Before = nil
+				_, second = w.try(intent.Instantiate, test, "")
+			}
+			return nil
+		}
+		_, first := w.try(intent.Instantiate, prod, "")
+		require.Nil(t, w.fake.Before, "the other one came in between")
+		require.True(t, (first == nil) != (second == nil), "%v, %v", first, second)
+		refused := first
+		if first == nil {
+			refused = second
+		}
+		require.Equal(t, intent.Conflict, intent.CodeOf(refused))
+		require.ErrorContains(t, refused, "external-dns-parameters/txt-owner-id")
+		require.ErrorContains(t, refused, string(lab))
+		require.ErrorContains(t, refused, string(corp))
+	}
+}
+
+func TestAnOwnerIDIsFreeWhenItsExternalDNSIsGone(t *testing.T) {
+	w := twoOfOneOwner(t)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.clock.pass(time.Hour)
+	w.do(intent.Terminate, prod)
+	require.NoError(t, w.rest())
+	_, err := w.try(intent.Instantiate, test, "")
+	require.ErrorContains(t, err, "txt-owner-id", "it still removes its names")
+	w.clock.pass(time.Hour)
+	require.NoError(t, w.rest())
+	require.Equal(t, intent.Terminated, w.state(prod))
+	w.do(intent.Instantiate, test)
+	w.settle(test)
+	w.refuses(intent.Instantiate, prod, "txt-owner-id")
+}
+
+// TestAnOwnerIDIsFreeWhenItsReleaseWasNeverAccepted: as when the process died.
+func TestAnOwnerIDIsFreeWhenItsReleaseWasNeverAccepted(t *testing.T) {
+	w := twoOfOneOwner(t)
+	w.fake.Before = func(op, key string) error {
+		if op == "txn" && strings.HasPrefix(key, "/signpost/release/") {
+			return &intent.Error{Code: intent.Unavailable, Detail: "no leader"}
+		}
+		return nil
+	}
+	_, err := w.try(intent.Instantiate, prod, "")
+	require.Error(t, err)
+	w.fake.Before = nil
+	require.NoError(t, w.rest())
+	_, err = w.try(intent.Instantiate, test, "")
+	require.ErrorContains(t, err, "txt-owner-id", "it may be about to be accepted")
+	w.clock.pass(time.Hour)
+	w.do(intent.Instantiate, test)
+}
