@@ -132,9 +132,6 @@ func (s *Service) next(ctx context.Context, p *proposal, actor string) (Lifecycl
 	l.Wanted, l.Settled, l.Failure, l.Since, l.Leftovers = p.action, false, "", s.Now().UTC(), nil
 	var uses []Use
 	if p.action != intent.Terminate {
-		if err := s.claimOwnerIDs(ctx, p.draft); err != nil {
-			return l, err
-		}
 		if err := s.pin(ctx, p); err != nil {
 			return l, err
 		}
@@ -214,8 +211,12 @@ func refs(d *draft) []intent.Path {
 	return slices.Compact(out)
 }
 
-// pin freezes the records of the draft that are not deployed yet.
+// pin freezes the records of the draft that are not deployed yet, once their
+// owner ids are theirs.
 func (s *Service) pin(ctx context.Context, p *proposal) error {
+	if err := s.claimOwnerIDs(ctx, p.draft); err != nil {
+		return err
+	}
 	for _, use := range p.draft.uses {
 		r := p.draft.records[use.Record.Name()]
 		l := r.lifecycle

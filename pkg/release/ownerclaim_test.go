@@ -34,7 +34,7 @@ func TestOfTwoReleasesAtOnceOneGetsTheOwnerID(t *testing.T) {
 		}
 		_, first := w.try(intent.Instantiate, prod, "")
 		require.Nil(t, w.fake.Before, "the other one came in between")
-		require.True(t, (first == nil) != (second == nil), "%v, %v", first, second)
+		require.NotEqual(t, first == nil, second == nil, "%v, %v", first, second)
 		refused := first
 		if first == nil {
 			refused = second

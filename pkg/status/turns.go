@@ -49,7 +49,7 @@ func (t *turns) add(owner appcontext.Owner, o bundle.Object, report release.Clus
 
 // date has a condition hold since the objects came to be as it says, at the
 // earliest since their context is current.
-func (t turns) date(snap release.Snapshot, c intent.StatusCondition) intent.StatusCondition {
+func (t *turns) date(snap release.Snapshot, c intent.StatusCondition) intent.StatusCondition {
 	turned := t.lacking
 	if c.Status == "True" {
 		turned = t.applied
