@@ -156,6 +156,8 @@ func TestDNSCRIntentsAreRefusedAllAtOnceAndByTheUsersOwnSpelling(t *testing.T) {
 			"/spec/nodePlacement/tolerations/0/value":          "leave it out",
 			"/spec/logLevel": "is no log level",
 		}},
+		{reason: "a spelling that no schema knows", path: resolvers, spec: `{"pluginConfig":{"FORWARDPLUGINS":[{"domain":"foo.com","nameservers":["1.2.3.4"]}]}}`,
+			errors: map[string]string{"/spec/pluginConfig": "give forwardPlugins"}},
 		{reason: "both spellings of the list", path: resolvers, spec: `{"pluginConfig":{"forwardPlugin":[],"forwardPlugins":[{"domain":"-"}]}}`,
 			errors: map[string]string{"/spec/pluginConfig/forwardPlugin": "is given as forwardPlugins, too"}},
 	})

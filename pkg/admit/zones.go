@@ -49,10 +49,15 @@ func (z *zones) plugins(in *intent.DNSPluginConfig) {
 	if !ok {
 		return
 	}
+	written := sent.Spec.PluginConfig[spelled]
+	if len(written) != len(in.ForwardPlugins) {
+		z.refusef(at, "has a field that is spelled otherwise; give %s", plural)
+		return
+	}
 	for i := range in.ForwardPlugins {
 		plugin, here := &in.ForwardPlugins[i], at.key(spelled).index(i)
 		plugin.Domain = z.take(here.key("domain"), plugin.Domain)
-		nameservers, ok := spelling(z.review, here, sent.Spec.PluginConfig[spelled][i], "nameservers", "nameServers")
+		nameservers, ok := spelling(z.review, here, written[i], "nameservers", "nameServers")
 		if ok {
 			z.nameservers(here.key(nameservers), plugin.Nameservers)
 		}
