@@ -80,6 +80,7 @@ func TestNodeResolverSaysWhatIsWrong(t *testing.T) {
 		{"a nameserver by name", []string{"--services=a/b", "--nameserver=dns.example"}, "write IP or IP:port"},
 		{"no services", []string{"--nameserver=10.0.0.10"}, "--services: name one at least"},
 		{"a service without namespace", []string{"--nameserver=[fd00::a]", "--services=b"}, "write namespace/name"},
+		{"an owner of two words", []string{"--nameserver=[fd00::a]:53", "--services=a/b", "--owner=a b"}, "--owner"},
 		{"no interval", []string{"--nameserver=[fd00::a]:53", "--services=a/b", "--interval=0s"}, "--interval"},
 		{"an unknown flag", []string{"--server=10.0.0.10"}, "unknown flag"},
 	} {
@@ -212,7 +213,7 @@ func TestNodeResolverTakesTheArgumentsOfItsDaemonSet(t *testing.T) {
 	require.NotContains(t, strings.Join(args, " "), "$(")
 	resolver := program(t.Context(), args...)
 	require.NoError(t, resolver.Start())
-	requireHosts(t, hosts, "10.0.0.5 registry.images.svc registry.images.svc.cluster.local # signpost-node-resolver\n")
+	requireHosts(t, hosts, "10.0.0.5 registry.images.svc registry.images.svc.cluster.local # signpost-node-resolver signpost-dns\n")
 	require.NoError(t, resolver.Process.Kill())
 	require.Error(t, resolver.Wait())
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
@@ -23,6 +24,7 @@ func resolveNode(ctx context.Context, args []string, stderr io.Writer) error {
 	flags.SetOutput(stderr)
 	flags.StringVar(&resolver.File.Path, "hosts-file", "/etc/hosts", "the `FILE` to keep")
 	flags.StringVar(&resolver.File.Journal, "journal", "", "a `FILE` that outlives the container, for a hosts file that is a mount of its own")
+	flags.StringVar((*string)(&resolver.Owner), "owner", "", "a `WORD` that tells this node resolver's lines from those of others on the node")
 	flags.StringSliceVar(&services, "services", nil, "the `SERVICES` to look up, as namespace/name")
 	flags.StringVar(&resolver.Domain, "cluster-domain", "cluster.local", "the `DOMAIN` of the cluster")
 	flags.StringVar(&nameserver, "nameserver", "", "the `ADDRESS` of the cluster's DNS, as in 10.96.0.10 or [fd00::a]:53")
@@ -36,6 +38,9 @@ func resolveNode(ctx context.Context, args []string, stderr io.Writer) error {
 	var err error
 	if resolver.Nameserver, err = parseNameserver(nameserver); err != nil {
 		return err
+	}
+	if strings.ContainsFunc(string(resolver.Owner), unicode.IsSpace) {
+		return errors.New("--owner: must be one word")
 	}
 	if len(services) == 0 {
 		return errors.New("--services: name one at least")

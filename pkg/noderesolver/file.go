@@ -37,6 +37,11 @@ func (f File) Update(edit func(content []byte) []byte) (Change, error) {
 	if err != nil {
 		return Unchanged, err
 	}
+	unlock, err := lock(filepath.Dir(path))
+	if err != nil {
+		return Unchanged, err
+	}
+	defer unlock()
 	before, err := os.ReadFile(path)
 	if err != nil {
 		return Unchanged, err
@@ -50,6 +55,21 @@ func (f File) Update(edit func(content []byte) []byte) (Change, error) {
 		return Rewritten, f.rewrite(path, after)
 	}
 	return Replaced, err
+}
+
+// lock keeps other node resolvers from changing files of the directory, until
+// it is unlocked or the program ends.
+func lock(directory string) (unlock func(), err error) {
+	file, err := os.Open(directory)
+	if err != nil {
+		return nil, err
+	}
+	unlock = func() { _ = file.Close() } // which nobody has written to
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		unlock()
+		return nil, fmt.Errorf("lock %s: %w", directory, err)
+	}
+	return unlock, nil
 }
 
 // errEdited says that somebody else has edited the file meanwhile.

@@ -97,6 +97,34 @@ func TestUpdateLosesNoEditOfOthers(t *testing.T) {
 	requireAlone(t, f.Path)
 }
 
+// Several node resolvers of a node lose no line of each other.
+func TestUpdatesOfSeveralOwnersAllCount(t *testing.T) {
+	f := hosts(t, "127.0.0.1 localhost\n")
+	const owners, changes = 4, 50
+	failures := make(chan error, owners)
+	for n := range owners {
+		owner := noderesolver.Owner(strconv.Itoa(n))
+		go func() {
+			var err error
+			for change := 1; change <= changes && err == nil; change++ {
+				_, err = f.Update(func(content []byte) []byte {
+					return owner.Replace(content, []noderesolver.Entry{registry("10.0.0." + strconv.Itoa(change))})
+				})
+			}
+			failures <- err
+		}()
+	}
+	for range owners {
+		require.NoError(t, <-failures)
+	}
+	content, err := os.ReadFile(f.Path)
+	require.NoError(t, err)
+	require.Equal(t, 1+owners, bytes.Count(content, []byte("\n")), "%s", content)
+	for n := range owners {
+		require.Equal(t, []noderesolver.Entry{registry("10.0.0." + strconv.Itoa(changes))}, noderesolver.Owner(strconv.Itoa(n)).Entries(content))
+	}
+}
+
 func TestUpdateOfNoFile(t *testing.T) {
 	_, err := noderesolver.File{Path: filepath.Join(t.TempDir(), "none")}.Update(to("new\n"))
 	require.ErrorIs(t, err, os.ErrNotExist)

@@ -7,8 +7,14 @@ import (
 	"strings"
 )
 
-// Mark ends every line that the node resolver owns.
-const Mark = "# signpost-node-resolver"
+// Owner tells the lines of one node resolver from those of others, as the
+// namespace that it runs in; it has no spaces, and may be empty.
+type Owner string
+
+// mark ends every line of the owner.
+func (o Owner) mark() string {
+	return strings.TrimSpace("# signpost-node-resolver " + string(o))
+}
 
 // Entry is a line of the hosts file.
 type Entry struct {
@@ -16,35 +22,35 @@ type Entry struct {
 	Names   []string // the canonical one last
 }
 
-// text is the line with its mark.
-func (e Entry) text() string {
-	return e.Address.String() + " " + strings.Join(e.Names, " ") + " " + Mark
+// line is an entry with the owner's mark.
+func (o Owner) line(e Entry) string {
+	return e.Address.String() + " " + strings.Join(e.Names, " ") + " " + o.mark()
 }
 
-// Entries reads the marked lines of a hosts file. A marked line that is no
-// entry, since somebody has cut it, is not among them.
-func Entries(content []byte) []Entry {
+// Entries reads the owner's lines of a hosts file. A line that is no entry,
+// since somebody has cut it, is not among them.
+func (o Owner) Entries(content []byte) []Entry {
 	var entries []Entry
 	for line := range bytes.Lines(content) {
-		if e, ok := parse(line); ok {
+		if e, ok := o.parse(line); ok {
 			entries = append(entries, e)
 		}
 	}
 	return entries
 }
 
-// Replace gives a hosts file these marked lines, in an order of their own, and
-// leaves every other line as it is, byte for byte. Marked lines that are the
-// same stay where they are; new ones are added at the end.
-func Replace(content []byte, entries []Entry) []byte {
+// Replace gives a hosts file these lines of the owner, in an order of their own,
+// and leaves every other line as it is, byte for byte. Lines that are the same
+// stay where they are; new ones are added at the end.
+func (o Owner) Replace(content []byte, entries []Entry) []byte {
 	missing := map[string]bool{}
 	for _, e := range entries {
-		missing[e.text()] = true
+		missing[o.line(e)] = true
 	}
 	var kept bytes.Buffer
 	for line := range bytes.Lines(content) {
 		text := strings.TrimRight(string(line), "\r\n")
-		if !marked(line) || missing[text] {
+		if !o.marked(line) || missing[text] {
 			kept.Write(line)
 			delete(missing, text)
 		}
@@ -63,15 +69,15 @@ func Replace(content []byte, entries []Entry) []byte {
 	return kept.Bytes()
 }
 
-func marked(line []byte) bool {
-	return bytes.HasSuffix(bytes.TrimRight(line, " \t\r\n"), []byte(" "+Mark))
+func (o Owner) marked(line []byte) bool {
+	return bytes.HasSuffix(bytes.TrimRight(line, " \t\r\n"), []byte(" "+o.mark()))
 }
 
-func parse(line []byte) (Entry, bool) {
-	if !marked(line) {
+func (o Owner) parse(line []byte) (Entry, bool) {
+	if !o.marked(line) {
 		return Entry{}, false
 	}
-	fields := strings.Fields(strings.TrimSuffix(strings.TrimRight(string(line), " \t\r\n"), Mark))
+	fields := strings.Fields(strings.TrimSuffix(strings.TrimRight(string(line), " \t\r\n"), o.mark()))
 	if len(fields) < 2 {
 		return Entry{}, false
 	}

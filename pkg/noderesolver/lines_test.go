@@ -42,15 +42,30 @@ func TestReplaceOwnsMarkedLinesAlone(t *testing.T) {
 		{"lines of Windows", "127.0.0.1 localhost\r\n", []noderesolver.Entry{registry("10.0.0.5")}, "127.0.0.1 localhost\r\n" + registry4},
 		{"a marked line that was cut", "# signpost-node-resolver\n 10.0.0.5 # signpost-node-resolver\n", nil, "# signpost-node-resolver\n"},
 	} {
-		require.Equal(t, one.want, string(noderesolver.Replace([]byte(one.before), one.entries)), one.reason)
+		require.Equal(t, one.want, string(noderesolver.Owner("").Replace([]byte(one.before), one.entries)), one.reason)
 	}
+}
+
+// Logical clouds may each have a node resolver on one node.
+func TestOwnersLeaveEachOthersLines(t *testing.T) {
+	content := []byte(strangers)
+	for _, owner := range []noderesolver.Owner{"", "signpost-dns", "dns"} {
+		content = owner.Replace(content, []noderesolver.Entry{registry("10.0.0.5")})
+	}
+	require.Equal(t, strangers+registry4+strings.TrimSuffix(registry4, "\n")+" signpost-dns\n"+strings.TrimSuffix(registry4, "\n")+" dns\n", string(content))
+	for _, owner := range []noderesolver.Owner{"dns", "", "signpost-dns"} {
+		require.Equal(t, []noderesolver.Entry{registry("10.0.0.5")}, owner.Entries(content))
+		content = owner.Replace(content, nil)
+		require.Empty(t, owner.Entries(content))
+	}
+	require.Equal(t, strangers, string(content))
 }
 
 func TestEntriesReadsWhatReplaceWrote(t *testing.T) {
 	entries := []noderesolver.Entry{registry("10.0.0.5"), registry("fd00::5")}
-	require.ElementsMatch(t, entries, noderesolver.Entries(noderesolver.Replace([]byte(strangers), entries)))
-	require.Empty(t, noderesolver.Entries([]byte(strangers)))
-	require.Empty(t, noderesolver.Entries([]byte("nonsense registry # signpost-node-resolver\n10.0.0.5 # signpost-node-resolver\n")))
+	require.ElementsMatch(t, entries, noderesolver.Owner("").Entries(noderesolver.Owner("").Replace([]byte(strangers), entries)))
+	require.Empty(t, noderesolver.Owner("").Entries([]byte(strangers)))
+	require.Empty(t, noderesolver.Owner("").Entries([]byte("nonsense registry # signpost-node-resolver\n10.0.0.5 # signpost-node-resolver\n")))
 }
 
 // Whatever a hosts file holds, every line without the mark survives, and doing
@@ -64,10 +79,10 @@ func FuzzReplace(f *testing.F) {
 			return
 		}
 		entries := []noderesolver.Entry{registry(parsed.String())}
-		once := noderesolver.Replace([]byte(content), entries)
-		require.Equal(t, once, noderesolver.Replace(once, entries))
-		require.Contains(t, noderesolver.Entries(once), entries[0])
-		gone := string(noderesolver.Replace(once, nil))
+		once := noderesolver.Owner("").Replace([]byte(content), entries)
+		require.Equal(t, once, noderesolver.Owner("").Replace(once, entries))
+		require.Contains(t, noderesolver.Owner("").Entries(once), entries[0])
+		gone := string(noderesolver.Owner("").Replace(once, nil))
 		require.Equal(t, others(content), others(gone))
 	})
 }
@@ -76,7 +91,7 @@ func FuzzReplace(f *testing.F) {
 func others(content string) []string {
 	var lines []string
 	for line := range strings.Lines(content) {
-		if text := strings.TrimRight(line, "\r\n"); !strings.HasSuffix(strings.TrimRight(text, " \t"), " "+noderesolver.Mark) {
+		if text := strings.TrimRight(line, "\r\n"); !strings.HasSuffix(strings.TrimRight(text, " \t"), " # signpost-node-resolver") {
 			lines = append(lines, text)
 		}
 	}

@@ -41,6 +41,7 @@ func (s Service) names(domain string) []string {
 // Resolver keeps a hosts file right.
 type Resolver struct {
 	File       File
+	Owner      Owner // of its lines in the file
 	Services   []Service
 	Domain     string         // of the cluster, as in cluster.local
 	Nameserver netip.AddrPort // the cluster's DNS
@@ -76,7 +77,7 @@ func (r *Resolver) Run(ctx context.Context) error {
 func (r *Resolver) Once(ctx context.Context) error {
 	entries, unknown := r.lookup(ctx)
 	change, err := r.File.Update(func(content []byte) []byte {
-		return Replace(content, append(slices.Clone(entries), unknown.among(Entries(content))...))
+		return r.Owner.Replace(content, append(slices.Clone(entries), unknown.among(r.Owner.Entries(content))...))
 	})
 	switch {
 	case err != nil:

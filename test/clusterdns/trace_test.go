@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
@@ -141,7 +142,7 @@ func drawnName(random *rand.Rand) string {
 func mixed(random *rand.Rand, name string) string {
 	return strings.Map(func(r rune) rune {
 		if random.IntN(2) == 0 {
-			return []rune(strings.ToUpper(string(r)))[0]
+			return unicode.ToUpper(r)
 		}
 		return r
 	}, name)

@@ -63,6 +63,7 @@ func (r renderer) resolver(services []string) corev1.Container {
 		Command:         []string{"signpost-dns", "node-resolver"},
 		Args: []string{
 			"--hosts-file=" + path.Join(mountPoint, "hosts"),
+			"--owner=" + r.Spec.Namespace, // another logical cloud's is in another one
 			"--services=" + strings.Join(services, ","),
 			"--cluster-domain=" + r.domain,
 			"--nameserver=$(" + variable(ServiceName) + ")",
