@@ -143,7 +143,7 @@ func TestDNSPodsAreWhereTheirPlacementLeavesANode(t *testing.T) {
 	s.node(fixture.Berlin, "b1", map[string]string{"disktype": "ssd"})
 	s.placedWith(fixture.Berlin, map[string]string{"disktype": "ssd"})
 	s.node(fixture.Paris, "p1", map[string]string{"disktype": "ssd"})
-	s.tells(fixture.Paris, "it is allowed again", func(d clusterDNS) bool { return d.Placement.Suitable == 1 && d.Message == "" })
+	s.tells(fixture.Paris, "it is allowed again", func(d clusterDNS) bool { return d.Placement.Suitable == 1 && d.Placement.Message == "" })
 
 	s.terminate(cloud)
 	s.becomes(cloud, "Terminated")
