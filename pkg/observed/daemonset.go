@@ -28,10 +28,9 @@ type DNS struct {
 
 // Upstream is one of these nameservers.
 type Upstream struct {
-	Address  string    `json:"address"`  // "IP:port"
-	Failing  bool      `json:"failing"`  // health checks have failed between the last two looks at some pod
-	Failures int64     `json:"failures"` // health checks that have failed since the pods began that are looked at
-	Since    time.Time `json:"since"`    // UTC, of the last change of Failing
+	Address string    `json:"address"` // "IP:port"
+	Failing bool      `json:"failing"` // health checks have failed between the last two looks at some pod
+	Since   time.Time `json:"since"`   // UTC, of the last change of Failing
 }
 
 func daemonSetPrefix(cluster string) string { return clusterPrefix(cluster) + daemonSetFolder + "/" }

@@ -131,17 +131,15 @@ func (l *look) take(failures map[string]float64) {
 
 // conclude says what all looks together tell.
 func (i *inspection) conclude(unread string, now time.Time) {
-	all := map[string]observed.Upstream{}
+	failing := map[string]bool{}
 	known := false
 	for _, l := range i.looks {
 		if l == nil || l.failing == nil {
 			continue
 		}
 		known = true
-		for address, failing := range l.failing {
-			u := all[address]
-			u.Failing, u.Failures = u.Failing || failing, u.Failures+int64(l.failures[address])
-			all[address] = u
+		for upstream, yes := range l.failing {
+			failing[upstream] = failing[upstream] || yes
 		}
 	}
 	if !known && unread == "" {
@@ -151,10 +149,8 @@ func (i *inspection) conclude(unread string, now time.Time) {
 	if known {
 		i.dns.Upstreams = []observed.Upstream{} // nil: not known
 	}
-	for _, address := range slices.Sorted(maps.Keys(all)) {
-		u := all[address]
-		u.Address, u.Since = address, now.UTC()
-		i.dns.Upstreams = append(i.dns.Upstreams, u)
+	for _, upstream := range slices.Sorted(maps.Keys(failing)) {
+		i.dns.Upstreams = append(i.dns.Upstreams, observed.Upstream{Address: upstream, Failing: failing[upstream], Since: now.UTC()})
 	}
 }
 

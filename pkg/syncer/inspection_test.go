@@ -126,7 +126,6 @@ func TestUpstreamThatFailsItsHealthChecksIsTold(t *testing.T) {
 
 	f.SetMetrics("shop", "dns-1", counted(map[string]float64{north: 17, south: 0}))
 	s.untilUpstreams("one has failed since", map[string]bool{north: true, south: false})
-	assert.Equal(t, int64(17), s.daemonSet().DNS.Upstreams[0].Failures)
 	assert.True(t, s.daemonSet().DNS.Upstreams[0].Since.After(since))
 	assert.Equal(t, since, s.daemonSet().DNS.Upstreams[1].Since)
 	s.until("the log tells", func() bool { return assert.Contains(t, s.log.String(), "upstream "+north+" fails its health checks") })
@@ -149,7 +148,6 @@ func TestUpstreamFailsIfItDoesFromAnyNode(t *testing.T) {
 	s.untilUpstreams("it does well", map[string]bool{north: false})
 	f.SetMetrics("shop", "dns-12", counted(map[string]float64{north: 1}))
 	s.untilUpstreams("it fails from one", map[string]bool{north: true})
-	assert.Equal(t, int64(1), s.daemonSet().DNS.Upstreams[0].Failures, "of all that are asked")
 	all := map[string]bool{}
 	for _, r := range f.Requests() {
 		if r.Verb == "metrics" {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,20 +80,20 @@ func (s *story) upstream(address string, healthy bool) {
 			DNS []struct {
 				Message   string
 				Upstreams []struct {
-					Address  string
-					Healthy  bool
-					Failures int64
-					Message  string
+					Address string
+					Healthy bool
+					Since   time.Time
+					Message string
 				}
 			}
 		}
 		if err := s.get(cloud+"/status", &now); err != nil {
 			return err
 		}
-		if len(now.DNS) == 1 && now.DNS[0].Message == "" {
-			all := now.DNS[0].Upstreams
-			for _, u := range all {
-				if u.Address == address && u.Healthy == healthy && (u.Message == "") == healthy && (healthy || u.Failures > 0) {
+		for _, d := range now.DNS {
+			for _, u := range d.Upstreams {
+				if u.Address == address && u.Healthy == healthy && !u.Since.IsZero() && (u.Message == "") == healthy &&
+					strings.Contains(d.Message, "upstream "+address+" fails") != healthy {
 					return nil
 				}
 			}
