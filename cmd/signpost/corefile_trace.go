@@ -56,7 +56,7 @@ func (p program) traceCommand() *cobra.Command {
 			return output.print(p.out, response.Body, func(w io.Writer, _ bool) error { return printWay(w, query, way) })
 		},
 	}
-	cmd.Flags().StringVar((*string)(&query.Cluster), "cluster", "", "the `PROVIDER+CLUSTER` whose domain counts (default one of domain cluster.local)")
+	cmd.Flags().StringVar(&query.Cluster, "cluster", "", "the `PROVIDER+CLUSTER` whose domain counts (default one of domain cluster.local)")
 	output.flag(cmd.Flags())
 	server.flags(cmd.Flags())
 	return cmd

@@ -17,7 +17,7 @@ import (
 const name = "signpost-dns"
 
 const (
-	atOnce   = 2                // processes; each may take half a gigabyte for ten seconds
+	atOnce   = 2                // processes; each may take a quarter of a gigabyte for ten seconds
 	patience = 5 * time.Second  // for a turn
 	limit    = 15 * time.Second // of a process, which ends by itself sooner
 )

@@ -11,7 +11,7 @@ import (
 // The limits of a confined process. An ordinary Corefile takes a hundredth of
 // each.
 const (
-	memory  = 512 << 20 // bytes that it may write to
+	memory  = 256 << 20 // bytes that it may write to
 	seconds = 10        // of a processor, and on the clock
 )
 

@@ -48,14 +48,12 @@ func begins(words []caddyfile.Token, i int) bool {
 // parser keeps them to itself.
 func starts(words []caddyfile.Token) []int {
 	var lines []int
-	depth, inside, snippet := 0, false, false
+	depth, inside := 0, false
 	for _, word := range words {
-		if !inside {
-			inside, snippet = true, strings.HasPrefix(word.Text, "(")
-			if !snippet {
-				lines = append(lines, word.Line)
-			}
+		if snippet := strings.HasPrefix(word.Text, "("); !inside && !snippet {
+			lines = append(lines, word.Line)
 		}
+		inside = true
 		switch word.Text {
 		case "{":
 			depth++
