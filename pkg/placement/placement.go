@@ -6,9 +6,9 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
@@ -84,8 +84,13 @@ const keyBytes = 8
 // Key is 16 hexadecimal digits that stand for the placement: the same for those
 // of one canonical form, others for others.
 func (p Placement) Key() string {
-	text, _ := json.Marshal(p.Canonical()) // cannot fail: texts and numbers alone
-	sum := sha256.Sum256(text)
+	canonical := p.Canonical()
+	var text strings.Builder
+	fmt.Fprintf(&text, "%q", canonical.NodeSelector) // a map is written in the order of its keys
+	for _, t := range canonical.Tolerations {
+		fmt.Fprintf(&text, "%q %q %q %q %d", t.Key, t.Operator, t.Value, t.Effect, seconds(t))
+	}
+	sum := sha256.Sum256([]byte(text.String()))
 	return hex.EncodeToString(sum[:keyBytes])
 }
 

@@ -2,7 +2,6 @@ package clusterdns
 
 import (
 	"encoding/json"
-	"errors"
 	"net/netip"
 	"strings"
 	"testing"
@@ -129,7 +128,7 @@ func TestWhatCannotWorkComesBackWithPointers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Configure(asked(t, c.text))
 			var failure *intent.Error
-			require.True(t, errors.As(err, &failure), err)
+			require.ErrorAs(t, err, &failure)
 			require.Equal(t, intent.Invalid, failure.Code)
 			require.Len(t, failure.Fields, 1)
 			assert.Equal(t, c.pointer, failure.Fields[0].Pointer)
@@ -139,7 +138,7 @@ func TestWhatCannotWorkComesBackWithPointers(t *testing.T) {
 	}
 	_, err := Configure(asked(t, `{logLevel: Loud, cache: {positiveTTL: soon, negativeTTL: late}}`))
 	var failure *intent.Error
-	require.True(t, errors.As(err, &failure))
+	require.ErrorAs(t, err, &failure)
 	require.Len(t, failure.Fields, 3, "all at once")
 }
 
@@ -177,7 +176,7 @@ func TestWhateverIsConfiguredRenders(t *testing.T) {
 		config, err := Configure(d)
 		if err != nil {
 			var failure *intent.Error
-			require.True(t, errors.As(err, &failure), "%v", err)
+			require.ErrorAs(t, err, &failure)
 			return
 		}
 		taken++
