@@ -1,6 +1,7 @@
 package observed_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -44,7 +45,7 @@ func TestUpstreamTellsSinceWhen(t *testing.T) {
 	at := func(minute int) time.Time { return time.Date(2026, 11, 1, 12, minute, 0, 0, time.UTC) }
 	write := func(minute int, failing bool, others ...observed.Upstream) []observed.Upstream {
 		t.Helper()
-		upstreams := append(others, observed.Upstream{Address: "198.51.100.53:53", Failing: failing, Since: at(minute)})
+		upstreams := append(slices.Clone(others), observed.Upstream{Address: "198.51.100.53:53", Failing: failing, Since: at(minute)})
 		require.NoError(t, w.SetDaemonSet(t.Context(), "shop-dns", "dns-default", observed.DaemonSet{DNS: &observed.DNS{Upstreams: upstreams}}))
 		return w.DaemonSet("shop-dns", "dns-default").DNS.Upstreams
 	}

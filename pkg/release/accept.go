@@ -132,21 +132,10 @@ func (s *Service) next(ctx context.Context, p *proposal, actor string) (Lifecycl
 	l.Wanted, l.Settled, l.Failure, l.Since, l.Leftovers = p.action, false, "", s.Now().UTC(), nil
 	var uses []Use
 	if p.action != intent.Terminate {
-		if err := s.pin(ctx, p); err != nil {
-			return l, err
-		}
-		if err := s.vacate(ctx, &l, p.draft.group); err != nil {
-			return l, err
-		}
-		if l.ContextID != "" {
-			l.History = append(slices.Clone(l.History), Past{Seq: l.Seq, ContextID: l.ContextID})
-		}
-		l.OwnerUID, l.Seq, l.ContextID = p.draft.in.owner.UID, l.Seq+1, appcontext.NewID()
-		if err := s.saveRelease(ctx, l.ContextID, Release{Group: p.draft.group, Inputs: p.draft.inputs}); err != nil {
+		if err := s.release(ctx, &l, p); err != nil {
 			return l, err
 		}
 		uses = p.draft.uses
-		l.Refs = refs(p.draft)
 	}
 	for _, cluster := range l.Vacating {
 		ref, _ := ParseCluster(cluster)
@@ -162,6 +151,23 @@ func (s *Service) next(ctx context.Context, p *proposal, actor string) (Lifecycl
 	}
 	l.record(intent.Event{Time: l.Since, Actor: actor, Action: p.action, Revision: l.Seq, Outcome: "accepted", Message: p.message})
 	return l, nil
+}
+
+// release pins the records of a proposal, writes what it freezes, and has the
+// lifecycle point to it.
+func (s *Service) release(ctx context.Context, l *Lifecycle, p *proposal) error {
+	if err := s.pin(ctx, p); err != nil {
+		return err
+	}
+	if err := s.vacate(ctx, l, p.draft.group); err != nil {
+		return err
+	}
+	if l.ContextID != "" {
+		l.History = append(slices.Clone(l.History), Past{Seq: l.Seq, ContextID: l.ContextID})
+	}
+	l.OwnerUID, l.Seq, l.ContextID = p.draft.in.owner.UID, l.Seq+1, appcontext.NewID()
+	l.Refs = refs(p.draft)
+	return s.saveRelease(ctx, l.ContextID, Release{Group: p.draft.group, Inputs: p.draft.inputs})
 }
 
 // vacate notes which clusters the group's earlier releases used and the next
