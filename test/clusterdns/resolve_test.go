@@ -30,10 +30,7 @@ import (
 // rendered with them.
 func TestARealCoreDNSDoesWhatIsAskedFor(t *testing.T) {
 	w := newWorld(t)
-	for _, o := range inOrder(render(t, asked(intent.DNSCRIntent{}))) {
-		_, err := w.target.Create(t.Context(), o)
-		require.NoError(t, err)
-	}
+	w.create(t, asked(intent.DNSCRIntent{}))
 	w.populate(t)
 	kubeconfig := w.kubeconfig(t)
 	for name, test := range map[string]func(t *testing.T, w *world, kubeconfig string){

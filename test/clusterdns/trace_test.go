@@ -27,10 +27,7 @@ const (
 // took: the one that corefile.Follow told before.
 func TestTraceAgreesWithARealCoreDNS(t *testing.T) {
 	w := newWorld(t)
-	for _, o := range inOrder(render(t, asked(intent.DNSCRIntent{}))) {
-		_, err := w.target.Create(t.Context(), o)
-		require.NoError(t, err)
-	}
+	w.create(t, asked(intent.DNSCRIntent{}))
 	kubeconfig := w.kubeconfig(t)
 	var upstreams []*Upstream
 	for i := range pool {

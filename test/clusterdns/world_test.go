@@ -73,6 +73,15 @@ func render(t *testing.T, d plan.ClusterDNS) bundle.Bundle {
 	return objects
 }
 
+// create makes the objects of an intent.
+func (w *world) create(t *testing.T, d plan.ClusterDNS) {
+	t.Helper()
+	for _, o := range inOrder(render(t, d)) {
+		_, err := w.target.Create(t.Context(), o)
+		require.NoError(t, err)
+	}
+}
+
 // kubeconfig is one for the account that DNS pods run under, with the rights
 // that its ClusterRole gives it and no others.
 func (w *world) kubeconfig(t *testing.T) string {

@@ -1,0 +1,76 @@
+package clusterdns
+
+import (
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/signpost-dns/signpost/internal/draw"
+	"github.com/signpost-dns/signpost/pkg/corefile"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
+)
+
+// TestCoreDNSStartsWithWhateverIsConfigured: a real one becomes ready with each
+// of many drawn intents, whatever the linter thinks of it.
+func TestCoreDNSStartsWithWhateverIsConfigured(t *testing.T) {
+	const many = 40
+	w := newWorld(t)
+	w.create(t, asked(intent.DNSCRIntent{}))
+	kubeconfig, intents, started := w.kubeconfig(t), rapid.Custom(draw.DNSCRIntent), 0
+	_, bundle := certify(t, "dns.foo.com")
+	for seed := 0; started < many; seed++ {
+		require.Less(t, seed, 100*many, "most of what is drawn should be right")
+		config, err := clusterdns.Configure(asked(intents.Example(seed)))
+		if err != nil {
+			continue
+		}
+		started++
+		c := w.coreDNS(t, kubeconfig)
+		config.Port = c.Port
+		stayHere(&config.Resolvers.Forward)
+		for i := range config.Servers {
+			stayHere(&config.Servers[i].Forward)
+		}
+		text, err := corefile.Build(config)
+		require.NoError(t, err)
+		c.files(t, config, bundle)
+		require.NoError(t, c.Write(text))
+		start(t, c)
+		c.Kill()
+	}
+}
+
+// stayHere keeps the questions that CoreDNS asks by itself on this machine.
+func stayHere(f *corefile.Forward) {
+	for i, upstream := range f.Upstreams {
+		address := netip.MustParseAddr("127.0.0.1")
+		if upstream.Addr().Is6() {
+			address = netip.IPv6Loopback()
+		}
+		f.Upstreams[i] = netip.AddrPortFrom(address, upstream.Port())
+	}
+}
+
+// files makes those that a configuration names.
+func (c *CoreDNS) files(t *testing.T, config corefile.Config, bundle []byte) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "resolv.conf"), []byte("nameserver 127.0.0.9\n"), 0o600))
+	forwards := []corefile.Forward{config.Resolvers.Forward}
+	for _, s := range config.Servers {
+		forwards = append(forwards, s.Forward)
+	}
+	for _, f := range forwards {
+		if f.TLS == nil || f.TLS.CAFile == "" {
+			continue
+		}
+		file := filepath.Join(c.dir, strings.TrimPrefix(f.TLS.CAFile, "/etc/"))
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		require.NoError(t, os.WriteFile(file, bundle, 0o600))
+	}
+}
