@@ -15,17 +15,19 @@ import (
 	"github.com/signpost-dns/signpost/pkg/kv"
 )
 
-// failOnce has the next transaction on a key below prefix fail. The function
-// that it answers tells the store's revision at which it did, 0 before.
-func (s *scene) failOnce(prefix string) (failed func() int64) {
+// failOnce has one transaction on a key below prefix fail, the next one from
+// when begin is called on. failed tells the store's revision at which it did, 0
+// before. It is called before any worker starts.
+func (s *scene) failOnce(prefix string) (begin func(), failed func() int64) {
+	var begun atomic.Bool
 	var at atomic.Int64
 	s.kv.Before = func(op, key string) error {
-		if op != "txn" || !strings.HasPrefix(key, prefix) || !at.CompareAndSwap(0, s.kv.Revision()) {
+		if op != "txn" || !strings.HasPrefix(key, prefix) || !begun.Load() || !at.CompareAndSwap(0, s.kv.Revision()) {
 			return nil
 		}
 		return &intent.Error{Code: intent.Unavailable, Detail: "no leader"}
 	}
-	return at.Load
+	return func() { begun.Store(true) }, at.Load
 }
 
 func (s *scene) owner(name string) *kv.Item {
@@ -39,7 +41,8 @@ func (s *scene) owner(name string) *kv.Item {
 // claim is refused.
 func TestAWriteOfUnknownOutcomeIsFencedOff(t *testing.T) {
 	s := newScene(t, hub)
-	failed := s.failOnce("/signpost/ledger/")
+	begin, failed := s.failOnce("/signpost/ledger/")
+	begin()
 	s.commit("shop", everything(t, hub)...)
 	w, _ := s.start("a")
 	s.until("a write fails", func() bool { return failed() > 0 })
@@ -100,10 +103,11 @@ func (l *leaping) After(d time.Duration) <-chan time.Time { return time.After(d)
 // the cluster from everybody, for as long as the worker lived (I3).
 func TestAClusterIsLetGoOfUntilThatSucceeds(t *testing.T) {
 	s := newScene(t, hub)
+	begin, failed := s.failOnce(workerPrefix + hub)
 	s.commit("shop", everything(t, hub)...)
 	w, _ := s.start("a")
 	s.settled(w, everything(t, hub)...)
-	failed := s.failOnce(workerPrefix + hub)
+	begin()
 	s.start(preferredTo("a", hub))
 	s.until("letting go fails", func() bool { return failed() > 0 })
 	s.until("another takes over", func() bool {
