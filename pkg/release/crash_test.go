@@ -295,6 +295,50 @@ func TestAnAcknowledgedRequestIsNotOverwritten(t *testing.T) {
 	require.Equal(t, intent.Terminating, w.state(prod))
 }
 
+// TestAStepThatStoodStillCommitsNothingOfOld: before any of its reads, others
+// accept and commit two releases of the group and of its record. The step puts
+// nothing of old over them (I2).
+func TestAStepThatStoodStillCommitsNothingOfOld(t *testing.T) {
+	for _, owner := range []intent.Path{prod, lab} {
+		for read, over := 1, false; !over; read++ {
+			w := running(t)
+			reads := 0
+			w.fake.Before = func(op, _ string) error {
+				if reads++; reads != read || op == "txn" {
+					return nil
+				}
+				w.fake.Before = nil
+				w.releaseAgain("second")
+				w.releaseAgain("third")
+				return nil
+			}
+			require.NoError(t, w.step(owner))
+			if over = w.fake.Before != nil && reads < read; over {
+				require.Greater(t, read, 5)
+				break
+			}
+			if w.fake.Before != nil {
+				continue // it was a write
+			}
+			require.Equal(t, []string{hub + " lab/public: third.lab.example A 203.0.113.10,203.0.113.20"}, w.published(prod), "read %d", read)
+			require.Contains(t, w.deployment(labOnHub), `"turn":"third"`, "read %d", read)
+			w.settle(prod)
+		}
+	}
+}
+
+// releaseAgain has the group and its record released with something new, and
+// settled.
+func (w *world) releaseAgain(name string) {
+	w.Helper()
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["`+name+`.lab.example"]}`)
+	w.do(intent.Update, prod)
+	w.put(lab, record("lab.example", `,"podLabels":{"turn":"`+name+`"}`))
+	_, err := w.service.UpdateRecord(context.Background(), lab, "", "ann")
+	require.NoError(w, err)
+	w.settle(prod)
+}
+
 // TestAnOutageIsNoFailureOfTheRelease: steps fail while the store does not
 // answer, and go on when it does.
 func TestAnOutageIsNoFailureOfTheRelease(t *testing.T) {

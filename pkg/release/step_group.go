@@ -16,13 +16,13 @@ import (
 // at any time, by several replicas at once; the error of a lost race has the
 // code appcontext.ErrStale, and the caller calls again.
 func (s *Service) StepGroup(ctx context.Context, group intent.Path) (settled bool, err error) {
+	was, err := s.Contexts.Current(ctx, groupOwner(group)) // first: what is read after it is at least as new
+	if err != nil {
+		return false, err
+	}
 	l, err := s.storedLifecycle(ctx, group)
 	if err != nil || l.Seq == 0 {
 		return true, err
-	}
-	was, err := s.Contexts.Current(ctx, groupOwner(group))
-	if err != nil {
-		return false, err
 	}
 	was, rests, err := s.hold(ctx, group, l, was)
 	if err != nil || rests {

@@ -19,12 +19,12 @@ import (
 // need: there while a current release relies on it, or while names that it
 // published are still to be removed; gone otherwise.
 func (s *Service) StepProvider(ctx context.Context, use Use) error {
-	l, err := s.recordLifecycle(ctx, use.Record)
-	if err != nil || l.Seq == 0 {
+	was, err := s.Contexts.Current(ctx, use.owner()) // first: what is read after it is at least as new
+	if err != nil {
 		return err
 	}
-	was, err := s.Contexts.Current(ctx, use.owner())
-	if err != nil {
+	l, err := s.recordLifecycle(ctx, use.Record)
+	if err != nil || l.Seq == 0 {
 		return err
 	}
 	if l.movedFrom(use) {
