@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -79,20 +80,33 @@ func (c *CoreDNS) Write(corefile string) error {
 // isReady asks as the kubelet does, and then for a name of the cluster: CoreDNS
 // calls itself ready a moment before it listens.
 func (c *CoreDNS) isReady(ctx context.Context) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.ready+"/ready", http.NoBody)
-	if err != nil {
+	if _, err := get(ctx, "http://"+c.ready+"/ready"); err != nil {
 		return err
+	}
+	_, err := c.Ask(ctx, "kubernetes.default.svc.cluster.local", dns.TypeA)
+	return err
+}
+
+// Metrics are what CoreDNS tells Prometheus.
+func (c *CoreDNS) Metrics(ctx context.Context) (string, error) {
+	return get(ctx, "http://"+c.metrics+"/metrics")
+}
+
+func get(ctx context.Context, url string) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return "", err
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		return errors.New("not ready: " + response.Status)
+		return "", errors.New(url + ": " + response.Status)
 	}
-	_, err = c.Ask(ctx, "kubernetes.default.svc.cluster.local", dns.TypeA)
-	return err
+	body, err := io.ReadAll(response.Body)
+	return string(body), err
 }
 
 // patience is how long an answer may take: as long as CoreDNS itself tries.
