@@ -10,8 +10,12 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release"
 )
 
-// dns reports how the DNS of each cluster of a logical cloud is doing.
+// dns reports how the DNS of each cluster of a logical cloud is doing, unless it
+// is to go.
 func dns(snap release.Snapshot) []intent.DNSStatus {
+	if snap.Lifecycle.Wanted == intent.Terminate {
+		return nil
+	}
 	var out []intent.DNSStatus
 	for _, r := range snap.DNS {
 		ref, _ := release.ParseCluster(r.Cluster)

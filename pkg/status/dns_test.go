@@ -127,3 +127,9 @@ func TestAvailableIsTheWorstOfAllClusters(t *testing.T) {
 		})
 	}
 }
+
+func TestADNSThatIsTerminatedIsNotReported(t *testing.T) {
+	snap := resolving()
+	snap.Lifecycle.Wanted = intent.Terminate
+	assert.Empty(t, status.Of(*snap).DNS)
+}
