@@ -2,6 +2,7 @@ package status
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -63,7 +64,22 @@ func allApplied(snap release.Snapshot, s intent.Status) intent.StatusCondition {
 	if !snap.Committed {
 		return condition(snap, "Synced", "False", "Committing", "the app context is being written")
 	}
-	return turns.date(snap, condition(snap, "Synced", "True", "Applied", "every object is applied"))
+	return turns.date(snap, condition(snap, "Synced", "True", "Applied", allOf(snap)))
+}
+
+// allOf says of which objects Synced speaks: there are none of a DNS that no
+// node was found for.
+func allOf(snap release.Snapshot) string {
+	var without []string
+	for _, r := range snap.DNS {
+		if r.InUse == nil {
+			without = append(without, r.Cluster)
+		}
+	}
+	if len(without) == 0 {
+		return "every object is applied"
+	}
+	return "every object that can be placed is applied; no DNS is made on " + strings.Join(slices.Compact(without), ", ")
 }
 
 // suspended is what is known of objects that nobody looks after for now.

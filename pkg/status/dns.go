@@ -23,43 +23,75 @@ func dns(snap release.Snapshot) []intent.DNSStatus {
 			ClusterRef: ref, Intent: r.Intent, Mode: r.Spec.Mode, Namespace: r.Spec.Namespace, Domain: r.Domain,
 			Address: r.Address,
 		}
+		old := unobserved(snap.Clusters[r.Cluster])
 		if r.Judged {
-			s.Placement = placement(r)
+			s.Placement = placement(r, old)
 		}
 		messages := []string{r.Message()}
 		if r.Pods != nil {
-			messages = append(messages, serving(r.Pods, snap.Clusters[r.Cluster], &s)...)
+			messages = append(messages, serving(r.Pods, old, &s)...)
 		}
-		s.Message = strings.Join(slices.DeleteFunc(messages, func(text string) bool { return text == "" }), "; ")
+		s.Message = joined(append(messages, old)...)
 		out = append(out, s)
 	}
 	return out
 }
 
+// joined are the texts that say something, as one.
+func joined(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "; ")
+}
+
+// unobserved says why nobody sees how a cluster is now, empty when it is seen.
+func unobserved(cluster release.ClusterReport) string {
+	switch {
+	case cluster.Abandoned != nil:
+		return "the cluster is abandoned: this is how it was last seen"
+	case unreachable(cluster):
+		return "the cluster cannot be reached: this is how it was last seen"
+	}
+	return ""
+}
+
 // serving tells what was observed of DNS pods. Whether they are available is
-// not known while their cluster cannot be reached.
-func serving(pods *observed.DaemonSet, cluster release.ClusterReport, out *intent.DNSStatus) []string {
+// not known when that is old.
+func serving(pods *observed.DaemonSet, old string, out *intent.DNSStatus) []string {
 	messages := []string{pods.Message}
 	if pods.DNS != nil {
 		messages = append(messages, pods.DNS.Unread)
 		for _, u := range pods.DNS.Upstreams {
-			s := intent.UpstreamStatus{Address: u.Address, Healthy: !u.Failing, Since: u.Since}
+			s := upstream(u, cmp.Or(old, unread(*pods.DNS)))
 			if u.Failing {
-				s.Message = "it fails the health checks of CoreDNS"
 				messages = append(messages, "upstream "+u.Address+" fails health checks")
 			}
 			out.Upstreams = append(out.Upstreams, s)
 		}
 	}
-	if unreachable(cluster) {
-		return append(messages, "the cluster cannot be reached: this is how it was last seen")
+	if old == "" {
+		out.Available = &pods.Available
 	}
-	out.Available = &pods.Available
 	return messages
 }
 
-func placement(r release.DNSReport) *intent.PlacementStatus {
-	p := &intent.PlacementStatus{Current: r.Current(), Message: r.Message()}
+func upstream(u observed.Upstream, old string) intent.UpstreamStatus {
+	fails := ""
+	if u.Failing {
+		fails = "it fails the health checks of CoreDNS"
+	}
+	return intent.UpstreamStatus{Address: u.Address, Healthy: !u.Failing, Since: u.Since, Message: joined(fails, old)}
+}
+
+// unread says that not all DNS pods were asked, so that what is told of
+// upstreams may be what they said before.
+func unread(d observed.DNS) string {
+	if d.Unread == "" {
+		return ""
+	}
+	return "this may be old: " + d.Unread
+}
+
+func placement(r release.DNSReport, old string) *intent.PlacementStatus {
+	p := &intent.PlacementStatus{Current: r.Current(), Message: joined(r.Message(), old)}
 	if r.Verdict == nil {
 		return p
 	}
@@ -71,12 +103,15 @@ func placement(r release.DNSReport) *intent.PlacementStatus {
 }
 
 // placed says whether DNS pods may run where the intents ask for, on every
-// cluster.
+// cluster. Of nodes that nobody sees that is not known.
 func placed(snap release.Snapshot) intent.StatusCondition {
 	worst := condition(snap, "Placed", "True", "NodesSuitable", "DNS pods have nodes to run on")
 	for _, r := range snap.DNS {
 		next := worst
+		old := unobserved(snap.Clusters[r.Cluster])
 		switch {
+		case r.Judged && old != "":
+			next = condition(snap, "Placed", "Unknown", "NotObserved", r.Cluster+": "+joined(r.Message(), old))
 		case r.Refused():
 			next = condition(snap, "Placed", "False", "NoSuitableNode", r.Cluster+": "+r.Message())
 		case r.Dedicated() && r.Verdict == nil:
@@ -99,7 +134,7 @@ func available(snap release.Snapshot, s intent.Status) intent.StatusCondition {
 		switch {
 		case !r.Dedicated() || r.InUse == nil:
 		case d.Available == nil:
-			next = condition(snap, "Available", "Unknown", "NotObserved", r.Cluster+": how the DNS pods do is not known")
+			next = condition(snap, "Available", "Unknown", "NotObserved", joined(r.Cluster+": how the DNS pods do is not known", unobserved(snap.Clusters[r.Cluster])))
 		case !*d.Available:
 			next = condition(snap, "Available", "False", "PodsNotReady", r.Cluster+": "+cmp.Or(r.Pods.Message, "the DNS pods are not ready"))
 		}

@@ -92,8 +92,8 @@ func TestFailingUpstreamsAreShown(t *testing.T) {
 	}
 	got := status.Of(*snap).DNS[0]
 	assert.Equal(t, []intent.UpstreamStatus{
-		{Address: "1.2.3.4:53", Healthy: true, Since: accepted()},
-		{Address: "5.6.7.8:5353", Since: settled(), Message: "it fails the health checks of CoreDNS"},
+		{Address: "1.2.3.4:53", Healthy: true, Since: accepted(), Message: "this may be old: the metrics of pod b cannot be read"},
+		{Address: "5.6.7.8:5353", Since: settled(), Message: "it fails the health checks of CoreDNS; this may be old: the metrics of pod b cannot be read"},
 	}, got.Upstreams)
 	assert.Equal(t, "the metrics of pod b cannot be read; upstream 5.6.7.8:5353 fails health checks", got.Message)
 }
@@ -112,6 +112,9 @@ func TestAvailableIsTheWorstOfAllClusters(t *testing.T) {
 		{"the cluster cannot be reached", func(s *release.Snapshot) {
 			s.Clusters[berlin] = release.ClusterReport{Reachability: &observed.Reachability{Message: "connection refused"}}
 		}, "Unknown/NotObserved", "edge+berlin"},
+		{"the cluster is abandoned", func(s *release.Snapshot) {
+			s.Clusters[berlin] = abandonedByAnn()
+		}, "Unknown/NotObserved", "edge+berlin: how the DNS pods do is not known; the cluster is abandoned"},
 		{"there is to be none", func(s *release.Snapshot) { s.DNS[0].InUse, s.DNS[0].Pods = nil, nil }, "True/PodsReady", ""},
 		{"it is somebody else's CoreDNS", func(s *release.Snapshot) {
 			s.DNS[0].Judged, s.DNS[0].Pods, s.DNS[0].Spec.Mode = false, nil, intent.Import
@@ -132,4 +135,57 @@ func TestADNSThatIsTerminatedIsNotReported(t *testing.T) {
 	snap := resolving()
 	snap.Lifecycle.Wanted = intent.Terminate
 	assert.Empty(t, status.Of(*snap).DNS)
+}
+
+// abandonedByAnn answered when it was last seen.
+func abandonedByAnn() release.ClusterReport {
+	report := reachable()
+	report.Abandoned = &intent.Abandoned{Since: settled(), Actor: "ann"}
+	return report
+}
+
+// TestDNSThatNobodySeesIsNotClaimed: how it was last seen is told as such, and
+// no condition is drawn from it (I6).
+func TestDNSThatNobodySeesIsNotClaimed(t *testing.T) {
+	none := &placement.Verdict{Nodes: 2, Excluded: []placement.Exclusion{{Reason: "taint dns-only:NoSchedule is not tolerated", Nodes: 2}}}
+	for _, c := range []struct {
+		why    string
+		report release.ClusterReport
+	}{
+		{"the cluster is abandoned: this is how it was last seen", abandonedByAnn()},
+		{"the cluster cannot be reached: this is how it was last seen", release.ClusterReport{Reachability: &observed.Reachability{}}},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			snap := resolving()
+			snap.Clusters[berlin] = c.report
+			snap.DNS[0].Pods.DNS = &observed.DNS{Upstreams: []observed.Upstream{{Address: "1.2.3.4:53", Since: accepted()}}}
+			s := status.Of(*snap)
+			for _, kind := range []string{"Placed", "Available"} {
+				got := condition(t, s, kind)
+				assert.Equal(t, "Unknown/NotObserved", got.Status+"/"+got.Reason, kind)
+				assert.Contains(t, got.Message, c.why)
+			}
+			assert.Nil(t, s.DNS[0].Available)
+			assert.Equal(t, c.why, s.DNS[0].Message)
+			assert.Equal(t, c.why, s.DNS[0].Upstreams[0].Message)
+			assert.Equal(t, 3, s.DNS[0].Placement.Nodes, "what was last seen is told")
+			assert.Equal(t, c.why, s.DNS[0].Placement.Message)
+
+			snap.DNS[0].Verdict, snap.DNS[0].Remains = none, none
+			assert.Equal(t, "Unknown", condition(t, status.Of(*snap), "Placed").Status, "a node may have come since")
+			snap.DNS[0].Judged, snap.DNS[0].Verdict, snap.DNS[0].Spec.Mode = false, nil, intent.Import
+			assert.Equal(t, "True", condition(t, status.Of(*snap), "Placed").Status, "somebody else's CoreDNS is placed by them")
+		})
+	}
+}
+
+// TestSyncedNamesTheClustersWithoutDNS: that nothing is missing says nothing of
+// a DNS that was never made.
+func TestSyncedNamesTheClustersWithoutDNS(t *testing.T) {
+	snap := resolving()
+	assert.Equal(t, "every object is applied", condition(t, status.Of(*snap), "Synced").Message)
+	snap.DNS[0].Verdict, snap.DNS[0].InUse, snap.DNS[0].Remains = &placement.Verdict{Nodes: 2}, nil, nil
+	got := condition(t, status.Of(*snap), "Synced")
+	assert.Equal(t, "True", got.Status)
+	assert.Equal(t, "every object that can be placed is applied; no DNS is made on edge+berlin", got.Message)
 }
