@@ -58,6 +58,11 @@ func TestManifestsAreRefused(t *testing.T) {
 			errors: map[string]string{at + "/0/kind": "no kind", at + "/0/apiVersion": "no API version", at + "/0/metadata/name": "no name"}},
 		{reason: "wrong types", spec: manifests(`{"apiVersion":1,"kind":[],"metadata":{"name":{},"labels":[]}}`),
 			errors: map[string]string{at + "/0": "apiVersion is no text"}},
+		{reason: "fields in other letters, which lenient readers take", spec: manifests(
+			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"coredns","nameſpace":"kube-system"}}`,
+			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"coredns","Annotations":{"signpost.dev/keys":"own"}}}`,
+			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"coredns"},"Data":{}}`),
+			errors: map[string]string{at + "/0": "write namespace", at + "/1": "write annotations", at + "/2": "write data"}},
 		{reason: "nested without end", spec: manifests(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},"x":` + strings.Repeat(`[`, 5000) + strings.Repeat(`]`, 5000) + `}`),
 			errors: map[string]string{at + "/0": "64 deep"}},
 		{reason: "another namespace", spec: manifests(object("v1", "Service", `"name":"web","namespace":"kube-system"`)),

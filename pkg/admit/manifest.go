@@ -68,6 +68,8 @@ func readManifest(raw json.RawMessage) (manifest, error) {
 	m.Metadata.GenerateName, m.Metadata.ResourceVersion = read.text(metadata, "generateName"), read.text(metadata, "resourceVersion")
 	m.Metadata.UID = read.text(metadata, "uid")
 	m.Metadata.ManagedFields, _ = metadata["managedFields"].([]any)
+	read.spellings(object, "apiVersion", "kind", "metadata", "spec", "status", "data", "items")
+	read.spellings(metadata, "name", "namespace", "labels", "annotations", "generateName", "resourceVersion", "uid", "managedFields")
 	if len(faults) > 0 {
 		return m, errors.New(strings.Join(faults, "; "))
 	}
@@ -83,6 +85,18 @@ func (r reader) text(object map[string]any, name string) string {
 		*r.faults = append(*r.faults, name+" is no text; give it in quotes")
 	}
 	return text
+}
+
+// spellings refuses keys that differ from a field's name in nothing but letter
+// case: a lenient reader would take one for the field, and Kubernetes does not.
+func (r reader) spellings(object map[string]any, fields ...string) {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		for _, field := range fields {
+			if key != field && strings.EqualFold(key, field) {
+				*r.faults = append(*r.faults, quote(key)+" is no field of Kubernetes; write "+field)
+			}
+		}
+	}
 }
 
 func (r reader) texts(object map[string]any, name string) map[string]string {

@@ -101,30 +101,23 @@ func Parse(cluster, app string, raw []byte) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	id, err := identify(cluster, canonical)
+	head, err := headOf(content)
+	if err != nil {
+		return Object{}, err
+	}
+	id, err := identify(cluster, head)
 	return Object{ID: id, App: app, JSON: canonical}, err
 }
 
-func identify(cluster string, raw []byte) (ID, error) {
-	var head struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-		Metadata   struct {
-			Name      string `json:"name"`
-			Namespace string `json:"namespace"`
-		} `json:"metadata"`
+func identify(cluster string, h Head) (ID, error) {
+	if h.APIVersion == "" || h.Kind == "" || h.Name == "" {
+		return ID{}, errors.New("an object needs apiVersion, kind and metadata.name")
 	}
-	if err := json.Unmarshal(raw, &head); err != nil {
-		return ID{}, err
-	}
-	if head.APIVersion == "" || head.Kind == "" || head.Metadata.Name == "" {
-		return ID{}, fmt.Errorf("an object needs apiVersion, kind and metadata.name")
-	}
-	group, _, grouped := strings.Cut(head.APIVersion, "/")
+	group, _, grouped := strings.Cut(h.APIVersion, "/")
 	if !grouped {
 		group = ""
 	}
-	return ID{Cluster: cluster, Group: group, Kind: head.Kind, Namespace: head.Metadata.Namespace, Name: head.Metadata.Name}, nil
+	return ID{Cluster: cluster, Group: group, Kind: h.Kind, Namespace: h.Namespace, Name: h.Name}, nil
 }
 
 // dropNullCreation removes what Go's typed structs write for an unset
@@ -156,12 +149,8 @@ func (o Object) Digest() string {
 // data are ours: they are put in and taken out one by one, and the object is
 // never removed with them.
 func (o Object) Shared() bool {
-	var head struct {
-		Metadata struct {
-			Annotations map[string]string `json:"annotations"`
-		} `json:"metadata"`
-	}
-	return json.Unmarshal(o.JSON, &head) == nil && head.Metadata.Annotations[AnnotationKeys] == OwnKeys
+	head, err := o.Head()
+	return err == nil && head.Annotations[AnnotationKeys] == OwnKeys
 }
 
 // Bundle is a set of objects, ordered by ID, no ID twice.

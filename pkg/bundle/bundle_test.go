@@ -48,6 +48,24 @@ func TestParseIdentifiesObjects(t *testing.T) {
 	require.Equal(t, "edge+hub Namespace shop", bundle.ID{Cluster: "edge+hub", Kind: "Namespace", Name: "shop"}.String())
 }
 
+// TestFieldsAreReadByTheirExactNames: what differs in letter case is no field of
+// Kubernetes, and says nothing about the object.
+func TestFieldsAreReadByTheirExactNames(t *testing.T) {
+	o := parse(t, `{"apiVersion":"v1","kind":"ConfigMap","Kind":"Secret","metadata":{"name":"a","NAME":"b","namespace":"shop",
+		"nameſpace":"kube-system","Annotations":{"signpost.dev/keys":"own"},"Labels":{"a":"b"}},"data":{"n":1e400}}`)
+	require.Equal(t, bundle.ID{Cluster: "edge+hub", Kind: "ConfigMap", Namespace: "shop", Name: "a"}, o.ID)
+	require.False(t, o.Shared())
+	head, err := o.Head()
+	require.NoError(t, err)
+	require.Equal(t, bundle.Head{APIVersion: "v1", Kind: "ConfigMap", Name: "a", Namespace: "shop"}, head)
+}
+
+func TestAnObjectIsSharedByItsAnnotation(t *testing.T) {
+	require.True(t, parse(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","annotations":{"signpost.dev/keys":"own"}}}`).Shared())
+	require.False(t, parse(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","annotations":{"signpost.dev/keys":"other"}}}`).Shared())
+	require.False(t, bundle.Object{JSON: []byte(`{`)}.Shared())
+}
+
 func TestParseRefusesWhatIsNoObject(t *testing.T) {
 	for _, text := range []string{
 		``, `null`, `[]`, `"a"`, `{`, `{}`, `{"apiVersion":"v1","kind":"A"}`, `{"apiVersion":"v1","kind":"A","metadata":{"name":""}}`,

@@ -25,17 +25,12 @@ type Marks struct {
 // MarksOf reads the marks out of an object and adds those of the
 // installation, as Create and Apply do.
 func MarksOf(o bundle.Object, installation string) (Marks, error) {
-	var head struct {
-		Metadata struct {
-			Labels      map[string]string `json:"labels"`
-			Annotations map[string]string `json:"annotations"`
-		} `json:"metadata"`
-	}
-	if err := json.Unmarshal(o.JSON, &head); err != nil {
+	head, err := o.Head()
+	if err != nil {
 		return Marks{}, fmt.Errorf("%s: %w", o.ID, err)
 	}
-	m := Marks{Labels: map[string]string{}, Annotations: head.Metadata.Annotations}
-	maps.Copy(m.Labels, head.Metadata.Labels)
+	m := Marks{Labels: map[string]string{}, Annotations: head.Annotations}
+	maps.Copy(m.Labels, head.Labels)
 	m.Labels[bundle.LabelManagedBy] = bundle.ManagedBy
 	m.Labels[bundle.LabelInstallation] = installation
 	return m, nil

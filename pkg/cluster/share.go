@@ -58,21 +58,16 @@ func (k *Kubernetes) share(ctx context.Context, id bundle.ID, raw []byte) (Live,
 }
 
 // keysOf is a shared object with nothing but its name and its keys: no label of
-// ours belongs on somebody else's object.
+// ours belongs on somebody else's object. ConfigMaps alone are shared.
 func keysOf(o bundle.Object) ([]byte, error) {
-	var shared struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-		Metadata   struct {
-			Name      string `json:"name"`
-			Namespace string `json:"namespace"`
-		} `json:"metadata"`
-		Data map[string]string `json:"data"`
-	}
-	if err := json.Unmarshal(o.JSON, &shared); err != nil {
+	var content map[string]json.RawMessage
+	if err := json.Unmarshal(o.JSON, &content); err != nil || o.Kind != "ConfigMap" || o.Group != "" {
 		return nil, refused(o.ID.String() + " has no keys that could be shared")
 	}
-	return json.Marshal(shared)
+	return json.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": o.Kind, "data": content["data"],
+		"metadata": map[string]string{"name": o.Name, "namespace": o.Namespace},
+	})
 }
 
 // Share implements Target: the file would be edited by two.

@@ -128,8 +128,13 @@ func place(g plan.Group, app, cluster string, content manifest) (bundle.Object, 
 		return bundle.Object{}, fmt.Errorf("app %q: %w", app, err)
 	}
 	object, err := bundle.Parse(cluster, app, raw)
-	if err != nil {
+	switch {
+	case err != nil:
 		return bundle.Object{}, fmt.Errorf("app %q: %w", app, err)
+	case object.Namespace != g.LogicalCloudNamespace:
+		return bundle.Object{}, fmt.Errorf("app %q: %s is not in the logical cloud's namespace %s", app, object.ID, g.LogicalCloudNamespace)
+	case object.Shared():
+		return bundle.Object{}, fmt.Errorf("app %q: %s has the annotation %s, which is Signpost's own", app, object.ID, bundle.AnnotationKeys)
 	}
 	return object, nil
 }

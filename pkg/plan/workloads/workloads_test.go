@@ -67,6 +67,8 @@ func TestManifestsThatCannotBeReadAreNamed(t *testing.T) {
 		{"no object", `[]`, `manifest 1 of app "web"`},
 		{"null", `null`, `app "web"`},
 		{"no name", `{"apiVersion":"v1","kind":"ConfigMap"}`, `app "web"`},
+		{"another namespace", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"kube-system"}}`, "is not in the logical cloud's namespace"},
+		{"a share in somebody else's object", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","annotations":{"signpost.dev/keys":"own"}}}`, "Signpost's own"},
 		{"a List of nothing that is an object", `{"apiVersion":"v1","kind":"List","items":[1]}`, `item 0 of a List`},
 		{"a List that is none", `{"apiVersion":"v1","kind":"List","items":{}}`, `items of a List`},
 	} {

@@ -1,0 +1,72 @@
+package bundle
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Head is what tells an object from others, and how it is marked.
+type Head struct {
+	APIVersion  string
+	Kind        string
+	Name        string
+	Namespace   string
+	Labels      map[string]string
+	Annotations map[string]string
+}
+
+// Head reads the object's head.
+func (o Object) Head() (Head, error) {
+	decoder := json.NewDecoder(bytes.NewReader(o.JSON))
+	decoder.UseNumber() // of whatever size
+	var content map[string]any
+	if err := decoder.Decode(&content); err != nil {
+		return Head{}, err
+	}
+	return headOf(content)
+}
+
+// headOf reads fields by their exact names, as Kubernetes does. A struct would
+// take them in other letter cases as well, and a stranger's manifest might say
+// one thing to those who check it and another to those who apply it.
+func headOf(content map[string]any) (h Head, err error) {
+	metadata, _ := content["metadata"].(map[string]any)
+	for _, field := range []struct {
+		into *string
+		from map[string]any
+		name string
+	}{
+		{&h.APIVersion, content, "apiVersion"}, {&h.Kind, content, "kind"},
+		{&h.Name, metadata, "name"}, {&h.Namespace, metadata, "namespace"},
+	} {
+		if value := field.from[field.name]; value != nil {
+			text, ok := value.(string)
+			if !ok {
+				return h, fmt.Errorf("%s is no text", field.name)
+			}
+			*field.into = text
+		}
+	}
+	if h.Labels, err = texts(metadata, "labels"); err != nil {
+		return h, err
+	}
+	h.Annotations, err = texts(metadata, "annotations")
+	return h, err
+}
+
+func texts(metadata map[string]any, name string) (map[string]string, error) {
+	inner, _ := metadata[name].(map[string]any)
+	if len(inner) == 0 {
+		return nil, nil
+	}
+	out := make(map[string]string, len(inner))
+	for key, value := range inner {
+		text, ok := value.(string)
+		if !ok && value != nil {
+			return nil, fmt.Errorf("%s.%s is no text", name, key)
+		}
+		out[key] = text
+	}
+	return out, nil
+}
