@@ -153,9 +153,12 @@ func (s *Service) next(ctx context.Context, p *proposal, actor string) (Lifecycl
 	return l, nil
 }
 
-// release pins the records of a proposal, writes what it freezes, and has the
-// lifecycle point to it.
+// release claims where the DNS of a proposal is to be, pins its records, writes
+// what it freezes, and has the lifecycle point to it.
 func (s *Service) release(ctx context.Context, l *Lifecycle, p *proposal) error {
+	if err := s.claimDNS(ctx, p); err != nil {
+		return err
+	}
 	if err := s.pin(ctx, p); err != nil {
 		return err
 	}

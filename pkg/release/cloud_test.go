@@ -192,20 +192,6 @@ func TestTwoIntentsOnOneClusterAreRefusedNamingBoth(t *testing.T) {
 	w.refuses(intent.Instantiate, eu, `"others" and "resolvers"`, paris)
 }
 
-func TestTwoLogicalCloudsShareNoNamespaceOnACluster(t *testing.T) {
-	w := resolving(t)
-	const us intent.Path = "projects/shop/logical-clouds/us"
-	w.put(us, `{"namespace":"shop"}`)
-	w.member(us, "paris")
-	w.put(us+"/dns-cr-intents/mine", `{}`)
-	w.refuses(intent.Instantiate, us, `"mine" and "resolvers"`, paris, `"signpost-dns"`)
-
-	w.put(us+"/dns-cr-intents/mine", `{"namespace":"us-dns"}`)
-	w.do(intent.Instantiate, us)
-	w.settle(us)
-	assert.Contains(t, w.objects(appcontext.Owner(us)), paris+" DaemonSet dns-default")
-}
-
 func TestALogicalCloudWithoutIntentsHasNothingToInstantiate(t *testing.T) {
 	w := newShop(t)
 	w.refuses(intent.Instantiate, eu, "no DNS CR intent")

@@ -2,12 +2,10 @@ package release
 
 import (
 	"context"
-	"encoding/json"
 	"net/url"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
 )
 
 // ownerClaim says which external-dns carries an owner id that a user has set.
@@ -19,10 +17,6 @@ type ownerClaim struct {
 }
 
 const ownerClaims = "/signpost/owner-id/"
-
-// claimHolds is how long a claim holds of whose release nothing is to be seen:
-// its acceptance takes less.
-const claimHolds = time.Minute
 
 // claimOwnerIDs claims the owner ids that users have set for the draft's
 // external-dns.
@@ -44,34 +38,13 @@ func (s *Service) claimOwnerIDs(ctx context.Context, d *draft) error {
 	return nil
 }
 
-// claimOwnerID answers who has an owner id from now on. Lost races are those of
-// their caller, who repeats them.
+// claimOwnerID answers who has an owner id from now on.
 func (s *Service) claimOwnerID(ctx context.Context, id string, use Use) (Use, error) {
-	key := ownerClaims + url.PathEscape(id)
-	item, _, err := s.KV.Get(ctx, key)
-	if err != nil {
-		return use, err
-	}
 	now := s.Now().UTC()
-	if item != nil {
-		var held ownerClaim
-		if err := json.Unmarshal(item.Value, &held); err != nil {
-			return use, err
-		}
-		alive, err := s.carries(ctx, held, use, now)
-		if err != nil || alive {
-			return held.Use, err
-		}
-	}
-	mine, err := json.Marshal(ownerClaim{use, now})
-	if err != nil {
-		return use, err
-	}
-	done, _, err := s.KV.Txn(ctx, []kv.Compare{kv.Unchanged(key, item)}, kv.Put(key, mine))
-	if err == nil && !done {
-		err = &intent.Error{Code: intent.PreconditionFailed, Detail: "the owner id " + id + " has just been claimed"}
-	}
-	return use, err
+	held, err := claim(ctx, s, ownerClaims+url.PathEscape(id), ownerClaim{use, now}, func(held ownerClaim) (bool, error) {
+		return s.carries(ctx, held, use, now)
+	})
+	return held.Use, err
 }
 
 // carries says whether another external-dns than the one of a use has the owner

@@ -1,0 +1,41 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+)
+
+// claimHolds is how long a claim holds of whose release nothing is to be seen:
+// its acceptance takes less.
+const claimHolds = time.Minute
+
+// claim answers whose a key is from now on: another's who holds it, or mine.
+// Lost races are those of their caller, who repeats them.
+func claim[Claim any](ctx context.Context, s *Service, key string, mine Claim, anothers func(held Claim) (bool, error)) (Claim, error) {
+	item, _, err := s.KV.Get(ctx, key)
+	if err != nil {
+		return mine, err
+	}
+	if item != nil {
+		var held Claim
+		if err := json.Unmarshal(item.Value, &held); err != nil {
+			return mine, err
+		}
+		if stays, err := anothers(held); err != nil || stays {
+			return held, err
+		}
+	}
+	raw, err := json.Marshal(mine)
+	if err != nil {
+		return mine, err
+	}
+	done, _, err := s.KV.Txn(ctx, []kv.Compare{kv.Unchanged(key, item)}, kv.Put(key, raw))
+	if err == nil && !done {
+		err = &intent.Error{Code: intent.PreconditionFailed, Detail: key + " has just been claimed"}
+	}
+	return mine, err
+}

@@ -1,0 +1,139 @@
+package release_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+const (
+	us      intent.Path = "projects/shop/logical-clouds/us"
+	foreign intent.Path = "projects/rival/logical-clouds/secret"
+)
+
+// rival gives a logical cloud a DNS CR intent "mine" for paris, in the
+// namespace that eu has its DNS in, too.
+func (w *world) rival(cloud intent.Path) {
+	w.Helper()
+	if project := cloud.Parent(); project != shop {
+		w.put(project, `{}`)
+	}
+	w.put(cloud, `{"namespace":"ours"}`)
+	w.member(cloud, "paris")
+	w.put(cloud+"/dns-cr-intents/mine", `{}`)
+}
+
+func TestTwoLogicalCloudsShareNoNamespaceOnACluster(t *testing.T) {
+	w := resolving(t)
+	w.rival(us)
+	w.refuses(intent.Instantiate, us, `"mine" and "resolvers", of `+string(eu), paris, `"signpost-dns"`)
+
+	w.put(us+"/dns-cr-intents/mine", `{"namespace":"us-dns"}`)
+	w.do(intent.Instantiate, us)
+	w.settle(us)
+	assert.Contains(t, w.objects(appcontext.Owner(us)), paris+" DaemonSet dns-default")
+}
+
+// TestOfTwoLogicalCloudsAtOnceOneGetsTheNamespace: neither can see the other.
+func TestOfTwoLogicalCloudsAtOnceOneGetsTheNamespace(t *testing.T) {
+	for _, other := range []intent.Path{us, foreign} {
+		for _, between := range []string{"/signpost/cluster-dns/", "/signpost/release/"} {
+			w := newCloud(t)
+			w.rival(other)
+			var second error
+			w.fake.Before = func(op, key string) error {
+				if op == "txn" && strings.HasPrefix(key, between) {
+					w.fake.Before = nil
+					_, second = w.try(intent.Instantiate, other, "")
+				}
+				return nil
+			}
+			_, first := w.try(intent.Instantiate, eu, "")
+			require.Nil(t, w.fake.Before, "the other one came in between")
+			require.NotEqual(t, first == nil, second == nil, "%v, %v", first, second)
+			refused, by := first, other
+			if first == nil {
+				refused, by = second, eu
+			}
+			require.Equal(t, intent.Conflict, intent.CodeOf(refused))
+			require.ErrorContains(t, refused, `cluster edge+paris in namespace "signpost-dns"`)
+			if other == us {
+				require.ErrorContains(t, refused, string(by))
+			}
+		}
+	}
+}
+
+// TestWhoseDNSItIsIsNotToldToAnotherProject neither by plans nor by who comes
+// first of two at once.
+func TestWhoseDNSItIsIsNotToldToAnotherProject(t *testing.T) {
+	w := newCloud(t)
+	w.rival(foreign)
+	refusals := map[string]error{}
+	w.fake.Before = func(op, key string) error {
+		if op == "txn" && strings.HasPrefix(key, "/signpost/release/") {
+			w.fake.Before = nil
+			_, refusals["at once"] = w.try(intent.Instantiate, foreign, "")
+		}
+		return nil
+	}
+	w.do(intent.Instantiate, eu)
+	w.settle(eu)
+	_, refusals["afterwards"] = w.try(intent.Instantiate, foreign, "")
+	for when, refused := range refusals {
+		require.ErrorContains(t, refused, `"mine" and another project's both`, when)
+		require.NotContains(t, refused.Error(), "resolvers", when)
+		require.NotContains(t, refused.Error(), string(shop), when)
+	}
+}
+
+// TestANamespaceIsFreeWhenItsDNSIsGone at once, and not while it may still be there.
+func TestANamespaceIsFreeWhenItsDNSIsGone(t *testing.T) {
+	for name, leave := range map[string]func(*world){
+		"terminated":        func(w *world) { w.do(intent.Terminate, eu) },
+		"another namespace": func(w *world) { w.resolve(`[]`, `,"namespace":"eu-dns"`); w.do(intent.Update, eu) },
+		"vacated cluster": func(w *world) {
+			w.resolve(`[]`, `,"clusters":[{"clusterProvider":"edge","cluster":"berlin"}]`)
+			w.do(intent.Update, eu)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := resolving(t)
+			w.rival(us)
+			w.down[paris] = true
+			leave(w)
+			require.NoError(t, w.rest())
+			w.refuses(intent.Instantiate, us, `"mine" and "resolvers"`)
+			w.down[paris] = false
+			w.settle(eu)
+			w.do(intent.Instantiate, us)
+			w.settle(us)
+		})
+	}
+}
+
+// TestANamespaceIsFreeWhenItsReleaseWasNeverAccepted: as when the process died.
+func TestANamespaceIsFreeWhenItsReleaseWasNeverAccepted(t *testing.T) {
+	w := newCloud(t)
+	w.rival(us)
+	w.fake.Before = func(op, key string) error {
+		if op == "txn" && strings.HasPrefix(key, "/signpost/release/") {
+			return &intent.Error{Code: intent.Unavailable, Detail: "no leader"}
+		}
+		return nil
+	}
+	_, err := w.try(intent.Instantiate, eu, "")
+	require.Error(t, err)
+	w.fake.Before = nil
+	require.NoError(t, w.rest())
+	_, err = w.try(intent.Instantiate, us, "")
+	require.ErrorContains(t, err, "signpost-dns", "it may be about to be accepted")
+	w.clock.pass(time.Hour)
+	w.do(intent.Instantiate, us)
+}
