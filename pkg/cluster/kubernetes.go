@@ -44,6 +44,7 @@ type Kubernetes struct {
 	metadata metadata.Interface
 	dynamic  dynamic.Interface
 	core     coreclient.CoreV1Interface
+	proxied  coreclient.CoreV1Interface // what pods answer
 	apps     appsclient.AppsV1Interface
 	access   accessclient.AuthorizationV1Interface
 	kinds    *catalogue
@@ -71,6 +72,10 @@ func NewKubernetes(config *rest.Config, options Options) (*Kubernetes, error) {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
 	if k.core, err = coreclient.NewForConfigAndClient(config, client); err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	brief := &http.Client{Transport: bounded{client.Transport, longestMetrics + 1}}
+	if k.proxied, err = coreclient.NewForConfigAndClient(config, brief); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
 	if k.apps, err = appsclient.NewForConfigAndClient(config, client); err != nil {

@@ -177,3 +177,28 @@ func TestKindsAreKnownWithoutACluster(t *testing.T) {
 	assert.True(t, cluster.NeedsDefinition(cluster.Kind{Group: "externaldns.k8s.io", Kind: "DNSEndpoint"}))
 	assert.False(t, cluster.NeedsDefinition(cluster.Kind{Kind: "Service"}))
 }
+
+// TestMetricsThatDoNotEndAreNotReadToTheEnd, whatever the pod says of them.
+func TestMetricsThatDoNotEndAreNotReadToTheEnd(t *testing.T) {
+	for _, status := range []int{http.StatusOK, http.StatusInternalServerError} {
+		written := make(chan int, 1)
+		at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			chunk, total := make([]byte, 1<<20), 0
+			for total < 256*len(chunk) {
+				n, err := w.Write(chunk)
+				if total += n; err != nil {
+					break
+				}
+			}
+			written <- total
+		}))
+		t.Cleanup(at.Close)
+		k, err := cluster.NewKubernetes(&rest.Config{Host: at.URL}, cluster.Options{Installation: installation})
+		require.NoError(t, err)
+		t.Cleanup(k.Close)
+		_, err = k.Metrics(t.Context(), "shop", "lab-1", 8080)
+		assert.Equal(t, cluster.Unreachable, cluster.FaultOf(err), "%v", err)
+		assert.Less(t, <-written, 64<<20, "what fits into buffers on the way, beside 4 MiB")
+	}
+}

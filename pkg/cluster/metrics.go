@@ -3,6 +3,7 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"strconv"
 
@@ -40,11 +41,31 @@ func (m Metrics) Sums() map[string]float64 {
 func (k *Kubernetes) Metrics(ctx context.Context, namespace, pod string, port int32) (Metrics, error) {
 	ctx, cancel := context.WithTimeout(ctx, metricsAtMost)
 	defer cancel()
-	body, err := k.core.Pods(namespace).ProxyGet("http", pod, strconv.Itoa(int(port)), metricsPath, nil).DoRaw(ctx)
+	body, err := k.proxied.Pods(namespace).ProxyGet("http", pod, strconv.Itoa(int(port)), metricsPath, nil).DoRaw(ctx)
 	if err != nil {
 		return nil, classify(err, reading)
 	}
 	return ParseMetrics(body)
+}
+
+// bounded is a transport of which no answer is longer than so many bytes,
+// whatever its status: a pod says what it likes.
+type bounded struct {
+	http.RoundTripper
+	most int64
+}
+
+// RoundTrip implements http.RoundTripper.
+func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
+	answer, err := b.RoundTripper.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	answer.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(answer.Body, b.most), answer.Body}
+	return answer, nil
 }
 
 // ParseMetrics reads Prometheus' plain text. What is no counter, gauge or
