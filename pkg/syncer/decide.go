@@ -36,6 +36,7 @@ type action struct {
 //	wanted  ledger          seen                     deed
 //	------  --------------  -----------------------  ------------------------
 //	yes     nothing         –                        create
+//	yes     shared, or not  –                        when it is the other now: as if it were not wanted, to begin anew
 //	yes     not ours, used  –                        nothing; create when the content changed
 //	yes     never applied   –                        create
 //	yes     applied         unknown                  nothing; apply when the content changed
@@ -59,6 +60,9 @@ func decide(id bundle.ID, want *wanted, entry *ledger.Entry, sight cluster.Sight
 		return a.unwanted(*entry)
 	case entry == nil:
 		return a.do(create, "new")
+	case entry.Shared != want.shared:
+		a.want = nil
+		return a.unwanted(*entry)
 	case foreign(*entry):
 		if entry.Digest != want.digest {
 			return a.do(create, "changed")

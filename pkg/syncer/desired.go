@@ -14,6 +14,7 @@ import (
 type wanted struct {
 	object  bundle.Object
 	digest  string
+	shared  bool // it is somebody else's, in which keys are ours
 	marks   cluster.Marks
 	owners  []string // in order
 	losing  []string // those of owners whose content differs from the first one's
@@ -76,7 +77,7 @@ func (d *desired) read(ctx context.Context, pointers []appcontext.Pointer, conte
 			if err != nil {
 				return nil, false, fmt.Errorf("read what %s wants: %w", p.Owner, err)
 			}
-			s.objects[o.ID] = &wanted{object: o, digest: o.Digest(), marks: marks}
+			s.objects[o.ID] = &wanted{object: o, digest: o.Digest(), shared: o.Shared(), marks: marks}
 		}
 		shares[p.Owner] = s
 	}

@@ -93,3 +93,67 @@ func TestAStrangersObjectIsNeverAppliedWhole(t *testing.T) {
 		assert.Equal(t, "share", f.Requests()[len(f.Requests())-1].Verb)
 	}
 }
+
+// TestAnObjectThatIsSharedFromNowOnBeginsAnew: whoever's it was before is
+// settled first, so that nothing of ours stays in it and nothing of strangers'
+// goes (I4, I5).
+func TestAnObjectThatIsSharedFromNowOnBeginsAnew(t *testing.T) {
+	id := keyed(t, "a", "1").ID
+	whole, keys := &wanted{digest: "w"}, &wanted{digest: "k", shared: true}
+	for _, c := range []struct {
+		why   string
+		want  *wanted
+		entry ledger.Entry
+	}{
+		{"in conflict", keys, ledger.Entry{ID: id, Status: ledger.Failed}},
+		{"perhaps made, the answer was lost", keys, ledger.Entry{ID: id, Status: ledger.Pending}},
+		{"made by us", keys, ledger.Entry{ID: id, Status: ledger.Applied, CreatedByUs: true, UID: "u", Digest: "w"}},
+		{"our keys are in it", whole, ledger.Entry{ID: id, Status: ledger.Applied, Shared: true, UID: "u", Digest: "k"}},
+		{"our keys may be in it", whole, ledger.Entry{ID: id, Status: ledger.Retrying, Shared: true}},
+	} {
+		got := decide(id, c.want, &c.entry, cluster.Sight{})
+		assert.Equal(t, remove, got.deed, c.why)
+		assert.Nil(t, got.want, c.why)
+	}
+}
+
+func TestASharedObjectAndAWholeOneOfItsNameGiveWay(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hub)
+	f := s.clusters[hub]
+	f.Plant(clustertest.Object(t, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "dns"}}))
+	theirs := clustertest.Object(t, map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]string{"theirs.server": "x"},
+		"metadata": map[string]any{"name": "coredns-custom", "namespace": "dns"},
+	})
+	f.Plant(theirs)
+	keys, whole := keyed(t, "ours.server", "1"), clustertest.Object(t, map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]string{"whole.server": "1"},
+		"metadata": map[string]any{"name": "coredns-custom", "namespace": "dns"},
+	})
+	keys.Cluster, whole.Cluster = hub, hub
+	id := keys.ID
+	becomes := func(why string, status ledger.Status, data map[string]string) {
+		t.Helper()
+		s.until(why, func() bool {
+			e := s.entries(hub)[id]
+			return e.Status == status && !e.Going && assert.ObjectsAreEqual(data, f.Data(id))
+		})
+	}
+	s.start("a")
+	s.commit("cloud", whole)
+	becomes("somebody else's is in the way", ledger.Failed, map[string]string{"theirs.server": "x"})
+	s.commit("cloud", keys)
+	becomes("our key is put into it", ledger.Applied, map[string]string{"theirs.server": "x", "ours.server": "1"})
+	s.commit("cloud", whole)
+	becomes("it is taken out, and it is in the way again", ledger.Failed, map[string]string{"theirs.server": "x"})
+
+	f.Remove(id)
+	becomes("a whole one is made", ledger.Applied, map[string]string{"whole.server": "1"})
+	s.commit("cloud", keys)
+	becomes("it goes, for one that is not ours", ledger.Applied, map[string]string{"ours.server": "1"})
+	assert.NotContains(t, f.Live(id).Labels, bundle.LabelInstallation)
+	s.commit("cloud")
+	s.until("nothing of ours is left", func() bool { return len(s.entries(hub)) == 0 })
+	assert.Empty(t, f.Data(id))
+}

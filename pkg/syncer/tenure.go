@@ -228,7 +228,7 @@ func (t *tenure) intend(actions []action) {
 		case a.want == nil:
 			e.Going = true
 		case !known:
-			e = ledger.Entry{ID: a.id, Status: ledger.Pending, Shared: a.want.object.Shared(), Owners: a.want.owners, Losing: a.want.losing}
+			e = ledger.Entry{ID: a.id, Status: ledger.Pending, Shared: a.want.shared, Owners: a.want.owners, Losing: a.want.losing}
 		default:
 			e.Owners, e.Losing, e.Going, e.Kept = a.want.owners, a.want.losing, false, false
 		}
