@@ -23,7 +23,7 @@ type DaemonSet struct {
 // DNS is what DNS pods tell of the nameservers that they forward queries to.
 type DNS struct {
 	Upstreams []Upstream `json:"upstreams,omitempty"` // those that were asked, ordered by address
-	Unread    string     `json:"unread,omitempty"`    // why a pod's metrics could not be read when last tried
+	Unread    string     `json:"unread,omitempty"`    // why Upstreams may be old: no pod is ready, or the metrics of one could not be read
 }
 
 // Upstream is one of these nameservers.

@@ -53,7 +53,8 @@ func (i *inspection) look(watches cluster.Watches) bool {
 	return i.seen
 }
 
-// take takes up the pods.
+// take takes up the pods. Where none is ready, what was known of upstreams is
+// old, and the first that is again is asked at once.
 func (i *inspection) take(pods []cluster.Pod) {
 	slices.SortFunc(pods, func(a, b cluster.Pod) int { return strings.Compare(a.Name, b.Name) })
 	i.trouble, i.pods = "", nil
@@ -66,6 +67,10 @@ func (i *inspection) take(pods []cluster.Pod) {
 		}
 	}
 	i.looks = looks
+	if len(i.pods) == 0 {
+		i.asked = time.Time{}
+		i.dns = &observed.DNS{Upstreams: i.upstreams(), Unread: "no DNS pod is ready"}
+	}
 }
 
 // due answers how long it takes until the pods are to be asked, 0 for now. A
@@ -142,10 +147,10 @@ func (i *inspection) conclude(unread string, now time.Time) {
 			failing[upstream] = failing[upstream] || yes
 		}
 	}
-	if !known && unread == "" {
-		return
+	if !known {
+		unread = cmp.Or(unread, "how upstreams do is known when the DNS pods were asked twice")
 	}
-	i.dns = &observed.DNS{Unread: unread}
+	i.dns = &observed.DNS{Upstreams: i.upstreams(), Unread: unread}
 	if known {
 		i.dns.Upstreams = []observed.Upstream{} // nil: not known
 	}

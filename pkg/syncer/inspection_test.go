@@ -1,7 +1,9 @@
 package syncer
 
 import (
+	"cmp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -169,8 +171,9 @@ func TestMetricsThatCannotBeReadLeaveWhatWasSeen(t *testing.T) {
 		return ""
 	}
 	f.SetPod("shop", dnsPod("dns-1"))
-	s.until("nothing answers", func() bool { return unread() != "" })
-	assert.Contains(t, unread(), "the metrics of pod dns-1 cannot be read: error trying to reach service")
+	s.until("nothing answers", func() bool {
+		return strings.Contains(unread(), "the metrics of pod dns-1 cannot be read: error trying to reach service")
+	})
 	assert.Empty(t, s.upstreams(), "nothing is known of any upstream (I6)")
 	f.SetMetrics("shop", "dns-1", cluster.Metrics{{Name: "go_goroutines", Value: 7}})
 	s.until("something else answers", func() bool { return unread() == "what pod dns-1 serves as metrics is not CoreDNS'" })
@@ -187,6 +190,53 @@ func TestMetricsThatCannotBeReadLeaveWhatWasSeen(t *testing.T) {
 	f.Podless(&cluster.Error{Fault: cluster.Refused, Code: 403, Message: "pods is forbidden"})
 	s.until("the pods may not be seen", func() bool { return unread() == "its pods cannot be watched: pods is forbidden" })
 	assert.Equal(t, before, s.daemonSet().DNS.Upstreams, "over a takeover too")
+}
+
+// TestUpstreamsAreOldWithoutADNSPodThatIsReady: what was seen of them stays, and
+// is said to be old until pods were asked again (I6).
+func TestUpstreamsAreOldWithoutADNSPodThatIsReady(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	i := &inspection{seen: true}
+	looked := func() {
+		i.asked = now
+		i.looks["a"] = cmp.Or(i.looks["a"], &look{})
+		i.looks["a"].take(map[string]float64{north: 0})
+		i.conclude("", now)
+	}
+	ready, ailing := dnsPod("a"), dnsPod("a")
+	ailing.Ready = false
+	i.take([]cluster.Pod{ready})
+	looked()
+	assert.Contains(t, i.dns.Unread, "asked twice")
+	looked()
+	well := &observed.DNS{Upstreams: []observed.Upstream{{Address: north, Since: now.UTC()}}}
+	require.Equal(t, well, i.dns)
+
+	i.take([]cluster.Pod{ailing})
+	assert.Equal(t, &observed.DNS{Upstreams: well.Upstreams, Unread: "no DNS pod is ready"}, i.dns)
+	assert.Equal(t, askRarelyMost, i.due(now), "there is nobody to ask")
+	i.take([]cluster.Pod{ready})
+	assert.Zero(t, i.due(now), "it is asked as soon as it is ready")
+	looked()
+	assert.Contains(t, i.dns.Unread, "asked twice")
+	assert.Equal(t, well.Upstreams, i.dns.Upstreams)
+	looked()
+	assert.Equal(t, well, i.dns)
+}
+
+// TestNobodyKnowsHowUpstreamsDoWhenTheLastDNSPodIsGone: over the store, too.
+func TestNobodyKnowsHowUpstreamsDoWhenTheLastDNSPodIsGone(t *testing.T) {
+	t.Parallel()
+	s, f, _ := resolving(t)
+	f.SetMetrics("shop", "dns-1", counted(map[string]float64{north: 0}))
+	f.SetPod("shop", dnsPod("dns-1"))
+	s.untilUpstreams("it does well", map[string]bool{north: false})
+	f.RemovePod("shop", "dns-1")
+	s.until("that is old", func() bool { return s.daemonSet().DNS.Unread == "no DNS pod is ready" })
+	assert.Equal(t, map[string]bool{north: false}, s.upstreams(), "what was seen stays")
+	f.SetPod("shop", dnsPod("dns-1"))
+	s.until("a pod was asked again", func() bool { return s.daemonSet().DNS.Unread == "" })
 }
 
 func TestDNSPodsAreAskedTwiceAndThenRarely(t *testing.T) {
