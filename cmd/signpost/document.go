@@ -58,6 +58,9 @@ func readDocument(file string, number int, text []byte, resource string) (docume
 		return d, fmt.Errorf("%s is no object with resource, metadata and spec", d)
 	}
 	found := &faults{where: d.String()}
+	if fields["resource"] == nil && resource == "" && isOpenShift(fields) {
+		return d, fmt.Errorf("%s is a DNS object of OpenShift: say whose it is, with --resource projects/PROJECT/logical-clouds/LOGICAL-CLOUD/dns-cr-intents", d)
+	}
 	collection := readResource(found, fields["resource"], resource)
 	refuseUnknown(found, fields, collection)
 	name := readName(found, collection, fields)
@@ -69,6 +72,14 @@ func readDocument(file string, number int, text []byte, resource string) (docume
 	delete(fields, "status")
 	d.Body, err = json.Marshal(fields)
 	return d, err
+}
+
+// isOpenShift tells the DNS object of OpenShift from a document.
+func isOpenShift(fields map[string]json.RawMessage) bool {
+	var version, kind string
+	_ = json.Unmarshal(fields["apiVersion"], &version)
+	_ = json.Unmarshal(fields["kind"], &kind)
+	return kind == "DNS" && strings.HasPrefix(version, "operator.openshift.io/")
 }
 
 // refuseUnknown finds the fields that no document has. A status is let pass,

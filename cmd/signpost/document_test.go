@@ -125,7 +125,8 @@ func TestOpenShiftsDNSObjectIsApplied(t *testing.T) {
 
 	got = signpost(t, f.url, "apply", "-f", file)
 	require.Equal(t, exitFailed, got.code)
-	require.Contains(t, got.err, "/resource: is missing; give the collection below /v2")
+	require.Contains(t, got.err, "is a DNS object of OpenShift: say whose it is, with --resource projects/PROJECT/logical-clouds/LOGICAL-CLOUD/dns-cr-intents")
+	require.NotContains(t, got.err, "is no field")
 	got = signpost(t, f.url, "apply", "-f", file, "--resource", "projects/shop/logical-clouds")
 	require.Contains(t, got.err, "/apiVersion: is no field of a document")
 }

@@ -82,7 +82,9 @@ func (p program) act(ctx context.Context, request *lifecycle) error {
 		return err
 	}
 	reached := "accepted"
-	if request.wait {
+	if request.action == intent.Terminate && accepted.Revision == 0 {
+		reached = "was never deployed"
+	} else if request.wait {
 		state := goal(request.action)
 		watch := waiter{api: api, owner: request.owner, poll: p.poll, progress: p.err}
 		if err := watch.until(ctx, state, accepted.Revision, request.timeout); err != nil {

@@ -72,6 +72,13 @@ Updating: 1 of 2 objects done; edge+paris cannot be reached
 `, got.err)
 }
 
+func TestTerminateOfWhatWasNeverDeployedWaitsForNothing(t *testing.T) {
+	f := newFake(t)
+	f.on("POST "+prod+"/terminate", 202, "Accepted", `{"contextID":"","revision":0}`)
+	got := signpost(t, f.url, "terminate", "shop/store/v1/prod", "--wait")
+	require.Equal(t, result{exitDone, "shop/store/v1/prod was never deployed (release 0, context -)\n", ""}, got)
+}
+
 func TestTerminateWaitsUntilAllIsGone(t *testing.T) {
 	f := newFake(t)
 	f.on("POST "+prod+"/terminate", 202, "Accepted", `{"contextID":"4242","revision":1}`)

@@ -58,7 +58,7 @@ func (s *Service) draftCloud(ctx context.Context, in *inputs, before Lifecycle) 
 		d.configure(i, pinned, s.ImageRegistry)
 	}
 	if len(in.dnsIntents) == 0 {
-		d.fail(in.owner.Path, "/dns-cr-intents", "the logical cloud has no DNS CR intent; post one first")
+		d.fail(in.owner.Path, "/dns-cr-intents", "the logical cloud has no DNS CR intent; post one first, or terminate what is deployed")
 	}
 	slices.SortFunc(d.group.DNS, func(a, b plan.ClusterDNS) int { return strings.Compare(a.Cluster, b.Cluster) })
 	d.collectClusters()

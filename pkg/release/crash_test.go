@@ -304,7 +304,8 @@ func TestAStepThatStoodStillCommitsNothingOfOld(t *testing.T) {
 			w := running(t)
 			reads := 0
 			w.fake.Before = func(op, _ string) error {
-				if reads++; reads != read || op == "txn" {
+				reads++
+				if reads != read || op == "txn" {
 					return nil
 				}
 				w.fake.Before = nil

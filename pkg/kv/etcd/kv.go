@@ -87,7 +87,7 @@ func (s *KV) Close() error {
 func (s *KV) Get(ctx context.Context, key string) (*kv.Item, int64, error) {
 	ctx, cancel := withDeadline(ctx)
 	defer cancel()
-	answer, err := s.client.Get(ctx, key)
+	answer, err := s.read(ctx, key)
 	if err != nil {
 		return nil, 0, failure("read "+key, err)
 	}
@@ -154,7 +154,14 @@ func (s *KV) page(ctx context.Context, r kv.Range, from string, limit int64) (*c
 	if from == "" {
 		from = "\x00"
 	}
-	return s.client.Get(ctx, from, options...)
+	return s.read(ctx, from, options...)
+}
+
+func (s *KV) read(ctx context.Context, key string, options ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+	if err := ctx.Err(); err != nil { // the server in this process might not notice
+		return nil, err
+	}
+	return s.client.Get(ctx, key, options...)
 }
 
 // Ping implements kv.KV by a linearizable read. It bypasses the client, which
@@ -168,7 +175,7 @@ func (s *KV) Ping(ctx context.Context) error {
 	if connection := s.client.ActiveConnection(); connection != nil {
 		_, err = pb.NewKVClient(connection).Range(ctx, &pb.RangeRequest{Key: []byte(key), CountOnly: true})
 	} else {
-		_, err = s.client.Get(ctx, key, clientv3.WithCountOnly())
+		_, err = s.read(ctx, key, clientv3.WithCountOnly())
 	}
 	if err != nil {
 		return failure("ping", err)
