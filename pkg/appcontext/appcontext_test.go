@@ -436,3 +436,16 @@ func TestASuspensionHoldsForTheContextThatItWasMadeFor(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, commit(t, s, appcontext.Context{}).Suspended)
 }
+
+func TestOwnersBelongToAProject(t *testing.T) {
+	for o, project := range map[appcontext.Owner]string{
+		"projects/shop/logical-clouds/eu": "shop",
+		"projects/shop":                   "shop",
+		appcontext.ProviderOwner("projects/shop/dns-update-records/lab", "public", "edge+berlin"): "shop",
+		"projects":       "",
+		"elsewhere/shop": "",
+		"":               "",
+	} {
+		require.Equal(t, project, o.Project(), "%q", o)
+	}
+}

@@ -102,3 +102,14 @@ func (o Owner) Provider() (recordPath, scope, cluster string, ok bool) {
 	}
 	return "", "", "", false
 }
+
+// Project is the name of the project that the owner belongs to, a provider with
+// its record; empty for an owner outside all projects.
+func (o Owner) Project() string {
+	rest, within := strings.CutPrefix(strings.TrimPrefix(string(o), providerOwner), "projects/")
+	if !within {
+		return ""
+	}
+	name, _, _ := strings.Cut(rest, "/")
+	return name
+}

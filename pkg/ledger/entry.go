@@ -38,7 +38,7 @@ type Entry struct {
 	ResourceVersion string    `json:"resourceVersion,omitempty"`
 	Generation      int64     `json:"generation,omitempty"`
 	Digest          string    `json:"digest,omitempty"`      // of the content that was last applied, empty before the first time
-	Owners          []string  `json:"owners,omitempty"`      // whose current contexts hold the object, in order; whose did last, when it is Going
+	Owners          []string  `json:"owners,omitempty"`      // whose current contexts hold the object, who held it first in front; whose did last, when it is Going
 	Losing          []string  `json:"losing,omitempty"`      // those of Owners who want another content than the one applied
 	CreatedByUs     bool      `json:"createdByUs,omitempty"` // false: somebody else's, used as it is or in the way
 	Shared          bool      `json:"shared,omitempty"`      // somebody else's, in which keys are ours

@@ -265,6 +265,45 @@ func TestOwnersThatDifferAreTold(t *testing.T) {
 	})
 }
 
+// TestNobodyTakesAnObjectOverFromAnotherProject is I4 between projects: whose
+// content is applied keeps it against a newcomer that sorts first, also after a
+// restart, and hands it over when it goes.
+func TestNobodyTakesAnObjectOverFromAnotherProject(t *testing.T) {
+	t.Parallel()
+	const shop, evil = "projects/shop/logical-clouds/eu", "projects/evil/logical-clouds/eu"
+	s := newScene(t, hub)
+	f := s.clusters[hub]
+	f.Plant(namespace(t, hub))
+	w, stop := s.start("a")
+	theirs, ours := config(t, hub, "a", "of shop"), config(t, hub, "a", "of evil")
+	id := theirs.ID
+	s.commit(shop, theirs)
+	s.settled(w, theirs)
+	s.commit(evil, ours)
+	told := func() bool {
+		e := s.entries(hub)[id]
+		status, message := e.Progress(evil, ours.Digest())
+		return status == ledger.Failed && message != "" && !strings.Contains(message, shop) && !strings.Contains(message, evil)
+	}
+	s.until("the newcomer is told, without the other project's names", told)
+	assert.Equal(t, "of shop", f.Content(id)["spec"])
+	stop()
+
+	w, _ = s.start("b")
+	theirs = config(t, hub, "a", "of shop, changed")
+	s.commit(shop, theirs)
+	s.settled(w, theirs)
+	s.until("the newcomer is still told", told)
+	assert.Equal(t, []string{shop, evil}, s.entries(hub)[id].Owners)
+	assert.Equal(t, "of shop, changed", f.Content(id)["spec"])
+
+	s.commit(shop)
+	s.settled(w, ours)
+	assert.Equal(t, "of evil", f.Content(id)["spec"])
+	assert.Empty(t, s.entries(hub)[id].Losing)
+	assert.Empty(t, s.entries(hub)[id].Message)
+}
+
 func TestNamespaceGoesOnlyWhenItIsEmpty(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, hub)

@@ -2,12 +2,16 @@ package syncer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/ledger"
 )
 
 // wanted is an object that current contexts hold for a cluster.
@@ -16,8 +20,8 @@ type wanted struct {
 	digest  string
 	shared  bool // it is somebody else's, in which keys are ours
 	marks   cluster.Marks
-	owners  []string // in order
-	losing  []string // those of owners whose content differs from the first one's
+	owners  []string // the senior first, whose content this is
+	losing  []string // those of owners whose content differs from the senior's
 	message string   // about the losing ones
 }
 
@@ -39,13 +43,13 @@ const staleAttempts = 5
 
 // load brings the union up to the current pointers. It fails, and changes
 // nothing, unless every owner's objects could be read: what is not known to be
-// unwanted must not be deleted.
-func (d *desired) load(ctx context.Context, x *index, contexts Contexts, name, installation string) error {
+// unwanted must not be deleted. entries tell who came first.
+func (d *desired) load(ctx context.Context, x *index, contexts Contexts, name, installation string, entries map[bundle.ID]ledger.Entry) error {
 	for attempt := 1; ; attempt++ {
 		shares, changed, err := d.read(ctx, x.pointers(name), contexts, name, installation)
 		if err == nil {
 			if changed || d.objects == nil {
-				d.shares, d.objects = shares, union(x.pointers(name), shares)
+				d.shares, d.objects = shares, union(shares, entries)
 			}
 			return nil
 		}
@@ -84,26 +88,52 @@ func (d *desired) read(ctx context.Context, pointers []appcontext.Pointer, conte
 	return shares, changed, nil
 }
 
-// union merges the shares. Where owners differ on an object, the first one's
+// union merges the shares. Where owners differ on an object, the senior's
 // content counts, and the others are told.
-func union(pointers []appcontext.Pointer, shares map[appcontext.Owner]share) map[bundle.ID]*wanted {
-	out := map[bundle.ID]*wanted{}
-	for _, p := range pointers {
-		owner := string(p.Owner)
-		for id, mine := range shares[p.Owner].objects {
-			w, ok := out[id]
-			if !ok {
-				first := *mine
-				first.owners = []string{owner}
-				out[id] = &first
-				continue
-			}
-			w.owners = append(w.owners, owner)
-			if !bytes.Equal(w.object.JSON, mine.object.JSON) {
-				w.losing = append(w.losing, owner)
-				w.message = fmt.Sprintf("%s and %s want different contents: that of %s is applied", w.owners[0], w.losing[0], w.owners[0])
-			}
+func union(shares map[appcontext.Owner]share, entries map[bundle.ID]ledger.Entry) map[bundle.ID]*wanted {
+	owners := map[bundle.ID][]string{}
+	for _, owner := range slices.Sorted(maps.Keys(shares)) {
+		for id := range shares[owner].objects {
+			owners[id] = append(owners[id], string(owner))
 		}
 	}
+	out := map[bundle.ID]*wanted{}
+	for id, all := range owners {
+		bySeniority(all, entries[id].Owners)
+		w := *shares[appcontext.Owner(all[0])].objects[id]
+		w.owners = all
+		for _, owner := range all[1:] {
+			if !bytes.Equal(w.object.JSON, shares[appcontext.Owner(owner)].objects[id].object.JSON) {
+				w.losing = append(w.losing, owner)
+			}
+		}
+		w.message = differing(all[0], w.losing)
+		out[id] = &w
+	}
 	return out
+}
+
+// bySeniority puts those who had the object before in front, as they were, so
+// that nobody who comes later takes an object over while they hold it.
+func bySeniority(owners, before []string) {
+	rank := func(owner string) int {
+		if at := slices.Index(before, owner); at >= 0 {
+			return at
+		}
+		return len(before)
+	}
+	slices.SortStableFunc(owners, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
+}
+
+// differing tells owners that they want different contents. All of them read
+// it: it names nobody to another project.
+func differing(senior string, losing []string) string {
+	project := appcontext.Owner(senior).Project()
+	switch {
+	case len(losing) == 0:
+		return ""
+	case slices.ContainsFunc(losing, func(owner string) bool { return appcontext.Owner(owner).Project() != project }):
+		return "several projects want different contents: that of the one that came first is applied"
+	}
+	return fmt.Sprintf("%s and %s want different contents: that of %s, which came first, is applied", senior, losing[0], senior)
 }

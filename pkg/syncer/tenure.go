@@ -93,7 +93,7 @@ func (t *tenure) step(ctx context.Context) (time.Duration, error) {
 		t.unused = true
 		return 0, nil
 	}
-	if err := t.desired.load(ctx, t.index, t.contexts, t.name, t.installation); err != nil {
+	if err := t.desired.load(ctx, t.index, t.contexts, t.name, t.installation, t.entries); err != nil {
 		return 0, err
 	}
 	reachable, err := t.reach(ctx)
@@ -151,7 +151,7 @@ func (t *tenure) plan(ctx context.Context) ([]action, error) {
 	if _, _, err := t.index.refresh(ctx); err != nil {
 		return nil, err
 	}
-	if err := t.desired.load(ctx, t.index, t.contexts, t.name, t.installation); err != nil {
+	if err := t.desired.load(ctx, t.index, t.contexts, t.name, t.installation, t.entries); err != nil {
 		return nil, err
 	}
 	return t.decideAll(), nil
