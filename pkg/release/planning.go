@@ -115,7 +115,13 @@ func (s *Service) changes(ctx context.Context, p *proposal) ([]bundle.Change, er
 	if err != nil {
 		return nil, err
 	}
-	changes := planned(union(before, providersBefore), union(after, providersAfter))
+	after = union(after, providersAfter)
+	if p.action != intent.Terminate {
+		if err := s.checkHolders(ctx, p, after); err != nil {
+			return nil, err
+		}
+	}
+	changes := planned(union(before, providersBefore), after)
 	left, err := s.leaveBehind(ctx, changes)
 	p.draft.warnings = append(p.draft.warnings, left...)
 	return changes, err
