@@ -97,6 +97,7 @@ func TestLogicalCloudsAreRefused(t *testing.T) {
 	const cloud intent.Path = "projects/shop/logical-clouds/new"
 	refused(t, []refusal{
 		{reason: "Kubernetes' namespace", path: cloud, spec: `{"namespace":"kube-public"}`, errors: map[string]string{"/spec/namespace": "belongs to Kubernetes"}},
+		{reason: "Signpost's namespace", path: cloud, spec: `{"namespace":"signpost"}`, errors: map[string]string{"/spec/namespace": "where Signpost runs"}},
 		{reason: "Kubernetes' namespace by its name", path: "projects/shop/logical-clouds/Kube.System", spec: `{}`, errors: map[string]string{"/spec/namespace": "belongs to Kubernetes"}},
 		{reason: "the cluster DNS' namespace", path: cloud, spec: `{"namespace":"signpost-dns"}`, errors: map[string]string{"/spec/namespace": "cluster DNS"}},
 		{reason: "another project's namespace", path: cloud, code: intent.Conflict, spec: `{"namespace":"other-dns"}`, errors: map[string]string{"/spec/namespace": "project other"}},

@@ -95,6 +95,7 @@ func TestDNSCRIntentsAreRefused(t *testing.T) {
 				"upstreamResolvers":{"upstreams":[{"type":"Network","address":"1.2.3.4"}],"transportConfig":{"transport":"TLS","tls":{"serverName":"dns.foo.com","caBundle":{"name":"ca"}}}}}`,
 			errors: map[string]string{"/spec/servers/0/forwardPlugin/transportConfig/tls/caBundle": "mode import", "/spec/upstreamResolvers/transportConfig/tls/caBundle": "mode import"}},
 		{reason: "Kubernetes' namespace", path: resolvers, spec: `{"namespace":"kube-system"}`, errors: map[string]string{"/spec/namespace": "Kubernetes"}},
+		{reason: "Signpost's namespace", path: resolvers, spec: `{"namespace":"signpost"}`, errors: map[string]string{"/spec/namespace": "where Signpost runs"}},
 		{reason: "everybody's namespace", path: resolvers, spec: `{"namespace":"default"}`, errors: map[string]string{"/spec/namespace": "leave it out for signpost-dns"}},
 		{reason: "another project's namespace", path: resolvers, code: intent.Conflict, spec: `{"namespace":"other-dns"}`, errors: map[string]string{"/spec/namespace": "project other"}},
 		{reason: "an image that is not allowed", path: resolvers, spec: `{"image":"evil.example/coredns:1.15.0"}`, errors: map[string]string{"/spec/image": "not allowed"}},

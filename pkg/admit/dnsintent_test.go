@@ -26,6 +26,7 @@ func TestDNSIntentsAreRefused(t *testing.T) {
 		{reason: "one host name twice, written differently", path: www, spec: names(`["www.lab.example","WWW.Lab.Example."]`, ``),
 			errors: map[string]string{"/spec/hostnames/1": "/spec/hostnames/0"}},
 		{reason: "Kubernetes' namespace", path: www, spec: names(one, `,"namespace":"kube-system"`), errors: map[string]string{"/spec/namespace": "Kubernetes"}},
+		{reason: "Signpost's namespace", path: www, spec: names(one, `,"namespace":"signpost"`), errors: map[string]string{"/spec/namespace": "where Signpost runs"}},
 		{reason: "another project's namespace", path: www, code: intent.Conflict, spec: names(one, `,"namespace":"other-dns"`),
 			errors: map[string]string{"/spec/namespace": "project other"}},
 		{reason: "scope, TTL and types", path: www, spec: names(one, `,"scope":"all","ttl":2147483648,"recordTypes":["A","MX","A"]`),

@@ -28,6 +28,8 @@ func TestGroupsAreRefused(t *testing.T) {
 		{reason: "apps of no and of one name", path: prod, spec: group(`{"name":""},{"name":"web"},{"name":"web"}`),
 			errors: map[string]string{"/spec/apps/0/name": "no name", "/spec/apps/2/name": "twice"}},
 		{reason: "Kubernetes' namespace", path: prod, spec: group(`{"name":"web","namespace":"kube-system"}`), errors: map[string]string{"/spec/apps/0/namespace": "Kubernetes"}},
+		{reason: "Signpost's namespace", path: prod, spec: group(`{"name":"web","namespace":"signpost"},{"name":"api"}`),
+			errors: map[string]string{"/spec/apps/0/namespace": "where Signpost runs"}},
 		{reason: "another project's namespace", path: prod, code: intent.Conflict, spec: group(`{"name":"web","namespace":"other-dns"},{"name":"api"}`),
 			errors: map[string]string{"/spec/apps/0/namespace": "project other"}},
 		{reason: "labels", path: prod, spec: group(`{"name":"web","clusterLabels":{"region":"e u"}}`), errors: map[string]string{"/spec/apps/0/clusterLabels/region": "no value"}},
@@ -81,6 +83,19 @@ func TestManifestsAreRefused(t *testing.T) {
 			errors: map[string]string{at + "/0/metadata/annotations/signpost.dev~1values-from": "Signpost's own"}},
 		{reason: "labels that external-dns selects", spec: manifests(object("v1", "Pod", `"name":"x","labels":{"signpost.dev/record":"lab"}`)),
 			errors: map[string]string{at + "/0/metadata/labels/signpost.dev~1record": "Signpost's own"}},
+		{reason: "pods that pass for Signpost's", spec: manifests(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"x"},"spec":{
+			"selector":{"matchLabels":{"app":"x","signpost.dev/project":"other"}},
+			"template":{"metadata":{"labels":{"app":"x","signpost.dev/project":"other"},"annotations":{"signpost.dev/users":"x"}}}}}`),
+			errors: map[string]string{
+				at + "/0/spec/selector/matchLabels/signpost.dev~1project":        "choose another key",
+				at + "/0/spec/template/metadata/labels/signpost.dev~1project":    "Signpost's own",
+				at + "/0/spec/template/metadata/annotations/signpost.dev~1users": "Signpost's own"}},
+		{reason: "within lists, and beside a spec", spec: manifests(
+			`{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"x"},"spec":{"volumeClaimTemplates":[{"metadata":{"labels":{"signpost.dev/app":"x"}}}]}}`,
+			`{"apiVersion":"v1","kind":"PodTemplate","metadata":{"name":"x"},"template":{"metadata":{"labels":{"signpost.dev/app":"x"}}}}`),
+			errors: map[string]string{
+				at + "/0/spec/volumeClaimTemplates/0/metadata/labels/signpost.dev~1app": "Signpost's own",
+				at + "/1/template/metadata/labels/signpost.dev~1app":                    "Signpost's own"}},
 	}
 	for i := range cases {
 		cases[i].path = prod

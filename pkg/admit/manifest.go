@@ -149,6 +149,7 @@ func (r *review) manifests(at pointer, manifests []json.RawMessage, cloud string
 		}
 		r.manifestKind(here, m)
 		r.manifestMetadata(here+"/metadata", m, cloud)
+		r.manifestKeys(here, raw)
 		id := identity{m.group(), m.Kind, m.Metadata.Name}
 		if first, twice := places[id]; twice {
 			r.refusef(here, "%s %s is given at %s already; give each object once", m.Kind, quote(m.Metadata.Name), first)
@@ -213,6 +214,39 @@ func (r *review) manifestMetadata(at pointer, m manifest, cloud string) {
 	} {
 		if field.set {
 			r.refusef(at.key(field.name), "is written by an API server alone; leave it out")
+		}
+	}
+}
+
+// manifestKeys refuses Signpost's own labels and annotations beside the object's
+// metadata, as in the template and the selector of its pods: by these Signpost
+// and its external-dns tell their objects from others.
+func (r *review) manifestKeys(at pointer, raw json.RawMessage) {
+	var fields map[string]any
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		r.refusef(at, "%s", err)
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if name != "metadata" {
+			r.noKeysOfOurs(at.key(name), fields[name])
+		}
+	}
+}
+
+func (r *review) noKeysOfOurs(at pointer, value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			if ours(key) {
+				r.refusef(at.key(key), "%s %s", quote(key), oursAdvice)
+				continue
+			}
+			r.noKeysOfOurs(at.key(key), value[key])
+		}
+	case []any:
+		for i, item := range value {
+			r.noKeysOfOurs(at.index(i), item)
 		}
 	}
 }

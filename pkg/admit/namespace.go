@@ -20,8 +20,10 @@ import (
 // only then lets its own count, comparing the revision. So whoever lost can no
 // longer store its project: the reservation that it refers to is gone.
 
-// reservedNamespace is where the cluster DNS lives unless told otherwise.
-const reservedNamespace = "signpost-dns"
+const (
+	reservedNamespace = "signpost-dns" // where the cluster DNS lives unless told otherwise
+	ownNamespace      = "signpost"     // where Signpost and its accounts live, see deploy/
+)
 
 // claim is what a project wants.
 type claim struct {
@@ -178,6 +180,8 @@ func (r *review) namespaceName(at pointer, namespace string) bool {
 		r.refusef(at, "%s is no namespace; use at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit", quote(namespace))
 	case strings.HasPrefix(namespace, "kube-"):
 		r.refusef(at, "%s belongs to Kubernetes; choose a namespace that does not begin with \"kube-\"", quote(namespace))
+	case namespace == ownNamespace:
+		r.refusef(at, "%s is where Signpost runs, with its accounts; choose another namespace", quote(namespace))
 	default:
 		return true
 	}
@@ -185,7 +189,7 @@ func (r *review) namespaceName(at pointer, namespace string) bool {
 }
 
 // tenantNamespace checks the namespace of something in a project: neither
-// Kubernetes' nor another project's.
+// Kubernetes' nor Signpost's nor another project's.
 func (a *Admitter) tenantNamespace(ctx context.Context, r *review, at pointer, namespace string) error {
 	if namespace == "" || !r.namespaceName(at, namespace) {
 		return nil

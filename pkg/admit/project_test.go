@@ -21,6 +21,7 @@ func TestProjectNamespacesAreRefused(t *testing.T) {
 	const at = "/spec/namespace"
 	refused(t, []refusal{
 		{reason: "Kubernetes' own", path: newProject, spec: `{"namespace":"kube-system"}`, errors: map[string]string{at: "belongs to Kubernetes"}},
+		{reason: "Signpost's namespace", path: newProject, spec: `{"namespace":"signpost"}`, errors: map[string]string{at: "where Signpost runs"}},
 		{reason: "everybody's", path: newProject, spec: `{"namespace":"default"}`, errors: map[string]string{at: "shared by many"}},
 		{reason: "the cluster DNS'", path: newProject, spec: `{"namespace":"signpost-dns"}`, errors: map[string]string{at: "shared by many"}},
 		{reason: "no label", path: newProject, spec: `{"namespace":"Not.A.Label"}`, errors: map[string]string{at: "lower-case"}},
