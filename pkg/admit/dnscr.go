@@ -18,7 +18,7 @@ func (a *Admitter) dnsCRIntent(ctx context.Context, r *review, in, _ *intent.DNS
 	if err := a.dnsNamespace(ctx, r, in.Namespace); err != nil {
 		return err
 	}
-	zones := &zones{review: r, domains: domains, first: map[string]pointer{}}
+	zones := &zones{review: r, domains: domains, toNodes: in.NodeResolver != nil && in.Mode != intent.Import, first: map[string]pointer{}}
 	zones.plugins(in.PluginConfig)
 	zones.servers(in.Servers)
 	r.upstreamResolvers(in.UpstreamResolvers)
@@ -135,6 +135,10 @@ func (r *review) nodeResolver(in *intent.NodeResolver) {
 	}
 	if len(in.Services) == 0 {
 		r.refusef(at, "is empty; give at least one Service as namespace/name, or leave nodeResolver out")
+	}
+	if len(in.Services) > mostServices {
+		r.refusef(at, "has %d; give at most %d, and the others in an intent of another logical cloud", len(in.Services), mostServices)
+		return
 	}
 	for i, service := range in.Services {
 		namespace, name, _ := strings.Cut(service, "/")

@@ -43,6 +43,10 @@ func TestDNSCRIntentsAreRefused(t *testing.T) {
 		{reason: "cluster.local", path: resolvers, spec: forward("Cluster.Local.", one, ``), errors: map[string]string{at + "/domain": "a cluster's own domain unless it has another"}},
 		{reason: "what cluster.local lies in", path: resolvers, spec: forward("local", one, ``), errors: map[string]string{at + "/domain": "takes in cluster.local"}},
 		{reason: "CoreDNS' own zone", path: resolvers, spec: forward("hostname.bind", one, ``), errors: map[string]string{at + "/domain": "give another zone"}},
+		{reason: "what CoreDNS' own zone lies in", path: resolvers, spec: forward("Bind.", one, ``), errors: map[string]string{at + "/domain": "hostname.bind"}},
+		{reason: "Services' names that go to every node", path: resolvers,
+			spec:   `{"nodeResolver":{"services":["a/b"]},"servers":[{"name":"s","zones":["foo.com","svc.cluster.local"],"forwardPlugin":{"upstreams":` + one + `}}]}`,
+			errors: map[string]string{"/spec/servers/0/zones/1": "every node's /etc/hosts; give a zone beside it, or leave nodeResolver out"}},
 		{reason: "one zone in two plugins", path: resolvers,
 			spec:   `{"pluginConfig":{"forwardPlugins":[{"domain":"foo.com","nameservers":` + one + `},{"domain":"FOO.com.","nameservers":` + one + `}]}}`,
 			errors: map[string]string{"/spec/pluginConfig/forwardPlugins/1/domain": "the same zone as /spec/pluginConfig/forwardPlugins/0/domain"}},
@@ -287,6 +291,36 @@ func TestAnIntentHasAtMost500Zones(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.admit(resolvers, spec(501))
 	assertFields(t, err, intent.Invalid, map[string]string{"/spec/servers/0/zones/500": "at most 500"})
+}
+
+func TestANodeResolverHasAtMost100Services(t *testing.T) {
+	w := newShop(t)
+	services := make([]string, 101)
+	for i := range services {
+		services[i] = fmt.Sprintf("%s/s%d", strings.Repeat("n", 63), i)
+	}
+	spec := func(n int) string { return `{"nodeResolver":{"services":` + mustJSON(t, services[:n]) + `}}` }
+	_, err := w.admit(resolvers, spec(100))
+	require.NoError(t, err)
+	_, err = w.admit(resolvers, spec(101))
+	assertFields(t, err, intent.Invalid, map[string]string{"/spec/nodeResolver/services": "has 101; give at most 100"})
+}
+
+// TestNoAnswerOfATenantsNameserverGoesToTheNodesForAService: in the domains of
+// all clusters that the intent is for. Without a node resolver, as in mode
+// import, a warning is enough.
+func TestNoAnswerOfATenantsNameserverGoesToTheNodesForAService(t *testing.T) {
+	w := newShop(t)
+	w.must("cluster-providers/edge/clusters/berlin", `{"dns":{"domain":"berlin.corp"}}`)
+	spec := func(more string) string {
+		return strings.TrimSuffix(forward("registry.svc.berlin.corp", `["1.2.3.4"]`, ``), "}") + more + "}"
+	}
+	_, err := w.admit(resolvers, spec(`,"nodeResolver":{"services":["a/b"]}`))
+	assertFields(t, err, intent.Invalid, map[string]string{"/spec/pluginConfig/forwardPlugins/0/domain": "the own domain of cluster edge+berlin"})
+	for _, more := range []string{``, `,"nodeResolver":{"services":["a/b"]},"mode":"import"`} {
+		_, err := w.admit(resolvers, spec(more))
+		require.NoError(t, err)
+	}
 }
 
 // intentWarnings are the warnings of a stored intent, by parameter.

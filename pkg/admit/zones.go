@@ -17,6 +17,9 @@ const (
 
 	// mostZones of an intent fit into one ConfigMap, whatever is said of them.
 	mostZones = 500
+
+	// mostServices of a node resolver fit into its command line.
+	mostServices = 100
 )
 
 // clusterDomain is a domain for which clusters answer themselves.
@@ -26,6 +29,7 @@ type clusterDomain struct{ name, whose string }
 type zones struct {
 	*review
 	domains []clusterDomain
+	toNodes bool               // a node resolver writes answers to the nodes
 	first   map[string]pointer // where each zone was seen first
 }
 
@@ -97,8 +101,8 @@ func (z *zones) take(at pointer, text string) string {
 		z.refusef(at, "%s %s", quote(text), err)
 		return text
 	}
-	if name == identityZone {
-		z.refusef(at, "%s is where CoreDNS tells which pod answers; give another zone", quote(text))
+	if name == identityZone || strings.HasSuffix(identityZone, "."+name) {
+		z.refusef(at, "%s holds %s, where CoreDNS tells which pod answers; give another zone", quote(text), identityZone)
 		return name
 	}
 	for _, domain := range z.domains {
@@ -108,6 +112,10 @@ func (z *zones) take(at pointer, text string) string {
 		}
 		if strings.HasSuffix(domain.name, "."+name) {
 			z.refusef(at, "%s takes in %s, %s, where it answers for its Services; give a zone beside it", quote(text), domain.name, domain.whose)
+			return name
+		}
+		if z.toNodes && strings.HasSuffix(name, "."+domain.name) {
+			z.refusef(at, "%s lies in %s, %s, so that its nameservers would say what nodeResolver writes to every node's /etc/hosts; give a zone beside it, or leave nodeResolver out", quote(text), domain.name, domain.whose)
 			return name
 		}
 	}

@@ -1832,7 +1832,7 @@ type NodePlacement struct {
 
 // NodeResolver Keeps the addresses of Services in the nodes' /etc/hosts, for programs that do not ask the cluster's DNS. Runs on every Linux node.
 type NodeResolver struct {
-	// Services At least one.
+	// Services At least one, and at most 100. While there are any, no zone of the intent may lie in the cluster's own domain.
 	Services []string `json:"services"`
 }
 

@@ -139,10 +139,12 @@ func (r *reader) servers() []corefile.Server {
 func (r *reader) zone(pointer, text string) string {
 	zone := canonical(text)
 	switch {
-	case zone == "" || zone == chaosZone:
+	case zone == "" || within(chaosZone, zone):
 		r.wrong(pointer, strconv.Quote(text)+" is the default server's: name a domain of your own")
 	case within(r.domain, zone):
 		r.wrong(pointer, text+" holds the cluster's own domain "+r.domain+", whose names the cluster would no longer answer: name a domain outside of it")
+	case within(zone, r.domain) && r.Spec.NodeResolver != nil && r.Spec.Mode != intent.Import:
+		r.wrong(pointer, text+" lies in the cluster's own domain "+r.domain+", whose nameservers would say what nodeResolver writes to every node's /etc/hosts: name a domain outside of it, or leave nodeResolver out")
 	case r.zones[zone]:
 		r.wrong(pointer, text+" has a server already: name each zone once")
 	}

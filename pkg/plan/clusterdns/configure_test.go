@@ -107,6 +107,8 @@ func TestWhatCannotWorkComesBackWithPointers(t *testing.T) {
 		{"a domain around it", `{servers: [{name: a, zones: [a.b, local], forwardPlugin: {upstreams: [192.0.2.1]}}]}`, "/spec/servers/0/zones/1", "local holds the cluster's own domain"},
 		{"the root", `{servers: [{name: a, zones: [.], forwardPlugin: {upstreams: [192.0.2.1]}}]}`, "/spec/servers/0/zones/0", "is the default server's"},
 		{"the zone that tells which pod answers", `{servers: [{name: a, zones: [hostname.bind], forwardPlugin: {upstreams: [192.0.2.1]}}]}`, "/spec/servers/0/zones/0", "is the default server's"},
+		{"what that lies in", `{servers: [{name: a, zones: [bind], forwardPlugin: {upstreams: [192.0.2.1]}}]}`, "/spec/servers/0/zones/0", "is the default server's"},
+		{"Services' names that go to every node", `{nodeResolver: {services: [a/b]}, servers: [{name: a, zones: [svc.Cluster.Local.], forwardPlugin: {upstreams: [192.0.2.1]}}]}`, "/spec/servers/0/zones/0", "leave nodeResolver out"},
 		{"no zone", `{servers: [{name: a, zones: [], forwardPlugin: {upstreams: [192.0.2.1]}}]}`, "/spec/servers/0/zones", "name a zone"},
 		{"one zone in two plugins", `{pluginConfig: {forwardPlugins: [{domain: a.b, nameservers: [192.0.2.1]}]}, servers: [{name: a, zones: [A.b], forwardPlugin: {upstreams: [192.0.2.1]}}]}`, "/spec/servers/0/zones/0", "has a server already"},
 		{"no nameserver", `{pluginConfig: {forwardPlugins: [{domain: a.b, nameservers: []}]}}`, "/spec/pluginConfig/forwardPlugins/0/nameservers", "there are 0"},
