@@ -2,12 +2,14 @@ package noderesolver
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 // File is a hosts file that is replaced as a whole: whoever reads it, and
@@ -31,13 +33,14 @@ const (
 	Rewritten               // in place, since it cannot be replaced
 )
 
-// Update changes the content of the file. Its mode and owner stay.
-func (f File) Update(edit func(content []byte) []byte) (Change, error) {
+// Update changes the content of the file. Its mode and owner stay. It waits for
+// others that change files of the directory, until ctx ends.
+func (f File) Update(ctx context.Context, edit func(content []byte) []byte) (Change, error) {
 	path, err := filepath.EvalSymlinks(f.Path)
 	if err != nil {
 		return Unchanged, err
 	}
-	unlock, err := lock(filepath.Dir(path))
+	unlock, err := lock(ctx, filepath.Dir(path))
 	if err != nil {
 		return Unchanged, err
 	}
@@ -57,19 +60,33 @@ func (f File) Update(edit func(content []byte) []byte) (Change, error) {
 	return Replaced, err
 }
 
+// lockRetry is how often a lock that somebody else has is tried.
+const lockRetry = 10 * time.Millisecond
+
 // lock keeps other node resolvers from changing files of the directory, until
 // it is unlocked or the program ends.
-func lock(directory string) (unlock func(), err error) {
+func lock(ctx context.Context, directory string) (unlock func(), err error) {
 	file, err := os.Open(directory)
 	if err != nil {
 		return nil, err
 	}
 	unlock = func() { _ = file.Close() } // which nobody has written to
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
-		unlock()
-		return nil, fmt.Errorf("lock %s: %w", directory, err)
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return unlock, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			unlock()
+			return nil, fmt.Errorf("lock %s: %w", directory, err)
+		}
+		select {
+		case <-ctx.Done():
+			unlock()
+			return nil, fmt.Errorf("lock %s, which another program keeps locked: %w", directory, ctx.Err())
+		case <-time.After(lockRetry):
+		}
 	}
-	return unlock, nil
 }
 
 // errEdited says that somebody else has edited the file meanwhile.

@@ -3,6 +3,7 @@ package noderesolver_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -43,7 +45,7 @@ func TestUpdateKeepsModeAndOwner(t *testing.T) {
 		owner = 12345
 		require.NoError(t, os.Chown(f.Path, owner, owner))
 	}
-	change, err := f.Update(to("new\n"))
+	change, err := f.Update(t.Context(), to("new\n"))
 	require.NoError(t, err)
 	require.Equal(t, noderesolver.Replaced, change)
 	requireContent(t, f.Path, "new\n")
@@ -66,7 +68,7 @@ func TestUpdateOfWhatIsRightTouchesNothing(t *testing.T) {
 	f := hosts(t, "same\n")
 	before, err := os.Stat(f.Path)
 	require.NoError(t, err)
-	change, err := f.Update(to("same\n"))
+	change, err := f.Update(t.Context(), to("same\n"))
 	require.NoError(t, err)
 	require.Equal(t, noderesolver.Unchanged, change)
 	after, err := os.Stat(f.Path)
@@ -78,7 +80,7 @@ func TestUpdateFollowsALink(t *testing.T) {
 	f := hosts(t, "old\n")
 	link := filepath.Join(t.TempDir(), "hosts")
 	require.NoError(t, os.Symlink(f.Path, link))
-	_, err := noderesolver.File{Path: link}.Update(to("new\n"))
+	_, err := noderesolver.File{Path: link}.Update(t.Context(), to("new\n"))
 	require.NoError(t, err)
 	requireContent(t, f.Path, "new\n")
 	info, err := os.Lstat(link)
@@ -88,7 +90,7 @@ func TestUpdateFollowsALink(t *testing.T) {
 
 func TestUpdateLosesNoEditOfOthers(t *testing.T) {
 	f := hosts(t, "old\n")
-	_, err := f.Update(func([]byte) []byte {
+	_, err := f.Update(t.Context(), func([]byte) []byte {
 		require.NoError(t, os.WriteFile(f.Path, []byte("somebody else's\n"), 0o600))
 		return []byte("new\n")
 	})
@@ -107,7 +109,7 @@ func TestUpdatesOfSeveralOwnersAllCount(t *testing.T) {
 		go func() {
 			var err error
 			for change := 1; change <= changes && err == nil; change++ {
-				_, err = f.Update(func(content []byte) []byte {
+				_, err = f.Update(t.Context(), func(content []byte) []byte {
 					return owner.Replace(content, []noderesolver.Entry{registry("10.0.0." + strconv.Itoa(change))})
 				})
 			}
@@ -125,8 +127,28 @@ func TestUpdatesOfSeveralOwnersAllCount(t *testing.T) {
 	}
 }
 
+// TestUpdateDoesNotWaitForEver for a lock that another program does not give
+// back.
+func TestUpdateDoesNotWaitForEver(t *testing.T) {
+	f := hosts(t, "old\n")
+	directory, err := os.Open(filepath.Dir(f.Path))
+	require.NoError(t, err)
+	require.NoError(t, syscall.Flock(int(directory.Fd()), syscall.LOCK_EX))
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	_, err = f.Update(ctx, to("new\n"))
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorContains(t, err, "another program keeps locked")
+	requireContent(t, f.Path, "old\n")
+
+	require.NoError(t, directory.Close())
+	_, err = f.Update(t.Context(), to("new\n"))
+	require.NoError(t, err)
+	requireContent(t, f.Path, "new\n")
+}
+
 func TestUpdateOfNoFile(t *testing.T) {
-	_, err := noderesolver.File{Path: filepath.Join(t.TempDir(), "none")}.Update(to("new\n"))
+	_, err := noderesolver.File{Path: filepath.Join(t.TempDir(), "none")}.Update(t.Context(), to("new\n"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
@@ -178,7 +200,7 @@ func write() error {
 		return err
 	}
 	for n := 0; ; n++ {
-		change, err := f.Update(to(contents()[n%2]))
+		change, err := f.Update(context.Background(), to(contents()[n%2]))
 		if err != nil {
 			return err
 		}

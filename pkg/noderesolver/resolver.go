@@ -18,6 +18,10 @@ const DefaultInterval = time.Minute
 // lookupTimeout is how long a lookup may take.
 const lookupTimeout = 5 * time.Second
 
+// updateTimeout is how long the file may be kept from being updated: somebody
+// else may have locked it for ever.
+const updateTimeout = 10 * time.Second
+
 // Service is a service of the cluster.
 type Service struct {
 	Namespace, Name string
@@ -76,7 +80,9 @@ func (r *Resolver) Run(ctx context.Context) error {
 // Once looks every service up and brings the file up to date.
 func (r *Resolver) Once(ctx context.Context) error {
 	entries, unknown := r.lookup(ctx)
-	change, err := r.File.Update(func(content []byte) []byte {
+	ctx, cancel := context.WithTimeout(ctx, updateTimeout)
+	defer cancel()
+	change, err := r.File.Update(ctx, func(content []byte) []byte {
 		return r.Owner.Replace(content, append(slices.Clone(entries), unknown.among(r.Owner.Entries(content))...))
 	})
 	switch {
