@@ -41,6 +41,7 @@ func (w *world) written(by *process, ops []kv.Op) {
 		switch {
 		case strings.HasPrefix(op.Key, "/signpost/doc/"):
 			w.checkReferences(op)
+			w.noteDrained(op)
 		case strings.HasPrefix(op.Key, "/signpost/current/"):
 			w.checkPointer(appcontext.Owner(strings.TrimPrefix(op.Key, "/signpost/current/")))
 		case strings.HasPrefix(op.Key, "/signpost/ledger/") && !op.Delete:
@@ -260,9 +261,13 @@ func (w *world) checkTargets(owner appcontext.Owner, p appcontext.Pointer, r rel
 	w.published[owner] = now
 }
 
-// checkShrink: a target goes only if a cluster was seen not to offer it.
+// checkShrink: a target goes only if a cluster was seen not to offer it, or is
+// drained.
 func (w *world) checkShrink(owner appcontext.Owner, b plan.Binding, target string, since time.Time) {
 	for _, source := range b.Sources {
+		if w.withholds(source) {
+			continue
+		}
 		known, is := w.known[source+" "+b.Namespace+"/"+b.Service+" "+target]
 		if is && !known.After(since) {
 			w.breaks("I11", "%s no longer publishes %s, which %s was seen to offer all the time", owner, target, source)

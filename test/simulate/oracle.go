@@ -122,6 +122,7 @@ func (o oracle) group(l release.Lifecycle) ([]bundle.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	drained := o.world.drained()
 	for _, b := range r.Group.Bindings {
 		rule := address.Rule{Scope: b.Scope}
 		for _, host := range b.Hosts {
@@ -129,6 +130,9 @@ func (o oracle) group(l release.Lifecycle) ([]bundle.Object, error) {
 		}
 		var offers []address.Offer
 		for _, name := range b.Sources {
+			if b.Scope == intent.Public && drained[name] {
+				continue
+			}
 			offers = append(offers, o.offer(name, b))
 		}
 		object, some, err := endpoints.Render(r.Group, b, address.Choose(rule, offers))

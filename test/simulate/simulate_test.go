@@ -34,6 +34,8 @@ func profileOf(seed uint64) profile {
 		actions:  4 + random.IntN(16),
 		faults:   []float64{0, .01, .04, .1}[random.IntN(4)],
 		crashes:  []float64{0, 0, .003, .01}[random.IntN(4)],
+
+		operators: seed%operatedOneIn == 0,
 	}
 }
 

@@ -228,10 +228,7 @@ func (u *users) checkStatus(snap release.Snapshot) {
 // check compares what is stored with what was acknowledged (I1).
 func (u *users) check() {
 	for _, path := range slices.Sorted(maps.Keys(u.written)) {
-		now := version{}
-		if doc, err := etcd.New(u.world.kv).Get(context.Background(), path); err == nil {
-			now.body = string(doc.Body)
-		}
+		now := u.stored(path)
 		if !slices.Contains(u.written[path], now) {
 			u.world.breaks("I1", "%s is %q, and acknowledged was %v", path, now.body, u.written[path])
 		}

@@ -46,6 +46,8 @@ type profile struct {
 	faults   float64 // how likely a request fails in one way or another
 	crashes  float64 // how likely a process dies at a write
 	crashAt  string  // the point at which a process dies, once; crashes is not used then
+
+	operators bool // drain clusters, too
 }
 
 // world is everything there is.
@@ -69,6 +71,7 @@ type world struct {
 
 	published map[appcontext.Owner]publication
 	known     map[string]time.Time // "cluster service target" to since when the store says so
+	withheld  map[string]time.Time // clusters that were ever drained, to until when; zero: they are
 
 	mu      sync.Mutex // what processes' goroutines reach
 	pending []*call
@@ -83,7 +86,7 @@ func newWorld(seed uint64, p profile, all func(string)) *world {
 		seed: seed, random: rand.New(rand.NewPCG(seed, 1)), profile: p, kv: kvtest.NewFake(),
 		sites: map[string]*site{}, replicas: make([]*process, p.replicas), lives: map[int]int{},
 		trace: newTrace(all), points: map[string]int{}, faults: map[fault]int{},
-		published: map[appcontext.Owner]publication{}, known: map[string]time.Time{},
+		published: map[appcontext.Owner]publication{}, known: map[string]time.Time{}, withheld: map[string]time.Time{},
 		arrived: make(chan struct{}, 1), bundles: map[string]string{},
 	}
 	for _, name := range []string{hub, berlin, paris} {
@@ -165,6 +168,15 @@ func (w *world) read(path intent.Path, into any) bool {
 		return false
 	}
 	return into == nil || json.Unmarshal(doc.Body, into) == nil
+}
+
+// body is a stored document's, empty when it does not exist.
+func (w *world) body(path intent.Path) string {
+	doc, err := etcd.New(w.kv).Get(context.Background(), path)
+	if err != nil {
+		return ""
+	}
+	return string(doc.Body)
 }
 
 // History is what a run tells.

@@ -67,6 +67,13 @@ func inReleases() []Bug {
 			Replacement: "		case slices.Contains(l.Uses, use) && !l.Settled:",
 			Invariants:  []string{"I10"},
 		},
+		{
+			// What a drained cluster offers stays in public names.
+			Name: "drained cluster published", File: "pkg/release/drained.go",
+			Text:        "		if _, drained := d[offer.Service.Cluster]; drained {",
+			Replacement: "		if _, drained := d[offer.Service.Name]; drained {",
+			Invariants:  []string{"I3", "I7"},
+		},
 	}
 }
 

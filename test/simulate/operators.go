@@ -1,0 +1,101 @@
+package simulate
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/release"
+)
+
+// operatedOneIn of the seeds has operators, who drain clusters. The histories
+// of the others do not depend on what operators do.
+const operatedOneIn = 5
+
+// drainedList is the document that lists the drained clusters.
+const drainedList intent.Path = intent.OperationCollection + "/drained-clusters"
+
+// drainedMark, below a cluster's path, stands for whether it is drained.
+const drainedMark = "/drained"
+
+func pathOfSite(name string) intent.Path {
+	ref, _ := release.ParseCluster(name) // the world's names are well formed
+	return ref.Path()
+}
+
+// operate is what operators do, nothing in a world without them.
+func (u *users) operate() []deed {
+	if !u.world.profile.operators {
+		return nil
+	}
+	return []deed{
+		{5, "drain", u.drain},
+		{3, "undrain", u.undrain},
+	}
+}
+
+func (u *users) drain() {
+	at, force := u.offering(), u.world.random.IntN(2) == 0
+	u.change(at+drainedMark, version{"drained"}, func(ctx context.Context, p *process) error {
+		return p.service.Drain(ctx, at, force, "ann")
+	})
+}
+
+func (u *users) undrain() {
+	at := u.offering()
+	u.change(at+drainedMark, version{}, func(ctx context.Context, p *process) error {
+		return p.service.Undrain(ctx, at, "ann")
+	})
+}
+
+// offering draws a cluster that has Services.
+func (u *users) offering() intent.Path {
+	return pathOfSite([]string{berlin, paris}[u.world.random.IntN(2)])
+}
+
+// stored is what is stored under a path.
+func (u *users) stored(path intent.Path) (now version) {
+	if at, is := strings.CutSuffix(string(path), drainedMark); is {
+		if u.world.drained()[release.ClusterOf(intent.Path(at)).String()] {
+			now.body = "drained"
+		}
+		return now
+	}
+	now.body = u.world.body(path)
+	return now
+}
+
+// drained are the clusters that the stored list says are drained.
+func (w *world) drained() map[string]bool {
+	var list map[string]any
+	w.read(drainedList, &list)
+	out := map[string]bool{}
+	for name := range list {
+		out[name] = true
+	}
+	return out
+}
+
+// noteDrained remembers until when clusters were drained.
+func (w *world) noteDrained(op kv.Op) {
+	if pathOf(op.Key) != drainedList {
+		return
+	}
+	now := w.drained()
+	for name := range w.withheld {
+		if !now[name] && w.withheld[name].IsZero() {
+			w.withheld[name] = time.Now()
+		}
+	}
+	for name := range now {
+		w.withheld[name] = time.Time{}
+	}
+}
+
+// withholds tells whether a cluster is drained, or was a short time ago.
+func (w *world) withholds(name string) bool {
+	until, ever := w.withheld[name]
+	return ever && (until.IsZero() || time.Since(until) < stale)
+}
