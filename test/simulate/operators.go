@@ -10,8 +10,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release"
 )
 
-// operatedOneIn of the seeds has operators, who drain clusters. The histories
-// of the others do not depend on what operators do.
+// operatedOneIn of the seeds has operators, who drain clusters and suspend
+// groups. The histories of the others do not depend on what operators do.
 const operatedOneIn = 5
 
 // drainedList is the document that lists the drained clusters.
@@ -33,6 +33,8 @@ func (u *users) operate() []deed {
 	return []deed{
 		{5, "drain", u.drain},
 		{3, "undrain", u.undrain},
+		{5, "suspend", func() { u.suspend(u.group(), true) }},
+		{2, "resume", func() { u.suspend(u.group(), false) }},
 	}
 }
 

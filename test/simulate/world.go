@@ -47,7 +47,7 @@ type profile struct {
 	crashes  float64 // how likely a process dies at a write
 	crashAt  string  // the point at which a process dies, once; crashes is not used then
 
-	operators bool // drain clusters, too
+	operators bool // drain clusters and suspend groups, too
 }
 
 // world is everything there is.
@@ -223,10 +223,12 @@ func (w *world) settle() {
 	}
 	for _, name := range w.siteNames() {
 		s := w.sites[name]
-		s.down, s.hung = false, name == hung
+		s.down, s.hung = false, false
 		s.version++
 	}
+	w.keepStill()
 	if hung != "" {
+		w.sites[hung].hung = true
 		w.converge("I7", othersWithin, hung)
 		w.sites[hung].hung = false
 	}
