@@ -200,7 +200,9 @@ func (w *world) checkWhole(owner appcontext.Owner, r release.Release, objects []
 	}
 	possible := map[string]bool{}
 	for _, b := range r.Group.Bindings {
-		possible[b.Cluster+" "+endpoints.Name(r.Group, b)] = true
+		for _, at := range w.homes(b) {
+			possible[at.Cluster+" "+endpoints.Name(r.Group, at)] = true
+		}
 	}
 	for _, want := range should {
 		if !slices.ContainsFunc(objects, func(o bundle.Object) bool { return o.ID == want.ID && bytes.Equal(o.JSON, want.JSON) }) {
@@ -240,15 +242,11 @@ func (w *world) checkTargets(owner appcontext.Owner, p appcontext.Pointer, r rel
 	now := publication{context: p.ContextID, targets: map[string]time.Time{}}
 	for _, b := range r.Group.Bindings {
 		name := endpoints.Name(r.Group, b)
-		for _, o := range objects {
-			if o.Name == name && o.Kind == endpoints.Kind && o.Cluster == b.Cluster {
-				for _, target := range targetsOf(o) {
-					key := name + " " + target
-					now.targets[key] = time.Now()
-					if since, was := before.targets[key]; was {
-						now.targets[key] = since
-					}
-				}
+		for _, target := range w.targets(r.Group, b, objects) {
+			key := name + " " + target
+			now.targets[key] = time.Now()
+			if since, was := before.targets[key]; was {
+				now.targets[key] = since
 			}
 		}
 		for key, since := range before.targets {
@@ -259,6 +257,32 @@ func (w *world) checkTargets(owner appcontext.Owner, p appcontext.Pointer, r rel
 		}
 	}
 	w.published[owner] = now
+}
+
+// homes is a binding at each home that its record may have.
+func (w *world) homes(b plan.Binding) []plan.Binding {
+	if !w.profile.operators || b.Scope != intent.Public {
+		return []plan.Binding{b}
+	}
+	var out []plan.Binding
+	for _, b.Cluster = range w.siteNames() {
+		out = append(out, b)
+	}
+	return out
+}
+
+// targets are what a group's objects publish for a binding.
+func (w *world) targets(g plan.Group, b plan.Binding, objects []bundle.Object) []string {
+	var out []string
+	for _, at := range w.homes(b) {
+		name := endpoints.Name(g, at)
+		for _, o := range objects {
+			if o.Name == name && o.Kind == endpoints.Kind && o.Cluster == at.Cluster {
+				out = append(out, targetsOf(o)...)
+			}
+		}
+	}
+	return out
 }
 
 // checkShrink: a target goes only if a cluster was seen not to offer it, or is
@@ -305,6 +329,20 @@ func (w *world) touched(s *site, id bundle.ID, verb string, err error) {
 	}
 	id.Cluster = ""
 	w.checkStranger(s, id, verb)
+	w.checkAlone(s, id)
+}
+
+// checkAlone: no two external-dns of a record work on the same names at once,
+// also while it moves (I10). Every external-dns here is one of public names.
+func (w *world) checkAlone(s *site, id bundle.ID) {
+	if id.Kind != "Deployment" || !s.works(id) {
+		return
+	}
+	for _, name := range w.siteNames() {
+		if name != s.name && w.sites[name].works(id) {
+			w.breaks("I10", "%s works on %s and on %s at once", id, s.name, name)
+		}
+	}
 }
 
 func (w *world) checkStranger(s *site, id bundle.ID, verb string) {

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -10,8 +11,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release"
 )
 
-// operatedOneIn of the seeds has operators, who drain clusters and suspend
-// groups. The histories of the others do not depend on what operators do.
+// operatedOneIn of the seeds has operators, who drain clusters, suspend
+// groups and move records. The histories of the others do not depend on what operators do.
 const operatedOneIn = 5
 
 // drainedList is the document that lists the drained clusters.
@@ -35,6 +36,7 @@ func (u *users) operate() []deed {
 		{3, "undrain", u.undrain},
 		{5, "suspend", func() { u.suspend(u.group(), true) }},
 		{2, "resume", func() { u.suspend(u.group(), false) }},
+		{5, "move", u.move},
 	}
 }
 
@@ -50,6 +52,13 @@ func (u *users) undrain() {
 	u.change(at+drainedMark, version{}, func(ctx context.Context, p *process) error {
 		return p.service.Undrain(ctx, at, "ann")
 	})
+}
+
+// move asks for another home of a record, and updates it a little later.
+func (u *users) move() {
+	at, _ := release.ParseCluster(u.world.somewhere().name)
+	u.edit(lab, fmt.Sprintf(`{"deployOn":%s,%s`, encode(at), record("lab.example", "sync")[1:]), at.Path())
+	u.world.after(longestPauseBetween/2*time.Millisecond, "update record", func() { u.updateRecord(lab) })
 }
 
 // offering draws a cluster that has Services.
@@ -78,6 +87,18 @@ func (w *world) drained() map[string]bool {
 		out[name] = true
 	}
 	return out
+}
+
+// moves tells whether a record is on its way to another home, which waits for
+// both.
+func (w *world) moves() bool {
+	for _, record := range []intent.Path{lab, corp} {
+		var l release.RecordLifecycle
+		if w.read(intent.Join(intent.LifecycleCollection, string(record)), &l) && l.Moving {
+			return true
+		}
+	}
+	return false
 }
 
 // noteDrained remembers until when clusters were drained.

@@ -57,6 +57,15 @@ func (o oracle) record(path intent.Path) plan.Record {
 	return l.Record
 }
 
+// home is the cluster where a record's names of a scope live now. Only those of
+// public names move.
+func (o oracle) home(record intent.Path, scope intent.Scope, frozen string) string {
+	if home := o.record(record).Home; scope == intent.Public && home != nil {
+		return home.String()
+	}
+	return frozen
+}
+
 // release reads what was frozen under a context id.
 func (o oracle) release(contextID string) (r release.Release, err error) {
 	items, _, err := o.world.kv.Range(context.Background(), kv.Range{Prefix: "/signpost/release/" + contextID + "/"})
@@ -90,6 +99,7 @@ func (o oracle) wanted() (map[bundle.ID]bundle.Object, error) {
 		}
 		owners[string(group)] = objects
 		for _, use := range l.Uses {
+			use.Cluster = o.home(use.Record, use.Scope, use.Cluster)
 			users[use] = append(users[use], string(group))
 		}
 	}
@@ -124,6 +134,7 @@ func (o oracle) group(l release.Lifecycle) ([]bundle.Object, error) {
 	}
 	drained := o.world.drained()
 	for _, b := range r.Group.Bindings {
+		b.Cluster = o.home(shop.Child("dns-update-records", b.Record), b.Scope, b.Cluster)
 		rule := address.Rule{Scope: b.Scope}
 		for _, host := range b.Hosts {
 			rule.Names = append(rule.Names, host.Name)

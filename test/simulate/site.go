@@ -113,6 +113,15 @@ func (s *site) ours(id bundle.ID) bool {
 	return live != nil && live.Ours(installation)
 }
 
+// works tells whether a Deployment of ours is to have pods.
+func (s *site) works(id bundle.ID) bool {
+	if live := s.Live(id); live == nil || live.Deleting || !live.Ours(installation) {
+		return false
+	}
+	spec, _ := s.Content(id)["spec"].(map[string]any)
+	return spec["replicas"] != float64(0)
+}
+
 // target is a site as a process reaches it.
 type target struct {
 	cluster.Target

@@ -45,7 +45,7 @@ func (w *world) suspended() []intent.Path {
 // keepStill checks that in the clusters nothing of suspended groups changes,
 // whatever others do, and resumes them.
 func (w *world) keepStill() {
-	if len(w.suspended()) == 0 || !w.run(w.users.done, convergeWithin) {
+	if !w.profile.operators || !w.run(w.users.done, convergeWithin) || len(w.suspended()) == 0 {
 		return
 	}
 	never := func() bool { return false }

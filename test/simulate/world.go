@@ -47,7 +47,7 @@ type profile struct {
 	crashes  float64 // how likely a process dies at a write
 	crashAt  string  // the point at which a process dies, once; crashes is not used then
 
-	operators bool // drain clusters and suspend groups, too
+	operators bool // drain clusters, suspend groups and move records, too
 }
 
 // world is everything there is.
@@ -227,7 +227,7 @@ func (w *world) settle() {
 		s.version++
 	}
 	w.keepStill()
-	if hung != "" {
+	if hung != "" && !w.moves() {
 		w.sites[hung].hung = true
 		w.converge("I7", othersWithin, hung)
 		w.sites[hung].hung = false

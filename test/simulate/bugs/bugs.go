@@ -74,6 +74,14 @@ func inReleases() []Bug {
 			Replacement: "		if _, drained := d[offer.Service.Name]; drained {",
 			Invariants:  []string{"I3", "I7"},
 		},
+		{
+			// A record that moves starts at its new home before it has stopped at
+			// the old one.
+			Name: "two external-dns at once", File: "pkg/release/move.go",
+			Text:        "{s.aloneAt, s.followedTo}",
+			Replacement: "{s.followedTo}",
+			Invariants:  []string{"I10"},
+		},
 	}
 }
 
