@@ -98,7 +98,7 @@ func inSync() []Bug {
 		{
 			// A cluster that does not answer counts as one that has nothing.
 			Name: "forgotten deletion", File: "pkg/syncer/perform.go",
-			Text:        "		case err != nil:\n			return o.failed(err)\n		case live == nil, !p.ours(*live, o.entry):",
+			Text:        "		case err != nil:\n			return o.failed(err)\n		case live == nil && p.doubted(o.action.id):\n			return o.doubtful()\n		case live == nil, !p.ours(*live, o.entry):",
 			Replacement: "		case err != nil, live == nil, !p.ours(*live, o.entry):",
 			Invariants:  []string{"I5", "I7"},
 		},
