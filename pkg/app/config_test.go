@@ -70,6 +70,18 @@ func TestConfigurationsAreChecked(t *testing.T) {
 		{"TLS to some of its members", func(c *Config) { *c = external("https://a:2379", "http://b:2379") }, []string{"--etcd-endpoints", "https://"}},
 		{"an authority without TLS", func(c *Config) { *c = external("http://a:2379"); c.EtcdCAFile = "ca" }, []string{"--etcd-ca-file", "https://"}},
 		{"a user without a password", func(c *Config) { *c = external("http://a:2379"); c.EtcdUser = "signpost" }, []string{"--etcd-user", "--etcd-password-file"}},
+		{"a password in plain text", func(c *Config) {
+			*c = external("http://127.0.0.1:2379", "http://a:2379")
+			c.EtcdUser, c.EtcdPasswordFile = "signpost", "p"
+		}, []string{"--etcd-user", "--etcd-endpoints", "https://"}},
+		{"a password in plain text, without a scheme", func(c *Config) {
+			*c = external("a:2379")
+			c.EtcdUser, c.EtcdPasswordFile = "signpost", "p"
+		}, []string{"--etcd-user", "https://"}},
+		{"a password that stays on the machine", func(c *Config) {
+			*c = external("http://127.0.0.1:2379", "http://[::1]:2379", "http://localhost:2379", "localhost:2379")
+			c.EtcdUser, c.EtcdPasswordFile = "signpost", "p"
+		}, nil},
 		{"a password of nobody", func(c *Config) { *c = external("http://a:2379"); c.EtcdPasswordFile = "p" }, []string{"--etcd-user", "--etcd-password-file"}},
 		{"a certificate without its key", func(c *Config) { *c = external("https://a:2379"); c.EtcdCertFile = "cert" }, []string{"--etcd-cert-file", "--etcd-key-file"}},
 		{"a key without its certificate", func(c *Config) { *c = external("https://a:2379"); c.EtcdKeyFile = "key" }, []string{"--etcd-cert-file", "--etcd-key-file"}},

@@ -6,7 +6,9 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/kv/etcd"
@@ -31,10 +33,21 @@ func (c Config) checkEtcd() error {
 		return fmt.Errorf("%s is for TLS: give --etcd-endpoints as https://", flag)
 	case (c.EtcdUser == "") != (c.EtcdPasswordFile == ""):
 		return errors.New("--etcd-user and --etcd-password-file belong together: give both or none")
+	case c.EtcdUser != "" && slices.ContainsFunc(c.EtcdEndpoints, inPlain):
+		return errors.New("--etcd-user: the password would cross the network in plain text; give --etcd-endpoints as https:// (http:// is for loopback alone)")
 	case (c.EtcdCertFile == "") != (c.EtcdKeyFile == ""):
 		return errors.New("--etcd-cert-file and --etcd-key-file belong together: give both or none")
 	}
 	return nil
+}
+
+// inPlain says whether others can read what goes to an endpoint.
+func inPlain(endpoint string) bool {
+	at, err := url.Parse(endpoint)
+	if err != nil || at.Host == "" { // host:port, which is without TLS
+		at = &url.URL{Host: endpoint}
+	}
+	return at.Scheme != "https" && !loopback(at.Hostname())
 }
 
 // etcdFile is a flag for TLS that is given, and its file; empty for none.
