@@ -72,7 +72,7 @@ func inReleases() []Bug {
 			Name: "drained cluster published", File: "pkg/release/drained.go",
 			Text:        "		if _, drained := d[offer.Service.Cluster]; drained {",
 			Replacement: "		if _, drained := d[offer.Service.Name]; drained {",
-			Invariants:  []string{"I3", "I7"},
+			Invariants:  []string{"I3", "I5", "I7"},
 		},
 		{
 			// A record that moves starts at its new home before it has stopped at
