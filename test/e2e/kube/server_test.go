@@ -40,7 +40,8 @@ func checkRights(t *testing.T, server *kube.Server) {
 		{"create", "externaldns.k8s.io", "dnsendpoints", true},
 		{"delete", "", "namespaces", true},
 		{"delete", "apiextensions.k8s.io", "customresourcedefinitions", false},
-		{"create", "rbac.authorization.k8s.io", "clusterroles", false},
+		{"create", "rbac.authorization.k8s.io", "clusterroles", true}, // for the DNS of logical clouds
+		{"escalate", "rbac.authorization.k8s.io", "clusterroles", false},
 		{"escalate", "rbac.authorization.k8s.io", "roles", false},
 		{"create", "", "pods", false},
 		{"get", "", "nodes", false},
