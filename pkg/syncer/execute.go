@@ -152,13 +152,13 @@ func (t *tenure) wave(ctx context.Context, actions []action) ([]outcome, error) 
 	var group errgroup.Group
 	for range min(parallel, len(actions)) {
 		group.Go(func() error {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(actions) {
-					return nil
-				}
+			for int(next.Load()) < len(actions) {
 				if err := t.owned(ctx); err != nil {
 					return err
+				}
+				i := int(next.Add(1)) - 1
+				if i >= len(actions) {
+					break
 				}
 				entry := t.entries[actions[i].id]
 				if silent.Load() || ctx.Err() != nil {
@@ -171,6 +171,7 @@ func (t *tenure) wave(ctx context.Context, actions []action) ([]outcome, error) 
 					silent.Store(true)
 				}
 			}
+			return nil
 		})
 	}
 	err := group.Wait()

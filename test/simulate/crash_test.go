@@ -59,7 +59,7 @@ func TestCrashesBeforeAndAfterEveryWrite(t *testing.T) {
 // in the list of points.
 func TestEveryWriteHasAName(t *testing.T) {
 	met := map[string]bool{}
-	for seed := uint64(1); seed <= 40; seed++ {
+	for seed := uint64(1); seed <= 80; seed++ {
 		p := profileOf(seed)
 		p.crashes = .02
 		h := simulate(t, seed, p, nil)
