@@ -47,7 +47,7 @@ func (a *Admitter) dnsClusters(ctx context.Context, r *review, in *intent.DNSCRI
 	if err := a.appClusters(ctx, r, spec+"/clusters", in.Clusters, cloud, references); err != nil {
 		return nil, err
 	}
-	domains := []clusterDomain{{name: defaultDomain, whose: "a cluster's own domain unless it has another"}}
+	domains := []clusterDomain{{name: intent.DefaultClusterDomain, whose: "a cluster's own domain unless it has another"}}
 	for ref := range references {
 		if len(in.Clusters) > 0 && !slices.Contains(in.Clusters, ref) {
 			continue

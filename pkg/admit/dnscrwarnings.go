@@ -82,8 +82,8 @@ func (w *oddities) forwards(in intent.DNSCRIntent) {
 // forward warns of what is odd about one forward.
 func (w *oddities) forward(f forwarding) {
 	for _, zone := range f.zones {
-		if strings.HasSuffix(zone, "."+defaultDomain) {
-			w.warn(zone, "takes these names away from clusters whose own domain is %s", defaultDomain)
+		if strings.HasSuffix(zone, "."+intent.DefaultClusterDomain) {
+			w.warn(zone, "takes these names away from clusters whose own domain is %s", intent.DefaultClusterDomain)
 		}
 	}
 	seen := map[netip.AddrPort]bool{}

@@ -9,9 +9,6 @@ import (
 )
 
 const (
-	// defaultDomain is a cluster's domain unless it has another.
-	defaultDomain = "cluster.local"
-
 	// identityZone is where CoreDNS tells which of its pods answers.
 	identityZone = "hostname.bind"
 

@@ -28,6 +28,18 @@ type ClusterDNS struct {
 	Address string `json:"address,omitempty"` // the DNS Service's IP address
 }
 
+// DefaultClusterDomain is the domain of a cluster that names none.
+const DefaultClusterDomain = "cluster.local"
+
+// Domain is the domain for which the DNS service inside the cluster answers
+// itself.
+func (c Cluster) Domain() string {
+	if c.DNS == nil || c.DNS.Domain == "" {
+		return DefaultClusterDomain
+	}
+	return c.DNS.Domain
+}
+
 // ClusterRef names a cluster.
 type ClusterRef struct {
 	ClusterProvider string `json:"clusterProvider"`

@@ -69,7 +69,9 @@ func (s *Service) draftCloud(ctx context.Context, in *inputs, before Lifecycle) 
 // configure has an intent configure the clusters that it selects. Two on one
 // cluster would undo each other.
 func (d *draft) configure(i dnsCRIntent, pinned map[string]plan.ClusterDNS, registry string) {
-	clusters := d.clustersOf(i)
+	clusters := d.in.selected(i.spec.Clusters, i.spec.ClusterLabels, func(stranger intent.ClusterRef) {
+		d.fail(i.path, "/spec/clusters", "cluster %s is no cluster reference of logical cloud %q", stranger, d.group.LogicalCloud)
+	})
 	if len(clusters) == 0 {
 		d.warn("DNS CR intent %q configures no cluster: logical cloud %q has none that fits", i.path.Name(), d.group.LogicalCloud)
 	}
@@ -78,7 +80,7 @@ func (d *draft) configure(i dnsCRIntent, pinned map[string]plan.ClusterDNS, regi
 			d.fail(i.path, "/spec/clusters", "DNS CR intents %q and %q both configure cluster %s; narrow one of them by clusters or clusterLabels", other.Intent, i.path.Name(), name)
 			continue
 		}
-		dns := plan.ClusterDNS{Intent: i.path.Name(), Cluster: name, Domain: domainOf(d.in.clusters[name].Spec), Spec: i.spec}
+		dns := plan.ClusterDNS{Intent: i.path.Name(), Cluster: name, Domain: d.in.clusters[name].Spec.Domain(), Spec: i.spec}
 		dns.Spec.Mode = cmp.Or(dns.Spec.Mode, intent.Dedicated)
 		dns.Spec.Namespace = cmp.Or(dns.Spec.Namespace, intent.DefaultDNSNamespace)
 		if dns.Spec.Mode == intent.Import && d.in.clusters[name].Spec.Directory != "" {
@@ -106,29 +108,6 @@ func (d *draft) checkDNS(path intent.Path, dns plan.ClusterDNS) {
 	}
 }
 
-// clustersOf selects an intent's clusters: those it names, else all members,
-// narrowed by labels.
-func (d *draft) clustersOf(i dnsCRIntent) []string {
-	names := d.in.members
-	if len(i.spec.Clusters) > 0 {
-		names = nil
-		for _, ref := range i.spec.Clusters {
-			if !slices.Contains(d.in.members, ref.String()) {
-				d.fail(i.path, "/spec/clusters", "cluster %s is no cluster reference of logical cloud %q", ref, d.group.LogicalCloud)
-				continue
-			}
-			names = append(names, ref.String())
-		}
-	}
-	var out []string
-	for _, name := range names {
-		if labelled(d.in.clusters[name].Spec.Labels, i.spec.ClusterLabels) && !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
 func (d *draft) dnsOf(cluster string) (plan.ClusterDNS, bool) {
 	at := slices.IndexFunc(d.group.DNS, func(dns plan.ClusterDNS) bool { return dns.Cluster == cluster })
 	if at < 0 {
@@ -137,16 +116,7 @@ func (d *draft) dnsOf(cluster string) (plan.ClusterDNS, bool) {
 	return d.group.DNS[at], true
 }
 
-func domainOf(cluster intent.Cluster) string {
-	if cluster.DNS != nil && cluster.DNS.Domain != "" {
-		return cluster.DNS.Domain
-	}
-	return defaultDomain
-}
-
 const (
-	defaultDomain = "cluster.local"
-
 	coreDNSImage  = "docker.io/coredns/coredns:1.15.0"
 	resolverImage = "docker.io/signpost-dns/signpost-dns:v0.1.0"
 )

@@ -90,33 +90,43 @@ func (s *Service) draft(ctx context.Context, in *inputs) (*draft, error) {
 	return d, nil
 }
 
-// app selects an app's clusters: those it names, else all members, narrowed
-// by labels.
+// app selects an app's clusters.
 func (d *draft) app(app intent.App) plan.App {
 	out := plan.App{Name: app.Name, Namespace: app.Namespace, Manifests: app.Manifests}
 	if out.Namespace == "" {
 		out.Namespace = d.in.cloud.Spec.Namespace
 	}
-	names := d.in.members
-	if len(app.Clusters) > 0 {
+	out.Clusters = d.in.selected(app.Clusters, app.ClusterLabels, func(stranger intent.ClusterRef) {
+		d.fail(d.in.owner.Path, "/spec/apps", "app %q names cluster %s, which is no cluster reference of logical cloud %q", app.Name, stranger, d.in.group.Spec.LogicalCloud)
+	})
+	if len(out.Clusters) == 0 {
+		d.warn("app %q runs on no cluster: logical cloud %q has none that fits", app.Name, d.in.group.Spec.LogicalCloud)
+	}
+	return out
+}
+
+// selected are, in order, the clusters of the logical cloud that are named,
+// else all of them, narrowed by labels. Those named that are none of it go to
+// strangers.
+func (in *inputs) selected(named []intent.ClusterRef, labels map[string]string, strangers func(intent.ClusterRef)) []string {
+	names := in.members
+	if len(named) > 0 {
 		names = nil
-		for _, ref := range app.Clusters {
-			if !slices.Contains(d.in.members, ref.String()) {
-				d.fail(d.in.owner.Path, "/spec/apps", "app %q names cluster %s, which is no cluster reference of logical cloud %q", app.Name, ref, d.in.group.Spec.LogicalCloud)
+		for _, ref := range named {
+			if !slices.Contains(in.members, ref.String()) {
+				strangers(ref)
 				continue
 			}
 			names = append(names, ref.String())
 		}
 	}
+	var out []string
 	for _, name := range names {
-		if labelled(d.in.clusters[name].Spec.Labels, app.ClusterLabels) && !slices.Contains(out.Clusters, name) {
-			out.Clusters = append(out.Clusters, name)
+		if labelled(in.clusters[name].Spec.Labels, labels) && !slices.Contains(out, name) {
+			out = append(out, name)
 		}
 	}
-	slices.Sort(out.Clusters)
-	if len(out.Clusters) == 0 {
-		d.warn("app %q runs on no cluster: logical cloud %q has none that fits", app.Name, d.in.group.Spec.LogicalCloud)
-	}
+	slices.Sort(out)
 	return out
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -97,8 +96,8 @@ func (s *Service) freeze(doc intent.Document, project plan.Project, home *intent
 	return r, nil
 }
 
-// defaultRegistry is where the Kubernetes project publishes external-dns.
-const defaultRegistry = "registry.k8s.io"
+// externalDNSImage is where the Kubernetes project publishes external-dns.
+const externalDNSImage = "registry.k8s.io/external-dns/external-dns"
 
 // image resolves the external-dns version and image of a record: the record's
 // own, else the pinned version, else the default.
@@ -113,11 +112,7 @@ func (s *Service) image(spec intent.Record, pinned string) (version, image strin
 	if version == "" {
 		version = externaldns.DefaultVersion.String()
 	}
-	registry := s.ImageRegistry
-	if registry == "" {
-		registry = defaultRegistry
-	}
-	return version, path.Join(registry, "external-dns", "external-dns") + ":" + version
+	return version, defaultImage(s.ImageRegistry, externalDNSImage) + ":" + version
 }
 
 // versionOf reads the version from an image's tag. An image whose tag is no

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/corefile"
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -16,8 +17,8 @@ import (
 // asks for, as the document is now. cluster is one of the logical cloud's,
 // "provider+cluster", whose domain counts; empty: one whose domain is
 // cluster.local. Errors are *intent.Error values: NotFound, Invalid with a
-// pointer for a cluster that is not registered, Conflict for one where the
-// intent cannot work.
+// pointer for a cluster that is not registered, Conflict for one that the intent
+// is not for, or where it cannot work.
 func (s *Service) Trace(ctx context.Context, path intent.Path, cluster string, q corefile.Query) (corefile.Way, error) {
 	doc, err := s.Documents.Get(ctx, path)
 	if err != nil {
@@ -27,7 +28,7 @@ func (s *Service) Trace(ctx context.Context, path intent.Path, cluster string, q
 	if err != nil {
 		return corefile.Way{}, err
 	}
-	domain, err := s.domainIn(ctx, path.Parent(), cluster)
+	domain, err := s.domainIn(ctx, path, resource.Spec, cluster)
 	if err != nil {
 		return corefile.Way{}, err
 	}
@@ -47,18 +48,22 @@ func (s *Service) Trace(ctx context.Context, path intent.Path, cluster string, q
 	return way, nil
 }
 
-// domainIn is the domain of one of a logical cloud's clusters; of an empty name
-// the default.
-func (s *Service) domainIn(ctx context.Context, cloud intent.Path, name string) (string, error) {
+// domainIn is the domain of one of the clusters that an intent is for; of an
+// empty name the default.
+func (s *Service) domainIn(ctx context.Context, path intent.Path, spec intent.DNSCRIntent, name string) (string, error) {
 	if name == "" {
-		return defaultDomain, nil
+		return intent.DefaultClusterDomain, nil
 	}
+	cloud := path.Parent()
 	in := &inputs{cloudPath: cloud, clusters: map[string]intent.Resource[intent.Cluster]{}, read: map[intent.Path]Input{}}
 	if err := s.readMembers(ctx, in); err != nil {
 		return "", err
 	}
 	if member, ok := in.clusters[name]; ok {
-		return domainOf(member.Spec), nil
+		if !slices.Contains(in.selected(spec.Clusters, spec.ClusterLabels, func(intent.ClusterRef) {}), name) {
+			return "", &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("DNS CR intent %q is not for cluster %s: its clusters or clusterLabels leave it out", path.Name(), name)}
+		}
+		return member.Spec.Domain(), nil
 	}
 	ref, _ := ParseCluster(name)
 	_, err := s.Documents.Get(ctx, ref.Path())

@@ -66,6 +66,14 @@ func TestTraceOfServersThatAreImported(t *testing.T) {
 	}}, way)
 }
 
+func TestTraceInAClusterThatTheIntentIsNotFor(t *testing.T) {
+	w := newCloud(t)
+	w.resolve(`[{"domain":"foo.com","nameservers":["1.2.3.4"]}]`, `,"clusters":[{"clusterProvider":"edge","cluster":"paris"}]`)
+	_, err := w.trace(berlin, "foo.com")
+	require.Equal(t, intent.Conflict, intent.CodeOf(err))
+	require.ErrorContains(t, err, "is not for cluster edge+berlin")
+}
+
 func TestTraceWhereTheIntentCannotWork(t *testing.T) {
 	w := newCloud(t)
 	_, err := w.service.Trace(w.Context(), eu+"/dns-cr-intents/others", "", corefile.Query{Name: "a", Type: "A"})
