@@ -2,6 +2,7 @@ package status
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -91,6 +92,9 @@ func suspended(snap release.Snapshot) intent.StatusCondition {
 func allGone(snap release.Snapshot, s intent.Status) intent.StatusCondition {
 	if snap.Lifecycle.Settled {
 		gone := condition(snap, "Synced", "True", "Gone", "nothing is left in any cluster")
+		if behind := abandonedOnes(snap); len(behind) > 0 {
+			gone.Message = "nothing is left in any cluster that is served; what is in " + strings.Join(behind, ", ") + " stays behind, for it is abandoned"
+		}
 		gone.LastTransitionTime = snap.Lifecycle.Done
 		return gone
 	}
@@ -107,6 +111,17 @@ func allGone(snap release.Snapshot, s intent.Status) intent.StatusCondition {
 		return condition(snap, "Synced", "False", "Deleting", "objects of an earlier revision are still on "+strings.Join(left, ", "))
 	}
 	return condition(snap, "Synced", "False", "Deleting", "objects are being deleted")
+}
+
+// abandonedOnes are the clusters that nobody looks after, in order.
+func abandonedOnes(snap release.Snapshot) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(snap.Clusters)) {
+		if snap.Clusters[name].Abandoned != nil {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // badness orders the values of a condition.

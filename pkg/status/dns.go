@@ -132,7 +132,9 @@ func available(snap release.Snapshot, s intent.Status) intent.StatusCondition {
 		next := worst
 		r := snap.DNS[n]
 		switch {
-		case !r.Dedicated() || r.InUse == nil:
+		case !r.Dedicated():
+		case r.Refused() && r.InUse == nil && unobserved(snap.Clusters[r.Cluster]) == "":
+			next = condition(snap, "Available", "False", "NotPlaced", r.Cluster+": "+r.Message())
 		case d.Available == nil:
 			next = condition(snap, "Available", "Unknown", "NotObserved", joined(r.Cluster+": how the DNS pods do is not known", unobserved(snap.Clusters[r.Cluster])))
 		case !*d.Available:

@@ -115,7 +115,10 @@ func TestAvailableIsTheWorstOfAllClusters(t *testing.T) {
 		{"the cluster is abandoned", func(s *release.Snapshot) {
 			s.Clusters[berlin] = abandonedByAnn()
 		}, "Unknown/NotObserved", "edge+berlin: how the DNS pods do is not known; the cluster is abandoned"},
-		{"there is to be none", func(s *release.Snapshot) { s.DNS[0].InUse, s.DNS[0].Pods = nil, nil }, "True/PodsReady", ""},
+		{"none were made, for no node suits", func(s *release.Snapshot) {
+			s.DNS[0].Verdict, s.DNS[0].InUse, s.DNS[0].Pods = &placement.Verdict{Nodes: 1}, nil, nil
+		}, "False/NotPlaced", "edge+berlin: the placement leaves no node, so no DNS is made"},
+		{"none were made yet", func(s *release.Snapshot) { s.DNS[0].Verdict, s.DNS[0].InUse, s.DNS[0].Pods = nil, nil, nil }, "Unknown/NotObserved", "edge+berlin"},
 		{"it is somebody else's CoreDNS", func(s *release.Snapshot) {
 			s.DNS[0].Judged, s.DNS[0].Pods, s.DNS[0].Spec.Mode = false, nil, intent.Import
 		}, "True/PodsReady", ""},

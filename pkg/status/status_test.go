@@ -210,6 +210,15 @@ func TestAnAbandonedClusterSaysSo(t *testing.T) {
 	}
 }
 
+func TestWhatIsInAnAbandonedClusterIsNotSaidToBeGone(t *testing.T) {
+	snap := running(t)
+	snap.Lifecycle.Wanted = intent.Terminate
+	require.Equal(t, "nothing is left in any cluster", condition(t, status.Of(*snap), "Synced").Message)
+	snap.Clusters[berlin] = release.ClusterReport{Abandoned: &intent.Abandoned{}}
+	require.Equal(t, "nothing is left in any cluster that is served; what is in edge+berlin stays behind, for it is abandoned",
+		condition(t, status.Of(*snap), "Synced").Message)
+}
+
 func TestAProviderOnAnAbandonedClusterIsNotSaidToRun(t *testing.T) {
 	report := running(t).Providers[0]
 	report.Cluster = release.ClusterReport{Abandoned: &intent.Abandoned{}}
