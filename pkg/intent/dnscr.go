@@ -24,9 +24,8 @@ type DNSCRIntent struct {
 	ManagementState  string `json:"managementState,omitempty"`  // Managed
 	OperatorLogLevel string `json:"operatorLogLevel,omitempty"` // has no effect: there is no operator
 
-	// Not supported yet.
 	NodeLocalDNS *NodeLocalDNS `json:"nodeLocalDNS,omitempty"`
-	Autopath     *Autopath     `json:"autopath,omitempty"`
+	Autopath     *Autopath     `json:"autopath,omitempty"` // not in mode import
 }
 
 // DNSMode says whose CoreDNS is configured.
@@ -145,13 +144,27 @@ type NodeResolver struct {
 	Services []string `json:"services"` // namespace/name
 }
 
-// NodeLocalDNS asks for a DNS cache on each node.
+// NodeLocalDNS asks for a DNS cache on each node, in front of the cluster's DNS.
 type NodeLocalDNS struct {
 	Enabled bool   `json:"enabled,omitempty"`
-	LocalIP string `json:"localIP,omitempty"` // that it listens on
+	LocalIP string `json:"localIP,omitempty"` // that it listens on, on every node; default 169.254.20.10
 }
 
-// Autopath asks for search paths to be walked by the DNS server.
+// Autopath has the cluster's DNS walk the search paths of pods: seed "DNS
+// autopath in PodSpec".
 type Autopath struct {
-	Mode string `json:"mode,omitempty"` // edns0, static
+	Mode       AutopathMode `json:"mode,omitempty"`       // default edns0
+	Searches   []string     `json:"searches,omitempty"`   // domains behind the cluster's own paths
+	Namespaces []string     `json:"namespaces,omitempty"` // static only: whose pods use it, beside the logical cloud's own
+	Option     int          `json:"option,omitempty"`     // edns0 only: code of the EDNS0 option, 65001 (default) to 65534
+	Clients    []string     `json:"clients,omitempty"`    // edns0 only: CIDRs that may send the option; none: everybody
 }
+
+// AutopathMode says how the search paths come to the cluster's DNS.
+type AutopathMode string
+
+// The modes.
+const (
+	AutopathEDNS0  AutopathMode = "edns0"  // in an option that the node's cache adds; needs signpost-dns
+	AutopathStatic AutopathMode = "static" // in a server block and a file for each namespace; needs stock CoreDNS alone
+)

@@ -41,6 +41,22 @@ type App struct {
 	Namespace string            `json:"namespace"`
 	Clusters  []string          `json:"clusters"` // "provider+cluster", ordered
 	Manifests []json.RawMessage `json:"manifests,omitempty"`
+	PodDNS    *PodDNS           `json:"podDNS,omitempty"` // nil: its pods keep what their manifests say
+}
+
+// PodDNS is what /etc/resolv.conf the pods of an app get, as a pod DNS intent
+// asks for it.
+type PodDNS struct {
+	Intent   intent.Path         `json:"intent"`
+	Spec     intent.PodDNSIntent `json:"spec"`
+	Autopath []PodAutopath       `json:"autopath,omitempty"` // with policy autopath: one for each of the app's clusters, ordered by cluster
+}
+
+// PodAutopath is what autopath gives to pods on one cluster.
+type PodAutopath struct {
+	Cluster    string `json:"cluster"`    // "provider+cluster"
+	Nameserver string `json:"nameserver"` // an IP address
+	Search     string `json:"search"`     // the single search domain
 }
 
 // Cluster is what plans need of a cluster.

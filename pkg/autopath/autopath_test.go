@@ -1,0 +1,96 @@
+package autopath
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const domain = "cluster.local"
+
+func TestSearchDomainIsTheSeeds(t *testing.T) {
+	require.Equal(t, "search.default.cluster.local.ap.k8s.io", SearchDomain("default", domain))
+	require.Equal(t, []string{"default.svc.cluster.local", "svc.cluster.local", "cluster.local", "foo.com"}, Paths("default", domain, "foo.com"))
+}
+
+func TestSplit(t *testing.T) {
+	for _, c := range []struct{ reason, name, base, namespace string }{
+		{"a short name", "service123.search.default.cluster.local.ap.k8s.io", "service123", "default"},
+		{"a name with dots", "www.example.com.search.shop.cluster.local.ap.k8s.io", "www.example.com", "shop"},
+		{"the search domain itself", "search.shop.cluster.local.ap.k8s.io", "", "shop"},
+		{"a namespace called search", "web.search.search.cluster.local.ap.k8s.io", "web", "search"},
+		{"a name that holds search", "a.search.b.search.shop.cluster.local.ap.k8s.io", "a.search.b", "shop"},
+	} {
+		base, namespace, ok := Split(c.name, domain)
+		require.True(t, ok, c.reason)
+		require.Equal(t, c.base, base, c.reason)
+		require.Equal(t, c.namespace, namespace, c.reason)
+	}
+	for reason, name := range map[string]string{
+		"another zone":            "web.search.shop.cluster.local.ap.k8s.iox",
+		"the zone":                "ap.k8s.io",
+		"another cluster's":       "web.search.shop.cluster.example.ap.k8s.io",
+		"no namespace":            "search.cluster.local.ap.k8s.io",
+		"no search":               "web.shop.cluster.local.ap.k8s.io",
+		"a label that ends alike": "web.research.shop.cluster.local.ap.k8s.io",
+		"a zone that ends alike":  "web.search.shop.cluster.local.trap.k8s.io",
+		"nothing":                 "",
+	} {
+		_, _, ok := Split(name, domain)
+		require.False(t, ok, reason)
+	}
+}
+
+func TestWhatIsEncodedIsDecoded(t *testing.T) {
+	paths := Paths("shop", domain, "foo.com", "_x.example")
+	require.Equal(t, "shop.svc.cluster.local,svc.cluster.local,cluster.local,foo.com,_x.example", string(Encode(paths)))
+	got, err := Decode(Encode(paths))
+	require.NoError(t, err)
+	require.Equal(t, paths, got)
+	got, err = Decode([]byte("Foo.COM."))
+	require.NoError(t, err)
+	require.Equal(t, []string{"foo.com"}, got)
+}
+
+func TestWhatIsNoOptionIsRefused(t *testing.T) {
+	many := strings.TrimSuffix(strings.Repeat("a,", MaxPaths+1), ",")
+	for _, c := range []struct {
+		reason, value string
+		want          error
+	}{
+		{"empty", "", ErrNoList},
+		{"an empty item", "a.b,,c.d", ErrNoList},
+		{"spaces", "a.b, c.d", ErrNoList},
+		{"binary", "\x00\x01\xff", ErrNoList},
+		{"an escaped label", `a\.b`, ErrNoList},
+		{"the root", ".", ErrNoList},
+		{"an empty label", "a..b", ErrBadLabel},
+		{"a label over 63", strings.Repeat("a", 64) + ".b", ErrBadLabel},
+		{"a domain over 253", strings.Repeat("a.", 127) + "a", ErrTooLong},
+		{"more than 2048 bytes", strings.Repeat("a", MaxBytes+1), ErrTooLong},
+		{"more than 32 paths", many, ErrTooLong},
+		{"a path twice", "a.b,A.b.", ErrLoop},
+		{"a search domain as path", "search.shop.cluster.local.ap.k8s.io", ErrLoop},
+		{"the zone as path", "ap.k8s.io", ErrLoop},
+	} {
+		_, err := Decode([]byte(c.value))
+		require.ErrorIs(t, err, c.want, c.reason)
+	}
+}
+
+// FuzzDecode: whatever is sent, the answer is an error or paths that are sent
+// again unchanged.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte("shop.svc.cluster.local,svc.cluster.local"))
+	f.Add([]byte(",.,"))
+	f.Fuzz(func(t *testing.T, value []byte) {
+		paths, err := Decode(value)
+		if err != nil {
+			return
+		}
+		again, err := Decode(Encode(paths))
+		require.NoError(t, err)
+		require.Equal(t, paths, again)
+	})
+}
