@@ -40,7 +40,7 @@ func Configure(d plan.ClusterDNS) (corefile.Config, error) {
 // read is Configure, and answers the ConfigMaps of the CA bundles, in order,
 // each once.
 func read(d plan.ClusterDNS) (c corefile.Config, bundles []string, err error) {
-	r := reader{ClusterDNS: d, domain: canonical(cmp.Or(d.Domain, corefile.DefaultDomain)), zones: map[string]bool{}}
+	r := reader{ClusterDNS: d, domain: domainOf(d), zones: map[string]bool{}}
 	c = corefile.Config{
 		ClusterDomain: r.domain,
 		Servers:       append(r.forwardPlugins(), r.servers()...),
