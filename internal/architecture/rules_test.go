@@ -18,6 +18,7 @@ func leaves() []leaf {
 		{"pkg/corefile", nil, "a configuration is a function of typed values; whether CoreDNS takes it is proven with CoreDNS, which stays out of the product's module"},
 		{"pkg/autopath", nil, "what plugins of CoreDNS and the product agree on"},
 		{"pkg/podspec", nil, "where pods are in a manifest"},
+		{"pkg/resolvconf", []string{"pkg/autopath", "pkg/intent"}, "what kubelet and glibc do, compared with both by tests, without either in the product's module"},
 		{"pkg/linter", []string{"pkg/corefile", "pkg/intent"}, "a program is run and its answer read, nothing more"},
 		{"pkg/noderesolver", nil, "a file of the node and a nameserver, and nothing of Signpost's"},
 		{"pkg/seal", nil, "encryption knows no store; pkg/vault brings the two together"},

@@ -1,0 +1,56 @@
+// Package resolvconf says what a pod's /etc/resolv.conf holds, as kubelet makes
+// it of the node's own, the policy and the pod's settings, and what a lookup
+// costs with it, as glibc asks. It is pure.
+//
+// Sources: the seed "configurable pod DNS"; kubelet's and glibc's behaviour,
+// which tests compare this package with.
+package resolvconf
+
+import (
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// Merge adds settings to others, as the seed says: nameservers and searches are
+// appended, and options override by name, keeping the place of the first.
+// Duplicates are dropped. An empty value of an option is none. The result shares
+// nothing with its arguments.
+func Merge(base, more intent.PodDNSConfig) intent.PodDNSConfig {
+	return intent.PodDNSConfig{
+		Nameservers: distinct(base.Nameservers, more.Nameservers),
+		Searches:    distinct(base.Searches, more.Searches),
+		Options:     override(base.Options, more.Options),
+	}
+}
+
+// distinct is all of the texts, each once, where it comes first.
+func distinct(lists ...[]string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, text := range slices.Concat(lists...) {
+		if !seen[text] {
+			seen[text] = true
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+func override(lists ...[]intent.PodDNSOption) []intent.PodDNSOption {
+	var out []intent.PodDNSOption
+	place := map[string]int{}
+	for _, option := range slices.Concat(lists...) {
+		if option.Value != nil && *option.Value == "" {
+			option.Value = nil
+		}
+		at, there := place[option.Name]
+		if there {
+			out[at] = option
+			continue
+		}
+		place[option.Name] = len(out)
+		out = append(out, option)
+	}
+	return out
+}
