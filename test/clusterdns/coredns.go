@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/miekg/dns"
@@ -24,7 +26,10 @@ import (
 type CoreDNS struct {
 	*process.Process
 
-	Port uint16 // that its servers listen on
+	// Its servers listen here, whatever the Corefile says. Both may be changed
+	// before the Corefile is written.
+	Host string
+	Port uint16
 
 	dir, corefile, kubeconfig string
 	health, ready, metrics    string // addresses
@@ -41,7 +46,7 @@ func NewCoreDNS(ctx context.Context, dir, kubeconfig string, ports *process.Port
 	if err != nil {
 		return nil, err
 	}
-	c := &CoreDNS{Port: uint16(port), dir: dir, corefile: filepath.Join(dir, "Corefile"), kubeconfig: kubeconfig} //nolint:gosec // a port
+	c := &CoreDNS{Host: "127.0.0.1", Port: uint16(port), dir: dir, corefile: filepath.Join(dir, "Corefile"), kubeconfig: kubeconfig} //nolint:gosec // a port
 	for _, address := range []*string{&c.health, &c.ready, &c.metrics} {
 		if *address, err = ports.Address(ctx); err != nil {
 			return nil, err
@@ -56,25 +61,52 @@ func NewCoreDNS(ctx context.Context, dir, kubeconfig string, ports *process.Port
 
 // Write gives CoreDNS another Corefile, in one step, as a kubelet does. It is
 // as it was built, but for what a container has for itself: addresses to listen
-// on, the way to the API server, the files of etc; and for how long a change may
-// stay unnoticed.
+// on, its loopback, the way to the API server, the files of etc; and for how
+// long a change may stay unnoticed.
 func (c *CoreDNS) Write(corefile string) error {
+	corefile = regexp.MustCompile(`(?m)^    bind .*\n`).ReplaceAllString(corefile, "")
+	corefile = regexp.MustCompile(`(?m)^[^\s#].* \{$`).ReplaceAllStringFunc(corefile, func(head string) string {
+		port := fmt.Sprintf(":%d ", c.Port)
+		return regexp.MustCompile(`:\d+ `).ReplaceAllString(head, port) + "\n    bind " + c.Host
+	})
 	for pattern, replacement := range map[string]string{
-		`(?m)^(\S.*\{)$`:            "$1\n    bind 127.0.0.1",
 		`(?m)^    prometheus .*$`:   "    prometheus " + c.metrics,
-		`(?m)^    health \{$`:       "    health " + c.health + " {",
+		`(?m)^    health .*\{$`:     "    health " + c.health + " {",
 		`(?m)^    ready$`:           "    ready " + c.ready,
 		`(?m)^    reload$`:          "    reload 2s 1s",
 		`(?m)^    kubernetes .*\{$`: "$0\n        kubeconfig " + c.kubeconfig,
+		` 127\.0\.0\.1:5353`:       " " + c.HostPort(),
 		` /etc/`:                    " " + c.dir + "/",
 	} {
 		corefile = regexp.MustCompile(pattern).ReplaceAllString(corefile, replacement)
 	}
-	draft := c.corefile + ".new"
-	if err := os.WriteFile(draft, []byte(corefile), 0o600); err != nil {
+	return swap(c.corefile, corefile)
+}
+
+// WriteFile gives CoreDNS a file below /etc, in one step.
+func (c *CoreDNS) WriteFile(name, content string) error {
+	path := filepath.Join(c.dir, strings.TrimPrefix(name, "/etc/"))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return os.Rename(draft, c.corefile)
+	return swap(path, content)
+}
+
+func swap(path, content string) error {
+	draft := path + ".new"
+	if err := os.WriteFile(draft, []byte(content), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(draft, path)
+}
+
+// HostPort is where its servers listen.
+func (c *CoreDNS) HostPort() string { return net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))) }
+
+// Healthy asks as the kubelet does.
+func (c *CoreDNS) Healthy(ctx context.Context) error {
+	_, err := get(ctx, "http://"+c.health+"/health")
+	return err
 }
 
 // isReady asks as the kubelet does, and then for a name of the cluster: CoreDNS
@@ -116,7 +148,7 @@ const patience = 8 * time.Second
 func (c *CoreDNS) Ask(ctx context.Context, name string, kind uint16) (*dns.Msg, error) {
 	query := new(dns.Msg).SetQuestion(dns.Fqdn(name), kind)
 	client := &dns.Client{Net: "udp", Timeout: patience}
-	answer, _, err := client.ExchangeContext(ctx, query, "127.0.0.1:"+strconv.Itoa(int(c.Port)))
+	answer, _, err := client.ExchangeContext(ctx, query, c.HostPort())
 	if err != nil {
 		return nil, fmt.Errorf("ask for %s: %w", name, err)
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/signpost-dns/signpost/internal/story"
 	"github.com/signpost-dns/signpost/pkg/bundle"
-	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
@@ -23,8 +22,8 @@ import (
 // does not know, from Signpost with the rights that people give it. So its
 // ClusterRole hands out no right that Signpost lacks.
 func TestAnAPIServerTakesEveryObjectOfEveryStory(t *testing.T) {
-	w := newWorld(t)
-	require.NoError(t, w.server.Namespace(t.Context(), "coredns"))
+	w := NewWorld(t)
+	require.NoError(t, w.Server.Namespace(t.Context(), "coredns"))
 	stories, err := story.All[plan.Group]("../../pkg/plan/clusterdns/testdata")
 	require.NoError(t, err)
 	kinds := map[string]bool{}
@@ -34,7 +33,7 @@ func TestAnAPIServerTakesEveryObjectOfEveryStory(t *testing.T) {
 			require.NoError(t, err)
 			for _, o := range inOrder(objects) {
 				kinds[o.Kind] = true
-				require.NoError(t, w.server.Apply(t.Context(), string(o.JSON)), "strictly")
+				require.NoError(t, w.Server.Apply(t.Context(), string(o.JSON)), "strictly")
 				requireKept(t, w, o)
 			}
 			w.empty(t, objects)
@@ -52,26 +51,13 @@ func TestAnAPIServerTakesEveryObjectOfEveryStory(t *testing.T) {
 
 // empty deletes objects, but for the namespace, which would stay without a
 // controller that empties it.
-func (w *world) empty(t *testing.T, objects bundle.Bundle) {
+func (w *World) empty(t *testing.T, objects bundle.Bundle) {
 	t.Helper()
 	for _, o := range objects {
 		if o.Kind != "Namespace" {
-			require.NoError(t, w.server.Delete(t.Context(), unstructuredOf(t, o).GroupVersionKind(), o.Namespace, o.Name))
+			require.NoError(t, w.Server.Delete(t.Context(), unstructuredOf(t, o).GroupVersionKind(), o.Namespace, o.Name))
 		}
 	}
-}
-
-// inOrder is how a worker creates objects.
-func inOrder(objects bundle.Bundle) []bundle.Object {
-	var out []bundle.Object
-	for order := range 20 {
-		for _, o := range objects {
-			if cluster.Order(cluster.Kind{Group: o.Group, Kind: o.Kind}) == order {
-				out = append(out, o)
-			}
-		}
-	}
-	return out
 }
 
 func unstructuredOf(t *testing.T, o bundle.Object) *unstructured.Unstructured {
@@ -83,10 +69,10 @@ func unstructuredOf(t *testing.T, o bundle.Object) *unstructured.Unstructured {
 
 // requireKept expects that the server kept all that the object says: what it
 // changed would be drift for ever.
-func requireKept(t *testing.T, w *world, o bundle.Object) {
+func requireKept(t *testing.T, w *World, o bundle.Object) {
 	t.Helper()
 	want := unstructuredOf(t, o)
-	live, err := w.server.Get(t.Context(), want.GroupVersionKind(), o.Namespace, o.Name)
+	live, err := w.Server.Get(t.Context(), want.GroupVersionKind(), o.Namespace, o.Name)
 	require.NoError(t, err)
 	requireWithin(t, o.ID.String(), want.Object, live.Object)
 }
@@ -116,21 +102,21 @@ func requireWithin(t *testing.T, at string, want, live any) {
 // takes CoreDNS. The node resolver changes a file of the node, and so is taken
 // where everything is.
 func TestDNSPodsAreRestricted(t *testing.T) {
-	w := newWorld(t)
-	objects := render(t, asked(intent.DNSCRIntent{NodeResolver: &intent.NodeResolver{Services: []string{"shop/registry"}}}))
+	w := NewWorld(t)
+	objects := Render(t, Asked(intent.DNSCRIntent{NodeResolver: &intent.NodeResolver{Services: []string{"shop/registry"}}}))
 	for name, wants := range map[string]map[string]bool{
 		clusterdns.ServiceName:  {"restricted": true, "baseline": true, "privileged": true},
 		clusterdns.ResolverName: {"restricted": false, "baseline": false, "privileged": true},
 	} {
 		for level, want := range wants {
-			_, err := w.server.Client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+			_, err := w.Server.Client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 				GenerateName: level + "-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": level},
 			}}, metav1.CreateOptions{})
 			require.NoError(t, err)
-			namespaces, err := w.server.Client.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{LabelSelector: "pod-security.kubernetes.io/enforce=" + level})
+			namespaces, err := w.Server.Client.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{LabelSelector: "pod-security.kubernetes.io/enforce=" + level})
 			require.NoError(t, err)
 			pod := podOf(t, objects, name)
-			_, err = w.server.Client.CoreV1().Pods(namespaces.Items[0].Name).Create(t.Context(), pod, metav1.CreateOptions{})
+			_, err = w.Server.Client.CoreV1().Pods(namespaces.Items[0].Name).Create(t.Context(), pod, metav1.CreateOptions{})
 			if want {
 				require.NoError(t, err, "%s where pods are %s", name, level)
 			} else {

@@ -10,8 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -30,11 +28,11 @@ import (
 // cluster is a real kube-apiserver, under the account and the rights that are
 // rendered with them.
 func TestARealCoreDNSDoesWhatIsAskedFor(t *testing.T) {
-	w := newWorld(t)
-	w.create(t, asked(intent.DNSCRIntent{}))
+	w := NewWorld(t)
+	w.Create(t, Asked(intent.DNSCRIntent{}))
 	w.populate(t)
-	kubeconfig := w.kubeconfig(t)
-	for name, test := range map[string]func(t *testing.T, w *world, kubeconfig string){
+	kubeconfig := w.Kubeconfig(t)
+	for name, test := range map[string]func(t *testing.T, w *World, kubeconfig string){
 		"a.foo.com beats foo.com, and unmatched names take the last resort": longestZone,
 		"by default, unmatched names go to the node's own nameservers":      nodesOwn,
 		"Sequential asks the first alone":                                   sequential,
@@ -52,10 +50,10 @@ func TestARealCoreDNSDoesWhatIsAskedFor(t *testing.T) {
 
 // populate makes what the cluster's own names stand for: a Service with an
 // address of its own, and one whose pods have them.
-func (w *world) populate(t *testing.T) {
+func (w *World) populate(t *testing.T) {
 	t.Helper()
-	require.NoError(t, w.server.Namespace(t.Context(), "shop"))
-	services := w.server.Client.CoreV1().Services("shop")
+	require.NoError(t, w.Server.Namespace(t.Context(), "shop"))
+	services := w.Server.Client.CoreV1().Services("shop")
 	ports := []corev1.ServicePort{{Name: "http", Port: 80}}
 	for name, address := range map[string]string{"web": "10.96.0.20", "db": corev1.ClusterIPNone} {
 		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.ServiceSpec{ClusterIP: address, Ports: ports}}
@@ -68,7 +66,7 @@ func (w *world) populate(t *testing.T) {
 		Endpoints:   []discoveryv1.Endpoint{{Addresses: []string{"10.244.0.7"}, Conditions: discoveryv1.EndpointConditions{Ready: new(true)}}},
 		Ports:       []discoveryv1.EndpointPort{{Name: new("http"), Port: new(int32(80))}},
 	}
-	_, err := w.server.Client.DiscoveryV1().EndpointSlices("shop").Create(t.Context(), slice, metav1.CreateOptions{})
+	_, err := w.Server.Client.DiscoveryV1().EndpointSlices("shop").Create(t.Context(), slice, metav1.CreateOptions{})
 	require.NoError(t, err)
 }
 
@@ -98,7 +96,7 @@ func requireAddress(t *testing.T, c *CoreDNS, name, want string) {
 	require.Equal(t, want, got, name)
 }
 
-func longestZone(t *testing.T, w *world, kubeconfig string) {
+func longestZone(t *testing.T, w *World, kubeconfig string) {
 	foo, inner, last := w.upstream(t, "192.0.2.1"), w.upstream(t, "192.0.2.2"), w.upstream(t, "192.0.2.3")
 	c := w.run(t, kubeconfig, seed(last, forward("foo.com", "", foo), forward("a.foo.com", "", inner)))
 	for name, want := range map[string]string{
@@ -122,9 +120,9 @@ func longestZone(t *testing.T, w *world, kubeconfig string) {
 
 // nodesOwn names a nameserver that hardly answers: that it was asked is in the
 // metrics.
-func nodesOwn(t *testing.T, w *world, kubeconfig string) {
+func nodesOwn(t *testing.T, w *World, kubeconfig string) {
 	c := w.coreDNS(t, kubeconfig)
-	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "resolv.conf"), []byte("nameserver 127.0.0.9\n"), 0o600))
+	require.NoError(t, c.WriteFile("/etc/resolv.conf", "nameserver 127.0.0.9\n"))
 	configure(t, c, intent.DNSCRIntent{})
 	start(t, c)
 	_, err := c.Ask(t.Context(), "www.example.org", dns.TypeA)
@@ -141,7 +139,7 @@ func nodesOwn(t *testing.T, w *world, kubeconfig string) {
 
 // policy asks as many names of three upstreams with a policy, and answers how
 // often each of them was asked.
-func policy(t *testing.T, w *world, kubeconfig, policy string, names int) []int {
+func policy(t *testing.T, w *World, kubeconfig, policy string, names int) []int {
 	t.Helper()
 	var all []*Upstream
 	for i := range 3 {
@@ -159,17 +157,17 @@ func policy(t *testing.T, w *world, kubeconfig, policy string, names int) []int 
 	return asked
 }
 
-func sequential(t *testing.T, w *world, kubeconfig string) {
+func sequential(t *testing.T, w *World, kubeconfig string) {
 	require.Equal(t, []int{30, 0, 0}, policy(t, w, kubeconfig, "sequential", 30))
 }
 
-func roundRobin(t *testing.T, w *world, kubeconfig string) {
+func roundRobin(t *testing.T, w *World, kubeconfig string) {
 	require.Equal(t, []int{10, 10, 10}, policy(t, w, kubeconfig, "RoundRobin", 30))
 }
 
 // random is the default. That one of three is never asked in 90 times has a
 // chance of one in 10^15, that each is asked equally often one in a hundred.
-func random(t *testing.T, w *world, kubeconfig string) {
+func random(t *testing.T, w *World, kubeconfig string) {
 	asked := policy(t, w, kubeconfig, "", 90)
 	require.Equal(t, 90, asked[0]+asked[1]+asked[2])
 	for i := range asked {
@@ -177,7 +175,7 @@ func random(t *testing.T, w *world, kubeconfig string) {
 	}
 }
 
-func dead(t *testing.T, w *world, kubeconfig string) {
+func dead(t *testing.T, w *World, kubeconfig string) {
 	first, second := w.upstream(t, "192.0.2.1"), w.upstream(t, "192.0.2.2")
 	first.Fall(true)
 	c := w.run(t, kubeconfig, seed(second, forward("foo.com", "Sequential", first, second)))
@@ -205,7 +203,7 @@ func dead(t *testing.T, w *world, kubeconfig string) {
 	})
 }
 
-func truncated(t *testing.T, w *world, kubeconfig string) {
+func truncated(t *testing.T, w *World, kubeconfig string) {
 	u := w.upstream(t, "192.0.2.1")
 	u.Truncate()
 	c := w.run(t, kubeconfig, seed(u, forward("foo.com", "", u)))
@@ -215,7 +213,7 @@ func truncated(t *testing.T, w *world, kubeconfig string) {
 	require.Equal(t, []Question{{"www.example.org", "udp"}, {"www.example.org", "tcp"}}, u.Asked()[2:], "the last resort, too")
 }
 
-func forced(t *testing.T, w *world, kubeconfig string) {
+func forced(t *testing.T, w *World, kubeconfig string) {
 	u := w.upstream(t, "192.0.2.1")
 	spec := seed(u)
 	spec.Servers = []intent.DNSServer{{Name: "foo", Zones: []string{"foo.com"}, ForwardPlugin: intent.DNSServerForward{
@@ -227,9 +225,9 @@ func forced(t *testing.T, w *world, kubeconfig string) {
 	require.Equal(t, []Question{{"www.foo.com", "tcp"}, {"www.example.org", "udp"}}, u.Asked())
 }
 
-func secure(t *testing.T, w *world, kubeconfig string) {
+func secure(t *testing.T, w *World, kubeconfig string) {
 	certificate, bundle := certify(t, "dns.foo.com")
-	u, err := StartUpstream(t.Context(), w.ports, "192.0.2.1", &certificate)
+	u, err := StartUpstream(t.Context(), w.Ports, "192.0.2.1", &certificate)
 	require.NoError(t, err)
 	plain := w.upstream(t, "192.0.2.2")
 	server := func(zone, name string, ca *intent.ConfigMapRef) intent.DNSServer {
@@ -244,8 +242,7 @@ func secure(t *testing.T, w *world, kubeconfig string) {
 		server("right.example", "dns.foo.com", own), server("wrong.example", "dns.bar.com", own), server("stranger.example", "dns.foo.com", nil),
 	}
 	c := w.coreDNS(t, kubeconfig)
-	require.NoError(t, os.MkdirAll(filepath.Join(c.dir, "coredns-ca/foo.ca"), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "coredns-ca/foo.ca/ca-bundle.crt"), bundle, 0o600))
+	require.NoError(t, c.WriteFile("/etc/coredns-ca/foo.ca/ca-bundle.crt", string(bundle)))
 	configure(t, c, spec)
 	start(t, c)
 	requireAddress(t, c, "www.right.example", u.Answer)
@@ -273,7 +270,7 @@ func certify(t *testing.T, name string) (tls.Certificate, []byte) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-func reloaded(t *testing.T, w *world, kubeconfig string) {
+func reloaded(t *testing.T, w *World, kubeconfig string) {
 	before, after := w.upstream(t, "192.0.2.1"), w.upstream(t, "192.0.2.2")
 	c := w.run(t, kubeconfig, seed(before))
 	requireAddress(t, c, "n0.foo.com", before.Answer)

@@ -2,9 +2,6 @@ package clusterdns
 
 import (
 	"net/netip"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,13 +17,13 @@ import (
 // of many drawn intents, whatever the linter thinks of it.
 func TestCoreDNSStartsWithWhateverIsConfigured(t *testing.T) {
 	const many = 40
-	w := newWorld(t)
-	w.create(t, asked(intent.DNSCRIntent{}))
-	kubeconfig, intents, started := w.kubeconfig(t), rapid.Custom(draw.DNSCRIntent), 0
+	w := NewWorld(t)
+	w.Create(t, Asked(intent.DNSCRIntent{}))
+	kubeconfig, intents, started := w.Kubeconfig(t), rapid.Custom(draw.DNSCRIntent), 0
 	_, bundle := certify(t, "dns.foo.com")
 	for seed := 0; started < many; seed++ {
 		require.Less(t, seed, 100*many, "most of what is drawn should be right")
-		config, err := clusterdns.Configure(asked(intents.Example(seed)))
+		config, err := clusterdns.Configure(Asked(intents.Example(seed)))
 		if err != nil {
 			continue
 		}
@@ -60,7 +57,7 @@ func stayHere(f *corefile.Forward) {
 // files makes those that a configuration names.
 func (c *CoreDNS) files(t *testing.T, config corefile.Config, bundle []byte) {
 	t.Helper()
-	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "resolv.conf"), []byte("nameserver 127.0.0.9\n"), 0o600))
+	require.NoError(t, c.WriteFile("/etc/resolv.conf", "nameserver 127.0.0.9\n"))
 	forwards := []corefile.Forward{config.Resolvers.Forward}
 	for _, s := range config.Servers {
 		forwards = append(forwards, s.Forward)
@@ -69,8 +66,6 @@ func (c *CoreDNS) files(t *testing.T, config corefile.Config, bundle []byte) {
 		if f.TLS == nil || f.TLS.CAFile == "" {
 			continue
 		}
-		file := filepath.Join(c.dir, strings.TrimPrefix(f.TLS.CAFile, "/etc/"))
-		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
-		require.NoError(t, os.WriteFile(file, bundle, 0o600))
+		require.NoError(t, c.WriteFile(f.TLS.CAFile, string(bundle)))
 	}
 }

@@ -26,9 +26,9 @@ const (
 // random configurations, and sees by counting upstreams which way the query
 // took: the one that corefile.Follow told before.
 func TestTraceAgreesWithARealCoreDNS(t *testing.T) {
-	w := newWorld(t)
-	w.create(t, asked(intent.DNSCRIntent{}))
-	kubeconfig := w.kubeconfig(t)
+	w := NewWorld(t)
+	w.Create(t, Asked(intent.DNSCRIntent{}))
+	kubeconfig := w.Kubeconfig(t)
 	var upstreams []*Upstream
 	for i := range pool {
 		upstreams = append(upstreams, w.upstream(t, fmt.Sprintf("192.0.2.%d", i+1)))
