@@ -84,5 +84,6 @@ func resources() []resource {
 		{one: "DeploymentIntentGroup", many: "DeploymentIntentGroups"},
 		{one: "TrafficGroupIntent", many: "TrafficGroupIntents"},
 		{one: "DNSIntent", many: "DNSIntents"},
+		{one: "PodDNSIntent", many: "PodDNSIntents"},
 	}
 }

@@ -82,7 +82,7 @@ func (e *edge) recordStatus(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	view, err := e.Admitter.View(doc)
+	view, err := e.Admitter.View(ctx, doc)
 	if err != nil {
 		return answer{}, err
 	}

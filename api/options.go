@@ -19,7 +19,7 @@ type Admitter interface {
 	Admit(ctx context.Context, path intent.Path, body []byte, old *intent.Document) (*admit.Write, error)
 	Put(ctx context.Context, write *admit.Write) (intent.Document, error)
 	Delete(ctx context.Context, path intent.Path, condition intent.Condition) error
-	View(doc intent.Document) (admit.View, error)
+	View(ctx context.Context, doc intent.Document) (admit.View, error)
 }
 
 // Sealer keeps secret values apart from the documents that they belong to.

@@ -62,7 +62,7 @@ func (e *edge) page(ctx context.Context, c *call) (intent.Page, error) {
 
 // view is a document as it is answered, with what is known beyond it.
 func (e *edge) view(ctx context.Context, r resource, doc intent.Document) (admit.View, error) {
-	view, err := e.Admitter.View(doc)
+	view, err := e.Admitter.View(ctx, doc)
 	switch {
 	case err != nil:
 		return view, err

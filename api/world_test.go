@@ -167,6 +167,7 @@ func rows() []row {
 		{"DeploymentIntentGroup", app + "/deployment-intent-groups", group},
 		{"TrafficGroupIntent", group + "/traffic-group-intents", traffic},
 		{"DNSIntent", traffic + "/dns-intents", traffic + "/dns-intents/www"},
+		{"PodDNSIntent", traffic + "/pod-dns-intents", traffic + "/pod-dns-intents/web"},
 		{"DNSCRIntent", cloud + "/dns-cr-intents", cloud + "/dns-cr-intents/resolvers"},
 	}
 }

@@ -112,7 +112,7 @@ func (e *edge) moved(ctx context.Context, path intent.Path, old *intent.Document
 
 // stored answers a document that was just written.
 func (e *edge) stored(ctx context.Context, r resource, doc intent.Document, status int) (answer, error) {
-	view, err := e.Admitter.View(doc)
+	view, err := e.Admitter.View(ctx, doc)
 	if err != nil {
 		return answer{}, err
 	}

@@ -92,7 +92,7 @@ func (a *Admitter) parents(ctx context.Context, path intent.Path) error {
 // kind is what admit knows of one kind of resource.
 type kind struct {
 	admit func(ctx context.Context, a *Admitter, r *review, body []byte, old *intent.Document) (intent.Metadata, any, error)
-	view  func(doc intent.Document) (View, error)
+	view  func(ctx context.Context, a *Admitter, doc intent.Document) (View, error)
 }
 
 // check judges and completes a spec; old is the spec that it replaces, nil
@@ -101,7 +101,14 @@ type kind struct {
 type check[Spec any] func(a *Admitter, ctx context.Context, r *review, spec, old *Spec) error
 
 // show takes out what users do not see and answers the status, nil for none.
-type show[Spec any] func(spec *Spec) *Status
+type show[Spec any] func(a *Admitter, ctx context.Context, path intent.Path, spec *Spec) (*Status, error)
+
+// alone is a show that needs no other document.
+func alone[Spec any](show func(spec *Spec) *Status) show[Spec] {
+	return func(_ *Admitter, _ context.Context, _ intent.Path, spec *Spec) (*Status, error) {
+		return show(spec), nil
+	}
+}
 
 // kindOf is the kind of the resource at path. It is the one place that lists
 // them all.
@@ -110,7 +117,7 @@ func kindOf(path intent.Path) (kind, bool) {
 	case "projects":
 		return resource((*Admitter).project, nil), true
 	case "projects/dns-update-records":
-		return resource((*Admitter).record, showRecord), true
+		return resource((*Admitter).record, alone(showRecord)), true
 	case "projects/logical-clouds":
 		return resource((*Admitter).logicalCloud, nil), true
 	case "projects/logical-clouds/cluster-references":
@@ -118,11 +125,11 @@ func kindOf(path intent.Path) (kind, bool) {
 	case "projects/logical-clouds/kv-pairs", "cluster-providers/clusters/kv-pairs":
 		return resource((*Admitter).kvPairs, nil), true
 	case "projects/logical-clouds/dns-cr-intents":
-		return resource((*Admitter).dnsCRIntent, showDNSCRIntent), true
+		return resource((*Admitter).dnsCRIntent, alone(showDNSCRIntent)), true
 	case "cluster-providers":
 		return resource((*Admitter).clusterProvider, nil), true
 	case "cluster-providers/clusters":
-		return resource((*Admitter).cluster, showCluster), true
+		return resource((*Admitter).cluster, alone(showCluster)), true
 	case "projects/composite-apps":
 		return resource((*Admitter).compositeApp, nil), true
 	case "projects/composite-apps/deployment-intent-groups":
@@ -131,6 +138,8 @@ func kindOf(path intent.Path) (kind, bool) {
 		return resource((*Admitter).trafficGroup, nil), true
 	case "projects/composite-apps/deployment-intent-groups/traffic-group-intents/dns-intents":
 		return resource((*Admitter).dnsIntent, nil), true
+	case "projects/composite-apps/deployment-intent-groups/traffic-group-intents/" + podDNSIntents:
+		return resource((*Admitter).podDNSIntent, (*Admitter).showPodDNSIntent), true
 	}
 	return kind{}, false
 }
@@ -157,16 +166,16 @@ func resource[Spec any](check check[Spec], show show[Spec]) kind {
 		admit: func(ctx context.Context, a *Admitter, r *review, body []byte, old *intent.Document) (intent.Metadata, any, error) {
 			return admitResource(ctx, a, r, body, old, check)
 		},
-		view: func(doc intent.Document) (View, error) {
+		view: func(ctx context.Context, a *Admitter, doc intent.Document) (View, error) {
 			stored, err := intent.Of[Spec](doc)
 			if err != nil {
 				return View{}, err
 			}
 			var status *Status
 			if show != nil {
-				status = show(&stored.Spec)
+				status, err = show(a, ctx, doc.Path, &stored.Spec)
 			}
-			return View{Metadata: stored.Metadata, Spec: stored.Spec, Status: status}, nil
+			return View{Metadata: stored.Metadata, Spec: stored.Spec, Status: status}, err
 		},
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // dnsIntent admits a DNS intent.
 func (a *Admitter) dnsIntent(ctx context.Context, r *review, in, _ *intent.DNSIntent) error {
-	if err := a.knownApp(ctx, r, in.App); err != nil {
+	if _, err := a.knownApp(ctx, r, in.App); err != nil {
 		return err
 	}
 	if !isDNSLabel(in.ServiceName) {
@@ -36,28 +36,28 @@ func (a *Admitter) dnsIntent(ctx context.Context, r *review, in, _ *intent.DNSIn
 	return a.intentRecords(ctx, r, in, right)
 }
 
-// knownApp checks that the app is one of the group's.
-func (a *Admitter) knownApp(ctx context.Context, r *review, app string) error {
+// knownApp answers the app, which must be one of the group's; nil when it is not.
+func (a *Admitter) knownApp(ctx context.Context, r *review, app string) (*intent.App, error) {
 	path := r.path.Parent().Parent()
 	group, err := find[intent.DeploymentIntentGroup](ctx, a.store, path)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case group == nil:
-		return intent.ErrNotFound(path)
+		return nil, intent.ErrNotFound(path)
 	}
 	names := make([]string, len(group.Apps))
 	for i, known := range group.Apps {
-		names[i] = known.Name
-	}
-	if !slices.Contains(names, app) {
-		known := "which has none yet"
-		if len(names) > 0 {
-			known = "whose apps are: " + strings.Join(names, ", ")
+		if names[i] = known.Name; known.Name == app {
+			return &known, nil
 		}
-		r.refusef(spec+"/app", "%s is no app of %s, %s", quote(app), path, known)
 	}
-	return nil
+	known := "which has none yet"
+	if len(names) > 0 {
+		known = "whose apps are: " + strings.Join(names, ", ")
+	}
+	r.refusef(spec+"/app", "%s is no app of %s, %s", quote(app), path, known)
+	return nil, nil
 }
 
 // hostnames brings names into canonical form and tells which are right.

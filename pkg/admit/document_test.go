@@ -51,7 +51,7 @@ func TestPathsOfNoResourceAreNotFound(t *testing.T) {
 		"projects/shop/composite-apps/store", "/", "//", "projects//dns-update-records/x"} {
 		_, err := w.admitter.Admit(t.Context(), path, []byte(`{}`), nil)
 		assert.Equal(t, intent.NotFound, intent.CodeOf(err), "%q: %v", path, err)
-		_, err = w.admitter.View(intent.Document{Path: path})
+		_, err = w.admitter.View(t.Context(), intent.Document{Path: path})
 		assert.Equal(t, intent.NotFound, intent.CodeOf(err), "%q", path)
 	}
 }
@@ -74,7 +74,7 @@ func TestMetadataIsKeptAndTheServersOwnIsNot(t *testing.T) {
 	require.NoError(t, err)
 	doc := w.put(write)
 	assert.JSONEq(t, `{"metadata":{"name":"shop","description":"d","userData1":"1","userData2":"2"},"spec":{"namespace":"signpost-shop"}}`, string(doc.Body))
-	view, err := w.admitter.View(doc)
+	view, err := w.admitter.View(t.Context(), doc)
 	require.NoError(t, err)
 	assert.Equal(t, int64(1), view.Metadata.Revision)
 	assert.Equal(t, doc.CreatedAt, *view.Metadata.CreatedAt)
@@ -166,7 +166,7 @@ func FuzzBodiesNeverPanic(f *testing.F) {
 		}
 		raw, err := write.Body()
 		require.NoError(t, err)
-		_, err = w.admitter.View(intent.Document{Path: path, Body: raw})
+		_, err = w.admitter.View(t.Context(), intent.Document{Path: path, Body: raw})
 		require.NoError(t, err)
 	})
 }

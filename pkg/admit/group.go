@@ -114,7 +114,7 @@ func clusterNames(references map[intent.ClusterRef]intent.Path) string {
 	return strings.Join(names, ", ")
 }
 
-// intentsKeepApps refuses to drop an app that a DNS intent of the group names.
+// intentsKeepApps refuses to drop an app that an intent of the group names.
 func (a *Admitter) intentsKeepApps(ctx context.Context, r *review, in, old *intent.DeploymentIntentGroup) error {
 	dropped := map[string]bool{}
 	for _, app := range old.Apps {
@@ -126,11 +126,27 @@ func (a *Admitter) intentsKeepApps(ctx context.Context, r *review, in, old *inte
 	if len(dropped) == 0 {
 		return nil
 	}
-	return a.each(ctx, string(r.path)+"/traffic-group-intents", func(traffic intent.Document) error {
-		return a.each(ctx, string(traffic.Path)+"/dns-intents", func(doc intent.Document) error {
-			names, err := intent.Of[intent.DNSIntent](doc)
-			if err == nil && dropped[names.Spec.App] {
-				r.conflictf(spec+"/apps", "leaves out app %s, which %s names; change or delete that first", quote(names.Spec.App), doc.Path)
+	for _, kind := range []string{"dns-intents", podDNSIntents} {
+		err := a.eachIntent(ctx, r.path, kind, func(path intent.Path, app string) {
+			if dropped[app] {
+				r.conflictf(spec+"/apps", "leaves out app %s, which %s names; change or delete that first", quote(app), path)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachIntent calls visit for the intents of a kind in all traffic groups of a
+// deployment intent group, with the app that each names.
+func (a *Admitter) eachIntent(ctx context.Context, group intent.Path, kind string, visit func(path intent.Path, app string)) error {
+	return a.each(ctx, string(group)+"/traffic-group-intents", func(traffic intent.Document) error {
+		return a.each(ctx, string(traffic.Path)+"/"+kind, func(doc intent.Document) error {
+			stored, err := intent.Of[struct{ App string }](doc)
+			if err == nil {
+				visit(doc.Path, stored.Spec.App)
 			}
 			return err
 		})

@@ -147,7 +147,7 @@ func FuzzManifests(f *testing.F) {
 			return
 		}
 		doc := w.put(write)
-		_, err = w.admitter.View(doc)
+		_, err = w.admitter.View(t.Context(), doc)
 		require.NoError(t, err)
 		_, err = w.admit(prod, manifests(manifest))
 		require.NoError(t, err, "what was admitted once is admitted again")

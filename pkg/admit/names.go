@@ -16,10 +16,11 @@ const (
 )
 
 var (
-	labelValuePattern = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`)
-	dnsLabelPattern   = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
-	variablePattern   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	secretKeyPattern  = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
+	labelValuePattern  = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`)
+	dnsLabelPattern    = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+	searchLabelPattern = regexp.MustCompile(`^_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`)
+	variablePattern    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	secretKeyPattern   = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
 )
 
 // isLabelValue tells whether a text is a label value of Kubernetes, and not

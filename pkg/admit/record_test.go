@@ -346,7 +346,7 @@ func warningsOf(t *testing.T, record intent.Record) []intent.Warning {
 	t.Helper()
 	body, err := json.Marshal(intent.Resource[intent.Record]{Metadata: intent.Metadata{Name: "dns"}, Spec: record})
 	require.NoError(t, err)
-	view, err := newWorld(t).admitter.View(intent.Document{Path: newRecord, Body: body})
+	view, err := newWorld(t).admitter.View(t.Context(), intent.Document{Path: newRecord, Body: body})
 	require.NoError(t, err)
 	return view.Status.Warnings
 }

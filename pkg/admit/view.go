@@ -1,6 +1,10 @@
 package admit
 
-import "github.com/signpost-dns/signpost/pkg/intent"
+import (
+	"context"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
 
 // View is a document as users see it: without the ids of sealed values.
 type View struct {
@@ -22,11 +26,12 @@ type Status struct {
 }
 
 // View answers a stored document as users see it. Errors: NotFound when the
-// path is no resource's; one without a code when the body cannot be read.
-func (a *Admitter) View(doc intent.Document) (View, error) {
+// path is no resource's; one without a code when the body cannot be read; what
+// the store answers.
+func (a *Admitter) View(ctx context.Context, doc intent.Document) (View, error) {
 	k, ok := kindOf(doc.Path)
 	if !ok {
 		return View{}, errNoResource(doc.Path)
 	}
-	return k.view(doc)
+	return k.view(ctx, a, doc)
 }

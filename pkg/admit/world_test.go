@@ -142,7 +142,7 @@ func (w *world) spec(path intent.Path) map[string]any {
 // shown is the document at path as users see it, as JSON.
 func (w *world) shown(path intent.Path) string {
 	w.Helper()
-	view, err := w.admitter.View(*w.old(path))
+	view, err := w.admitter.View(context.Background(), *w.old(path))
 	require.NoError(w, err)
 	raw, err := json.Marshal(view)
 	require.NoError(w, err)

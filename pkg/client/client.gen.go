@@ -1118,6 +1118,14 @@ type DNSPluginConfig struct {
 	ForwardPlugins []ForwardPlugin `json:"forwardPlugins,omitempty,omitzero"`
 }
 
+// DNSPolicy Where the settings come from before dnsConfig. Default: from the node. ClusterFirst: from the cluster's DNS, but
+// for pods on the node's network, which get the node's. ClusterFirstWithHostNet: from the cluster's DNS, for those
+// too. None, or Custom: from dnsConfig alone. clusterFirstWithAutopath, in any letter case: from the cluster's DNS,
+// which walks the search paths itself; the logical cloud's DNS CR intent has to offer that.
+//
+// Example: ClusterFirst
+type DNSPolicy = string
+
 // DNSQuery What the DNS of a cluster is asked. The cluster is one of the logical cloud's, whose domain counts; without it, the domain is cluster.local.
 type DNSQuery struct {
 	// Cluster A cluster as one word, provider+cluster.
@@ -1919,6 +1927,80 @@ type Plan struct {
 	Warnings []string `json:"warnings"`
 }
 
+// PodDNSConfig Settings of the pods' resolver, as in a pod's dnsConfig.
+type PodDNSConfig struct {
+	// Nameservers IP addresses, at most 3; None needs one.
+	Nameservers []string `json:"nameservers,omitempty,omitzero"`
+
+	// Options Options of the resolver. A later one of the same name counts.
+	Options []PodDNSOption `json:"options,omitempty,omitzero"`
+
+	// Search Another spelling of searches.
+	Search []string `json:"search,omitempty,omitzero"`
+
+	// Searches Search domains, at most 32, and together with the spaces between them 2048 characters.
+	Searches []string `json:"searches,omitempty,omitzero"`
+}
+
+// PodDNSIntent What /etc/resolv.conf the pods of an app get. Nothing changes before instantiate or update.
+type PodDNSIntent struct {
+	// Metadata Names and describes a document.
+	Metadata Metadata `json:"metadata"`
+
+	// Spec Replaces the dnsPolicy of the app's pods, and is merged with their own dnsConfig: nameservers and searches are
+	// appended, options override by name, duplicates are dropped.
+	Spec PodDNSIntentSpec `json:"spec"`
+
+	// Status What the server adds to a document. Ignored on input.
+	Status DocumentStatus `json:"status,omitempty,omitzero"`
+}
+
+// PodDNSIntentList A page of pod DNS intents.
+type PodDNSIntentList struct {
+	// Continue Where the page ended, for `?continue=`; absent on the last page.
+	//
+	// Example: MXNob3A
+	Continue Continue `json:"continue,omitempty,omitzero"`
+
+	// Items Ordered by name.
+	Items []PodDNSIntent `json:"items"`
+}
+
+// PodDNSIntentSpec Replaces the dnsPolicy of the app's pods, and is merged with their own dnsConfig: nameservers and searches are
+// appended, options override by name, duplicates are dropped.
+type PodDNSIntentSpec struct {
+	// App A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
+	//
+	// Example: lab
+	App Name `json:"app"`
+
+	// DNSConfig Settings of the pods' resolver, as in a pod's dnsConfig.
+	DNSConfig PodDNSConfig `json:"dnsConfig,omitempty,omitzero"`
+
+	// DNSPolicy Where the settings come from before dnsConfig. Default: from the node. ClusterFirst: from the cluster's DNS, but
+	// for pods on the node's network, which get the node's. ClusterFirstWithHostNet: from the cluster's DNS, for those
+	// too. None, or Custom: from dnsConfig alone. clusterFirstWithAutopath, in any letter case: from the cluster's DNS,
+	// which walks the search paths itself; the logical cloud's DNS CR intent has to offer that.
+	//
+	//
+	// Example: ClusterFirst
+	DNSPolicy DNSPolicy `json:"dnsPolicy"`
+}
+
+// PodDNSOption An option of glibc's or musl's resolver, ndots:2 or edns0.
+type PodDNSOption struct {
+	// Name ndots (0 to 15), timeout (0 to 30) and attempts (0 to 5) have a value; rotate, edns0, use-vc, trust-ad, no-aaaa and the other flags of resolv.conf have none.
+	//
+	// Example: ndots
+	Name string `json:"name"`
+
+	// Value The option's value: text, or a number, which is stored as text.
+	Value PodDNSOptionValue `json:"value,omitempty,omitzero"`
+}
+
+// PodDNSOptionValue The option's value: text, or a number, which is stored as text.
+type PodDNSOptionValue = string
+
 // Preflight Whether a cluster can be managed.
 type Preflight struct {
 	// Checks What the cluster needs to have or to allow.
@@ -2493,6 +2575,11 @@ type PlanFor = Action
 // PlanRecordFor defines model for planRecordFor.
 type PlanRecordFor string
 
+// PodDNSIntentName A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
+//
+// Example: lab
+type PodDNSIntentName = Name
+
 // ProjectName A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
 //
 // Example: lab
@@ -2823,6 +2910,36 @@ type PutDNSIntentParams struct {
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// ListPodDNSIntentsParams defines parameters for ListPodDNSIntents.
+type ListPodDNSIntentsParams struct {
+	// Limit The most items that a page may hold.
+	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Continue Where the last page ended; its `continue`.
+	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
+
+	// NamePrefix Only items whose name begins so.
+	NamePrefix *PageNamePrefix `form:"namePrefix,omitempty" json:"namePrefix,omitempty"`
+}
+
+// DeletePodDNSIntentParams defines parameters for DeletePodDNSIntent.
+type DeletePodDNSIntentParams struct {
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch Only if the document is at none of these revisions, or `*` for only if it does not exist; else 412.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// PutPodDNSIntentParams defines parameters for PutPodDNSIntent.
+type PutPodDNSIntentParams struct {
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch Only if the document is at none of these revisions, or `*` for only if it does not exist; else 412.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
 // UpdateDeploymentIntentGroupParams defines parameters for UpdateDeploymentIntentGroup.
 type UpdateDeploymentIntentGroupParams struct {
 	// Confirm The token of a plan; 412 when an input or the actions changed since.
@@ -3110,6 +3227,12 @@ type CreateDNSIntentJSONRequestBody = DNSIntent
 
 // PutDNSIntentJSONRequestBody defines body for PutDNSIntent for application/json ContentType.
 type PutDNSIntentJSONRequestBody = DNSIntent
+
+// CreatePodDNSIntentJSONRequestBody defines body for CreatePodDNSIntent for application/json ContentType.
+type CreatePodDNSIntentJSONRequestBody = PodDNSIntent
+
+// PutPodDNSIntentJSONRequestBody defines body for PutPodDNSIntent for application/json ContentType.
+type PutPodDNSIntentJSONRequestBody = PodDNSIntent
 
 // CreateDNSUpdateRecordJSONRequestBody defines body for CreateDNSUpdateRecord for application/json ContentType.
 type CreateDNSUpdateRecordJSONRequestBody = DNSUpdateRecord
@@ -3945,6 +4068,63 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/dns-intents/{dnsIntent} (the `PutDNSIntent` operationId).
 	PutDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, dnsIntent DNSIntentName, params *PutDNSIntentParams, body PutDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPodDNSIntents List the pod DNS intents of a traffic group
+	//
+	// A page of the pod DNS intents of a traffic group, ordered by name bytewise; an empty list is [].
+	//
+	// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents (the `ListPodDNSIntents` operationId).
+	ListPodDNSIntents(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, params *ListPodDNSIntentsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreatePodDNSIntentWithBody Create a pod DNS intent
+	//
+	// Creates a pod DNS intent; 409 when it exists already, or the app has one already in any traffic group of the deployment intent group; 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents (the `CreatePodDNSIntent` operationId).
+	CreatePodDNSIntentWithBody(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreatePodDNSIntent Create a pod DNS intent
+	//
+	// Creates a pod DNS intent; 409 when it exists already, or the app has one already in any traffic group of the deployment intent group; 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents (the `CreatePodDNSIntent` operationId).
+	CreatePodDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, body CreatePodDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeletePodDNSIntent Delete a pod DNS intent
+	//
+	// Nothing changes before instantiate or update.
+	//
+	// Corresponds with DELETE /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/{podDNSIntent} (the `DeletePodDNSIntent` operationId).
+	DeletePodDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, params *DeletePodDNSIntentParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPodDNSIntent Read a pod DNS intent
+	//
+	// The pod DNS intent as stored, with what is odd about it.
+	//
+	// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/{podDNSIntent} (the `GetPodDNSIntent` operationId).
+	GetPodDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutPodDNSIntentWithBody Create or replace a pod DNS intent
+	//
+	// The name in the body must be that of the path. 409 when the app has another one in any traffic group of the deployment intent group, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/{podDNSIntent} (the `PutPodDNSIntent` operationId).
+	PutPodDNSIntentWithBody(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, params *PutPodDNSIntentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutPodDNSIntent Create or replace a pod DNS intent
+	//
+	// The name in the body must be that of the path. 409 when the app has another one in any traffic group of the deployment intent group, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/{podDNSIntent} (the `PutPodDNSIntent` operationId).
+	PutPodDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, params *PutPodDNSIntentParams, body PutPodDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateDeploymentIntentGroup Update a deployment intent group
 	//
@@ -5623,6 +5803,133 @@ func (c *API) PutDNSIntentWithBody(ctx context.Context, project ProjectName, com
 // Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/dns-intents/{dnsIntent} (the `PutDNSIntent` operationId).
 func (c *API) PutDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, dnsIntent DNSIntentName, params *PutDNSIntentParams, body PutDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutDNSIntentRequest(c.Server, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, dnsIntent, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPodDNSIntents List the pod DNS intents of a traffic group
+//
+// A page of the pod DNS intents of a traffic group, ordered by name bytewise; an empty list is [].
+//
+// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents (the `ListPodDNSIntents` operationId).
+func (c *API) ListPodDNSIntents(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, params *ListPodDNSIntentsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPodDNSIntentsRequest(c.Server, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreatePodDNSIntentWithBody Create a pod DNS intent
+//
+// Creates a pod DNS intent; 409 when it exists already, or the app has one already in any traffic group of the deployment intent group; 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents (the `CreatePodDNSIntent` operationId).
+func (c *API) CreatePodDNSIntentWithBody(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreatePodDNSIntentRequestWithBody(c.Server, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreatePodDNSIntent Create a pod DNS intent
+//
+// Creates a pod DNS intent; 409 when it exists already, or the app has one already in any traffic group of the deployment intent group; 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents (the `CreatePodDNSIntent` operationId).
+func (c *API) CreatePodDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, body CreatePodDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreatePodDNSIntentRequest(c.Server, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeletePodDNSIntent Delete a pod DNS intent
+//
+// Nothing changes before instantiate or update.
+//
+// Corresponds with DELETE /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/{podDNSIntent} (the `DeletePodDNSIntent` operationId).
+func (c *API) DeletePodDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, params *DeletePodDNSIntentParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeletePodDNSIntentRequest(c.Server, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, podDNSIntent, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPodDNSIntent Read a pod DNS intent
+//
+// The pod DNS intent as stored, with what is odd about it.
+//
+// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/{podDNSIntent} (the `GetPodDNSIntent` operationId).
+func (c *API) GetPodDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPodDNSIntentRequest(c.Server, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, podDNSIntent)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutPodDNSIntentWithBody Create or replace a pod DNS intent
+//
+// The name in the body must be that of the path. 409 when the app has another one in any traffic group of the deployment intent group, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/{podDNSIntent} (the `PutPodDNSIntent` operationId).
+func (c *API) PutPodDNSIntentWithBody(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, params *PutPodDNSIntentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutPodDNSIntentRequestWithBody(c.Server, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, podDNSIntent, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutPodDNSIntent Create or replace a pod DNS intent
+//
+// The name in the body must be that of the path. 409 when the app has another one in any traffic group of the deployment intent group, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/{podDNSIntent} (the `PutPodDNSIntent` operationId).
+func (c *API) PutPodDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, params *PutPodDNSIntentParams, body PutPodDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutPodDNSIntentRequest(c.Server, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, podDNSIntent, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10348,6 +10655,466 @@ func NewPutDNSIntentRequestWithBody(server string, project ProjectName, composit
 	return req, nil
 }
 
+// NewListPodDNSIntentsRequest constructs an http.Request for the ListPodDNSIntents method
+func NewListPodDNSIntentsRequest(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, params *ListPodDNSIntentsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "compositeApp", compositeApp, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "deploymentIntentGroup", deploymentIntentGroup, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam4 string
+
+	pathParam4, err = runtime.StyleParamWithOptions("simple", false, "trafficGroupIntent", trafficGroupIntent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/composite-apps/%s/%s/deployment-intent-groups/%s/traffic-group-intents/%s/pod-dns-intents", pathParam0, pathParam1, pathParam2, pathParam3, pathParam4)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Continue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "continue", *params.Continue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.NamePrefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "namePrefix", *params.NamePrefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreatePodDNSIntentRequest calls the generic CreatePodDNSIntent builder with application/json body
+func NewCreatePodDNSIntentRequest(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, body CreatePodDNSIntentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreatePodDNSIntentRequestWithBody(server, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, "application/json", bodyReader)
+}
+
+// NewCreatePodDNSIntentRequestWithBody constructs an http.Request for the CreatePodDNSIntent method, with any body, and a specified content type
+func NewCreatePodDNSIntentRequestWithBody(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "compositeApp", compositeApp, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "deploymentIntentGroup", deploymentIntentGroup, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam4 string
+
+	pathParam4, err = runtime.StyleParamWithOptions("simple", false, "trafficGroupIntent", trafficGroupIntent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/composite-apps/%s/%s/deployment-intent-groups/%s/traffic-group-intents/%s/pod-dns-intents", pathParam0, pathParam1, pathParam2, pathParam3, pathParam4)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeletePodDNSIntentRequest constructs an http.Request for the DeletePodDNSIntent method
+func NewDeletePodDNSIntentRequest(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, params *DeletePodDNSIntentParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "compositeApp", compositeApp, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "deploymentIntentGroup", deploymentIntentGroup, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam4 string
+
+	pathParam4, err = runtime.StyleParamWithOptions("simple", false, "trafficGroupIntent", trafficGroupIntent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam5 string
+
+	pathParam5, err = runtime.StyleParamWithOptions("simple", false, "podDNSIntent", podDNSIntent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/composite-apps/%s/%s/deployment-intent-groups/%s/traffic-group-intents/%s/pod-dns-intents/%s", pathParam0, pathParam1, pathParam2, pathParam3, pathParam4, pathParam5)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetPodDNSIntentRequest constructs an http.Request for the GetPodDNSIntent method
+func NewGetPodDNSIntentRequest(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "compositeApp", compositeApp, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "deploymentIntentGroup", deploymentIntentGroup, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam4 string
+
+	pathParam4, err = runtime.StyleParamWithOptions("simple", false, "trafficGroupIntent", trafficGroupIntent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam5 string
+
+	pathParam5, err = runtime.StyleParamWithOptions("simple", false, "podDNSIntent", podDNSIntent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/composite-apps/%s/%s/deployment-intent-groups/%s/traffic-group-intents/%s/pod-dns-intents/%s", pathParam0, pathParam1, pathParam2, pathParam3, pathParam4, pathParam5)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutPodDNSIntentRequest calls the generic PutPodDNSIntent builder with application/json body
+func NewPutPodDNSIntentRequest(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, params *PutPodDNSIntentParams, body PutPodDNSIntentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutPodDNSIntentRequestWithBody(server, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, podDNSIntent, params, "application/json", bodyReader)
+}
+
+// NewPutPodDNSIntentRequestWithBody constructs an http.Request for the PutPodDNSIntent method, with any body, and a specified content type
+func NewPutPodDNSIntentRequestWithBody(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, params *PutPodDNSIntentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "compositeApp", compositeApp, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "deploymentIntentGroup", deploymentIntentGroup, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam4 string
+
+	pathParam4, err = runtime.StyleParamWithOptions("simple", false, "trafficGroupIntent", trafficGroupIntent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam5 string
+
+	pathParam5, err = runtime.StyleParamWithOptions("simple", false, "podDNSIntent", podDNSIntent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/composite-apps/%s/%s/deployment-intent-groups/%s/traffic-group-intents/%s/pod-dns-intents/%s", pathParam0, pathParam1, pathParam2, pathParam3, pathParam4, pathParam5)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewUpdateDeploymentIntentGroupRequest constructs an http.Request for the UpdateDeploymentIntentGroup method
 func NewUpdateDeploymentIntentGroupRequest(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *UpdateDeploymentIntentGroupParams) (*http.Request, error) {
 	var err error
@@ -13726,6 +14493,69 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/dns-intents/{dnsIntent} (the `PutDNSIntent` operationId).
 	PutDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, dnsIntent DNSIntentName, params *PutDNSIntentParams, body PutDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*PutDNSIntentResponse, error)
 
+	// ListPodDNSIntentsWithResponse List the pod DNS intents of a traffic group
+	//
+	// A page of the pod DNS intents of a traffic group, ordered by name bytewise; an empty list is [].
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents (the `ListPodDNSIntents` operationId).
+	ListPodDNSIntentsWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, params *ListPodDNSIntentsParams, reqEditors ...RequestEditorFn) (*ListPodDNSIntentsResponse, error)
+
+	// CreatePodDNSIntentWithBodyWithResponse Create a pod DNS intent
+	//
+	// Creates a pod DNS intent; 409 when it exists already, or the app has one already in any traffic group of the deployment intent group; 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents (the `CreatePodDNSIntent` operationId).
+	CreatePodDNSIntentWithBodyWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreatePodDNSIntentResponse, error)
+
+	// CreatePodDNSIntentWithResponse Create a pod DNS intent
+	//
+	// Creates a pod DNS intent; 409 when it exists already, or the app has one already in any traffic group of the deployment intent group; 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents (the `CreatePodDNSIntent` operationId).
+	CreatePodDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, body CreatePodDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePodDNSIntentResponse, error)
+
+	// DeletePodDNSIntentWithResponse Delete a pod DNS intent
+	//
+	// Nothing changes before instantiate or update.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/{podDNSIntent} (the `DeletePodDNSIntent` operationId).
+	DeletePodDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, params *DeletePodDNSIntentParams, reqEditors ...RequestEditorFn) (*DeletePodDNSIntentResponse, error)
+
+	// GetPodDNSIntentWithResponse Read a pod DNS intent
+	//
+	// The pod DNS intent as stored, with what is odd about it.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/{podDNSIntent} (the `GetPodDNSIntent` operationId).
+	GetPodDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, reqEditors ...RequestEditorFn) (*GetPodDNSIntentResponse, error)
+
+	// PutPodDNSIntentWithBodyWithResponse Create or replace a pod DNS intent
+	//
+	// The name in the body must be that of the path. 409 when the app has another one in any traffic group of the deployment intent group, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/{podDNSIntent} (the `PutPodDNSIntent` operationId).
+	PutPodDNSIntentWithBodyWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, params *PutPodDNSIntentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutPodDNSIntentResponse, error)
+
+	// PutPodDNSIntentWithResponse Create or replace a pod DNS intent
+	//
+	// The name in the body must be that of the path. 409 when the app has another one in any traffic group of the deployment intent group, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/{podDNSIntent} (the `PutPodDNSIntent` operationId).
+	PutPodDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, params *PutPodDNSIntentParams, body PutPodDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*PutPodDNSIntentResponse, error)
+
 	// UpdateDeploymentIntentGroupWithResponse Update a deployment intent group
 	//
 	// Freezes the intents as they are now into a new release and deploys the difference. Needs Instantiated or Updating.
@@ -15674,6 +16504,151 @@ func (r PutDNSIntentResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r PutDNSIntentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ListPodDNSIntentsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PodDNSIntentList
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPodDNSIntentsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPodDNSIntentsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// CreatePodDNSIntentResponse201Headers the declared response headers of an HTTP 201 response for CreatePodDNSIntent
+type CreatePodDNSIntentResponse201Headers struct {
+	ETag     string
+	Location string
+}
+
+type CreatePodDNSIntentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *PodDNSIntent
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreatePodDNSIntentResponse201Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r CreatePodDNSIntentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreatePodDNSIntentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type DeletePodDNSIntentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+}
+
+// Status returns HTTPResponse.Status
+func (r DeletePodDNSIntentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeletePodDNSIntentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetPodDNSIntentResponse200Headers the declared response headers of an HTTP 200 response for GetPodDNSIntent
+type GetPodDNSIntentResponse200Headers struct {
+	ETag string
+}
+
+type GetPodDNSIntentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PodDNSIntent
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetPodDNSIntentResponse200Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPodDNSIntentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPodDNSIntentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// PutPodDNSIntentResponse200Headers the declared response headers of an HTTP 200 response for PutPodDNSIntent
+type PutPodDNSIntentResponse200Headers struct {
+	ETag string
+}
+
+// PutPodDNSIntentResponse201Headers the declared response headers of an HTTP 201 response for PutPodDNSIntent
+type PutPodDNSIntentResponse201Headers struct {
+	ETag     string
+	Location string
+}
+
+type PutPodDNSIntentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PodDNSIntent
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *PodDNSIntent
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutPodDNSIntentResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *PutPodDNSIntentResponse201Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r PutPodDNSIntentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutPodDNSIntentResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -17805,6 +18780,111 @@ func (c *ClientWithResponses) PutDNSIntentWithResponse(ctx context.Context, proj
 		return nil, err
 	}
 	return ParsePutDNSIntentResponse(rsp)
+}
+
+// ListPodDNSIntentsWithResponse List the pod DNS intents of a traffic group
+//
+// A page of the pod DNS intents of a traffic group, ordered by name bytewise; an empty list is [].
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents (the `ListPodDNSIntents` operationId).
+func (c *ClientWithResponses) ListPodDNSIntentsWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, params *ListPodDNSIntentsParams, reqEditors ...RequestEditorFn) (*ListPodDNSIntentsResponse, error) {
+	rsp, err := c.ListPodDNSIntents(ctx, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPodDNSIntentsResponse(rsp)
+}
+
+// CreatePodDNSIntentWithBodyWithResponse Create a pod DNS intent
+//
+// Creates a pod DNS intent; 409 when it exists already, or the app has one already in any traffic group of the deployment intent group; 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents (the `CreatePodDNSIntent` operationId).
+func (c *ClientWithResponses) CreatePodDNSIntentWithBodyWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreatePodDNSIntentResponse, error) {
+	rsp, err := c.CreatePodDNSIntentWithBody(ctx, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreatePodDNSIntentResponse(rsp)
+}
+
+// CreatePodDNSIntentWithResponse Create a pod DNS intent
+//
+// Creates a pod DNS intent; 409 when it exists already, or the app has one already in any traffic group of the deployment intent group; 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents (the `CreatePodDNSIntent` operationId).
+func (c *ClientWithResponses) CreatePodDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, body CreatePodDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePodDNSIntentResponse, error) {
+	rsp, err := c.CreatePodDNSIntent(ctx, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreatePodDNSIntentResponse(rsp)
+}
+
+// DeletePodDNSIntentWithResponse Delete a pod DNS intent
+//
+// Nothing changes before instantiate or update.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/{podDNSIntent} (the `DeletePodDNSIntent` operationId).
+func (c *ClientWithResponses) DeletePodDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, params *DeletePodDNSIntentParams, reqEditors ...RequestEditorFn) (*DeletePodDNSIntentResponse, error) {
+	rsp, err := c.DeletePodDNSIntent(ctx, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, podDNSIntent, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeletePodDNSIntentResponse(rsp)
+}
+
+// GetPodDNSIntentWithResponse Read a pod DNS intent
+//
+// The pod DNS intent as stored, with what is odd about it.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/{podDNSIntent} (the `GetPodDNSIntent` operationId).
+func (c *ClientWithResponses) GetPodDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, reqEditors ...RequestEditorFn) (*GetPodDNSIntentResponse, error) {
+	rsp, err := c.GetPodDNSIntent(ctx, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, podDNSIntent, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPodDNSIntentResponse(rsp)
+}
+
+// PutPodDNSIntentWithBodyWithResponse Create or replace a pod DNS intent
+//
+// The name in the body must be that of the path. 409 when the app has another one in any traffic group of the deployment intent group, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/{podDNSIntent} (the `PutPodDNSIntent` operationId).
+func (c *ClientWithResponses) PutPodDNSIntentWithBodyWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, params *PutPodDNSIntentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutPodDNSIntentResponse, error) {
+	rsp, err := c.PutPodDNSIntentWithBody(ctx, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, podDNSIntent, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutPodDNSIntentResponse(rsp)
+}
+
+// PutPodDNSIntentWithResponse Create or replace a pod DNS intent
+//
+// The name in the body must be that of the path. 409 when the app has another one in any traffic group of the deployment intent group, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/{podDNSIntent} (the `PutPodDNSIntent` operationId).
+func (c *ClientWithResponses) PutPodDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, params *PutPodDNSIntentParams, body PutPodDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*PutPodDNSIntentResponse, error) {
+	rsp, err := c.PutPodDNSIntent(ctx, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, podDNSIntent, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutPodDNSIntentResponse(rsp)
 }
 
 // UpdateDeploymentIntentGroupWithResponse Update a deployment intent group
@@ -20437,6 +21517,196 @@ func ParsePutDNSIntentResponse(rsp *http.Response) (*PutDNSIntentResponse, error
 		response.Headers200 = &headers
 	case rsp.StatusCode == 201:
 		var headers PutDNSIntentResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListPodDNSIntentsResponse parses an HTTP response from a ListPodDNSIntentsWithResponse call
+func ParseListPodDNSIntentsResponse(rsp *http.Response) (*ListPodDNSIntentsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPodDNSIntentsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PodDNSIntentList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreatePodDNSIntentResponse parses an HTTP response from a CreatePodDNSIntentWithResponse call
+func ParseCreatePodDNSIntentResponse(rsp *http.Response) (*CreatePodDNSIntentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreatePodDNSIntentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest PodDNSIntent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreatePodDNSIntentResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeletePodDNSIntentResponse parses an HTTP response from a DeletePodDNSIntentWithResponse call
+func ParseDeletePodDNSIntentResponse(rsp *http.Response) (*DeletePodDNSIntentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeletePodDNSIntentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	return response, nil
+}
+
+// ParseGetPodDNSIntentResponse parses an HTTP response from a GetPodDNSIntentWithResponse call
+func ParseGetPodDNSIntentResponse(rsp *http.Response) (*GetPodDNSIntentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPodDNSIntentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PodDNSIntent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetPodDNSIntentResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutPodDNSIntentResponse parses an HTTP response from a PutPodDNSIntentWithResponse call
+func ParsePutPodDNSIntentResponse(rsp *http.Response) (*PutPodDNSIntentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutPodDNSIntentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PodDNSIntent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest PodDNSIntent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutPodDNSIntentResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers PutPodDNSIntentResponse201Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

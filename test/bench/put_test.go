@@ -174,7 +174,7 @@ func (r *records) answer(w http.ResponseWriter, request *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view, err := r.admitter.View(stored)
+	view, err := r.admitter.View(ctx, stored)
 	if err != nil {
 		return err
 	}

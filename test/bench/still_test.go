@@ -19,7 +19,7 @@ func newStill(b *testing.B) *records {
 	write(b, documents, shop())
 	doc, err := documents.Get(b.Context(), "projects/shop/dns-update-records/lab")
 	require.NoError(b, err)
-	view, err := admit.New(documents, admit.Rules{}).View(doc)
+	view, err := admit.New(documents, admit.Rules{}).View(b.Context(), doc)
 	require.NoError(b, err)
 	return &records{documents: stillStore{doc: doc}, admitter: stillAdmitter{doc, view}, lifecycle: lifecycle{still: true}}
 }
@@ -45,4 +45,4 @@ func (a stillAdmitter) Put(context.Context, *admit.Write) (intent.Document, erro
 
 func (stillAdmitter) Delete(context.Context, intent.Path, intent.Condition) error { return nil }
 
-func (a stillAdmitter) View(intent.Document) (admit.View, error) { return a.view, nil }
+func (a stillAdmitter) View(context.Context, intent.Document) (admit.View, error) { return a.view, nil }

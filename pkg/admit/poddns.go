@@ -1,0 +1,232 @@
+package admit
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/nearest"
+	"github.com/signpost-dns/signpost/pkg/podspec"
+)
+
+const (
+	podDNSIntents = "pod-dns-intents"
+
+	// previewName is where previews are asked for, beside the documents.
+	previewName = "preview"
+
+	dnsConfig = spec + "/dnsConfig"
+)
+
+// The most of a pod's dnsConfig that Kubernetes takes.
+const (
+	mostPodNameservers = 3
+	mostPodSearches    = 32
+	longestPodSearches = 2048 // characters, with a space between two searches
+)
+
+// podDNSIntent admits a pod DNS intent, of which an app has one at most.
+func (a *Admitter) podDNSIntent(ctx context.Context, r *review, in, _ *intent.PodDNSIntent) error {
+	if r.path.Name() == previewName {
+		r.refusef("/metadata/name", "%s is where previews are asked for; choose another name", quote(previewName))
+	}
+	app, err := a.knownApp(ctx, r, in.App)
+	if err != nil {
+		return err
+	}
+	r.podDNS(*in)
+	if app == nil {
+		return nil
+	}
+	if in.DNSPolicy.Canonical() == intent.DNSAutopath {
+		r.ownNetwork(*app)
+	}
+	return a.eachIntent(ctx, r.path.Parent().Parent(), podDNSIntents, func(other intent.Path, name string) {
+		if name == in.App && other != r.path {
+			r.conflictf(spec+"/app", "%s names app %s, whose pods have their DNS from %s already; change that, or delete it first", r.path, quote(name), other)
+		}
+	})
+}
+
+// ownNetwork refuses autopath for pods on the node's network: the node's cache
+// answers pods.
+func (r *review) ownNetwork(app intent.App) {
+	for i, raw := range app.Manifests {
+		var manifest map[string]any
+		if json.Unmarshal(raw, &manifest) != nil {
+			continue // cannot be stored
+		}
+		if place, ok := podspec.Find(manifest); ok && place.Known && podspec.At(manifest, place.Fields)["hostNetwork"] == true {
+			r.refusef(spec+"/dnsPolicy", "autopath is for pods with a network of their own, but manifest %d of app %s (%v %v) has hostNetwork: true; give %s, or take that out",
+				i, quote(app.Name), manifest["kind"], podspec.At(manifest, []string{"metadata"})["name"], intent.DNSClusterFirstWithHostNet)
+		}
+	}
+}
+
+// CheckPodDNS tells everything that is wrong with a pod DNS intent in itself,
+// with pointers from "/spec": of its app, nothing.
+func CheckPodDNS(in intent.PodDNSIntent) []intent.Field {
+	r := &review{}
+	r.podDNS(in)
+	return r.invalid
+}
+
+func (r *review) podDNS(in intent.PodDNSIntent) {
+	r.dnsPolicy(in.DNSPolicy)
+	config := cmp.Or(in.DNSConfig, &intent.PodDNSConfig{})
+	if in.DNSPolicy.Canonical() == intent.DNSNone && len(config.Nameservers) == 0 {
+		r.refusef(dnsConfig+"/nameservers", "is missing or empty, and dnsPolicy %s gives none; give 1 to %d IP addresses", in.DNSPolicy, mostPodNameservers)
+	}
+	r.podNameservers(config.Nameservers)
+	r.podSearches(config.Searches)
+	for i, option := range config.Options {
+		r.resolverOption((dnsConfig + "/options").index(i), option)
+	}
+}
+
+func (r *review) dnsPolicy(policy intent.DNSPolicy) {
+	known := []string{
+		string(intent.DNSDefault), string(intent.DNSClusterFirst), string(intent.DNSClusterFirstWithHostNet),
+		string(intent.DNSNone), "Custom", string(intent.DNSAutopath),
+	}
+	if slices.Contains(known, string(policy.Canonical())) {
+		return
+	}
+	r.refusef(spec+"/dnsPolicy", "%s is no DNS policy; %s", quote(string(policy)), suggest(string(policy), known))
+}
+
+// suggest follows what is unknown: the nearest known name, else all.
+func suggest(name string, known []string) string {
+	if near := nearest.Name(name, known); near != "" {
+		return "the nearest known one is " + near
+	}
+	return "known are " + strings.Join(known, ", ")
+}
+
+func (r *review) podNameservers(nameservers []string) {
+	const at = dnsConfig + "/nameservers"
+	if len(nameservers) > mostPodNameservers {
+		r.refusef(at, "has %d; Kubernetes takes at most %d: leave some out", len(nameservers), mostPodNameservers)
+	}
+	for i, text := range nameservers {
+		address, err := netip.ParseAddr(text)
+		if err == nil {
+			err = addressFault(address)
+		} else if nameserver, withPort := netip.ParseAddrPort(text); withPort == nil {
+			err = fmt.Errorf("has a port, for which resolv.conf has no place: it is always %d; give %s", usualPort, nameserver.Addr())
+		} else {
+			err = errors.New("is no IP address; give one such as 192.0.2.53 or 2001:db8::53")
+		}
+		if err != nil {
+			r.refusef(at.index(i), "%s %s", quote(text), err)
+		}
+	}
+}
+
+// podSearches checks search domains, and points to them as they are spelled in
+// the body.
+func (r *review) podSearches(searches []string) {
+	at := dnsConfig.key("searches")
+	var sent struct {
+		Spec struct {
+			DNSConfig map[string]json.RawMessage `json:"dnsConfig"`
+		} `json:"spec"`
+	}
+	if json.Unmarshal(r.body, &sent) == nil { // without a body, it is spelled as usual
+		spelled, ok := spelling(r, dnsConfig, sent.Spec.DNSConfig, "searches", "search")
+		if !ok {
+			return
+		}
+		at = dnsConfig.key(spelled)
+	}
+	if len(searches) > mostPodSearches {
+		r.refusef(at, "has %d; Kubernetes takes at most %d: leave some out", len(searches), mostPodSearches)
+	}
+	if characters := len(strings.Join(searches, " ")); characters > longestPodSearches {
+		r.refusef(at, "has %d characters, with the spaces between them; Kubernetes takes at most %d: leave some out", characters, longestPodSearches)
+	}
+	for i, text := range searches {
+		if !isSearchDomain(text) {
+			r.refusef(at.index(i), "%s is no search domain; give one in lower case such as a.example", quote(text))
+		}
+	}
+}
+
+// isSearchDomain tells whether a text is an RFC 1123 subdomain whose labels may
+// begin with an underscore and have some within, and which may end in a dot; or
+// the root.
+func isSearchDomain(text string) bool {
+	if text == "." {
+		return true
+	}
+	text = strings.TrimSuffix(text, ".")
+	if len(text) > longestSubdomain {
+		return false
+	}
+	for label := range strings.SplitSeq(text, ".") {
+		if len(label) > longestLabel || !searchLabelPattern.MatchString(label) {
+			return false
+		}
+	}
+	return true
+}
+
+// resolverOption checks an option of resolv.conf.
+func (r *review) resolverOption(at pointer, option intent.PodDNSOption) {
+	value := ""
+	if option.Value != nil {
+		value = *option.Value
+	}
+	most, numeric := mostOf(option.Name)
+	switch number, err := strconv.ParseUint(value, 10, 8); {
+	case numeric && value == "":
+		r.refusef(at.key("value"), `is missing; give a number from 0 to %d beside the name, as in {"name":%q,"value":"1"}`, most, option.Name)
+	case numeric && (err != nil || number > most):
+		r.refusef(at.key("value"), "%s is no value of %s; give a number from 0 to %d", quote(value), option.Name, most)
+	case numeric:
+	case !slices.Contains(resolverFlags(), option.Name):
+		r.unknownOption(at.key("name"), option.Name)
+	case value != "":
+		r.refusef(at.key("value"), "%s has no value; leave it out", option.Name)
+	}
+}
+
+func (r *review) unknownOption(at pointer, text string) {
+	name, value, joined := strings.Cut(text, ":")
+	if _, numeric := mostOf(name); numeric && joined {
+		r.refusef(at, `%s is a name with its value; give {"name":%q,"value":%q}`, quote(text), name, value)
+		return
+	}
+	r.refusef(at, "%s is no option that glibc's or musl's resolver knows; %s", quote(text), suggest(text, append([]string{"ndots", "timeout", "attempts"}, resolverFlags()...)))
+}
+
+// mostOf is the largest number that an option of glibc's resolver may have;
+// false for one that has no number.
+func mostOf(option string) (most uint64, numeric bool) {
+	switch option {
+	case "ndots":
+		return 15, true
+	case "timeout": // seconds
+		return 30, true
+	case "attempts":
+		return 5, true
+	}
+	return 0, false
+}
+
+// resolverFlags are the options of glibc's resolver without a value, those
+// included that it has forgotten.
+func resolverFlags() []string {
+	return []string{
+		"rotate", "edns0", "trust-ad", "use-vc", "no-aaaa", "no-reload", "no-tld-query", "no_tld_query",
+		"single-request", "single-request-reopen", "strict-error",
+		"debug", "inet6", "ip6-bytestring", "ip6-dotint", "no-ip6-dotint", "no-check-names",
+	}
+}

@@ -1,0 +1,85 @@
+package admit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// autopathDots is the ndots that autopath sets: names with fewer dots go
+// through the search paths first.
+const autopathDots = 5
+
+// showPodDNSIntent adds the warnings.
+func (a *Admitter) showPodDNSIntent(ctx context.Context, path intent.Path, in *intent.PodDNSIntent) (*Status, error) {
+	status := &Status{Warnings: PodDNSWarnings(*in)}
+	group, err := find[intent.DeploymentIntentGroup](ctx, a.store, path.Parent().Parent())
+	if err != nil || group == nil {
+		return status, err
+	}
+	for _, app := range group.Apps {
+		if app.Name == in.App && len(app.Manifests) == 0 {
+			status.Warnings = append(status.Warnings, intent.Warning{Parameter: "app", Message: fmt.Sprintf(
+				"%s has no manifests: its pods are somebody else's and cannot be changed, so that instantiate and update refuse this; give the app manifests, or delete the intent", in.App)})
+		}
+	}
+	return status, nil
+}
+
+// PodDNSWarnings tells what of a pod DNS intent does not do what it may seem
+// to, in stable order. It is never nil.
+func PodDNSWarnings(in intent.PodDNSIntent) []intent.Warning {
+	w := &oddities{list: []intent.Warning{}}
+	if in.DNSConfig == nil {
+		return w.list
+	}
+	w.repeated(in.DNSConfig.Options)
+	nameservers := len(in.DNSConfig.Nameservers)
+	switch in.DNSPolicy.Canonical() {
+	case intent.DNSAutopath:
+		w.besideAutopath(*in.DNSConfig)
+	case intent.DNSClusterFirst, intent.DNSClusterFirstWithHostNet:
+		if nameservers >= mostPodNameservers {
+			w.warn("nameservers", "come behind that of the cluster's DNS, and kubelet drops those after the third")
+		}
+	}
+	return w.list
+}
+
+// repeated warns of options that are given with different values.
+func (w *oddities) repeated(options []intent.PodDNSOption) {
+	for i, option := range options {
+		if slices.ContainsFunc(options[:i], func(o intent.PodDNSOption) bool { return o.Name == option.Name }) {
+			w.warn(option.Name, "is given more than once; the last counts")
+		}
+	}
+}
+
+// besideAutopath warns of what makes pods ask more than autopath alone would.
+func (w *oddities) besideAutopath(config intent.PodDNSConfig) {
+	for _, list := range []struct {
+		name        string
+		given, most int // beside the one that autopath sets
+	}{
+		{"nameservers", len(config.Nameservers), mostPodNameservers - 1},
+		{"searches", len(config.Searches), mostPodSearches - 1},
+	} {
+		if list.given > list.most {
+			w.warn(list.name, "are one more than Kubernetes takes beside that of autopath, so that a plan refuses them; give at most %d", list.most)
+		}
+	}
+	if len(config.Searches) > 0 {
+		w.warn("searches", "cost queries again: each is asked for by the pod itself, once autopath has found nothing")
+	}
+	for _, option := range config.Options {
+		if option.Name != "ndots" || option.Value == nil {
+			continue
+		}
+		if dots, err := strconv.Atoi(*option.Value); err == nil && dots < autopathDots {
+			w.warn("ndots", "costs queries again: names with as many dots are asked for as they are before autopath gets them; leave it out for %d", autopathDots)
+		}
+	}
+}
