@@ -19,14 +19,18 @@ const chaosZone = "hostname.bind"
 func reverse() []string { return []string{"in-addr.arpa", "ip6.arpa"} }
 
 // Build writes the whole Corefile of a CoreDNS of ours: the servers, those with
-// the longest zones first, then the default server, then the one that tells
-// which pod answers. It fails on values that no check should have let through.
+// the longest zones first, then those of search domains, then the default server,
+// then the one that tells which pod answers. It fails on values that no check
+// should have let through.
 func Build(c Config) (string, error) {
-	blocks := serverBlocks(c)
+	blocks := append(serverBlocks(c), searchBlocks(c)...)
 	blocks = append(blocks, defaultBlock(c), block{
 		keys:    []string{key(chaosZone, c.port())},
 		plugins: []directive{line("chaos")},
 	})
+	for i := range blocks {
+		blocks[i].plugins = append(blocks[i].plugins, expand(c)...)
+	}
 	return text(blocks)
 }
 
@@ -48,7 +52,7 @@ func serverBlocks(c Config) []block {
 	for _, s := range ordered(c.Servers) {
 		blocks = append(blocks, block{
 			comment: s.Name, keys: keys(s, c.port()),
-			plugins: []directive{metrics(), forward(s.Forward, s.Forward.targets()), line("errors"), log(c.LogLevel), bufsize(), cache(c.Cache)},
+			plugins: []directive{metrics(metricsPort), forward(s.Forward, s.Forward.targets()), line("errors"), log(c.LogLevel), bufsize(), cache(c.Cache)},
 		})
 	}
 	return blocks
@@ -65,7 +69,7 @@ func defaultBlock(c Config) block {
 			line("health").with(line("lameduck", "20s")),
 			line("ready"),
 			line(zones...).with(line("pods", "insecure"), line(append([]string{"fallthrough"}, reverse()...)...)),
-			metrics(),
+			metrics(metricsPort),
 			forward(c.Resolvers.lastResort()),
 			cache(c.Cache),
 			line("loop"),
@@ -122,7 +126,10 @@ func (f Forward) targets() []string {
 	return out
 }
 
-func metrics() directive { return line("prometheus", ":9153") }
+// metricsPort is where CoreDNS tells Prometheus how it does.
+const metricsPort = 9153
+
+func metrics(port uint16) directive { return line("prometheus", fmt.Sprintf(":%d", port)) }
 
 // bufsize keeps UDP answers below what networks split.
 func bufsize() directive { return line("bufsize", "1232") }

@@ -26,6 +26,9 @@ type Config struct {
 	Resolvers     Resolvers // of the names that no server has a zone for
 	Cache         Cache     // of every server
 	LogLevel      LogLevel  // of every server
+
+	Expand *Expand // search paths that the plugin searchexpand walks; nil: none
+	Static *Static // search paths that stock CoreDNS walks; nil: none
 }
 
 // Server forwards the queries of its zones.

@@ -16,11 +16,18 @@ type block struct {
 // properties that belong to it.
 type directive struct {
 	words      []string
+	last       word // behind the words; nil: none
 	properties []directive
 }
 
 // line makes a directive without properties.
 func line(words ...string) directive { return directive{words: words} }
+
+// and puts a word of another form behind those of a directive.
+func (d directive) and(last word) directive {
+	d.last = last
+	return d
+}
 
 // with gives a directive properties.
 func (d directive) with(properties ...directive) directive {
@@ -58,6 +65,10 @@ func (w *writer) directive(d directive, depth int) {
 	indent := strings.Repeat("    ", depth)
 	w.text.WriteString(indent)
 	w.words(d.words)
+	if d.last != nil {
+		w.text.WriteByte(' ')
+		w.word(d.last)
+	}
 	if len(d.properties) > 0 {
 		w.text.WriteString(" {\n")
 		for _, property := range d.properties {
@@ -68,17 +79,51 @@ func (w *writer) directive(d directive, depth int) {
 	w.text.WriteString("\n")
 }
 
-// words writes words with a space between. A word that CoreDNS would not read
-// back as the same one word is an error: values were checked before they came
-// here, so it is nobody's input.
+// words writes plain words with a space between.
 func (w *writer) words(words []string) {
-	for i, word := range words {
-		if w.err == nil && (word == "" || strings.ContainsAny(word, " \t\r\n\v\f\"`\\{}#$%")) {
-			w.err = fmt.Errorf("corefile: %q is no single word", word)
-		}
+	for i, text := range words {
 		if i > 0 {
 			w.text.WriteByte(' ')
 		}
-		w.text.WriteString(word)
+		w.word(plain(text))
 	}
+}
+
+// word writes one. One that CoreDNS would not read back as the same is an
+// error: values were checked before they came here, so it is nobody's input.
+func (w *writer) word(one word) {
+	text, ok := one.write()
+	if !ok && w.err == nil {
+		w.err = fmt.Errorf("corefile: %q is no single word", one)
+	}
+	w.text.WriteString(text)
+}
+
+// word is what CoreDNS reads as one.
+type word interface {
+	write() (text string, ok bool)
+}
+
+// plain stands for itself.
+type plain string
+
+func (p plain) write() (string, bool) {
+	return string(p), p != "" && !strings.ContainsAny(string(p), " \t\r\n\v\f\"`\\{}#$%")
+}
+
+// quoted stands for itself, and may hold spaces and braces, but no reference to
+// the environment.
+type quoted string
+
+func (q quoted) write() (string, bool) {
+	const reserved = "\r\n\"\\"
+	return `"` + string(q) + `"`, !strings.ContainsAny(string(q), reserved) && !strings.Contains(string(q), "{$") && !strings.Contains(string(q), "{%")
+}
+
+// environment is the name of a variable, whose value CoreDNS puts in its place.
+type environment string
+
+func (e environment) write() (string, bool) {
+	strange := func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' }
+	return "{$" + string(e) + "}", e != "" && !strings.ContainsFunc(string(e), strange)
 }

@@ -27,6 +27,7 @@ const App = "cluster-dns"
 const (
 	ServiceName  = "dns-default"    // of the Service, the DaemonSet, the account and the Corefile's ConfigMap
 	ResolverName = "node-resolver"  // of the DaemonSet that keeps the nodes' hosts files
+	CacheName    = "node-local-dns" // of the DaemonSet of the nodes' caches, and its Corefile's ConfigMap
 	ImportName   = "coredns-custom" // of the ConfigMap that somebody else's CoreDNS imports
 )
 
@@ -47,25 +48,35 @@ func linux() map[string]string { return map[string]string{corev1.LabelOSStable: 
 
 // Render makes the objects of an intent in one cluster, in a stable order. In
 // mode dedicated these are the namespace, the DNS service with its DNS pods
-// placed as told, and the node resolver if services are named. In mode import
+// placed as told, the node resolver if services are named, and the DNS cache of
+// each node if there is to be one. In mode import
 // it is one shared ConfigMap (bundle.Object.Shared), or nothing where there are
 // no servers.
 //
 // The error is that of Configure, else a defect of the frozen intent or of
 // Signpost.
 func Render(g plan.Group, d plan.ClusterDNS, p placement.Placement) ([]bundle.Object, error) {
-	config, bundles, err := read(d)
+	read, err := read(d)
 	if err != nil {
 		return nil, err
 	}
-	r := renderer{Group: g, ClusterDNS: d, domain: config.ClusterDomain, placement: p.Canonical(), bundles: bundles}
+	r := renderer{Group: g, ClusterDNS: d, domain: read.config.ClusterDomain, placement: p.Canonical(), bundles: read.bundles}
 	if d.Spec.Mode == intent.Import {
-		return r.imported(config)
+		return r.imported(read.config)
 	}
-	if r.corefile, err = corefile.Build(config); err != nil {
+	r.files = corefile.SearchFiles(read.config)
+	if r.files[corefileKey], err = corefile.Build(read.config); err != nil {
 		return nil, err
 	}
-	return r.objects(r.dedicated())
+	kinds := r.dedicated()
+	if read.nodeCache != nil {
+		text, err := corefile.BuildNodeCache(*read.nodeCache)
+		if err != nil {
+			return nil, err
+		}
+		kinds = append(kinds, r.nodeCache(*read.nodeCache, text)...)
+	}
+	return r.objects(kinds)
 }
 
 // renderer is an intent with what was read out of it.
@@ -74,14 +85,14 @@ type renderer struct {
 	plan.ClusterDNS
 	domain    string // of the cluster, canonical
 	placement placement.Placement
-	bundles   []string // ConfigMaps with CA bundles, in order
-	corefile  string
+	bundles   []string          // ConfigMaps with CA bundles, in order
+	files     map[string]string // that DNS pods have beside each other, the Corefile among them
 }
 
 func (r renderer) dedicated() []any {
 	kinds := []any{
 		r.namespace(), r.serviceAccount(), r.clusterRole(), r.clusterRoleBinding(),
-		r.configMap(), r.service(), r.daemonSet(),
+		r.configMap(ServiceName, r.files), r.service(), r.daemonSet(),
 	}
 	if resolver := r.Spec.NodeResolver; resolver != nil && len(resolver.Services) > 0 {
 		kinds = append(kinds, r.nodeResolver(resolver.Services))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signpost-dns/signpost/pkg/autopath"
 	"github.com/signpost-dns/signpost/pkg/corefile"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
@@ -33,29 +34,41 @@ const (
 // pointers into the intent: a document that was admitted fails only for what
 // its cluster alone tells, the cluster's domain.
 func Configure(d plan.ClusterDNS) (corefile.Config, error) {
-	c, _, err := read(d)
-	return c, err
+	r, err := read(d)
+	return r.config, err
 }
 
-// read is Configure, and answers the ConfigMaps of the CA bundles, in order,
-// each once.
-func read(d plan.ClusterDNS) (c corefile.Config, bundles []string, err error) {
+// reading is what an intent says about one cluster.
+type reading struct {
+	config    corefile.Config
+	bundles   []string            // ConfigMaps with CA bundles, in order, each once
+	nodeCache *corefile.NodeCache // nil: there is none
+}
+
+// read is Configure, with what belongs to it.
+func read(d plan.ClusterDNS) (reading, error) {
 	r := reader{ClusterDNS: d, domain: domainOf(d), zones: map[string]bool{}}
-	c = corefile.Config{
-		ClusterDomain: r.domain,
-		Servers:       append(r.forwardPlugins(), r.servers()...),
-		Resolvers:     r.resolvers(),
-		Cache:         r.cache(),
-		LogLevel:      choose(&r, "/spec/logLevel", d.Spec.LogLevel, corefile.Normal, corefile.Debug, corefile.Trace),
+	out := reading{
+		config: corefile.Config{
+			ClusterDomain: r.domain,
+			Servers:       append(r.forwardPlugins(), r.servers()...),
+			Resolvers:     r.resolvers(),
+			Cache:         r.cache(),
+			LogLevel:      r.logLevel(),
+			Expand:        r.expand(),
+			Static:        r.static(),
+		},
+		nodeCache: r.nodeCache(),
 	}
 	if d.Spec.Mode == intent.Import {
-		c.Port = dnsPort
+		out.config.Port = dnsPort
 	}
 	if len(r.fields) > 0 {
-		return corefile.Config{}, nil, &intent.Error{Code: intent.Invalid, Detail: "the DNS CR intent " + d.Intent + " cannot work on " + d.Cluster, Fields: r.fields}
+		return reading{}, &intent.Error{Code: intent.Invalid, Detail: "the DNS CR intent " + d.Intent + " cannot work on " + d.Cluster, Fields: r.fields}
 	}
 	slices.Sort(r.bundles)
-	return c, slices.Compact(r.bundles), nil
+	out.bundles = slices.Compact(r.bundles)
+	return out, nil
 }
 
 // reader reads an intent, and notes what is wrong with it.
@@ -67,8 +80,12 @@ type reader struct {
 	fields  []intent.Field
 }
 
+// wrong notes it once, however often it is read.
 func (r *reader) wrong(pointer, detail string) {
-	r.fields = append(r.fields, intent.Field{Pointer: pointer, Detail: detail})
+	field := intent.Field{Pointer: pointer, Detail: detail}
+	if !slices.Contains(r.fields, field) {
+		r.fields = append(r.fields, field)
+	}
 }
 
 // canonical is a domain name in lower case, without a dot at the end.
@@ -89,6 +106,10 @@ func choose[W ~string](r *reader, pointer, word string, all ...W) W {
 	}
 	r.wrong(pointer, strconv.Quote(word)+" is none of "+strings.Join(names, ", "))
 	return all[0]
+}
+
+func (r *reader) logLevel() corefile.LogLevel {
+	return choose(r, "/spec/logLevel", r.Spec.LogLevel, corefile.Normal, corefile.Debug, corefile.Trace)
 }
 
 // forwardPlugins are the servers in the seed's form.
@@ -145,6 +166,8 @@ func (r *reader) zone(pointer, text string) string {
 		r.wrong(pointer, text+" holds the cluster's own domain "+r.domain+", whose names the cluster would no longer answer: name a domain outside of it")
 	case within(zone, r.domain) && r.Spec.NodeResolver != nil && r.Spec.Mode != intent.Import:
 		r.wrong(pointer, text+" lies in the cluster's own domain "+r.domain+", whose nameservers would say what nodeResolver writes to every node's /etc/hosts: name a domain outside of it, or leave nodeResolver out")
+	case r.Spec.Autopath != nil && within(zone, autopath.Zone):
+		r.wrong(pointer, text+" lies in "+autopath.Zone+", whose names are search domains: name a domain outside of it, or leave autopath out")
 	case r.zones[zone]:
 		r.wrong(pointer, text+" has a server already: name each zone once")
 	}

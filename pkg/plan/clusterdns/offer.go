@@ -15,8 +15,8 @@ import (
 type AutopathOffer struct {
 	LocalIP    string   // the nameserver on every node; empty: the address of Service ServiceName in the intent's namespace
 	Domain     string   // of the cluster, canonical
-	Static     bool     // to the pods of Namespaces and of the logical cloud's namespace; else to those of every namespace
-	Namespaces []string // as the intent names them
+	Static     bool     // to the pods of Namespaces alone; else to those of every namespace
+	Namespaces []string // with Static; a release's hold the logical cloud's own
 }
 
 // Offer tells what the DNS of one cluster offers to pods with the policy
@@ -26,29 +26,33 @@ func Offer(d plan.ClusterDNS) (o AutopathOffer, ok bool) {
 	if asked == nil || d.Spec.Mode == intent.Import {
 		return AutopathOffer{}, false
 	}
-	o = AutopathOffer{Domain: domainOf(d), Static: static(asked)}
+	o = AutopathOffer{Domain: domainOf(d), Static: static(d)}
 	if o.Static {
 		o.Namespaces = asked.Namespaces
 	}
-	if hasNodeCache(d) {
+	if HasNodeCache(d) {
 		o.LocalIP = localIP(d)
 	}
 	return o, true
 }
 
-// static tells whether search domains are server blocks of stock CoreDNS.
-func static(a *intent.Autopath) bool {
-	return strings.EqualFold(string(a.Mode), string(intent.AutopathStatic))
+// static tells whether search domains are servers of stock CoreDNS.
+func static(d plan.ClusterDNS) bool {
+	asked := d.Spec.Autopath
+	return d.Spec.Mode != intent.Import && asked != nil && strings.EqualFold(string(asked.Mode), string(intent.AutopathStatic))
 }
 
-// hasNodeCache tells whether a DNS cache runs on each node: where it is asked
+// Expands tells whether search paths come in an EDNS0 option, which takes
+// signpost-dns both as the cluster's DNS and on the nodes.
+func Expands(d plan.ClusterDNS) bool {
+	return d.Spec.Mode != intent.Import && d.Spec.Autopath != nil && !static(d)
+}
+
+// HasNodeCache tells whether a DNS cache runs on each node: where it is asked
 // for, and where search paths come in an option, which it alone adds.
-func hasNodeCache(d plan.ClusterDNS) bool {
-	if d.Spec.Mode == intent.Import {
-		return false
-	}
-	asked, walked := d.Spec.NodeLocalDNS, d.Spec.Autopath
-	return asked != nil && asked.Enabled || walked != nil && !static(walked)
+func HasNodeCache(d plan.ClusterDNS) bool {
+	asked := d.Spec.NodeLocalDNS
+	return d.Spec.Mode != intent.Import && asked != nil && asked.Enabled || Expands(d)
 }
 
 // localIP is where the nodes' caches listen.

@@ -11,6 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
+// program is CoreDNS with what belongs to it, in the image of the same name.
+const program = "signpost-dns"
+
 const (
 	hostDirectory = "/etc"          // of the node: with the directory, its hosts file can be replaced in one step
 	mountPoint    = "/host/etc"     // of that in the container
@@ -60,7 +63,7 @@ func (r renderer) resolver(services []string) corev1.Container {
 		Name:            ResolverName,
 		Image:           r.ResolverImage,
 		ImagePullPolicy: corev1.PullIfNotPresent,
-		Command:         []string{"signpost-dns", "node-resolver"},
+		Command:         []string{program, "node-resolver"},
 		Args: []string{
 			"--hosts-file=" + path.Join(mountPoint, "hosts"),
 			"--owner=" + r.Spec.Namespace, // another logical cloud's is in another one

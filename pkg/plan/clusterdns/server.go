@@ -3,7 +3,10 @@ package clusterdns
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"maps"
 	"path"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,8 +18,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
-// AnnotationCorefile is on the DNS pods and holds a hash of their Corefile: a
-// changed one rolls them, an unchanged one does not.
+// AnnotationCorefile is on pods of CoreDNS and holds a hash of their Corefile and
+// the files beside it: changed ones roll them, unchanged ones do not.
 const AnnotationCorefile = "signpost.dev/corefile"
 
 const (
@@ -31,12 +34,24 @@ const (
 	unprivileged int64 = 65532 // the user and group of CoreDNS' image
 )
 
-func (r renderer) configMap() *corev1.ConfigMap {
+func (r renderer) configMap(name string, files map[string]string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: r.meta(ServiceName),
-		Data:       map[string]string{corefileKey: r.corefile},
+		ObjectMeta: r.meta(name),
+		Data:       files,
 	}
+}
+
+// annotations tell of files. A Corefile alone is hashed as it is.
+func annotations(files map[string]string) map[string]string {
+	sum := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if name != corefileKey {
+			fmt.Fprintf(sum, "%s\x00%s\x00", name, files[name])
+		}
+	}
+	sum.Write([]byte(files[corefileKey]))
+	return map[string]string{AnnotationCorefile: hex.EncodeToString(sum.Sum(nil))}
 }
 
 // service is where queries go: the address that the cluster gives it.
@@ -62,11 +77,10 @@ func (r renderer) service() *corev1.Service {
 // daemonSet runs CoreDNS on the nodes of the placement. A node's pod stays
 // until its successor answers.
 func (r renderer) daemonSet() *appsv1.DaemonSet {
-	sum := sha256.Sum256([]byte(r.corefile))
 	template := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{
 			Labels:      r.selector(ServiceName),
-			Annotations: map[string]string{AnnotationCorefile: hex.EncodeToString(sum[:])},
+			Annotations: annotations(r.files),
 		},
 		Spec: r.dnsPod(),
 	}
@@ -124,6 +138,7 @@ func (r renderer) coreDNS(mounts []corev1.VolumeMount) corev1.Container {
 		Name:            "dns",
 		Image:           r.Image,
 		ImagePullPolicy: corev1.PullIfNotPresent,
+		Command:         r.command(),
 		Args:            []string{"-conf", path.Join(configDirectory, corefileKey)},
 		VolumeMounts:    mounts,
 		Ports: []corev1.ContainerPort{
@@ -147,6 +162,15 @@ func (r renderer) coreDNS(mounts []corev1.VolumeMount) corev1.Container {
 	}
 }
 
+// command is the program in the image: its own, but where search paths come in an
+// option, which no other takes.
+func (r renderer) command() []string {
+	if Expands(r.ClusterDNS) {
+		return []string{program}
+	}
+	return nil
+}
+
 func probe(path string, port int32) *corev1.Probe {
 	const period, timeout, failures = 10, 5, 5 // seconds, seconds, times
 	return &corev1.Probe{
@@ -158,18 +182,23 @@ func probe(path string, port int32) *corev1.Probe {
 // volumes are the Corefile and the CA bundles. A bundle that is missing keeps
 // new pods from starting, and old ones running.
 func (r renderer) volumes() (volumes []corev1.Volume, mounts []corev1.VolumeMount) {
-	add := func(name, configMap, key, directory string) {
-		source := &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: configMap},
-			Items:                []corev1.KeyToPath{{Key: key, Path: key}},
-		}
-		volumes = append(volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{ConfigMap: source}})
-		mounts = append(mounts, corev1.VolumeMount{Name: name, MountPath: directory, ReadOnly: true})
+	add := func(volume corev1.Volume, directory string) {
+		volumes = append(volumes, volume)
+		mounts = append(mounts, corev1.VolumeMount{Name: volume.Name, MountPath: directory, ReadOnly: true})
 	}
-	add("config", ServiceName, corefileKey, configDirectory)
+	add(configVolume("config", ServiceName, slices.Sorted(maps.Keys(r.files))...), configDirectory)
 	for _, name := range r.bundles {
 		const longest = 40
-		add("ca-"+plan.Slug(name, longest)+"-"+plan.Hash(name), name, caKey, path.Join(caDirectory, name))
+		add(configVolume("ca-"+plan.Slug(name, longest)+"-"+plan.Hash(name), name, caKey), path.Join(caDirectory, name))
 	}
 	return volumes, mounts
+}
+
+// configVolume has files of a ConfigMap, by the names of their keys.
+func configVolume(name, configMap string, keys ...string) corev1.Volume {
+	source := &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: configMap}}
+	for _, key := range keys {
+		source.Items = append(source.Items, corev1.KeyToPath{Key: key, Path: key})
+	}
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{ConfigMap: source}}
 }
