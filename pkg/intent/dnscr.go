@@ -1,6 +1,9 @@
 package intent
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // DNSCRIntent says how CoreDNS is configured and placed in the clusters of a
 // logical cloud. Its configuration has the shape of OpenShift's DNS object
@@ -158,6 +161,12 @@ type Autopath struct {
 	Namespaces []string     `json:"namespaces,omitempty"` // static only: whose pods use it, beside the logical cloud's own
 	Option     int          `json:"option,omitempty"`     // edns0 only: code of the EDNS0 option, 65001 (default) to 65534
 	Clients    []string     `json:"clients,omitempty"`    // edns0 only: CIDRs that may send the option; none: everybody
+}
+
+// Static tells whether the mode is AutopathStatic, in whatever letter case; of
+// none it is not.
+func (a *Autopath) Static() bool {
+	return a != nil && strings.EqualFold(string(a.Mode), string(AutopathStatic))
 }
 
 // AutopathMode says how the search paths come to the cluster's DNS.

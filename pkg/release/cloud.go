@@ -80,20 +80,41 @@ func (d *draft) configure(i dnsCRIntent, pinned map[string]plan.ClusterDNS, regi
 			d.fail(i.path, "/spec/clusters", "DNS CR intents %q and %q both configure cluster %s; narrow one of them by clusters or clusterLabels", other.Intent, i.path.Name(), name)
 			continue
 		}
-		dns := plan.ClusterDNS{Intent: i.path.Name(), Cluster: name, Domain: d.in.clusters[name].Spec.Domain(), Spec: i.spec}
-		dns.Spec.Mode = cmp.Or(dns.Spec.Mode, intent.Dedicated)
-		dns.Spec.Namespace = cmp.Or(dns.Spec.Namespace, intent.DefaultDNSNamespace)
+		dns := plan.ClusterDNS{Intent: i.path.Name(), Cluster: name, Domain: d.in.clusters[name].Spec.Domain(), Spec: completed(i.spec, d.group.LogicalCloudNamespace)}
 		if dns.Spec.Mode == intent.Import && d.in.clusters[name].Spec.Directory != "" {
 			d.fail(i.path, "/spec/mode", "cluster %s is a directory, in which a ConfigMap cannot be shared with the CoreDNS that imports it; use mode dedicated there", name)
 		}
 		d.checkDNS(i.path, dns)
-		was := pinned[name]
-		dns.Image = cmp.Or(i.spec.Image, was.Image, defaultImage(registry, coreDNSImage))
-		if i.spec.NodeResolver != nil {
-			dns.ResolverImage = cmp.Or(was.ResolverImage, defaultImage(registry, resolverImage))
-		}
-		d.group.DNS = append(d.group.DNS, dns)
+		d.group.DNS = append(d.group.DNS, withImages(dns, pinned[name], registry))
 	}
+}
+
+// completed is an intent with what it leaves out, as releases hold it: stock
+// CoreDNS also walks the search paths of the logical cloud's own namespace.
+func completed(spec intent.DNSCRIntent, namespace string) intent.DNSCRIntent {
+	spec.Mode = cmp.Or(spec.Mode, intent.Dedicated)
+	spec.Namespace = cmp.Or(spec.Namespace, intent.DefaultDNSNamespace)
+	if spec.Autopath.Static() {
+		walked := *spec.Autopath
+		walked.Namespaces = slices.Sorted(slices.Values(append([]string{namespace}, walked.Namespaces...)))
+		walked.Namespaces = slices.Compact(walked.Namespaces)
+		spec.Autopath = &walked
+	}
+	return spec
+}
+
+// withImages decides what runs: what the intent names, else what runs already.
+// Where search paths come in an option, no CoreDNS but ours takes it.
+func withImages(dns, was plan.ClusterDNS, registry string) plan.ClusterDNS {
+	if dns.Spec.NodeResolver != nil || clusterdns.HasNodeCache(dns) {
+		dns.ResolverImage = cmp.Or(was.ResolverImage, defaultImage(registry, resolverImage))
+	}
+	if clusterdns.Expands(dns) {
+		dns.Image = cmp.Or(dns.Spec.Image, dns.ResolverImage)
+		return dns
+	}
+	dns.Image = cmp.Or(dns.Spec.Image, was.Image, defaultImage(registry, coreDNSImage))
+	return dns
 }
 
 // checkDNS notes what cannot work in one cluster: a domain that takes in the
@@ -131,7 +152,8 @@ func defaultImage(registry, image string) string {
 }
 
 // pinnedDNS is what the current release runs on each cluster: a new version of
-// Signpost brings no other images by itself.
+// Signpost brings no other images by itself. What the DNS pods run counts only
+// where it is stock CoreDNS.
 func (s *Service) pinnedDNS(ctx context.Context, l Lifecycle) (map[string]plan.ClusterDNS, error) {
 	out := map[string]plan.ClusterDNS{}
 	if !l.deployed() {
@@ -140,7 +162,7 @@ func (s *Service) pinnedDNS(ctx context.Context, l Lifecycle) (map[string]plan.C
 	release, err := s.loadRelease(ctx, l.ContextID)
 	for _, dns := range release.Group.DNS {
 		was := plan.ClusterDNS{ResolverImage: dns.ResolverImage}
-		if dns.Spec.Image == "" {
+		if dns.Spec.Image == "" && !clusterdns.Expands(dns) {
 			was.Image = dns.Image
 		}
 		out[dns.Cluster] = was

@@ -2,7 +2,6 @@ package clusterdns
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/autopath"
 	"github.com/signpost-dns/signpost/pkg/corefile"
@@ -26,7 +25,7 @@ func Offer(d plan.ClusterDNS) (o AutopathOffer, ok bool) {
 	if asked == nil || d.Spec.Mode == intent.Import {
 		return AutopathOffer{}, false
 	}
-	o = AutopathOffer{Domain: domainOf(d), Static: static(d)}
+	o = AutopathOffer{Domain: domainOf(d), Static: asked.Static()}
 	if o.Static {
 		o.Namespaces = asked.Namespaces
 	}
@@ -36,16 +35,10 @@ func Offer(d plan.ClusterDNS) (o AutopathOffer, ok bool) {
 	return o, true
 }
 
-// static tells whether search domains are servers of stock CoreDNS.
-func static(d plan.ClusterDNS) bool {
-	asked := d.Spec.Autopath
-	return d.Spec.Mode != intent.Import && asked != nil && strings.EqualFold(string(asked.Mode), string(intent.AutopathStatic))
-}
-
 // Expands tells whether search paths come in an EDNS0 option, which takes
 // signpost-dns both as the cluster's DNS and on the nodes.
 func Expands(d plan.ClusterDNS) bool {
-	return d.Spec.Mode != intent.Import && d.Spec.Autopath != nil && !static(d)
+	return d.Spec.Mode != intent.Import && d.Spec.Autopath != nil && !d.Spec.Autopath.Static()
 }
 
 // HasNodeCache tells whether a DNS cache runs on each node: where it is asked

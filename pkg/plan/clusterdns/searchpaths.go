@@ -30,7 +30,7 @@ func (r *reader) expand() *corefile.Expand {
 
 // static are the search domains of stock CoreDNS.
 func (r *reader) static() *corefile.Static {
-	if !static(r.ClusterDNS) {
+	if r.Spec.Mode == intent.Import || !r.Spec.Autopath.Static() {
 		return nil
 	}
 	return &corefile.Static{Namespaces: r.Spec.Autopath.Namespaces, Suffixes: r.suffixes(), Directory: configDirectory}
