@@ -15,7 +15,7 @@ func leaves() []leaf {
 		{"pkg/intent", nil, "the domain's shapes, errors and store contract: everybody speaks them, they know nobody"},
 		{"pkg/bundle", nil, "objects as bytes with an identity: neither Kubernetes' types nor a store"},
 		{"pkg/nearest", nil, "edit distance"},
-		{"pkg/corefile", nil, "a configuration is a function of typed values; whether CoreDNS takes it is proven with CoreDNS, which stays out of the product's module"},
+		{"pkg/corefile", []string{"pkg/autopath"}, "a configuration is a function of typed values; whether CoreDNS takes it is proven with CoreDNS, which stays out of the product's module"},
 		{"pkg/autopath", nil, "what plugins of CoreDNS and the product agree on"},
 		{"pkg/podspec", nil, "where pods are in a manifest"},
 		{"pkg/resolvconf", []string{"pkg/autopath", "pkg/intent"}, "what kubelet and glibc do, compared with both by tests, without either in the product's module"},
