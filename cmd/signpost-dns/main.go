@@ -1,13 +1,16 @@
-// Command signpost-dns is CoreDNS, and two programs that belong to it:
+// Command signpost-dns is CoreDNS with two plugins more, searchpath and
+// searchexpand, and three programs that belong to it:
 //
 //	signpost-dns [flags of CoreDNS]     serves DNS
 //	signpost-dns lint                   reads a Corefile from standard input and writes what is wrong with it
 //	signpost-dns node-resolver [flags]  keeps a node's hosts file
+//	signpost-dns local-ip IP            gives the node an address of its own
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,10 +21,15 @@ import (
 	"github.com/coredns/coredns/coremain"
 
 	"github.com/signpost-dns/signpost/cmd/signpost-dns/lint"
+	"github.com/signpost-dns/signpost/cmd/signpost-dns/searchexpand"
+	"github.com/signpost-dns/signpost/cmd/signpost-dns/searchpath"
 	"github.com/signpost-dns/signpost/pkg/corefile"
 )
 
 func main() {
+	if err := errors.Join(searchexpand.Register(), searchpath.Register()); err != nil {
+		exit(err)
+	}
 	if len(os.Args) < 2 {
 		coremain.Run()
 		return
@@ -29,6 +37,8 @@ func main() {
 	switch os.Args[1] {
 	case "lint":
 		exit(lintInput(os.Stdin, os.Stdout))
+	case "local-ip":
+		exit(localIP(os.Args[2:], os.Stderr))
 	case "node-resolver":
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		err := resolveNode(ctx, os.Args[2:], os.Stderr)

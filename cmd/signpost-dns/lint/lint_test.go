@@ -8,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	_ "github.com/coredns/coredns/core/plugin" // what there is to set up
-
 	"github.com/signpost-dns/signpost/cmd/signpost-dns/lint"
 	"github.com/signpost-dns/signpost/pkg/corefile"
 )

@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/coredns/caddy"
@@ -10,6 +11,8 @@ import (
 	"github.com/coredns/coredns/plugin/kubernetes"
 	"github.com/coredns/coredns/plugin/pkg/parse"
 	"github.com/coredns/coredns/plugin/pkg/transport"
+
+	"github.com/signpost-dns/signpost/cmd/signpost-dns/searchpath"
 )
 
 const serverType = "dns"
@@ -116,12 +119,20 @@ func isUpstream(text string) bool {
 	return strings.Count(host, ":") > 1 || !strings.ContainsAny(strings.ToLower(host), "abcdefghijklmnopqrstuvwxyz/")
 }
 
-// withoutFiles puts an address in place of the node's resolvers, and leaves out
-// the certificates of upstreams, which are files of the container.
+// withoutFiles puts an address in place of the node's resolvers, a domain in
+// place of files with search domains, and leaves out the certificates of
+// upstreams, which are files of the container.
 func withoutFiles(name string, tokens []caddyfile.Token) []caddyfile.Token {
-	if name != "forward" && name != "grpc" {
-		return tokens
+	switch name {
+	case "forward", "grpc":
+		return withoutUpstreamFiles(tokens)
+	case searchpath.Name:
+		return withoutSearchFiles(tokens)
 	}
+	return tokens
+}
+
+func withoutUpstreamFiles(tokens []caddyfile.Token) []caddyfile.Token {
 	var rest []caddyfile.Token
 	certificates := 0 // the line whose words are certificates
 	for i, token := range tokens {
@@ -135,6 +146,18 @@ func withoutFiles(name string, tokens []caddyfile.Token) []caddyfile.Token {
 			token.Text = resolver
 		}
 		rest = append(rest, token)
+	}
+	return rest
+}
+
+// withoutSearchFiles puts a domain in place of every word that searchpath might
+// take for a file: any but its own name and the cluster's domain.
+func withoutSearchFiles(tokens []caddyfile.Token) []caddyfile.Token {
+	rest := slices.Clone(tokens)
+	for i, token := range rest {
+		if i > 1 && strings.Contains(token.Text, "/") {
+			rest[i].Text = "search.example"
+		}
 	}
 	return rest
 }

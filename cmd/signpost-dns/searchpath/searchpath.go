@@ -1,0 +1,140 @@
+// Package searchpath is the CoreDNS plugin that a node's cache runs: it sends a
+// name in a pod's single search domain on as it was written, with the search
+// paths in an EDNS0 option.
+package searchpath
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/coredns/coredns/plugin"
+	"github.com/coredns/coredns/plugin/metrics"
+	clog "github.com/coredns/coredns/plugin/pkg/log"
+	"github.com/coredns/coredns/plugin/pkg/nonwriter"
+	"github.com/miekg/dns"
+
+	"github.com/signpost-dns/signpost/cmd/signpost-dns/search"
+	"github.com/signpost-dns/signpost/pkg/autopath"
+)
+
+// Name is the plugin's name in a Corefile.
+const Name = "searchpath"
+
+// SearchPath is the plugin in one server block.
+type SearchPath struct {
+	Next     plugin.Handler
+	settings search.Settings
+	counts   counts
+	log      clog.P
+	warned   atomic.Int64 // when a server that does not know the option was last logged, in Unix nanoseconds
+}
+
+// Name implements plugin.Handler.
+func (p *SearchPath) Name() string { return Name }
+
+// ServeDNS implements plugin.Handler.
+func (p *SearchPath) ServeDNS(ctx context.Context, w dns.ResponseWriter, r *dns.Msg) (int, error) {
+	if search.InZone(r) {
+		return p.serveZone(ctx, w, r)
+	}
+	if search.OptionOf(r, p.settings.Option) != nil {
+		// The answer would be another name's, and the cache would keep it for
+		// everybody.
+		p.counts.ignored.WithLabelValues(metrics.WithServer(ctx)).Inc()
+		r = search.WithoutOption(r, p.settings.Option)
+	}
+	return plugin.NextOrFailure(Name, p.Next, ctx, w, r)
+}
+
+// serveZone answers for the zone of search domains, of which no name leaves the
+// node.
+func (p *SearchPath) serveZone(ctx context.Context, w dns.ResponseWriter, r *dns.Msg) (int, error) {
+	base, paths, ok := p.settings.Domain.Split(r.Question[0].Name)
+	if !ok || base == "" || search.IsInZone(base) {
+		p.counts.denied.WithLabelValues(metrics.WithServer(ctx)).Inc()
+		_ = w.WriteMsg(p.deny(r))
+		return dns.RcodeSuccess, nil
+	}
+	writer := nonwriter.New(w)
+	rcode, err := plugin.NextOrFailure(Name, p.Next, ctx, writer, search.Ask(r, base, p.settings.Option, paths))
+	if err != nil || writer.Msg == nil {
+		return rcode, err
+	}
+	var outcome search.Outcome
+	if search.Confirmed(writer.Msg, p.settings.Option) {
+		outcome = search.Received(writer.Msg, base, paths)
+	} else {
+		outcome = p.walk(ctx, w, r, base, paths, writer.Msg)
+	}
+	p.counts.answers.WithLabelValues(metrics.WithServer(ctx), outcome.Result.String()).Inc()
+	_ = w.WriteMsg(outcome.Answer(r, p.settings.AsPlain))
+	return dns.RcodeSuccess, nil
+}
+
+// walk looks the names up one by one, because the server that was asked does not
+// know the option: its reply is to the base alone.
+func (p *SearchPath) walk(ctx context.Context, w dns.ResponseWriter, r *dns.Msg, base string, paths []string, reply *dns.Msg) search.Outcome {
+	p.counts.unsupported.WithLabelValues(metrics.WithServer(ctx)).Inc()
+	p.warn()
+	ctx, cancel := context.WithTimeout(ctx, search.Patience)
+	defer cancel()
+	plain := search.WithoutOption(r, p.settings.Option)
+	return search.Walk(search.Names(base, paths), r.Question[0].Qtype, func(name string, qtype uint16) *dns.Msg {
+		if name == base && qtype == r.Question[0].Qtype {
+			return reply
+		}
+		query := plain.Copy()
+		query.Question[0].Name, query.Question[0].Qtype = name, qtype
+		writer := nonwriter.New(w)
+		if _, err := plugin.NextOrFailure(Name, p.Next, ctx, writer, query); err != nil {
+			return nil
+		}
+		return writer.Msg
+	})
+}
+
+// warnEvery is how often the log says that a server does not know the option.
+const warnEvery = time.Minute
+
+func (p *SearchPath) warn() {
+	now, last := time.Now().UnixNano(), p.warned.Load()
+	if now-last < int64(warnEvery) || !p.warned.CompareAndSwap(last, now) {
+		return
+	}
+	p.log.Warningf("the server that is asked for names in search domains does not know the EDNS0 option %d, so that each lookup costs several queries: "+
+		"it must be a signpost-dns with the plugin searchexpand and the same option", p.settings.Option)
+}
+
+// deny answers that a name of the zone does not exist, or has no records.
+func (p *SearchPath) deny(r *dns.Msg) *dns.Msg {
+	m := new(dns.Msg)
+	m.SetReply(r)
+	m.Authoritative = true
+	if !p.settings.Domain.Exists(r.Question[0].Name) {
+		m.Rcode = dns.RcodeNameError
+	}
+	m.Ns = []dns.RR{p.soa()}
+	return m
+}
+
+// Times of the zone's SOA record in seconds. Nobody transfers the zone.
+const (
+	ttl     = 30
+	refresh = 7200
+	retry   = 1800
+	expire  = 86400
+)
+
+func (p *SearchPath) soa() *dns.SOA {
+	return &dns.SOA{
+		Hdr:     dns.RR_Header{Name: autopath.Zone + ".", Rrtype: dns.TypeSOA, Class: dns.ClassINET, Ttl: ttl},
+		Ns:      "ns.dns." + p.settings.Domain.Name + ".",
+		Mbox:    "hostmaster." + p.settings.Domain.Name + ".",
+		Serial:  1,
+		Refresh: refresh,
+		Retry:   retry,
+		Expire:  expire,
+		Minttl:  ttl,
+	}
+}

@@ -1,0 +1,92 @@
+package searchpath
+
+import (
+	"strings"
+
+	"github.com/coredns/caddy"
+	"github.com/coredns/coredns/core/dnsserver"
+	"github.com/coredns/coredns/plugin"
+	clog "github.com/coredns/coredns/plugin/pkg/log"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signpost-dns/signpost/cmd/signpost-dns/search"
+)
+
+// Register makes the plugin known to CoreDNS, right behind the cache, which so
+// keeps answers by the pods' own names. It is called once in a process.
+func Register() error {
+	counts := newCounts(prometheus.DefaultRegisterer)
+	return search.Register(Name, func(c *caddy.Controller) error {
+		p := &SearchPath{counts: counts, log: clog.NewWithPlugin(Name)}
+		var err error
+		if p.settings, err = parse(c, p.log); err != nil {
+			return plugin.Error(Name, err)
+		}
+		dnsserver.GetConfig(c).AddPlugin(func(next plugin.Handler) plugin.Handler {
+			p.Next = next
+			return p
+		})
+		return nil
+	}, "cache")
+}
+
+// parse reads the plugin's part of a Corefile.
+func parse(c *caddy.Controller, log clog.P) (search.Settings, error) {
+	settings := search.Defaults()
+	for used := false; c.Next(); used = true {
+		if used {
+			return settings, plugin.ErrOnce
+		}
+		args := c.RemainingArgs()
+		if len(args) != 1 {
+			return settings, c.ArgErr()
+		}
+		if err := settings.SetDomain(args[0]); err != nil {
+			return settings, c.Err(err.Error())
+		}
+		for c.NextBlock() {
+			if err := property(c, &settings, log); err != nil {
+				return settings, err
+			}
+		}
+	}
+	return settings, nil
+}
+
+func property(c *caddy.Controller, settings *search.Settings, log clog.P) error {
+	known, err := settings.Property(c)
+	switch {
+	case known:
+		return err
+	case c.Val() != "suffixes":
+		return c.Errf("unknown property '%s'", c.Val())
+	}
+	args := c.RemainingArgs()
+	if len(args) == 0 {
+		return c.ArgErr()
+	}
+	for _, arg := range args {
+		if err := addSuffixes(settings, arg, log); err != nil {
+			return c.Err(err.Error())
+		}
+	}
+	return nil
+}
+
+// addSuffixes adds a domain, or those in a file. What a node's file has too much
+// or wrong does not keep its DNS from starting.
+func addSuffixes(settings *search.Settings, arg string, log clog.P) error {
+	if !strings.Contains(arg, "/") {
+		return settings.Domain.AddSuffix(arg)
+	}
+	suffixes, err := search.FromFile(arg)
+	if err != nil {
+		return err
+	}
+	for _, suffix := range suffixes {
+		if err := settings.Domain.AddSuffix(suffix); err != nil {
+			log.Warningf("%s: %v: it is left out", arg, err)
+		}
+	}
+	return nil
+}
