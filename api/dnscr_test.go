@@ -111,7 +111,9 @@ func dnsBadInputs() map[string]bad {
 		"a field that is not ours": {body: `{"metadata":{"name":"x"},"spec":{"serviceAccount":"x"}}`, want: []string{`/spec/serviceAccount: unknown field "serviceAccount"`}},
 		"another kind":             {body: `{"apiVersion":"operator.openshift.io/v1","kind":"IngressController","metadata":{"name":"x"}}`, want: []string{`/kind: must be one of "DNS"`}},
 		"another version":          {body: `{"apiVersion":"config.openshift.io/v1","kind":"DNS","metadata":{"name":"x"}}`, want: []string{`/apiVersion: must be one of "operator.openshift.io/v1"`}},
-		"autopath":                 {body: `{"metadata":{"name":"x"},"spec":{"autopath":{"mode":"edns0"},"nodeLocalDNS":{"enabled":true}}}`, want: []string{"/spec/autopath: is not supported by this version", "/spec/nodeLocalDNS: is not supported by this version"}},
+		"autopath of an import":    {body: `{"metadata":{"name":"x"},"spec":{"mode":"import","autopath":{"mode":"edns0"},"nodeLocalDNS":{"enabled":true}}}`, want: []string{"/spec/autopath: is not supported with mode import", "/spec/nodeLocalDNS: is not supported with mode import"}},
+		"autopath without a cache": {body: `{"metadata":{"name":"x"},"spec":{"autopath":{"mode":"edns0"},"nodeLocalDNS":{"enabled":false}}}`, want: []string{"/spec/nodeLocalDNS/enabled: is false, but autopath of mode edns0 needs that cache"}},
+		"an option for others":     {body: `{"metadata":{"name":"x"},"spec":{"autopath":{"option":15}}}`, want: []string{"/spec/autopath/option: ", "65001"}},
 		"kube-system":              {body: `{"metadata":{"name":"x"},"spec":{"namespace":"kube-system"}}`, want: []string{"/spec/namespace: "}},
 	}
 	for name, b := range all {

@@ -18,7 +18,7 @@ func (a *Admitter) dnsCRIntent(ctx context.Context, r *review, in, _ *intent.DNS
 	if err := a.dnsNamespace(ctx, r, in.Namespace); err != nil {
 		return err
 	}
-	zones := &zones{review: r, domains: domains, toNodes: in.NodeResolver != nil && in.Mode != intent.Import, first: map[string]pointer{}}
+	zones := &zones{review: r, domains: domains, toNodes: in.NodeResolver != nil && in.Mode != intent.Import, walked: in.Autopath != nil, first: map[string]pointer{}}
 	zones.plugins(in.PluginConfig)
 	zones.servers(in.Servers)
 	r.upstreamResolvers(in.UpstreamResolvers)
@@ -27,11 +27,15 @@ func (a *Admitter) dnsCRIntent(ctx context.Context, r *review, in, _ *intent.DNS
 	r.word(spec+"/operatorLogLevel", in.OperatorLogLevel, "log level", "Normal", "Debug", "Trace")
 	r.nodePlacement(in.NodePlacement)
 	r.nodeResolver(in.NodeResolver)
+	r.nodeLocalDNS(in)
+	r.autopath(in.Autopath, domains)
 	r.dnsMode(in)
 	if in.Image != "" {
 		a.image(r, spec+"/image", in.Image, "docker.io/coredns/coredns:1.15.0")
 	}
-	r.unsupportedDNS(in)
+	if in.ManagementState != "" && in.ManagementState != "Managed" {
+		r.refusef(spec+"/managementState", "%s is not supported: what is deployed is managed; give Managed, or leave it out", quote(in.ManagementState))
+	}
 	return nil
 }
 
@@ -160,6 +164,12 @@ func (r *review) dnsMode(in *intent.DNSCRIntent) {
 	if in.Mode != intent.Import {
 		return
 	}
+	if in.Autopath != nil {
+		r.refusef(spec+"/autopath", "is not supported with mode import: the CoreDNS that is there is somebody else's; leave it out, or choose mode dedicated")
+	}
+	if in.NodeLocalDNS != nil && in.NodeLocalDNS.Enabled {
+		r.refusef(spec+"/nodeLocalDNS", "is not supported with mode import: no DNS service of ours is there for it to ask; leave it out, or choose mode dedicated")
+	}
 	for i, server := range in.Servers {
 		r.systemCertificates((spec + "/servers").index(i).key("forwardPlugin"), server.ForwardPlugin.TransportConfig)
 	}
@@ -174,19 +184,6 @@ func (r *review) systemCertificates(at pointer, in *intent.TransportConfig) {
 	if in != nil && in.TLS != nil && in.TLS.CABundle != nil {
 		r.refusef(at.key("transportConfig").key("tls").key("caBundle"),
 			"is not supported with mode import: the CoreDNS that is there has no such file; leave it out for its system's certificates")
-	}
-}
-
-// unsupportedDNS refuses what cannot be had.
-func (r *review) unsupportedDNS(in *intent.DNSCRIntent) {
-	if in.ManagementState != "" && in.ManagementState != "Managed" {
-		r.refusef(spec+"/managementState", "%s is not supported: what is deployed is managed; give Managed, or leave it out", quote(in.ManagementState))
-	}
-	if in.NodeLocalDNS != nil && in.NodeLocalDNS.Enabled {
-		r.refusef(spec+"/nodeLocalDNS", "is not supported by this version; leave it out")
-	}
-	if in.Autopath != nil {
-		r.refusef(spec+"/autopath", "is not supported by this version; leave it out")
 	}
 }
 

@@ -25,13 +25,35 @@ func dnsCRWarnings(in intent.DNSCRIntent) []intent.Warning {
 	if in.OperatorLogLevel != "" {
 		w.warn("operatorLogLevel", "has no effect: no operator runs in the cluster")
 	}
-	if in.NodeLocalDNS != nil {
-		w.warn("nodeLocalDNS", "has no effect: it is not enabled")
-	}
+	w.nodeCache(in)
 	if in.Mode == intent.Import {
 		w.imported(in)
 	}
 	return w.list
+}
+
+// nodeCache warns of a cache on each node that is none, or may be in somebody's
+// way, and of DNS pods that may not understand it.
+func (w *oddities) nodeCache(in intent.DNSCRIntent) {
+	switch cache := in.NodeLocalDNS; {
+	case cache == nil:
+	case !cache.Enabled:
+		w.warn("nodeLocalDNS", "has no effect: it is not enabled")
+	case cache.LocalIP != "":
+		if address, err := netip.ParseAddr(cache.LocalIP); err == nil && !ownRange(address) {
+			w.warn("localIP", "is neither in 169.254.0.0/16 nor in fd00::/8: whoever has the address is out of reach from every node")
+		}
+	}
+	if in.Autopath != nil && !in.Autopath.Static() && in.Image != "" {
+		w.warn("image", "must hold the program signpost-dns of this version: with autopath of mode %s, DNS pods walk search paths that come in an option", intent.AutopathEDNS0)
+	}
+}
+
+// ownRange tells whether an address is one that a network may use for itself
+// alone.
+func ownRange(address netip.Addr) bool {
+	const uniqueLocal = 0xfd
+	return address.Is4() && address.IsLinkLocalUnicast() || address.Is6() && address.As16()[0] == uniqueLocal
 }
 
 // imported warns of what only a CoreDNS of our own can have.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/autopath"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
@@ -27,6 +28,7 @@ type zones struct {
 	*review
 	domains []clusterDomain
 	toNodes bool               // a node resolver writes answers to the nodes
+	walked  bool               // there are search domains
 	first   map[string]pointer // where each zone was seen first
 }
 
@@ -102,6 +104,10 @@ func (z *zones) take(at pointer, text string) string {
 		z.refusef(at, "%s holds %s, where CoreDNS tells which pod answers; give another zone", quote(text), identityZone)
 		return name
 	}
+	if z.walked && withinZone(name, autopath.Zone) {
+		z.refusef(at, "%s lies in %s, where the search domains of autopath are; give another zone, or leave autopath out", quote(text), autopath.Zone)
+		return name
+	}
 	for _, domain := range z.domains {
 		if domain.name == name {
 			z.refusef(at, "%s is %s, where it answers for its Services; give another zone", quote(text), domain.whose)
@@ -125,6 +131,11 @@ func (z *zones) take(at pointer, text string) string {
 		z.refusef(at, "is one zone too many: an intent has at most %d; leave some out", mostZones)
 	}
 	return name
+}
+
+// withinZone tells whether a domain is a zone's or lies in it; both canonical.
+func withinZone(domain, zone string) bool {
+	return domain == zone || strings.HasSuffix(domain, "."+zone)
 }
 
 // spelling is the one of a field's two names that an object uses; false when

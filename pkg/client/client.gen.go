@@ -559,12 +559,26 @@ type App struct {
 	Namespace Namespace `json:"namespace,omitempty,omitzero"`
 }
 
-// Autopath Search paths that the DNS server walks. Not supported by this version.
+// Autopath The cluster's DNS walks the search paths of pods, so that a lookup costs them one query of each type. For the pods of apps whose pod DNS intent has the policy clusterFirstWithAutopath. With mode dedicated alone, and no zone of the intent may lie in ap.k8s.io.
 type Autopath struct {
-	// Mode edns0 or static.
+	// Clients Mode edns0 alone: the networks of the nodes, from which the option is taken; by default from everywhere. From others it is ignored and counted. At most 100.
+	Clients []string `json:"clients,omitempty,omitzero"`
+
+	// Mode How the search paths come to the cluster's DNS, in any letter case. edns0: in an EDNS0 option, which the cache on each node adds; for the pods of every namespace. DNS pods and caches run signpost-dns. static: for the pods of some namespaces, in the Corefile; stock CoreDNS does.
 	//
 	// Example: edns0
 	Mode string `json:"mode,omitempty,omitzero"`
+
+	// Namespaces Mode static alone: whose pods use it, beside those of the logical cloud's own namespace. At most 100.
+	Namespaces []string `json:"namespaces,omitempty,omitzero"`
+
+	// Option Mode edns0 alone: the code of the option, one for local use (RFC 6891).
+	//
+	// Example: 65001
+	Option int `json:"option,omitempty,omitzero"`
+
+	// Searches Domains that are search paths behind the cluster's own, in order: at most 16, with 1024 characters together. Stored in lower case, as ASCII and without a trailing dot. None of ap.k8s.io, and not the cluster's own paths. With edns0 those of the nodes' /etc/resolv.conf come first.
+	Searches []string `json:"searches,omitempty,omitzero"`
 }
 
 // Change What happens to it.
@@ -900,7 +914,7 @@ type DNSCRIntentList struct {
 
 // DNSCRIntentSpec What a DNS CR intent says.
 type DNSCRIntentSpec struct {
-	// Autopath Search paths that the DNS server walks. Not supported by this version.
+	// Autopath The cluster's DNS walks the search paths of pods, so that a lookup costs them one query of each type. For the pods of apps whose pod DNS intent has the policy clusterFirstWithAutopath. With mode dedicated alone, and no zone of the intent may lie in ap.k8s.io.
 	Autopath Autopath `json:"autopath,omitempty,omitzero"`
 
 	// Cache How long answers are kept.
@@ -937,7 +951,7 @@ type DNSCRIntentSpec struct {
 	// Example: signpost-dns
 	Namespace string `json:"namespace,omitempty,omitzero"`
 
-	// NodeLocalDNS A DNS cache on each node. Not supported by this version.
+	// NodeLocalDNS A DNS cache on each Linux node, in front of the cluster's DNS, which it asks over TCP. Pods use it that have its address as nameserver: those with the policy clusterFirstWithAutopath, and others as their kubelet or a pod DNS intent says. With mode dedicated alone.
 	NodeLocalDNS NodeLocalDNS `json:"nodeLocalDNS,omitempty,omitzero"`
 
 	// NodePlacement On which nodes DNS pods run.
@@ -1816,12 +1830,14 @@ type NameStatus struct {
 // Example: shop-dns
 type Namespace = string
 
-// NodeLocalDNS A DNS cache on each node. Not supported by this version.
+// NodeLocalDNS A DNS cache on each Linux node, in front of the cluster's DNS, which it asks over TCP. Pods use it that have its address as nameserver: those with the policy clusterFirstWithAutopath, and others as their kubelet or a pod DNS intent says. With mode dedicated alone.
 type NodeLocalDNS struct {
-	// Enabled Whether there is one.
+	// Enabled Whether there is one. There is by itself with autopath of mode edns0, where false is refused.
+	//
+	// Example: true
 	Enabled bool `json:"enabled,omitempty,omitzero"`
 
-	// LocalIP The address that it listens on.
+	// LocalIP The IP address that it listens on, on each node, port 53; nobody else's in the cluster. Best one of 169.254.0.0/16 or fd00::/8. No loopback or multicast address, none with a zone, none of 169.254.169.0/24, and no nameserver of the intent.
 	//
 	// Example: 169.254.20.10
 	LocalIP string `json:"localIP,omitempty,omitzero"`
