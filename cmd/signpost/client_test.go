@@ -117,6 +117,13 @@ func clientWritesDocuments(t *testing.T, c *client.Client) {
 		Metadata: named("www"), Spec: client.DNSIntentSpec{App: "web", ServiceName: "web", Hostnames: []string{"www.lab.example"}},
 	})
 	require.NoError(t, err)
+	pods, err := c.CreatePodDNSIntentWithResponse(ctx, "shop", "store", "v1", "prod", "front", client.PodDNSIntent{
+		Metadata: named("web"), Spec: client.PodDNSIntentSpec{
+			App: "web", DNSPolicy: "Default", DNSConfig: client.PodDNSConfig{Options: []client.PodDNSOption{{Name: "ndots", Value: "2"}, {Name: "edns0"}}},
+		},
+	})
+	require.NoError(t, err)
+	require.Equal(t, []client.PodDNSOption{{Name: "ndots", Value: "2"}, {Name: "edns0"}}, pods.JSON201.Spec.DNSConfig.Options)
 }
 
 func clientDeploys(t *testing.T, c *client.Client) {
@@ -161,7 +168,7 @@ func clientDeletes(t *testing.T, c *client.Client) {
 	require.NoError(t, err)
 	clientAwaits(t, c, client.StatusStateTerminated)
 	const group = "projects/shop/composite-apps/store/v1/deployment-intent-groups/prod"
-	for path := range strings.FieldsSeq(group + "/traffic-group-intents/front/dns-intents/www " +
+	for path := range strings.FieldsSeq(group + "/traffic-group-intents/front/dns-intents/www " + group + "/traffic-group-intents/front/pod-dns-intents/web " +
 		group + "/traffic-group-intents/front " + group + ` projects/shop/composite-apps/store/v1
 		projects/shop/logical-clouds/eu/kv-pairs/dns-update-record-list projects/shop/logical-clouds/eu/cluster-references/berlin
 		projects/shop/logical-clouds/eu projects/shop/dns-update-records/lab projects/shop

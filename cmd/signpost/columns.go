@@ -98,6 +98,8 @@ func columnsOf(collection string) []column {
 		}
 	case "dns-intents":
 		return intentColumns()
+	case "pod-dns-intents":
+		return podDNSColumns()
 	case "dns-cr-intents":
 		return dnsColumns()
 	}
@@ -132,6 +134,27 @@ func intentColumns() []column {
 		of("SCOPE", func(s intent.DNSIntent) string { return string(s.Scope) }),
 		of("RECORDS", func(s intent.DNSIntent) string { return strings.Join(s.Records, ",") }),
 	}
+}
+
+func podDNSColumns() []column {
+	config := func(s intent.PodDNSIntent) intent.PodDNSConfig { return *cmp.Or(s.DNSConfig, &intent.PodDNSConfig{}) }
+	return []column{
+		of("APP", func(s intent.PodDNSIntent) string { return s.App }),
+		of("DNS POLICY", func(s intent.PodDNSIntent) string { return string(s.DNSPolicy) }),
+		of("NAMESERVERS", func(s intent.PodDNSIntent) string { return strings.Join(config(s).Nameservers, ",") }),
+		of("SEARCHES", func(s intent.PodDNSIntent) string { return strings.Join(config(s).Searches, ",") }),
+		of("OPTIONS", func(s intent.PodDNSIntent) string { return optionWords(config(s).Options) }),
+		{"WARNINGS", func(i item) string { return fmt.Sprint(len(i.Status.Warnings)) }},
+	}
+}
+
+// optionWords are options as in resolv.conf.
+func optionWords(options []intent.PodDNSOption) string {
+	var all []string
+	for _, o := range options {
+		all = append(all, strings.TrimSuffix(o.Name+":"+*cmp.Or(o.Value, new(string)), ":"))
+	}
+	return strings.Join(all, ",")
 }
 
 func dnsColumns() []column {

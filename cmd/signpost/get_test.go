@@ -22,6 +22,7 @@ func TestTablesOfEveryCollection(t *testing.T) {
 		{"projects/shop/composite-apps/store/v1/deployment-intent-groups", "DeploymentIntentGroupList", "deploymentIntentGroupPage"},
 		{"projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/traffic-group-intents", "TrafficGroupIntentList", "trafficGroupIntentPage"},
 		{"projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/traffic-group-intents/front/dns-intents", "DNSIntentList", "dnsIntentPage"},
+		{"projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/traffic-group-intents/front/pod-dns-intents", "PodDNSIntentList", "podDNSIntentPage"},
 		{"projects/shop/logical-clouds/eu/dns-cr-intents", "DNSCRIntentList", "dnsCRIntentPage"},
 		{"projects/shop/dns-update-records/lab/users", "UseList", "useList"},
 		{"projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/events", "EventList", "eventList"},

@@ -113,6 +113,11 @@ test("documents are written", async () => {
     params: { path: traffic },
     body: { metadata: { name: "www" }, spec: { app: "web", serviceName: "web", hostnames: ["www.lab.example"], ttl: 30 } },
   }), 201);
+  const pods = must(await signpost.POST(`${groupPath}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents`, {
+    params: { path: traffic },
+    body: { metadata: { name: "web" }, spec: { app: "web", dnsPolicy: "Default", dnsConfig: { options: [{ name: "ndots", value: 2 }, { name: "edns0" }] } } },
+  }), 201);
+  assert.deepEqual(pods.spec.dnsConfig?.options, [{ name: "ndots", value: "2" }, { name: "edns0" }]);
 });
 
 test("a problem is typed, and names the field", async () => {
@@ -184,6 +189,7 @@ test("what was terminated is deleted, children first", async () => {
   must(await signpost.POST(`${groupPath}/terminate`, { params: { path: group } }), 202);
   await awaitState("Terminated");
   must(await signpost.DELETE(`${groupPath}/traffic-group-intents/{trafficGroupIntent}/dns-intents/{dnsIntent}`, { params: { path: { ...traffic, dnsIntent: "www" } } }), 204);
+  must(await signpost.DELETE(`${groupPath}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/{podDNSIntent}`, { params: { path: { ...traffic, podDNSIntent: "web" } } }), 204);
   must(await signpost.DELETE(`${groupPath}/traffic-group-intents/{trafficGroupIntent}`, { params: { path: traffic } }), 204);
   must(await signpost.DELETE(groupPath, { params: { path: group } }), 204);
   must(await signpost.DELETE("/v2/projects/{project}/composite-apps/{compositeApp}/{version}", { params: { path: app } }), 204);
