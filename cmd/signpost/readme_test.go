@@ -4,7 +4,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -20,14 +19,15 @@ type exchange struct{ command, output string }
 // ```console, one after the other against a server that has the quickstart, as
 // `make run` leaves it.
 func TestSessionsOfTheDocumentation(t *testing.T) {
-	for _, page := range []string{"README.md", "docs/cluster-dns.md"} {
+	for _, page := range []string{"README.md", "docs/cluster-dns.md", "docs/pod-dns.md"} {
 		t.Run(page, func(t *testing.T) {
 			service := startService(t)
 			t.Setenv("SIGNPOST_SERVER", service.url)
 			require.Equal(t, exitDone, signpost(t, "", "apply", "-f", quickstart).code)
 			require.Equal(t, exitDone, signpost(t, "", "instantiate", "shop/store/v1/prod", "--wait").code)
 
-			content, err := os.ReadFile(filepath.Join(repository, page))
+			t.Chdir(repository)
+			content, err := os.ReadFile(page)
 			require.NoError(t, err)
 			exchanges := sessions(string(content))
 			require.NotEmpty(t, exchanges)
@@ -104,7 +104,7 @@ func curl(t *testing.T, args []string) string {
 		case "-H":
 			media, args = strings.TrimPrefix(args[1], "Content-Type: "), args[2:]
 		case "--data-binary":
-			content, err := os.ReadFile(filepath.Join(repository, strings.TrimPrefix(args[1], "@")))
+			content, err := os.ReadFile(strings.TrimPrefix(args[1], "@"))
 			require.NoError(t, err)
 			method, body, args = http.MethodPost, string(content), args[2:]
 		default:

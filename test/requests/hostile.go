@@ -137,20 +137,22 @@ func tokens() []string {
 		`""`, `"`, `\`, `"\ud800"`, `"\u0000"`, `"\udead\ubeef"`, "\xff", "\xc0\x80", "\xef\xbb\xbf", "\x00", "\n", "/* */", `"a":1,"a":2,`, `"metadata":{"name":"twice"},`,
 		"[", "{", "]", "}", ",", ":", strings.Repeat("[", 200), strings.Repeat(`{"a":`, 200), `"` + strings.Repeat("a", 70_000) + `"`, `"{{.Name}}"`, `"{{range $}}"`,
 		`"../../../etc/passwd"`, `"--flag"`, `"a,b"`, `"\n"`, `"*"`, `"xn--"`, `"` + strings.Repeat("a.", 200) + `"`, `"999999999h"`, `"-1s"`, `"kube-system"`,
+		`"ndots:1\nnameserver 192.0.2.66"`, `"fe80::1%eth0"`, `"CLUSTERFIRSTWITHAUTOPATH"`, `[{"options":[{"name":"ndots"},{"value":1}]}]`,
 	}
 }
 
 // bodies are whole bodies that no operation takes.
 func bodies() []string {
-	many := make([]string, 3000)
+	many, searches := make([]string, 3000), make([]string, 3000)
 	for i := range many {
-		many[i] = fmt.Sprintf(`"k%d":%d`, i, i)
+		many[i], searches[i] = fmt.Sprintf(`"k%d":%d`, i, i), fmt.Sprintf(`"a%d.example"`, i)
 	}
 	return []string{
 		"", " ", "null", "[]", "{}", "1", `"x"`, "true", "{", "}", "{}{}", `{"metadata":null}`, `{"metadata":{}}`, `{"metadata":{"name":null}}`,
 		`{"metadata":{"name":"x"},"metadata":{"name":"y"}}`, `{"metadata":{"name":"x"},"spec":null}`, `{"metadata":{"name":"x"},"spec":[]}`,
 		`{"metadata":{"name":"\u0000"}}`, `{"metadata":{"name":"x","userData1":"\ud800"}}`, "{\"metadata\":{\"name\":\"\xff\"}}", "\xef\xbb\xbf{}",
 		"\xff\xfe{\x00}\x00", strings.Repeat("[", 100_000), strings.Repeat(`{"a":`, 100_000), `{"__proto__":{"x":1}}`, "name=x&a=b", "<x/>", "- yaml",
+		`{"metadata":{"name":"web"},"spec":{"app":"web","dnsPolicy":"None","dnsConfig":{"searches":[` + strings.Join(searches, ",") + "]}}}",
 		`{"metadata":{"name":"x"},` + strings.Join(many, ",") + "}", `{"metadata":{"name":"x","description":"` + strings.Repeat("a", 1<<20) + `"}}`,
 	}
 }
