@@ -13,6 +13,8 @@ const (
 	MaxNameservers = 3
 	MaxSearches    = 32
 	MaxSearchChars = 2048 // of all searches, joined by spaces
+
+	maxSearch = 253 // characters of one search
 )
 
 // Excess is a limit of Kubernetes that settings exceed.
@@ -38,3 +40,51 @@ func Exceeded(c intent.PodDNSConfig) []Excess {
 
 // chars is how long the searches are on their line.
 func chars(searches []string) int { return len(strings.Join(searches, " ")) }
+
+// cut leaves out what kubelet leaves out beyond the limits, with a warning for
+// each reason.
+func cut(c intent.PodDNSConfig) (intent.PodDNSConfig, []string) {
+	var warnings []string
+	note := func(what string, left []string, reason string) {
+		if len(left) > 0 {
+			warnings = append(warnings, fmt.Sprintf("kubelet leaves out %s %s: %s", what, strings.Join(left, " "), reason))
+		}
+	}
+	var left []string
+	c.Nameservers, left = first(MaxNameservers, c.Nameservers)
+	note("nameserver", left, fmt.Sprintf("there are at most %d", MaxNameservers))
+	c.Searches, left = first(MaxSearches, c.Searches)
+	note("search", left, fmt.Sprintf("there are at most %d", MaxSearches))
+	c.Searches, left = short(c.Searches)
+	note("search", left, fmt.Sprintf("one has at most %d characters", maxSearch))
+	c.Searches, left = fitting(c.Searches)
+	note("search", left, fmt.Sprintf("together they have at most %d characters", MaxSearchChars))
+	return c, warnings
+}
+
+// first are the first n of a list, and the rest.
+func first(n int, list []string) (kept, left []string) {
+	n = min(n, len(list))
+	return list[:n], list[n:]
+}
+
+// short are the searches that a name can end with, and the rest.
+func short(searches []string) (kept, left []string) {
+	for _, search := range searches {
+		if len(search) > maxSearch {
+			left = append(left, search)
+		} else {
+			kept = append(kept, search)
+		}
+	}
+	return kept, left
+}
+
+// fitting are the first searches that fit on their line, and the rest.
+func fitting(searches []string) (kept, left []string) {
+	n := len(searches)
+	for n > 0 && chars(searches[:n]) > MaxSearchChars {
+		n--
+	}
+	return searches[:n], searches[n:]
+}

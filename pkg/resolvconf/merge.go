@@ -20,7 +20,7 @@ func Merge(base, more intent.PodDNSConfig) intent.PodDNSConfig {
 	return intent.PodDNSConfig{
 		Nameservers: distinct(base.Nameservers, more.Nameservers),
 		Searches:    distinct(base.Searches, more.Searches),
-		Options:     override(base.Options, more.Options),
+		Options:     valued(setOptions(base.Options, more.Options)),
 	}
 }
 
@@ -37,15 +37,12 @@ func distinct(lists ...[]string) []string {
 	return out
 }
 
-func override(lists ...[]intent.PodDNSOption) []intent.PodDNSOption {
+// setOptions is each option once, where it comes first, as it comes last.
+func setOptions(lists ...[]intent.PodDNSOption) []intent.PodDNSOption {
 	var out []intent.PodDNSOption
 	place := map[string]int{}
 	for _, option := range slices.Concat(lists...) {
-		if option.Value != nil && *option.Value == "" {
-			option.Value = nil
-		}
-		at, there := place[option.Name]
-		if there {
+		if at, there := place[option.Name]; there {
 			out[at] = option
 			continue
 		}
@@ -53,4 +50,14 @@ func override(lists ...[]intent.PodDNSOption) []intent.PodDNSOption {
 		out = append(out, option)
 	}
 	return out
+}
+
+// valued makes an empty value none.
+func valued(options []intent.PodDNSOption) []intent.PodDNSOption {
+	for i, option := range options {
+		if option.Value != nil && *option.Value == "" {
+			options[i].Value = nil
+		}
+	}
+	return options
 }

@@ -1,0 +1,41 @@
+package resolvconf
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+func TestParse(t *testing.T) {
+	got, err := Parse(`# made by hand
+nameserver 10.1.1.10
+  nameserver	10.1.1.11 # and no more
+;nameserver 10.1.1.12
+domain corp.example
+search left.example
+search foo.com. . bar.com
+options ndots:1 rotate
+options timeout:2 ndots:3 ndots:
+sortlist 10.0.0.0
+`)
+	require.NoError(t, err)
+	require.Equal(t, intent.PodDNSConfig{
+		Nameservers: []string{"10.1.1.10", "10.1.1.11"},
+		Searches:    []string{"foo.com", "bar.com"},
+		Options:     []intent.PodDNSOption{opt("ndots", ""), opt("rotate"), opt("timeout", "2")},
+	}, got)
+}
+
+func TestParseNothing(t *testing.T) {
+	got, err := Parse("")
+	require.NoError(t, err)
+	require.Zero(t, got)
+	require.Empty(t, Text(got))
+}
+
+func TestANameserverWithoutAddressIsNamed(t *testing.T) {
+	_, err := Parse("search foo.com\nnameserver \n")
+	require.EqualError(t, err, "line 2 has a nameserver without address")
+}

@@ -1,0 +1,88 @@
+package resolvconf
+
+import (
+	"strconv"
+
+	"github.com/signpost-dns/signpost/pkg/autopath"
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// Node is what kubelet knows of the node that it runs pods on.
+type Node struct {
+	Host          intent.PodDNSConfig // the node's resolv.conf, by Parse
+	ClusterDomain string              // such as cluster.local
+	ClusterDNS    []string            // IP addresses of the cluster's DNS; none: policies that need it fall back to Default
+	Autopath      string              // the IP address that pods with policy autopath ask
+}
+
+// Pod is what a pod's resolv.conf follows from, beside the node.
+type Pod struct {
+	Namespace   string
+	HostNetwork bool                 // it is on the node's network
+	Policy      intent.DNSPolicy     // canonical
+	Config      *intent.PodDNSConfig // is merged with what the policy gives
+}
+
+// NeedsClusterDNS says whether the pod's nameservers are Node.ClusterDNS.
+func (p Pod) NeedsClusterDNS() bool {
+	switch p.Policy {
+	case intent.DNSClusterFirst:
+		return !p.HostNetwork
+	case intent.DNSClusterFirstWithHostNet:
+		return true
+	}
+	return false
+}
+
+// Settings are what kubelet writes into the pod's resolv.conf, and warnings of
+// what it leaves out or does not heed.
+func (n Node) Settings(pod Pod) (intent.PodDNSConfig, []string) {
+	c, warnings := n.base(pod)
+	if pod.Config != nil {
+		c = Merge(c, *pod.Config)
+	}
+	c, cuts := cut(c)
+	return c, append(warnings, cuts...)
+}
+
+// base is what the policy gives.
+func (n Node) base(pod Pod) (intent.PodDNSConfig, []string) {
+	switch {
+	case pod.Policy == intent.DNSNone:
+		return intent.PodDNSConfig{}, nil
+	case pod.Policy == intent.DNSAutopath:
+		return Autopath(n.Autopath, pod.Namespace, n.ClusterDomain), nil
+	case pod.NeedsClusterDNS() && len(n.ClusterDNS) > 0:
+		return n.clusterFirst(pod.Namespace), nil
+	case pod.NeedsClusterDNS():
+		return n.Host, []string{"kubelet does not know the cluster's DNS: it treats " + string(pod.Policy) + " as Default"}
+	case pod.Policy == intent.DNSClusterFirst:
+		return n.Host, []string{"the pod is on the node's network: kubelet treats ClusterFirst as Default there; ClusterFirstWithHostNet has it ask the cluster's DNS"}
+	}
+	return n.Host, nil
+}
+
+// clusterFirst is what the policies give that have pods ask the cluster's DNS.
+func (n Node) clusterFirst(namespace string) intent.PodDNSConfig {
+	return intent.PodDNSConfig{
+		Nameservers: n.ClusterDNS,
+		Searches:    distinct(autopath.Paths(namespace, n.ClusterDomain, n.Host.Searches...)),
+		Options:     ndots(),
+	}
+}
+
+// Autopath is what the policy autopath gives to the pods of a namespace: the
+// seed "DNS autopath in PodSpec".
+func Autopath(nameserver, namespace, clusterDomain string) intent.PodDNSConfig {
+	return intent.PodDNSConfig{
+		Nameservers: []string{nameserver},
+		Searches:    []string{autopath.SearchDomain(namespace, clusterDomain)},
+		Options:     ndots(),
+	}
+}
+
+// ndots is the option of pods that ask the cluster's DNS.
+func ndots() []intent.PodDNSOption {
+	value := strconv.Itoa(autopath.Ndots)
+	return []intent.PodDNSOption{{Name: "ndots", Value: &value}}
+}

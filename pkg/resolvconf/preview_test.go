@@ -1,0 +1,61 @@
+package resolvconf
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+func TestPreviewHasNoQueriesWithoutAName(t *testing.T) {
+	body, err := json.Marshal(node(t).Preview(Pod{Namespace: "default", Policy: intent.DNSClusterFirst}, ""))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"resolvConf":"nameserver 10.0.0.10\nsearch default.svc.cluster.local svc.cluster.local cluster.local foo.com\noptions ndots:5\n","warnings":[]}`, string(body))
+}
+
+func TestPreviewOfWhatIsNeverAskedHasEmptyLists(t *testing.T) {
+	body, err := json.Marshal(node(t).Preview(Pod{Namespace: "default", Policy: intent.DNSDefault}, "192.0.2.1").Queries)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"before":[],"after":[]}`, string(body))
+}
+
+// What it cost before does not depend on what is known of the cluster's DNS.
+func TestBeforeIsClusterFirst(t *testing.T) {
+	n := node(t)
+	n.ClusterDNS = nil
+	pod := Pod{Namespace: "shop", Policy: intent.DNSNone, Config: &intent.PodDNSConfig{Nameservers: []string{"192.0.2.1"}}}
+	preview := n.Preview(pod, "www.example.com")
+	require.Equal(t, "www.example.com.shop.svc.cluster.local. A", preview.Queries.Before[0])
+	require.Len(t, preview.Queries.Before, 10)
+	require.Equal(t, []string{"www.example.com. A", "www.example.com. AAAA"}, preview.Queries.After)
+
+	pod.HostNetwork = true
+	require.Equal(t, []string{"www.example.com. A", "www.example.com. AAAA", "www.example.com.foo.com. A", "www.example.com.foo.com. AAAA"},
+		n.Preview(pod, "www.example.com").Queries.Before, "kubelet treats ClusterFirst as Default there")
+}
+
+// With autopath the search ends where all paths have been walked.
+func TestAutopathAnswersWhateverThereIs(t *testing.T) {
+	own := &intent.PodDNSConfig{Searches: []string{"a.example"}, Options: []intent.PodDNSOption{opt("ndots", "1")}}
+	for _, c := range []struct {
+		name   string
+		config *intent.PodDNSConfig
+		want   []string
+	}{
+		{"web", nil, []string{"web.search.shop.cluster.local.ap.k8s.io. A", "web.search.shop.cluster.local.ap.k8s.io. AAAA"}},
+		{"web", own, []string{"web.search.shop.cluster.local.ap.k8s.io. A", "web.search.shop.cluster.local.ap.k8s.io. AAAA"}},
+		{"www.example.com.", nil, []string{"www.example.com. A", "www.example.com. AAAA"}},
+		{"a.example", own, []string{"a.example. A", "a.example. AAAA", "a.example.search.shop.cluster.local.ap.k8s.io. A", "a.example.search.shop.cluster.local.ap.k8s.io. AAAA"}},
+		{"web", &intent.PodDNSConfig{Options: []intent.PodDNSOption{opt("no-aaaa")}}, []string{"web.search.shop.cluster.local.ap.k8s.io. A"}},
+	} {
+		preview := node(t).Preview(Pod{Namespace: "shop", Policy: intent.DNSAutopath, Config: c.config}, c.name)
+		require.Equal(t, c.want, preview.Queries.After, c.name)
+		require.Empty(t, preview.Warnings)
+	}
+}
+
+func TestAPodWithoutANameserverIsWarnedOf(t *testing.T) {
+	require.Equal(t, []string{"the pod has no nameserver: its resolver asks 127.0.0.1"}, Node{}.Preview(Pod{Policy: intent.DNSDefault}, "").Warnings)
+}
