@@ -85,13 +85,13 @@ lint-openapi: ## Lint openapi/openapi.yaml; a warning fails
 .PHONY: lint
 lint: lint-openapi ## Lint openapi.yaml and all modules
 	@linter=$(call tool,golangci-lint); failed=0; \
-	for module in . cmd/signpost-dns test test/ssa $(FLAGPARSE); do \
+	for module in . cmd/signpost-dns test test/ssa test/kubelet $(FLAGPARSE); do \
 		echo "lint $$module"; (cd $$module && "$$linter" run --allow-serial-runners ./...) || failed=1; \
 	done; exit $$failed
 
 .PHONY: tidy-check
 tidy-check: ## Fail if a go.mod or go.sum is not tidy
-	@for module in . cmd/signpost-dns test test/ssa $(FLAGPARSE); do (cd $$module && $(GO) mod tidy -diff) || exit 1; done
+	@for module in . cmd/signpost-dns test test/ssa test/kubelet $(FLAGPARSE); do (cd $$module && $(GO) mod tidy -diff) || exit 1; done
 
 ##@ Tests
 
@@ -103,7 +103,7 @@ check: fmt-check lint test-unit ## The fast loop: format, lint, unit tests with 
 .PHONY: test
 test: ## Run all tests on real parts (the first time it builds them)
 	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; failed=0; \
-	for group in tools test-unit test-dns test-real test-flagparse test-typescript test-bugs; do \
+	for group in tools test-unit test-dns test-real test-flagparse test-kubelet test-typescript test-bugs; do \
 		echo "==> $$group"; \
 		$(MAKE) $$group 2>&1 | tee -a "$$log" || failed=1; \
 	done; \
@@ -166,6 +166,10 @@ test-dns: ## Test signpost-dns, which is CoreDNS and what belongs to it
 .PHONY: test-flagparse
 test-flagparse: ## Test arguments against external-dns' own parsers
 	@for module in $(FLAGPARSE); do (cd $$module && $(GO) test $(TEST_FLAGS) ./...); done
+
+.PHONY: test-kubelet
+test-kubelet: ## Test pods' resolv.conf against kubelet's own code
+	cd test/kubelet && $(GO) test $(TEST_FLAGS) ./...
 
 .PHONY: test-typescript
 test-typescript: build ## Test the TypeScript client against a server, where Node 18 or later is
