@@ -11,12 +11,14 @@ import (
 	"github.com/signpost-dns/signpost/pkg/placement"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/pkg/plan/poddns"
 	"github.com/signpost-dns/signpost/pkg/plan/workloads"
 )
 
 // contents are what an owner's app context holds, with the reasons.
 type contents struct {
 	objects  bundle.Bundle
+	podDNS   []poddns.Finding    // about the pod DNS intents of the group's apps
 	choices  []address.Choice    // of the group's bindings, in their order
 	dns      []DNSReport         // of the logical cloud's clusters, in their order
 	services map[string][]string // cluster to the Services to watch
@@ -37,7 +39,7 @@ type look struct {
 func fill(ctx context.Context, g plan.Group, records map[string]plan.Record, drained drainedClusters, before bundle.Bundle, look look) (contents, error) {
 	c := contents{services: map[string][]string{}, placements: map[string][]placement.Placement{}}
 	var err error
-	if c.objects, err = workloads.Render(g); err != nil {
+	if c.objects, c.podDNS, err = workloads.Render(g); err != nil {
 		return c, &intent.Error{Code: intent.Conflict, Detail: err.Error()}
 	}
 	for _, b := range g.Bindings {

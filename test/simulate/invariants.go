@@ -194,7 +194,7 @@ func (w *world) checkWhole(owner appcontext.Owner, r release.Release, objects []
 	if appcontext.Owner(r.Group.Path) != owner {
 		w.breaks("I2", "the context of %s is of a release of %s", owner, r.Group.Path)
 	}
-	should, err := workloads.Render(r.Group)
+	should, _, err := workloads.Render(r.Group)
 	if err != nil {
 		w.breaks("I2", "%v", err)
 	}

@@ -128,7 +128,7 @@ func (o oracle) group(l release.Lifecycle) ([]bundle.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects, err := workloads.Render(r.Group)
+	objects, _, err := workloads.Render(r.Group)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package workloads
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,6 +11,7 @@ import (
 	"github.com/signpost-dns/signpost/internal/story"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/poddns"
 )
 
 func stories(t *testing.T) []story.Story[plan.Group] {
@@ -21,15 +24,28 @@ func stories(t *testing.T) []story.Story[plan.Group] {
 func TestStories(t *testing.T) {
 	for _, s := range stories(t) {
 		t.Run(s.Name, func(t *testing.T) {
-			objects, err := Render(s.Input)
+			objects, findings, err := Render(s.Input)
 			require.NoError(t, err)
 			ordered, err := bundle.Collect(objects)
 			require.NoError(t, err)
 			got, err := story.Objects(ordered)
 			require.NoError(t, err)
-			want, err := s.Settle(got)
+			want, err := s.Settle(got + told(findings))
 			require.NoError(t, err)
-			assert.Equal(t, want, got)
+			assert.Equal(t, want, got+told(findings))
 		})
 	}
+}
+
+// told are the findings as a story ends with them.
+func told(findings []poddns.Finding) string {
+	var out strings.Builder
+	for _, f := range findings {
+		severity := "warning"
+		if f.Refused {
+			severity = "error"
+		}
+		fmt.Fprintf(&out, "--- # %s: %s#%s\n%s\n", severity, f.Intent, f.Pointer, f.Detail)
+	}
+	return out.String()
 }

@@ -7,28 +7,35 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/poddns"
+	"github.com/signpost-dns/signpost/pkg/podspec"
 )
 
 // Render makes each app's objects for each of the app's clusters, in the
 // logical cloud's namespace unless a manifest names one, with Signpost's labels
-// beside the manifest's own. Pod templates and selectors stay as they are. Each
-// cluster that gets an object also gets the logical cloud's Namespace. Apps
-// without manifests are somebody else's deployment and give nothing. The error
-// names the app and the manifest that cannot be read.
-func Render(g plan.Group) ([]bundle.Object, error) {
+// beside the manifest's own. Pod templates and selectors stay as they are, but
+// for the DNS of pods (poddns.Render), about which the findings are: each once,
+// in the order of apps and manifests. Each cluster that gets an object also gets
+// the logical cloud's Namespace. Apps without manifests are somebody else's
+// deployment and give nothing. The error names the app and the manifest that
+// cannot be read.
+func Render(g plan.Group) ([]bundle.Object, []poddns.Finding, error) {
 	var out []bundle.Object
+	var findings []poddns.Finding
 	housed := map[string]bool{}
 	for _, app := range g.Apps {
 		manifests, err := flatten(app)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		findings = append(findings, podless(app, manifests)...)
 		if len(manifests) == 0 {
 			continue
 		}
@@ -36,20 +43,49 @@ func Render(g plan.Group) ([]bundle.Object, error) {
 			if !housed[cluster] {
 				namespace, err := namespace(g, app.Name, cluster)
 				if err != nil {
-					return nil, err
+					return nil, nil, err
 				}
 				out, housed[cluster] = append(out, namespace), true
 			}
 			for _, manifest := range manifests {
+				if app.PodDNS != nil {
+					var found []poddns.Finding
+					manifest, found = poddns.Render(manifest, *app.PodDNS, cluster)
+					findings = append(findings, found...)
+				}
 				object, err := place(g, app.Name, cluster, manifest)
 				if err != nil {
-					return nil, err
+					return nil, nil, err
 				}
 				out = append(out, object)
 			}
 		}
 	}
-	return out, nil
+	return out, distinct(findings), nil
+}
+
+// podless warns of an intent for the pods of an app that has none.
+func podless(app plan.App, manifests []manifest) []poddns.Finding {
+	hasPods := func(m manifest) bool { _, ok := podspec.Find(m); return ok }
+	if app.PodDNS == nil || len(manifests) == 0 || slices.ContainsFunc(manifests, hasPods) {
+		return nil
+	}
+	return []poddns.Finding{{
+		Intent: app.PodDNS.Intent, Pointer: "/spec/app",
+		Detail: fmt.Sprintf("app %q has no workload among its manifests: nothing gets the settings", app.Name),
+	}}
+}
+
+// distinct are the findings, each once: those of one manifest are alike on most
+// clusters.
+func distinct(findings []poddns.Finding) []poddns.Finding {
+	var out []poddns.Finding
+	for _, f := range findings {
+		if !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // namespace is the logical cloud's. It carries nothing of the group, for every

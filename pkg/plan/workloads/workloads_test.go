@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/poddns"
 )
 
 func group(manifests ...string) plan.Group {
@@ -22,19 +24,22 @@ func group(manifests ...string) plan.Group {
 // TestPlanningTwiceGivesTheSameBytes is I8 for workloads; the manifests, which
 // belong to a release, are not touched.
 func TestPlanningTwiceGivesTheSameBytes(t *testing.T) {
-	g := stories(t)[0].Input
-	frozen, err := json.Marshal(g)
-	require.NoError(t, err)
-	want, err := Render(g)
-	require.NoError(t, err)
-	for range 100 {
-		got, err := Render(g)
+	for _, s := range stories(t) {
+		g := s.Input
+		frozen, err := json.Marshal(g)
 		require.NoError(t, err)
-		require.Equal(t, want, got)
+		want, told, err := Render(g)
+		require.NoError(t, err)
+		for range 100 {
+			got, toldAgain, err := Render(g)
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+			require.Equal(t, told, toldAgain)
+		}
+		after, err := json.Marshal(g)
+		require.NoError(t, err)
+		assert.JSONEq(t, string(frozen), string(after))
 	}
-	after, err := json.Marshal(g)
-	require.NoError(t, err)
-	assert.JSONEq(t, string(frozen), string(after))
 }
 
 // TestNamespaceIsOneForAllGroups: every group of a logical cloud renders the
@@ -43,19 +48,19 @@ func TestNamespaceIsOneForAllGroups(t *testing.T) {
 	one := group(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`)
 	other := one
 	other.Name, other.CompositeApp = "canary", "store"
-	a, err := Render(one)
+	a, _, err := Render(one)
 	require.NoError(t, err)
-	b, err := Render(other)
+	b, _, err := Render(other)
 	require.NoError(t, err)
 	require.Equal(t, "Namespace", a[0].Kind)
 	assert.Equal(t, a[0].JSON, b[0].JSON)
 }
 
 func TestAppsWithoutManifestsGiveNothing(t *testing.T) {
-	objects, err := Render(group())
+	objects, _, err := Render(group())
 	require.NoError(t, err)
 	assert.Empty(t, objects)
-	objects, err = Render(group(`{"apiVersion":"v1","kind":"List","items":[]}`))
+	objects, _, err = Render(group(`{"apiVersion":"v1","kind":"List","items":[]}`))
 	require.NoError(t, err)
 	assert.Empty(t, objects, "not even a namespace")
 }
@@ -73,15 +78,36 @@ func TestManifestsThatCannotBeReadAreNamed(t *testing.T) {
 		{"a List that is none", `{"apiVersion":"v1","kind":"List","items":{}}`, `items of a List`},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			_, err := Render(group(good, c.manifest))
+			_, _, err := Render(group(good, c.manifest))
 			assert.ErrorContains(t, err, c.want)
 		})
 	}
 }
 
 func TestOtherListsAreObjects(t *testing.T) {
-	objects, err := Render(group(`{"apiVersion":"policy.example/v1","kind":"List","metadata":{"name":"a"},"items":[{"x":1}]}`))
+	objects, _, err := Render(group(`{"apiVersion":"policy.example/v1","kind":"List","metadata":{"name":"a"},"items":[{"x":1}]}`))
 	require.NoError(t, err)
 	require.Len(t, objects, 2)
 	assert.Equal(t, bundle.ID{Cluster: "edge+berlin", Group: "policy.example", Kind: "List", Namespace: "shop", Name: "a"}, objects[1].ID)
+}
+
+// TestFindingsAreToldOnce: on most clusters they are the same.
+func TestFindingsAreToldOnce(t *testing.T) {
+	g := group(
+		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"template":{"spec":{"hostNetwork":true,"containers":[]}}}}`,
+		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"}}`)
+	g.Apps[0].Clusters = []string{"edge+berlin", "edge+paris"}
+	g.Apps[0].PodDNS = &plan.PodDNS{Intent: "web", Spec: intent.PodDNSIntent{App: "web", DNSPolicy: intent.DNSClusterFirst}}
+	_, findings, err := Render(g)
+	require.NoError(t, err)
+	require.Len(t, findings, 1)
+	assert.Contains(t, findings[0].Detail, `Deployment "web" has hostNetwork: true`)
+}
+
+func TestAnIntentForAnAppWithoutWorkloadsIsTold(t *testing.T) {
+	g := group(`{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"}}`)
+	g.Apps[0].PodDNS = &plan.PodDNS{Intent: "web", Spec: intent.PodDNSIntent{App: "web", DNSPolicy: intent.DNSDefault}}
+	_, findings, err := Render(g)
+	require.NoError(t, err)
+	require.Equal(t, []poddns.Finding{{Intent: "web", Pointer: "/spec/app", Detail: `app "web" has no workload among its manifests: nothing gets the settings`}}, findings)
 }
