@@ -21,7 +21,7 @@ func (p Path) Child(collection, name string) Path {
 
 // Split divides the path into its collection and the document's name in it.
 // The name holds a slash for composite apps ("store/v1") and for the internal
-// collections of InternalCollections, which are keyed by a whole path.
+// collections, which may be keyed by a whole path.
 func (p Path) Split() (collection, name string) {
 	segments := strings.Split(string(p), "/")
 	if internal(segments[0]) {
@@ -80,17 +80,22 @@ func (p Path) Segment(collection string) string {
 
 // Collections that the API does not show: the lifecycle of an owner (named by
 // the owner's path), sealed secret values, the installation's identity, what
-// operators have said of clusters, and the reservations of namespaces by
-// projects (named by the namespace).
+// operators have said of clusters, the reservations of namespaces by projects
+// (named by the namespace), and what the DNS of logical clouds offers to pods
+// (named by the logical cloud, the cluster and an id).
 const (
 	LifecycleCollection    = "lifecycle"
 	SecretCollection       = "secrets"
 	InstallationCollection = "installation"
 	OperationCollection    = "operations"
 	NamespaceCollection    = "namespaces"
+	OfferCollection        = "autopath-offers"
 )
 
 func internal(collection string) bool {
-	return collection == LifecycleCollection || collection == SecretCollection ||
-		collection == InstallationCollection || collection == OperationCollection || collection == NamespaceCollection
+	switch collection {
+	case LifecycleCollection, SecretCollection, InstallationCollection, OperationCollection, NamespaceCollection, OfferCollection:
+		return true
+	}
+	return false
 }

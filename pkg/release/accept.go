@@ -70,7 +70,7 @@ func (s *Service) tryAccept(ctx context.Context, owner intent.Path, r request, c
 		return intent.Accepted{}, err
 	}
 	if _, err := s.swap(ctx, owner, next); err != nil {
-		return intent.Accepted{}, s.dropLost(ctx, p, next, err)
+		return intent.Accepted{}, s.dropLost(ctx, p, next, s.withdrawn(p, err))
 	}
 	s.wake(owner)
 	return intent.Accepted{ContextID: next.ContextID, Revision: next.Seq}, nil
@@ -116,13 +116,15 @@ func (s *Service) allowed(ctx context.Context, p *proposal) (same bool, err erro
 	return s.unchanged(ctx, p)
 }
 
-// unchanged says whether the current release was made of the same inputs.
+// unchanged says whether the current release was made of the same inputs, and
+// gives pods the same by autopath, as far as that is known.
 func (s *Service) unchanged(ctx context.Context, p *proposal) (bool, error) {
 	release, err := s.loadRelease(ctx, p.lifecycle.ContextID)
 	if err != nil {
 		return false, err
 	}
-	return slices.Equal(release.Inputs, p.draft.inputs), nil
+	same := len(p.draft.errors) > 0 || sameAutopath(release.Group, p.draft.group)
+	return same && slices.Equal(release.Inputs, p.draft.inputs), nil
 }
 
 // next writes the release and the records that it pins, and answers the
@@ -150,7 +152,8 @@ func (s *Service) next(ctx context.Context, p *proposal, actor string) (Lifecycl
 		}
 	}
 	l.record(intent.Event{Time: l.Since, Actor: actor, Action: p.action, Revision: l.Seq, Outcome: "accepted", Message: p.message})
-	return l, nil
+	err := s.nextOffers(ctx, &l, p)
+	return l, err
 }
 
 // release claims where the DNS of a proposal is to be, pins its records, writes
@@ -169,7 +172,7 @@ func (s *Service) release(ctx context.Context, l *Lifecycle, p *proposal) error 
 		l.History = append(slices.Clone(l.History), Past{Seq: l.Seq, ContextID: l.ContextID})
 	}
 	l.OwnerUID, l.Seq, l.ContextID = p.draft.in.owner.UID, l.Seq+1, appcontext.NewID()
-	l.Refs = refs(p.draft)
+	l.Refs = append(refs(p.draft), slices.DeleteFunc(slices.Clone(l.Refs), isNoOffer)...)
 	return s.saveRelease(ctx, l.ContextID, Release{Group: p.draft.group, Inputs: p.draft.inputs})
 }
 

@@ -76,7 +76,7 @@ func (d *draft) configure(i dnsCRIntent, pinned map[string]plan.ClusterDNS, regi
 		d.warn("DNS CR intent %q configures no cluster: logical cloud %q has none that fits", i.path.Name(), d.group.LogicalCloud)
 	}
 	for _, name := range clusters {
-		if other, twice := d.dnsOf(name); twice {
+		if other, twice := dnsOn(d.group, name); twice {
 			d.fail(i.path, "/spec/clusters", "DNS CR intents %q and %q both configure cluster %s; narrow one of them by clusters or clusterLabels", other.Intent, i.path.Name(), name)
 			continue
 		}
@@ -129,12 +129,13 @@ func (d *draft) checkDNS(path intent.Path, dns plan.ClusterDNS) {
 	}
 }
 
-func (d *draft) dnsOf(cluster string) (plan.ClusterDNS, bool) {
-	at := slices.IndexFunc(d.group.DNS, func(dns plan.ClusterDNS) bool { return dns.Cluster == cluster })
+// dnsOn is the DNS that a logical cloud has on a cluster.
+func dnsOn(g plan.Group, cluster string) (plan.ClusterDNS, bool) {
+	at := slices.IndexFunc(g.DNS, func(dns plan.ClusterDNS) bool { return dns.Cluster == cluster })
 	if at < 0 {
 		return plan.ClusterDNS{}, false
 	}
-	return d.group.DNS[at], true
+	return g.DNS[at], true
 }
 
 const (

@@ -18,6 +18,7 @@ type draft struct {
 	group    plan.Group             // without a path when what it would be made of is gone
 	records  map[string]recordDraft // the records in use, by name
 	uses     []Use                  // ordered, none twice
+	offers   []Offer                // of autopath, that the pods of a group rely on
 	inputs   []Input                // what it follows from, ordered by path
 	errors   []intent.Field
 	warnings []string
@@ -78,6 +79,10 @@ func (s *Service) draft(ctx context.Context, in *inputs) (*draft, error) {
 		d.bind(i)
 	}
 	d.finishBindings()
+	d.bindPodDNS()
+	if err := s.bindAutopath(ctx, d); err != nil {
+		return nil, err
+	}
 	d.collectClusters()
 	if err := s.checkTenancy(ctx, d); err != nil {
 		return nil, err

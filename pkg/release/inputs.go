@@ -23,6 +23,7 @@ type inputs struct {
 	cloudRecords []string                                   // values of the logical cloud's association
 	ownRecords   map[string][]string                        // values of each cluster's association
 	intents      []dnsIntent                                // ordered by path
+	podIntents   []podDNSIntent                             // ordered by path
 	dnsIntents   []dnsCRIntent                              // of a logical cloud, ordered by name
 	records      map[string]intent.Document                 // the project's records that are associated, by name
 	read         map[intent.Path]Input
@@ -196,6 +197,9 @@ func (s *Service) readIntents(ctx context.Context, in *inputs) error {
 				return err
 			}
 			in.intents = append(in.intents, dnsIntent{doc.Path, resource.Spec})
+		}
+		if err := s.readPodDNSIntents(ctx, in, group.Path); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -30,6 +30,7 @@ type Lifecycle struct {
 	Draining  []Use             `json:"draining,omitempty"` // those that it no longer does, until they are settled
 	Former    []Use             `json:"former,omitempty"`   // of homes that records have left, while their names are in both
 	Vacating  []string          `json:"vacating,omitempty"` // clusters of earlier releases that may still hold objects
+	Offers    []Offer           `json:"offers,omitempty"`   // of autopath: what a logical cloud's release offers, or a group's relies on
 	Refs      []intent.Path     `json:"refs,omitempty"`
 	Leftovers []intent.Leftover `json:"leftovers,omitempty"`
 	Events    []intent.Event    `json:"events"`

@@ -71,6 +71,9 @@ func (s *Service) propose(ctx context.Context, owner intent.Path, r request) (*p
 	} else {
 		p.draft.warnOfSuspension()
 	}
+	if err := s.checkOffers(ctx, p); err != nil {
+		return p, err
+	}
 	var changes []bundle.Change
 	if p.draft.group.Path != "" {
 		if changes, err = s.changes(ctx, p); err != nil {
@@ -122,6 +125,7 @@ func (s *Service) changes(ctx context.Context, p *proposal) ([]bundle.Change, er
 		}
 	}
 	changes := planned(union(before, providersBefore), after)
+	p.draft.warnOfPods(changes)
 	left, err := s.leaveBehind(ctx, changes)
 	p.draft.warnings = append(p.draft.warnings, left...)
 	return changes, err
@@ -144,8 +148,16 @@ func (d *draft) frozen() map[string]plan.Record {
 	return out
 }
 
-// explain warns of what the choices of addresses leave open.
+// explain says what is to be said of the DNS of pods, and warns of what the
+// choices of addresses leave open.
 func (d *draft) explain(c contents) {
+	for _, f := range c.podDNS {
+		if f.Refused {
+			d.fail(f.Intent, f.Pointer, "%s", f.Detail)
+		} else {
+			d.warn("%s", f.Detail)
+		}
+	}
 	for n, choice := range c.choices {
 		b := d.group.Bindings[n]
 		for _, cluster := range choice.Unknown {

@@ -42,6 +42,9 @@ func (s *Service) recall(ctx context.Context, p *proposal, live *inputs) error {
 		return err
 	}
 	d.finishBindings()
+	if err := s.bindAutopath(ctx, d); err != nil {
+		return err
+	}
 	d.collectClusters()
 	return s.checkTenancy(ctx, d)
 }

@@ -41,6 +41,7 @@ func (s *Service) settle(ctx context.Context, group intent.Path, l Lifecycle, wh
 			}
 		}
 	}
+	l.releaseOffers()
 	if completed || rid {
 		if _, err = s.swap(ctx, group, l); err != nil {
 			return false, err

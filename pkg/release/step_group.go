@@ -24,6 +24,9 @@ func (s *Service) StepGroup(ctx context.Context, group intent.Path) (settled boo
 	if err != nil || l.Seq == 0 {
 		return true, err
 	}
+	if l, err = s.mendOffers(ctx, group, l); err != nil {
+		return false, err
+	}
 	was, rests, err := s.hold(ctx, group, l, was)
 	if err != nil || rests {
 		return rests, err

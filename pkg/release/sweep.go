@@ -10,11 +10,14 @@ import (
 	"github.com/signpost-dns/signpost/pkg/kv"
 )
 
-// Sweep removes the releases that no lifecycle points to: those of requests
-// that died before they were accepted. A request writes its release before it
+// Sweep removes the releases that no lifecycle points to, and the offers that
+// none names: those of requests that died before they were accepted. A request writes its release before it
 // is accepted, so one goes only when this Service has found it unclaimed twice,
 // at least age apart; age is longer than any request takes.
 func (s *Service) Sweep(ctx context.Context, age time.Duration) error {
+	if err := s.sweepOffers(ctx, age); err != nil {
+		return err
+	}
 	stored, err := s.storedReleases(ctx)
 	if err != nil {
 		return err

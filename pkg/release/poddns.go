@@ -1,0 +1,208 @@
+package release
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/autopath"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
+	"github.com/signpost-dns/signpost/pkg/podspec"
+)
+
+// podDNSIntent is a pod DNS intent with the path that errors about it name.
+type podDNSIntent struct {
+	path intent.Path
+	spec intent.PodDNSIntent
+}
+
+func (s *Service) readPodDNSIntents(ctx context.Context, in *inputs, traffic intent.Path) error {
+	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(traffic) + "/pod-dns-intents"})
+	if err != nil {
+		return err
+	}
+	for _, doc := range page.Items {
+		resource, err := note[intent.PodDNSIntent](in, doc)
+		if err != nil {
+			return err
+		}
+		in.podIntents = append(in.podIntents, podDNSIntent{doc.Path, resource.Spec})
+	}
+	return nil
+}
+
+// bindPodDNS ties each pod DNS intent to the app whose pods it is for.
+func (d *draft) bindPodDNS() {
+	for _, i := range d.in.podIntents {
+		at := slices.IndexFunc(d.group.Apps, func(a plan.App) bool { return a.Name == i.spec.App })
+		if at < 0 {
+			d.fail(i.path, "/spec/app", "the deployment intent group has no app %q", i.spec.App)
+			continue
+		}
+		app := &d.group.Apps[at]
+		switch {
+		case app.PodDNS != nil:
+			d.fail(i.path, "/spec/app", "%s is for the pods of app %q, too; delete one of the two", app.PodDNS.Intent, app.Name)
+		case len(app.Manifests) == 0:
+			d.fail(i.path, "/spec/app", "app %q has no manifests, so its pods are somebody else's and their DNS cannot be set; give the app its manifests, or delete the intent", app.Name)
+		default:
+			app.PodDNS = &plan.PodDNS{Intent: i.path, Spec: i.spec}
+		}
+	}
+}
+
+// usesAutopath says whether an app's pods have their search paths walked.
+func usesAutopath(app plan.App) bool {
+	return app.PodDNS != nil && app.PodDNS.Spec.DNSPolicy.Canonical() == intent.DNSAutopath
+}
+
+// bindAutopath finds what the DNS of the logical cloud offers to pods with
+// autopath, as it is released now.
+func (s *Service) bindAutopath(ctx context.Context, d *draft) error {
+	if !slices.ContainsFunc(d.group.Apps, usesAutopath) {
+		return nil
+	}
+	cloud, err := s.lifecycle(ctx, d.in.cloudPath, d.in.read[d.in.cloudPath].UID)
+	if err != nil {
+		return err
+	}
+	for _, app := range d.group.Apps {
+		if !usesAutopath(app) {
+			continue
+		}
+		app.PodDNS.Autopath = nil
+		for _, cluster := range app.Clusters {
+			if err := s.bindOffer(ctx, d, cloud, app.PodDNS, cluster); err != nil {
+				return err
+			}
+		}
+	}
+	if len(d.offers) > 0 && !cloud.Settled {
+		d.warn("logical cloud %q is %s: pods with %s may resolve nothing until its DNS is there", d.group.LogicalCloud, cloud.State(), intent.DNSAutopath)
+	}
+	return nil
+}
+
+// bindOffer ties an intent to what is offered on one cluster, or says what to
+// change.
+func (s *Service) bindOffer(ctx context.Context, d *draft, cloud Lifecycle, dns *plan.PodDNS, cluster string) error {
+	const at = "/spec/dnsPolicy"
+	o, offered := cloud.offerTo(cluster, d.group.LogicalCloudNamespace)
+	if !offered {
+		why, err := s.notOffered(ctx, d, cloud, cluster)
+		d.fail(dns.Intent, at, "%s is not offered on cluster %s: %s", intent.DNSAutopath, cluster, why)
+		return err
+	}
+	nameserver, why, err := s.nameserver(ctx, d, o)
+	if err != nil {
+		return err
+	}
+	if nameserver == "" {
+		d.fail(dns.Intent, at, "%s", why)
+		return nil
+	}
+	dns.Autopath = append(dns.Autopath, plan.PodAutopath{
+		Cluster: cluster, Nameserver: nameserver, Search: autopath.SearchDomain(o.Namespace, o.Domain),
+	})
+	if !slices.Contains(d.offers, o) {
+		d.offers = append(d.offers, o)
+	}
+	return nil
+}
+
+// nameserver is where pods reach what is offered; empty, with what to do, where
+// that is not known.
+func (s *Service) nameserver(ctx context.Context, d *draft, o Offer) (nameserver, why string, err error) {
+	if o.LocalIP != "" {
+		return o.LocalIP, "", nil
+	}
+	service := address.Service{Cluster: o.Cluster, Namespace: o.DNSNamespace, Name: clusterdns.ServiceName}
+	subject := fmt.Sprintf("the nameserver of %s on cluster %s is the address of Service %s/%s", intent.DNSAutopath, o.Cluster, service.Namespace, service.Name)
+	remedy := fmt.Sprintf("enable nodeLocalDNS in the DNS CR intent and update logical cloud %q", d.group.LogicalCloud)
+	if d.in.clusters[o.Cluster].Spec.Directory != "" {
+		return "", subject + ", which is not to be seen in a directory: " + remedy, nil
+	}
+	seen, err := s.peek(ctx, service)
+	if err != nil || seen == nil || len(seen.ClusterIPs) == 0 {
+		return "", subject + ", which is not known yet: try again when the Service is there, or " + remedy, err
+	}
+	return seen.ClusterIPs[0], "", nil
+}
+
+// notOffered says why autopath is not offered on a cluster, and what to change.
+func (s *Service) notOffered(ctx context.Context, d *draft, cloud Lifecycle, cluster string) (string, error) {
+	name := d.group.LogicalCloud
+	if !cloud.deployed() {
+		page, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(d.in.cloudPath) + "/dns-cr-intents"})
+		if len(page.Items) == 0 {
+			return fmt.Sprintf("logical cloud %q has no DNS CR intent; post one with autopath, and instantiate the logical cloud", name), err
+		}
+		return fmt.Sprintf("logical cloud %q is %s; set autopath of DNS CR intent %q, and instantiate the logical cloud", name, cloud.State(), page.Items[0].Path.Name()), err
+	}
+	release, err := s.loadRelease(ctx, cloud.ContextID)
+	if err != nil {
+		return "", err
+	}
+	dns, configured := dnsOn(release.Group, cluster)
+	offer, walks := clusterdns.Offer(dns)
+	switch {
+	case !configured:
+		return fmt.Sprintf("no DNS CR intent of logical cloud %q configures it; post one with autopath, and update the logical cloud", name), nil
+	case dns.Spec.Mode == intent.Import:
+		return fmt.Sprintf("DNS CR intent %q has mode import, which has no autopath; use mode dedicated with autopath, and update logical cloud %q", dns.Intent, name), nil
+	case walks && offer.Static:
+		return fmt.Sprintf("autopath of DNS CR intent %q is static, and not for namespace %q; name it in autopath.namespaces, and update logical cloud %q", dns.Intent, d.group.LogicalCloudNamespace, name), nil
+	case walks:
+		return fmt.Sprintf("logical cloud %q has its pods in another namespace than %q by now; update the logical cloud", name, d.group.LogicalCloudNamespace), nil
+	}
+	return fmt.Sprintf("DNS CR intent %q does not ask for it; set its autopath, and update logical cloud %q", dns.Intent, name), nil
+}
+
+// sameAutopath says whether pods are given the same by autopath: the address of
+// a Service may be another since.
+func sameAutopath(a, b plan.Group) bool {
+	given := func(app plan.App) []plan.PodAutopath {
+		if app.PodDNS == nil {
+			return nil
+		}
+		return app.PodDNS.Autopath
+	}
+	return slices.EqualFunc(a.Apps, b.Apps, func(x, y plan.App) bool { return slices.Equal(given(x), given(y)) })
+}
+
+// warnOfPods tells which changes of their DNS do not reach pods that exist.
+func (d *draft) warnOfPods(changes []bundle.Change) {
+	for _, c := range changes {
+		if c.Action != bundle.Update || bytes.Equal(podDNS(c.Old), podDNS(c.New)) {
+			continue
+		}
+		subject := fmt.Sprintf("%s %s/%s on %s", c.ID.Kind, c.ID.Namespace, c.ID.Name, c.ID.Cluster)
+		switch c.ID.Group + "/" + c.ID.Kind {
+		case "/Pod", "batch/Job":
+			d.warn("%s exists, and Kubernetes changes the DNS of none that does; delete it, and it is made anew", subject)
+		case "apps/ReplicaSet":
+			d.warn("%s leaves its pods as they are; delete them, and those made anew have the new DNS", subject)
+		}
+	}
+}
+
+// podDNS are the DNS settings of the pods of an object.
+func podDNS(object []byte) []byte {
+	var manifest map[string]any
+	if json.Unmarshal(object, &manifest) != nil {
+		return nil
+	}
+	place, _ := podspec.Find(manifest)
+	spec := podspec.At(manifest, place.Fields)
+	settings, err := json.Marshal([]any{spec["dnsPolicy"], spec["dnsConfig"]})
+	if err != nil {
+		return nil
+	}
+	return settings
+}
