@@ -34,6 +34,9 @@ func DNSCRIntent(t *rapid.T) intent.DNSCRIntent {
 	if d.coin("cache") {
 		s.Cache = &intent.DNSCache{PositiveTTL: d.ttl(), NegativeTTL: d.ttl()}
 	}
+	if s.Mode != intent.Import || d.rare("autopath of an import", most) {
+		s.NodeLocalDNS, s.Autopath = d.nodeLocalDNS(), d.autopath()
+	}
 	return s
 }
 
@@ -130,4 +133,36 @@ func (d intents) resolvers() *intent.UpstreamResolvers {
 		u.Upstreams = append(u.Upstreams, intent.Upstream{Type: d.word("type", "SystemResolvConf", "systemResolvConf")})
 	}
 	return u
+}
+
+func (d intents) nodeLocalDNS() *intent.NodeLocalDNS {
+	if d.coin("no cache") {
+		return nil
+	}
+	const rarely = 6
+	return &intent.NodeLocalDNS{Enabled: !d.rare("disabled", rarely), LocalIP: d.word("local IP", "", "169.254.25.10", "fd00::10", "10.1.2.3", "::ffff:1.2.3.4", "127.0.0.1")}
+}
+
+func (d intents) autopath() *intent.Autopath {
+	if d.coin("no autopath") {
+		return nil
+	}
+	const most = 3
+	a := &intent.Autopath{Mode: intent.AutopathMode(d.word("autopath", "", "edns0", "EDNS0", "static", "Static"))}
+	for range d.count("searches", most) {
+		a.Searches = append(a.Searches, d.zone())
+	}
+	mixed := d.rare("what is the other mode's", most*most)
+	if a.Static() || mixed {
+		for range d.count("namespaces", most) {
+			a.Namespaces = append(a.Namespaces, d.word("namespace", "shop", "batch", "0", strings.Repeat("n", 63)))
+		}
+	}
+	if !a.Static() || mixed {
+		a.Option = rapid.SampledFrom([]int{0, 65001, 65100, 65534, 65535}).Draw(d.T, "option")
+		for range d.count("clients", most) {
+			a.Clients = append(a.Clients, d.word("client", "0.0.0.0/0", "10.0.0.0/8", "192.0.2.1/32", "2001:db8::/32", "::/0", "::ffff:0:0/96", "10.0.0.1/8"))
+		}
+	}
+	return a
 }

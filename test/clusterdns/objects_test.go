@@ -99,14 +99,17 @@ func requireWithin(t *testing.T, at string, want, live any) {
 }
 
 // TestDNSPodsAreRestricted: the strictest of Kubernetes' standards for pods
-// takes CoreDNS. The node resolver changes a file of the node, and so is taken
-// where everything is.
+// takes CoreDNS. The node resolver changes a file of the node, and the node's
+// cache is on its network, and so both are taken where everything is.
 func TestDNSPodsAreRestricted(t *testing.T) {
 	w := NewWorld(t)
-	objects := Render(t, Asked(intent.DNSCRIntent{NodeResolver: &intent.NodeResolver{Services: []string{"shop/registry"}}}))
+	objects := Render(t, Asked(intent.DNSCRIntent{
+		NodeResolver: &intent.NodeResolver{Services: []string{"shop/registry"}}, NodeLocalDNS: &intent.NodeLocalDNS{Enabled: true},
+	}))
 	for name, wants := range map[string]map[string]bool{
 		clusterdns.ServiceName:  {"restricted": true, "baseline": true, "privileged": true},
 		clusterdns.ResolverName: {"restricted": false, "baseline": false, "privileged": true},
+		clusterdns.CacheName:    {"restricted": false, "baseline": false, "privileged": true},
 	} {
 		for level, want := range wants {
 			_, err := w.Server.Client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{

@@ -43,6 +43,8 @@ func TestARealCoreDNSDoesWhatIsAskedFor(t *testing.T) {
 		"TCP can be forced":                                                 forced,
 		"TLS with the right and the wrong name":                             secure,
 		"a changed Corefile is reloaded":                                    reloaded,
+		"search paths are walked by stock CoreDNS":                          stockAutopath,
+		"a name that no search path has is one answer of stock CoreDNS":     stockAutopathMissing,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, w, kubeconfig) })
 	}

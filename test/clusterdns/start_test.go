@@ -2,6 +2,7 @@ package clusterdns
 
 import (
 	"net/netip"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,16 +12,20 @@ import (
 	"github.com/signpost-dns/signpost/pkg/corefile"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
+	"github.com/signpost-dns/signpost/test/e2e/fixture"
 )
 
 // TestCoreDNSStartsWithWhateverIsConfigured: a real one becomes ready with each
-// of many drawn intents, whatever the linter thinks of it.
+// of many drawn intents, whatever the linter thinks of it. Where search paths come
+// in an option it is signpost-dns, else stock CoreDNS.
 func TestCoreDNSStartsWithWhateverIsConfigured(t *testing.T) {
 	const many = 40
 	w := NewWorld(t)
 	w.Create(t, Asked(intent.DNSCRIntent{}))
 	kubeconfig, intents, started := w.Kubeconfig(t), rapid.Custom(draw.DNSCRIntent), 0
 	_, bundle := certify(t, "dns.foo.com")
+	programs := t.TempDir()
+	require.NoError(t, fixture.BuildDNS(t.Context(), programs))
 	for seed := 0; started < many; seed++ {
 		require.Less(t, seed, 100*many, "most of what is drawn should be right")
 		config, err := clusterdns.Configure(Asked(intents.Example(seed)))
@@ -33,6 +38,9 @@ func TestCoreDNSStartsWithWhateverIsConfigured(t *testing.T) {
 		stayHere(&config.Resolvers.Forward)
 		for i := range config.Servers {
 			stayHere(&config.Servers[i].Forward)
+		}
+		if config.Expand != nil {
+			c.Path = filepath.Join(programs, "signpost-dns")
 		}
 		text, err := corefile.Build(config)
 		require.NoError(t, err)
@@ -58,6 +66,9 @@ func stayHere(f *corefile.Forward) {
 func (c *CoreDNS) files(t *testing.T, config corefile.Config, bundle []byte) {
 	t.Helper()
 	require.NoError(t, c.WriteFile("/etc/resolv.conf", "nameserver 127.0.0.9\n"))
+	for name, text := range corefile.SearchFiles(config) {
+		require.NoError(t, c.WriteFile("/etc/coredns/"+name, text))
+	}
 	forwards := []corefile.Forward{config.Resolvers.Forward}
 	for _, s := range config.Servers {
 		forwards = append(forwards, s.Forward)

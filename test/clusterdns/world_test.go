@@ -29,6 +29,9 @@ func configure(t *testing.T, c *CoreDNS, spec intent.DNSCRIntent) corefile.Confi
 	config.Port = c.Port
 	text, err := corefile.Build(config)
 	require.NoError(t, err)
+	for name, search := range corefile.SearchFiles(config) {
+		require.NoError(t, c.WriteFile("/etc/coredns/"+name, search))
+	}
 	require.NoError(t, c.Write(text))
 	return config
 }
