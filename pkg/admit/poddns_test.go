@@ -148,15 +148,16 @@ func giving(manifests ...string) string {
 
 func TestAutopathIsRefusedForPodsOnTheNodesNetwork(t *testing.T) {
 	const host = `{"containers":[{"name":"web"}],"hostNetwork":true}`
+	const leftAlone = `{"apiVersion":"example.com/v1","kind":"Rollout","metadata":{"name":"web"},"spec":{"template":{"spec":` + host + `}}}`
 	w := newShop(t)
-	w.must(prod, giving(`{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"}}`,
-		`{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"night"},"spec":{"jobTemplate":{"spec":{"template":{"spec":`+host+`}}}}}`,
-		`{"apiVersion":"example.com/v1","kind":"Rollout","metadata":{"name":"web"},"spec":{"template":{"spec":`+host+`}}}`))
+	w.must(prod, giving(leftAlone, `{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"night"},"spec":{"jobTemplate":{"spec":{"template":{"spec":`+host+`}}}}}`))
 	_, err := w.admit(podDNS, pods("CLUSTERFIRSTWITHAUTOPATH", `{}`))
 	assertFields(t, err, intent.Invalid, map[string]string{
 		"/spec/dnsPolicy": `manifest 1 of app "web" (CronJob night) has hostNetwork: true; give ClusterFirstWithHostNet, or take that out`})
 	w.must(podDNS, pods("ClusterFirstWithHostNet", `{}`))
 	w.must(front+"/pod-dns-intents/api", `{"app":"api","dnsPolicy":"clusterFirstWithAutopath"}`)
+	w.must(prod, giving(leftAlone, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web"},"spec":{"hostNetwork":false}}`))
+	w.must(podDNS, pods("clusterFirstWithAutopath", `{}`))
 }
 
 func TestAnAppIsNotDroppedWhileAPodDNSIntentNamesIt(t *testing.T) {
