@@ -26,24 +26,16 @@ func (p program) abandonCommand() *cobra.Command {
 		Example: "  signpost abandon edge/berlin",
 		Args:    exactly(1, "one cluster"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := clusterPath(args[0])
-			if err != nil {
-				return err
-			}
-			api, err := server.dial()
-			if err != nil {
-				return err
-			}
-			response, err := api.Do(cmd.Context(), http.MethodPost, forced(string(path)+"/abandon", force), nil, nil)
+			body, err := server.ofCluster(cmd.Context(), args[0], http.MethodPost, forced("abandon", force))
 			if err != nil {
 				return err
 			}
 			var left client.ClusterAbandoned
-			if err := json.Unmarshal(response.Body, &left); err != nil {
+			if err := json.Unmarshal(body, &left); err != nil {
 				return err
 			}
 			show := func(w io.Writer, _ bool) error { return printLeftBehind(w, args[0], left.LeftBehind) }
-			return output.print(p.out, response.Body, show)
+			return output.print(p.out, body, show)
 		},
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "abandon even where a name is left without any address")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"os"
 	"strings"
@@ -55,6 +56,24 @@ func (c *connection) dial() (*client.Client, error) {
 		return nil, usagef("--server: %w", err)
 	}
 	return made, nil
+}
+
+// ofCluster sends a request that is about a cluster, named as people do, and
+// answers the body of the answer.
+func (c *connection) ofCluster(ctx context.Context, cluster, method, request string) ([]byte, error) {
+	path, err := clusterPath(cluster)
+	if err != nil {
+		return nil, err
+	}
+	api, err := c.dial()
+	if err != nil {
+		return nil, err
+	}
+	response, err := api.Do(ctx, method, string(path)+"/"+request, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return response.Body, nil
 }
 
 // chosenToken is the token of the flags, else of the environment, else none.

@@ -34,18 +34,10 @@ func (p program) drainingCommand(action, outcome string, force *bool) *cobra.Com
 		Example: "  signpost " + action + " edge/berlin",
 		Args:    exactly(1, "one cluster"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := clusterPath(args[0])
-			if err != nil {
+			if _, err := server.ofCluster(cmd.Context(), args[0], http.MethodPost, forced(action, *force)); err != nil {
 				return err
 			}
-			api, err := server.dial()
-			if err != nil {
-				return err
-			}
-			if _, err := api.Do(cmd.Context(), http.MethodPost, forced(string(path)+"/"+action, *force), nil, nil); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(p.out, "%s %s\n", args[0], outcome)
+			_, err := fmt.Fprintf(p.out, "%s %s\n", args[0], outcome)
 			return err
 		},
 	}

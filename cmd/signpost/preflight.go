@@ -26,24 +26,16 @@ func (p program) preflightCommand() *cobra.Command {
 		Example: "  signpost preflight edge/hub",
 		Args:    exactly(1, "one cluster"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := clusterPath(args[0])
-			if err != nil {
-				return err
-			}
-			api, err := server.dial()
-			if err != nil {
-				return err
-			}
-			response, err := api.Do(cmd.Context(), http.MethodGet, string(path)+"/preflight", nil, nil)
+			body, err := server.ofCluster(cmd.Context(), args[0], http.MethodGet, "preflight")
 			if err != nil {
 				return err
 			}
 			var report client.Preflight
-			if err := json.Unmarshal(response.Body, &report); err != nil {
+			if err := json.Unmarshal(body, &report); err != nil {
 				return err
 			}
 			show := func(w io.Writer, wide bool) error { return printPreflight(w, report, wide) }
-			if err := output.print(p.out, response.Body, show); err != nil {
+			if err := output.print(p.out, body, show); err != nil {
 				return err
 			}
 			return failedChecks(report)

@@ -1,5 +1,6 @@
 // Package story reads golden stories: txtar files that tell in prose what is
-// wanted, then the input as YAML, then what follows from it. For tests.
+// wanted, then the input as YAML, then what follows from it. For tests, whose
+// stories are in their testdata.
 package story
 
 import (
@@ -9,18 +10,22 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
 	"sigs.k8s.io/yaml"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
 )
 
-// The files of a story.
+// The files of a story, and where stories are.
 const (
 	inputFile  = "input.yaml"
 	outputFile = "output.yaml"
 	extension  = ".txtar"
+	testdata   = "testdata"
 )
 
 // Story is one golden file. T is the shape of its input.
@@ -33,9 +38,39 @@ type Story[T any] struct {
 	archive *txtar.Archive
 }
 
-// All reads the stories of a directory, by name. A field of an input that its
-// shape does not have is an error, and so is a directory without stories.
-func All[T any](dir string) ([]Story[T], error) {
+// Check holds what tell makes of the input of each story against its output, in
+// a test of the story's name. With SIGNPOST_GOLDEN=write in the environment, what
+// it makes is written into the story instead.
+func Check[T any](t *testing.T, tell func(t *testing.T, input T) string) {
+	t.Helper()
+	for _, s := range All[T](t, testdata) {
+		t.Run(s.Name, func(t *testing.T) {
+			got := tell(t, s.Input)
+			want, err := s.settle(got)
+			require.NoError(t, err)
+			assert.Equal(t, want, got)
+		})
+	}
+}
+
+// Input is the input of the story of this name, for the caller to change.
+func Input[T any](t *testing.T, name string) T {
+	t.Helper()
+	s, err := read[T](filepath.Join(testdata, name+extension))
+	require.NoError(t, err)
+	return s.Input
+}
+
+// All are the stories of a directory, by name. A field of an input that its
+// shape does not have ends the test, and so does a directory without stories.
+func All[T any](t *testing.T, dir string) []Story[T] {
+	t.Helper()
+	stories, err := all[T](dir)
+	require.NoError(t, err)
+	return stories
+}
+
+func all[T any](dir string) ([]Story[T], error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*"+extension))
 	if err != nil {
 		return nil, err
@@ -45,7 +80,7 @@ func All[T any](dir string) ([]Story[T], error) {
 	}
 	var stories []Story[T]
 	for _, file := range files {
-		s, err := Read[T](file)
+		s, err := read[T](file)
 		if err != nil {
 			return nil, err
 		}
@@ -54,8 +89,7 @@ func All[T any](dir string) ([]Story[T], error) {
 	return stories, nil
 }
 
-// Read reads one story.
-func Read[T any](file string) (Story[T], error) {
+func read[T any](file string) (Story[T], error) {
 	s := Story[T]{Name: strings.TrimSuffix(filepath.Base(file), extension), path: file}
 	var err error
 	if s.archive, err = txtar.ParseFile(file); err != nil {
@@ -86,10 +120,9 @@ func decode(text []byte, into any) error {
 	return decoder.Decode(into)
 }
 
-// Settle answers what the output should be: what the story says or, with
-// SIGNPOST_GOLDEN=write in the environment, what it is, which is written into
-// the story.
-func (s Story[T]) Settle(output string) (string, error) {
+// settle answers what the output should be: what the story says or, when it is to
+// be written, what it is.
+func (s Story[T]) settle(output string) (string, error) {
 	if os.Getenv("SIGNPOST_GOLDEN") != "write" {
 		return s.Output, nil
 	}
@@ -104,14 +137,13 @@ func (s Story[T]) Settle(output string) (string, error) {
 }
 
 // Objects writes objects for people: the cluster and app of each, then its YAML.
-func Objects(objects []bundle.Object) (string, error) {
+func Objects(t *testing.T, objects []bundle.Object) string {
+	t.Helper()
 	var out strings.Builder
 	for _, o := range objects {
 		text, err := yaml.JSONToYAML(o.JSON)
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", o.ID, err)
-		}
+		require.NoError(t, err, o.ID)
 		fmt.Fprintf(&out, "--- # %s, app %s\n%s", o.Cluster, o.App, text)
 	}
-	return out.String(), nil
+	return out.String()
 }

@@ -24,10 +24,8 @@ import (
 func TestAnAPIServerTakesEveryObjectOfEveryStory(t *testing.T) {
 	w := NewWorld(t)
 	require.NoError(t, w.Server.Namespace(t.Context(), "coredns"))
-	stories, err := story.All[plan.Group]("../../pkg/plan/clusterdns/testdata")
-	require.NoError(t, err)
 	kinds := map[string]bool{}
-	for _, s := range stories {
+	for _, s := range story.All[plan.Group](t, "../../pkg/plan/clusterdns/testdata") {
 		t.Run(s.Name, func(t *testing.T) {
 			objects, err := clusterdns.Render(s.Input, s.Input.DNS[0], clusterdns.Placement(s.Input.DNS[0]))
 			require.NoError(t, err)

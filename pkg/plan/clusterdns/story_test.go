@@ -1,10 +1,8 @@
 package clusterdns
 
 import (
-	"path/filepath"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/internal/story"
@@ -13,15 +11,7 @@ import (
 )
 
 func TestStories(t *testing.T) {
-	for _, s := range stories(t) {
-		t.Run(s.Name, func(t *testing.T) {
-			got, err := story.Objects(render(t, s.Input))
-			require.NoError(t, err)
-			want, err := s.Settle(got)
-			require.NoError(t, err)
-			assert.Equal(t, want, got)
-		})
-	}
+	story.Check(t, func(t *testing.T, g plan.Group) string { return story.Objects(t, render(t, g)) })
 }
 
 // render gives the objects of all DNS of a logical cloud, placed as it asks.
@@ -38,17 +28,7 @@ func render(t *testing.T, g plan.Group) bundle.Bundle {
 	return ordered
 }
 
-func stories(t *testing.T) []story.Story[plan.Group] {
-	t.Helper()
-	all, err := story.All[plan.Group]("testdata")
-	require.NoError(t, err)
-	return all
-}
+func stories(t *testing.T) []story.Story[plan.Group] { return story.All[plan.Group](t, "testdata") }
 
 // load gives the input of one story, for the caller to change.
-func load(t *testing.T, name string) plan.Group {
-	t.Helper()
-	s, err := story.Read[plan.Group](filepath.Join("testdata", name+".txtar"))
-	require.NoError(t, err)
-	return s.Input
-}
+func load(t *testing.T, name string) plan.Group { return story.Input[plan.Group](t, name) }

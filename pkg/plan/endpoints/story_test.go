@@ -18,23 +18,9 @@ type input struct {
 	Choice  address.Choice
 }
 
-func stories(t *testing.T) []story.Story[input] {
-	t.Helper()
-	all, err := story.All[input]("testdata")
-	require.NoError(t, err)
-	return all
-}
+func stories(t *testing.T) []story.Story[input] { return story.All[input](t, "testdata") }
 
-func TestStories(t *testing.T) {
-	for _, s := range stories(t) {
-		t.Run(s.Name, func(t *testing.T) {
-			got := tell(t, s.Input)
-			want, err := s.Settle(got)
-			require.NoError(t, err)
-			assert.Equal(t, want, got)
-		})
-	}
-}
+func TestStories(t *testing.T) { story.Check(t, tell) }
 
 // tell writes what is rendered, nothing where there is no object.
 func tell(t *testing.T, in input) string {
@@ -48,7 +34,5 @@ func tell(t *testing.T, in input) string {
 	assert.Equal(t, bundle.ID{
 		Cluster: in.Binding.Cluster, Group: APIGroup, Kind: Kind, Namespace: in.Group.Project.Namespace, Name: Name(in.Group, in.Binding),
 	}, object.ID)
-	text, err := story.Objects([]bundle.Object{object})
-	require.NoError(t, err)
-	return text
+	return story.Objects(t, []bundle.Object{object})
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/internal/story"
@@ -14,27 +13,16 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan/poddns"
 )
 
-func stories(t *testing.T) []story.Story[plan.Group] {
-	t.Helper()
-	all, err := story.All[plan.Group]("testdata")
-	require.NoError(t, err)
-	return all
-}
+func stories(t *testing.T) []story.Story[plan.Group] { return story.All[plan.Group](t, "testdata") }
 
 func TestStories(t *testing.T) {
-	for _, s := range stories(t) {
-		t.Run(s.Name, func(t *testing.T) {
-			objects, findings, err := Render(s.Input)
-			require.NoError(t, err)
-			ordered, err := bundle.Collect(objects)
-			require.NoError(t, err)
-			got, err := story.Objects(ordered)
-			require.NoError(t, err)
-			want, err := s.Settle(got + told(findings))
-			require.NoError(t, err)
-			assert.Equal(t, want, got+told(findings))
-		})
-	}
+	story.Check(t, func(t *testing.T, g plan.Group) string {
+		objects, findings, err := Render(g)
+		require.NoError(t, err)
+		ordered, err := bundle.Collect(objects)
+		require.NoError(t, err)
+		return story.Objects(t, ordered) + told(findings)
+	})
 }
 
 // told are the findings as a story ends with them.
