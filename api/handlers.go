@@ -16,6 +16,8 @@ func (e *edge) handlers() map[string]handler {
 
 		"lintCorefile":     e.lint,
 		"traceDNSCRIntent": e.trace,
+
+		"previewPodDNSIntent": e.previewPodDNS,
 	}
 	for _, owner := range owners() {
 		all["get"+owner+"Status"] = e.status

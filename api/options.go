@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/admit"
 	"github.com/signpost-dns/signpost/pkg/corefile"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/resolvconf"
 )
 
 // Admitter judges, stores and shows documents; an *admit.Admitter is one.
@@ -20,6 +21,7 @@ type Admitter interface {
 	Put(ctx context.Context, write *admit.Write) (intent.Document, error)
 	Delete(ctx context.Context, path intent.Path, condition intent.Condition) error
 	View(ctx context.Context, doc intent.Document) (admit.View, error)
+	PreviewPodDNS(ctx context.Context, path intent.Path, body []byte) (resolvconf.Preview, error)
 }
 
 // Sealer keeps secret values apart from the documents that they belong to.

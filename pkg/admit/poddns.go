@@ -14,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/nearest"
 	"github.com/signpost-dns/signpost/pkg/podspec"
+	"github.com/signpost-dns/signpost/pkg/resolvconf"
 )
 
 const (
@@ -23,13 +24,6 @@ const (
 	previewName = "preview"
 
 	dnsConfig = spec + "/dnsConfig"
-)
-
-// The most of a pod's dnsConfig that Kubernetes takes.
-const (
-	mostPodNameservers = 3
-	mostPodSearches    = 32
-	longestPodSearches = 2048 // characters, with a space between two searches
 )
 
 // podDNSIntent admits a pod DNS intent, of which an app has one at most.
@@ -58,14 +52,24 @@ func (a *Admitter) podDNSIntent(ctx context.Context, r *review, in, _ *intent.Po
 // ownNetwork refuses autopath for pods on the node's network: the node's cache
 // answers pods.
 func (r *review) ownNetwork(app intent.App) {
+	eachPod(app, func(i int, name string, pod map[string]any) {
+		if pod["hostNetwork"] == true {
+			r.refusef(spec+"/dnsPolicy", "autopath is for pods with a network of their own, but manifest %d of app %s (%s) has hostNetwork: true; give %s, or take that out",
+				i, quote(app.Name), name, intent.DNSClusterFirstWithHostNet)
+		}
+	})
+}
+
+// eachPod visits the specs of the pods that an app's manifests make, with the
+// manifest's number and "kind name".
+func eachPod(app intent.App, visit func(i int, name string, pod map[string]any)) {
 	for i, raw := range app.Manifests {
 		var manifest map[string]any
 		if json.Unmarshal(raw, &manifest) != nil {
 			continue // cannot be stored
 		}
-		if place, ok := podspec.Find(manifest); ok && place.Known && podspec.At(manifest, place.Fields)["hostNetwork"] == true {
-			r.refusef(spec+"/dnsPolicy", "autopath is for pods with a network of their own, but manifest %d of app %s (%v %v) has hostNetwork: true; give %s, or take that out",
-				i, quote(app.Name), manifest["kind"], podspec.At(manifest, []string{"metadata"})["name"], intent.DNSClusterFirstWithHostNet)
+		if place, ok := podspec.Find(manifest); ok && place.Known {
+			visit(i, fmt.Sprintf("%v %v", manifest["kind"], podspec.At(manifest, []string{"metadata"})["name"]), podspec.At(manifest, place.Fields))
 		}
 	}
 }
@@ -82,7 +86,7 @@ func (r *review) podDNS(in intent.PodDNSIntent) {
 	r.dnsPolicy(in.DNSPolicy)
 	config := cmp.Or(in.DNSConfig, &intent.PodDNSConfig{})
 	if in.DNSPolicy.Canonical() == intent.DNSNone && len(config.Nameservers) == 0 {
-		r.refusef(dnsConfig+"/nameservers", "is missing or empty, and dnsPolicy %s gives none; give 1 to %d IP addresses", in.DNSPolicy, mostPodNameservers)
+		r.refusef(dnsConfig+"/nameservers", "is missing or empty, and dnsPolicy %s gives none; give 1 to %d IP addresses", in.DNSPolicy, resolvconf.MaxNameservers)
 	}
 	r.podNameservers(config.Nameservers)
 	r.podSearches(config.Searches)
@@ -112,8 +116,8 @@ func suggest(name string, known []string) string {
 
 func (r *review) podNameservers(nameservers []string) {
 	const at = dnsConfig + "/nameservers"
-	if len(nameservers) > mostPodNameservers {
-		r.refusef(at, "has %d; Kubernetes takes at most %d: leave some out", len(nameservers), mostPodNameservers)
+	if len(nameservers) > resolvconf.MaxNameservers {
+		r.refusef(at, "has %d; Kubernetes takes at most %d: leave some out", len(nameservers), resolvconf.MaxNameservers)
 	}
 	for i, text := range nameservers {
 		address, err := netip.ParseAddr(text)
@@ -146,11 +150,11 @@ func (r *review) podSearches(searches []string) {
 		}
 		at = dnsConfig.key(spelled)
 	}
-	if len(searches) > mostPodSearches {
-		r.refusef(at, "has %d; Kubernetes takes at most %d: leave some out", len(searches), mostPodSearches)
+	if len(searches) > resolvconf.MaxSearches {
+		r.refusef(at, "has %d; Kubernetes takes at most %d: leave some out", len(searches), resolvconf.MaxSearches)
 	}
-	if characters := len(strings.Join(searches, " ")); characters > longestPodSearches {
-		r.refusef(at, "has %d characters, with the spaces between them; Kubernetes takes at most %d: leave some out", characters, longestPodSearches)
+	if characters := len(strings.Join(searches, " ")); characters > resolvconf.MaxSearchChars {
+		r.refusef(at, "has %d characters, with the spaces between them; Kubernetes takes at most %d: leave some out", characters, resolvconf.MaxSearchChars)
 	}
 	for i, text := range searches {
 		if !isSearchDomain(text) {

@@ -6,12 +6,10 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/signpost-dns/signpost/pkg/autopath"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/resolvconf"
 )
-
-// autopathDots is the ndots that autopath sets: names with fewer dots go
-// through the search paths first.
-const autopathDots = 5
 
 // showPodDNSIntent adds the warnings.
 func (a *Admitter) showPodDNSIntent(ctx context.Context, path intent.Path, in *intent.PodDNSIntent) (*Status, error) {
@@ -42,7 +40,7 @@ func PodDNSWarnings(in intent.PodDNSIntent) []intent.Warning {
 	case intent.DNSAutopath:
 		w.besideAutopath(*in.DNSConfig)
 	case intent.DNSClusterFirst, intent.DNSClusterFirstWithHostNet:
-		if nameservers >= mostPodNameservers {
+		if nameservers >= resolvconf.MaxNameservers {
 			w.warn("nameservers", "come behind that of the cluster's DNS, and kubelet drops those after the third")
 		}
 	}
@@ -64,8 +62,8 @@ func (w *oddities) besideAutopath(config intent.PodDNSConfig) {
 		name        string
 		given, most int // beside the one that autopath sets
 	}{
-		{"nameservers", len(config.Nameservers), mostPodNameservers - 1},
-		{"searches", len(config.Searches), mostPodSearches - 1},
+		{"nameservers", len(config.Nameservers), resolvconf.MaxNameservers - 1},
+		{"searches", len(config.Searches), resolvconf.MaxSearches - 1},
 	} {
 		if list.given > list.most {
 			w.warn(list.name, "are one more than Kubernetes takes beside that of autopath, so that a plan refuses them; give at most %d", list.most)
@@ -78,8 +76,8 @@ func (w *oddities) besideAutopath(config intent.PodDNSConfig) {
 		if option.Name != "ndots" || option.Value == nil {
 			continue
 		}
-		if dots, err := strconv.Atoi(*option.Value); err == nil && dots < autopathDots {
-			w.warn("ndots", "costs queries again: names with as many dots are asked for as they are before autopath gets them; leave it out for %d", autopathDots)
+		if dots, err := strconv.Atoi(*option.Value); err == nil && dots < autopath.Ndots {
+			w.warn("ndots", "costs queries again: names with as many dots are asked for as they are before autopath gets them; leave it out for %d", autopath.Ndots)
 		}
 	}
 }

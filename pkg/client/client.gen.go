@@ -1958,6 +1958,15 @@ type PodDNSConfig struct {
 	Searches []string `json:"searches,omitempty,omitzero"`
 }
 
+// PodDNSCost The queries that it costs to look the name up, in order, at worst: when nothing is found. Absent without a name.
+type PodDNSCost struct {
+	// After With the intent.
+	After []string `json:"after"`
+
+	// Before With policy ClusterFirst and no dnsConfig.
+	Before []string `json:"before"`
+}
+
 // PodDNSIntent What /etc/resolv.conf the pods of an app get. Nothing changes before instantiate or update.
 type PodDNSIntent struct {
 	// Metadata Names and describes a document.
@@ -2016,6 +2025,75 @@ type PodDNSOption struct {
 
 // PodDNSOptionValue The option's value: text, or a number, which is stored as text.
 type PodDNSOptionValue = string
+
+// PodDNSPreview What a pod would get.
+type PodDNSPreview struct {
+	// Queries The queries that it costs to look the name up, in order, at worst: when nothing is found. Absent without a name.
+	Queries PodDNSCost `json:"queries,omitempty,omitzero"`
+
+	// ResolvConf Its /etc/resolv.conf: nameservers, searches, options.
+	//
+	// Example: nameserver 10.0.0.10
+	// search default.svc.cluster.local svc.cluster.local cluster.local foo.com
+	// options ndots:1
+	ResolvConf string `json:"resolvConf"`
+
+	// Warnings What kubelet leaves out, and what does not do what it may seem to; [] when there is nothing.
+	Warnings []string `json:"warnings"`
+}
+
+// PodDNSQuestion Which pod, on which node, would get what.
+type PodDNSQuestion struct {
+	// ClusterDNS The IP address of the cluster's DNS; needed for the policies that have pods ask it.
+	//
+	// Example: 10.0.0.10
+	ClusterDNS string `json:"clusterDNS,omitempty,omitzero"`
+
+	// ClusterDomain The cluster's domain.
+	//
+	// Example: cluster.local
+	ClusterDomain string `json:"clusterDomain,omitempty,omitzero"`
+
+	// HostResolvConf The /etc/resolv.conf of the pod's node, with a newline at the end of each line.
+	//
+	// Example: nameserver 10.1.1.10
+	// search foo.com
+	// options ndots:1
+	HostResolvConf string `json:"hostResolvConf,omitempty,omitzero"`
+
+	// Name A name to be looked up; a dot at its end makes a difference.
+	//
+	// Example: service123
+	Name string `json:"name,omitempty,omitzero"`
+
+	// Namespace The pod's namespace; by default the app's, else the logical cloud's.
+	//
+	// Example: default
+	Namespace string `json:"namespace,omitempty,omitzero"`
+
+	// Spec A pod DNS intent.
+	Spec PodDNSQuestionSpec `json:"spec"`
+}
+
+// PodDNSQuestionSpec A pod DNS intent.
+type PodDNSQuestionSpec struct {
+	// App A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
+	//
+	// Example: lab
+	App Name `json:"app,omitempty,omitzero"`
+
+	// DNSConfig Settings of the pods' resolver, as in a pod's dnsConfig.
+	DNSConfig PodDNSConfig `json:"dnsConfig,omitempty,omitzero"`
+
+	// DNSPolicy Where the settings come from before dnsConfig. Default: from the node. ClusterFirst: from the cluster's DNS, but
+	// for pods on the node's network, which get the node's. ClusterFirstWithHostNet: from the cluster's DNS, for those
+	// too. None, or Custom: from dnsConfig alone. clusterFirstWithAutopath, in any letter case: from the cluster's DNS,
+	// which walks the search paths itself; the logical cloud's DNS CR intent has to offer that.
+	//
+	//
+	// Example: ClusterFirst
+	DNSPolicy DNSPolicy `json:"dnsPolicy"`
+}
 
 // Preflight Whether a cluster can be managed.
 type Preflight struct {
@@ -3247,6 +3325,9 @@ type PutDNSIntentJSONRequestBody = DNSIntent
 // CreatePodDNSIntentJSONRequestBody defines body for CreatePodDNSIntent for application/json ContentType.
 type CreatePodDNSIntentJSONRequestBody = PodDNSIntent
 
+// PreviewPodDNSIntentJSONRequestBody defines body for PreviewPodDNSIntent for application/json ContentType.
+type PreviewPodDNSIntentJSONRequestBody = PodDNSQuestion
+
 // PutPodDNSIntentJSONRequestBody defines body for PutPodDNSIntent for application/json ContentType.
 type PutPodDNSIntentJSONRequestBody = PodDNSIntent
 
@@ -4109,6 +4190,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents (the `CreatePodDNSIntent` operationId).
 	CreatePodDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, body CreatePodDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PreviewPodDNSIntentWithBody Tell what a pod DNS intent would give to a pod
+	//
+	// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out, and is what its manifests say: on the node's network or not.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/preview (the `PreviewPodDNSIntent` operationId).
+	PreviewPodDNSIntentWithBody(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PreviewPodDNSIntent Tell what a pod DNS intent would give to a pod
+	//
+	// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out, and is what its manifests say: on the node's network or not.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/preview (the `PreviewPodDNSIntent` operationId).
+	PreviewPodDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, body PreviewPodDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeletePodDNSIntent Delete a pod DNS intent
 	//
@@ -5874,6 +5973,44 @@ func (c *API) CreatePodDNSIntentWithBody(ctx context.Context, project ProjectNam
 // Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents (the `CreatePodDNSIntent` operationId).
 func (c *API) CreatePodDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, body CreatePodDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreatePodDNSIntentRequest(c.Server, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PreviewPodDNSIntentWithBody Tell what a pod DNS intent would give to a pod
+//
+// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out, and is what its manifests say: on the node's network or not.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/preview (the `PreviewPodDNSIntent` operationId).
+func (c *API) PreviewPodDNSIntentWithBody(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPreviewPodDNSIntentRequestWithBody(c.Server, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PreviewPodDNSIntent Tell what a pod DNS intent would give to a pod
+//
+// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out, and is what its manifests say: on the node's network or not.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/preview (the `PreviewPodDNSIntent` operationId).
+func (c *API) PreviewPodDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, body PreviewPodDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPreviewPodDNSIntentRequest(c.Server, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10859,6 +10996,81 @@ func NewCreatePodDNSIntentRequestWithBody(server string, project ProjectName, co
 	return req, nil
 }
 
+// NewPreviewPodDNSIntentRequest calls the generic PreviewPodDNSIntent builder with application/json body
+func NewPreviewPodDNSIntentRequest(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, body PreviewPodDNSIntentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPreviewPodDNSIntentRequestWithBody(server, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, "application/json", bodyReader)
+}
+
+// NewPreviewPodDNSIntentRequestWithBody constructs an http.Request for the PreviewPodDNSIntent method, with any body, and a specified content type
+func NewPreviewPodDNSIntentRequestWithBody(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "compositeApp", compositeApp, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "deploymentIntentGroup", deploymentIntentGroup, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam4 string
+
+	pathParam4, err = runtime.StyleParamWithOptions("simple", false, "trafficGroupIntent", trafficGroupIntent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/composite-apps/%s/%s/deployment-intent-groups/%s/traffic-group-intents/%s/pod-dns-intents/preview", pathParam0, pathParam1, pathParam2, pathParam3, pathParam4)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewDeletePodDNSIntentRequest constructs an http.Request for the DeletePodDNSIntent method
 func NewDeletePodDNSIntentRequest(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, podDNSIntent PodDNSIntentName, params *DeletePodDNSIntentParams) (*http.Request, error) {
 	var err error
@@ -14536,6 +14748,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents (the `CreatePodDNSIntent` operationId).
 	CreatePodDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, body CreatePodDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePodDNSIntentResponse, error)
 
+	// PreviewPodDNSIntentWithBodyWithResponse Tell what a pod DNS intent would give to a pod
+	//
+	// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out, and is what its manifests say: on the node's network or not.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/preview (the `PreviewPodDNSIntent` operationId).
+	PreviewPodDNSIntentWithBodyWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PreviewPodDNSIntentResponse, error)
+
+	// PreviewPodDNSIntentWithResponse Tell what a pod DNS intent would give to a pod
+	//
+	// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out, and is what its manifests say: on the node's network or not.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/preview (the `PreviewPodDNSIntent` operationId).
+	PreviewPodDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, body PreviewPodDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*PreviewPodDNSIntentResponse, error)
+
 	// DeletePodDNSIntentWithResponse Delete a pod DNS intent
 	//
 	// Nothing changes before instantiate or update.
@@ -16574,6 +16804,29 @@ func (r CreatePodDNSIntentResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r CreatePodDNSIntentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type PreviewPodDNSIntentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PodDNSPreview
+}
+
+// Status returns HTTPResponse.Status
+func (r PreviewPodDNSIntentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PreviewPodDNSIntentResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -18841,6 +19094,36 @@ func (c *ClientWithResponses) CreatePodDNSIntentWithResponse(ctx context.Context
 		return nil, err
 	}
 	return ParseCreatePodDNSIntentResponse(rsp)
+}
+
+// PreviewPodDNSIntentWithBodyWithResponse Tell what a pod DNS intent would give to a pod
+//
+// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out, and is what its manifests say: on the node's network or not.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/preview (the `PreviewPodDNSIntent` operationId).
+func (c *ClientWithResponses) PreviewPodDNSIntentWithBodyWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PreviewPodDNSIntentResponse, error) {
+	rsp, err := c.PreviewPodDNSIntentWithBody(ctx, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePreviewPodDNSIntentResponse(rsp)
+}
+
+// PreviewPodDNSIntentWithResponse Tell what a pod DNS intent would give to a pod
+//
+// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out, and is what its manifests say: on the node's network or not.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/traffic-group-intents/{trafficGroupIntent}/pod-dns-intents/preview (the `PreviewPodDNSIntent` operationId).
+func (c *ClientWithResponses) PreviewPodDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, trafficGroupIntent TrafficGroupIntentName, body PreviewPodDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*PreviewPodDNSIntentResponse, error) {
+	rsp, err := c.PreviewPodDNSIntent(ctx, project, compositeApp, version, deploymentIntentGroup, trafficGroupIntent, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePreviewPodDNSIntentResponse(rsp)
 }
 
 // DeletePodDNSIntentWithResponse Delete a pod DNS intent
@@ -21620,6 +21903,32 @@ func ParseCreatePodDNSIntentResponse(rsp *http.Response) (*CreatePodDNSIntentRes
 			headers.Location = value
 		}
 		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePreviewPodDNSIntentResponse parses an HTTP response from a PreviewPodDNSIntentWithResponse call
+func ParsePreviewPodDNSIntentResponse(rsp *http.Response) (*PreviewPodDNSIntentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PreviewPodDNSIntentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PodDNSPreview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	}
 
 	return response, nil

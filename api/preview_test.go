@@ -1,0 +1,42 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const previewPath = "/v2/projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/traffic-group-intents/front/pod-dns-intents/preview"
+
+// TestPreviewOfPodDNS: body and answer are the contract's.
+func TestPreviewOfPodDNS(t *testing.T) {
+	w := newWorld(t).fill("PodDNSIntent")
+	const question = `{"spec":{"dnsPolicy":"ClusterFirst","dnsConfig":{"options":[{"name":"ndots","value":1}]}},
+		"hostResolvConf":"nameserver 10.1.1.10\nsearch foo.com\noptions ndots:1\n","namespace":"default","clusterDomain":"cluster.local","clusterDNS":"10.0.0.10"`
+	const resolvConf = `"resolvConf":"nameserver 10.0.0.10\nsearch default.svc.cluster.local svc.cluster.local cluster.local foo.com\noptions ndots:1\n"`
+	for _, path := range []string{previewPath, strings.Replace(previewPath, "/projects/", "/project/", 1) + "/"} {
+		got := w.send("POST", path, question+`}`).want(http.StatusOK)
+		require.JSONEq(t, `{`+resolvConf+`,"warnings":[]}`, got.Body.String(), "warnings is never null")
+	}
+	got := w.send("POST", previewPath, question+`,"name":"web.example."}`).want(http.StatusOK)
+	require.JSONEq(t, `{`+resolvConf+`,"queries":{"before":["web.example. A","web.example. AAAA"],"after":["web.example. A","web.example. AAAA"]},"warnings":[]}`, got.Body.String())
+}
+
+func TestBadPreviews(t *testing.T) {
+	w := newWorld(t).fill("PodDNSIntent")
+	for body, problem := range map[string]string{
+		`{"spec":{"dnsPolicy":"ClusterFirst"}}`:                     "/clusterDNS: is missing",
+		`{"spec":{"dnsPolicy":"Default"},"clusterDns":"10.0.0.10"}`: "clusterDNS",
+		`{"spec":{}}`: "/spec/dnsPolicy",
+		`{"spec":{"dnsPolicy":"ClusterFirst","dnsConfig":[{"options":[{"name":"ndots"},{"value":1}]}]}}`:         `/spec/dnsConfig: must be an object as in {"options":[{"name":"ndots","value":"1"}]}, not a list`,
+		`{"spec":{"app":"none","dnsPolicy":"Default"}}`:                                                          "/spec/app: \"none\" is no app of",
+		`{"spec":{"dnsPolicy":"Default"},"hostResolvConf":"` + strings.Repeat("x", 65537) + `"}`:                 "/hostResolvConf",
+		`{"spec":{"dnsPolicy":"Default","dnsConfig":{"nameservers":["1.2.3.4","1.2.3.5","1.2.3.6","1.2.3.7"]}}}`: "/spec/dnsConfig/nameservers: has 4",
+	} {
+		require.Contains(t, w.send("POST", previewPath, body).want(http.StatusBadRequest).problem(), problem, body)
+	}
+	w.send("POST", strings.Replace(previewPath, "front", "none", 1), `{"spec":{"dnsPolicy":"Default"}}`).want(http.StatusNotFound)
+	w.send("GET", previewPath, nil).want(http.StatusMethodNotAllowed)
+}

@@ -1,0 +1,107 @@
+package admit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/autopath"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/resolvconf"
+)
+
+// PreviewPodDNS answers the question that a body asks about pods of a
+// deployment intent group; path is where it was asked. What it does not say
+// follows from the app, the logical cloud and its DNS CR intents. Errors: NotFound
+// when what the path belongs to does not exist; Invalid with every wrong field;
+// what the store answers.
+func (a *Admitter) PreviewPodDNS(ctx context.Context, path intent.Path, body []byte) (resolvconf.Preview, error) {
+	if err := a.parents(ctx, path); err != nil {
+		return resolvconf.Preview{}, err
+	}
+	p, err := ReadPodDNSPreview(body)
+	if err != nil {
+		return resolvconf.Preview{}, err
+	}
+	p.review.path = path
+	if err := a.completePreview(ctx, p); err != nil {
+		return resolvconf.Preview{}, err
+	}
+	return p.Answer()
+}
+
+// completePreview finds what a question does not say.
+func (a *Admitter) completePreview(ctx context.Context, p *PodDNSPreview) error {
+	path := p.review.path.Parent().Parent()
+	group, err := find[intent.DeploymentIntentGroup](ctx, a.store, path)
+	switch {
+	case err != nil:
+		return err
+	case group == nil:
+		return intent.ErrNotFound(path)
+	}
+	cloudPath := intent.Join("projects", p.review.project(), "logical-clouds", group.LogicalCloud)
+	cloud, err := find[intent.LogicalCloud](ctx, a.store, cloudPath)
+	if err != nil {
+		return err
+	}
+	app := &intent.App{}
+	if p.Spec.App != "" {
+		if app, err = a.knownApp(ctx, p.review, p.Spec.App); err != nil || app == nil {
+			return err
+		}
+		p.heed(*app)
+	}
+	p.Namespace = cmp.Or(p.Namespace, app.Namespace)
+	if cloud != nil {
+		p.Namespace = cmp.Or(p.Namespace, cloud.Namespace)
+	}
+	if p.Spec.DNSPolicy.Canonical() != intent.DNSAutopath {
+		return nil
+	}
+	p.review.ownNetwork(*app)
+	p.HostNetwork = false // has been refused
+	return a.nodeCache(ctx, cloudPath, p)
+}
+
+// heed takes from an app's manifests what its pods' DNS follows from.
+func (p *PodDNSPreview) heed(app intent.App) {
+	var onNode, others []string
+	eachPod(app, func(_ int, name string, pod map[string]any) {
+		if pod["hostNetwork"] == true {
+			onNode = append(onNode, name)
+		} else {
+			others = append(others, name)
+		}
+		if pod["dnsConfig"] != nil {
+			p.warnings = append(p.warnings, name+" has a dnsConfig of its own, which this preview leaves out; a plan shows what comes of both")
+		}
+	})
+	p.HostNetwork = len(onNode) > 0 && len(others) == 0
+	if len(onNode) > 0 && len(others) > 0 && p.Spec.DNSPolicy == intent.DNSClusterFirst {
+		p.warnings = append(p.warnings, "the pods of "+strings.Join(onNode, " and ")+" are on the node's network, and get the node's settings instead")
+	}
+}
+
+// nodeCache finds the nodes' cache that pods with autopath ask.
+func (a *Admitter) nodeCache(ctx context.Context, cloud intent.Path, p *PodDNSPreview) error {
+	err := a.each(ctx, string(cloud)+"/dns-cr-intents", func(doc intent.Document) error {
+		stored, err := intent.Of[intent.DNSCRIntent](doc)
+		if err != nil {
+			return err
+		}
+		cache, walked := stored.Spec.NodeLocalDNS, stored.Spec.Autopath
+		if p.LocalIP == "" && (cache != nil && cache.Enabled || walked != nil && !walked.Static()) {
+			p.LocalIP = autopath.LocalIP
+			if cache != nil {
+				p.LocalIP = cmp.Or(cache.LocalIP, p.LocalIP)
+			}
+		}
+		return nil
+	})
+	if err == nil && p.LocalIP == "" {
+		p.warnings = append(p.warnings, fmt.Sprintf("nameserver %s is a guess: no DNS CR intent of logical cloud %s has a cache on each node", autopath.LocalIP, cloud.Name()))
+	}
+	return err
+}
