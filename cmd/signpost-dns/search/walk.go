@@ -48,31 +48,37 @@ type Outcome struct {
 	Lookups int      // names that were looked up
 }
 
-// Walk looks names up until one is found. A name without records of the asked
-// type is found too if it has addresses of the other family: a resolver asks for
-// both at the same name.
+// Walk looks names up until one is found. A resolver asks for the addresses of
+// both families at the same name and stops there if it has any, so a name with
+// addresses of the other family alone is the end too.
 func Walk(names []string, qtype uint16, lookup Lookup) Outcome {
-	best := Outcome{TTL: math.MaxUint32}
+	o := Outcome{TTL: math.MaxUint32}
 	for _, name := range names {
-		best.Lookups++
+		o.Lookups++
 		reply := lookup(name, qtype)
 		result := judge(reply)
 		if result == Found {
-			best.Result, best.Name, best.Reply = Found, name, reply
-			return best
+			return o.end(Found, name, reply)
 		}
-		best.pass(result, name, reply)
-		if result != NoData {
+		o.pass(result, name, reply)
+		if result == Missing {
 			continue
 		}
-		other := otherFamily(lookup, name, qtype)
-		if judge(other) == Found {
-			best.Result, best.Name, best.Reply = NoData, name, reply
-			best.TTL = min(best.TTL, shortest(other.Answer))
-			return best
+		if other := otherFamily(lookup, name, qtype); judge(other) == Found {
+			o.TTL = min(o.TTL, shortest(other.Answer))
+			return o.end(result, name, reply)
 		}
 	}
-	return best
+	return o
+}
+
+// end stops at a name.
+func (o Outcome) end(result Result, name string, reply *dns.Msg) Outcome {
+	o.Result, o.Name, o.Reply = result, name, reply
+	if result == Failed {
+		o.Reply = nil
+	}
+	return o
 }
 
 // otherFamily asks for a name's IPv6 addresses if its IPv4 addresses were asked
@@ -107,11 +113,8 @@ func judge(reply *dns.Msg) Result {
 // none is: of the first name that has no data, or of the last that is missing.
 func (o *Outcome) pass(result Result, name string, reply *dns.Msg) {
 	o.TTL = min(o.TTL, negativeTTL(reply))
-	switch {
-	case result == Failed && o.Result < Failed:
-		o.Result, o.Reply = Failed, nil
-	case result == NoData && o.Result < NoData, result == Missing && o.Result == Missing:
-		o.Result, o.Name, o.Reply = result, name, reply
+	if result > o.Result || result == Missing && o.Result == Missing {
+		*o = o.end(result, name, reply)
 	}
 }
 

@@ -76,7 +76,7 @@ func (p *SearchPath) serveZone(ctx context.Context, w dns.ResponseWriter, r *dns
 // know the option: its reply is to the base alone.
 func (p *SearchPath) walk(ctx context.Context, w dns.ResponseWriter, r *dns.Msg, base string, paths []string, reply *dns.Msg) search.Outcome {
 	p.counts.unsupported.WithLabelValues(metrics.WithServer(ctx)).Inc()
-	p.warn()
+	p.warn(time.Now())
 	ctx, cancel := context.WithTimeout(ctx, search.Patience)
 	defer cancel()
 	plain := search.WithoutOption(r, p.settings.Option)
@@ -97,13 +97,16 @@ func (p *SearchPath) walk(ctx context.Context, w dns.ResponseWriter, r *dns.Msg,
 // warnEvery is how often the log says that a server does not know the option.
 const warnEvery = time.Minute
 
-func (p *SearchPath) warn() {
-	now, last := time.Now().UnixNano(), p.warned.Load()
-	if now-last < int64(warnEvery) || !p.warned.CompareAndSwap(last, now) {
-		return
+func (p *SearchPath) warn(now time.Time) {
+	if p.mayWarn(now) {
+		p.log.Warningf("the server that is asked for names in search domains does not know the EDNS0 option %d, so that each lookup costs several queries: "+
+			"it must be a signpost-dns with the plugin searchexpand and the same option", p.settings.Option)
 	}
-	p.log.Warningf("the server that is asked for names in search domains does not know the EDNS0 option %d, so that each lookup costs several queries: "+
-		"it must be a signpost-dns with the plugin searchexpand and the same option", p.settings.Option)
+}
+
+func (p *SearchPath) mayWarn(now time.Time) bool {
+	last := p.warned.Load()
+	return now.UnixNano()-last >= int64(warnEvery) && p.warned.CompareAndSwap(last, now.UnixNano())
 }
 
 // deny answers that a name of the zone does not exist, or has no records.

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/coredns/coredns/test"
 	"github.com/miekg/dns"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/cmd/signpost-dns/searchexpand"
@@ -67,6 +69,32 @@ func (s Server) Exchange(t testing.TB, network string, query *dns.Msg) *dns.Msg 
 // Query asks for a name, with or without a dot at its end.
 func Query(name string, qtype uint16) *dns.Msg {
 	return new(dns.Msg).SetQuestion(dns.Fqdn(name), qtype)
+}
+
+// Counter is the sum of a metric's values over all servers of this process, for
+// the other labels given by their values.
+func Counter(t testing.TB, name string, values ...string) float64 {
+	t.Helper()
+	families, err := prometheus.DefaultGatherer.Gather()
+	require.NoError(t, err)
+	sum := 0.0
+	for _, family := range families {
+		if family.GetName() != name {
+			continue
+		}
+		for _, metric := range family.GetMetric() {
+			has := 0
+			for _, label := range metric.GetLabel() {
+				if slices.Contains(values, label.GetValue()) {
+					has++
+				}
+			}
+			if has == len(values) {
+				sum += metric.GetCounter().GetValue()
+			}
+		}
+	}
+	return sum
 }
 
 // Zone writes a zone's records into a file below a SOA record, whose negative
