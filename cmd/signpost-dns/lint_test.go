@@ -45,7 +45,8 @@ func TestLintReadsNoFiles(t *testing.T) {
 		"{\n kubernetes {\n kubeconfig %s\n }\n}", "{\n etcd {\n tls %s\n }\n}", "{\n hosts %s\n}", "{\n file %s\n}",
 		"{\n auto {\n directory %s\n }\n}", "{\n geoip %s\n}", "{\n tls %[1]s %[1]s\n}", "{\n dnssec {\n key file %s\n }\n}",
 		"{\n sign %s\n}", "{\n tsig {\n secrets %s\n }\n}", "{\n root %s\n}", "{\n clouddns a:b:c {\n credentials %s\n }\n}",
-		"{\n dnstap %s\n}", "{\n trace %s\n}", "{\n view a {\n expr %s\n }\n}", "{\n template ANY ANY {\n answer %s\n }\n}",
+		"{\n dnstap %s\n}", "{\n trace %s\n}", "{\n searchpath a.local {\n suffixes %s b.local\n }\n}", "{\n searchpath a.local {\n suffixes b.local %[1]s %[1]s\n }\n}",
+		"{\n searchpath %s {\n suffixes %[1]s\n }\n}", "{\n searchexpand %s {\n suffixes %[1]s\n }\n}", "{\n view a {\n expr %s\n }\n}", "{\n template ANY ANY {\n answer %s\n }\n}",
 	} {
 		answer := func(file string) string {
 			findings := lintThis(t, ".:53 "+fmt.Sprintf(form, file))

@@ -52,7 +52,7 @@ func TestWithoutACommandItIsCoreDNS(t *testing.T) {
 	require.Contains(t, string(output), "CoreDNS-1.15")
 	output, err = program(t.Context(), "-plugins").CombinedOutput()
 	require.NoError(t, err)
-	for _, plugin := range []string{"kubernetes", "forward", "autopath", "etcd", "route53"} {
+	for _, plugin := range []string{"kubernetes", "forward", "autopath", "etcd", "route53", "searchpath", "searchexpand"} {
 		require.Contains(t, strings.Fields(string(output)), plugin)
 	}
 }

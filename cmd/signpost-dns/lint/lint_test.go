@@ -51,6 +51,8 @@ func TestCheckFindsNothingWrongWithWhatIsRight(t *testing.T) {
 		"a.com {\n bind 127.0.0.1\n errors\n}\na.com {\n bind 127.0.0.2\n errors\n}",
 		"a.com tls://a.com 10.0.0.0/9 {\n errors\n}",
 		".:53 {\n autopath @kubernetes\n kubernetes cluster.local {\n pods verified\n }\n}",
+		".:53 {\n cache\n searchpath cluster.local {\n suffixes /etc/resolv.conf other/resolv.conf foo.com\n option 65001\n }\n forward . 1.1.1.1 {\n force_tcp\n }\n}",
+		"a.com {\n searchexpand cluster.local {\n allow 10.0.0.0/8\n suffixes foo.com\n }\n}\n.:53 {\n searchexpand\n}",
 		"a.com {\n view one {\n expr client_ip() == '1.2.3.4'\n }\n whoami\n}\na.com {\n whoami\n}",
 	} {
 		require.Empty(t, lint.Check(right), right)
@@ -114,6 +116,9 @@ func TestCheckOfWhatIsNoCorefile(t *testing.T) {
 		{"empty", " \n", "it is empty"},
 		{"too large", strings.Repeat("#", corefile.MaxLinted+1), "it is larger than 1048576 bytes"},
 		{"no end", ".:53 {\n errors\n", "Unexpected token 'errors', expecting '}'"},
+		{"no domain of a cluster", ".:53 {\n searchpath /etc/passwd\n}", "plugin/searchpath: \"/etc/passwd\" is no domain"},
+		{"a file in place of a domain", ".:53 {\n searchexpand a.local {\n suffixes /etc/passwd\n }\n}", "plugin/searchexpand: \"/etc/passwd\" is no domain"},
+		{"an option of others", ".:53 {\n searchpath a.local {\n option 15\n }\n}", "write a number from 65001 to 65534"},
 		{"too many upstreams", ".:53 {\n forward . " + many(16) + "\n}", "more than 15"},
 	} {
 		findings := lint.Check(one.corefile)
@@ -161,6 +166,7 @@ func TestCheckTellsAsMuchAsPeopleRead(t *testing.T) {
 func FuzzCheckJudgesEverything(f *testing.F) {
 	f.Add(".:53 {\n forward . 1.1.1.1 {\n policy random\n }\n cache 30\n}\n")
 	f.Add(".:53 { import x\n}")
+	f.Add(". {\n searchpath a.local {\n suffixes a/b c\n option 1\n }\n searchexpand b.local {\n allow ::/0\n }\n}")
 	f.Add("(a) {\n}\n{$A}\"\\\"{%B%}")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, finding := range lint.Check(text) {

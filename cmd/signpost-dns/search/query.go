@@ -11,18 +11,20 @@ import (
 
 const zone = autopath.Zone + "."
 
-// InZone tells whether a query is for a name below the zone of search domains,
-// or for the zone. It allocates nothing, for it sees every query.
-func InZone(r *dns.Msg) bool { return Searchable(r) && IsInZone(r.Question[0].Name) }
+// InZone tells whether a message is a query for a name in the zone of search
+// domains. It allocates nothing, for it sees every message.
+func InZone(r *dns.Msg) bool {
+	return r.Opcode == dns.OpcodeQuery && len(r.Question) == 1 && IsInZone(r.Question[0].Name)
+}
 
-// IsInZone tells it of a name that ends with a dot.
+// IsInZone tells whether a name, which ends with a dot, is in that zone.
 func IsInZone(name string) bool {
 	above := len(name) - len(zone)
 	return above >= 0 && strings.EqualFold(name[above:], zone) && (above == 0 || name[above-1] == '.')
 }
 
-// Searchable tells whether a message asks for records of one name, of the class
-// and of the types that resolvers search for.
+// Searchable tells whether a message is a query for records of one name, of the
+// class and of a type that resolvers search for.
 func Searchable(r *dns.Msg) bool {
 	if r.Opcode != dns.OpcodeQuery || len(r.Question) != 1 || r.Question[0].Qclass != dns.ClassINET {
 		return false

@@ -49,7 +49,7 @@ func (e *SearchExpand) ServeDNS(ctx context.Context, w dns.ResponseWriter, r *dn
 		e.counts.ignored.WithLabelValues(metrics.WithServer(ctx), reason(err)).Inc()
 		r = plain
 	}
-	if e.settings.Domain.Name != "" && search.InZone(r) {
+	if e.settings.Domain.Name != "" && search.InZone(r) && search.Searchable(r) {
 		base, paths, ok := e.settings.Domain.Split(r.Question[0].Name)
 		if ok && base != "" && !search.IsInZone(base) {
 			return e.serveName(ctx, w, r, base, paths)

@@ -51,7 +51,7 @@ func (p *SearchPath) ServeDNS(ctx context.Context, w dns.ResponseWriter, r *dns.
 // node.
 func (p *SearchPath) serveZone(ctx context.Context, w dns.ResponseWriter, r *dns.Msg) (int, error) {
 	base, paths, ok := p.settings.Domain.Split(r.Question[0].Name)
-	if !ok || base == "" || search.IsInZone(base) {
+	if !ok || base == "" || search.IsInZone(base) || !search.Searchable(r) {
 		p.counts.denied.WithLabelValues(metrics.WithServer(ctx)).Inc()
 		_ = w.WriteMsg(p.deny(r))
 		return dns.RcodeSuccess, nil
