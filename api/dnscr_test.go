@@ -233,7 +233,7 @@ type bareStatus struct{ *lifecycle }
 
 func (bareStatus) Status(context.Context, intent.Path) (intent.Status, error) {
 	return intent.Status{State: intent.Instantiating, DNS: []intent.DNSStatus{
-		{Mode: intent.Dedicated, ClusterRef: intent.ClusterRef{ClusterProvider: "edge", Cluster: "berlin"}, Placement: &intent.PlacementStatus{}},
+		{Mode: intent.Dedicated, ClusterRef: intent.ClusterRef{ClusterProvider: "edge", Cluster: "berlin"}, Placement: &intent.PlacementStatus{}, NodeCache: &intent.NodeCacheStatus{LocalIP: "169.254.20.10"}},
 	}}, nil
 }
 
@@ -249,6 +249,7 @@ func TestAStatusOfALogicalCloudHasNoNullLists(t *testing.T) {
 	berlin, _ := dns[0].(map[string]any)
 	require.Equal(t, []any{}, berlin["upstreams"])
 	require.Equal(t, []any{}, berlin["placement"].(map[string]any)["excluded"])
+	require.Equal(t, map[string]any{"localIP": "169.254.20.10", "message": ""}, berlin["nodeLocalDNS"], "whether they are available is not known")
 }
 
 // TestALogicalCloudsActionsAreItsOwn: each goes to the lifecycle by the logical

@@ -17,8 +17,8 @@ import (
 const statusHelp = `Shows what was observed of a deployment intent group: its state and conditions, each
 name with its targets and where they come from, what was rejected and why, the clusters
 with their objects, and the external-dns in use. Of a DNS update record, given by its path,
-it shows each external-dns; of a logical cloud the cluster DNS: its addresses, on how many nodes DNS pods may run and what excludes the others, and how the
-nameservers do that are forwarded to.`
+it shows each external-dns; of a logical cloud the cluster DNS: its addresses, on how many nodes DNS pods may run and what excludes the others, how the
+nameservers do that are forwarded to, and how the caches on the nodes do.`
 
 func (p program) statusCommand() *cobra.Command {
 	var server connection
@@ -122,6 +122,7 @@ func printGroupStatus(w io.Writer, owner intent.Path, body []byte, wide bool) er
 		dnsTable(status.DNS),
 		exclusionTable(status.DNS),
 		upstreamTable(status.DNS),
+		cacheTable(status.DNS),
 		clusterTable(status.Clusters),
 		objectTable(status.Clusters, wide),
 		providerTable(status.Providers),

@@ -128,6 +128,17 @@ func dnsTable(all []client.DNSStatus) *table {
 	return t
 }
 
+// cacheTable has a row for the caches on the nodes of each cluster.
+func cacheTable(all []client.DNSStatus) *table {
+	t := newTable("CACHES ON NODES", "CLUSTER", "AVAILABLE", "MESSAGE")
+	for _, d := range all {
+		if c := d.NodeLocalDNS; c != nil {
+			t.add(c.LocalIP, d.ClusterProvider+"+"+d.Cluster, availableCell(c.Available), c.Message)
+		}
+	}
+	return t
+}
+
 // nodesCell is on how many of the nodes DNS pods may run, empty where that is
 // not known.
 func nodesCell(p *client.PlacementStatus) string {

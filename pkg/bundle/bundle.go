@@ -36,6 +36,10 @@ const (
 	// else's, in which the keys of its data are ours and nothing else is.
 	AnnotationKeys = "signpost.dev/keys"
 	OwnKeys        = "own"
+
+	// AnnotationMetrics is on pods that declare no port for their metrics, and
+	// holds it: as many who use Prometheus write it.
+	AnnotationMetrics = "prometheus.io/port"
 )
 
 // ID identifies an object: which cluster ("provider+cluster"), and what the

@@ -1237,6 +1237,9 @@ type DNSStatus struct {
 	// Example: signpost-dns
 	Namespace string `json:"namespace"`
 
+	// NodeLocalDNS The DNS caches on a cluster's nodes; absent where there are to be none.
+	NodeLocalDNS *NodeCacheStatus `json:"nodeLocalDNS,omitempty"`
+
 	// Placement Which nodes DNS pods may run on; absent where that was not observed, and with mode import.
 	Placement *PlacementStatus `json:"placement,omitempty"`
 
@@ -1829,6 +1832,20 @@ type NameStatus struct {
 //
 // Example: shop-dns
 type Namespace = string
+
+// NodeCacheStatus The DNS caches on a cluster's nodes; absent where there are to be none.
+type NodeCacheStatus struct {
+	// Available Whether every node that is to have one has one that is ready; absent where that cannot be observed.
+	Available *bool `json:"available,omitempty"`
+
+	// LocalIP The address that they listen on, on each node.
+	//
+	// Example: 169.254.20.10
+	LocalIP string `json:"localIP"`
+
+	// Message What is wrong, empty when nothing is: among it that the cluster's DNS does not know the EDNS0 option with search paths, or does not take it from the nodes, so that a lookup costs the nodes several queries.
+	Message string `json:"message"`
+}
 
 // NodeLocalDNS A DNS cache on each Linux node, in front of the cluster's DNS, which it asks over TCP. Pods use it that have its address as nameserver: those with the policy clusterFirstWithAutopath, and others as their kubelet or a pod DNS intent says. With mode dedicated alone.
 type NodeLocalDNS struct {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,9 +23,12 @@ type Pod struct {
 	Trouble string           // why it does not run as it should; empty: nothing is known to be wrong
 	Waiting bool             // its containers are being prepared, and nothing says what for
 	Args    []string         // of the first container
-	Ports   map[string]int32 // of the first container, by name
+	Ports   map[string]int32 // of the first container, by name; that of metrics may be an annotation alone
 	Secrets []string         // the Secrets that it cannot start without, in order
 }
+
+// metricsPort is the name of the port for metrics.
+const metricsPort = "metrics"
 
 // podFeed watches the pods of a namespace that belong to a record or to a DNS CR
 // intent. They are made by Deployments and DaemonSets and do not carry the
@@ -57,6 +61,9 @@ func podOf(p *corev1.Pod) *Pod {
 		for _, port := range first.Ports {
 			pod.Ports[port.Name] = port.ContainerPort
 		}
+	}
+	if port, err := strconv.ParseUint(p.Annotations[bundle.AnnotationMetrics], 10, 16); err == nil && port > 0 && pod.Ports[metricsPort] == 0 {
+		pod.Ports[metricsPort] = int32(port)
 	}
 	pod.Waiting = pod.Trouble == "" && p.Status.Phase == corev1.PodPending
 	return pod

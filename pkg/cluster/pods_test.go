@@ -148,3 +148,14 @@ plain 7
 		assert.NotContains(t, err.Error(), "<html>", "a stranger's answer is not repeated")
 	}
 }
+
+// TestAPodWithoutAPortForMetricsHasItInAnAnnotation: on the network of a node
+// none is declared. What is no port is none, and what is declared counts.
+func TestAPodWithoutAPortForMetricsHasItInAnAnnotation(t *testing.T) {
+	for annotation, want := range map[string]int32{"9253": 9253, "": 0, "0": 0, "-1": 0, "metrics": 0, "65536": 0} {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"prometheus.io/port": annotation}}}
+		require.Equal(t, want, podOf(pod).Ports["metrics"], annotation)
+		pod.Spec.Containers = []corev1.Container{{Ports: []corev1.ContainerPort{{Name: "metrics", ContainerPort: 9153}}}}
+		require.Equal(t, int32(9153), podOf(pod).Ports["metrics"], annotation)
+	}
+}

@@ -123,7 +123,15 @@ type DNSStatus struct {
 	Available *bool            `json:"available,omitempty"` // every DNS pod that there is to be is ready; absent where that cannot be observed
 	Placement *PlacementStatus `json:"placement,omitempty"` // absent where it cannot be checked, and in mode import
 	Upstreams []UpstreamStatus `json:"upstreams"`           // that health checks have told of
+	NodeCache *NodeCacheStatus `json:"nodeLocalDNS,omitempty"`
 	Message   string           `json:"message"`
+}
+
+// NodeCacheStatus is how the DNS caches on a cluster's nodes are doing.
+type NodeCacheStatus struct {
+	LocalIP   string `json:"localIP"`             // that they listen on
+	Available *bool  `json:"available,omitempty"` // every node that is to have one has one that is ready; absent where that cannot be observed
+	Message   string `json:"message"`
 }
 
 // PlacementStatus is what the cluster's nodes make of a placement.

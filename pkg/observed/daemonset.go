@@ -1,6 +1,7 @@
 package observed
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -23,7 +24,25 @@ type DaemonSet struct {
 // DNS is what DNS pods tell of the nameservers that they forward queries to.
 type DNS struct {
 	Upstreams []Upstream `json:"upstreams,omitempty"` // those that were asked, ordered by address
-	Unread    string     `json:"unread,omitempty"`    // why Upstreams may be old: no pod is ready, or the metrics of one could not be read
+	Unread    string     `json:"unread,omitempty"`    // why the others may be old: no pod is ready, or the metrics of one could not be read
+
+	// Unsupported says that a nameserver did not know the EDNS0 option with search
+	// paths when it was last sent one; nil: none was, as far as is known.
+	Unsupported *bool `json:"unsupported,omitempty"`
+}
+
+// Since is what is known after what was known before: what nothing new is known
+// of stays. Either may be nil.
+func (d *DNS) Since(before *DNS) *DNS {
+	if d == nil || before == nil {
+		return cmp.Or(d, before)
+	}
+	now := *d
+	if now.Upstreams == nil {
+		now.Upstreams = before.Upstreams
+	}
+	now.Unsupported = cmp.Or(now.Unsupported, before.Unsupported)
+	return &now
 }
 
 // Upstream is one of these nameservers.
@@ -79,7 +98,9 @@ func (w *Writer) SetDaemonSet(ctx context.Context, namespace, name string, d Dae
 		d.Since = before.Since
 	}
 	if before.DNS != nil && d.DNS != nil {
-		d.DNS = &DNS{Upstreams: lasting(before.DNS.Upstreams, d.DNS.Upstreams), Unread: d.DNS.Unread}
+		now := *d.DNS
+		now.Upstreams = lasting(before.DNS.Upstreams, now.Upstreams)
+		d.DNS = &now
 	}
 	return w.set(ctx, daemonSetKey(w.cluster, namespace, name), d)
 }

@@ -23,6 +23,7 @@ type DNSReport struct {
 	InUse   *placement.Placement // what its pods get: Asked, or the one before while Asked leaves no node; nil: there are none
 	Remains *placement.Verdict   // of the nodes, on InUse
 	Pods    *observed.DaemonSet  // nil where they cannot be observed
+	Caches  *observed.DaemonSet  // the caches on the nodes; nil where there are none, and where they cannot be observed
 	Address string               // of the DNS Service inside its cluster; empty while it is not known
 }
 

@@ -144,6 +144,12 @@ func (s *Service) snapRelease(ctx context.Context, snap *Snapshot) error {
 		if snap.DNS[n].Pods, err = s.Observed.DaemonSet(ctx, r.Cluster, r.Spec.Namespace, clusterdns.ServiceName); err != nil {
 			return err
 		}
+		if !clusterdns.HasNodeCache(r.ClusterDNS) {
+			continue
+		}
+		if snap.DNS[n].Caches, err = s.Observed.DaemonSet(ctx, r.Cluster, r.Spec.Namespace, clusterdns.CacheName); err != nil {
+			return err
+		}
 	}
 	if snap.Suspended {
 		snap.keepTargets()

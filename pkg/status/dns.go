@@ -7,6 +7,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
 	"github.com/signpost-dns/signpost/pkg/release"
 )
 
@@ -31,10 +32,41 @@ func dns(snap release.Snapshot) []intent.DNSStatus {
 		if r.Pods != nil {
 			messages = append(messages, serving(r.Pods, old, &s)...)
 		}
+		s.NodeCache = nodeCache(r, old)
 		s.Message = joined(append(messages, old)...)
 		out = append(out, s)
 	}
 	return out
+}
+
+// nodeCache reports how the caches on the nodes are doing, nil where there are
+// to be none. That the cluster's DNS does not know the option with search paths
+// is what they have found, and wrong though names resolve.
+func nodeCache(r release.DNSReport, old string) *intent.NodeCacheStatus {
+	if !clusterdns.HasNodeCache(r.ClusterDNS) {
+		return nil
+	}
+	s := &intent.NodeCacheStatus{LocalIP: clusterdns.LocalIP(r.ClusterDNS), Message: old}
+	if r.Caches == nil {
+		return s
+	}
+	if old == "" {
+		s.Available = &r.Caches.Available
+	}
+	messages := []string{r.Caches.Message}
+	if d := r.Caches.DNS; d != nil {
+		if clusterdns.Expands(r.ClusterDNS) && d.Unsupported != nil && *d.Unsupported {
+			messages = append(messages, "the cluster's DNS does not know the EDNS0 option with search paths, or does not take it from the nodes, so that they walk the search paths themselves: a lookup costs several queries again")
+		}
+		for _, u := range d.Upstreams {
+			if u.Failing {
+				messages = append(messages, "the cluster's DNS at "+u.Address+" fails health checks")
+			}
+		}
+		messages = append(messages, d.Unread)
+	}
+	s.Message = joined(append(messages, old)...)
+	return s
 }
 
 // joined are the texts that say something, as one.
@@ -139,6 +171,10 @@ func available(snap release.Snapshot, s intent.Status) intent.StatusCondition {
 			next = condition(snap, "Available", "Unknown", "NotObserved", joined(r.Cluster+": how the DNS pods do is not known", unobserved(snap.Clusters[r.Cluster])))
 		case !*d.Available:
 			next = condition(snap, "Available", "False", "PodsNotReady", r.Cluster+": "+cmp.Or(r.Pods.Message, "the DNS pods are not ready"))
+		case d.NodeCache != nil && d.NodeCache.Available == nil:
+			next = condition(snap, "Available", "Unknown", "NotObserved", r.Cluster+": how the caches on the nodes do is not known")
+		case d.NodeCache != nil && !*d.NodeCache.Available:
+			next = condition(snap, "Available", "False", "CachesNotReady", r.Cluster+": "+cmp.Or(r.Caches.Message, "the caches on the nodes are not ready"))
 		}
 		if badness(next.Status) > badness(worst.Status) {
 			worst = next

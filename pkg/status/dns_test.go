@@ -192,3 +192,65 @@ func TestSyncedNamesTheClustersWithoutDNS(t *testing.T) {
 	assert.Equal(t, "True", got.Status)
 	assert.Equal(t, "every object that can be placed is applied; no DNS is made on edge+berlin", got.Message)
 }
+
+// withCaches is resolving with a cache on each node, on which pods depend that
+// have their search paths walked.
+func withCaches() *release.Snapshot {
+	snap := resolving()
+	snap.DNS[0].Spec.Autopath = &intent.Autopath{}
+	snap.DNS[0].Caches = &observed.DaemonSet{Available: true, Desired: 3, Ready: 3, DNS: &observed.DNS{}}
+	return snap
+}
+
+func TestTheCachesOnTheNodesAreToldClusterByCluster(t *testing.T) {
+	yes, no := true, false
+	for _, c := range []struct {
+		reason    string
+		given     func(s *release.Snapshot)
+		want      intent.NodeCacheStatus
+		available string
+	}{
+		{"they do well", func(*release.Snapshot) {}, intent.NodeCacheStatus{LocalIP: "169.254.20.10", Available: &yes}, "True/PodsReady"},
+		{"elsewhere", func(s *release.Snapshot) {
+			s.DNS[0].Spec.NodeLocalDNS = &intent.NodeLocalDNS{Enabled: true, LocalIP: "fd00::10"}
+		}, intent.NodeCacheStatus{LocalIP: "fd00::10", Available: &yes}, "True/PodsReady"},
+		{"one is not ready", func(s *release.Snapshot) {
+			s.DNS[0].Caches.Available, s.DNS[0].Caches.Message = false, "2 of 3 pods are ready"
+		},
+			intent.NodeCacheStatus{LocalIP: "169.254.20.10", Available: &no, Message: "2 of 3 pods are ready"}, "False/CachesNotReady"},
+		{"nobody has seen them", func(s *release.Snapshot) { s.DNS[0].Caches = nil }, intent.NodeCacheStatus{LocalIP: "169.254.20.10"}, "Unknown/NotObserved"},
+		{"the cluster cannot be reached", func(s *release.Snapshot) {
+			s.Clusters[berlin] = release.ClusterReport{Reachability: &observed.Reachability{Message: "connection refused"}}
+		}, intent.NodeCacheStatus{LocalIP: "169.254.20.10", Message: "the cluster cannot be reached: this is how it was last seen"}, "Unknown/NotObserved"},
+		{"they do not reach the cluster's DNS", func(s *release.Snapshot) {
+			s.DNS[0].Caches.DNS.Upstreams = []observed.Upstream{{Address: "10.96.0.53:53", Failing: true}}
+		}, intent.NodeCacheStatus{LocalIP: "169.254.20.10", Available: &yes, Message: "the cluster's DNS at 10.96.0.53:53 fails health checks"}, "True/PodsReady"},
+		{"their metrics cannot be read", func(s *release.Snapshot) { s.DNS[0].Caches.DNS.Unread = "connection refused" },
+			intent.NodeCacheStatus{LocalIP: "169.254.20.10", Available: &yes, Message: "connection refused"}, "True/PodsReady"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			snap := withCaches()
+			c.given(snap)
+			s := status.Of(*snap)
+			require.Equal(t, &c.want, s.DNS[0].NodeCache)
+			available := condition(t, s, "Available")
+			assert.Equal(t, c.available, available.Status+"/"+available.Reason)
+			assert.NotContains(t, s.DNS[0].Message, "caches", "what is wrong with them is told with them")
+		})
+	}
+	assert.Nil(t, status.Of(*resolving()).DNS[0].NodeCache, "there are none")
+}
+
+// TestAServerThatDoesNotKnowTheOptionIsReported: names resolve, but at the cost
+// that autopath is to save. Where search paths do not come in an option, that
+// is long ago.
+func TestAServerThatDoesNotKnowTheOptionIsReported(t *testing.T) {
+	snap := withCaches()
+	snap.DNS[0].Caches.DNS.Unsupported = new(true)
+	assert.Contains(t, status.Of(*snap).DNS[0].NodeCache.Message, "does not know the EDNS0 option with search paths")
+	snap.DNS[0].Caches.DNS.Unsupported = new(false)
+	assert.Empty(t, status.Of(*snap).DNS[0].NodeCache.Message)
+	snap.DNS[0].Caches.DNS.Unsupported = new(true)
+	snap.DNS[0].Spec = intent.DNSCRIntent{Mode: intent.Dedicated, NodeLocalDNS: &intent.NodeLocalDNS{Enabled: true}}
+	assert.Empty(t, status.Of(*snap).DNS[0].NodeCache.Message)
+}

@@ -29,10 +29,18 @@ type inspection struct {
 	logged string // what the log says of it
 }
 
-// look is what the last look at a pod has told, by upstream ("IP:port").
+// look is what the last look at a pod has told.
 type look struct {
-	failures map[string]float64 // health checks that have failed since CoreDNS started; nil before the first answer
-	failing  map[string]bool    // whether some have since the look before; nil before the second answer
+	counts      *counts         // nil before the first answer
+	failing     map[string]bool // by upstream ("IP:port"): whether health checks have failed since the look before; nil before the second answer
+	unsupported *bool           // an upstream did not know the EDNS0 option that it was sent last; nil: none was sent between two looks
+}
+
+// counts are what a CoreDNS has counted since it started.
+type counts struct {
+	failures    map[string]float64 // failed health checks, by upstream
+	walked      float64            // answers to names in search domains
+	unsupported float64            // replies of upstreams that did not know the option with search paths
 }
 
 // inspected is how many pods of a nameserver are asked: all forward to the same
@@ -46,7 +54,7 @@ func (i *inspection) look(watches cluster.Watches) bool {
 	i.seen = err == nil
 	switch {
 	case cluster.FaultOf(err) == cluster.Refused:
-		i.trouble, i.dns = "", &observed.DNS{Upstreams: i.upstreams(), Unread: "its pods cannot be watched: " + err.Error()}
+		i.trouble, i.dns = "", (&observed.DNS{Unread: "its pods cannot be watched: " + err.Error()}).Since(i.dns)
 	case err == nil:
 		i.take(pods)
 	}
@@ -69,7 +77,7 @@ func (i *inspection) take(pods []cluster.Pod) {
 	i.looks = looks
 	if len(i.pods) == 0 {
 		i.asked = time.Time{}
-		i.dns = &observed.DNS{Upstreams: i.upstreams(), Unread: "no DNS pod is ready"}
+		i.dns = (&observed.DNS{Unread: "no DNS pod is ready"}).Since(i.dns)
 	}
 }
 
@@ -85,7 +93,7 @@ func (i *inspection) due(now time.Time) time.Duration {
 	}
 	gap := askRarely
 	for _, l := range i.looks {
-		if l == nil || l.failures != nil && l.failing == nil {
+		if l == nil || l.counts != nil && l.failing == nil {
 			gap = askSoonMost
 		}
 	}
@@ -109,14 +117,14 @@ func (i *inspection) ask(ctx context.Context, target cluster.Target, _ string, c
 		if i.looks[pod.Name] == nil {
 			i.looks[pod.Name] = &look{}
 		}
-		failures, ok := failedChecks(answers[n])
+		counted, ok := countsOf(answers[n])
 		switch {
 		case errs[n] != nil:
 			unread = cmp.Or(unread, "the metrics of pod "+pod.Name+" cannot be read: "+errs[n].Error())
 		case !ok:
 			unread = cmp.Or(unread, "what pod "+pod.Name+" serves as metrics is not CoreDNS'")
 		default:
-			i.looks[pod.Name].take(failures)
+			i.looks[pod.Name].take(counted)
 		}
 	}
 	i.conclude(unread, clock.Now())
@@ -124,25 +132,34 @@ func (i *inspection) ask(ctx context.Context, target cluster.Target, _ string, c
 
 // take compares what a pod has counted with what it had. A CoreDNS that was
 // started anew counts from 0.
-func (l *look) take(failures map[string]float64) {
-	if l.failures != nil {
+func (l *look) take(now counts) {
+	if before := l.counts; before != nil {
 		l.failing = map[string]bool{}
-		for upstream, count := range failures {
-			l.failing[upstream] = count > 0 && count != l.failures[upstream]
+		for upstream, count := range now.failures {
+			l.failing[upstream] = more(count, before.failures[upstream])
+		}
+		if unsupported := more(now.unsupported, before.unsupported); unsupported || more(now.walked, before.walked) {
+			l.unsupported = &unsupported
 		}
 	}
-	l.failures = failures
+	l.counts = &now
 }
+
+func more(count, before float64) bool { return count > 0 && count != before }
 
 // conclude says what all looks together tell.
 func (i *inspection) conclude(unread string, now time.Time) {
 	failing := map[string]bool{}
+	var unsupported *bool
 	known := false
 	for _, l := range i.looks {
 		if l == nil || l.failing == nil {
 			continue
 		}
 		known = true
+		if l.unsupported != nil && (unsupported == nil || *l.unsupported) {
+			unsupported = l.unsupported
+		}
 		for upstream, yes := range l.failing {
 			failing[upstream] = failing[upstream] || yes
 		}
@@ -150,7 +167,7 @@ func (i *inspection) conclude(unread string, now time.Time) {
 	if !known {
 		unread = cmp.Or(unread, "how upstreams do is known when the DNS pods were asked twice")
 	}
-	i.dns = &observed.DNS{Upstreams: i.upstreams(), Unread: unread}
+	i.dns = (&observed.DNS{Unread: unread, Unsupported: unsupported}).Since(i.dns)
 	if known {
 		i.dns.Upstreams = []observed.Upstream{} // nil: not known
 	}
@@ -159,20 +176,17 @@ func (i *inspection) conclude(unread string, now time.Time) {
 	}
 }
 
-// upstreams are those of the last conclusion, nil for none.
-func (i *inspection) upstreams() []observed.Upstream {
-	if i.dns == nil {
-		return nil
-	}
-	return i.dns.Upstreams
-}
-
 // log tells the log what is wrong, once, and when that has ended.
 func (i *inspection) log(ctx context.Context, logger *slog.Logger) {
 	wrong := i.trouble
-	for _, u := range i.upstreams() {
-		if u.Failing {
-			wrong = joined(wrong, "upstream "+u.Address+" fails its health checks")
+	if i.dns != nil {
+		for _, u := range i.dns.Upstreams {
+			if u.Failing {
+				wrong = joined(wrong, "upstream "+u.Address+" fails its health checks")
+			}
+		}
+		if i.dns.Unsupported != nil && *i.dns.Unsupported {
+			wrong = joined(wrong, "an upstream does not know the EDNS0 option with search paths")
 		}
 	}
 	switch {
@@ -194,21 +208,34 @@ const (
 	proxyForward   = "forward"
 )
 
-// failedChecks reads how many health checks each upstream has failed that was
-// asked anything; ok is false when the metrics are not those of a CoreDNS.
-func failedChecks(metrics cluster.Metrics) (failures map[string]float64, ok bool) {
-	failures = map[string]float64{}
+// What the plugin searchpath of signpost-dns counts.
+const (
+	metricWalked      = "coredns_searchpath_answers_total"
+	metricUnsupported = "coredns_searchpath_unsupported_total"
+)
+
+// countsOf reads what is counted of each upstream that was asked anything; ok is
+// false when the metrics are not those of a CoreDNS.
+func countsOf(metrics cluster.Metrics) (c counts, ok bool) {
+	c.failures = map[string]float64{}
 	for _, sample := range metrics {
-		ok = ok || sample.Name == metricCoreDNS
-		if sample.Labels[labelProxy] != proxyForward {
-			continue
-		}
+		forwarded := sample.Labels[labelProxy] == proxyForward
 		switch sample.Name {
+		case metricCoreDNS:
+			ok = true
+		case metricWalked:
+			c.walked += sample.Value
+		case metricUnsupported:
+			c.unsupported += sample.Value
 		case metricFailed:
-			failures[sample.Labels[labelUpstream]] += sample.Value
+			if forwarded {
+				c.failures[sample.Labels[labelUpstream]] += sample.Value
+			}
 		case metricAnswered:
-			failures[sample.Labels[labelUpstream]] += 0
+			if forwarded {
+				c.failures[sample.Labels[labelUpstream]] += 0
+			}
 		}
 	}
-	return failures, ok
+	return c, ok
 }

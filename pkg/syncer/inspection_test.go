@@ -201,7 +201,7 @@ func TestUpstreamsAreOldWithoutADNSPodThatIsReady(t *testing.T) {
 	looked := func() {
 		i.asked = now
 		i.looks["a"] = cmp.Or(i.looks["a"], &look{})
-		i.looks["a"].take(map[string]float64{north: 0})
+		i.looks["a"].take(counts{failures: map[string]float64{north: 0}})
 		i.conclude("", now)
 	}
 	ready, ailing := dnsPod("a"), dnsPod("a")
@@ -249,11 +249,85 @@ func TestDNSPodsAreAskedTwiceAndThenRarely(t *testing.T) {
 	assert.Zero(t, i.due(now))
 	i.asked = now
 	i.looks["a"], i.looks["b"] = &look{}, &look{}
-	i.looks["a"].take(map[string]float64{north: 1})
+	i.looks["a"].take(counts{failures: map[string]float64{north: 1}})
 	assert.Equal(t, askSoonMost, i.due(now), "one look tells nothing")
-	i.looks["a"].take(map[string]float64{north: 1})
+	i.looks["a"].take(counts{failures: map[string]float64{north: 1}})
 	assert.Equal(t, askRarely, i.due(now), "one that does not answer is asked no sooner")
 	i.take([]cluster.Pod{dnsPod("a"), dnsPod("c")})
 	assert.Equal(t, askSoonMost-time.Second, i.due(now.Add(time.Second)), "a new pod waits for a failing upstream to be checked again")
 	assert.NotContains(t, i.looks, "b")
+}
+
+// walked is what the cache of a node serves after so many answers in search
+// domains, and so many replies of a server that did not know the option. It has
+// counted each in two blocks.
+func walked(answers, unsupported float64) cluster.Metrics {
+	metrics := counted(map[string]float64{north: 0})
+	for name, count := range map[string]float64{"coredns_searchpath_answers_total": answers, "coredns_searchpath_unsupported_total": unsupported} {
+		for _, server := range []string{"dns://.:53", "dns://foo.com.:53"} {
+			metrics = append(metrics, cluster.Sample{Name: name, Labels: map[string]string{"server": server}, Value: count / 2})
+		}
+	}
+	return metrics
+}
+
+// TestAServerThatDoesNotKnowTheOptionIsDetected is the third risk of seed "DNS
+// autopath in PodSpec": told while it is so, and no longer.
+func TestAServerThatDoesNotKnowTheOptionIsDetected(t *testing.T) {
+	t.Parallel()
+	s, f, stop := resolving(t)
+	unsupported := func() string {
+		if dns := s.daemonSet().DNS; dns != nil && dns.Unsupported != nil {
+			return strconv.FormatBool(*dns.Unsupported)
+		}
+		return "not known"
+	}
+	tell := func(answers, unsupported float64) { f.SetMetrics("shop", "dns-1", walked(answers, unsupported)) }
+	tell(0, 0)
+	f.SetPod("shop", dnsPod("dns-1"))
+	s.untilUpstreams("it was asked twice", map[string]bool{north: false})
+	assert.Equal(t, "not known", unsupported(), "nobody asked for a name in a search domain (I6)")
+	tell(10, 0)
+	s.until("it knows it", func() bool { return unsupported() == "false" })
+	tell(12, 2)
+	s.until("it does not", func() bool { return unsupported() == "true" })
+	s.until("the log tells", func() bool {
+		return strings.Contains(s.log.String(), "an upstream does not know the EDNS0 option with search paths")
+	})
+	stop()
+	w, _ := s.start("b")
+	s.settled(w, clusterDNS(t)...)
+	s.untilUpstreams("nobody asked since", map[string]bool{north: false})
+	assert.Equal(t, "true", unsupported(), "that was the last that is known")
+	tell(14, 2)
+	s.until("it was replaced", func() bool { return unsupported() == "false" })
+}
+
+// TestTheOptionIsUnknownIfItIsToAnyNode: whichever was asked.
+func TestTheOptionIsUnknownIfItIsToAnyNode(t *testing.T) {
+	t.Parallel()
+	i := &inspection{looks: map[string]*look{"a": {}, "b": {}, "c": {}}}
+	look := func(pod string, answers, unsupported float64) {
+		i.looks[pod].take(counts{walked: answers, unsupported: unsupported})
+	}
+	for _, c := range []struct {
+		why             string
+		a, b            [2]float64
+		known, unknowns bool
+	}{
+		{"one look tells nothing", [2]float64{5, 5}, [2]float64{5, 0}, false, false},
+		{"nothing was asked since", [2]float64{5, 5}, [2]float64{5, 0}, false, false},
+		{"one knows it", [2]float64{6, 5}, [2]float64{5, 0}, true, false},
+		{"the other does not", [2]float64{6, 5}, [2]float64{6, 1}, true, true},
+		{"started anew, it does", [2]float64{6, 5}, [2]float64{2, 0}, true, false},
+		{"started anew, it does not", [2]float64{1, 1}, [2]float64{2, 0}, true, true},
+	} {
+		look("a", c.a[0], c.a[1])
+		look("b", c.b[0], c.b[1])
+		i.conclude("", time.Unix(1000, 0))
+		require.Equal(t, c.known, i.dns.Unsupported != nil, c.why)
+		if c.known {
+			require.Equal(t, c.unknowns, *i.dns.Unsupported, c.why)
+		}
+	}
 }

@@ -136,11 +136,6 @@ func (o *observer) daemonSet(namespace, name string, a cluster.Availability, fou
 	}
 	of := found.nameservers[namespace+"/"+name]
 	state.Message = joined(state.Message, of.trouble)
-	if now := of.dns; now != nil {
-		if now.Upstreams == nil && state.DNS != nil {
-			now = &observed.DNS{Upstreams: state.DNS.Upstreams, Unread: now.Unread}
-		}
-		state.DNS = now
-	}
+	state.DNS = of.dns.Since(state.DNS)
 	return state
 }

@@ -10,23 +10,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/corefile"
 )
 
-// annotationMetrics says where the pods of the nodes' caches serve metrics, as
-// Prometheus' users write it. It is no port of the container: on the network of
-// the node no second pod with that port would be placed, and so no successor.
-const annotationMetrics = "prometheus.io/port"
-
 // nodeCache runs a DNS cache on every Linux node, whatever its taints, for any
-// pod may have it as its nameserver.
+// pod may have it as its nameserver. It declares no port: on the network of a node
+// no second pod with that port would be placed, and so no successor.
 func (r renderer) nodeCache(c corefile.NodeCache, text string) []any {
 	files := map[string]string{corefileKey: text}
 	template := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: r.selector(CacheName), Annotations: annotations(files)},
 		Spec:       r.cachePod(c),
 	}
-	template.Annotations[annotationMetrics] = strconv.Itoa(corefile.CacheMetricsPort)
+	template.Annotations[bundle.AnnotationMetrics] = strconv.Itoa(corefile.CacheMetricsPort)
 	const settled = 10 // seconds: while both listen, it may be the old one that calls itself healthy
 	return []any{r.configMap(CacheName, files), &appsv1.DaemonSet{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: daemonSet},

@@ -30,7 +30,7 @@ func Offer(d plan.ClusterDNS) (o AutopathOffer, ok bool) {
 		o.Namespaces = asked.Namespaces
 	}
 	if HasNodeCache(d) {
-		o.LocalIP = localIP(d)
+		o.LocalIP = LocalIP(d)
 	}
 	return o, true
 }
@@ -48,8 +48,8 @@ func HasNodeCache(d plan.ClusterDNS) bool {
 	return d.Spec.Mode != intent.Import && asked != nil && asked.Enabled || Expands(d)
 }
 
-// localIP is where the nodes' caches listen.
-func localIP(d plan.ClusterDNS) string {
+// LocalIP is where the nodes' caches listen, where there are any.
+func LocalIP(d plan.ClusterDNS) string {
 	if asked := d.Spec.NodeLocalDNS; asked != nil {
 		return cmp.Or(asked.LocalIP, autopath.LocalIP)
 	}

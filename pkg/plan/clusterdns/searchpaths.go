@@ -66,9 +66,9 @@ func (r *reader) nodeCache() *corefile.NodeCache {
 	if !HasNodeCache(r.ClusterDNS) {
 		return nil
 	}
-	address, err := netip.ParseAddr(localIP(r.ClusterDNS))
+	address, err := netip.ParseAddr(LocalIP(r.ClusterDNS))
 	if err != nil || address.Zone() != "" {
-		r.wrong("/spec/nodeLocalDNS/localIP", strconv.Quote(localIP(r.ClusterDNS))+" is no IP address: write one as in "+autopath.LocalIP)
+		r.wrong("/spec/nodeLocalDNS/localIP", strconv.Quote(LocalIP(r.ClusterDNS))+" is no IP address: write one as in "+autopath.LocalIP)
 	}
 	c := &corefile.NodeCache{LocalIP: address, ClusterDomain: r.domain, Upstream: variable(ServiceName), LogLevel: r.logLevel()}
 	if Expands(r.ClusterDNS) {
