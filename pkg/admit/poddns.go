@@ -85,14 +85,35 @@ func CheckPodDNS(in intent.PodDNSIntent) []intent.Field {
 func (r *review) podDNS(in intent.PodDNSIntent) {
 	r.dnsPolicy(in.DNSPolicy)
 	config := cmp.Or(in.DNSConfig, &intent.PodDNSConfig{})
+	nameservers, searches := dnsConfig.key("nameservers"), r.searchesField()
 	if in.DNSPolicy.Canonical() == intent.DNSNone && len(config.Nameservers) == 0 {
-		r.refusef(dnsConfig+"/nameservers", "is missing or empty, and dnsPolicy %s gives none; give 1 to %d IP addresses", in.DNSPolicy, resolvconf.MaxNameservers)
+		r.refusef(nameservers, "is missing or empty, and dnsPolicy %s gives none; give 1 to %d IP addresses", in.DNSPolicy, resolvconf.MaxNameservers)
 	}
-	r.podNameservers(config.Nameservers)
-	r.podSearches(config.Searches)
+	for _, excess := range resolvconf.Exceeded(*config) {
+		at := map[string]pointer{"nameservers": nameservers, "searches": searches}[excess.Field]
+		r.refusef(at, "has %s: leave some out", excess.Detail)
+	}
+	r.podNameservers(nameservers, config.Nameservers)
+	r.podSearches(searches, config.Searches)
 	for i, option := range config.Options {
-		r.resolverOption((dnsConfig + "/options").index(i), option)
+		r.resolverOption(dnsConfig.key("options").index(i), option)
 	}
+}
+
+// searchesField points to the searches as they are spelled in the body, if there
+// is one.
+func (r *review) searchesField() pointer {
+	const usual, other = "searches", "search"
+	var sent struct {
+		Spec struct {
+			DNSConfig map[string]json.RawMessage `json:"dnsConfig"`
+		} `json:"spec"`
+	}
+	if json.Unmarshal(r.body, &sent) != nil {
+		return dnsConfig.key(usual)
+	}
+	spelled, _ := spelling(r, dnsConfig, sent.Spec.DNSConfig, usual, other)
+	return dnsConfig.key(cmp.Or(spelled, usual))
 }
 
 func (r *review) dnsPolicy(policy intent.DNSPolicy) {
@@ -114,11 +135,7 @@ func suggest(name string, known []string) string {
 	return "known are " + strings.Join(known, ", ")
 }
 
-func (r *review) podNameservers(nameservers []string) {
-	const at = dnsConfig + "/nameservers"
-	if len(nameservers) > resolvconf.MaxNameservers {
-		r.refusef(at, "has %d; Kubernetes takes at most %d: leave some out", len(nameservers), resolvconf.MaxNameservers)
-	}
+func (r *review) podNameservers(at pointer, nameservers []string) {
 	for i, text := range nameservers {
 		address, err := netip.ParseAddr(text)
 		if err == nil {
@@ -134,28 +151,7 @@ func (r *review) podNameservers(nameservers []string) {
 	}
 }
 
-// podSearches checks search domains, and points to them as they are spelled in
-// the body.
-func (r *review) podSearches(searches []string) {
-	at := dnsConfig.key("searches")
-	var sent struct {
-		Spec struct {
-			DNSConfig map[string]json.RawMessage `json:"dnsConfig"`
-		} `json:"spec"`
-	}
-	if json.Unmarshal(r.body, &sent) == nil { // without a body, it is spelled as usual
-		spelled, ok := spelling(r, dnsConfig, sent.Spec.DNSConfig, "searches", "search")
-		if !ok {
-			return
-		}
-		at = dnsConfig.key(spelled)
-	}
-	if len(searches) > resolvconf.MaxSearches {
-		r.refusef(at, "has %d; Kubernetes takes at most %d: leave some out", len(searches), resolvconf.MaxSearches)
-	}
-	if characters := len(strings.Join(searches, " ")); characters > resolvconf.MaxSearchChars {
-		r.refusef(at, "has %d characters, with the spaces between them; Kubernetes takes at most %d: leave some out", characters, resolvconf.MaxSearchChars)
-	}
+func (r *review) podSearches(at pointer, searches []string) {
 	for i, text := range searches {
 		if !isSearchDomain(text) {
 			r.refusef(at.index(i), "%s is no search domain; give one in lower case such as a.example", quote(text))
