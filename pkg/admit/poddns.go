@@ -137,18 +137,26 @@ func suggest(name string, known []string) string {
 
 func (r *review) podNameservers(at pointer, nameservers []string) {
 	for i, text := range nameservers {
-		address, err := netip.ParseAddr(text)
-		if err == nil {
-			err = addressFault(address)
-		} else if nameserver, withPort := netip.ParseAddrPort(text); withPort == nil {
-			err = fmt.Errorf("has a port, for which resolv.conf has no place: it is always %d; give %s", usualPort, nameserver.Addr())
-		} else {
-			err = errors.New("is no IP address; give one such as 192.0.2.53 or 2001:db8::53")
-		}
-		if err != nil {
+		if err := podNameserverFault(text); err != nil {
 			r.refusef(at.index(i), "%s %s", quote(text), err)
 		}
 	}
+}
+
+// podNameserverFault says why a text is no nameserver of a pod, and what would
+// be right.
+func podNameserverFault(text string) error {
+	address, err := netip.ParseAddr(text)
+	if err != nil {
+		if nameserver, err := netip.ParseAddrPort(text); err == nil {
+			return fmt.Errorf("has a port, for which resolv.conf has no place: it is always %d; give %s", usualPort, nameserver.Addr())
+		}
+		return errors.New("is no IP address; give one such as 192.0.2.53 or 2001:db8::53")
+	}
+	if address.Is4In6() {
+		return fmt.Errorf("is an IPv4 address, written as IPv6; give %s", address.Unmap())
+	}
+	return addressFault(address)
 }
 
 func (r *review) podSearches(at pointer, searches []string) {

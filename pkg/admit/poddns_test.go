@@ -61,6 +61,7 @@ func TestNameserversOfPodsAreRefused(t *testing.T) {
 		"": "no IP address; give one such as", "dns.example": "no IP address", "192.0.2": "no IP address", "192.0.2.01": "no IP address", "http://192.0.2.1": "no IP address",
 		"192.0.2.1:53": "always 53; give 192.0.2.1", "[2001:db8::1]:53": "give 2001:db8::1", "[2001:db8::1]": "no IP address",
 		"fe80::1%eth0": "zone id", "0.0.0.0": "address of no nameserver", "ff02::fb": "address of no nameserver",
+		"::ffff:192.0.2.1": "is an IPv4 address, written as IPv6; give 192.0.2.1", "::ffff:192.0.2.1%1": "give 192.0.2.1",
 	} {
 		_, err := w.admit(podDNS, pods("ClusterFirst", `{"nameservers":[`+mustJSON(t, given)+`]}`))
 		assertFields(t, err, intent.Invalid, map[string]string{"/spec/dnsConfig/nameservers/0": why})
@@ -120,8 +121,8 @@ func TestPodDNSIntentsAreStoredAsWritten(t *testing.T) {
 		{reason: "autopath in the seed's letter case", path: podDNS, spec: `{"app":"web","dnsPolicy":"clusterFirstWithAutopath"}`, stored: `{"app":"web","dnsPolicy":"clusterFirstWithAutopath"}`},
 		{reason: "autopath in another letter case", path: podDNS, spec: `{"app":"web","dnsPolicy":"ClusterFirstWithAutoPath"}`, stored: `{"app":"web","dnsPolicy":"ClusterFirstWithAutoPath"}`},
 		{reason: "None, and all that Kubernetes takes", path: podDNS,
-			spec:   pods("None", `{"nameservers":["192.0.2.1","2001:db8::1","::ffff:192.0.2.1"],"searches":`+many(32, 63)+`}`),
-			stored: pods("None", `{"nameservers":["192.0.2.1","2001:db8::1","::ffff:192.0.2.1"],"searches":`+many(32, 63)+`}`)},
+			spec:   pods("None", `{"nameservers":["192.0.2.1","2001:db8::1"],"searches":`+many(32, 63)+`}`),
+			stored: pods("None", `{"nameservers":["192.0.2.1","2001:db8::1"],"searches":`+many(32, 63)+`}`)},
 		{reason: "ClusterFirstWithHostNet and nothing else", path: podDNS, spec: `{"app":"api","dnsPolicy":"ClusterFirstWithHostNet"}`, stored: `{"app":"api","dnsPolicy":"ClusterFirstWithHostNet"}`},
 	})
 }
