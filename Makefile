@@ -168,7 +168,7 @@ test-flagparse: ## Test arguments against external-dns' own parsers
 	@for module in $(FLAGPARSE); do (cd $$module && $(GO) test $(TEST_FLAGS) ./...); done
 
 .PHONY: test-kubelet
-test-kubelet: ## Test pods' resolv.conf against kubelet's own code
+test-kubelet: ## Test pods' DNS against Kubernetes' own code
 	cd test/kubelet && $(GO) test $(TEST_FLAGS) ./...
 
 .PHONY: test-typescript

@@ -74,14 +74,7 @@ func eachPod(app intent.App, visit func(i int, name string, pod map[string]any))
 	}
 }
 
-// CheckPodDNS tells everything that is wrong with a pod DNS intent in itself,
-// with pointers from "/spec": of its app, nothing.
-func CheckPodDNS(in intent.PodDNSIntent) []intent.Field {
-	r := &review{}
-	r.podDNS(in)
-	return r.invalid
-}
-
+// podDNS checks what is wrong with an intent in itself: of its app, nothing.
 func (r *review) podDNS(in intent.PodDNSIntent) {
 	r.dnsPolicy(in.DNSPolicy)
 	config := cmp.Or(in.DNSConfig, &intent.PodDNSConfig{})

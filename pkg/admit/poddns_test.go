@@ -202,15 +202,3 @@ func TestWarningsOfPodDNSIntents(t *testing.T) {
 	assert.Equal(t, []string{"nameservers come behind that of the cluster's DNS, and kubelet drops those after the third"},
 		warnings(podDNS, pods("ClusterFirstWithHostNet", `{"nameservers":["192.0.2.1","192.0.2.2","192.0.2.3"]}`)))
 }
-
-func TestASpecIsJudgedWithoutAStore(t *testing.T) {
-	var in intent.PodDNSIntent
-	require.NoError(t, json.Unmarshal([]byte(`{"dnsPolicy":"None","dnsConfig":{"search":["A"],"options":[{"name":"ndots","value":99}]}}`), &in))
-	var pointers []string
-	for _, field := range admit.CheckPodDNS(in) {
-		pointers = append(pointers, field.Pointer)
-	}
-	assert.Equal(t, []string{"/spec/dnsConfig/nameservers", "/spec/dnsConfig/searches/0", "/spec/dnsConfig/options/0/value"}, pointers)
-	in.DNSPolicy, in.DNSConfig = intent.DNSDefault, nil
-	assert.Empty(t, admit.CheckPodDNS(in), "the app is not looked at")
-}

@@ -56,7 +56,7 @@ func (p *PodDNSPreview) Answer() (resolvconf.Preview, error) {
 		return resolvconf.Preview{}, err
 	}
 	preview := node.Preview(pod, name)
-	for _, warning := range PodDNSWarnings(p.Spec) {
+	for _, warning := range podDNSWarnings(p.Spec) {
 		preview.Warnings = append(preview.Warnings, warning.Parameter+" "+warning.Message)
 	}
 	preview.Warnings = append(preview.Warnings, p.warnings...)

@@ -13,7 +13,7 @@ import (
 
 // showPodDNSIntent adds the warnings.
 func (a *Admitter) showPodDNSIntent(ctx context.Context, path intent.Path, in *intent.PodDNSIntent) (*Status, error) {
-	status := &Status{Warnings: PodDNSWarnings(*in)}
+	status := &Status{Warnings: podDNSWarnings(*in)}
 	group, err := find[intent.DeploymentIntentGroup](ctx, a.store, path.Parent().Parent())
 	if err != nil || group == nil {
 		return status, err
@@ -27,9 +27,9 @@ func (a *Admitter) showPodDNSIntent(ctx context.Context, path intent.Path, in *i
 	return status, nil
 }
 
-// PodDNSWarnings tells what of a pod DNS intent does not do what it may seem
+// podDNSWarnings tells what of a pod DNS intent does not do what it may seem
 // to, in stable order. It is never nil.
-func PodDNSWarnings(in intent.PodDNSIntent) []intent.Warning {
+func podDNSWarnings(in intent.PodDNSIntent) []intent.Warning {
 	w := &oddities{list: []intent.Warning{}}
 	if in.DNSConfig == nil {
 		return w.list

@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -24,8 +25,7 @@ func TestWhatAnIntentMaySayKubernetesTakes(t *testing.T) {
 	taken := 0
 	rapid.Check(t, func(t *rapid.T) {
 		in := intent.PodDNSIntent{DNSPolicy: rapid.SampledFrom(policies).Draw(t, "policy"), DNSConfig: rapid.Ptr(written(), true).Draw(t, "config")}
-		refused := admit.CheckPodDNS(in)
-		if len(refused) == 0 {
+		if admitted(t, in) {
 			taken++
 			require.Empty(t, kubernetes(in), "%+v", in.DNSConfig)
 		}
@@ -44,7 +44,7 @@ func TestSearchDomainsAreThoseOfKubernetes(t *testing.T) {
 			}
 		}
 		in := intent.PodDNSIntent{DNSPolicy: intent.DNSDefault, DNSConfig: &intent.PodDNSConfig{Searches: []string{text}}}
-		require.Equal(t, len(kubernetes(in)) == 0, len(admit.CheckPodDNS(in)) == 0, "%q", text)
+		require.Equal(t, len(kubernetes(in)) == 0, admitted(t, in), "%q", text)
 	})
 }
 
@@ -59,6 +59,16 @@ func written() *rapid.Generator[intent.PodDNSConfig] {
 			Options:     rapid.SliceOfN(rapid.SampledFrom(options), 0, 3).Draw(t, "options"),
 		}
 	})
+}
+
+// admitted tells whether an intent is taken, of whatever app.
+func admitted(t *rapid.T, in intent.PodDNSIntent) bool {
+	asked, err := json.Marshal(map[string]any{"spec": in, "clusterDNS": "10.0.0.10"})
+	require.NoError(t, err)
+	preview, err := admit.ReadPodDNSPreview(asked)
+	require.NoError(t, err)
+	_, err = preview.Answer()
+	return err == nil
 }
 
 // kubernetes is what an API server has to say about the pods of an intent.

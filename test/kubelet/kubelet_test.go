@@ -1,5 +1,5 @@
 // Package kubelet compares what Signpost says that kubelet writes into a pod's
-// resolv.conf with what kubelet's own code says.
+// resolv.conf, and what an API server takes, with what Kubernetes' own code says.
 package kubelet
 
 import (
