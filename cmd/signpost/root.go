@@ -43,7 +43,7 @@ func (p program) rootCommand() *cobra.Command {
 		p.applyCommand(), p.getCommand(), p.deleteCommand(),
 		p.planCommand(), p.instantiateCommand(), p.updateCommand(), p.rollbackCommand(), p.terminateCommand(), p.statusCommand(),
 		p.preflightCommand(), p.drainCommand(), p.undrainCommand(), p.abandonCommand(),
-		p.corefileCommand(),
+		p.corefileCommand(), p.resolvconfCommand(),
 		p.readyCommand(), p.versionCommand(),
 	)
 	return root

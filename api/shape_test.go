@@ -1,0 +1,24 @@
+package api_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/api"
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// The command line judges a body as a server does.
+func TestShapeIsThatOfARequest(t *testing.T) {
+	body, err := api.Shape("previewPodDNSIntent", []byte(`{"spec":{"dnsPolicy":"Default"}}`))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"spec":{"dnsPolicy":"Default"}}`, string(body))
+	_, err = api.Shape("previewPodDNSIntent", []byte(`{"spec":{"dnsPolicy":"Default"},"nmae":"web"}`))
+	var invalid *intent.Error
+	require.ErrorAs(t, err, &invalid)
+	require.Equal(t, intent.Invalid, invalid.Code)
+	require.Equal(t, "/nmae", invalid.Fields[0].Pointer)
+	_, err = api.Shape("noOperation", nil)
+	require.EqualError(t, err, "api: openapi.yaml has no operation noOperation")
+}
