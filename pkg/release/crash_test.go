@@ -137,6 +137,43 @@ func tellCloud(l *life, rest func()) {
 	rest()
 }
 
+// tellAutopath is the life of pods that rely on the DNS of their logical cloud.
+func tellAutopath(l *life, rest func()) {
+	l.ask("instantiate the logical cloud", intent.Instantiate, eu)
+	rest()
+	l.ask("instantiate", intent.Instantiate, prod)
+	rest()
+	l.resolve(`[]`, ``)
+	l.part(func() error { return l.refused(intent.Update, eu) })
+	rest()
+	l.put(webPods, ndots1)
+	l.ask("update", intent.Update, prod)
+	rest()
+	l.ask("withdraw", intent.Update, eu)
+	rest()
+	l.offering(`{}`, `,"nodeLocalDNS":{"localIP":"169.254.99.1"}`)
+	l.ask("offer another", intent.Update, eu)
+	rest()
+	l.put(webPods, autopathWeb)
+	l.ask("rely on another", intent.Update, prod)
+	rest()
+	l.part(func() error { return l.refused(intent.Terminate, eu) })
+	l.ask("terminate", intent.Terminate, prod)
+	rest()
+	l.ask("terminate the logical cloud", intent.Terminate, eu)
+	rest()
+}
+
+// refused asks for what is to be refused.
+func (l *life) refused(action intent.Action, owner intent.Path) error {
+	_, err := l.try(action, owner, "")
+	if intent.CodeOf(err) == intent.Conflict {
+		return nil
+	}
+	require.Error(l, err)
+	return err
+}
+
 func (l *life) askRollback(owner intent.Path) {
 	l.Helper()
 	l.part(func() error {
@@ -147,15 +184,15 @@ func (l *life) askRollback(owner intent.Path) {
 }
 
 // picture is what has become of the world: the current contexts with their
-// objects, the lifecycles, and what is in the clusters. Context ids, which are
-// random, and revisions of the store, which depend on what was tried, are not
-// in it.
+// objects, the lifecycles, and what is in the clusters. Ids of contexts and of
+// offers, which are random, and revisions of the store, which depend on what was
+// tried, are not in it.
 func (l *life) picture() string {
 	l.Helper()
 	var out strings.Builder
 	pointers, _, err := l.contexts.Pointers(context.Background())
 	require.NoError(l, err)
-	ids := map[string]string{}
+	ids := l.offerIDs()
 	for _, p := range pointers {
 		fmt.Fprintln(&out, p.Owner, p.ContextID != "", p.Clusters, p.Services, p.Withdrawn)
 		for _, o := range l.bundle(p.Owner) {
@@ -178,14 +215,15 @@ func (l *life) picture() string {
 		for _, past := range known.History {
 			ids[past.ContextID] = fmt.Sprintf("release-%d", past.Seq)
 		}
-		body := string(doc.Body)
+		text := fmt.Sprintln(doc.Path, doc.Refs, string(doc.Body))
 		for id, name := range ids {
 			if id != "" {
-				body = strings.ReplaceAll(body, id, name)
+				text = strings.ReplaceAll(text, id, name)
 			}
 		}
-		fmt.Fprintln(&out, doc.Path, doc.Refs, body)
+		fmt.Fprint(&out, text)
 	}
+	l.reliesOnWhatIsOffered()
 	fmt.Fprintln(&out, strings.Join(l.inClusters(), "\n"))
 	return out.String()
 }
@@ -201,14 +239,26 @@ func newLife(w *world, last int, after bool) *life {
 // instantiate, update, rollback and terminate, whoever comes after it brings the world to
 // where it would have been (I1, I2, I10).
 func TestCrashesAtAnyWriteLoseNothing(t *testing.T) {
-	t.Run("group", func(t *testing.T) { crash(t, prod, newShop, tellGroup) })
-	t.Run("logical cloud", func(t *testing.T) { crash(t, eu, newCloud, tellCloud) })
+	t.Run("group", func(t *testing.T) { crash(t, newShop, tellGroup, prod) })
+	t.Run("logical cloud", func(t *testing.T) { crash(t, newCloud, tellCloud, eu) })
+	t.Run("autopath", func(t *testing.T) { crash(t, newOffer, tellAutopath, eu, prod) })
 }
 
-func crash(t *testing.T, owner intent.Path, begin func(t testing.TB) *world, tell func(l *life, rest func())) {
+// newOffer is a shop without names, whose DNS and pods ask for autopath.
+func newOffer(t testing.TB) *world {
+	w := newPods(t, autopathWeb)
+	require.NoError(t, w.delete(www(prod)))
+	w.offering(`{}`, ``)
+	w.nodes = map[string][]placement.Node{berlin: {linux("b1")}, paris: {linux("p1")}}
+	return w
+}
+
+func crash(t *testing.T, begin func(t testing.TB) *world, tell func(l *life, rest func()), owners ...intent.Path) {
 	undisturbed := newLife(begin(t), 0, false)
 	want := undisturbed.told(tell)
-	require.Equal(t, intent.Terminated, undisturbed.state(owner))
+	for _, owner := range owners {
+		require.Equal(t, intent.Terminated, undisturbed.state(owner))
+	}
 	require.Empty(t, undisturbed.inClusters())
 	require.Greater(t, undisturbed.process.writes, 20)
 	for last := 1; last <= undisturbed.process.writes; last += everyWrite {
@@ -226,7 +276,7 @@ func crash(t *testing.T, owner intent.Path, begin func(t testing.TB) *world, tel
 				for part, accepted := range undisturbed.acked {
 					require.Equal(t, accepted.Revision, l.acked[part].Revision, part)
 				}
-				l.nothingIsLeftBehind(owner)
+				l.nothingIsLeftBehind(owners...)
 			})
 		}
 	}
@@ -234,8 +284,8 @@ func crash(t *testing.T, owner intent.Path, begin func(t testing.TB) *world, tel
 
 // nothingIsLeftBehind checks that a sweep removes what dead writers have
 // claimed: every context that is still there is some owner's current or
-// previous one, and every release is some revision's.
-func (l *life) nothingIsLeftBehind(owner intent.Path) {
+// previous one, every release is some revision's, and there is no offer.
+func (l *life) nothingIsLeftBehind(owners ...intent.Path) {
 	l.Helper()
 	l.clock.pass(time.Hour)
 	require.NoError(l, l.contexts.Sweep(context.Background(), time.Minute))
@@ -249,9 +299,13 @@ func (l *life) nothingIsLeftBehind(owner intent.Path) {
 		kept[p.ContextID], kept[p.Previous] = true, true
 	}
 	claimed := map[string]bool{}
-	for _, past := range append(l.snapshot(owner).Lifecycle.History, release.Past{ContextID: l.snapshot(owner).Lifecycle.ContextID}) {
-		claimed[past.ContextID] = true
+	for _, owner := range owners {
+		known := l.snapshot(owner).Lifecycle
+		for _, past := range append(known.History, release.Past{ContextID: known.ContextID}) {
+			claimed[past.ContextID] = true
+		}
 	}
+	require.Empty(l, l.offers())
 	for key := range l.keys() {
 		if id, ok := strings.CutPrefix(key, "/signpost/release/"); ok {
 			id, _, _ = strings.Cut(id, "/")

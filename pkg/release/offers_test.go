@@ -71,6 +71,18 @@ func (w *world) offers() []string {
 	return out
 }
 
+// offerIDs are the ids of the offers that are stored, each with a name for it.
+func (w *world) offerIDs() map[string]string {
+	w.Helper()
+	page, err := w.documents.List(context.Background(), intent.ListOptions{Collection: intent.OfferCollection})
+	require.NoError(w, err)
+	out := map[string]string{}
+	for _, doc := range page.Items {
+		out[doc.Path.Name()[strings.LastIndexByte(doc.Path.Name(), '/')+1:]] = "offer"
+	}
+	return out
+}
+
 // observeDNS has a cluster give an address to the Service of its DNS.
 func (w *world) observeDNS(cluster, ip string) {
 	w.Helper()
@@ -312,8 +324,10 @@ func TestAnOfferIsKeptUntilThePodsAreGone(t *testing.T) {
 			w := walking(t)
 			w.down[paris] = true
 			leave(w)
+			require.NoError(t, w.delete(www(prod)))
 			w.do(intent.Update, prod)
-			require.NoError(t, w.rest())
+			w.outlive() // its names go, and its external-dns
+			require.NotContains(t, w.inClusters(), hub+" Deployment external-dns-lab")
 			w.offering(`{}`, `,"clusters":[{"clusterProvider":"edge","cluster":"berlin"}]`)
 			w.refuses(intent.Update, eu, "on cluster "+paris)
 
