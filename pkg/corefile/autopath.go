@@ -111,11 +111,15 @@ func searchBlocks(c Config) []block {
 	})
 }
 
+// nowhere is a name that does not exist.
+const nowhere = "none." + autopath.Zone
+
 // searchBlock walks the paths of a namespace. The name as it came is the first
 // that is looked up, and what that says is the answer where no path has the name:
 // it is there, and leads to one that is not. After a plain NXDOMAIN a resolver
 // would ask again, without the search domain, for what was looked up already. The
-// other names are asked of the server that each belongs to, in this CoreDNS.
+// other names are asked of the server that each belongs to, in this CoreDNS. The
+// search domain itself is in no search path, and stock autopath fails for it.
 func searchBlock(c Config, namespace string) block {
 	domain := autopath.SearchDomain(namespace, c.domain())
 	itself := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), c.port())
@@ -123,11 +127,12 @@ func searchBlock(c Config, namespace string) block {
 		keys: []string{key(domain, c.port())},
 		plugins: []directive{
 			metrics(metricsPort), line("errors"), log(c.LogLevel), bufsize(),
+			line("rewrite", "stop", "name", "exact", domain, nowhere),
 			line("rewrite", "stop", "rcode", "suffix", domain, "NXDOMAIN", "NOERROR"),
 			line("autopath", ".", path.Join(c.Static.Directory, searchFile(namespace))),
 			line("template", "ANY", "ANY", domain).with(
 				line("rcode", "NXDOMAIN"),
-				line("answer").and(quoted("{{ .Name }} "+seconds(staticTTL)+" IN CNAME none."+autopath.Zone+".")),
+				line("answer").and(quoted("{{ .Name }} "+seconds(staticTTL)+" IN CNAME "+nowhere+".")),
 				authority(),
 			),
 			forward(Forward{}, []string{itself.String()}),
