@@ -17,6 +17,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/coredns/caddy"
 	_ "github.com/coredns/coredns/core/plugin" // CoreDNS' plugins, in its own order
 	"github.com/coredns/coredns/coremain"
 
@@ -30,6 +31,7 @@ func main() {
 	if err := errors.Join(searchexpand.Register(), searchpath.Register()); err != nil {
 		exit(err)
 	}
+	caddy.OnProcessExit = append(caddy.OnProcessExit, handOver)
 	if len(os.Args) < 2 {
 		coremain.Run()
 		return
