@@ -75,7 +75,7 @@ func (c *CoreDNS) Write(corefile string) error {
 		`(?m)^    ready$`:           "    ready " + c.ready,
 		`(?m)^    reload$`:          "    reload 2s 1s",
 		`(?m)^    kubernetes .*\{$`: "$0\n        kubeconfig " + c.kubeconfig,
-		` 127\.0\.0\.1:5353`:       " " + c.HostPort(),
+		` 127\.0\.0\.1:5353\b`:      " " + c.HostPort(),
 		` /etc/`:                    " " + c.dir + "/",
 	} {
 		corefile = regexp.MustCompile(pattern).ReplaceAllString(corefile, replacement)

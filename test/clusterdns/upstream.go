@@ -15,15 +15,16 @@ import (
 )
 
 // Upstream is a nameserver that counts. It answers every question for an
-// address with its own.
+// address with its own, unless it is told otherwise.
 type Upstream struct {
 	At     netip.AddrPort
 	Answer string // of every A; no other upstream's
 
 	mu        sync.Mutex
 	asked     []Question
-	silent    bool // hears and never answers, health checks neither
-	truncates bool // answers over UDP are cut off
+	silent    bool                       // hears and never answers, health checks neither
+	truncates bool                       // answers over UDP are cut off
+	tell      func(answer *dns.Msg) bool // nil: tells Answer
 }
 
 // Question is one that an upstream was asked.
@@ -83,7 +84,7 @@ func (u *Upstream) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
 		}
 		u.asked = append(u.asked, Question{Name: question.Name[:len(question.Name)-1], Proto: proto})
 	}
-	silent, truncates := u.silent, u.truncates
+	silent, truncates, tell := u.silent, u.truncates, u.tell
 	u.mu.Unlock()
 	if silent {
 		return
@@ -93,6 +94,13 @@ func (u *Upstream) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
 	switch {
 	case truncates && udp:
 		answer.Truncated = true
+	case tell != nil:
+		if !tell(answer) {
+			return
+		}
+		if udp {
+			answer.Truncate(dns.MinMsgSize)
+		}
 	case question.Qtype == dns.TypeA:
 		header := dns.RR_Header{Name: question.Name, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 60}
 		answer.Answer = []dns.RR{&dns.A{Hdr: header, A: net.ParseIP(u.Answer)}}
@@ -112,6 +120,14 @@ func (u *Upstream) Truncate() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.truncates = true
+}
+
+// Tell has the upstream's replies completed in another way, and those alone sent
+// of which tell says so.
+func (u *Upstream) Tell(tell func(answer *dns.Msg) (answers bool)) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.tell = tell
 }
 
 // Asked is what the upstream was asked so far, in order.

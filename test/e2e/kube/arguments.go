@@ -36,7 +36,7 @@ func (s *Server) args(options Options, address string) ([]string, error) {
 		"--service-account-signing-key-file=" + s.file("accounts.key"),
 		// There is no controller that makes the default ServiceAccounts.
 		"--disable-admission-plugins=ServiceAccount",
-		"--service-cluster-ip-range=10.96.0.0/16",
+		"--service-cluster-ip-range=10.96.0.0/16,fd00:10:96::/112",
 		"--audit-policy-file=" + s.file("audit-policy.yaml"),
 		"--audit-log-path=" + s.file("audit.log"),
 		"--profiling=false",
