@@ -9,6 +9,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/admit"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/resolvconf"
 	"github.com/signpost-dns/signpost/pkg/store/etcd"
 )
 
@@ -46,3 +47,7 @@ func (a stillAdmitter) Put(context.Context, *admit.Write) (intent.Document, erro
 func (stillAdmitter) Delete(context.Context, intent.Path, intent.Condition) error { return nil }
 
 func (a stillAdmitter) View(context.Context, intent.Document) (admit.View, error) { return a.view, nil }
+
+func (stillAdmitter) PreviewPodDNS(context.Context, intent.Path, []byte) (resolvconf.Preview, error) {
+	return resolvconf.Preview{}, nil
+}
