@@ -211,13 +211,14 @@ func (r *review) unknownOption(at pointer, text string) {
 // mostOf is the largest number that an option of glibc's resolver may have;
 // false for one that has no number.
 func mostOf(option string) (most uint64, numeric bool) {
+	const dots, seconds, attempts = 15, 30, 5
 	switch option {
 	case "ndots":
-		return 15, true
-	case "timeout": // seconds
-		return 30, true
+		return dots, true
+	case "timeout":
+		return seconds, true
 	case "attempts":
-		return 5, true
+		return attempts, true
 	}
 	return 0, false
 }
