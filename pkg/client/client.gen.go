@@ -288,19 +288,28 @@ func (e DNSStatusMode) Valid() bool {
 
 // Defines values for DNSWayPlugin.
 const (
-	Chaos      DNSWayPlugin = "chaos"
-	Forward    DNSWayPlugin = "forward"
-	Kubernetes DNSWayPlugin = "kubernetes"
+	DNSWayPluginAutopath     DNSWayPlugin = "autopath"
+	DNSWayPluginChaos        DNSWayPlugin = "chaos"
+	DNSWayPluginForward      DNSWayPlugin = "forward"
+	DNSWayPluginKubernetes   DNSWayPlugin = "kubernetes"
+	DNSWayPluginSearchexpand DNSWayPlugin = "searchexpand"
+	DNSWayPluginTemplate     DNSWayPlugin = "template"
 )
 
 // Valid indicates whether the value is a known member of the DNSWayPlugin enum.
 func (e DNSWayPlugin) Valid() bool {
 	switch e {
-	case Chaos:
+	case DNSWayPluginAutopath:
 		return true
-	case Forward:
+	case DNSWayPluginChaos:
 		return true
-	case Kubernetes:
+	case DNSWayPluginForward:
+		return true
+	case DNSWayPluginKubernetes:
+		return true
+	case DNSWayPluginSearchexpand:
+		return true
+	case DNSWayPluginTemplate:
 		return true
 	default:
 		return false
@@ -1354,7 +1363,7 @@ type DNSUpdateRecordSpec struct {
 
 // DNSWay Which way a query takes.
 type DNSWay struct {
-	// Plugin The plugin that answers; absent without server.
+	// Plugin The plugin that answers; absent without server. For a name in a search domain of autopath it is searchexpand (mode edns0) or autopath (mode static), which look other names up, or template, which says that there is no such name.
 	//
 	// Example: forward
 	Plugin DNSWayPlugin `json:"plugin,omitempty,omitzero"`
@@ -1376,7 +1385,7 @@ type DNSWay struct {
 	Why []string `json:"why"`
 }
 
-// DNSWayPlugin The plugin that answers; absent without server.
+// DNSWayPlugin The plugin that answers; absent without server. For a name in a search domain of autopath it is searchexpand (mode edns0) or autopath (mode static), which look other names up, or template, which says that there is no such name.
 //
 // Example: forward
 type DNSWayPlugin string

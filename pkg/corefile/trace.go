@@ -16,7 +16,7 @@ type Query struct {
 // in it that answers.
 type Way struct {
 	Server    string   `json:"server,omitempty"` // zone:port; empty: not one of ours
-	Plugin    string   `json:"plugin,omitempty"` // kubernetes, forward or chaos
+	Plugin    string   `json:"plugin,omitempty"` // kubernetes, forward or chaos; of names in search domains searchexpand, autopath or template
 	Upstreams []string `json:"upstreams"`        // that forward chooses among, in their order; the path of the node's resolv.conf among them
 	Policy    string   `json:"policy,omitempty"` // of forward, as CoreDNS spells it
 	Why       []string `json:"why"`              // sentences, in the order of the decisions
@@ -24,6 +24,9 @@ type Way struct {
 
 // Follow tells which way a query takes through a CoreDNS that Build configures.
 func Follow(c Config, q Query) Way {
+	if w, ok := followSearch(c, q); ok {
+		return w
+	}
 	if w, ok := FollowServers(c, q); ok {
 		return w
 	}

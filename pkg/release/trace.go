@@ -32,8 +32,17 @@ func (s *Service) Trace(ctx context.Context, path intent.Path, cluster string, q
 	if err != nil {
 		return corefile.Way{}, err
 	}
+	doc, err = s.Documents.Get(ctx, path.Parent())
+	if err != nil {
+		return corefile.Way{}, err
+	}
+	cloud, err := intent.Of[intent.LogicalCloud](doc)
+	if err != nil {
+		return corefile.Way{}, err
+	}
 	config, err := clusterdns.Configure(plan.ClusterDNS{
-		Intent: path.Name(), Cluster: cmp.Or(cluster, "a cluster of domain "+domain), Domain: domain, Spec: resource.Spec,
+		Intent: path.Name(), Cluster: cmp.Or(cluster, "a cluster of domain "+domain), Domain: domain,
+		Spec: completed(resource.Spec, cloud.Spec.Namespace),
 	})
 	if err != nil {
 		return corefile.Way{}, asConflict(err)
