@@ -97,7 +97,8 @@ func TestASealThatFailsStoresNothing(t *testing.T) {
 // panicking is an admitter with a bug.
 type panicking struct{ *admit.Admitter }
 
-func (panicking) View(context.Context, intent.Document) (admit.View, error) { panic("hush") }
+func (panicking) View(context.Context, intent.Document) (admit.View, error)      { panic("hush") }
+func (panicking) Views(context.Context, []intent.Document) ([]admit.View, error) { panic("hush") }
 
 func TestAPanicIs500AndLogged(t *testing.T) {
 	var log bytes.Buffer

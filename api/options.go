@@ -21,6 +21,7 @@ type Admitter interface {
 	Put(ctx context.Context, write *admit.Write) (intent.Document, error)
 	Delete(ctx context.Context, path intent.Path, condition intent.Condition) error
 	View(ctx context.Context, doc intent.Document) (admit.View, error)
+	Views(ctx context.Context, docs []intent.Document) ([]admit.View, error)
 	PreviewPodDNS(ctx context.Context, path intent.Path, body []byte) (resolvconf.Preview, error)
 }
 

@@ -27,13 +27,16 @@ func (e *edge) list(r resource) handler {
 		if err != nil {
 			return answer{}, err
 		}
-		result := page{Items: make([]admit.View, len(stored.Items)), Continue: stored.Continue}
+		views, err := e.Admitter.Views(ctx, stored.Items)
+		if err != nil {
+			return answer{}, err
+		}
 		for i, doc := range stored.Items {
-			if result.Items[i], err = e.view(ctx, r, doc); err != nil {
+			if views[i].Status, err = e.documentStatus(ctx, r, doc.Path, views[i].Status); err != nil {
 				return answer{}, err
 			}
 		}
-		return answer{status: http.StatusOK, body: result}, nil
+		return answer{status: http.StatusOK, body: page{Items: views, Continue: stored.Continue}}, nil
 	}
 }
 
@@ -60,18 +63,16 @@ func (e *edge) page(ctx context.Context, c *call) (intent.Page, error) {
 	return stored, err
 }
 
-// view is a document as it is answered, with what is known beyond it.
-func (e *edge) view(ctx context.Context, r resource, doc intent.Document) (admit.View, error) {
-	view, err := e.Admitter.View(ctx, doc)
+// documentStatus is a document's status: what it tells by itself, and what is known
+// beyond it.
+func (e *edge) documentStatus(ctx context.Context, r resource, path intent.Path, own *admit.Status) (*admit.Status, error) {
 	switch {
-	case err != nil:
-		return view, err
 	case r.record:
-		view.Status, err = e.recordView(ctx, doc.Path, view.Status)
+		return e.recordView(ctx, path, own)
 	case r.cluster:
-		view.Status, err = e.clusterView(ctx, doc.Path)
+		return e.clusterView(ctx, path)
 	}
-	return view, err
+	return own, nil
 }
 
 // recordView is a record's status. A record that is deleted meanwhile has no
@@ -109,7 +110,11 @@ func (e *edge) get(r resource) handler {
 			value, err := valueOf(doc, key)
 			return answer{status: http.StatusOK, header: header, body: map[string]any{"value": value}}, err
 		}
-		view, err := e.view(ctx, r, doc)
+		view, err := e.Admitter.View(ctx, doc)
+		if err != nil {
+			return answer{}, err
+		}
+		view.Status, err = e.documentStatus(ctx, r, doc.Path, view.Status)
 		return answer{status: http.StatusOK, header: header, body: view}, err
 	}
 }

@@ -92,7 +92,7 @@ func (a *Admitter) parents(ctx context.Context, path intent.Path) error {
 // kind is what admit knows of one kind of resource.
 type kind struct {
 	admit func(ctx context.Context, a *Admitter, r *review, body []byte, old *intent.Document) (intent.Metadata, any, error)
-	view  func(ctx context.Context, a *Admitter, doc intent.Document) (View, error)
+	view  func(ctx context.Context, g *glance, doc intent.Document) (View, error)
 }
 
 // check judges and completes a spec; old is the spec that it replaces, nil
@@ -101,11 +101,11 @@ type kind struct {
 type check[Spec any] func(a *Admitter, ctx context.Context, r *review, spec, old *Spec) error
 
 // show takes out what users do not see and answers the status, nil for none.
-type show[Spec any] func(a *Admitter, ctx context.Context, path intent.Path, spec *Spec) (*Status, error)
+type show[Spec any] func(g *glance, ctx context.Context, path intent.Path, spec *Spec) (*Status, error)
 
 // alone is a show that needs no other document.
 func alone[Spec any](show func(spec *Spec) *Status) show[Spec] {
-	return func(_ *Admitter, _ context.Context, _ intent.Path, spec *Spec) (*Status, error) {
+	return func(_ *glance, _ context.Context, _ intent.Path, spec *Spec) (*Status, error) {
 		return show(spec), nil
 	}
 }
@@ -139,7 +139,7 @@ func kindOf(path intent.Path) (kind, bool) {
 	case "projects/composite-apps/deployment-intent-groups/traffic-group-intents/dns-intents":
 		return resource((*Admitter).dnsIntent, nil), true
 	case "projects/composite-apps/deployment-intent-groups/traffic-group-intents/" + podDNSIntents:
-		return resource((*Admitter).podDNSIntent, (*Admitter).showPodDNSIntent), true
+		return resource((*Admitter).podDNSIntent, (*glance).podDNSIntent), true
 	}
 	return kind{}, false
 }
@@ -166,14 +166,14 @@ func resource[Spec any](check check[Spec], show show[Spec]) kind {
 		admit: func(ctx context.Context, a *Admitter, r *review, body []byte, old *intent.Document) (intent.Metadata, any, error) {
 			return admitResource(ctx, a, r, body, old, check)
 		},
-		view: func(ctx context.Context, a *Admitter, doc intent.Document) (View, error) {
+		view: func(ctx context.Context, g *glance, doc intent.Document) (View, error) {
 			stored, err := intent.Of[Spec](doc)
 			if err != nil {
 				return View{}, err
 			}
 			var status *Status
 			if show != nil {
-				status, err = show(a, ctx, doc.Path, &stored.Spec)
+				status, err = show(g, ctx, doc.Path, &stored.Spec)
 			}
 			return View{Metadata: stored.Metadata, Spec: stored.Spec, Status: status}, err
 		},

@@ -1,6 +1,7 @@
 package admit_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/admit"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/store/etcd"
 )
 
 const podDNS intent.Path = front + "/pod-dns-intents/web"
@@ -201,4 +204,35 @@ func TestWarningsOfPodDNSIntents(t *testing.T) {
 	}, warnings(podDNS, pods("clusterFirstWithAutopath", `{"nameservers":["192.0.2.1","192.0.2.2","192.0.2.3"],"searches":`+many(32, 8)+`,"options":[{"name":"ndots","value":1},{"name":"ndots","value":5}]}`)))
 	assert.Equal(t, []string{"nameservers come behind that of the cluster's DNS, and kubelet drops those after the third"},
 		warnings(podDNS, pods("ClusterFirstWithHostNet", `{"nameservers":["192.0.2.1","192.0.2.2","192.0.2.3"]}`)))
+}
+
+// counted is a store that counts what is read of one document.
+type counted struct {
+	intent.Store
+	path  intent.Path
+	reads int
+}
+
+func (s *counted) Get(ctx context.Context, path intent.Path) (intent.Document, error) {
+	if path == s.path {
+		s.reads++
+	}
+	return s.Store.Get(ctx, path)
+}
+
+// TestAPageOfPodDNSIntentsReadsTheirGroupOnce: it may be large.
+func TestAPageOfPodDNSIntentsReadsTheirGroupOnce(t *testing.T) {
+	store := &counted{Store: etcd.New(kvtest.NewFake()), path: prod}
+	w := newShopOn(t, store)
+	page := []intent.Document{w.must(podDNS, pods("Default", `{}`)), w.must(front+"/pod-dns-intents/api", `{"app":"api","dnsPolicy":"Default"}`)}
+	store.reads = 0
+	views, err := w.admitter.Views(t.Context(), page)
+	require.NoError(t, err)
+	assert.Equal(t, 1, store.reads)
+	for i, view := range views {
+		assert.Equal(t, page[i].Path.Name(), view.Metadata.Name)
+		assert.Contains(t, view.Status.Warnings[0].Message, view.Metadata.Name+" has no manifests")
+	}
+	_, err = w.admitter.Views(t.Context(), append(page, intent.Document{Path: "nothing/of/ours"}))
+	assert.Equal(t, intent.NotFound, intent.CodeOf(err))
 }

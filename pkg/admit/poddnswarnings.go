@@ -11,10 +11,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/resolvconf"
 )
 
-// showPodDNSIntent adds the warnings.
-func (a *Admitter) showPodDNSIntent(ctx context.Context, path intent.Path, in *intent.PodDNSIntent) (*Status, error) {
+// podDNSIntent adds the warnings.
+func (g *glance) podDNSIntent(ctx context.Context, path intent.Path, in *intent.PodDNSIntent) (*Status, error) {
 	status := &Status{Warnings: podDNSWarnings(*in)}
-	group, err := find[intent.DeploymentIntentGroup](ctx, a.store, path.Parent().Parent())
+	group, err := g.group(ctx, path.Parent().Parent())
 	if err != nil || group == nil {
 		return status, err
 	}

@@ -29,9 +29,48 @@ type Status struct {
 // path is no resource's; one without a code when the body cannot be read; what
 // the store answers.
 func (a *Admitter) View(ctx context.Context, doc intent.Document) (View, error) {
+	return a.glance().view(ctx, doc)
+}
+
+// Views is [Admitter.View] of several documents, in their order.
+func (a *Admitter) Views(ctx context.Context, docs []intent.Document) ([]View, error) {
+	views, g := make([]View, len(docs)), a.glance()
+	for i, doc := range docs {
+		var err error
+		if views[i], err = g.view(ctx, doc); err != nil {
+			return nil, err
+		}
+	}
+	return views, nil
+}
+
+// glance looks up what documents are shown with, each other document once: there
+// may be a thousand on a page, and one megabyte that all of them name.
+type glance struct {
+	store  intent.Store
+	groups map[intent.Path]*intent.DeploymentIntentGroup
+}
+
+func (a *Admitter) glance() *glance {
+	return &glance{store: a.store, groups: map[intent.Path]*intent.DeploymentIntentGroup{}}
+}
+
+func (g *glance) view(ctx context.Context, doc intent.Document) (View, error) {
 	k, ok := kindOf(doc.Path)
 	if !ok {
 		return View{}, errNoResource(doc.Path)
 	}
-	return k.view(ctx, a, doc)
+	return k.view(ctx, g, doc)
+}
+
+// group is a deployment intent group, nil when there is none.
+func (g *glance) group(ctx context.Context, path intent.Path) (*intent.DeploymentIntentGroup, error) {
+	if group, known := g.groups[path]; known {
+		return group, nil
+	}
+	group, err := find[intent.DeploymentIntentGroup](ctx, g.store, path)
+	if err == nil {
+		g.groups[path] = group
+	}
+	return group, err
 }

@@ -48,6 +48,10 @@ func (stillAdmitter) Delete(context.Context, intent.Path, intent.Condition) erro
 
 func (a stillAdmitter) View(context.Context, intent.Document) (admit.View, error) { return a.view, nil }
 
+func (a stillAdmitter) Views(context.Context, []intent.Document) ([]admit.View, error) {
+	return []admit.View{a.view}, nil
+}
+
 func (stillAdmitter) PreviewPodDNS(context.Context, intent.Path, []byte) (resolvconf.Preview, error) {
 	return resolvconf.Preview{}, nil
 }
