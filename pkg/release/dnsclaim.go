@@ -9,12 +9,12 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
 )
 
-// dnsClaim says which logical cloud has its DNS in a namespace of a cluster,
-// where the objects of two would have the same names. Plans look at all
-// releases for that; of two that are accepted at once, which do not see each
-// other, the claim lets one through.
+// dnsClaim says which logical cloud has its DNS in a place of a cluster. Plans
+// look at all releases for that; of two that are accepted at once, which do not
+// see each other, the claim lets one through.
 type dnsClaim struct {
 	Cloud  intent.Path `json:"cloud"`
 	Intent string      `json:"intent"`
@@ -24,30 +24,53 @@ type dnsClaim struct {
 
 const dnsClaims = "/signpost/cluster-dns/"
 
+// dnsPlace is what two DNS of a cluster cannot both have: a namespace, where
+// their objects would have the same names, or an address on the nodes, where each
+// of their caches would get some of the other one's queries.
+type dnsPlace struct {
+	cluster string
+	name    string // a namespace, or an IP address, which no namespace is called
+	address bool
+}
+
+// dnsPlaces are those that a DNS takes.
+func dnsPlaces(dns plan.ClusterDNS) []dnsPlace {
+	places := []dnsPlace{{cluster: dns.Cluster, name: dns.Spec.Namespace}}
+	if clusterdns.HasNodeCache(dns) {
+		places = append(places, dnsPlace{cluster: dns.Cluster, name: clusterdns.LocalIP(dns), address: true})
+	}
+	return places
+}
+
 // claimDNS claims where the DNS of a proposal is to be.
 func (s *Service) claimDNS(ctx context.Context, p *proposal) error {
-	d := p.draft
-	for _, dns := range d.group.DNS {
-		now := s.Now().UTC()
-		key := dnsClaims + url.PathEscape(dns.Cluster) + "/" + url.PathEscape(dns.Spec.Namespace)
-		held, err := claim(ctx, s, key, dnsClaim{d.group.Path, dns.Intent, p.lifecycle.revision, now}, func(held dnsClaim) (bool, error) {
-			return s.anothersDNS(ctx, held, d.group.Path, dns, now)
-		})
-		if err != nil {
-			return err
-		}
-		if held.Cloud != d.group.Path {
-			d.failDNS(dns, held.Cloud, held.Intent)
-			return &intent.Error{Code: intent.Conflict, Detail: "another release has just taken a namespace for the DNS of " + string(d.group.Path) + "; nothing was changed", Fields: d.errors}
+	for _, dns := range p.draft.group.DNS {
+		for _, place := range dnsPlaces(dns) {
+			if err := s.claimPlace(ctx, p, dns, place); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
+func (s *Service) claimPlace(ctx context.Context, p *proposal, dns plan.ClusterDNS, place dnsPlace) error {
+	d, now := p.draft, s.Now().UTC()
+	key := dnsClaims + url.PathEscape(place.cluster) + "/" + url.PathEscape(place.name)
+	held, err := claim(ctx, s, key, dnsClaim{d.group.Path, dns.Intent, p.lifecycle.revision, now}, func(held dnsClaim) (bool, error) {
+		return s.anothersDNS(ctx, held, d.group.Path, place, now)
+	})
+	if err != nil || held.Cloud == d.group.Path {
+		return err
+	}
+	d.failDNS(dns, place, held.Cloud, held.Intent)
+	return &intent.Error{Code: intent.Conflict, Detail: "another release has just taken a place for the DNS of " + string(d.group.Path) + "; nothing was changed", Fields: d.errors}
+}
+
 // anothersDNS says whether a claim is another logical cloud's that has its DNS
 // there, or is about to: whose lifecycle has changed since has been accepted, or
 // tries again.
-func (s *Service) anothersDNS(ctx context.Context, held dnsClaim, cloud intent.Path, dns plan.ClusterDNS, now time.Time) (bool, error) {
+func (s *Service) anothersDNS(ctx context.Context, held dnsClaim, cloud intent.Path, place dnsPlace, now time.Time) (bool, error) {
 	if held.Cloud == cloud {
 		return false, nil
 	}
@@ -56,11 +79,21 @@ func (s *Service) anothersDNS(ctx context.Context, held dnsClaim, cloud intent.P
 		return err == nil, err
 	}
 	kept, err := s.keptDNS(ctx, l)
-	return slices.ContainsFunc(kept, func(theirs plan.ClusterDNS) bool { return samePlace(theirs, dns) }), err
+	_, taken := takes(kept, place)
+	return taken, err
+}
+
+// takes finds the DNS that takes a place.
+func takes(all []plan.ClusterDNS, place dnsPlace) (dns plan.ClusterDNS, ok bool) {
+	at := slices.IndexFunc(all, func(dns plan.ClusterDNS) bool { return slices.Contains(dnsPlaces(dns), place) })
+	if at < 0 {
+		return plan.ClusterDNS{}, false
+	}
+	return all[at], true
 }
 
 // checkOthersDNS refuses clusters on which another logical cloud keeps its DNS
-// in the same namespace.
+// in the same place.
 func (s *Service) checkOthersDNS(ctx context.Context, d *draft) error {
 	if len(d.group.DNS) == 0 {
 		return nil
@@ -82,12 +115,7 @@ func (s *Service) checkOthersDNS(ctx context.Context, d *draft) error {
 		if err != nil {
 			return err
 		}
-		for _, ours := range d.group.DNS {
-			at := slices.IndexFunc(kept, func(theirs plan.ClusterDNS) bool { return samePlace(theirs, ours) })
-			if at >= 0 {
-				d.failDNS(ours, cloud, kept[at].Intent)
-			}
-		}
+		d.refusePlaces(cloud, kept)
 	}
 	return nil
 }
@@ -120,17 +148,31 @@ func (s *Service) keptDNS(ctx context.Context, l Lifecycle) ([]plan.ClusterDNS, 
 	return kept, nil
 }
 
-func samePlace(a, b plan.ClusterDNS) bool {
-	return a.Cluster == b.Cluster && a.Spec.Namespace == b.Spec.Namespace
+// refusePlaces notes which places another logical cloud has already.
+func (d *draft) refusePlaces(cloud intent.Path, kept []plan.ClusterDNS) {
+	for _, ours := range d.group.DNS {
+		for _, place := range dnsPlaces(ours) {
+			if theirs, taken := takes(kept, place); taken {
+				d.failDNS(ours, place, cloud, theirs.Intent)
+			}
+		}
+	}
 }
 
 // failDNS names the other intent to those of its own project alone.
-func (d *draft) failDNS(ours plan.ClusterDNS, cloud intent.Path, other string) {
+func (d *draft) failDNS(ours plan.ClusterDNS, place dnsPlace, cloud intent.Path, other string) {
 	theirs := "another project's"
 	if cloud.Segment("projects") == d.group.Path.Segment("projects") {
 		theirs = fmt.Sprintf("%q, of %s,", other, cloud)
 	}
-	d.fail(d.group.Path.Child("dns-cr-intents", ours.Intent), "/spec/namespace",
+	path := d.group.Path.Child("dns-cr-intents", ours.Intent)
+	if place.address {
+		d.fail(path, "/spec/nodeLocalDNS/localIP",
+			"DNS CR intents %q and %s both have caches on the nodes of cluster %s at %s; give one of them another localIP, or narrow it by clusters",
+			ours.Intent, theirs, place.cluster, place.name)
+		return
+	}
+	d.fail(path, "/spec/namespace",
 		"DNS CR intents %q and %s both have DNS on cluster %s in namespace %q; give one of them another namespace, or narrow it by clusters",
-		ours.Intent, theirs, ours.Cluster, ours.Spec.Namespace)
+		ours.Intent, theirs, place.cluster, place.name)
 }

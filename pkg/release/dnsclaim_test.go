@@ -137,3 +137,54 @@ func TestANamespaceIsFreeWhenItsReleaseWasNeverAccepted(t *testing.T) {
 	w.clock.pass(time.Hour)
 	w.do(intent.Instantiate, us)
 }
+
+// TestTwoLogicalCloudsShareNoAddressOnTheNodes: the nodes' caches of both would
+// listen there together, and each would get some of the other one's queries.
+func TestTwoLogicalCloudsShareNoAddressOnTheNodes(t *testing.T) {
+	w := newCloud(t)
+	w.resolve(`[]`, `,"autopath":{}`)
+	w.do(intent.Instantiate, eu)
+	w.settle(eu)
+	for _, other := range []intent.Path{us, foreign} {
+		w.rival(other)
+		w.put(other+"/dns-cr-intents/mine", `{"namespace":"my-dns","nodeLocalDNS":{"enabled":true}}`)
+		named := `"mine" and "resolvers", of ` + string(eu)
+		if other == foreign {
+			named = `"mine" and another project's`
+		}
+		w.refuses(intent.Instantiate, other, named, "the nodes of cluster "+paris+" at 169.254.20.10", "give one of them another localIP")
+	}
+	w.put(us+"/dns-cr-intents/mine", `{"namespace":"us-dns","nodeLocalDNS":{"enabled":true,"localIP":"169.254.20.11"}}`)
+	w.do(intent.Instantiate, us)
+	w.settle(us)
+	w.resolve(`[]`, ``)
+	w.do(intent.Update, eu)
+	w.settle(eu)
+	w.put(us+"/dns-cr-intents/mine", `{"namespace":"us-dns","nodeLocalDNS":{"enabled":true}}`)
+	w.do(intent.Update, us)
+}
+
+// TestOfTwoLogicalCloudsAtOnceOneGetsTheAddress: neither can see the other.
+func TestOfTwoLogicalCloudsAtOnceOneGetsTheAddress(t *testing.T) {
+	w := newCloud(t)
+	w.resolve(`[]`, `,"autopath":{}`)
+	w.rival(us)
+	w.put(us+"/dns-cr-intents/mine", `{"namespace":"us-dns","autopath":{}}`)
+	var second error
+	w.fake.Before = func(op, key string) error {
+		if op == "txn" && strings.HasPrefix(key, "/signpost/release/") {
+			w.fake.Before = nil
+			_, second = w.try(intent.Instantiate, us, "")
+		}
+		return nil
+	}
+	_, first := w.try(intent.Instantiate, eu, "")
+	require.Nil(t, w.fake.Before, "the other one came in between")
+	require.NotEqual(t, first == nil, second == nil, "%v, %v", first, second)
+	refused := first
+	if first == nil {
+		refused = second
+	}
+	require.Equal(t, intent.Conflict, intent.CodeOf(refused))
+	require.ErrorContains(t, refused, "at 169.254.20.10")
+}

@@ -1,7 +1,7 @@
 package clusterdns
 
 import (
-	"cmp"
+	"net/netip"
 
 	"github.com/signpost-dns/signpost/pkg/autopath"
 	"github.com/signpost-dns/signpost/pkg/corefile"
@@ -48,12 +48,17 @@ func HasNodeCache(d plan.ClusterDNS) bool {
 	return d.Spec.Mode != intent.Import && asked != nil && asked.Enabled || Expands(d)
 }
 
-// LocalIP is where the nodes' caches listen, where there are any.
+// LocalIP is where the nodes' caches listen, where there are any: an IP address,
+// in its canonical form.
 func LocalIP(d plan.ClusterDNS) string {
-	if asked := d.Spec.NodeLocalDNS; asked != nil {
-		return cmp.Or(asked.LocalIP, autopath.LocalIP)
+	asked := d.Spec.NodeLocalDNS
+	if asked == nil || asked.LocalIP == "" {
+		return autopath.LocalIP
 	}
-	return autopath.LocalIP
+	if address, err := netip.ParseAddr(asked.LocalIP); err == nil {
+		return address.String()
+	}
+	return asked.LocalIP // Configure says what is wrong with it
 }
 
 // domainOf is the domain of the cluster, canonical.

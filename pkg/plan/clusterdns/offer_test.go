@@ -32,6 +32,6 @@ func TestOfferIsWhatPodsCanUse(t *testing.T) {
 			require.Equal(t, *c.want, got, c.reason)
 		}
 	}
-	got, _ := Offer(plan.ClusterDNS{Domain: "Cluster.Example.", Spec: intent.DNSCRIntent{Autopath: edns0}})
-	require.Equal(t, "cluster.example", got.Domain)
+	got, _ := Offer(plan.ClusterDNS{Domain: "Cluster.Example.", Spec: intent.DNSCRIntent{Autopath: edns0, NodeLocalDNS: &intent.NodeLocalDNS{Enabled: true, LocalIP: "FD00:0::0010"}}})
+	require.Equal(t, AutopathOffer{LocalIP: "fd00::10", Domain: "cluster.example"}, got, "one address is one, however it is written")
 }
