@@ -1,6 +1,7 @@
 package clusterdns
 
 import (
+	"cmp"
 	"net/netip"
 
 	"github.com/signpost-dns/signpost/pkg/autopath"
