@@ -14,11 +14,11 @@ func TestShapeIsThatOfARequest(t *testing.T) {
 	body, err := api.Shape("previewPodDNSIntent", []byte(`{"spec":{"dnsPolicy":"Default"}}`))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"spec":{"dnsPolicy":"Default"}}`, string(body))
-	_, err = api.Shape("previewPodDNSIntent", []byte(`{"spec":{"dnsPolicy":"Default"},"nmae":"web"}`))
+	_, err = api.Shape("previewPodDNSIntent", []byte(`{"spec":{"dnsPolicy":"Default"},"nam":"web"}`))
 	var invalid *intent.Error
 	require.ErrorAs(t, err, &invalid)
 	require.Equal(t, intent.Invalid, invalid.Code)
-	require.Equal(t, "/nmae", invalid.Fields[0].Pointer)
+	require.Equal(t, "/nam", invalid.Fields[0].Pointer)
 	_, err = api.Shape("noOperation", nil)
 	require.EqualError(t, err, "api: openapi.yaml has no operation noOperation")
 }

@@ -51,7 +51,7 @@ func (n Node) base(pod Pod) (intent.PodDNSConfig, []string) {
 	case pod.Policy == intent.DNSNone:
 		return intent.PodDNSConfig{}, nil
 	case pod.Policy == intent.DNSAutopath:
-		return Autopath(n.Autopath, pod.Namespace, n.ClusterDomain), nil
+		return Autopath(n.Autopath, autopath.SearchDomain(pod.Namespace, n.ClusterDomain)), nil
 	case pod.NeedsClusterDNS() && len(n.ClusterDNS) > 0:
 		return n.clusterFirst(pod.Namespace), nil
 	case pod.NeedsClusterDNS():
@@ -71,12 +71,12 @@ func (n Node) clusterFirst(namespace string) intent.PodDNSConfig {
 	}
 }
 
-// Autopath is what the policy autopath gives to the pods of a namespace: the
-// seed "DNS autopath in PodSpec".
-func Autopath(nameserver, namespace, clusterDomain string) intent.PodDNSConfig {
+// Autopath is what the policy autopath gives to pods whose search paths are
+// walked for a search domain: the seed "DNS autopath in PodSpec".
+func Autopath(nameserver, searchDomain string) intent.PodDNSConfig {
 	return intent.PodDNSConfig{
 		Nameservers: []string{nameserver},
-		Searches:    []string{autopath.SearchDomain(namespace, clusterDomain)},
+		Searches:    []string{searchDomain},
 		Options:     ndots(),
 	}
 }

@@ -110,6 +110,12 @@ func full(names []string, name string) []string {
 	return append(names, name+".")
 }
 
+// Of an IPv4 address.
+const (
+	mostParts = 4
+	partBits  = 8 // the last part has those of the parts that are missing, too
+)
+
 // isAddress says whether glibc takes a name for an address: of IPv6, or one of
 // IPv4 in one to four parts, each decimal, octal or hexadecimal.
 func isAddress(name string) bool {
@@ -118,13 +124,13 @@ func isAddress(name string) bool {
 		return err == nil
 	}
 	parts := strings.Split(name, ".")
-	if len(parts) > 4 {
+	if len(parts) > mostParts {
 		return false
 	}
 	for i, part := range parts {
-		bits := 8
+		bits := partBits
 		if i == len(parts)-1 {
-			bits = 8 * (5 - len(parts))
+			bits = partBits * (mostParts + 1 - len(parts))
 		}
 		if !isNumber(part, bits) {
 			return false

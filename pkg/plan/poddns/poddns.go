@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
-	"github.com/signpost-dns/signpost/pkg/autopath"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/podspec"
@@ -127,12 +125,7 @@ func (r *renderer) given(cluster string) (intent.PodDNSConfig, bool) {
 	if at < 0 {
 		return intent.PodDNSConfig{}, false
 	}
-	ndots := strconv.Itoa(autopath.Ndots)
-	return intent.PodDNSConfig{
-		Nameservers: []string{r.Autopath[at].Nameserver},
-		Searches:    []string{r.Autopath[at].Search},
-		Options:     []intent.PodDNSOption{{Name: "ndots", Value: &ndots}},
-	}, true
+	return resolvconf.Autopath(r.Autopath[at].Nameserver, r.Autopath[at].Search), true
 }
 
 // settings reads the dnsConfig of a pod's spec, zero where there is none.
