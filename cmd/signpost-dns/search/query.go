@@ -45,7 +45,7 @@ type Domain struct {
 // Split divides a name that ends with a dot into the name that was asked for,
 // with its dot, and the search paths that are to be appended. ok is false for
 // names in no search domain of the cluster; base is empty for a search domain.
-func (d Domain) Split(name string) (base string, paths []string, ok bool) {
+func (d *Domain) Split(name string) (base string, paths []string, ok bool) {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	base, namespace, ok := autopath.Split(name, d.Name)
 	if !ok {
@@ -65,7 +65,7 @@ func (d Domain) Split(name string) (base string, paths []string, ok bool) {
 
 // Paths are the search paths of a namespace, each once; ok is false for what
 // no namespace is called.
-func (d Domain) Paths(namespace string) (paths []string, ok bool) {
+func (d *Domain) Paths(namespace string) (paths []string, ok bool) {
 	paths = autopath.Paths(namespace, d.Name)
 	own, err := autopath.Decode(autopath.Encode(paths[:1]))
 	if err != nil || len(own) != 1 {
@@ -81,7 +81,7 @@ func (d Domain) Paths(namespace string) (paths []string, ok bool) {
 
 // Exists tells whether a name of the zone, which ends with a dot, is a search
 // domain of the cluster or an ancestor of one.
-func (d Domain) Exists(name string) bool {
+func (d *Domain) Exists(name string) bool {
 	name = strings.ToLower(name)
 	parent := d.Name + "." + zone
 	if dns.IsSubDomain(name, parent) {

@@ -78,7 +78,7 @@ func (d *Domain) AddSuffix(text string) error {
 	if err != nil {
 		return err
 	}
-	longest, ok := Domain{Name: d.Name, Suffixes: d.Suffixes}.Paths(strings.Repeat("n", maxLabel))
+	longest, ok := d.Paths(strings.Repeat("n", maxLabel))
 	if !ok || slices.Contains(longest, suffix) {
 		return nil
 	}

@@ -60,7 +60,7 @@ func Walk(names []string, qtype uint16, lookup Lookup) Outcome {
 		if result == Found {
 			return o.end(Found, name, reply)
 		}
-		o.pass(result, name, reply)
+		o = o.pass(result, name, reply)
 		if result == Missing {
 			continue
 		}
@@ -111,11 +111,12 @@ func judge(reply *dns.Msg) Result {
 
 // pass goes on from a name that was not found, and keeps what is to be told if
 // none is: of the first name that has no data, or of the last that is missing.
-func (o *Outcome) pass(result Result, name string, reply *dns.Msg) {
+func (o Outcome) pass(result Result, name string, reply *dns.Msg) Outcome {
 	o.TTL = min(o.TTL, negativeTTL(reply))
 	if result > o.Result || result == Missing && o.Result == Missing {
-		*o = o.end(result, name, reply)
+		return o.end(result, name, reply)
 	}
+	return o
 }
 
 // negativeTTL is for how long a reply without records is good, in seconds: RFC

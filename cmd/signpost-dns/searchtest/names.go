@@ -105,7 +105,7 @@ func Serve(t testing.TB, handler dns.HandlerFunc) (address string) {
 	for range 20 { // a port that is free for TCP may be taken for UDP
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
-		packets, err := net.ListenPacket("udp", listener.Addr().String())
+		packets, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", listener.Addr().String())
 		if err != nil {
 			require.NoError(t, listener.Close())
 			continue
