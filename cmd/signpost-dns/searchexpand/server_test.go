@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -63,15 +64,17 @@ corp.example:0 {
 
 // A server that is its own upstream ends a search like any other lookup.
 func TestALoopEnds(t *testing.T) {
-	var server searchtest.Server
+	var itself atomic.Value
+	itself.Store("127.0.0.1:1")
 	mirror := searchtest.Serve(t, func(w dns.ResponseWriter, r *dns.Msg) {
-		reply, _, err := (&dns.Client{Timeout: 100 * time.Millisecond}).Exchange(r, server.UDP)
+		reply, _, err := (&dns.Client{Timeout: 100 * time.Millisecond}).Exchange(r, itself.Load().(string))
 		if err != nil {
 			reply = new(dns.Msg).SetRcode(r, dns.RcodeServerFailure)
 		}
 		_ = w.WriteMsg(reply)
 	})
-	server = searchtest.Start(t, ".:0 {\n bind 127.0.0.1\n searchexpand cluster.local\n forward . "+mirror+" {\n max_concurrent 50\n }\n}")
+	server := searchtest.Start(t, ".:0 {\n bind 127.0.0.1\n searchexpand cluster.local\n forward . "+mirror+" {\n max_concurrent 50\n }\n}")
+	itself.Store(server.UDP)
 	client := &dns.Client{Timeout: patience}
 	reply, _, err := client.Exchange(searchtest.Query("web"+domain, dns.TypeA), server.UDP)
 	require.NoError(t, err)
