@@ -199,7 +199,7 @@ func TestWarningsOfPodDNSIntents(t *testing.T) {
 		"ndots is given more than once; the last counts",
 		"nameservers are one more than Kubernetes takes beside that of autopath, so that a plan refuses them; give at most 2",
 		"searches are one more than Kubernetes takes beside that of autopath, so that a plan refuses them; give at most 31",
-		"searches come behind that of autopath, which answers before they are asked for, or at the cost of queries in mode static; give them as autopath.searches of the DNS CR intent",
+		"searches come behind that of autopath, which answers before they are asked for; give them as autopath.searches of the DNS CR intent",
 		"ndots costs queries again: names with as many dots are asked for as they are before autopath gets them; leave it out for 5",
 	}, warnings(podDNS, pods("clusterFirstWithAutopath", `{"nameservers":["192.0.2.1","192.0.2.2","192.0.2.3"],"searches":`+many(32, 8)+`,"options":[{"name":"ndots","value":1},{"name":"ndots","value":5}]}`)))
 	assert.Equal(t, []string{"nameservers come behind that of the cluster's DNS, and kubelet drops those after the third"},

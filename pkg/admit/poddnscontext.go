@@ -3,7 +3,9 @@ package admit
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/autopath"
@@ -68,20 +70,37 @@ func (a *Admitter) completePreview(ctx context.Context, p *PodDNSPreview) error 
 // heed takes from an app's manifests what its pods' DNS follows from.
 func (p *PodDNSPreview) heed(app intent.App) {
 	var onNode, others []string
+	own := map[string][]string{} // by dnsConfig, whose it is
 	eachPod(app, func(_ int, name string, pod map[string]any) {
 		if pod["hostNetwork"] == true {
 			onNode = append(onNode, name)
 		} else {
 			others = append(others, name)
 		}
-		if pod["dnsConfig"] != nil {
-			p.warnings = append(p.warnings, name+" has a dnsConfig of its own, which this preview leaves out; a plan shows what comes of both")
-		}
+		config, _ := json.Marshal(pod["dnsConfig"]) // it came from JSON
+		own[string(config)] = append(own[string(config)], name)
 	})
 	p.HostNetwork = len(onNode) > 0 && len(others) == 0
 	if len(onNode) > 0 && len(others) > 0 && p.Spec.DNSPolicy == intent.DNSClusterFirst {
 		p.warnings = append(p.warnings, "the pods of "+strings.Join(onNode, " and ")+" are on the node's network, and get the node's settings instead")
 	}
+	p.template(own)
+}
+
+// template takes the dnsConfig that the app's pods have already, if it is the
+// same in all of them. With autopath it is set aside.
+func (p *PodDNSPreview) template(own map[string][]string) {
+	for config, names := range own {
+		var settings intent.PodDNSConfig
+		switch {
+		case config == "null" || p.Spec.DNSPolicy.Canonical() == intent.DNSAutopath:
+		case len(own) > 1:
+			p.warnings = append(p.warnings, strings.Join(names, " and ")+" has a dnsConfig of its own, which this preview leaves out; a plan shows what comes of both")
+		case json.Unmarshal([]byte(config), &settings) == nil:
+			p.own = &settings
+		}
+	}
+	slices.Sort(p.warnings)
 }
 
 // nodeCache finds the nodes' cache that pods with autopath ask.

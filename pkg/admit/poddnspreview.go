@@ -24,7 +24,8 @@ type PodDNSPreview struct {
 	LocalIP     string `json:"-"` // what pods with autopath ask; default 169.254.20.10
 
 	review   *review
-	warnings []string // of what the question does not tell
+	own      *intent.PodDNSConfig // of the pod's template, before the intent
+	warnings []string             // of what the question does not tell
 }
 
 // ReadPodDNSPreview reads the question from JSON whose shape is right.
@@ -42,7 +43,7 @@ func (p *PodDNSPreview) Answer() (resolvconf.Preview, error) {
 	r.podDNS(p.Spec)
 	pod := resolvconf.Pod{
 		Namespace: cmp.Or(p.Namespace, "default"), HostNetwork: p.HostNetwork,
-		Policy: p.Spec.DNSPolicy.Canonical(), Config: p.Spec.DNSConfig,
+		Policy: p.Spec.DNSPolicy.Canonical(), Config: p.config(),
 	}
 	if pod.HostNetwork && pod.Policy == intent.DNSAutopath {
 		r.refusef(spec+"/dnsPolicy", "autopath is for pods with a network of their own; give %s", intent.DNSClusterFirstWithHostNet)
@@ -61,6 +62,15 @@ func (p *PodDNSPreview) Answer() (resolvconf.Preview, error) {
 	}
 	preview.Warnings = append(preview.Warnings, p.warnings...)
 	return preview, nil
+}
+
+// config is the pod's dnsConfig, nil for none.
+func (p *PodDNSPreview) config() *intent.PodDNSConfig {
+	if p.own == nil || p.Spec.DNSConfig == nil {
+		return cmp.Or(p.own, p.Spec.DNSConfig)
+	}
+	merged := resolvconf.Merge(*p.own, *p.Spec.DNSConfig)
+	return &merged
 }
 
 // node is the node that the pod is on.

@@ -90,6 +90,17 @@ func TestPreviewKnowsPodsOnTheNodesNetwork(t *testing.T) {
 		"Pod one has a dnsConfig of its own, which this preview leaves out; a plan shows what comes of both",
 		"the pods of DaemonSet agent are on the node's network, and get the node's settings instead",
 	}, preview.Warnings)
+
+	w.must(prod, giving(onNode, own))
+	require.Empty(t, w.mustPreview(strings.Replace(ask, "ClusterFirst", "ClusterFirstWithHostNet", 1)).Warnings, "which is the same for both")
+
+	w.must(prod, giving(config))
+	preview = w.mustPreview(strings.Replace(ask, `"ClusterFirst"`, `"None","dnsConfig":{"nameservers":["192.0.2.1"],"searches":["b.example"]}`, 1))
+	require.Equal(t, resolvconf.Preview{ResolvConf: "nameserver 192.0.2.1\nsearch a.example b.example\n", Warnings: []string{}}, preview,
+		"what the template has comes before the intent's")
+	w.must(eu.Child("dns-cr-intents", "resolvers"), `{"autopath":{}}`)
+	preview = w.mustPreview(`{"spec":{"app":"web","dnsPolicy":"clusterFirstWithAutopath"}}`)
+	require.Equal(t, resolvconf.Preview{ResolvConf: "nameserver 169.254.20.10\nsearch search.shop.cluster.local.ap.k8s.io\noptions ndots:5\n", Warnings: []string{}}, preview, "with autopath it is set aside")
 }
 
 // TestPreviewAsksTheCacheOnTheNode: the localIP of the logical cloud's DNS CR
@@ -164,8 +175,19 @@ func TestADotAtTheEndOfAPreviewsNameMakesADifference(t *testing.T) {
 		".":                {". A", ". AAAA"},
 		"192.0.2.1":        {},
 	} {
-		require.Equal(t, want, w.mustPreview(`{"clusterDNS":"fd00::A","spec":{"dnsPolicy":"ClusterFirst"},"name":"`+name+`"}`).Queries.After, name)
+		preview := w.mustPreview(`{"clusterDNS":"fd00::A","spec":{"dnsPolicy":"ClusterFirst"},"name":"` + name + `"}`)
+		require.Equal(t, want, preview.Queries.After, name)
+		require.Contains(t, preview.ResolvConf, "nameserver fd00::a\n", "as kubelet writes it")
 	}
+}
+
+// TestPreviewWithoutDNSConfigLeavesTheNodesSettingsAsTheyAre: kubelet merges,
+// and drops duplicates, for pods that have one alone.
+func TestPreviewWithoutDNSConfigLeavesTheNodesSettingsAsTheyAre(t *testing.T) {
+	w := newShop(t)
+	const ask = `{"hostResolvConf":"nameserver 10.1.1.10\nnameserver 10.1.1.10\n","spec":{"dnsPolicy":"Default"`
+	require.Equal(t, "nameserver 10.1.1.10\nnameserver 10.1.1.10\n", w.mustPreview(ask+`}}`).ResolvConf)
+	require.Equal(t, "nameserver 10.1.1.10\n", w.mustPreview(ask+`,"dnsConfig":{}}}`).ResolvConf)
 }
 
 func TestPreviewWhereThereIsNoGroup(t *testing.T) {

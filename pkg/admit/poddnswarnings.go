@@ -70,7 +70,7 @@ func (w *oddities) besideAutopath(config intent.PodDNSConfig) {
 		}
 	}
 	if len(config.Searches) > 0 {
-		w.warn("searches", "come behind that of autopath, which answers before they are asked for, or at the cost of queries in mode static; give them as autopath.searches of the DNS CR intent")
+		w.warn("searches", "come behind that of autopath, which answers before they are asked for; give them as autopath.searches of the DNS CR intent")
 	}
 	for _, option := range config.Options {
 		if option.Name != "ndots" || option.Value == nil {

@@ -4219,7 +4219,7 @@ type ClientInterface interface {
 
 	// PreviewPodDNSIntentWithBody Tell what a pod DNS intent would give to a pod
 	//
-	// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out, and is what its manifests say: on the node's network or not.
+	// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4228,7 +4228,7 @@ type ClientInterface interface {
 
 	// PreviewPodDNSIntent Tell what a pod DNS intent would give to a pod
 	//
-	// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out, and is what its manifests say: on the node's network or not.
+	// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6011,7 +6011,7 @@ func (c *API) CreatePodDNSIntent(ctx context.Context, project ProjectName, compo
 
 // PreviewPodDNSIntentWithBody Tell what a pod DNS intent would give to a pod
 //
-// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out, and is what its manifests say: on the node's network or not.
+// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6030,7 +6030,7 @@ func (c *API) PreviewPodDNSIntentWithBody(ctx context.Context, project ProjectNa
 
 // PreviewPodDNSIntent Tell what a pod DNS intent would give to a pod
 //
-// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out, and is what its manifests say: on the node's network or not.
+// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14776,7 +14776,7 @@ type ClientWithResponsesInterface interface {
 
 	// PreviewPodDNSIntentWithBodyWithResponse Tell what a pod DNS intent would give to a pod
 	//
-	// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out, and is what its manifests say: on the node's network or not.
+	// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14785,7 +14785,7 @@ type ClientWithResponsesInterface interface {
 
 	// PreviewPodDNSIntentWithResponse Tell what a pod DNS intent would give to a pod
 	//
-	// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out, and is what its manifests say: on the node's network or not.
+	// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -19124,7 +19124,7 @@ func (c *ClientWithResponses) CreatePodDNSIntentWithResponse(ctx context.Context
 
 // PreviewPodDNSIntentWithBodyWithResponse Tell what a pod DNS intent would give to a pod
 //
-// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out, and is what its manifests say: on the node's network or not.
+// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19139,7 +19139,7 @@ func (c *ClientWithResponses) PreviewPodDNSIntentWithBodyWithResponse(ctx contex
 
 // PreviewPodDNSIntentWithResponse Tell what a pod DNS intent would give to a pod
 //
-// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out, and is what its manifests say: on the node's network or not.
+// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -36,6 +36,13 @@ func TestBeforeIsClusterFirst(t *testing.T) {
 		n.Preview(pod, "www.example.com").Queries.Before, "kubelet treats ClusterFirst as Default there")
 }
 
+func TestBeforeIsCutAsKubeletCuts(t *testing.T) {
+	n := node(t)
+	n.Host.Searches = many(40, 20)
+	queries := n.Preview(Pod{Namespace: "shop", Policy: intent.DNSNone}, "web").Queries.Before
+	require.Len(t, queries, 2*(32+1), "32 searches, and the name as it is")
+}
+
 // With autopath the search ends where all paths have been walked.
 func TestAutopathAnswersWhateverThereIs(t *testing.T) {
 	own := &intent.PodDNSConfig{Searches: []string{"a.example"}, Options: []intent.PodDNSOption{opt("ndots", "1")}}
