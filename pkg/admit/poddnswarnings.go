@@ -47,7 +47,7 @@ func podDNSWarnings(in intent.PodDNSIntent) []intent.Warning {
 	return w.list
 }
 
-// repeated warns of options that are given with different values.
+// repeated warns of options that are given more than once.
 func (w *oddities) repeated(options []intent.PodDNSOption) {
 	for i, option := range options {
 		if slices.ContainsFunc(options[:i], func(o intent.PodDNSOption) bool { return o.Name == option.Name }) {
