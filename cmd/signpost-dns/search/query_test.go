@@ -145,6 +145,7 @@ func TestReceivedIsWhatWasSent(t *testing.T) {
 		"the other family's by a path": {"A " + first: "nodata 9", "AAAA " + first: "60 IN AAAA fd00::1"},
 		"the other family's as it is":  {"A " + last: "nodata 9", "AAAA " + last: "60 IN AAAA fd00::1"},
 		"failed":                       {first: "servfail"},
+		"truncated":                    {last: "truncated"},
 	} {
 		var asked []string
 		for _, plain := range []bool{false, true} {
@@ -166,6 +167,7 @@ func TestReceivedIsWhatWasSent(t *testing.T) {
 func requireSame(t *testing.T, want, got *dns.Msg, reason string) {
 	t.Helper()
 	require.Equal(t, want.Rcode, got.Rcode, reason)
+	require.Equal(t, reason == "truncated", got.Truncated, reason)
 	require.Len(t, got.Answer, len(want.Answer), reason)
 	for i := range want.Answer {
 		require.True(t, dns.IsDuplicate(want.Answer[i], got.Answer[i]), "%s: %v is not %v", reason, got.Answer[i], want.Answer[i])

@@ -53,6 +53,36 @@ func TestTheServerIsAskedForTheBareNameWithTheSearchPaths(t *testing.T) {
 	require.Nil(t, query.IsEdns0())
 }
 
+// What no resolver searches for is asked of nobody.
+func TestZoneTransfersDoNotLeaveTheNode(t *testing.T) {
+	p := handler(t, "searchpath cluster.local", func(context.Context, dns.ResponseWriter, *dns.Msg) (int, error) {
+		t.Error("it left the node")
+		return dns.RcodeSuccess, nil
+	})
+	for _, name := range []string{"ap.k8s.io.", "web.search.default.cluster.local.ap.k8s.io."} {
+		w := dnstest.NewRecorder(&test.ResponseWriter{})
+		_, err := p.ServeDNS(t.Context(), w, new(dns.Msg).SetQuestion(name, dns.TypeAXFR))
+		require.NoError(t, err)
+		require.Empty(t, w.Msg.Answer)
+	}
+}
+
+// A server that does not know the option sees a pod's own one as little as one
+// that does.
+func TestAPodsOwnOptionIsTakenOutOfAWalk(t *testing.T) {
+	var asked []string
+	p := handler(t, "searchpath cluster.local", func(_ context.Context, w dns.ResponseWriter, r *dns.Msg) (int, error) {
+		if option := search.OptionOf(r, 65001); option != nil {
+			asked = append(asked, string(option.Data))
+		}
+		return dns.RcodeSuccess, w.WriteMsg(new(dns.Msg).SetRcode(r, dns.RcodeNameError))
+	})
+	query := search.Ask(new(dns.Msg).SetQuestion("web.", dns.TypeA), "web.search.default.cluster.local.ap.k8s.io.", 65001, []string{"evil.example"})
+	_, err := p.ServeDNS(t.Context(), dnstest.NewRecorder(&test.ResponseWriter{}), query)
+	require.NoError(t, err)
+	require.Equal(t, []string{"default.svc.cluster.local,svc.cluster.local,cluster.local"}, asked)
+}
+
 func TestOtherQueriesPassAtOnce(t *testing.T) {
 	next := plugin.HandlerFunc(func(context.Context, dns.ResponseWriter, *dns.Msg) (int, error) { return dns.RcodeSuccess, nil })
 	p := handler(t, "searchpath cluster.local", next)
