@@ -155,7 +155,7 @@ func (d intents) autopath() *intent.Autopath {
 	mixed := d.rare("what is the other mode's", most*most)
 	if a.Static() || mixed {
 		for range d.count("namespaces", most) {
-			a.Namespaces = append(a.Namespaces, d.word("namespace", "shop", "batch", "0", strings.Repeat("n", 63)))
+			a.Namespaces = append(a.Namespaces, d.word("namespace", "shop", "batch", "0", "kube-public"))
 		}
 	}
 	if !a.Static() || mixed {

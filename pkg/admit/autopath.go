@@ -1,6 +1,7 @@
 package admit
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -75,7 +76,7 @@ func allNameservers(in intent.DNSCRIntent) []netip.AddrPort {
 // what is wrong, and what would be right.
 func localIP(text string) (netip.Addr, error) {
 	address, err := netip.ParseAddr(text)
-	metadata := netip.PrefixFrom(netip.AddrFrom4([4]byte{169, 254, 169, 0}), 24)
+	metadata := [...]byte{169, 254, 169}
 	switch {
 	case err != nil:
 		return address, fmt.Errorf("is no IP address; give one such as %s, without a port", autopath.LocalIP)
@@ -85,7 +86,7 @@ func localIP(text string) (netip.Addr, error) {
 		return address, fmt.Errorf("is each pod's own; give an address such as %s", autopath.LocalIP)
 	case address.Is6() && address.IsLinkLocalUnicast():
 		return address, errors.New("works with a zone alone, which nameservers of pods cannot have; give one such as fd00::10")
-	case metadata.Contains(address):
+	case address.Is4() && bytes.HasPrefix(address.AsSlice(), metadata[:]):
 		return address, fmt.Errorf("is where clouds tell nodes about themselves; give an address such as %s", autopath.LocalIP)
 	}
 	return address, addressFault(address)

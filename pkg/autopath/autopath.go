@@ -14,9 +14,11 @@ const (
 	// Zone holds the search domains. No other name is in it.
 	Zone = "ap.k8s.io"
 
-	// Option is the default code of the EDNS0 option, OptionMax the highest of
-	// the codes for local use (RFC 6891), of which it is the lowest.
-	Option    uint16 = 65001
+	// Option is the default code of the EDNS0 option: the lowest for local use (RFC
+	// 6891).
+	Option uint16 = 65001
+
+	// OptionMax is the highest code for local use.
 	OptionMax uint16 = 65534
 
 	// LocalIP is where a node's cache listens unless told otherwise.
