@@ -7,6 +7,7 @@ import (
 	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/corefile"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
@@ -17,7 +18,12 @@ func stockAutopath(t *testing.T, w *World, kubeconfig string) {
 	corp, last := w.upstream(t, "192.0.2.1"), w.upstream(t, "192.0.2.2")
 	spec := seed(last, forward("corp.example", "", corp))
 	spec.Autopath = &intent.Autopath{Mode: intent.AutopathStatic, Namespaces: []string{"batch", "shop"}, Searches: []string{"corp.example"}}
-	c := w.run(t, kubeconfig, spec)
+	c := w.coreDNS(t, kubeconfig)
+	config := configure(t, c, spec)
+	start(t, c)
+	plugin := func(name string) string {
+		return corefile.Follow(config, corefile.Query{Name: strings.ToLower(name), Type: "A"}).Plugin
+	}
 	const shop, batch = ".search.shop.cluster.local.ap.k8s.io", ".search.batch.cluster.local.ap.k8s.io"
 	for name, want := range map[string]string{
 		"web" + shop: "web.shop.svc.cluster.local. 10.96.0.20", "web.shop" + batch: "web.shop.svc.cluster.local. 10.96.0.20", "web.shop.svc" + batch: "web.shop.svc.cluster.local. 10.96.0.20",
@@ -27,13 +33,17 @@ func stockAutopath(t *testing.T, w *World, kubeconfig string) {
 		answer, err := c.Ask(t.Context(), name, dns.TypeA)
 		require.NoError(t, err, c.Tail(20))
 		require.Equal(t, dns.RcodeSuccess, answer.Rcode, name)
+		require.Equal(t, "autopath", plugin(name), "as a trace tells")
 		require.Len(t, answer.Answer, 2, name)
 		require.Equal(t, want, strings.ToLower(answer.Answer[0].(*dns.CNAME).Target)+" "+answer.Answer[1].(*dns.A).A.String(), name)
 	}
-	answer, err := c.Ask(t.Context(), "web.search.other.cluster.local.ap.k8s.io", dns.TypeA)
-	require.NoError(t, err)
-	require.Equal(t, dns.RcodeNameError, answer.Rcode, "a namespace that is not in use")
-	require.Len(t, answer.Ns, 1)
+	for _, name := range []string{"web.search.other.cluster.local.ap.k8s.io", "search.shop.cluster.local.ap.k8s.io", "ap.k8s.io"} {
+		answer, err := c.Ask(t.Context(), name, dns.TypeA)
+		require.NoError(t, err)
+		require.Equal(t, dns.RcodeNameError, answer.Rcode, "no namespace that is in use: %s", name)
+		require.Len(t, answer.Ns, 1)
+		require.Equal(t, "template", plugin(name), "as a trace tells")
+	}
 	require.Empty(t, last.Asked(), "nothing about search domains leaves the cluster")
 }
 
