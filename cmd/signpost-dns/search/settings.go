@@ -2,14 +2,9 @@ package search
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/coredns/caddy"
-	"github.com/coredns/coredns/core/dnsserver"
-	"github.com/coredns/coredns/plugin"
-	"github.com/miekg/dns"
 
 	"github.com/signpost-dns/signpost/pkg/autopath"
 )
@@ -69,57 +64,4 @@ func parseOption(text string) (uint16, error) {
 		return 0, fmt.Errorf("option: %q: write a number from %d to %d", text, autopath.Option, autopath.OptionMax)
 	}
 	return uint16(code), nil
-}
-
-// AddSuffix makes nodes search one more domain, unless they do already. The
-// error is of what is no domain, or of one too many.
-func (d *Domain) AddSuffix(text string) error {
-	suffix, err := parseDomain(text)
-	if err != nil {
-		return err
-	}
-	longest, ok := d.Paths(strings.Repeat("n", maxLabel))
-	if !ok || slices.Contains(longest, suffix) {
-		return nil
-	}
-	if _, err := autopath.Decode(autopath.Encode(append(longest, suffix))); err != nil {
-		return fmt.Errorf("suffixes: %q: %w", text, err)
-	}
-	d.Suffixes = append(d.Suffixes, suffix)
-	return nil
-}
-
-// maxLabel is how long the name of a namespace may be.
-const maxLabel = 63
-
-// parseDomain reads one domain into canonical form.
-func parseDomain(text string) (string, error) {
-	domains, err := autopath.Decode([]byte(text))
-	if err != nil {
-		return "", fmt.Errorf("%q is no domain: %w", text, err)
-	}
-	if len(domains) != 1 {
-		return "", fmt.Errorf("%q is no domain: write several with spaces between them", text)
-	}
-	return domains[0], nil
-}
-
-// Register makes a plugin known to CoreDNS, which runs it right after another
-// one.
-func Register(name string, setup caddy.SetupFunc, after string) error {
-	place := slices.Index(dnsserver.Directives, after)
-	if place < 0 {
-		return fmt.Errorf("plugin/%s: there is no plugin %s to run it after", name, after)
-	}
-	plugin.Register(name, setup)
-	return dnsserver.SetDirectives(slices.Insert(slices.Clone(dnsserver.Directives), place+1, name))
-}
-
-// FromFile are the search domains in a file in the form of resolv.conf.
-func FromFile(path string) ([]string, error) {
-	config, err := dns.ClientConfigFromFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("suffixes: %w", err)
-	}
-	return config.Search, nil
 }

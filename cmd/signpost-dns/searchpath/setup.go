@@ -1,12 +1,14 @@
 package searchpath
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/coredns/caddy"
 	"github.com/coredns/coredns/core/dnsserver"
 	"github.com/coredns/coredns/plugin"
 	clog "github.com/coredns/coredns/plugin/pkg/log"
+	"github.com/miekg/dns"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signpost-dns/signpost/cmd/signpost-dns/search"
@@ -79,11 +81,11 @@ func addSuffixes(settings *search.Settings, arg string, log clog.P) error {
 	if !strings.Contains(arg, "/") {
 		return settings.Domain.AddSuffix(arg)
 	}
-	suffixes, err := search.FromFile(arg)
+	config, err := dns.ClientConfigFromFile(arg)
 	if err != nil {
-		return err
+		return fmt.Errorf("suffixes: %w", err)
 	}
-	for _, suffix := range suffixes {
+	for _, suffix := range config.Search {
 		if err := settings.Domain.AddSuffix(suffix); err != nil {
 			log.Warningf("%s: %v: it is left out", arg, err)
 		}
