@@ -97,7 +97,7 @@ func (p *PodDNSPreview) template(own map[string][]string) {
 		case len(own) > 1:
 			p.warnings = append(p.warnings, strings.Join(names, " and ")+" has a dnsConfig of its own, which this preview leaves out; a plan shows what comes of both")
 		case json.Unmarshal([]byte(config), &settings) == nil:
-			p.own = &settings
+			p.own = settings
 		}
 	}
 	slices.Sort(p.warnings)

@@ -24,8 +24,8 @@ type PodDNSPreview struct {
 	LocalIP     string `json:"-"` // what pods with autopath ask; default 169.254.20.10
 
 	review   *review
-	own      *intent.PodDNSConfig // of the pod's template, before the intent
-	warnings []string             // of what the question does not tell
+	own      intent.PodDNSConfig // of the pod's template, before the intent
+	warnings []string            // of what the question does not tell
 }
 
 // ReadPodDNSPreview reads the question from JSON whose shape is right.
@@ -64,12 +64,13 @@ func (p *PodDNSPreview) Answer() (resolvconf.Preview, error) {
 	return preview, nil
 }
 
-// config is the pod's dnsConfig, nil for none.
+// config is the pod's dnsConfig, nil where nothing is in it: a plan leaves it out
+// then.
 func (p *PodDNSPreview) config() *intent.PodDNSConfig {
-	if p.own == nil || p.Spec.DNSConfig == nil {
-		return cmp.Or(p.own, p.Spec.DNSConfig)
+	merged := resolvconf.Merge(p.own, *cmp.Or(p.Spec.DNSConfig, &intent.PodDNSConfig{}))
+	if len(merged.Nameservers)+len(merged.Searches)+len(merged.Options) == 0 {
+		return nil
 	}
-	merged := resolvconf.Merge(*p.own, *p.Spec.DNSConfig)
 	return &merged
 }
 

@@ -182,12 +182,13 @@ func TestADotAtTheEndOfAPreviewsNameMakesADifference(t *testing.T) {
 }
 
 // TestPreviewWithoutDNSConfigLeavesTheNodesSettingsAsTheyAre: kubelet merges,
-// and drops duplicates, for pods that have one alone.
+// and drops duplicates, for pods that have one alone; a plan writes no empty one.
 func TestPreviewWithoutDNSConfigLeavesTheNodesSettingsAsTheyAre(t *testing.T) {
 	w := newShop(t)
 	const ask = `{"hostResolvConf":"nameserver 10.1.1.10\nnameserver 10.1.1.10\n","spec":{"dnsPolicy":"Default"`
 	require.Equal(t, "nameserver 10.1.1.10\nnameserver 10.1.1.10\n", w.mustPreview(ask+`}}`).ResolvConf)
-	require.Equal(t, "nameserver 10.1.1.10\n", w.mustPreview(ask+`,"dnsConfig":{}}}`).ResolvConf)
+	require.Equal(t, "nameserver 10.1.1.10\nnameserver 10.1.1.10\n", w.mustPreview(ask+`,"dnsConfig":{}}}`).ResolvConf)
+	require.Equal(t, "nameserver 10.1.1.10\noptions edns0\n", w.mustPreview(ask+`,"dnsConfig":{"options":[{"name":"edns0"}]}}}`).ResolvConf)
 }
 
 func TestPreviewWhereThereIsNoGroup(t *testing.T) {
