@@ -73,8 +73,16 @@ func build(ctx context.Context, dir string) error {
 	return fixture.BuildDNS(ctx, dir)
 }
 
-// Program is signpost-dns.
-func Program() string { return filepath.Join(os.Getenv(inside), "signpost-dns") }
+// Program is signpost-dns: on a machine of its own it is there, elsewhere it is
+// built into dir.
+func Program(ctx context.Context, dir string) (string, error) {
+	if machine := os.Getenv(inside); machine != "" {
+		dir = machine
+	} else if err := fixture.BuildDNS(ctx, dir); err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "signpost-dns"), nil
+}
 
 // settle makes the machine's own etc, and turns its loopback on.
 func settle(dir string) error {

@@ -32,7 +32,7 @@ func ReadOutside(text string) (Outside, error) {
 // What is too large for UDP is cut off by who sends it.
 func (o Outside) Tell(answer *dns.Msg) bool {
 	question := answer.Question[0]
-	records, there := o[strings.ToLower(question.Name)]
+	records, there := o.at(question.Name)
 	for there {
 		alias := ""
 		for _, rr := range records {
@@ -46,7 +46,7 @@ func (o Outside) Tell(answer *dns.Msg) bool {
 					return false
 				}
 			case *dns.CNAME:
-				alias = strings.ToLower(record.Target)
+				alias = record.Target
 				answer.Answer = append(answer.Answer, record)
 				continue
 			}
@@ -57,7 +57,7 @@ func (o Outside) Tell(answer *dns.Msg) bool {
 		if alias == "" {
 			break
 		}
-		records, there = o[alias]
+		records, there = o.at(alias)
 	}
 	if !there {
 		answer.Rcode = dns.RcodeNameError
@@ -67,4 +67,20 @@ func (o Outside) Tell(answer *dns.Msg) bool {
 		answer.Ns = []dns.RR{soa}
 	}
 	return true
+}
+
+// at are the records of a name. Those of a wildcard are of all names that have
+// its other labels.
+func (o Outside) at(name string) (records []dns.RR, there bool) {
+	name = strings.ToLower(name)
+	if records, there = o[name]; there {
+		return records, true
+	}
+	_, parent, _ := strings.Cut(name, ".")
+	for _, rr := range o["*."+parent] {
+		rr = dns.Copy(rr)
+		rr.Header().Name = name
+		records = append(records, rr)
+	}
+	return records, len(records) > 0
 }

@@ -6,10 +6,14 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/resolvconf"
 )
 
 // Resolver looks names up as glibc's getaddrinfo does: it asks for A and AAAA
@@ -29,7 +33,10 @@ type Resolver struct {
 // Conf is the resolver's resolv.conf.
 func (r Resolver) Conf() string {
 	host, _, _ := net.SplitHostPort(r.Server) // is a host and a port
-	return fmt.Sprintf("nameserver %s\nsearch %s\noptions ndots:%d\n", host, strings.Join(r.Search, " "), r.Ndots)
+	ndots := strconv.Itoa(r.Ndots)
+	return resolvconf.Text(intent.PodDNSConfig{
+		Nameservers: []string{host}, Searches: r.Search, Options: []intent.PodDNSOption{{Name: "ndots", Value: &ndots}},
+	})
 }
 
 // Result is what a lookup came to, and what it cost.

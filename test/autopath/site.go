@@ -23,10 +23,10 @@ import (
 )
 
 //go:embed cluster.yaml
-var cluster string //nolint:gochecknoglobals // embedded
+var cluster string
 
 //go:embed outside.zone
-var outside string //nolint:gochecknoglobals // embedded
+var outside string
 
 // Site is a cluster with Services in it, and the rest of the world.
 type Site struct {
@@ -34,6 +34,7 @@ type Site struct {
 	Outside *parts.Upstream
 
 	kubeconfig string
+	program    string // signpost-dns
 }
 
 // HostSearch are the search domains of every node.
@@ -51,6 +52,8 @@ func NewSite(t testing.TB) *Site {
 	require.NoError(t, s.Server.Apply(t.Context(), cluster))
 	s.many(t)
 	var err error
+	s.program, err = Program(t.Context(), t.TempDir())
+	require.NoError(t, err)
 	s.Outside, err = parts.StartUpstream(t.Context(), s.Ports, "", nil)
 	require.NoError(t, err)
 	names, err := ReadOutside(outside)
@@ -147,7 +150,7 @@ func (s *Site) coreDNS(t testing.TB, spec intent.DNSCRIntent, name string, at ne
 	}
 	asked := parts.Asked(spec)
 	if name == clusterdns.CacheName || clusterdns.Expands(asked) {
-		c.Path = Program()
+		c.Path = s.program
 	}
 	for key, text := range dataOf(t, parts.Render(t, asked), name) {
 		if key == "Corefile" {

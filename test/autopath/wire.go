@@ -41,7 +41,7 @@ func NewWire(servers ...netip.AddrPort) (*Wire, error) {
 		w.servers[server] = true
 	}
 	program := filter(servers)
-	err = unix.SetsockoptSockFprog(socket, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}) //nolint:gosec // a few
+	err = unix.SetsockoptSockFprog(socket, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("filter packets: %w", err), w.Close())
 	}
@@ -60,7 +60,7 @@ func filter(servers []netip.AddrPort) []unix.SockFilter {
 		{Code: unix.BPF_LD | unix.BPF_H | unix.BPF_IND, K: portTo}, // the port behind it
 	}
 	for n, server := range servers {
-		accept := uint8(len(servers) - n) //nolint:gosec // a few
+		accept := uint8(len(servers) - n)
 		program = append(program, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: uint32(server.Port()), Jt: accept})
 	}
 	const whole = 1 << 18

@@ -3,6 +3,7 @@ package autopath
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -64,7 +65,9 @@ func (n *node) newCache(t *testing.T) *parts.CoreDNS {
 // does.
 func localIP(t *testing.T, address string) {
 	t.Helper()
-	output, err := exec.CommandContext(t.Context(), Program(), "local-ip", address).CombinedOutput()
+	program, err := Program(t.Context(), "")
+	require.NoError(t, err)
+	output, err := exec.CommandContext(t.Context(), program, "local-ip", address).CombinedOutput()
 	require.NoError(t, err, string(output))
 }
 
@@ -91,7 +94,8 @@ func getent(t *testing.T, r Resolver, name string) []netip.Addr {
 	t.Helper()
 	require.NoError(t, SetResolvConf(r.Conf()))
 	output, err := exec.CommandContext(t.Context(), "getent", "ahosts", name).CombinedOutput()
-	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == 2 { //nolint:errorlint // as it is returned
+	const noSuchName = 2
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == noSuchName {
 		return nil
 	}
 	require.NoError(t, err, string(output))

@@ -64,7 +64,7 @@ func NewCoreDNS(ctx context.Context, dir, kubeconfig string, ports *process.Port
 // on, its loopback, the way to the API server, the files of etc; and for how
 // long a change may stay unnoticed.
 func (c *CoreDNS) Write(corefile string) error {
-	corefile = regexp.MustCompile(`(?m)^    bind .*\n`).ReplaceAllString(corefile, "")
+	corefile = regexp.MustCompile(`(?m)^ {4}bind .*\n`).ReplaceAllString(corefile, "")
 	corefile = regexp.MustCompile(`(?m)^[^\s#].* \{$`).ReplaceAllStringFunc(corefile, func(head string) string {
 		port := fmt.Sprintf(":%d ", c.Port)
 		return regexp.MustCompile(`:\d+ `).ReplaceAllString(head, port) + "\n    bind " + c.Host
