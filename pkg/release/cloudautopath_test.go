@@ -8,6 +8,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/corefile"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/observed"
 )
 
 const (
@@ -85,4 +86,22 @@ func TestStockCoreDNSWalksTheSearchPathsOfTheLogicalCloudsNamespace(t *testing.T
 	way, err := w.trace("", "web.search.shop.cluster.local.ap.k8s.io")
 	require.NoError(t, err)
 	require.Equal(t, "autopath", way.Plugin, "the document names no namespace")
+}
+
+// TestTheCachesOnTheNodesAreSeenWhereThereAreToBeAny: what was seen of earlier
+// ones is not told.
+func TestTheCachesOnTheNodesAreSeenWhereThereAreToBeAny(t *testing.T) {
+	w := resolving(t)
+	w.asks(`"autopath":{}`)
+	require.Nil(t, w.dns(berlin).Caches, "nobody has seen them yet")
+	writer, err := w.observed.Writer(t.Context(), berlin, fence)
+	require.NoError(t, err)
+	for name, ready := range map[string]int32{"dns-default": 2, "node-local-dns": 3} {
+		require.NoError(t, writer.SetDaemonSet(t.Context(), "signpost-dns", name, observed.DaemonSet{Available: true, Ready: ready}))
+	}
+	assert.EqualValues(t, 2, w.dns(berlin).Pods.Ready)
+	assert.EqualValues(t, 3, w.dns(berlin).Caches.Ready)
+	assert.Nil(t, w.dns(paris).Caches)
+	w.asks(`"autopath":{"mode":"static"}`)
+	assert.Nil(t, w.dns(berlin).Caches)
 }
