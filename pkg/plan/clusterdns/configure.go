@@ -63,12 +63,33 @@ func read(d plan.ClusterDNS) (reading, error) {
 	if d.Spec.Mode == intent.Import {
 		out.config.Port = dnsPort
 	}
+	if n := length(out.config); len(r.fields) == 0 && n > longestFiles {
+		r.wrong("/spec", "makes a Corefile of "+strconv.Itoa(n)+" bytes, with the files beside it, of which a ConfigMap holds "+strconv.Itoa(longestFiles)+": name fewer zones or, with autopath, fewer searches, clients or namespaces, which are written once for each server")
+	}
 	if len(r.fields) > 0 {
 		return reading{}, &intent.Error{Code: intent.Invalid, Detail: "the DNS CR intent " + d.Intent + " cannot work on " + d.Cluster, Fields: r.fields}
 	}
 	slices.Sort(r.bundles)
 	out.bundles = slices.Compact(r.bundles)
 	return out, nil
+}
+
+// longestFiles is how many bytes a ConfigMap holds, less what its metadata may
+// take of the 1 MiB of an object.
+const longestFiles = 1_000_000
+
+// length is that of the Corefile and the files beside it; 0 where it cannot be
+// written, which Render tells.
+func length(c corefile.Config) int {
+	text, err := corefile.Build(c)
+	if err != nil {
+		return 0
+	}
+	total := len(text)
+	for _, file := range corefile.SearchFiles(c) {
+		total += len(file)
+	}
+	return total
 }
 
 // reader reads an intent, and notes what is wrong with it.

@@ -1,7 +1,9 @@
 package clusterdns
 
 import (
+	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -113,4 +115,26 @@ func TestOnlyACacheThatChangedIsReplaced(t *testing.T) {
 	require.Equal(t, before, template())
 	g.DNS[0].Spec.Autopath.Option = 65101
 	require.NotEqual(t, before, template())
+}
+
+// TestWhatDoesNotFitIntoAConfigMapIsAnErrorOfPlan: each server has the search
+// paths and the clients once more.
+func TestWhatDoesNotFitIntoAConfigMapIsAnErrorOfPlan(t *testing.T) {
+	spec := intent.DNSCRIntent{PluginConfig: &intent.DNSPluginConfig{}, Autopath: &intent.Autopath{Searches: []string{strings.Repeat("abcdefg.", 30) + "example"}}}
+	for n := range 500 {
+		spec.PluginConfig.ForwardPlugins = append(spec.PluginConfig.ForwardPlugins, intent.ForwardPlugin{Domain: fmt.Sprintf("z%d.example", n), Nameservers: []string{"192.0.2.1"}})
+	}
+	_, err := Configure(plan.ClusterDNS{Spec: spec})
+	require.NoError(t, err)
+	for n := range 100 {
+		spec.Autopath.Clients = append(spec.Autopath.Clients, fmt.Sprintf("2001:db8:0:%d::/64", n))
+	}
+	_, err = Configure(plan.ClusterDNS{Spec: spec})
+	var failure *intent.Error
+	require.ErrorAs(t, err, &failure)
+	require.Equal(t, "/spec", failure.Fields[0].Pointer)
+	require.Contains(t, failure.Fields[0].Detail, "name fewer zones")
+	spec.PluginConfig.ForwardPlugins = spec.PluginConfig.ForwardPlugins[:100]
+	_, err = Configure(plan.ClusterDNS{Spec: spec})
+	require.NoError(t, err)
 }
