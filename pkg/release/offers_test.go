@@ -155,6 +155,14 @@ func TestAutopathThatIsNotOfferedIsAnErrorOfPlan(t *testing.T) {
 			func(w *world) { w.offering(`{}`, ``); w.do(intent.Update, eu) },
 		},
 		{
+			"pods in another namespace since", func(w *world) {
+				w.walks(`{}`, ``)
+				w.put(eu, `{"namespace":"elsewhere","controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`)
+			},
+			[]string{`DNS CR intent "resolvers" offers it to pods of another namespace than "elsewhere"; update logical cloud "eu"`},
+			func(w *world) { w.do(intent.Update, eu) },
+		},
+		{
 			"static, with a Service whose address is not known yet", func(w *world) { w.walks(`{"mode":"static"}`, berlinAlone); w.onlyIn("berlin") },
 			[]string{"the address of Service signpost-dns/dns-default", "which is not known yet", "enable nodeLocalDNS"},
 			func(w *world) { w.observeDNS(berlin, "10.96.0.53") },
@@ -374,6 +382,9 @@ func TestAnotherAddressOfTheDNSServiceIsGivenAtTheNextUpdate(t *testing.T) {
 	first := w.do(intent.Instantiate, prod)
 	w.settle(prod)
 	require.Equal(t, first, w.do(intent.Update, prod), "nothing has changed")
+	w.offering(`{"mode":"static"}`, `,"namespace":"eu-dns"`)
+	w.refuses(intent.Update, eu, string(resolvers)+"#/spec/namespace", "the nameserver would be another")
+	w.offering(`{"mode":"static"}`, ``)
 
 	w.observeDNS(berlin, "10.96.0.54")
 	w.settle(eu, prod)

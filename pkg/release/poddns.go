@@ -150,16 +150,14 @@ func (s *Service) notOffered(ctx context.Context, d *draft, cloud Lifecycle, clu
 		return "", err
 	}
 	dns, configured := dnsOn(release.Group, cluster)
-	offer, walks := clusterdns.Offer(dns)
+	_, walks := clusterdns.Offer(dns)
 	switch {
 	case !configured:
 		return fmt.Sprintf("no DNS CR intent of logical cloud %q configures it; post one with autopath, and update the logical cloud", name), nil
 	case dns.Spec.Mode == intent.Import:
 		return fmt.Sprintf("DNS CR intent %q has mode import, which has no autopath; use mode dedicated with autopath, and update logical cloud %q", dns.Intent, name), nil
-	case walks && offer.Static:
-		return fmt.Sprintf("autopath of DNS CR intent %q is static, and not for namespace %q; name it in autopath.namespaces, and update logical cloud %q", dns.Intent, d.group.LogicalCloudNamespace, name), nil
 	case walks:
-		return fmt.Sprintf("logical cloud %q has its pods in another namespace than %q by now; update the logical cloud", name, d.group.LogicalCloudNamespace), nil
+		return fmt.Sprintf("DNS CR intent %q offers it to pods of another namespace than %q; update logical cloud %q", dns.Intent, d.group.LogicalCloudNamespace, name), nil
 	}
 	return fmt.Sprintf("DNS CR intent %q does not ask for it; set its autopath, and update logical cloud %q", dns.Intent, name), nil
 }
