@@ -131,7 +131,8 @@ func (w *world) meet(at int, first, second deed) bool {
 		if op != "txn" && !strings.Contains(key, intent.LifecycleCollection) && !strings.Contains(key, intent.OfferCollection) {
 			return nil
 		}
-		if requests++; requests == at {
+		requests++
+		if requests == at {
 			w.fake.Before = nil
 			met = true
 			w.mayBeRefused(second(w))

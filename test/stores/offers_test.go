@@ -55,9 +55,10 @@ func TestNoMeetingOverMongoLeavesPodsWithoutTheirDNS(t *testing.T) {
 		for met := true; met; steps++ {
 			s.do(s.service.Instantiate, cloud)
 			met = false
-			countdown := steps
+			taken := 0
 			step = func(string) error {
-				if countdown--; countdown == -1 {
+				taken++
+				if taken == steps+1 {
 					met = true
 					c.second()
 				}
