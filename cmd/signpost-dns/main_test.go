@@ -36,6 +36,9 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
+	if os.Getenv(asPod) != "" {
+		exit(askLocalIP())
+	}
 	os.Exit(m.Run())
 }
 
