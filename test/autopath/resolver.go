@@ -181,11 +181,10 @@ func addressOf(ip net.IP) netip.Addr {
 // second time if nobody answers, and reads nothing of EDNS0.
 func (l *lookup) ask(ctx context.Context, name string, kind uint16) (*dns.Msg, error) {
 	query := new(dns.Msg).SetQuestion(dns.Fqdn(name), kind)
-	answer, err := exchange(ctx, l.Server, query)
+	answer, err := exchange(ctx, "udp", l.Server, query)
 	if err == nil && answer.Truncated {
 		l.result.TCP++
-		client := &dns.Client{Net: "tcp", Timeout: timeout}
-		answer, _, err = client.ExchangeContext(ctx, query, l.Server)
+		answer, err = exchange(ctx, "tcp", l.Server, query)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ask %s for %s: %w", l.Server, name, err)
@@ -196,8 +195,8 @@ func (l *lookup) ask(ctx context.Context, name string, kind uint16) (*dns.Msg, e
 // timeout is glibc's.
 const timeout = 5 * time.Second
 
-func exchange(ctx context.Context, server string, query *dns.Msg) (answer *dns.Msg, err error) {
-	client := &dns.Client{Timeout: timeout}
+func exchange(ctx context.Context, network, server string, query *dns.Msg) (answer *dns.Msg, err error) {
+	client := &dns.Client{Net: network, Timeout: timeout}
 	for range attempts {
 		if answer, _, err = client.ExchangeContext(ctx, query, server); err == nil {
 			break
