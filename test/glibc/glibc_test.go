@@ -20,7 +20,7 @@ const resolvConf = "/etc/resolv.conf"
 // lookup has glibc look a name up, and answers what it asked.
 func lookup(t require.TestingT, s *server, settings intent.PodDNSConfig, name string) []string {
 	require.NoError(t, os.WriteFile(resolvConf, []byte(resolvconf.Text(settings)), 0o600))
-	out, err := exec.Command("getent", "ahosts", name).CombinedOutput() //nolint:noctx // it gives up by itself
+	out, err := exec.Command("getent", "ahosts", name).CombinedOutput()
 	if err != nil {
 		require.Empty(t, out, "getent: %v", err) // the name was not found
 	}

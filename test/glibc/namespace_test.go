@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 // again runs this program once more, in a user namespace in which it is root, and
 // with mounts, a network and a host name of its own.
 func again() (code int) {
-	cmd := exec.Command(os.Args[0], os.Args[1:]...) //nolint:noctx // it lives as long as this process, which go test ends
+	cmd := exec.Command(os.Args[0], os.Args[1:]...)
 	cmd.Env = append(os.Environ(), inside+"=yes")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{
