@@ -60,6 +60,23 @@ func Split(name, clusterDomain string) (base, namespace string, ok bool) {
 	return base, namespace, last == label && namespace != ""
 }
 
+// Exists tells whether a name is a search domain of the cluster, of whichever
+// namespace, or an ancestor of one: such a name has no records, and every other
+// one of Zone that Split does not divide is missing. Names and the domain are
+// canonical.
+func Exists(name, clusterDomain string) bool {
+	parent := clusterDomain + "." + Zone
+	if parent == name || strings.HasSuffix(parent, "."+name) && strings.HasSuffix("."+name, "."+Zone) {
+		return true
+	}
+	namespace, ok := cutSuffix(name, parent)
+	if !ok {
+		return false
+	}
+	namespace = strings.TrimPrefix(namespace, label+".")
+	return !strings.Contains(namespace, ".") && check(namespace) == nil
+}
+
 // cutSuffix takes a domain and the dot before it off the end of a longer name.
 func cutSuffix(name, domain string) (rest string, ok bool) {
 	rest, ok = strings.CutSuffix(name, domain)

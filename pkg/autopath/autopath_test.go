@@ -42,6 +42,19 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// RFC 8020: nothing exists below a name that does not.
+func TestSearchDomainsAndTheirAncestorsExist(t *testing.T) {
+	for name, want := range map[string]bool{
+		"ap.k8s.io": true, "local.ap.k8s.io": true, "cluster.local.ap.k8s.io": true, "shop.cluster.local.ap.k8s.io": true,
+		"search.shop.cluster.local.ap.k8s.io": true, "search.search.cluster.local.ap.k8s.io": true, "search.cluster.local.ap.k8s.io": true,
+		"io": false, "k8s.io": false, "p.k8s.io": false, "ocal.ap.k8s.io": false, "": false, "x.ap.k8s.io": false,
+		"cluster.example.ap.k8s.io": false, "search.shop.cluster.example.ap.k8s.io": false, "web.shop.cluster.local.ap.k8s.io": false,
+		"web.search.shop.cluster.local.ap.k8s.io": false, "a*b.cluster.local.ap.k8s.io": false, "shop.xcluster.local.ap.k8s.io": false,
+	} {
+		require.Equal(t, want, Exists(name, domain), name)
+	}
+}
+
 func TestWhatIsEncodedIsDecoded(t *testing.T) {
 	paths := Paths("shop", domain, "foo.com", "_x.example")
 	require.Equal(t, "shop.svc.cluster.local,svc.cluster.local,cluster.local,foo.com,_x.example", string(Encode(paths)))

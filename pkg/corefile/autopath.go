@@ -106,9 +106,37 @@ func searchBlocks(c Config) []block {
 		keys: []string{key(autopath.Zone, c.port())},
 		plugins: []directive{
 			metrics(metricsPort), line("errors"), log(c.LogLevel), bufsize(),
+			line("template", "ANY", "ANY", autopath.Zone).with(exactly(c.Static.ancestors(c.domain())), line("rcode", "NOERROR"), authority(), line("fallthrough")),
 			line("template", "ANY", "ANY", autopath.Zone).with(line("rcode", "NXDOMAIN"), authority()),
 		},
 	})
+}
+
+// ancestors of the search domains, from the zone itself on: they exist, for names
+// exist below them (RFC 8020).
+func (s Static) ancestors(clusterDomain string) []string {
+	all := []string{autopath.Zone}
+	labels := strings.Split(clusterDomain, ".")
+	for i := range labels {
+		all = append(all, strings.Join(labels[len(labels)-1-i:], ".")+"."+autopath.Zone)
+	}
+	for _, namespace := range s.namespaces() {
+		all = append(all, namespace+"."+clusterDomain+"."+autopath.Zone)
+	}
+	return all
+}
+
+// exists tells whether a name is an ancestor of a search domain, or one itself.
+func (s Static) exists(name, clusterDomain string) bool {
+	_, namespace, _ := autopath.Split(name, clusterDomain)
+	return slices.Contains(s.ancestors(clusterDomain), name) ||
+		slices.Contains(s.Namespaces, namespace) && name == autopath.SearchDomain(namespace, clusterDomain)
+}
+
+// exactly takes these names of a template's zone, each of which is in it.
+func exactly(names []string) directive {
+	pattern := strings.ReplaceAll(strings.Join(names, "|"), ".", "[.]")
+	return line("match").and(quoted("^(" + pattern + ")[.]$"))
 }
 
 // nowhere is a name that does not exist.
@@ -119,15 +147,17 @@ const nowhere = "none." + autopath.Zone
 // it is there, and leads to one that is not. After a plain NXDOMAIN a resolver
 // would ask again, without the search domain, for what was looked up already. The
 // other names are asked of the server that each belongs to, in this CoreDNS. The
-// search domain itself is in no search path, and stock autopath fails for it.
+// search domain itself is in no search path, and stock autopath fails for it: it
+// has no records, as the namespace's name above it.
 func searchBlock(c Config, namespace string) block {
 	domain := autopath.SearchDomain(namespace, c.domain())
+	_, parent, _ := strings.Cut(domain, ".")
 	itself := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), c.port())
 	return block{
 		keys: []string{key(domain, c.port())},
 		plugins: []directive{
 			metrics(metricsPort), line("errors"), log(c.LogLevel), bufsize(),
-			line("rewrite", "stop", "name", "exact", domain, nowhere),
+			line("rewrite", "stop", "name", "exact", domain, parent),
 			line("rewrite", "stop", "rcode", "suffix", domain, "NXDOMAIN", "NOERROR"),
 			line("autopath", ".", path.Join(c.Static.Directory, searchFile(namespace))),
 			line("template", "ANY", "ANY", domain).with(

@@ -115,8 +115,10 @@ func TestFollowTellsWhatElseIsInTheZoneOfSearchDomains(t *testing.T) {
 		{"the zone", static, "ap.k8s.io", "ap.k8s.io:5353", "template"},
 		{"a search domain itself", static, "search.shop.cluster.local.ap.k8s.io", "ap.k8s.io:5353", "template"},
 		{"a search domain of every namespace", option, "web.search.other.cluster.local.ap.k8s.io", "io:5353", "searchexpand"},
-		{"a search domain itself goes on", option, "search.shop.cluster.local.ap.k8s.io", "io:5353", "forward"},
-		{"a search domain in a search domain goes on", option, "a.ap.k8s.io.search.shop.cluster.local.ap.k8s.io", "io:5353", "forward"},
+		{"a search domain itself has no records", option, "search.shop.cluster.local.ap.k8s.io", "io:5353", "searchexpand"},
+		{"a search domain in a search domain does not leave the cluster", option, "a.ap.k8s.io.search.shop.cluster.local.ap.k8s.io", "io:5353", "searchexpand"},
+		{"the zone does not leave the cluster", option, "ap.k8s.io", "io:5353", "searchexpand"},
+		{"another cluster's does not leave the cluster", option, "web.search.shop.berlin.example.ap.k8s.io", "io:5353", "searchexpand"},
 		{"a name that ends alike", static, "trap.k8s.io", "io:5353", "forward"},
 		{"without autopath it is a zone as any", example(), "web.search.shop.cluster.local.ap.k8s.io", ".:5353", "forward"},
 	} {
@@ -125,6 +127,17 @@ func TestFollowTellsWhatElseIsInTheZoneOfSearchDomains(t *testing.T) {
 		require.Equal(t, c.plugin, way.Plugin, c.reason)
 		require.NotEmpty(t, way.Why, c.reason)
 	}
+	const exists, missing = "it exists, and has no records", "it does not exist"
+	for name, want := range map[string]string{
+		"ap.k8s.io": exists, "local.ap.k8s.io": exists, "shop.cluster.local.ap.k8s.io": exists, "search.shop.cluster.local.ap.k8s.io": exists,
+		"x.ap.k8s.io": missing, "search.shop.berlin.example.ap.k8s.io": missing, "a.ap.k8s.io.search.shop.cluster.local.ap.k8s.io": missing,
+	} {
+		require.Contains(t, corefile.Follow(option, query(name)).Why[0], want, name)
+		if want == exists {
+			require.Contains(t, corefile.Follow(static, query(name)).Why[0], want, name)
+		}
+	}
+	require.Contains(t, corefile.Follow(static, query("other.cluster.local.ap.k8s.io")).Why[0], missing, "of no namespace in use")
 	way := corefile.Follow(static, corefile.Query{Name: "web.search.shop.cluster.local.ap.k8s.io", Type: "DS"})
 	require.Equal(t, "io:5353", way.Server, "DS is asked for where the parent may be")
 }

@@ -56,17 +56,7 @@ func (d *Domain) Paths(namespace string) (paths []string, ok bool) {
 // Exists tells whether a name of the zone, which ends with a dot, is a search
 // domain of the cluster or an ancestor of one.
 func (d *Domain) Exists(name string) bool {
-	name = strings.ToLower(name)
-	parent := d.Name + "." + zone
-	if dns.IsSubDomain(name, parent) {
-		return true
-	}
-	if namespace, rest, _ := strings.Cut(name, "."); rest == parent {
-		_, ok := d.Paths(namespace)
-		return ok
-	}
-	base, _, ok := d.Split(name)
-	return ok && base == ""
+	return autopath.Exists(strings.ToLower(strings.TrimSuffix(name, ".")), d.Name)
 }
 
 // AddSuffix makes nodes search one more domain, unless they do already. The

@@ -8,7 +8,7 @@ import (
 
 // counts are the plugin's metrics, for all server blocks.
 type counts struct {
-	answers, ignored, lookups *prometheus.CounterVec
+	answers, denied, ignored, lookups *prometheus.CounterVec
 }
 
 func newCounts(registry prometheus.Registerer) counts {
@@ -19,6 +19,7 @@ func newCounts(registry prometheus.Registerer) counts {
 	}
 	return counts{
 		answers: counter("answers_total", "Counter of names that were looked up with search paths.", "source", "result"),
+		denied:  counter("denied_total", "Counter of names of ap.k8s.io that are in no search domain of the cluster."),
 		ignored: counter("ignored_total", "Counter of options that were ignored.", "reason"),
 		lookups: counter("lookups_total", "Counter of names that were looked up for those answers."),
 	}

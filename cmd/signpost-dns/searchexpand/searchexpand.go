@@ -49,11 +49,8 @@ func (e *SearchExpand) ServeDNS(ctx context.Context, w dns.ResponseWriter, r *dn
 		e.counts.ignored.WithLabelValues(metrics.WithServer(ctx), reason(err)).Inc()
 		r = plain
 	}
-	if e.settings.Domain.Name != "" && search.InZone(r) && search.Searchable(r) {
-		base, paths, ok := e.settings.Domain.Split(r.Question[0].Name)
-		if ok && base != "" && !search.IsInZone(base) {
-			return e.serveName(ctx, w, r, base, paths)
-		}
+	if e.settings.Domain.Name != "" && search.InZone(r) {
+		return e.serveZone(ctx, w, r)
 	}
 	return plugin.NextOrFailure(Name, e.Next, ctx, w, r)
 }
@@ -69,8 +66,15 @@ func (e *SearchExpand) serveOption(ctx context.Context, w dns.ResponseWriter, r,
 	return dns.RcodeSuccess, nil
 }
 
-// serveName answers a pod that asks the cluster's DNS without the node's cache.
-func (e *SearchExpand) serveName(ctx context.Context, w dns.ResponseWriter, r *dns.Msg, base string, paths []string) (int, error) {
+// serveZone answers a pod that asks the cluster's DNS without the node's cache.
+// No name of the zone leaves the cluster.
+func (e *SearchExpand) serveZone(ctx context.Context, w dns.ResponseWriter, r *dns.Msg) (int, error) {
+	base, paths, ok := e.settings.Domain.Asked(r)
+	if !ok {
+		e.counts.denied.WithLabelValues(metrics.WithServer(ctx)).Inc()
+		_ = w.WriteMsg(e.settings.Domain.Deny(r))
+		return dns.RcodeSuccess, nil
+	}
 	outcome := e.walk(ctx, request.Request{W: w, Req: r}, search.Names(base, paths), "name")
 	_ = w.WriteMsg(outcome.Answer(r, e.settings.AsPlain))
 	return dns.RcodeSuccess, nil

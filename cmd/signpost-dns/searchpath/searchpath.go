@@ -15,7 +15,6 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/signpost-dns/signpost/cmd/signpost-dns/search"
-	"github.com/signpost-dns/signpost/pkg/autopath"
 )
 
 // Name is the plugin's name in a Corefile.
@@ -50,10 +49,10 @@ func (p *SearchPath) ServeDNS(ctx context.Context, w dns.ResponseWriter, r *dns.
 // serveZone answers for the zone of search domains, of which no name leaves the
 // node.
 func (p *SearchPath) serveZone(ctx context.Context, w dns.ResponseWriter, r *dns.Msg) (int, error) {
-	base, paths, ok := p.settings.Domain.Split(r.Question[0].Name)
-	if !ok || base == "" || search.IsInZone(base) || !search.Searchable(r) {
+	base, paths, ok := p.settings.Domain.Asked(r)
+	if !ok {
 		p.counts.denied.WithLabelValues(metrics.WithServer(ctx)).Inc()
-		_ = w.WriteMsg(p.deny(r))
+		_ = w.WriteMsg(p.settings.Domain.Deny(r))
 		return dns.RcodeSuccess, nil
 	}
 	writer := nonwriter.New(w)
@@ -107,37 +106,4 @@ func (p *SearchPath) warn(now time.Time) {
 func (p *SearchPath) mayWarn(now time.Time) bool {
 	last := p.warned.Load()
 	return now.UnixNano()-last >= int64(warnEvery) && p.warned.CompareAndSwap(last, now.UnixNano())
-}
-
-// deny answers that a name of the zone does not exist, or has no records.
-func (p *SearchPath) deny(r *dns.Msg) *dns.Msg {
-	m := new(dns.Msg)
-	m.SetReply(r)
-	m.Authoritative = true
-	if !p.settings.Domain.Exists(r.Question[0].Name) {
-		m.Rcode = dns.RcodeNameError
-	}
-	m.Ns = []dns.RR{p.soa()}
-	return m
-}
-
-// Times of the zone's SOA record in seconds. Nobody transfers the zone.
-const (
-	ttl     = 30
-	refresh = 7200
-	retry   = 1800
-	expire  = 86400
-)
-
-func (p *SearchPath) soa() *dns.SOA {
-	return &dns.SOA{
-		Hdr:     dns.RR_Header{Name: autopath.Zone + ".", Rrtype: dns.TypeSOA, Class: dns.ClassINET, Ttl: ttl},
-		Ns:      "ns.dns." + p.settings.Domain.Name + ".",
-		Mbox:    "hostmaster." + p.settings.Domain.Name + ".",
-		Serial:  1,
-		Refresh: refresh,
-		Retry:   retry,
-		Expire:  expire,
-		Minttl:  ttl,
-	}
 }
