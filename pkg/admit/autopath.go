@@ -27,8 +27,9 @@ const (
 	mostClients = 100
 )
 
-// nodeLocalDNS checks the cache on each node.
-func (r *review) nodeLocalDNS(in *intent.DNSCRIntent) {
+// nodeLocalDNS checks the cache on each node. Its address is none of addresses,
+// those of the clusters' own DNS services.
+func (r *review) nodeLocalDNS(in *intent.DNSCRIntent, addresses map[netip.Addr]string) {
 	const at = spec + "/nodeLocalDNS"
 	cache, byItself := in.NodeLocalDNS, in.Autopath != nil && !in.Autopath.Static()
 	switch {
@@ -41,11 +42,14 @@ func (r *review) nodeLocalDNS(in *intent.DNSCRIntent) {
 	}
 	text := cmp.Or(cache.LocalIP, autopath.LocalIP)
 	address, err := localIP(text)
+	cluster, taken := addresses[address]
 	switch {
 	case err != nil:
 		r.refusef(at.key("localIP"), "%s %s", quote(text), err)
 	case slices.Contains(allNameservers(*in), netip.AddrPortFrom(address, usualPort)):
 		r.refusef(at.key("localIP"), "%s is a nameserver of the intent, too, so that queries would go in a circle; give another address", address)
+	case taken:
+		r.refusef(at.key("localIP"), "%s is the address of the DNS service of cluster %s (its dns.address), which would be out of reach from every node; give another address", address, cluster)
 	}
 }
 

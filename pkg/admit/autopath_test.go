@@ -103,6 +103,43 @@ func TestNoNameserverIsTheCacheThatAsksTheDNSPods(t *testing.T) {
 	require.NoError(t, err, "another port is somebody else's")
 }
 
+// TestLocalIPIsNotTheDNSServiceOfACluster: of those that the intent is for, whose
+// nodes could not reach it any more.
+func TestLocalIPIsNotTheDNSServiceOfACluster(t *testing.T) {
+	w := newShop(t)
+	taken := map[string]string{"/spec/nodeLocalDNS/localIP": "169.254.20.10 is the address of the DNS service of cluster edge+berlin"}
+	w.must("cluster-providers/edge/clusters/berlin", `{"dns":{"domain":"berlin.corp","address":"169.254.20.10"}}`)
+	for _, spec := range []string{`{"nodeLocalDNS":{"enabled":true}}`, `{"autopath":{}}`, `{"nodeLocalDNS":{"enabled":true,"localIP":"169.254.20.10"},"autopath":{"mode":"static"}}`} {
+		_, err := w.admit(resolvers, spec)
+		assertFields(t, err, intent.Invalid, taken)
+	}
+	for reason, spec := range map[string]string{
+		"another address": `{"nodeLocalDNS":{"enabled":true,"localIP":"169.254.20.11"}}`, "no cache": `{"autopath":{"mode":"static"}}`,
+		"another cluster's": `{"nodeLocalDNS":{"enabled":true},"clusterLabels":{"none":"such"}}`,
+	} {
+		_, err := w.admit(resolvers, spec)
+		require.NoError(t, err, reason)
+	}
+}
+
+// TestStockCoreDNSHasNoPluginForTheOption: an image of docker.io/coredns/, or its
+// copy under --image-registry.
+func TestStockCoreDNSHasNoPluginForTheOption(t *testing.T) {
+	stock := map[string]string{"/spec/image": "is stock CoreDNS, which has no plugin for autopath of mode edns0"}
+	w := newShop(t)
+	running := func(mode, image string) string {
+		return `{"image":"` + image + `","autopath":{"mode":"` + mode + `"}}`
+	}
+	for _, image := range []string{"docker.io/coredns/coredns:1.15.0", "coredns/coredns", "mirror.example:5000/coredns/coredns:1.15.0"} {
+		_, err := w.admit(resolvers, running("edns0", image))
+		assertFields(t, err, intent.Invalid, stock)
+		_, err = w.admit(resolvers, running("static", image))
+		require.NoError(t, err, "mode static takes stock CoreDNS")
+	}
+	_, err := w.admit(resolvers, running("edns0", "docker.io/signpost-dns/signpost-dns:v0.1.0"))
+	require.NoError(t, err)
+}
+
 // TestSearchesAreNoPathsOfTheClustersThemselves: of those that the intent is for.
 func TestSearchesAreNoPathsOfTheClustersThemselves(t *testing.T) {
 	w := newShop(t)
@@ -130,7 +167,7 @@ func TestWhatAutopathIsWarnedOf(t *testing.T) {
 		{"nothing odd", `{"autopath":{},"nodeLocalDNS":{"enabled":true,"localIP":"169.254.25.10"}}`, nil},
 		{"an address of the network's own", `{"nodeLocalDNS":{"enabled":true,"localIP":"fd00::10"}}`, nil},
 		{"stock CoreDNS where it does", `{"autopath":{"mode":"Static"},"image":"docker.io/coredns/coredns:1.15.0"}`, nil},
-		{"an image of one's own where ours is needed", `{"autopath":{},"image":"docker.io/coredns/coredns:1.15.0"}`, map[string]string{"image": "must hold the program signpost-dns"}},
+		{"an image of one's own where ours is needed", `{"autopath":{},"image":"docker.io/signpost-dns/signpost-dns:v0.1.0"}`, map[string]string{"image": "must hold the program signpost-dns"}},
 		{"an address that may be somebody's", `{"nodeLocalDNS":{"enabled":true,"localIP":"10.1.2.3"}}`, map[string]string{"localIP": "out of reach from every node"}},
 		{"a cache that is not enabled", `{"autopath":{"mode":"static"},"nodeLocalDNS":{"localIP":"10.1.2.3"}}`, map[string]string{"nodeLocalDNS": "not enabled"}},
 	} {

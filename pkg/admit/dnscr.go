@@ -2,6 +2,7 @@ package admit
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -11,14 +12,14 @@ import (
 
 // dnsCRIntent admits a DNS CR intent.
 func (a *Admitter) dnsCRIntent(ctx context.Context, r *review, in, _ *intent.DNSCRIntent) error {
-	domains, err := a.dnsClusters(ctx, r, in)
+	clusters, err := a.dnsClusters(ctx, r, in)
 	if err != nil {
 		return err
 	}
 	if err := a.dnsNamespace(ctx, r, in.Namespace); err != nil {
 		return err
 	}
-	zones := &zones{review: r, domains: domains, toNodes: in.NodeResolver != nil && in.Mode != intent.Import, walked: in.Autopath != nil, first: map[string]pointer{}}
+	zones := &zones{review: r, domains: clusters.domains, toNodes: in.NodeResolver != nil && in.Mode != intent.Import, walked: in.Autopath != nil, first: map[string]pointer{}}
 	zones.plugins(in.PluginConfig)
 	zones.servers(in.Servers)
 	r.upstreamResolvers(in.UpstreamResolvers)
@@ -27,11 +28,11 @@ func (a *Admitter) dnsCRIntent(ctx context.Context, r *review, in, _ *intent.DNS
 	r.word(spec+"/operatorLogLevel", in.OperatorLogLevel, "log level", "Normal", "Debug", "Trace")
 	r.nodePlacement(in.NodePlacement)
 	r.nodeResolver(in.NodeResolver)
-	r.nodeLocalDNS(in)
-	r.autopath(in.Autopath, domains)
+	r.nodeLocalDNS(in, clusters.addresses)
+	r.autopath(in.Autopath, clusters.domains)
 	r.dnsMode(in)
 	if in.Image != "" {
-		a.image(r, spec+"/image", in.Image, "docker.io/coredns/coredns:1.15.0")
+		a.dnsImage(r, in)
 	}
 	if in.ManagementState != "" && in.ManagementState != "Managed" {
 		r.refusef(spec+"/managementState", "%s is not supported: what is deployed is managed; give Managed, or leave it out", quote(in.ManagementState))
@@ -39,9 +40,14 @@ func (a *Admitter) dnsCRIntent(ctx context.Context, r *review, in, _ *intent.DNS
 	return nil
 }
 
-// dnsClusters checks which clusters the intent is for, and answers their
-// domains.
-func (a *Admitter) dnsClusters(ctx context.Context, r *review, in *intent.DNSCRIntent) ([]clusterDomain, error) {
+// dnsClusters are the clusters that an intent is for.
+type dnsClusters struct {
+	domains   []clusterDomain       // the default one first
+	addresses map[netip.Addr]string // of their own DNS services, and which cluster has each
+}
+
+// dnsClusters checks which clusters the intent is for.
+func (a *Admitter) dnsClusters(ctx context.Context, r *review, in *intent.DNSCRIntent) (*dnsClusters, error) {
 	cloud := r.path.Parent()
 	references, err := a.references(ctx, cloud)
 	if err != nil {
@@ -51,7 +57,10 @@ func (a *Admitter) dnsClusters(ctx context.Context, r *review, in *intent.DNSCRI
 	if err := a.appClusters(ctx, r, spec+"/clusters", in.Clusters, cloud, references); err != nil {
 		return nil, err
 	}
-	domains := []clusterDomain{{name: intent.DefaultClusterDomain, whose: "a cluster's own domain unless it has another"}}
+	out := &dnsClusters{
+		domains:   []clusterDomain{{name: intent.DefaultClusterDomain, whose: "a cluster's own domain unless it has another"}},
+		addresses: map[netip.Addr]string{},
+	}
 	for ref := range references {
 		if len(in.Clusters) > 0 && !slices.Contains(in.Clusters, ref) {
 			continue
@@ -60,12 +69,38 @@ func (a *Admitter) dnsClusters(ctx context.Context, r *review, in *intent.DNSCRI
 		if err != nil {
 			return nil, err
 		}
-		if cluster != nil && cluster.DNS != nil && cluster.DNS.Domain != "" && hasLabels(cluster.Labels, in.ClusterLabels) {
-			domains = append(domains, clusterDomain{name: cluster.DNS.Domain, whose: "the own domain of cluster " + ref.String()})
+		if cluster != nil && cluster.DNS != nil && hasLabels(cluster.Labels, in.ClusterLabels) {
+			out.add(ref.String(), *cluster.DNS)
 		}
 	}
-	slices.SortFunc(domains[1:], func(a, b clusterDomain) int { return strings.Compare(a.whose, b.whose) })
-	return domains, nil
+	slices.SortFunc(out.domains[1:], func(a, b clusterDomain) int { return strings.Compare(a.whose, b.whose) })
+	return out, nil
+}
+
+// add notes what one cluster has. Of those with the same address, the first by
+// name stands for all.
+func (c *dnsClusters) add(cluster string, own intent.ClusterDNS) {
+	if own.Domain != "" {
+		c.domains = append(c.domains, clusterDomain{name: own.Domain, whose: "the own domain of cluster " + cluster})
+	}
+	address, err := netip.ParseAddr(own.Address)
+	if other, twice := c.addresses[address]; err == nil && (!twice || cluster < other) {
+		c.addresses[address] = cluster
+	}
+}
+
+// dnsImage checks what the DNS pods run. Stock CoreDNS starts with no Corefile
+// that names a plugin of ours.
+func (a *Admitter) dnsImage(r *review, in *intent.DNSCRIntent) {
+	const at = spec + "/image"
+	if in.Autopath == nil || in.Autopath.Static() {
+		a.image(r, at, in.Image, "docker.io/coredns/coredns:1.15.0")
+		return
+	}
+	parsed := a.image(r, at, in.Image, "docker.io/signpost-dns/signpost-dns:v0.1.0")
+	if slices.ContainsFunc(stockCoreDNS(a.rules.ImageRegistry), parsed.under) {
+		r.refusef(at, "%s is stock CoreDNS, which has no plugin for autopath of mode %s; leave it out, give one that holds signpost-dns, or give mode %s", quote(in.Image), intent.AutopathEDNS0, intent.AutopathStatic)
+	}
 }
 
 // hasLabels tells whether labels hold all that are wanted.

@@ -28,6 +28,17 @@ func DefaultImages(registry string) []string {
 	return prefixes
 }
 
+// stockCoreDNS are the prefixes of CoreDNS' own images, and of their copies under
+// another registry (empty for none).
+func stockCoreDNS(registry string) []string {
+	const path = "/coredns/"
+	prefixes := []string{"docker.io" + path}
+	if registry = strings.TrimSuffix(registry, "/"); registry != "" {
+		prefixes = append(prefixes, registry+path)
+	}
+	return prefixes
+}
+
 // image is a name of a container image in its parts.
 type image struct {
 	name   string // whole, registry included: registry.k8s.io/external-dns/external-dns

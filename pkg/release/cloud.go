@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/netip"
 	"path"
 	"slices"
 	"strings"
@@ -85,6 +86,7 @@ func (d *draft) configure(i dnsCRIntent, pinned map[string]plan.ClusterDNS, regi
 			d.fail(i.path, "/spec/mode", "cluster %s is a directory, in which a ConfigMap cannot be shared with the CoreDNS that imports it; use mode dedicated there", name)
 		}
 		d.checkDNS(i.path, dns)
+		d.checkLocalIP(i.path, dns)
 		d.group.DNS = append(d.group.DNS, withImages(dns, pinned[name], registry))
 	}
 }
@@ -126,6 +128,19 @@ func (d *draft) checkDNS(path intent.Path, dns plan.ClusterDNS) {
 		for _, f := range failure.Fields {
 			d.fail(path, f.Pointer, "on %s: %s", dns.Cluster, f.Detail)
 		}
+	}
+}
+
+// checkLocalIP notes an address of the nodes' caches that the cluster's own DNS
+// service has, which may have been said after the intent.
+func (d *draft) checkLocalIP(path intent.Path, dns plan.ClusterDNS) {
+	own := d.in.clusters[dns.Cluster].Spec.DNS
+	if own == nil || !clusterdns.HasNodeCache(dns) {
+		return
+	}
+	address, err := netip.ParseAddr(own.Address)
+	if err == nil && address.String() == clusterdns.LocalIP(dns) {
+		d.fail(path, "/spec/nodeLocalDNS/localIP", "on %s: %s is the address of the DNS service of the cluster (its dns.address), which would be out of reach from every node; give another address", dns.Cluster, address)
 	}
 }
 
