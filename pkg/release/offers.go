@@ -90,27 +90,54 @@ func (l *Lifecycle) offerTo(cluster, namespace string) (Offer, bool) {
 	return l.Offers[at], true
 }
 
-// checkOffers refuses to take away what pods rely on.
+// checkOffers refuses to take away what pods rely on, and warns of what they
+// lose.
 func (s *Service) checkOffers(ctx context.Context, p *proposal) error {
 	next, drafted := p.next()
 	if !drafted || !IsCloud(p.draft.in.owner.Path) {
 		return nil
 	}
+	before, err := s.released(ctx, p.lifecycle)
+	if err != nil {
+		return err
+	}
 	for _, o := range p.lifecycle.Offers {
 		path, pointer, why := withdrawal(next, o)
-		if why == "" {
+		loses := losesNodePaths(before, next, o.Cluster)
+		if why == "" && !loses {
 			continue
 		}
 		users, err := s.relyingOn(ctx, o)
 		if err != nil {
 			return err
 		}
-		if len(users) > 0 {
+		switch {
+		case len(users) == 0:
+		case why == "":
+			p.draft.warn("pods of %s lose the search domains of their nodes on cluster %s: with autopath of mode %s they have the cluster's own and searches alone; name there what they need", strings.Join(users, ", "), o.Cluster, intent.AutopathStatic)
+		default:
 			p.draft.fail(path, pointer, "pods of %s have %s on cluster %s, and %s; let their pod DNS intents ask for another dnsPolicy and update them, or terminate them, first",
 				strings.Join(users, ", "), intent.DNSAutopath, o.Cluster, why)
 		}
 	}
 	return nil
+}
+
+// released is what the current release of an owner holds: nothing without one.
+func (s *Service) released(ctx context.Context, l Lifecycle) (plan.Group, error) {
+	if !l.deployed() || len(l.Offers) == 0 {
+		return plan.Group{}, nil
+	}
+	release, err := s.loadRelease(ctx, l.ContextID)
+	return release.Group, err
+}
+
+// losesNodePaths tells whether the search paths of pods on a cluster go without
+// those of their nodes, which the nodes' caches alone add.
+func losesNodePaths(before, next plan.Group, cluster string) bool {
+	was, _ := dnsOn(before, cluster)
+	is, _ := dnsOn(next, cluster)
+	return clusterdns.Expands(was) && !clusterdns.Expands(is)
 }
 
 // next is what the owner would have after the action: nothing when it is

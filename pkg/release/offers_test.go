@@ -294,6 +294,33 @@ func TestChangesThatKeepAnOfferAreAccepted(t *testing.T) {
 	}
 }
 
+// TestStaticTakesTheSearchDomainsOfNodesAway: only the nodes' caches know them, so
+// a plan warns and names the groups whose pods lose them.
+func TestStaticTakesTheSearchDomainsOfNodesAway(t *testing.T) {
+	const lost = "lose the search domains of their nodes on cluster "
+	w := walking(t)
+	w.offering(`{"searches":["corp.example"]}`, ``)
+	require.NotContains(t, fmt.Sprint(w.plan(eu, "").Warnings), lost)
+	w.offering(`{"mode":"static"}`, `,"nodeLocalDNS":{"enabled":true}`)
+	warnings := fmt.Sprint(w.plan(eu, "").Warnings)
+	require.Contains(t, warnings, "pods of "+string(prod)+" "+lost+berlin)
+	require.Contains(t, warnings, lost+paris)
+	w.do(intent.Update, eu)
+	w.settle(eu, prod)
+	require.NotContains(t, fmt.Sprint(w.plan(eu, "").Warnings), lost, "they have lost them")
+}
+
+// TestLocalIPIsNotTheDNSServiceOfACluster: the address may have been said after
+// the intent.
+func TestLocalIPIsNotTheDNSServiceOfACluster(t *testing.T) {
+	w := newWalkers(t)
+	w.put("cluster-providers/edge/clusters/paris", `{"kubeconfigRef":"sealed","dns":{"address":"169.254.20.10"}}`)
+	errors := w.plan(eu, "").Errors
+	require.Len(t, errors, 1)
+	require.Equal(t, string(resolvers)+"#/spec/nodeLocalDNS/localIP", errors[0].Pointer)
+	require.Contains(t, errors[0].Detail, "on "+paris+": 169.254.20.10 is the address of the DNS service of the cluster")
+}
+
 // TestARollbackThatTakesAutopathAwayIsRefused as an update is.
 func TestARollbackThatTakesAutopathAwayIsRefused(t *testing.T) {
 	w := newPods(t, autopathWeb)

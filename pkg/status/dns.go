@@ -48,6 +48,11 @@ func nodeCache(r release.DNSReport, old string) *intent.NodeCacheStatus {
 	}
 	s := &intent.NodeCacheStatus{LocalIP: clusterdns.LocalIP(r.ClusterDNS), Message: old}
 	if r.Caches == nil {
+		why := "how the caches do is not known yet"
+		if !r.Judged {
+			why = "in a directory nobody sees how the caches do"
+		}
+		s.Message = joined(why, old)
 		return s
 	}
 	if old == "" {
@@ -157,7 +162,7 @@ func placed(snap release.Snapshot) intent.StatusCondition {
 }
 
 // available says whether DNS is served in every cluster where there is to be a
-// DNS service of its own.
+// DNS service of its own. Clusters of which that is not known are all named.
 func available(snap release.Snapshot, s intent.Status) intent.StatusCondition {
 	worst := condition(snap, "Available", "True", "PodsReady", "the DNS pods are ready")
 	for n, d := range s.DNS {
@@ -176,8 +181,11 @@ func available(snap release.Snapshot, s intent.Status) intent.StatusCondition {
 		case d.NodeCache != nil && !*d.NodeCache.Available:
 			next = condition(snap, "Available", "False", "CachesNotReady", r.Cluster+": "+cmp.Or(r.Caches.Message, "the caches on the nodes are not ready"))
 		}
-		if badness(next.Status) > badness(worst.Status) {
+		switch {
+		case badness(next.Status) > badness(worst.Status):
 			worst = next
+		case next.Reason == "NotObserved" && next != worst && next.Status == worst.Status:
+			worst.Message += "; " + next.Message
 		}
 	}
 	return worst

@@ -202,6 +202,18 @@ func withCaches() *release.Snapshot {
 	return snap
 }
 
+// TestAvailableNamesEveryClusterOfWhichItIsNotKnown.
+func TestAvailableNamesEveryClusterOfWhichItIsNotKnown(t *testing.T) {
+	snap := withCaches()
+	snap.DNS = append(snap.DNS, snap.DNS[0], snap.DNS[0])
+	snap.DNS[0].Pods, snap.DNS[2].Caches, snap.DNS[2].Cluster = nil, nil, "edge+paris"
+	available := condition(t, status.Of(*snap), "Available")
+	assert.Equal(t, "Unknown", available.Status)
+	assert.Equal(t, "edge+berlin: how the DNS pods do is not known; edge+paris: how the caches on the nodes do is not known", available.Message)
+	snap.DNS[1].Pods = &observed.DaemonSet{Message: "1 of 2 pods are ready"}
+	assert.Equal(t, "edge+berlin: 1 of 2 pods are ready", condition(t, status.Of(*snap), "Available").Message, "what is wrong comes first")
+}
+
 func TestTheCachesOnTheNodesAreToldClusterByCluster(t *testing.T) {
 	yes, no := true, false
 	for _, c := range []struct {
@@ -218,7 +230,10 @@ func TestTheCachesOnTheNodesAreToldClusterByCluster(t *testing.T) {
 			s.DNS[0].Caches.Available, s.DNS[0].Caches.Message = false, "2 of 3 pods are ready"
 		},
 			intent.NodeCacheStatus{LocalIP: "169.254.20.10", Available: &no, Message: "2 of 3 pods are ready"}, "False/CachesNotReady"},
-		{"nobody has seen them", func(s *release.Snapshot) { s.DNS[0].Caches = nil }, intent.NodeCacheStatus{LocalIP: "169.254.20.10"}, "Unknown/NotObserved"},
+		{"nobody has seen them", func(s *release.Snapshot) { s.DNS[0].Caches = nil },
+			intent.NodeCacheStatus{LocalIP: "169.254.20.10", Message: "how the caches do is not known yet"}, "Unknown/NotObserved"},
+		{"a directory runs none", func(s *release.Snapshot) { s.DNS[0].Judged, s.DNS[0].Caches = false, nil },
+			intent.NodeCacheStatus{LocalIP: "169.254.20.10", Message: "in a directory nobody sees how the caches do"}, "Unknown/NotObserved"},
 		{"the cluster cannot be reached", func(s *release.Snapshot) {
 			s.Clusters[berlin] = release.ClusterReport{Reachability: &observed.Reachability{Message: "connection refused"}}
 		}, intent.NodeCacheStatus{LocalIP: "169.254.20.10", Message: "the cluster cannot be reached: this is how it was last seen"}, "Unknown/NotObserved"},
