@@ -202,7 +202,7 @@ func withCaches() *release.Snapshot {
 	return snap
 }
 
-// TestAvailableNamesEveryClusterOfWhichItIsNotKnown.
+// What is wrong with one cluster comes before what is not known of others.
 func TestAvailableNamesEveryClusterOfWhichItIsNotKnown(t *testing.T) {
 	snap := withCaches()
 	snap.DNS = append(snap.DNS, snap.DNS[0], snap.DNS[0])

@@ -62,6 +62,23 @@ corp.example:0 {
 	}
 }
 
+// A pod that asks the cluster's DNS itself gets no name of the zone out of it,
+// whichever server block that is.
+func TestNothingOfTheZoneIsAskedOutside(t *testing.T) {
+	outside := searchtest.StartNames(t, 30)
+	server := searchtest.Start(t, fmt.Sprintf(".:0 {\n bind 127.0.0.1\n searchexpand cluster.local\n forward . %[1]s\n}\nio:0 {\n bind 127.0.0.1\n searchexpand cluster.local\n forward . %[1]s\n}", outside.Address))
+	for name, want := range map[string]int{
+		"ap.k8s.io.": dns.RcodeSuccess, domain[1:]: dns.RcodeSuccess, "x.ap.k8s.io.": dns.RcodeNameError, "web.search.shop.cluster.example.ap.k8s.io.": dns.RcodeNameError,
+	} {
+		for _, kind := range []uint16{dns.TypeA, dns.TypeDS} {
+			reply := server.Ask(t, name, kind)
+			require.Equal(t, want, reply.Rcode, name)
+			require.IsType(t, &dns.SOA{}, reply.Ns[0], name)
+		}
+	}
+	require.Empty(t, outside.Asked())
+}
+
 // A server that is its own upstream ends a search like any other lookup.
 func TestALoopEnds(t *testing.T) {
 	var itself atomic.Value
