@@ -218,13 +218,22 @@ func (w *world) settleStranger() {
 	w.plant(s, bundle.Object{ID: id, JSON: encode(content)})
 }
 
-// evict takes all strangers' objects of a cluster away.
+// evict takes all strangers' objects of a cluster away. With a namespace goes
+// what is in it, whosever that is.
 func (w *world) evict() {
 	s := w.somewhere()
+	left := map[string]bool{}
 	for _, id := range slices.SortedFunc(maps.Keys(s.strangers), bundle.Compare) {
 		s.version++
 		s.Remove(id)
 		delete(s.strangers, id)
+		left[id.Name] = left[id.Name] || id.Kind == "Namespace"
+	}
+	for _, id := range s.Objects() {
+		if left[id.Namespace] {
+			s.version++
+			s.Remove(id)
+		}
 	}
 }
 
