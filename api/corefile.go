@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"strconv"
 
 	"github.com/signpost-dns/signpost/pkg/admit"
 	"github.com/signpost-dns/signpost/pkg/corefile"
@@ -28,7 +29,7 @@ func (e *edge) trace(ctx context.Context, c *call) (answer, error) {
 	cluster, _ := c.object["cluster"].(string)
 	name, err := admit.QueryName(text)
 	if err != nil {
-		return answer{}, invalidBody([]intent.Field{{Pointer: "/name", Detail: err.Error()}})
+		return answer{}, invalidBody([]intent.Field{{Pointer: "/name", Detail: strconv.Quote(clip(text)) + " " + err.Error()}})
 	}
 	way, err := e.Corefiles.Trace(ctx, c.owner(), cluster, corefile.Query{Name: name, Type: cmp.Or(kind, "A")})
 	way.Upstreams = orEmpty(way.Upstreams)

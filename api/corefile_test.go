@@ -87,8 +87,8 @@ func TestTraceOfWhatCannotBeAsked(t *testing.T) {
 	for body, says := range map[string]string{
 		`{}`:                              "/name: ",
 		`{"name":""}`:                     "/name: ",
-		`{"name":"a..b"}`:                 "/name: has an empty label",
-		`{"name":"a b"}`:                  "/name: has a label that is not of letters",
+		`{"name":"a..b"}`:                 `/name: "a..b" has an empty label`,
+		`{"name":"a b"}`:                  `/name: "a b" has a label that is not of letters`,
 		`{"name":"a","type":"BOGUS"}`:     "/type: ",
 		`{"name":"a","type":""}`:          "/type: ",
 		`{"name":"a","cluster":"edge"}`:   "/cluster: must be a cluster as provider+cluster",

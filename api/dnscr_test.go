@@ -113,6 +113,9 @@ func dnsBadInputs() map[string]bad {
 		"another version":          {body: `{"apiVersion":"config.openshift.io/v1","kind":"DNS","metadata":{"name":"x"}}`, want: []string{`/apiVersion: must be one of "operator.openshift.io/v1"`}},
 		"autopath of an import":    {body: `{"metadata":{"name":"x"},"spec":{"mode":"import","autopath":{"mode":"edns0"},"nodeLocalDNS":{"enabled":true}}}`, want: []string{"/spec/autopath: is not supported with mode import", "/spec/nodeLocalDNS: is not supported with mode import"}},
 		"autopath without a cache": {body: `{"metadata":{"name":"x"},"spec":{"autopath":{"mode":"edns0"},"nodeLocalDNS":{"enabled":false}}}`, want: []string{"/spec/nodeLocalDNS/enabled: is false, but autopath of mode edns0 needs that cache"}},
+		"autopath as a switch":     {body: `{"metadata":{"name":"x"},"spec":{"autopath":true}}`, want: []string{`/spec/autopath: must be an object as in {"mode":"edns0"}, not a boolean`}},
+		"autopath as a word":       {body: `{"metadata":{"name":"x"},"spec":{"autopath":"edns0"}}`, want: []string{`/spec/autopath: must be an object as in {"mode":"edns0"}, not text`}},
+		"an option that is taken":  {body: `{"metadata":{"name":"x"},"spec":{"autopath":{"option":15}}}`, want: []string{"/spec/autopath/option: must be a whole number from 65001 to 65534", "15 by extended errors (RFC 8914)"}},
 		"an option for others":     {body: `{"metadata":{"name":"x"},"spec":{"autopath":{"option":15}}}`, want: []string{"/spec/autopath/option: ", "65001"}},
 		"kube-system":              {body: `{"metadata":{"name":"x"},"spec":{"namespace":"kube-system"}}`, want: []string{"/spec/namespace: "}},
 	}

@@ -25,6 +25,9 @@ func explain(err *openapi3.SchemaError) intent.Field {
 		path = append(path, name)
 		known := slices.Sorted(maps.Keys(err.Schema.Properties))
 		detail = "unknown field " + strconv.Quote(clip(name)) + suggestion(name, known)
+		if hint, ok := err.Schema.Extensions["x-unknown"].(string); ok {
+			detail += "; " + hint
+		}
 	case "required":
 		detail = "is missing"
 		if property := err.Schema.Properties[path[len(path)-1]]; property != nil {

@@ -83,7 +83,9 @@ func TestAWrongPodDNSIntentIs400AndShowsTheRightForm(t *testing.T) {
 		"dnsPolicy: ClusterFirst\ndnsConfig: {options: ['ndots:1']}":                  at + `/options/0: must be an object as in {"name":"ndots","value":"1"}, not text`,
 		"dnsPolicy: ClusterFirst\ndnsConfig: {options: [{name: edns0, value: true}]}": at + `/options/0/value: must be text or a whole number`,
 		"dnsPolicy: ClusterFirst\ndnsConfig: {options: [{name: ndots, value: 1.5}]}":  at + `/options/0/value: must be text or a whole number`,
-		"dnsPolicy: ClusterFirst\ndnsConfig: {search: a.example}":                     at + `/search: must be a list, not text`,
+		"dnsPolicy: ClusterFirst\ndnsConfig: {search: a.example}":                     at + `/search: must be a list as in ["a.example","b.example"], not text`,
+		"dnsPolicy: ClusterFirst\ndnsConfig: {searches: a b}":                         at + `/searches: must be a list as in ["a.example","b.example"], not text`,
+		"dnsPolicy: ClusterFirst\ndnsConfig: {searches: [a b]}":                       at + `/searches/0: "a b" is no search domain; give one in lower case such as a.example, and several as a list: ["a","b"]`,
 		"dnsPolicy: ClusterFirst\ndnsConfig: {nameserver: []}":                        at + `/nameserver: unknown field "nameserver"; did you mean "nameservers"?`,
 		"dnsPolicy: null": "/spec/dnsPolicy: must not be null",
 		"dnsConfig: {}":   "/spec/dnsPolicy: is missing; give Default, ClusterFirst, ClusterFirstWithHostNet, None, Custom or clusterFirstWithAutopath",
@@ -152,4 +154,18 @@ func TestAPodDNSIntentOfAnAppWithoutManifestsIsStoredWithAWarning(t *testing.T) 
 	require.NotEqual(t, group, given)
 	w.send("PUT", groupsPath+"/prod", given).want(http.StatusOK)
 	require.Contains(t, w.send("GET", podDNSPath+"/web", nil).Body.String(), `"status":{"warnings":[]}`, "it follows the group")
+}
+
+// TestAPodOrABarePolicyIsToldWherePodDNSGoes: people send what they have.
+func TestAPodOrABarePolicyIsToldWherePodDNSGoes(t *testing.T) {
+	w := newWorld(t).fill("PodDNSIntent")
+	const below = `dnsPolicy and dnsConfig go below spec, beside app: {`
+	for _, body := range []string{
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web"},"spec":{"containers":[],"dnsPolicy":"ClusterFirst"}}`,
+		`{"dnsPolicy":"None","dnsConfig":{"nameservers":["1.2.3.4"]}}`,
+	} {
+		for _, path := range []string{podDNSPath, previewPath} {
+			require.Contains(t, w.send("POST", path, body).want(http.StatusBadRequest).problem(), below, path)
+		}
+	}
 }

@@ -61,7 +61,7 @@ func TestTraceThroughTheServer(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"shop/eu/resolvers", "a..b"}, exitFailed, "/name: has an empty label"},
+		{[]string{"shop/eu/resolvers", "a..b"}, exitFailed, `/name: "a..b" has an empty label`},
 		{[]string{"shop/eu/resolvers", "a", "BOGUS"}, exitFailed, "/type: "},
 		{[]string{"shop/eu/resolvers", "a", "--cluster", "edge+paris"}, exitFailed, "/cluster: edge+paris is not registered"},
 		{[]string{"shop/eu/others", "a"}, exitFailed, "does not exist"},

@@ -23,7 +23,9 @@ with --name which queries it costs to look that name up, as glibc would send the
 nothing is found: before, with dnsPolicy ClusterFirst and nothing else, and after.
 
 No server is asked, and the app's manifests are not known: say --host-network where its
-pods are on the node's network.`
+pods are on the node's network. Pods with autopath ask --local-ip; where the logical cloud's
+autopath is of mode static without nodeLocalDNS, give it the address of the Service
+dns-default. --cluster-dns is for the policies ClusterFirst and ClusterFirstWithHostNet.`
 
 func (p program) resolvconfCommand() *cobra.Command {
 	var output format
@@ -35,7 +37,10 @@ func (p program) resolvconfCommand() *cobra.Command {
 		Example: "  signpost resolvconf -f intent.yaml --cluster-dns 10.96.0.10\n" +
 			"  signpost resolvconf -f intent.yaml --host /etc/resolv.conf --namespace shop --name service123",
 		Args: exactly(0, ""),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("name") && asked.name == "" {
+				return usagef("--name is empty: give a name to look up, or leave it out")
+			}
 			preview, err := asked.answer(p.in)
 			if err != nil {
 				return err
@@ -52,20 +57,24 @@ func (p program) resolvconfCommand() *cobra.Command {
 	return cmd
 }
 
+// belowSpec says what a pod DNS intent is like.
+const belowSpec = "dnsPolicy and dnsConfig go below spec:, beside app, as in\n  metadata: {name: web}\n  spec: {app: web, dnsPolicy: ClusterFirst, dnsConfig: {options: [{name: ndots, value: 2}]}}"
+
 // podQuestion is what the command line asks.
 type podQuestion struct {
-	file, host                                          string
+	files                                               []string // one
+	host                                                string
 	namespace, clusterDomain, clusterDNS, localIP, name string
 	hostNetwork                                         bool
 }
 
 func (q *podQuestion) flags(flags *pflag.FlagSet) {
-	flags.StringVarP(&q.file, "filename", "f", "", "the `FILE` of a pod DNS intent, or - for standard input")
+	flags.StringArrayVarP(&q.files, "filename", "f", nil, "the `FILE` of a pod DNS intent, or - for standard input")
 	flags.StringVar(&q.host, "host", "", "the `FILE` that is the node's /etc/resolv.conf (default an empty one)")
 	flags.StringVar(&q.namespace, "namespace", "default", "the pod's `NAMESPACE`")
 	flags.StringVar(&q.clusterDomain, "cluster-domain", intent.DefaultClusterDomain, "the cluster's `DOMAIN`")
-	flags.StringVar(&q.clusterDNS, "cluster-dns", "", "the `IP` address of the cluster's DNS, for the policies that have pods ask it")
-	flags.StringVar(&q.localIP, "local-ip", "", "the `IP` address of the cache on each node, which pods with autopath ask (default 169.254.20.10)")
+	flags.StringVar(&q.clusterDNS, "cluster-dns", "", "the `IP` address of the cluster's DNS, for the policies ClusterFirst and ClusterFirstWithHostNet")
+	flags.StringVar(&q.localIP, "local-ip", "", "the `IP` address of the cache on each node, which pods with autopath ask; in mode static without one, that of the Service dns-default (default 169.254.20.10)")
 	flags.BoolVar(&q.hostNetwork, "host-network", false, "the pod is on its node's network")
 	flags.StringVar(&q.name, "name", "", "a `NAME` to look up")
 }
@@ -85,6 +94,9 @@ func (q *podQuestion) answer(in io.Reader) (resolvconf.Preview, error) {
 	}
 	preview.HostNetwork, preview.LocalIP = q.hostNetwork, q.localIP
 	answer, err := preview.Answer()
+	if preview.Spec.DNSPolicy.Canonical() == intent.DNSAutopath && q.clusterDNS != "" {
+		answer.Warnings = append(answer.Warnings, "--cluster-dns has no effect: pods with autopath ask --local-ip; in mode static without nodeLocalDNS, give that the address of the Service dns-default")
+	}
 	return answer, q.wrong(err)
 }
 
@@ -94,7 +106,10 @@ func (q *podQuestion) body(in io.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := map[string]any{"spec": spec, "namespace": q.namespace, "clusterDomain": q.clusterDomain, "clusterDNS": q.clusterDNS, "name": q.name}
+	body := map[string]any{"spec": spec, "namespace": q.namespace, "clusterDomain": q.clusterDomain, "clusterDNS": q.clusterDNS}
+	if q.name != "" {
+		body["name"] = q.name
+	}
 	if q.host != "" {
 		host, err := os.ReadFile(q.host)
 		if err != nil {
@@ -107,10 +122,13 @@ func (q *podQuestion) body(in io.Reader) ([]byte, error) {
 
 // spec is the intent in the file, which is one document.
 func (q *podQuestion) spec(in io.Reader) (json.RawMessage, error) {
-	if q.file == "" {
+	switch {
+	case len(q.files) == 0 || q.files[0] == "":
 		return nil, usagef("-f is missing: give the file of a pod DNS intent, or - for standard input")
+	case len(q.files) > 1:
+		return nil, usagef("-f is given %d times: give one file, of one pod DNS intent", len(q.files))
 	}
-	content, err := readFile(in, q.file)
+	content, err := readFile(in, q.files[0])
 	if err != nil {
 		return nil, usagef("-f: %w", err)
 	}
@@ -127,8 +145,12 @@ func (q *podQuestion) spec(in io.Reader) (json.RawMessage, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &fields); err != nil || fields["spec"] == nil {
-		return nil, fmt.Errorf("%s is no pod DNS intent: it has no spec", name)
+	err = json.Unmarshal(raw, &fields)
+	switch _, ofKind := fields["kind"]; {
+	case ofKind:
+		return nil, fmt.Errorf("%s is an object of Kubernetes and no pod DNS intent: %s", name, belowSpec)
+	case err != nil || fields["spec"] == nil:
+		return nil, fmt.Errorf("%s is no pod DNS intent: it has no spec; %s", name, belowSpec)
 	}
 	found := &faults{where: name}
 	refuseUnknown(found, fields, "")
@@ -140,10 +162,10 @@ func (q *podQuestion) spec(in io.Reader) (json.RawMessage, error) {
 
 // shown is what the file is called.
 func (q *podQuestion) shown() string {
-	if q.file == "-" {
+	if q.files[0] == "-" {
 		return "standard input"
 	}
-	return q.file
+	return q.files[0]
 }
 
 // wrong says what is wrong where people wrote it: in the file, or behind a flag.

@@ -98,20 +98,37 @@ func TestResolvconfSaysWhatIsWrongAndWhere(t *testing.T) {
 
 func TestResolvconfRefusesWhatIsNoIntent(t *testing.T) {
 	for content, says := range map[string]string{
-		"":                          "has 0 documents; give a file with one pod DNS intent",
-		"spec: {}\n---\nspec: {}\n": "has 2 documents",
-		"metadata: {}\n":            "it has no spec",
-		"- a\n":                     "it has no spec",
-		"spec: {}\nspec: {}\n":      "already set",
-		"spec: {}\nspecs: {}\n":     "did you mean spec?",
-		"spec: {}\n":                "/spec/dnsPolicy",
+		"":                                     "has 0 documents; give a file with one pod DNS intent",
+		"spec: {}\n---\nspec: {}\n":            "has 2 documents",
+		"metadata: {}\n":                       "it has no spec",
+		"dnsPolicy: None\n":                    "it has no spec; dnsPolicy and dnsConfig go below spec:, beside app, as in\n  metadata: {name: web}\n  spec: {app: web,",
+		"kind: Pod\nspec: {dnsPolicy: None}\n": "is an object of Kubernetes and no pod DNS intent: dnsPolicy and dnsConfig go below spec:, beside app",
+		"- a\n":                                "it has no spec",
+		"spec: {}\nspec: {}\n":                 "already set",
+		"spec: {}\nspecs: {}\n":                "did you mean spec?",
+		"spec: {}\n":                           "/spec/dnsPolicy",
 		"spec: {dnsPolicy: Default, dnsConfig: [{options: [{name: ndots}, {value: 1}]}]}\n": `/spec/dnsConfig: must be an object as in {"options":[{"name":"ndots","value":"1"}]}, not a list`,
 	} {
 		got := signpost(t, "", "resolvconf", "-f", write(t, "intent.yaml", content))
 		require.Equal(t, exitFailed, got.code, content)
 		require.Contains(t, got.err, says, content)
 	}
-	for _, args := range [][]string{{}, {"-f", "/nowhere"}, {"-f", podIntent(t, "{dnsPolicy: Default}"), "--host", "/nowhere"}, {"intent.yaml"}} {
+	for _, args := range [][]string{{}, {"-f", "/nowhere"}, {"-f", podIntent(t, "{dnsPolicy: Default}"), "--host", "/nowhere"}, {"intent.yaml"},
+		{"-f", podIntent(t, "{dnsPolicy: Default}"), "--name", ""}, {"-f", podIntent(t, "{dnsPolicy: Default}"), "-f", podIntent(t, "{dnsPolicy: None}")}} {
 		require.Equal(t, exitUsage, signpost(t, "", append([]string{"resolvconf"}, args...)...).code, args)
 	}
+}
+
+func TestResolvconfSaysWhatClusterDNSIsFor(t *testing.T) {
+	got := signpost(t, "", "resolvconf", "-f", podIntent(t, `{dnsPolicy: clusterFirstWithAutopath}`), "--cluster-dns", "10.0.0.10")
+	require.Equal(t, exitDone, got.code)
+	require.Equal(t, "warning: --cluster-dns has no effect: pods with autopath ask --local-ip; in mode static without nodeLocalDNS, give that the address of the Service dns-default\n", got.err)
+	help := signpost(t, "", "resolvconf", "--help").out
+	require.Contains(t, help, "autopath is of mode static without nodeLocalDNS, give it the address of the Service\ndns-default")
+}
+
+func TestResolvconfTakesOneFile(t *testing.T) {
+	file := podIntent(t, "{dnsPolicy: Default}")
+	require.Contains(t, signpost(t, "", "resolvconf", "-f", file, "-f", file).err, "-f is given 2 times: give one file")
+	require.Contains(t, signpost(t, "", "resolvconf", "-f", file, "--name", "").err, "--name is empty: give a name to look up")
 }

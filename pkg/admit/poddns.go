@@ -130,21 +130,24 @@ func suggest(name string, known []string) string {
 
 func (r *review) podNameservers(at pointer, nameservers []string) {
 	for i, text := range nameservers {
-		if err := podNameserverFault(text); err != nil {
+		if err := podNameserverFault(text, "192.0.2.53 or 2001:db8::53"); err != nil {
 			r.refusef(at.index(i), "%s %s", quote(text), err)
 		}
 	}
 }
 
 // podNameserverFault says why a text is no nameserver of a pod, and what would
-// be right.
-func podNameserverFault(text string) error {
+// be right, as in the example.
+func podNameserverFault(text, example string) error {
 	address, err := netip.ParseAddr(text)
 	if err != nil {
 		if nameserver, err := netip.ParseAddrPort(text); err == nil {
 			return fmt.Errorf("has a port, for which resolv.conf has no place: it is always %d; give %s", usualPort, nameserver.Addr())
 		}
-		return errors.New("is no IP address; give one such as 192.0.2.53 or 2001:db8::53")
+		if bare, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
+			return fmt.Errorf("has brackets, for which resolv.conf has no place; give %s", bare)
+		}
+		return errors.New("is no IP address; give one such as " + example)
 	}
 	if address.Is4In6() {
 		return fmt.Errorf("is an IPv4 address, written as IPv6; give %s", address.Unmap())
@@ -154,9 +157,14 @@ func podNameserverFault(text string) error {
 
 func (r *review) podSearches(at pointer, searches []string) {
 	for i, text := range searches {
-		if !isSearchDomain(text) {
-			r.refusef(at.index(i), "%s is no search domain; give one in lower case such as a.example", quote(text))
+		if isSearchDomain(text) {
+			continue
 		}
+		several := ""
+		if domains := strings.Fields(text); len(domains) > 1 {
+			several = fmt.Sprintf(", and several as a list: [%s,%s]", quote(domains[0]), quote(domains[1]))
+		}
+		r.refusef(at.index(i), "%s is no search domain; give one in lower case such as a.example%s", quote(text), several)
 	}
 }
 

@@ -62,7 +62,7 @@ func TestNameserversOfPodsAreRefused(t *testing.T) {
 	w := newShop(t)
 	for given, why := range map[string]string{
 		"": "no IP address; give one such as", "dns.example": "no IP address", "192.0.2": "no IP address", "192.0.2.01": "no IP address", "http://192.0.2.1": "no IP address",
-		"192.0.2.1:53": "always 53; give 192.0.2.1", "[2001:db8::1]:53": "give 2001:db8::1", "[2001:db8::1]": "no IP address",
+		"192.0.2.1:53": "always 53; give 192.0.2.1", "[2001:db8::1]:53": "give 2001:db8::1", "[2001:db8::1]": "has brackets, for which resolv.conf has no place; give 2001:db8::1",
 		"fe80::1%eth0": "zone id", "0.0.0.0": "address of no nameserver", "ff02::fb": "address of no nameserver",
 		"::ffff:192.0.2.1": "is an IPv4 address, written as IPv6; give 192.0.2.1", "::ffff:192.0.2.1%1": "give 192.0.2.1",
 	} {
@@ -188,6 +188,13 @@ func TestWarningsOfPodDNSIntents(t *testing.T) {
 	}
 	assert.Equal(t, []string{"app api has no manifests: its pods are somebody else's and cannot be changed, so that instantiate and update refuse this; give the app manifests, or delete the intent"},
 		warnings(front+"/pod-dns-intents/api", `{"app":"api","dnsPolicy":"Default"}`))
+	const needs = "dnsPolicy clusterFirstWithAutopath needs a DNS CR intent of logical cloud eu with autopath, and there is none: until one is deployed, instantiate and update refuse this"
+	resolvers := eu.Child("dns-cr-intents", "resolvers")
+	assert.Equal(t, []string{needs}, warnings(podDNS, pods("clusterFirstWithAutopath", `{}`)))
+	w.must(resolvers, `{"nodeLocalDNS":{"enabled":true}}`)
+	assert.Equal(t, []string{needs}, warnings(podDNS, pods("clusterFirstWithAutopath", `{}`)), "a cache alone walks nothing")
+	assert.Empty(t, warnings(podDNS, pods("ClusterFirst", `{}`)))
+	w.must(resolvers, `{"autopath":{"mode":"static"}}`)
 	for _, quiet := range []string{
 		`{"app":"web","dnsPolicy":"clusterFirstWithAutopath"}`, pods("clusterFirstWithAutopath", `{"nameservers":["192.0.2.1"],"options":[{"name":"ndots","value":"5"},{"name":"edns0"}]}`),
 		pods("ClusterFirst", `{"nameservers":["192.0.2.1","192.0.2.2"],"searches":["a.example"],"options":[{"name":"ndots","value":1}]}`),
@@ -202,6 +209,8 @@ func TestWarningsOfPodDNSIntents(t *testing.T) {
 		"searches come behind that of autopath, which answers before they are asked for; give them as autopath.searches of the DNS CR intent",
 		"ndots costs queries again: names with as many dots are asked for as they are before autopath gets them; leave it out for 5",
 	}, warnings(podDNS, pods("clusterFirstWithAutopath", `{"nameservers":["192.0.2.1","192.0.2.2","192.0.2.3"],"searches":`+many(32, 8)+`,"options":[{"name":"ndots","value":1},{"name":"ndots","value":5}]}`)))
+	const itself = " is each pod itself, where no nameserver listens unless the pod has one; with systemd-resolved, the node's /run/systemd/resolve/resolv.conf has the nameservers that pods can ask"
+	assert.Equal(t, []string{"127.0.0.53" + itself, "::1" + itself}, warnings(podDNS, pods("None", `{"nameservers":["127.0.0.53","192.0.2.1","::1"]}`)))
 	assert.Equal(t, []string{"nameservers come behind that of the cluster's DNS, and kubelet drops those after the third"},
 		warnings(podDNS, pods("ClusterFirstWithHostNet", `{"nameservers":["192.0.2.1","192.0.2.2","192.0.2.3"]}`)))
 }

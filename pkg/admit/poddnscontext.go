@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 
 // PreviewPodDNS answers the question that a body asks about pods of a
 // deployment intent group; path is where it was asked. What it does not say
-// follows from the app, the logical cloud and its DNS CR intents. Errors: NotFound
+// follows from the app, its clusters, the logical cloud and its DNS CR intents. Errors: NotFound
 // when what the path belongs to does not exist; Invalid with every wrong field;
 // what the store answers.
 func (a *Admitter) PreviewPodDNS(ctx context.Context, path intent.Path, body []byte) (resolvconf.Preview, error) {
@@ -55,16 +54,28 @@ func (a *Admitter) completePreview(ctx context.Context, p *PodDNSPreview) error 
 		}
 		p.heed(*app)
 	}
-	p.Namespace = cmp.Or(p.Namespace, app.Namespace)
-	if cloud != nil {
-		p.Namespace = cmp.Or(p.Namespace, cloud.Namespace)
+	p.place(*app, cmp.Or(cloud, &intent.LogicalCloud{}).Namespace)
+	clusters, err := a.clustersOf(ctx, cloudPath, *app)
+	if err != nil {
+		return err
 	}
+	p.domainOf(clusters)
 	if p.Spec.DNSPolicy.Canonical() != intent.DNSAutopath {
+		p.addressOf(clusters)
 		return nil
 	}
 	p.review.ownNetwork(*app)
 	p.HostNetwork = false // has been refused
-	return a.nodeCache(ctx, cloudPath, p)
+	return a.autopathNameserver(ctx, cloudPath, p)
+}
+
+// place is the namespace of the app's pods: manifests go to the logical cloud's,
+// and nowhere else.
+func (p *PodDNSPreview) place(app intent.App, cloud string) {
+	if len(app.Manifests) > 0 {
+		app.Namespace = ""
+	}
+	p.Namespace = cmp.Or(p.Namespace, app.Namespace, cloud)
 }
 
 // heed takes from an app's manifests what its pods' DNS follows from.
@@ -82,7 +93,7 @@ func (p *PodDNSPreview) heed(app intent.App) {
 	})
 	p.HostNetwork = len(onNode) > 0 && len(others) == 0
 	if len(onNode) > 0 && len(others) > 0 && p.Spec.DNSPolicy == intent.DNSClusterFirst {
-		p.warnings = append(p.warnings, "the pods of "+strings.Join(onNode, " and ")+" are on the node's network, and get the node's settings instead")
+		p.warn("the pods of %s are on the node's network, and get the node's settings instead", strings.Join(onNode, " and "))
 	}
 	p.template(own)
 }
@@ -95,7 +106,7 @@ func (p *PodDNSPreview) template(own map[string][]string) {
 		switch {
 		case config == "null" || p.Spec.DNSPolicy.Canonical() == intent.DNSAutopath:
 		case len(own) > 1:
-			p.warnings = append(p.warnings, strings.Join(names, " and ")+" has a dnsConfig of its own, which this preview leaves out; a plan shows what comes of both")
+			p.warn("%s has a dnsConfig of its own, which this preview leaves out; a plan shows what comes of both", strings.Join(names, " and "))
 		case json.Unmarshal([]byte(config), &settings) == nil:
 			p.own = settings
 		}
@@ -103,14 +114,17 @@ func (p *PodDNSPreview) template(own map[string][]string) {
 	slices.Sort(p.warnings)
 }
 
-// nodeCache finds the nodes' cache that pods with autopath ask.
-func (a *Admitter) nodeCache(ctx context.Context, cloud intent.Path, p *PodDNSPreview) error {
+// autopathNameserver finds whom pods with autopath ask: the cache on their node,
+// else the cluster's DNS.
+func (a *Admitter) autopathNameserver(ctx context.Context, cloud intent.Path, p *PodDNSPreview) error {
+	static := false
 	err := a.each(ctx, string(cloud)+"/dns-cr-intents", func(doc intent.Document) error {
 		stored, err := intent.Of[intent.DNSCRIntent](doc)
 		if err != nil {
 			return err
 		}
 		cache, walked := stored.Spec.NodeLocalDNS, stored.Spec.Autopath
+		static = static || walked.Static()
 		if p.LocalIP == "" && (cache != nil && cache.Enabled || walked != nil && !walked.Static()) {
 			p.LocalIP = autopath.LocalIP
 			if cache != nil {
@@ -119,8 +133,15 @@ func (a *Admitter) nodeCache(ctx context.Context, cloud intent.Path, p *PodDNSPr
 		}
 		return nil
 	})
-	if err == nil && p.LocalIP == "" {
-		p.warnings = append(p.warnings, fmt.Sprintf("nameserver %s is a guess: no DNS CR intent of logical cloud %s has a cache on each node", autopath.LocalIP, cloud.Name()))
+	switch {
+	case err != nil || p.LocalIP != "":
+	case static && p.ClusterDNS != "":
+		p.direct = true
+	case static:
+		p.warn("nameserver %s stands for the address of the Service dns-default, which is not known here: autopath of logical cloud %s is of mode %s without a cache on each node; give that address as clusterDNS",
+			autopath.LocalIP, cloud.Name(), intent.AutopathStatic)
+	default:
+		p.warn("nameserver %s is a guess: no DNS CR intent of logical cloud %s has a cache on each node", autopath.LocalIP, cloud.Name())
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package admit
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/netip"
 	"strings"
 
@@ -16,16 +17,22 @@ type PodDNSPreview struct {
 	Spec           intent.PodDNSIntent `json:"spec"`           // its app may be empty
 	HostResolvConf string              `json:"hostResolvConf"` // of the pod's node; default empty
 	Namespace      string              `json:"namespace"`      // of the pod; default "default"
-	ClusterDomain  string              `json:"clusterDomain"`  // default cluster.local
-	ClusterDNS     string              `json:"clusterDNS"`     // an IP address; needed where the policy has the pod ask it
+	ClusterDomain  string              `json:"clusterDomain"`  // default cluster.local; a server knows that of the app's clusters
+	ClusterDNS     string              `json:"clusterDNS"`     // an IP address; needed where the policy has the pod ask it; a server may know that of the app's clusters
 	Name           string              `json:"name"`           // to be looked up; empty: none
 
 	HostNetwork bool   `json:"-"` // the pod is on its node's network
 	LocalIP     string `json:"-"` // what pods with autopath ask; default 169.254.20.10
 
-	review   *review
-	own      intent.PodDNSConfig // of the pod's template, before the intent
-	warnings []string            // of what the question does not tell
+	review    *review
+	own       intent.PodDNSConfig // of the pod's template, before the intent
+	direct    bool                // pods with autopath ask ClusterDNS, for want of a cache on their node
+	addresses string              // of the clusters' DNS, where they differ: for people
+	warnings  []string            // of what the question does not tell
+}
+
+func (p *PodDNSPreview) warn(format string, args ...any) {
+	p.warnings = append(p.warnings, fmt.Sprintf(format, args...))
 }
 
 // ReadPodDNSPreview reads the question from JSON whose shape is right.
@@ -81,15 +88,21 @@ func (p *PodDNSPreview) node(pod resolvconf.Pod) resolvconf.Node {
 	if err != nil {
 		r.refusef("/hostResolvConf", "%s; kubelet starts no pod then", err)
 	}
+	if resolvconf.IsOther(p.HostResolvConf) {
+		p.warn("no line of hostResolvConf (or --host) is one of a resolv.conf, such as nameserver 10.1.1.10")
+	}
 	domain := strings.ToLower(strings.TrimSuffix(cmp.Or(p.ClusterDomain, intent.DefaultClusterDomain), "."))
 	if !isSubdomain(domain) {
 		r.refusef("/clusterDomain", "%s is no DNS domain; give one such as %s", quote(p.ClusterDomain), intent.DefaultClusterDomain)
 	}
+	clusterDNS := p.clusterDNS(pod)
 	nameserver := cmp.Or(p.LocalIP, autopath.LocalIP)
-	if _, err := localIP(nameserver); err != nil {
+	if p.direct {
+		nameserver = clusterDNS[0]
+	} else if _, err := localIP(nameserver); err != nil {
 		r.refusef("/localIP", "%s %s", quote(nameserver), err)
 	}
-	return resolvconf.Node{Host: host, ClusterDomain: domain, ClusterDNS: p.clusterDNS(pod), Autopath: nameserver}
+	return resolvconf.Node{Host: host, HostUnknown: p.HostResolvConf == "", ClusterDomain: domain, ClusterDNS: clusterDNS, Autopath: nameserver}
 }
 
 // clusterDNS is the address of the cluster's DNS, if there is one.
@@ -97,14 +110,18 @@ func (p *PodDNSPreview) clusterDNS(pod resolvconf.Pod) []string {
 	const at, example = "/clusterDNS", "10.96.0.10"
 	if p.ClusterDNS == "" {
 		if pod.NeedsClusterDNS() {
-			p.review.refusef(at, "is missing, but with dnsPolicy %s pods ask the cluster's DNS; give its IP address, such as %s", p.Spec.DNSPolicy, example)
+			differ := ""
+			if p.addresses != "" {
+				differ = "; the clusters have different ones (" + p.addresses + ")"
+			}
+			p.review.refusef(at, "is missing, but with dnsPolicy %s pods ask the cluster's DNS; give its IP address, such as %s%s", p.Spec.DNSPolicy, example, differ)
 		}
 		return nil
 	}
-	address, err := netip.ParseAddr(p.ClusterDNS)
-	if err != nil || address.Zone() != "" {
-		p.review.refusef(at, "%s is no IP address; give one such as %s", quote(p.ClusterDNS), example)
+	if err := podNameserverFault(p.ClusterDNS, example); err != nil {
+		p.review.refusef(at, "%s %s", quote(p.ClusterDNS), err)
 	}
+	address, _ := netip.ParseAddr(p.ClusterDNS) // what is none has been refused
 	return []string{address.String()}
 }
 
@@ -112,6 +129,10 @@ func (p *PodDNSPreview) clusterDNS(pod resolvconf.Pod) []string {
 func (p *PodDNSPreview) name() string {
 	if p.Name == "" {
 		return ""
+	}
+	if _, err := netip.ParseAddr(p.Name); err == nil {
+		p.warn("name %s is an IP address, which is not looked up: it costs no query", p.Name)
+		return p.Name
 	}
 	name, err := QueryName(p.Name)
 	if err != nil {

@@ -116,7 +116,8 @@ func TestPreviewAsksTheCacheOnTheNode(t *testing.T) {
 	at := eu.Child("dns-cr-intents", "resolvers")
 	for _, c := range []struct{ spec, want, warning string }{
 		{`{}`, "169.254.20.10", guess},
-		{`{"autopath":{"mode":"static"}}`, "169.254.20.10", guess},
+		{`{"autopath":{"mode":"static"}}`, "169.254.20.10", "nameserver 169.254.20.10 stands for the address of the Service dns-default, which is not known here: autopath of logical cloud eu is of mode static without a cache on each node; give that address as clusterDNS"},
+		{`{"autopath":{"mode":"Static"},"nodeLocalDNS":{"enabled":true}}`, "169.254.20.10", ""},
 		{`{"nodeLocalDNS":{"enabled":false,"localIP":"169.254.99.1"}}`, "169.254.20.10", guess},
 		{`{"nodeLocalDNS":{"enabled":true}}`, "169.254.20.10", ""},
 		{`{"nodeLocalDNS":{"enabled":true,"localIP":"169.254.99.1"}}`, "169.254.99.1", ""},
@@ -218,4 +219,75 @@ func TestPreviewWithoutDocuments(t *testing.T) {
 		"/localIP":        "is each pod's own",
 		"/spec/dnsPolicy": "autopath is for pods with a network of their own; give ClusterFirstWithHostNet",
 	})
+}
+
+// TestPreviewOfStaticAutopathAsksTheClustersDNS: without nodeLocalDNS pods ask
+// the Service dns-default.
+func TestPreviewOfStaticAutopathAsksTheClustersDNS(t *testing.T) {
+	w := newShop(t)
+	w.must("cluster-providers/edge/clusters/berlin", `{"dns":{"address":"10.96.0.10"}}`)
+	resolvers := eu.Child("dns-cr-intents", "resolvers")
+	w.must(resolvers, `{"autopath":{"mode":"static"}}`)
+	const ask = `{"spec":{"dnsPolicy":"clusterFirstWithAutopath"}`
+	const search = "\nsearch search.shop.cluster.local.ap.k8s.io\noptions ndots:5\n"
+	require.Equal(t, resolvconf.Preview{ResolvConf: "nameserver 10.96.7.7" + search, Warnings: []string{}}, w.mustPreview(ask+`,"clusterDNS":"10.96.7.7"}`))
+	preview := w.mustPreview(ask + `}`)
+	require.Equal(t, "nameserver 169.254.20.10"+search, preview.ResolvConf)
+	require.Contains(t, preview.Warnings[0], "which is not known here", "the cluster's own DNS is not the Service dns-default")
+	_, err := w.preview(ask + `,"clusterDNS":"10.96.7.7:53"}`)
+	assertFields(t, err, intent.Invalid, map[string]string{"/clusterDNS": "has a port"})
+	w.must(resolvers, `{"autopath":{"mode":"static"},"nodeLocalDNS":{"enabled":true}}`)
+	require.Equal(t, "nameserver 169.254.20.10"+search, w.mustPreview(ask+`,"clusterDNS":"10.96.7.7"}`).ResolvConf)
+}
+
+// TestPreviewTakesDomainAndAddressOfTheClusters where all of the app's clusters
+// have the same.
+func TestPreviewTakesDomainAndAddressOfTheClusters(t *testing.T) {
+	w := newShop(t)
+	const berlin, paris = intent.Path("cluster-providers/edge/clusters/berlin"), intent.Path("cluster-providers/edge/clusters/paris")
+	const ask = `{"spec":{"app":"web","dnsPolicy":"ClusterFirst"}`
+	w.must(eu.Child("cluster-references", "paris"), `{"clusterProvider":"edge","cluster":"paris"}`)
+	w.must(berlin, `{"labels":{"zone":"b"},"dns":{"domain":"k8s.example","address":"10.96.0.10"}}`)
+	w.must(paris, `{"dns":{"domain":"k8s.example","address":"10.96.0.10"}}`)
+	require.Equal(t, resolvconf.Preview{ResolvConf: "nameserver 10.96.0.10\nsearch shop.svc.k8s.example svc.k8s.example k8s.example\noptions ndots:5\n", Warnings: []string{}}, w.mustPreview(ask+`}`))
+	require.Contains(t, w.mustPreview(ask+`,"clusterDNS":"10.0.0.1","clusterDomain":"a.example"}`).ResolvConf, "nameserver 10.0.0.1\nsearch shop.svc.a.example ", "what is given counts")
+
+	w.must(paris, `{"dns":{"address":"10.97.0.10"}}`)
+	_, err := w.preview(ask + `}`)
+	assertFields(t, err, intent.Invalid, map[string]string{"/clusterDNS": "such as 10.96.0.10; the clusters have different ones (edge+berlin: 10.96.0.10, edge+paris: 10.97.0.10)"})
+	preview := w.mustPreview(ask + `,"clusterDNS":"10.0.0.1"}`)
+	require.Equal(t, "nameserver 10.0.0.1\nsearch shop.svc.cluster.local svc.cluster.local cluster.local\noptions ndots:5\n", preview.ResolvConf)
+	require.Equal(t, []string{"clusterDomain cluster.local is a guess: the clusters have different ones (edge+berlin: k8s.example, edge+paris: cluster.local); give that of the pod's"}, preview.Warnings)
+
+	for _, of := range []string{`"clusters":[{"clusterProvider":"edge","cluster":"berlin"}]`, `"clusterLabels":{"zone":"b"}`} {
+		w.must(prod, `{"logicalCloud":"eu","apps":[{"name":"web",`+of+`}]}`)
+		require.Contains(t, w.mustPreview(ask+`}`).ResolvConf, "nameserver 10.96.0.10\nsearch shop.svc.k8s.example ", "of the app's clusters alone: "+of)
+	}
+	w.must(berlin, `{"labels":{"zone":"b"}}`)
+	_, err = w.preview(ask + `}`)
+	assertFields(t, err, intent.Invalid, map[string]string{"/clusterDNS": "is missing"})
+}
+
+// TestManifestsGoToTheLogicalCloudsNamespace, whatever the app's is.
+func TestManifestsGoToTheLogicalCloudsNamespace(t *testing.T) {
+	w := newShop(t)
+	given := strings.Replace(giving(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web"}}`), `{"name":"web",`, `{"name":"web","namespace":"backend",`, 1)
+	require.Contains(t, given, "backend")
+	w.must(prod, given)
+	require.Contains(t, w.mustPreview(`{"clusterDNS":"10.0.0.10","spec":{"app":"web","dnsPolicy":"ClusterFirst"}}`).ResolvConf, "search shop.svc.cluster.local ")
+}
+
+func TestPreviewTellsWhatItWasNotGiven(t *testing.T) {
+	w := newShop(t)
+	for question, want := range map[string]string{
+		`{"spec":{"dnsPolicy":"Default"}}`: "hostResolvConf (or --host) was not given: the pod has the nameservers of its node, which are not known here",
+		`{"spec":{"dnsPolicy":"Default","dnsConfig":{"nameservers":["192.0.2.1"]}},"hostResolvConf":"127.0.0.1 localhost\n"}`: "no line of hostResolvConf (or --host) is one of a resolv.conf, such as nameserver 10.1.1.10",
+		`{"spec":{"dnsPolicy":"Default"},"hostResolvConf":"search foo.com\n"}`:                                                "the pod has no nameserver: its resolver asks 127.0.0.1",
+		`{"spec":{"dnsPolicy":"Default"},"hostResolvConf":"nameserver 127.0.0.53\n"}`:                                         "nameserver 127.0.0.53 of the node is each pod itself for its pods, where no nameserver listens; with systemd-resolved, the node's /run/systemd/resolve/resolv.conf has the nameservers that pods can ask: kubelet's resolvConf should name that file",
+		`{"spec":{"dnsPolicy":"ClusterFirst"},"clusterDNS":"10.0.0.10","name":"10.1.2.3"}`:                                    "name 10.1.2.3 is an IP address, which is not looked up: it costs no query",
+		`{"spec":{"dnsPolicy":"ClusterFirst"},"clusterDNS":"10.0.0.10","name":"fd00::1"}`:                                     "name fd00::1 is an IP address, which is not looked up: it costs no query",
+	} {
+		require.Equal(t, []string{want}, w.mustPreview(question).Warnings, question)
+	}
+	require.Empty(t, w.mustPreview(`{"spec":{"dnsPolicy":"ClusterFirst"},"clusterDNS":"10.0.0.10","hostResolvConf":"nameserver 127.0.0.53\n"}`).Warnings, "pods ask the cluster's")
 }

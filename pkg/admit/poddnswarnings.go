@@ -3,6 +3,7 @@ package admit
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 
@@ -17,6 +18,17 @@ func (g *glance) podDNSIntent(ctx context.Context, path intent.Path, in *intent.
 	group, err := g.group(ctx, path.Parent().Parent())
 	if err != nil || group == nil {
 		return status, err
+	}
+	if in.DNSPolicy.Canonical() == intent.DNSAutopath {
+		cloud := intent.Join("projects", path.Segment("projects"), "logical-clouds", group.LogicalCloud)
+		offered, err := g.autopath(ctx, cloud)
+		if err != nil {
+			return status, err
+		}
+		if !offered {
+			status.Warnings = append(status.Warnings, intent.Warning{Parameter: "dnsPolicy", Message: fmt.Sprintf(
+				"%s needs a DNS CR intent of logical cloud %s with autopath, and there is none: until one is deployed, instantiate and update refuse this", in.DNSPolicy, group.LogicalCloud)})
+		}
 	}
 	for _, app := range group.Apps {
 		if app.Name == in.App && len(app.Manifests) == 0 {
@@ -35,6 +47,7 @@ func podDNSWarnings(in intent.PodDNSIntent) []intent.Warning {
 		return w.list
 	}
 	w.repeated(in.DNSConfig.Options)
+	w.podItself(in.DNSConfig.Nameservers)
 	nameservers := len(in.DNSConfig.Nameservers)
 	switch in.DNSPolicy.Canonical() {
 	case intent.DNSAutopath:
@@ -45,6 +58,15 @@ func podDNSWarnings(in intent.PodDNSIntent) []intent.Warning {
 		}
 	}
 	return w.list
+}
+
+// podItself warns of nameservers that are out of a pod's reach.
+func (w *oddities) podItself(nameservers []string) {
+	for _, text := range nameservers {
+		if address, err := netip.ParseAddr(text); err == nil && address.IsLoopback() {
+			w.warn(text, "is each pod itself, where no nameserver listens unless the pod has one; %s", resolvconf.LoopbackHint)
+		}
+	}
 }
 
 // repeated warns of options that are given more than once.

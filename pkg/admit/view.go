@@ -47,12 +47,13 @@ func (a *Admitter) Views(ctx context.Context, docs []intent.Document) ([]View, e
 // glance looks up what documents are shown with, each other document once: there
 // may be a thousand on a page, and one megabyte that all of them name.
 type glance struct {
-	store  intent.Store
-	groups map[intent.Path]*intent.DeploymentIntentGroup
+	documents *Admitter
+	groups    map[intent.Path]*intent.DeploymentIntentGroup
+	walked    map[intent.Path]bool // logical clouds with autopath
 }
 
 func (a *Admitter) glance() *glance {
-	return &glance{store: a.store, groups: map[intent.Path]*intent.DeploymentIntentGroup{}}
+	return &glance{documents: a, groups: map[intent.Path]*intent.DeploymentIntentGroup{}, walked: map[intent.Path]bool{}}
 }
 
 func (g *glance) view(ctx context.Context, doc intent.Document) (View, error) {
@@ -68,9 +69,26 @@ func (g *glance) group(ctx context.Context, path intent.Path) (*intent.Deploymen
 	if group, known := g.groups[path]; known {
 		return group, nil
 	}
-	group, err := find[intent.DeploymentIntentGroup](ctx, g.store, path)
+	group, err := find[intent.DeploymentIntentGroup](ctx, g.documents.store, path)
 	if err == nil {
 		g.groups[path] = group
 	}
 	return group, err
+}
+
+// autopath tells whether a DNS CR intent of a logical cloud asks for it.
+func (g *glance) autopath(ctx context.Context, cloud intent.Path) (bool, error) {
+	if walked, known := g.walked[cloud]; known {
+		return walked, nil
+	}
+	walked := false
+	err := g.documents.each(ctx, string(cloud)+"/dns-cr-intents", func(doc intent.Document) error {
+		stored, err := intent.Of[intent.DNSCRIntent](doc)
+		walked = walked || err == nil && stored.Spec.Autopath != nil
+		return err
+	})
+	if err == nil {
+		g.walked[cloud] = walked
+	}
+	return walked, err
 }

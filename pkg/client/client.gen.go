@@ -2070,12 +2070,12 @@ type PodDNSPreview struct {
 
 // PodDNSQuestion Which pod, on which node, would get what.
 type PodDNSQuestion struct {
-	// ClusterDNS The IP address of the cluster's DNS; needed for the policies that have pods ask it.
+	// ClusterDNS The IP address of the cluster's DNS, for the policies that have pods ask it; by default that of the app's clusters if all have the same (dns.address), else it is needed. With autopath of mode static without nodeLocalDNS, the address of the Service dns-default, for which there is no default.
 	//
 	// Example: 10.0.0.10
 	ClusterDNS string `json:"clusterDNS,omitempty,omitzero"`
 
-	// ClusterDomain The cluster's domain.
+	// ClusterDomain The cluster's domain; by default that of the app's clusters if all have the same, else cluster.local, with a warning where they differ.
 	//
 	// Example: cluster.local
 	ClusterDomain string `json:"clusterDomain,omitempty,omitzero"`
@@ -2087,12 +2087,12 @@ type PodDNSQuestion struct {
 	// options ndots:1
 	HostResolvConf string `json:"hostResolvConf,omitempty,omitzero"`
 
-	// Name A name to be looked up; a dot at its end makes a difference.
+	// Name A name to be looked up; a dot at its end makes a difference. Left out: none.
 	//
 	// Example: service123
 	Name string `json:"name,omitempty,omitzero"`
 
-	// Namespace The pod's namespace; by default the app's, else the logical cloud's.
+	// Namespace The pod's namespace; by default the logical cloud's, for an app without manifests the app's own if it has one.
 	//
 	// Example: default
 	Namespace string `json:"namespace,omitempty,omitzero"`

@@ -2,6 +2,7 @@ package resolvconf
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -55,4 +56,21 @@ func options(values []string) []intent.PodDNSOption {
 		out = append(out, option)
 	}
 	return out
+}
+
+// IsOther tells whether a text has lines, but none of a resolv.conf, whoever
+// heeds it; comments do not count.
+func IsOther(text string) bool {
+	keywords := []string{"nameserver", "search", "options", "domain", "sortlist"}
+	lines := false
+	for line := range strings.Lines(text) {
+		switch fields := strings.Fields(line); {
+		case len(fields) == 0 || strings.ContainsAny(fields[0][:1], "#;"):
+		case slices.Contains(keywords, fields[0]):
+			return false
+		default:
+			lines = true
+		}
+	}
+	return lines
 }

@@ -39,3 +39,19 @@ func TestANameserverWithoutAddressIsNamed(t *testing.T) {
 	_, err := Parse("search foo.com\nnameserver \n")
 	require.EqualError(t, err, "line 2 has a nameserver without address")
 }
+
+func TestWhatIsOtherThanAResolvConf(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": false, "\n\n": false, "# nothing\n; yet\n": false, "domain a.example\n": false, "sortlist 10.0.0.0\n": false,
+		"127.0.0.1 localhost\nnameserver 10.1.1.10\n": false, "127.0.0.1 localhost\n": true, "nameservers: [10.1.1.10]": true,
+	} {
+		require.Equal(t, want, IsOther(text), text)
+	}
+}
+
+// On the node's network, the node's loopback is the pod's.
+func TestLoopbackOfTheNodeIsThereForPodsOnItsNetwork(t *testing.T) {
+	n := Node{Host: intent.PodDNSConfig{Nameservers: []string{"127.0.0.53"}}}
+	require.Empty(t, n.Preview(Pod{HostNetwork: true, Policy: intent.DNSDefault}, "").Warnings)
+	require.Len(t, n.Preview(Pod{Policy: intent.DNSDefault}, "").Warnings, 1)
+}

@@ -1,6 +1,7 @@
 package resolvconf
 
 import (
+	"net/netip"
 	"strconv"
 
 	"github.com/signpost-dns/signpost/pkg/autopath"
@@ -10,6 +11,7 @@ import (
 // Node is what kubelet knows of the node that it runs pods on.
 type Node struct {
 	Host          intent.PodDNSConfig // the node's resolv.conf, by Parse
+	HostUnknown   bool                // Host is empty because nobody gave it
 	ClusterDomain string              // such as cluster.local
 	ClusterDNS    []string            // IP addresses of the cluster's DNS; none: policies that need it fall back to Default
 	Autopath      string              // the IP address that pods with policy autopath ask
@@ -59,7 +61,25 @@ func (n Node) base(pod Pod) (intent.PodDNSConfig, []string) {
 	case pod.Policy == intent.DNSClusterFirst:
 		return n.Host, []string{"the pod is on the node's network: kubelet treats ClusterFirst as Default there; ClusterFirstWithHostNet has it ask the cluster's DNS"}
 	}
-	return n.Host, nil
+	if pod.HostNetwork {
+		return n.Host, nil
+	}
+	return n.Host, n.loopback()
+}
+
+// LoopbackHint says what to do about a nameserver that is on the node's or the
+// pod's loopback.
+const LoopbackHint = "with systemd-resolved, the node's /run/systemd/resolve/resolv.conf has the nameservers that pods can ask"
+
+// loopback warns of the node's nameservers that its pods cannot ask.
+func (n Node) loopback() []string {
+	var warnings []string
+	for _, text := range n.Host.Nameservers {
+		if address, err := netip.ParseAddr(text); err == nil && address.IsLoopback() {
+			warnings = append(warnings, "nameserver "+text+" of the node is each pod itself for its pods, where no nameserver listens; "+LoopbackHint+": kubelet's resolvConf should name that file")
+		}
+	}
+	return warnings
 }
 
 // clusterFirst is what the policies give that have pods ask the cluster's DNS.

@@ -26,7 +26,11 @@ type Cost struct {
 // costs; an empty name is none.
 func (n Node) Preview(pod Pod, name string) Preview {
 	after, warnings := n.Settings(pod)
-	if len(after.Nameservers) == 0 {
+	switch {
+	case len(after.Nameservers) > 0:
+	case n.HostUnknown:
+		warnings = append(warnings, "hostResolvConf (or --host) was not given: the pod has the nameservers of its node, which are not known here")
+	default:
 		warnings = append(warnings, "the pod has no nameserver: its resolver asks 127.0.0.1")
 	}
 	preview := Preview{ResolvConf: Text(after), Warnings: append([]string{}, warnings...)}
