@@ -49,6 +49,8 @@ func explain(err *openapi3.SchemaError) intent.Field {
 		}
 	case "minItems":
 		detail = fmt.Sprintf("must have at least %d items", err.Schema.MinItems)
+	case "maxItems":
+		detail = fmt.Sprintf("must have at most %d items", *err.Schema.MaxItems)
 	case "minimum", "maximum", "enum", "pattern", "anyOf", "minProperties", "format":
 	default:
 		detail += ": " + err.Reason

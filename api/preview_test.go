@@ -24,6 +24,28 @@ func TestPreviewOfPodDNS(t *testing.T) {
 	require.JSONEq(t, `{`+resolvConf+`,"queries":{"before":["web.example. A","web.example. AAAA"],"after":["web.example. A","web.example. AAAA"]},"warnings":[]}`, got.Body.String())
 }
 
+// TestAnAnswerIsShortHoweverMuchIsWrong: of a body as large as is taken, and of
+// one that the schema lets pass.
+func TestAnAnswerIsShortHoweverMuchIsWrong(t *testing.T) {
+	w := newWorld(t).fill("PodDNSIntent")
+	many := func(n int, what string) string { return strings.TrimSuffix(strings.Repeat(what+",", n), ",") }
+	for config, says := range map[string]string{
+		`"options":[` + many(60_000, `{"name":"x"}`) + `]`:                                                     "/spec/dnsConfig/options: must have at most 100 items",
+		`"options":[` + many(5_000, `{}`) + `]`:                                                                "has more errors than are told here",
+		`"options":[` + many(100, `{"name":"x","value":"y z"}`) + `],"nameservers":[` + many(100, `"z"`) + `]`: " and 101 more",
+		`"nameservers":[` + many(101, `"192.0.2.1"`) + `]`:                                                     "/spec/dnsConfig/nameservers: must have at most 100 items",
+		`"searches":[` + many(101, `"a"`) + `]`:                                                                "/spec/dnsConfig/searches: must have at most 100 items",
+		`"search":[` + many(101, `"a"`) + `]`:                                                                  "/spec/dnsConfig/search: must have at most 100 items",
+	} {
+		spec := `{"app":"web","dnsPolicy":"Default","dnsConfig":{` + config + `}}`
+		for path, body := range map[string]string{previewPath: `{"spec":` + spec + `}`, podDNSPath: `{"metadata":{"name":"x"},"spec":` + spec + `}`} {
+			problem := w.send("POST", path, body).want(http.StatusBadRequest).problem()
+			require.Contains(t, problem, says)
+			require.Less(t, len(problem), 40_000)
+		}
+	}
+}
+
 func TestBadPreviews(t *testing.T) {
 	w := newWorld(t).fill("PodDNSIntent")
 	for body, problem := range map[string]string{

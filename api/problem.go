@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -53,13 +55,23 @@ func problemOf(err error) problem {
 	var e *intent.Error
 	if errors.As(err, &e) {
 		if status := statusOf(e.Code); status != 0 {
-			return problem{Status: status, Detail: detailOf(e), Errors: e.Fields}
+			return problem{Status: status, Detail: detailOf(e), Errors: told(e.Fields)}
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return problem{Status: http.StatusServiceUnavailable, Detail: "the request could not be finished in time; whether it took effect is unknown"}
 	}
 	return problem{Status: http.StatusInternalServerError, Detail: "an internal error; the server's log tells more under the request's id"}
+}
+
+// told are as many errors as people read, and one that tells how many more there
+// are.
+func told(fields []intent.Field) []intent.Field {
+	if len(fields) <= maxErrors+1 {
+		return fields
+	}
+	rest := intent.Field{Detail: fmt.Sprintf("and %d more", len(fields)-maxErrors)}
+	return append(slices.Clone(fields[:maxErrors]), rest)
 }
 
 // writeError answers an error; the log gets what the user is not told. That a

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signpost-dns/signpost/pkg/autopath"
 	"github.com/signpost-dns/signpost/pkg/client"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
@@ -162,8 +163,30 @@ func dnsColumns() []column {
 		of("MODE", func(s intent.DNSCRIntent) string { return string(cmp.Or(s.Mode, intent.Dedicated)) }),
 		of("NAMESPACE", func(s intent.DNSCRIntent) string { return cmp.Or(s.Namespace, intent.DefaultDNSNamespace) }),
 		of("ZONES", func(s intent.DNSCRIntent) string { return strings.Join(zones(s), ",") }),
+		of("NODE CACHE", nodeCache),
+		of("AUTOPATH", func(s intent.DNSCRIntent) string { return string(autopathMode(s)) }),
 		{"WARNINGS", func(i item) string { return fmt.Sprint(len(i.Status.Warnings)) }},
 	}
+}
+
+// autopathMode is how search paths are walked, empty where they are not.
+func autopathMode(s intent.DNSCRIntent) intent.AutopathMode {
+	switch {
+	case s.Autopath == nil:
+		return ""
+	case s.Autopath.Static():
+		return intent.AutopathStatic
+	}
+	return intent.AutopathEDNS0
+}
+
+// nodeCache is the address of the cache on each node, empty where there is none.
+func nodeCache(s intent.DNSCRIntent) string {
+	asked := cmp.Or(s.NodeLocalDNS, &intent.NodeLocalDNS{})
+	if !asked.Enabled && autopathMode(s) != intent.AutopathEDNS0 {
+		return ""
+	}
+	return cmp.Or(asked.LocalIP, autopath.LocalIP)
 }
 
 // zones are those that an intent forwards.

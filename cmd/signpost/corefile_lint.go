@@ -16,7 +16,8 @@ import (
 )
 
 const lintHelp = `Has CoreDNS' own parser and the setup of its plugins judge a Corefile. Nothing is started,
-and nothing is read but the file: import and {$VAR} are refused. What only the container
+and nothing is read but the file: import and {$VAR} are refused, but for
+{$DNS_DEFAULT_SERVICE_HOST}, which the Corefile of a node's cache has. What only the container
 that it is for can tell (files there, host names) is a warning.
 
 The Corefile is judged here, by signpost-dns, which is looked for beside signpost, then on

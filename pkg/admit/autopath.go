@@ -103,6 +103,11 @@ func (r *review) autopath(in *intent.Autopath, domains []clusterDomain) {
 		return
 	}
 	r.word(at.key("mode"), string(in.Mode), "mode of autopath", string(intent.AutopathEDNS0), string(intent.AutopathStatic))
+	for _, d := range domains {
+		if withinZone(d.name, autopath.Zone) {
+			r.refusef(at, "cannot be had on every cluster: %s is %s, which lies in %s, where search domains are; give that cluster another dns.domain, or leave autopath out", d.name, d.whose, autopath.Zone)
+		}
+	}
 	r.searches(at.key("searches"), in, domains)
 	if in.Static() {
 		r.searchNamespaces(at.key("namespaces"), in.Namespaces)

@@ -24,6 +24,19 @@ func listOf(t *testing.T, count int, format string) string {
 	return mustJSON(t, all)
 }
 
+// TestAutopathNeedsAClusterDomainOfItsOwn: no DNS pod would start where search
+// domains lie in the cluster's own.
+func TestAutopathNeedsAClusterDomainOfItsOwn(t *testing.T) {
+	for _, domain := range []string{"ap.k8s.io", "x.ap.k8s.io"} {
+		w := newShop(t)
+		w.must("cluster-providers/edge/clusters/berlin", `{"kubeconfigRef":"sealed","dns":{"domain":"`+domain+`"}}`)
+		_, err := w.admit(resolvers, `{"autopath":{}}`)
+		assertFields(t, err, intent.Invalid, map[string]string{"/spec/autopath": domain + " is the own domain of cluster edge+berlin, which lies in ap.k8s.io"})
+		_, err = w.admit(resolvers, `{"nodeLocalDNS":{"enabled":true}}`)
+		require.NoError(t, err)
+	}
+}
+
 func TestAutopathIsRefused(t *testing.T) {
 	const at = "/spec/autopath"
 	refused(t, []refusal{

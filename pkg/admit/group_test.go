@@ -65,6 +65,16 @@ func TestManifestsAreRefused(t *testing.T) {
 			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"coredns","Annotations":{"signpost.dev/keys":"own"}}}`,
 			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"coredns"},"Data":{}}`),
 			errors: map[string]string{at + "/0": "write namespace", at + "/1": "write annotations", at + "/2": "write data"}},
+		{reason: "the DNS of pods in other letters, which Kubernetes does not read", spec: manifests(
+			`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"x"},"spec":{"template":{"spec":{"DnsPolicy":"None","dnsconfig":{},"dnsConfig":{"Nameservers":[],"more":1,"options":[{"name":"ndots","Value":"1"}]}}}}}`,
+			`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},"spec":{"HostNetwork":true,"dnsPolicy":"None"}}`,
+			`{"apiVersion":"example.com/v1","kind":"Pod","metadata":{"name":"x"},"spec":{"DNSPolicy":"None"}}`),
+			errors: map[string]string{
+				at + "/0/spec/template/spec":                     `"DnsPolicy" is no field of Kubernetes; write dnsPolicy`,
+				at + "/0/spec/template/spec/dnsConfig":           `"Nameservers" is no field of Kubernetes; write nameservers`,
+				at + "/0/spec/template/spec/dnsConfig/options/0": `"Value" is no field of Kubernetes; write value`,
+				at + "/1/spec": `"HostNetwork" is no field of Kubernetes; write hostNetwork`,
+			}},
 		{reason: "nested without end", spec: manifests(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},"x":` + strings.Repeat(`[`, 5000) + strings.Repeat(`]`, 5000) + `}`),
 			errors: map[string]string{at + "/0": "64 deep"}},
 		{reason: "another namespace", spec: manifests(object("v1", "Service", `"name":"web","namespace":"kube-system"`)),

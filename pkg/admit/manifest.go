@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/podspec"
 )
 
 // manifest is what admit reads of a Kubernetes object.
@@ -150,6 +152,7 @@ func (r *review) manifests(at pointer, manifests []json.RawMessage, cloud string
 		r.manifestKind(here, m)
 		r.manifestMetadata(here+"/metadata", m, cloud)
 		r.manifestKeys(here, raw)
+		r.manifestDNS(here, raw)
 		id := identity{m.group(), m.Kind, m.Metadata.Name}
 		if first, twice := places[id]; twice {
 			r.refusef(here, "%s %s is given at %s already; give each object once", m.Kind, quote(m.Metadata.Name), first)
@@ -231,6 +234,40 @@ func (r *review) manifestKeys(at pointer, raw json.RawMessage) {
 		if name != "metadata" {
 			r.noKeysOfOurs(at.key(name), fields[name])
 		}
+	}
+}
+
+// manifestDNS refuses what a lenient reader would take for the DNS settings of
+// the pods, and Kubernetes does not.
+func (r *review) manifestDNS(at pointer, raw json.RawMessage) {
+	var fields map[string]any
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return // is told already
+	}
+	place, ok := podspec.Find(fields)
+	if !ok || !place.Known {
+		return
+	}
+	pod := podspec.At(fields, place.Fields)
+	config, _ := pod["dnsConfig"].(map[string]any)
+	options, _ := config["options"].([]any)
+	for _, field := range place.Fields {
+		at = at.key(field)
+	}
+	r.spellings(at, pod, "dnsPolicy", "dnsConfig", "hostNetwork")
+	r.spellings(at.key("dnsConfig"), config, "nameservers", "searches", "options")
+	for i, item := range options {
+		option, _ := item.(map[string]any)
+		r.spellings(at.key("dnsConfig").key("options").index(i), option, "name", "value")
+	}
+}
+
+// spellings refuses other spellings of an object's fields.
+func (r *review) spellings(at pointer, object map[string]any, fields ...string) {
+	var faults []string
+	reader{&faults}.spellings(object, fields...)
+	for _, fault := range faults {
+		r.refusef(at, "%s", fault)
 	}
 }
 

@@ -26,12 +26,12 @@ const (
 )
 
 // Canonical is the policy as spelled above: Custom is None, and autopath may be
-// written in any letter case. Every other text stays as it is.
+// written in any letter case of ASCII. Every other text stays as it is.
 func (p DNSPolicy) Canonical() DNSPolicy {
 	switch {
 	case p == "Custom":
 		return DNSNone
-	case strings.EqualFold(string(p), string(DNSAutopath)):
+	case len(p) == len(DNSAutopath) && strings.EqualFold(string(p), string(DNSAutopath)): // what is no ASCII is longer
 		return DNSAutopath
 	}
 	return p

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/autopath"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
@@ -68,6 +70,8 @@ func withdrawal(g plan.Group, o Offer) (path intent.Path, pointer, why string) {
 		return o.Cloud, "/dns-cr-intents", "there would be no DNS"
 	case !ok:
 		return path, "/spec/autopath", "it would not be offered any more"
+	case given.LocalIP == "" && o.LocalIP != "":
+		return path, "/spec/nodeLocalDNS", "the nameserver would be another, which nodeLocalDNS: " + nodeCacheAt(o.LocalIP) + " keeps"
 	case given.LocalIP != o.LocalIP:
 		return path, "/spec/nodeLocalDNS/localIP", "the nameserver would be another"
 	case o.LocalIP == "" && dns.Spec.Namespace != o.DNSNamespace:
@@ -79,6 +83,14 @@ func withdrawal(g plan.Group, o Offer) (path intent.Path, pointer, why string) {
 		return path, "/spec/autopath/namespaces", fmt.Sprintf("it would not be for namespace %q any more", o.Namespace)
 	}
 	return "", "", ""
+}
+
+// nodeCacheAt is what asks for a cache on each node with an address.
+func nodeCacheAt(localIP string) string {
+	if localIP == autopath.LocalIP {
+		return "{enabled: true}"
+	}
+	return fmt.Sprintf("{enabled: true, localIP: %q}", localIP)
 }
 
 // offerTo is what a logical cloud offers to the pods of a namespace on a cluster.
@@ -107,7 +119,7 @@ func (s *Service) checkOffers(ctx context.Context, p *proposal) error {
 		if why == "" && !loses {
 			continue
 		}
-		users, err := s.relyingOn(ctx, o)
+		users, suspended, err := s.relyingOn(ctx, o)
 		if err != nil {
 			return err
 		}
@@ -116,8 +128,8 @@ func (s *Service) checkOffers(ctx context.Context, p *proposal) error {
 		case why == "":
 			p.draft.warn("pods of %s lose the search domains of their nodes on cluster %s: with autopath of mode %s they have the cluster's own and searches alone; name there what they need", strings.Join(users, ", "), o.Cluster, intent.AutopathStatic)
 		default:
-			p.draft.fail(path, pointer, "pods of %s have %s on cluster %s, and %s; let their pod DNS intents ask for another dnsPolicy and update them, or terminate them, first",
-				strings.Join(users, ", "), intent.DNSAutopath, o.Cluster, why)
+			p.draft.fail(path, pointer, "pods of %s have %s on cluster %s, and %s; let their pod DNS intents ask for another dnsPolicy and update them, or terminate them, first%s",
+				strings.Join(users, ", "), intent.DNSAutopath, o.Cluster, why, resuming(suspended))
 		}
 	}
 	return nil
@@ -149,14 +161,34 @@ func (p *proposal) next() (g plan.Group, drafted bool) {
 	return p.draft.group, p.draft.group.Path != ""
 }
 
-// relyingOn are the groups whose pods rely on an offer.
-func (s *Service) relyingOn(ctx context.Context, o Offer) ([]string, error) {
-	var users []string
-	err := s.eachGroup(ctx, o.path(), func(group intent.Path, _ Lifecycle) { users = append(users, string(group)) })
-	if intent.CodeOf(err) == intent.NotFound {
-		return nil, nil
+// resuming follows what groups are to do: those that are suspended take no
+// update in.
+func resuming(suspended []string) string {
+	if len(suspended) == 0 {
+		return ""
 	}
-	return users, err
+	return "; set suspend of " + strings.Join(suspended, ", ") + " to false before that, for nothing of theirs is applied until then"
+}
+
+// relyingOn are the groups whose pods rely on an offer, and which of them are
+// suspended.
+func (s *Service) relyingOn(ctx context.Context, o Offer) (users, suspended []string, err error) {
+	groups := map[intent.Path]Lifecycle{}
+	err = s.eachGroup(ctx, o.path(), func(group intent.Path, l Lifecycle) { groups[group] = l })
+	if intent.CodeOf(err) == intent.NotFound {
+		return nil, nil, nil
+	}
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		users = append(users, string(group))
+		rests, failure := s.suspended(ctx, group, groups[group])
+		if failure != nil {
+			return nil, nil, failure
+		}
+		if rests {
+			suspended = append(suspended, string(group))
+		}
+	}
+	return users, suspended, err
 }
 
 // nextOffers brings the offers of a lifecycle to what the action makes of them.

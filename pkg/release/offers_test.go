@@ -126,6 +126,11 @@ func TestAutopathThatIsNotOfferedIsAnErrorOfPlan(t *testing.T) {
 		},
 		{
 			"a logical cloud that is not instantiated", func(w *world) { w.offering(`{}`, ``) },
+			[]string{`logical cloud "eu" is Created; instantiate it`},
+			func(w *world) { w.walks(`{}`, ``) },
+		},
+		{
+			"one that is not instantiated, without autopath", func(w *world) { w.resolve(`[]`, ``) },
 			[]string{`logical cloud "eu" is Created; set autopath of DNS CR intent "resolvers", and instantiate the logical cloud`},
 			func(w *world) { w.walks(`{}`, ``) },
 		},
@@ -141,7 +146,7 @@ func TestAutopathThatIsNotOfferedIsAnErrorOfPlan(t *testing.T) {
 		},
 		{
 			"a DNS CR intent that has not been released", func(w *world) { w.serves(``); w.offering(`{}`, ``) },
-			[]string{`update logical cloud "eu"`},
+			[]string{`DNS CR intent "resolvers" asks for it since it was released; update logical cloud "eu"`},
 			func(w *world) { w.do(intent.Update, eu) },
 		},
 		{
@@ -229,7 +234,10 @@ func TestTakingAutopathAwayIsRefused(t *testing.T) {
 			"another localIP", func(w *world) { w.offering(`{}`, `,"nodeLocalDNS":{"enabled":true,"localIP":"169.254.99.1"}`) }, intent.Update,
 			resolvers, "/spec/nodeLocalDNS/localIP", "the nameserver would be another",
 		},
-		{"static at the Service", func(w *world) { w.offering(`{"mode":"static"}`, ``) }, intent.Update, resolvers, "/spec/nodeLocalDNS/localIP", "the nameserver would be another"},
+		{
+			"static at the Service", func(w *world) { w.offering(`{"mode":"static"}`, ``) }, intent.Update,
+			resolvers, "/spec/nodeLocalDNS", "the nameserver would be another, which nodeLocalDNS: {enabled: true} keeps",
+		},
 		{
 			"fewer clusters", func(w *world) { w.offering(`{}`, `,"clusters":[{"clusterProvider":"edge","cluster":"berlin"}]`) }, intent.Update,
 			eu, "/dns-cr-intents", "on cluster " + paris + ", and there would be no DNS",
@@ -262,6 +270,65 @@ func TestTakingAutopathAwayIsRefused(t *testing.T) {
 			w.do(c.action, eu)
 			w.settle(eu)
 		})
+	}
+}
+
+// TestWhatKeepsANameserverOfOnesOwnIsNamedWithIt: the easy way out is one that
+// works.
+func TestWhatKeepsANameserverOfOnesOwnIsNamedWithIt(t *testing.T) {
+	w := newPods(t, autopathWeb)
+	w.walks(`{}`, `,"nodeLocalDNS":{"enabled":true,"localIP":"169.254.9.9"}`)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.offering(`{"mode":"static"}`, ``)
+	w.refuses(intent.Update, eu, `nodeLocalDNS: {enabled: true, localIP: "169.254.9.9"} keeps`)
+	w.offering(`{"mode":"static"}`, `,"nodeLocalDNS":{"enabled":true,"localIP":"169.254.9.9"}`)
+	w.do(intent.Update, eu)
+}
+
+// TestASuspendedGroupIsResumedFirst: what it is told to do would wait.
+func TestASuspendedGroupIsResumedFirst(t *testing.T) {
+	w := walking(t)
+	require.NotContains(t, fmt.Sprint(w.plan(eu, intent.Terminate).Errors), "suspend")
+	w.put(prod, `{"logicalCloud":"eu","suspend":true,"apps":[{"name":"web","manifests":[`+deploymentOf("web", ``)+`]}]}`, eu)
+	w.refuses(intent.Terminate, eu, "pods of "+string(prod), "set suspend of "+string(prod)+" to false before that")
+	w.deploys(deploymentOf("web", ``))
+	w.put(webPods, ndots1)
+	w.do(intent.Update, prod)
+	w.settle(prod)
+	w.do(intent.Terminate, eu)
+}
+
+// TestASearchDomainThatKubernetesDoesNotTakeIsAnErrorOfPlan: that of a long
+// cluster domain.
+func TestASearchDomainThatKubernetesDoesNotTakeIsAnErrorOfPlan(t *testing.T) {
+	for extra, fits := range map[int]bool{0: true, 1: false} {
+		w := newPods(t, autopathWeb)
+		domain := strings.Repeat(strings.Repeat("d", 55)+".", 4) + strings.Repeat("d", 253-len("search.shop..ap.k8s.io")-4*56+extra)
+		w.put("cluster-providers/edge/clusters/berlin", `{"kubeconfigRef":"sealed","dns":{"domain":"`+domain+`"}}`)
+		w.walks(`{}`, ``)
+		if fits {
+			require.Empty(t, w.plan(prod, "").Errors)
+			continue
+		}
+		w.refuses(intent.Instantiate, prod, "on cluster "+berlin, "would have 254 characters, of which Kubernetes takes 253 at most")
+		require.Equal(t, string(webPods)+"#/spec/dnsPolicy", w.plan(prod, "").Errors[0].Pointer)
+	}
+}
+
+// TestAutopathInAClusterWhoseDomainIsWhereSearchDomainsAreIsAnErrorOfPlan: no
+// DNS pod would start there.
+func TestAutopathInAClusterWhoseDomainIsWhereSearchDomainsAreIsAnErrorOfPlan(t *testing.T) {
+	for _, domain := range []string{"ap.k8s.io", "x.ap.k8s.io"} {
+		w := newPods(t, autopathWeb)
+		w.put("cluster-providers/edge/clusters/berlin", `{"kubeconfigRef":"sealed","dns":{"domain":"`+domain+`"}}`)
+		w.offering(`{}`, ``)
+		w.refuses(intent.Instantiate, eu, "on "+berlin+": the cluster's own domain "+domain+" lies in ap.k8s.io", "give the cluster another dns.domain")
+		require.Equal(t, string(resolvers)+"#/spec/autopath", w.plan(eu, "").Errors[0].Pointer)
+		_, err := w.trace(berlin, "a.example")
+		require.ErrorContains(t, err, "lies in ap.k8s.io")
+		w.resolve(`[]`, ``)
+		require.Empty(t, w.plan(eu, "").Errors)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
 	"github.com/signpost-dns/signpost/pkg/podspec"
+	"github.com/signpost-dns/signpost/pkg/resolvconf"
 )
 
 // podDNSIntent is a pod DNS intent with the path that errors about it name.
@@ -107,9 +108,13 @@ func (s *Service) bindOffer(ctx context.Context, d *draft, cloud Lifecycle, dns 
 		d.fail(dns.Intent, at, "%s", why)
 		return nil
 	}
-	dns.Autopath = append(dns.Autopath, plan.PodAutopath{
-		Cluster: cluster, Nameserver: nameserver, Search: autopath.SearchDomain(o.Namespace, o.Domain),
-	})
+	search := autopath.SearchDomain(o.Namespace, o.Domain)
+	if len(search) > resolvconf.MaxSearch {
+		d.fail(dns.Intent, at, "%s is not to be had on cluster %s: the search domain %s would have %d characters, of which Kubernetes takes %d at most; use %s, or give the cluster a shorter dns.domain",
+			intent.DNSAutopath, cluster, search, len(search), resolvconf.MaxSearch, intent.DNSClusterFirst)
+		return nil
+	}
+	dns.Autopath = append(dns.Autopath, plan.PodAutopath{Cluster: cluster, Nameserver: nameserver, Search: search})
 	if !slices.Contains(d.offers, o) {
 		d.offers = append(d.offers, o)
 	}
@@ -138,12 +143,18 @@ func (s *Service) nameserver(ctx context.Context, d *draft, o Offer) (nameserver
 // notOffered says why autopath is not offered on a cluster, and what to change.
 func (s *Service) notOffered(ctx context.Context, d *draft, cloud Lifecycle, cluster string) (string, error) {
 	name := d.group.LogicalCloud
+	stored, err := s.dnsIntents(ctx, d.in.cloudPath)
+	if err != nil {
+		return "", err
+	}
 	if !cloud.deployed() {
-		page, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(d.in.cloudPath) + "/dns-cr-intents"})
-		if len(page.Items) == 0 {
-			return fmt.Sprintf("logical cloud %q has no DNS CR intent; post one with autopath, and instantiate the logical cloud", name), err
+		switch {
+		case len(stored) == 0:
+			return fmt.Sprintf("logical cloud %q has no DNS CR intent; post one with autopath, and instantiate the logical cloud", name), nil
+		case slices.ContainsFunc(stored, asksForAutopath):
+			return fmt.Sprintf("logical cloud %q is %s; instantiate it", name, cloud.State()), nil
 		}
-		return fmt.Sprintf("logical cloud %q is %s; set autopath of DNS CR intent %q, and instantiate the logical cloud", name, cloud.State(), page.Items[0].Path.Name()), err
+		return fmt.Sprintf("logical cloud %q is %s; set autopath of DNS CR intent %q, and instantiate the logical cloud", name, cloud.State(), stored[0].path.Name()), nil
 	}
 	release, err := s.loadRelease(ctx, cloud.ContextID)
 	if err != nil {
@@ -159,7 +170,33 @@ func (s *Service) notOffered(ctx context.Context, d *draft, cloud Lifecycle, clu
 	case walks:
 		return fmt.Sprintf("DNS CR intent %q offers it to pods of another namespace than %q; update logical cloud %q", dns.Intent, d.group.LogicalCloudNamespace, name), nil
 	}
+	if slices.ContainsFunc(stored, func(i dnsCRIntent) bool { return i.path.Name() == dns.Intent && asksForAutopath(i) }) {
+		return fmt.Sprintf("DNS CR intent %q asks for it since it was released; update logical cloud %q", dns.Intent, name), nil
+	}
 	return fmt.Sprintf("DNS CR intent %q does not ask for it; set its autopath, and update logical cloud %q", dns.Intent, name), nil
+}
+
+// dnsIntents are the DNS CR intents of a logical cloud, as they are written now.
+func (s *Service) dnsIntents(ctx context.Context, cloud intent.Path) ([]dnsCRIntent, error) {
+	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(cloud) + "/dns-cr-intents"})
+	if err != nil {
+		return nil, err
+	}
+	var out []dnsCRIntent
+	for _, doc := range page.Items {
+		resource, err := intent.Of[intent.DNSCRIntent](doc)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, dnsCRIntent{doc.Path, resource.Spec})
+	}
+	return out, nil
+}
+
+// asksForAutopath says whether an intent has search paths walked, as it is now.
+func asksForAutopath(i dnsCRIntent) bool {
+	_, walks := clusterdns.Offer(plan.ClusterDNS{Spec: i.spec})
+	return walks
 }
 
 // sameAutopath says whether pods are given the same by autopath: the address of

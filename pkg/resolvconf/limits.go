@@ -13,8 +13,7 @@ const (
 	MaxNameservers = 3
 	MaxSearches    = 32
 	MaxSearchChars = 2048 // of all searches, joined by spaces
-
-	maxSearch = 253 // characters of one search
+	MaxSearch      = 253  // characters of one search
 )
 
 // Excess is a limit of Kubernetes that settings exceed.
@@ -56,7 +55,7 @@ func cut(c intent.PodDNSConfig) (intent.PodDNSConfig, []string) {
 	c.Searches, left = first(MaxSearches, c.Searches)
 	note("search", left, fmt.Sprintf("there are at most %d", MaxSearches))
 	c.Searches, left = short(c.Searches)
-	note("search", left, fmt.Sprintf("one has at most %d characters", maxSearch))
+	note("search", left, fmt.Sprintf("one has at most %d characters", MaxSearch))
 	c.Searches, left = fitting(c.Searches)
 	note("search", left, fmt.Sprintf("together they have at most %d characters", MaxSearchChars))
 	return c, warnings
@@ -71,7 +70,7 @@ func first(n int, list []string) (kept, left []string) {
 // short are the searches that a name can end with, and the rest.
 func short(searches []string) (kept, left []string) {
 	for _, search := range searches {
-		if len(search) > maxSearch {
+		if len(search) > MaxSearch {
 			left = append(left, search)
 		} else {
 			kept = append(kept, search)

@@ -49,9 +49,10 @@ func (c *checker) add(line int, severity corefile.Severity, format string, value
 func (c *checker) parsed(text string) {
 	words := tokens(text)
 	c.refuse(words)
-	if len(c.findings) > 0 {
+	if slices.ContainsFunc(c.findings, func(f corefile.Finding) bool { return f.Severity == corefile.Error }) {
 		return
 	}
+	text = strings.ReplaceAll(text, nodeUpstream, resolver)
 	blocks, err := caddyfile.Parse(fileName, strings.NewReader(text), nil)
 	if err != nil {
 		c.located(err, 1)

@@ -59,6 +59,21 @@ func TestCheckFindsNothingWrongWithWhatIsRight(t *testing.T) {
 	}
 }
 
+// TestTheCorefileOfANodesCacheIsJudged: the variable in it is a warning, and the
+// rest is judged with an address in its place.
+func TestTheCorefileOfANodesCacheIsJudged(t *testing.T) {
+	const warning = "{$DNS_DEFAULT_SERVICE_HOST} is known in the container alone: an address stands for it here"
+	text := ".:53 {\n bind 169.254.20.10\n searchpath cluster.local {\n suffixes /etc/resolv.conf\n }\n forward . {$DNS_DEFAULT_SERVICE_HOST} {\n force_tcp\n }\n}"
+	require.Equal(t, []corefile.Finding{{Line: 6, Severity: corefile.Warning, Message: warning}}, lint.Check(text))
+	require.Equal(t, []corefile.Finding{
+		{Line: 6, Severity: corefile.Warning, Message: warning},
+		{Line: 7, Severity: corefile.Error, Message: "plugin/forward: unknown property 'nothing'"},
+	}, lint.Check(strings.Replace(text, "force_tcp", "nothing", 1)))
+	for _, other := range []string{"{$DNS_DEFAULT_SERVICE_PORT}", "{$DNS_DEFAULT_SERVICE_HOST}{$HOME}", "{${$DNS_DEFAULT_SERVICE_HOST}}", "{%{$DNS_DEFAULT_SERVICE_HOST}%}"} {
+		require.Contains(t, fmt.Sprint(lint.Check(".:53 {\n forward . "+other+"\n}")), "would be read from the environment: write the value", other)
+	}
+}
+
 // What the parser would open or look up is found by its own idea of words, so
 // that no way of writing it gets past.
 func TestCheckRefusesToReadAnythingElse(t *testing.T) {

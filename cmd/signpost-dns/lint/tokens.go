@@ -20,12 +20,20 @@ func tokens(text string) []caddyfile.Token {
 	return all
 }
 
+// nodeUpstream is the one variable whose value is known to be an address: in the
+// Corefile of a node's cache it is where that reaches the cluster's DNS.
+const nodeUpstream = "{$DNS_DEFAULT_SERVICE_HOST}"
+
 // refuse finds the places where the parser itself would read the environment or
 // another file.
 func (c *checker) refuse(words []caddyfile.Token) {
 	variable := regexp.MustCompile(`(?s)\{\$.*?\}|\{%.*?%\}`)
 	for i, word := range words {
-		if found := variable.FindString(word.Text); found != "" {
+		for _, found := range variable.FindAllString(word.Text, -1) {
+			if found == nodeUpstream {
+				c.add(word.Line, corefile.Warning, "%s is known in the container alone: an address stands for it here", found)
+				continue
+			}
 			c.add(word.Line, corefile.Error, "%s would be read from the environment: write the value", found)
 		}
 		if word.Text == "import" && begins(words, i) {

@@ -60,6 +60,7 @@ func read(d plan.ClusterDNS) (reading, error) {
 		},
 		nodeCache: r.nodeCache(),
 	}
+	r.searchDomains()
 	if d.Spec.Mode == intent.Import {
 		out.config.Port = dnsPort
 	}

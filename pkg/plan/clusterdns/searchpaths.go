@@ -7,9 +7,29 @@ import (
 	"github.com/signpost-dns/signpost/pkg/autopath"
 	"github.com/signpost-dns/signpost/pkg/corefile"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/resolvconf"
 )
 
 const atAutopath = "/spec/autopath"
+
+// searchDomains judges those that the domain of the cluster makes.
+func (r *reader) searchDomains() {
+	if r.Spec.Mode == intent.Import || r.Spec.Autopath == nil {
+		return
+	}
+	const remedy = ": give the cluster another dns.domain, or leave autopath out"
+	if within(r.domain, autopath.Zone) {
+		r.wrong(atAutopath, "the cluster's own domain "+r.domain+" lies in "+autopath.Zone+", where the search domains of autopath are"+remedy)
+	}
+	if !r.Spec.Autopath.Static() {
+		return
+	}
+	for _, namespace := range r.Spec.Autopath.Namespaces {
+		if n := len(autopath.SearchDomain(namespace, r.domain)); n > resolvconf.MaxSearch {
+			r.wrong(atAutopath, "the search domain of namespace "+namespace+" would have "+strconv.Itoa(n)+" characters, of which a domain has at most "+strconv.Itoa(resolvconf.MaxSearch)+remedy)
+		}
+	}
+}
 
 // expand is how DNS pods walk the search paths that come in an option.
 func (r *reader) expand() *corefile.Expand {

@@ -5,9 +5,14 @@ package poddns
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	kubernetes "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
@@ -80,7 +85,7 @@ func (r *renderer) find(pointer string, refused bool, format string, args ...any
 // pod is the spec of a pod with the settings; nil where there can be none.
 func (r *renderer) pod(spec Manifest, cluster string) Manifest {
 	r.checkNetwork(spec)
-	own, err := settings(spec)
+	own, others, err := settings(spec)
 	if err != nil {
 		r.refuse("/spec/app", `has no valid dnsConfig: it is an object, as in {"options": [{"name": "ndots", "value": "1"}]}`)
 		return nil
@@ -94,7 +99,7 @@ func (r *renderer) pod(spec Manifest, cluster string) Manifest {
 		if spec[configField] != nil {
 			r.warn("/spec/dnsPolicy", "has a dnsConfig of its own, which is set aside: with %s the search paths are those of the cluster's DNS", intent.DNSAutopath)
 		}
-		policy, base = intent.DNSNone, given
+		policy, base, others = intent.DNSNone, given, nil
 	}
 	merged := base
 	if r.Spec.DNSConfig != nil {
@@ -103,7 +108,12 @@ func (r *renderer) pod(spec Manifest, cluster string) Manifest {
 	for _, excess := range resolvconf.Exceeded(merged) {
 		r.refuse("/spec/dnsConfig/"+excess.Field, "would have %s, its own included", excess.Detail)
 	}
-	return withSettings(spec, policy, merged)
+	for _, search := range merged.Searches {
+		if n := len(strings.TrimSuffix(search, ".")); n > resolvconf.MaxSearch {
+			r.refuse("/spec/dnsConfig/searches", "would have a search of %d characters; Kubernetes takes at most %d, its own included", n, resolvconf.MaxSearch)
+		}
+	}
+	return withSettings(spec, policy, others, merged)
 }
 
 // checkNetwork notes what a policy does not do on the node's network.
@@ -128,22 +138,48 @@ func (r *renderer) given(cluster string) (intent.PodDNSConfig, bool) {
 	return resolvconf.Autopath(r.Autopath[at].Nameserver, r.Autopath[at].Search), true
 }
 
-// settings reads the dnsConfig of a pod's spec, zero where there is none.
-func settings(spec Manifest) (c intent.PodDNSConfig, err error) {
-	raw, err := json.Marshal(spec[configField])
-	if err == nil {
-		err = json.Unmarshal(raw, &c)
+// settings reads the dnsConfig of a pod's spec as Kubernetes does, by the exact
+// names of its fields, zero where there is none; others are the fields that it
+// has beside them.
+func settings(spec Manifest) (c intent.PodDNSConfig, others Manifest, err error) {
+	given, isObject := spec[configField].(Manifest)
+	if !isObject && spec[configField] != nil {
+		return c, nil, errors.New("is no object")
 	}
-	return c, err
+	var read corev1.PodDNSConfig
+	raw, err := json.Marshal(given)
+	if err == nil {
+		err = kubernetes.Unmarshal(raw, &read)
+	}
+	c.Nameservers, c.Searches = read.Nameservers, read.Searches
+	for _, o := range read.Options {
+		c.Options = append(c.Options, intent.PodDNSOption{Name: o.Name, Value: o.Value})
+	}
+	others = maps.Clone(given)
+	for _, field := range []string{"nameservers", "searches", "options"} {
+		delete(others, field)
+	}
+	return c, others, err
 }
 
-// withSettings is a copy of a pod's spec with other settings.
-func withSettings(spec Manifest, policy intent.DNSPolicy, c intent.PodDNSConfig) Manifest {
-	spec = maps.Clone(spec)
+// withSettings is a copy of a pod's spec with other settings, and further fields
+// beside them.
+func withSettings(spec Manifest, policy intent.DNSPolicy, others Manifest, c intent.PodDNSConfig) Manifest {
+	spec, config := maps.Clone(spec), Manifest{}
+	maps.Copy(config, others)
+	if len(c.Nameservers) > 0 {
+		config["nameservers"] = c.Nameservers
+	}
+	if len(c.Searches) > 0 {
+		config["searches"] = c.Searches
+	}
+	if len(c.Options) > 0 {
+		config["options"] = c.Options
+	}
 	spec[policyField] = string(policy)
 	delete(spec, configField)
-	if len(c.Nameservers)+len(c.Searches)+len(c.Options) > 0 {
-		spec[configField] = c
+	if len(config) > 0 {
+		spec[configField] = config
 	}
 	return spec
 }

@@ -61,6 +61,14 @@ func TestAutopathInAnyLetterCase(t *testing.T) {
 	}
 }
 
+// TestAutopathIsASCII: a letter that Unicode folds to one of it makes another
+// word.
+func TestAutopathIsASCII(t *testing.T) {
+	for _, policy := range []intent.DNSPolicy{"clu\u017fterFirstWithAutopath", "clusterFir\u017ftWithAutopath"} {
+		assert.Equal(t, policy, policy.Canonical())
+	}
+}
+
 // TestWhereAutopathIsNotKnownPodsStayAsTheyAre: that it is not has been said.
 func TestWhereAutopathIsNotKnownPodsStayAsTheyAre(t *testing.T) {
 	m := deployment(t, `{"dnsPolicy":"Default"}`)
@@ -77,6 +85,18 @@ func TestTheSettingsOfTheTemplateComeFirst(t *testing.T) {
 	assert.Empty(t, findings)
 	assert.JSONEq(t, `{"dnsPolicy":"ClusterFirst","dnsConfig":{"nameservers":["192.0.2.1","192.0.2.2"],"searches":["a.example","b.example"],
 		"options":[{"name":"ndots","value":"1"},{"name":"rotate"},{"name":"edns0"}]}}`, rendered(t, got))
+}
+
+// TestATemplateIsReadAsKubernetesReadsIt: by the exact names of fields; what it
+// has beside them stays as it is, and autopath sets it aside.
+func TestATemplateIsReadAsKubernetesReadsIt(t *testing.T) {
+	const others = `"Nameservers":["192.0.2.9"],"search":["x.example"],"OPTIONS":[{"name":"rotate"}],"newer":{"a":[1]}`
+	pod := `{"DNSPolicy":"Default","dnsConfig":{"searches":["a.example"],` + others + `}}`
+	got, findings := Render(deployment(t, pod), asked(t, `{"dnsPolicy":"ClusterFirst","dnsConfig":{"search":["b.example"]}}`), "edge+berlin")
+	assert.Empty(t, findings)
+	assert.JSONEq(t, `{"dnsPolicy":"ClusterFirst","dnsConfig":{"searches":["a.example","b.example"],`+others+`}}`, rendered(t, got))
+	got, _ = Render(deployment(t, pod), asked(t, `{"dnsPolicy":"clusterFirstWithAutopath"}`), "edge+berlin")
+	assert.NotContains(t, rendered(t, got), "newer")
 }
 
 // TestAManifestIsNotWrittenInto: it belongs to a release.
@@ -117,8 +137,12 @@ func TestFindings(t *testing.T) {
 			"/spec/dnsConfig/searches", "would have 33 searches", true,
 		},
 		{
-			"more characters", `{"dnsConfig":{"searches":["` + strings.Repeat("x", 2040) + `"]}}`, `{"dnsPolicy":"ClusterFirst","dnsConfig":{"searches":["own.example"]}}`,
-			"/spec/dnsConfig/searches", "searches of 2052 characters", true,
+			"more characters", `{"dnsConfig":{"searches":` + strings.ReplaceAll(domains(9), ".example", "."+strings.Repeat("x", 230)) + `}}`, `{"dnsPolicy":"ClusterFirst","dnsConfig":{"searches":["own.example"]}}`,
+			"/spec/dnsConfig/searches", "searches of 2117 characters", true,
+		},
+		{
+			"a search that is too long by itself", `{"dnsConfig":{"searches":["` + strings.Repeat("x", 254) + `.","` + strings.Repeat("y", 253) + `."]}}`, `{"dnsPolicy":"ClusterFirst"}`,
+			"/spec/dnsConfig/searches", "would have a search of 254 characters; Kubernetes takes at most 253", true,
 		},
 		{
 			"more than autopath leaves", `{}`, `{"dnsPolicy":"clusterFirstWithAutopath","dnsConfig":{"nameservers":["192.0.2.1","192.0.2.2","192.0.2.3"]}}`,
