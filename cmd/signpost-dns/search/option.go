@@ -49,8 +49,8 @@ func Ask(r *dns.Msg, name string, code uint16, paths []string) *dns.Msg {
 	return m
 }
 
-// Confirm adds to the reply m to the query r how many names were looked up:
-// that is how a server which does not know the option is told apart.
+// Confirm adds to the reply m to the query r how many lookups it took: that is
+// how a server which does not know the option is told apart.
 func Confirm(m, r *dns.Msg, code uint16, lookups int) {
 	asked := r.IsEdns0()
 	m.SetEdns0(asked.UDPSize(), asked.Do())

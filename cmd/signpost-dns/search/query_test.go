@@ -149,7 +149,7 @@ func TestReceivedIsWhatWasSent(t *testing.T) {
 	} {
 		var asked []string
 		for _, plain := range []bool{false, true} {
-			o := search.Walk(search.Names(last, paths), dns.TypeA, w.lookup(&asked))
+			o := search.Walk(t.Context(), search.Names(last, paths), dns.TypeA, w.lookup(&asked))
 			want := o.Answer(query(name), plain)
 			sent := o.Answer(search.Ask(query(name), last, 65001, paths), true)
 			packed, err := sent.Pack()

@@ -4,15 +4,16 @@
 package search
 
 import (
+	"context"
 	"math"
-	"time"
 
 	"github.com/miekg/dns"
 )
 
 // Lookup asks for a name, which ends with a dot. It answers nil when nobody
-// answered.
-type Lookup func(name string, qtype uint16) *dns.Msg
+// answered. It runs beside others, and may outlive the search that it is for,
+// which nobody waits for any more when ctx ends.
+type Lookup func(ctx context.Context, name string, qtype uint16) *dns.Msg
 
 // Result is what has come of a search.
 type Result int
@@ -31,10 +32,6 @@ func (r Result) String() string {
 	return [...]string{"missing", "failed", "nodata", "found"}[r]
 }
 
-// Patience is how long a search may take: as long as resolvers wait for an
-// answer.
-const Patience = 5 * time.Second
-
 // unknownTTL is for how many seconds a failure counts, and an answer that there
 // is no such name which does not say.
 const unknownTTL = 5
@@ -45,30 +42,33 @@ type Outcome struct {
 	Name    string   // what was found, has no data, or is not there
 	Reply   *dns.Msg // of that name; nil if Failed
 	TTL     uint32   // seconds that the outcome is good for, as far as other names go
-	Lookups int      // names that were looked up
+	Lookups int      // queries that were sent for it: one or two for each name
 }
 
-// Walk looks names up until one is found. A resolver asks for the addresses of
-// both families at the same name and stops there if it has any, so a name with
-// addresses of the other family alone is the end too.
-func Walk(names []string, qtype uint16, lookup Lookup) Outcome {
+// Walk looks names up in their order until one is found. A resolver asks for the
+// addresses of both families at the same name and stops there if it has any, so a
+// name with addresses of the other family alone is the end too. A name that is
+// not answered within the Budget has failed.
+func Walk(ctx context.Context, names []string, qtype uint16, lookup Lookup) Outcome {
+	ctx, cancel := context.WithTimeout(ctx, Budget)
+	defer cancel()
+	r := newRace(names, qtype, lookup)
+	defer r.next.Stop()
 	o := Outcome{TTL: math.MaxUint32}
-	for _, name := range names {
-		o.Lookups++
-		reply := lookup(name, qtype)
-		result := judge(reply)
-		if result == Found {
-			return o.end(Found, name, reply)
+	for place, name := range names {
+		f := r.await(ctx, place)
+		if f.result == Found {
+			o = o.end(Found, name, f.reply)
+			break
 		}
-		o = o.pass(result, name, reply)
-		if result == Missing {
-			continue
-		}
-		if other := otherFamily(lookup, name, qtype); judge(other) == Found {
-			o.TTL = min(o.TTL, shortest(other.Answer))
-			return o.end(result, name, reply)
+		o = o.pass(f.result, name, f.reply)
+		if f.ends() {
+			o.TTL = min(o.TTL, shortest(f.other.Answer))
+			o = o.end(f.result, name, f.reply)
+			break
 		}
 	}
+	o.Lookups = int(r.lookups.Load())
 	return o
 }
 
@@ -79,18 +79,6 @@ func (o Outcome) end(result Result, name string, reply *dns.Msg) Outcome {
 		o.Reply = nil
 	}
 	return o
-}
-
-// otherFamily asks for a name's IPv6 addresses if its IPv4 addresses were asked
-// for, and the other way round.
-func otherFamily(lookup Lookup, name string, qtype uint16) *dns.Msg {
-	switch qtype {
-	case dns.TypeA:
-		return lookup(name, dns.TypeAAAA)
-	case dns.TypeAAAA:
-		return lookup(name, dns.TypeA)
-	}
-	return nil
 }
 
 // judge says what one reply means. A truncated one has records: those that did

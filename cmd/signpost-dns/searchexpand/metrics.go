@@ -21,6 +21,6 @@ func newCounts(registry prometheus.Registerer) counts {
 		answers: counter("answers_total", "Counter of names that were looked up with search paths.", "source", "result"),
 		denied:  counter("denied_total", "Counter of names of ap.k8s.io that are in no search domain of the cluster."),
 		ignored: counter("ignored_total", "Counter of options that were ignored.", "reason"),
-		lookups: counter("lookups_total", "Counter of names that were looked up for those answers."),
+		lookups: counter("lookups_total", "Counter of lookups for those answers."),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 
 	"github.com/coredns/coredns/plugin"
+	"github.com/coredns/coredns/plugin/metadata"
 	"github.com/coredns/coredns/plugin/metrics"
 	"github.com/coredns/coredns/request"
 	"github.com/miekg/dns"
@@ -83,13 +84,9 @@ func (e *SearchExpand) serveZone(ctx context.Context, w dns.ResponseWriter, r *d
 // walk looks names up through the whole server, which finds the server block of
 // each. source says where the paths come from.
 func (e *SearchExpand) walk(ctx context.Context, state request.Request, names []string, source string) search.Outcome {
-	patient, cancel := context.WithTimeout(ctx, search.Patience)
-	defer cancel()
-	outcome := search.Walk(names, state.QType(), func(name string, qtype uint16) *dns.Msg {
-		if patient.Err() != nil {
-			return nil
-		}
-		reply, err := e.upstream.Lookup(patient, state, name, qtype)
+	state.Req = state.Req.Copy() // names may be looked up for longer than the query is answered
+	outcome := search.Walk(ctx, names, state.QType(), func(ctx context.Context, name string, qtype uint16) *dns.Msg {
+		reply, err := e.upstream.Lookup(metadata.ContextWithMetadata(ctx), state, name, qtype)
 		if err != nil {
 			return nil
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/coredns/coredns/plugin/test"
 	"github.com/miekg/dns"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/cmd/signpost-dns/search"
@@ -65,6 +66,43 @@ func TestZoneTransfersDoNotLeaveTheNode(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, w.Msg.Answer)
 	}
+}
+
+// What is no query about the zone of search domains is not for anybody either.
+func TestNotifiesOfTheZoneDoNotLeaveTheNode(t *testing.T) {
+	p := handler(t, "searchpath cluster.local", func(context.Context, dns.ResponseWriter, *dns.Msg) (int, error) {
+		t.Error("it left the node")
+		return dns.RcodeSuccess, nil
+	})
+	for _, opcode := range []int{dns.OpcodeNotify, dns.OpcodeUpdate, dns.OpcodeStatus, dns.OpcodeIQuery} {
+		for _, name := range []string{"ap.k8s.io.", "web.search.default.cluster.local.ap.k8s.io.", "WWW.AP.K8s.io."} {
+			w := dnstest.NewRecorder(&test.ResponseWriter{})
+			query := new(dns.Msg).SetQuestion(name, dns.TypeSOA)
+			query.Opcode = opcode
+			_, err := p.ServeDNS(t.Context(), w, query)
+			require.NoError(t, err)
+			require.Equal(t, dns.RcodeNotImplemented, w.Msg.Rcode)
+			require.Equal(t, opcode, w.Msg.Opcode)
+		}
+	}
+	require.InDelta(t, 12, testutil.ToFloat64(p.counts.denied.WithLabelValues("")), 0)
+}
+
+// A lookup that panics has failed, and the server goes on.
+func TestAPanicIsAFailedLookup(t *testing.T) {
+	p := handler(t, "searchpath cluster.local", func(_ context.Context, w dns.ResponseWriter, r *dns.Msg) (int, error) {
+		switch r.Question[0].Name {
+		case "web.default.svc.cluster.local.":
+			panic("a plugin is broken")
+		case "web.svc.cluster.local.":
+			return dns.RcodeSuccess, w.WriteMsg(&dns.Msg{Answer: []dns.RR{test.A("web.svc.cluster.local. 60 IN A 192.0.2.1")}})
+		}
+		return dns.RcodeSuccess, w.WriteMsg(new(dns.Msg).SetRcode(r, dns.RcodeNameError))
+	})
+	w := dnstest.NewRecorder(&test.ResponseWriter{})
+	_, err := p.ServeDNS(t.Context(), w, new(dns.Msg).SetQuestion("web.search.default.cluster.local.ap.k8s.io.", dns.TypeA))
+	require.NoError(t, err)
+	require.Len(t, w.Msg.Answer, 2)
 }
 
 // A server that does not know the option sees a pod's own one as little as one
@@ -138,7 +176,7 @@ func FuzzServeDNS(f *testing.F) {
 		asked := 0
 		p := handler(t, "searchpath cluster.local", func(ctx context.Context, w dns.ResponseWriter, r *dns.Msg) (int, error) {
 			asked++
-			require.False(t, search.InZone(r), r.Question[0].Name)
+			require.False(t, search.IsInZone(r.Question[0].Name), r.Question[0].Name)
 			if option := search.OptionOf(r, 65001); option != nil {
 				require.Regexp(t, `^[a-z0-9_-]+\.svc\.cluster\.local,svc\.cluster\.local,cluster\.local$`, string(option.Data))
 			}

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/coredns/coredns/plugin"
+	"github.com/coredns/coredns/plugin/metadata"
 	"github.com/coredns/coredns/plugin/metrics"
+	"github.com/coredns/coredns/plugin/metrics/vars"
 	clog "github.com/coredns/coredns/plugin/pkg/log"
 	"github.com/coredns/coredns/plugin/pkg/nonwriter"
 	"github.com/miekg/dns"
@@ -36,6 +38,11 @@ func (p *SearchPath) Name() string { return Name }
 func (p *SearchPath) ServeDNS(ctx context.Context, w dns.ResponseWriter, r *dns.Msg) (int, error) {
 	if search.InZone(r) {
 		return p.serveZone(ctx, w, r)
+	}
+	if len(r.Question) > 0 && search.IsInZone(r.Question[0].Name) {
+		p.counts.denied.WithLabelValues(metrics.WithServer(ctx)).Inc()
+		_ = w.WriteMsg(new(dns.Msg).SetRcode(r, dns.RcodeNotImplemented))
+		return dns.RcodeSuccess, nil
 	}
 	if search.OptionOf(r, p.settings.Option) != nil {
 		// The answer would be another name's, and the cache would keep it for
@@ -76,21 +83,31 @@ func (p *SearchPath) serveZone(ctx context.Context, w dns.ResponseWriter, r *dns
 func (p *SearchPath) walk(ctx context.Context, w dns.ResponseWriter, r *dns.Msg, base string, paths []string, reply *dns.Msg) search.Outcome {
 	p.counts.unsupported.WithLabelValues(metrics.WithServer(ctx)).Inc()
 	p.warn(time.Now())
-	ctx, cancel := context.WithTimeout(ctx, search.Patience)
-	defer cancel()
 	plain := search.WithoutOption(r, p.settings.Option)
-	return search.Walk(search.Names(base, paths), r.Question[0].Qtype, func(name string, qtype uint16) *dns.Msg {
+	return search.Walk(ctx, search.Names(base, paths), r.Question[0].Qtype, func(ctx context.Context, name string, qtype uint16) *dns.Msg {
 		if name == base && qtype == r.Question[0].Qtype {
 			return reply
 		}
 		query := plain.Copy()
 		query.Question[0].Name, query.Question[0].Qtype = name, qtype
-		writer := nonwriter.New(w)
-		if _, err := plugin.NextOrFailure(Name, p.Next, ctx, writer, query); err != nil {
-			return nil
-		}
-		return writer.Msg
+		return p.lookUp(metadata.ContextWithMetadata(ctx), w, query)
 	})
+}
+
+// lookUp asks the next plugin. Nobody above it would catch its panic.
+func (p *SearchPath) lookUp(ctx context.Context, w dns.ResponseWriter, query *dns.Msg) (reply *dns.Msg) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			vars.Panic.Inc()
+			p.log.Errorf("panic while looking up %s: %v", query.Question[0].Name, cause)
+			reply = nil
+		}
+	}()
+	writer := nonwriter.New(w)
+	if _, err := plugin.NextOrFailure(Name, p.Next, ctx, writer, query); err != nil {
+		return nil
+	}
+	return writer.Msg
 }
 
 // warnEvery is how often the log says that a server does not know the option.

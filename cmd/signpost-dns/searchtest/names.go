@@ -99,6 +99,12 @@ func (n *Names) answer(r *dns.Msg) *dns.Msg {
 	return m
 }
 
+// BlackHole takes queries over UDP and TCP at an address, until the test ends,
+// and never answers.
+func BlackHole(t testing.TB) (address string) {
+	return Serve(t, func(dns.ResponseWriter, *dns.Msg) {})
+}
+
 // Serve answers queries over UDP and TCP at one address, until the test ends.
 func Serve(t testing.TB, handler dns.HandlerFunc) (address string) {
 	t.Helper()
