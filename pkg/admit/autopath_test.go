@@ -177,10 +177,11 @@ func TestWhatAutopathIsWarnedOf(t *testing.T) {
 		reason, spec string
 		want         map[string]string
 	}{
-		{"nothing odd", `{"autopath":{},"nodeLocalDNS":{"enabled":true,"localIP":"169.254.25.10"}}`, nil},
+		{"nothing odd", `{"autopath":{"clients":["192.0.2.0/24"]},"nodeLocalDNS":{"enabled":true,"localIP":"169.254.25.10"}}`, nil},
 		{"an address of the network's own", `{"nodeLocalDNS":{"enabled":true,"localIP":"fd00::10"}}`, nil},
 		{"stock CoreDNS where it does", `{"autopath":{"mode":"Static"},"image":"docker.io/coredns/coredns:1.15.0"}`, nil},
-		{"an image of one's own where ours is needed", `{"autopath":{},"image":"docker.io/signpost-dns/signpost-dns:v0.1.0"}`, map[string]string{"image": "must hold the program signpost-dns"}},
+		{"an image of one's own where ours is needed", `{"autopath":{"clients":["192.0.2.0/24"]},"image":"docker.io/signpost-dns/signpost-dns:v0.1.0"}`, map[string]string{"image": "must hold the program signpost-dns"}},
+		{"a pod may send the option, and poison a cache that is not Signpost's", `{"autopath":{}}`, map[string]string{"clients": "keeps under the plain name for everybody; give the networks of the nodes"}},
 		{"an address that may be somebody's", `{"nodeLocalDNS":{"enabled":true,"localIP":"10.1.2.3"}}`, map[string]string{"localIP": "out of reach from every node"}},
 		{"a cache that is not enabled", `{"autopath":{"mode":"static"},"nodeLocalDNS":{"localIP":"10.1.2.3"}}`, map[string]string{"nodeLocalDNS": "not enabled"}},
 	} {

@@ -44,8 +44,14 @@ func (w *oddities) nodeCache(in intent.DNSCRIntent) {
 			w.warn("localIP", "is neither in 169.254.0.0/16 nor in fd00::/8: whoever has the address is out of reach from every node")
 		}
 	}
-	if in.Autopath != nil && !in.Autopath.Static() && in.Image != "" {
+	if in.Autopath == nil || in.Autopath.Static() {
+		return
+	}
+	if in.Image != "" {
 		w.warn("image", "must hold the program signpost-dns of this version: with autopath of mode %s, DNS pods walk search paths that come in an option", intent.AutopathEDNS0)
+	}
+	if len(in.Autopath.Clients) == 0 {
+		w.warn("clients", "are not given, so that a pod may have its own search paths walked, whose answer any other cache between pods and DNS pods keeps under the plain name for everybody; give the networks of the nodes")
 	}
 }
 

@@ -570,7 +570,7 @@ type App struct {
 
 // Autopath The cluster's DNS walks the search paths of pods, so that a lookup costs them one query of each type. For the pods of apps whose pod DNS intent has the policy clusterFirstWithAutopath. With mode dedicated alone, and no zone of the intent may lie in ap.k8s.io.
 type Autopath struct {
-	// Clients Mode edns0 alone: the networks of the nodes, from which the option is taken; by default from everywhere, so that every pod may have up to 33 names looked up by one query. From others it is ignored and counted. At most 100.
+	// Clients Mode edns0 alone: the networks of the nodes, from which the option is taken; from others it is ignored and counted. By default it is taken from everywhere: then a pod may have its own search paths walked, which costs up to 66 lookups for a query, and a cache between pods and DNS pods that is not of this intent keeps the answer under the plain name, for everybody. At most 100.
 	Clients []string `json:"clients,omitempty,omitzero"`
 
 	// Mode How the search paths come to the cluster's DNS, in any letter case. edns0: in an EDNS0 option, which the cache on each node adds; for the pods of every namespace. DNS pods and caches run signpost-dns. static: for the pods of some namespaces, in the Corefile; stock CoreDNS does.
