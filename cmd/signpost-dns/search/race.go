@@ -8,9 +8,14 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Budget is how long a search may take. It leaves the answer time to come back
-// before the node's cache gives up, which waits for two seconds.
+// Budget is how long names are waited for that are before one which was found.
+// It leaves the answer time to come back before the node's cache gives up, which
+// waits for two seconds.
 const Budget = 1500 * time.Millisecond
+
+// Patience is how long a search may take that finds nothing: resolvers give up
+// then.
+const Patience = 5 * time.Second
 
 // hedge is how long a name is waited for before the next one is asked beside it:
 // longer than servers take that answer at all.
@@ -28,6 +33,8 @@ type race struct {
 	started  int          // names that were asked for
 	settled  bool         // one of them ends the search, so that none is needed behind it
 	next     *time.Timer  // when one more is asked for
+	budget   *time.Timer  // when what is found behind silent names counts
+	overdue  bool         // it has run out
 }
 
 // finding is what has come of one name.
@@ -43,7 +50,7 @@ func (f *finding) ends() bool { return f.result == Found || judge(f.other) == Fo
 
 func newRace(names []string, qtype uint16, lookup Lookup) *race {
 	return &race{
-		names: names, qtype: qtype, lookup: lookup, next: time.NewTimer(hedge),
+		names: names, qtype: qtype, lookup: lookup, next: time.NewTimer(hedge), budget: time.NewTimer(Budget),
 		heard: make(chan finding, len(names)), findings: make([]*finding, len(names)),
 	}
 }
@@ -55,6 +62,9 @@ func (r *race) await(ctx context.Context, place int) *finding {
 		r.start(ctx, hedge)
 	}
 	for r.findings[place] == nil {
+		if r.overdue && r.settled {
+			return &finding{result: Failed}
+		}
 		select {
 		case f := <-r.heard:
 			r.hear(f)
@@ -63,6 +73,8 @@ func (r *race) await(ctx context.Context, place int) *finding {
 			}
 		case <-r.next.C:
 			r.start(ctx, r.pace())
+		case <-r.budget.C:
+			r.overdue = true
 		case <-ctx.Done():
 			for len(r.heard) > 0 {
 				r.hear(<-r.heard)
@@ -73,6 +85,11 @@ func (r *race) await(ctx context.Context, place int) *finding {
 		}
 	}
 	return r.findings[place]
+}
+
+func (r *race) stop() {
+	r.next.Stop()
+	r.budget.Stop()
 }
 
 func (r *race) hear(f finding) {

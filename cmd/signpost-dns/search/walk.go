@@ -47,13 +47,14 @@ type Outcome struct {
 
 // Walk looks names up in their order until one is found. A resolver asks for the
 // addresses of both families at the same name and stops there if it has any, so a
-// name with addresses of the other family alone is the end too. A name that is
-// not answered within the Budget has failed.
+// name with addresses of the other family alone is the end too. A name has failed
+// that is not answered within the Budget where one behind it is found, or within
+// Patience.
 func Walk(ctx context.Context, names []string, qtype uint16, lookup Lookup) Outcome {
-	ctx, cancel := context.WithTimeout(ctx, Budget)
+	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	r := newRace(names, qtype, lookup)
-	defer r.next.Stop()
+	defer r.stop()
 	o := Outcome{TTL: math.MaxUint32}
 	for place, name := range names {
 		f := r.await(ctx, place)
