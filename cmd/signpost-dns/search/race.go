@@ -42,7 +42,7 @@ type finding struct {
 	place  int
 	result Result
 	reply  *dns.Msg
-	other  *dns.Msg // of the addresses of the other family, where there is no data
+	other  *dns.Msg // of the addresses of the other family, where they were asked for
 }
 
 // ends tells whether no name behind this one counts.
@@ -114,11 +114,14 @@ func (r *race) start(ctx context.Context, silence time.Duration) {
 }
 
 // ask looks one name up, and where it has no addresses of the family that was
-// asked for, whether it has others. A server that has failed is not asked again.
+// asked for, or these could not be had, whether it has others: a resolver would
+// not go on then. A server that has been silent is not waited for twice.
 func (r *race) ask(ctx context.Context, place int) finding {
+	began := time.Now()
 	f := finding{place: place, reply: r.look(ctx, place, r.qtype)}
 	f.result = judge(f.reply)
-	if f.result != NoData {
+	silent := f.reply == nil || time.Since(began) > hedge
+	if f.result != NoData && (f.result != Failed || silent) {
 		return f
 	}
 	switch r.qtype {

@@ -90,21 +90,23 @@ func TestWalkLooksUpAsGlibcDoes(t *testing.T) {
 		{"NXDOMAIN goes on", world{second: "60 IN A 10.0.0.1"}, dns.TypeA, search.Found, second, all[:2]},
 		{"at last it is looked up as it is", world{last: "60 IN A 192.0.2.1"}, dns.TypeA, search.Found, last, nil},
 		{"nothing", world{}, dns.TypeA, search.Missing, last, nil},
-		{"SERVFAIL goes on", world{first: "servfail", last: "60 IN A 192.0.2.1"}, dns.TypeA, search.Found, last, nil},
+		{"SERVFAIL goes on", world{first: "servfail", last: "60 IN A 192.0.2.1"}, dns.TypeA, search.Found, last,
+			slices.Insert(slices.Clone(all), 1, "AAAA "+first)},
 		{"nobody answers, and it goes on", world{first: "timeout", second: "60 IN A 10.0.0.1"}, dns.TypeA, search.Found, second, all[:2]},
-		{"REFUSED is a failure too", world{first: "refused"}, dns.TypeA, search.Failed, first, nil},
+		{"REFUSED is a failure too", world{"A " + first: "refused", "AAAA " + first: "refused"}, dns.TypeA, search.Failed, first,
+			slices.Insert(slices.Clone(all), 1, "AAAA "+first)},
 		{"no data goes on", world{first: "nodata", second: "60 IN A 10.0.0.1"}, dns.TypeA, search.Found, second,
 			[]string{all[0], "AAAA " + first, all[1]}},
 		{"no data is told if nothing is found", world{second: "nodata"}, dns.TypeA, search.NoData, second,
 			slices.Insert(slices.Clone(all), 2, "AAAA "+second)},
 		{"no data rather than a failure", world{first: "servfail", second: "nodata"}, dns.TypeA, search.NoData, second,
-			slices.Insert(slices.Clone(all), 2, "AAAA "+second)},
+			slices.Insert(slices.Insert(slices.Clone(all), 1, "AAAA "+first), 3, "AAAA "+second)},
 		{"addresses of the other family are the end", world{"A " + first: "nodata", "AAAA " + first: "60 IN AAAA fd00::1", last: "60 IN A 192.0.2.1"},
 			dns.TypeA, search.NoData, first, []string{all[0], "AAAA " + first}},
 		{"the other way round", world{"AAAA " + first: "nodata", "A " + first: "60 IN A 10.0.0.1"},
 			dns.TypeAAAA, search.NoData, first, []string{"AAAA " + first, "A " + first}},
-		{"who has failed is not asked for the other family", world{"A " + first: "servfail", "AAAA " + first: "60 IN AAAA fd00::1", last: "60 IN A 192.0.2.1"},
-			dns.TypeA, search.Found, last, nil},
+		{"a failure beside them", world{"A " + first: "servfail", "AAAA " + first: "60 IN AAAA fd00::1", last: "60 IN A 192.0.2.1"},
+			dns.TypeA, search.Failed, first, []string{all[0], "AAAA " + first}},
 		{"other types have no other family", world{"TXT " + first: "nodata", "A " + first: "60 IN A 10.0.0.1", "TXT " + second: "60 IN TXT b"},
 			dns.TypeTXT, search.Found, second, []string{"TXT " + first, "TXT " + second}},
 		{"an alias to nowhere is found", world{first: "60 IN CNAME gone.example."}, dns.TypeA, search.Found, first, all[:1]},
@@ -234,7 +236,7 @@ func TestWalkFindsWhatAResolverFinds(t *testing.T) {
 			w[name] = kind
 			for qtype, address := range map[string]string{"A": "60 IN A 10.0.0.1", "AAAA": "60 IN AAAA fd00::1"} {
 				if kind == "there" {
-					w[qtype+" "+name] = rapid.SampledFrom([]string{address, "nodata"}).Draw(rt, qtype+" "+name)
+					w[qtype+" "+name] = rapid.SampledFrom([]string{address, "nodata", "servfail"}).Draw(rt, qtype+" "+name)
 				}
 			}
 		}
