@@ -59,12 +59,12 @@ clean: ## Remove what build leaves
 ##@ Source
 
 .PHONY: generate
-generate: ## Generate code from openapi/openapi.yaml
+generate: ## Generate code from openapi/openapi.yaml and the .proto files
 	$(GO) generate ./...
 
 .PHONY: generate-check
 generate-check: generate ## Fail if generated code was not up to date
-	git diff --exit-code -- '*.gen.go'
+	git diff --exit-code -- '*.gen.go' '*.pb.go'
 
 .PHONY: fmt
 fmt: ## Format the code

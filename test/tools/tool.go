@@ -1,6 +1,6 @@
 // Package tools builds and caches the third-party programs that the tests run
 // as processes (kube-apiserver, etcd, external-dns, CoreDNS, FerretDB) and the
-// ones that make runs (golangci-lint, vacuum, oapi-codegen).
+// ones that make runs (golangci-lint, vacuum, oapi-codegen, buf).
 //
 // Each program has a Go module of its own in the directory of this package,
 // which pins its version and all it depends on. Most of these modules hold no
@@ -28,6 +28,7 @@ const (
 	FerretDB      = "ferretdb"
 	GolangCILint  = "golangci-lint"
 	OAPICodegen   = "oapi-codegen"
+	Buf           = "buf"
 	Vacuum        = "vacuum"
 )
 
@@ -67,6 +68,12 @@ func All() []Tool {
 			Name:    OAPICodegen,
 			Module:  "github.com/oapi-codegen/oapi-codegen/v2",
 			Package: "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen",
+		},
+		{
+			Name:    Buf,
+			Module:  "github.com/bufbuild/buf",
+			Package: "github.com/bufbuild/buf/cmd/buf",
+			Hint:    firstBuild,
 		},
 		{
 			Name:    Vacuum,
