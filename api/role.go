@@ -35,11 +35,25 @@ func (e *edge) authorize(r *http.Request, op *operation, project string) (string
 	if op.public || e.Tokens == nil {
 		return "anonymous", nil
 	}
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return e.Tokens.authorize(r.Header.Get("Authorization"), op.role, project)
+}
+
+// Operator answers who sends an Authorization header, or why they may not do
+// what takes the role operator in all projects. Its errors are *intent.Error
+// values: Unauthenticated or Forbidden.
+func (t *Tokens) Operator(authorization string) (string, error) {
+	operator, _ := parseRole("operator")
+	return t.authorize(authorization, operator, "")
+}
+
+// authorize answers who sends an Authorization header, or why they may not do
+// what takes a role in a project; empty: in all of them.
+func (t *Tokens) authorize(authorization string, least role, project string) (string, error) {
+	scheme, token, _ := strings.Cut(authorization, " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return "", &intent.Error{Code: intent.Unauthenticated, Detail: "send a token, as in Authorization: Bearer TOKEN"}
 	}
-	who, ok := e.Tokens.find(strings.TrimSpace(token))
+	who, ok := t.find(strings.TrimSpace(token))
 	switch {
 	case !ok:
 		return "", &intent.Error{Code: intent.Unauthenticated, Detail: "the token is not known"}
@@ -47,10 +61,10 @@ func (e *edge) authorize(r *http.Request, op *operation, project string) (string
 		return "", &intent.Error{Code: intent.Forbidden, Detail: who.name + " has rights on project " + who.project + " alone"}
 	case who.project != "" && who.project != project:
 		return "", &intent.Error{Code: intent.Forbidden, Detail: who.name + " has no rights on project " + project}
-	case who.role < op.role:
+	case who.role < least:
 		return "", &intent.Error{
 			Code:   intent.Forbidden,
-			Detail: who.name + " is " + who.role.String() + ", but this needs the role " + op.role.String(),
+			Detail: who.name + " is " + who.role.String() + ", but this needs the role " + least.String(),
 		}
 	}
 	return who.name, nil

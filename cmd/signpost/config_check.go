@@ -41,7 +41,8 @@ func checkConfig(c app.Config) error {
 	}
 	return errors.Join(append(wrong,
 		readable("--token-file", c.TokenFile), readable("--secret-key-file", c.SecretKeyFile), readable("--etcd-password-file", c.EtcdPasswordFile),
-		readable("--etcd-ca-file", c.EtcdCAFile), readable("--etcd-cert-file", c.EtcdCertFile), readable("--etcd-key-file", c.EtcdKeyFile))...)
+		readable("--etcd-ca-file", c.EtcdCAFile), readable("--etcd-cert-file", c.EtcdCertFile), readable("--etcd-key-file", c.EtcdKeyFile),
+		readable("--grpc-tls-cert", c.GRPCCertFile), readable("--grpc-tls-key", c.GRPCKeyFile), readable("--grpc-client-ca", c.GRPCClientCAFile))...)
 }
 
 // readable refuses a file that is given but cannot be read.

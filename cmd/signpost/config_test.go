@@ -62,6 +62,7 @@ func settings(t *testing.T) map[string]string {
 		"token-file": write(t, "tokens", "t,anna,admin\n"), "secret-key-file": write(t, "key", "k"), "insecure": "true",
 		"etcd-user": "signpost", "etcd-password-file": write(t, "password", "p"),
 		"etcd-ca-file": write(t, "ca.pem", "c"), "etcd-cert-file": write(t, "cert.pem", "c"), "etcd-key-file": write(t, "key.pem", "k"),
+		"grpc-tls-cert": write(t, "grpc-cert.pem", "c"), "grpc-tls-key": write(t, "grpc-key.pem", "k"), "grpc-client-ca": write(t, "grpc-ca.pem", "c"),
 		"allowed-images": "a/,b/", "image-registry": "registry.example", "log-level": "debug", "log-format": "json", "ready-file": "ready",
 	}
 }
@@ -123,6 +124,9 @@ func TestBadConfigurationNamesTheFlag(t *testing.T) {
 		{"files that are not there", []string{"--token-file", "missing", "--secret-key-file", "gone"}, []string{"--token-file", "missing", "--secret-key-file", "gone"}},
 		{"etcd's files that are not there", []string{"--etcd-password-file", "a", "--etcd-ca-file", "b", "--etcd-cert-file", "c", "--etcd-key-file", "d"},
 			[]string{"--etcd-password-file: open a", "--etcd-ca-file: open b", "--etcd-cert-file: open c", "--etcd-key-file: open d"}},
+		{"gRPC's files that are not there", []string{"--grpc-tls-cert", "a", "--grpc-tls-key", "b", "--grpc-client-ca", "c"},
+			[]string{"--grpc-tls-cert: open a", "--grpc-tls-key: open b", "--grpc-client-ca: open c"}},
+		{"a certificate without its key", []string{"--grpc-tls-cert", key}, []string{"--grpc-tls-cert", "--grpc-tls-key"}},
 		{"no file", []string{"--config", "missing.yaml"}, []string{"--config", "missing.yaml"}},
 		{"an unknown key", []string{"--config", write(t, "c.yaml", "grpc-lissten: x\nnothing-like-it: 1\n")}, []string{`"grpc-lissten"; did you mean "grpc-listen"?`, `"nothing-like-it"`}},
 		{"the file in the file", []string{"--config", write(t, "c.yaml", "config: x\n")}, []string{`"config"`}},

@@ -13,6 +13,9 @@ const configFlag = "config"
 func serveFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.StringVar(&c.Listen, "listen", "127.0.0.1:9018", "the `ADDRESS` of the REST API; port 0 takes a free one")
 	flags.StringVar(&c.GRPCListen, "grpc-listen", "127.0.0.1:9048", "the `ADDRESS` of the gRPC services; port 0 takes a free one")
+	flags.StringVar(&c.GRPCCertFile, "grpc-tls-cert", "", "the `FILE` with the certificate of the gRPC listener, in PEM (default plain text)")
+	flags.StringVar(&c.GRPCKeyFile, "grpc-tls-key", "", "the `FILE` with the key of --grpc-tls-cert, in PEM")
+	flags.StringVar(&c.GRPCClientCAFile, "grpc-client-ca", "", "the `FILE` with the CA certificates by which gRPC callers have to show theirs, in PEM")
 	flags.StringVar(&c.DataDir, "data-dir", "./signpost-data", "the `DIR` of the embedded store and of generated keys")
 	flags.StringVar(&c.MongoURI, "mongo-uri", "", "the `URI` of the MongoDB that keeps the documents, instead of etcd")
 	flags.StringSliceVar(&c.EtcdEndpoints, "etcd-endpoints", nil, "the `URLS` of an etcd cluster, instead of the embedded etcd")

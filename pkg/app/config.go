@@ -18,6 +18,9 @@ import (
 type Config struct {
 	Listen            string    // address of the HTTP listener (127.0.0.1:9018); port 0: any free one
 	GRPCListen        string    // address of the gRPC listener (127.0.0.1:9048)
+	GRPCCertFile      string    // the certificate that is shown to gRPC callers, in PEM (plain text)
+	GRPCKeyFile       string    // the key of GRPCCertFile
+	GRPCClientCAFile  string    // who signs the certificates that gRPC callers have to show, in PEM (none is asked for)
 	DataDir           string    // where the embedded etcd and the generated secret key live (./signpost-data)
 	MongoURI          string    // documents go to this MongoDB, in the database that it names (signpost); empty: to etcd
 	EtcdEndpoints     []string  // an external etcd, all http:// or all https://; none: the embedded one
@@ -46,7 +49,7 @@ func (c Config) Check() error {
 	if err := c.checkAddress("--listen", c.Listen); err != nil {
 		return err
 	}
-	if err := c.checkAddress("--grpc-listen", c.GRPCListen); err != nil {
+	if err := c.checkGRPC(); err != nil {
 		return err
 	}
 	if c.ControllerCluster != "" {
@@ -68,14 +71,19 @@ func (c Config) Check() error {
 
 // checkAddress keeps a server without authentication on loopback.
 func (c Config) checkAddress(flag, address string) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
+	if _, _, err := net.SplitHostPort(address); err != nil {
 		return fmt.Errorf("%s: %q is not of the form host:port", flag, address)
 	}
-	if c.TokenFile != "" || c.Insecure || loopback(host) {
+	if c.TokenFile != "" || c.Insecure || onLoopback(address) {
 		return nil
 	}
 	return fmt.Errorf("%s %s: without authentication Signpost listens on loopback only; give a --token-file, or consent to serve everybody with --insecure", flag, address)
+}
+
+// onLoopback tells whether an address host:port is for this machine alone.
+func onLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && loopback(host)
 }
 
 func loopback(host string) bool {

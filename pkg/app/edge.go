@@ -13,7 +13,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
-	"google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/signpost-dns/signpost/api"
 )
@@ -75,9 +74,9 @@ func newEdge(c Config, options api.Options) (*edge, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &edge{http: api.NewServer(handler), grpc: grpc.NewServer(), health: health.NewServer(), drain: drainTimeout}
-	grpc_health_v1.RegisterHealthServer(e.grpc, e.health)
-	return e, nil
+	e := &edge{http: api.NewServer(handler), health: health.NewServer(), drain: drainTimeout}
+	e.grpc, err = newGRPC(c, options, e.health)
+	return e, err
 }
 
 // drainTimeout is the edge's usual drain.

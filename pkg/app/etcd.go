@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/url"
@@ -95,14 +94,11 @@ func (c Config) dialOptions() (etcd.DialOptions, error) {
 	}
 	options.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	if c.EtcdCAFile != "" {
-		content, err := os.ReadFile(c.EtcdCAFile)
+		authorities, err := readAuthorities("--etcd-ca-file", c.EtcdCAFile)
 		if err != nil {
-			return options, fmt.Errorf("--etcd-ca-file: %w", err)
+			return options, err
 		}
-		options.TLS.RootCAs = x509.NewCertPool()
-		if !options.TLS.RootCAs.AppendCertsFromPEM(content) {
-			return options, fmt.Errorf("--etcd-ca-file: %s holds no certificate in PEM", c.EtcdCAFile)
-		}
+		options.TLS.RootCAs = authorities
 	}
 	if c.EtcdCertFile == "" {
 		return options, nil
