@@ -2,7 +2,15 @@ package contextupdate
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"fmt"
+	"math/big"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
@@ -274,4 +283,56 @@ func TestOptionsAreChecked(t *testing.T) {
 	require.ErrorContains(t, err, "contextupdate: metrics: ", "a registry has one edge")
 	_, err = New(Options{Health: w.health})
 	require.NoError(t, err, "the rest has defaults")
+}
+
+// TestWhoShowsACertificateNeedsNoToken, and is named in the log.
+func TestWhoShowsACertificateNeedsNoToken(t *testing.T) {
+	pair, pool := certificate(t)
+	asked := false
+	w := newWorld(t, func(o *Options) {
+		o.Credentials = credentials.NewTLS(&tls.Config{
+			MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: pool,
+		})
+		o.Authorize = func(string) (string, error) {
+			asked = true
+			return "", &intent.Error{Code: intent.Unauthenticated, Detail: "send a token"}
+		}
+	})
+	call := func(show ...tls.Certificate) error {
+		config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool, Certificates: show}
+		_, err := emcopb.NewContextupdateClient(w.dial(grpc.WithTransportCredentials(credentials.NewTLS(config)))).UpdateAppContext(t.Context(), update("17"))
+		return err
+	}
+	require.NoError(t, call(pair))
+	require.False(t, asked)
+	require.Contains(t, w.log.String(), `actor="CN=emco"`)
+	require.Equal(t, codes.Unauthenticated, status.Code(call()))
+}
+
+// certificate is one for both ends, and who trusts it.
+func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "emco"}, NotAfter: time.Now().Add(time.Hour), IsCA: true,
+		BasicConstraintsValid: true, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	require.NoError(t, err)
+	leaf, err := x509.ParseCertificate(raw)
+	require.NoError(t, err)
+	pool := x509.NewCertPool()
+	pool.AddCert(leaf)
+	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key, Leaf: leaf}, pool
+}
+
+// TestLongHeadersAreRefused: before anything is read of the call.
+func TestLongHeadersAreRefused(t *testing.T) {
+	w := newWorld(t)
+	client := w.client()
+	_, err := client.UpdateAppContext(metadata.AppendToOutgoingContext(t.Context(), "baggage", strings.Repeat("a", 8<<10)), update("17"))
+	require.NoError(t, err, "what tracing sends fits")
+	_, err = client.UpdateAppContext(metadata.AppendToOutgoingContext(t.Context(), "baggage", strings.Repeat("a", 64<<10)), update("17"))
+	require.Error(t, err)
+	require.Len(t, w.domain.calls(), 1)
 }

@@ -126,6 +126,9 @@ func gates() []gate {
 		{"k8s.io/apimachinery/pkg/util/yaml", []string{"cmd/signpost"}, "splits a YAML file, without anything of Kubernetes"},
 		{"sigs.k8s.io/external-dns/...", []string{"pkg/plan/...", "pkg/cluster/..."}, "its types, as Kubernetes' own"},
 
+		{"google.golang.org/grpc/...", []string{app, "api/contextupdate", "pkg/emcopb", "pkg/rsync"}, "what EMCO asks and what is asked of EMCO goes through one package each"},
+		{"pkg/emcopb", []string{"api/contextupdate", "pkg/rsync"}, "messages are read and written where the wire ends"},
+
 		{"github.com/gorilla/mux", []string{"api"}, "requests are routed once"},
 		{"github.com/getkin/kin-openapi/...", []string{"api/...", "openapi"}, "requests are validated once"},
 		{"github.com/spf13/...", []string{command, app}, "flags are the program's"},

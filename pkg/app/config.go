@@ -46,7 +46,7 @@ type Config struct {
 // Check finds what cannot work together, before anything is started. Its
 // errors name the flags.
 func (c Config) Check() error {
-	if err := c.checkAddress("--listen", c.Listen); err != nil {
+	if err := c.checkAddress("--listen", c.Listen, c.TokenFile != ""); err != nil {
 		return err
 	}
 	if err := c.checkGRPC(); err != nil {
@@ -70,11 +70,11 @@ func (c Config) Check() error {
 }
 
 // checkAddress keeps a server without authentication on loopback.
-func (c Config) checkAddress(flag, address string) error {
+func (c Config) checkAddress(flag, address string, authenticates bool) error {
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		return fmt.Errorf("%s: %q is not of the form host:port", flag, address)
 	}
-	if c.TokenFile != "" || c.Insecure || onLoopback(address) {
+	if authenticates || c.Insecure || onLoopback(address) {
 		return nil
 	}
 	return fmt.Errorf("%s %s: without authentication Signpost listens on loopback only; give a --token-file, or consent to serve everybody with --insecure", flag, address)

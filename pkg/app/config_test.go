@@ -46,6 +46,19 @@ func TestConfigurationsAreChecked(t *testing.T) {
 		{"of two that are wrong, always the same is named", func(c *Config) { c.Listen, c.GRPCListen = ":9018", ":9048" }, []string{"--listen :9018"}},
 		{"an address needs a port", func(c *Config) { c.Listen = "127.0.0.1" }, []string{"--listen", "host:port"}},
 		{"an address is needed", func(c *Config) { c.GRPCListen = "" }, []string{"--grpc-listen", "host:port"}},
+		{"certificates of gRPC callers are authentication", func(c *Config) {
+			c.GRPCListen, c.GRPCCertFile, c.GRPCKeyFile, c.GRPCClientCAFile = "0.0.0.0:9048", "cert", "key", "ca"
+		}, nil},
+		{"of gRPC callers alone", func(c *Config) {
+			c.Listen, c.GRPCListen, c.GRPCCertFile, c.GRPCKeyFile, c.GRPCClientCAFile = ":9018", ":9048", "cert", "key", "ca"
+		}, []string{"--listen :9018", "--token-file"}},
+		{"TLS alone is none", func(c *Config) { c.GRPCListen, c.GRPCCertFile, c.GRPCKeyFile = ":9048", "cert", "key" }, []string{"--grpc-listen", "--insecure"}},
+		{"they come to an address, too", func(c *Config) {
+			c.GRPCListen, c.GRPCCertFile, c.GRPCKeyFile, c.GRPCClientCAFile = "9048", "cert", "key", "ca"
+		}, []string{"--grpc-listen", "host:port"}},
+		{"gRPC's certificate without its key", func(c *Config) { c.GRPCCertFile = "cert" }, []string{"--grpc-tls-cert", "--grpc-tls-key"}},
+		{"gRPC's key without its certificate", func(c *Config) { c.GRPCKeyFile = "key" }, []string{"--grpc-tls-cert", "--grpc-tls-key"}},
+		{"certificates of callers without TLS", func(c *Config) { c.GRPCClientCAFile = "ca" }, []string{"--grpc-client-ca", "--grpc-tls-cert", "--grpc-tls-key"}},
 		{"a controller cluster", func(c *Config) { c.ControllerCluster = "edge+hub" }, nil},
 		{"a controller cluster is two names", func(c *Config) { c.ControllerCluster = "hub" }, []string{"--controller-cluster", `"hub"`, "provider+cluster"}},
 		{"its provider is named", func(c *Config) { c.ControllerCluster = "+hub" }, []string{"--controller-cluster", "provider+cluster"}},

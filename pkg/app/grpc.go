@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"sync"
 
@@ -40,13 +39,8 @@ func (c Config) checkGRPC() error {
 		return errors.New("--grpc-tls-cert and --grpc-tls-key belong together: give both or none")
 	case c.GRPCClientCAFile != "" && c.GRPCCertFile == "":
 		return errors.New("--grpc-client-ca: callers show certificates over TLS alone; give --grpc-tls-cert and --grpc-tls-key, too")
-	case c.GRPCClientCAFile != "": // whoever gets through is known
-		if _, _, err := net.SplitHostPort(c.GRPCListen); err != nil {
-			return fmt.Errorf("--grpc-listen: %q is not of the form host:port", c.GRPCListen)
-		}
-		return nil
 	}
-	return c.checkAddress("--grpc-listen", c.GRPCListen)
+	return c.checkAddress("--grpc-listen", c.GRPCListen, c.TokenFile != "" || c.GRPCClientCAFile != "")
 }
 
 // grpcAuthorizer says who may have app contexts changed, where neither
