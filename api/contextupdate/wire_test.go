@@ -197,7 +197,7 @@ func TestACompressedRequestIsRead(t *testing.T) {
 	body[0] = 1
 	require.Equal(t, "0", w.post("/contextupdate/UpdateAppContext", body, "Grpc-Encoding", "gzip").status)
 
-	bomb := frame(gzipped(t, bytes.Repeat([]byte{0}, 8<<20)))
+	bomb := frame(gzipped(t, make([]byte, 8<<20)))
 	bomb[0] = 1
 	got := w.post("/contextupdate/UpdateAppContext", bomb, "Grpc-Encoding", "gzip")
 	require.Equal(t, "8", got.status, got.message)

@@ -72,8 +72,8 @@ func (c *Client) Update(ctx context.Context, from, to string) error {
 	})
 }
 
-// again has gRPC repeat calls that rsync may not have got, for a second or two.
-const again = `{"methodConfig": [{"name": [{}], "retryPolicy": {
+// repeating has gRPC repeat calls that rsync may not have got, for a second or two.
+const repeating = `{"methodConfig": [{"name": [{}], "retryPolicy": {
 	"maxAttempts": 5, "initialBackoff": "0.2s", "maxBackoff": "1s", "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]
 }}]}`
 
@@ -82,7 +82,7 @@ func (c *Client) call(ctx context.Context, what string, ask func(context.Context
 	limited, cancel := context.WithTimeout(ctx, c.options.Timeout)
 	defer cancel()
 	connection, err := grpc.NewClient(c.options.Endpoint,
-		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultServiceConfig(again), grpc.WithDisableServiceConfig(),
+		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultServiceConfig(repeating), grpc.WithDisableServiceConfig(),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 2, MaxDelay: time.Second}}))
 	if err != nil {
 		return c.failed(intent.Unavailable, "cannot be reached to "+what, err)

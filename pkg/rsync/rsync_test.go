@@ -157,8 +157,8 @@ func TestAnRsyncThatRestartsIsAskedAgain(t *testing.T) {
 // TestAnRsyncThatComesBackIsReached: its proxy cuts connections off until then.
 func TestAnRsyncThatComesBackIsReached(t *testing.T) {
 	s, l := &server{}, listen(t)
-	failed := make(chan error, 1)
-	go func() { failed <- client(t, l.Addr().String(), 0).Install(t.Context(), "17") }()
+	c, failed := client(t, l.Addr().String(), 0), make(chan error, 1)
+	go func() { failed <- c.Install(t.Context(), "17") }()
 	for range 2 {
 		connection, err := l.Accept()
 		require.NoError(t, err)
