@@ -176,15 +176,13 @@ func TestALongTextFitsIntoItsHeader(t *testing.T) {
 // TestTwoCallersOnOneContext: both are served at once.
 func TestTwoCallersOnOneContext(t *testing.T) {
 	w := newWorld(t)
-	both := make(chan struct{}, 2)
+	meet := make(chan struct{})
 	w.domain.answer = func(ctx context.Context) ([]string, error) {
-		both <- struct{}{}
-		for len(both) < 2 {
-			select {
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			case <-time.After(time.Millisecond):
-			}
+		select {
+		case meet <- struct{}{}:
+		case <-meet:
+		case <-ctx.Done():
+			return nil, errors.New("the other one was not there")
 		}
 		return nil, nil
 	}
@@ -202,28 +200,31 @@ func TestTwoCallersOnOneContext(t *testing.T) {
 
 // TestFiftyContextsAtOnce go through fewer slots, and none is refused.
 func TestFiftyContextsAtOnce(t *testing.T) {
-	w := newWorld(t, func(o *Options) { o.MaxInFlight = 8 })
-	working := make(chan struct{}, 8)
+	const slots, contexts = 8, 50
+	w := newWorld(t, func(o *Options) { o.MaxInFlight, o.Patience = slots, patience })
+	working, goOn := make(chan struct{}, slots), make(chan struct{})
 	w.domain.answer = func(context.Context) ([]string, error) {
 		select {
 		case working <- struct{}{}:
 		default:
-			return nil, errors.New("more than eight at once")
+			return nil, errors.New("more at once than there are slots")
 		}
-		time.Sleep(5 * time.Millisecond) // so that others come meanwhile
+		<-goOn
 		<-working
 		return nil, nil
 	}
 	client := w.client()
-	failures := make(chan error, 50)
-	for i := range 50 {
+	failures := make(chan error, contexts)
+	for i := range contexts {
 		go func() {
 			_, err := client.UpdateAppContext(t.Context(), update(fmt.Sprint(i)))
 			failures <- err
 		}()
 	}
-	for range 50 {
+	require.Eventually(t, func() bool { return len(working) == slots }, patience, time.Millisecond)
+	close(goOn)
+	for range contexts {
 		require.NoError(t, <-failures)
 	}
-	require.Len(t, w.domain.calls(), 50)
+	require.Len(t, w.domain.calls(), contexts)
 }
