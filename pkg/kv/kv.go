@@ -25,6 +25,7 @@ type Compare struct {
 	Key         string
 	ModRevision int64 // the key was last written at this revision; 0: it does not exist
 	Prefix      bool  // Key is a prefix, and no key below it exists; ModRevision must be 0
+	NotAfter    int64 // when not 0, Key is a prefix, and no key below it was written after this revision; deletes are not seen
 	CreatedAt   int64 // when not 0, compares the key's create revision instead
 	Exists      bool  // the key exists, whenever it was written; the fields above but Key are ignored
 }
@@ -49,6 +50,12 @@ func DeletePrefix(prefix string) Op { return Op{Key: prefix, Delete: true, Prefi
 
 // Exists compares that a key exists.
 func Exists(key string) Compare { return Compare{Key: key, Exists: true} }
+
+// NotAfter compares that no key that begins with prefix was written after a
+// revision. It cannot tell that one was deleted.
+func NotAfter(prefix string, revision int64) Compare {
+	return Compare{Key: prefix, NotAfter: revision}
+}
 
 // Unchanged compares a key to the item that was read, or to its absence when
 // item is nil.

@@ -54,6 +54,8 @@ func compareOf(c kv.Compare) clientv3.Cmp {
 		return clientv3.Compare(clientv3.CreateRevision(c.Key), ">", 0)
 	case c.Prefix:
 		return clientv3.Compare(clientv3.CreateRevision(c.Key).WithPrefix(), "=", 0)
+	case c.NotAfter != 0:
+		return clientv3.Compare(clientv3.ModRevision(c.Key).WithPrefix(), "<", c.NotAfter+1)
 	case c.CreatedAt != 0:
 		return clientv3.Compare(clientv3.CreateRevision(c.Key), "=", c.CreatedAt)
 	}

@@ -85,16 +85,23 @@ func (f *Fake) holds(c kv.Compare) bool {
 	case c.Exists:
 		return exists
 	case c.Prefix:
-		for key := range f.items {
-			if strings.HasPrefix(key, c.Key) {
-				return false
-			}
-		}
-		return true
+		return f.below(c.Key) == 0
+	case c.NotAfter != 0:
+		return f.below(c.Key) <= c.NotAfter
 	case c.CreatedAt != 0:
 		return item.CreateRevision == c.CreatedAt
 	}
 	return item.ModRevision == c.ModRevision
+}
+
+// below is the revision of the latest key below a prefix, 0 for none.
+func (f *Fake) below(prefix string) (latest int64) {
+	for key, item := range f.items {
+		if strings.HasPrefix(key, prefix) {
+			latest = max(latest, item.ModRevision)
+		}
+	}
+	return latest
 }
 
 // apply executes the operations under one new revision, and none when they

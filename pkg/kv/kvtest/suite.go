@@ -32,6 +32,7 @@ func Run(t *testing.T, open func(t *testing.T) kv.KV) {
 		"RangeSelects":                            rangeSelects,
 		"RangeReadsAtARevision":                   rangeReadsAtARevision,
 		"ComparesDecide":                          comparesDecide,
+		"ComparesAWholePrefix":                    comparesAWholePrefix,
 		"TransactionIsWholeOrNot":                 transactionIsWholeOrNot,
 		"TransactionOfThousandsOfOperations":      transactionOfThousands,
 		"TransactionRefusals":                     transactionRefusals,

@@ -30,6 +30,9 @@ func comparesDecide(t *testing.T, s kv.KV) {
 		{"another create revision", kv.Compare{Key: "dir/there", CreatedAt: modified}, false},
 		{"an empty prefix", kv.Compare{Key: "other/", Prefix: true}, true},
 		{"a prefix with keys", kv.Compare{Key: "dir/", Prefix: true}, false},
+		{"nothing below a prefix after the last write", kv.NotAfter("dir/", modified), true},
+		{"nothing below a prefix after an earlier write", kv.NotAfter("dir/", created), false},
+		{"nothing below an empty prefix after any write", kv.NotAfter("other/", 1), true},
 		{"unchanged since it was read", kv.Unchanged("dir/there", get(t, s, "dir/there")), true},
 		{"unchanged absence", kv.Unchanged("dir/none", nil), true},
 	} {
@@ -37,6 +40,29 @@ func comparesDecide(t *testing.T, s kv.KV) {
 		require.NoError(t, err, one.reason)
 		require.Equal(t, one.want, done, one.reason)
 	}
+}
+
+func comparesAWholePrefix(t *testing.T, s kv.KV) {
+	put(t, s, "dir/a", "one")
+	put(t, s, "dir/b", "one")
+	then := put(t, s, "dir/c", "one")
+	put(t, s, "dir", "a neighbour")
+	put(t, s, "dir0", "a neighbour")
+	holds := func() bool {
+		done, _, err := s.Txn(t.Context(), []kv.Compare{kv.NotAfter("dir/", then)})
+		require.NoError(t, err)
+		return done
+	}
+	require.True(t, holds(), "what is not below the prefix does not count")
+	_, _, err := s.Txn(t.Context(), nil, kv.Delete("dir/c"))
+	require.NoError(t, err)
+	require.True(t, holds(), "a delete is not seen")
+	put(t, s, "dir/a", "two")
+	require.False(t, holds(), "the first key was written since")
+	then = put(t, s, "dir/a/new", "one")
+	require.True(t, holds())
+	put(t, s, "dir/z", "one")
+	require.False(t, holds(), "a key came")
 }
 
 func transactionIsWholeOrNot(t *testing.T, s kv.KV) {
