@@ -36,6 +36,7 @@ func leaves() []leaf {
 		{"pkg/kv", []string{"pkg/intent"}, "the narrow edge to etcd, without etcd"},
 		{"pkg/plan", []string{"pkg/intent", "pkg/bundle", "pkg/externaldns"}, "frozen shapes; the renderers below it bring Kubernetes in"},
 		{"pkg/appcontext", []string{"pkg/bundle", "pkg/intent", "pkg/kv", "pkg/placement", "golang.org/x/sync/errgroup"}, "EMCO's layout over any KV, written a few chunks at a time"},
+		{"pkg/emco", []string{"pkg/address", "pkg/bundle", "pkg/intent", "pkg/kv", "sigs.k8s.io/yaml"}, "contexts that EMCO has written, over any KV"},
 		{"pkg/ledger", []string{"pkg/bundle", "pkg/intent", "pkg/kv"}, "what was applied, over any KV"},
 		{"pkg/observed", []string{"pkg/address", "pkg/intent", "pkg/kv", "pkg/placement"}, "what was seen, over any KV"},
 		{"pkg/store/internal/draft", []string{"pkg/intent"}, "what both document stores do alike"},
@@ -51,7 +52,7 @@ type ban struct {
 
 func bans() []ban {
 	world := []string{"os", "os/...", "net/http/...", "math/rand/...", "crypto/rand", "log/..."}
-	stores := []string{"pkg/store/...", "pkg/kv/...", "pkg/appcontext", "pkg/ledger", "pkg/observed", "pkg/vault"}
+	stores := []string{"pkg/store/...", "pkg/kv/...", "pkg/appcontext", "pkg/emco", "pkg/ledger", "pkg/observed", "pkg/vault"}
 	clients := []string{"pkg/cluster/...", "pkg/client", "k8s.io/client-go/...", "go.etcd.io/...", "go.mongodb.org/..."}
 	return []ban{
 		{

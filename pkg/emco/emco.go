@@ -1,0 +1,56 @@
+// Package emco reads and patches app contexts that EMCO's orchestrator has
+// written in etcd, and sees from them what EMCO's rsync and monitor report.
+//
+// EMCO writes without transactions, one key after the other, and reads while
+// others write. So a context is read at one revision, and patched only where
+// it is still as it was read: whole or not at all. What this package does not
+// know, it leaves as it is, byte for byte.
+package emco
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+)
+
+// Limits of a context that is read. One beyond them is refused with the code
+// TooLarge as soon as that is seen, before the rest is read.
+const (
+	MaxResources = 20_000
+	MaxBytes     = 64 << 20 // of all keys and values
+)
+
+// Store reads and patches contexts in a kv.KV.
+type Store struct {
+	kv  kv.KV
+	now func() time.Time
+}
+
+// NewStore makes a Store over kv that tells the time by now.
+func NewStore(kv kv.KV, now func() time.Time) *Store { return &Store{kv: kv, now: now} }
+
+// CheckID fails with the code Invalid unless id is a context id as EMCO draws
+// them: a decimal number of at most 63 bits, as short as it can be written.
+func CheckID(id string) error {
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil || n < 0 || strconv.FormatInt(n, 10) != id {
+		return &intent.Error{Code: intent.Invalid, Detail: fmt.Sprintf("%.40q is no id of an app context: it is a decimal number of 63 bits", id)}
+	}
+	return nil
+}
+
+func about(id string, code intent.Code, format string, values ...any) error {
+	return &intent.Error{Code: code, Detail: "app context " + id + " " + fmt.Sprintf(format, values...)}
+}
+
+// halfWritten is of a context that lacks what EMCO has written before it calls.
+func halfWritten(id, lack string) error {
+	return about(id, intent.Conflict, "is half-written: it has no %s", lack)
+}
+
+func changedMeanwhile(id string) error {
+	return about(id, intent.PreconditionFailed, "was changed by someone else meanwhile")
+}

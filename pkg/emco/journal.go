@@ -1,0 +1,314 @@
+package emco
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/kv"
+)
+
+// A patch that exceeds a transaction goes by a journal: what all its keys are
+// and are to be is written down first (staging). Then one transaction compares
+// that the context is as it was read, and the patch is decided (forward): its
+// writes follow, in transactions that each compare that nobody else has written
+// since the one before. Where somebody has, they are taken back (back). Whoever
+// comes upon a journal that is under way goes on with it.
+//
+//	/signpost/emco/<id>/patch               the journal
+//	/signpost/emco/<id>/patch/<n>/after     the n-th key, a newline, what it is to be
+//	/signpost/emco/<id>/patch/<n>/before    the n-th key, a newline, what it was; nothing where it was not there
+type journal struct {
+	Phase  phase     `json:"phase"`
+	Writes int       `json:"writes"`         // how many there are
+	Done   int       `json:"done"`           // how many of them are done, the first ones
+	Meta   int64     `json:"meta,omitempty"` // revision of the meta that was read
+	Since  time.Time `json:"since"`
+}
+
+type phase string
+
+const (
+	staging phase = "staging"
+	forward phase = "forward"
+	back    phase = "back"
+)
+
+const journalPrefix = "/signpost/emco/"
+
+func journalKey(id string) string { return journalPrefix + id + "/patch" }
+
+func imagesPrefix(id string) string { return journalKey(id) + "/" }
+
+func imageKey(id string, n int) string { return fmt.Sprintf("%s%08d", imagesPrefix(id), n) }
+
+func journalOf(item *kv.Item) (journal, error) {
+	var j journal
+	if err := json.Unmarshal(item.Value, &j); err != nil {
+		return j, fmt.Errorf("%s: %w", item.Key, err)
+	}
+	return j, nil
+}
+
+func (j journal) put(id string) kv.Op {
+	raw, err := json.Marshal(j)
+	if err != nil {
+		panic(fmt.Sprintf("a journal always marshals: %v", err))
+	}
+	return kv.Put(journalKey(id), raw)
+}
+
+// underWay tells whether a context is in the middle of a patch.
+func underWay(item *kv.Item) bool {
+	if item == nil {
+		return false
+	}
+	j, err := journalOf(item)
+	return err != nil || j.Phase != staging
+}
+
+// closed removes a journal.
+func closed(id string) []kv.Op {
+	return []kv.Op{kv.Delete(journalKey(id)), kv.DeletePrefix(imagesPrefix(id))}
+}
+
+// byJournal does the writes by a journal, and answers how it ended: by another
+// hand, and nobody knows how, where that is neither forward nor back. One that
+// others were preparing is taken over.
+func (s *Store) byJournal(ctx context.Context, c *Context, all []write) (phase, error) {
+	j := journal{Phase: staging, Writes: len(all), Meta: c.meta.ModRevision, Since: s.now().UTC()}
+	staged, err := s.stage(ctx, c, j, all)
+	if err != nil {
+		return "", err
+	}
+	now := *c
+	now.journal = staged
+	j.Phase = forward
+	decided, revision, err := s.kv.Txn(ctx, now.unchanged(all), j.put(c.ID))
+	if err != nil {
+		return "", err
+	}
+	if !decided {
+		_, _, err = s.kv.Txn(ctx, []kv.Compare{kv.Unchanged(staged.Key, staged)}, closed(c.ID)...)
+		return back, err
+	}
+	return s.walk(ctx, c.ID, &kv.Item{Key: staged.Key, Value: j.put(c.ID).Value, ModRevision: revision})
+}
+
+// stage writes down what is to be done, and what was.
+func (s *Store) stage(ctx context.Context, c *Context, j journal, all []write) (*kv.Item, error) {
+	begin := j.put(c.ID)
+	begun, revision, err := s.kv.Txn(ctx, []kv.Compare{kv.Unchanged(begin.Key, c.journal)}, begin, kv.DeletePrefix(imagesPrefix(c.ID)))
+	if err != nil {
+		return nil, err
+	}
+	if !begun {
+		return nil, changedMeanwhile(c.ID)
+	}
+	item := &kv.Item{Key: begin.Key, Value: begin.Value, ModRevision: revision}
+	var ops []kv.Op
+	for n, w := range all {
+		image := imageKey(c.ID, n)
+		ops = append(ops, kv.Put(image+"/after", w.image(w.after)), kv.Put(image+"/before", w.image(w.before)))
+	}
+	for len(ops) > 0 {
+		n := fitting(ops)
+		mine, _, err := s.kv.Txn(ctx, []kv.Compare{kv.Unchanged(begin.Key, item)}, ops[:n]...)
+		if err != nil {
+			return nil, err
+		}
+		if !mine {
+			return nil, changedMeanwhile(c.ID)
+		}
+		ops = ops[n:]
+	}
+	return item, nil
+}
+
+// fitting is how many of the operations fit into a transaction, one at least.
+func fitting(ops []kv.Op) int {
+	size := 0
+	for n, op := range ops {
+		size += len(op.Key) + len(op.Value)
+		if n > 0 && size > kv.MaxBytes || n == maxPut {
+			return n
+		}
+	}
+	return len(ops)
+}
+
+// maxPut is how many writes go into one transaction.
+const maxPut = 2000
+
+func (w write) image(value []byte) []byte { return slices.Concat([]byte(w.key), []byte{'\n'}, value) }
+
+// images reads the writes of a journal from one on, at most so many.
+func (s *Store) images(ctx context.Context, id string, from, most int) ([]write, error) {
+	const perWrite = 2
+	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: imagesPrefix(id), After: imageKey(id, from), Limit: int64(perWrite * most)})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]write, 0, most)
+	for pair := range slices.Chunk(items, perWrite) {
+		key, after, _ := strings.Cut(string(pair[0].Value), "\n")
+		w := write{key: key, after: []byte(after)}
+		if before := pair[len(pair)-1].Value[len(key)+1:]; len(before) > 0 {
+			w.before = before
+		}
+		all = append(all, w)
+	}
+	return all, nil
+}
+
+// finish brings a journal that is under way to its end.
+func (s *Store) finish(ctx context.Context, id string, item *kv.Item) error {
+	_, err := s.walk(ctx, id, item)
+	return err
+}
+
+// walk goes on with a journal until it has ended.
+func (s *Store) walk(ctx context.Context, id string, item *kv.Item) (phase, error) {
+	for {
+		if !underWay(item) {
+			return "", nil
+		}
+		j, err := journalOf(item)
+		if err != nil {
+			return "", err
+		}
+		step := s.goForward
+		if j.Phase == back {
+			step = s.goBack
+		}
+		done, err := step(ctx, id, j, item)
+		if err != nil {
+			return "", err
+		}
+		if done {
+			return j.Phase, nil
+		}
+		if item, _, err = s.kv.Get(ctx, journalKey(id)); err != nil {
+			return "", err
+		}
+	}
+}
+
+// goForward does the next writes of a journal, and answers whether these were
+// the last. Where somebody else has changed the context since the last ones,
+// the journal turns back.
+func (s *Store) goForward(ctx context.Context, id string, j journal, item *kv.Item) (bool, error) {
+	mine := kv.Unchanged(item.Key, item)
+	next, err := s.images(ctx, id, j.Done, maxPut/2)
+	if err != nil {
+		return false, err
+	}
+	var ops []kv.Op
+	for _, w := range next {
+		ops = append(ops, kv.Put(w.key, w.after))
+	}
+	n := fitting(ops)
+	when := []kv.Compare{mine, kv.Exists(contextKey(id)), kv.NotAfter(appsKey(id), item.ModRevision)}
+	if slices.ContainsFunc(next[:n], func(w write) bool { return w.key == metaKey(id) }) {
+		when = append(when, kv.Compare{Key: metaKey(id), ModRevision: j.Meta})
+	}
+	when = append(when, remain(id, next[:n], maxCompares-len(when))...)
+	j.Done += n
+	last := j.Done >= j.Writes
+	then := append(ops[:n:n], j.put(id))
+	if last {
+		then = append(ops[:n:n], closed(id)...)
+	}
+	done, _, err := s.kv.Txn(ctx, when, then...)
+	if err != nil || done {
+		return last && done, err
+	}
+	j.Done -= n
+	j.Phase = back
+	_, _, err = s.kv.Txn(ctx, []kv.Compare{mine}, j.put(id))
+	return false, err
+}
+
+// maxBack is how many writes are taken back at a time: each is compared.
+const maxBack = maxCompares - 4
+
+// goBack takes the last writes of a journal back, and answers whether it has
+// ended. What somebody else has written or deleted since stays so.
+func (s *Store) goBack(ctx context.Context, id string, j journal, item *kv.Item) (bool, error) {
+	when := []kv.Compare{kv.Unchanged(item.Key, item)}
+	if j.Done == 0 {
+		done, _, err := s.kv.Txn(ctx, when, closed(id)...)
+		return done, err
+	}
+	from := max(0, j.Done-maxBack)
+	writes, err := s.images(ctx, id, from, j.Done-from)
+	if err != nil {
+		return false, err
+	}
+	size := 0
+	var ops []kv.Op
+	for _, w := range slices.Backward(writes) {
+		size += len(w.key) + len(w.before)
+		if len(ops) > 0 && size > kv.MaxBytes {
+			break
+		}
+		j.Done--
+		now, _, err := s.kv.Get(ctx, w.key)
+		if err != nil {
+			return false, err
+		}
+		if now == nil || string(now.Value) != string(w.after) {
+			continue
+		}
+		when = append(when, kv.Unchanged(w.key, now))
+		ops = append(ops, w.undo())
+	}
+	_, _, err = s.kv.Txn(ctx, when, append(ops, j.put(id))...)
+	return false, err
+}
+
+func (w write) undo() kv.Op {
+	if w.before == nil {
+		return kv.Delete(w.key)
+	}
+	return kv.Put(w.key, w.before)
+}
+
+// Settle brings the patches that a dead process left in the middle to their
+// end, and removes those that were prepared and never decided, once they are
+// older than age. It is safe at any time.
+func (s *Store) Settle(ctx context.Context, age time.Duration) error {
+	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: journalPrefix, KeysOnly: true})
+	if err != nil {
+		return err
+	}
+	for _, found := range items {
+		id, ok := strings.CutSuffix(strings.TrimPrefix(found.Key, journalPrefix), "/patch")
+		if !ok || strings.Contains(id, "/") {
+			continue
+		}
+		if err := s.settle(ctx, id, age); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) settle(ctx context.Context, id string, age time.Duration) error {
+	item, _, err := s.kv.Get(ctx, journalKey(id))
+	if err != nil || item == nil {
+		return err
+	}
+	if underWay(item) {
+		return s.finish(ctx, id, item)
+	}
+	j, err := journalOf(item)
+	if err != nil || s.now().Sub(j.Since) < age {
+		return err
+	}
+	_, _, err = s.kv.Txn(ctx, []kv.Compare{kv.Unchanged(item.Key, item)}, closed(id)...)
+	return err
+}

@@ -1,0 +1,91 @@
+package emco
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Meta is a context's description: the fields that Signpost knows, and all of
+// it as it is written. A field that is not there is empty.
+type Meta struct {
+	Project               string
+	CompositeApp          string
+	Version               string
+	Release               string
+	DeploymentIntentGroup string
+	Namespace             string
+	Level                 string
+	ChildContextIDs       []string
+	LogicalCloud          string
+	LogicalCloudNamespace string
+	LogicalCloudLevel     string
+
+	Raw json.RawMessage
+}
+
+// parseMeta reads fields by their exact names: a struct would take them in
+// other letter cases as well.
+func parseMeta(raw []byte) (Meta, error) {
+	m := Meta{Raw: raw}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(raw, &fields); err != nil || fields == nil {
+		return Meta{}, fmt.Errorf("it is no JSON object")
+	}
+	for name, into := range map[string]any{
+		"Project": &m.Project, "CompositeApp": &m.CompositeApp, "Version": &m.Version, "Release": &m.Release,
+		"DeploymentIntentGroup": &m.DeploymentIntentGroup, "Namespace": &m.Namespace, "Level": &m.Level,
+		childrenField: &m.ChildContextIDs, "LogicalCloud": &m.LogicalCloud,
+		"LogicalCloudNamespace": &m.LogicalCloudNamespace, "LogicalCloudLevel": &m.LogicalCloudLevel,
+	} {
+		if value, ok := fields[name]; ok {
+			if err := json.Unmarshal(value, into); err != nil {
+				return Meta{}, fmt.Errorf("/%s is %.40s, of another type", name, value)
+			}
+		}
+	}
+	return m, nil
+}
+
+const childrenField = "ChildContextIDs"
+
+// withField is a JSON object with one field of another value. Every other byte
+// stays; a field that is not there is added at the end.
+func withField(object []byte, field string, value any) ([]byte, error) {
+	replacement, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(object))
+	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
+		return nil, fmt.Errorf("%.40q is no JSON object", object)
+	}
+	from, to, empty := -1, -1, true
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return nil, err
+		}
+		var old json.RawMessage
+		if err := decoder.Decode(&old); err != nil {
+			return nil, err
+		}
+		empty = false
+		if name == field { // the last one counts, as for all who read it
+			to = int(decoder.InputOffset())
+			from = to - len(old)
+		}
+	}
+	if from < 0 {
+		if _, err := decoder.Token(); err != nil {
+			return nil, err
+		}
+		from = int(decoder.InputOffset()) - 1
+		to = from
+		replacement = append([]byte(`"`+field+`":`), replacement...)
+		if !empty {
+			replacement = append([]byte{','}, replacement...)
+		}
+	}
+	return bytes.Join([][]byte{object[:from], replacement, object[to:]}, nil), nil
+}
