@@ -1,6 +1,7 @@
 package emco
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -154,12 +155,15 @@ func (s *Store) images(ctx context.Context, id string, from, most int) ([]write,
 	}
 	all := make([]write, 0, most)
 	for pair := range slices.Chunk(items, perWrite) {
-		key, after, _ := strings.Cut(string(pair[0].Value), "\n")
-		w := write{key: key, after: []byte(after)}
-		if before := pair[len(pair)-1].Value[len(key)+1:]; len(before) > 0 {
+		key, after, _ := bytes.Cut(pair[0].Value, []byte{'\n'})
+		w := write{key: string(key), after: after}
+		if _, before, _ := bytes.Cut(pair[len(pair)-1].Value, []byte{'\n'}); len(before) > 0 {
 			w.before = before
 		}
 		all = append(all, w)
+	}
+	if len(all) == 0 && most > 0 {
+		return nil, fmt.Errorf("the journal %s lacks its writes from %d on", journalKey(id), from)
 	}
 	return all, nil
 }
