@@ -2,6 +2,7 @@ package emco
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,11 +24,12 @@ import (
 //	/signpost/emco/<id>/patch/<n>/after     the n-th key, a newline, what it is to be
 //	/signpost/emco/<id>/patch/<n>/before    the n-th key, a newline, what it was; nothing where it was not there
 type journal struct {
-	Phase  phase     `json:"phase"`
-	Writes int       `json:"writes"`         // how many there are
-	Done   int       `json:"done"`           // how many of them are done, the first ones
-	Meta   int64     `json:"meta,omitempty"` // revision of the meta that was read
-	Since  time.Time `json:"since"`
+	Phase   phase     `json:"phase"`
+	Attempt int64     `json:"attempt,omitempty"` // revision that began it, once it is decided
+	Writes  int       `json:"writes"`            // how many there are
+	Done    int       `json:"done"`              // how many of them are done, the first ones
+	Meta    int64     `json:"meta,omitempty"`    // revision of the meta that was read
+	Since   time.Time `json:"since"`
 }
 
 type phase string
@@ -87,7 +89,7 @@ func (s *Store) byJournal(ctx context.Context, c *Context, all []write) (phase, 
 	}
 	now := *c
 	now.journal = staged
-	j.Phase = forward
+	j.Phase, j.Attempt = forward, staged.ModRevision
 	decided, revision, err := s.kv.Txn(ctx, now.unchanged(all), j.put(c.ID))
 	if err != nil {
 		return "", err
@@ -162,28 +164,17 @@ func (s *Store) images(ctx context.Context, id string, from, most int) ([]write,
 		}
 		all = append(all, w)
 	}
-	if len(all) == 0 && most > 0 {
-		return nil, fmt.Errorf("the journal %s lacks its writes from %d on", journalKey(id), from)
-	}
 	return all, nil
 }
 
-// finish brings a journal that is under way to its end.
-func (s *Store) finish(ctx context.Context, id string, item *kv.Item) error {
-	_, err := s.walk(ctx, id, item)
-	return err
-}
-
-// walk goes on with a journal until it has ended.
+// walk goes on with a journal until it has ended, and answers how. Where
+// another hand has ended it, that is neither forward nor back.
 func (s *Store) walk(ctx context.Context, id string, item *kv.Item) (phase, error) {
-	for {
-		if !underWay(item) {
-			return "", nil
-		}
-		j, err := journalOf(item)
-		if err != nil {
-			return "", err
-		}
+	begun, err := journalOf(item)
+	if err != nil {
+		return "", err
+	}
+	for j := begun; underWay(item) && j.Attempt == begun.Attempt; {
 		step := s.goForward
 		if j.Phase == back {
 			step = s.goBack
@@ -195,10 +186,14 @@ func (s *Store) walk(ctx context.Context, id string, item *kv.Item) (phase, erro
 		if done {
 			return j.Phase, nil
 		}
-		if item, _, err = s.kv.Get(ctx, journalKey(id)); err != nil {
+		if item, _, err = s.kv.Get(ctx, journalKey(id)); err != nil || item == nil {
+			return "", err
+		}
+		if j, err = journalOf(item); err != nil {
 			return "", err
 		}
 	}
+	return "", nil
 }
 
 // goForward does the next writes of a journal, and answers whether these were
@@ -207,8 +202,8 @@ func (s *Store) walk(ctx context.Context, id string, item *kv.Item) (phase, erro
 func (s *Store) goForward(ctx context.Context, id string, j journal, item *kv.Item) (bool, error) {
 	mine := kv.Unchanged(item.Key, item)
 	next, err := s.images(ctx, id, j.Done, maxPut/2)
-	if err != nil {
-		return false, err
+	if err != nil || len(next) == 0 {
+		return false, cmp.Or(err, s.ended(ctx, item))
 	}
 	var ops []kv.Op
 	for _, w := range next {
@@ -236,6 +231,16 @@ func (s *Store) goForward(ctx context.Context, id string, j journal, item *kv.It
 	return false, err
 }
 
+// ended fails while a journal is as it was read: it lacks some of its writes
+// then, and else because another hand has ended it.
+func (s *Store) ended(ctx context.Context, item *kv.Item) error {
+	now, _, err := s.kv.Get(ctx, item.Key)
+	if err == nil && now != nil && now.ModRevision == item.ModRevision {
+		err = fmt.Errorf("the journal %s cannot go on: it lacks some of its writes", item.Key)
+	}
+	return err
+}
+
 // maxBack is how many writes are taken back at a time: each is compared.
 const maxBack = maxCompares - 4
 
@@ -249,8 +254,8 @@ func (s *Store) goBack(ctx context.Context, id string, j journal, item *kv.Item)
 	}
 	from := max(0, j.Done-maxBack)
 	writes, err := s.images(ctx, id, from, j.Done-from)
-	if err != nil {
-		return false, err
+	if err != nil || len(writes) < j.Done-from {
+		return false, cmp.Or(err, s.ended(ctx, item))
 	}
 	size := 0
 	var ops []kv.Op
@@ -307,7 +312,8 @@ func (s *Store) settle(ctx context.Context, id string, age time.Duration) error 
 		return err
 	}
 	if underWay(item) {
-		return s.finish(ctx, id, item)
+		_, err := s.walk(ctx, id, item)
+		return err
 	}
 	j, err := journalOf(item)
 	if err != nil || s.now().Sub(j.Since) < age {

@@ -332,3 +332,37 @@ func TestABrokenJournalIsAnErrorNotAPanic(t *testing.T) {
 		require.Error(t, newStore(store).Settle(t.Context(), 0), value)
 	}
 }
+
+// TestWhatSomebodyElseWritesWhileAPatchIsTakenBackStays: right between reading
+// and restoring a text, it is written by another.
+func TestWhatSomebodyElseWritesWhileAPatchIsTakenBackStays(t *testing.T) {
+	whole := large(t, sites, 1, texts)
+	theirs := keys{root + "app/db/": `"db"`}
+	mine := root + "app/web/cluster/" + clusterName(0) + "/resource/web-0+Deployment/"
+	store := kvtest.NewFake()
+	whole.write(t, store)
+	process := &mortal{KV: store}
+	process.then = func(n int) {
+		if _, decided := held(t, store)[root+"app/db/"]; !decided && held(t, store)[mine] != whole[mine] {
+			theirs.write(t, store)
+		}
+	}
+	reads := 0
+	store.Before = func(op, key string) error {
+		if op == "get" && key == mine {
+			store.Before = nil
+			reads++
+			store.After = func(string, string) error {
+				store.After = nil
+				put(t, store, mine, `"theirs"`)
+				return nil
+			}
+		}
+		return nil
+	}
+	s := newStore(process)
+	_, err := s.Apply(t.Context(), read(t, s, first), everywhere("ours"))
+	refused(t, err, intent.PreconditionFailed)
+	require.Equal(t, 1, reads)
+	same(t, whole.with(theirs).with(keys{mine: `"theirs"`}), held(t, store))
+}

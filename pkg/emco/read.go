@@ -27,7 +27,7 @@ func (s *Store) Read(ctx context.Context, id string) (*Context, error) {
 			return nil, err
 		}
 		if underWay(journal) {
-			if err := s.finish(ctx, id, journal); err != nil {
+			if _, err := s.walk(ctx, id, journal); err != nil {
 				return nil, err
 			}
 			continue
