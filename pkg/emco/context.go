@@ -1,6 +1,7 @@
 package emco
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,15 +49,27 @@ type Resource struct {
 	Key  string // "name+Kind"
 	Name string
 	Kind string // empty where the key tells none
-	Text string // the YAML or JSON, as it was rendered
 
-	raw []byte
+	raw []byte // a JSON text
+}
+
+// Text is the YAML or JSON, as it was rendered, read when it is asked for. The
+// error has the code Conflict where there is no text.
+func (r Resource) Text() (string, error) {
+	var text string
+	if err := json.Unmarshal(r.raw, &text); err != nil {
+		return "", &intent.Error{Code: intent.Conflict, Detail: "resource " + r.Key + " holds no text", Err: err}
+	}
+	return text, nil
 }
 
 // Object reads the text, as YAML or JSON. The error has the code Invalid where
 // that is not one Kubernetes object.
 func (r Resource) Object(cluster, app string) (bundle.Object, error) {
-	text, err := onlyDocument(r.Text)
+	text, err := r.Text()
+	if err == nil {
+		text, err = onlyDocument(text)
+	}
 	if err == nil {
 		var raw []byte
 		if raw, err = yaml.YAMLToJSONStrict([]byte(text)); err == nil {

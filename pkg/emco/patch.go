@@ -101,7 +101,7 @@ func edited(key string, was *Resource, text string) *write {
 		return change
 	}
 	change.before = was.raw
-	if was.Text == text {
+	if same, err := was.Text(); err == nil && same == text {
 		return nil
 	}
 	return change

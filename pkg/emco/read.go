@@ -1,6 +1,7 @@
 package emco
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -182,7 +183,7 @@ func (r *reading) ofCluster(l level, item kv.Item) error {
 
 // placeholder stands in a first context for a resource that only later ones
 // have, so that rsync finds a place for its status.
-const placeholder = "nil"
+const placeholder = `"nil"`
 
 func (r *reading) resource(cluster *Cluster, key string, item kv.Item) error {
 	name, kind := key, ""
@@ -190,10 +191,10 @@ func (r *reading) resource(cluster *Cluster, key string, item kv.Item) error {
 		name, kind = key[:plus], key[plus+1:]
 	}
 	one := Resource{Key: key, Name: name, Kind: kind, raw: item.Value}
-	if err := r.text(item, &one.Text); err != nil {
-		return err
+	if !bytes.HasPrefix(one.raw, []byte{'"'}) || !bytes.HasSuffix(one.raw, []byte{'"'}) {
+		return about(r.id, intent.Conflict, "holds no text at %s", item.Key)
 	}
-	if one.Text != placeholder {
+	if string(one.raw) != placeholder {
 		cluster.Resources = append(cluster.Resources, one)
 	}
 	return nil

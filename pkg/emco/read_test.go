@@ -35,7 +35,7 @@ func TestAContextIsReadAsItWasWritten(t *testing.T) {
 		require.Equal(t, `[{"app":"web","opStatus":"Ready","wait":2}]`, api.Dependency)
 		require.Equal(t, []string{berlin, paris}, []string{web.Clusters[0].Name, web.Clusters[1].Name})
 		require.Equal(t, "2", web.Clusters[0].Group)
-		require.Equal(t, "{}\nno newline at its end", web.Clusters[0].Resources[0].Text)
+		require.Equal(t, "{}\nno newline at its end", textOf(t, &web.Clusters[0].Resources[0]))
 
 		here := web.Cluster(paris)
 		require.Equal(t, []string{"web+Service"}, here.Order)
@@ -45,7 +45,7 @@ func TestAContextIsReadAsItWasWritten(t *testing.T) {
 		service := here.Resource("web+Service")
 		require.Equal(t, "web", service.Name)
 		require.Equal(t, "Service", service.Kind)
-		require.Equal(t, "# Source: web/templates/service.yaml\napiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  annotations: {note: \"a < b & c\"}\n", service.Text, "byte for byte")
+		require.Equal(t, "# Source: web/templates/service.yaml\napiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  annotations: {note: \"a < b & c\"}\n", textOf(t, service), "byte for byte")
 		object, err := service.Object(paris, "web")
 		require.NoError(t, err)
 		require.JSONEq(t, `{"apiVersion":"v1","kind":"Service","metadata":{"name":"web","annotations":{"note":"a < b & c"}}}`, string(object.JSON))
@@ -86,7 +86,7 @@ func TestTextsAreReadAsYAMLOrJSON(t *testing.T) {
 		"an object behind a separator": "--- " + object,
 		"an end without newline":       "# a\n---\n" + object + "\n---",
 	} {
-		got, err := emco.Resource{Key: "web+ConfigMap", Text: text}.Object(paris, "web")
+		got, err := resource(t, text).Object(paris, "web")
 		require.NoError(t, err, name)
 		require.JSONEq(t, object, string(got.JSON), name)
 		require.Equal(t, paris, got.Cluster)
@@ -95,14 +95,14 @@ func TestTextsAreReadAsYAMLOrJSON(t *testing.T) {
 		"nothing": "", "comments alone": "# a\n", "no object": "web", "a list": "[]", "two objects": object + "\n---\n" + object,
 		"no kind": "apiVersion: v1\nmetadata: {name: web}", "broken": "kind: [", "a key twice": "kind: a\nkind: b\n",
 	} {
-		_, err := emco.Resource{Key: "web+ConfigMap", Text: text}.Object(paris, "web")
-		refused(t, err, intent.Invalid, "resource web+ConfigMap of app web on "+paris)
+		_, err := resource(t, text).Object(paris, "web")
+		refused(t, err, intent.Invalid, "resource web+Service of app web on "+paris)
 	}
 }
 
 func TestWhatLooksLikeASeparatorIsNone(t *testing.T) {
 	const text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata:\n  key: |\n    ---\n    -----BEGIN-----\n"
-	got, err := emco.Resource{Text: text}.Object(paris, "web")
+	got, err := resource(t, text).Object(paris, "web")
 	require.NoError(t, err)
 	require.Contains(t, string(got.JSON), `"---\n-----BEGIN-----\n"`)
 }
@@ -120,7 +120,7 @@ func TestUnknownKindsAndKeysAreNoTrouble(t *testing.T) {
 		root + "other/thing/":         "not even JSON",
 	}).write(t, store)
 	here := read(t, newStore(store), first).App("web").Cluster(paris)
-	require.Equal(t, "\n\n%%% no YAML at all", here.Resource("x+Whatever").Text)
+	require.Equal(t, "\n\n%%% no YAML at all", textOf(t, here.Resource("x+Whatever")))
 	require.Empty(t, here.Resource("plain").Kind)
 	require.Equal(t, "a+b", here.Resource("a+b+Kind").Name)
 	require.Len(t, here.Resources, 5)
@@ -137,7 +137,7 @@ func TestNamesThatBeginAlikeAreToldApart(t *testing.T) {
 	k.write(t, store)
 	web := read(t, newStore(store), first).App("web")
 	for _, name := range []string{"edge+paris-2", "edge+paris.x", "edge+paris2"} {
-		require.Equal(t, name, web.Cluster(name).Resources[0].Text)
+		require.Equal(t, name, textOf(t, &web.Cluster(name).Resources[0]))
 	}
 	require.Len(t, web.Cluster(paris).Resources, 2)
 }
@@ -286,7 +286,7 @@ func TestAContextIsReadAtOneRevision(t *testing.T) {
 		c := read(t, s, first)
 		require.Equal(t, was, c.Revision)
 		for _, on := range c.App("web").Clusters {
-			require.NotEqual(t, "new", on.Resource("web-0+Deployment").Text)
+			require.NotEqual(t, "new", textOf(t, on.Resource("web-0+Deployment")))
 		}
 	}
 }
@@ -299,7 +299,7 @@ func TestAContextIsReadAgainWhereHistoryIsLost(t *testing.T) {
 		require.NoError(t, store.Compact(t.Context()))
 	})
 	c := read(t, newStore(store), first)
-	require.Equal(t, "new", c.App("web").Cluster(clusterName(0)).Resource("web-0+Deployment").Text)
+	require.Equal(t, "new", textOf(t, c.App("web").Cluster(clusterName(0)).Resource("web-0+Deployment")))
 }
 
 func TestAStoreThatFailsIsSaidSo(t *testing.T) {
@@ -344,7 +344,11 @@ func FuzzRead(f *testing.F) {
 			for _, on := range app.Clusters {
 				for _, r := range on.Resources {
 					_, _ = r.Object(on.Name, app.Name)
-					same.Resources = append(same.Resources, emco.Edit{App: app.Name, Cluster: on.Name, Key: r.Key, Text: r.Text})
+					text, err := r.Text()
+					if err != nil {
+						continue
+					}
+					same.Resources = append(same.Resources, emco.Edit{App: app.Name, Cluster: on.Name, Key: r.Key, Text: text})
 				}
 			}
 		}

@@ -191,3 +191,18 @@ func large(t testing.TB, clusters, resources, size int) keys {
 }
 
 func clusterName(n int) string { return fmt.Sprintf("edge+site-%d", n) }
+
+// resource is one that is read from a context.
+func resource(t testing.TB, text string) emco.Resource {
+	t.Helper()
+	store := kvtest.NewFake()
+	dump(t, "context").with(keys{parisKey + "resource/web+Service/": jsonText(t, text)}).write(t, store)
+	return *read(t, newStore(store), first).App("web").Cluster(paris).Resource("web+Service")
+}
+
+func textOf(t testing.TB, r *emco.Resource) string {
+	t.Helper()
+	text, err := r.Text()
+	require.NoError(t, err)
+	return text
+}
