@@ -1,0 +1,152 @@
+package emco
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// orchestratorRoutes are the orchestrator's: documents, the registration of
+// controllers, and the life of deployment intent groups.
+func (w *World) orchestratorRoutes() http.Handler {
+	group := "POST /v2/" + digPath
+	return routes(w.docs, orchestratorCollections(), map[string]http.HandlerFunc{
+		"GET /v2/" + digPath + "/intents": w.listGroupIntents,
+		"POST /v2/controllers":            w.registerController,
+		group + "/approve":                w.act(http.StatusAccepted, func(*http.Request, DIG) (any, error) { return nil, nil }),
+		group + "/instantiate": w.act(http.StatusAccepted, func(r *http.Request, dig DIG) (any, error) {
+			_, err := w.Instantiate(r.Context(), dig)
+			return nil, err
+		}),
+		group + "/update": w.act(http.StatusAccepted, func(r *http.Request, dig DIG) (any, error) {
+			_, err := w.Update(r.Context(), dig)
+			return map[string]int{"revision": w.revision(dig)}, err
+		}),
+		group + "/rollback": w.act(http.StatusAccepted, w.rollbackTo),
+		group + "/terminate": w.act(http.StatusAccepted, func(r *http.Request, dig DIG) (any, error) {
+			return nil, w.Terminate(r.Context(), dig)
+		}),
+	})
+}
+
+// act answers what an action on a deployment intent group says. EMCO answers
+// once all has been done, up to the call of rsync.
+func (w *World) act(status int, action func(*http.Request, DIG) (any, error)) http.HandlerFunc {
+	return func(to http.ResponseWriter, r *http.Request) {
+		dig := DIG{
+			Project: r.PathValue("project"), CompositeApp: r.PathValue("compositeApp"),
+			Version: r.PathValue("compositeAppVersion"), Name: r.PathValue("deploymentIntentGroup"),
+		}
+		value, err := action(r, dig)
+		switch {
+		case err != nil:
+			http.Error(to, err.Error(), http.StatusInternalServerError)
+		case value != nil:
+			answer(to, status, value)
+		default:
+			to.WriteHeader(status)
+		}
+	}
+}
+
+func (w *World) rollbackTo(r *http.Request, dig DIG) (any, error) {
+	var body struct {
+		Spec struct {
+			Revision int `json:"revision,string"`
+		} `json:"spec"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		return nil, fmt.Errorf("rollback: %w", err)
+	}
+	return nil, w.Rollback(r.Context(), dig, body.Spec.Revision)
+}
+
+// listGroupIntents answers the maps alone, without the names of the intents.
+func (w *World) listGroupIntents(to http.ResponseWriter, r *http.Request) {
+	var intents []map[string]string
+	for _, intent := range list[groupIntent](w.docs, below(r)) {
+		intents = append(intents, intent.Spec.Intent)
+	}
+	answer(to, http.StatusOK, map[string]any{"intent": intents})
+}
+
+func (w *World) registerController(to http.ResponseWriter, r *http.Request) {
+	c := collection{shape: shape[controller], called: "Controller"}
+	value, name, ok := c.accept(to, r)
+	if !ok {
+		return
+	}
+	registered, _ := value.value.(*controller)
+	if err := registered.Spec.judge(); err != nil {
+		http.Error(to, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if _, exists := w.docs.get("controllers/" + name); exists {
+		http.Error(to, "Controller already exists", http.StatusConflict)
+		return
+	}
+	w.docs.put("controllers/"+name, value)
+	answer(to, http.StatusCreated, registered)
+}
+
+// dcmRoutes are DCM's: logical clouds. One without clusters is an error.
+func (w *World) dcmRoutes() http.Handler {
+	collections := dcmCollections()
+	references := "GET /v2/" + cloudPath + "/cluster-references"
+	return routes(w.docs, collections, map[string]http.HandlerFunc{
+		references: func(to http.ResponseWriter, r *http.Request) {
+			if len(w.docs.in(below(r), 1)) == 0 {
+				http.Error(to, "No Cluster References associated", http.StatusBadRequest)
+				return
+			}
+			collection{null: true}.list(w.docs)(to, r)
+		},
+		"POST /v2/" + cloudPath + "/instantiate": func(to http.ResponseWriter, r *http.Request) {
+			if err := w.InstantiateLogicalCloud(r.Context(), r.PathValue("project"), r.PathValue("logicalCloud")); err != nil {
+				http.Error(to, err.Error(), http.StatusInternalServerError)
+				return
+			}
+			to.WriteHeader(http.StatusAccepted)
+		},
+	})
+}
+
+// clmRoutes are CLM's: clusters, which can be listed by a label, or with their
+// labels.
+func (w *World) clmRoutes() http.Handler {
+	return routes(w.docs, clmCollections(), map[string]http.HandlerFunc{
+		"GET /v2/" + clustersPath: func(to http.ResponseWriter, r *http.Request) {
+			query := r.URL.Query()
+			switch {
+			case strings.EqualFold(query.Get("withLabels"), "true"):
+				answer(to, http.StatusOK, w.clustersWithLabels(below(r)))
+			case query.Has("label"):
+				answer(to, http.StatusOK, w.labelled(below(r), query.Get("label")))
+			default:
+				collection{}.list(w.docs)(to, r)
+			}
+		},
+	})
+}
+
+func (w *World) clustersWithLabels(clusters string) []clusterWithLabels {
+	found := []clusterWithLabels{}
+	for _, c := range list[cluster](w.docs, clusters) {
+		labels := list[clusterLabel](w.docs, clusters+"/"+c.Metadata.Name+"/labels")
+		found = append(found, clusterWithLabels{Metadata: c.Metadata, Labels: append([]clusterLabel{}, labels...)})
+	}
+	return found
+}
+
+// labelled are the names of the clusters of a provider with a label.
+func (w *World) labelled(clusters, label string) []string {
+	names := []string{}
+	for _, c := range w.clustersWithLabels(clusters) {
+		if slices.Contains(c.Labels, clusterLabel{Label: label}) {
+			names = append(names, c.Metadata.Name)
+		}
+	}
+	return names
+}
