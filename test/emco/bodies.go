@@ -60,7 +60,7 @@ func complete(value any) error {
 	switch v := value.(type) {
 	case *clusterLabel:
 		if v.Label == "" {
-			return errors.New("Missing label name in POST request") //nolint:revive,staticcheck // EMCO's words
+			return errors.New("Missing label name in POST request") //nolint:staticcheck // EMCO's words
 		}
 		return nil
 	case *logicalCloud:
@@ -70,7 +70,7 @@ func complete(value any) error {
 	}
 	name := metadataOf(value).Name
 	if !regexp.MustCompile(`^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$`).MatchString(name) {
-		return fmt.Errorf("Invalid Input:\nDoes not match pattern: %q", name) //nolint:revive,staticcheck // EMCO's words
+		return fmt.Errorf("Invalid Input:\nDoes not match pattern: %q", name) //nolint:staticcheck // EMCO's words
 	}
 	return nil
 }
@@ -79,9 +79,9 @@ func complete(value any) error {
 func (s controllerSpec) judge() error {
 	switch {
 	case s.Port < 0, s.Port > maxControllerPort:
-		return fmt.Errorf("Invalid Input:\nMust be less than or equal to %d", maxControllerPort) //nolint:revive,staticcheck // EMCO's words
+		return fmt.Errorf("Invalid Input:\nMust be less than or equal to %d", maxControllerPort) //nolint:staticcheck // EMCO's words
 	case s.Priority < 0, s.Priority > maxControllerPriority:
-		return fmt.Errorf("Invalid Input:\nMust be less than or equal to %d", maxControllerPriority) //nolint:revive,staticcheck // EMCO's words
+		return fmt.Errorf("Invalid Input:\nMust be less than or equal to %d", maxControllerPriority) //nolint:staticcheck // EMCO's words
 	}
 	return nil
 }

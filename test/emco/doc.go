@@ -23,5 +23,7 @@
 // crd-install; there are no placement controllers, user permissions, quotas and
 // GitOps clusters, and no state of logical clouds beyond that they are
 // instantiated; rsync applies on the server's side and leaves no
-// last-applied-configuration; app dependencies are written but not waited for.
+// last-applied-configuration; what an update deletes it deletes once it has
+// applied the rest, not meanwhile, so that the keys come out the same each time;
+// app dependencies are written but not waited for.
 package emco

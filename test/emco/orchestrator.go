@@ -165,11 +165,11 @@ func (w *World) noteChild(id string, err error) {
 
 // ChildRemoval is what rsync said when it was to take a child context away;
 // false if it was not asked to.
-func (w *World) ChildRemoval(id string) (said error, asked bool) {
+func (w *World) ChildRemoval(id string) (asked bool, said error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	said, asked = w.children[id]
-	return said, asked
+	return asked, said
 }
 
 // removeExtraClusters leaves one cluster of each placement group.

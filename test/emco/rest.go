@@ -15,17 +15,17 @@ func (w *World) orchestratorRoutes() http.Handler {
 	return routes(w.docs, orchestratorCollections(), map[string]http.HandlerFunc{
 		"GET /v2/" + digPath + "/intents": w.listGroupIntents,
 		"POST /v2/controllers":            w.registerController,
-		group + "/approve":                w.act(http.StatusAccepted, func(*http.Request, DIG) (any, error) { return nil, nil }),
-		group + "/instantiate": w.act(http.StatusAccepted, func(r *http.Request, dig DIG) (any, error) {
+		group + "/approve":                w.act(func(*http.Request, DIG) (any, error) { return nil, nil }),
+		group + "/instantiate": w.act(func(r *http.Request, dig DIG) (any, error) {
 			_, err := w.Instantiate(r.Context(), dig)
 			return nil, err
 		}),
-		group + "/update": w.act(http.StatusAccepted, func(r *http.Request, dig DIG) (any, error) {
+		group + "/update": w.act(func(r *http.Request, dig DIG) (any, error) {
 			_, err := w.Update(r.Context(), dig)
 			return map[string]int{"revision": w.revision(dig)}, err
 		}),
-		group + "/rollback": w.act(http.StatusAccepted, w.rollbackTo),
-		group + "/terminate": w.act(http.StatusAccepted, func(r *http.Request, dig DIG) (any, error) {
+		group + "/rollback": w.act(w.rollbackTo),
+		group + "/terminate": w.act(func(r *http.Request, dig DIG) (any, error) {
 			return nil, w.Terminate(r.Context(), dig)
 		}),
 	})
@@ -33,7 +33,7 @@ func (w *World) orchestratorRoutes() http.Handler {
 
 // act answers what an action on a deployment intent group says. EMCO answers
 // once all has been done, up to the call of rsync.
-func (w *World) act(status int, action func(*http.Request, DIG) (any, error)) http.HandlerFunc {
+func (w *World) act(action func(*http.Request, DIG) (any, error)) http.HandlerFunc {
 	return func(to http.ResponseWriter, r *http.Request) {
 		dig := DIG{
 			Project: r.PathValue("project"), CompositeApp: r.PathValue("compositeApp"),
@@ -44,9 +44,9 @@ func (w *World) act(status int, action func(*http.Request, DIG) (any, error)) ht
 		case err != nil:
 			http.Error(to, err.Error(), http.StatusInternalServerError)
 		case value != nil:
-			answer(to, status, value)
+			answer(to, http.StatusAccepted, value)
 		default:
-			to.WriteHeader(status)
+			to.WriteHeader(http.StatusAccepted)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package emco_test
 
 import (
-	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -135,7 +134,7 @@ func TestAControllerIsRegisteredOnce(t *testing.T) {
 	const registration = `{"metadata":{"name":"dns"},"spec":{"host":"127.0.0.1","port":9048,"type":"action","priority":1}}`
 	status, body := send(t, http.MethodPost, w.Orchestrator.URL+"/v2/controllers", registration)
 	require.Equal(t, http.StatusCreated, status)
-	require.Equal(t, `{"metadata":{"name":"dns","description":"","userData1":"","userData2":""},"spec":{"host":"127.0.0.1","port":9048,"type":"action","priority":1}}`, body)
+	require.JSONEq(t, `{"metadata":{"name":"dns","description":"","userData1":"","userData2":""},"spec":{"host":"127.0.0.1","port":9048,"type":"action","priority":1}}`, body)
 	status, body = send(t, http.MethodPost, w.Orchestrator.URL+"/v2/controllers", registration)
 	require.Equal(t, http.StatusConflict, status)
 	require.Equal(t, "Controller already exists", body)
@@ -197,7 +196,7 @@ func TestAServiceFailsAsItIsTold(t *testing.T) {
 	if err == nil {
 		response.Body.Close()
 	}
-	require.True(t, errors.Is(err, syscall.ECONNREFUSED), err)
+	require.ErrorIs(t, err, syscall.ECONNREFUSED)
 	require.NoError(t, w.DCM.Up())
 	status, _ = get(t, url)
 	require.Equal(t, http.StatusOK, status)

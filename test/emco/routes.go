@@ -206,7 +206,7 @@ func (c collection) body(r *http.Request) (body, file []byte, err error) {
 	}
 	content, _, err := r.FormFile("file")
 	if err != nil {
-		return nil, nil, errors.New("Unable to process file") //nolint:revive,staticcheck // EMCO's words
+		return nil, nil, errors.New("Unable to process file") //nolint:staticcheck // EMCO's words
 	}
 	defer content.Close()
 	file, err = io.ReadAll(content)

@@ -31,9 +31,8 @@ type Rsync struct {
 
 // queue is what rsync holds of a context in its memory.
 type queue struct {
-	last    chan struct{} // closed when the last event so far is done
-	cancel  context.CancelFunc
-	pending int
+	last   chan struct{} // closed when the last event so far is done
+	cancel context.CancelFunc
 }
 
 // retryInterval is how long rsync waits for a cluster that does not answer.

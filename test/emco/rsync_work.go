@@ -85,15 +85,7 @@ func (r *Rsync) do(ctx context.Context, id, event, other string) error {
 	case terminateEvent:
 		return r.each(c, func(app App, on Cluster) error { return r.remove(ctx, c, app, on) })
 	case updateEvent:
-		from, err := r.read(ctx, other)
-		if err != nil {
-			return err
-		}
-		c.apps = less(c.apps, from.apps, func(a, b Resource) bool { return a == b })
-		if err := r.note(ctx, other, updateDeleteEvent, id); err != nil {
-			return err
-		}
-		r.start(other, updateDeleteEvent, id)
+		return r.update(ctx, c, other)
 	case updateDeleteEvent:
 		to, err := r.read(ctx, other)
 		if err != nil {
@@ -103,6 +95,43 @@ func (r *Rsync) do(ctx context.Context, id, event, other string) error {
 		return r.each(c, func(app App, on Cluster) error { return r.remove(ctx, c, app, on) })
 	}
 	return r.each(c, func(app App, on Cluster) error { return r.install(ctx, c, app, on) })
+}
+
+// update installs what differs from another context, and then has that one
+// delete what it has more.
+func (r *Rsync) update(ctx context.Context, c composite, other string) error {
+	from, err := r.read(ctx, other)
+	if err != nil {
+		return err
+	}
+	if err := r.pend(ctx, c); err != nil {
+		return err
+	}
+	c.apps = less(c.apps, from.apps, func(a, b Resource) bool { return a == b })
+	failed := r.each(c, func(app App, on Cluster) error { return r.install(ctx, c, app, on) })
+	if err := r.note(ctx, other, updateDeleteEvent, c.id); err != nil {
+		return errors.Join(failed, err)
+	}
+	r.start(other, updateDeleteEvent, c.id)
+	return failed
+}
+
+// pend notes in a context itself that its resources are pending, and nobody
+// ever notes more there: the statuses are in the first context.
+func (r *Rsync) pend(ctx context.Context, c composite) error {
+	return r.each(c, func(app App, on Cluster) error {
+		for _, resource := range on.Resources {
+			key := resourceKey(c.id, app.Name, on.Name, resource.Name) + statusLevel
+			exists, err := r.db.has(ctx, key)
+			if err == nil && !exists {
+				err = r.db.put(ctx, key, state("Pending"))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // less leaves out the resources that others have, too, in the same app and

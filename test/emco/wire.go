@@ -18,7 +18,7 @@ type message struct {
 }
 
 // marshal writes the fields in order; empty ones are left out, as proto3 has it.
-func (m message) marshal() []byte {
+func (m *message) marshal() []byte {
 	var wire []byte
 	for _, field := range slices.Sorted(maps.Keys(m.texts)) {
 		if m.texts[field] != "" {
@@ -59,7 +59,7 @@ func (m *message) unmarshal(wire []byte) error {
 
 // only fails if there are fields that the message does not have: a text, and a
 // number.
-func (m message) only(text, value number) error {
+func (m *message) only(text, value number) error {
 	for field := range m.texts {
 		if field != text {
 			return fmt.Errorf("field %d holds the text %q, and there is no such field", field, m.texts[field])

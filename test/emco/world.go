@@ -10,6 +10,7 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -61,7 +62,7 @@ func Start(options Options) (*World, error) {
 	if options.CallTimeout > 0 {
 		w.callTimeout = options.CallTimeout
 	}
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{options.Etcd}})
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{options.Etcd}, Logger: zap.NewNop()})
 	if err != nil {
 		return w, err
 	}
@@ -74,7 +75,8 @@ func Start(options Options) (*World, error) {
 			return w, err
 		}
 	}
-	return w, w.startRsync(options.RetryInterval)
+	err = w.startRsync(options.RetryInterval)
+	return w, err
 }
 
 func (w *World) startRsync(retry time.Duration) error {
@@ -113,7 +115,7 @@ func (w *World) InstantiateLogicalCloud(ctx context.Context, project, name strin
 	path := cloudOf(project, name)
 	cloud, exists := read[logicalCloud](w.docs, path)
 	if !exists {
-		return errors.New("Logical Cloud not found") //nolint:revive,staticcheck // EMCO's words
+		return errors.New("Logical Cloud not found") //nolint:staticcheck // EMCO's words
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cloud.Spec.Namespace}}
 	for _, reference := range list[clusterReference](w.docs, path+"/cluster-references") {

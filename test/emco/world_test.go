@@ -58,10 +58,10 @@ func startWorld(t *testing.T, options emco.Options) *emco.World {
 
 // call is one call that a controller got.
 type call struct {
-	method          string
-	texts           map[protowire.Number]string
-	event           uint64
-	left            time.Duration // until the caller's deadline
+	method string
+	texts  map[protowire.Number]string
+	event  uint64
+	left   time.Duration // until the caller's deadline
 }
 
 func (c call) String() string {
@@ -174,4 +174,3 @@ func golden(t *testing.T, name, text string) {
 	require.NoError(t, err)
 	require.Equal(t, string(want), text)
 }
-
