@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -86,82 +87,97 @@ func (w *World) WriteContext(ctx context.Context, c AppContext) error {
 	if err != nil {
 		return err
 	}
-	if err := w.db.put(ctx, contextKey(c.ID), c.ID); err != nil {
+	if exists {
+		return errors.Join(fmt.Errorf("context %s: the key exists", c.ID), w.db.put(ctx, contextKey(c.ID), c.ID))
+	}
+	return c.each(func(key string, value any) error { return w.db.put(ctx, key, value) })
+}
+
+// WriteContextAtOnce writes the same keys in transactions, where a test needs a
+// large context and not the time that EMCO takes to write it.
+func (w *World) WriteContextAtOnce(ctx context.Context, c AppContext) error {
+	batch := w.db.batch()
+	if err := c.each(batch.put); err != nil {
 		return err
 	}
-	if exists {
-		return fmt.Errorf("context %s: the key exists", c.ID)
+	return batch.write(ctx)
+}
+
+// each puts the keys of a context.
+func (c AppContext) each(put func(key string, value any) error) error {
+	if err := put(contextKey(c.ID), c.ID); err != nil {
+		return err
 	}
-	if err := w.db.put(ctx, metaKey(c.ID), c.Meta); err != nil {
+	if err := put(metaKey(c.ID), c.Meta); err != nil {
 		return err
 	}
 	var order []string // null where there are none
 	dependency := map[string]string{}
 	for _, app := range c.Apps {
-		if err := w.writeApp(ctx, c.ID, app); err != nil {
+		if err := app.each(c.ID, put); err != nil {
 			return err
 		}
 		order = append(order, app.Name)
 		dependency[app.Name] = "go"
 	}
-	if err := w.putText(ctx, appsKey(c.ID)+orderLevel, map[string]any{"apporder": order}); err != nil {
+	if err := putText(put, appsKey(c.ID)+orderLevel, map[string]any{"apporder": order}); err != nil {
 		return err
 	}
-	return w.putText(ctx, appsKey(c.ID)+dependencyLevel, dependency)
+	return putText(put, appsKey(c.ID)+dependencyLevel, dependency)
 }
 
-func (w *World) writeApp(ctx context.Context, id string, app App) error {
-	if err := w.db.put(ctx, appKey(id, app.Name), app.Name); err != nil {
+func (a App) each(id string, put func(key string, value any) error) error {
+	if err := put(appKey(id, a.Name), a.Name); err != nil {
 		return err
 	}
-	if len(app.Dependency) > 0 {
-		if err := w.putText(ctx, appKey(id, app.Name)+dependencyLevel, app.Dependency); err != nil {
+	if len(a.Dependency) > 0 {
+		if err := putText(put, appKey(id, a.Name)+dependencyLevel, a.Dependency); err != nil {
 			return err
 		}
 	}
-	for _, cluster := range app.Clusters {
-		if err := w.writeCluster(ctx, id, app.Name, cluster); err != nil {
+	for _, on := range a.Clusters {
+		if err := on.each(clusterKey(id, a.Name, on.Name), put); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *World) writeCluster(ctx context.Context, id, app string, c Cluster) error {
-	key := clusterKey(id, app, c.Name)
-	if err := w.db.put(ctx, key, c.Name); err != nil {
+func (c Cluster) each(key string, put func(key string, value any) error) error {
+	if err := put(key, c.Name); err != nil {
 		return err
 	}
 	if c.Group != "" {
-		if err := w.db.put(ctx, key+groupLevel, c.Group); err != nil {
+		if err := put(key+groupLevel, c.Group); err != nil {
 			return err
 		}
 	}
-	order, err := w.writeResources(ctx, key, c.Resources)
+	order, err := putResources(put, key, c.Resources)
 	if err != nil {
 		return err
 	}
-	if err := w.putText(ctx, key+resourcesLevel+orderLevel, map[string]any{"resorder": order}); err != nil {
+	if err := putText(put, key+resourcesLevel+orderLevel, map[string]any{"resorder": order}); err != nil {
 		return err
 	}
 	if len(c.CRDs) == 0 {
 		return nil
 	}
-	definitions, err := w.writeResources(ctx, key, c.CRDs)
+	definitions, err := putResources(put, key, c.CRDs)
 	if err != nil {
 		return err
 	}
 	dependency := map[string]any{"resdependency": map[string]any{crdHook: definitions}}
-	return w.putText(ctx, key+resourcesLevel+dependencyLevel, dependency)
+	return putText(put, key+resourcesLevel+dependencyLevel, dependency)
 }
 
 // crdHook is the dependency of what is made before the resources.
 const crdHook = "crd-install"
 
-func (w *World) writeResources(ctx context.Context, cluster string, resources []Resource) ([]string, error) {
-	var names []string // null where there are none
+// putResources puts resources and answers their names, null for none.
+func putResources(put func(key string, value any) error, cluster string, resources []Resource) ([]string, error) {
+	var names []string
 	for _, r := range resources {
-		if err := w.db.put(ctx, cluster+resourcesLevel+r.Name+"/", r.Text); err != nil {
+		if err := put(cluster+resourcesLevel+r.Name+"/", r.Text); err != nil {
 			return nil, err
 		}
 		names = append(names, r.Name)
@@ -169,13 +185,9 @@ func (w *World) writeResources(ctx context.Context, cluster string, resources []
 	return names, nil
 }
 
-// putText writes JSON as a JSON text, as EMCO does with instructions.
-func (w *World) putText(ctx context.Context, key string, value any) error {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	return w.db.put(ctx, key, string(text))
+// putText puts JSON as a JSON text, as EMCO does with instructions.
+func putText(put func(key string, value any) error, key string, value any) error {
+	return put(key, string(marshal(value)))
 }
 
 // DeleteContext removes all keys of a context, as the orchestrator does after

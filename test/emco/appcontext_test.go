@@ -1,6 +1,8 @@
 package emco_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -111,4 +113,30 @@ func TestAnotherControllerLosesKeysOfTheMeta(t *testing.T) {
 	keys, err = w.Keys(t.Context(), "4243")
 	require.NoError(t, err)
 	require.NotContains(t, keys, "/context/4243/meta/")
+}
+
+func TestALargeContextIsWrittenAtOnce(t *testing.T) {
+	w := startWorld(t, emco.Options{Etcd: startServers(t).etcd.URL})
+	large := emco.AppContext{ID: emco.NewID(), Apps: []emco.App{{Name: "web"}}}
+	for c := range 100 {
+		on := emco.Cluster{Name: fmt.Sprintf("edge+c%d", c)}
+		for r := range 20 {
+			on.Resources = append(on.Resources, emco.Resource{Name: fmt.Sprintf("r%d+ConfigMap", r), Text: strings.Repeat("x", 1024)})
+		}
+		large.Apps[0].Clusters = append(large.Apps[0].Clusters, on)
+	}
+	require.NoError(t, w.WriteContextAtOnce(t.Context(), large))
+	keys, err := w.Keys(t.Context(), large.ID)
+	require.NoError(t, err)
+	require.Len(t, keys, 5+100*(20+2))
+
+	small, same := shop(), shop()
+	same.ID = "4244"
+	require.NoError(t, w.WriteContext(t.Context(), small))
+	require.NoError(t, w.WriteContextAtOnce(t.Context(), same))
+	one, err := w.Dump(t.Context(), small.ID, nil)
+	require.NoError(t, err)
+	other, err := w.Dump(t.Context(), same.ID, nil)
+	require.NoError(t, err)
+	require.Equal(t, one, other)
 }

@@ -47,6 +47,8 @@ func metadataOf(value any) metadata {
 		return v.Metadata
 	case *clusterReference:
 		return v.Metadata
+	case *userPermission:
+		return v.Metadata
 	case *kvPairs:
 		return v.Metadata
 	case *cluster:
@@ -65,7 +67,7 @@ func complete(value any) error {
 		return nil
 	case *logicalCloud:
 		if v.Spec.Level == "" {
-			v.Spec.Level = "1"
+			v.Spec.Level = levelUser
 		}
 	}
 	name := metadataOf(value).Name

@@ -56,6 +56,37 @@ func (d *contextDB) put(ctx context.Context, key string, value any) error {
 	return err
 }
 
+// putText writes JSON as a JSON text.
+func (d *contextDB) putText(ctx context.Context, key string, value any) error {
+	return d.put(ctx, key, string(marshal(value)))
+}
+
+// batch gathers puts for transactions.
+type batch struct {
+	client *clientv3.Client
+	puts   []clientv3.Op
+}
+
+// transaction is how many puts fit into one, for etcd.
+const transaction = 128
+
+func (d *contextDB) batch() *batch { return &batch{client: d.client} }
+
+func (b *batch) put(key string, value any) error {
+	text, err := json.Marshal(value)
+	b.puts = append(b.puts, clientv3.OpPut(key, string(text)))
+	return err
+}
+
+func (b *batch) write(ctx context.Context) error {
+	for puts := range slices.Chunk(b.puts, transaction) {
+		if _, err := b.client.Txn(ctx).Then(puts...).Commit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // get reads a key into a value; false if there is no such key.
 func (d *contextDB) get(ctx context.Context, key string, into any) (bool, error) {
 	answer, err := d.client.Get(ctx, key)

@@ -15,14 +15,15 @@
 //	REST errors                    orchestrator/pkg/infra/apierror and apierrors.go of each service
 //	installing, states, statuses   rsync/pkg/context, rsync/pkg/types, rsync/pkg/internal/utils/acutils.go
 //	cluster status                 monitor/pkg/apis/k8splugin/v1alpha1, monitor/controllers, rsync/pkg/status
+//	credentials, logical clouds    rsync/pkg/db/cluster.go, dcm/pkg/module/apply.go
 //	a second controller            sds/internal/servicediscovery
 //	emcoctl's files                tools/emcoctl/cmd
 //
 // Where it is simpler than EMCO: an app's file is a YAML stream and no Helm
 // chart, so there are no profiles, override values and hooks other than
-// crd-install; there are no placement controllers, user permissions, quotas and
-// GitOps clusters, and no state of logical clouds beyond that they are
-// instantiated; rsync applies on the server's side and leaves no
+// crd-install; there are no placement controllers, quotas and GitOps clusters;
+// the user of a logical cloud is a ServiceAccount and has no certificate, and the
+// cloud has no context of its own; rsync applies on the server's side and leaves no
 // last-applied-configuration; what an update deletes it deletes once it has
 // applied the rest, not meanwhile, so that the keys come out the same each time;
 // app dependencies are written but not waited for.

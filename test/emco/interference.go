@@ -62,7 +62,7 @@ func (w *World) AddResource(ctx context.Context, id, app, cluster string, r Reso
 	if !slices.Contains(order.Resorder, r.Name) {
 		order.Resorder = append(order.Resorder, r.Name)
 	}
-	return w.putText(ctx, key, order)
+	return w.db.putText(ctx, key, order)
 }
 
 // Put writes one key of a context, the level without slash at its beginning

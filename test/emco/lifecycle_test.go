@@ -56,6 +56,8 @@ func TestLifecycle(t *testing.T) {
 		{"one cluster of a group keeps the app", checkGroups},
 		{"a context changes while controllers are called", checkMeanwhile},
 		{"rsync installs contexts of controllers", checkChildren},
+		{"credentials go by level and namespace", checkCredentials},
+		{"logical clouds have to be there", checkLogicalClouds},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, newScene(t, s)) })
 		for _, server := range s.kubes {
@@ -70,15 +72,12 @@ func newScene(t *testing.T, s servers) scene {
 		Etcd: s.etcd.URL, CallTimeout: 2 * time.Second, RetryInterval: 50 * time.Millisecond,
 		ExtraMeta: map[string]any{"Later": true},
 	})
-	var replacements []string
-	for _, name := range []string{"paris", "berlin"} {
-		kubeconfig, err := s.kubes[name].Kubeconfig(kube.Admin)
+	apply(t, w, "sites.yaml", "KUBECONFIG-PARIS", os.DevNull, "KUBECONFIG-BERLIN", os.DevNull)
+	for name, server := range s.kubes {
+		kubeconfig, err := server.Kubeconfig(kube.Admin)
 		require.NoError(t, err)
-		path := filepath.Join(t.TempDir(), name)
-		require.NoError(t, os.WriteFile(path, kubeconfig, 0o600))
-		replacements = append(replacements, "KUBECONFIG-"+strings.ToUpper(name), path)
+		w.SetCluster("edge", name, kubeconfig)
 	}
-	apply(t, w, "sites.yaml", replacements...)
 	apply(t, w, "shop.yaml", "MANIFESTS-WEB", filepath.Join("testdata", "web.yaml"))
 	require.NoError(t, w.InstantiateLogicalCloud(t.Context(), "shop", "eu"))
 	dns := startController(t)
@@ -123,16 +122,6 @@ func (s scene) state(t *testing.T, id string) string {
 
 func (s scene) service(t *testing.T, cluster string) (*corev1.Service, error) {
 	return s.kubes[cluster].Client.CoreV1().Services("shop").Get(t.Context(), "web", metav1.GetOptions{})
-}
-
-// replaceApp gives an app other manifests.
-func (s scene) replaceApp(t *testing.T, manifests string) {
-	code, _ := send(t, http.MethodDelete, s.Orchestrator.URL+"/v2/projects/shop/composite-apps/store/v1/apps/web", "")
-	require.Equal(t, http.StatusNoContent, code)
-	path := filepath.Join(t.TempDir(), "web.yaml")
-	require.NoError(t, os.WriteFile(path, []byte(manifests), 0o600))
-	require.NoError(t, s.Emcoctl("").Apply(t.Context(),
-		"resourceContext: {anchor: projects/shop/composite-apps/store/v1/apps}\nmetadata: {name: web}\nfile: "+path+"\n"))
 }
 
 func (s scene) place(t *testing.T, intent string) {
@@ -182,7 +171,7 @@ func checkUpdate(t *testing.T, s scene, first string) (second string) {
 	manifests, err := os.ReadFile(filepath.Join("testdata", "web.yaml"))
 	require.NoError(t, err)
 	service, _, _ := strings.Cut(string(manifests), "---")
-	s.replaceApp(t, strings.ReplaceAll(service, "port: 443", "port: 8443"))
+	s.SetApp(prod(), "web", strings.ReplaceAll(service, "port: 443", "port: 8443"))
 	s.place(t, `{"allOf":[{"clusterProvider":"edge","clusterLabel":"west"},{"clusterProvider":"edge","cluster":"berlin"}]}`)
 	second, err = s.Update(t.Context(), prod())
 	require.NoError(t, err)
@@ -389,7 +378,7 @@ func checkOutage(t *testing.T, s scene) {
 }
 
 func checkFailedResource(t *testing.T, s scene) {
-	s.replaceApp(t, "apiVersion: v1\nkind: Thing\nmetadata: {name: a}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n")
+	s.SetApp(prod(), "web", "apiVersion: v1\nkind: Thing\nmetadata: {name: a}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n")
 	id, err := s.Instantiate(t.Context(), prod())
 	require.NoError(t, err)
 	s.settle(t)
@@ -426,7 +415,7 @@ func checkMeanwhile(t *testing.T, s scene) {
 // What a controller of ours may ask of rsync: to install a context that it has
 // written, over gRPC.
 func checkChildren(t *testing.T, s scene) {
-	child := emco.AppContext{ID: emco.NewID(), Meta: emco.Meta{Namespace: "shop", Level: "0"}, Apps: []emco.App{{
+	child := emco.AppContext{ID: emco.NewID(), Meta: emco.Meta{Namespace: "shop", Level: "1"}, Apps: []emco.App{{
 		Name: "names", Clusters: []emco.Cluster{{Name: "edge+berlin", Resources: []emco.Resource{
 			{Name: "name+ConfigMap", Text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: name}\n"},
 		}}},
@@ -453,4 +442,54 @@ func checkChildren(t *testing.T, s scene) {
 	empty := emco.AppContext{ID: emco.NewID(), Apps: []emco.App{{Name: "nowhere"}}}
 	require.NoError(t, s.WriteContext(t.Context(), empty))
 	require.ErrorContains(t, s.Rsync.Install(t.Context(), empty.ID), "Cluster list is empty")
+}
+
+// The user of a logical cloud may do what its permissions say; the cluster's own
+// kubeconfig is for the default namespace. What a context asks for goes by its
+// meta alone.
+func checkCredentials(t *testing.T, s scene) {
+	install := func(namespace, level string, objects ...emco.Resource) string {
+		c := emco.AppContext{ID: emco.NewID(), Meta: emco.Meta{Namespace: namespace, Level: level}, Apps: []emco.App{{
+			Name: "names", Clusters: []emco.Cluster{{Name: "edge+paris", Resources: objects}},
+		}}}
+		require.NoError(t, s.WriteContext(t.Context(), c))
+		if level == "" {
+			require.NoError(t, s.Remove(t.Context(), c.ID, "meta/"))
+		}
+		require.NoError(t, s.Rsync.Install(t.Context(), c.ID))
+		s.settle(t)
+		return s.state(t, c.ID)
+	}
+	own := emco.Resource{Name: "a+ConfigMap", Text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"}
+	elsewhere := emco.Resource{Name: "b+ConfigMap", Text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: default}\n"}
+	require.Equal(t, "Instantiated", install("shop", "1", own))
+	require.Equal(t, "InstantiateFailed", install("shop", "1", own, elsewhere), "the user may not")
+	require.Equal(t, "InstantiateFailed", install("default", "1", own), "no such user")
+	require.Equal(t, "InstantiateFailed", install("shop", "0", own), "no such kubeconfig")
+	require.Equal(t, "Instantiated", install("default", "0", own, elsewhere))
+	require.Equal(t, "Instantiated", install("", "", own), "without meta it is the default")
+	_, err := s.kubes["paris"].Client.CoreV1().ConfigMaps("shop").Get(t.Context(), "a", metav1.GetOptions{})
+	require.NoError(t, err)
+}
+
+func checkLogicalClouds(t *testing.T, s scene) {
+	cloud := func(name, text string) {
+		require.NoError(t, s.Emcoctl("").Apply(t.Context(), "resourceContext: {anchor: projects/shop/logical-clouds"+name+"}\n"+text))
+	}
+	instantiate := func(name string) error { return s.InstantiateLogicalCloud(t.Context(), "shop", name) }
+	require.ErrorContains(t, instantiate("us"), "not found")
+	cloud("", "metadata: {name: us}\nspec: {namespace: us}\n")
+	require.ErrorContains(t, instantiate("us"), "No Cluster References")
+	cloud("/us/cluster-references", "metadata: {name: paris}\nspec: {clusterProvider: edge, cluster: paris}\n")
+	require.ErrorContains(t, instantiate("us"), "require a User Permission")
+	cloud("/us/user-permissions", "metadata: {name: own}\nspec: {namespace: us, apiGroups: [''], resources: [configmaps], verbs: [get]}\n")
+	cloud("/us/user-permissions", "metadata: {name: all}\nspec: {apiGroups: [''], resources: [namespaces], verbs: [get]}\n")
+	require.NoError(t, instantiate("us"))
+	require.NoError(t, instantiate("us"))
+
+	cloud("", "metadata: {name: admin}\nspec: {namespace: mine, level: '0'}\n")
+	cloud("/admin/cluster-references", "metadata: {name: paris}\nspec: {clusterProvider: edge, cluster: paris}\n")
+	require.NoError(t, instantiate("admin"))
+	_, text := get(t, s.DCM.URL+"/v2/projects/shop/logical-clouds/admin")
+	require.Contains(t, text, `"namespace":"default"`)
 }

@@ -67,7 +67,7 @@ func (w *World) observe(ctx context.Context, c composite, app, cluster string) e
 	if err != nil || !exists { // nothing of it has been installed yet
 		return err
 	}
-	from, err := w.target(cluster)
+	from, err := w.target(cluster, levelAdmin, "")
 	if err != nil || from.ping(ctx) != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (w *World) observe(ctx context.Context, c composite, app, cluster string) e
 	if string(marshal(now)) == text {
 		return nil
 	}
-	if err := w.putText(ctx, key+statusLevel, now); err != nil {
+	if err := w.db.putText(ctx, key+statusLevel, now); err != nil {
 		return err
 	}
 	return w.noteReady(ctx, c.statusID, app, cluster, now)

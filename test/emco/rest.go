@@ -97,6 +97,10 @@ func (w *World) dcmRoutes() http.Handler {
 	references := "GET /v2/" + cloudPath + "/cluster-references"
 	return routes(w.docs, collections, map[string]http.HandlerFunc{
 		references: func(to http.ResponseWriter, r *http.Request) {
+			if _, exists := w.docs.get(cloudOf(r.PathValue("project"), r.PathValue("logicalCloud"))); !exists {
+				http.Error(to, "Logical Cloud not found", http.StatusNotFound)
+				return
+			}
 			if len(w.docs.in(below(r), 1)) == 0 {
 				http.Error(to, "No Cluster References associated", http.StatusBadRequest)
 				return

@@ -76,7 +76,7 @@ func TestDocumentsAreAnsweredAsEMCOKeepsThem(t *testing.T) {
 		{w.Orchestrator.URL + dig + "/intents/all", `{"metadata":{"name":"all",` + none + `},"spec":{"intent":{"dns":"front","genericPlacementIntent":"everywhere"}}}`},
 		{w.Orchestrator.URL + dig + "/generic-placement-intents/everywhere/app-intents", `[{"metadata":{"name":"web",` + none + `},"spec":{"app":"web","intent":{"allOf":[{"clusterProvider":"edge","cluster":"paris"}]}}}]`},
 		{w.Orchestrator.URL + "/v2/controllers", `null`},
-		{w.DCM.URL + cloud, `{"metadata":{"name":"eu",` + none + `},"spec":{"namespace":"shop","labels":null,"level":"0","user":{"userName":"","type":""}}}`},
+		{w.DCM.URL + cloud, `{"metadata":{"name":"eu",` + none + `},"spec":{"namespace":"shop","labels":null,"level":"1","user":{"userName":"shopkeeper","type":"certificate"}}}`},
 		{w.DCM.URL + cloud + "/cluster-references/paris", `{"metadata":{"name":"paris",` + none + `},"spec":{"clusterProvider":"edge","cluster":"paris","loadBalancerIP":"","certificate":""}}`},
 		{w.DCM.URL + cloud + "/kv-pairs", `[{"metadata":{"name":"dns-update-record-list",` + none + `},"spec":{"kv":[{"key1":"lab"}]}}]`},
 		{w.CLM.URL + "/v2/cluster-providers", `[{"metadata":{"name":"edge",` + none + `}}]`},
@@ -98,6 +98,8 @@ func TestDocumentsAreAnsweredAsEMCOKeepsThem(t *testing.T) {
 
 func TestRefusalsAreEMCOs(t *testing.T) {
 	w := filled(t)
+	require.NoError(t, w.Emcoctl("").Apply(t.Context(),
+		"resourceContext: {anchor: projects/shop/logical-clouds}\nmetadata: {name: empty}\nspec: {namespace: empty}\n"))
 	const json = "application/json"
 	for _, c := range []struct {
 		name, method, url, body string
@@ -106,7 +108,8 @@ func TestRefusalsAreEMCOs(t *testing.T) {
 	}{
 		{"no project", "GET", w.Orchestrator.URL + "/v2/projects/other", "", 404, "Project not found"},
 		{"no logical cloud", "GET", w.DCM.URL + "/v2/projects/shop/logical-clouds/us", "", 404, "Logical Cloud not found"},
-		{"a logical cloud without clusters", "GET", w.DCM.URL + "/v2/projects/shop/logical-clouds/us/cluster-references", "", 400, "No Cluster References associated"},
+		{"clusters of no logical cloud", "GET", w.DCM.URL + "/v2/projects/shop/logical-clouds/us/cluster-references", "", 404, "Logical Cloud not found"},
+		{"a logical cloud without clusters", "GET", w.DCM.URL + "/v2/projects/shop/logical-clouds/empty/cluster-references", "", 400, "No Cluster References associated"},
 		{"no path", "GET", w.DCM.URL + "/v2/projects/shop/dns", "", 404, "404 page not found"},
 		{"twice", "POST", w.Orchestrator.URL + "/v2/projects", `{"metadata":{"name":"shop"}}`, 409, "Project already exists"},
 		{"no parent", "POST", w.DCM.URL + "/v2/projects/other/logical-clouds", `{"metadata":{"name":"eu"}}`, 409, "Parent resource not found"},
@@ -216,4 +219,20 @@ func TestEmcoctlKnowsItsAnchors(t *testing.T) {
 	group := "projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/traffic-group-intents"
 	require.ErrorContains(t, ctl.Apply(t.Context(), document(group)), "404")
 	require.Equal(t, []string{"POST /v2/" + group}, w.CLM.Requests())
+}
+
+func TestClustersAndAppsAreSetWithoutFiles(t *testing.T) {
+	w := startWorld(t, emco.Options{Etcd: startServers(t).etcd.URL})
+	w.SetCluster("edge", "rome", []byte("its kubeconfig"))
+	w.SetApp(emco.DIG{Project: "shop", CompositeApp: "store", Version: "v1"}, "web", "kind: Service")
+	for url, want := range map[string]string{
+		w.CLM.URL + "/v2/cluster-providers/edge/clusters/rome":                    "its kubeconfig",
+		w.Orchestrator.URL + "/v2/projects/shop/composite-apps/store/v1/apps/web": "kind: Service",
+	} {
+		status, body := get(t, url, "Accept", "application/octet-stream")
+		require.Equal(t, http.StatusOK, status)
+		require.Equal(t, want, body)
+	}
+	_, providers := get(t, w.CLM.URL+"/v2/cluster-providers")
+	require.Contains(t, providers, `"name":"edge"`)
 }

@@ -51,6 +51,7 @@ func dcmCollections() []collection {
 	return []collection{
 		{path: projectPath + "/logical-clouds", item: "{logicalCloud}", shape: shape[logicalCloud], called: "Logical Cloud", null: true},
 		{path: cloudPath + "/cluster-references", item: "{clusterReference}", shape: shape[clusterReference], called: "Cluster reference", null: true},
+		{path: cloudPath + "/user-permissions", item: "{userPermission}", shape: shape[userPermission], called: "User Permission", null: true},
 		{path: cloudPath + "/kv-pairs", item: "{logicalCloudKv}", shape: shape[kvPairs], called: "Key Value", null: true},
 	}
 }

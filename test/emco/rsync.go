@@ -16,7 +16,7 @@ type Rsync struct {
 	Address string
 
 	db      *contextDB
-	targets func(cluster string) (*target, error)
+	targets func(cluster, level, namespace string) (*target, error)
 
 	life    context.Context //nolint:containedctx // of the process that it stands for
 	die     context.CancelFunc
@@ -143,10 +143,13 @@ func (r *Rsync) enqueue(ctx context.Context, call, id, event, other string) erro
 	if exists, err := r.db.has(ctx, contextKey(id)); err != nil || !exists {
 		return errors.Join(fmt.Errorf("error finding the context id: %s", id), err)
 	}
-	if _, err := r.read(ctx, id); err != nil {
+	if err := r.note(ctx, id, event, other); err != nil {
 		return err
 	}
-	if err := r.note(ctx, id, event, other); err != nil {
+	if _, err := r.read(ctx, id); err != nil {
+		return err // and the event stays pending
+	}
+	if err := r.begin(ctx, id); err != nil {
 		return err
 	}
 	r.start(id, event, other)
@@ -164,7 +167,7 @@ type eventQueue struct {
 	AcQueue []queued
 }
 
-// note writes an event down, and the defaults of a context that is new.
+// note writes an event down.
 func (r *Rsync) note(ctx context.Context, id, event, other string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -176,16 +179,15 @@ func (r *Rsync) note(ctx context.Context, id, event, other string) error {
 		return err
 	}
 	events.AcQueue = append(events.AcQueue, queued{Event: event, Other: other, Status: "Pending"})
-	if err := r.db.put(ctx, contextKey(id)+queueLevel, events); err != nil {
-		return err
-	}
+	return r.db.put(ctx, contextKey(id)+queueLevel, events)
+}
+
+// begin writes the defaults of a context that is new to rsync.
+func (r *Rsync) begin(ctx context.Context, id string) error {
 	for _, initial := range []struct {
 		level string
 		value any
-	}{
-		{currentStateLevel, state("Created")}, {stopLevel, false},
-		{pendingTerminateLevel, event == terminateEvent}, {statusLevel, state("Created")},
-	} {
+	}{{currentStateLevel, state("Created")}, {stopLevel, false}, {pendingTerminateLevel, false}, {statusLevel, state("Created")}} {
 		exists, err := r.db.has(ctx, contextKey(id)+initial.level)
 		if err == nil && !exists {
 			err = r.db.put(ctx, contextKey(id)+initial.level, initial.value)
@@ -221,9 +223,9 @@ func state(status string) stateValue { return stateValue{status} }
 // composite is a context as rsync reads it: what resorder and the dependencies
 // list, and nothing else.
 type composite struct {
-	id, statusID string
-	namespace    string
-	apps         []App
+	id, statusID     string
+	level, namespace string // of the credentials; the namespace is that of objects without one, too
+	apps             []App
 }
 
 // read reads a context. An app of apporder that has no cluster is an error; a
@@ -233,9 +235,12 @@ func (r *Rsync) read(ctx context.Context, id string) (composite, error) {
 	if err != nil {
 		return composite{}, err
 	}
-	var meta Meta
-	_ = json.Unmarshal([]byte(keys[metaKey(id)]), &meta) // a context without meta is one with an empty one
-	c := composite{id: id, statusID: id, namespace: meta.Namespace}
+	meta := Meta{Level: levelAdmin, Namespace: "default"} // of a context without a meta
+	if text, exists := keys[metaKey(id)]; exists {
+		meta = Meta{}
+		_ = json.Unmarshal([]byte(text), &meta) // what is no meta is an empty one
+	}
+	c := composite{id: id, statusID: id, level: meta.Level, namespace: meta.Namespace}
 	if status, exists := keys[contextKey(id)+statusContextLevel]; exists {
 		_ = json.Unmarshal([]byte(status), &c.statusID)
 	}

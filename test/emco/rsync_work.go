@@ -214,7 +214,7 @@ func (r *Rsync) remove(ctx context.Context, c composite, app App, on Cluster) er
 // reach waits until a cluster answers, however long that takes.
 func (r *Rsync) reach(ctx context.Context, c composite, app App, on Cluster) (*target, error) {
 	ready := clusterKey(c.id, app.Name, on.Name) + readyLevel
-	to, err := r.targets(on.Name)
+	to, err := r.targets(on.Name, c.level, c.namespace)
 	if err != nil {
 		return nil, err
 	}

@@ -110,6 +110,18 @@ type clusterReference struct {
 	} `json:"spec"`
 }
 
+// userPermission is what the user of a logical cloud may do; without a
+// namespace it holds for the whole cluster.
+type userPermission struct {
+	Metadata metadata `json:"metadata"`
+	Spec     struct {
+		Namespace string   `json:"namespace"`
+		APIGroups []string `json:"apiGroups"`
+		Resources []string `json:"resources"`
+		Verbs     []string `json:"verbs"`
+	} `json:"spec"`
+}
+
 // kvPairs are those of a logical cloud, or of a cluster.
 type kvPairs struct {
 	Metadata metadata `json:"metadata"`

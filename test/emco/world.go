@@ -2,19 +2,13 @@ package emco
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // CallTimeout is the deadline of every call that the orchestrator makes of a
@@ -48,6 +42,7 @@ type World struct {
 	lives      map[DIG]life
 	clouds     map[string]bool // path of a logical cloud: it is instantiated
 	children   map[string]error
+	users      map[string][]byte  // kubeconfigs of the users of logical clouds, by cluster and namespace
 	targets    map[string]*target // by kubeconfig
 	eventError error
 	meanwhile  func(ctx context.Context, id string)
@@ -58,6 +53,7 @@ func Start(options Options) (*World, error) {
 	w := &World{
 		docs: newDocuments(), callTimeout: CallTimeout, extraMeta: options.ExtraMeta,
 		lives: map[DIG]life{}, clouds: map[string]bool{}, children: map[string]error{}, targets: map[string]*target{},
+		users: map[string][]byte{},
 	}
 	if options.CallTimeout > 0 {
 		w.callTimeout = options.CallTimeout
@@ -109,52 +105,17 @@ func (w *World) Close() {
 	}
 }
 
-// InstantiateLogicalCloud makes the namespace of a logical cloud on each of its
-// clusters; groups can be instantiated there from then on.
-func (w *World) InstantiateLogicalCloud(ctx context.Context, project, name string) error {
-	path := cloudOf(project, name)
-	cloud, exists := read[logicalCloud](w.docs, path)
-	if !exists {
-		return errors.New("Logical Cloud not found") //nolint:staticcheck // EMCO's words
+// SetCluster makes a cluster known to CLM, or gives it another kubeconfig. Its
+// provider is made if need be.
+func (w *World) SetCluster(provider, name string, kubeconfig []byte) {
+	path := "cluster-providers/" + provider
+	if _, exists := w.docs.get(path); !exists {
+		w.docs.put(path, document{value: &named{Metadata: metadata{Name: provider}}})
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cloud.Spec.Namespace}}
-	for _, reference := range list[clusterReference](w.docs, path+"/cluster-references") {
-		to, err := w.target(reference.Spec.Provider + "+" + reference.Spec.Cluster)
-		if err != nil {
-			return err
-		}
-		_, err = to.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
-		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return err
-		}
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.clouds[path] = true
-	return nil
+	w.docs.put(path+"/clusters/"+name, document{value: &cluster{Metadata: metadata{Name: name}}, file: kubeconfig})
 }
 
-func (w *World) isInstantiated(project, cloud string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.clouds[cloudOf(project, cloud)]
-}
-
-// target reaches a cluster with the kubeconfig that CLM has of it.
-func (w *World) target(name string) (*target, error) {
-	provider, cluster, ok := strings.Cut(name, "+")
-	found, exists := w.docs.get("cluster-providers/" + provider + "/clusters/" + cluster)
-	if !ok || !exists {
-		return nil, fmt.Errorf("cluster %q: Get kubeconfig failed", name)
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if known := w.targets[string(found.file)]; known != nil {
-		return known, nil
-	}
-	reached, err := newTarget(found.file)
-	if err == nil {
-		w.targets[string(found.file)] = reached
-	}
-	return reached, err
+// SetApp gives a group's composite app an app, or other manifests for one.
+func (w *World) SetApp(dig DIG, name, manifests string) {
+	w.docs.put(dig.app()+"/apps/"+name, document{value: &named{Metadata: metadata{Name: name}}, file: []byte(manifests)})
 }
