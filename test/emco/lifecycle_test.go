@@ -52,6 +52,7 @@ func TestLifecycle(t *testing.T) {
 		{"the first controller that fails keeps the event from the others", checkEventOrder},
 		{"rsync says no", checkRsyncRefuses},
 		{"a cluster that is down is tried until it is there", checkOutage},
+		{"a termination ends an installation that waits", checkTerminationOfOutage},
 		{"a resource that cannot be applied fails the context", checkFailedResource},
 		{"one cluster of a group keeps the app", checkGroups},
 		{"a context changes while controllers are called", checkMeanwhile},
@@ -375,6 +376,24 @@ func checkOutage(t *testing.T, s scene) {
 	require.NoError(t, paris.Start(t.Context()))
 	s.settle(t)
 	require.Equal(t, "Instantiated", s.state(t, id))
+}
+
+// A termination does not wait for an installation that cannot go on.
+func checkTerminationOfOutage(t *testing.T, s scene) {
+	paris := s.kubes["paris"]
+	paris.Stop()
+	id, err := s.Instantiate(t.Context(), prod())
+	require.NoError(t, err)
+	require.NoError(t, s.Terminate(t.Context(), prod()))
+	wait.For(t, patience, "the termination to begin", func() error {
+		if now := s.state(t, id); now != "Terminating" {
+			return errors.New(now)
+		}
+		return nil
+	})
+	require.NoError(t, paris.Start(t.Context()))
+	s.settle(t)
+	require.Equal(t, "Terminated", s.state(t, id))
 }
 
 func checkFailedResource(t *testing.T, s scene) {
