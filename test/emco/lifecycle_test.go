@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,7 @@ func TestLifecycle(t *testing.T) {
 		{"one cluster of a group keeps the app", checkGroups},
 		{"a context changes while controllers are called", checkMeanwhile},
 		{"rsync installs contexts of controllers", checkChildren},
+		{"the monitor sees addresses come, change and go", checkMonitor},
 		{"credentials go by level and namespace", checkCredentials},
 		{"logical clouds have to be there", checkLogicalClouds},
 	} {
@@ -461,6 +463,32 @@ func checkChildren(t *testing.T, s scene) {
 	empty := emco.AppContext{ID: emco.NewID(), Apps: []emco.App{{Name: "nowhere"}}}
 	require.NoError(t, s.WriteContext(t.Context(), empty))
 	require.ErrorContains(t, s.Rsync.Install(t.Context(), empty.ID), "Cluster list is empty")
+}
+
+func checkMonitor(t *testing.T, s scene) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go s.Monitor(ctx, 50*time.Millisecond)
+	id, err := s.Instantiate(t.Context(), prod())
+	require.NoError(t, err)
+	s.settle(t)
+	cluster := "/context/" + id + "/app/web/cluster/edge+paris/"
+	for _, addresses := range [][]string{{"203.0.113.10"}, {"203.0.113.11", "lb.example"}, nil} {
+		require.NoError(t, s.kubes["paris"].SetLoadBalancer(t.Context(), "shop", "web", addresses...))
+		wait.For(t, patience, fmt.Sprintf("the addresses %v", addresses), func() error {
+			keys, err := s.Keys(t.Context(), id)
+			status := keys[cluster+"status/"]
+			for _, address := range addresses {
+				if !strings.Contains(status, address) {
+					err = errors.New(status)
+				}
+			}
+			if ready := len(addresses) > 0; keys[cluster+"resourcesready/"] != strconv.FormatBool(ready) || strings.Contains(status, "ingress") != ready {
+				err = errors.New(status)
+			}
+			return err
+		})
+	}
 }
 
 // The user of a logical cloud may do what its permissions say; the cluster's own
