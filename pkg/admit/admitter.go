@@ -32,6 +32,14 @@ type Rules struct {
 	// Conflict for a cluster that another document stands for, and for another
 	// than before while something is left in that. nil: none is asked.
 	Claim func(ctx context.Context, cluster intent.Path, yaml []byte) error
+
+	// Elsewhere refuses the documents that are kept elsewhere, and says where;
+	// nil: none is.
+	Elsewhere func(intent.Path) error
+
+	// NamespaceHolder is the name of the project whose namespace it is, empty
+	// for none's, where projects are kept elsewhere; nil: they are kept here.
+	NamespaceHolder func(ctx context.Context, namespace string) (project string, err error)
 }
 
 // Admitter admits documents to a store. It is safe for concurrent use.
@@ -54,11 +62,17 @@ func New(store intent.Store, rules Rules) *Admitter {
 // when there is none; write-only values missing from the body are kept from
 // it. It changes nothing. Errors: NotFound when the path is no resource's or
 // a parent does not exist; Invalid with every wrong field; Conflict with every
-// field that other documents forbid; what the store answers.
+// field that other documents forbid; those of [Rules].Elsewhere; what the store
+// answers.
 func (a *Admitter) Admit(ctx context.Context, path intent.Path, body []byte, old *intent.Document) (*Write, error) {
 	k, ok := kindOf(path)
 	if !ok {
 		return nil, errNoResource(path)
+	}
+	if a.rules.Elsewhere != nil {
+		if err := a.rules.Elsewhere(path); err != nil {
+			return nil, err
+		}
 	}
 	if err := a.parents(ctx, path); err != nil {
 		return nil, err

@@ -54,6 +54,9 @@ func reservation(refs []intent.Path) intent.Path {
 // NamespaceHolder is the name of the project whose namespace it is, empty when
 // it is none's.
 func (a *Admitter) NamespaceHolder(ctx context.Context, namespace string) (project string, err error) {
+	if a.rules.NamespaceHolder != nil {
+		return a.rules.NamespaceHolder(ctx, namespace)
+	}
 	doc, err := a.store.Get(ctx, intent.Join(intent.NamespaceCollection, namespace))
 	if intent.CodeOf(err) == intent.NotFound {
 		return "", nil

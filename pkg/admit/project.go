@@ -64,6 +64,17 @@ func defaultNamespaces(name string) []string {
 	return []string{plain, unique}
 }
 
+// OwnNamespace is the namespace of a project that is kept where nobody chooses
+// it: the first default for a name that is a DNS label, else the second, so
+// that no two projects have the same.
+func OwnNamespace(project string) string {
+	names := defaultNamespaces(project)
+	if names[0] == "signpost-"+project {
+		return names[0]
+	}
+	return names[len(names)-1]
+}
+
 // projectNamespace checks the name of a project's namespace.
 func (r *review) projectNamespace(at pointer, namespace string) bool {
 	if !r.namespaceName(at, namespace) {

@@ -70,30 +70,38 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	if err != nil {
 		return nil, err
 	}
+	documents, err := openEMCO(c, stores.documents, sealer, log)
+	if err != nil {
+		return nil, err
+	}
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	stores.measure(metrics)
-	values := vault.New(stores.documents, sealer, time.Now)
+	values := vault.New(documents, sealer, time.Now)
 	contexts := appcontext.NewStore(stores.kv, time.Now)
 	entries := ledger.New(stores.kv)
-	connections := newConnections(c, id, identities{entries, stores.documents}, values)
-	admitter := admit.New(stores.documents, admit.Rules{
-		AllowedImages: c.AllowedImages, ImageRegistry: c.ImageRegistry, Kubeconfig: checkKubeconfig, Claim: connections.claim,
-	})
+	connections := newConnections(c, id, identities{entries, documents}, documents.Values(values))
+	rules := admit.Rules{
+		AllowedImages: c.AllowedImages, ImageRegistry: c.ImageRegistry, Kubeconfig: checkKubeconfig, Claim: connections.claim, Elsewhere: documents.Elsewhere,
+	}
+	if c.EMCOOrchestrator != "" {
+		rules.NamespaceHolder = documents.NamespaceHolder
+	}
+	admitter := admit.New(documents, rules)
 	releases := release.New(release.Options{
-		Documents: stores.documents, KV: stores.kv, Contexts: contexts,
+		Documents: documents, KV: stores.kv, Contexts: contexts,
 		Ledger: entries, Observed: observed.New(stores.kv), Peek: connections.peek, PeekNodes: connections.peekNodes, NamespaceHolder: admitter.NamespaceHolder,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry,
 		Now: time.Now, Logger: log,
 	})
-	s := &service{config: c, log: log, stores: stores, clusters: connections, janitor: &janitor{documents: stores.documents, vault: values, releases: releases, identities: connections.identities, log: log}}
+	s := &service{config: c, log: log, stores: stores, clusters: connections, janitor: &janitor{documents: documents, vault: values, releases: releases, identities: connections.identities, log: log}}
 	s.controller = release.NewController(releases)
 	s.worker = syncer.New(syncer.Options{
 		KV: stores.kv, Contexts: contexts, Connections: connections,
 		Installation: id, Logger: log, Metrics: metrics,
 	})
 	s.edge, err = newEdge(c, api.Options{
-		Store: stores.documents, Admitter: admitter, Sealer: values, Lifecycle: lifecycle{releases}, Clusters: clusters{releases, connections}, Corefiles: corefiles{openLinter(c, log), releases},
+		Store: documents, Admitter: admitter, Sealer: values, Lifecycle: lifecycle{releases}, Clusters: clusters{releases, connections}, Corefiles: corefiles{openLinter(c, log), releases},
 		Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log,
 	})
 	return s, err

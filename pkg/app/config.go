@@ -29,6 +29,9 @@ type Config struct {
 	EtcdCAFile        string    // who signs the external etcd's certificates, in PEM (those whom the system trusts)
 	EtcdCertFile      string    // the certificate that is shown to the external etcd, in PEM
 	EtcdKeyFile       string    // the key of EtcdCertFile
+	EMCOOrchestrator  string    // the base URL of EMCO's orchestrator, which keeps projects, composite apps and deployment intent groups then
+	EMCODCM           string    // the base URL of EMCO's DCM, which keeps logical clouds then
+	EMCOCLM           string    // the base URL of EMCO's CLM, which keeps clusters then
 	DirectoryRoot     string    // below it, directory clusters get their manifests (DataDir/clusters)
 	ControllerCluster string    // "provider+cluster": the home of external-dns where nothing else says
 	TokenFile         string    // who may do what; empty: everybody may do everything, on loopback
@@ -61,6 +64,9 @@ func (c Config) Check() error {
 		return fmt.Errorf("--secret-key-file is required with --mongo-uri or --etcd-endpoints: a key that was generated here would be lost to other replicas")
 	}
 	if err := c.checkEtcd(); err != nil {
+		return err
+	}
+	if _, err := c.emco(); err != nil {
 		return err
 	}
 	if c.DataDir == "" && (len(c.EtcdEndpoints) == 0 || c.DirectoryRoot == "") {

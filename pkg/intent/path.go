@@ -81,8 +81,9 @@ func (p Path) Segment(collection string) string {
 // Collections that the API does not show: the lifecycle of an owner (named by
 // the owner's path), sealed secret values, the installation's identity, what
 // operators have said of clusters, the reservations of namespaces by projects
-// (named by the namespace), and what the DNS of logical clouds offers to pods
-// (named by the logical cloud, the cluster and an id).
+// (named by the namespace), what the DNS of logical clouds offers to pods
+// (named by the logical cloud, the cluster and an id), and what is remembered
+// of documents that are kept elsewhere (named by their paths).
 const (
 	LifecycleCollection    = "lifecycle"
 	SecretCollection       = "secrets"
@@ -90,11 +91,18 @@ const (
 	OperationCollection    = "operations"
 	NamespaceCollection    = "namespaces"
 	OfferCollection        = "autopath-offers"
+	NoteCollection         = "notes"
 )
+
+// Internal tells whether the API does not show a document.
+func Internal(p Path) bool {
+	collection, _, _ := strings.Cut(string(p), "/")
+	return internal(collection)
+}
 
 func internal(collection string) bool {
 	switch collection {
-	case LifecycleCollection, SecretCollection, InstallationCollection, OperationCollection, NamespaceCollection, OfferCollection:
+	case LifecycleCollection, SecretCollection, InstallationCollection, OperationCollection, NamespaceCollection, OfferCollection, NoteCollection:
 		return true
 	}
 	return false

@@ -5,7 +5,10 @@ package seal
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,6 +16,8 @@ import (
 
 // version begins each sealed text, so that its form can change.
 const version = "sp1"
+
+const digestBytes = 16 // of a digest
 
 // Errors of Open, to be told apart with errors.Is.
 var (
@@ -26,14 +31,15 @@ var (
 // Sealer seals with one key and opens what that or an older one has sealed.
 // Safe for concurrent use.
 type Sealer struct {
-	id   string
-	keys map[string]cipher.AEAD
+	id     string
+	keys   map[string]cipher.AEAD
+	digest []byte // the key of digests
 }
 
 // New makes a Sealer that seals with key, and opens what it or one of the
 // older keys has sealed.
 func New(key Key, older ...Key) (*Sealer, error) {
-	s := &Sealer{id: key.id, keys: map[string]cipher.AEAD{}}
+	s := &Sealer{id: key.id, keys: map[string]cipher.AEAD{}, digest: mac(key.secret[:], []byte("signpost digest key"))}
 	for _, one := range append(older, key) {
 		if one.id == "" {
 			return nil, errors.New("a sealing key is empty")
@@ -87,6 +93,18 @@ func (s *Sealer) Open(text, aad string) ([]byte, error) {
 		return nil, fmt.Errorf("a sealed value is %w", ErrDamaged)
 	}
 	return plain, nil
+}
+
+// Digest tells one secret value from another: 32 hexadecimal digits, the same
+// for the same value and key. Without the key, it tells nothing of the value.
+func (s *Sealer) Digest(plain []byte) string {
+	return hex.EncodeToString(mac(s.digest, plain)[:digestBytes])
+}
+
+func mac(key, text []byte) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write(text)
+	return h.Sum(nil)
 }
 
 // Sealed says whether a text looks like one that Seal answered.

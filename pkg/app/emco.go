@@ -1,0 +1,50 @@
+package app
+
+import (
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/admit"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/seal"
+	"github.com/signpost-dns/signpost/pkg/store/emco"
+)
+
+// emco is where EMCO's services are.
+func (c Config) emco() (emco.Options, error) {
+	var o emco.Options
+	for _, at := range []struct {
+		flag, given, example string
+		base                 **url.URL
+	}{
+		{"--emco-orchestrator", c.EMCOOrchestrator, "http://orchestrator.emco:9015", &o.Orchestrator},
+		{"--emco-dcm", c.EMCODCM, "http://dcm.emco:9077", &o.DCM},
+		{"--emco-clm", c.EMCOCLM, "http://clm.emco:9061", &o.CLM},
+	} {
+		if at.given == "" {
+			continue
+		}
+		base, err := url.Parse(at.given)
+		if err != nil {
+			return o, fmt.Errorf("%s: it is no URL; give one such as %s", at.flag, at.example)
+		}
+		if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" {
+			return o, fmt.Errorf("%s: %q is no base URL; give one such as %s", at.flag, base.Redacted(), at.example)
+		}
+		if strings.HasSuffix(strings.TrimSuffix(base.Path, "/"), "/v2") {
+			return o, fmt.Errorf("%s: leave /v2 out, as in %s", at.flag, at.example)
+		}
+		*at.base = base
+	}
+	return o, nil
+}
+
+// openEMCO has the documents that EMCO keeps read there, and own keep all
+// others.
+func openEMCO(c Config, own intent.Store, sealer *seal.Sealer, log *slog.Logger) (*emco.Store, error) {
+	options, err := c.emco()
+	options.Namespace, options.Digest, options.Log = admit.OwnNamespace, sealer.Digest, log
+	return emco.New(own, options), err
+}
