@@ -68,7 +68,7 @@ func ignore(err error, codes ...intent.Code) error {
 // before, and have notes: a lifecycle goes on when EMCO is down, and when what
 // it relied on is gone.
 func (s *Store) toNotes(ctx context.Context, from intent.Path, refs []intent.Path) ([]intent.Path, error) {
-	rewritten := make([]intent.Path, 0, len(refs))
+	var rewritten []intent.Path
 	for _, to := range refs {
 		if _, theirs := s.kindOf(to.Collection()); theirs {
 			_, err := s.existing(ctx, from, to)

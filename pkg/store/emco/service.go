@@ -30,6 +30,7 @@ const (
 	attemptFor = 2 * time.Second        // how long each may take
 	pause      = 100 * time.Millisecond // between them
 	restFor    = 2 * time.Second        // how long a service that did not answer is left alone
+	absentFor  = time.Second            // for how long something counts as missing: it may be made at any time
 	maxAnswer  = 8 << 20                // bytes
 	maxHeld    = 20_000                 // answers
 	maxQuote   = 200                    // bytes of a refusal that are shown
@@ -65,8 +66,7 @@ func newService(name string, base *url.URL, options Options) *service {
 func (s *service) get(ctx context.Context, path, accept string) ([]byte, error) {
 	key := accept + " " + path
 	kept, resting := s.look(key)
-	now := s.Now()
-	if !kept.at.IsZero() && now.Sub(kept.at) < s.Fresh {
+	if s.fresh(kept) {
 		return kept.answer(path)
 	}
 	if resting != nil {
@@ -90,6 +90,12 @@ func (h held) answer(path string) ([]byte, error) {
 		return nil, intent.ErrNotFound(intent.Path(path))
 	}
 	return h.raw, nil
+}
+
+// fresh tells whether an answer is taken for the present.
+func (s *service) fresh(kept held) bool {
+	age := s.Now().Sub(kept.at)
+	return !kept.at.IsZero() && age < s.Fresh && !(kept.missing && age >= absentFor)
 }
 
 // look answers what is held of a key, and why the service may not be asked.
@@ -221,10 +227,8 @@ func (s *service) decode(raw []byte, path string, into any) error {
 func (s *service) sweep() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.Now()
 	for key, kept := range s.held {
-		age := now.Sub(kept.at)
-		if age >= s.Stale || kept.missing && age >= s.Fresh {
+		if s.Now().Sub(kept.at) >= s.Stale || kept.missing && !s.fresh(kept) {
 			delete(s.held, key)
 		}
 	}
