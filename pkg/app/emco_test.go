@@ -2,32 +2,51 @@ package app
 
 import (
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// orchestrator is EMCO's, with two projects.
-func orchestrator(t *testing.T) *httptest.Server {
+// emcoServer is an installation of EMCO, whose services are one server.
+func emcoServer(t *testing.T) *httptest.Server {
+	const kubeconfig = "apiVersion: v1\nkind: Config\ncurrent-context: c\n" +
+		"clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]\nusers: [{name: u, user: {token: t0p-s3cr3t}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n"
 	mux := http.NewServeMux()
-	for _, name := range []string{"shop", "Lab"} {
-		mux.HandleFunc("GET /v2/projects/"+name, func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, `{"metadata":{"name":"`+name+`","description":"","userData1":"","userData2":""}}`)
+	for path, body := range map[string]string{
+		"projects":                              `[{"metadata":{"name":"shop"}},{"metadata":{"name":"Lab"}}]`,
+		"projects/shop":                         `{"metadata":{"name":"shop","description":"","userData1":"","userData2":""}}`,
+		"projects/Lab":                          `{"metadata":{"name":"Lab","description":"","userData1":"","userData2":""}}`,
+		"projects/shop/composite-apps/store/v1": `{"metadata":{"name":"store"},"spec":{"compositeAppVersion":"v1"}}`,
+		"projects/shop/composite-apps/store/v1/apps":                          `[{"metadata":{"name":"web"}}]`,
+		"projects/shop/composite-apps/store/v1/deployment-intent-groups/prod": `{"metadata":{"name":"prod"},"spec":{"version":"r1","logicalCloud":"eu"}}`,
+		"projects/shop/logical-clouds/eu":                                     `{"metadata":{"name":"eu"},"spec":{"namespace":"shop","level":"1"}}`,
+		"projects/shop/logical-clouds/eu/cluster-references":                  `[{"metadata":{"name":"paris"},"spec":{"clusterProvider":"edge","cluster":"paris"}}]`,
+		"projects/shop/logical-clouds/eu/kv-pairs/dns-update-record-list":     `{"metadata":{"name":"dns-update-record-list"},"spec":{"kv":[{"key1":"lab"}]}}`,
+		"cluster-providers/edge":                                              `{"metadata":{"name":"edge"}}`,
+		"cluster-providers/edge/clusters/paris":                               `{"metadata":{"name":"paris"},"spec":{"gitOps":{"gitOpsType":""}}}`,
+		"cluster-providers/edge/clusters/paris/labels":                        `[{"clusterLabel":"west"}]`,
+	} {
+		mux.HandleFunc("GET /v2/"+path, func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Accept") == "application/octet-stream" {
+				_, _ = io.WriteString(w, kubeconfig)
+				return
+			}
+			_, _ = io.WriteString(w, body)
 		})
 	}
-	mux.HandleFunc("GET /v2/projects", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `[{"metadata":{"name":"shop"}},{"metadata":{"name":"Lab"}}]`)
-	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	return server
 }
 
 func TestProjectsOfEMCOAreNotCreatedTwice(t *testing.T) {
-	emco := orchestrator(t)
+	emco := emcoServer(t)
 	s := serve(t, t.TempDir(), func(c *Config) { c.EMCOOrchestrator = emco.URL })
 	code, body := s.get("/v2/projects")
 	require.Equal(t, http.StatusOK, code, body)
@@ -64,6 +83,49 @@ func TestProjectsOfEMCOAreNotCreatedTwice(t *testing.T) {
 	code, body = s.get("/readyz")
 	require.Equal(t, http.StatusOK, code, body)
 	s.stop()
+}
+
+// A group that EMCO keeps is planned, released and terminated as one of
+// Signpost's own, also while EMCO is away.
+func TestAGroupOfEMCOIsReleased(t *testing.T) {
+	emco, dir := emcoServer(t), t.TempDir()
+	s := serve(t, dir, func(c *Config) { c.EMCOOrchestrator, c.EMCODCM, c.EMCOCLM = emco.URL, emco.URL, emco.URL })
+	const group = "/v2/projects/shop/composite-apps/store/v1/deployment-intent-groups/prod"
+	must := func(status int, method, path, body string) string {
+		t.Helper()
+		got, answer := s.send(method, path, body)
+		require.Equal(t, status, got, answer)
+		return answer
+	}
+	must(201, "POST", "/v2/projects/shop/dns-update-records", `{"metadata":{"name":"lab"},"spec":{"provider":"coredns","external-dns-parameters":{"domain-filter":["lab.example"]},"environment":{"ETCD_URLS":"http://10.0.0.5:2379"}}}`)
+	must(201, "POST", group+"/traffic-group-intents", `{"metadata":{"name":"front"},"spec":{}}`)
+	refused := must(400, "POST", group+"/traffic-group-intents/front/dns-intents", `{"metadata":{"name":"none"},"spec":{"app":"cart","serviceName":"web","hostnames":["shop.lab.example"]}}`)
+	require.Contains(t, refused, "web", "the composite app's apps are known")
+	must(201, "POST", group+"/traffic-group-intents/front/dns-intents", `{"metadata":{"name":"web"},"spec":{"app":"web","serviceName":"web","hostnames":["shop.lab.example"]}}`)
+	plan := must(200, "POST", group+"/plan", "")
+	require.Contains(t, plan, "edge+paris")
+	require.Contains(t, plan, `"errors":[]`)
+	must(202, "POST", group+"/instantiate", "")
+	require.Contains(t, must(200, "GET", "/v2/projects/shop/dns-update-records/lab/users", ""), "edge+paris")
+	require.Contains(t, must(200, "GET", "/v2/cluster-providers/edge/clusters/paris/preflight", ""), "connection refused", "CLM's kubeconfig is used")
+	view := must(200, "GET", "/v2/cluster-providers/edge/clusters/paris", "")
+	require.Contains(t, view, `"west":""`)
+	require.NotContains(t, view, "emco:", "the reference is internal")
+
+	emco.Close()
+	must(200, "GET", group+"/status", "")
+	must(202, "POST", group+"/terminate", "")
+	s.stop()
+	secret := false
+	require.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		secret = secret || strings.Contains(string(raw), "t0p-s3cr3t")
+		return err
+	}))
+	require.False(t, secret, "no kubeconfig is on the disk")
 }
 
 func TestURLsOfEMCOAreChecked(t *testing.T) {

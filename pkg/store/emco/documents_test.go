@@ -3,6 +3,7 @@ package emco_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -233,6 +234,13 @@ func TestReferencesToEMCOsDocuments(t *testing.T) {
 	by, err := s.Referrers(t.Context(), paris)
 	require.NoError(t, err)
 	require.Equal(t, []intent.Path{lab}, by)
+	const namespace intent.Path = "namespaces/x"
+	_, err = s.Put(t.Context(), intent.Write{Path: namespace, Body: []byte(`{}`)})
+	require.NoError(t, err)
+	write.Refs = []intent.Path{namespace, paris}
+	stored, err = s.Put(t.Context(), write)
+	require.NoError(t, err)
+	require.Equal(t, []intent.Path{paris, namespace}, stored.Refs, "in order")
 
 	_, err = s.Put(t.Context(), intent.Write{Path: lab, Body: []byte(`{}`), Refs: []intent.Path{shop, "cluster-providers/edge/clusters/rome"}})
 	var missing *intent.MissingReference
@@ -272,12 +280,33 @@ func TestInternalDocumentsReferWithoutAsking(t *testing.T) {
 	s := w.store()
 	w.get(s, prod)
 	lifecycle := intent.Write{Path: intent.Join(intent.LifecycleCollection, string(prod)), Body: []byte(`{}`), Refs: []intent.Path{prod}}
-	w.say(prod, "")
 	w.server.Close()
+	w.pass(emco.DefaultStale)
 	stored, err := s.Put(t.Context(), lifecycle)
 	require.NoError(t, err)
 	require.Equal(t, []intent.Path{prod}, stored.Refs)
 	lifecycle.Refs = []intent.Path{eu}
 	_, err = s.Put(t.Context(), lifecycle)
 	w.requireUnavailable(err, "DCM") // nobody has read it
+}
+
+// Many replicas that see a document for the first time, at once, agree on it.
+func TestFirstReadersAgree(t *testing.T) {
+	w := newWorld(t)
+	var group sync.WaitGroup
+	docs := make([]intent.Document, 16)
+	for i := range docs {
+		s := w.store()
+		group.Go(func() {
+			var err error
+			if docs[i], err = s.Get(t.Context(), paris); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	for _, doc := range docs {
+		require.Equal(t, docs[0], doc)
+	}
+	require.EqualValues(t, 1, docs[0].Revision)
 }

@@ -234,7 +234,8 @@ func (s *service) sweep() {
 	}
 }
 
-// withoutURL is a client's error without the URL, which may hold a password.
+// withoutURL is a client's error without the URL, which the message names
+// already.
 func withoutURL(err error) error {
 	var failed *url.Error
 	if errors.As(err, &failed) {

@@ -96,7 +96,7 @@ func TestWhileAServiceIsDownWhatWasKnownIsAnswered(t *testing.T) {
 	_, err = s.Get(t.Context(), shop)
 	w.requireUnavailable(err, "orchestrator", "does not answer", "connection refused")
 	_, err = s.Get(t.Context(), "projects/none")
-	w.requireUnavailable(err, "orchestrator") // that it was missing may have changed
+	w.requireUnavailable(err, "orchestrator", "does not answer") // that it was missing may have changed
 	_, err = s.List(t.Context(), intent.ListOptions{Collection: "cluster-providers"})
 	w.requireUnavailable(err, "CLM")
 	_, err = s.Put(t.Context(), intent.Write{Path: lab, Body: []byte(`{}`), Refs: []intent.Path{shop}})
@@ -210,5 +210,6 @@ func TestNoPasswordIsShown(t *testing.T) {
 	_, err := s.Get(t.Context(), eu)
 	require.ErrorContains(t, err, "EMCO's DCM (http://me:xxxxx@127.0.0.1")
 	require.NotContains(t, err.Error(), "s3cr3t")
+	require.Equal(t, 1, strings.Count(err.Error(), "http://"), "the URL is told once")
 	require.NotContains(t, s.Elsewhere(eu).Error(), "s3cr3t")
 }
