@@ -203,5 +203,6 @@ func list(ctx context.Context, from *service, collection string) ([]json.RawMess
 		return nil, err
 	}
 	var items []json.RawMessage
-	return items, from.decode(raw, collection, &items)
+	err = from.decode(raw, collection, &items)
+	return items, err
 }

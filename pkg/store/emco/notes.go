@@ -1,6 +1,7 @@
 package emco
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -35,7 +36,7 @@ func (s *Store) noted(ctx context.Context, path intent.Path, body []byte) (inten
 		return intent.Document{}, err
 	}
 	doc, err := s.own.Get(ctx, notePath(path))
-	if intent.CodeOf(err) == intent.NotFound || err == nil && string(doc.Body) != string(raw) {
+	if intent.CodeOf(err) == intent.NotFound || err == nil && !bytes.Equal(doc.Body, raw) {
 		doc, err = s.own.Put(ctx, intent.Write{Path: notePath(path), Body: raw})
 	}
 	if err != nil {

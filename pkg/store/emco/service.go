@@ -94,8 +94,11 @@ func (h held) answer(path string) ([]byte, error) {
 
 // fresh tells whether an answer is taken for the present.
 func (s *service) fresh(kept held) bool {
-	age := s.Now().Sub(kept.at)
-	return !kept.at.IsZero() && age < s.Fresh && !(kept.missing && age >= absentFor)
+	longest := s.Fresh
+	if kept.missing {
+		longest = min(longest, absentFor)
+	}
+	return !kept.at.IsZero() && s.Now().Sub(kept.at) < longest
 }
 
 // look answers what is held of a key, and why the service may not be asked.
@@ -183,7 +186,7 @@ func (s *service) try(ctx context.Context, path, accept string) (answer held, ag
 		return held{}, true, s.unavailable("breaks off its answer", &silence{err})
 	}
 	if response.StatusCode == http.StatusOK && len(raw) > maxAnswer {
-		return held{}, false, s.unavailable(fmt.Sprintf("answers GET /v2/%s with more than %d MiB", path, maxAnswer>>20), nil)
+		return held{}, false, s.unavailable(fmt.Sprintf("answers GET /v2/%s with more than %d bytes", path, maxAnswer), nil)
 	}
 	return s.judge(response, raw, path)
 }

@@ -170,7 +170,7 @@ func TestAnswersThatAreNoneAreNamed(t *testing.T) {
 		{"another document", shop, 200, other, 1, []string{"with another document: Lab"}},
 		{"a name that leads elsewhere", shop, 200, `{"metadata":{"name":"../x"}}`, 1, []string{"without a name"}},
 		{"a composite app without a version", "projects/shop/composite-apps/store/v1", 200, `{"metadata":{"name":"store"},"spec":{}}`, 1, []string{"without a version"}},
-		{"more than can be", eu, 200, strings.Repeat(" ", 8<<20) + "{}", 1, []string{"with more than 8 MiB"}},
+		{"more than can be", eu, 200, strings.Repeat(" ", 8<<20) + "{}", 1, []string{"with more than 8388608 bytes"}},
 		{"labels that are none", paris + "/labels", 200, `["west"]`, 1, []string{"CLM", "with what is not its form"}},
 		{"a long refusal", eu, 418, strings.Repeat("x", 1000), 1, []string{"418", strings.Repeat("x", 200) + "…"}},
 	} {

@@ -31,7 +31,7 @@ func answers() map[string]string {
 		"projects/shop/composite-apps/store/v1/apps":       `[{"metadata":{"name":"web",` + none + `}},{"metadata":{"name":"cart",` + none + `}}]`,
 		"projects/shop/composite-apps/store/v2/apps":       `null`,
 		string(prod):                                       `{"metadata":{"name":"prod",` + none + `},"spec":{"compositeProfile":"plain","version":"r1","overrideValues":null,"logicalCloud":"eu"}}`,
-		string(prod.Collection()):                          `[{"metadata":{"name":"prod",` + none + `},"spec":{"compositeProfile":"plain","version":"r1","overrideValues":null,"logicalCloud":"eu"}}]`,
+		prod.Collection():                                  `[{"metadata":{"name":"prod",` + none + `},"spec":{"compositeProfile":"plain","version":"r1","overrideValues":null,"logicalCloud":"eu"}}]`,
 		"projects/shop/logical-clouds":                     `[{"metadata":{"name":"eu",` + none + `},"spec":{"namespace":"shop-eu","labels":null,"level":"1","user":{"userName":"u","type":"certificate"}}}]`,
 		string(eu):                                         `{"metadata":{"name":"eu",` + none + `},"spec":{"namespace":"shop-eu","labels":null,"level":"1","user":{"userName":"u","type":"certificate"}}}`,
 		"projects/shop/logical-clouds/admin":               `{"metadata":{"name":"admin",` + none + `},"spec":{"namespace":"x","labels":null,"level":"0","user":{"userName":"","type":""}}}`,
