@@ -70,13 +70,13 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	if err != nil {
 		return nil, err
 	}
-	documents, err := openEMCO(c, stores.documents, sealer, log)
-	if err != nil {
-		return nil, err
-	}
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	stores.measure(metrics)
+	documents, err := openEMCO(c, stores.documents, sealer, log, metrics)
+	if err != nil {
+		return nil, err
+	}
 	values := vault.New(documents, sealer, time.Now)
 	contexts := appcontext.NewStore(stores.kv, time.Now)
 	entries := ledger.New(stores.kv)

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/signpost-dns/signpost/pkg/admit"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/seal"
@@ -43,8 +45,14 @@ func (c Config) emco() (emco.Options, error) {
 
 // openEMCO has the documents that EMCO keeps read there, and own keep all
 // others.
-func openEMCO(c Config, own intent.Store, sealer *seal.Sealer, log *slog.Logger) (*emco.Store, error) {
+func openEMCO(c Config, own intent.Store, sealer *seal.Sealer, log *slog.Logger, metrics prometheus.Registerer) (*emco.Store, error) {
 	options, err := c.emco()
+	asked := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "signpost", Subsystem: "emco", Name: "requests_total",
+		Help: "Requests to a service of EMCO, by what they came to: answered, refused or silent.",
+	}, []string{"service", "outcome"})
+	metrics.MustRegister(asked)
 	options.Namespace, options.Digest, options.Log = admit.OwnNamespace, sealer.Digest, log
+	options.Asked = func(service, outcome string) { asked.WithLabelValues(service, outcome).Inc() }
 	return emco.New(own, options), err
 }

@@ -36,6 +36,14 @@ const (
 	maxQuote   = 200                    // bytes of a refusal that are shown
 )
 
+// What a request came to: an answer (that there is nothing is one), a refusal
+// or an answer of no use, or silence.
+const (
+	answered = "answered"
+	refused  = "refused"
+	silent   = "silent"
+)
+
 // service is one of EMCO's REST services, with what it answered lately.
 type service struct {
 	name string   // in messages
@@ -129,14 +137,15 @@ func (s *service) ask(ctx context.Context, key, path, accept string) (held, erro
 			time.Sleep(pause)
 		}
 		var again bool
-		if answer, again, err = s.try(ctx, path, accept); err == nil || !again {
+		answer, again, err = s.try(ctx, path, accept)
+		s.Asked(s.name, outcome(err))
+		if err == nil || !again {
 			break
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var silent *silence
-	if errors.As(err, &silent) {
+	if outcome(err) == silent {
 		s.rest(ctx, err)
 	}
 	if err != nil {
@@ -151,6 +160,17 @@ func (s *service) ask(ctx context.Context, key, path, accept string) (held, erro
 		s.held[key] = answer
 	}
 	return answer, nil
+}
+
+func outcome(err error) string {
+	var nobody *silence
+	switch {
+	case err == nil:
+		return answered
+	case errors.As(err, &nobody):
+		return silent
+	}
+	return refused
 }
 
 // rest leaves a service alone that does not answer.

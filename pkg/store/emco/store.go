@@ -47,6 +47,10 @@ type Options struct {
 	// for how long it is answered while its service does not (10 min).
 	Fresh, Stale time.Duration
 
+	// Asked is told what each request came to: answered, refused or silent.
+	// nil: nobody is told.
+	Asked func(service, outcome string)
+
 	Client *http.Client     // none: one that follows no redirects
 	Now    func() time.Time // none: time.Now
 	Log    *slog.Logger     // none: nothing is logged
@@ -74,6 +78,9 @@ func New(own intent.Store, options Options) *Store {
 	options.Fresh, options.Stale = cmp.Or(options.Fresh, DefaultFresh), cmp.Or(options.Stale, DefaultStale)
 	if options.Client == nil {
 		options.Client = newClient()
+	}
+	if options.Asked == nil {
+		options.Asked = func(string, string) {}
 	}
 	if options.Now == nil {
 		options.Now = time.Now

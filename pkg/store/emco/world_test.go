@@ -64,7 +64,7 @@ const (
 
 // world is an EMCO whose three services are one server.
 type world struct {
-	t      *testing.T
+	t      testing.TB
 	server *httptest.Server
 	data   *kvtest.Fake
 
@@ -76,7 +76,7 @@ type world struct {
 	now     time.Time
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	w := &world{
 		t: t, data: kvtest.NewFake(), answers: answers(), status: map[string]int{}, asked: map[string]int{},
 		now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC),
