@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +28,9 @@ references come first. A document is an object with the fields
 Files hold one or several documents, in YAML ("---" between them) or JSON. When one
 document is refused, what lies below it is skipped, and everything else goes on.
 
+Documents in the form of EMCO's emcoctl (version: emco/v2, resourceContext.anchor) are taken, too;
+instantiate and other requests in their anchors are made last. Templates are not.
+
 OpenShift's DNS objects (apiVersion: operator.openshift.io/v1, kind: DNS) are taken as they
 are for the dns-cr-intents of a logical cloud.`
 
@@ -41,7 +45,7 @@ func (p program) applyCommand() *cobra.Command {
 			"  signpost apply -f dns.yaml --resource projects/shop/logical-clouds/eu/dns-cr-intents",
 		Args: exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			documents, err := from.read(p.in)
+			documents, err := from.read(p.in, server.timeout)
 			if err != nil {
 				return err
 			}
@@ -50,7 +54,7 @@ func (p program) applyCommand() *cobra.Command {
 				return err
 			}
 			order(documents)
-			return batch{api: api, out: p.out, err: p.err}.run(cmd.Context(), documents, apply)
+			return batch{api: api, whole: true, out: p.out, err: p.err}.run(cmd.Context(), documents, apply)
 		},
 	}
 	from.flags(cmd.Flags())
@@ -60,6 +64,12 @@ func (p program) applyCommand() *cobra.Command {
 
 // apply puts one document and answers what that did.
 func apply(ctx context.Context, b batch, d document) (string, error) {
+	switch {
+	case d.Service != nil:
+		return d.Service.apply(ctx, d)
+	case d.Action != "":
+		return b.request(ctx, d)
+	}
 	before, err := b.revision(ctx, d.Path)
 	if err != nil {
 		return "", err
@@ -80,9 +90,11 @@ func apply(ctx context.Context, b batch, d document) (string, error) {
 
 // batch does the same to many documents.
 type batch struct {
-	api *client.Client
-	out io.Writer
-	err io.Writer
+	api   *client.Client
+	poll  time.Duration // between two looks at a status
+	whole bool          // nothing is requested unless all documents could be stored
+	out   io.Writer
+	err   io.Writer
 }
 
 // step does something to one document and answers a word for what it did.
@@ -95,7 +107,7 @@ func (b batch) run(ctx context.Context, documents []document, do step) error {
 	var failed []intent.Path
 	wrong, skipped := 0, 0
 	for _, d := range documents {
-		if cause := related(d.Path, failed); cause != "" {
+		if cause := b.related(d, failed); cause != "" {
 			printf(b.err, "%s (%s) is skipped because of %s\n", d, d.Path, cause)
 			skipped++
 			continue
@@ -106,7 +118,7 @@ func (b batch) run(ctx context.Context, documents []document, do step) error {
 		}
 		if err != nil {
 			printf(b.err, "%s (%s): %s\n", d, d.Path, describe(err))
-			failed = append(failed, d.Path)
+			failed = append(failed, d.owner())
 			wrong++
 			continue
 		}
@@ -118,11 +130,15 @@ func (b batch) run(ctx context.Context, documents []document, do step) error {
 	return nil
 }
 
-// related is the failed document that path lies below or above, if any: a
-// child cannot be without its parent, nor a parent go before its child.
-func related(path intent.Path, failed []intent.Path) intent.Path {
+// related is the failed document that the document lies below or above, or is
+// requested of, if any: a child cannot be without its parent, nor a parent go before its child.
+func (b batch) related(d document, failed []intent.Path) intent.Path {
+	path := d.Path
 	for _, cause := range failed {
-		if strings.HasPrefix(string(path), string(cause)+"/") || strings.HasPrefix(string(cause), string(path)+"/") {
+		if b.whole && d.Action != "" {
+			return cause
+		}
+		if path == cause || strings.HasPrefix(string(path), string(cause)+"/") || strings.HasPrefix(string(cause), string(path)+"/") {
 			return cause
 		}
 	}

@@ -33,16 +33,17 @@ nothing is deleted while a group among the documents is deployed, or others use 
 			if len(args) == 1 {
 				return p.deleteOne(cmd.Context(), api, args[0])
 			}
-			documents, err := from.read(p.in)
+			documents, err := from.read(p.in, server.timeout)
 			if err != nil {
 				return err
 			}
 			if err := refuseInUse(cmd.Context(), api, documents); err != nil {
 				return err
 			}
+			documents = slices.DeleteFunc(documents, isPast)
 			order(documents)
 			slices.Reverse(documents)
-			return batch{api: api, out: p.out, err: p.err}.run(cmd.Context(), documents, remove)
+			return batch{api: api, poll: p.poll, out: p.out, err: p.err}.run(cmd.Context(), documents, remove)
 		},
 	}
 	from.flags(cmd.Flags())
@@ -62,8 +63,17 @@ func (p program) deleteOne(ctx context.Context, api *client.Client, text string)
 	return nil
 }
 
+// isPast tells whether a document is a request that leaves nothing to take back.
+func isPast(d document) bool { return d.Action != "" && d.Action != "instantiate" }
+
 // remove deletes one document of a file and answers what that did.
 func remove(ctx context.Context, b batch, d document) (string, error) {
+	switch {
+	case d.Service != nil:
+		return d.Service.remove(ctx, d)
+	case d.Action != "":
+		return b.revoke(ctx, d)
+	}
 	err := deletePath(ctx, b.api, d.Path)
 	var problem *client.Error
 	if errors.As(err, &problem) && problem.Status == http.StatusNotFound {

@@ -20,6 +20,18 @@ type document struct {
 	Number int             // in its file, counted from 1
 	Path   intent.Path     // where it goes
 	Body   json.RawMessage // metadata and spec
+
+	// Of emcoctl's form alone.
+	Emcoctl bool
+	Action  string       // the last segment of the path, when it is no document but a request
+	Uploads []string     // files that go along
+	Field   string       // of the form that they go in
+	Service *emcoService // that keeps it, when it is not Signpost
+}
+
+// owner is the document's path, of a request that of what it is about.
+func (d document) owner() intent.Path {
+	return intent.Path(strings.TrimSuffix(string(d.Path), "/"+d.Action))
 }
 
 // String says where the document is.
@@ -50,12 +62,18 @@ func (f *faults) Error() string {
 func readDocument(file string, number int, text []byte, resource string) (document, error) {
 	d := document{File: file, Number: number}
 	raw, err := yaml.YAMLToJSONStrict(text)
+	if err != nil && isTemplate(text) {
+		return d, fmt.Errorf("%s is a template; %s", d, renderFirst)
+	}
 	if err != nil {
 		return d, fmt.Errorf("%s: %w", d, err)
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return d, fmt.Errorf("%s is no object with resource, metadata and spec", d)
+	}
+	if isEmcoctl(fields) {
+		return readEmcoctl(d, fields)
 	}
 	found := &faults{where: d.String()}
 	if fields["resource"] == nil && resource == "" && isOpenShift(fields) {

@@ -33,7 +33,7 @@ status: {warnings: []}
 ---
 {resource: projects, metadata: {name: "on"}, spec: {}}
 `)
-	documents, err := (&source{files: []string{file}}).read(nil)
+	documents, err := (&source{files: []string{file}}).read(nil, 0)
 	require.NoError(t, err)
 	var paths []intent.Path
 	for i, d := range documents {
@@ -57,7 +57,7 @@ func TestDirectoriesAndStandardInput(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(directory, name), []byte(content), 0o600))
 	}
 	require.NoError(t, os.Mkdir(filepath.Join(directory, "deeper.yaml"), 0o700))
-	documents, err := (&source{files: []string{directory, "-"}}).read(strings.NewReader("resource: projects\nmetadata: {name: d}"))
+	documents, err := (&source{files: []string{directory, "-"}}).read(strings.NewReader("resource: projects\nmetadata: {name: d}"), 0)
 	require.NoError(t, err)
 	var paths []string
 	for _, d := range documents {
@@ -95,14 +95,14 @@ metadata: {name: fine}
 resource: projects
 metadata: {name: fine}
 `)
-	documents, err := (&source{files: []string{file}}).read(nil)
+	documents, err := (&source{files: []string{file}}).read(nil, 0)
 	require.Empty(t, documents)
 	golden(t, "document_faults", strings.ReplaceAll(err.Error(), file, "bad.yaml")+"\n")
 }
 
 func TestFilesWithoutDocumentsAreRefused(t *testing.T) {
 	for _, content := range []string{"", "# only\n---\n# comments\n"} {
-		_, err := (&source{files: []string{write(t, "empty.yaml", content)}}).read(nil)
+		_, err := (&source{files: []string{write(t, "empty.yaml", content)}}).read(nil, 0)
 		require.ErrorContains(t, err, "there is no document")
 	}
 }
@@ -133,7 +133,7 @@ func TestOpenShiftsDNSObjectIsApplied(t *testing.T) {
 
 func TestADocumentsOwnResourceGoesFirst(t *testing.T) {
 	file := write(t, "two.yaml", "resource: projects\nmetadata: {name: a}\n---\nmetadata: {name: b}\n")
-	documents, err := (&source{files: []string{file}, resource: "cluster-providers"}).read(nil)
+	documents, err := (&source{files: []string{file}, resource: "cluster-providers"}).read(nil, 0)
 	require.NoError(t, err)
 	require.Equal(t, intent.Path("projects/a"), documents[0].Path)
 	require.Equal(t, intent.Path("cluster-providers/b"), documents[1].Path)

@@ -67,6 +67,10 @@ func describe(err error) string {
 	if errors.As(err, &problem) {
 		return describeProblem(problem)
 	}
+	var emcos *emcoUnreachable
+	if errors.As(err, &emcos) {
+		return emcos.Error()
+	}
 	var transport *url.Error
 	if errors.As(err, &transport) {
 		return describeTransport(transport)

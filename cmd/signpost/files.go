@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -20,17 +21,23 @@ import (
 type source struct {
 	files    []string // directories and "-" among them
 	resource string   // the collection of documents that name none
+	emco     emco     // who keeps documents beside Signpost
 }
 
 func (s *source) flags(flags *pflag.FlagSet) {
 	flags.StringArrayVarP(&s.files, "filename", "f", nil, "a `FILE`, a directory, or - for standard input; repeats")
 	flags.StringVar(&s.resource, "resource", "", "the `COLLECTION` of documents that do not say theirs")
+	s.emco.flags(flags)
 }
 
 // read reads the documents of the files, of the .yaml, .yml and .json files of
-// the directories, and of standard input for "-". All errors come at once; with
+// the directories, and of standard input for "-"; timeout limits each request to a
+// service of EMCO's. All errors come at once; with
 // one, there are no documents.
-func (s *source) read(in io.Reader) ([]document, error) {
+func (s *source) read(in io.Reader, timeout time.Duration) ([]document, error) {
+	if err := s.emco.connect(timeout); err != nil {
+		return nil, err
+	}
 	files, err := expand(s.files)
 	if err != nil {
 		return nil, err
@@ -119,6 +126,10 @@ func (s *source) split(file string, content []byte) ([]document, error) {
 	for i, text := range texts {
 		d, err := readDocument(file, i+1, text, s.resource)
 		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		if d, err = s.emco.send(d); err != nil {
 			wrong = append(wrong, err)
 			continue
 		}

@@ -17,19 +17,26 @@ import (
 )
 
 const getHelp = `Reads a document or all documents of a collection, by the path below /v2. It also
-reads the other things that a path may answer, such as …/events and …/users.`
+reads the other things that a path may answer, such as …/events and …/users. With -f it
+reads what the documents of the files are now, and leaves out requests such as instantiate.`
 
 func (p program) getCommand() *cobra.Command {
 	var server connection
 	var output format
+	var from source
 	cmd := &cobra.Command{
-		Use:   "get PATH",
+		Use:   "get PATH | -f FILE",
 		Short: "Read a document or a collection",
 		Long:  getHelp,
 		Example: "  signpost get projects\n  signpost get projects/shop/dns-update-records/lab -o yaml\n" +
-			"  signpost get projects/shop/dns-update-records/lab/users",
-		Args: exactly(1, "one path below /v2"),
+			"  signpost get projects/shop/dns-update-records/lab/users\n  signpost get -f examples/quickstart",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(from.files) > 0 == (len(args) > 0) || len(args) > 1 {
+				return usagef("takes one path below /v2, or files by -f")
+			}
+			if len(from.files) > 0 {
+				return p.getFiles(cmd.Context(), &server, &from, &output)
+			}
 			text, query, _ := strings.Cut(args[0], "?")
 			path, err := cleanPath(text)
 			if err != nil {
@@ -51,6 +58,7 @@ func (p program) getCommand() *cobra.Command {
 		},
 	}
 	output.flag(cmd.Flags())
+	from.flags(cmd.Flags())
 	server.flags(cmd.Flags())
 	return cmd
 }
@@ -97,7 +105,7 @@ func printAnswer(w io.Writer, path intent.Path, body []byte, wide bool) error {
 	if err := json.Unmarshal(body, &found); err != nil {
 		return err
 	}
-	last := string(path[strings.LastIndexByte(string(path), '/')+1:])
+	last := lastSegment(path)
 	switch {
 	case found.Items == nil && found.Metadata == nil:
 		return printYAML(w, body)

@@ -19,6 +19,9 @@ import (
 func refuseInUse(ctx context.Context, api *client.Client, documents []document) error {
 	var reasons strings.Builder
 	for _, d := range documents {
+		if d.Service != nil || d.Action != "" || ends(documents, d.Path) {
+			continue
+		}
 		reason, err := "", error(nil)
 		switch kind(d.Path) {
 		case "deployment-intent-groups", "logical-clouds":
@@ -37,6 +40,12 @@ func refuseInUse(ctx context.Context, api *client.Client, documents []document) 
 		return nil
 	}
 	return errors.New("nothing was deleted, for some is in use:" + reasons.String())
+}
+
+// ends tells whether a request among the documents, when it is deleted, takes
+// back what is deployed at the path.
+func ends(documents []document, path intent.Path) bool {
+	return slices.ContainsFunc(documents, func(d document) bool { return d.Action == "instantiate" && d.owner() == path })
 }
 
 // deployed says why what has a lifecycle cannot be deleted yet, empty when it
@@ -65,7 +74,7 @@ func usedRecord(ctx context.Context, api *client.Client, record intent.Path, doc
 	var others []string
 	for _, use := range users.Items {
 		group := intent.Path(use.DeploymentIntentGroup)
-		if !slices.ContainsFunc(documents, func(d document) bool { return d.Path == group }) {
+		if !slices.ContainsFunc(documents, func(d document) bool { return d.owner() == group }) {
 			others = append(others, shortOwner(group))
 		}
 	}

@@ -105,7 +105,7 @@ func TestExitCodesOfTheCommandLine(t *testing.T) {
 
 func TestHelpNamesEveryCommandAndExitCode(t *testing.T) {
 	got := signpost(t, "", "--help")
-	for _, word := range []string{"serve", "apply", "get", "delete", "plan", "instantiate", "update", "terminate", "status", "corefile", "version", "completion"} {
+	for _, word := range []string{"serve", "apply", "get", "delete", "plan", "instantiate", "update", "terminate", "status", "corefile", "register", "version", "completion"} {
 		require.Contains(t, got.out, "\n  "+word+" ")
 	}
 	for code := exitDone; code <= exitTimeout; code++ {

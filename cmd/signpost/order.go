@@ -2,7 +2,6 @@ package main
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
@@ -22,26 +21,58 @@ func ranks() [][]string {
 	}
 }
 
-// rank is the place of a collection in the order, and whether it has one.
-func rank(collection intent.Path) (place int, known bool) {
-	last := string(collection[strings.LastIndexByte(string(collection), '/')+1:])
-	for place, collections := range ranks() {
-		if slices.Contains(collections, last) {
-			return place, true
-		}
+// emcoRanks are the collections that EMCO has beside those of ranks, in the same
+// order.
+func emcoRanks() [][]string {
+	return [][]string{
+		{"controllers", "clm-controllers"},
+		{},
+		{"labels"},
+		{"user-permissions", "cluster-quotas"},
+		{"apps", "composite-profiles"},
+		{"profiles"},                  // of a composite profile, which groups refer to; refer to apps
+		{"generic-placement-intents"}, // of a group
+		{"app-intents", "intents"},    // refer to placements and controllers
 	}
-	return 0, false
+}
+
+// isSignposts tells whether EMCO has no such collection, or, of traffic groups,
+// leaves it to controllers.
+func isSignposts(collection string) bool {
+	return slices.Contains([]string{"dns-update-records", "dns-cr-intents", "traffic-group-intents", "dns-intents", "pod-dns-intents"}, collection)
+}
+
+// rank is the place of a collection in the order, and whether it has one.
+func rank(collection intent.Path) (place int, known bool) { return find(ranks(), collection) }
+
+// find is the place of a collection's last segment, and whether it has one.
+func find(ranks [][]string, collection intent.Path) (place int, known bool) {
+	place = slices.IndexFunc(ranks, func(collections []string) bool {
+		return slices.Contains(collections, lastSegment(collection))
+	})
+	return place, place >= 0
+}
+
+// turn is a document's place in the order. Requests come after all documents.
+func turn(d document) int {
+	if d.Action != "" {
+		return len(ranks())
+	}
+	collection := intent.Path(d.Path.Collection())
+	if first, known := rank(collection); known {
+		return first
+	}
+	first, _ := find(emcoRanks(), collection)
+	return first
 }
 
 // collections are the last segments of all collections.
 func collections() []string { return slices.Concat(ranks()...) }
 
 // order sorts documents so that parents and references come first, and else
-// leaves them in the order in which they were written.
+// leaves them, and requests, in the order in which they were written.
 func order(documents []document) {
 	slices.SortStableFunc(documents, func(a, b document) int {
-		first, _ := rank(intent.Path(a.Path.Collection()))
-		second, _ := rank(intent.Path(b.Path.Collection()))
-		return first - second
+		return turn(a) - turn(b)
 	})
 }

@@ -35,7 +35,11 @@ func isOdd(r rune) bool {
 // the collection of DNS intents.
 func kind(path intent.Path) string {
 	collection, _ := path.Split()
-	return collection[strings.LastIndexByte(collection, '/')+1:]
+	return lastSegment(intent.Path(collection))
+}
+
+func lastSegment(path intent.Path) string {
+	return string(path[strings.LastIndexByte(string(path), '/')+1:])
 }
 
 // groupPath is a deployment intent group's path, written out or as

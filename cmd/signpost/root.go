@@ -44,6 +44,7 @@ func (p program) rootCommand() *cobra.Command {
 		p.planCommand(), p.instantiateCommand(), p.updateCommand(), p.rollbackCommand(), p.terminateCommand(), p.statusCommand(),
 		p.preflightCommand(), p.drainCommand(), p.undrainCommand(), p.abandonCommand(),
 		p.corefileCommand(), p.resolvconfCommand(),
+		p.registerCommand(),
 		p.readyCommand(), p.versionCommand(),
 	)
 	return root

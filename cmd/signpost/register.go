@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+const registerHelp = `Tells EMCO's orchestrator where Signpost's gRPC listener is, so that it calls Signpost for
+each deployment intent group whose intents name this controller. Doing it again changes
+nothing; with another host, port or priority it replaces what is registered under the name.
+
+The host and port are those by which the orchestrator reaches Signpost.`
+
+// What EMCO takes for a controller when it is created. It does not look when
+// one is replaced.
+const (
+	longestController = 128 // characters of its name, and of its host
+	highestPort       = 50000
+	highestPriority   = 100
+)
+
+// registration is what EMCO keeps of a controller.
+type registration struct {
+	Metadata struct {
+		Name string `json:"name"`
+	} `json:"metadata"`
+	Spec struct {
+		Host     string `json:"host"`
+		Port     int    `json:"port"`
+		Type     string `json:"type"`
+		Priority int    `json:"priority"`
+	} `json:"spec"`
+}
+
+func (p program) registerCommand() *cobra.Command {
+	orchestrator := emcoService{flag: "orchestrator"}
+	var controller registration
+	var output format
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "register --orchestrator URL --host HOST",
+		Short: "Register Signpost as an action controller of EMCO",
+		Long:  registerHelp,
+		Example: "  signpost register --orchestrator http://orchestrator.emco:9015 --host signpost.signpost\n" +
+			"  signpost register --orchestrator http://orchestrator.emco:9015 --host signpost.signpost --name dns --dry-run -o yaml",
+		Args: exactly(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := orchestrator.parse(); err != nil {
+				return err
+			}
+			if err := controller.check(); err != nil {
+				return err
+			}
+			if controller.Spec.Port > highestPort {
+				printf(p.err, "warning: EMCO takes ports up to %d for a new controller; %d is registered as that of one that is replaced, which it does not check\n", highestPort, controller.Spec.Port)
+			}
+			if dryRun {
+				return p.printRegistration(&output, controller, "would be registered")
+			}
+			done, err := orchestrator.register(cmd.Context(), controller)
+			if err != nil {
+				return err
+			}
+			return p.printRegistration(&output, controller, done)
+		},
+	}
+	const port, priority = 9048, 90 // the gRPC listener's own; after the controllers that add resources
+	controller.Spec.Type = "action"
+	flags := cmd.Flags()
+	flags.StringVar(&orchestrator.url, "orchestrator", "", "the `URL` of EMCO's orchestrator")
+	flags.StringVar(&controller.Metadata.Name, "name", "signpost", "the controller's `NAME`, by which intents of groups name it")
+	flags.StringVar(&controller.Spec.Host, "host", "", "the `HOST` by which the orchestrator reaches Signpost, without a port")
+	flags.IntVar(&controller.Spec.Port, "port", port, "the port of Signpost's gRPC listener there")
+	flags.IntVar(&controller.Spec.Priority, "priority", priority, "0 to 100: action controllers with lower numbers are called before")
+	flags.BoolVar(&dryRun, "dry-run", false, "ask nobody; show what would be registered")
+	flags.DurationVar(&orchestrator.http.Timeout, "timeout", requestTimeout, "how long to wait for the answer to a request")
+	output.flag(flags)
+	return cmd
+}
+
+// check finds what EMCO would refuse, or what it would take and never reach.
+func (r registration) check() error {
+	name, host := r.Metadata.Name, r.Spec.Host
+	if !regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`).MatchString(name) || len(name) > longestController {
+		return usagef("--name: %q is no name of a controller; use up to %d letters, digits, -, _ and ., with a letter or digit at both ends", name, longestController)
+	}
+	_, _, withPort := net.SplitHostPort(host)
+	switch {
+	case host == "":
+		return usagef("--host is missing: give the host by which the orchestrator reaches Signpost, as in signpost.signpost")
+	case net.ParseIP(host) == nil && (withPort == nil || !regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?\.?$`).MatchString(host)):
+		return usagef("--host: %q is no host; give a name or an address alone, and the port by --port", host)
+	case len(host) > longestController:
+		return usagef("--host: it has %d characters; EMCO takes up to %d", len(host), longestController)
+	}
+	const most = 65535
+	if r.Spec.Port < 1 || r.Spec.Port > most {
+		return usagef("--port: %d is no port; give one from 1 to %d", r.Spec.Port, most)
+	}
+	if r.Spec.Priority < 0 || r.Spec.Priority > highestPriority {
+		return usagef("--priority: %d is none of EMCO's; give one from 0 to %d", r.Spec.Priority, highestPriority)
+	}
+	return nil
+}
+
+// register creates the controller or replaces the one of this name, and answers
+// what that did.
+func (s *emcoService) register(ctx context.Context, controller registration) (string, error) {
+	body, err := json.Marshal(controller)
+	if err != nil {
+		return "", err
+	}
+	const collection, media = "controllers", "application/json"
+	_, err = s.do(ctx, http.MethodPost, collection, media, body)
+	unchecked := controller.Spec.Port > highestPort && hasStatus(err, http.StatusBadRequest)
+	if !hasStatus(err, http.StatusConflict) && !unchecked {
+		return "registered", err
+	}
+	path := intent.Join(collection, controller.Metadata.Name)
+	if text, err := s.do(ctx, http.MethodGet, path, "", nil); err == nil {
+		var before registration
+		if json.Unmarshal(text, &before) == nil && before == controller {
+			return "is registered already", nil
+		}
+	}
+	_, err = s.do(ctx, http.MethodPut, path, media, body)
+	return "registered", err
+}
+
+// printRegistration shows the body that EMCO gets, or a line for people.
+func (p program) printRegistration(output *format, controller registration, done string) error {
+	body, err := json.Marshal(controller)
+	if err != nil {
+		return err
+	}
+	return output.print(p.out, body, func(w io.Writer, _ bool) error {
+		_, err := fmt.Fprintf(w, "%s %s: %s, action, priority %d\n", controller.Metadata.Name, done,
+			net.JoinHostPort(controller.Spec.Host, strconv.Itoa(controller.Spec.Port)), controller.Spec.Priority)
+		return err
+	})
+}
