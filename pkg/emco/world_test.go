@@ -46,11 +46,11 @@ func newStore(store kv.KV) *emco.Store { return emco.NewStore(store, time.Now) }
 // keys are what a store is to hold.
 type keys map[string]string
 
-// dump reads the keys of a context that was written by a stand-in for EMCO: in
-// testdata they are as test/emco dumps them.
+// dump reads the keys of a context that the stand-in for EMCO has written, as
+// test/emco dumps them.
 func dump(t testing.TB, name string) keys {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/" + name + ".txt")
+	raw, err := os.ReadFile("../../test/emco/testdata/" + name + ".txt")
 	require.NoError(t, err)
 	id := first
 	if name == "updated-second" {
