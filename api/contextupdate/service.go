@@ -79,11 +79,9 @@ func events() map[emcopb.EventType]intent.Action {
 	}
 }
 
-// checkID refuses what no app context is called: one number has one spelling.
+// checkID refuses what no app context is called.
 func checkID(field, id string) error {
-	const bits = 63
-	number, err := strconv.ParseUint(id, 10, bits)
-	if err != nil || strconv.FormatUint(number, 10) != id {
+	if !intent.IsContextID(id) {
 		return invalid(field, id, "the id of an app context, a decimal number of at most 63 bits")
 	}
 	return nil

@@ -9,7 +9,6 @@ package emco
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -32,11 +31,9 @@ type Store struct {
 // NewStore makes a Store over kv that tells the time by now.
 func NewStore(kv kv.KV, now func() time.Time) *Store { return &Store{kv: kv, now: now} }
 
-// CheckID fails with the code Invalid unless id is a context id as EMCO draws
-// them: a decimal number of at most 63 bits, as short as it can be written.
-func CheckID(id string) error {
-	n, err := strconv.ParseInt(id, 10, 64)
-	if err != nil || n < 0 || strconv.FormatInt(n, 10) != id {
+// checkID fails with the code Invalid unless id is that of an app context.
+func checkID(id string) error {
+	if !intent.IsContextID(id) {
 		return &intent.Error{Code: intent.Invalid, Detail: fmt.Sprintf("%.40q is no id of an app context: it is a decimal number of 63 bits", id)}
 	}
 	return nil

@@ -120,7 +120,7 @@ func (c *Cluster) append(key string, more []string) (write, error) {
 // children is the meta with other ChildContextIDs.
 func (c *Context) children(p Patch) ([]write, error) {
 	for _, id := range slices.Concat(p.AddChildren, p.RemoveChildren) {
-		if err := CheckID(id); err != nil {
+		if err := checkID(id); err != nil {
 			return nil, err
 		}
 	}

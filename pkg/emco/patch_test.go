@@ -206,7 +206,7 @@ func FuzzMeta(f *testing.F) {
 		whole.with(keys{root + "meta/": meta}).write(t, store)
 		s := newStore(store)
 		c, err := s.Read(t.Context(), first)
-		if err != nil || emco.CheckID(child) != nil {
+		if err != nil || !intent.IsContextID(child) {
 			return
 		}
 		_, err = s.Apply(t.Context(), c, emco.Patch{AddChildren: []string{child}})

@@ -19,7 +19,7 @@ const page = 500
 // Conflict for a context that is half-written, has no meta, or cannot be
 // understood, and TooLarge beyond the limits.
 func (s *Store) Read(ctx context.Context, id string) (*Context, error) {
-	if err := CheckID(id); err != nil {
+	if err := checkID(id); err != nil {
 		return nil, err
 	}
 	for {

@@ -194,9 +194,6 @@ func TestMalformedIDsAreInvalid(t *testing.T) {
 		_, err = newStore(store).State(t.Context(), id)
 		refused(t, err, intent.Invalid)
 	}
-	for _, id := range []string{"0", "7", second} {
-		require.NoError(t, emco.CheckID(id))
-	}
 }
 
 // TestAContextWithoutItsEndIsHalfWritten walks through EMCO's order of writing:

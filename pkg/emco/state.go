@@ -28,7 +28,7 @@ type State struct {
 // as well. It has the code Invalid for an id that is none, NotFound, and
 // Conflict for a state that cannot be read.
 func (s *Store) State(ctx context.Context, id string) (State, error) {
-	if err := CheckID(id); err != nil {
+	if err := checkID(id); err != nil {
 		return State{}, err
 	}
 	for {
@@ -77,7 +77,7 @@ func (r *reading) state() (State, error) {
 		*into = value.Status
 	}
 	if item, exists := r.status[statusContextLevel]; exists {
-		if json.Unmarshal(item.Value, &state.StatusContext) != nil || CheckID(state.StatusContext) != nil {
+		if json.Unmarshal(item.Value, &state.StatusContext) != nil || !intent.IsContextID(state.StatusContext) {
 			return State{}, about(r.id, intent.Conflict, "holds no id of a context at %s", item.Key)
 		}
 	}

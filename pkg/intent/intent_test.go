@@ -151,6 +151,15 @@ func TestClustersAreOneWordAndOneDocument(t *testing.T) {
 	require.Equal(t, intent.Path("cluster-providers/edge/clusters/hub"), ref.Path())
 }
 
+func TestAContextIDHasOneSpelling(t *testing.T) {
+	for _, id := range []string{"0", "7", "9223372036854775807"} {
+		require.True(t, intent.IsContextID(id), id)
+	}
+	for _, text := range []string{"", "x", "-1", "+1", "01", "1_0", "0x1", "1/", "9223372036854775808", "١", "<nil>"} {
+		require.False(t, intent.IsContextID(text), text)
+	}
+}
+
 func TestActionsHaveAPassive(t *testing.T) {
 	for action, want := range map[intent.Action]string{
 		intent.Instantiate: "instantiated", intent.Update: "updated", intent.Rollback: "rolled back", intent.Terminate: "terminated",

@@ -1,6 +1,9 @@
 package intent
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // Action is what a lifecycle request asks for.
 type Action string
@@ -67,6 +70,14 @@ type NameChange struct {
 type Accepted struct {
 	ContextID string `json:"contextID"`
 	Revision  int64  `json:"revision"` // of the release
+}
+
+// IsContextID tells whether a text is the id of an app context: a decimal number
+// of at most 63 bits, as short as it can be written.
+func IsContextID(text string) bool {
+	const bits = 63
+	number, err := strconv.ParseUint(text, 10, bits)
+	return err == nil && strconv.FormatUint(number, 10) == text
 }
 
 // Event is one thing that happened to an owner.
