@@ -103,7 +103,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	s.edge, err = newEdge(c, api.Options{
 		Store: documents, Admitter: admitter, Sealer: values, Lifecycle: lifecycle{releases}, Clusters: clusters{releases, connections}, Corefiles: corefiles{openLinter(c, log), releases},
 		Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log,
-	})
+	}, orchestrator{releases})
 	return s, err
 }
 

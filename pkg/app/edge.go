@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/health"
 
 	"github.com/signpost-dns/signpost/api"
+	"github.com/signpost-dns/signpost/api/contextupdate"
 )
 
 // listeners are the open sockets of the server.
@@ -62,7 +63,7 @@ type edge struct {
 	drain  time.Duration // how long requests may go on after the end was asked for
 }
 
-func newEdge(c Config, options api.Options) (*edge, error) {
+func newEdge(c Config, options api.Options, contexts contextupdate.Contexts) (*edge, error) {
 	if c.TokenFile != "" {
 		tokens, err := api.LoadTokens(c.TokenFile, options.Log)
 		if err != nil {
@@ -75,7 +76,7 @@ func newEdge(c Config, options api.Options) (*edge, error) {
 		return nil, err
 	}
 	e := &edge{http: api.NewServer(handler), health: health.NewServer(), drain: drainTimeout}
-	e.grpc, err = newGRPC(c, options, e.health)
+	e.grpc, err = newGRPC(c, options, contexts, e.health)
 	return e, err
 }
 

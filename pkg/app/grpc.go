@@ -19,12 +19,12 @@ import (
 )
 
 // newGRPC is the server of the gRPC listener.
-func newGRPC(c Config, options api.Options, health *health.Server) (*grpc.Server, error) {
+func newGRPC(c Config, options api.Options, contexts contextupdate.Contexts, health *health.Server) (*grpc.Server, error) {
 	config, err := grpcTLS(c, options.Log)
 	if err != nil {
 		return nil, err
 	}
-	edge := contextupdate.Options{Health: health, Authorize: c.grpcAuthorizer(options.Tokens), Metrics: options.Metrics, Log: options.Log}
+	edge := contextupdate.Options{Contexts: contexts, Health: health, Authorize: c.grpcAuthorizer(options.Tokens), Metrics: options.Metrics, Log: options.Log}
 	if config != nil {
 		edge.Credentials = credentials.NewTLS(config)
 	}

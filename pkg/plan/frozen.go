@@ -27,6 +27,16 @@ type Group struct {
 	Bindings              []Binding   `json:"bindings"` // ordered by app, service, namespace, record, scope, cluster
 
 	DNS []ClusterDNS `json:"dns,omitempty"` // of a logical cloud: ordered by cluster, one for each
+
+	Orchestrated *Orchestrated `json:"orchestrated,omitempty"` // nil: Signpost deploys the apps
+}
+
+// Orchestrated says that EMCO's orchestrator deploys the apps of a group: they
+// are those of its app context, and have no manifests here.
+type Orchestrated struct {
+	AppContext string `json:"appContext"` // id
+	Namespace  string `json:"namespace"`  // of the apps, where their objects name none
+	Level      string `json:"level"`      // of the logical cloud, as in "0"
 }
 
 // Project is what plans need of a project.

@@ -35,6 +35,9 @@ type Lifecycle struct {
 	Leftovers []intent.Leftover `json:"leftovers,omitempty"`
 	Events    []intent.Event    `json:"events"`
 
+	AppContext string     `json:"appContext,omitempty"` // of EMCO's that the release is for; empty: Signpost deploys the apps
+	Prepared   []Prepared `json:"prepared,omitempty"`   // for app contexts of EMCO's, oldest first
+
 	revision int64
 }
 
@@ -45,6 +48,14 @@ type Use struct {
 	Cluster string       `json:"cluster"`
 }
 
+// Prepared is a release that was frozen for an app context of EMCO's. It is
+// accepted when that becomes current.
+type Prepared struct {
+	AppContext string   `json:"appContext"`
+	ContextID  string   `json:"contextID"` // of the release
+	Traffic    []string `json:"traffic"`   // names of the traffic groups that it is made of, ordered
+}
+
 // Past is an earlier release of a group.
 type Past struct {
 	Seq       int64  `json:"seq"`
@@ -53,6 +64,10 @@ type Past struct {
 
 // keptReleases is how many earlier releases are kept.
 const keptReleases = 10
+
+// keptPrepared is for how many app contexts releases are kept: EMCO rolls back
+// to any.
+const keptPrepared = 100
 
 // keptEvents is how many events a lifecycle document keeps.
 const keptEvents = 100

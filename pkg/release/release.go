@@ -18,6 +18,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/ledger"
@@ -45,6 +46,7 @@ type Options struct {
 // Service accepts lifecycle requests and executes their steps.
 type Service struct {
 	Options
+	emco  *emco.Store
 	nudge chan intent.Path // owners that a request has just changed
 
 	sweeping  sync.Mutex
@@ -53,7 +55,7 @@ type Service struct {
 
 // New makes a Service.
 func New(options Options) *Service {
-	return &Service{Options: options, nudge: make(chan intent.Path, 1024)}
+	return &Service{Options: options, emco: emco.NewStore(options.KV, options.Now), nudge: make(chan intent.Path, 1024)}
 }
 
 // wake lets the controller look at an owner at once. When it is behind, its

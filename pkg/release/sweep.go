@@ -77,6 +77,9 @@ func (s *Service) claimedReleases(ctx context.Context) (map[string]bool, error) 
 		for _, past := range l.kept() {
 			ids[past.ContextID] = true
 		}
+		for _, prepared := range l.Prepared {
+			ids[prepared.ContextID] = true
+		}
 	}
 	return ids, nil
 }
