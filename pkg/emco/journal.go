@@ -217,11 +217,11 @@ func (s *Store) goForward(ctx context.Context, id string, j journal, item *kv.It
 	when = append(when, remain(id, next[:n], maxCompares-len(when))...)
 	j.Done += n
 	last := j.Done >= j.Writes
-	then := append(ops[:n:n], j.put(id))
+	mark := []kv.Op{j.put(id)}
 	if last {
-		then = append(ops[:n:n], closed(id)...)
+		mark = closed(id)
 	}
-	done, _, err := s.kv.Txn(ctx, when, then...)
+	done, _, err := s.kv.Txn(ctx, when, slices.Concat(ops[:n], mark)...)
 	if err != nil || done {
 		return last && done, err
 	}
@@ -269,7 +269,7 @@ func (s *Store) goBack(ctx context.Context, id string, j journal, item *kv.Item)
 		if err != nil {
 			return false, err
 		}
-		if now == nil || string(now.Value) != string(w.after) {
+		if now == nil || !bytes.Equal(now.Value, w.after) {
 			continue
 		}
 		when = append(when, kv.Unchanged(w.key, now))

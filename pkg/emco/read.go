@@ -100,7 +100,8 @@ func (r *reading) take(items []kv.Item) error {
 			r.resources++
 		}
 		if r.resources > MaxResources || r.bytes > MaxBytes {
-			return about(r.id, intent.TooLarge, "has more than %d resources or %d MiB, which is more than is taken", MaxResources, MaxBytes>>20)
+			const mebibyte = 1 << 20
+			return about(r.id, intent.TooLarge, "has more than %d resources or %d MiB, which is more than is taken", MaxResources, MaxBytes/mebibyte)
 		}
 		if err := r.one(l, item); err != nil {
 			return err

@@ -1,8 +1,8 @@
 package emco_test
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -24,7 +24,7 @@ func TestAContextIsReadAsItWasWritten(t *testing.T) {
 		require.Equal(t, revision(t, store), c.Revision)
 
 		meta := c.Meta
-		require.JSONEq(t, `{"kind":"istio"}`, string(meta.Raw[strings.Index(string(meta.Raw), `{"kind"`):len(meta.Raw)-1]))
+		require.JSONEq(t, `{"kind":"istio"}`, string(meta.Raw[bytes.Index(meta.Raw, []byte(`{"kind"`)):len(meta.Raw)-1]))
 		meta.Raw = nil
 		require.Equal(t, emco.Meta{Project: "shop", CompositeApp: "store", Version: "v1", Release: "r1", DeploymentIntentGroup: "prod", Namespace: "shop", Level: "0", LogicalCloud: "eu"}, meta)
 		require.Equal(t, emco.State{StatusContext: first}, c.State)
@@ -32,7 +32,7 @@ func TestAContextIsReadAsItWasWritten(t *testing.T) {
 		require.Len(t, c.Apps, 2)
 		web, api := c.Apps[0], c.Apps[1]
 		require.Equal(t, "web", web.Name, "in apporder, not by name")
-		require.Equal(t, `[{"app":"web","opStatus":"Ready","wait":2}]`, api.Dependency)
+		require.JSONEq(t, `[{"app":"web","opStatus":"Ready","wait":2}]`, api.Dependency)
 		require.Equal(t, []string{berlin, paris}, []string{web.Clusters[0].Name, web.Clusters[1].Name})
 		require.Equal(t, "2", web.Clusters[0].Group)
 		require.Equal(t, "{}\nno newline at its end", textOf(t, &web.Clusters[0].Resources[0]))
@@ -263,7 +263,8 @@ func behind(store *kvtest.Fake, read int, do func()) {
 		if op != "get" && op != "range" {
 			return nil
 		}
-		if reads++; reads == read {
+		reads++
+		if reads == read {
 			do()
 		}
 		return nil
@@ -305,7 +306,8 @@ func TestAStoreThatFailsIsSaidSo(t *testing.T) {
 		large(t, 60, 20, 10).write(t, store)
 		reads := 0
 		store.Before = func(string, string) error {
-			if reads++; reads == n {
+			reads++
+			if reads == n {
 				return &intent.Error{Code: intent.Unavailable, Detail: fmt.Sprintf("no leader at read %d", n)}
 			}
 			return nil
@@ -333,7 +335,7 @@ func FuzzRead(f *testing.F) {
 		c, err := s.Read(t.Context(), first)
 		if err != nil {
 			var known *intent.Error
-			require.True(t, errors.As(err, &known), "%v", err)
+			require.ErrorAs(t, err, &known)
 			return
 		}
 		var same emco.Patch
