@@ -73,6 +73,7 @@ type PodAutopath struct {
 type Cluster struct {
 	Name      string `json:"name"`                // "provider+cluster"
 	Directory string `json:"directory,omitempty"` // set: objects go to files, addresses come from manifests
+	Inventory bool   `json:"inventory,omitempty"` // others push to it, and Signpost has no way to look at it
 }
 
 // Binding ties the names of one app service to one record in one scope: it is

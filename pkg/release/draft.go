@@ -205,27 +205,29 @@ func (s *Service) home(d *draft, name string, r recordDraft) *intent.ClusterRef 
 }
 
 // collectClusters lists the clusters that the release touches and refuses
-// those that it cannot.
+// those that it cannot. Those of apps that EMCO deploys need not be pushed to.
 func (d *draft) collectClusters() {
-	names := map[string]bool{}
+	pushed := map[string]bool{}
 	for _, app := range d.group.Apps {
 		for _, cluster := range app.Clusters {
-			names[cluster] = true
+			pushed[cluster] = d.group.Orchestrated == nil
 		}
 	}
 	for _, b := range d.group.Bindings {
-		names[b.Cluster] = true
+		pushed[b.Cluster] = true
 	}
 	for _, dns := range d.group.DNS {
-		names[dns.Cluster] = true
+		pushed[dns.Cluster] = true
 	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range slices.Sorted(maps.Keys(pushed)) {
 		cluster, known := d.in.clusters[name]
 		ref, _ := ParseCluster(name)
-		if pointer, why := unfit(name, known, cluster.Spec, d.group.Project.Name); why != "" {
+		pointer, why := unfit(name, known, cluster.Spec, d.group.Project.Name)
+		inventory := known && inventoryOnly(cluster.Spec)
+		if why != "" && (pushed[name] || !inventory) {
 			d.fail(ref.Path(), pointer, "%s", why)
 		}
-		d.group.Clusters = append(d.group.Clusters, plan.Cluster{Name: name, Directory: cluster.Spec.Directory})
+		d.group.Clusters = append(d.group.Clusters, plan.Cluster{Name: name, Directory: cluster.Spec.Directory, Inventory: inventory})
 	}
 }
 
