@@ -48,6 +48,10 @@ func halfWritten(id, lack string) error {
 	return about(id, intent.Conflict, "is half-written: it has no %s", lack)
 }
 
+func withoutMeta(id string) error {
+	return about(id, intent.Conflict, "has no meta: it is none of a deployment intent group, or half-written")
+}
+
 func changedMeanwhile(id string) error {
 	return about(id, intent.PreconditionFailed, "was changed by someone else meanwhile")
 }

@@ -2,8 +2,11 @@ package emco
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
 // Meta is a context's description: the fields that Signpost knows, and all of
@@ -43,6 +46,39 @@ func parseMeta(raw []byte) (Meta, error) {
 				return Meta{}, fmt.Errorf("/%s is %.40s, of another type", name, value)
 			}
 		}
+	}
+	return m, nil
+}
+
+// Meta answers the description of a context, also of one that EMCO has not
+// written whole. Errors have the code Invalid for an id that is none, NotFound,
+// and Conflict for a context without meta or with one that cannot be read.
+func (s *Store) Meta(ctx context.Context, id string) (Meta, error) {
+	if err := checkID(id); err != nil {
+		return Meta{}, err
+	}
+	root, _, err := s.kv.Get(ctx, contextKey(id))
+	if err != nil {
+		return Meta{}, err
+	}
+	if root == nil {
+		return Meta{}, about(id, intent.NotFound, "does not exist")
+	}
+	item, _, err := s.kv.Get(ctx, metaKey(id))
+	if err != nil {
+		return Meta{}, err
+	}
+	if item == nil {
+		return Meta{}, withoutMeta(id)
+	}
+	return metaOf(id, item.Value)
+}
+
+// metaOf parses the meta of a context.
+func metaOf(id string, raw []byte) (Meta, error) {
+	m, err := parseMeta(raw)
+	if err != nil {
+		return Meta{}, about(id, intent.Conflict, "has a meta that cannot be read: %v", err)
 	}
 	return m, nil
 }

@@ -18,6 +18,7 @@ type State struct {
 	Status  string // of the context
 	Current string // what rsync has done
 	Desired string // what it has been told to do
+	Told    int64  // revision of the store at which it was told so, 0 for never
 
 	// StatusContext is the id of the context that has the statuses: the first
 	// one of the deployment intent group, after updates too.
@@ -76,6 +77,7 @@ func (r *reading) state() (State, error) {
 		}
 		*into = value.Status
 	}
+	state.Told = r.status[desiredStateLevel].ModRevision
 	if item, exists := r.status[statusContextLevel]; exists {
 		if json.Unmarshal(item.Value, &state.StatusContext) != nil || !intent.IsContextID(state.StatusContext) {
 			return State{}, about(r.id, intent.Conflict, "holds no id of a context at %s", item.Key)

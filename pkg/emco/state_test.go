@@ -21,11 +21,13 @@ func TestTheStateIsWhatRsyncSays(t *testing.T) {
 		_, err := s.State(t.Context(), first)
 		refused(t, err, intent.NotFound, "does not exist")
 		dump(t, "updated-first").write(t, store)
+		toldFirst := revision(t, store)
 		dump(t, "updated-second").write(t, store)
+		toldSecond := revision(t, store)
 		put(t, store, "/context/77/", `"77"`)
 		for id, want := range map[string]emco.State{
-			first:  {Status: "Updated", Current: "Updated", Desired: "Updated", StatusContext: first},
-			second: {Status: "Instantiated", Current: "Instantiated", Desired: "Instantiated", StatusContext: first},
+			first:  {Status: "Updated", Current: "Updated", Desired: "Updated", Told: toldFirst, StatusContext: first},
+			second: {Status: "Instantiated", Current: "Instantiated", Desired: "Instantiated", Told: toldSecond, StatusContext: first},
 			"77":   {StatusContext: "77"},
 		} {
 			got, err := s.State(t.Context(), id)
@@ -35,6 +37,27 @@ func TestTheStateIsWhatRsyncSays(t *testing.T) {
 		put(t, store, "/context/77/rsync/state/CurrentState/", `"x"`)
 		_, err = s.State(t.Context(), "77")
 		refused(t, err, intent.Conflict, "holds no state at")
+	})
+}
+
+// TestTheMetaIsReadOfAContextThatIsNotWhole: EMCO may be writing it still.
+func TestTheMetaIsReadOfAContextThatIsNotWhole(t *testing.T) {
+	onEach(t, func(t *testing.T, store kv.KV) {
+		s := newStore(store)
+		_, err := s.Meta(t.Context(), "x")
+		refused(t, err, intent.Invalid, "is no id of an app context")
+		_, err = s.Meta(t.Context(), first)
+		refused(t, err, intent.NotFound, "app context 4242 does not exist")
+		put(t, store, "/context/4242/", `"4242"`)
+		_, err = s.Meta(t.Context(), first)
+		refused(t, err, intent.Conflict, "has no meta")
+		put(t, store, "/context/4242/meta/", `{"Project":7}`)
+		_, err = s.Meta(t.Context(), first)
+		refused(t, err, intent.Conflict, "/Project is 7, of another type")
+		put(t, store, "/context/4242/meta/", `{"Project":"shop","Later":1}`)
+		meta, err := s.Meta(t.Context(), first)
+		require.NoError(t, err)
+		require.Equal(t, emco.Meta{Project: "shop", Raw: []byte(`{"Project":"shop","Later":1}`)}, meta)
 	})
 }
 

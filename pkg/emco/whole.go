@@ -19,14 +19,14 @@ func (r *reading) context() (*Context, error) {
 	case r.root == nil:
 		return nil, halfWritten(r.id, "key of its own")
 	case r.meta == nil:
-		return nil, about(r.id, intent.Conflict, "has no meta: it is none of a deployment intent group, or half-written")
+		return nil, withoutMeta(r.id)
 	case r.order == nil:
 		return nil, halfWritten(r.id, "order of apps, which is written when all else is there")
 	}
 	c := &Context{ID: r.id, Revision: r.revision, meta: *r.meta}
 	var err error
-	if c.Meta, err = parseMeta(r.meta.Value); err != nil {
-		return nil, about(r.id, intent.Conflict, "has a meta that cannot be read: %v", err)
+	if c.Meta, err = metaOf(r.id, r.meta.Value); err != nil {
+		return nil, err
 	}
 	if c.State, err = r.state(); err != nil {
 		return nil, err

@@ -39,8 +39,9 @@ func (s *Service) Terminate(ctx context.Context, owner intent.Path, confirm, act
 
 // request is what is asked of a group.
 type request struct {
-	action intent.Action
-	to     int64 // of a rollback: the revision, 0 for the one before the current
+	action     intent.Action
+	to         int64  // of a rollback: the revision, 0 for the one before the current
+	appContext string // of EMCO's, that its orchestrator has made current or ends; empty: it is Signpost's own lifecycle
 }
 
 func (s *Service) accept(ctx context.Context, owner intent.Path, r request, confirm, actor string) (intent.Accepted, error) {
@@ -92,10 +93,19 @@ func (s *Service) allowed(ctx context.Context, p *proposal) (same bool, err erro
 	refuse := func(remedy string) error {
 		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s is %s: %s", p.draft.in.owner.Path, state, remedy)}
 	}
-	switch p.action {
-	case intent.Terminate:
+	switch {
+	case p.action == intent.Terminate:
 		return !p.lifecycle.deployed(), nil
-	case intent.Instantiate:
+	case p.appContext != "" && p.lifecycle.deployed() && !p.lifecycle.orchestrated():
+		return false, refuse("Signpost deploys its apps itself; terminate it here before EMCO's orchestrator instantiates it")
+	case p.appContext != "":
+		if p.lifecycle.AppContext != p.appContext || !p.lifecycle.deployed() {
+			return false, nil
+		}
+		return s.unchanged(ctx, p)
+	case p.lifecycle.orchestrated():
+		return false, refuse(fmt.Sprintf("EMCO's orchestrator drives it, by app context %s: instantiate, update and roll it back there", p.lifecycle.AppContext))
+	case p.action == intent.Instantiate:
 		if !p.lifecycle.deployed() {
 			return false, nil
 		}
@@ -104,7 +114,7 @@ func (s *Service) allowed(ctx context.Context, p *proposal) (same bool, err erro
 			err = refuse("its intents have changed since; update it, or terminate it first")
 		}
 		return same, err
-	case intent.Rollback:
+	case p.action == intent.Rollback:
 		if !p.lifecycle.deployed() {
 			return false, refuse("only what is deployed can be rolled back; instantiate it")
 		}
@@ -143,6 +153,7 @@ func (s *Service) next(ctx context.Context, p *proposal, actor string) (Lifecycl
 		ref, _ := ParseCluster(cluster)
 		l.Refs = append(l.Refs, ref.Path())
 	}
+	l.track(p)
 	l.Leaving = without(append(slices.Clone(l.Leaving), l.Uses...), uses)
 	l.Draining = without(l.Draining, uses)
 	l.Uses, l.Former = uses, nil

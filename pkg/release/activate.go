@@ -2,19 +2,212 @@ package release
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
 
+	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
+// actorEMCO is the actor of what EMCO's orchestrator asks for.
+const actorEMCO = "emco"
+
 // PostEvent says that rsync has been told to instantiate, update or terminate
 // an app context. It makes the release that was frozen for the context the
-// group's, or has the group terminated.
+// group's, or has the group terminated. For a context that no release is kept
+// for there is nothing to do. It is idempotent. Conflict where the release
+// cannot be accepted, NotFound where there is no such context.
 func (s *Service) PostEvent(ctx context.Context, id string, event intent.Action) error {
-	return &intent.Error{Code: intent.Unavailable, Detail: "not there yet"}
+	if event == intent.Terminate {
+		return s.TerminateContext(ctx, id)
+	}
+	meta, err := s.emco.Meta(ctx, id)
+	if err != nil {
+		return err
+	}
+	group, ok := groupOf(meta)
+	if !ok {
+		return noGroup(id)
+	}
+	return s.activate(ctx, group, id, "event")
 }
 
 // TerminateContext has what belongs to an app context taken away: EMCO is about
-// to uninstall it. It is idempotent.
+// to uninstall it. It is idempotent. NotFound where there is no such context,
+// and no group knows it.
 func (s *Service) TerminateContext(ctx context.Context, id string) error {
-	return &intent.Error{Code: intent.Unavailable, Detail: "not there yet"}
+	group, err := s.groupWith(ctx, id)
+	if err != nil {
+		return err
+	}
+	_, err = undisturbed(group, func() (intent.Accepted, error) { return s.tryTerminate(ctx, group, id) })
+	return err
+}
+
+func (s *Service) tryTerminate(ctx context.Context, group intent.Path, id string) (intent.Accepted, error) {
+	l, err := s.storedLifecycle(ctx, group)
+	if err != nil {
+		return intent.Accepted{}, err
+	}
+	ends, err := s.ends(ctx, &l, id)
+	if err != nil {
+		return intent.Accepted{}, err
+	}
+	if ends {
+		s.Logger.InfoContext(ctx, "EMCO terminates an app context", "group", group, "appContext", id)
+		return s.tryAccept(ctx, group, request{action: intent.Terminate, appContext: id}, "", actorEMCO)
+	}
+	if l.orchestrated() || !l.isPrepared(id) {
+		return intent.Accepted{}, nil
+	}
+	l.retire(id)
+	_, err = s.swap(ctx, group, l)
+	return intent.Accepted{}, err
+}
+
+// ends says whether the group ends with an app context: EMCO terminates the
+// one that is current there, which an event may not have told yet. An older one
+// is current no more, unless the group's own has been replaced.
+func (s *Service) ends(ctx context.Context, l *Lifecycle, id string) (bool, error) {
+	switch {
+	case !l.orchestrated():
+		return false, nil
+	case l.AppContext == id:
+		return true, nil
+	case !l.isPrepared(id):
+		return false, nil
+	case l.older(l.AppContext, id):
+		return true, nil
+	}
+	is, _, err := s.standing(ctx, l.AppContext)
+	return is == superseded || is == ended, err
+}
+
+// activate makes the release that was frozen for an app context the group's.
+// cause is what tells that the context is current.
+func (s *Service) activate(ctx context.Context, group intent.Path, id, cause string) error {
+	accepted, err := s.accept(ctx, group, request{appContext: id}, "", actorEMCO)
+	switch {
+	case errors.Is(err, errNotPrepared):
+		s.Logger.InfoContext(ctx, "an app context of EMCO's is current that no release is kept for", "group", group, "appContext", id)
+		return nil
+	case intent.CodeOf(err) == intent.Conflict:
+		return errors.Join(err, s.noteUnaccepted(ctx, group, id, err))
+	case err == nil:
+		s.Logger.InfoContext(ctx, "an app context of EMCO's is current", "group", group, "appContext", id, "revision", accepted.Revision, "by", cause)
+	}
+	return err
+}
+
+// errNotPrepared is the cause of an error about an app context that no release
+// is kept for.
+var errNotPrepared = errors.New("no release is kept for it")
+
+// recallPrepared drafts what was frozen for an app context, as a rollback does:
+// with the records as they are deployed now, or would be pinned.
+func (s *Service) recallPrepared(ctx context.Context, p *proposal, live *inputs) error {
+	at := p.lifecycle.preparedAt(p.appContext)
+	if at < 0 {
+		return &intent.Error{Code: intent.NotFound, Detail: "app context " + p.appContext, Err: errNotPrepared}
+	}
+	release, err := s.loadRelease(ctx, p.lifecycle.Prepared[at].ContextID)
+	if intent.CodeOf(err) == intent.NotFound {
+		return &intent.Error{Code: intent.PreconditionFailed, Detail: "another release has just been frozen for app context " + p.appContext, Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	p.message = "app context " + p.appContext
+	p.draft = &draft{in: live, records: map[string]recordDraft{}}
+	return s.redraft(ctx, p.draft, "the release for app context "+p.appContext, release)
+}
+
+// departs drafts the end of an orchestrated group, and says whether the action
+// is that: it follows from the current release alone, for the documents may be
+// gone, and EMCO may not answer.
+func (s *Service) departs(ctx context.Context, group intent.Path, p *proposal) (bool, error) {
+	if p.action != intent.Terminate {
+		return false, nil
+	}
+	l, err := s.storedLifecycle(ctx, group)
+	if err != nil || !l.orchestrated() {
+		return false, err
+	}
+	release, err := s.loadRelease(ctx, l.ContextID)
+	p.lifecycle = l
+	p.draft = &draft{in: &inputs{owner: intent.Document{Path: group, UID: l.OwnerUID}}, group: rehome(release.Group, l.Uses)}
+	if p.appContext != "" {
+		p.message = "app context " + p.appContext
+	}
+	return true, err
+}
+
+// noteUnaccepted writes down, once, why what was frozen for an app context could
+// not be accepted.
+func (s *Service) noteUnaccepted(ctx context.Context, group intent.Path, id string, cause error) error {
+	_, err := undisturbed(group, func() (struct{}, error) {
+		l, err := s.storedLifecycle(ctx, group)
+		if err != nil {
+			return struct{}{}, err
+		}
+		at := l.preparedAt(id)
+		if at < 0 || l.Prepared[at].Failure == cause.Error() {
+			return struct{}{}, nil
+		}
+		l.Prepared = slices.Clone(l.Prepared)
+		l.Prepared[at].Failure = cause.Error()
+		l.record(intent.Event{
+			Time: s.Now().UTC(), Actor: actorEMCO, Action: l.followingAction(id), Revision: l.Seq, Outcome: "failed",
+			Message: fmt.Sprintf("app context %s: %v", id, cause),
+		})
+		_, err = s.swap(ctx, group, l)
+		return struct{}{}, err
+	})
+	return err
+}
+
+// groupOf is the path of the deployment intent group that an app context is
+// of, as its meta says; ok is false where that names none.
+func groupOf(m emco.Meta) (group intent.Path, ok bool) {
+	for _, name := range []string{m.Project, m.CompositeApp, m.Version, m.DeploymentIntentGroup} {
+		if name == "" {
+			return "", false
+		}
+	}
+	return intent.Join("projects", m.Project, "composite-apps", m.CompositeApp, m.Version, "deployment-intent-groups", m.DeploymentIntentGroup), true
+}
+
+func noGroup(id string) error {
+	return &intent.Error{Code: intent.Conflict, Detail: "app context " + id + " is none of a deployment intent group: its meta names none"}
+}
+
+// groupWith finds the group of an app context: as its meta says, else as the
+// lifecycles do.
+func (s *Service) groupWith(ctx context.Context, id string) (intent.Path, error) {
+	meta, missing := s.emco.Meta(ctx, id)
+	switch code := intent.CodeOf(missing); {
+	case missing == nil:
+		if group, ok := groupOf(meta); ok {
+			return group, nil
+		}
+		missing = noGroup(id)
+	case code != intent.NotFound && code != intent.Conflict:
+		return "", missing
+	}
+	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
+	if err != nil {
+		return "", err
+	}
+	for _, doc := range page.Items {
+		var l Lifecycle
+		if err := json.Unmarshal(doc.Body, &l); err != nil {
+			return "", err
+		}
+		if group := ownerOf(doc.Path); !IsRecord(group) && (l.AppContext == id || l.isPrepared(id)) {
+			return group, nil
+		}
+	}
+	return "", missing
 }

@@ -26,12 +26,6 @@ type contents struct {
 	placements map[string][]placement.Placement // cluster to those that its nodes are to be held against
 }
 
-// look is what is known of clusters: each part answers nil for what is not.
-type look struct {
-	service   func(ctx context.Context, service address.Service) (*address.Observation, error)
-	placement func(ctx context.Context, cluster string, p placement.Placement) (*placement.Verdict, error)
-}
-
 // fill renders an owner: a group's workloads, and a DNSEndpoint for each
 // binding with the addresses that its clusters offer, or a logical cloud's DNS.
 // It is a function of the group, the records, which clusters are drained, the
@@ -91,8 +85,10 @@ func (c *contents) offers(ctx context.Context, g plan.Group, b plan.Binding, loo
 			out = append(out, offer)
 			continue
 		}
-		c.watchService(cluster, b.Namespace+"/"+b.Service)
-		observation, err := look.service(ctx, offer.Service)
+		if !inventory(g, cluster) {
+			c.watchService(cluster, b.Namespace+"/"+b.Service)
+		}
+		observation, err := look.service(ctx, b.App, offer.Service)
 		if err != nil {
 			return nil, err
 		}
@@ -115,6 +111,10 @@ func rule(b plan.Binding, r plan.Record) address.Rule {
 
 func directory(g plan.Group, cluster string) bool {
 	return slices.ContainsFunc(g.Clusters, func(c plan.Cluster) bool { return c.Name == cluster && c.Directory != "" })
+}
+
+func inventory(g plan.Group, cluster string) bool {
+	return slices.ContainsFunc(g.Clusters, func(c plan.Cluster) bool { return c.Name == cluster && c.Inventory })
 }
 
 func manifests(g plan.Group, app string) []json.RawMessage {

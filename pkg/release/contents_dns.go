@@ -91,7 +91,7 @@ func (c *contents) placeDNS(ctx context.Context, g plan.Group, dns plan.ClusterD
 	r.Judged = true
 	c.watchService(dns.Cluster, dns.Spec.Namespace+"/"+clusterdns.ServiceName)
 	c.placements[dns.Cluster] = append(c.placements[dns.Cluster], r.Asked)
-	service, err := look.service(ctx, address.Service{Cluster: dns.Cluster, Namespace: dns.Spec.Namespace, Name: clusterdns.ServiceName})
+	service, err := look.service(ctx, "", address.Service{Cluster: dns.Cluster, Namespace: dns.Spec.Namespace, Name: clusterdns.ServiceName})
 	if err != nil {
 		return r, err
 	}

@@ -217,7 +217,7 @@ func (s *Service) addressed(ctx context.Context, l Lifecycle, drained drainedClu
 	if err != nil {
 		return nil, err
 	}
-	contents, err := fill(ctx, group, records, drained, nil, s.seen())
+	contents, err := fill(ctx, group, records, drained, nil, s.seen(group).tolerant())
 	names := map[givenName]bool{}
 	for n, choice := range contents.choices {
 		b := group.Bindings[n]

@@ -66,26 +66,34 @@ func (in *inputs) list() []Input {
 	return out
 }
 
-func (s *Service) readInputs(ctx context.Context, owner intent.Path) (*inputs, error) {
+// readOwner reads an owner and the project that it is in.
+func (s *Service) readOwner(ctx context.Context, owner intent.Path) (*inputs, error) {
 	in := &inputs{
 		clusters: map[string]intent.Resource[intent.Cluster]{}, ownRecords: map[string][]string{},
 		records: map[string]intent.Document{}, read: map[intent.Path]Input{},
 	}
-	project := intent.Join("projects", owner.Segment("projects"))
 	var err error
 	if in.owner, err = s.Documents.Get(ctx, owner); err != nil {
 		return nil, err
 	}
-	if in.project, err = get[intent.Project](ctx, s.Documents, in, project); err != nil {
+	if in.project, err = get[intent.Project](ctx, s.Documents, in, intent.Join("projects", owner.Segment("projects"))); err != nil {
 		return nil, err
 	}
 	in.cloudPath = owner
+	if !IsCloud(owner) {
+		in.group, err = note[intent.DeploymentIntentGroup](in, in.owner)
+		in.cloudPath = in.projectPath().Child("logical-clouds", in.group.Spec.LogicalCloud)
+	}
+	return in, err
+}
+
+func (s *Service) readInputs(ctx context.Context, owner intent.Path) (*inputs, error) {
+	in, err := s.readOwner(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
 	reads := []func(context.Context, *inputs) error{s.readMembers, s.readDNSCRIntents}
 	if !IsCloud(owner) {
-		if in.group, err = note[intent.DeploymentIntentGroup](in, in.owner); err != nil {
-			return nil, err
-		}
-		in.cloudPath = project.Child("logical-clouds", in.group.Spec.LogicalCloud)
 		reads = []func(context.Context, *inputs) error{s.readMembers, s.readAssociations, s.readIntents, s.readRecords, s.readHomes}
 	}
 	if in.cloud, err = get[intent.LogicalCloud](ctx, s.Documents, in, in.cloudPath); err != nil {

@@ -48,14 +48,6 @@ type Use struct {
 	Cluster string       `json:"cluster"`
 }
 
-// Prepared is a release that was frozen for an app context of EMCO's. It is
-// accepted when that becomes current.
-type Prepared struct {
-	AppContext string   `json:"appContext"`
-	ContextID  string   `json:"contextID"` // of the release
-	Traffic    []string `json:"traffic"`   // names of the traffic groups that it is made of, ordered
-}
-
 // Past is an earlier release of a group.
 type Past struct {
 	Seq       int64  `json:"seq"`
@@ -64,10 +56,6 @@ type Past struct {
 
 // keptReleases is how many earlier releases are kept.
 const keptReleases = 10
-
-// keptPrepared is for how many app contexts releases are kept: EMCO rolls back
-// to any.
-const keptPrepared = 100
 
 // keptEvents is how many events a lifecycle document keeps.
 const keptEvents = 100

@@ -11,11 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/placement"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
 )
@@ -41,29 +39,8 @@ type proposal struct {
 }
 
 func (s *Service) propose(ctx context.Context, owner intent.Path, r request) (*proposal, error) {
-	in, err := s.gather(ctx, owner)
-	if err != nil {
-		return &proposal{}, err
-	}
 	p := &proposal{request: r}
-	if p.lifecycle, err = s.lifecycle(ctx, owner, in.owner.UID); err != nil {
-		return p, err
-	}
-	if p.action == "" {
-		p.action = intent.Instantiate
-		if p.lifecycle.deployed() {
-			p.action = intent.Update
-		}
-	}
-	switch {
-	case p.action == intent.Rollback:
-		err = s.recall(ctx, p, in)
-	case IsCloud(owner):
-		p.draft, err = s.draftCloud(ctx, in, p.lifecycle)
-	default:
-		p.draft, err = s.draft(ctx, in)
-	}
-	if err != nil {
+	if err := s.outline(ctx, owner, p); err != nil {
 		return p, err
 	}
 	if p.action == intent.Terminate {
@@ -75,6 +52,7 @@ func (s *Service) propose(ctx context.Context, owner intent.Path, r request) (*p
 		return p, err
 	}
 	var changes []bundle.Change
+	var err error
 	if p.draft.group.Path != "" {
 		if changes, err = s.changes(ctx, p); err != nil {
 			return p, err
@@ -82,6 +60,38 @@ func (s *Service) propose(ctx context.Context, owner intent.Path, r request) (*p
 	}
 	p.view = view(p, changes)
 	return p, nil
+}
+
+// outline reads what an action follows from, and drafts what it would make.
+func (s *Service) outline(ctx context.Context, owner intent.Path, p *proposal) error {
+	if leaves, err := s.departs(ctx, owner, p); leaves || err != nil {
+		return err
+	}
+	read := s.gather
+	if p.appContext != "" {
+		read = s.readOwner
+	}
+	in, err := read(ctx, owner)
+	if err != nil {
+		return err
+	}
+	if p.lifecycle, err = s.lifecycle(ctx, owner, in.owner.UID); err != nil {
+		return err
+	}
+	if p.action == "" {
+		p.action = p.lifecycle.followingAction(p.appContext)
+	}
+	switch {
+	case p.appContext != "":
+		err = s.recallPrepared(ctx, p, in)
+	case p.action == intent.Rollback:
+		err = s.recall(ctx, p, in)
+	case IsCloud(owner):
+		p.draft, err = s.draftCloud(ctx, in, p.lifecycle)
+	default:
+		p.draft, err = s.draft(ctx, in)
+	}
+	return err
 }
 
 // changes compares what is current, of the group and of the providers that it
@@ -101,7 +111,7 @@ func (s *Service) changes(ctx context.Context, p *proposal) ([]bundle.Change, er
 		if err != nil {
 			return nil, err
 		}
-		contents, err := fill(ctx, p.draft.group, p.draft.frozen(), drained.clusters, before, look{s.peek, s.peekPlacement})
+		contents, err := fill(ctx, p.draft.group, p.draft.frozen(), drained.clusters, before, s.looking(p))
 		switch {
 		case intent.CodeOf(err) == intent.Conflict:
 			p.draft.fail(p.draft.group.Path, "/spec/apps", "%s", err)
@@ -249,52 +259,6 @@ func (u Use) owner() appcontext.Owner {
 }
 
 func groupOwner(path intent.Path) appcontext.Owner { return appcontext.Owner(path) }
-
-// observation answers what a Service was last seen to offer.
-func (s *Service) observation(ctx context.Context, service address.Service) (*address.Observation, error) {
-	seen, err := s.Observed.Service(ctx, service)
-	if err != nil || seen == nil {
-		return nil, err
-	}
-	return &seen.Observation, nil
-}
-
-// verdict answers what the cluster's nodes were last seen to make of a placement.
-func (s *Service) verdict(ctx context.Context, cluster string, p placement.Placement) (*placement.Verdict, error) {
-	return s.Observed.Placement(ctx, cluster, p.Key())
-}
-
-// peekPlacement answers a verdict, or looks at the live nodes when there is none.
-func (s *Service) peekPlacement(ctx context.Context, cluster string, p placement.Placement) (*placement.Verdict, error) {
-	seen, err := s.verdict(ctx, cluster, p)
-	if err != nil || seen != nil || s.PeekNodes == nil {
-		return seen, err
-	}
-	nodes, err := s.PeekNodes(ctx, cluster)
-	if err != nil {
-		s.Logger.DebugContext(ctx, "a cluster did not answer a plan", "cluster", cluster, "error", err)
-		return nil, nil
-	}
-	verdict := placement.Judge(nodes, p)
-	return &verdict, nil
-}
-
-// seen is what was observed, without a live look.
-func (s *Service) seen() look { return look{s.observation, s.verdict} }
-
-// peek answers an observation, or looks at the live Service when there is none.
-func (s *Service) peek(ctx context.Context, service address.Service) (*address.Observation, error) {
-	seen, err := s.observation(ctx, service)
-	if err != nil || seen != nil || s.Peek == nil {
-		return seen, err
-	}
-	seen, err = s.Peek(ctx, service)
-	if err != nil {
-		s.Logger.DebugContext(ctx, "a cluster did not answer a plan", "cluster", service.Cluster, "error", err)
-		return nil, nil
-	}
-	return seen, nil
-}
 
 // view writes the proposal down for users, with its token.
 func view(p *proposal, changes []bundle.Change) intent.Plan {

@@ -32,8 +32,18 @@ func (s *Service) recall(ctx context.Context, p *proposal, live *inputs) error {
 	if err != nil {
 		return err
 	}
-	d.in, d.inputs = recalled(live, release.Group), release.Inputs
-	if err := s.findAgain(ctx, d, past.Seq, release); err != nil || len(d.errors) > 0 {
+	if o := release.Group.Orchestrated; o != nil {
+		d.fail(live.owner.Path, "", "revision %d is of EMCO's app context %s: EMCO's orchestrator rolls back to it", past.Seq, o.AppContext)
+		return nil
+	}
+	return s.redraft(ctx, d, fmt.Sprintf("revision %d", past.Seq), release)
+}
+
+// redraft drafts what a release was made of, once more. what names the release
+// in errors.
+func (s *Service) redraft(ctx context.Context, d *draft, what string, release Release) error {
+	d.in, d.inputs = recalled(d.in, release.Group), release.Inputs
+	if err := s.findAgain(ctx, d, what, release); err != nil || len(d.errors) > 0 {
 		return err
 	}
 	d.group = release.Group
@@ -102,10 +112,10 @@ func recalled(live *inputs, past plan.Group) *inputs {
 
 // findAgain reads the documents that an earlier release is still tied to, and
 // says which of them are gone.
-func (s *Service) findAgain(ctx context.Context, d *draft, seq int64, past Release) error {
+func (s *Service) findAgain(ctx context.Context, d *draft, what string, past Release) error {
 	project := d.in.project.Spec.Namespace
 	if was := past.Group.Project.Namespace; was != project {
-		d.fail(d.in.projectPath(), "/spec/namespace", "revision %d was made for the project's namespace %q, which is %q now; update instead", seq, was, project)
+		d.fail(d.in.projectPath(), "/spec/namespace", "%s was made for the project's namespace %q, which is %q now; update instead", what, was, project)
 	}
 	paths := []intent.Path{d.in.cloudPath}
 	for _, b := range past.Group.Bindings {
@@ -123,9 +133,9 @@ func (s *Service) findAgain(ctx context.Context, d *draft, seq int64, past Relea
 		}
 		switch {
 		case err != nil:
-			d.fail(path, "", "revision %d uses it, but it was deleted since", seq)
+			d.fail(path, "", "%s uses it, but it was deleted since", what)
 		case !slices.ContainsFunc(past.Inputs, func(i Input) bool { return i.Path == path && i.UID == doc.UID }):
-			d.fail(path, "", "revision %d uses another of this name, which was deleted since", seq)
+			d.fail(path, "", "%s uses another of this name, which was deleted since", what)
 		default:
 			d.in.read[path] = Input{Path: path, UID: doc.UID, Revision: doc.Revision}
 			if err := d.in.keep(doc); err != nil {

@@ -135,7 +135,7 @@ func (s *Service) snapRelease(ctx context.Context, snap *Snapshot) error {
 	if err != nil {
 		return err
 	}
-	contents, err := fill(ctx, snap.Group, records, drained.clusters, snap.Objects, s.seen())
+	contents, err := fill(ctx, snap.Group, records, drained.clusters, snap.Objects, s.seen(snap.Group).tolerant())
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,14 @@ func (s *Service) StepGroup(ctx context.Context, group intent.Path) (settled boo
 		return false, err
 	}
 	l, err := s.storedLifecycle(ctx, group)
-	if err != nil || l.Seq == 0 {
+	if err != nil {
 		return true, err
+	}
+	if acted, err := s.heed(ctx, group, l); acted || err != nil {
+		return false, err
+	}
+	if l.Seq == 0 {
+		return true, nil
 	}
 	if l, err = s.mendOffers(ctx, group, l); err != nil {
 		return false, err
@@ -80,10 +86,13 @@ func (s *Service) makeCurrent(ctx context.Context, group intent.Path, l Lifecycl
 	}
 	if was.ContextID == next.ID {
 		err = s.rewrite(ctx, was, before, next.Objects)
-	} else {
+	} else if err = s.disown(ctx, l); err == nil {
 		_, err = s.Contexts.Commit(ctx, was, next.Context)
 	}
 	if err != nil {
+		return l, false, err
+	}
+	if err := s.adopt(ctx, l, l.AppContext, next.ID); err != nil {
 		return l, false, err
 	}
 	l, err = s.leave(ctx, group, l)
@@ -115,7 +124,7 @@ func (s *Service) wanted(ctx context.Context, l Lifecycle, before bundle.Bundle)
 	if err != nil {
 		return goal{}, err
 	}
-	contents, err := fill(ctx, withFormer(rehome(release.Group, l.Uses), l.Former), records, drained.clusters, before, s.seen())
+	contents, err := fill(ctx, withFormer(rehome(release.Group, l.Uses), l.Former), records, drained.clusters, before, s.seen(release.Group))
 	if err != nil {
 		return goal{}, err
 	}
@@ -174,12 +183,18 @@ func (s *Service) pinned(ctx context.Context, g plan.Group) (map[string]plan.Rec
 	return records, nil
 }
 
+// meta describes a group's context. With that of an app context of EMCO's it
+// shares what rsync finds the credentials of clusters by.
 func meta(g plan.Group) appcontext.Meta {
-	return appcontext.Meta{
+	m := appcontext.Meta{
 		Project: g.Project.Name, CompositeApp: g.CompositeApp, Version: g.Version, Release: g.Name,
 		DeploymentIntentGroup: g.Name, Namespace: g.LogicalCloudNamespace, Level: "0", LogicalCloud: g.LogicalCloud,
 		ChildContextIDs: []string{},
 	}
+	if o := g.Orchestrated; o != nil {
+		m.Namespace, m.Level = o.Namespace, o.Level
+	}
+	return m
 }
 
 // rewrite changes single objects of the current context.

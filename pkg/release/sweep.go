@@ -18,6 +18,9 @@ func (s *Service) Sweep(ctx context.Context, age time.Duration) error {
 	if err := s.sweepOffers(ctx, age); err != nil {
 		return err
 	}
+	if err := s.sweepPrepared(ctx); err != nil {
+		return err
+	}
 	stored, err := s.storedReleases(ctx)
 	if err != nil {
 		return err

@@ -1,0 +1,258 @@
+package release_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// TestNothingOfAPreparedReleaseIsInClustersBeforeItsEvent: an update that
+// EMCO gives up leaves everything as it is.
+func TestNothingOfAPreparedReleaseIsInClustersBeforeItsEvent(t *testing.T) {
+	w := newShop(t)
+	w.appContext(firstContext)
+	w.settle(prod)
+	require.Empty(t, w.published(prod))
+	require.Equal(t, intent.Created, w.state(prod))
+	require.Empty(t, w.inClusters())
+}
+
+func TestTheEventOfAnInstantiationMakesThePreparedReleaseCurrent(t *testing.T) {
+	w := orchestrated(t)
+	require.Equal(t, "Instantiated 1111 "+wwwOf, w.current())
+	require.Equal(t, []string{"edge+hub DNSEndpoint"}, kinds(w.objects("projects/shop/composite-apps/store/v1/deployment-intent-groups/prod")), "apps are EMCO's")
+	meta, err := w.contexts.Meta(t.Context(), w.snapshot(prod).Lifecycle.ContextID)
+	require.NoError(t, err)
+	require.Equal(t, "shop 1", meta.Namespace+" "+meta.Level, "as the parent has them")
+
+	events, err := w.service.Events(t.Context(), prod)
+	require.NoError(t, err)
+	require.Equal(t, "emco instantiate 1 accepted app context 1111", fmt.Sprint(events[0].Actor, " ", events[0].Action, " ", events[0].Revision, " ", events[0].Outcome, " ", events[0].Message))
+	require.Equal(t, "completed", events[1].Outcome)
+	require.Equal(t, intent.Conflict, intent.CodeOf(w.delete(lab)), "the record is in use")
+
+	w.observe(berlin, "shop/web", "203.0.113.11")
+	w.settle(prod)
+	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.11,203.0.113.20"}, w.published(prod), "addresses are followed")
+}
+
+// kinds are objects as "cluster Kind", without definitions and namespaces.
+func kinds(objects []string) []string {
+	out := []string{}
+	for _, o := range objects {
+		parts := strings.Fields(o)
+		if parts[1] != "CustomResourceDefinition" && parts[1] != "Namespace" {
+			out = append(out, parts[0]+" "+parts[1])
+		}
+	}
+	return out
+}
+
+func TestEventsMayBeRepeated(t *testing.T) {
+	w := updated(t)
+	before := w.keys()
+	w.event(secondContext, intent.Update)
+	w.event(secondContext, intent.Instantiate)
+	require.Equal(t, before, w.keys())
+	w.event(secondContext, intent.Terminate)
+	w.outlive()
+	before = w.keys()
+	w.event(secondContext, intent.Terminate)
+	require.NoError(t, w.service.TerminateContext(t.Context(), secondContext))
+	w.event(secondContext, intent.Update)
+	w.event(secondContext, intent.Instantiate)
+	require.Equal(t, before, w.keys(), "what was terminated does not come back by an event that is late")
+}
+
+// TestAnEventForAnEarlierContextIsEMCOsRollback: with an UPDATE and no other
+// call. What the context froze then is current again, as a new revision.
+func TestAnEventForAnEarlierContextIsEMCOsRollback(t *testing.T) {
+	w := updated(t)
+	require.Equal(t, "Instantiated 2222 "+twoOf, w.current())
+	w.event(firstContext, intent.Update)
+	require.Equal(t, intent.Updating, w.state(prod))
+	w.replace(secondContext, firstContext)
+	w.settle(prod)
+	require.Equal(t, "Instantiated 1111 "+wwwOf, w.current())
+	events, err := w.service.Events(t.Context(), prod)
+	require.NoError(t, err)
+	last := events[len(events)-2]
+	require.Equal(t, "emco rollback 3 accepted app context 1111", fmt.Sprint(last.Actor, " ", last.Action, " ", last.Revision, " ", last.Outcome, " ", last.Message))
+
+	w.event(secondContext, intent.Update)
+	w.replace(firstContext, secondContext)
+	w.settle(prod)
+	require.Equal(t, "Instantiated 2222 "+twoOf, w.current(), "and forth again")
+}
+
+func TestTerminateTakesEverythingAway(t *testing.T) {
+	w := updated(t)
+	require.NoError(t, w.service.TerminateContext(t.Context(), secondContext))
+	require.Equal(t, intent.Terminating, w.state(prod), "before the event: EMCO calls rsync for the children before it posts that")
+	w.rsync(secondContext, "Terminating")
+	w.event(secondContext, intent.Terminate)
+	w.rsync(secondContext, "Terminated")
+	w.outlive()
+	require.Equal(t, "Terminated 2222 []", w.current())
+	require.Empty(t, w.inClusters())
+	require.NoError(t, w.delete(lab), "nothing refers to the record")
+}
+
+// TestTerminateGoesByTheReleaseAlone: documents are gone, as is the context.
+func TestTerminateGoesByTheReleaseAlone(t *testing.T) {
+	w := orchestrated(t)
+	w.fake.Before = func(op, key string) error {
+		if strings.Contains(key, "logical-clouds") || strings.Contains(key, "/doc/projects/shop") {
+			return &intent.Error{Code: intent.Unavailable, Detail: "EMCO is down"}
+		}
+		return nil
+	}
+	w.vanish(firstContext)
+	require.NoError(t, w.service.TerminateContext(t.Context(), firstContext))
+	w.fake.Before = nil
+	w.outlive()
+	require.Equal(t, intent.Terminated, w.state(prod))
+	require.Empty(t, w.inClusters())
+}
+
+func TestANewContextAfterATerminationIsAnInstantiation(t *testing.T) {
+	w := updated(t)
+	w.event(secondContext, intent.Terminate)
+	w.rsync(secondContext, "Terminating")
+	w.serve("three.lab.example")
+	w.appContext(thirdContext)
+	w.event(thirdContext, intent.Instantiate)
+	require.Equal(t, intent.Instantiating, w.state(prod), "also while it is still Terminating")
+	w.rsync(thirdContext, "Instantiating")
+	w.rsync(secondContext, "Terminated")
+	w.rsync(thirdContext, "Instantiated")
+	w.settle(prod)
+	require.Equal(t, "Instantiated 3333 [edge+hub lab/public: three.lab.example A 203.0.113.10,203.0.113.20]", w.current())
+	require.Equal(t, int64(3), w.snapshot(prod).Lifecycle.Seq)
+}
+
+// TestBadEventsAreRefused with what would be right, and change nothing.
+func TestBadEventsAreRefused(t *testing.T) {
+	w := orchestrated(t)
+	w.write("/context/77/", text("77"))
+	w.write("/context/78/", text("78"))
+	w.write("/context/78/meta/", `{"Project":"shop","LogicalCloud":"eu"}`)
+	w.write("/context/79/", text("79"))
+	w.write("/context/79/meta/", `{"Project":"shop","CompositeApp":"store","Version":"v1","DeploymentIntentGroup":"nothing"}`)
+	before := w.keys()
+	for id, want := range map[string]struct {
+		code intent.Code
+		says string
+	}{
+		"x":  {intent.Invalid, "is no id of an app context"},
+		"76": {intent.NotFound, "app context 76 does not exist"},
+		"77": {intent.Conflict, "has no meta"},
+		"78": {intent.Conflict, "its meta names none"},
+	} {
+		for _, event := range []intent.Action{intent.Instantiate, intent.Update, intent.Terminate} {
+			err := w.service.PostEvent(t.Context(), id, event)
+			require.Equal(t, want.code, intent.CodeOf(err), "%s of %s: %v", event, id, err)
+			require.ErrorContains(t, err, want.says)
+		}
+	}
+	require.Equal(t, intent.NotFound, intent.CodeOf(w.service.PostEvent(t.Context(), "79", intent.Update)), "the group is not there")
+	require.NoError(t, w.service.TerminateContext(t.Context(), "79"), "so nothing of it is anywhere")
+	require.Equal(t, before, w.keys())
+}
+
+// TestAContextThatNobodyPreparedIsPassedOver: an error would keep EMCO from
+// telling other controllers.
+func TestAContextThatNobodyPreparedIsPassedOver(t *testing.T) {
+	w := orchestrated(t)
+	w.writeContext(secondContext)
+	before := w.keys()
+	w.event(secondContext, intent.Update)
+	w.event(secondContext, intent.Terminate)
+	require.Equal(t, before, w.keys())
+}
+
+// TestWhatStandsInTheWayOfAnActivationIsToldOnceAndRetried until it is gone.
+func TestWhatStandsInTheWayOfAnActivationIsToldOnceAndRetried(t *testing.T) {
+	w := orchestrated(t)
+	w.associate(eu, "lab", "corp")
+	w.serve("www.corp.example")
+	w.appContext(secondContext)
+	w.associate(eu, "lab")
+	require.NoError(t, w.delete(corp))
+	err := w.service.PostEvent(t.Context(), secondContext, intent.Update)
+	require.Equal(t, intent.Conflict, intent.CodeOf(err))
+	require.ErrorContains(t, err, "the release for app context 2222 uses it, but it was deleted since")
+	require.Error(t, w.service.PostEvent(t.Context(), secondContext, intent.Update))
+	w.replace(firstContext, secondContext)
+	w.observe(berlin, "shop/web", "203.0.113.11")
+	w.settle(prod)
+	require.Equal(t, "Instantiated 1111 [edge+hub lab/public: www.lab.example A 203.0.113.11,203.0.113.20]", w.current(), "the current release is carried out meanwhile")
+	events, errEvents := w.service.Events(t.Context(), prod)
+	require.NoError(t, errEvents)
+	require.Len(t, events, 3, "it is told once")
+	require.Equal(t, "failed", events[2].Outcome)
+	require.Contains(t, events[2].Message, "deleted since")
+
+	w.put(corp, record("corp.example", ``))
+	w.settle(prod)
+	require.Equal(t, firstContext, w.snapshot(prod).Lifecycle.AppContext, "another record of that name is not what was frozen")
+}
+
+// TestWhatEMCODrivesIsNotDrivenHere, but can be terminated here.
+func TestWhatEMCODrivesIsNotDrivenHere(t *testing.T) {
+	w := updated(t)
+	for _, action := range []intent.Action{intent.Instantiate, intent.Update} {
+		_, err := w.try(action, prod, "")
+		require.Equal(t, intent.Conflict, intent.CodeOf(err))
+		require.ErrorContains(t, err, "EMCO's orchestrator drives it, by app context 2222")
+	}
+	_, err := w.service.Rollback(t.Context(), prod, 1, "", "ann")
+	require.ErrorContains(t, err, "EMCO's orchestrator drives it")
+
+	plan := w.plan(prod, intent.Terminate)
+	require.Empty(t, plan.Errors)
+	_, err = w.try(intent.Terminate, prod, plan.Token)
+	require.NoError(t, err)
+	w.outlive()
+	require.Equal(t, "Terminated 2222 []", w.current(), "it does not come back while EMCO has its apps in the clusters")
+	w.serve("three.lab.example")
+	w.appContext(thirdContext)
+	w.event(thirdContext, intent.Update)
+	w.settle(prod)
+	require.Contains(t, w.current(), "Instantiated 3333", "until EMCO updates it")
+}
+
+// TestWhatSignpostDeploysIsNotActivated: both would fight over it.
+func TestWhatSignpostDeploysIsNotActivated(t *testing.T) {
+	w := newShop(t)
+	w.appContext(firstContext)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	err := w.service.PostEvent(t.Context(), firstContext, intent.Instantiate)
+	require.Equal(t, intent.Conflict, intent.CodeOf(err))
+	require.ErrorContains(t, err, "terminate it here before EMCO's orchestrator instantiates it")
+	w.rsync(firstContext, "Instantiating")
+	w.settle(prod)
+	require.Equal(t, "Instantiated  "+wwwOf, w.current())
+	require.NoError(t, w.service.TerminateContext(t.Context(), firstContext))
+	w.settle(prod)
+	require.Equal(t, "Instantiated  "+wwwOf, w.current())
+}
+
+// TestARevisionOfEMCOsIsNotRolledBackToHere.
+func TestARevisionOfEMCOsIsNotRolledBackToHere(t *testing.T) {
+	w := orchestrated(t)
+	w.event(firstContext, intent.Terminate)
+	w.outlive()
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	require.Equal(t, "Instantiated  "+wwwOf, w.current())
+	_, err := w.service.Rollback(context.Background(), prod, 1, "", "ann")
+	require.Equal(t, intent.Conflict, intent.CodeOf(err))
+	require.ErrorContains(t, err, "revision 1 is of EMCO's app context 1111")
+}

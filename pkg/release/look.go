@@ -1,0 +1,155 @@
+package release
+
+import (
+	"context"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/emco"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/placement"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// look is what is known of clusters: each part answers nil for what is not.
+type look struct {
+	service   func(ctx context.Context, app string, service address.Service) (*address.Observation, error)
+	placement func(ctx context.Context, cluster string, p placement.Placement) (*placement.Verdict, error)
+}
+
+// seen is what was observed, without a live look: by the workers of clusters,
+// and, of the apps that EMCO deploys, by its monitor.
+func (s *Service) seen(g plan.Group) look {
+	monitor := monitored{store: s.emco, group: g}
+	service := func(ctx context.Context, app string, service address.Service) (*address.Observation, error) {
+		if inventory(g, service.Cluster) {
+			return monitor.service(ctx, app, service) // what a worker has once seen is old
+		}
+		seen, err := s.observation(ctx, service)
+		if err != nil || seen != nil {
+			return seen, err
+		}
+		return monitor.service(ctx, app, service)
+	}
+	return look{service, s.verdict}
+}
+
+// tolerant is a look to which what cannot be read is unknown: nobody publishes
+// what it sees.
+func (l look) tolerant() look {
+	return look{placement: l.placement, service: func(ctx context.Context, app string, service address.Service) (*address.Observation, error) {
+		seen, err := l.service(ctx, app, service)
+		if intent.CodeOf(err) == intent.Conflict {
+			return nil, nil
+		}
+		return seen, err
+	}}
+}
+
+// looking is what a proposal sees. Plans look at live clusters where nothing
+// was observed. EMCO's calls do not wait for any.
+func (s *Service) looking(p *proposal) look {
+	seen := s.seen(p.draft.group).tolerant()
+	if p.appContext != "" {
+		return seen
+	}
+	service := func(ctx context.Context, app string, service address.Service) (*address.Observation, error) {
+		found, err := seen.service(ctx, app, service)
+		if err != nil || found != nil || inventory(p.draft.group, service.Cluster) {
+			return found, err
+		}
+		return s.peek(ctx, service)
+	}
+	return look{service, s.peekPlacement}
+}
+
+// peek answers an observation, or looks at the live Service when there is none.
+func (s *Service) peek(ctx context.Context, service address.Service) (*address.Observation, error) {
+	seen, err := s.observation(ctx, service)
+	if err != nil || seen != nil || s.Peek == nil {
+		return seen, err
+	}
+	seen, err = s.Peek(ctx, service)
+	if err != nil {
+		s.Logger.DebugContext(ctx, "a cluster did not answer a plan", "cluster", service.Cluster, "error", err)
+		return nil, nil
+	}
+	return seen, nil
+}
+
+// observation answers what a Service was last seen to offer, by the worker of
+// its cluster.
+func (s *Service) observation(ctx context.Context, service address.Service) (*address.Observation, error) {
+	seen, err := s.Observed.Service(ctx, service)
+	if err != nil || seen == nil {
+		return nil, err
+	}
+	return &seen.Observation, nil
+}
+
+// verdict answers what the cluster's nodes were last seen to make of a placement.
+func (s *Service) verdict(ctx context.Context, cluster string, p placement.Placement) (*placement.Verdict, error) {
+	return s.Observed.Placement(ctx, cluster, p.Key())
+}
+
+// peekPlacement answers a verdict, or looks at the live nodes when there is none.
+func (s *Service) peekPlacement(ctx context.Context, cluster string, p placement.Placement) (*placement.Verdict, error) {
+	seen, err := s.verdict(ctx, cluster, p)
+	if err != nil || seen != nil || s.PeekNodes == nil {
+		return seen, err
+	}
+	nodes, err := s.PeekNodes(ctx, cluster)
+	if err != nil {
+		s.Logger.DebugContext(ctx, "a cluster did not answer a plan", "cluster", cluster, "error", err)
+		return nil, nil
+	}
+	verdict := placement.Judge(nodes, p)
+	return &verdict, nil
+}
+
+// monitored is what EMCO's monitor has written of the apps of an orchestrated
+// group, read once, when it is asked for.
+type monitored struct {
+	store *emco.Store
+	group plan.Group
+	read  bool
+	seen  []emco.Observed
+}
+
+// service answers what a Service of an app was seen to offer, nil where the
+// monitor has not said anything. The error has the code Conflict where it
+// cannot be read: it is not known to be less than before.
+func (m *monitored) service(ctx context.Context, app string, service address.Service) (*address.Observation, error) {
+	if m.group.Orchestrated == nil {
+		return nil, nil
+	}
+	if !m.read {
+		var err error
+		if m.seen, err = m.store.Observed(ctx, m.watched()); err != nil {
+			return nil, err
+		}
+		m.read = true
+	}
+	for _, seen := range m.seen {
+		if seen.App != app || seen.Cluster != service.Cluster {
+			continue
+		}
+		if seen.Err != nil {
+			return nil, &intent.Error{Code: intent.Conflict, Detail: seen.Err.Error()}
+		}
+		return seen.Service(service.Namespace, service.Name), nil
+	}
+	return nil, nil
+}
+
+// watched is the app context as far as the group has names there.
+func (m *monitored) watched() *emco.Context {
+	c := &emco.Context{ID: m.group.Orchestrated.AppContext, Meta: emco.Meta{Namespace: m.group.Orchestrated.Namespace}}
+	for _, app := range m.group.Apps {
+		watched := emco.App{Name: app.Name}
+		for _, cluster := range app.Clusters {
+			watched.Clusters = append(watched.Clusters, emco.Cluster{Name: cluster})
+		}
+		c.Apps = append(c.Apps, watched)
+	}
+	return c
+}

@@ -1,0 +1,113 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// Prepared is a release that was frozen for an app context of EMCO's. It is
+// accepted when that becomes current.
+type Prepared struct {
+	AppContext string   `json:"appContext"`
+	ContextID  string   `json:"contextID"`         // of the release
+	Traffic    []string `json:"traffic"`           // names of the traffic groups that it is made of, ordered
+	Failure    string   `json:"failure,omitempty"` // why it could not be accepted when the context became current
+}
+
+// keptPrepared is for how many app contexts releases are kept: EMCO rolls back
+// to any.
+const keptPrepared = 100
+
+// orchestrated says whether what is deployed is for an app context of EMCO's.
+func (l *Lifecycle) orchestrated() bool { return l.deployed() && l.AppContext != "" }
+
+// preparedAt is where the release for an app context is, -1 where none is kept.
+func (l *Lifecycle) preparedAt(appContext string) int {
+	return slices.IndexFunc(l.Prepared, func(p Prepared) bool { return p.AppContext == appContext })
+}
+
+func (l *Lifecycle) isPrepared(appContext string) bool { return l.preparedAt(appContext) >= 0 }
+
+// older says whether a context came before another. One that no release is
+// kept for came before all of them.
+func (l *Lifecycle) older(a, b string) bool { return l.preparedAt(a) < l.preparedAt(b) }
+
+// followingAction is what accepting a release now does to the group. One for
+// an app context older than the current one is what EMCO calls a rollback.
+func (l *Lifecycle) followingAction(appContext string) intent.Action {
+	switch {
+	case !l.deployed():
+		return intent.Instantiate
+	case appContext != "" && l.older(appContext, l.AppContext):
+		return intent.Rollback
+	}
+	return intent.Update
+}
+
+// track notes which app context a group is for that takes an action. EMCO never
+// comes back to contexts of a group that has ended.
+func (l *Lifecycle) track(p *proposal) {
+	if p.action == intent.Terminate {
+		l.retire(p.appContext)
+	}
+	if p.action != intent.Terminate || p.appContext != "" {
+		l.AppContext = p.appContext
+	}
+	if at := l.preparedAt(p.appContext); at >= 0 {
+		l.Prepared = slices.Clone(l.Prepared)
+		l.Prepared[at].Failure = ""
+	}
+}
+
+// retire drops the releases for the app context that the group ends with, for
+// the group's own, and for those before them.
+func (l *Lifecycle) retire(appContext string) {
+	last := max(l.preparedAt(appContext), l.preparedAt(l.AppContext))
+	l.Prepared = slices.Clone(l.Prepared[last+1:])
+}
+
+// sweepPrepared drops the releases for app contexts that EMCO has deleted.
+func (s *Service) sweepPrepared(ctx context.Context) error {
+	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
+	if err != nil {
+		return err
+	}
+	for _, doc := range page.Items {
+		group := ownerOf(doc.Path)
+		if IsRecord(group) {
+			continue
+		}
+		l := Lifecycle{revision: doc.Revision}
+		if err := json.Unmarshal(doc.Body, &l); err != nil {
+			return err
+		}
+		if err := s.dropGone(ctx, group, l); err != nil && intent.CodeOf(err) != intent.PreconditionFailed {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) dropGone(ctx context.Context, group intent.Path, l Lifecycle) error {
+	var kept []Prepared
+	for _, p := range l.Prepared {
+		_, err := s.emco.State(ctx, p.AppContext)
+		switch code := intent.CodeOf(err); {
+		case code == intent.NotFound && !(l.orchestrated() && l.AppContext == p.AppContext):
+			s.Logger.InfoContext(ctx, "an app context of EMCO's is gone", "group", group, "appContext", p.AppContext)
+			continue
+		case err != nil && code != intent.NotFound && code != intent.Conflict:
+			return err
+		}
+		kept = append(kept, p)
+	}
+	if len(kept) == len(l.Prepared) {
+		return nil
+	}
+	l.Prepared = kept
+	_, err := s.swap(ctx, group, l)
+	return err
+}
