@@ -63,6 +63,9 @@ func (r Resource) Text() (string, error) {
 	return text, nil
 }
 
+// Raw is the text as it is written, in JSON. It is not to be changed.
+func (r Resource) Raw() []byte { return r.raw }
+
 // Object reads the text, as YAML or JSON. The error has the code Invalid where
 // that is not one Kubernetes object.
 func (r Resource) Object(cluster, app string) (bundle.Object, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -172,7 +173,7 @@ func (s *Service) noteUnaccepted(ctx context.Context, group intent.Path, id stri
 // of, as its meta says; ok is false where that names none.
 func groupOf(m emco.Meta) (group intent.Path, ok bool) {
 	for _, name := range []string{m.Project, m.CompositeApp, m.Version, m.DeploymentIntentGroup} {
-		if name == "" {
+		if name == "" || strings.Contains(name, "/") {
 			return "", false
 		}
 	}
@@ -180,7 +181,7 @@ func groupOf(m emco.Meta) (group intent.Path, ok bool) {
 }
 
 func noGroup(id string) error {
-	return &intent.Error{Code: intent.Conflict, Detail: "app context " + id + " is none of a deployment intent group: its meta names none"}
+	return &intent.Error{Code: intent.Conflict, Detail: "app context " + id + " is none of a deployment intent group: its meta names none, as those of logical clouds and networks do"}
 }
 
 // groupWith finds the group of an app context: as its meta says, else as the

@@ -21,6 +21,7 @@ func (d *draft) bind(i dnsIntent) {
 		return
 	}
 	app := d.group.Apps[at]
+	i.spec.Namespace = d.serviceNamespace(i, app)
 	served := map[string]bool{}
 	if i.spec.Scope != intent.ClusterScope {
 		for _, name := range d.in.cloudRecords {
@@ -82,7 +83,7 @@ func (d *draft) bindRecord(i dnsIntent, app plan.App, name string, scope intent.
 		}
 		served[host] = true
 		binding := d.binding(plan.Binding{
-			App: app.Name, Service: i.spec.ServiceName, Namespace: cmp.Or(i.spec.Namespace, app.Namespace),
+			App: app.Name, Service: i.spec.ServiceName, Namespace: i.spec.Namespace,
 			Record: name, Scope: scope, Cluster: cluster, Sources: sources,
 		})
 		d.addHost(binding, i, plan.Host{Name: host, TTL: i.spec.TTL, Types: i.spec.RecordTypes})

@@ -68,6 +68,10 @@ func (s *Service) draft(ctx context.Context, in *inputs) (*draft, error) {
 		CompositeApp: app, Version: version, Name: in.group.Metadata.Name,
 		LogicalCloud: spec.LogicalCloud, LogicalCloudNamespace: namespace,
 	}
+	if in.orchestration != nil {
+		d.group.Orchestrated = in.orchestration.frozen()
+		d.group.LogicalCloudNamespace = d.group.Orchestrated.Namespace
+	}
 	for _, app := range spec.Apps {
 		d.group.Apps = append(d.group.Apps, d.app(app))
 	}

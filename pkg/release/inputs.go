@@ -13,20 +13,21 @@ import (
 // inputs are the documents that the release of a group, or of a logical cloud,
 // follows from, as read.
 type inputs struct {
-	owner        intent.Document
-	project      intent.Resource[intent.Project]
-	group        intent.Resource[intent.DeploymentIntentGroup]
-	cloud        intent.Resource[intent.LogicalCloud]
-	cloudPath    intent.Path
-	clusters     map[string]intent.Resource[intent.Cluster] // of the logical cloud and the homes, by "provider+cluster"
-	members      []string                                   // the logical cloud's clusters, ordered
-	cloudRecords []string                                   // values of the logical cloud's association
-	ownRecords   map[string][]string                        // values of each cluster's association
-	intents      []dnsIntent                                // ordered by path
-	podIntents   []podDNSIntent                             // ordered by path
-	dnsIntents   []dnsCRIntent                              // of a logical cloud, ordered by name
-	records      map[string]intent.Document                 // the project's records that are associated, by name
-	read         map[intent.Path]Input
+	owner         intent.Document
+	project       intent.Resource[intent.Project]
+	group         intent.Resource[intent.DeploymentIntentGroup]
+	cloud         intent.Resource[intent.LogicalCloud]
+	cloudPath     intent.Path
+	clusters      map[string]intent.Resource[intent.Cluster] // of the logical cloud and the homes, by "provider+cluster"
+	members       []string                                   // the logical cloud's clusters, ordered
+	cloudRecords  []string                                   // values of the logical cloud's association
+	ownRecords    map[string][]string                        // values of each cluster's association
+	intents       []dnsIntent                                // ordered by path
+	podIntents    []podDNSIntent                             // ordered by path
+	dnsIntents    []dnsCRIntent                              // of a logical cloud, ordered by name
+	records       map[string]intent.Document                 // the project's records that are associated, by name
+	orchestration *orchestration                             // of the group's apps; nil: they are Signpost's own, as the group's document says
+	read          map[intent.Path]Input
 }
 
 // dnsIntent is a DNS intent with the path that errors about it name.
@@ -38,13 +39,19 @@ type dnsIntent struct {
 // gather reads an owner's inputs until two readings agree, so that what is
 // frozen was the state at one time.
 func (s *Service) gather(ctx context.Context, owner intent.Path) (*inputs, error) {
-	before, err := s.readInputs(ctx, owner)
+	return s.gatherFor(ctx, owner, nil)
+}
+
+// gatherFor is gather for a group whose apps EMCO deploys, or Signpost where by
+// is nil.
+func (s *Service) gatherFor(ctx context.Context, owner intent.Path, by *orchestration) (*inputs, error) {
+	before, err := s.readInputs(ctx, owner, by)
 	if err != nil {
 		return nil, err
 	}
 	const attempts = 10
 	for range attempts {
-		again, err := s.readInputs(ctx, owner)
+		again, err := s.readInputs(ctx, owner, by)
 		if err != nil {
 			return nil, err
 		}
@@ -87,14 +94,17 @@ func (s *Service) readOwner(ctx context.Context, owner intent.Path) (*inputs, er
 	return in, err
 }
 
-func (s *Service) readInputs(ctx context.Context, owner intent.Path) (*inputs, error) {
+func (s *Service) readInputs(ctx context.Context, owner intent.Path, by *orchestration) (*inputs, error) {
 	in, err := s.readOwner(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
 	reads := []func(context.Context, *inputs) error{s.readMembers, s.readDNSCRIntents}
 	if !IsCloud(owner) {
-		reads = []func(context.Context, *inputs) error{s.readMembers, s.readAssociations, s.readIntents, s.readRecords, s.readHomes}
+		if err := in.orchestrate(by); err != nil {
+			return nil, err
+		}
+		reads = []func(context.Context, *inputs) error{s.readMembers, s.readOrchestrated, s.readAssociations, s.readIntents, s.readRecords, s.readHomes}
 	}
 	if in.cloud, err = get[intent.LogicalCloud](ctx, s.Documents, in, in.cloudPath); err != nil {
 		return nil, err
@@ -195,6 +205,9 @@ func (s *Service) readIntents(ctx context.Context, in *inputs) error {
 		return err
 	}
 	for _, group := range groups.Items {
+		if !in.orchestration.counts(group.Path) {
+			continue
+		}
 		page, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(group.Path) + "/dns-intents"})
 		if err != nil {
 			return err

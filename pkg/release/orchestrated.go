@@ -1,8 +1,15 @@
 package release
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
 
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
@@ -10,7 +17,167 @@ import (
 // be installed: what a traffic group of the context's deployment intent group
 // asks for there. The pod DNS intents are brought into the context; all else
 // follows when the context becomes current. from is the context that this one
-// replaces, empty for none. A failure leaves the context as it was.
+// replaces, empty for none. It is idempotent, and a failure leaves the context
+// as it was. Errors: those of emco.Store.Read; NotFound where documents are
+// missing; Conflict where the context is of no group or of one that Signpost
+// deploys itself, and where instantiate would be refused, with all the reasons.
 func (s *Service) UpdateContext(ctx context.Context, id, traffic, from string) (warnings []string, err error) {
-	return nil, &intent.Error{Code: intent.Unavailable, Detail: "not there yet"}
+	return undisturbed(intent.Path("app context "+id), func() ([]string, error) { return s.tryUpdateContext(ctx, id, traffic, from) })
+}
+
+func (s *Service) tryUpdateContext(ctx context.Context, id, traffic, from string) ([]string, error) {
+	app, err := s.emco.Read(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.proposeContext(ctx, app, traffic)
+	if err != nil {
+		return nil, err
+	}
+	patch := emco.Patch{Resources: p.draft.podEdits()}
+	if len(p.draft.errors) > 0 {
+		return nil, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("app context %s stays as it is, and nothing was released", id), Fields: p.draft.errors}
+	}
+	if patch.AddChildren, err = s.outlasting(ctx, p, from); err != nil {
+		return nil, err
+	}
+	if err := s.prepare(ctx, p); err != nil {
+		return nil, err
+	}
+	_, err = s.emco.Apply(ctx, app, patch)
+	return p.draft.warnings, err
+}
+
+// proposeContext drafts what becomes of a group with an app context, by the
+// rules of instantiate and update, and without looking at any cluster.
+func (s *Service) proposeContext(ctx context.Context, app *emco.Context, traffic string) (*proposal, error) {
+	owner, ok := groupOf(app.Meta)
+	if !ok {
+		return nil, noGroup(app.ID)
+	}
+	group, err := s.Documents.Get(ctx, owner)
+	if err != nil {
+		return nil, unknownTo(app, err)
+	}
+	p := &proposal{request: request{action: intent.Instantiate}}
+	if p.lifecycle, err = s.lifecycle(ctx, owner, group.UID); err != nil {
+		return nil, err
+	}
+	by, err := s.orchestrated(ctx, app, owner, p.lifecycle, traffic)
+	if err != nil {
+		return nil, err
+	}
+	in, err := s.gatherFor(ctx, owner, by)
+	if err != nil {
+		return nil, unknownTo(app, err)
+	}
+	if in.owner.UID != group.UID {
+		return nil, &intent.Error{Code: intent.PreconditionFailed, Detail: string(owner) + " has just become another"}
+	}
+	if p.draft, err = s.draft(ctx, in); err != nil {
+		return nil, err
+	}
+	p.draft.warnOfSuspension()
+	return p, s.checkProviders(ctx, p)
+}
+
+// orchestrated is an app context with the traffic groups that count in it: the
+// one that is asked for, and those that were before.
+func (s *Service) orchestrated(ctx context.Context, app *emco.Context, owner intent.Path, l Lifecycle, traffic string) (*orchestration, error) {
+	switch {
+	case slices.ContainsFunc(l.kept(), func(past Past) bool { return past.ContextID == app.ID }):
+		return nil, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("app context %s is Signpost's own, of %s; name the one that EMCO's orchestrator has made", app.ID, owner)}
+	case l.deployed() && !l.orchestrated():
+		return nil, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s is deployed by Signpost itself (%s); terminate it at Signpost before EMCO deploys it", owner, l.State())}
+	}
+	path := owner.Child("traffic-group-intents", traffic)
+	_, err := s.Documents.Get(ctx, path)
+	if intent.CodeOf(err) == intent.NotFound {
+		return nil, &intent.Error{Code: intent.NotFound, Err: err, Detail: fmt.Sprintf(
+			"%s does not exist, and the intents of deployment intent group %q map Signpost to it; post it to /v2/%s, or give the intents another traffic group", path, owner.Name(), path.Collection())}
+	}
+	names := []string{traffic}
+	if at := l.preparedAt(app.ID); at >= 0 {
+		names = append(names, l.Prepared[at].Traffic...)
+	}
+	slices.Sort(names)
+	return &orchestration{Context: app, traffic: slices.Compact(names)}, err
+}
+
+// unknownTo says what to do where a document is missing that an app context
+// goes by.
+func unknownTo(app *emco.Context, err error) error {
+	var known *intent.Error
+	if intent.CodeOf(err) != intent.NotFound || !errors.As(err, &known) {
+		return err
+	}
+	return &intent.Error{Code: intent.NotFound, Err: err, Detail: fmt.Sprintf(
+		"%s here, and app context %s goes by it; post it to Signpost, or have it read where EMCO keeps it (--emco-orchestrator, --emco-dcm, --emco-clm)", known.Detail, app.ID)}
+}
+
+// checkProviders says what of the external-dns in use could not be deployed,
+// and with whom names would be shared.
+func (s *Service) checkProviders(ctx context.Context, p *proposal) error {
+	if err := s.warnOfSharing(ctx, p.draft); err != nil {
+		return err
+	}
+	_, after, err := s.providers(ctx, p)
+	if err != nil {
+		return err
+	}
+	return s.checkHolders(ctx, p, after)
+}
+
+// outlasting are the contexts of Signpost's that outlive the app context which
+// this one replaces: it names them, too, so that EMCO uninstalls them with it.
+func (s *Service) outlasting(ctx context.Context, p *proposal, from string) ([]string, error) {
+	if !p.lifecycle.orchestrated() || !p.lifecycle.isPrepared(from) && from != p.lifecycle.AppContext {
+		return nil, nil
+	}
+	pointer, err := s.Contexts.Current(ctx, groupOwner(p.draft.group.Path))
+	if err != nil || pointer.ContextID == "" {
+		return nil, err
+	}
+	return []string{pointer.ContextID}, nil
+}
+
+// prepare stores the release of a draft for its app context, unless it is
+// stored already.
+func (s *Service) prepare(ctx context.Context, p *proposal) error {
+	by := p.draft.in.orchestration
+	release := Release{Group: p.draft.group, Inputs: p.draft.inputs}
+	if at := p.lifecycle.preparedAt(by.ID); at >= 0 && slices.Equal(p.lifecycle.Prepared[at].Traffic, by.traffic) {
+		same, err := s.stores(ctx, p.lifecycle.Prepared[at].ContextID, release)
+		if err != nil || same {
+			return err
+		}
+	}
+	next := Prepared{AppContext: by.ID, ContextID: appcontext.NewID(), Traffic: by.traffic}
+	if err := s.saveRelease(ctx, next.ContextID, release); err != nil {
+		return err
+	}
+	l := p.lifecycle
+	l.keep(next)
+	_, err := s.swap(ctx, p.draft.group.Path, l)
+	if intent.CodeOf(err) == intent.PreconditionFailed {
+		return errors.Join(err, s.dropRelease(ctx, next.ContextID))
+	}
+	return err
+}
+
+// stores tells whether a release is what is stored under a context id.
+func (s *Service) stores(ctx context.Context, contextID string, r Release) (bool, error) {
+	stored, err := s.loadRelease(ctx, contextID)
+	if intent.CodeOf(err) == intent.NotFound {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	was, err := json.Marshal(stored)
+	if err != nil {
+		return false, err
+	}
+	is, err := json.Marshal(r)
+	return bytes.Equal(was, is), err
 }

@@ -50,12 +50,21 @@ func (d *draft) bindPodDNS() {
 		switch {
 		case app.PodDNS != nil:
 			d.fail(i.path, "/spec/app", "%s is for the pods of app %q, too; delete one of the two", app.PodDNS.Intent, app.Name)
-		case len(app.Manifests) == 0:
+		case !d.deploys(*app):
 			d.fail(i.path, "/spec/app", "app %q has no manifests, so its pods are somebody else's and their DNS cannot be set; give the app its manifests, or delete the intent", app.Name)
 		default:
 			app.PodDNS = &plan.PodDNS{Intent: i.path, Spec: i.spec}
 		}
 	}
+}
+
+// deploys tells whether the app's objects are known, so that the DNS of its pods
+// can be set.
+func (d *draft) deploys(app plan.App) bool {
+	if d.in.orchestration != nil {
+		return d.in.orchestration.hasResources(app.Name)
+	}
+	return len(app.Manifests) > 0
 }
 
 // usesAutopath says whether an app's pods have their search paths walked.

@@ -31,6 +31,21 @@ func (l *Lifecycle) preparedAt(appContext string) int {
 
 func (l *Lifecycle) isPrepared(appContext string) bool { return l.preparedAt(appContext) >= 0 }
 
+// keep notes a release for an app context, in the place of an earlier one. The
+// oldest are let go where they are too many, but for the current one.
+func (l *Lifecycle) keep(p Prepared) {
+	l.Prepared = slices.Clone(l.Prepared)
+	if at := l.preparedAt(p.AppContext); at >= 0 {
+		l.Prepared[at] = p
+	} else {
+		l.Prepared = append(l.Prepared, p)
+	}
+	for len(l.Prepared) > keptPrepared {
+		oldest := slices.IndexFunc(l.Prepared, func(o Prepared) bool { return o.AppContext != l.AppContext })
+		l.Prepared = slices.Delete(l.Prepared, oldest, oldest+1)
+	}
+}
+
 // older says whether a context came before another. One that no release is
 // kept for came before all of them.
 func (l *Lifecycle) older(a, b string) bool { return l.preparedAt(a) < l.preparedAt(b) }

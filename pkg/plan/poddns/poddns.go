@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -96,14 +97,14 @@ func (r *renderer) pod(spec Manifest, cluster string) Manifest {
 		if !ok {
 			return nil
 		}
-		if spec[configField] != nil {
-			r.warn("/spec/dnsPolicy", "has a dnsConfig of its own, which is set aside: with %s the search paths are those of the cluster's DNS", intent.DNSAutopath)
-		}
 		policy, base, others = intent.DNSNone, given, nil
 	}
 	merged := base
 	if r.Spec.DNSConfig != nil {
 		merged = resolvconf.Merge(base, *r.Spec.DNSConfig)
+	}
+	if r.policy == intent.DNSAutopath && spec[configField] != nil && !reflect.DeepEqual(own, merged) {
+		r.warn("/spec/dnsPolicy", "has a dnsConfig of its own, which is set aside: with %s the search paths are those of the cluster's DNS", intent.DNSAutopath)
 	}
 	for _, excess := range resolvconf.Exceeded(merged) {
 		r.refuse("/spec/dnsConfig/"+excess.Field, "would have %s, its own included", excess.Detail)

@@ -1,0 +1,100 @@
+package poddns
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"reflect"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/signpost-dns/signpost/pkg/podspec"
+)
+
+// Rewrite is the text of a manifest, YAML or JSON, with the DNS settings that
+// its pods have as it was rendered. All else stays as it is written, comments
+// and order included; only where the settings cannot be written into the text
+// so, as where pods come from an alias, is it written anew, as JSON. The error
+// is that of a text which holds no manifest, or another one.
+func Rewrite(text string, rendered Manifest) (string, error) {
+	place, ok := podspec.Find(rendered)
+	if !ok {
+		return "", errors.New("it makes no pods")
+	}
+	settings, err := plainSettings(podspec.At(rendered, place.Fields))
+	if err != nil {
+		return "", err
+	}
+	document, content, err := read(text)
+	if err != nil {
+		return "", err
+	}
+	want := replace(content, place.Fields, withPlain(podspec.At(content, place.Fields), settings))
+	edited, ok := inJSON(text, place.Fields, settings)
+	if !ok {
+		edited, ok = inYAML(text, document, place.Fields, settings)
+	}
+	if ok {
+		if _, got, err := read(edited); err == nil && reflect.DeepEqual(got, want) {
+			return edited, nil
+		}
+	}
+	anew, err := json.MarshalIndent(rendered, "", "  ")
+	return string(anew) + "\n", err
+}
+
+// plainSettings are the DNS settings of a pod's spec as any decoder has them.
+func plainSettings(spec Manifest) (Manifest, error) {
+	settings := Manifest{}
+	for _, field := range []string{policyField, configField} {
+		if value, set := spec[field]; set {
+			settings[field] = value
+		}
+	}
+	raw, err := json.Marshal(settings)
+	if err != nil {
+		return nil, err
+	}
+	settings = Manifest{}
+	return settings, json.Unmarshal(raw, &settings)
+}
+
+// withPlain is a copy of a pod's spec with these settings alone.
+func withPlain(spec, settings Manifest) Manifest {
+	spec = maps.Clone(spec)
+	delete(spec, policyField)
+	delete(spec, configField)
+	maps.Copy(spec, settings)
+	return spec
+}
+
+// read finds the only document of a text that holds anything.
+func read(text string) (*yaml.Node, Manifest, error) {
+	decoder := yaml.NewDecoder(bytes.NewReader([]byte(text)))
+	var found *yaml.Node
+	for {
+		var document yaml.Node
+		err := decoder.Decode(&document)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if document.Kind != yaml.DocumentNode || document.Content[0].Tag == "!!null" {
+			continue
+		}
+		if found != nil {
+			return nil, nil, errors.New("it holds several objects")
+		}
+		found = document.Content[0]
+	}
+	if found == nil {
+		return nil, nil, errors.New("it holds no object")
+	}
+	content := Manifest{}
+	err := found.Decode(&content)
+	return found, content, err
+}

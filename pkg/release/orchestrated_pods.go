@@ -1,0 +1,137 @@
+package release
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/emco"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/poddns"
+	"github.com/signpost-dns/signpost/pkg/podspec"
+)
+
+// podEdits brings the pod DNS intents of a draft into the workloads of the app
+// context, and says what is to be said about that.
+func (d *draft) podEdits() []emco.Edit {
+	var edits []emco.Edit
+	for _, app := range d.group.Apps {
+		if app.PodDNS == nil {
+			continue
+		}
+		pods := podEditor{draft: d, app: app, done: map[podText]editedPod{}}
+		for _, on := range d.in.orchestration.App(app.Name).Clusters {
+			for _, resource := range on.Resources {
+				if text, changed := pods.edit(resource, on.Name); changed {
+					edits = append(edits, emco.Edit{App: app.Name, Cluster: on.Name, Key: resource.Key, Text: text})
+				}
+			}
+		}
+		if !pods.some {
+			d.warn("app %q has no workload in app context %s: nothing gets the settings of %s", app.Name, d.in.orchestration.ID, app.PodDNS.Intent)
+		}
+	}
+	return edits
+}
+
+// podEditor brings the intent of an app into its workloads. These are alike on
+// most clusters: each text is edited once.
+type podEditor struct {
+	*draft
+	app  plan.App
+	done map[podText]editedPod
+	some bool // workload was there
+}
+
+// podText is all that an edited text follows from, for one app.
+type podText struct {
+	raw      string
+	autopath plan.PodAutopath
+}
+
+type editedPod struct {
+	text    string
+	changed bool
+}
+
+func (e *podEditor) edit(r emco.Resource, cluster string) (text string, changed bool) {
+	key := podText{raw: string(r.Raw())}
+	for _, given := range e.app.PodDNS.Autopath {
+		if given.Cluster == cluster {
+			key.autopath = given
+			key.autopath.Cluster = ""
+		}
+	}
+	edited, known := e.done[key]
+	if !known {
+		edited = e.editOne(r, cluster)
+		e.done[key] = edited
+	}
+	return edited.text, edited.changed
+}
+
+func (e *podEditor) editOne(r emco.Resource, cluster string) editedPod {
+	if !mayHavePods(r) {
+		return editedPod{}
+	}
+	object, err := r.Object(cluster, e.app.Name)
+	if err != nil {
+		e.fail(e.app.PodDNS.Intent, "/spec/app", "%s", err)
+		return editedPod{}
+	}
+	manifest, err := manifestOf(object.JSON)
+	if _, pods := podspec.Find(manifest); err != nil || !pods {
+		return editedPod{}
+	}
+	e.some = true
+	if usesAutopath(e.app) && object.Namespace != "" && object.Namespace != e.app.Namespace {
+		e.fail(e.app.PodDNS.Intent, "/spec/dnsPolicy", "%s %q of app %q is in namespace %q, and %s is offered to pods of namespace %q here; give another dnsPolicy",
+			object.Kind, object.Name, e.app.Name, object.Namespace, intent.DNSAutopath, e.app.Namespace)
+	}
+	rendered, findings := poddns.Render(manifest, *e.app.PodDNS, cluster)
+	for _, f := range findings {
+		if f.Refused {
+			e.fail(f.Intent, f.Pointer, "%s", f.Detail)
+		} else {
+			e.warn("%s", f.Detail)
+		}
+	}
+	return e.write(r, object.JSON, rendered)
+}
+
+// write puts what was rendered into the resource's text, unless it is there.
+func (e *podEditor) write(r emco.Resource, before []byte, rendered poddns.Manifest) editedPod {
+	after, err := json.Marshal(rendered)
+	if err == nil && bytes.Equal(podDNS(before), podDNS(after)) {
+		return editedPod{}
+	}
+	var text string
+	if err == nil {
+		text, err = r.Text()
+	}
+	if err == nil {
+		text, err = poddns.Rewrite(text, rendered)
+	}
+	if err != nil {
+		e.fail(e.app.PodDNS.Intent, "/spec/app", "resource %s of app %q cannot be given the settings: %s", r.Key, e.app.Name, err)
+	}
+	return editedPod{text: text, changed: true}
+}
+
+// mayHavePods leaves most resources unread.
+func mayHavePods(r emco.Resource) bool {
+	workloads := []string{"Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob"}
+	return slices.Contains(workloads, r.Kind) || bytes.Contains(r.Raw(), []byte("containers"))
+}
+
+func manifestOf(object []byte) (poddns.Manifest, error) {
+	decoder := json.NewDecoder(bytes.NewReader(object))
+	decoder.UseNumber()
+	var manifest poddns.Manifest
+	if err := decoder.Decode(&manifest); err != nil {
+		return nil, fmt.Errorf("it is no object: %w", err)
+	}
+	return manifest, nil
+}
