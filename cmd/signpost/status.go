@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -111,6 +112,9 @@ func printGroupStatus(w io.Writer, owner intent.Path, body []byte, wide bool) er
 		printf(w, "  (release %d, context %s)", status.Revision, plain(status.ContextID))
 	}
 	printf(w, "\n")
+	if c := status.AppContext; c.ID != "" {
+		printf(w, "EMCO's app context %s  %s\n", plain(c.ID), plain(cmp.Or(c.State, c.Message, "rsync has said nothing yet")))
+	}
 	if status.Message != "" {
 		printf(w, "%s\n", plain(status.Message))
 	}

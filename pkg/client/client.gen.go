@@ -568,6 +568,22 @@ type App struct {
 	Namespace Namespace `json:"namespace,omitempty,omitzero"`
 }
 
+// AppContextStatus The app context of EMCO's orchestrator that the group is for, or was for last; absent where Signpost deploys the apps.
+type AppContextStatus struct {
+	// ID Its id, a decimal number of 63 bits.
+	//
+	// Example: 7007007007007007
+	ID string `json:"id"`
+
+	// Message Why the state is not known.
+	Message string `json:"message"`
+
+	// State What EMCO's rsync says of it, in its words; empty while it has said nothing.
+	//
+	// Example: Instantiated
+	State string `json:"state"`
+}
+
 // Autopath The cluster's DNS walks the search paths of pods, so that a lookup costs them one query of each type. For the pods of apps whose pod DNS intent has the policy clusterFirstWithAutopath. With mode dedicated alone, and no zone of the intent may lie in ap.k8s.io.
 type Autopath struct {
 	// Clients Mode edns0 alone: the networks of the nodes, from which the option is taken; from others it is ignored and counted. By default it is taken from everywhere: then a pod may have its own search paths walked, which costs up to 66 lookups for a query, and a cache between pods and DNS pods that is not of this intent keeps the answer under the plain name, for everybody. At most 100.
@@ -2366,6 +2382,9 @@ type Source struct {
 
 // Status What was observed of a deployment intent group, or of the cluster DNS of a logical cloud.
 type Status struct {
+	// AppContext The app context of EMCO's orchestrator that the group is for, or was for last; absent where Signpost deploys the apps.
+	AppContext AppContextStatus `json:"appContext,omitempty,omitzero"`
+
 	// Clusters Cluster by cluster.
 	Clusters []ClusterStatus `json:"clusters"`
 
@@ -2383,7 +2402,7 @@ type Status struct {
 	// Leftovers Names that stayed behind, after terminate.
 	Leftovers []Leftover `json:"leftovers,omitempty,omitzero"`
 
-	// Message Why the state is Failed, or that the group is suspended.
+	// Message Why the state is Failed, that the group is suspended, or why what EMCO has made current is not followed.
 	Message string `json:"message,omitempty,omitzero"`
 
 	// Names Name by name.

@@ -38,9 +38,7 @@ func TestTheParentNamesTheGroupsContextAsItsChild(t *testing.T) {
 func TestTheChildIsNamedAgain(t *testing.T) {
 	w := orchestrated(t)
 	at := "/context/1111/meta/"
-	item, _, err := w.fake.Get(t.Context(), at)
-	require.NoError(t, err)
-	w.write(at, strings.Replace(string(item.Value), w.contextID(), `77","78`, 1))
+	w.write(at, strings.Replace(w.value(at), w.contextID(), `77","78`, 1))
 	w.settle(prod)
 	require.Equal(t, []string{"77", "78", w.contextID()}, w.children(firstContext), "beside those of others")
 	before := w.keys()
@@ -57,9 +55,7 @@ func TestTheChildIsNamedWhileOthersWriteTheMeta(t *testing.T) {
 	w.fake.Before = func(op, key string) error {
 		if op == "txn" && key == at {
 			w.fake.Before = nil
-			item, _, err := w.fake.Get(t.Context(), at)
-			require.NoError(t, err)
-			w.write(at, strings.Replace(string(item.Value), `"ChildContextIDs":null`, `"ChildContextIDs":["77"]`, 1))
+			w.write(at, strings.Replace(w.value(at), `"ChildContextIDs":null`, `"ChildContextIDs":["77"]`, 1))
 		}
 		return nil
 	}

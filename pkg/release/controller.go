@@ -22,8 +22,8 @@ const (
 )
 
 // Controller executes the steps of all owners: those that a request has just
-// changed, those whose Services were observed to change, those that are not
-// settled yet, and, at times, all.
+// changed, those whose Services were observed to change, those that EMCO has
+// changed something for, those that are not settled yet, and, at times, all.
 type Controller struct {
 	service *Service
 	queue   workqueue.TypedRateLimitingInterface[intent.Path]
@@ -44,6 +44,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	g.Go(func() error { c.listen(ctx); return nil })
 	g.Go(func() error { c.patrol(ctx); return nil })
 	g.Go(func() error { c.keepWatching(ctx); return nil })
+	g.Go(func() error { c.watchEMCO(ctx); return nil })
 	context.AfterFunc(ctx, c.queue.ShutDown)
 	return g.Wait()
 }

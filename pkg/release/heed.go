@@ -47,9 +47,10 @@ func (s *Service) standing(ctx context.Context, id string) (is standing, told in
 // told it, and says whether anything was to be done. What stands in the way of
 // that does not keep the current release from being carried out.
 func (s *Service) heed(ctx context.Context, group intent.Path, l Lifecycle) (bool, error) {
-	if l.AppContext == "" && (l.deployed() || len(l.Prepared) == 0) {
+	if !l.toHeed() {
 		return false, nil
 	}
+	s.noteEMCO()
 	is := ended
 	if l.orchestrated() {
 		var err error

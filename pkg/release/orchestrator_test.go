@@ -92,14 +92,11 @@ func (w *world) serve(hostname string) {
 // children are what the meta of an app context names, in its order.
 func (w *world) children(id string) []string {
 	w.Helper()
-	item, _, err := w.fake.Get(context.Background(), "/context/"+id+"/meta/")
-	require.NoError(w, err)
-	require.NotNil(w, item)
 	var meta struct {
 		ChildContextIDs []string
 		Later           json.RawMessage
 	}
-	require.NoError(w, json.Unmarshal(item.Value, &meta))
+	require.NoError(w, json.Unmarshal([]byte(w.value("/context/"+id+"/meta/")), &meta))
 	require.JSONEq(w, `{"kept":true}`, string(meta.Later), "no key of the meta is lost")
 	return meta.ChildContextIDs
 }
@@ -151,4 +148,12 @@ func (w *world) remove(key string) {
 	w.Helper()
 	_, _, err := w.fake.Txn(context.Background(), nil, kv.Delete(key))
 	require.NoError(w, err)
+}
+
+func (w *world) value(key string) string {
+	w.Helper()
+	item, _, err := w.fake.Get(context.Background(), key)
+	require.NoError(w, err)
+	require.NotNil(w, item)
+	return string(item.Value)
 }

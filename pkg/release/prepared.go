@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -23,6 +24,11 @@ const keptPrepared = 100
 
 // orchestrated says whether what is deployed is for an app context of EMCO's.
 func (l *Lifecycle) orchestrated() bool { return l.deployed() && l.AppContext != "" }
+
+// toHeed says whether it matters to the group what EMCO makes of its contexts.
+func (l *Lifecycle) toHeed() bool {
+	return l.AppContext != "" || len(l.Prepared) > 0 && !l.deployed()
+}
 
 // preparedAt is where the release for an app context is, -1 where none is kept.
 func (l *Lifecycle) preparedAt(appContext string) int {
@@ -71,10 +77,21 @@ func (l *Lifecycle) track(p *proposal) {
 	if p.action != intent.Terminate || p.appContext != "" {
 		l.AppContext = p.appContext
 	}
-	if at := l.preparedAt(p.appContext); at >= 0 {
-		l.Prepared = slices.Clone(l.Prepared)
+	l.Prepared = slices.Clone(l.Prepared)
+	for at := range l.Prepared {
 		l.Prepared[at].Failure = ""
 	}
+}
+
+// Unaccepted is why what EMCO made current last is not the group's release;
+// empty when it is.
+func (l *Lifecycle) Unaccepted() string {
+	for _, p := range slices.Backward(l.Prepared) {
+		if p.Failure != "" {
+			return fmt.Sprintf("EMCO's app context %s is not followed: %s", p.AppContext, p.Failure)
+		}
+	}
+	return ""
 }
 
 // retire drops the releases for the app context that the group ends with, for

@@ -49,13 +49,20 @@ type Service struct {
 	emco  *emco.Store
 	nudge chan intent.Path // owners that a request has just changed
 
+	orchestrates chan struct{} // closed once there are groups that EMCO deploys
+	noteEMCO     func()        // closes it
+
 	sweeping  sync.Mutex
 	unclaimed map[string]time.Time // by context id: since when no lifecycle was seen to point to a release
 }
 
 // New makes a Service.
 func New(options Options) *Service {
-	return &Service{Options: options, emco: emco.NewStore(options.KV, options.Now), nudge: make(chan intent.Path, 1024)}
+	orchestrates := make(chan struct{})
+	return &Service{
+		Options: options, emco: emco.NewStore(options.KV, options.Now), nudge: make(chan intent.Path, 1024),
+		orchestrates: orchestrates, noteEMCO: sync.OnceFunc(func() { close(orchestrates) }),
+	}
 }
 
 // wake lets the controller look at an owner at once. When it is behind, its

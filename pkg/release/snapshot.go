@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -21,6 +22,7 @@ import (
 type Snapshot struct {
 	Owner     appcontext.Owner
 	Lifecycle Lifecycle
+	EMCO      *AppContextReport        // nil: EMCO's orchestrator has never deployed it
 	Group     plan.Group               // of the wanted release; zero before the first
 	Committed bool                     // the wanted release's context is current
 	Current   time.Time                // since when it is; zero while it is not
@@ -32,6 +34,14 @@ type Snapshot struct {
 	Givers    Givers                   // of the names of Group
 	Clusters  map[string]ClusterReport // every cluster that the release or the context touches
 	Providers []ProviderReport         // those in use, then those that are draining
+}
+
+// AppContextReport is what is known of EMCO's app context that a group is for,
+// or was for last.
+type AppContextReport struct {
+	ID    string
+	State string // in the words of EMCO's rsync, empty while it has said nothing
+	Why   string // why that is not known, else empty
 }
 
 // ClusterReport is what is known of a cluster.
@@ -70,6 +80,9 @@ func (s *Service) trySnapshot(ctx context.Context, group intent.Path) (Snapshot,
 		return snap, err
 	}
 	if snap.Lifecycle, err = s.lifecycle(ctx, group, doc.UID); err != nil || snap.Lifecycle.Seq == 0 {
+		return snap, err
+	}
+	if snap.EMCO, err = s.reportAppContext(ctx, snap.Lifecycle.AppContext); err != nil {
 		return snap, err
 	}
 	if snap.Suspended, err = snap.Lifecycle.suspendedBy(doc); err != nil {
@@ -158,6 +171,18 @@ func (s *Service) snapRelease(ctx context.Context, snap *Snapshot) error {
 		snap.Givers, err = s.givers(ctx, snap.Group)
 	}
 	return err
+}
+
+func (s *Service) reportAppContext(ctx context.Context, id string) (*AppContextReport, error) {
+	if id == "" {
+		return nil, nil
+	}
+	state, err := s.emco.State(ctx, id)
+	switch intent.CodeOf(err) {
+	case intent.NotFound, intent.Conflict:
+		return &AppContextReport{ID: id, Why: err.Error()}, nil
+	}
+	return &AppContextReport{ID: id, State: cmp.Or(state.Current, state.Status)}, err
 }
 
 func (s *Service) reportCluster(ctx context.Context, cluster string) (ClusterReport, error) {

@@ -27,6 +27,9 @@ func Of(snap release.Snapshot) intent.Status {
 		Conditions: []intent.StatusCondition{}, Clusters: []intent.ClusterStatus{},
 		Providers: []intent.ProviderStatus{}, Names: []intent.NameStatus{},
 	}
+	if e := snap.EMCO; e != nil {
+		s.AppContext = &intent.AppContextStatus{ID: e.ID, State: e.State, Message: e.Why}
+	}
 	if l.Seq == 0 {
 		return s
 	}
@@ -48,7 +51,7 @@ func message(snap release.Snapshot) string {
 	if snap.Suspended {
 		return cmp.Or(snap.Lifecycle.Failure, suspendedGroup)
 	}
-	return snap.Lifecycle.Failure
+	return cmp.Or(snap.Lifecycle.Failure, snap.Lifecycle.Unaccepted())
 }
 
 const (
@@ -74,6 +77,9 @@ func cluster(snap release.Snapshot, name string) intent.ClusterStatus {
 	if seen := report.Reachability; seen != nil {
 		out.Reachable, out.Message = seen.Reachable, seen.Message
 	}
+	if isInventory(snap, name) {
+		out.Message = "Signpost does not connect to it: EMCO's monitor tells its addresses"
+	}
 	if given := report.Abandoned; given != nil {
 		out.Reachable, out.Message = false, fmt.Sprintf("abandoned by %s at %s: nobody serves it, and nobody waits for it", given.Actor, given.Since.Format(time.RFC3339))
 	}
@@ -91,6 +97,10 @@ func cluster(snap release.Snapshot, name string) intent.ClusterStatus {
 		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
 	return out
+}
+
+func isInventory(snap release.Snapshot, name string) bool {
+	return slices.ContainsFunc(snap.Group.Clusters, func(c plan.Cluster) bool { return c.Name == name && c.Inventory })
 }
 
 // object reports one wanted object: Applied only if it was applied as it is

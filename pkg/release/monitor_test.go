@@ -1,0 +1,118 @@
+package release_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// monitor writes what EMCO's monitor says of web on a cluster: its Service has
+// these addresses.
+func (w *world) monitor(id, cluster string, addresses ...string) {
+	w.Helper()
+	var ingress []string
+	for _, a := range addresses {
+		ingress = append(ingress, fmt.Sprintf(`{"ip":%q}`, a))
+	}
+	w.write("/context/"+id+"/app/web/cluster/"+cluster+"/status/", text(fmt.Sprintf(
+		`{"serviceStatuses":[{"metadata":{"name":"web","namespace":"shop"},"status":{"loadBalancer":{"ingress":[%s]}}}]}`, strings.Join(ingress, ","))))
+}
+
+// inventoryShop is the shop with an edge that Signpost does not connect to.
+func inventoryShop(t testing.TB) *world {
+	w := newShop(t)
+	w.put("cluster-providers/edge/clusters/paris", `{}`)
+	w.appContext(firstContext)
+	w.event(firstContext, intent.Instantiate)
+	w.rsync(firstContext, "Instantiating")
+	w.settle(prod)
+	return w
+}
+
+// TestAddressesComeFromEMCOsMonitor where Signpost does not connect to the
+// cluster, as they come, change and go; what a worker has once seen there is old.
+func TestAddressesComeFromEMCOsMonitor(t *testing.T) {
+	w := inventoryShop(t)
+	name := func(addresses string) []string {
+		return []string{"edge+hub lab/public: www.lab.example A " + addresses}
+	}
+	require.Equal(t, name("203.0.113.10"), w.published(prod))
+	w.monitor(firstContext, paris, "203.0.113.60")
+	w.settle(prod)
+	require.Equal(t, name("203.0.113.10,203.0.113.60"), w.published(prod))
+	w.monitor(firstContext, paris, "203.0.113.61")
+	w.monitor(firstContext, berlin, "203.0.113.99")
+	w.settle(prod)
+	require.Equal(t, name("203.0.113.10,203.0.113.61"), w.published(prod), "a worker's word counts first")
+	w.monitor(firstContext, paris)
+	w.settle(prod)
+	require.Equal(t, name("203.0.113.10"), w.published(prod))
+
+	pointer, err := w.contexts.Current(t.Context(), "projects/shop/composite-apps/store/v1/deployment-intent-groups/prod")
+	require.NoError(t, err)
+	require.Equal(t, map[string][]string{berlin: {"shop/web"}}, pointer.Services, "nobody is to watch where nobody connects to")
+}
+
+// TestAddressesOfLaterContextsAreInTheFirst: there EMCO keeps the statuses.
+func TestAddressesOfLaterContextsAreInTheFirst(t *testing.T) {
+	w := inventoryShop(t)
+	w.monitor(firstContext, paris, "203.0.113.60")
+	w.serve("two.lab.example")
+	w.appContext(secondContext)
+	w.write("/context/2222/statusappctxid/", text(firstContext))
+	w.event(secondContext, intent.Update)
+	w.replace(firstContext, secondContext)
+	w.settle(prod)
+	require.Equal(t, []string{"edge+hub lab/public: two.lab.example A 203.0.113.10,203.0.113.60"}, w.published(prod))
+	w.monitor(firstContext, paris, "203.0.113.61")
+	w.settle(prod)
+	require.Equal(t, []string{"edge+hub lab/public: two.lab.example A 203.0.113.10,203.0.113.61"}, w.published(prod))
+}
+
+// TestNamesDoNotShrinkByWhatCannotBeRead (I11).
+func TestNamesDoNotShrinkByWhatCannotBeRead(t *testing.T) {
+	w := inventoryShop(t)
+	w.monitor(firstContext, paris, "203.0.113.60")
+	w.settle(prod)
+	published := w.published(prod)
+	w.write("/context/1111/app/web/cluster/edge+paris/status/", text("<html>"))
+	_, err := w.service.StepGroup(t.Context(), prod)
+	require.ErrorContains(t, err, "what the monitor says of app web on edge+paris cannot be read")
+	require.Equal(t, published, w.published(prod))
+	snap := w.snapshot(prod)
+	require.Equal(t, intent.Failed, snap.Lifecycle.State(), "and users are told")
+	require.Contains(t, snap.Lifecycle.Failure, "edge+paris cannot be read")
+	w.monitor(firstContext, paris, "203.0.113.61")
+	w.settle(prod)
+	require.Equal(t, "Instantiated 1111 [edge+hub lab/public: www.lab.example A 203.0.113.10,203.0.113.61]", w.current())
+}
+
+// TestTheControllerFollowsEMCO: states, addresses and metas, without a look at
+// everything.
+func TestTheControllerFollowsEMCO(t *testing.T) {
+	w := inventoryShop(t)
+	w.control(t)
+	w.monitor(firstContext, paris, "203.0.113.60")
+	until(t, "an address has come", func() bool { return w.publishes(prod, "203.0.113.60") })
+	w.monitor(firstContext, paris, "203.0.113.61")
+	until(t, "an address is followed", func() bool { return w.publishes(prod, "203.0.113.61") })
+	w.serve("two.lab.example")
+	w.appContext(secondContext)
+	w.replace(firstContext, secondContext)
+	until(t, "an update is followed without its event", func() bool { return w.publishes(prod, "two.lab.example") })
+	child := w.contextID()
+	until(t, "the child is named", func() bool { return len(w.children(secondContext)) == 1 })
+	w.write("/context/2222/meta/", strings.Replace(w.value("/context/2222/meta/"), child, "77", 1))
+	until(t, "the child is named again", func() bool { return len(w.children(secondContext)) == 2 })
+	w.rsync(secondContext, "Terminating")
+	until(t, "a termination is followed without its event", func() bool {
+		w.applyAll()
+		w.clock.pass(time.Second)
+		return w.state(prod) == intent.Terminated
+	})
+}
