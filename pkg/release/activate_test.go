@@ -139,11 +139,11 @@ func TestANewContextAfterATerminationIsAnInstantiation(t *testing.T) {
 // TestBadEventsAreRefused with what would be right, and change nothing.
 func TestBadEventsAreRefused(t *testing.T) {
 	w := orchestrated(t)
-	w.write("/context/77/", text("77"))
-	w.write("/context/78/", text("78"))
-	w.write("/context/78/meta/", `{"Project":"shop","LogicalCloud":"eu"}`)
-	w.write("/context/79/", text("79"))
-	w.write("/context/79/meta/", `{"Project":"shop","CompositeApp":"store","Version":"v1","DeploymentIntentGroup":"nothing"}`)
+	w.putKey("/context/77/", quoted(t, "77"))
+	w.putKey("/context/78/", quoted(t, "78"))
+	w.putKey("/context/78/meta/", `{"Project":"shop","LogicalCloud":"eu"}`)
+	w.putKey("/context/79/", quoted(t, "79"))
+	w.putKey("/context/79/meta/", `{"Project":"shop","CompositeApp":"store","Version":"v1","DeploymentIntentGroup":"nothing"}`)
 	before := w.keys()
 	for id, want := range map[string]struct {
 		code intent.Code

@@ -38,7 +38,7 @@ func TestTheParentNamesTheGroupsContextAsItsChild(t *testing.T) {
 func TestTheChildIsNamedAgain(t *testing.T) {
 	w := orchestrated(t)
 	at := "/context/1111/meta/"
-	w.write(at, strings.Replace(w.value(at), w.contextID(), `77","78`, 1))
+	w.putKey(at, strings.Replace(w.value(at), w.contextID(), `77","78`, 1))
 	w.settle(prod)
 	require.Equal(t, []string{"77", "78", w.contextID()}, w.children(firstContext), "beside those of others")
 	before := w.keys()
@@ -55,7 +55,7 @@ func TestTheChildIsNamedWhileOthersWriteTheMeta(t *testing.T) {
 	w.fake.Before = func(op, key string) error {
 		if op == "txn" && key == at {
 			w.fake.Before = nil
-			w.write(at, strings.Replace(w.value(at), `"ChildContextIDs":null`, `"ChildContextIDs":["77"]`, 1))
+			w.putKey(at, strings.Replace(w.value(at), `"ChildContextIDs":null`, `"ChildContextIDs":["77"]`, 1))
 		}
 		return nil
 	}
@@ -69,7 +69,7 @@ func TestAParentThatCannotBeReadStopsNothing(t *testing.T) {
 	for what, spoil := range map[string]func(w *world){
 		"half-written": func(w *world) { w.remove("/context/1111/app/instruction/order/") },
 		"without meta": func(w *world) { w.remove("/context/1111/meta/") },
-		"unreadable":   func(w *world) { w.write("/context/1111/meta/", `{"ChildContextIDs":7}`) },
+		"unreadable":   func(w *world) { w.putKey("/context/1111/meta/", `{"ChildContextIDs":7}`) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			w := newShop(t)

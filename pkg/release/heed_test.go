@@ -213,7 +213,7 @@ func TestContextsThatVanish(t *testing.T) {
 	})
 	t.Run("one whose state nobody can read", func(t *testing.T) {
 		w := orchestrated(t)
-		w.write("/context/1111/rsync/state/CurrentState/", `"?"`)
+		w.putKey("/context/1111/rsync/state/CurrentState/", `"?"`)
 		w.settle(prod)
 		w.sweep()
 		require.Equal(t, "Instantiated 1111 "+wwwOf, w.current())

@@ -19,7 +19,7 @@ func (w *world) monitor(id, cluster string, addresses ...string) {
 	for _, a := range addresses {
 		ingress = append(ingress, fmt.Sprintf(`{"ip":%q}`, a))
 	}
-	w.write("/context/"+id+"/app/web/cluster/"+cluster+"/status/", text(fmt.Sprintf(
+	w.putKey("/context/"+id+"/app/web/cluster/"+cluster+"/status/", quoted(w, fmt.Sprintf(
 		`{"serviceStatuses":[{"metadata":{"name":"web","namespace":"shop"},"status":{"loadBalancer":{"ingress":[%s]}}}]}`, strings.Join(ingress, ","))))
 }
 
@@ -64,7 +64,7 @@ func TestAddressesOfLaterContextsAreInTheFirst(t *testing.T) {
 	w.monitor(firstContext, paris, "203.0.113.60")
 	w.serve("two.lab.example")
 	w.appContext(secondContext)
-	w.write("/context/2222/statusappctxid/", text(firstContext))
+	w.putKey("/context/2222/statusappctxid/", quoted(t, firstContext))
 	w.event(secondContext, intent.Update)
 	w.replace(firstContext, secondContext)
 	w.settle(prod)
@@ -80,7 +80,7 @@ func TestNamesDoNotShrinkByWhatCannotBeRead(t *testing.T) {
 	w.monitor(firstContext, paris, "203.0.113.60")
 	w.settle(prod)
 	published := w.published(prod)
-	w.write("/context/1111/app/web/cluster/edge+paris/status/", text("<html>"))
+	w.putKey("/context/1111/app/web/cluster/edge+paris/status/", quoted(t, "<html>"))
 	_, err := w.service.StepGroup(t.Context(), prod)
 	require.ErrorContains(t, err, "what the monitor says of app web on edge+paris cannot be read")
 	require.Equal(t, published, w.published(prod))
@@ -107,7 +107,7 @@ func TestTheControllerFollowsEMCO(t *testing.T) {
 	until(t, "an update is followed without its event", func() bool { return w.publishes(prod, "two.lab.example") })
 	child := w.contextID()
 	until(t, "the child is named", func() bool { return len(w.children(secondContext)) == 1 })
-	w.write("/context/2222/meta/", strings.Replace(w.value("/context/2222/meta/"), child, "77", 1))
+	w.putKey("/context/2222/meta/", strings.Replace(w.value("/context/2222/meta/"), child, "77", 1))
 	until(t, "the child is named again", func() bool { return len(w.children(secondContext)) == 2 })
 	w.rsync(secondContext, "Terminating")
 	until(t, "a termination is followed without its event", func() bool {

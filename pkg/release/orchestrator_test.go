@@ -19,42 +19,24 @@ const (
 	thirdContext  = "3333"
 )
 
-// appContext writes a context of prod as EMCO's orchestrator does, with the
-// app web on both edges, and has a release frozen for it.
+// appContext plays EMCO's orchestrator, which writes a context of prod and has
+// it extended, in place of the current one.
 func (w *world) appContext(id string) {
 	w.Helper()
 	w.writeContext(id)
-	require.NoError(w, w.service.Prepare(context.Background(), prod, id))
+	from := ""
+	if l := w.snapshot(prod).Lifecycle; l.State() == intent.Instantiated {
+		from = l.AppContext
+	}
+	_, err := w.service.UpdateContext(context.Background(), id, "front", from)
+	require.NoError(w, err)
 }
 
 func (w *world) writeContext(id string) {
 	w.Helper()
-	root := "/context/" + id + "/"
-	w.write(root, text(id))
-	w.write(root+"meta/", `{"Project":"shop","CompositeApp":"store","Version":"v1","Release":"r1","DeploymentIntentGroup":"prod","Namespace":"shop","Level":"1","ChildContextIDs":null,"LogicalCloud":"eu","Later":{"kept":true}}`)
-	w.write(root+"app/web/", text("web"))
-	for _, cluster := range []string{berlin, paris} {
-		at := root + "app/web/cluster/" + cluster + "/"
-		w.write(at, text(cluster))
-		w.write(at+"resource/web+Service/", text("kind: Service\nmetadata: {name: web}\n"))
-		w.write(at+"resource/instruction/order/", text(`{"resorder":["web+Service"]}`))
-	}
-	w.write(root+"app/instruction/order/", text(`{"apporder":["web"]}`))
-}
-
-func (w *world) write(key, value string) {
-	w.Helper()
-	_, _, err := w.fake.Txn(context.Background(), nil, kv.Put(key, []byte(value)))
-	require.NoError(w, err)
-}
-
-// text is a JSON text.
-func text(value string) string {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		panic(err)
-	}
-	return string(raw)
+	o := orchestratedWeb(id)
+	o.meta["Level"] = "1"
+	w.lay(o)
 }
 
 // rsync writes a context's state as EMCO's rsync does: what it is told is in
@@ -64,10 +46,10 @@ func (w *world) rsync(id, state string) {
 	root := "/context/" + id + "/"
 	told := map[string]string{"Instantiating": "Instantiated", "Updating": "Updated", "Terminating": "Terminated"}
 	if desired := told[state]; desired != "" {
-		w.write(root+"rsync/state/DesiredState/", fmt.Sprintf(`{"Status":%q}`, desired))
+		w.putKey(root+"rsync/state/DesiredState/", fmt.Sprintf(`{"Status":%q}`, desired))
 	}
 	for _, level := range []string{"rsync/state/CurrentState/", "status/"} {
-		w.write(root+level, fmt.Sprintf(`{"Status":%q}`, state))
+		w.putKey(root+level, fmt.Sprintf(`{"Status":%q}`, state))
 	}
 }
 
@@ -94,10 +76,10 @@ func (w *world) children(id string) []string {
 	w.Helper()
 	var meta struct {
 		ChildContextIDs []string
-		Later           json.RawMessage
+		ServiceMesh     json.RawMessage
 	}
 	require.NoError(w, json.Unmarshal([]byte(w.value("/context/"+id+"/meta/")), &meta))
-	require.JSONEq(w, `{"kept":true}`, string(meta.Later), "no key of the meta is lost")
+	require.JSONEq(w, `{"kind":"istio"}`, string(meta.ServiceMesh), "no key of the meta is lost")
 	return meta.ChildContextIDs
 }
 
