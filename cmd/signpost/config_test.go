@@ -59,7 +59,7 @@ func settings(t *testing.T) map[string]string {
 	return map[string]string{
 		"dns-binary": binary, "listen": "127.0.0.1:1", "grpc-listen": "[::1]:2", "data-dir": "data", "mongo-uri": "mongodb://m",
 		"etcd-endpoints": "https://a:2379,https://b:2379", "directory-root": "root", "controller-cluster": "edge+hub",
-		"emco-orchestrator": "http://o:9015", "emco-dcm": "http://d:9077", "emco-clm": "https://c/clm",
+		"emco-orchestrator": "http://o:9015", "emco-dcm": "http://d:9077", "emco-clm": "https://c/clm", "rsync-endpoint": "rsync:9031",
 		"token-file": write(t, "tokens", "t,anna,admin\n"), "secret-key-file": write(t, "key", "k"), "insecure": "true",
 		"etcd-user": "signpost", "etcd-password-file": write(t, "password", "p"),
 		"etcd-ca-file": write(t, "ca.pem", "c"), "etcd-cert-file": write(t, "cert.pem", "c"), "etcd-key-file": write(t, "key.pem", "k"),

@@ -27,6 +27,7 @@ func serveFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.StringVar(&c.EMCOOrchestrator, "emco-orchestrator", "", "the `URL` of EMCO's orchestrator, where projects, composite apps and deployment intent groups are read")
 	flags.StringVar(&c.EMCODCM, "emco-dcm", "", "the `URL` of EMCO's DCM, where logical clouds are read")
 	flags.StringVar(&c.EMCOCLM, "emco-clm", "", "the `URL` of EMCO's CLM, where clusters are read")
+	flags.StringVar(&c.RsyncEndpoint, "rsync-endpoint", "", "the `HOST:PORT` of EMCO's rsync, which puts objects into clusters instead of Signpost")
 	flags.StringVar(&c.DirectoryRoot, "directory-root", "", "the `DIR` that holds the directory clusters (default clusters in --data-dir)")
 	flags.StringVar(&c.ControllerCluster, "controller-cluster", "", "the `PROVIDER+CLUSTER` where external-dns runs when nothing nearer says so")
 	flags.StringVar(&c.TokenFile, "token-file", "", "a `FILE` with a line TOKEN,SUBJECT,ROLE[,PROJECT] for each token")

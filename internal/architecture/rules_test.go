@@ -86,6 +86,11 @@ func bans() []ban {
 			"the worker pushes current contexts, whoever planned them",
 		},
 		{
+			"pkg/handover",
+			[]string{"pkg/store/...", "pkg/kv/etcd/...", "pkg/cluster/...", "pkg/release", "pkg/plan/...", "pkg/rsync/...", "pkg/app", "api/..."},
+			"rsync reaches the clusters; what it is given was planned by others",
+		},
+		{
 			"pkg/cluster",
 			[]string{"pkg/store/...", "pkg/kv/...", "pkg/appcontext", "pkg/ledger", "pkg/release", "pkg/plan/...", "pkg/app", "api/..."},
 			"one cluster's primitives; what to do with them is the worker's business",
@@ -127,8 +132,8 @@ func gates() []gate {
 		{"k8s.io/apimachinery/pkg/util/yaml", []string{"cmd/signpost"}, "splits a YAML file, without anything of Kubernetes"},
 		{"sigs.k8s.io/external-dns/...", []string{"pkg/plan/...", "pkg/cluster/..."}, "its types, as Kubernetes' own"},
 
-		{"google.golang.org/grpc/...", []string{app, "api/contextupdate", "pkg/emcopb", "pkg/rsync"}, "what EMCO asks and what is asked of EMCO goes through one package each"},
-		{"pkg/emcopb", []string{"api/contextupdate", "pkg/rsync"}, "messages are read and written where the wire ends"},
+		{"google.golang.org/grpc/...", []string{app, "api/contextupdate", "pkg/emcopb", "pkg/rsync/..."}, "what EMCO asks and what is asked of EMCO goes through one package each"},
+		{"pkg/emcopb", []string{"api/contextupdate", "pkg/rsync/..."}, "messages are read and written where the wire ends"},
 
 		{"github.com/gorilla/mux", []string{"api"}, "requests are routed once"},
 		{"github.com/getkin/kin-openapi/...", []string{"api/...", "openapi"}, "requests are validated once"},
@@ -148,6 +153,7 @@ func suites() []string {
 		"pkg/cluster/clustertest",
 		"pkg/kv/etcd/etcdtest",
 		"pkg/kv/kvtest",
+		"pkg/rsync/rsynctest",
 		"pkg/store/storetest",
 	}
 }

@@ -80,6 +80,10 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	values := vault.New(documents, sealer, time.Now)
 	contexts := appcontext.NewStore(stores.kv, time.Now)
 	entries := ledger.New(stores.kv)
+	handed, err := openRsync(c, stores.kv, contexts, log, metrics)
+	if err != nil {
+		return nil, err
+	}
 	connections := newConnections(c, id, identities{entries, documents}, documents.Values(values))
 	rules := admit.Rules{
 		AllowedImages: c.AllowedImages, ImageRegistry: c.ImageRegistry, Kubeconfig: checkKubeconfig, Claim: connections.claim, Elsewhere: documents.Elsewhere,
@@ -97,7 +101,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	s := &service{config: c, log: log, stores: stores, clusters: connections, janitor: &janitor{documents: documents, vault: values, releases: releases, identities: connections.identities, log: log}}
 	s.controller = release.NewController(releases)
 	s.worker = syncer.New(syncer.Options{
-		KV: stores.kv, Contexts: contexts, Connections: connections,
+		KV: stores.kv, Contexts: contexts, Connections: connections, Rsync: handed,
 		Installation: id, Logger: log, Metrics: metrics,
 	})
 	s.edge, err = newEdge(c, api.Options{

@@ -32,6 +32,7 @@ type Config struct {
 	EMCOOrchestrator  string    // the base URL of EMCO's orchestrator, which keeps projects, composite apps and deployment intent groups then
 	EMCODCM           string    // the base URL of EMCO's DCM, which keeps logical clouds then
 	EMCOCLM           string    // the base URL of EMCO's CLM, which keeps clusters then
+	RsyncEndpoint     string    // host:port of EMCO's rsync, which puts objects into clusters then; empty: Signpost does
 	DirectoryRoot     string    // below it, directory clusters get their manifests (DataDir/clusters)
 	ControllerCluster string    // "provider+cluster": the home of external-dns where nothing else says
 	TokenFile         string    // who may do what; empty: everybody may do everything, on loopback
@@ -67,6 +68,9 @@ func (c Config) Check() error {
 		return err
 	}
 	if _, err := c.emco(); err != nil {
+		return err
+	}
+	if _, err := c.rsync(); err != nil {
 		return err
 	}
 	if c.DataDir == "" && (len(c.EtcdEndpoints) == 0 || c.DirectoryRoot == "") {

@@ -9,7 +9,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signpost-dns/signpost/pkg/admit"
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/handover"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/rsync"
 	"github.com/signpost-dns/signpost/pkg/seal"
 	"github.com/signpost-dns/signpost/pkg/store/emco"
 )
@@ -55,4 +59,26 @@ func openEMCO(c Config, own intent.Store, sealer *seal.Sealer, log *slog.Logger,
 	options.Namespace, options.Digest, options.Log = admit.OwnNamespace, sealer.Digest, log
 	options.Asked = func(service, outcome string) { asked.WithLabelValues(service, outcome).Inc() }
 	return emco.New(own, options), err
+}
+
+// rsync is the client of EMCO's rsync, nil where Signpost puts objects into
+// clusters itself.
+func (c Config) rsync() (*rsync.Client, error) {
+	if c.RsyncEndpoint == "" {
+		return nil, nil
+	}
+	client, err := rsync.New(rsync.Options{Endpoint: c.RsyncEndpoint})
+	if err != nil {
+		return nil, fmt.Errorf("--rsync-endpoint: %w; give one such as rsync.emco:9031", err)
+	}
+	return client, nil
+}
+
+// openRsync is what hands objects over to rsync, nil without one.
+func openRsync(c Config, store kv.KV, contexts *appcontext.Store, log *slog.Logger, metrics prometheus.Registerer) (*handover.Store, error) {
+	client, err := c.rsync()
+	if client == nil || err != nil {
+		return nil, err
+	}
+	return handover.New(handover.Options{KV: store, Contexts: contexts, Rsync: client, Logger: log, Metrics: metrics}), nil
 }

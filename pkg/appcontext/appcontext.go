@@ -30,6 +30,10 @@ type Context struct {
 
 	// Placements are those that the cluster's nodes are to be held against.
 	Placements map[string][]placement.Placement
+
+	// CreateOnly has rsync create what is not there, and leave what is as it is:
+	// EMCO's crd-install.
+	CreateOnly bool
 }
 
 // Meta is the context's description, as EMCO's layout has it.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -81,27 +80,40 @@ func (s *Store) Commit(ctx context.Context, was Pointer, c Context) (Pointer, er
 // ours.
 func (s *Store) write(ctx context.Context, was Pointer, c Context) (kv.Compare, error) {
 	if err := distinct(c.Objects); err != nil {
-		return kv.Compare{}, err
+		return kv.Compare{}, err // before anything is claimed
 	}
 	mine, err := s.claim(ctx, was, c.ID)
 	if err != nil {
 		return mine, err
 	}
+	return mine, s.Write(ctx, mine, c)
+}
+
+// Write lays out a context that no owner points to, and puts more beside it, in
+// chunks that each compare when. The error has the code ErrStale when that does
+// not hold any more.
+func (s *Store) Write(ctx context.Context, when kv.Compare, c Context, more ...kv.Op) error {
+	if err := distinct(c.Objects); err != nil {
+		return err
+	}
 	writers, writing := errgroup.WithContext(ctx)
 	writers.SetLimit(parallel)
 	rest := chunk{full: func(ops []kv.Op) {
-		writers.Go(func() error { return s.put(writing, mine, ops) })
+		writers.Go(func() error { return s.put(writing, when, ops) })
 	}}
 	layOut(c, rest.add)
-	last := s.put(writing, mine, rest.ops)
-	return mine, cmp.Or(writers.Wait(), last)
+	for _, op := range more {
+		rest.add(op)
+	}
+	last := s.put(writing, when, rest.ops)
+	return cmp.Or(writers.Wait(), last)
 }
 
-// put writes a chunk while the claim is ours.
-func (s *Store) put(ctx context.Context, mine kv.Compare, ops []kv.Op) error {
-	done, _, err := s.kv.Txn(ctx, []kv.Compare{mine}, ops...)
+// put writes a chunk while when holds.
+func (s *Store) put(ctx context.Context, when kv.Compare, ops []kv.Op) error {
+	done, _, err := s.kv.Txn(ctx, []kv.Compare{when}, ops...)
 	if err == nil && !done {
-		return stale("another writer has claimed context " + strings.TrimPrefix(mine.Key, claimPrefix))
+		return stale("another writer is at it: " + when.Key + " has changed")
 	}
 	return err
 }

@@ -23,6 +23,10 @@ import (
 //	/context/<id>/app/<app>/cluster/<cluster>/             "<cluster>"
 //	…/resource/instruction/order/                          "{\"resorder\":[…]}"
 //	…/resource/<name>+<Kind>/                              "<object>"
+//
+// What CreateOnly is about is not in the order, but in
+//
+//	…/resource/instruction/dependency/                     "{\"resdependency\":{\"crd-install\":[…]}}"
 const contextPrefix = "/context/"
 
 func contextKey(id string) string { return contextPrefix + id + "/" }
@@ -67,18 +71,23 @@ func layOut(c Context, put func(kv.Op)) {
 	for _, app := range appNames(apps) {
 		put(putJSON(appKey(c.ID, app), app))
 		for _, cluster := range sortedKeys(apps[app]) {
-			layOutCluster(c.ID, app, cluster, apps[app][cluster], put)
+			layOutCluster(c, app, cluster, apps[app][cluster], put)
 		}
 	}
 }
 
-func layOutCluster(id, app, cluster string, objects []bundle.Object, put func(kv.Op)) {
-	put(putJSON(clusterKey(id, app, cluster), cluster))
-	folder := resourcesKey(id, app, cluster)
+func layOutCluster(c Context, app, cluster string, objects []bundle.Object, put func(kv.Op)) {
+	put(putJSON(clusterKey(c.ID, app, cluster), cluster))
+	folder := resourcesKey(c.ID, app, cluster)
 	for _, o := range objects {
 		put(putJSON(folder+resourceName(o.ID)+"/", text(o.JSON)))
 	}
-	put(putText(orderKey(id, app, cluster), map[string]any{"resorder": order(objects)}))
+	ordered := order(objects)
+	if c.CreateOnly {
+		put(putText(folder+"instruction/dependency/", map[string]any{"resdependency": map[string]any{"crd-install": ordered}}))
+		ordered = nil
+	}
+	put(putText(orderKey(c.ID, app, cluster), map[string]any{"resorder": ordered}))
 }
 
 // text is written as a JSON text.

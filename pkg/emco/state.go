@@ -106,10 +106,14 @@ type Changed struct {
 // among them: EMCO keeps those of logical clouds and networks in the same
 // place, and so does Signpost.
 func (s *Store) Watch(ctx context.Context, from int64) <-chan Change {
+	return s.watch(ctx, contextPrefix, from, changeOf)
+}
+
+func (s *Store) watch(ctx context.Context, prefix string, from int64, changeOf func(kv.Batch) Change) <-chan Change {
 	out := make(chan Change)
 	go func() {
 		defer close(out)
-		for batch := range s.kv.Watch(ctx, contextPrefix, from) {
+		for batch := range s.kv.Watch(ctx, prefix, from) {
 			change := changeOf(batch)
 			if len(change.Contexts) == 0 && !change.Lost {
 				continue

@@ -66,7 +66,7 @@ func (t *tenure) unreachable(ctx context.Context, now time.Time, err error) {
 	wait := backoff(retryFirst, retryLongest, t.failures)
 	t.failures++
 	t.nextProbe = now.Add(wait/2 + time.Duration(t.random()*float64(wait)))
-	t.report(observed.Reachability{Message: err.Error(), Since: now.UTC()})
+	t.report(t.asRsyncSees(observed.Reachability{Message: err.Error(), Since: now.UTC()}))
 }
 
 // suspect has the next step probe before it does anything.

@@ -17,6 +17,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/cluster/clustertest"
+	"github.com/signpost-dns/signpost/pkg/handover"
 	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/observed"
@@ -37,6 +38,7 @@ type scene struct {
 	observed *observed.Store
 	log      *logbook
 	clock    Clock // nil: the real one
+	rsync    *handover.Store
 
 	mu       sync.Mutex
 	clusters map[string]*clustertest.Fake
@@ -87,7 +89,7 @@ func (s *scene) refuse(name string, err error) {
 func (s *scene) start(member string) (*Worker, func()) {
 	s.t.Helper()
 	w := New(Options{
-		KV: s.kv, Contexts: s.contexts, Connections: s, Installation: installation, Member: member, Clock: s.clock,
+		KV: s.kv, Contexts: s.contexts, Connections: s, Rsync: s.rsync, Installation: installation, Member: member, Clock: s.clock,
 		Logger: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Metrics: prometheus.NewRegistry(),
 	})
 	ctx, cancel := context.WithCancel(context.Background())

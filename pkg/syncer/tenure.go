@@ -9,8 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/handover"
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/observed"
@@ -27,6 +29,7 @@ type tenure struct {
 	connections  Connections
 	index        *index
 	ledger       *ledger.Ledger
+	rsync        *handover.Store // nil: this worker writes to the cluster itself
 	clock        Clock
 	random       func() float64
 	logger       *slog.Logger
@@ -47,10 +50,13 @@ type tenure struct {
 	nextProbe time.Time
 	failures  int  // probes in a row that failed
 	unused    bool // the last step found nothing left to serve
+	handed    map[appcontext.Owner]*handover.Handover
+	looked    time.Time // when all that was handed over was last looked at
 
 	ownedAt atomic.Pointer[time.Time] // when the cluster was last read to be this worker's
 
 	reconnect    atomic.Bool  // the connection's settings have changed
+	stirred      atomic.Bool  // rsync has done something
 	settledAt    atomic.Int64 // the index's count of moves up to which nothing is left to do, -1 for none
 	wakeStep     chan struct{}
 	wakeLook     chan struct{}
@@ -60,8 +66,9 @@ type tenure struct {
 	watches  cluster.Watches
 	watched  cluster.Target // whose watches these are
 	health   *observed.Reachability
-	subjects *subjects // nil before the first
-	findings *findings // of the examiner, nil before the first
+	subjects *subjects       // nil before the first
+	known    map[string]bool // the contexts that were handed over
+	findings *findings       // of the examiner, nil before the first
 }
 
 // subjects are what is ours to be observed.
@@ -95,6 +102,9 @@ func (t *tenure) step(ctx context.Context) (time.Duration, error) {
 	}
 	if err := t.desired.load(ctx, t.index, t.contexts, t.name, t.installation, t.entries); err != nil {
 		return 0, err
+	}
+	if t.rsync != nil {
+		return t.handOver(ctx, moves)
 	}
 	reachable, err := t.reach(ctx)
 	if err != nil {
@@ -136,6 +146,11 @@ func (t *tenure) load(ctx context.Context) error {
 		t.entries[e.ID] = e
 	}
 	t.doubts.inherit(t.entries, t.clock.Now())
+	if t.rsync != nil {
+		if t.handed, err = t.rsync.Cluster(ctx, t.name, t.fence); err != nil {
+			return err
+		}
+	}
 	t.loaded = true
 	return nil
 }
@@ -278,7 +293,7 @@ func (t *tenure) rest(actions []action, moves int64) time.Duration {
 
 // empty tells whether there is nothing to serve.
 func (t *tenure) empty() bool {
-	return len(t.entries) == 0 && len(t.dirty) == 0 && len(t.index.pointers(t.name)) == 0
+	return len(t.entries) == 0 && len(t.dirty) == 0 && len(t.handed) == 0 && len(t.index.pointers(t.name)) == 0
 }
 
 // follow has the watches see the kinds of all objects that may be ours, the

@@ -14,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 )
@@ -43,6 +44,7 @@ type term struct {
 	members   *keys
 	owners    *keys
 	abandoned *keys
+	rsynced   <-chan emco.Change // nil without rsync
 
 	mu       sync.Mutex
 	tenures  map[string]*running
@@ -92,6 +94,9 @@ func (t *term) begin(ctx context.Context) error {
 	}
 	if t.abandoned, err = watchKeys(ctx, store, ledger.AbandonedPrefix); err != nil {
 		return err
+	}
+	if rsync := t.worker.options.Rsync; rsync != nil {
+		t.rsynced = rsync.Watch(ctx)
 	}
 	return t.rescan(ctx)
 }
@@ -146,6 +151,11 @@ func (t *term) run(ctx context.Context) error {
 			if err := t.abandoned.take(ctx, batch, ok); err != nil {
 				return err
 			}
+		case change, ok := <-t.rsynced:
+			if !ok {
+				return errors.New("the watch of rsync's work ended")
+			}
+			t.stir(change)
 		case name := <-t.worker.options.Connections.Changed():
 			t.reconnect(name)
 		case name := <-t.ended:
@@ -181,6 +191,18 @@ func (t *term) follow(ctx context.Context, change appcontext.Change) error {
 		}
 	}
 	return nil
+}
+
+// stir wakes the clusters for which rsync has done something.
+func (t *term) stir(change emco.Change) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, r := range t.tenures {
+		if change.Lost || slices.ContainsFunc(change.Contexts, func(c emco.Changed) bool { return r.tenure.handedOver(c.ID) }) {
+			r.tenure.stirred.Store(true)
+			wake(r.tenure.wakeStep)
+		}
+	}
 }
 
 func (t *term) reconnect(name string) {
@@ -329,7 +351,7 @@ func (t *term) tenure(name string, fence kv.Compare) *tenure {
 	o := t.worker.options
 	made := &tenure{
 		name: name, installation: o.Installation, fence: fence,
-		contexts: o.Contexts, connections: o.Connections, index: t.index, ledger: t.worker.ledger,
+		contexts: o.Contexts, connections: o.Connections, index: t.index, ledger: t.worker.ledger, rsync: o.Rsync,
 		clock: o.Clock, random: o.Random, logger: o.Logger.With("cluster", name), metrics: t.worker.metrics.of(name),
 		entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}, attempts: attempts{}, doubts: doubts{},
 		recheck: map[bundle.ID]bool{}, served: map[cluster.Kind]bool{},

@@ -22,6 +22,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/handover"
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/observed"
@@ -71,7 +72,8 @@ type Options struct {
 	Contexts     Contexts
 	Connections  Connections
 	Installation string
-	Member       string // names this worker among the replicas; default: random
+	Rsync        *handover.Store // puts objects into the clusters, in place of the worker; nil: the worker does
+	Member       string          // names this worker among the replicas; default: random
 	Clock        Clock
 	Random       func() float64 // in [0,1), for jitter
 	Logger       *slog.Logger
