@@ -93,6 +93,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	}
 	admitter := admit.New(documents, rules)
 	releases := release.New(release.Options{
+		Handed:    handedBy(handed),
 		Documents: documents, KV: stores.kv, Contexts: contexts,
 		Ledger: entries, Observed: observed.New(stores.kv), Peek: connections.peek, PeekNodes: connections.peekNodes, NamespaceHolder: admitter.NamespaceHolder,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry,

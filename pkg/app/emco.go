@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -72,6 +73,14 @@ func (c Config) rsync() (*rsync.Client, error) {
 		return nil, fmt.Errorf("--rsync-endpoint: %w; give one such as rsync.emco:9031", err)
 	}
 	return client, nil
+}
+
+// handedBy tells what was handed over to rsync, nil without one.
+func handedBy(to *handover.Store) func(context.Context, appcontext.Owner, []string) (handover.Children, error) {
+	if to == nil {
+		return nil
+	}
+	return to.Children
 }
 
 // openRsync is what hands objects over to rsync, nil without one.

@@ -103,6 +103,7 @@ type record struct {
 	First     string   `json:"first,omitempty"`     // where rsync notes what becomes of objects
 	Draft     string   `json:"draft,omitempty"`     // is being written, and rsync does not know of it
 	Spent     []string `json:"spent,omitempty"`     // to be removed when rsync is done with them
+	Former    []string `json:"former,omitempty"`    // what it was to have earlier, the latest ones
 	Level     string   `json:"level,omitempty"`     // with Namespace, whose credentials rsync takes for Context
 	Namespace string   `json:"namespace,omitempty"` // as above
 }
@@ -140,29 +141,33 @@ func (s *Store) Handover(cluster string, owner appcontext.Owner, fence kv.Compar
 // Watch delivers the contexts that rsync has begun to work on, or is done with.
 func (s *Store) Watch(ctx context.Context) <-chan emco.Change { return s.emco.WatchActive(ctx) }
 
-// Children answers the contexts that rsync has of an owner by now, ordered:
-// those that stand for the pointer's own context in the eyes of rsync and
-// EMCO's orchestrator.
-func (s *Store) Children(ctx context.Context, p appcontext.Pointer) ([]string, error) {
-	var ids []string
-	for cluster := range p.Clusters {
-		item, _, err := s.KV.Get(ctx, key(cluster, p.Owner))
+// Children are the contexts by which rsync, and so EMCO's orchestrator, knows an
+// owner's own one: ids, in order.
+type Children struct {
+	Now    []string // one for each cluster
+	Former []string // those that were in their place, the latest ones
+}
+
+// Children answers those of an owner, where it has, or had, objects.
+func (s *Store) Children(ctx context.Context, owner appcontext.Owner, clusters []string) (Children, error) {
+	var c Children
+	for _, cluster := range clusters {
+		item, _, err := s.KV.Get(ctx, key(cluster, owner))
 		if err != nil {
-			return nil, err
+			return Children{}, err
 		}
-		var r record
 		if item == nil {
 			continue
 		}
+		var r record
 		if err := json.Unmarshal(item.Value, &r); err != nil {
-			return nil, fmt.Errorf("%s: %w", item.Key, err)
+			return Children{}, fmt.Errorf("%s: %w", item.Key, err)
 		}
-		if r.Context != "" {
-			ids = append(ids, r.Context)
-		}
+		c.Now, c.Former = spend(c.Now, r.Context), spend(c.Former, append(r.Former, r.Before)...)
 	}
-	slices.Sort(ids)
-	return ids, nil
+	slices.Sort(c.Now)
+	slices.Sort(c.Former)
+	return c, nil
 }
 
 // Wanted is what an owner is to have on a cluster.

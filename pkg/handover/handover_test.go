@@ -3,6 +3,8 @@ package handover_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -194,10 +196,11 @@ func (s *scene) children() string {
 	s.Helper()
 	pointer, err := s.contexts.Current(s.Context(), group)
 	require.NoError(s, err)
-	ids, err := s.store.Children(s.Context(), pointer)
+	children, err := s.store.Children(s.Context(), group, slices.Collect(maps.Keys(pointer.Clusters)))
 	require.NoError(s, err)
-	require.Len(s, ids, 1)
-	return ids[0]
+	require.Len(s, children.Now, 1)
+	require.NotContains(s, children.Former, children.Now[0])
+	return children.Now[0]
 }
 
 func TestOneChangeIsMadeAtATime(t *testing.T) {

@@ -113,6 +113,7 @@ func (h *Handover) replace(ctx context.Context, w Wanted) error {
 	}
 	next := h.record
 	next.Draft, next.Before, next.Context = "", h.record.Context, id
+	next.Former = former(next.Former, next.Before)
 	next.Level, next.Namespace = h.meta.Level, h.meta.Namespace
 	if next.First == "" {
 		next.First = id
@@ -129,6 +130,7 @@ func (h *Handover) replace(ctx context.Context, w Wanted) error {
 func (h *Handover) withdraw(ctx context.Context) error {
 	next := h.record
 	next.Before, next.Context = h.record.Context, ""
+	next.Former = former(next.Former, next.Before)
 	if _, err := h.commit(ctx, next, nil); err != nil {
 		return err
 	}
@@ -176,6 +178,14 @@ func (h *Handover) done(ctx context.Context) error {
 	}
 	h.before, h.rest = nil, nil
 	return nil
+}
+
+// keptFormer is how many earlier contexts are remembered by their ids.
+const keptFormer = 100
+
+func former(ids []string, id string) []string {
+	ids = spend(ids, id)
+	return ids[max(0, len(ids)-keptFormer):]
 }
 
 // spend adds what is there and is not in spent already.

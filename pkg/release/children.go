@@ -2,16 +2,18 @@ package release
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/emco"
+	"github.com/signpost-dns/signpost/pkg/handover"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
 // adopt has the meta of an app context of EMCO's name a context of the group's
 // as its child, and no other one of the group's; none where child is empty. A
 // parent that is gone, or cannot be read, is passed over.
-func (s *Service) adopt(ctx context.Context, l Lifecycle, parent, child string) error {
+func (s *Service) adopt(ctx context.Context, group intent.Path, l Lifecycle, parent, child string) error {
 	if parent == "" {
 		return nil
 	}
@@ -19,7 +21,11 @@ func (s *Service) adopt(ctx context.Context, l Lifecycle, parent, child string) 
 	if err != nil {
 		return s.unadopted(ctx, parent, err)
 	}
-	patch := l.children(meta, child)
+	named, err := s.named(ctx, group, l, child)
+	if err != nil {
+		return err
+	}
+	patch := childrenOf(meta, named)
 	if len(patch.AddChildren) == 0 && len(patch.RemoveChildren) == 0 {
 		return nil
 	}
@@ -34,27 +40,56 @@ func (s *Service) adopt(ctx context.Context, l Lifecycle, parent, child string) 
 	return nil
 }
 
-// children is what makes a meta name child and no other context of the group.
-func (l *Lifecycle) children(meta emco.Meta, child string) emco.Patch {
+// named are the contexts that a parent names for a context of the group's, and
+// those that it does not name any more. Where rsync puts objects into clusters,
+// they are those that it knows.
+func (s *Service) named(ctx context.Context, group intent.Path, l Lifecycle, child string) (handover.Children, error) {
+	if s.Handed == nil {
+		c := handover.Children{}
+		for _, past := range l.kept() {
+			c.Former = append(c.Former, past.ContextID)
+		}
+		if child != "" {
+			c.Now = []string{child}
+		}
+		return c, nil
+	}
+	pointer, err := s.Contexts.Current(ctx, groupOwner(group))
+	if err != nil {
+		return handover.Children{}, err
+	}
+	clusters := slices.Concat(slices.Collect(maps.Keys(pointer.Clusters)), slices.Collect(maps.Keys(pointer.Withdrawn)), l.Vacating)
+	slices.Sort(clusters)
+	c, err := s.Handed(ctx, groupOwner(group), slices.Compact(clusters))
+	if child == "" {
+		c.Now, c.Former = nil, append(c.Former, c.Now...)
+	}
+	return c, err
+}
+
+// childrenOf is what makes a meta name some contexts and others not.
+func childrenOf(meta emco.Meta, c handover.Children) emco.Patch {
 	var patch emco.Patch
-	for _, past := range l.kept() {
-		if past.ContextID != child && slices.Contains(meta.ChildContextIDs, past.ContextID) {
-			patch.RemoveChildren = append(patch.RemoveChildren, past.ContextID)
+	for _, id := range c.Former {
+		if !slices.Contains(c.Now, id) && slices.Contains(meta.ChildContextIDs, id) {
+			patch.RemoveChildren = append(patch.RemoveChildren, id)
 		}
 	}
-	if child != "" && !slices.Contains(meta.ChildContextIDs, child) {
-		patch.AddChildren = []string{child}
+	for _, id := range c.Now {
+		if !slices.Contains(meta.ChildContextIDs, id) {
+			patch.AddChildren = append(patch.AddChildren, id)
+		}
 	}
 	return patch
 }
 
 // disown has no app context but the group's own name a context of the group's.
-func (s *Service) disown(ctx context.Context, l Lifecycle) error {
+func (s *Service) disown(ctx context.Context, group intent.Path, l Lifecycle) error {
 	for _, p := range l.Prepared {
 		if p.AppContext == l.AppContext {
 			continue
 		}
-		if err := s.adopt(ctx, l, p.AppContext, ""); err != nil {
+		if err := s.adopt(ctx, group, l, p.AppContext, ""); err != nil {
 			return err
 		}
 	}

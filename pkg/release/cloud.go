@@ -62,9 +62,22 @@ func (s *Service) draftCloud(ctx context.Context, in *inputs, before Lifecycle) 
 		d.fail(in.owner.Path, "/dns-cr-intents", "the logical cloud has no DNS CR intent; post one first, or terminate what is deployed")
 	}
 	slices.SortFunc(d.group.DNS, func(a, b plan.ClusterDNS) int { return strings.Compare(a.Cluster, b.Cluster) })
-	d.collectClusters()
+	if s.Handed != nil {
+		d.refuseImports()
+	}
+	s.collectClusters(d)
 	d.inputs = in.list()
 	return d, s.checkTenancy(ctx, d)
+}
+
+// refuseImports refuses what EMCO's rsync cannot do: put single keys into an
+// object of somebody else.
+func (d *draft) refuseImports() {
+	for _, i := range d.in.dnsIntents {
+		if i.spec.Mode == intent.Import {
+			d.fail(i.path, "/spec/mode", "EMCO's rsync (--rsync-endpoint) cannot share a ConfigMap with the CoreDNS that imports it; use mode dedicated")
+		}
+	}
 }
 
 // configure has an intent configure the clusters that it selects. Two on one

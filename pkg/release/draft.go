@@ -87,7 +87,7 @@ func (s *Service) draft(ctx context.Context, in *inputs) (*draft, error) {
 	if err := s.bindAutopath(ctx, d); err != nil {
 		return nil, err
 	}
-	d.collectClusters()
+	s.collectClusters(d)
 	if err := s.checkTenancy(ctx, d); err != nil {
 		return nil, err
 	}
@@ -210,7 +210,7 @@ func (s *Service) home(d *draft, name string, r recordDraft) *intent.ClusterRef 
 
 // collectClusters lists the clusters that the release touches and refuses
 // those that it cannot. Those of apps that EMCO deploys need not be pushed to.
-func (d *draft) collectClusters() {
+func (s *Service) collectClusters(d *draft) {
 	pushed := map[string]bool{}
 	for _, app := range d.group.Apps {
 		for _, cluster := range app.Clusters {
@@ -226,7 +226,7 @@ func (d *draft) collectClusters() {
 	for _, name := range slices.Sorted(maps.Keys(pushed)) {
 		cluster, known := d.in.clusters[name]
 		ref, _ := ParseCluster(name)
-		pointer, why := unfit(name, known, cluster.Spec, d.group.Project.Name)
+		pointer, why := s.unfit(name, known, cluster.Spec, d.group.Project.Name)
 		inventory := known && inventoryOnly(cluster.Spec)
 		if why != "" && (pushed[name] || !inventory) {
 			d.fail(ref.Path(), pointer, "%s", why)
@@ -237,11 +237,13 @@ func (d *draft) collectClusters() {
 
 // unfit says why Signpost cannot push a project's objects to a cluster, and
 // which field of the cluster says so; empty when it can.
-func unfit(name string, known bool, spec intent.Cluster, project string) (pointer, why string) {
+func (s *Service) unfit(name string, known bool, spec intent.Cluster, project string) (pointer, why string) {
 	switch {
 	case !known:
 		return "", fmt.Sprintf("cluster %s does not exist", name)
-	case inventoryOnly(spec):
+	case s.Handed != nil && spec.Directory != "":
+		return "/spec/directory", fmt.Sprintf("cluster %s is a directory, into which EMCO's rsync (--rsync-endpoint) puts nothing; register it with a kubeconfig, or have EMCO keep it", name)
+	case s.Handed == nil && inventoryOnly(spec):
 		return "/spec/kubeconfig", fmt.Sprintf("cluster %s is inventory only: it needs a kubeconfig or a directory for Signpost to push to it", name)
 	case len(spec.Projects) > 0 && !slices.Contains(spec.Projects, project):
 		return "/spec/projects", fmt.Sprintf("cluster %s does not admit project %q", name, project)
@@ -250,14 +252,24 @@ func unfit(name string, known bool, spec intent.Cluster, project string) (pointe
 }
 
 // inPlain refuses the credentials of a record that are given by value, where
-// its objects become files: there everybody could read them.
-func inPlain(r plan.Record, cluster string, spec intent.Cluster) []intent.Field {
+// its objects become files, or app contexts for EMCO's rsync: there others could
+// read them.
+func (s *Service) inPlain(r plan.Record, cluster string, spec intent.Cluster) []intent.Field {
+	where := ""
+	switch {
+	case s.Handed != nil:
+		where = "app contexts, which EMCO's rsync (--rsync-endpoint) reads"
+	case spec.Directory != "":
+		where = "the files of " + cluster + ", a directory"
+	default:
+		return nil
+	}
 	var out []intent.Field
 	for n, c := range r.Spec.Credentials {
-		if spec.Directory != "" && c.SecretRef == nil {
+		if c.SecretRef == nil {
 			out = append(out, intent.Field{
 				Pointer: fmt.Sprintf("/spec/credentials/%d", n),
-				Detail:  fmt.Sprintf("%s has a value, which would be plain in the files of %s, a directory; give it by secretRef to a Secret of namespace %s", c.Key(), cluster, r.Project.Namespace),
+				Detail:  fmt.Sprintf("%s has a value, which would be plain in %s; give it by secretRef to a Secret of namespace %s", c.Key(), where, r.Project.Namespace),
 			})
 		}
 	}

@@ -75,7 +75,7 @@ func (s *Service) obstacles(ctx context.Context, p *recordProposal) ([]intent.Fi
 	if err != nil {
 		return nil, err
 	}
-	if _, why := unfit(to.String(), known, cluster, p.frozen.Project.Name); why != "" {
+	if _, why := s.unfit(to.String(), known, cluster, p.frozen.Project.Name); why != "" {
 		errs = append(errs, intent.Field{Pointer: at, Detail: why})
 	}
 	groups, err := s.groupsOf(ctx, p.frozen.Path)

@@ -138,7 +138,8 @@ func (s *Service) outlasting(ctx context.Context, p *proposal, from string) ([]s
 	if err != nil || pointer.ContextID == "" {
 		return nil, err
 	}
-	return []string{pointer.ContextID}, nil
+	named, err := s.named(ctx, p.draft.group.Path, p.lifecycle, pointer.ContextID)
+	return named.Now, err
 }
 
 // prepare stores the release of a draft for its app context, unless it is

@@ -185,7 +185,7 @@ func (s *Service) render(ctx context.Context, record plan.Record, use Use, users
 		return nil, nil, err
 	}
 	objects, findings, err := provider.Render(plan.Provider{Record: record, Scope: use.Scope, Cluster: use.Cluster, Users: users})
-	return objects, append(findings, inPlain(record, use.Cluster, cluster)...), err
+	return objects, append(findings, s.inPlain(record, use.Cluster, cluster)...), err
 }
 
 func recordView(p *recordProposal, changes []bundle.Change, errs []intent.Field) intent.Plan {

@@ -19,6 +19,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/emco"
+	"github.com/signpost-dns/signpost/pkg/handover"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/ledger"
@@ -33,12 +34,13 @@ type Options struct {
 	Contexts          *appcontext.Store
 	Ledger            *ledger.Ledger
 	Observed          *observed.Store
-	Peek              func(ctx context.Context, service address.Service) (*address.Observation, error) // a live look for plans; nil: none
-	PeekNodes         func(ctx context.Context, cluster string) ([]placement.Node, error)              // a live look at a cluster's nodes for plans, nil where they cannot be known; nil: none
-	NamespaceHolder   func(ctx context.Context, namespace string) (project string, err error)          // whose namespace it is, empty for none's; nil: not asked
-	Installation      string                                                                           // generated id
-	ControllerCluster *intent.ClusterRef                                                               // the server's default home of external-dns
-	ImageRegistry     string                                                                           // replaces registry.k8s.io in default images
+	Peek              func(ctx context.Context, service address.Service) (*address.Observation, error)                // a live look for plans; nil: none
+	PeekNodes         func(ctx context.Context, cluster string) ([]placement.Node, error)                             // a live look at a cluster's nodes for plans, nil where they cannot be known; nil: none
+	NamespaceHolder   func(ctx context.Context, namespace string) (project string, err error)                         // whose namespace it is, empty for none's; nil: not asked
+	Handed            func(ctx context.Context, owner appcontext.Owner, clusters []string) (handover.Children, error) // the contexts by which EMCO's rsync knows an owner's; nil: the sync worker puts objects into clusters
+	Installation      string                                                                                          // generated id
+	ControllerCluster *intent.ClusterRef                                                                              // the server's default home of external-dns
+	ImageRegistry     string                                                                                          // replaces registry.k8s.io in default images
 	Now               func() time.Time
 	Logger            *slog.Logger
 }

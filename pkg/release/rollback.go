@@ -55,7 +55,7 @@ func (s *Service) redraft(ctx context.Context, d *draft, what string, release Re
 	if err := s.bindAutopath(ctx, d); err != nil {
 		return err
 	}
-	d.collectClusters()
+	s.collectClusters(d)
 	return s.checkTenancy(ctx, d)
 }
 

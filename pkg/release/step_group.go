@@ -86,13 +86,13 @@ func (s *Service) makeCurrent(ctx context.Context, group intent.Path, l Lifecycl
 	}
 	if was.ContextID == next.ID {
 		err = s.rewrite(ctx, was, before, next.Objects)
-	} else if err = s.disown(ctx, l); err == nil {
+	} else if err = s.disown(ctx, group, l); err == nil {
 		_, err = s.Contexts.Commit(ctx, was, next.Context)
 	}
 	if err != nil {
 		return l, false, err
 	}
-	if err := s.adopt(ctx, l, l.AppContext, next.ID); err != nil {
+	if err := s.adopt(ctx, group, l, l.AppContext, next.ID); err != nil {
 		return l, false, err
 	}
 	l, err = s.leave(ctx, group, l)
