@@ -137,6 +137,49 @@ func tellCloud(l *life, rest func()) {
 	rest()
 }
 
+// tellOrchestrated is the life of a group that EMCO's orchestrator deploys.
+func tellOrchestrated(l *life, rest func()) {
+	l.podsAsk(podsNone)
+	l.writeContext(firstContext)
+	l.extend(firstContext, "")
+	l.post(firstContext, intent.Instantiate)
+	l.rsync(firstContext, "Instantiated")
+	rest()
+	l.serve("two.lab.example")
+	l.writeContext(secondContext)
+	l.extend(secondContext, firstContext)
+	l.replace(firstContext, secondContext)
+	l.post(secondContext, intent.Update)
+	rest()
+	l.replace(secondContext, firstContext)
+	l.post(firstContext, intent.Update)
+	rest()
+	l.replace(firstContext, secondContext)
+	rest() // by the state alone
+	l.part(func() error { return l.service.TerminateContext(context.Background(), secondContext) })
+	l.rsync(secondContext, "Terminated")
+	l.post(secondContext, intent.Terminate)
+	rest()
+	l.clock.pass(70 * time.Second)
+	rest()
+	l.vanish(firstContext)
+	l.vanish(secondContext)
+}
+
+// extend is UpdateAppContext.
+func (l *life) extend(id, from string) {
+	l.Helper()
+	l.part(func() error {
+		_, err := l.service.UpdateContext(context.Background(), id, "front", from)
+		return err
+	})
+}
+
+func (l *life) post(id string, event intent.Action) {
+	l.Helper()
+	l.part(func() error { return l.service.PostEvent(context.Background(), id, event) })
+}
+
 // tellAutopath is the life of pods that rely on the DNS of their logical cloud.
 func tellAutopath(l *life, rest func()) {
 	l.ask("instantiate the logical cloud", intent.Instantiate, eu)
@@ -209,23 +252,35 @@ func (l *life) picture() string {
 				ContextID string
 				Seq       int64
 			}
+			Prepared []release.Prepared
 		}
 		require.NoError(l, json.Unmarshal(doc.Body, &known))
 		ids[known.ContextID] = fmt.Sprintf("release-%d", known.Seq)
 		for _, past := range known.History {
 			ids[past.ContextID] = fmt.Sprintf("release-%d", past.Seq)
 		}
-		text := fmt.Sprintln(doc.Path, doc.Refs, string(doc.Body))
-		for id, name := range ids {
-			if id != "" {
-				text = strings.ReplaceAll(text, id, name)
-			}
+		for _, p := range known.Prepared {
+			ids[p.ContextID] = "release-for-" + p.AppContext
 		}
-		fmt.Fprint(&out, text)
+		text := fmt.Sprintln(doc.Path, doc.Refs, string(doc.Body))
+		fmt.Fprint(&out, named(text, ids))
+	}
+	for _, id := range []string{firstContext, secondContext, thirdContext} {
+		fmt.Fprintln(&out, named(fmt.Sprint(l.below("/context/"+id+"/")), ids))
 	}
 	l.reliesOnWhatIsOffered()
 	fmt.Fprintln(&out, strings.Join(l.inClusters(), "\n"))
 	return out.String()
+}
+
+// named is a text with names in place of ids.
+func named(text string, ids map[string]string) string {
+	for id, name := range ids {
+		if id != "" {
+			text = strings.ReplaceAll(text, id, name)
+		}
+	}
+	return text
 }
 
 func newLife(w *world, last int, after bool) *life {
@@ -242,6 +297,7 @@ func TestCrashesAtAnyWriteLoseNothing(t *testing.T) {
 	t.Run("group", func(t *testing.T) { crash(t, newShop, tellGroup, prod) })
 	t.Run("logical cloud", func(t *testing.T) { crash(t, newCloud, tellCloud, eu) })
 	t.Run("autopath", func(t *testing.T) { crash(t, newOffer, tellAutopath, eu, prod) })
+	t.Run("group of EMCO's", func(t *testing.T) { crash(t, newShop, tellOrchestrated, prod) })
 }
 
 // newOffer is a shop without names, whose DNS and pods ask for autopath.
