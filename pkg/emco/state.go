@@ -1,6 +1,7 @@
 package emco
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,7 +19,8 @@ type State struct {
 	Status  string // of the context
 	Current string // what rsync has done
 	Desired string // what it has been told to do
-	Told    int64  // revision of the store at which it was told so, 0 for never
+	Said    int64  // revision of the store at which it said so, of Current else of Status; 0 for never
+	Told    int64  // the same of Desired
 
 	// StatusContext is the id of the context that has the statuses: the first
 	// one of the deployment intent group, after updates too.
@@ -77,6 +79,7 @@ func (r *reading) state() (State, error) {
 		}
 		*into = value.Status
 	}
+	state.Said = cmp.Or(r.status[currentStateLevel].ModRevision, r.status[statusLevel].ModRevision)
 	state.Told = r.status[desiredStateLevel].ModRevision
 	if item, exists := r.status[statusContextLevel]; exists {
 		if json.Unmarshal(item.Value, &state.StatusContext) != nil || !intent.IsContextID(state.StatusContext) {

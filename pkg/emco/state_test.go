@@ -26,8 +26,8 @@ func TestTheStateIsWhatRsyncSays(t *testing.T) {
 		toldSecond := revision(t, store)
 		put(t, store, "/context/77/", `"77"`)
 		for id, want := range map[string]emco.State{
-			first:  {Status: "Updated", Current: "Updated", Desired: "Updated", Told: toldFirst, StatusContext: first},
-			second: {Status: "Instantiated", Current: "Instantiated", Desired: "Instantiated", Told: toldSecond, StatusContext: first},
+			first:  {Status: "Updated", Current: "Updated", Desired: "Updated", Said: toldFirst, Told: toldFirst, StatusContext: first},
+			second: {Status: "Instantiated", Current: "Instantiated", Desired: "Instantiated", Said: toldSecond, Told: toldSecond, StatusContext: first},
 			"77":   {StatusContext: "77"},
 		} {
 			got, err := s.State(t.Context(), id)

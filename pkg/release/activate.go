@@ -82,14 +82,23 @@ func (s *Service) ends(ctx context.Context, l *Lifecycle, id string) (bool, erro
 	case l.older(l.AppContext, id):
 		return true, nil
 	}
-	is, _, err := s.standing(ctx, l.AppContext)
-	return is == superseded || is == ended, err
+	is, err := s.stands(ctx, l)
+	return is.as == superseded || is.as == ended, err
 }
 
 // activate makes the release that was frozen for an app context the group's.
-// cause is what tells that the context is current.
+// cause is what tells that the context is current. Where rsync has said that
+// it is not, that is older than what EMCO says.
 func (s *Service) activate(ctx context.Context, group intent.Path, id, cause string) error {
-	accepted, err := s.accept(ctx, group, request{appContext: id}, "", actorEMCO)
+	is, err := s.standing(ctx, id)
+	if err != nil {
+		return err
+	}
+	r := request{appContext: id}
+	if is.as == superseded || is.as == ended {
+		r.heard = is.said
+	}
+	accepted, err := s.accept(ctx, group, r, "", actorEMCO)
 	switch {
 	case errors.Is(err, errNotPrepared):
 		s.Logger.InfoContext(ctx, "an app context of EMCO's is current that no release is kept for", "group", group, "appContext", id)
@@ -100,6 +109,14 @@ func (s *Service) activate(ctx context.Context, group intent.Path, id, cause str
 		s.Logger.InfoContext(ctx, "an app context of EMCO's is current", "group", group, "appContext", id, "revision", accepted.Revision, "by", cause)
 	}
 	return err
+}
+
+// rehear notes that EMCO has come back to the group's own app context.
+func (s *Service) rehear(ctx context.Context, p *proposal) (intent.Accepted, error) {
+	l := p.lifecycle
+	l.Heard = p.heard
+	_, err := s.swap(ctx, p.draft.in.owner.Path, l)
+	return intent.Accepted{ContextID: l.ContextID, Revision: l.Seq}, err
 }
 
 // errNotPrepared is the cause of an error about an app context that no release

@@ -9,19 +9,28 @@ import (
 )
 
 // standing is what EMCO has made of an app context, as its rsync says.
-type standing int
+type standing struct {
+	as   role
+	said int64 // revision of the store at which rsync said so, 0 for never
+	told int64 // the same of when it was told to
+}
+
+type role int
 
 const (
-	unsaid     standing = iota // rsync has said nothing yet, or nothing that is known here
-	active                     // it is in the clusters, or on its way there
-	superseded                 // another context has taken its place
-	ended                      // it is terminated or deleted, or about to be
+	unsaid     role = iota // rsync has said nothing yet, or nothing that is known here
+	active                 // it is in the clusters, or on its way there
+	failed                 // it has not come there wholly
+	superseded             // another context has taken its place
+	ended                  // it is terminated or deleted, or about to be
 )
 
-func standingOf(state emco.State) standing {
+func roleOf(state emco.State) role {
 	switch cmp.Or(state.Current, state.Status) {
-	case "Instantiating", "Instantiated", "InstantiateFailed":
+	case "Instantiating", "Instantiated":
 		return active
+	case "InstantiateFailed":
+		return failed
 	case "Updating", "Updated", "UpdatedFailed":
 		return superseded
 	case "Terminating", "Terminated", "TerminateFailed":
@@ -30,17 +39,30 @@ func standingOf(state emco.State) standing {
 	return unsaid
 }
 
-// standing answers how an app context stands, and at which revision of the
-// store rsync was told so. A state that cannot be read says nothing.
-func (s *Service) standing(ctx context.Context, id string) (is standing, told int64, err error) {
+// standing answers how an app context stands. A state that cannot be read says
+// nothing.
+func (s *Service) standing(ctx context.Context, id string) (standing, error) {
 	state, err := s.emco.State(ctx, id)
 	switch intent.CodeOf(err) {
 	case intent.NotFound:
-		return ended, 0, nil
+		return standing{as: ended}, nil
 	case intent.Conflict:
-		return unsaid, 0, nil
+		return standing{}, nil
 	}
-	return standingOf(state), state.Told, err
+	return standing{as: roleOf(state), said: state.Said, told: state.Told}, err
+}
+
+// stands answers how the app context of a group stands. One that is not in the
+// clusters has ended.
+func (s *Service) stands(ctx context.Context, l *Lifecycle) (standing, error) {
+	if !l.orchestrated() {
+		return standing{as: ended}, nil
+	}
+	is, err := s.standing(ctx, l.AppContext)
+	if is.said > 0 && is.said <= l.Heard {
+		is.as = unsaid
+	}
+	return is, err
 }
 
 // heed brings a group to what EMCO has made current, where an event has not
@@ -51,15 +73,9 @@ func (s *Service) heed(ctx context.Context, group intent.Path, l Lifecycle) (boo
 		return false, nil
 	}
 	s.noteEMCO()
-	is := ended
-	if l.orchestrated() {
-		var err error
-		if is, _, err = s.standing(ctx, l.AppContext); err != nil {
-			return false, err
-		}
-	}
-	if is != superseded && is != ended {
-		return false, nil
+	is, err := s.stands(ctx, &l)
+	if err != nil || is.as == unsaid || is.as == active {
+		return false, err
 	}
 	next, err := s.successor(ctx, &l, is)
 	switch {
@@ -67,7 +83,7 @@ func (s *Service) heed(ctx context.Context, group intent.Path, l Lifecycle) (boo
 		return false, err
 	case next != "":
 		err = s.activate(ctx, group, next, "state")
-	case is == ended && l.deployed():
+	case is.as == ended && l.deployed():
 		s.Logger.InfoContext(ctx, "EMCO has terminated an app context", "group", group, "appContext", l.AppContext)
 		_, err = s.accept(ctx, group, request{action: intent.Terminate, appContext: l.AppContext}, "", actorEMCO)
 	default:
@@ -81,20 +97,24 @@ func (s *Service) heed(ctx context.Context, group intent.Path, l Lifecycle) (boo
 }
 
 // successor is the app context that is current in place of the group's: of
-// those that are active the one that rsync was told of last, empty for none.
-// Contexts before one that has ended stay what they are when it ends.
-func (s *Service) successor(ctx context.Context, l *Lifecycle, is standing) (string, error) {
+// those that are in the clusters the one that rsync was told of last, empty for
+// none. Contexts before one that has ended stay what they are when it ends. One
+// that has failed does so, too, so there it counts which rsync was told of since.
+func (s *Service) successor(ctx context.Context, l *Lifecycle, current standing) (string, error) {
 	next, last := "", int64(-1)
+	if current.as == failed {
+		last = current.said
+	}
 	for _, p := range l.Prepared {
-		if p.AppContext == l.AppContext || is == ended && l.older(p.AppContext, l.AppContext) {
+		if p.AppContext == l.AppContext || current.as == ended && l.older(p.AppContext, l.AppContext) {
 			continue
 		}
-		stands, told, err := s.standing(ctx, p.AppContext)
+		is, err := s.standing(ctx, p.AppContext)
 		if err != nil {
 			return "", err
 		}
-		if stands == active && told >= last {
-			next, last = p.AppContext, told
+		if (is.as == active || is.as == failed) && is.told > last {
+			next, last = p.AppContext, is.told
 		}
 	}
 	return next, nil

@@ -62,6 +62,21 @@ func TestMissedEventsAreMadeUpForByTheStateOfRsync(t *testing.T) {
 		w.settle(prod)
 		require.Equal(t, "Instantiated 3333 [edge+hub lab/public: three.lab.example A 203.0.113.10,203.0.113.20]", w.current())
 	})
+	t.Run("rollback of what has failed", func(t *testing.T) {
+		w := orchestrated(t)
+		w.serve("two.lab.example")
+		w.appContext(secondContext)
+		w.event(secondContext, intent.Update)
+		w.rsync(secondContext, "Instantiating")
+		w.rsync(firstContext, "Updating")
+		w.rsync(secondContext, "InstantiateFailed")
+		w.rsync(firstContext, "Updated")
+		w.settle(prod)
+		require.Equal(t, "Instantiated 2222 "+twoOf, w.current())
+		w.rsync(firstContext, "Instantiating") // rsync lets a context that failed be as it is
+		w.settle(prod)
+		require.Equal(t, "Instantiated 1111 "+wwwOf, w.current())
+	})
 	t.Run("two updates", func(t *testing.T) {
 		w := orchestrated(t)
 		w.serve("two.lab.example")
@@ -97,6 +112,31 @@ func TestEventsAndStatesDoNotFlap(t *testing.T) {
 			func() { w.rsync(firstContext, "Updated") })
 		require.Equal(t, "Instantiated 2222 "+twoOf, w.current())
 		require.Equal(t, int64(2), w.snapshot(prod).Lifecycle.Seq)
+	})
+	t.Run("the event of a rollback comes before rsync begins with it", func(t *testing.T) {
+		w := updated(t)
+		w.event(firstContext, intent.Update)
+		w.steadily(func() bool { return w.snapshot(prod).Lifecycle.AppContext == firstContext },
+			func() {},
+			func() { w.rsync(firstContext, "Instantiating") },
+			func() { w.rsync(secondContext, "Updating") },
+			func() { w.rsync(secondContext, "Updated") },
+			func() { w.rsync(firstContext, "Instantiated") })
+		require.Equal(t, int64(3), w.snapshot(prod).Lifecycle.Seq)
+		w.replace(firstContext, secondContext)
+		w.settle(prod)
+		require.Equal(t, "Instantiated 2222 "+twoOf, w.current(), "what rsync says later counts")
+	})
+	t.Run("the event of a rollback comes, and that of the update has not", func(t *testing.T) {
+		w := orchestrated(t)
+		w.serve("two.lab.example")
+		w.appContext(secondContext)
+		w.replace(firstContext, secondContext)
+		w.event(firstContext, intent.Update)
+		w.steadily(func() bool { return w.snapshot(prod).Lifecycle.AppContext == firstContext },
+			func() {},
+			func() { w.replace(secondContext, firstContext) })
+		require.Equal(t, int64(1), w.snapshot(prod).Lifecycle.Seq, "it has never been away")
 	})
 	t.Run("the first stays Instantiated when the second is terminated", func(t *testing.T) {
 		w := orchestrated(t)

@@ -75,7 +75,7 @@ func (l *Lifecycle) track(p *proposal) {
 		l.retire(p.appContext)
 	}
 	if p.action != intent.Terminate || p.appContext != "" {
-		l.AppContext = p.appContext
+		l.AppContext, l.Heard = p.appContext, p.heard
 	}
 	l.Prepared = slices.Clone(l.Prepared)
 	for at := range l.Prepared {
