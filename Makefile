@@ -135,7 +135,7 @@ soak: soak-kill soak-resolver soak-requests soak-simulate ## Run at length what 
 
 .PHONY: soak-kill
 soak-kill: tools ## Kill the server and its stores at every write, not at some
-	cd test && SIGNPOST_KILLS=all $(GO) test -count=1 -timeout 2h $(TEST_FLAGS) -run 'TestKill9AtEachWrite' ./faults
+	cd test && SIGNPOST_KILLS=all $(GO) test -count=1 -timeout 2h $(TEST_FLAGS) -run 'TestKill9AtEachWrite' ./faults ./orchestrate
 
 .PHONY: soak-resolver
 soak-resolver: ## Kill the node resolver 200 times while it writes, not 20

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -14,10 +12,6 @@ import (
 
 	"github.com/signpost-dns/signpost/test/e2e/fixture"
 )
-
-// killsVariable is the environment variable that says how many of all moments
-// are tried, evenly spread: a number, or "all".
-const killsVariable = "SIGNPOST_KILLS"
 
 // The host names that the app has in turn.
 const (
@@ -70,37 +64,12 @@ func TestKill9AtEachWriteOfInstantiateUpdateAndTerminate(t *testing.T) {
 			w.intents(w.kubeconfig(), `{"name": "web"}`, oldHost)
 			k := &killer{world: w, victim: c.victim(w), edge: c.edge}
 			moments := k.rehearse()
-			chosen := spread(moments, kills(t, c.kills, len(moments)))
+			chosen := Choose(t, moments, c.kills)
 			t.Logf("%d of %d moments", len(chosen), len(moments))
 			k.run(chosen)
 			require.Less(t, 2*k.missed, len(chosen)+1, "kills that came too late")
 		})
 	}
-}
-
-// kills is how many of all moments are tried.
-func kills(t *testing.T, usual, all int) int {
-	t.Helper()
-	switch text := os.Getenv(killsVariable); text {
-	case "":
-		return usual
-	case "all":
-		return all
-	default:
-		n, err := strconv.Atoi(text)
-		require.NoError(t, err, killsVariable)
-		return n
-	}
-}
-
-// spread chooses n of all moments, evenly.
-func spread(all []moment, n int) []moment {
-	n = min(n, len(all))
-	chosen := make([]moment, n)
-	for i := range chosen {
-		chosen[i] = all[i*len(all)/n]
-	}
-	return chosen
 }
 
 // killer kills a process in the actions of one group, over and over.

@@ -89,12 +89,9 @@ func TestATapStrikesBeforeOrAfterOneWrite(t *testing.T) {
 }
 
 func TestMomentsAreSpreadEvenly(t *testing.T) {
-	all := make([]moment, 10)
-	for i := range all {
-		all[i].write = i
+	all := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	for text, want := range map[string][]int{"": {0, 2, 5, 7}, "all": all, "99": all, "0": {}, "2": {0, 5}} {
+		t.Setenv(killsVariable, text)
+		require.Equal(t, want, Choose(t, all, 4), text)
 	}
-	require.Equal(t, all, spread(all, 10))
-	require.Equal(t, all, spread(all, 99))
-	require.Equal(t, []moment{all[0], all[2], all[5], all[7]}, spread(all, 4))
-	require.Empty(t, spread(all, 0))
 }

@@ -1,0 +1,142 @@
+package orchestrate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signpost-dns/signpost/test/e2e/fixture"
+)
+
+func deployment() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
+}
+
+// TestANameOfAnAppThatEMCODeploysResolves is the main story: Signpost is
+// registered with an EMCO that has its own orchestrator, rsync and files, and
+// names come, follow addresses, updates and rollbacks, and go with the app.
+func TestANameOfAnAppThatEMCODeploysResolves(t *testing.T) {
+	const host = "www.shop.corp.example"
+	s := newSite(t)
+	s.introduce(host)
+	s.answers(host) // intents alone change nothing
+
+	first, err := s.Instantiate(t.Context(), prod())
+	require.NoError(t, err)
+	require.NoError(t, s.EventError())
+	s.settles()
+	s.podsHave(fixture.Paris, `{"options":[{"name":"ndots","value":"2"}],"searches":["lab.example"]}`)
+	s.podsHave(fixture.Berlin, `{"options":[{"name":"ndots","value":"2"}],"searches":["lab.example"]}`)
+	s.gives(fixture.Paris, parisAddress)
+	s.answers(host, parisAddress)
+	s.gives(fixture.Berlin, berlinAddress)
+	s.answers(host, parisAddress, berlinAddress)
+	s.namesOneChild(first)
+	s.gives(fixture.Paris, otherAddress)
+	s.answers(host, berlinAddress, otherAddress)
+
+	second := s.updates(first)
+	s.answers(host, otherAddress)
+	s.namesOneChild(second)
+	s.childless(first)
+
+	require.NoError(t, s.Rollback(t.Context(), prod(), 1))
+	require.NoError(t, s.EventError())
+	s.settles()
+	s.gives(fixture.Berlin, berlinAddress)
+	s.answers(host, berlinAddress, otherAddress)
+	s.namesOneChild(first)
+
+	require.NoError(t, s.Terminate(t.Context(), prod()))
+	s.settles()
+	s.answers(host)
+	eventually(t, "nothing of Signpost to be in the hub", func() error {
+		left, err := s.objects()
+		if err == nil && len(left) > 0 {
+			err = fmt.Errorf("there is %v", left)
+		}
+		return err
+	})
+	require.NoError(t, s.DeleteContexts(t.Context(), prod()))
+}
+
+// updates has EMCO update the group to a context without berlin, whose Service
+// has another port.
+func (s *site) updates(first string) (second string) {
+	s.Helper()
+	s.SetApp(prod(), "web", file(s.T, "web.yaml", "port: 443", "port: 8443"))
+	s.place(`[{"clusterProvider":"edge","cluster":"paris"}]`)
+	second, err := s.Update(s.Context(), prod())
+	require.NoError(s, err)
+	require.NoError(s, s.EventError())
+	require.NotEqual(s, first, second)
+	s.settles()
+	state, err := s.Rsync.State(s.Context(), second)
+	require.NoError(s, err)
+	require.Equal(s, "Instantiated", state)
+	return second
+}
+
+// podsHave expects the pods of the app in a cluster to have DNS settings.
+func (s *site) podsHave(cluster, want string) {
+	s.Helper()
+	web, err := s.fixture.Cluster(cluster).Get(s.Context(), deployment(), "shop", "web")
+	require.NoError(s, err)
+	pod, _, err := unstructured.NestedMap(web.Object, "spec", "template", "spec")
+	require.NoError(s, err)
+	require.Equal(s, "ClusterFirst", pod["dnsPolicy"])
+	require.JSONEq(s, want, string(jsonOf(s.T, pod["dnsConfig"])))
+}
+
+// namesOneChild waits until the meta of a context names one child, which is a
+// context that knows the same logical cloud.
+func (s *site) namesOneChild(id string) {
+	s.Helper()
+	eventually(s.T, "a child of "+id, func() error {
+		children, err := s.children(id)
+		if err == nil && len(children) != 1 {
+			err = fmt.Errorf("they are %v", children)
+		}
+		if err != nil {
+			return err
+		}
+		keys, err := s.Keys(s.Context(), children[0])
+		if err == nil && !strings.Contains(keys["/context/"+children[0]+"/meta/"], `"Namespace":"shop","Level":"1"`) {
+			err = errors.New(keys["/context/"+children[0]+"/meta/"])
+		}
+		return err
+	})
+}
+
+// childless waits until the meta of a context names no child.
+func (s *site) childless(id string) {
+	s.Helper()
+	eventually(s.T, "no child of "+id, func() error {
+		children, err := s.children(id)
+		if err == nil && len(children) > 0 {
+			err = fmt.Errorf("they are %v", children)
+		}
+		return err
+	})
+}
+
+// children are those that the meta of a context names.
+func (s *site) children(id string) ([]string, error) {
+	keys, err := s.Keys(s.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	return childrenIn(keys["/context/"+id+"/meta/"])
+}
+
+// place replaces the clusters of the app.
+func (s *site) place(allOf string) {
+	s.Helper()
+	s.put(s.Orchestrator.URL+"/v2/projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/generic-placement-intents/everywhere/app-intents/web",
+		`{"metadata":{"name":"web"},"spec":{"app":"web","intent":{"allOf":`+allOf+`}}}`)
+}
