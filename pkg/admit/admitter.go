@@ -57,6 +57,14 @@ func New(store intent.Store, rules Rules) *Admitter {
 	return &Admitter{store: store, rules: rules, token: rand.Text}
 }
 
+// elsewhere refuses what is kept elsewhere.
+func (a *Admitter) elsewhere(path intent.Path) error {
+	if a.rules.Elsewhere == nil {
+		return nil
+	}
+	return a.rules.Elsewhere(path)
+}
+
 // Admit judges the body of a document that is to be stored at path, as JSON in
 // the form {"metadata":…,"spec":…}. old is the document that it replaces, nil
 // when there is none; write-only values missing from the body are kept from
@@ -69,10 +77,8 @@ func (a *Admitter) Admit(ctx context.Context, path intent.Path, body []byte, old
 	if !ok {
 		return nil, errNoResource(path)
 	}
-	if a.rules.Elsewhere != nil {
-		if err := a.rules.Elsewhere(path); err != nil {
-			return nil, err
-		}
+	if err := a.elsewhere(path); err != nil {
+		return nil, err
 	}
 	if err := a.parents(ctx, path); err != nil {
 		return nil, err

@@ -29,6 +29,21 @@ func TestDocumentsThatAreKeptElsewhereAreRefusedFirst(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// The pods of a group that is kept elsewhere are changed in the app contexts that
+// its orchestrator writes.
+func TestAppsOfGroupsThatAreKeptElsewhereNeedNoManifests(t *testing.T) {
+	w := newShop(t)
+	w.must(podDNS, pods("Default", `{}`))
+	require.Contains(t, w.shown(podDNS), "has no manifests")
+	w.admitter = admit.New(w.store, admit.Rules{Elsewhere: func(path intent.Path) error {
+		if path == prod {
+			return &intent.Error{Code: intent.Conflict, Detail: "write it there"}
+		}
+		return nil
+	}})
+	require.NotContains(t, w.shown(podDNS), "has no manifests")
+}
+
 func TestNamespacesOfProjectsThatAreKeptElsewhereAreTheirs(t *testing.T) {
 	w := newShop(t)
 	admitter := admit.New(w.store, admit.Rules{NamespaceHolder: func(_ context.Context, namespace string) (string, error) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signpost-dns/signpost/test/e2e/dns"
 	"github.com/signpost-dns/signpost/test/e2e/etcd"
@@ -97,13 +98,18 @@ func (s *site) command(args ...string) string {
 	return string(output)
 }
 
-// introduce makes the documents: EMCO's by emcoctl, and Signpost's own by
-// signpost apply and by emcoctl.
-func (s *site) introduce(host string) {
+// opens makes the documents that EMCO keeps, by emcoctl.
+func (s *site) opens() {
 	s.Helper()
 	s.emcoctl(file(s.T, "shop.yaml", "MANIFESTS-WEB", filepath.Join("testdata", "web.yaml")))
 	s.emcoctl(file(s.T, "group.yaml", "GROUP", prod().Name))
 	require.NoError(s, s.InstantiateLogicalCloud(s.Context(), "shop", "eu"))
+}
+
+// introduce registers Signpost and makes the documents that it keeps, by signpost
+// apply and by emcoctl.
+func (s *site) introduce(host string) {
+	s.Helper()
 	s.command("register", "--orchestrator", s.Orchestrator.URL, "--host", "127.0.0.1", "--port", strconv.Itoa(s.grpcPort))
 	record := filepath.Join(s.TempDir(), "record.yaml")
 	text := file(s.T, "record.yaml", "BIND-PORT", strconv.Itoa(s.fixture.BIND.Port), "BIND-SECRET", s.fixture.BIND.Secret)
@@ -131,12 +137,16 @@ func (s *site) gives(cluster, address string) {
 	require.NoError(s, s.fixture.Cluster(cluster).SetLoadBalancer(s.Context(), "shop", "web", address))
 }
 
-// answers waits until the name has these addresses in BIND, and no others.
+// answers waits until the name has these addresses, in BIND or in CoreDNS, and
+// no others.
 func (s *site) answers(host string, want ...string) {
 	s.Helper()
-	began := time.Now()
+	began, server := time.Now(), s.fixture.CoreDNS.Address
+	if strings.HasSuffix(host, dns.BINDZone) {
+		server = s.fixture.BIND.Address
+	}
 	eventually(s.T, fmt.Sprintf("%s to be %v", host, want), func() error {
-		got, err := dns.Dig(s.Context(), s.fixture.BIND.Address, host, "A")
+		got, err := dns.Dig(s.Context(), server, host, "A")
 		if err == nil && !slices.Equal(got, want) {
 			err = fmt.Errorf("it is %v", got)
 		}
@@ -148,23 +158,34 @@ func (s *site) answers(host string, want ...string) {
 // objects lists what Signpost has in the hub, as "Kind namespace/name".
 func (s *site) objects() ([]string, error) {
 	var found []string
-	for _, kind := range []string{"DNSEndpoint", "Deployment", "Secret", "ServiceAccount"} {
-		of := fixture.EndpointKind()
-		switch kind {
-		case "Deployment":
-			of = deployment()
-		case "Secret", "ServiceAccount":
-			of.Group, of.Version, of.Kind = "", "v1", kind
-		}
-		list, err := s.fixture.Cluster(fixture.Hub).List(s.Context(), of, "", "app.kubernetes.io/managed-by=signpost")
+	for _, kind := range []schema.GroupVersionKind{
+		fixture.EndpointKind(), deployment(), {Version: "v1", Kind: "Secret"}, {Version: "v1", Kind: "ServiceAccount"},
+	} {
+		list, err := s.fixture.Cluster(fixture.Hub).List(s.Context(), kind, "", "app.kubernetes.io/managed-by=signpost")
 		if err != nil && !apierrors.IsNotFound(err) {
 			return nil, err
 		}
 		for _, object := range list {
-			found = append(found, fmt.Sprintf("%s %s/%s", kind, object.GetNamespace(), object.GetName()))
+			found = append(found, fmt.Sprintf("%s %s/%s", kind.Kind, object.GetNamespace(), object.GetName()))
 		}
 	}
 	return found, nil
+}
+
+// leavesNothing waits until nothing of Signpost is in the hub.
+func (s *site) leavesNothing() {
+	s.Helper()
+	eventually(s.T, "nothing of Signpost to be in the hub", func() error {
+		left, err := s.objects()
+		if err == nil && len(left) > 0 {
+			err = fmt.Errorf("there is %v", left)
+		}
+		return err
+	})
+}
+
+func deployment() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
 }
 
 // put replaces a document of EMCO's.
