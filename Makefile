@@ -146,7 +146,11 @@ soak-requests: ## Send 200,000 requests from our own OpenAPI, others each time
 	cd test && SIGNPOST_REQUESTS=200000 SIGNPOST_REQUESTS_SEED=random \
 		$(GO) test -count=1 -timeout 2h $(TEST_FLAGS) -v -run 'TenThousand|ManyClients' ./requests
 
-# Part of test-real, too.
+# These two are parts of test-real, too.
+.PHONY: test-orchestrate
+test-orchestrate: tools ## Test Signpost as the DNS controller of an EMCO alone
+	cd test && $(GO) test -count=1 -timeout 45m $(TEST_FLAGS) ./orchestrate/...
+
 .PHONY: test-simulate
 test-simulate: ## Test 2,000 simulated histories with faults, and a crash at each write
 	cd test && $(GO) test -count=1 -timeout 45m $(TEST_FLAGS) ./simulate/...

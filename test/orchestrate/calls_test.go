@@ -111,6 +111,7 @@ func (s *stage) atRest(all map[string]string) error {
 // and after each call, as a difference of all lines: those without a mark are
 // unchanged, - was there before, and + is there after.
 func TestEachCallWritesItsKeysAndNoOthers(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	for _, c := range calls() {
 		c.before(s)

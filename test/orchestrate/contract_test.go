@@ -22,6 +22,7 @@ import (
 // program: it knows no protos, asks by reflection for them, and calls what it
 // has found.
 func TestAGenericClientFindsAndCallsTheService(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	connection, err := grpc.NewClient(s.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)

@@ -32,6 +32,7 @@ func atOnce(count int, call func(i int) error) []error {
 // TestTwoCallersOnOneContextAtOnce: whoever comes first, the keys are those of
 // one call, and both are told that it is done.
 func TestTwoCallersOnOneContextAtOnce(t *testing.T) {
+	t.Parallel()
 	const callers = 2
 	alone := newStage(t)
 	var ends []string
@@ -57,6 +58,7 @@ func TestTwoCallersOnOneContextAtOnce(t *testing.T) {
 // TestFiftyContextsAtOnce: each call is answered well inside the ten seconds
 // that its caller has, and each context gets what its own group asks for.
 func TestFiftyContextsAtOnce(t *testing.T) {
+	t.Parallel()
 	const count = 50
 	s := newStage(t)
 	ids, hosts := make([]string, count), make([]string, count)

@@ -136,11 +136,16 @@ func (l lifecycle) names() map[string]string {
 func (s *stage) shows(key, value string, names map[string]string) (string, bool) {
 	if rest, ok := strings.CutPrefix(key, contexts); ok {
 		id, _, _ := strings.Cut(rest, "/")
-		if names[id] != "FIRST" && names[id] != "SECOND" && strings.Contains(key, "/resource/") &&
-			!strings.Contains(key, "+DNSEndpoint/") && !strings.Contains(key, "/instruction/") {
-			value = `"…"`
+		switch names[id] {
+		case "FIRST", "SECOND":
+			return value, true
+		case "CHILD", "PROVIDER":
+			if strings.Contains(key, "/resource/") && !strings.Contains(key, "+DNSEndpoint/") && !strings.Contains(key, "/instruction/") {
+				value = `"…"`
+			}
+			return value, true
 		}
-		return value, names[id] != ""
+		return "", false
 	}
 	if rest, ok := strings.CutPrefix(key, releases); ok {
 		id, _, _ := strings.Cut(rest, "/")

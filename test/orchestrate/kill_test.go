@@ -22,6 +22,7 @@ type moment struct {
 // TestKill9AtEachWriteOfEachCall: after a restart and a repeated call the keys
 // are the same as without the kill.
 func TestKill9AtEachWriteOfEachCall(t *testing.T) {
+	t.Parallel()
 	const usual = 24
 	k := &killer{stage: newStage(t)}
 	moments := k.rehearse()

@@ -18,6 +18,7 @@ import (
 // registered with an EMCO that has its own orchestrator, rsync and files, and
 // names come, follow addresses, updates and rollbacks, and go with the app.
 func TestANameOfAnAppThatEMCODeploysResolves(t *testing.T) {
+	t.Parallel()
 	const host = "www.shop.corp.example"
 	s := newSite(t)
 	s.opens()
@@ -60,6 +61,7 @@ func TestANameOfAnAppThatEMCODeploysResolves(t *testing.T) {
 // TestTheFilesInDeployDoTheStory: what deploy/emco has, with other addresses in
 // it, needs no further hand.
 func TestTheFilesInDeployDoTheStory(t *testing.T) {
+	t.Parallel()
 	const host = "www.lab.example"
 	s := newSite(t)
 	s.opens()

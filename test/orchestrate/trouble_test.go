@@ -16,6 +16,7 @@ import (
 // reads which service it is and what it said; the context is as it was, and the
 // same call works once the trouble has ended.
 func TestTroubleWithEMCOsServicesIsToldAndNothingIsHalfDone(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	s.writes(first)
 	before, err := s.keys()
@@ -54,6 +55,7 @@ func TestTroubleWithEMCOsServicesIsToldAndNothingIsHalfDone(t *testing.T) {
 // TestAnEventThatWasMissedIsMadeUpForByRsyncsStates: events are sent once, and
 // not at all while Signpost is down or another controller fails.
 func TestAnEventThatWasMissedIsMadeUpForByRsyncsStates(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	both := host + "[" + parisAddress + " " + berlinAddress + "]"
 	s.writes(first)
@@ -91,6 +93,7 @@ func TestAnEventThatWasMissedIsMadeUpForByRsyncsStates(t *testing.T) {
 // TestAContextThatRsyncRefusesIsForgotten: EMCO deletes the context and tells
 // nobody.
 func TestAContextThatRsyncRefusesIsForgotten(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	empty, err := s.keys()
 	require.NoError(t, err)
@@ -111,6 +114,7 @@ func TestAContextThatRsyncRefusesIsForgotten(t *testing.T) {
 // TestBadContextsAreRefusedAndLeftAsTheyAre is over the wire what pkg/emco and
 // pkg/release prove one by one.
 func TestBadContextsAreRefusedAndLeftAsTheyAre(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	for _, c := range []struct {
 		name  string
