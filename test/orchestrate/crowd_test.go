@@ -96,6 +96,64 @@ func TestFiftyContextsAtOnce(t *testing.T) {
 	s.has()
 }
 
+// TestWhatAnotherControllerWritesMeanwhileIsKept: it writes in several steps and
+// by what it has read, as EMCO's own controllers do.
+func TestWhatAnotherControllerWritesMeanwhileIsKept(t *testing.T) {
+	t.Parallel()
+	const count = 20
+	s := newStage(t)
+	s.writes(first)
+	var other errgroup.Group
+	other.Go(func() error {
+		for i := range count {
+			name := fmt.Sprintf("added-%d", i)
+			added := emco.Resource{Name: name + "+ConfigMap", Text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\n"}
+			if err := s.AddResource(t.Context(), first, "web", paris, added); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	require.NoError(t, s.adapt(t.Context(), first, emco.NoContext))
+	require.NoError(t, other.Wait())
+	keys, err := s.Keys(t.Context(), first)
+	require.NoError(t, err)
+	resources := "/context/" + first + "/app/web/cluster/" + paris + "/resource/"
+	require.Contains(t, keys[resources+"web+Deployment/"], "ndots")
+	for i := range count {
+		require.Contains(t, keys, fmt.Sprintf("%sadded-%d+ConfigMap/", resources, i))
+		require.Contains(t, keys[resources+"instruction/order/"], fmt.Sprintf(`added-%d+ConfigMap`, i))
+	}
+
+	s.observes(first, paris, parisAddress)
+	s.syncs(first, "Instantiated")
+	require.NoError(t, s.event(t.Context(), first, emco.Instantiated))
+	s.has(host + "[" + parisAddress + "]")
+	own := s.children(1)
+	require.NoError(t, s.AddChild(t.Context(), first, "99")) // and the logical cloud is lost
+	require.Subset(t, s.children(2), append(own, "99"))
+	require.NoError(t, s.Put(t.Context(), first, "meta/", s.context(first, prod()).Meta)) // and the children, too
+	require.Equal(t, own, s.children(1))
+}
+
+// children waits until the meta of the first context names so many children, and
+// answers them.
+func (s *stage) children(count int) (children []string) {
+	s.Helper()
+	eventually(s.T, fmt.Sprintf("%d children", count), func() error {
+		keys, err := s.Keys(s.Context(), first)
+		if err != nil {
+			return err
+		}
+		children, err = childrenIn(keys["/context/"+first+"/meta/"])
+		if err == nil && len(children) != count {
+			err = fmt.Errorf("they are %v", children)
+		}
+		return err
+	})
+	return children
+}
+
 // has waits until there are exactly these names, with targets, in the hub.
 func (s *stage) has(want ...string) {
 	s.Helper()

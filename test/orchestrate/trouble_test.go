@@ -16,7 +16,6 @@ import (
 // reads which service it is and what it said; the context is as it was, and the
 // same call works once the trouble has ended.
 func TestTroubleWithEMCOsServicesIsToldAndNothingIsHalfDone(t *testing.T) {
-	t.Parallel()
 	s := newStage(t)
 	s.writes(first)
 	before, err := s.keys()
@@ -114,7 +113,6 @@ func TestAContextThatRsyncRefusesIsForgotten(t *testing.T) {
 // TestBadContextsAreRefusedAndLeftAsTheyAre is over the wire what pkg/emco and
 // pkg/release prove one by one.
 func TestBadContextsAreRefusedAndLeftAsTheyAre(t *testing.T) {
-	t.Parallel()
 	s := newStage(t)
 	for _, c := range []struct {
 		name  string
