@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,7 +46,24 @@ func (s *suite) run(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	s.dir = dir
+	if err := sideBySide(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.Run()
+}
+
+// sideBySide has several tests run at once, however few processors there are:
+// they spend their time waiting. A -parallel on the command line is heard.
+func sideBySide() error {
+	const tests = "4"
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return nil
+	}
+	return flag.Set("test.parallel", tests)
 }
 
 // program is the path of signpost, built at the first call.
