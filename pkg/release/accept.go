@@ -50,6 +50,13 @@ func (s *Service) accept(ctx context.Context, owner intent.Path, r request, conf
 }
 
 func (s *Service) tryAccept(ctx context.Context, owner intent.Path, r request, confirm, actor string) (intent.Accepted, error) {
+	l, err := s.storedLifecycle(ctx, owner)
+	if err == nil {
+		err = r.driver(owner, l) // before documents are asked for that EMCO keeps
+	}
+	if err != nil {
+		return intent.Accepted{}, err
+	}
 	p, err := s.propose(ctx, owner, r)
 	if err != nil {
 		return intent.Accepted{}, err
@@ -81,6 +88,19 @@ func (s *Service) tryAccept(ctx context.Context, owner intent.Path, r request, c
 	return intent.Accepted{ContextID: next.ContextID, Revision: next.Seq}, nil
 }
 
+// driver refuses to have one group driven from two sides: by EMCO's
+// orchestrator, and from here. It can be terminated from both.
+func (r request) driver(owner intent.Path, l Lifecycle) error {
+	if r.action == intent.Terminate || !l.deployed() || l.orchestrated() == (r.appContext != "") {
+		return nil
+	}
+	detail := fmt.Sprintf("%s is %s: EMCO's orchestrator drives it, by app context %s; instantiate, update and roll it back there", owner, l.State(), l.AppContext)
+	if r.appContext != "" {
+		detail = fmt.Sprintf("%s is %s: Signpost deploys its apps itself; terminate it here before EMCO's orchestrator instantiates it", owner, l.State())
+	}
+	return &intent.Error{Code: intent.Conflict, Detail: detail}
+}
+
 // dropLost removes the release that a request wrote before it lost its race,
 // and answers the error. Where the outcome is unknown, the release stays.
 func (s *Service) dropLost(ctx context.Context, p *proposal, next Lifecycle, cause error) error {
@@ -97,18 +117,17 @@ func (s *Service) allowed(ctx context.Context, p *proposal) (same bool, err erro
 	refuse := func(remedy string) error {
 		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s is %s: %s", p.draft.in.owner.Path, state, remedy)}
 	}
+	if err := p.driver(p.draft.in.owner.Path, p.lifecycle); err != nil {
+		return false, err
+	}
 	switch {
 	case p.action == intent.Terminate:
 		return !p.lifecycle.deployed(), nil
-	case p.appContext != "" && p.lifecycle.deployed() && !p.lifecycle.orchestrated():
-		return false, refuse("Signpost deploys its apps itself; terminate it here before EMCO's orchestrator instantiates it")
 	case p.appContext != "":
 		if p.lifecycle.AppContext != p.appContext || !p.lifecycle.deployed() {
 			return false, nil
 		}
 		return s.unchanged(ctx, p)
-	case p.lifecycle.orchestrated():
-		return false, refuse(fmt.Sprintf("EMCO's orchestrator drives it, by app context %s: instantiate, update and roll it back there", p.lifecycle.AppContext))
 	case p.action == intent.Instantiate:
 		if !p.lifecycle.deployed() {
 			return false, nil

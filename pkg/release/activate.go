@@ -142,24 +142,36 @@ func (s *Service) recallPrepared(ctx context.Context, p *proposal, live *inputs)
 	return s.redraft(ctx, p.draft, "the release for app context "+p.appContext, release)
 }
 
-// departs drafts the end of an orchestrated group, and says whether the action
-// is that: it follows from the current release alone, for the documents may be
-// gone, and EMCO may not answer.
-func (s *Service) departs(ctx context.Context, group intent.Path, p *proposal) (bool, error) {
-	if p.action != intent.Terminate {
-		return false, nil
-	}
-	l, err := s.storedLifecycle(ctx, group)
-	if err != nil || !l.orchestrated() {
-		return false, err
-	}
+// depart drafts the end of an orchestrated group: it follows from the current
+// release alone, for the documents may be gone, and EMCO may not answer.
+func (s *Service) depart(ctx context.Context, group intent.Path, p *proposal, l Lifecycle) error {
 	release, err := s.loadRelease(ctx, l.ContextID)
 	p.lifecycle = l
 	p.draft = &draft{in: &inputs{owner: intent.Document{Path: group, UID: l.OwnerUID}}, group: rehome(release.Group, l.Uses)}
 	if p.appContext != "" {
 		p.message = "app context " + p.appContext
 	}
-	return true, err
+	return err
+}
+
+// gatherOrchestrated reads what the next call of EMCO's would go by, if its app
+// context were as the group's is.
+func (s *Service) gatherOrchestrated(ctx context.Context, group intent.Path, l Lifecycle) (*inputs, error) {
+	app, err := s.emco.Read(ctx, l.AppContext)
+	if err != nil {
+		return nil, err
+	}
+	by := &orchestration{Context: app}
+	if at := l.preparedAt(l.AppContext); at >= 0 {
+		by.traffic = l.Prepared[at].Traffic
+	}
+	return s.gatherFor(ctx, group, by)
+}
+
+// foresee says what a plan of an orchestrated group is.
+func (d *draft) foresee() {
+	d.podEdits() // what it says of them, for nothing is edited
+	d.warn("EMCO's orchestrator drives this group: this is what its next update would make of it if the apps stay as they are in app context %s", d.in.orchestration.ID)
 }
 
 // noteUnaccepted writes down, once, why what was frozen for an app context could

@@ -214,7 +214,11 @@ func TestWhatEMCODrivesIsNotDrivenHere(t *testing.T) {
 	_, err := w.service.Rollback(t.Context(), prod, 1, "", "ann")
 	require.ErrorContains(t, err, "EMCO's orchestrator drives it")
 
-	plan := w.plan(prod, intent.Terminate)
+	plan, err := w.service.Plan(t.Context(), prod, intent.Rollback, 1)
+	require.NoError(t, err)
+	require.Contains(t, fmt.Sprint(plan.Errors), "EMCO's orchestrator rolls back to it")
+
+	plan = w.plan(prod, intent.Terminate)
 	require.Empty(t, plan.Errors)
 	_, err = w.try(intent.Terminate, prod, plan.Token)
 	require.NoError(t, err)
@@ -225,6 +229,63 @@ func TestWhatEMCODrivesIsNotDrivenHere(t *testing.T) {
 	w.event(thirdContext, intent.Update)
 	w.settle(prod)
 	require.Contains(t, w.current(), "Instantiated 3333", "until EMCO updates it")
+}
+
+// TestARequestThatIsOvertakenByEMCOIsRefused: between its reads EMCO makes a
+// context current.
+func TestARequestThatIsOvertakenByEMCOIsRefused(t *testing.T) {
+	for read, over := 1, false; !over; read++ {
+		w := newShop(t)
+		w.appContext(firstContext)
+		operations := 0
+		w.fake.Before = func(string, string) error {
+			operations++
+			if operations == read {
+				w.fake.Before = nil
+				w.event(firstContext, intent.Instantiate)
+			}
+			return nil
+		}
+		accepted, err := w.try(intent.Instantiate, prod, "")
+		if over = w.fake.Before != nil; over {
+			w.fake.Before = nil
+			require.Greater(t, read, 10)
+			require.NoError(t, err)
+			break
+		}
+		if err == nil {
+			require.Equal(t, "", w.snapshot(prod).Lifecycle.AppContext, "it was first")
+			require.Equal(t, int64(1), accepted.Revision)
+			continue
+		}
+		require.ErrorContains(t, err, "EMCO's orchestrator drives it", "operation %d", read)
+		require.Equal(t, firstContext, w.snapshot(prod).Lifecycle.AppContext)
+	}
+}
+
+// TestAPlanTellsWhatEMCOsNextUpdateWouldMakeOfTheGroup: by the rules of its
+// call, and with the apps as they are in the current app context.
+func TestAPlanTellsWhatEMCOsNextUpdateWouldMakeOfTheGroup(t *testing.T) {
+	w := updated(t)
+	w.serve("three.lab.example")
+	before := w.keys()
+	plan := w.plan(prod, "")
+	require.Equal(t, before, w.keys(), "a plan changes nothing")
+	require.Empty(t, plan.Errors)
+	require.Contains(t, fmt.Sprint(plan.Warnings), "what its next update would make of it if the apps stay as they are in app context 2222")
+	require.Equal(t, "[{three.lab.example A lab create [203.0.113.10 203.0.113.20]} {two.lab.example A lab delete [203.0.113.10 203.0.113.20]}]", fmt.Sprint(plan.Names))
+
+	w.serve("www.elsewhere.example")
+	w.podsAsk(`{"app":"gone","dnsPolicy":"Default"}`)
+	plan = w.plan(prod, intent.Update)
+	require.Contains(t, fmt.Sprint(plan.Errors), `no record serves "www.elsewhere.example"`)
+	require.Contains(t, fmt.Sprint(plan.Errors), `the deployment intent group has no app "gone"`)
+	_, err := w.service.UpdateContext(t.Context(), secondContext, "front", "")
+	require.ErrorContains(t, err, `no record serves "www.elsewhere.example"`, "as the call says")
+
+	w.vanish(secondContext)
+	_, err = w.service.Plan(t.Context(), prod, "", 0)
+	require.ErrorContains(t, err, "app context 2222 does not exist")
 }
 
 // TestWhatSignpostDeploysIsNotActivated: both would fight over it.

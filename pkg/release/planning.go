@@ -64,14 +64,14 @@ func (s *Service) propose(ctx context.Context, owner intent.Path, r request) (*p
 
 // outline reads what an action follows from, and drafts what it would make.
 func (s *Service) outline(ctx context.Context, owner intent.Path, p *proposal) error {
-	if leaves, err := s.departs(ctx, owner, p); leaves || err != nil {
+	l, err := s.storedLifecycle(ctx, owner)
+	if err != nil {
 		return err
 	}
-	read := s.gather
-	if p.appContext != "" {
-		read = s.readOwner
+	if p.action == intent.Terminate && l.orchestrated() {
+		return s.depart(ctx, owner, p, l)
 	}
-	in, err := read(ctx, owner)
+	in, err := s.gatherTo(ctx, owner, p, l)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,21 @@ func (s *Service) outline(ctx context.Context, owner intent.Path, p *proposal) e
 	default:
 		p.draft, err = s.draft(ctx, in)
 	}
+	if err == nil && in.orchestration != nil {
+		p.draft.foresee()
+	}
 	return err
+}
+
+// gatherTo reads what an action follows from, beside the releases of before.
+func (s *Service) gatherTo(ctx context.Context, owner intent.Path, p *proposal, l Lifecycle) (*inputs, error) {
+	switch {
+	case p.appContext != "" || l.orchestrated() && p.action == intent.Rollback:
+		return s.readOwner(ctx, owner)
+	case l.orchestrated():
+		return s.gatherOrchestrated(ctx, owner, l)
+	}
+	return s.gather(ctx, owner)
 }
 
 // changes compares what is current, of the group and of the providers that it
