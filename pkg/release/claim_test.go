@@ -27,18 +27,18 @@ func (w *world) meanwhile(text string, do func()) {
 
 // atOnce instantiates two that want the same: the second comes before a write of
 // the first. One of them gets it; by is that one.
-func (w *world) atOnce(one, other intent.Path, write string) (refused error, by intent.Path) {
+func (w *world) atOnce(one, other intent.Path, write string) (by intent.Path, refused error) {
 	w.Helper()
 	var second error
 	w.meanwhile(write, func() { _, second = w.try(intent.Instantiate, other, "") })
 	_, first := w.try(intent.Instantiate, one, "")
 	require.NotEqual(w, first == nil, second == nil, "%v, %v", first, second)
-	refused, by = first, other
+	by, refused = other, first
 	if first == nil {
-		refused, by = second, one
+		by, refused = one, second
 	}
 	require.Equal(w, intent.Conflict, intent.CodeOf(refused))
-	return refused, by
+	return by, refused
 }
 
 // diesBeforeItIsAccepted has the process of one die so. Another that wants the

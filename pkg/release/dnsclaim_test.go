@@ -44,7 +44,7 @@ func TestOfTwoLogicalCloudsAtOnceOneGetsTheNamespace(t *testing.T) {
 		for _, between := range []string{"/signpost/cluster-dns/", "/signpost/release/"} {
 			w := newCloud(t)
 			w.rival(other)
-			refused, by := w.atOnce(eu, other, between)
+			by, refused := w.atOnce(eu, other, between)
 			require.ErrorContains(t, refused, `cluster edge+paris in namespace "signpost-dns"`)
 			if other == us {
 				require.ErrorContains(t, refused, string(by))
@@ -134,6 +134,6 @@ func TestOfTwoLogicalCloudsAtOnceOneGetsTheAddress(t *testing.T) {
 	w.resolve(`[]`, `,"autopath":{}`)
 	w.rival(us)
 	w.put(us+"/dns-cr-intents/mine", `{"namespace":"us-dns","autopath":{}}`)
-	refused, _ := w.atOnce(eu, us, "/signpost/release/")
+	_, refused := w.atOnce(eu, us, "/signpost/release/")
 	require.ErrorContains(t, refused, "at 169.254.20.10")
 }

@@ -23,7 +23,7 @@ func twoOfOneOwner(t testing.TB) *world {
 func TestOfTwoReleasesAtOnceOneGetsTheOwnerID(t *testing.T) {
 	for _, between := range []string{"/signpost/owner-id/", "/signpost/release/"} {
 		w := twoOfOneOwner(t)
-		refused, _ := w.atOnce(prod, test, between)
+		_, refused := w.atOnce(prod, test, between)
 		require.ErrorContains(t, refused, "external-dns-parameters/txt-owner-id")
 		require.ErrorContains(t, refused, string(lab))
 		require.ErrorContains(t, refused, string(corp))

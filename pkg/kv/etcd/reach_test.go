@@ -56,6 +56,7 @@ func failed(t *testing.T, options etcd.DialOptions) error {
 // TestWhoCannotReachEtcdIsToldWhy: with a user, who signs in at once, and
 // without one; over TLS and without.
 func TestWhoCannotReachEtcdIsToldWhy(t *testing.T) {
+	t.Parallel()
 	wary, authority := guarded(t, &tls.Config{ClientAuth: tls.RequireAnyClientCert})
 	old, oldAuthority := guarded(t, &tls.Config{ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12})
 	plain := strings.TrimPrefix(start(t, etcd.EmbeddedOptions{ListenClients: true}).ClientURL(), "http://")
@@ -95,6 +96,7 @@ func TestWhoCannotReachEtcdIsToldWhy(t *testing.T) {
 // connection that etcd has refused before it reads that. Here it has to: the
 // first connection ends before the refusal is out.
 func TestARefusalIsToldAlsoWhenItWasNotRead(t *testing.T) {
+	t.Parallel()
 	known, authority := guarded(t, &tls.Config{})
 	for name, user := range map[string]string{"without a user": "", "with a user": "signpost"} {
 		t.Run(name, func(t *testing.T) {
