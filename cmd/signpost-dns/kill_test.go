@@ -99,13 +99,13 @@ func (v victim) killedWhileWriting(t *testing.T) {
 			return err == nil && now.ModTime() != before.ModTime()
 		}
 	}
-	cmd := v.run(t)
-	for deadline := time.Now().Add(patience); !begun() && time.Now().Before(deadline); {
-		continue // as fast as can be
+	cmd, writes := v.run(t), false
+	for deadline := time.Now().Add(patience); !writes && time.Now().Before(deadline); {
+		writes = begun() // as fast as can be
 	}
 	require.NoError(t, cmd.Process.Kill())
 	require.Error(t, cmd.Wait())
-	require.True(t, begun(), "nothing was written")
+	require.True(t, writes, "nothing was written")
 }
 
 // draft is what the file beside the hosts file ends with.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 )
 
 // loopback is the interface that every node has, whatever its kernel.
@@ -51,6 +52,7 @@ func assign(address netip.Addr) error {
 	err = netlink.AddrReplace(link, &netlink.Addr{
 		IPNet: &net.IPNet{IP: address.AsSlice(), Mask: net.CIDRMask(address.BitLen(), address.BitLen())},
 		Scope: syscall.RT_SCOPE_HOST, // nothing leaves the node from it
+		Flags: unix.IFA_F_NODAD,      // a server can listen there at once, also with IPv6
 	})
 	switch {
 	case errors.Is(err, syscall.EPERM):

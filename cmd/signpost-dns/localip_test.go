@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -110,8 +111,11 @@ func TestLocalIPIsReachedFromPods(t *testing.T) {
 		pod.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 		var said strings.Builder
 		pod.Stdout, pod.Stderr = &said, &said
+		unconnected, err := pod.StdinPipe()
+		require.NoError(t, err)
 		require.NoError(t, pod.Start())
 		connect(t, pod.Process.Pid)
+		require.NoError(t, unconnected.Close())
 		require.NoError(t, pod.Wait(), &said)
 	})
 }
@@ -146,20 +150,12 @@ func network(text string) *net.IPNet {
 // asPod makes this test binary a pod of TestLocalIPIsReachedFromPods.
 const asPod = "SIGNPOST_DNS_TEST_POD"
 
-// askLocalIP is what that pod does, once it has its interface: it asks until it
-// is answered.
+// askLocalIP is what that pod does, once it has its interface, as the end of its
+// input tells.
 func askLocalIP() error {
-	deadline := time.Now().Add(patience)
-	for {
-		err := askOnce()
-		if err == nil || time.Now().After(deadline) {
-			return err
-		}
-		time.Sleep(tick)
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		return err
 	}
-}
-
-func askOnce() error {
 	link, err := netlink.LinkByName("pod")
 	if err != nil {
 		return err
@@ -167,8 +163,8 @@ func askOnce() error {
 	route := &netlink.Route{LinkIndex: link.Attrs().Index, Gw: net.ParseIP("10.244.0.1")}
 	err = errors.Join(
 		netlink.LinkSetUp(link),
-		netlink.AddrReplace(link, &netlink.Addr{IPNet: network("10.244.0.2/24")}),
-		netlink.RouteReplace(route),
+		netlink.AddrAdd(link, &netlink.Addr{IPNet: network("10.244.0.2/24")}),
+		netlink.RouteAdd(route),
 	)
 	if err != nil {
 		return err
@@ -178,7 +174,7 @@ func askOnce() error {
 		return err
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		return err
 	}
 	if _, err := conn.Write([]byte("asked")); err != nil {

@@ -43,15 +43,17 @@ func TestReadmesOfThePlugins(t *testing.T) {
 }
 
 // requireMetrics expects a README to name the metrics of its plugin, with their
-// labels.
+// labels, and so the manual.
 func requireMetrics(t *testing.T, plugin, readme string) {
 	t.Helper()
 	source, err := os.ReadFile(filepath.Join(plugin, "metrics.go"))
 	require.NoError(t, err)
-	counters := regexp.MustCompile(`counter\("([a-z_]+)", "[^"]*"((?:, "[a-z]+")*)\)`).FindAllStringSubmatch(string(source), -1)
+	counters := regexp.MustCompile(`Counter\("([a-z_]+)", "[^"]*"((?:, "[a-z]+")*)\)`).FindAllStringSubmatch(string(source), -1)
 	require.NotEmpty(t, counters)
+	manual := read(t, filepath.Join("..", "..", "docs", "operations.md"))
 	for _, counter := range counters {
 		labels := strings.ReplaceAll(counter[2], `"`, "")
 		require.Contains(t, readme, "* `coredns_"+plugin+"_"+counter[1]+"{server"+labels+"}` - counter of ", plugin)
+		require.Contains(t, manual, "\n| `coredns_"+plugin+"_"+counter[1]+"` | server"+labels+" | ", plugin)
 	}
 }

@@ -94,10 +94,10 @@ func (c *dnsClusters) add(cluster string, own intent.ClusterDNS) {
 func (a *Admitter) dnsImage(r *review, in *intent.DNSCRIntent) {
 	const at = spec + "/image"
 	if in.Autopath == nil || in.Autopath.Static() {
-		a.image(r, at, in.Image, "docker.io/coredns/coredns:1.15.0")
+		a.image(r, at, in.Image, intent.CoreDNSImage)
 		return
 	}
-	parsed := a.image(r, at, in.Image, "docker.io/signpost-dns/signpost-dns:v0.1.0")
+	parsed := a.image(r, at, in.Image, intent.SignpostDNSImage)
 	if slices.ContainsFunc(stockCoreDNS(a.rules.ImageRegistry), parsed.under) {
 		r.refusef(at, "%s is stock CoreDNS, which has no plugin for autopath of mode %s; leave it out, give one that holds signpost-dns, or give mode %s", quote(in.Image), intent.AutopathEDNS0, intent.AutopathStatic)
 	}

@@ -100,7 +100,7 @@ func (a *Admitter) software(r *review, in *intent.Record) {
 
 // externalDNSImage shows what an image is called.
 func externalDNSImage() string {
-	return "registry.k8s.io/external-dns/external-dns:" + externaldns.DefaultVersion.String()
+	return externaldns.Image + ":" + externaldns.DefaultVersion.String()
 }
 
 // image reads the name of an image and checks that the server allows it;

@@ -68,12 +68,27 @@ func dialEtcd(ctx context.Context, c Config) (*etcd.KV, error) {
 	}
 	external, err := etcd.Dial(options)
 	if err != nil {
-		return nil, fmt.Errorf("--etcd-endpoints: %w", err)
+		return nil, c.unreachable(err)
 	}
 	if err := external.Ping(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("--etcd-endpoints: %w", err), external.Close())
+		return nil, errors.Join(c.unreachable(err), external.Close())
 	}
 	return external, nil
+}
+
+// unreachable names the flags that may help when etcd cannot be reached.
+func (c Config) unreachable(err error) error {
+	help := ""
+	var unknown x509.UnknownAuthorityError
+	switch {
+	case errors.As(err, &unknown):
+		help = "; --etcd-ca-file is for the authority that has signed etcd's certificate"
+	case errors.Is(err, etcd.ErrTLSRefused) && c.EtcdCertFile == "":
+		help = "; if it asks for a certificate, give one with --etcd-cert-file and --etcd-key-file"
+	case errors.Is(err, etcd.ErrTLSRefused):
+		help = "; etcd may not accept the certificate of --etcd-cert-file"
+	}
+	return fmt.Errorf("--etcd-endpoints: %w%s", err, help)
 }
 
 // dialOptions say how to reach the external etcd. It fails on files that

@@ -30,6 +30,9 @@ const (
 	DefaultVersion = V022
 )
 
+// Image is where the Kubernetes project publishes external-dns, without a tag.
+const Image = "registry.k8s.io/external-dns/external-dns"
+
 // ParseVersion reads "v0.22.0"; the v may be missing. Pre-releases and build
 // metadata are refused: their flags are not known.
 func ParseVersion(text string) (Version, error) {

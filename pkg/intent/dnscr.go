@@ -43,6 +43,12 @@ const (
 // DefaultDNSNamespace is where a DNSCRIntent's objects go.
 const DefaultDNSNamespace = "signpost-dns"
 
+// What the pods of a DNSCRIntent run by default.
+const (
+	CoreDNSImage     = "docker.io/coredns/coredns:1.15.0"
+	SignpostDNSImage = "docker.io/signpost-dns/signpost-dns:v0.1.0" // on nodes, and where autopath needs its plugins
+)
+
 // DNSPluginConfig is the configuration of CoreDNS' plugins as the seed has it.
 type DNSPluginConfig struct {
 	ForwardPlugins []ForwardPlugin `json:"forwardPlugins,omitempty"` // also spelled forwardPlugin

@@ -122,13 +122,13 @@ func completed(spec intent.DNSCRIntent, namespace string) intent.DNSCRIntent {
 // Where search paths come in an option, no CoreDNS but ours takes it.
 func withImages(dns, was plan.ClusterDNS, registry string) plan.ClusterDNS {
 	if dns.Spec.NodeResolver != nil || clusterdns.HasNodeCache(dns) {
-		dns.ResolverImage = cmp.Or(was.ResolverImage, defaultImage(registry, resolverImage))
+		dns.ResolverImage = cmp.Or(was.ResolverImage, defaultImage(registry, intent.SignpostDNSImage))
 	}
 	if clusterdns.Expands(dns) {
 		dns.Image = cmp.Or(dns.Spec.Image, dns.ResolverImage)
 		return dns
 	}
-	dns.Image = cmp.Or(dns.Spec.Image, was.Image, defaultImage(registry, coreDNSImage))
+	dns.Image = cmp.Or(dns.Spec.Image, was.Image, defaultImage(registry, intent.CoreDNSImage))
 	return dns
 }
 
@@ -165,11 +165,6 @@ func dnsOn(g plan.Group, cluster string) (plan.ClusterDNS, bool) {
 	}
 	return g.DNS[at], true
 }
-
-const (
-	coreDNSImage  = "docker.io/coredns/coredns:1.15.0"
-	resolverImage = "docker.io/signpost-dns/signpost-dns:v0.1.0"
-)
 
 // defaultImage is an image, or its copy in the registry that holds copies.
 func defaultImage(registry, image string) string {

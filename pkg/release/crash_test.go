@@ -393,13 +393,7 @@ func TestAnAcknowledgedRequestIsNotOverwritten(t *testing.T) {
 	w.do(intent.Instantiate, prod)
 	require.NoError(t, w.step(prod))
 	w.applyAll()
-	w.fake.Before = func(op, key string) error {
-		if op == "txn" && key == "/signpost/doc/lifecycle//"+string(prod) {
-			w.fake.Before = nil
-			w.do(intent.Terminate, prod)
-		}
-		return nil
-	}
+	w.meanwhile("/signpost/doc/lifecycle//"+string(prod), func() { w.do(intent.Terminate, prod) })
 	_, err := w.service.StepGroup(t.Context(), prod)
 	require.Equal(t, appcontext.ErrStale, intent.CodeOf(err))
 	require.Equal(t, intent.Terminating, w.state(prod))

@@ -1,9 +1,7 @@
 package release_test
 
 import (
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -46,22 +44,7 @@ func TestOfTwoLogicalCloudsAtOnceOneGetsTheNamespace(t *testing.T) {
 		for _, between := range []string{"/signpost/cluster-dns/", "/signpost/release/"} {
 			w := newCloud(t)
 			w.rival(other)
-			var second error
-			w.fake.Before = func(op, key string) error {
-				if op == "txn" && strings.HasPrefix(key, between) {
-					w.fake.Before = nil
-					_, second = w.try(intent.Instantiate, other, "")
-				}
-				return nil
-			}
-			_, first := w.try(intent.Instantiate, eu, "")
-			require.Nil(t, w.fake.Before, "the other one came in between")
-			require.NotEqual(t, first == nil, second == nil, "%v, %v", first, second)
-			refused, by := first, other
-			if first == nil {
-				refused, by = second, eu
-			}
-			require.Equal(t, intent.Conflict, intent.CodeOf(refused))
+			by, refused := w.atOnce(eu, other, between)
 			require.ErrorContains(t, refused, `cluster edge+paris in namespace "signpost-dns"`)
 			if other == us {
 				require.ErrorContains(t, refused, string(by))
@@ -76,13 +59,7 @@ func TestWhoseDNSItIsIsNotToldToAnotherProject(t *testing.T) {
 	w := newCloud(t)
 	w.rival(foreign)
 	refusals := map[string]error{}
-	w.fake.Before = func(op, key string) error {
-		if op == "txn" && strings.HasPrefix(key, "/signpost/release/") {
-			w.fake.Before = nil
-			_, refusals["at once"] = w.try(intent.Instantiate, foreign, "")
-		}
-		return nil
-	}
+	w.meanwhile("/signpost/release/", func() { _, refusals["at once"] = w.try(intent.Instantiate, foreign, "") })
 	w.do(intent.Instantiate, eu)
 	w.settle(eu)
 	_, refusals["afterwards"] = w.try(intent.Instantiate, foreign, "")
@@ -122,20 +99,7 @@ func TestANamespaceIsFreeWhenItsDNSIsGone(t *testing.T) {
 func TestANamespaceIsFreeWhenItsReleaseWasNeverAccepted(t *testing.T) {
 	w := newCloud(t)
 	w.rival(us)
-	w.fake.Before = func(op, key string) error {
-		if op == "txn" && strings.HasPrefix(key, "/signpost/release/") {
-			return &intent.Error{Code: intent.Unavailable, Detail: "no leader"}
-		}
-		return nil
-	}
-	_, err := w.try(intent.Instantiate, eu, "")
-	require.Error(t, err)
-	w.fake.Before = nil
-	require.NoError(t, w.rest())
-	_, err = w.try(intent.Instantiate, us, "")
-	require.ErrorContains(t, err, "signpost-dns", "it may be about to be accepted")
-	w.clock.pass(time.Hour)
-	w.do(intent.Instantiate, us)
+	w.diesBeforeItIsAccepted(eu, us, "signpost-dns")
 }
 
 // TestTwoLogicalCloudsShareNoAddressOnTheNodes: the nodes' caches of both would
@@ -170,21 +134,6 @@ func TestOfTwoLogicalCloudsAtOnceOneGetsTheAddress(t *testing.T) {
 	w.resolve(`[]`, `,"autopath":{}`)
 	w.rival(us)
 	w.put(us+"/dns-cr-intents/mine", `{"namespace":"us-dns","autopath":{}}`)
-	var second error
-	w.fake.Before = func(op, key string) error {
-		if op == "txn" && strings.HasPrefix(key, "/signpost/release/") {
-			w.fake.Before = nil
-			_, second = w.try(intent.Instantiate, us, "")
-		}
-		return nil
-	}
-	_, first := w.try(intent.Instantiate, eu, "")
-	require.Nil(t, w.fake.Before, "the other one came in between")
-	require.NotEqual(t, first == nil, second == nil, "%v, %v", first, second)
-	refused := first
-	if first == nil {
-		refused = second
-	}
-	require.Equal(t, intent.Conflict, intent.CodeOf(refused))
+	_, refused := w.atOnce(eu, us, "/signpost/release/")
 	require.ErrorContains(t, refused, "at 169.254.20.10")
 }

@@ -2,7 +2,6 @@ package release_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -83,15 +82,8 @@ func TestDrainNeverLeavesANameWithoutAddressUnlessForced(t *testing.T) {
 
 func TestOfTwoDrainsAtOnceTheLaterKnowsOfTheEarlier(t *testing.T) {
 	w := running(t)
-	w.fake.Before = func(op, key string) error {
-		if strings.Contains(key, "drained-clusters") && op == "txn" {
-			w.fake.Before = nil
-			require.NoError(t, w.drain(berlin, false))
-		}
-		return nil
-	}
+	w.meanwhile("drained-clusters", func() { require.NoError(t, w.drain(berlin, false)) })
 	err := w.drain(paris, false)
-	require.Nil(t, w.fake.Before, "the other one came in between")
 	require.Equal(t, intent.Conflict, intent.CodeOf(err))
 	w.settle(prod)
 	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.20"}, w.published(prod))

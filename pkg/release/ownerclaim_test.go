@@ -1,7 +1,6 @@
 package release_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -24,22 +23,7 @@ func twoOfOneOwner(t testing.TB) *world {
 func TestOfTwoReleasesAtOnceOneGetsTheOwnerID(t *testing.T) {
 	for _, between := range []string{"/signpost/owner-id/", "/signpost/release/"} {
 		w := twoOfOneOwner(t)
-		var second error
-		w.fake.Before = func(op, key string) error {
-			if op == "txn" && strings.HasPrefix(key, between) {
-				w.fake.Before = nil
-				_, second = w.try(intent.Instantiate, test, "")
-			}
-			return nil
-		}
-		_, first := w.try(intent.Instantiate, prod, "")
-		require.Nil(t, w.fake.Before, "the other one came in between")
-		require.NotEqual(t, first == nil, second == nil, "%v, %v", first, second)
-		refused := first
-		if first == nil {
-			refused = second
-		}
-		require.Equal(t, intent.Conflict, intent.CodeOf(refused))
+		_, refused := w.atOnce(prod, test, between)
 		require.ErrorContains(t, refused, "external-dns-parameters/txt-owner-id")
 		require.ErrorContains(t, refused, string(lab))
 		require.ErrorContains(t, refused, string(corp))
@@ -66,18 +50,5 @@ func TestAnOwnerIDIsFreeWhenItsExternalDNSIsGone(t *testing.T) {
 // TestAnOwnerIDIsFreeWhenItsReleaseWasNeverAccepted: as when the process died.
 func TestAnOwnerIDIsFreeWhenItsReleaseWasNeverAccepted(t *testing.T) {
 	w := twoOfOneOwner(t)
-	w.fake.Before = func(op, key string) error {
-		if op == "txn" && strings.HasPrefix(key, "/signpost/release/") {
-			return &intent.Error{Code: intent.Unavailable, Detail: "no leader"}
-		}
-		return nil
-	}
-	_, err := w.try(intent.Instantiate, prod, "")
-	require.Error(t, err)
-	w.fake.Before = nil
-	require.NoError(t, w.rest())
-	_, err = w.try(intent.Instantiate, test, "")
-	require.ErrorContains(t, err, "txt-owner-id", "it may be about to be accepted")
-	w.clock.pass(time.Hour)
-	w.do(intent.Instantiate, test)
+	w.diesBeforeItIsAccepted(prod, test, "txt-owner-id")
 }

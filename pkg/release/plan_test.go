@@ -118,13 +118,7 @@ func TestAConfirmedActionSurvivesALostRace(t *testing.T) {
 	require.NoError(t, w.step(prod))
 	w.applyAll()
 	token := w.plan(prod, intent.Terminate).Token
-	w.fake.Before = func(op, key string) error {
-		if op == "txn" && key == "/signpost/doc/lifecycle//"+string(prod) {
-			w.fake.Before = nil
-			w.settle(prod)
-		}
-		return nil
-	}
+	w.meanwhile("/signpost/doc/lifecycle//"+string(prod), func() { w.settle(prod) })
 	_, err := w.try(intent.Terminate, prod, token)
 	require.NoError(t, err)
 	require.Equal(t, intent.Terminating, w.state(prod))

@@ -96,9 +96,6 @@ func (s *Service) freeze(doc intent.Document, project plan.Project, home *intent
 	return r, nil
 }
 
-// externalDNSImage is where the Kubernetes project publishes external-dns.
-const externalDNSImage = "registry.k8s.io/external-dns/external-dns"
-
 // image resolves the external-dns version and image of a record: the record's
 // own, else the pinned version, else the default.
 func (s *Service) image(spec intent.Record, pinned string) (version, image string) {
@@ -112,7 +109,7 @@ func (s *Service) image(spec intent.Record, pinned string) (version, image strin
 	if version == "" {
 		version = externaldns.DefaultVersion.String()
 	}
-	return version, defaultImage(s.ImageRegistry, externalDNSImage) + ":" + version
+	return version, defaultImage(s.ImageRegistry, externaldns.Image) + ":" + version
 }
 
 // versionOf reads the version from an image's tag. An image whose tag is no

@@ -173,13 +173,9 @@ func TestARecordsUpdateSurvivesALostRace(t *testing.T) {
 	w := sharing(t)
 	w.put(lab, record("lab.example", `,"podLabels":{"a":"b"}`))
 	w.do(intent.Terminate, test)
-	w.fake.Before = func(op, key string) error {
-		if op == "txn" && key == "/signpost/doc/lifecycle//"+string(lab) {
-			w.fake.Before = nil
-			require.NoError(t, w.rest()) // notes that names are going
-		}
-		return nil
-	}
+	w.meanwhile("/signpost/doc/lifecycle//"+string(lab), func() {
+		require.NoError(t, w.rest()) // notes that names are going
+	})
 	require.Equal(t, int64(2), w.updateRecord(lab).Revision)
 	w.settle(prod, test)
 	require.Contains(t, w.deployment(labOnHub), `"a":"b"`)

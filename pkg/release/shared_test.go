@@ -329,13 +329,7 @@ func TestARequestThatDiesAfterPinningLeavesNoRecordBehind(t *testing.T) {
 // while the request that uses it was still under way.
 func TestAPinningThatIsTakenBackTooEarlyIsMadeUpFor(t *testing.T) {
 	w := newShop(t)
-	w.fake.Before = func(op, key string) error {
-		if op == "txn" && key == "/signpost/doc/lifecycle//"+string(prod) {
-			w.fake.Before = nil
-			require.NoError(w, w.service.StepRecord(context.Background(), lab))
-		}
-		return nil
-	}
+	w.meanwhile("/signpost/doc/lifecycle//"+string(prod), func() { require.NoError(w, w.service.StepRecord(context.Background(), lab)) })
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
 	require.Equal(t, intent.Instantiated, w.state(prod))
@@ -345,13 +339,7 @@ func TestAPinningThatIsTakenBackTooEarlyIsMadeUpFor(t *testing.T) {
 
 func TestALostRaceLeavesNoReleaseBehind(t *testing.T) {
 	w := newShop(t)
-	w.fake.Before = func(op, key string) error {
-		if op == "txn" && key == "/signpost/doc/lifecycle//"+string(prod) {
-			w.fake.Before = nil
-			w.do(intent.Instantiate, prod)
-		}
-		return nil
-	}
+	w.meanwhile("/signpost/doc/lifecycle//"+string(prod), func() { w.do(intent.Instantiate, prod) })
 	w.do(intent.Instantiate, prod)
 	releases := 0
 	for key := range w.keys() {

@@ -141,8 +141,8 @@ func get(ctx context.Context, url string) (string, error) {
 	return string(body), err
 }
 
-// patience is how long an answer may take: as long as CoreDNS itself tries.
-const patience = 8 * time.Second
+// patience is how long an answer may take: for longer than CoreDNS itself tries.
+const patience = 20 * time.Second
 
 // Ask asks CoreDNS once, over UDP, and asks no second time over TCP.
 func (c *CoreDNS) Ask(ctx context.Context, name string, kind uint16) (*dns.Msg, error) {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,10 +72,13 @@ func TestSignpostSignsInToEtcd(t *testing.T) {
 	}
 }
 
-// TestWhomEtcdRefusesIsToldWhy: Signpost ends with the flag and the cause.
+// TestWhomEtcdRefusesIsToldWhy: Signpost ends with the flag and the cause, also
+// when etcd refuses a connection to which Signpost has written already.
 func TestWhomEtcdRefusesIsToldWhy(t *testing.T) {
-	server := secured(t)
+	server, other := secured(t), unknown(t)
 	shown := []string{"--etcd-endpoints=" + server.URL, "--etcd-ca-file=" + server.CA, "--etcd-cert-file=" + server.Cert, "--etcd-key-file=" + server.Key}
+	user := []string{"--etcd-user=signpost", "--etcd-password-file=" + password(t, "pass word")}
+	const missing = "certificate required; if it asks for a certificate, give one with --etcd-cert-file and --etcd-key-file"
 	for _, c := range []struct {
 		reason string
 		args   []string
@@ -83,8 +87,11 @@ func TestWhomEtcdRefusesIsToldWhy(t *testing.T) {
 		{"a wrong password", append(shown, "--etcd-user=signpost", "--etcd-password-file="+password(t, "wrong")), "--etcd-endpoints: etcd refuses the user or the password"},
 		{"a user whom it does not know", append(shown, "--etcd-user=anna", "--etcd-password-file="+password(t, "pass word")), "--etcd-endpoints: etcd refuses the user or the password"},
 		{"nobody", shown, "--etcd-endpoints: etcd does not allow it"},
-		{"no certificate", shown[:2], "certificate required"},
-		{"an authority that it is not of", []string{shown[0], "--etcd-ca-file=" + otherCA(t)}, "certificate signed by unknown authority"},
+		{"no certificate", shown[:2], missing},
+		{"a password and no certificate", slices.Concat(shown[:2], user), missing},
+		{"a certificate of an authority that it does not know", slices.Concat(shown[:2], []string{"--etcd-cert-file=" + other.Cert, "--etcd-key-file=" + other.Key}), "; etcd may not accept the certificate of --etcd-cert-file"},
+		{"an authority that it is not of", []string{shown[0], "--etcd-ca-file=" + other.CA}, "; --etcd-ca-file is for the authority that has signed etcd's certificate"},
+		{"a password and an authority that it is not of", slices.Concat(shown[:1], user), "; --etcd-ca-file is for the authority that has signed etcd's certificate"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			signpost := newSignpost(t, t.TempDir(), c.args...)
@@ -94,12 +101,12 @@ func TestWhomEtcdRefusesIsToldWhy(t *testing.T) {
 	}
 }
 
-// otherCA is the certificate of an authority that is not the server's.
-func otherCA(t *testing.T) string {
+// unknown is an etcd that never starts, of an authority of its own.
+func unknown(t *testing.T) *etcd.Secure {
 	t.Helper()
 	other, err := etcd.NewSecure(t.Context(), filepath.Join(t.TempDir(), "etcd"), &process.Ports{})
 	require.NoError(t, err)
-	return other.CA
+	return other
 }
 
 // wipe removes every key.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coredns/coredns/test"
 	"github.com/miekg/dns"
@@ -54,6 +55,9 @@ func (s Server) Ask(t testing.TB, name string, qtype uint16) *dns.Msg {
 	return s.Exchange(t, "udp", Query(name, qtype))
 }
 
+// patience is how long an answer may take.
+const patience = 30 * time.Second
+
 // Exchange sends a query over udp or tcp.
 func (s Server) Exchange(t testing.TB, network string, query *dns.Msg) *dns.Msg {
 	t.Helper()
@@ -61,7 +65,7 @@ func (s Server) Exchange(t testing.TB, network string, query *dns.Msg) *dns.Msg 
 	if network == "tcp" {
 		address = s.Address
 	}
-	reply, _, err := (&dns.Client{Net: network}).Exchange(query, address)
+	reply, _, err := (&dns.Client{Net: network, Timeout: patience}).Exchange(query, address)
 	require.NoError(t, err)
 	return reply
 }

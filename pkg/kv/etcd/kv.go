@@ -30,6 +30,7 @@ const rangePage = 1000
 // KV is a kv.KV over an etcd client. Safe for concurrent use.
 type KV struct {
 	client *clientv3.Client
+	tls    *tls.Config // of endpoints of https://; nil: the system's roots
 }
 
 var _ kv.KV = (*KV)(nil)
@@ -48,7 +49,8 @@ type DialOptions struct {
 
 // Dial makes a KV over an external cluster. It does not wait for the cluster
 // to answer (Ping does), except with a Username, whose login takes at most
-// Timeout (default DefaultTimeout). Close the KV at the end.
+// Timeout (default DefaultTimeout), and as long again to find out why it fails.
+// Close the KV at the end.
 func Dial(options DialOptions) (*KV, error) {
 	if len(options.Endpoints) == 0 {
 		return nil, &intent.Error{Code: intent.Invalid, Detail: "no etcd endpoint is given"}
@@ -70,9 +72,11 @@ func Dial(options DialOptions) (*KV, error) {
 	case errors.Is(rpctypes.Error(err), rpctypes.ErrAuthFailed):
 		return nil, &intent.Error{Code: intent.Unavailable, Detail: "etcd refuses the user or the password", Err: err}
 	case err != nil:
-		return nil, &intent.Error{Code: intent.Unavailable, Detail: "etcd cannot be reached", Err: err}
+		ctx, cancel := context.WithTimeout(context.Background(), options.Timeout)
+		defer cancel()
+		return nil, &intent.Error{Code: intent.Unavailable, Detail: "etcd cannot be reached", Err: cause(ctx, options.Endpoints, options.TLS, err)}
 	}
-	return New(client), nil
+	return &KV{client: client, tls: options.TLS}, nil
 }
 
 // Close ends watches and leases' keep-alives and closes the connections.
@@ -165,8 +169,7 @@ func (s *KV) read(ctx context.Context, key string, options ...clientv3.OpOption)
 }
 
 // Ping implements kv.KV by a linearizable read. It bypasses the client, which
-// says of a handshake that fails no more than that time has run out; inside
-// this process there is none.
+// would try again until time has run out; inside this process there is none.
 func (s *KV) Ping(ctx context.Context) error {
 	const key = "/signpost/ping"
 	ctx, cancel := withDeadline(ctx)
@@ -178,7 +181,7 @@ func (s *KV) Ping(ctx context.Context) error {
 		_, err = s.read(ctx, key, clientv3.WithCountOnly())
 	}
 	if err != nil {
-		return failure("ping", err)
+		return failure("ping", cause(ctx, s.client.Endpoints(), s.tls, err))
 	}
 	return nil
 }

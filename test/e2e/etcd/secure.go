@@ -102,6 +102,9 @@ func (s *Secure) AsRoot(ctx context.Context, do func(context.Context, *clientv3.
 	return s.as(ctx, "root", do)
 }
 
+// patience is how long something may take, users' passwords to be hashed too.
+const patience = 20 * time.Second
+
 // as does something over a connection of a user whose password is the name,
 // of nobody when it is empty.
 func (s *Secure) as(ctx context.Context, user string, do func(context.Context, *clientv3.Client) error) error {
@@ -112,13 +115,13 @@ func (s *Secure) as(ctx context.Context, user string, do func(context.Context, *
 	roots := x509.NewCertPool()
 	roots.AddCert(s.authority.certificate)
 	client, err := clientv3.New(clientv3.Config{
-		Endpoints: []string{s.URL}, Username: user, Password: user, Logger: zap.NewNop(), DialTimeout: 5 * time.Second,
+		Endpoints: []string{s.URL}, Username: user, Password: user, Logger: zap.NewNop(), DialTimeout: patience,
 		TLS: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, Certificates: []tls.Certificate{pair}},
 	})
 	if err != nil {
 		return err
 	}
-	limited, cancel := context.WithTimeout(ctx, 5*time.Second)
+	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return errors.Join(do(limited, client), client.Close())
 }
