@@ -4064,21 +4064,21 @@ type ClientInterface interface {
 
 	// InstantiateDeploymentIntentGroup Instantiate a deployment intent group
 	//
-	// Freezes the intents into a release and deploys it. Allowed from Created, Terminated and Failed; repeating it with nothing changed answers the same contextID. 409 with the errors of the plan, leaving everything as it was.
+	// Freezes the intents into a release and deploys it. Allowed from Created, Terminated and Failed; repeating it with nothing changed answers the same contextID. 409 with the errors of the plan, leaving everything as it was. 409 while EMCO's orchestrator drives the group: it is to be asked then.
 	//
 	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/instantiate (the `InstantiateDeploymentIntentGroup` operationId).
 	InstantiateDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *InstantiateDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PlanDeploymentIntentGroup Plan an action on a deployment intent group
 	//
-	// What the action would change, object by object and name by name, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`.
+	// What the action would change, object by object and name by name, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`. Of a group that EMCO's orchestrator drives it tells what its next update would make of it, with the apps as they are.
 	//
 	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/plan (the `PlanDeploymentIntentGroup` operationId).
 	PlanDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *PlanDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RollbackDeploymentIntentGroup Roll a deployment intent group back
 	//
-	// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. Records stay as they are deployed. The documents stay as they are too: the next update deploys them.
+	// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. Records stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: it is to be asked then.
 	//
 	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/rollback (the `RollbackDeploymentIntentGroup` operationId).
 	RollbackDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *RollbackDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4092,7 +4092,7 @@ type ClientInterface interface {
 
 	// TerminateDeploymentIntentGroup Terminate a deployment intent group
 	//
-	// Takes back everything that was deployed, names first. Idempotent.
+	// Takes back everything that was deployed, names first. Idempotent. Of a group that EMCO's orchestrator drives it takes the names alone, and it is the way out when EMCO is gone.
 	//
 	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/terminate (the `TerminateDeploymentIntentGroup` operationId).
 	TerminateDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *TerminateDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4288,7 +4288,7 @@ type ClientInterface interface {
 
 	// UpdateDeploymentIntentGroup Update a deployment intent group
 	//
-	// Freezes the intents as they are now into a new release and deploys the difference. Needs Instantiated or Updating.
+	// Freezes the intents as they are now into a new release and deploys the difference. Needs Instantiated or Updating. 409 while EMCO's orchestrator drives the group: it is to be asked then.
 	//
 	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/update (the `UpdateDeploymentIntentGroup` operationId).
 	UpdateDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *UpdateDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5636,7 +5636,7 @@ func (c *API) ListDeploymentIntentGroupEvents(ctx context.Context, project Proje
 
 // InstantiateDeploymentIntentGroup Instantiate a deployment intent group
 //
-// Freezes the intents into a release and deploys it. Allowed from Created, Terminated and Failed; repeating it with nothing changed answers the same contextID. 409 with the errors of the plan, leaving everything as it was.
+// Freezes the intents into a release and deploys it. Allowed from Created, Terminated and Failed; repeating it with nothing changed answers the same contextID. 409 with the errors of the plan, leaving everything as it was. 409 while EMCO's orchestrator drives the group: it is to be asked then.
 //
 // Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/instantiate (the `InstantiateDeploymentIntentGroup` operationId).
 func (c *API) InstantiateDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *InstantiateDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5653,7 +5653,7 @@ func (c *API) InstantiateDeploymentIntentGroup(ctx context.Context, project Proj
 
 // PlanDeploymentIntentGroup Plan an action on a deployment intent group
 //
-// What the action would change, object by object and name by name, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`.
+// What the action would change, object by object and name by name, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`. Of a group that EMCO's orchestrator drives it tells what its next update would make of it, with the apps as they are.
 //
 // Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/plan (the `PlanDeploymentIntentGroup` operationId).
 func (c *API) PlanDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *PlanDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5670,7 +5670,7 @@ func (c *API) PlanDeploymentIntentGroup(ctx context.Context, project ProjectName
 
 // RollbackDeploymentIntentGroup Roll a deployment intent group back
 //
-// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. Records stay as they are deployed. The documents stay as they are too: the next update deploys them.
+// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. Records stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: it is to be asked then.
 //
 // Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/rollback (the `RollbackDeploymentIntentGroup` operationId).
 func (c *API) RollbackDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *RollbackDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5704,7 +5704,7 @@ func (c *API) GetDeploymentIntentGroupStatus(ctx context.Context, project Projec
 
 // TerminateDeploymentIntentGroup Terminate a deployment intent group
 //
-// Takes back everything that was deployed, names first. Idempotent.
+// Takes back everything that was deployed, names first. Idempotent. Of a group that EMCO's orchestrator drives it takes the names alone, and it is the way out when EMCO is gone.
 //
 // Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/terminate (the `TerminateDeploymentIntentGroup` operationId).
 func (c *API) TerminateDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *TerminateDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6140,7 +6140,7 @@ func (c *API) PutPodDNSIntent(ctx context.Context, project ProjectName, composit
 
 // UpdateDeploymentIntentGroup Update a deployment intent group
 //
-// Freezes the intents as they are now into a new release and deploys the difference. Needs Instantiated or Updating.
+// Freezes the intents as they are now into a new release and deploys the difference. Needs Instantiated or Updating. 409 while EMCO's orchestrator drives the group: it is to be asked then.
 //
 // Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/update (the `UpdateDeploymentIntentGroup` operationId).
 func (c *API) UpdateDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *UpdateDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14597,7 +14597,7 @@ type ClientWithResponsesInterface interface {
 
 	// InstantiateDeploymentIntentGroupWithResponse Instantiate a deployment intent group
 	//
-	// Freezes the intents into a release and deploys it. Allowed from Created, Terminated and Failed; repeating it with nothing changed answers the same contextID. 409 with the errors of the plan, leaving everything as it was.
+	// Freezes the intents into a release and deploys it. Allowed from Created, Terminated and Failed; repeating it with nothing changed answers the same contextID. 409 with the errors of the plan, leaving everything as it was. 409 while EMCO's orchestrator drives the group: it is to be asked then.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14606,7 +14606,7 @@ type ClientWithResponsesInterface interface {
 
 	// PlanDeploymentIntentGroupWithResponse Plan an action on a deployment intent group
 	//
-	// What the action would change, object by object and name by name, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`.
+	// What the action would change, object by object and name by name, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`. Of a group that EMCO's orchestrator drives it tells what its next update would make of it, with the apps as they are.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14615,7 +14615,7 @@ type ClientWithResponsesInterface interface {
 
 	// RollbackDeploymentIntentGroupWithResponse Roll a deployment intent group back
 	//
-	// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. Records stay as they are deployed. The documents stay as they are too: the next update deploys them.
+	// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. Records stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: it is to be asked then.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14633,7 +14633,7 @@ type ClientWithResponsesInterface interface {
 
 	// TerminateDeploymentIntentGroupWithResponse Terminate a deployment intent group
 	//
-	// Takes back everything that was deployed, names first. Idempotent.
+	// Takes back everything that was deployed, names first. Idempotent. Of a group that EMCO's orchestrator drives it takes the names alone, and it is the way out when EMCO is gone.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14849,7 +14849,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateDeploymentIntentGroupWithResponse Update a deployment intent group
 	//
-	// Freezes the intents as they are now into a new release and deploys the difference. Needs Instantiated or Updating.
+	// Freezes the intents as they are now into a new release and deploys the difference. Needs Instantiated or Updating. 409 while EMCO's orchestrator drives the group: it is to be asked then.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -18813,7 +18813,7 @@ func (c *ClientWithResponses) ListDeploymentIntentGroupEventsWithResponse(ctx co
 
 // InstantiateDeploymentIntentGroupWithResponse Instantiate a deployment intent group
 //
-// Freezes the intents into a release and deploys it. Allowed from Created, Terminated and Failed; repeating it with nothing changed answers the same contextID. 409 with the errors of the plan, leaving everything as it was.
+// Freezes the intents into a release and deploys it. Allowed from Created, Terminated and Failed; repeating it with nothing changed answers the same contextID. 409 with the errors of the plan, leaving everything as it was. 409 while EMCO's orchestrator drives the group: it is to be asked then.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -18828,7 +18828,7 @@ func (c *ClientWithResponses) InstantiateDeploymentIntentGroupWithResponse(ctx c
 
 // PlanDeploymentIntentGroupWithResponse Plan an action on a deployment intent group
 //
-// What the action would change, object by object and name by name, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`.
+// What the action would change, object by object and name by name, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`. Of a group that EMCO's orchestrator drives it tells what its next update would make of it, with the apps as they are.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -18843,7 +18843,7 @@ func (c *ClientWithResponses) PlanDeploymentIntentGroupWithResponse(ctx context.
 
 // RollbackDeploymentIntentGroupWithResponse Roll a deployment intent group back
 //
-// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. Records stay as they are deployed. The documents stay as they are too: the next update deploys them.
+// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. Records stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: it is to be asked then.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -18873,7 +18873,7 @@ func (c *ClientWithResponses) GetDeploymentIntentGroupStatusWithResponse(ctx con
 
 // TerminateDeploymentIntentGroupWithResponse Terminate a deployment intent group
 //
-// Takes back everything that was deployed, names first. Idempotent.
+// Takes back everything that was deployed, names first. Idempotent. Of a group that EMCO's orchestrator drives it takes the names alone, and it is the way out when EMCO is gone.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -19233,7 +19233,7 @@ func (c *ClientWithResponses) PutPodDNSIntentWithResponse(ctx context.Context, p
 
 // UpdateDeploymentIntentGroupWithResponse Update a deployment intent group
 //
-// Freezes the intents as they are now into a new release and deploys the difference. Needs Instantiated or Updating.
+// Freezes the intents as they are now into a new release and deploys the difference. Needs Instantiated or Updating. 409 while EMCO's orchestrator drives the group: it is to be asked then.
 //
 // Returns a wrapper object for the known response body format(s).
 //
