@@ -3783,7 +3783,7 @@ type ClientInterface interface {
 
 	// DrainCluster Take a cluster's addresses out of public names
 	//
-	// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, and for a cluster that is inventory only.
+	// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, and for a cluster that is inventory only, unless EMCO has apps there.
 	//
 	// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/drain (the `DrainCluster` operationId).
 	DrainCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *DrainClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5005,7 +5005,7 @@ func (c *API) AbandonCluster(ctx context.Context, clusterProvider ClusterProvide
 
 // DrainCluster Take a cluster's addresses out of public names
 //
-// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, and for a cluster that is inventory only.
+// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, and for a cluster that is inventory only, unless EMCO has apps there.
 //
 // Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/drain (the `DrainCluster` operationId).
 func (c *API) DrainCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *DrainClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14282,7 +14282,7 @@ type ClientWithResponsesInterface interface {
 
 	// DrainClusterWithResponse Take a cluster's addresses out of public names
 	//
-	// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, and for a cluster that is inventory only.
+	// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, and for a cluster that is inventory only, unless EMCO has apps there.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -18288,7 +18288,7 @@ func (c *ClientWithResponses) AbandonClusterWithResponse(ctx context.Context, cl
 
 // DrainClusterWithResponse Take a cluster's addresses out of public names
 //
-// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, and for a cluster that is inventory only.
+// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, and for a cluster that is inventory only, unless EMCO has apps there.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -299,11 +300,9 @@ func (s *Store) Settle(ctx context.Context, age time.Duration) error {
 		if !ok || strings.Contains(id, "/") {
 			continue
 		}
-		if err := s.settle(ctx, id, age); err != nil {
-			return err
-		}
+		err = errors.Join(err, s.settle(ctx, id, age))
 	}
-	return nil
+	return err
 }
 
 func (s *Store) settle(ctx context.Context, id string, age time.Duration) error {

@@ -32,7 +32,11 @@ func (s *Service) PostEvent(ctx context.Context, id string, event intent.Action)
 	if !ok {
 		return noGroup(id)
 	}
-	return s.activate(ctx, group, id, "event")
+	if err := s.activate(ctx, group, id, "event"); !errors.Is(err, errNotPrepared) {
+		return err
+	}
+	s.Logger.InfoContext(ctx, "an app context of EMCO's is current that no release is kept for", "group", group, "appContext", id)
+	return nil
 }
 
 // TerminateContext has what belongs to an app context taken away: EMCO is about
@@ -100,9 +104,6 @@ func (s *Service) activate(ctx context.Context, group intent.Path, id, cause str
 	}
 	accepted, err := s.accept(ctx, group, r, "", actorEMCO)
 	switch {
-	case errors.Is(err, errNotPrepared):
-		s.Logger.InfoContext(ctx, "an app context of EMCO's is current that no release is kept for", "group", group, "appContext", id)
-		return nil
 	case intent.CodeOf(err) == intent.Conflict:
 		return errors.Join(err, s.noteUnaccepted(ctx, group, id, err))
 	case err == nil:

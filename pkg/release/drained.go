@@ -41,10 +41,17 @@ func (s *Service) drained(ctx context.Context) (drainedList, error) {
 	for name, cluster := range list.clusters {
 		ref, _ := ParseCluster(name)
 		doc, err := s.Documents.Get(ctx, ref.Path())
-		if err != nil && intent.CodeOf(err) != intent.NotFound {
+		switch intent.CodeOf(err) {
+		case intent.Unavailable: // EMCO keeps the document, and does not answer
+			continue
+		case intent.NotFound:
+			delete(list.clusters, name)
+			continue
+		}
+		if err != nil {
 			return list, err
 		}
-		if err != nil || doc.UID != cluster.UID {
+		if doc.UID != cluster.UID {
 			delete(list.clusters, name)
 		}
 	}
@@ -79,7 +86,7 @@ func (s *Service) Drained(ctx context.Context, cluster intent.Path) (*intent.Dra
 // Drain takes a cluster's addresses out of all public names, within their
 // releases; its objects stay. It is idempotent. Conflict when a name would be
 // left without any address, unless forced, and when the cluster is inventory
-// only; NotFound when there is no such cluster.
+// only and EMCO deploys nothing there; NotFound when there is no such cluster.
 func (s *Service) Drain(ctx context.Context, cluster intent.Path, force bool, actor string) error {
 	doc, err := s.Documents.Get(ctx, cluster)
 	if err != nil {
@@ -89,9 +96,13 @@ func (s *Service) Drain(ctx context.Context, cluster intent.Path, force bool, ac
 	if err != nil {
 		return err
 	}
-	if inventoryOnly(resource.Spec) {
+	groups, err := s.deployed(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	if inventoryOnly(resource.Spec) && len(groups) == 0 {
 		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf(
-			"cluster %s is inventory only, with neither kubeconfig nor directory: Signpost publishes none of its addresses, so there is nothing to drain", ClusterOf(cluster))}
+			"cluster %s is inventory only, with neither kubeconfig nor directory, and EMCO has no app of a deployment intent group there: Signpost publishes none of its addresses, so there is nothing to drain", ClusterOf(cluster))}
 	}
 	return s.drainCluster(ctx, cluster, force, actor)
 }

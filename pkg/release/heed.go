@@ -3,6 +3,7 @@ package release
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -77,16 +78,19 @@ func (s *Service) heed(ctx context.Context, group intent.Path, l Lifecycle) (boo
 	if err != nil || is.as == unsaid || is.as == active {
 		return false, err
 	}
-	next, err := s.successor(ctx, &l, is)
+	next, ends, err := s.successor(ctx, &l, is)
 	switch {
 	case err != nil:
 		return false, err
 	case next != "":
 		err = s.activate(ctx, group, next, "state")
-	case is.as == ended && l.deployed():
+	case (is.as == ended || ends) && l.deployed():
 		s.Logger.InfoContext(ctx, "EMCO has terminated an app context", "group", group, "appContext", l.AppContext)
 		_, err = s.accept(ctx, group, request{action: intent.Terminate, appContext: l.AppContext}, "", actorEMCO)
 	default:
+		return false, nil
+	}
+	if errors.Is(err, errNotPrepared) { // it was, for an earlier group of this name
 		return false, nil
 	}
 	if err != nil && intent.CodeOf(err) != intent.PreconditionFailed {
@@ -100,8 +104,9 @@ func (s *Service) heed(ctx context.Context, group intent.Path, l Lifecycle) (boo
 // those that are in the clusters the one that rsync was told of last, empty for
 // none. Contexts before one that has ended stay what they are when it ends. One
 // that has failed does so, too, so there it counts which rsync was told of since.
-func (s *Service) successor(ctx context.Context, l *Lifecycle, current standing) (string, error) {
-	next, last := "", int64(-1)
+// ends says that what has taken the group's place was then told to end.
+func (s *Service) successor(ctx context.Context, l *Lifecycle, current standing) (next string, ends bool, err error) {
+	last := int64(-1)
 	if current.as == failed {
 		last = current.said
 	}
@@ -110,12 +115,14 @@ func (s *Service) successor(ctx context.Context, l *Lifecycle, current standing)
 			continue
 		}
 		is, err := s.standing(ctx, p.AppContext)
-		if err != nil {
-			return "", err
-		}
-		if (is.as == active || is.as == failed) && is.told > last {
-			next, last = p.AppContext, is.told
+		switch {
+		case err != nil:
+			return "", false, err
+		case (is.as == active || is.as == failed) && is.told > last:
+			next, last, ends = p.AppContext, is.told, false
+		case is.as == ended && is.told > max(current.told, last):
+			next, last, ends = "", is.told, true
 		}
 	}
-	return next, nil
+	return next, ends, nil
 }

@@ -77,6 +77,16 @@ func TestMissedEventsAreMadeUpForByTheStateOfRsync(t *testing.T) {
 		w.settle(prod)
 		require.Equal(t, "Instantiated 1111 "+wwwOf, w.current())
 	})
+	t.Run("update and terminate", func(t *testing.T) {
+		w := orchestrated(t)
+		w.serve("two.lab.example")
+		w.appContext(secondContext)
+		w.replace(firstContext, secondContext)
+		w.rsync(secondContext, "Terminating")
+		w.rsync(secondContext, "Terminated")
+		w.outlive()
+		require.Equal(t, "Terminated 1111 []", w.current(), "the first stays Updated for ever")
+	})
 	t.Run("two updates", func(t *testing.T) {
 		w := orchestrated(t)
 		w.serve("two.lab.example")
@@ -259,6 +269,37 @@ func TestContextsThatVanish(t *testing.T) {
 		require.Equal(t, "Instantiated 1111 "+wwwOf, w.current())
 		require.Len(t, w.snapshot(prod).Lifecycle.Prepared, 1)
 	})
+}
+
+// TestWhatWasPreparedForAnEarlierGroupIsPassedOver: one of the same name has
+// come since.
+func TestWhatWasPreparedForAnEarlierGroupIsPassedOver(t *testing.T) {
+	w := newShop(t)
+	w.appContext(firstContext)
+	for _, path := range []intent.Path{www(prod), front, prod} {
+		require.NoError(t, w.delete(path))
+	}
+	w.group(prod, "web", "www.lab.example")
+	w.rsync(firstContext, "Instantiating")
+	settled, err := w.service.StepGroup(t.Context(), prod)
+	require.NoError(t, err)
+	require.True(t, settled)
+	require.Equal(t, intent.Created, w.state(prod))
+}
+
+// TestPatchesThatWereLeftInTheMiddleAreSwept, also of contexts that nobody asks
+// for again.
+func TestPatchesThatWereLeftInTheMiddleAreSwept(t *testing.T) {
+	w := newShop(t)
+	w.putKey("/signpost/emco/7777/patch", `{"phase":"staging","writes":1,"since":"2020-01-01T00:00:00Z"}`)
+	w.putKey("/signpost/emco/7777/patch/00000000/after", "/context/7777/app/web/\n1")
+	w.putKey("/signpost/emco/8888/patch", `{"phase":"forward","writes":1,"done":0}`)
+	w.putKey("/signpost/emco/8888/patch/00000000/after", "/context/8888/app/web/\n1")
+	w.putKey("/signpost/emco/8888/patch/00000000/before", "/context/8888/app/web/\n0")
+	w.sweep()
+	for key := range w.keys() {
+		require.NotContains(t, key, "/signpost/emco/")
+	}
 }
 
 // sweep removes what nobody owns, and what nobody has owned for long.

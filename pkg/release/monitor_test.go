@@ -116,3 +116,34 @@ func TestTheControllerFollowsEMCO(t *testing.T) {
 		return w.state(prod) == intent.Terminated
 	})
 }
+
+// TestAddressesAreFollowedWhileEMCOsServicesAreDown: what a step needs of the
+// group and of drained clusters is as it was, after a restart as well.
+func TestAddressesAreFollowedWhileEMCOsServicesAreDown(t *testing.T) {
+	w := orchestrated(t)
+	require.NoError(t, w.drain(paris, false))
+	w.settle(prod)
+	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.10"}, w.published(prod))
+	w.fake.Before = func(op, key string) error {
+		if op == "get" && (strings.HasPrefix(key, "/signpost/doc/projects/") || strings.HasPrefix(key, "/signpost/doc/cluster-providers/")) {
+			return &intent.Error{Code: intent.Unavailable, Detail: "EMCO is down"}
+		}
+		return nil
+	}
+	w.observe(berlin, "shop/web", "203.0.113.11")
+	require.NoError(t, w.rest())
+	w.fake.Before = nil
+	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.11"}, w.published(prod))
+}
+
+// TestAClusterThatOnlyEMCOsMonitorSeesCanBeDrained: its addresses are published
+// as others are.
+func TestAClusterThatOnlyEMCOsMonitorSeesCanBeDrained(t *testing.T) {
+	w := inventoryShop(t)
+	w.monitor(firstContext, paris, "203.0.113.60")
+	w.settle(prod)
+	require.NoError(t, w.drain(paris, false))
+	w.settle(prod)
+	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.10"}, w.published(prod))
+	require.Equal(t, intent.Conflict, intent.CodeOf(w.drain(berlin, false)), "it has the last address")
+}

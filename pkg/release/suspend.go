@@ -13,9 +13,12 @@ import (
 
 // hold brings the suspension of a group, as its document says it now, to the
 // group's pointer, and answers whether the group rests. What is to be
-// terminated never does.
+// terminated never does. While nobody can say, it is as it was.
 func (s *Service) hold(ctx context.Context, group intent.Path, l Lifecycle, was appcontext.Pointer) (appcontext.Pointer, bool, error) {
 	suspended, err := s.suspended(ctx, group, l)
+	if intent.CodeOf(err) == intent.Unavailable { // EMCO keeps the document, and does not answer
+		suspended, err = was.Suspended, nil
+	}
 	if err != nil || was.ContextID == "" || was.Suspended == suspended {
 		return was, suspended, err
 	}

@@ -11,7 +11,8 @@ import (
 )
 
 // Sweep removes the releases that no lifecycle points to, and the offers that
-// none names: those of requests that died before they were accepted. A request writes its release before it
+// none names: those of requests that died before they were accepted; and brings
+// patches of EMCO's app contexts to an end that were left in the middle. A request writes its release before it
 // is accepted, so one goes only when this Service has found it unclaimed twice,
 // at least age apart; age is longer than any request takes.
 func (s *Service) Sweep(ctx context.Context, age time.Duration) error {
@@ -48,7 +49,7 @@ func (s *Service) Sweep(ctx context.Context, age time.Duration) error {
 		}
 	}
 	s.unclaimed = unclaimed
-	return nil
+	return s.emco.Settle(ctx, age)
 }
 
 // storedReleases are the context ids under which releases are stored.

@@ -18,7 +18,7 @@ func inYAML(text string, document *yaml.Node, fields []string, settings Manifest
 			return "", false
 		}
 	}
-	if spec.Kind != yaml.MappingNode || spec.Style&yaml.FlowStyle != 0 || len(spec.Content) == 0 {
+	if spec.Kind != yaml.MappingNode || spec.Style&yaml.FlowStyle != 0 || len(spec.Content) == 0 || merges(spec) {
 		return "", false
 	}
 	added, err := block.Marshal(settings)
@@ -45,6 +45,12 @@ func inYAML(text string, document *yaml.Node, fields []string, settings Manifest
 		}
 	}
 	return out.String(), true
+}
+
+// merges tells whether a mapping takes fields over from another: Kubernetes'
+// decoder lets those that come later count.
+func merges(mapping *yaml.Node) bool {
+	return slices.ContainsFunc(mapping.Content, func(n *yaml.Node) bool { return n.Tag == "!!merge" })
 }
 
 // valueOf is a field of a mapping, nil where there is none.

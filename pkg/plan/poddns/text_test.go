@@ -111,3 +111,16 @@ func TestTheRestOfATextStaysAsItIsWritten(t *testing.T) {
 		})
 	}
 }
+
+// TestAMergedSpecIsWrittenAnew: in the decoder of Kubernetes a merge that comes
+// after a field counts more than the field.
+func TestAMergedSpecIsWrittenAnew(t *testing.T) {
+	got := rewritten(t, `apiVersion: v1
+kind: Pod
+metadata: {name: w, annotations: &base {dnsPolicy: Default}}
+spec:
+  <<: *base
+  containers: []
+`, none)
+	require.True(t, strings.HasPrefix(got, "{"), "%s", got)
+}
