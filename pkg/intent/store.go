@@ -98,6 +98,10 @@ type Store interface {
 	// Get answers the document, or NotFound.
 	Get(ctx context.Context, path Path) (Document, error)
 
+	// GetAll answers those of the documents that exist, in the order of the
+	// paths. Each is read at one time, not all of them together.
+	GetAll(ctx context.Context, paths []Path) ([]Document, error)
+
 	// List answers a page; Invalid when Continue is not one of its own.
 	List(ctx context.Context, options ListOptions) (Page, error)
 

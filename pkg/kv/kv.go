@@ -66,13 +66,14 @@ func Unchanged(key string, item *Item) Compare {
 	return Compare{Key: key, ModRevision: item.ModRevision}
 }
 
-// Range selects keys by prefix, in key order.
+// Range selects keys by prefix, in key order, or names them.
 type Range struct {
 	Prefix         string
-	After          string // only keys behind this one
-	Limit          int64  // at most so many, 0 for all (read in pages at one revision)
-	Revision       int64  // read as of this revision, 0 for now
-	MinModRevision int64  // only keys written at this revision or later
+	Keys           []string // when not nil, those of these keys that exist, in this order; of the other fields, Revision alone applies
+	After          string   // only keys behind this one
+	Limit          int64    // at most so many, 0 for all (read in pages at one revision)
+	Revision       int64    // read as of this revision, 0 for now
+	MinModRevision int64    // only keys written at this revision or later
 	KeysOnly       bool
 }
 

@@ -141,62 +141,88 @@ func (s *Service) readMembers(ctx context.Context, in *inputs) error {
 		if err != nil {
 			return err
 		}
-		if err := s.readCluster(ctx, in, ref.Spec); err != nil {
-			return err
-		}
 		if !slices.Contains(in.members, ref.Spec.String()) {
 			in.members = append(in.members, ref.Spec.String())
+		}
+	}
+	if err := s.readClusters(ctx, in, in.members); err != nil {
+		return err
+	}
+	for _, member := range in.members {
+		if _, known := in.clusters[member]; !known {
+			ref, _ := ParseCluster(member)
+			return intent.ErrNotFound(ref.Path())
 		}
 	}
 	slices.Sort(in.members)
 	return nil
 }
 
-func (s *Service) readCluster(ctx context.Context, in *inputs, ref intent.ClusterRef) error {
-	if _, known := in.clusters[ref.String()]; known {
-		return nil
+// readClusters reads those of the clusters that exist.
+func (s *Service) readClusters(ctx context.Context, in *inputs, names []string) error {
+	var paths []intent.Path
+	for _, name := range names {
+		if _, known := in.clusters[name]; !known {
+			ref, _ := ParseCluster(name)
+			paths = append(paths, ref.Path())
+		}
 	}
-	cluster, err := get[intent.Cluster](ctx, s.Documents, in, ref.Path())
+	docs, err := s.Documents.GetAll(ctx, paths)
 	if err != nil {
 		return err
 	}
-	in.clusters[ref.String()] = cluster
-	return nil
-}
-
-func (s *Service) readAssociations(ctx context.Context, in *inputs) error {
-	values, err := s.readAssociation(ctx, in, in.cloudPath)
-	if err != nil {
-		return err
-	}
-	in.cloudRecords = values
-	for _, member := range in.members {
-		ref, _ := ParseCluster(member)
-		if values, err = s.readAssociation(ctx, in, ref.Path()); err != nil {
+	for _, doc := range docs {
+		cluster, err := note[intent.Cluster](in, doc)
+		if err != nil {
 			return err
 		}
-		in.ownRecords[member] = values
+		in.clusters[ClusterOf(doc.Path).String()] = cluster
 	}
 	return nil
 }
 
-// readAssociation answers the values of an owner's dns-update-record-list, in
-// their order; none when it has no such document.
-func (s *Service) readAssociation(ctx context.Context, in *inputs, owner intent.Path) ([]string, error) {
-	pairs, err := get[intent.KVPairs](ctx, s.Documents, in, owner.Child("kv-pairs", intent.AssociationName))
-	if intent.CodeOf(err) == intent.NotFound {
-		return nil, nil
+// readAssociations reads the values of the dns-update-record-lists of the
+// logical cloud and its members, in their order; none where there is no such
+// document.
+func (s *Service) readAssociations(ctx context.Context, in *inputs) error {
+	owners := []intent.Path{in.cloudPath}
+	for _, member := range in.members {
+		ref, _ := ParseCluster(member)
+		owners = append(owners, ref.Path())
 	}
-	var values []string
-	for _, pair := range pairs.Spec.KV {
+	for n, owner := range owners {
+		owners[n] = owner.Child("kv-pairs", intent.AssociationName)
+	}
+	docs, err := s.Documents.GetAll(ctx, owners)
+	if err != nil {
+		return err
+	}
+	for _, doc := range docs {
+		pairs, err := note[intent.KVPairs](in, doc)
+		if err != nil {
+			return err
+		}
+		if doc.Path == owners[0] {
+			in.cloudRecords = values(pairs.Spec)
+		} else {
+			in.ownRecords[ClusterOf(doc.Path).String()] = values(pairs.Spec)
+		}
+	}
+	return nil
+}
+
+// values are the texts of pairs, each once.
+func values(pairs intent.KVPairs) []string {
+	var out []string
+	for _, pair := range pairs.KV {
 		for _, raw := range pair {
 			var value string
-			if json.Unmarshal(raw, &value) == nil && value != "" && !slices.Contains(values, value) {
-				values = append(values, value)
+			if json.Unmarshal(raw, &value) == nil && value != "" && !slices.Contains(out, value) {
+				out = append(out, value)
 			}
 		}
 	}
-	return values, err
+	return out
 }
 
 func (s *Service) readIntents(ctx context.Context, in *inputs) error {
@@ -288,16 +314,13 @@ func (s *Service) readHomes(ctx context.Context, in *inputs) error {
 		}
 		homes = append(homes, record.Spec.DeployOn, pinned.Record.Spec.DeployOn, pinned.Record.Home)
 	}
+	var names []string
 	for _, home := range homes {
-		if home == nil {
-			continue
-		}
-		err := s.readCluster(ctx, in, *home)
-		if err != nil && intent.CodeOf(err) != intent.NotFound {
-			return err
+		if home != nil && !slices.Contains(names, home.String()) {
+			names = append(names, home.String())
 		}
 	}
-	return nil
+	return s.readClusters(ctx, in, names)
 }
 
 // ParseCluster reads "provider+cluster"; ok says whether it is of that form.

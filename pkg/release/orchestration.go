@@ -81,17 +81,13 @@ func (s *Service) readOrchestrated(ctx context.Context, in *inputs) error {
 	}
 	for _, app := range in.group.Spec.Apps {
 		for _, ref := range app.Clusters {
-			if slices.Contains(in.members, ref.String()) {
-				continue
-			}
-			in.members = append(in.members, ref.String())
-			if err := s.readCluster(ctx, in, ref); err != nil && intent.CodeOf(err) != intent.NotFound {
-				return err
+			if !slices.Contains(in.members, ref.String()) {
+				in.members = append(in.members, ref.String())
 			}
 		}
 	}
 	slices.Sort(in.members)
-	return nil
+	return s.readClusters(ctx, in, in.members)
 }
 
 // serviceNamespace is where the Service of a DNS intent is: where the intent

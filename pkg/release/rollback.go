@@ -171,7 +171,7 @@ func (s *Service) recallRecords(ctx context.Context, d *draft) error {
 		}
 		if b.Scope == intent.Public {
 			b.Cluster = r.frozen.Home.String()
-			if err := s.readCluster(ctx, d.in, *r.frozen.Home); err != nil && intent.CodeOf(err) != intent.NotFound {
+			if err := s.readClusters(ctx, d.in, []string{r.frozen.Home.String()}); err != nil {
 				return err
 			}
 		}

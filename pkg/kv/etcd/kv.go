@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -114,6 +115,9 @@ func (s *KV) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
 }
 
 func (s *KV) rangeAt(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
+	if r.Keys != nil {
+		return s.named(ctx, r)
+	}
 	items := []kv.Item{}
 	from := r.Prefix
 	if r.After >= r.Prefix && r.After != "" {
@@ -139,6 +143,39 @@ func (s *KV) rangeAt(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 		}
 		from = items[len(items)-1].Key + "\x00"
 	}
+}
+
+// named reads many keys at one revision, in few requests.
+func (s *KV) named(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
+	items := []kv.Item{}
+	for chunk := range slices.Chunk(r.Keys, kv.MaxOps) {
+		gets := make([]clientv3.Op, len(chunk))
+		for n, key := range chunk {
+			gets[n] = clientv3.OpGet(key, clientv3.WithRev(r.Revision))
+		}
+		answer, err := s.readAll(ctx, gets)
+		if err != nil {
+			return nil, 0, failure("read "+chunk[0]+" and others", err)
+		}
+		if r.Revision == 0 {
+			r.Revision = answer.Header.Revision
+		}
+		for _, one := range answer.Responses {
+			for _, found := range one.GetResponseRange().Kvs {
+				items = append(items, itemOf(found))
+			}
+		}
+	}
+	return items, r.Revision, nil
+}
+
+func (s *KV) readAll(ctx context.Context, gets []clientv3.Op) (*clientv3.TxnResponse, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := withDeadline(ctx)
+	defer cancel()
+	return s.client.Txn(ctx).Then(gets...).Commit()
 }
 
 func (s *KV) page(ctx context.Context, r kv.Range, from string, limit int64) (*clientv3.GetResponse, error) {

@@ -104,6 +104,10 @@ func (f *Fake) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 			return kv.ErrCompacted
 		}
 		state := f.stateAt(revision)
+		if r.Keys != nil {
+			items = named(state, r.Keys)
+			return nil
+		}
 		for _, key := range sortedKeys(state) {
 			item := state[key]
 			if !strings.HasPrefix(key, r.Prefix) || key <= r.After && r.After != "" || item.ModRevision < r.MinModRevision {
@@ -123,6 +127,18 @@ func (f *Fake) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 		return nil, 0, err
 	}
 	return items, revision, nil
+}
+
+// named are those of the keys that exist.
+func named(state map[string]kv.Item, keys []string) []kv.Item {
+	items := []kv.Item{}
+	for _, key := range keys {
+		if item, exists := state[key]; exists {
+			item.Value = slices.Clone(item.Value)
+			items = append(items, item)
+		}
+	}
+	return items
 }
 
 // stateAt undoes the changes after a revision.

@@ -31,6 +31,7 @@ func Run(t *testing.T, open func(t *testing.T) kv.KV) {
 		"ReadsWhatWasWritten":                     readsWhatWasWritten,
 		"RangeSelects":                            rangeSelects,
 		"RangeReadsAtARevision":                   rangeReadsAtARevision,
+		"RangeReadsManyKeysAtOneRevision":         rangeOfKeys,
 		"ComparesDecide":                          comparesDecide,
 		"ComparesAWholePrefix":                    comparesAWholePrefix,
 		"TransactionIsWholeOrNot":                 transactionIsWholeOrNot,
@@ -93,6 +94,24 @@ func readsWhatWasWritten(t *testing.T, s kv.KV) {
 	_, now, err := s.Get(t.Context(), "other")
 	require.NoError(t, err)
 	require.Equal(t, second, now, "the store's revision comes with every answer")
+}
+
+func rangeOfKeys(t *testing.T, s kv.KV) {
+	const many = 2*kv.MaxOps + 7
+	var all []string
+	for n := range many {
+		all = append(all, fmt.Sprintf("k/%03d", many-n))
+		put(t, s, all[n], "old")
+	}
+	old := put(t, s, "k/new", "new")
+	put(t, s, all[0], "changed")
+	require.Equal(t, all, keys(t, s, kv.Range{Keys: all}), "in the order in which they are named")
+	require.Equal(t, []string{all[3], all[1]}, keys(t, s, kv.Range{Keys: []string{all[3], "k/none", all[1]}}))
+	require.Empty(t, keys(t, s, kv.Range{Keys: []string{}}))
+	items, revision, err := s.Range(t.Context(), kv.Range{Keys: all, Revision: old})
+	require.NoError(t, err)
+	require.Equal(t, old, revision)
+	require.Equal(t, "old", string(items[0].Value))
 }
 
 func rangeSelects(t *testing.T, s kv.KV) {

@@ -132,6 +132,44 @@ func (s *Store) Get(ctx context.Context, path intent.Path) (intent.Document, err
 	return s.noted(ctx, path, body)
 }
 
+// GetAll implements intent.Store.
+func (s *Store) GetAll(ctx context.Context, paths []intent.Path) ([]intent.Document, error) {
+	found := make([]*intent.Document, len(paths))
+	var own []intent.Path
+	reads, reading := errgroup.WithContext(ctx)
+	reads.SetLimit(width)
+	for n, path := range paths {
+		if _, theirs := s.kindOf(path.Collection()); !theirs {
+			own = append(own, path)
+			continue
+		}
+		reads.Go(func() error {
+			doc, err := s.Get(reading, path)
+			if err == nil {
+				found[n] = &doc
+			}
+			return ignore(err, intent.NotFound)
+		})
+	}
+	if err := reads.Wait(); err != nil {
+		return nil, err
+	}
+	ours, err := s.own.GetAll(ctx, own)
+	if err != nil {
+		return nil, err
+	}
+	docs := []intent.Document{}
+	for n, path := range paths {
+		switch {
+		case found[n] != nil:
+			docs = append(docs, *found[n])
+		case len(ours) > 0 && ours[0].Path == path:
+			docs, ours = append(docs, withoutNotes(ours[0])), ours[1:]
+		}
+	}
+	return docs, nil
+}
+
 // read reads one of EMCO's documents.
 func (s *Store) read(ctx context.Context, k kind, path intent.Path) ([]byte, error) {
 	for segment := range strings.SplitSeq(string(path), "/") {

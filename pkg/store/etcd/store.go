@@ -58,6 +58,28 @@ func (s *Store) Get(ctx context.Context, path intent.Path) (intent.Document, err
 	return found.doc, nil
 }
 
+// GetAll implements intent.Store.
+func (s *Store) GetAll(ctx context.Context, paths []intent.Path) ([]intent.Document, error) {
+	keys := make([]string, len(paths))
+	for n, path := range paths {
+		if err := draft.CheckPath(path); err != nil {
+			return nil, err
+		}
+		keys[n] = docKey(path)
+	}
+	items, _, err := s.kv.Range(ctx, kv.Range{Keys: keys})
+	if err != nil {
+		return nil, err
+	}
+	docs := make([]intent.Document, len(items))
+	for n, item := range items {
+		if docs[n], _, err = decode(item); err != nil {
+			return nil, err
+		}
+	}
+	return docs, nil
+}
+
 // List implements intent.Store.
 func (s *Store) List(ctx context.Context, options intent.ListOptions) (intent.Page, error) {
 	after, err := draft.After(options)

@@ -30,6 +30,30 @@ func (s *Store) Get(ctx context.Context, path intent.Path) (intent.Document, err
 	return *doc, nil
 }
 
+// GetAll implements intent.Store.
+func (s *Store) GetAll(ctx context.Context, paths []intent.Path) ([]intent.Document, error) {
+	place := make(map[string]int, len(paths))
+	ids := make(bson.A, len(paths))
+	for n, path := range paths {
+		if err := draft.CheckPath(path); err != nil {
+			return nil, err
+		}
+		place[string(path)], ids[n] = n, string(path)
+	}
+	found, err := s.all(ctx, "read many documents", bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, options.Find())
+	if err != nil {
+		return nil, err
+	}
+	docs := []intent.Document{}
+	for _, r := range found {
+		if doc := r.document(); doc != nil {
+			docs = append(docs, *doc)
+		}
+	}
+	slices.SortFunc(docs, func(a, b intent.Document) int { return place[string(a.Path)] - place[string(b.Path)] })
+	return docs, nil
+}
+
 // find reads the record, nil when there is none.
 func (s *Store) find(ctx context.Context, path intent.Path) (*record, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)

@@ -40,6 +40,26 @@ func documentComesBack(t *testing.T, data Data) {
 	require.NoError(t, s.Ping(t.Context()))
 }
 
+func manyAtOnce(t *testing.T, data Data) {
+	s := data.Open(t)
+	put(t, s, project, "p")
+	paths := []intent.Path{"projects/none", project}
+	want := []intent.Document{get(t, s, project)}
+	for _, name := range []string{"z", "a", "m"} {
+		path := intent.Join("projects/shop/dns-update-records", name)
+		want = append(want, put(t, s, path, name, project))
+		paths = append(paths, path, path+"-none")
+	}
+	found, err := s.GetAll(t.Context(), paths)
+	require.NoError(t, err)
+	require.Equal(t, want, found, "in the order of the paths, without those that do not exist")
+	none, err := s.GetAll(t.Context(), nil)
+	require.NoError(t, err)
+	require.Empty(t, none)
+	_, err = s.GetAll(t.Context(), []intent.Path{project, "shop"})
+	requireCode(t, intent.Invalid, err)
+}
+
 func revisionsAndTimes(t *testing.T, data Data) {
 	s := data.Open(t)
 	before := time.Now().UTC().Truncate(time.Millisecond)

@@ -50,6 +50,7 @@ func Run(t *testing.T, options Options) {
 		"OfManySwapsOneWinsEach":                          manySwaps,
 		"BadInputIsRefusedAndLeavesNothing":               badInput,
 		"LargeBody":                                       largeBody,
+		"ManyDocumentsAreReadAtOnce":                      manyAtOnce,
 		"ListIsOrderedAndComplete":                        listOrdered,
 		"ListPages":                                       listPages,
 		"ListContinueIsValidated":                         listContinue,
