@@ -10,6 +10,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
 // Abandon lets go of a cluster that never comes back, until its document is
@@ -93,13 +94,20 @@ const abandonedRemedy = "is abandoned: nobody serves it; place this elsewhere, o
 
 // checkAbandoned refuses clusters that nobody serves.
 func (s *Service) checkAbandoned(ctx context.Context, d *draft) error {
-	for _, c := range d.group.Clusters {
-		abandoned, err := s.abandoned(ctx, c.Name)
+	all, err := s.Ledger.Abandonments(ctx)
+	if err != nil {
+		return err
+	}
+	for _, a := range all {
+		if !slices.ContainsFunc(d.group.Clusters, func(c plan.Cluster) bool { return c.Name == a.Cluster }) {
+			continue
+		}
+		abandoned, err := s.abandoned(ctx, a.Cluster)
 		if err != nil {
 			return err
 		}
-		if ref, _ := ParseCluster(c.Name); abandoned {
-			d.fail(ref.Path(), "", "cluster %s %s", c.Name, abandonedRemedy)
+		if ref, _ := ParseCluster(a.Cluster); abandoned {
+			d.fail(ref.Path(), "", "cluster %s %s", a.Cluster, abandonedRemedy)
 		}
 	}
 	return nil
