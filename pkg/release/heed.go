@@ -79,6 +79,9 @@ func (s *Service) heed(ctx context.Context, group intent.Path, l Lifecycle) (boo
 		return false, err
 	}
 	next, ends, err := s.successor(ctx, &l, is)
+	if err == nil && is.as == superseded && next == "" && !ends {
+		ends, err = s.migrated(ctx, group, l.AppContext)
+	}
 	switch {
 	case err != nil:
 		return false, err

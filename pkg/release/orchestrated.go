@@ -41,7 +41,7 @@ func (s *Service) tryUpdateContext(ctx context.Context, id, traffic, from string
 	if patch.AddChildren, err = s.outlasting(ctx, p, from); err != nil {
 		return nil, err
 	}
-	if err := s.prepare(ctx, p); err != nil {
+	if err := s.prepare(ctx, p, from); err != nil {
 		return nil, err
 	}
 	_, err = s.emco.Apply(ctx, app, patch)
@@ -143,8 +143,8 @@ func (s *Service) outlasting(ctx context.Context, p *proposal, from string) ([]s
 }
 
 // prepare stores the release of a draft for its app context, unless it is
-// stored already.
-func (s *Service) prepare(ctx context.Context, p *proposal) error {
+// stored already. from is the app context that it replaces.
+func (s *Service) prepare(ctx context.Context, p *proposal, from string) error {
 	by := p.draft.in.orchestration
 	release := Release{Group: p.draft.group, Inputs: p.draft.inputs}
 	if at := p.lifecycle.preparedAt(by.ID); at >= 0 && slices.Equal(p.lifecycle.Prepared[at].Traffic, by.traffic) {
@@ -153,13 +153,17 @@ func (s *Service) prepare(ctx context.Context, p *proposal) error {
 			return err
 		}
 	}
-	next := Prepared{AppContext: by.ID, ContextID: appcontext.NewID(), Traffic: by.traffic}
+	from, err := s.migrates(ctx, p.draft.group.Path, from)
+	if err != nil {
+		return err
+	}
+	next := Prepared{AppContext: by.ID, ContextID: appcontext.NewID(), Traffic: by.traffic, From: from}
 	if err := s.saveRelease(ctx, next.ContextID, release); err != nil {
 		return err
 	}
 	l := p.lifecycle
 	l.keep(next)
-	_, err := s.swap(ctx, p.draft.group.Path, l)
+	_, err = s.swap(ctx, p.draft.group.Path, l)
 	if intent.CodeOf(err) == intent.PreconditionFailed {
 		return errors.Join(err, s.dropRelease(ctx, next.ContextID))
 	}

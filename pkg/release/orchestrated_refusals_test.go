@@ -194,3 +194,16 @@ func (w *world) flood(resources int) {
 		}
 	}
 }
+
+// TestAServiceInANamespaceOfKubernetesIsNotPublished, wherever a chart puts it.
+func TestAServiceInANamespaceOfKubernetesIsNotPublished(t *testing.T) {
+	w := newShop(t)
+	o := orchestratedWeb(early)
+	for _, on := range o.apps["web"] {
+		on["web+Service"] = strings.Replace(webService, "  name: web\n", "  name: web\n  namespace: kube-system\n", 1)
+	}
+	w.lay(o)
+	_, err := w.call(early)
+	require.Equal(t, intent.Conflict, intent.CodeOf(err))
+	require.ErrorContains(t, err, `in namespace kube-system on edge+paris, which belongs to Kubernetes`)
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -116,6 +117,10 @@ func (d *draft) serviceNamespace(i dnsIntent, app plan.App) string {
 		d.warn("app context %s has no Service %q of app %q for %s: it counts once something else has made it, in namespace %q", o.ID, i.spec.ServiceName, app.Name, few(without), app.Namespace)
 	}
 	namespaces := slices.Sorted(maps.Keys(found))
+	if at := slices.IndexFunc(namespaces, isKubernetes); at >= 0 {
+		d.fail(i.path, "/spec/serviceName", "app context %s has Service %q of app %q in namespace %s on %s, which belongs to Kubernetes: its addresses are not published",
+			o.ID, i.spec.ServiceName, app.Name, namespaces[at], found[namespaces[at]])
+	}
 	if len(namespaces) == 0 {
 		return app.Namespace
 	}
@@ -125,6 +130,8 @@ func (d *draft) serviceNamespace(i dnsIntent, app plan.App) string {
 	}
 	return namespaces[0]
 }
+
+func isKubernetes(namespace string) bool { return strings.HasPrefix(namespace, "kube-") }
 
 // namespaceOf is where an object is applied.
 func (o *orchestration) namespaceOf(r emco.Resource, cluster, app string) (string, error) {

@@ -15,6 +15,7 @@ type Prepared struct {
 	AppContext string   `json:"appContext"`
 	ContextID  string   `json:"contextID"`         // of the release
 	Traffic    []string `json:"traffic"`           // names of the traffic groups that it is made of, ordered
+	From       string   `json:"from,omitempty"`    // the app context of another group that it takes the place of
 	Failure    string   `json:"failure,omitempty"` // why it could not be accepted when the context became current
 }
 

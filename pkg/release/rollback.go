@@ -126,21 +126,25 @@ func (s *Service) findAgain(ctx context.Context, d *draft, what string, past Rel
 		paths = append(paths, ref.Path())
 	}
 	slices.Sort(paths)
-	for _, path := range slices.Compact(paths) {
-		doc, err := s.Documents.Get(ctx, path)
-		if err != nil && intent.CodeOf(err) != intent.NotFound {
-			return err
-		}
-		switch {
-		case err != nil:
+	paths = slices.Compact(paths)
+	docs, err := s.Documents.GetAll(ctx, paths)
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		at := slices.IndexFunc(docs, func(doc intent.Document) bool { return doc.Path == path })
+		if at < 0 {
 			d.fail(path, "", "%s uses it, but it was deleted since", what)
-		case !slices.ContainsFunc(past.Inputs, func(i Input) bool { return i.Path == path && i.UID == doc.UID }):
+			continue
+		}
+		doc := docs[at]
+		if !slices.ContainsFunc(past.Inputs, func(i Input) bool { return i.Path == path && i.UID == doc.UID }) {
 			d.fail(path, "", "%s uses another of this name, which was deleted since", what)
-		default:
-			d.in.read[path] = Input{Path: path, UID: doc.UID, Revision: doc.Revision}
-			if err := d.in.keep(doc); err != nil {
-				return err
-			}
+			continue
+		}
+		d.in.read[path] = Input{Path: path, UID: doc.UID, Revision: doc.Revision}
+		if err := d.in.keep(doc); err != nil {
+			return err
 		}
 	}
 	return nil
