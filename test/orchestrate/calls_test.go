@@ -52,7 +52,7 @@ func calls() []call {
 		}, event(second, emco.Updated), names(parisAddress), "Instantiated"},
 		{"rollback: PostEvent", func(s *stage) {
 			s.syncs(second, "Instantiated")
-			s.syncs(first, "Instantiating")
+			s.syncs(first, "Updated") // rsync comes to it after the event
 		}, event(first, emco.Updated), names(parisAddress, berlinAddress), "Instantiated"},
 		{"terminate: TerminateAppContext", func(s *stage) {
 			s.syncs(first, "Instantiated")

@@ -29,30 +29,35 @@ func atOnce(count int, call func(i int) error) []error {
 	return came
 }
 
-// TestTwoCallersOnOneContextAtOnce: whoever comes first, the keys are those of
-// one call, and both are told that it is done.
+// TestTwoCallersOnOneContextAtOnce: whoever comes first, to one replica or to
+// two, the keys are those of one call, and both are told that it is done.
 func TestTwoCallersOnOneContextAtOnce(t *testing.T) {
 	t.Parallel()
-	const callers = 2
 	alone := newStage(t)
-	var ends []string
+	ends := alone.through(func(c call) error { return c.make(alone) })
+	one := newStage(t)
+	require.Equal(t, ends, one.through(func(c call) error {
+		return errors.Join(atOnce(2, func(int) error { return c.make(one) })...)
+	}), "at one replica")
+	both := newStage(t)
+	at := []*stage{both, both.beside()}
+	require.Equal(t, ends, both.through(func(c call) error {
+		return errors.Join(atOnce(len(at), func(i int) error { return c.make(at[i]) })...)
+	}), "at two replicas")
+}
+
+// through goes through all calls, and answers the keys after each.
+func (s *stage) through(do func(c call) error) (ends []string) {
+	s.Helper()
 	for _, c := range calls() {
-		c.before(alone)
-		require.NoError(t, c.make(alone), c.name)
-		eventually(t, "the end of "+c.name, func() error { return alone.ended(c) })
-		keys, err := alone.keys()
-		require.NoError(t, err)
+		c.before(s)
+		require.NoError(s, do(c), c.name)
+		eventually(s.T, "the end of "+c.name, func() error { return s.ended(c) })
+		keys, err := s.keys()
+		require.NoError(s, err)
 		ends = append(ends, keys)
 	}
-	both := newStage(t)
-	for i, c := range calls() {
-		c.before(both)
-		require.NoError(t, errors.Join(atOnce(callers, func(int) error { return c.make(both) })...), c.name)
-		eventually(t, "the end of "+c.name, func() error { return both.ended(c) })
-		keys, err := both.keys()
-		require.NoError(t, err)
-		require.Equal(t, ends[i], keys, c.name)
-	}
+	return ends
 }
 
 // TestFiftyContextsAtOnce: each call is answered well inside the ten seconds

@@ -44,30 +44,46 @@ const (
 type stage struct {
 	*testing.T
 	*emco.World
+	replica // of Signpost, the first
 
-	clusters  string // the directory of the directory clusters
-	etcd      *etcd.Server
-	tap       *faults.Tap
+	etcd     *etcd.Server
+	tap      *faults.Tap
+	ports    *process.Ports
+	dir      string
+	clusters string   // the directory of the directory clusters
+	args     []string // of each replica
+}
+
+// replica is one Signpost, on a gRPC port that it keeps.
+type replica struct {
 	signpost  *fixture.Signpost
 	grpc      string       // the address of its gRPC listener
 	signposts *emco.Client // of that
 }
 
 // newStage starts a stage with the documents of a group.
-func newStage(t *testing.T, args ...string) *stage {
+func newStage(t *testing.T) *stage {
 	t.Helper()
-	s := &stage{T: t, tap: &faults.Tap{}}
-	dir, ports := t.TempDir(), &process.Ports{}
-	s.clusters = filepath.Join(dir, "clusters")
+	s := &stage{T: t, tap: &faults.Tap{}, ports: &process.Ports{}, dir: t.TempDir()}
+	s.clusters = filepath.Join(s.dir, "clusters")
 	var err error
-	s.etcd, err = etcd.NewServer(t.Context(), filepath.Join(dir, "etcd"), ports)
+	s.etcd, err = etcd.NewServer(t.Context(), filepath.Join(s.dir, "etcd"), s.ports)
 	require.NoError(t, err)
 	require.NoError(t, s.etcd.Start(t.Context()))
 	t.Cleanup(s.etcd.Kill)
-	s.World, err = emco.Start(emco.Options{Etcd: s.etcd.URL, ExtraMeta: map[string]any{"Later": map[string]any{"b": 1, "a": 2}}})
+	s.World, err = emco.Start(emco.Options{Etcd: s.etcd.URL})
 	t.Cleanup(s.Close)
 	require.NoError(t, err)
-	s.startSignpost(dir, ports, args)
+	tapped, err := s.tap.Etcd(t.Context(), s.etcd.URL)
+	require.NoError(t, err)
+	t.Cleanup(tapped.Close)
+	key := filepath.Join(s.dir, "secret.key")
+	require.NoError(t, os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))), 0o600))
+	s.args = []string{
+		"--etcd-endpoints=" + tapped.URL, "--secret-key-file=" + key, "--directory-root=" + s.clusters,
+		"--emco-orchestrator=" + s.Orchestrator.URL, "--emco-dcm=" + s.DCM.URL,
+	}
+	s.replica = s.start("signpost")
 	s.emcos("shop.yaml", "MANIFESTS-WEB", filepath.Join("testdata", "web.yaml"))
 	s.emcos("group.yaml", "GROUP", prod().Name)
 	require.NoError(t, s.Emcoctl("").Apply(t.Context(),
@@ -77,26 +93,26 @@ func newStage(t *testing.T, args ...string) *stage {
 	return s
 }
 
-// startSignpost starts Signpost on ports that it keeps.
-func (s *stage) startSignpost(dir string, ports *process.Ports, args []string) {
+// start starts a replica.
+func (s *stage) start(name string) (r replica) {
 	s.Helper()
-	tapped, err := s.tap.Etcd(s.Context(), s.etcd.URL)
+	port, err := s.ports.Next(s.Context())
 	require.NoError(s, err)
-	s.Cleanup(tapped.Close)
-	key := filepath.Join(dir, "secret.key")
-	require.NoError(s, os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))), 0o600))
-	port, err := ports.Next(s.Context())
+	r.grpc = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	r.signpost = serve(s.T, filepath.Join(s.dir, name), append([]string{"--grpc-listen=" + r.grpc}, s.args...)...)
+	require.NoError(s, r.signpost.Start(s.Context()))
+	r.signposts, err = emco.Dial("127.0.0.1", port)
 	require.NoError(s, err)
-	s.grpc = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	s.signpost = serve(s.T, filepath.Join(dir, "signpost"), append([]string{
-		"--grpc-listen=" + s.grpc, "--etcd-endpoints=" + tapped.URL, "--secret-key-file=" + key,
-		"--emco-orchestrator=" + s.Orchestrator.URL, "--emco-dcm=" + s.DCM.URL,
-		"--directory-root=" + s.clusters,
-	}, args...)...)
-	require.NoError(s, s.signpost.Start(s.Context()))
-	s.signposts, err = emco.Dial("127.0.0.1", port)
-	require.NoError(s, err)
-	s.Cleanup(s.signposts.Close)
+	s.Cleanup(r.signposts.Close)
+	return r
+}
+
+// beside is the same stage with another replica in front.
+func (s *stage) beside() *stage {
+	s.Helper()
+	other := *s
+	other.replica = s.start("beside")
+	return &other
 }
 
 // emcos applies a file of testdata to EMCO, and what is its controller's to

@@ -110,6 +110,24 @@ func TestAContextThatRsyncRefusesIsForgotten(t *testing.T) {
 	s.has()
 }
 
+// TestAnUpdateThatRsyncRefusesNeverBecomesCurrent: EMCO leaves its context, and
+// tells nobody.
+func TestAnUpdateThatRsyncRefusesNeverBecomesCurrent(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.writes(first)
+	require.NoError(t, s.adapt(t.Context(), first, emco.NoContext))
+	s.observes(first, paris, parisAddress)
+	s.observes(first, berlin, berlinAddress)
+	s.syncs(first, "Instantiated")
+	s.has(host + "[" + parisAddress + " " + berlinAddress + "]")
+	s.writes(second, paris)
+	require.NoError(t, s.adapt(t.Context(), second, first))
+	s.restart()
+	s.observes(first, berlin, otherAddress) // so that there is something to be done
+	s.has(host + "[" + parisAddress + " " + otherAddress + "]")
+}
+
 // TestBadContextsAreRefusedAndLeftAsTheyAre is over the wire what pkg/emco and
 // pkg/release prove one by one.
 func TestBadContextsAreRefusedAndLeftAsTheyAre(t *testing.T) {
