@@ -30,11 +30,9 @@ func (g *glance) podDNSIntent(ctx context.Context, path intent.Path, in *intent.
 				"%s needs a DNS CR intent of logical cloud %s with autopath, and there is none: until one is deployed, instantiate and update refuse this", in.DNSPolicy, group.LogicalCloud)})
 		}
 	}
-	if g.documents.elsewhere(path.Parent().Parent()) != nil { // EMCO deploys the apps, and has their pods changed
-		return status, nil
-	}
+	orchestrated := g.documents.elsewhere(path.Parent().Parent()) != nil // pods are changed in app contexts
 	for _, app := range group.Apps {
-		if app.Name == in.App && len(app.Manifests) == 0 {
+		if app.Name == in.App && len(app.Manifests) == 0 && !orchestrated {
 			status.Warnings = append(status.Warnings, intent.Warning{Parameter: "app", Message: fmt.Sprintf(
 				"%s has no manifests: its pods are somebody else's and cannot be changed, so that instantiate and update refuse this; give the app manifests, or delete the intent", in.App)})
 		}

@@ -212,8 +212,8 @@ func (s *stage) observes(id, cluster, address string) {
 // hub's directory.
 func (s *stage) hosts() ([]string, error) {
 	var hosts []string
-	err := filepath.WalkDir(filepath.Join(s.clusters, "hub"), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+	err := filepath.WalkDir(filepath.Join(s.clusters, "hub"), func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".yaml" { // a kill may leave half a file beside, under another name
 			return err
 		}
 		text, err := os.ReadFile(path)
