@@ -58,6 +58,7 @@ func TestLifecycle(t *testing.T) {
 		{"one cluster of a group keeps the app", checkGroups},
 		{"a context changes while controllers are called", checkMeanwhile},
 		{"rsync installs contexts of controllers", checkChildren},
+		{"rsync puts into clusters what Signpost hands over", checkHandover},
 		{"the monitor sees addresses come, change and go", checkMonitor},
 		{"credentials go by level and namespace", checkCredentials},
 		{"logical clouds have to be there", checkLogicalClouds},
