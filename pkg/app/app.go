@@ -80,7 +80,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	values := vault.New(documents, sealer, time.Now)
 	contexts := appcontext.NewStore(stores.kv, time.Now)
 	entries := ledger.New(stores.kv)
-	handed, err := openRsync(c, stores.kv, contexts, log, metrics)
+	handed, err := openRsync(ctx, c, stores.kv, contexts, log, metrics)
 	if err != nil {
 		return nil, err
 	}

@@ -84,10 +84,13 @@ func handedBy(to *handover.Store) func(context.Context, appcontext.Owner, []stri
 }
 
 // openRsync is what hands objects over to rsync, nil without one.
-func openRsync(c Config, store kv.KV, contexts *appcontext.Store, log *slog.Logger, metrics prometheus.Registerer) (*handover.Store, error) {
+func openRsync(ctx context.Context, c Config, store kv.KV, contexts *appcontext.Store, log *slog.Logger, metrics prometheus.Registerer) (*handover.Store, error) {
 	client, err := c.rsync()
-	if client == nil || err != nil {
+	if err != nil {
 		return nil, err
+	}
+	if client == nil {
+		return nil, handover.Dissolve(ctx, store)
 	}
 	return handover.New(handover.Options{KV: store, Contexts: contexts, Rsync: client, Logger: log, Metrics: metrics}), nil
 }

@@ -83,9 +83,10 @@ func (s *Store) Active(ctx context.Context, id string) (bool, error) {
 }
 
 // WatchActive delivers the contexts that rsync has begun to work on, or is done
-// with, from now on until ctx ends, when the channel closes.
-func (s *Store) WatchActive(ctx context.Context) <-chan Change {
-	return s.watch(ctx, activePrefix, 0, func(batch kv.Batch) Change {
+// with, from a revision on (inclusive; 0 for now) until ctx ends, when the
+// channel closes.
+func (s *Store) WatchActive(ctx context.Context, from int64) <-chan Change {
+	return s.watch(ctx, activePrefix, from, func(batch kv.Batch) Change {
 		change := Change{Lost: batch.Compacted}
 		for _, event := range batch.Events {
 			id := strings.TrimSuffix(strings.TrimPrefix(event.Key, activePrefix), "/")

@@ -91,6 +91,29 @@ func key(cluster string, owner appcontext.Owner) string {
 	return clusterPrefix(cluster) + string(owner)
 }
 
+// Dissolve drops all that is known to be handed over, with its contexts: it is
+// for Signpost's own worker, which takes over what rsync had in the clusters.
+func Dissolve(ctx context.Context, store kv.KV) error {
+	items, _, err := store.Range(ctx, kv.Range{Prefix: prefix})
+	if err != nil {
+		return err
+	}
+	for _, item := range items {
+		var r record
+		if err := json.Unmarshal(item.Value, &r); err != nil {
+			return fmt.Errorf("%s: %w", item.Key, err)
+		}
+		var ops []kv.Op
+		for _, id := range spend(r.Spent, r.Context, r.Before, r.Rest, r.First, r.Draft) {
+			ops = append(ops, kv.DeletePrefix(contextKey(id)))
+		}
+		if _, _, err := store.Txn(ctx, []kv.Compare{kv.Unchanged(item.Key, &item)}, append(ops, kv.Delete(item.Key))...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Forget is what drops all that is known to be handed over for a cluster.
 func Forget(cluster string) kv.Op { return kv.DeletePrefix(clusterPrefix(cluster)) }
 
@@ -138,8 +161,11 @@ func (s *Store) Handover(cluster string, owner appcontext.Owner, fence kv.Compar
 	return &Handover{store: s, cluster: cluster, owner: owner, fence: fence, logger: s.Logger.With("cluster", cluster, "owner", string(owner))}
 }
 
-// Watch delivers the contexts that rsync has begun to work on, or is done with.
-func (s *Store) Watch(ctx context.Context) <-chan emco.Change { return s.emco.WatchActive(ctx) }
+// Watch delivers the contexts that rsync has begun to work on, or is done with,
+// from a revision of the store on.
+func (s *Store) Watch(ctx context.Context, from int64) <-chan emco.Change {
+	return s.emco.WatchActive(ctx, from)
+}
 
 // Children are the contexts by which rsync, and so EMCO's orchestrator, knows an
 // owner's own one: ids, in order.

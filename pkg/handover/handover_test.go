@@ -275,6 +275,8 @@ func TestAnObjectThatTheClusterRefuses(t *testing.T) {
 	assert.Equal(t, []ledger.Status{ledger.Applied, ledger.Failed, ledger.Retrying}, []ledger.Status{s.progress(a), s.progress(b), s.progress(c)})
 	assert.False(t, s.Settled())
 	assert.True(t, s.Ready())
+	_, message := s.Progress(c)
+	assert.Contains(t, message, "rsync could not apply edge+hub DNSEndpoint.externaldns.k8s.io shop/b")
 
 	s.want(a, c)
 	s.rest()
@@ -285,6 +287,22 @@ func TestAnObjectThatTheClusterRefuses(t *testing.T) {
 	s.rsync.Apply = nil
 	s.rest()
 	s.holds("a=1", "b=1", "c=1")
+}
+
+// TestCredentialsThatRsyncDoesNotHave: it notes nothing about any object then.
+func TestCredentialsThatRsyncDoesNotHave(t *testing.T) {
+	s := newScene(t)
+	s.rsync.Barred = errors.New("Get kubeconfig failed")
+	a := endpoint(t, "a", "1")
+	s.want(a)
+	s.step()
+	s.step()
+	status, message := s.Progress(a)
+	assert.Equal(t, ledger.Retrying, status)
+	assert.Contains(t, message, "credentials")
+	s.rsync.Barred = nil
+	s.rest()
+	s.holds("a=1")
 }
 
 // TestWhatAFailedUpdateWouldHaveDeletedGoes: rsync deletes nothing of a context
@@ -444,6 +462,22 @@ func TestALongNameOfAnAppFitsIntoTheLabelOfRsync(t *testing.T) {
 	for _, given := range s.rsync.Objects {
 		assert.LessOrEqual(t, len(given.App), 43)
 	}
+}
+
+// TestSignpostsOwnWorkerTakesOver when rsync is not to be used any more.
+func TestSignpostsOwnWorkerTakesOver(t *testing.T) {
+	s := newScene(t)
+	s.want(endpoint(t, "a", "1"))
+	s.rest()
+	s.want(endpoint(t, "a", "2"))
+	s.rsync.Hold()
+	s.step()
+	require.NoError(t, handover.Dissolve(t.Context(), s.kv))
+	assert.Empty(t, s.handed())
+	all, err := s.store.Cluster(t.Context(), hub, s.fence)
+	require.NoError(t, err)
+	assert.Empty(t, all)
+	s.holds("a=1")
 }
 
 // mortal is the store as a process sees it that dies at one of its writes.

@@ -16,23 +16,44 @@ func (h *Handover) Progress(o bundle.Object) (ledger.Status, string) {
 	mine := result.Context == h.record.Context
 	switch {
 	case !same(h.given, o), h.again:
-		if h.trouble != "" {
-			return ledger.Retrying, h.trouble
+		if h.trouble == "" {
+			return ledger.Pending, ""
 		}
-		return ledger.Pending, ""
+		return ledger.Retrying, h.trouble
 	case now.state == "Instantiated", mine && result.Status == "Applied", same(h.before, o) && h.was():
 		return ledger.Applied, ""
 	case now.ended() && mine && result.Status == "Failed":
 		return ledger.Failed, "rsync could not apply it; its log says why"
 	case now.ended():
-		return ledger.Retrying, "waits for other objects, which rsync could not apply"
-	case h.trouble != "":
-		return ledger.Retrying, h.trouble
-	case h.waiting:
-		return ledger.Retrying, "rsync waits for the cluster to answer"
+		return ledger.Retrying, h.Trouble()
+	}
+	if trouble := h.Trouble(); trouble != "" {
+		return ledger.Retrying, trouble
 	}
 	return ledger.Pending, ""
 }
+
+// Trouble says what keeps rsync from what it is to do, as of the last step;
+// empty while nothing does.
+func (h *Handover) Trouble() string {
+	switch now := h.seen[h.record.Context]; {
+	case h.trouble != "":
+		return h.trouble
+	case h.waiting:
+		return "rsync waits for the cluster to answer"
+	case !now.ended() || now.state == "Instantiated":
+		return ""
+	}
+	for _, o := range h.given {
+		if result := h.results.Resources[placeOf(o)]; result.Context == h.record.Context && result.Status == "Failed" {
+			return "rsync could not apply " + o.ID.String() + ", and stopped there; its log says why"
+		}
+	}
+	return "rsync could not begin, perhaps for want of credentials for the cluster by level and namespace; its log says why"
+}
+
+// Wait says that the handover waits for another one.
+func (h *Handover) Wait(why string) { h.trouble = why }
 
 // asGiven is an object by the app that it was handed over with.
 func (h *Handover) asGiven(o bundle.Object) bundle.Object {

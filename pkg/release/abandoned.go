@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/handover"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/observed"
@@ -69,7 +70,7 @@ func (s *Service) Abandoned(ctx context.Context, cluster intent.Path) (*intent.A
 		return &a.Abandoned, nil
 	}
 	s.Logger.InfoContext(ctx, "the document of an abandoned cluster is gone", "cluster", a.Cluster)
-	return nil, s.Ledger.Lift(ctx, *a, observed.Forget(a.Cluster))
+	return nil, s.Ledger.Lift(ctx, *a, observed.Forget(a.Cluster), handover.Forget(a.Cluster))
 }
 
 // abandoned says whether a cluster ("provider+cluster") is.

@@ -44,15 +44,15 @@ func (s *Service) adopt(ctx context.Context, group intent.Path, l Lifecycle, par
 // those that it does not name any more. Where rsync puts objects into clusters,
 // they are those that it knows.
 func (s *Service) named(ctx context.Context, group intent.Path, l Lifecycle, child string) (handover.Children, error) {
+	own := handover.Children{}
+	for _, past := range l.kept() {
+		own.Former = append(own.Former, past.ContextID)
+	}
 	if s.Handed == nil {
-		c := handover.Children{}
-		for _, past := range l.kept() {
-			c.Former = append(c.Former, past.ContextID)
-		}
 		if child != "" {
-			c.Now = []string{child}
+			own.Now = []string{child}
 		}
-		return c, nil
+		return own, nil
 	}
 	pointer, err := s.Contexts.Current(ctx, groupOwner(group))
 	if err != nil {
@@ -61,6 +61,7 @@ func (s *Service) named(ctx context.Context, group intent.Path, l Lifecycle, chi
 	clusters := slices.Concat(slices.Collect(maps.Keys(pointer.Clusters)), slices.Collect(maps.Keys(pointer.Withdrawn)), l.Vacating)
 	slices.Sort(clusters)
 	c, err := s.Handed(ctx, groupOwner(group), slices.Compact(clusters))
+	c.Former = append(c.Former, own.Former...)
 	if child == "" {
 		c.Now, c.Former = nil, append(c.Former, c.Now...)
 	}

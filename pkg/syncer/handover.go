@@ -125,13 +125,16 @@ func (t *tenure) stepHandover(ctx context.Context, owner appcontext.Owner, w han
 		h = t.rsync.Handover(t.name, owner, t.fence)
 		t.handed[owner] = h
 	}
-	prerequisites := t.handed[handover.Prerequisites]
+	before := t.handed[handover.Prerequisites]
 	switch {
-	case owner != handover.Prerequisites && t.index.suspended([]string{string(owner)}):
+	case owner == handover.Prerequisites:
+	case t.index.suspended([]string{string(owner)}):
 		return nil
-	case owner != handover.Prerequisites && len(w.Objects) > 0 && prerequisites != nil && !prerequisites.Ready() && !prerequisites.Empty():
+	case len(w.Objects) > 0 && before != nil && !before.Ready() && !before.Empty():
+		h.Wait(joined("waits for namespaces and definitions of kinds", before.Trouble()))
 		return nil
 	case t.heldByAnother(owner, w.Objects):
+		h.Wait("waits for another owner of the same object to let go of it")
 		return nil
 	}
 	return h.Step(ctx, w)

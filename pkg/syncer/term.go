@@ -96,7 +96,7 @@ func (t *term) begin(ctx context.Context) error {
 		return err
 	}
 	if rsync := t.worker.options.Rsync; rsync != nil {
-		t.rsynced = rsync.Watch(ctx)
+		t.rsynced = rsync.Watch(ctx, revision+1)
 	}
 	return t.rescan(ctx)
 }
