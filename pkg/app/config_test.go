@@ -56,6 +56,9 @@ func TestConfigurationsAreChecked(t *testing.T) {
 		{"they come to an address, too", func(c *Config) {
 			c.GRPCListen, c.GRPCCertFile, c.GRPCKeyFile, c.GRPCClientCAFile = "9048", "cert", "key", "ca"
 		}, []string{"--grpc-listen", "host:port"}},
+		{"rsync's address", func(c *Config) { c.RsyncEndpoint = "rsync.emco:9031" }, nil},
+		{"rsync is no URL", func(c *Config) { c.RsyncEndpoint = "http://rsync" }, []string{"--rsync-endpoint", "host:port", "rsync.emco:9031"}},
+		{"rsync's address needs a port", func(c *Config) { c.RsyncEndpoint = "rsync.emco" }, []string{"--rsync-endpoint", "host:port"}},
 		{"gRPC's certificate without its key", func(c *Config) { c.GRPCCertFile = "cert" }, []string{"--grpc-tls-cert", "--grpc-tls-key"}},
 		{"gRPC's key without its certificate", func(c *Config) { c.GRPCKeyFile = "key" }, []string{"--grpc-tls-cert", "--grpc-tls-key"}},
 		{"certificates of callers without TLS", func(c *Config) { c.GRPCClientCAFile = "ca" }, []string{"--grpc-client-ca", "--grpc-tls-cert", "--grpc-tls-key"}},

@@ -92,5 +92,8 @@ func openRsync(ctx context.Context, c Config, store kv.KV, contexts *appcontext.
 	if client == nil {
 		return nil, handover.Dissolve(ctx, store)
 	}
+	if len(c.EtcdEndpoints) == 0 {
+		log.WarnContext(ctx, "rsync has to read what is handed over to it in Signpost's own etcd: give both the same by --etcd-endpoints")
+	}
 	return handover.New(handover.Options{KV: store, Contexts: contexts, Rsync: client, Logger: log, Metrics: metrics}), nil
 }

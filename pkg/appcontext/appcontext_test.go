@@ -94,6 +94,27 @@ func TestTheLayoutIsEMCOs(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
+// TestWhatIsOnlyToBeCreatedIsAHook: rsync reads an order nevertheless.
+func TestWhatIsOnlyToBeCreatedIsAHook(t *testing.T) {
+	s, store := newStore(t)
+	mine := kv.Compare{Key: "/mine"}
+	c := appcontext.Context{ID: "42", Objects: collect(t, configMap(t, "edge+berlin", "web", "settings", "1")), CreateOnly: true}
+	require.NoError(t, s.Write(t.Context(), mine, c, kv.Put("/context/42/more/", []byte(`"1"`))))
+	for key, want := range map[string]string{
+		"/context/42/app/web/cluster/edge+berlin/resource/instruction/order/":      `"{\"resorder\":null}"`,
+		"/context/42/app/web/cluster/edge+berlin/resource/instruction/dependency/": `"{\"resdependency\":{\"crd-install\":[\"settings+ConfigMap\"]}}"`,
+		"/context/42/more/": `"1"`,
+	} {
+		item, _, err := store.Get(t.Context(), key)
+		require.NoError(t, err)
+		require.NotNil(t, item, key)
+		require.Equal(t, want, string(item.Value))
+	}
+	_, _, err := store.Txn(t.Context(), nil, kv.Put("/mine", []byte("another's")))
+	require.NoError(t, err)
+	require.Equal(t, appcontext.ErrStale, intent.CodeOf(s.Write(t.Context(), mine, c)))
+}
+
 func TestAContextOfManyLargeObjectsIsCommittedInChunks(t *testing.T) {
 	s, _ := newStore(t)
 	var objects []bundle.Object

@@ -92,6 +92,12 @@ func (h *Handover) Settled() bool { return h.rests }
 // step.
 func (h *Handover) Ready() bool { return h.seen[h.record.Context].ended() }
 
+// Leads tells whether others wait for it: until rsync has tried all, or takes
+// long.
+func (h *Handover) Leads() bool {
+	return !h.Ready() && !h.Empty() && h.store.Now().Before(h.begun.Add(headstart))
+}
+
 // Reached tells whether the cluster answers rsync; known is false while rsync
 // has not tried.
 func (h *Handover) Reached() (reached, known bool) {

@@ -34,6 +34,7 @@ type Handover struct {
 	waiting bool // rsync waits for the cluster to answer
 	rests   bool // nothing is left to do, as far as was seen
 
+	begun    time.Time // the last change
 	looks    int       // how often nothing had changed
 	failures int       // of asking, or of rsync, in a row
 	next     time.Time // not to ask before
@@ -65,7 +66,8 @@ const (
 	askLongest = time.Minute
 	moment     = 5 * time.Second
 	patience   = 30 * time.Second
-	mostMoves  = 8 // in one step
+	headstart  = 10 * time.Second // of prerequisites
+	mostMoves  = 8                // in one step
 
 	lookFirst   = 100 * time.Millisecond // how soon to look whether rsync is done, doubling
 	lookLongest = 10 * time.Second
@@ -325,6 +327,7 @@ func (h *Handover) fail(trouble string) {
 
 // begin forgets what came of earlier changes.
 func (h *Handover) begin() {
+	h.begun = h.store.Now()
 	h.failures, h.next, h.trouble, h.since, h.still = 0, time.Time{}, "", time.Time{}, ""
 }
 

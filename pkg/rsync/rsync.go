@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strconv"
 	"time"
 
 	"google.golang.org/grpc"
@@ -36,7 +37,8 @@ type Client struct{ options Options }
 // New is a client. It fails on an endpoint of another form, and connects
 // nowhere.
 func New(o Options) (*Client, error) {
-	if host, port, err := net.SplitHostPort(o.Endpoint); err != nil || host == "" || port == "" {
+	host, port, err := net.SplitHostPort(o.Endpoint)
+	if _, number := strconv.ParseUint(port, 10, 16); err != nil || host == "" || number != nil {
 		return nil, fmt.Errorf("%q is not of the form host:port", o.Endpoint)
 	}
 	if o.Timeout == 0 {

@@ -130,7 +130,7 @@ func (t *tenure) stepHandover(ctx context.Context, owner appcontext.Owner, w han
 	case owner == handover.Prerequisites:
 	case t.index.suspended([]string{string(owner)}):
 		return nil
-	case len(w.Objects) > 0 && before != nil && !before.Ready() && !before.Empty():
+	case len(w.Objects) > 0 && before != nil && before.Leads():
 		h.Wait(joined("waits for namespaces and definitions of kinds", before.Trouble()))
 		return nil
 	case t.heldByAnother(owner, w.Objects):
