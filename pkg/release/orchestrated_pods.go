@@ -77,12 +77,19 @@ func (e *podEditor) editOne(r emco.Resource, cluster string) editedPod {
 		return editedPod{}
 	}
 	object, err := r.Object(cluster, e.app.Name)
-	if err != nil {
+	switch {
+	case err != nil && isWorkload(r.Kind):
 		e.fail(e.app.PodDNS.Intent, "/spec/app", "%s", err)
+		return editedPod{}
+	case err != nil:
+		e.warn("resource %s of app %q stays as it is, with the DNS of its pods, if it makes some: it cannot be read", r.Key, e.app.Name)
 		return editedPod{}
 	}
 	manifest, err := manifestOf(object.JSON)
 	if _, pods := podspec.Find(manifest); err != nil || !pods {
+		if object.Kind == "List" {
+			e.warn("resource %s of app %q is a list, in which the DNS of pods stays as it is; have the chart render its objects one by one", r.Key, e.app.Name)
+		}
 		return editedPod{}
 	}
 	e.some = true
@@ -122,8 +129,11 @@ func (e *podEditor) write(r emco.Resource, before []byte, rendered poddns.Manife
 
 // mayHavePods leaves most resources unread.
 func mayHavePods(r emco.Resource) bool {
-	workloads := []string{"Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob"}
-	return slices.Contains(workloads, r.Kind) || bytes.Contains(r.Raw(), []byte("containers"))
+	return isWorkload(r.Kind) || bytes.Contains(r.Raw(), []byte("containers"))
+}
+
+func isWorkload(kind string) bool {
+	return slices.Contains([]string{"Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob"}, kind)
 }
 
 func manifestOf(object []byte) (poddns.Manifest, error) {

@@ -114,3 +114,25 @@ func TestAutopathIsForPodsOfTheContextsNamespace(t *testing.T) {
 	w.lay(o)
 	w.refusesCall(late, intent.Conflict, "is not offered on cluster "+berlin)
 }
+
+// TestWhatIsNoWorkloadNeedNotBeReadable: Kubernetes takes more than Signpost
+// reads, and no settings are looked for there. Where there may be pods all the
+// same, the caller is told.
+func TestWhatIsNoWorkloadNeedNotBeReadable(t *testing.T) {
+	w := newShop(t)
+	w.put(intent.Path(front).Child("pod-dns-intents", "web"), `{"app":"web","dnsPolicy":"Default"}`)
+	o := orchestratedWeb(early)
+	for _, on := range o.apps["web"] {
+		on["twice+ConfigMap"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: twice}\ndata: {containers: a, containers: b}\n"
+		on["all+List"] = "apiVersion: v1\nkind: List\nmetadata: {name: all}\nitems: [{kind: Pod, spec: {containers: []}}]\n"
+	}
+	w.lay(o)
+	before := w.value("/context/" + early + "/app/web/cluster/" + paris + "/resource/all+List/")
+	warnings, err := w.call(early)
+	require.NoError(t, err)
+	require.Len(t, warnings, 2)
+	require.Contains(t, warnings[0], "resource all+List of app \"web\" is a list")
+	require.Contains(t, warnings[1], "resource twice+ConfigMap of app \"web\" stays as it is")
+	require.Equal(t, before, w.value("/context/"+early+"/app/web/cluster/"+paris+"/resource/all+List/"))
+	require.Contains(t, w.value("/context/"+early+"/app/web/cluster/"+paris+"/resource/web+Deployment/"), "dnsPolicy: Default")
+}
