@@ -43,6 +43,12 @@ func about(id string, code intent.Code, format string, values ...any) error {
 	return &intent.Error{Code: code, Detail: "app context " + id + " " + fmt.Sprintf(format, values...)}
 }
 
+// absent is of a context that is not there; of all of them where Signpost does
+// not use EMCO's etcd.
+func absent(id string) error {
+	return about(id, intent.NotFound, "does not exist in the etcd that Signpost uses, which has to be the one that EMCO's orchestrator writes to (--etcd-endpoints)")
+}
+
 // halfWritten is of a context that lacks what EMCO has written before it calls.
 func halfWritten(id, lack string) error {
 	return about(id, intent.Conflict, "is half-written: it has no %s", lack)

@@ -62,7 +62,7 @@ func (s *Store) Meta(ctx context.Context, id string) (Meta, error) {
 		return Meta{}, err
 	}
 	if root == nil {
-		return Meta{}, about(id, intent.NotFound, "does not exist")
+		return Meta{}, absent(id)
 	}
 	item, _, err := s.kv.Get(ctx, metaKey(id))
 	if err != nil {

@@ -150,7 +150,7 @@ func TestBadContextsAreRefusedWithAClearError(t *testing.T) {
 		code   intent.Code
 		words  string
 	}{
-		"not there":                    {keys{"all": "gone"}, intent.NotFound, "does not exist"},
+		"not there":                    {keys{"all": "gone"}, intent.NotFound, "does not exist in the etcd that Signpost uses, which has to be the one"},
 		"no key of its own":            {keys{root: "-"}, intent.Conflict, "is half-written"},
 		"without meta":                 {keys{root + "meta/": "-"}, intent.Conflict, "has no meta"},
 		"without order of apps":        {keys{root + "app/instruction/order/": "-"}, intent.Conflict, "is half-written: it has no order of apps"},

@@ -41,7 +41,7 @@ func (s *Store) State(ctx context.Context, id string) (State, error) {
 		}
 		r := reading{id: id, root: root, revision: revision}
 		if root == nil {
-			return State{}, about(id, intent.NotFound, "does not exist")
+			return State{}, absent(id)
 		}
 		err = s.each(ctx, revision, r.ofContext, contextKey(id), statusLevel, currentStateLevel, desiredStateLevel, statusContextLevel)
 		switch {

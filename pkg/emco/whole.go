@@ -15,7 +15,7 @@ import (
 func (r *reading) context() (*Context, error) {
 	switch {
 	case r.root == nil && r.bytes == 0:
-		return nil, about(r.id, intent.NotFound, "does not exist")
+		return nil, absent(r.id)
 	case r.root == nil:
 		return nil, halfWritten(r.id, "key of its own")
 	case r.meta == nil:
