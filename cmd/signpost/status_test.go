@@ -46,7 +46,7 @@ func TestStatusTables(t *testing.T) {
 			"appContext":{"id":"7007","state":"","message":"app context 7007 does not exist"}}`,
 		"status_emco_new": `{"state":"Instantiating","contextID":"42","revision":3,"conditions":[],"clusters":[],"providers":[],"names":[],
 			"appContext":{"id":"7007","state":"","message":""}}`,
-		"status_failed":  `{"state":"Failed","contextID":"42","revision":1,"message":"etcd is full","conditions":[],"clusters":[],"providers":[],"names":[]}`,
+		"status_failed": `{"state":"Failed","contextID":"42","revision":1,"message":"etcd is full","conditions":[],"clusters":[],"providers":[],"names":[]}`,
 	} {
 		f := newFake(t)
 		f.on("GET "+prod+"/status", 200, "Status", body)

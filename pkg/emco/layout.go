@@ -18,6 +18,7 @@ import "strings"
 //	   …/resource/instruction/order/                "{\"resorder\":[…]}"
 //	   …/resource/instruction/dependency/           "{\"resdependency\":{…}}"
 //	/context/<id>/status/, rsync/state/…            {"Status":"…"}, by rsync
+//	/context/<id>/rsync/AppContextEventQueue/       {"AcQueue":[{"event":"…","uCID":"<id of another context>",…}]}, what rsync was told
 //	/context/<id>/statusappctxid/                   "<id of the context that has the statuses>"
 const (
 	contextPrefix = "/context/"
@@ -27,6 +28,7 @@ const (
 	statusContextLevel = "statusappctxid/"
 	currentStateLevel  = "rsync/state/CurrentState/"
 	desiredStateLevel  = "rsync/state/DesiredState/"
+	queueLevel         = "rsync/AppContextEventQueue/"
 	appOrderLevel      = "app/instruction/order/"
 	orderLevel         = "resource/instruction/order/"
 )

@@ -138,7 +138,7 @@ func (r *reading) ofContext(rest string, item kv.Item) {
 		r.meta = &item
 	case appOrderLevel:
 		r.order = &item
-	case statusLevel, currentStateLevel, desiredStateLevel, statusContextLevel:
+	case statusLevel, currentStateLevel, desiredStateLevel, statusContextLevel, queueLevel:
 		if r.status == nil {
 			r.status = map[string]kv.Item{}
 		}

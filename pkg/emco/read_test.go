@@ -62,10 +62,9 @@ func TestAContextIsReadAsItWasWritten(t *testing.T) {
 func TestAContextIsReadWhileRsyncIsAtWork(t *testing.T) {
 	store := kvtest.NewFake()
 	dump(t, "updated-first").write(t, store)
-	told := revision(t, store)
 	dump(t, "updated-second").write(t, store)
 	c := read(t, newStore(store), first)
-	require.Equal(t, emco.State{Status: "Updated", Current: "Updated", Desired: "Updated", Said: told, Told: told, StatusContext: first}, c.State)
+	require.Equal(t, emco.State{Status: "Updated", Current: "Updated", Desired: "Updated", Told: "UpdateDelete", Other: second, StatusContext: first}, c.State)
 	later := c.App("web").Cluster(berlin)
 	require.False(t, later.Ordered, "rsync has made it for a later context")
 	require.Empty(t, later.Resources, "a placeholder is no resource")

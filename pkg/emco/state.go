@@ -1,7 +1,6 @@
 package emco
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,8 +18,13 @@ type State struct {
 	Status  string // of the context
 	Current string // what rsync has done
 	Desired string // what it has been told to do
-	Said    int64  // revision of the store at which it said so, of Current else of Status; 0 for never
-	Told    int64  // the same of Desired
+
+	// Told is the event that rsync was told of last: Instantiate, Update,
+	// UpdateDelete or Terminate; empty for none. It is written down before EMCO
+	// goes on, and stays so whatever becomes of it. Other is the id of the context
+	// that an Update replaces, or that this one is replaced by in an UpdateDelete.
+	Told  string
+	Other string
 
 	// StatusContext is the id of the context that has the statuses: the first
 	// one of the deployment intent group, after updates too.
@@ -43,7 +47,7 @@ func (s *Store) State(ctx context.Context, id string) (State, error) {
 		if root == nil {
 			return State{}, absent(id)
 		}
-		err = s.each(ctx, revision, r.ofContext, contextKey(id), statusLevel, currentStateLevel, desiredStateLevel, statusContextLevel)
+		err = s.each(ctx, revision, r.ofContext, contextKey(id), statusLevel, currentStateLevel, desiredStateLevel, statusContextLevel, queueLevel)
 		switch {
 		case errors.Is(err, kv.ErrCompacted):
 			continue
@@ -79,14 +83,39 @@ func (r *reading) state() (State, error) {
 		}
 		*into = value.Status
 	}
-	state.Said = cmp.Or(r.status[currentStateLevel].ModRevision, r.status[statusLevel].ModRevision)
-	state.Told = r.status[desiredStateLevel].ModRevision
+	if err := r.told(&state); err != nil {
+		return State{}, err
+	}
 	if item, exists := r.status[statusContextLevel]; exists {
 		if json.Unmarshal(item.Value, &state.StatusContext) != nil || !intent.IsContextID(state.StatusContext) {
 			return State{}, about(r.id, intent.Conflict, "holds no id of a context at %s", item.Key)
 		}
 	}
 	return state, nil
+}
+
+// told reads the queue of events, which rsync only adds to.
+func (r *reading) told(state *State) error {
+	item, exists := r.status[queueLevel]
+	if !exists {
+		return nil
+	}
+	var queue struct {
+		AcQueue []struct {
+			Event string `json:"event"`
+			UCID  string `json:"uCID"`
+		}
+	}
+	if json.Unmarshal(item.Value, &queue) != nil {
+		return about(r.id, intent.Conflict, "holds no queue of events at %s", item.Key)
+	}
+	for _, e := range queue.AcQueue {
+		switch e.Event {
+		case "Instantiate", "Update", "UpdateDelete", "Terminate":
+			state.Told, state.Other = e.Event, e.UCID
+		}
+	}
+	return nil
 }
 
 // Change says what has happened to contexts of EMCO.
@@ -160,7 +189,7 @@ func (c Changed) with(below string, deleted bool) Changed {
 		c.Gone = deleted
 	case below == metaLevel:
 		c.Meta = true
-	case below == statusLevel, below == currentStateLevel, below == desiredStateLevel, below == statusContextLevel:
+	case below == statusLevel, below == currentStateLevel, below == desiredStateLevel, below == statusContextLevel, below == queueLevel:
 		c.State = true
 	case l.cluster != "" && l.rest == statusLevel:
 		c.Observed = true

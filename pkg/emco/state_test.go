@@ -21,14 +21,15 @@ func TestTheStateIsWhatRsyncSays(t *testing.T) {
 		_, err := s.State(t.Context(), first)
 		refused(t, err, intent.NotFound, "does not exist")
 		dump(t, "updated-first").write(t, store)
-		toldFirst := revision(t, store)
 		dump(t, "updated-second").write(t, store)
-		toldSecond := revision(t, store)
 		put(t, store, "/context/77/", `"77"`)
+		put(t, store, "/context/78/", `"78"`)
+		put(t, store, "/context/78/rsync/AppContextEventQueue/", `{"AcQueue":[{"event":"Update","uCID":"77","status":"Skip"},{"event":"Terminate","status":"Pending"},{"event":"Read","status":"Pending"}]}`)
 		for id, want := range map[string]emco.State{
-			first:  {Status: "Updated", Current: "Updated", Desired: "Updated", Said: toldFirst, Told: toldFirst, StatusContext: first},
-			second: {Status: "Instantiated", Current: "Instantiated", Desired: "Instantiated", Said: toldSecond, Told: toldSecond, StatusContext: first},
+			first:  {Status: "Updated", Current: "Updated", Desired: "Updated", Told: "UpdateDelete", Other: second, StatusContext: first},
+			second: {Status: "Instantiated", Current: "Instantiated", Desired: "Instantiated", Told: "Update", Other: first, StatusContext: first},
 			"77":   {StatusContext: "77"},
+			"78":   {StatusContext: "78", Told: "Terminate"},
 		} {
 			got, err := s.State(t.Context(), id)
 			require.NoError(t, err)
@@ -37,6 +38,9 @@ func TestTheStateIsWhatRsyncSays(t *testing.T) {
 		put(t, store, "/context/77/rsync/state/CurrentState/", `"x"`)
 		_, err = s.State(t.Context(), "77")
 		refused(t, err, intent.Conflict, "holds no state at")
+		put(t, store, "/context/78/rsync/AppContextEventQueue/", `[]`)
+		_, err = s.State(t.Context(), "78")
+		refused(t, err, intent.Conflict, "holds no queue of events at")
 	})
 }
 
@@ -153,12 +157,13 @@ func TestAWatchReportsContextsWhoseStateChanged(t *testing.T) {
 			{root + "rsync/state/CurrentState/", emco.Changed{ID: first, State: true}},
 			{root + "rsync/state/DesiredState/", emco.Changed{ID: first, State: true}},
 			{root + "statusappctxid/", emco.Changed{ID: first, State: true}},
+			{root + "rsync/AppContextEventQueue/", emco.Changed{ID: first, State: true}},
 			{root + "meta/", emco.Changed{ID: first, Meta: true}},
 			{parisKey + "status/", emco.Changed{ID: first, Observed: true}},
 		} {
 			for _, other := range []string{
 				root, parisKey, parisKey + "readystatus/", parisKey + "resource/web+Service/", parisKey + "resource/web+Service/status/",
-				root + "rsync/AppContextEventQueue/", root + "stopflag/", root + "app/status/", "/activecontext/" + first + "/",
+				root + "rsync/state/PendingTerminateFlag/", root + "stopflag/", root + "app/status/", "/activecontext/" + first + "/",
 			} {
 				put(t, store, other, `"of no interest"`)
 			}

@@ -42,7 +42,6 @@ type request struct {
 	action     intent.Action
 	to         int64  // of a rollback: the revision, 0 for the one before the current
 	appContext string // of EMCO's, that its orchestrator has made current or ends; empty: it is Signpost's own lifecycle
-	heard      int64  // of an activation: until which revision of the store what rsync has said of the context is old
 }
 
 func (s *Service) accept(ctx context.Context, owner intent.Path, r request, confirm, actor string) (intent.Accepted, error) {
@@ -67,9 +66,6 @@ func (s *Service) tryAccept(ctx context.Context, owner intent.Path, r request, c
 	same, err := s.allowed(ctx, p)
 	if err != nil {
 		return intent.Accepted{}, err
-	}
-	if same && p.heard > p.lifecycle.Heard {
-		return s.rehear(ctx, p)
 	}
 	if same {
 		return intent.Accepted{ContextID: p.lifecycle.ContextID, Revision: p.lifecycle.Seq}, nil

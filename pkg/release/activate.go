@@ -73,8 +73,8 @@ func (s *Service) tryTerminate(ctx context.Context, group intent.Path, id string
 }
 
 // ends says whether the group ends with an app context: EMCO terminates the
-// one that is current there, which an event may not have told yet. An older one
-// is current no more, unless the group's own has been replaced.
+// one that is current there, which nobody may have told yet. One that another
+// has taken the place of is current no more.
 func (s *Service) ends(ctx context.Context, l *Lifecycle, id string) (bool, error) {
 	switch {
 	case !l.orchestrated():
@@ -86,23 +86,18 @@ func (s *Service) ends(ctx context.Context, l *Lifecycle, id string) (bool, erro
 	case l.older(l.AppContext, id):
 		return true, nil
 	}
-	is, err := s.stands(ctx, l)
+	is, err := s.standing(ctx, id)
+	if err != nil || is.as == active {
+		return err == nil, err
+	}
+	is, err = s.standing(ctx, l.AppContext)
 	return is.as == superseded || is.as == ended, err
 }
 
 // activate makes the release that was frozen for an app context the group's.
-// cause is what tells that the context is current. Where rsync has said that
-// it is not, that is older than what EMCO says.
+// cause is what tells that the context is current.
 func (s *Service) activate(ctx context.Context, group intent.Path, id, cause string) error {
-	is, err := s.standing(ctx, id)
-	if err != nil {
-		return err
-	}
-	r := request{appContext: id}
-	if is.as == superseded || is.as == ended {
-		r.heard = is.said
-	}
-	accepted, err := s.accept(ctx, group, r, "", actorEMCO)
+	accepted, err := s.accept(ctx, group, request{appContext: id}, "", actorEMCO)
 	switch {
 	case intent.CodeOf(err) == intent.Conflict:
 		return errors.Join(err, s.noteUnaccepted(ctx, group, id, err))
@@ -110,14 +105,6 @@ func (s *Service) activate(ctx context.Context, group intent.Path, id, cause str
 		s.Logger.InfoContext(ctx, "an app context of EMCO's is current", "group", group, "appContext", id, "revision", accepted.Revision, "by", cause)
 	}
 	return err
-}
-
-// rehear notes that EMCO has come back to the group's own app context.
-func (s *Service) rehear(ctx context.Context, p *proposal) (intent.Accepted, error) {
-	l := p.lifecycle
-	l.Heard = p.heard
-	_, err := s.swap(ctx, p.draft.in.owner.Path, l)
-	return intent.Accepted{ContextID: l.ContextID, Revision: l.Seq}, err
 }
 
 // errNotPrepared is the cause of an error about an app context that no release

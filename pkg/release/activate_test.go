@@ -74,9 +74,11 @@ func TestEventsMayBeRepeated(t *testing.T) {
 func TestAnEventForAnEarlierContextIsEMCOsRollback(t *testing.T) {
 	w := updated(t)
 	require.Equal(t, "Instantiated 2222 "+twoOf, w.current())
+	w.tell(firstContext, "Update", secondContext)
 	w.event(firstContext, intent.Update)
 	require.Equal(t, intent.Updating, w.state(prod))
-	w.replace(secondContext, firstContext)
+	w.settle(prod)
+	w.tell(secondContext, "UpdateDelete", firstContext)
 	w.settle(prod)
 	require.Equal(t, "Instantiated 1111 "+wwwOf, w.current())
 	events, err := w.service.Events(t.Context(), prod)
@@ -84,8 +86,8 @@ func TestAnEventForAnEarlierContextIsEMCOsRollback(t *testing.T) {
 	last := events[len(events)-2]
 	require.Equal(t, "emco rollback 3 accepted app context 1111", fmt.Sprint(last.Actor, " ", last.Action, " ", last.Revision, " ", last.Outcome, " ", last.Message))
 
+	w.tell(secondContext, "Update", firstContext)
 	w.event(secondContext, intent.Update)
-	w.replace(firstContext, secondContext)
 	w.settle(prod)
 	require.Equal(t, "Instantiated 2222 "+twoOf, w.current(), "and forth again")
 }
@@ -94,7 +96,7 @@ func TestTerminateTakesEverythingAway(t *testing.T) {
 	w := updated(t)
 	require.NoError(t, w.service.TerminateContext(t.Context(), secondContext))
 	require.Equal(t, intent.Terminating, w.state(prod), "before the event: EMCO calls rsync for the children before it posts that")
-	w.rsync(secondContext, "Terminating")
+	w.tell(secondContext, "Terminate", "")
 	w.event(secondContext, intent.Terminate)
 	w.rsync(secondContext, "Terminated")
 	w.outlive()
@@ -123,12 +125,12 @@ func TestTerminateGoesByTheReleaseAlone(t *testing.T) {
 func TestANewContextAfterATerminationIsAnInstantiation(t *testing.T) {
 	w := updated(t)
 	w.event(secondContext, intent.Terminate)
-	w.rsync(secondContext, "Terminating")
+	w.tell(secondContext, "Terminate", "")
 	w.serve("three.lab.example")
 	w.appContext(thirdContext)
+	w.tell(thirdContext, "Instantiate", "")
 	w.event(thirdContext, intent.Instantiate)
 	require.Equal(t, intent.Instantiating, w.state(prod), "also while it is still Terminating")
-	w.rsync(thirdContext, "Instantiating")
 	w.rsync(secondContext, "Terminated")
 	w.rsync(thirdContext, "Instantiated")
 	w.settle(prod)
@@ -254,7 +256,7 @@ func TestARequestThatIsOvertakenByEMCOIsRefused(t *testing.T) {
 			break
 		}
 		if err == nil {
-			require.Equal(t, "", w.snapshot(prod).Lifecycle.AppContext, "it was first")
+			require.Empty(t, w.snapshot(prod).Lifecycle.AppContext, "it was first")
 			require.Equal(t, int64(1), accepted.Revision)
 			continue
 		}
@@ -297,7 +299,7 @@ func TestWhatSignpostDeploysIsNotActivated(t *testing.T) {
 	err := w.service.PostEvent(t.Context(), firstContext, intent.Instantiate)
 	require.Equal(t, intent.Conflict, intent.CodeOf(err))
 	require.ErrorContains(t, err, "terminate it here before EMCO's orchestrator instantiates it")
-	w.rsync(firstContext, "Instantiating")
+	w.tell(firstContext, "Instantiate", "")
 	w.settle(prod)
 	require.Equal(t, "Instantiated  "+wwwOf, w.current())
 	require.NoError(t, w.service.TerminateContext(t.Context(), firstContext))

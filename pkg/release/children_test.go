@@ -25,6 +25,7 @@ func TestTheParentNamesTheGroupsContextAsItsChild(t *testing.T) {
 	w.settle(prod)
 	require.Equal(t, []string{w.contextID()}, w.children(secondContext))
 	require.Empty(t, w.children(firstContext), "the children of earlier contexts are nobody's")
+	w.tell(firstContext, "Update", secondContext)
 	w.event(firstContext, intent.Update)
 	w.settle(prod)
 	require.Equal(t, []string{w.contextID()}, w.children(firstContext))

@@ -4,37 +4,37 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
-// standing is what EMCO has made of an app context, as its rsync says.
+// standing is what EMCO has made of an app context.
 type standing struct {
-	as   role
-	said int64 // revision of the store at which rsync said so, 0 for never
-	told int64 // the same of when it was told to
+	id string
+	as role
+	by string // id of the context that has taken its place, where rsync was told so
 }
 
 type role int
 
 const (
-	unsaid     role = iota // rsync has said nothing yet, or nothing that is known here
+	unsaid     role = iota // rsync was told nothing yet, or nothing that is known here
 	active                 // it is in the clusters, or on its way there
-	failed                 // it has not come there wholly
 	superseded             // another context has taken its place
 	ended                  // it is terminated or deleted, or about to be
 )
 
+// roleOf goes by what rsync was told last, which is what EMCO made of the
+// context last. Where that is not written down, it goes by what rsync has done.
 func roleOf(state emco.State) role {
-	switch cmp.Or(state.Current, state.Status) {
-	case "Instantiating", "Instantiated":
+	switch cmp.Or(state.Told, state.Current, state.Status) {
+	case "Instantiate", "Update", "Instantiating", "Instantiated", "InstantiateFailed":
 		return active
-	case "InstantiateFailed":
-		return failed
-	case "Updating", "Updated", "UpdatedFailed":
+	case "UpdateDelete", "Updating", "Updated", "UpdatedFailed":
 		return superseded
-	case "Terminating", "Terminated", "TerminateFailed":
+	case "Terminate", "Terminating", "Terminated", "TerminateFailed":
 		return ended
 	}
 	return unsaid
@@ -46,24 +46,24 @@ func (s *Service) standing(ctx context.Context, id string) (standing, error) {
 	state, err := s.emco.State(ctx, id)
 	switch intent.CodeOf(err) {
 	case intent.NotFound:
-		return standing{as: ended}, nil
+		return standing{id: id, as: ended}, nil
 	case intent.Conflict:
-		return standing{}, nil
+		return standing{id: id}, nil
 	}
-	return standing{as: roleOf(state), said: state.Said, told: state.Told}, err
+	is := standing{id: id, as: roleOf(state)}
+	if is.as == superseded {
+		is.by = state.Other
+	}
+	return is, err
 }
 
 // stands answers how the app context of a group stands. One that is not in the
 // clusters has ended.
 func (s *Service) stands(ctx context.Context, l *Lifecycle) (standing, error) {
 	if !l.orchestrated() {
-		return standing{as: ended}, nil
+		return standing{id: l.AppContext, as: ended}, nil
 	}
-	is, err := s.standing(ctx, l.AppContext)
-	if is.said > 0 && is.said <= l.Heard {
-		is.as = unsaid
-	}
-	return is, err
+	return s.standing(ctx, l.AppContext)
 }
 
 // heed brings a group to what EMCO has made current, where an event has not
@@ -78,17 +78,18 @@ func (s *Service) heed(ctx context.Context, group intent.Path, l Lifecycle) (boo
 	if err != nil || is.as == unsaid || is.as == active {
 		return false, err
 	}
-	next, ends, err := s.successor(ctx, &l, is)
-	if err == nil && is.as == superseded && next == "" && !ends {
-		ends, err = s.migrated(ctx, group, l.AppContext)
+	next, is, err := s.successor(ctx, &l, is)
+	ends := is.as == ended
+	if err == nil && next == "" && is.as == superseded {
+		ends, err = s.migrated(ctx, group, is.id)
 	}
 	switch {
 	case err != nil:
 		return false, err
 	case next != "":
 		err = s.activate(ctx, group, next, "state")
-	case (is.as == ended || ends) && l.deployed():
-		s.Logger.InfoContext(ctx, "EMCO has terminated an app context", "group", group, "appContext", l.AppContext)
+	case ends && l.deployed():
+		s.Logger.InfoContext(ctx, "EMCO has terminated an app context", "group", group, "appContext", is.id)
 		_, err = s.accept(ctx, group, request{action: intent.Terminate, appContext: l.AppContext}, "", actorEMCO)
 	default:
 		return false, nil
@@ -103,29 +104,27 @@ func (s *Service) heed(ctx context.Context, group intent.Path, l Lifecycle) (boo
 	return err == nil, err
 }
 
-// successor is the app context that is current in place of the group's: of
-// those that are in the clusters the one that rsync was told of last, empty for
-// none. Contexts before one that has ended stay what they are when it ends. One
-// that has failed does so, too, so there it counts which rsync was told of since.
-// ends says that what has taken the group's place was then told to end.
-func (s *Service) successor(ctx context.Context, l *Lifecycle, current standing) (next string, ends bool, err error) {
-	last := int64(-1)
-	if current.as == failed {
-		last = current.said
+// successor is the app context that is current in place of the group's: the
+// one that rsync was told to replace it by, or the one by which that was
+// replaced; else the last prepared one that is in the clusters. Empty for none;
+// then the standing is of the last of those that replaced each other. What was
+// there before one that has ended does not come back with that.
+func (s *Service) successor(ctx context.Context, l *Lifecycle, is standing) (next string, _ standing, err error) {
+	for range l.Prepared {
+		if !l.isPrepared(is.by) {
+			break
+		}
+		if is, err = s.standing(ctx, is.by); err != nil || is.as == active {
+			return is.id, is, err
+		}
 	}
-	for _, p := range l.Prepared {
-		if p.AppContext == l.AppContext || current.as == ended && l.older(p.AppContext, l.AppContext) {
+	for _, p := range slices.Backward(l.Prepared) {
+		if p.AppContext == is.id || is.as == ended && l.older(p.AppContext, is.id) {
 			continue
 		}
-		is, err := s.standing(ctx, p.AppContext)
-		switch {
-		case err != nil:
-			return "", false, err
-		case (is.as == active || is.as == failed) && is.told > last:
-			next, last, ends = p.AppContext, is.told, false
-		case is.as == ended && is.told > max(current.told, last):
-			next, last, ends = "", is.told, true
+		if other, err := s.standing(ctx, p.AppContext); err != nil || other.as == active {
+			return p.AppContext, other, err
 		}
 	}
-	return next, ends, nil
+	return "", is, nil
 }

@@ -10,114 +10,152 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
-// TestMissedEventsAreMadeUpForByTheStateOfRsync: EMCO posts an event once, to
+// TestMissedEventsAreMadeUpForByWhatRsyncWasTold: EMCO posts an event once, to
 // one controller after the other until one fails, and to nobody that is down.
-func TestMissedEventsAreMadeUpForByTheStateOfRsync(t *testing.T) {
+func TestMissedEventsAreMadeUpForByWhatRsyncWasTold(t *testing.T) {
 	t.Run("instantiate", func(t *testing.T) {
-		for _, state := range []string{"Instantiating", "Instantiated", "InstantiateFailed"} {
-			w := newShop(t)
-			w.appContext(firstContext)
-			w.rsync(firstContext, "Created")
-			w.settle(prod)
-			require.Equal(t, intent.Created, w.state(prod))
-			w.rsync(firstContext, "Instantiating")
-			w.rsync(firstContext, state)
-			w.settle(prod)
-			require.Equal(t, "Instantiated 1111 "+wwwOf, w.current(), state)
-		}
+		w := newShop(t)
+		w.appContext(firstContext)
+		w.settle(prod)
+		require.Equal(t, intent.Created, w.state(prod))
+		w.tell(firstContext, "Instantiate", "")
+		w.settle(prod)
+		require.Equal(t, "Instantiated 1111 "+wwwOf, w.current())
 	})
 	t.Run("update", func(t *testing.T) {
-		for _, state := range []string{"Updating", "Updated", "UpdatedFailed"} {
-			w := orchestrated(t)
-			w.serve("two.lab.example")
-			w.appContext(secondContext)
-			w.rsync(secondContext, "Instantiating")
-			w.settle(prod)
-			require.Equal(t, "Instantiated 1111 "+wwwOf, w.current(), "both are on their way")
-			w.rsync(firstContext, state)
-			w.settle(prod)
-			require.Equal(t, "Instantiated 2222 "+twoOf, w.current(), state)
-		}
+		w := orchestrated(t)
+		w.serve("two.lab.example")
+		w.appContext(secondContext)
+		w.tell(secondContext, "Update", firstContext)
+		w.settle(prod)
+		require.Equal(t, "Instantiated 1111 "+wwwOf, w.current(), "both are on their way")
+		w.tell(firstContext, "UpdateDelete", secondContext)
+		w.settle(prod)
+		require.Equal(t, "Instantiated 2222 "+twoOf, w.current())
 	})
 	t.Run("rollback", func(t *testing.T) {
 		w := updated(t)
-		w.replace(secondContext, firstContext)
+		w.tell(firstContext, "Update", secondContext)
+		w.tell(secondContext, "UpdateDelete", firstContext)
+		w.settle(prod)
+		require.Equal(t, "Instantiated 1111 "+wwwOf, w.current())
+	})
+	t.Run("two updates and a rollback", func(t *testing.T) {
+		w := orchestrated(t)
+		w.serve("two.lab.example")
+		w.appContext(secondContext)
+		w.replace(firstContext, secondContext)
+		w.serve("three.lab.example")
+		w.appContext(thirdContext)
+		w.replace(secondContext, thirdContext)
+		w.replace(thirdContext, secondContext)
+		w.settle(prod)
+		require.Equal(t, "Instantiated 2222 "+twoOf, w.current())
+		require.Equal(t, int64(2), w.snapshot(prod).Lifecycle.Seq)
+	})
+	t.Run("rollback of what has failed", func(t *testing.T) {
+		w := updated(t)
+		w.rsync(secondContext, "InstantiateFailed")
+		w.settle(prod)
+		require.Equal(t, "Instantiated 2222 "+twoOf, w.current())
+		w.tell(firstContext, "Update", secondContext)
+		w.tell(secondContext, "UpdateDelete", firstContext) // which rsync skips: the context stays as it failed
 		w.settle(prod)
 		require.Equal(t, "Instantiated 1111 "+wwwOf, w.current())
 	})
 	t.Run("terminate", func(t *testing.T) {
-		for _, state := range []string{"Terminating", "Terminated", "TerminateFailed"} {
-			w := updated(t)
-			w.rsync(secondContext, state)
-			w.outlive()
-			require.Equal(t, "Terminated 2222 []", w.current(), state)
-		}
-	})
-	t.Run("terminate and instantiate", func(t *testing.T) {
 		w := updated(t)
-		w.rsync(secondContext, "Terminated")
-		w.serve("three.lab.example")
-		w.appContext(thirdContext)
-		w.rsync(thirdContext, "Instantiating")
-		w.settle(prod)
-		require.Equal(t, "Instantiated 3333 [edge+hub lab/public: three.lab.example A 203.0.113.10,203.0.113.20]", w.current())
-	})
-	t.Run("rollback of what has failed", func(t *testing.T) {
-		w := orchestrated(t)
-		w.serve("two.lab.example")
-		w.appContext(secondContext)
-		w.event(secondContext, intent.Update)
-		w.rsync(secondContext, "Instantiating")
-		w.rsync(firstContext, "Updating")
-		w.rsync(secondContext, "InstantiateFailed")
-		w.rsync(firstContext, "Updated")
-		w.settle(prod)
-		require.Equal(t, "Instantiated 2222 "+twoOf, w.current())
-		w.rsync(firstContext, "Instantiating") // rsync lets a context that failed be as it is
-		w.settle(prod)
-		require.Equal(t, "Instantiated 1111 "+wwwOf, w.current())
+		w.tell(secondContext, "Terminate", "")
+		w.outlive()
+		require.Equal(t, "Terminated 2222 []", w.current())
 	})
 	t.Run("update and terminate", func(t *testing.T) {
 		w := orchestrated(t)
 		w.serve("two.lab.example")
 		w.appContext(secondContext)
 		w.replace(firstContext, secondContext)
-		w.rsync(secondContext, "Terminating")
-		w.rsync(secondContext, "Terminated")
+		w.tell(secondContext, "Terminate", "")
 		w.outlive()
-		require.Equal(t, "Terminated 1111 []", w.current(), "the first stays Updated for ever")
+		require.Equal(t, "Terminated 1111 []", w.current())
 	})
-	t.Run("two updates", func(t *testing.T) {
+	t.Run("terminate and instantiate", func(t *testing.T) {
+		w := updated(t)
+		w.tell(secondContext, "Terminate", "")
+		w.serve("three.lab.example")
+		w.appContext(thirdContext)
+		w.tell(thirdContext, "Instantiate", "")
+		w.settle(prod)
+		require.Equal(t, "Instantiated 3333 [edge+hub lab/public: three.lab.example A 203.0.113.10,203.0.113.20]", w.current())
+	})
+	t.Run("an update to what nobody has prepared", func(t *testing.T) {
 		w := orchestrated(t)
+		w.writeContext(secondContext)
+		w.replace(firstContext, secondContext)
+		w.settle(prod)
+		require.Equal(t, "Instantiated 1111 "+wwwOf, w.current(), "what it has of the group is not known")
+	})
+}
+
+// TestMissedEventsAreMadeUpForByTheStatesOfRsync where it keeps no queue.
+func TestMissedEventsAreMadeUpForByTheStatesOfRsync(t *testing.T) {
+	for _, state := range []string{"Instantiating", "Instantiated", "InstantiateFailed"} {
+		w := newShop(t)
+		w.appContext(firstContext)
+		w.rsync(firstContext, "Created")
+		w.settle(prod)
+		require.Equal(t, intent.Created, w.state(prod))
+		w.rsync(firstContext, state)
+		w.settle(prod)
+		require.Equal(t, "Instantiated 1111 "+wwwOf, w.current(), state)
+	}
+	for _, state := range []string{"Updating", "Updated", "UpdatedFailed"} {
+		w := newShop(t)
+		w.appContext(firstContext)
+		w.rsync(firstContext, "Instantiated")
+		w.settle(prod)
 		w.serve("two.lab.example")
 		w.appContext(secondContext)
 		w.rsync(secondContext, "Instantiating")
-		w.rsync(firstContext, "Updating")
-		w.rsync(secondContext, "InstantiateFailed")
-		w.rsync(firstContext, "Updated")
-		w.serve("three.lab.example")
-		w.appContext(thirdContext)
-		w.rsync(thirdContext, "Instantiating") // rsync lets a context that failed be as it is
 		w.settle(prod)
-		require.Contains(t, w.current(), "Instantiated 3333", "of two that are active, the one that rsync was told of last")
-	})
+		require.Equal(t, "Instantiated 1111 "+wwwOf, w.current(), "both are on their way")
+		w.rsync(firstContext, state)
+		w.settle(prod)
+		require.Equal(t, "Instantiated 2222 "+twoOf, w.current(), state)
+		for _, end := range []string{"Terminating", "Terminated", "TerminateFailed"} {
+			w.rsync(secondContext, end)
+			w.outlive()
+			require.Equal(t, "Terminated 2222 []", w.current(), end)
+		}
+	}
 }
 
 // TestEventsAndStatesDoNotFlap: rsync writes states long after it is told, and
 // not in order.
 func TestEventsAndStatesDoNotFlap(t *testing.T) {
-	t.Run("the event of the second comes while the first is Instantiated", func(t *testing.T) {
+	prepared := func(t *testing.T) *world {
 		w := orchestrated(t)
 		w.serve("two.lab.example")
 		w.appContext(secondContext)
+		return w
+	}
+	is := func(w *world, id string) func() bool {
+		return func() bool { return w.snapshot(prod).Lifecycle.AppContext == id }
+	}
+	terminates := func(w *world) func() bool {
+		return func() bool { return w.snapshot(prod).Lifecycle.Wanted == intent.Terminate }
+	}
+	t.Run("the event of the second comes while the first is Instantiated", func(t *testing.T) {
+		w := prepared(t)
+		w.tell(secondContext, "Update", firstContext)
 		w.event(secondContext, intent.Update)
-		w.steadily(func() bool { return w.snapshot(prod).Lifecycle.AppContext == secondContext },
+		w.steadily(is(w, secondContext),
 			func() { w.rsync(secondContext, "Created") },
 			func() { w.rsync(firstContext, "Instantiated") },
 			func() { w.rsync(secondContext, "Instantiating") },
 			func() { w.rsync(firstContext, "Instantiating") },
 			func() { w.rsync(firstContext, "Instantiated") },
 			func() { w.rsync(secondContext, "InstantiateFailed") },
+			func() { w.tell(firstContext, "UpdateDelete", secondContext) },
 			func() { w.rsync(firstContext, "Updating") },
 			func() { w.rsync(firstContext, "Updated") })
 		require.Equal(t, "Instantiated 2222 "+twoOf, w.current())
@@ -125,68 +163,80 @@ func TestEventsAndStatesDoNotFlap(t *testing.T) {
 	})
 	t.Run("the event of a rollback comes before rsync begins with it", func(t *testing.T) {
 		w := updated(t)
+		w.tell(firstContext, "Update", secondContext)
 		w.event(firstContext, intent.Update)
-		w.steadily(func() bool { return w.snapshot(prod).Lifecycle.AppContext == firstContext },
+		w.steadily(is(w, firstContext),
 			func() {},
 			func() { w.rsync(firstContext, "Instantiating") },
+			func() { w.tell(secondContext, "UpdateDelete", firstContext) },
 			func() { w.rsync(secondContext, "Updating") },
 			func() { w.rsync(secondContext, "Updated") },
 			func() { w.rsync(firstContext, "Instantiated") })
 		require.Equal(t, int64(3), w.snapshot(prod).Lifecycle.Seq)
 		w.replace(firstContext, secondContext)
 		w.settle(prod)
-		require.Equal(t, "Instantiated 2222 "+twoOf, w.current(), "what rsync says later counts")
+		require.Equal(t, "Instantiated 2222 "+twoOf, w.current())
+	})
+	t.Run("an event comes when it is history", func(t *testing.T) {
+		w := prepared(t)
+		w.replace(firstContext, secondContext)
+		w.serve("three.lab.example")
+		w.appContext(thirdContext)
+		w.replace(secondContext, thirdContext)
+		w.event(thirdContext, intent.Update)
+		w.event(secondContext, intent.Update)
+		w.settle(prod)
+		require.Contains(t, w.current(), "Instantiated 3333", "what rsync was told since counts")
 	})
 	t.Run("the event of a rollback comes, and that of the update has not", func(t *testing.T) {
-		w := orchestrated(t)
-		w.serve("two.lab.example")
-		w.appContext(secondContext)
+		w := prepared(t)
 		w.replace(firstContext, secondContext)
+		w.tell(firstContext, "Update", secondContext)
 		w.event(firstContext, intent.Update)
-		w.steadily(func() bool { return w.snapshot(prod).Lifecycle.AppContext == firstContext },
+		w.steadily(is(w, firstContext),
 			func() {},
-			func() { w.replace(secondContext, firstContext) })
+			func() { w.tell(secondContext, "UpdateDelete", firstContext) })
 		require.Equal(t, int64(1), w.snapshot(prod).Lifecycle.Seq, "it has never been away")
 	})
 	t.Run("the first stays Instantiated when the second is terminated", func(t *testing.T) {
-		w := orchestrated(t)
-		w.serve("two.lab.example")
-		w.appContext(secondContext)
+		w := prepared(t)
+		w.tell(secondContext, "Update", firstContext)
 		w.event(secondContext, intent.Update)
-		w.rsync(secondContext, "Instantiating")
 		w.settle(prod)
 		require.NoError(t, w.service.TerminateContext(t.Context(), secondContext))
-		w.steadily(func() bool { return w.snapshot(prod).Lifecycle.Wanted == intent.Terminate },
-			func() { w.rsync(secondContext, "Terminating") },
+		w.steadily(terminates(w),
+			func() { w.tell(secondContext, "Terminate", "") },
 			func() { w.rsync(secondContext, "Terminated") },
 			func() { w.vanish(secondContext) },
 			func() { w.vanish(firstContext) })
 	})
 	t.Run("the second is terminated before its event has come", func(t *testing.T) {
-		w := orchestrated(t)
-		w.serve("two.lab.example")
-		w.appContext(secondContext)
-		w.rsync(secondContext, "Instantiating")
+		w := prepared(t)
+		w.tell(secondContext, "Update", firstContext)
 		require.NoError(t, w.service.TerminateContext(t.Context(), secondContext))
-		w.steadily(func() bool { return w.snapshot(prod).Lifecycle.Wanted == intent.Terminate },
-			func() { w.rsync(firstContext, "Updating") },
-			func() { w.rsync(firstContext, "Updated") },
-			func() { w.rsync(secondContext, "Terminated") })
+		w.steadily(terminates(w),
+			func() { w.tell(firstContext, "UpdateDelete", secondContext) },
+			func() { w.tell(secondContext, "Terminate", "") })
 	})
 	t.Run("the first is terminated before its event has come", func(t *testing.T) {
 		w := newShop(t)
 		w.appContext(firstContext)
+		w.tell(firstContext, "Instantiate", "")
 		require.NoError(t, w.service.TerminateContext(t.Context(), firstContext))
 		w.steadily(func() bool { return w.state(prod) == intent.Created },
 			func() { w.rsync(firstContext, "Instantiated") },
-			func() { w.rsync(firstContext, "Terminated") })
+			func() { w.tell(firstContext, "Terminate", "") })
 	})
 	t.Run("a rollback that no event has told is terminated", func(t *testing.T) {
-		w := updated(t)
-		w.rsync(firstContext, "Instantiating")
-		w.rsync(secondContext, "Updating")
-		require.NoError(t, w.service.TerminateContext(t.Context(), firstContext))
-		require.Equal(t, intent.Terminating, w.state(prod))
+		for _, begun := range []bool{false, true} {
+			w := updated(t)
+			w.tell(firstContext, "Update", secondContext)
+			if begun {
+				w.tell(secondContext, "UpdateDelete", firstContext)
+			}
+			require.NoError(t, w.service.TerminateContext(t.Context(), firstContext))
+			require.Equal(t, intent.Terminating, w.state(prod), "rsync has begun: %t", begun)
+		}
 	})
 	t.Run("an old context is terminated late", func(t *testing.T) {
 		w := updated(t)
@@ -242,7 +292,7 @@ func TestContextsThatVanish(t *testing.T) {
 		w := orchestrated(t)
 		w.serve("two.lab.example")
 		w.appContext(secondContext)
-		w.rsync(secondContext, "Instantiating")
+		w.tell(secondContext, "Update", firstContext)
 		w.vanish(firstContext)
 		w.settle(prod)
 		require.Equal(t, "Instantiated 2222 "+twoOf, w.current())
@@ -263,12 +313,22 @@ func TestContextsThatVanish(t *testing.T) {
 	})
 	t.Run("one whose state nobody can read", func(t *testing.T) {
 		w := orchestrated(t)
-		w.putKey("/context/1111/rsync/state/CurrentState/", `"?"`)
+		w.putKey("/context/1111/rsync/AppContextEventQueue/", `"?"`)
 		w.settle(prod)
 		w.sweep()
 		require.Equal(t, "Instantiated 1111 "+wwwOf, w.current())
 		require.Len(t, w.snapshot(prod).Lifecycle.Prepared, 1)
 	})
+}
+
+// sweep removes what nobody owns, and what nobody has owned for long.
+func (w *world) sweep() {
+	w.Helper()
+	const age = time.Minute
+	for range 3 {
+		require.NoError(w, w.service.Sweep(context.Background(), age))
+		w.clock.pass(2 * age)
+	}
 }
 
 // TestWhatWasPreparedForAnEarlierGroupIsPassedOver: one of the same name has
@@ -280,7 +340,7 @@ func TestWhatWasPreparedForAnEarlierGroupIsPassedOver(t *testing.T) {
 		require.NoError(t, w.delete(path))
 	}
 	w.group(prod, "web", "www.lab.example")
-	w.rsync(firstContext, "Instantiating")
+	w.tell(firstContext, "Instantiate", "")
 	settled, err := w.service.StepGroup(t.Context(), prod)
 	require.NoError(t, err)
 	require.True(t, settled)
@@ -302,12 +362,3 @@ func TestPatchesThatWereLeftInTheMiddleAreSwept(t *testing.T) {
 	}
 }
 
-// sweep removes what nobody owns, and what nobody has owned for long.
-func (w *world) sweep() {
-	w.Helper()
-	const age = time.Minute
-	for range 3 {
-		require.NoError(w, w.service.Sweep(context.Background(), age))
-		w.clock.pass(2 * age)
-	}
-}

@@ -36,7 +36,6 @@ type Lifecycle struct {
 	Events    []intent.Event    `json:"events"`
 
 	AppContext string     `json:"appContext,omitempty"` // of EMCO's that the release is for; empty: Signpost deploys the apps
-	Heard      int64      `json:"heard,omitempty"`      // until which revision of the store what rsync has said of it is old
 	Prepared   []Prepared `json:"prepared,omitempty"`   // for app contexts of EMCO's, oldest first
 
 	revision int64

@@ -28,8 +28,8 @@ func inventoryShop(t testing.TB) *world {
 	w := newShop(t)
 	w.put("cluster-providers/edge/clusters/paris", `{}`)
 	w.appContext(firstContext)
+	w.tell(firstContext, "Instantiate", "")
 	w.event(firstContext, intent.Instantiate)
-	w.rsync(firstContext, "Instantiating")
 	w.settle(prod)
 	return w
 }
@@ -109,7 +109,7 @@ func TestTheControllerFollowsEMCO(t *testing.T) {
 	until(t, "the child is named", func() bool { return len(w.children(secondContext)) == 1 })
 	w.putKey("/context/2222/meta/", strings.Replace(w.value("/context/2222/meta/"), child, "77", 1))
 	until(t, "the child is named again", func() bool { return len(w.children(secondContext)) == 2 })
-	w.rsync(secondContext, "Terminating")
+	w.tell(secondContext, "Terminate", "")
 	until(t, "a termination is followed without its event", func() bool {
 		w.applyAll()
 		w.clock.pass(time.Second)

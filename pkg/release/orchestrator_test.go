@@ -39,15 +39,24 @@ func (w *world) writeContext(id string) {
 	w.lay(o)
 }
 
-// rsync writes a context's state as EMCO's rsync does: what it is told is in
-// the desired state, once for each thing that it is told.
+// tell notes what EMCO's rsync is told of a context, as it does before it
+// answers: at the end of the context's queue. other is the context that it
+// replaces, or is replaced by.
+func (w *world) tell(id, event, other string) {
+	w.Helper()
+	key := "/context/" + id + "/rsync/AppContextEventQueue/"
+	var queue struct{ AcQueue []map[string]string }
+	if stored := w.below(key)[key]; stored != "" {
+		require.NoError(w, json.Unmarshal([]byte(stored), &queue))
+	}
+	queue.AcQueue = append(queue.AcQueue, map[string]string{"event": event, "uCID": other, "status": "Pending"})
+	w.putKey(key, jsonOf(w, queue))
+}
+
+// rsync writes a context's state as EMCO's rsync does, when it comes to it.
 func (w *world) rsync(id, state string) {
 	w.Helper()
 	root := "/context/" + id + "/"
-	told := map[string]string{"Instantiating": "Instantiated", "Updating": "Updated", "Terminating": "Terminated"}
-	if desired := told[state]; desired != "" {
-		w.putKey(root+"rsync/state/DesiredState/", fmt.Sprintf(`{"Status":%q}`, desired))
-	}
 	for _, level := range []string{"rsync/state/CurrentState/", "status/"} {
 		w.putKey(root+level, fmt.Sprintf(`{"Status":%q}`, state))
 	}
@@ -87,6 +96,7 @@ func (w *world) children(id string) []string {
 func orchestrated(t testing.TB) *world {
 	w := newShop(t)
 	w.appContext(firstContext)
+	w.tell(firstContext, "Instantiate", "")
 	w.event(firstContext, intent.Instantiate)
 	w.rsync(firstContext, "Instantiating")
 	w.rsync(firstContext, "Instantiated")
@@ -108,7 +118,9 @@ func updated(t testing.TB) *world {
 // replace has rsync take the place of one context to another.
 func (w *world) replace(from, to string) {
 	w.Helper()
+	w.tell(to, "Update", from)
 	w.rsync(to, "Instantiating")
+	w.tell(from, "UpdateDelete", to)
 	w.rsync(from, "Updating")
 	w.rsync(from, "Updated")
 	w.rsync(to, "Instantiated")

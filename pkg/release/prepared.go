@@ -76,7 +76,7 @@ func (l *Lifecycle) track(p *proposal) {
 		l.retire(p.appContext)
 	}
 	if p.action != intent.Terminate || p.appContext != "" {
-		l.AppContext, l.Heard = p.appContext, p.heard
+		l.AppContext = p.appContext
 	}
 	l.Prepared = slices.Clone(l.Prepared)
 	for at := range l.Prepared {
@@ -129,7 +129,7 @@ func (s *Service) dropGone(ctx context.Context, group intent.Path, l Lifecycle) 
 	for _, p := range l.Prepared {
 		_, err := s.emco.State(ctx, p.AppContext)
 		switch code := intent.CodeOf(err); {
-		case code == intent.NotFound && !(l.orchestrated() && l.AppContext == p.AppContext):
+		case code == intent.NotFound && (!l.orchestrated() || l.AppContext != p.AppContext):
 			s.Logger.InfoContext(ctx, "an app context of EMCO's is gone", "group", group, "appContext", p.AppContext)
 			continue
 		case err != nil && code != intent.NotFound && code != intent.Conflict:
