@@ -307,7 +307,8 @@ func TestWhatSignpostDeploysIsNotActivated(t *testing.T) {
 	require.Equal(t, "Instantiated  "+wwwOf, w.current())
 }
 
-// TestARevisionOfEMCOsIsNotRolledBackToHere.
+// TestARevisionOfEMCOsIsNotRolledBackToHere: it has no apps that Signpost
+// could deploy.
 func TestARevisionOfEMCOsIsNotRolledBackToHere(t *testing.T) {
 	w := orchestrated(t)
 	w.event(firstContext, intent.Terminate)

@@ -65,7 +65,7 @@ func TestTheChildIsNamedWhileOthersWriteTheMeta(t *testing.T) {
 	require.Equal(t, []string{"77", w.contextID()}, w.children(firstContext))
 }
 
-// TestAParentThatCannotBeReadStopsNothing.
+// TestAParentThatCannotBeReadStopsNothing: the child is not named there.
 func TestAParentThatCannotBeReadStopsNothing(t *testing.T) {
 	for what, spoil := range map[string]func(w *world){
 		"half-written": func(w *world) { w.remove("/context/1111/app/instruction/order/") },

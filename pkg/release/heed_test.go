@@ -69,6 +69,17 @@ func TestMissedEventsAreMadeUpForByWhatRsyncWasTold(t *testing.T) {
 		w.outlive()
 		require.Equal(t, "Terminated 2222 []", w.current())
 	})
+	t.Run("terminate, before rsync has begun with the update", func(t *testing.T) {
+		w := orchestrated(t)
+		w.serve("two.lab.example")
+		w.appContext(secondContext)
+		w.tell(secondContext, "Update", firstContext)
+		w.event(secondContext, intent.Update)
+		w.settle(prod)
+		w.tell(secondContext, "Terminate", "")
+		w.outlive()
+		require.Equal(t, "Terminated 2222 []", w.current(), "what was there before does not come back")
+	})
 	t.Run("update and terminate", func(t *testing.T) {
 		w := orchestrated(t)
 		w.serve("two.lab.example")

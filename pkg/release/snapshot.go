@@ -82,9 +82,6 @@ func (s *Service) trySnapshot(ctx context.Context, group intent.Path) (Snapshot,
 	if snap.Lifecycle, err = s.lifecycle(ctx, group, doc.UID); err != nil || snap.Lifecycle.Seq == 0 {
 		return snap, err
 	}
-	if snap.EMCO, err = s.reportAppContext(ctx, snap.Lifecycle.AppContext); err != nil {
-		return snap, err
-	}
 	if snap.Suspended, err = snap.Lifecycle.suspendedBy(doc); err != nil {
 		return snap, err
 	}
@@ -137,6 +134,9 @@ func (s *Service) trySnapshot(ctx context.Context, group intent.Path) (Snapshot,
 func (s *Service) snapRelease(ctx context.Context, snap *Snapshot) error {
 	release, err := s.loadRelease(ctx, snap.Lifecycle.ContextID)
 	if err != nil {
+		return err
+	}
+	if snap.EMCO, err = s.reportAppContext(ctx, snap.Lifecycle.AppContext); err != nil {
 		return err
 	}
 	snap.Group = rehome(release.Group, snap.Lifecycle.Uses)

@@ -32,7 +32,7 @@ func TestWhyEMCOIsNotFollowedIsTold(t *testing.T) {
 	require.Equal(t, intent.Created, status.Of(created).State)
 }
 
-// TestAClusterThatOthersServeIsNotWaitedFor.
+// TestAClusterThatOthersServeIsNotWaitedFor: nobody contacts it.
 func TestAClusterThatOthersServeIsNotWaitedFor(t *testing.T) {
 	snap := running(t)
 	drop(snap, "ConfigMap")
