@@ -372,4 +372,3 @@ func TestPatchesThatWereLeftInTheMiddleAreSwept(t *testing.T) {
 		require.NotContains(t, key, "/signpost/emco/")
 	}
 }
-
