@@ -146,6 +146,9 @@ func (s *Service) depart(ctx context.Context, group intent.Path, p *proposal, l 
 // context were as the group's is.
 func (s *Service) gatherOrchestrated(ctx context.Context, group intent.Path, l Lifecycle) (*inputs, error) {
 	app, err := s.emco.Read(ctx, l.AppContext)
+	if intent.CodeOf(err) == intent.NotFound {
+		err = &intent.Error{Code: intent.Conflict, Detail: "what EMCO would make of the group cannot be told", Err: err}
+	}
 	if err != nil {
 		return nil, err
 	}

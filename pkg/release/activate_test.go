@@ -287,6 +287,7 @@ func TestAPlanTellsWhatEMCOsNextUpdateWouldMakeOfTheGroup(t *testing.T) {
 
 	w.vanish(secondContext)
 	_, err = w.service.Plan(t.Context(), prod, "", 0)
+	require.Equal(t, intent.Conflict, intent.CodeOf(err))
 	require.ErrorContains(t, err, "app context 2222 does not exist")
 }
 
