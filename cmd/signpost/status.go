@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -113,7 +114,8 @@ func printGroupStatus(w io.Writer, owner intent.Path, body []byte, wide bool) er
 	}
 	printf(w, "\n")
 	if c := status.AppContext; c.ID != "" {
-		printf(w, "EMCO's app context %s  %s\n", plain(c.ID), plain(cmp.Or(c.State, c.Message, "rsync has said nothing yet")))
+		said := strings.TrimSpace(c.State + "  " + c.Message)
+		printf(w, "EMCO's app context %s  %s\n", plain(c.ID), plain(cmp.Or(said, "rsync has said nothing yet")))
 	}
 	if status.Message != "" {
 		printf(w, "%s\n", plain(status.Message))

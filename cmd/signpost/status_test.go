@@ -41,7 +41,7 @@ func TestStatusTables(t *testing.T) {
 		"status_cloud":   example(t, "cloudStatus"),
 		"status_created": `{"state":"Created","contextID":"","revision":0,"conditions":[],"clusters":[],"providers":[],"names":[]}`,
 		"status_emco": `{"state":"Instantiated","contextID":"42","revision":3,"conditions":[],"clusters":[],"providers":[],"names":[],
-			"appContext":{"id":"7007","state":"Updated","message":""},"message":"EMCO's app context 7008 is not followed: a record is gone"}`,
+			"appContext":{"id":"7007","state":"Updated","message":"EMCO has put another in its place"},"message":"EMCO's app context 7008 is not followed: a record is gone"}`,
 		"status_emco_gone": `{"state":"Terminated","contextID":"42","revision":3,"conditions":[],"clusters":[],"providers":[],"names":[],
 			"appContext":{"id":"7007","state":"","message":"app context 7007 does not exist"}}`,
 		"status_emco_new": `{"state":"Instantiating","contextID":"42","revision":3,"conditions":[],"clusters":[],"providers":[],"names":[],

@@ -575,7 +575,7 @@ type AppContextStatus struct {
 	// Example: 7007007007007007
 	ID string `json:"id"`
 
-	// Message Why the state is not known.
+	// Message Why the state is not known, or the context is not what EMCO has in the clusters.
 	Message string `json:"message"`
 
 	// State What EMCO's rsync says of it, in its words; empty while it has said nothing.

@@ -24,7 +24,7 @@ type Status struct {
 type AppContextStatus struct {
 	ID      string `json:"id"`
 	State   string `json:"state"`   // in the words of EMCO's rsync, empty while it has said nothing
-	Message string `json:"message"` // why the state is not known
+	Message string `json:"message"` // why the state is not known, or the context is not what EMCO has in the clusters
 }
 
 // StatusCondition is one aspect of a status, in Kubernetes' form.

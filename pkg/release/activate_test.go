@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/release"
 )
 
 // TestNothingOfAPreparedReleaseIsInClustersBeforeItsEvent: an update that
@@ -29,6 +30,8 @@ func TestTheEventOfAnInstantiationMakesThePreparedReleaseCurrent(t *testing.T) {
 	meta, err := w.contexts.Meta(t.Context(), w.snapshot(prod).Lifecycle.ContextID)
 	require.NoError(t, err)
 	require.Equal(t, "shop 1", meta.Namespace+" "+meta.Level, "as the parent has them")
+
+	require.Equal(t, &release.AppContextReport{ID: firstContext, State: "Instantiated"}, w.snapshot(prod).EMCO)
 
 	events, err := w.service.Events(t.Context(), prod)
 	require.NoError(t, err)

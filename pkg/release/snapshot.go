@@ -41,7 +41,7 @@ type Snapshot struct {
 type AppContextReport struct {
 	ID    string
 	State string // in the words of EMCO's rsync, empty while it has said nothing
-	Why   string // why that is not known, else empty
+	Why   string // why that is not known, or the context is not what EMCO has in the clusters; else empty
 }
 
 // ClusterReport is what is known of a cluster.
@@ -136,7 +136,7 @@ func (s *Service) snapRelease(ctx context.Context, snap *Snapshot) error {
 	if err != nil {
 		return err
 	}
-	if snap.EMCO, err = s.reportAppContext(ctx, snap.Lifecycle.AppContext); err != nil {
+	if snap.EMCO, err = s.reportAppContext(ctx, &snap.Lifecycle); err != nil {
 		return err
 	}
 	snap.Group = rehome(release.Group, snap.Lifecycle.Uses)
@@ -173,16 +173,22 @@ func (s *Service) snapRelease(ctx context.Context, snap *Snapshot) error {
 	return err
 }
 
-func (s *Service) reportAppContext(ctx context.Context, id string) (*AppContextReport, error) {
-	if id == "" {
+func (s *Service) reportAppContext(ctx context.Context, l *Lifecycle) (*AppContextReport, error) {
+	if l.AppContext == "" {
 		return nil, nil
 	}
-	state, err := s.emco.State(ctx, id)
+	r := &AppContextReport{ID: l.AppContext}
+	state, err := s.emco.State(ctx, l.AppContext)
 	switch intent.CodeOf(err) {
 	case intent.NotFound, intent.Conflict:
-		return &AppContextReport{ID: id, Why: err.Error()}, nil
+		r.Why = err.Error()
+		return r, nil
 	}
-	return &AppContextReport{ID: id, State: cmp.Or(state.Current, state.Status)}, err
+	r.State = cmp.Or(state.Current, state.Status)
+	if l.orchestrated() && roleOf(state) == superseded && !l.isPrepared(state.Other) {
+		r.Why = "EMCO has put another app context in its place that Signpost knows nothing of: names stay as they are"
+	}
+	return r, err
 }
 
 func (s *Service) reportCluster(ctx context.Context, cluster string) (ClusterReport, error) {
