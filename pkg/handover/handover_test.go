@@ -396,6 +396,23 @@ func TestAChildThatEMCOHasTakenAway(t *testing.T) {
 	assert.Empty(t, s.handed())
 }
 
+// TestAContextThatIsTerminatedTwice: EMCO's orchestrator asks for it, and
+// Signpost does. rsync says of the second time that it has failed.
+func TestAContextThatIsTerminatedTwice(t *testing.T) {
+	s := newScene(t)
+	s.want(endpoint(t, "a", "1"))
+	s.rest()
+	child := s.children()
+	require.NoError(t, s.rsync.Uninstall(t.Context(), child))
+	_, _, err := s.kv.Txn(t.Context(), nil, kv.Put("/context/"+child+"/rsync/state/CurrentState/", []byte(`{"Status":"TerminateFailed"}`)))
+	require.NoError(t, err)
+	s.rsync.Calls()
+	s.want()
+	s.rest()
+	assert.Empty(t, s.rsync.Calls(), "what is gone is not made again to be deleted")
+	assert.Empty(t, s.handed())
+}
+
 func TestAnotherClusterUnderAnOldNameGetsEverything(t *testing.T) {
 	s := newScene(t)
 	a := endpoint(t, "a", "1")

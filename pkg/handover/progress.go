@@ -15,7 +15,7 @@ func (h *Handover) Progress(o bundle.Object) (ledger.Status, string) {
 	result := h.results.Resources[placeOf(h.asGiven(o))]
 	mine := result.Context == h.record.Context
 	switch {
-	case !same(h.given, o), h.again:
+	case !same(h.given, o), h.again, h.redoing && now.state != "Instantiated":
 		if h.trouble == "" {
 			return ledger.Pending, ""
 		}
@@ -112,8 +112,8 @@ func (h *Handover) Contexts() []string {
 // Stir has the next step look again at what seemed to rest.
 func (h *Handover) Stir() { h.rests, h.looks = false, 0 }
 
-// Reinstall has the next step hand everything over again: the cluster is
-// another one under an old name.
+// Reinstall has the next step have rsync apply everything again: it is not there
+// any more, or not as it was.
 func (h *Handover) Reinstall() { h.rests, h.again = false, true }
 
 // Due is how long nothing has to be done, unless rsync does something.

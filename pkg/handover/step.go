@@ -41,7 +41,8 @@ type Handover struct {
 	trouble  string    // why the last request came to nothing
 	since    time.Time // of what has stood still since; zero: nothing does
 	still    string    // what that is
-	again    bool      // the cluster is another one: Context is to be installed again
+	again    bool      // Context is to be installed again
+	redoing  bool      // and rsync has been asked to
 }
 
 // sight is what was seen of a context: its state, as emco.State has it, and
@@ -126,6 +127,7 @@ func (h *Handover) move(ctx context.Context, w Wanted) (moved bool, err error) {
 	if h.differs(w) {
 		return true, h.replace(ctx, w)
 	}
+	h.redoing = h.redoing && !now.ended()
 	h.rests = !h.again && len(h.record.Spent) == 0 && (h.record.Context == "" || now.state == "Instantiated")
 	return false, nil
 }
@@ -212,7 +214,7 @@ func (h *Handover) drive(ctx context.Context, now sight) (moved bool, err error)
 		return false, nil
 	case now.state == "Instantiated":
 		asked, err := h.ask(ctx, "install", install)
-		h.again = h.again && !asked
+		h.again, h.redoing = h.again && !asked, asked
 		return asked, err
 	}
 	return h.ask(ctx, "install", install)
@@ -226,6 +228,8 @@ func (h *Handover) finish(ctx context.Context, w Wanted) (moved bool, err error)
 	}
 	left := h.left()
 	switch {
+	case len(left) == 0 && !before.active && before.in("Terminated", "TerminateFailed"): // it fails to terminate what is terminated
+		return true, h.done(ctx)
 	case h.record.Context == "" && h.owner != Prerequisites && before.in("Instantiated", "InstantiateFailed", "Instantiating", "Updated", "TerminateFailed"):
 		return h.ask(ctx, "uninstall", func(ctx context.Context) error { return h.store.Rsync.Uninstall(ctx, id) })
 	case before.active:

@@ -16,13 +16,15 @@ import (
 
 // wanted is an object that current contexts hold for a cluster.
 type wanted struct {
-	object  bundle.Object
-	digest  string
-	shared  bool // it is somebody else's, in which keys are ours
-	marks   cluster.Marks
-	owners  []string // the senior first, whose content this is
-	losing  []string // those of owners whose content differs from the senior's
-	message string   // about the losing ones
+	object bundle.Object
+	digest string
+
+	labelled bundle.Object // as it is handed over to rsync; without JSON: it was not yet
+	shared   bool          // it is somebody else's, in which keys are ours
+	marks    cluster.Marks
+	owners   []string // the senior first, whose content this is
+	losing   []string // those of owners whose content differs from the senior's
+	message  string   // about the losing ones
 }
 
 // share is what one owner wants in the cluster.

@@ -1,8 +1,10 @@
 package syncer
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -50,14 +52,19 @@ func (t *tenure) handOver(ctx context.Context, moves int64) (time.Duration, erro
 // of rsync, and has an empty part for those who want nothing any more. What is
 // to be taken away is decided on pointers that were read just now.
 func (t *tenure) handovers(ctx context.Context) (map[appcontext.Owner]handover.Wanted, error) {
-	shares := t.shares()
+	shares, err := t.shares()
+	if err != nil {
+		return nil, err
+	}
 	for _, h := range t.handed {
 		if h.Loses(t.desired.has) {
 			if _, _, err := t.index.refresh(ctx); err != nil {
 				return nil, err
 			}
-			err := t.desired.load(ctx, t.index, t.contexts, t.name, t.installation, t.entries)
-			return t.shares(), err
+			if err := t.desired.load(ctx, t.index, t.contexts, t.name, t.installation, t.entries); err != nil {
+				return nil, err
+			}
+			return t.shares()
 		}
 	}
 	return shares, nil
@@ -65,7 +72,7 @@ func (t *tenure) handovers(ctx context.Context) (map[appcontext.Owner]handover.W
 
 func (d *desired) has(id bundle.ID) bool { return d.objects[id] != nil }
 
-func (t *tenure) shares() map[appcontext.Owner]handover.Wanted {
+func (t *tenure) shares() (map[appcontext.Owner]handover.Wanted, error) {
 	shares := map[appcontext.Owner]handover.Wanted{}
 	for owner := range t.handed {
 		shares[owner] = handover.Wanted{Applied: t.everApplied}
@@ -75,14 +82,38 @@ func (t *tenure) shares() map[appcontext.Owner]handover.Wanted {
 		if unfitForRsync(want) != "" {
 			continue
 		}
+		if err := want.label(); err != nil {
+			return nil, err
+		}
 		owner := ownerOf(id, want)
 		share := shares[owner]
-		share.Objects = append(share.Objects, want.object)
+		share.Objects = append(share.Objects, want.labelled)
 		share.Applied = t.everApplied
 		share.ContextID = t.desired.shares[owner].pointer.ContextID
 		shares[owner] = share
 	}
-	return shares
+	return shares, nil
+}
+
+// label makes the object that is handed over, with the labels by which the
+// watches find what is ours.
+func (w *wanted) label() error {
+	if w.labelled.JSON != nil {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(w.object.JSON))
+	decoder.UseNumber() // of whatever size
+	var content map[string]any
+	if err := decoder.Decode(&content); err != nil {
+		return err
+	}
+	metadata, _ := content["metadata"].(map[string]any)
+	metadata["labels"] = w.marks.Labels
+	raw, err := json.Marshal(content)
+	if err == nil {
+		w.labelled, err = bundle.Parse(w.object.Cluster, w.object.App, raw)
+	}
+	return err
 }
 
 func (t *tenure) everApplied(id bundle.ID) bool { return t.entries[id].Digest != "" }
@@ -162,7 +193,7 @@ func (t *tenure) noteWanted() {
 		e, known := t.entries[id]
 		if !known {
 			e = ledger.Entry{ID: id, Status: ledger.Pending}
-			if h := t.handed[ownerOf(id, want)]; h != nil && h.Gave(want.object) {
+			if h := t.handed[ownerOf(id, want)]; h != nil && h.Gave(want.labelled) {
 				h.Reinstall()
 			}
 		}
@@ -201,14 +232,19 @@ func (t *tenure) noteObject(ctx context.Context, e ledger.Entry, want *wanted) {
 	case h == nil:
 		return
 	default:
-		e.Status, e.Message = h.Progress(want.object)
+		e.Status, e.Message = h.Progress(want.labelled)
 	}
 	if e.Status == ledger.Applied {
 		if e.Digest != want.digest {
 			e.UID, e.ResourceVersion, e.Generation = "", "", 0
 		}
 		e.Digest, e.CreatedByUs, e.Message = want.digest, !handover.IsPrerequisite(e.ID), want.message
-		e = t.identified(ctx, e)
+		if e = t.identified(ctx, e); t.drifted(e) {
+			t.logger.InfoContext(ctx, "drift is repaired by rsync", "object", e.ID.String())
+			t.metrics.repaired()
+			h.Reinstall()
+			e.Status, e.UID, e.ResourceVersion, e.Generation = ledger.Pending, "", "", 0
+		}
 	}
 	if e.Message != "" && e.Message != t.entries[e.ID].Message {
 		t.logger.WarnContext(ctx, "object put off", "object", e.ID.String(), "message", e.Message)
@@ -232,6 +268,15 @@ func (t *tenure) identified(ctx context.Context, e ledger.Entry) ledger.Entry {
 		e.UID, e.ResourceVersion, e.Generation = live.UID, live.ResourceVersion, live.Generation
 	}
 	return e
+}
+
+// drifted tells whether what rsync has applied is seen to be gone, or edited.
+func (t *tenure) drifted(e ledger.Entry) bool {
+	if e.UID == "" {
+		return false
+	}
+	seen := t.sight(e.ID, e.ResourceVersion)
+	return seen.Known && (seen.Live == nil || seen.Live.UID != e.UID || seen.Live.Generation > e.Generation)
 }
 
 func (t *tenure) noteGoing(ctx context.Context, e ledger.Entry) {

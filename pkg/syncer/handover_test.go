@@ -156,6 +156,33 @@ func TestWhatRsyncAppliedIsToldFromWhatWasThere(t *testing.T) {
 	assert.Equal(t, int64(2), s.entries(hub)[o.ID].Generation)
 }
 
+// TestDriftIsRepairedByRsync, where Signpost sees it.
+func TestDriftIsRepairedByRsync(t *testing.T) {
+	s, fake := byRsync(t, hub)
+	w, _ := s.start("a")
+	o, other := endpoint(t, hub, "1"), config(t, hub, "a", "1")
+	s.commit(web, o, other)
+	s.settled(w, o, other)
+	for what, drift := range map[string]func(){
+		"deleted": func() { s.clusters[hub].Remove(o.ID) },
+		"edited":  func() { s.clusters[hub].Plant(endpoint(t, hub, "by hand")) },
+	} {
+		fake.Calls()
+		drift()
+		s.until(what+" by hand, it is as it was", func() bool {
+			live := s.clusters[hub].Live(o.ID)
+			return live != nil && s.clusters[hub].Content(o.ID)["spec"] == "1"
+		})
+		s.settled(w, o, other)
+		s.until("it is known as it is", func() bool {
+			e, live := s.entries(hub)[o.ID], s.clusters[hub].Live(o.ID)
+			return live != nil && e.UID == live.UID && e.Generation == live.Generation
+		})
+		assert.LessOrEqual(t, len(fake.Calls()), 3, what)
+	}
+	s.untouched(hub)
+}
+
 func TestRsyncThatIsDownIsWaitedFor(t *testing.T) {
 	s, fake := byRsync(t, hub)
 	client, err := rsync.New(rsync.Options{Endpoint: "127.0.0.1:1", Timeout: 100 * time.Millisecond})
