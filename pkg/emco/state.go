@@ -45,7 +45,7 @@ func (s *Store) State(ctx context.Context, id string) (State, error) {
 		}
 		r := reading{id: id, root: root, revision: revision}
 		if root == nil {
-			return State{}, absent(id)
+			return State{}, about(id, intent.NotFound, "does not exist")
 		}
 		err = s.each(ctx, revision, r.ofContext, contextKey(id), statusLevel, currentStateLevel, desiredStateLevel, statusContextLevel, queueLevel)
 		switch {
