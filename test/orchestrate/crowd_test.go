@@ -92,13 +92,31 @@ func TestFiftyContextsAtOnce(t *testing.T) {
 			require.Contains(t, keys["/context/"+id+"/app/web/cluster/"+cluster+"/resource/web+Deployment/"], "ndots")
 			s.observes(id, cluster, map[string]string{paris: parisAddress, berlin: berlinAddress}[cluster])
 		}
-		s.syncs(id, "Instantiated")
 	}
 	all("PostEvent", func(ctx context.Context, id string) error { return s.event(ctx, id, emco.Instantiated) })
 	slices.Sort(hosts)
 	s.has(hosts...)
 	all("TerminateAppContext", s.terminate)
 	s.has()
+}
+
+// TestFiftyContextsOfOneGroupAtOnce: nothing keeps somebody from asking for all
+// of them, of which one is current in the end.
+func TestFiftyContextsOfOneGroupAtOnce(t *testing.T) {
+	t.Parallel()
+	const count = 50
+	s := newStage(t)
+	ids := make([]string, count)
+	for i := range ids {
+		ids[i] = emco.NewID()
+		require.NoError(t, s.WriteContextAtOnce(t.Context(), s.context(ids[i], prod(), paris, berlin)))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), emco.CallTimeout)
+	defer cancel()
+	require.NoError(t, errors.Join(atOnce(count, func(i int) error { return s.adapt(ctx, ids[i], emco.NoContext) })...))
+	s.observes(ids[0], paris, parisAddress)
+	require.NoError(t, s.event(t.Context(), ids[0], emco.Instantiated))
+	s.has(host + "[" + parisAddress + "]")
 }
 
 // TestWhatAnotherControllerWritesMeanwhileIsKept: it writes in several steps and
@@ -131,7 +149,6 @@ func TestWhatAnotherControllerWritesMeanwhileIsKept(t *testing.T) {
 	}
 
 	s.observes(first, paris, parisAddress)
-	s.syncs(first, "Instantiated")
 	require.NoError(t, s.event(t.Context(), first, emco.Instantiated))
 	s.has(host + "[" + parisAddress + "]")
 	own := s.children(1)

@@ -195,6 +195,30 @@ func (s *stage) syncs(id, state string) {
 	require.NoError(s, s.Put(s.Context(), id, "rsync/state/CurrentState/", map[string]string{"Status": state}))
 }
 
+// tells writes what rsync is told, behind all that it was told before, unless
+// that was the last.
+func (s *stage) tells(id, event, other string) {
+	s.Helper()
+	const level = "rsync/AppContextEventQueue/"
+	type told struct {
+		Event  string `json:"event"`
+		Other  string `json:"uCID,omitempty"`
+		Status string `json:"status"`
+	}
+	var queue struct{ AcQueue []told }
+	keys, err := s.Keys(s.Context(), id)
+	require.NoError(s, err)
+	if text, exists := keys["/context/"+id+"/"+level]; exists {
+		require.NoError(s, json.Unmarshal([]byte(text), &queue))
+	}
+	next := told{Event: event, Other: other, Status: "Pending"}
+	if n := len(queue.AcQueue); n > 0 && queue.AcQueue[n-1] == next {
+		return
+	}
+	queue.AcQueue = append(queue.AcQueue, next)
+	require.NoError(s, s.Put(s.Context(), id, level, queue))
+}
+
 // observes writes what the monitor sees of the app in a cluster: its Service
 // with this address. id is of the context that has the statuses.
 func (s *stage) observes(id, cluster, address string) {
