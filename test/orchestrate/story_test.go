@@ -3,6 +3,7 @@ package orchestrate
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,7 +37,8 @@ func TestANameOfAnAppThatEMCODeploysResolves(t *testing.T) {
 	s.gives(fixture.Berlin, berlinAddress)
 	s.answers(host, parisAddress, berlinAddress)
 	s.namesOneChild(first)
-	s.gives(fixture.Paris, otherAddress)
+	s.says("Instantiated", first)
+	s.away(func() { s.gives(fixture.Paris, otherAddress) })
 	s.answers(host, berlinAddress, otherAddress)
 
 	second := s.updates(first)
@@ -82,6 +84,38 @@ func TestTheFilesInDeployDoTheStory(t *testing.T) {
 	s.command("delete", "--server", s.url(), "--orchestrator", s.Orchestrator.URL, "-f", filepath.Join(files, "instantiate.yaml"))
 	s.settles()
 	s.answers(host) // external-dns itself stays for more than a minute, as the record has it
+}
+
+// says expects the group's status to have a state, and EMCO's context with what
+// rsync says of it.
+func (s *site) says(state, appContext string) {
+	s.Helper()
+	eventually(s.T, "the status to say "+state, func() error {
+		answer, err := s.signpost.Do(s.Context(), http.MethodGet, "/v2/"+groupPath+"/status", "")
+		if err != nil {
+			return err
+		}
+		var now struct {
+			State      string
+			AppContext struct{ ID, State string }
+		}
+		if err := answer.JSON(&now); err != nil {
+			return err
+		}
+		if now.State != state || now.AppContext.ID != appContext || now.AppContext.State != "Instantiated" {
+			err = fmt.Errorf("it is %s", answer.Body)
+		}
+		return err
+	})
+}
+
+// away has something happen while Signpost is killed.
+func (s *site) away(happens func()) {
+	s.Helper()
+	s.signpost.Kill()
+	happens()
+	require.NoError(s, s.etcd.EndLeases(s.Context())) // as their time does
+	require.NoError(s, s.signpost.Start(s.Context()))
 }
 
 // updates has EMCO update the group to a context without berlin, whose Service

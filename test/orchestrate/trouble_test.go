@@ -3,6 +3,7 @@ package orchestrate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -150,6 +151,14 @@ func TestBadContextsAreRefusedAndLeftAsTheyAre(t *testing.T) {
 			meta := s.context(id, emco.DIG{Project: "shop", CompositeApp: "store", Version: "v1", Name: "none"}).Meta
 			require.NoError(t, s.Put(t.Context(), id, "meta/", meta))
 		}, []string{"deployment-intent-groups/none"}},
+		{"more resources than anybody can mean", func(id string) {
+			const many = 20_001
+			c := s.context(id, prod(), paris)
+			for i := range many {
+				c.Apps[0].Clusters[0].Resources = append(c.Apps[0].Clusters[0].Resources, emco.Resource{Name: fmt.Sprintf("r-%d+ConfigMap", i), Text: "{}"})
+			}
+			require.NoError(t, s.WriteContextAtOnce(t.Context(), c))
+		}, []string{"ResourceExhausted", "20000"}},
 		{"an object of which nobody knows what it is", func(id string) {
 			require.NoError(t, s.Put(t.Context(), id, "app/web/cluster/edge+paris/resource/web+Deployment/", "{"))
 		}, []string{"web+Deployment"}},
