@@ -110,12 +110,14 @@ func (s *Service) heed(ctx context.Context, group intent.Path, l Lifecycle) (boo
 // then the standing is of the last of those that replaced each other. What was
 // there before one that has ended does not come back with that.
 func (s *Service) successor(ctx context.Context, l *Lifecycle, is standing) (next string, _ standing, err error) {
-	for range l.Prepared {
-		if !l.isPrepared(is.by) {
-			break
-		}
-		if is, err = s.standing(ctx, is.by); err != nil || is.as == active {
-			return is.id, is, err
+	for at, n := is, 0; at.by != "" && n < keptPrepared; n++ {
+		at, err = s.standing(ctx, at.by)
+		known := l.isPrepared(at.id)
+		switch {
+		case err != nil || known && at.as == active:
+			return at.id, at, err
+		case known || at.as == ended: // of one that nobody has called for, its end alone counts
+			is = at
 		}
 	}
 	for _, p := range slices.Backward(l.Prepared) {

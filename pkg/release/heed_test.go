@@ -375,3 +375,21 @@ func TestPatchesThatWereLeftInTheMiddleAreSwept(t *testing.T) {
 		require.NotContains(t, key, "/signpost/emco/")
 	}
 }
+
+// TestAGroupEndsWithAContextThatSignpostWasNotCalledFor: somebody has taken
+// Signpost out of the group's intents in EMCO, then updated and terminated it.
+func TestAGroupEndsWithAContextThatSignpostWasNotCalledFor(t *testing.T) {
+	w := orchestrated(t)
+	w.writeContext(secondContext)
+	w.replace(firstContext, secondContext)
+	w.settle(prod)
+	require.Equal(t, "Instantiated 1111 "+wwwOf, w.current(), "its Services may still be there")
+	w.writeContext(thirdContext)
+	w.replace(secondContext, thirdContext)
+	w.settle(prod)
+	require.Equal(t, "Instantiated 1111 "+wwwOf, w.current())
+	w.tell(thirdContext, "Terminate", "")
+	w.rsync(thirdContext, "Terminated")
+	w.outlive()
+	require.Equal(t, "Terminated 1111 []", w.current())
+}
