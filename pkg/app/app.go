@@ -37,6 +37,7 @@ func Run(ctx context.Context, c Config) error {
 		return err
 	}
 	defer listeners.close()
+	warnOfOwnEtcd(ctx, c, log)
 	stores, err := openStores(ctx, c, log)
 	if err != nil {
 		return err

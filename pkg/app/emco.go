@@ -48,6 +48,14 @@ func (c Config) emco() (emco.Options, error) {
 	return o, nil
 }
 
+// warnOfOwnEtcd says so where app contexts are in an etcd of Signpost's own,
+// beside an EMCO that neither writes nor reads there.
+func warnOfOwnEtcd(ctx context.Context, c Config, log *slog.Logger) {
+	if c.EMCOOrchestrator+c.EMCODCM+c.EMCOCLM+c.RsyncEndpoint != "" && len(c.EtcdEndpoints) == 0 {
+		log.WarnContext(ctx, "EMCO reaches no embedded etcd, so none of its app contexts will be found: give --etcd-endpoints the etcd of its orchestrator")
+	}
+}
+
 // openEMCO has the documents that EMCO keeps read there, and own keep all
 // others.
 func openEMCO(c Config, own intent.Store, sealer *seal.Sealer, log *slog.Logger, metrics prometheus.Registerer) (*emco.Store, error) {
@@ -91,9 +99,6 @@ func openRsync(ctx context.Context, c Config, store kv.KV, contexts *appcontext.
 	}
 	if client == nil {
 		return nil, handover.Dissolve(ctx, store)
-	}
-	if len(c.EtcdEndpoints) == 0 {
-		log.WarnContext(ctx, "rsync has to read what is handed over to it in Signpost's own etcd: give both the same by --etcd-endpoints")
 	}
 	return handover.New(handover.Options{KV: store, Contexts: contexts, Rsync: client, Logger: log, Metrics: metrics}), nil
 }
