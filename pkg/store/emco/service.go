@@ -120,12 +120,27 @@ func (s *service) look(key string) (held, error) {
 }
 
 // stale answers what was known before the service ceased to answer. That a
-// document is missing is not believed for so long.
+// document is missing is for those to believe who know what it is for.
 func (s *service) stale(kept held, cause error) ([]byte, error) {
 	if kept.at.IsZero() || kept.missing || s.Now().Sub(kept.at) >= s.Stale {
 		return nil, cause
 	}
 	return kept.raw, nil
+}
+
+// optional tells whether a document is one that most owners do without.
+func optional(path string) bool { return strings.HasSuffix(intent.Path(path).Collection(), "/kv-pairs") }
+
+// lacked tells whether a document was missing when the service was last asked,
+// at most Stale ago.
+func (s *service) lacked(path intent.Path) bool {
+	kept, _ := s.look(asJSON + " " + string(path))
+	return kept.missing && s.Now().Sub(kept.at) < s.Stale
+}
+
+// absent is the error of a document that the service does not have.
+func (s *service) absent(path intent.Path) error {
+	return &intent.Error{Code: intent.NotFound, Detail: string(path) + " does not exist in " + s.String() + "; create it there"}
 }
 
 // ask asks the service and keeps what it answers.
@@ -198,7 +213,7 @@ func (s *service) try(ctx context.Context, path, accept string) (answer held, ag
 	request.Header.Set("Accept", accept)
 	response, err := s.Client.Do(request)
 	if err != nil {
-		return held{}, true, s.unavailable("does not answer", &silence{withoutURL(err)})
+		return held{}, true, s.unavailable("does not answer; start it and repeat", &silence{withoutURL(err)})
 	}
 	defer response.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
@@ -225,7 +240,7 @@ func (s *service) judge(response *http.Response, raw []byte, path string) (answe
 		}
 		return held{}, false, s.unavailable(says, nil)
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return held{}, true, s.unavailable(says, &silence{errors.New("it is down behind its gateway")})
+		return held{}, true, s.unavailable(says, &silence{errors.New("it is down behind its gateway; start it and repeat")})
 	default:
 		return held{}, code >= http.StatusInternalServerError || code == http.StatusTooManyRequests, s.unavailable(says, nil)
 	}
@@ -251,7 +266,8 @@ func (s *service) sweep() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for key, kept := range s.held {
-		if s.Now().Sub(kept.at) >= s.Stale || kept.missing && !s.fresh(kept) {
+		_, path, _ := strings.Cut(key, " ")
+		if s.Now().Sub(kept.at) >= s.Stale || kept.missing && !s.fresh(kept) && !optional(path) {
 			delete(s.held, key)
 		}
 	}

@@ -115,6 +115,65 @@ func TestWhileAServiceIsDownWhatWasKnownIsAnswered(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
+// Most clusters have no KV pairs. An update of a group needs to know that of
+// each, also while CLM is down.
+func TestWhoHadNoKVPairsHasNoneWhileTheServiceIsDown(t *testing.T) {
+	const flux intent.Path = "cluster-providers/edge/clusters/flux/kv-pairs/dns-update-record-list"
+	w := newWorld(t)
+	s, other := w.store(), w.store()
+	absent := func(s *emco.Store) {
+		t.Helper()
+		_, err := s.Get(t.Context(), flux)
+		require.Equal(t, intent.NotFound, intent.CodeOf(err), err)
+		docs, err := s.GetAll(t.Context(), []intent.Path{flux})
+		require.NoError(t, err)
+		require.Empty(t, docs)
+	}
+	unknown := func(s *emco.Store) {
+		t.Helper()
+		_, err := s.Get(t.Context(), flux)
+		w.requireUnavailable(err, "CLM", "start it and repeat")
+	}
+	absent(s)
+	w.fail(flux, http.StatusServiceUnavailable, "no healthy upstream")
+	absent(s)
+	require.NoError(t, s.Sweep(t.Context()))
+	absent(s)
+	unknown(other) // it has never asked
+
+	w.fail(flux, 0, answers()[string(paris)+"/kv-pairs/dns-update-record-list"])
+	w.get(other, flux)
+	w.fail(flux, http.StatusServiceUnavailable, "no healthy upstream")
+	unknown(s) // another replica has seen it, and may have released it
+
+	w.fail(flux, 0, "")
+	absent(s)
+	w.fail(flux, http.StatusServiceUnavailable, "no healthy upstream")
+	w.pass(emco.DefaultStale - 2*emco.DefaultFresh)
+	absent(s)
+	w.pass(2 * emco.DefaultFresh)
+	unknown(s)
+	require.NoError(t, s.Sweep(t.Context()))
+	unknown(s)
+}
+
+// Whoever misses a document learns which service was asked.
+func TestWhatIsMissingSaysWhereItIsCreated(t *testing.T) {
+	w := newWorld(t)
+	s := w.store()
+	for path, service := range map[intent.Path]string{
+		"projects/none":                        "orchestrator",
+		"projects/shop/logical-clouds/none":    "DCM",
+		"cluster-providers/edge/clusters/none": "CLM",
+		"cluster-providers/edge/clusters/x y":  "CLM",
+		paris + "/kv-pairs/other":              "CLM",
+	} {
+		_, err := s.Get(t.Context(), path)
+		require.Equal(t, intent.NotFound, intent.CodeOf(err))
+		require.EqualError(t, err, string(path)+" does not exist in EMCO's "+service+" ("+w.server.URL+"); create it there")
+	}
+}
+
 func TestAServiceThatDoesNotAnswerIsLeftAlone(t *testing.T) {
 	w := newWorld(t)
 	s := w.store()

@@ -120,16 +120,28 @@ func (s *Store) Get(ctx context.Context, path intent.Path) (intent.Document, err
 		return withoutNotes(doc), err
 	}
 	body, err := s.read(ctx, k, path)
-	if intent.CodeOf(err) == intent.NotFound {
-		if err := s.forget(ctx, path); err != nil {
-			return intent.Document{}, err
-		}
-		return intent.Document{}, intent.ErrNotFound(path)
-	}
 	if err != nil {
-		return intent.Document{}, err
+		return intent.Document{}, s.unread(ctx, k.from, path, err)
 	}
 	return s.noted(ctx, path, body)
+}
+
+// unread is the error of a document that could not be read. One that was
+// missing when its service was last asked still is, if that is nothing special
+// and nobody has seen it since: who has, has left a note.
+func (s *Store) unread(ctx context.Context, from *service, path intent.Path, err error) error {
+	switch code := intent.CodeOf(err); {
+	case code == intent.NotFound:
+		if err := s.forget(ctx, path); err != nil {
+			return err
+		}
+		return from.absent(path)
+	case code == intent.Unavailable && optional(string(path)) && from.lacked(path):
+		if _, seen := s.own.Get(ctx, notePath(path)); intent.CodeOf(seen) == intent.NotFound {
+			return from.absent(path)
+		}
+	}
+	return err
 }
 
 // GetAll implements intent.Store.
