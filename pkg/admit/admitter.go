@@ -65,6 +65,16 @@ func (a *Admitter) elsewhere(path intent.Path) error {
 	return a.rules.Elsewhere(path)
 }
 
+// missing notes a reference to what does not exist, and where it is created if
+// not here.
+func (a *Admitter) missing(r *review, at pointer, to intent.Path) {
+	where := ""
+	if err := a.elsewhere(to); err != nil {
+		where = ": " + err.Error()
+	}
+	r.conflictf(at, "%s refers to %s, which does not exist; create it first%s", r.path, to, where)
+}
+
 // Admit judges the body of a document that is to be stored at path, as JSON in
 // the form {"metadata":…,"spec":…}. old is the document that it replaces, nil
 // when there is none; write-only values missing from the body are kept from

@@ -134,7 +134,7 @@ func (a *Admitter) projectsExist(ctx context.Context, r *review, projects []stri
 			return err
 		}
 		if found == nil {
-			r.missing((spec + "/projects").index(i), to)
+			a.missing(r, (spec + "/projects").index(i), to)
 		}
 	}
 	return nil
@@ -232,7 +232,7 @@ func (a *Admitter) allowedCluster(ctx context.Context, r *review, at pointer, re
 	case err != nil:
 		return err
 	case cluster == nil:
-		r.missing(at, ref.Path())
+		a.missing(r, at, ref.Path())
 	case len(cluster.Projects) > 0 && !slices.Contains(cluster.Projects, r.project()):
 		r.conflictf(at, "%s allows only the projects %s, not %s, to which %s belongs",
 			ref.Path(), strings.Join(cluster.Projects, ", "), r.project(), r.path)

@@ -146,7 +146,7 @@ func (a *Admitter) intentRecords(ctx context.Context, r *review, in *intent.DNSI
 		}
 		r.refer(path)
 		if record == nil {
-			r.missing(here, path)
+			a.missing(r, here, path)
 			continue
 		}
 		coverage := externaldns.NewCoverage(record.Provider, record.Parameters)

@@ -53,7 +53,7 @@ func (a *Admitter) cloudOf(ctx context.Context, r *review, name string) (intent.
 	path := intent.Join("projects", r.project(), "logical-clouds", name)
 	cloud, err := find[intent.LogicalCloud](ctx, a.store, path)
 	if err == nil && cloud == nil {
-		r.missing(at, path)
+		a.missing(r, at, path)
 	}
 	r.refer(path)
 	return path, cloud, err
@@ -93,7 +93,7 @@ func (a *Admitter) appClusters(
 			return err
 		}
 		if found == nil {
-			r.missing(here, cluster.Path())
+			a.missing(r, here, cluster.Path())
 		} else {
 			r.conflictf(here, "%s names %s, which is no cluster reference of %s; its clusters are: %s",
 				r.path, cluster.Path(), cloud, clusterNames(references))

@@ -93,7 +93,7 @@ func (a *Admitter) association(ctx context.Context, r *review, at pointer, value
 		return err
 	}
 	if found == nil {
-		r.missing(at, path)
+		a.missing(r, at, path)
 	}
 	r.refer(path)
 	return nil

@@ -39,11 +39,6 @@ func (r *review) conflictf(at pointer, format string, args ...any) {
 	r.conflicts = append(r.conflicts, intent.Field{Pointer: string(at), Detail: fmt.Sprintf(format, args...)})
 }
 
-// missing notes a reference to what does not exist.
-func (r *review) missing(at pointer, to intent.Path) {
-	r.conflictf(at, "%s refers to %s, which does not exist; create it first", r.path, to)
-}
-
 // refer notes that the document needs another one.
 func (r *review) refer(to intent.Path) {
 	if !slices.Contains(r.refs, to) {

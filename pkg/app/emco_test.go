@@ -1,8 +1,10 @@
 package app
 
 import (
+	"bytes"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -56,6 +58,7 @@ func TestProjectsOfEMCOAreNotCreatedTwice(t *testing.T) {
 	cloud := `{"metadata":{"name":"eu"},"spec":{"namespace":"eu"}}`
 	code, body = s.send(http.MethodPost, "/v2/projects/none/logical-clouds", cloud)
 	require.Equal(t, http.StatusNotFound, code, body)
+	require.Contains(t, body, "projects/none does not exist in EMCO's orchestrator ("+emco.URL+"); create it there")
 	code, body = s.send(http.MethodPost, "/v2/projects/shop/logical-clouds", cloud)
 	require.Equal(t, http.StatusCreated, code, body)
 	code, body = s.send(http.MethodPut, "/v2/projects/shop/logical-clouds/eu", strings.Replace(cloud, `"namespace":"eu"`, `"namespace":"signpost-shop"`, 1))
@@ -101,6 +104,9 @@ func TestAGroupOfEMCOIsReleased(t *testing.T) {
 		return answer
 	}
 	must(201, "POST", "/v2/projects/shop/dns-update-records", `{"metadata":{"name":"lab"},"spec":{"provider":"coredns","external-dns-parameters":{"domain-filter":["lab.example"]},"environment":{"ETCD_URLS":"http://10.0.0.5:2379"}}}`)
+	homeless := must(409, "POST", "/v2/projects/shop/dns-update-records", `{"metadata":{"name":"far"},"spec":{"provider":"coredns","external-dns-parameters":{"domain-filter":["lab.example"]},"deployOn":{"clusterProvider":"edge","cluster":"hub"}}}`)
+	require.Contains(t, homeless, "cluster-providers/edge/clusters/hub, which does not exist; create it first: ")
+	require.Contains(t, homeless, "is kept by EMCO's CLM ("+emco.URL+"); write it there")
 	must(201, "POST", group+"/traffic-group-intents", `{"metadata":{"name":"front"},"spec":{}}`)
 	refused := must(400, "POST", group+"/traffic-group-intents/front/dns-intents", `{"metadata":{"name":"none"},"spec":{"app":"cart","serviceName":"web","hostnames":["shop.lab.example"]}}`)
 	require.Contains(t, refused, "web", "the composite app's apps are known")
@@ -129,6 +135,36 @@ func TestAGroupOfEMCOIsReleased(t *testing.T) {
 		return err
 	}))
 	require.False(t, secret, "no kubeconfig is on the disk")
+}
+
+// An orchestrator writes its app contexts into its own etcd, never into
+// Signpost's embedded one.
+func TestAnEtcdThatEMCODoesNotReachIsWarnedOf(t *testing.T) {
+	for _, c := range []struct {
+		reason string
+		change func(c *Config)
+		warns  bool
+	}{
+		{"without EMCO", func(*Config) {}, false},
+		{"the orchestrator's documents", func(c *Config) { c.EMCOOrchestrator = "http://orchestrator.emco:9015" }, true},
+		{"DCM's documents", func(c *Config) { c.EMCODCM = "http://dcm.emco:9077" }, true},
+		{"CLM's documents", func(c *Config) { c.EMCOCLM = "http://clm.emco:9061" }, true},
+		{"clusters by rsync", func(c *Config) { c.RsyncEndpoint = "rsync.emco:9031" }, true},
+		{"EMCO's etcd", func(c *Config) {
+			c.EMCOOrchestrator, c.RsyncEndpoint, c.EtcdEndpoints = "http://orchestrator.emco:9015", "rsync.emco:9031", []string{"http://etcd.emco:2379"}
+		}, false},
+	} {
+		var log bytes.Buffer
+		config := fits()
+		c.change(&config)
+		warnOfOwnEtcd(t.Context(), config, slog.New(slog.NewTextHandler(&log, nil)))
+		if !c.warns {
+			require.Empty(t, log.String(), c.reason)
+			continue
+		}
+		require.Contains(t, log.String(), "level=WARN", c.reason)
+		require.Contains(t, log.String(), "give --etcd-endpoints the etcd of its orchestrator", c.reason)
+	}
 }
 
 func TestURLsOfEMCOAreChecked(t *testing.T) {

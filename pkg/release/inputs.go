@@ -150,12 +150,22 @@ func (s *Service) readMembers(ctx context.Context, in *inputs) error {
 	}
 	for _, member := range in.members {
 		if _, known := in.clusters[member]; !known {
-			ref, _ := ParseCluster(member)
-			return intent.ErrNotFound(ref.Path())
+			return s.absent(ctx, member)
 		}
 	}
 	slices.Sort(in.members)
 	return nil
+}
+
+// absent is the error of a cluster that was not found, in the words of who
+// keeps it.
+func (s *Service) absent(ctx context.Context, name string) error {
+	ref, _ := ParseCluster(name)
+	_, err := s.Documents.Get(ctx, ref.Path())
+	if err == nil {
+		err = &intent.Error{Code: intent.PreconditionFailed, Detail: string(ref.Path()) + " has just been created"}
+	}
+	return err
 }
 
 // readClusters reads those of the clusters that exist.

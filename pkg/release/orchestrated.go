@@ -112,7 +112,7 @@ func unknownTo(app *emco.Context, err error) error {
 		return err
 	}
 	return &intent.Error{Code: intent.NotFound, Err: err, Detail: fmt.Sprintf(
-		"%s here, and app context %s goes by it; post it to Signpost, or have it read where EMCO keeps it (--emco-orchestrator, --emco-dcm, --emco-clm)", known.Detail, app.ID)}
+		"%s; app context %s goes by it (--emco-orchestrator, --emco-dcm and --emco-clm say which documents are read in EMCO; all others are posted to Signpost)", known.Detail, app.ID)}
 }
 
 // checkProviders says what of the external-dns in use could not be deployed,

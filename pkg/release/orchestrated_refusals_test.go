@@ -21,7 +21,7 @@ func TestBadContextsAreRefused(t *testing.T) {
 		code  intent.Code
 		texts []string
 	}{
-		"unknown": {func(w *world) { w.forget(early) }, intent.NotFound, []string{"app context " + early + " does not exist"}},
+		"unknown": {func(w *world) { w.forget(early) }, intent.NotFound, []string{"app context " + early + " does not exist; is --etcd-endpoints the etcd of EMCO's orchestrator?"}},
 		"without meta": {
 			func(w *world) { w.erase("/context/" + early + "/meta/") }, intent.Conflict, []string{"has no meta"},
 		},
@@ -29,10 +29,10 @@ func TestBadContextsAreRefused(t *testing.T) {
 		"of a group with an odd name": {
 			func(w *world) { w.metaWith(early, "DeploymentIntentGroup", "prod/x") }, intent.Conflict, []string{"none of a deployment intent group"},
 		},
-		"of an unknown project": {func(w *world) { w.metaWith(early, "Project", "lab") }, intent.NotFound, []string{"projects/lab/composite-apps/store/v1/deployment-intent-groups/prod does not exist here", "--emco-orchestrator"}},
-		"of an unknown group":   {func(w *world) { w.metaWith(early, "DeploymentIntentGroup", "none") }, intent.NotFound, []string{"deployment-intent-groups/none does not exist here"}},
+		"of an unknown project": {func(w *world) { w.metaWith(early, "Project", "lab") }, intent.NotFound, []string{"projects/lab/composite-apps/store/v1/deployment-intent-groups/prod does not exist; app context ", "--emco-orchestrator"}},
+		"of an unknown group":   {func(w *world) { w.metaWith(early, "DeploymentIntentGroup", "none") }, intent.NotFound, []string{"deployment-intent-groups/none does not exist; app context "}},
 		"in an unknown logical cloud": {
-			func(w *world) { w.metaWith(early, "LogicalCloud", "us") }, intent.NotFound, []string{"projects/shop/logical-clouds/us does not exist here", "--emco-dcm"},
+			func(w *world) { w.metaWith(early, "LogicalCloud", "us") }, intent.NotFound, []string{"projects/shop/logical-clouds/us does not exist; app context ", "--emco-dcm"},
 		},
 		"without a traffic group": {func(w *world) {
 			require.NoError(w, w.delete(www(prod)))
