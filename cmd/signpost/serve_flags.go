@@ -32,7 +32,7 @@ func serveFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.StringVar(&c.ControllerCluster, "controller-cluster", "", "the `PROVIDER+CLUSTER` where external-dns runs when nothing nearer says so")
 	flags.StringVar(&c.TokenFile, "token-file", "", "a `FILE` with a line TOKEN,SUBJECT,ROLE[,PROJECT] for each token")
 	flags.StringVar(&c.SecretKeyFile, "secret-key-file", "", "the `FILE` with the key that encrypts secrets at rest (default secret.key in --data-dir, generated)")
-	flags.BoolVar(&c.Insecure, "insecure", false, "serve everybody who reaches the server, without authentication")
+	flags.BoolVar(&c.Insecure, "insecure", false, "serve everybody who reaches a listener without authentication; with --token-file that is gRPC alone, and REST asks for tokens as ever")
 	flags.StringSliceVar(&c.AllowedImages, "allowed-images", nil, "the `PREFIXES` of the images that may be used (default those of external-dns, CoreDNS and Signpost)")
 	flags.StringVar(&c.ImageRegistry, "image-registry", "", "the `HOST` that default images come from, instead of their own")
 	flags.StringVar(&c.DNSBinary, "dns-binary", "", "the `FILE` of signpost-dns, which lints Corefiles (default beside signpost, else on PATH)")

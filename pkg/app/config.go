@@ -37,7 +37,7 @@ type Config struct {
 	ControllerCluster string    // "provider+cluster": the home of external-dns where nothing else says
 	TokenFile         string    // who may do what; empty: everybody may do everything, on loopback
 	SecretKeyFile     string    // the key of secrets at rest; required with external stores (DataDir/secret.key)
-	Insecure          bool      // consents to serve everybody on any address
+	Insecure          bool      // consents to serve everybody on any address; with TokenFile by gRPC alone
 	AllowedImages     []string  // prefixes of the images that may run (the projects' own registries)
 	ImageRegistry     string    // replaces the registries of default images
 	DNSBinary         string    // the program signpost-dns (beside the running program, else on PATH)

@@ -21,7 +21,7 @@ func TestBadContextsAreRefused(t *testing.T) {
 		code  intent.Code
 		texts []string
 	}{
-		"unknown": {func(w *world) { w.forget(early) }, intent.NotFound, []string{"app context " + early + " does not exist; is --etcd-endpoints the etcd of EMCO's orchestrator?"}},
+		"unknown": {func(w *world) { w.forget(early) }, intent.NotFound, []string{"app context " + early + " does not exist"}},
 		"without meta": {
 			func(w *world) { w.erase("/context/" + early + "/meta/") }, intent.Conflict, []string{"has no meta"},
 		},
