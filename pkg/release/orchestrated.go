@@ -161,13 +161,30 @@ func (s *Service) prepare(ctx context.Context, p *proposal, from string) error {
 	if err := s.saveRelease(ctx, next.ContextID, release); err != nil {
 		return err
 	}
-	l := p.lifecycle
-	l.keep(next)
-	_, err = s.swap(ctx, p.draft.group.Path, l)
+	err = s.note(ctx, p, next)
 	if intent.CodeOf(err) == intent.PreconditionFailed {
 		return errors.Join(err, s.dropRelease(ctx, next.ContextID))
 	}
 	return err
+}
+
+// note has the lifecycle of a proposal keep a release, beside those that others
+// have frozen for other app contexts meanwhile: of many callers at once, one
+// comes through at a time.
+func (s *Service) note(ctx context.Context, p *proposal, next Prepared) error {
+	group, l := p.draft.group.Path, p.lifecycle
+	for {
+		l.keep(next)
+		_, lost := s.swap(ctx, group, l)
+		if intent.CodeOf(lost) != intent.PreconditionFailed {
+			return lost
+		}
+		now, err := s.storedLifecycle(ctx, group)
+		if err != nil || !now.standsFor(next.AppContext, p.lifecycle) {
+			return errors.Join(lost, err)
+		}
+		l = now
+	}
 }
 
 // stores tells whether a release is what is stored under a context id.

@@ -53,6 +53,18 @@ func (l *Lifecycle) keep(p Prepared) {
 	}
 }
 
+// standsFor says whether a lifecycle is as it was, as far as an app context is
+// concerned.
+func (l *Lifecycle) standsFor(appContext string, was Lifecycle) bool {
+	kept := func(l *Lifecycle) string {
+		if at := l.preparedAt(appContext); at >= 0 {
+			return l.Prepared[at].ContextID
+		}
+		return ""
+	}
+	return l.OwnerUID == was.OwnerUID && l.Seq == was.Seq && l.Wanted == was.Wanted && kept(l) == kept(&was)
+}
+
 // older says whether a context came before another. One that no release is
 // kept for came before all of them.
 func (l *Lifecycle) older(a, b string) bool { return l.preparedAt(a) < l.preparedAt(b) }
