@@ -54,22 +54,42 @@ func (s *Store) readAt(ctx context.Context, id string, revision int64) (*Context
 	return r.context()
 }
 
-// pages hands over what a range selects, page by page.
+// pages hands over what a range selects, page by page. While one is taken, the
+// next is on its way.
 func (s *Store) pages(ctx context.Context, r kv.Range, take func([]kv.Item) error) error {
 	r.Limit = page
-	for {
-		items, _, err := s.kv.Range(ctx, r)
-		if err != nil {
+	for next := s.fetch(ctx, r); next != nil; {
+		now := <-next
+		if now.err != nil {
+			return now.err
+		}
+		next = nil
+		if int64(len(now.items)) == r.Limit {
+			r.After = now.items[len(now.items)-1].Key
+			next = s.fetch(ctx, r)
+		}
+		if err := take(now.items); err != nil {
+			if next != nil {
+				<-next
+			}
 			return err
 		}
-		if err := take(items); err != nil {
-			return err
-		}
-		if int64(len(items)) < r.Limit {
-			return nil
-		}
-		r.After = items[len(items)-1].Key
 	}
+	return nil
+}
+
+type fetched struct {
+	items []kv.Item
+	err   error
+}
+
+func (s *Store) fetch(ctx context.Context, r kv.Range) <-chan fetched {
+	found := make(chan fetched, 1)
+	go func() {
+		items, _, err := s.kv.Range(ctx, r)
+		found <- fetched{items, err}
+	}()
+	return found
 }
 
 // reading is a context of which a part has been read.
