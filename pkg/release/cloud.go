@@ -29,11 +29,11 @@ type dnsCRIntent struct {
 }
 
 func (s *Service) readDNSCRIntents(ctx context.Context, in *inputs) error {
-	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(in.owner.Path) + "/dns-cr-intents"})
+	docs, err := in.list(ctx, string(in.owner.Path)+"/dns-cr-intents")
 	if err != nil {
 		return err
 	}
-	for _, doc := range page.Items {
+	for _, doc := range docs {
 		resource, err := note[intent.DNSCRIntent](in, doc)
 		if err != nil {
 			return err
@@ -66,7 +66,7 @@ func (s *Service) draftCloud(ctx context.Context, in *inputs, before Lifecycle) 
 		d.refuseImports()
 	}
 	s.collectClusters(d)
-	d.inputs = in.list()
+	d.inputs = in.inputs()
 	return d, s.checkTenancy(ctx, d)
 }
 

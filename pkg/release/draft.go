@@ -91,7 +91,7 @@ func (s *Service) draft(ctx context.Context, in *inputs) (*draft, error) {
 	if err := s.checkTenancy(ctx, d); err != nil {
 		return nil, err
 	}
-	d.inputs = in.list()
+	d.inputs = in.inputs()
 	for _, name := range slices.Sorted(maps.Keys(d.records)) {
 		r := d.records[name]
 		d.inputs = append(d.inputs, Input{Path: lifecyclePath(r.frozen.Path), UID: r.frozen.UID, Revision: r.frozen.Revision})

@@ -27,7 +27,7 @@ type inputs struct {
 	dnsIntents    []dnsCRIntent                              // of a logical cloud, ordered by name
 	records       map[string]intent.Document                 // the project's records that are associated, by name
 	orchestration *orchestration                             // of the group's apps; nil: they are Signpost's own, as the group's document says
-	read          map[intent.Path]Input
+	reading
 }
 
 // dnsIntent is a DNS intent with the path that errors about it name.
@@ -45,45 +45,31 @@ func (s *Service) gather(ctx context.Context, owner intent.Path) (*inputs, error
 // gatherFor is gather for a group whose apps EMCO deploys, or Signpost where by
 // is nil.
 func (s *Service) gatherFor(ctx context.Context, owner intent.Path, by *orchestration) (*inputs, error) {
-	before, err := s.readInputs(ctx, owner, by)
-	if err != nil {
-		return nil, err
-	}
 	const attempts = 10
 	for range attempts {
-		again, err := s.readInputs(ctx, owner, by)
+		in, err := s.readInputs(ctx, owner, by)
 		if err != nil {
 			return nil, err
 		}
-		if slices.Equal(before.list(), again.list()) {
-			return again, nil
+		same, err := in.reading.repeated(ctx)
+		if err != nil || same {
+			return in, err
 		}
-		before = again
 	}
 	return nil, &intent.Error{Code: intent.Conflict, Detail: "the inputs of " + string(owner) + " keep changing; try again"}
-}
-
-// list is what was read, ordered by path.
-func (in *inputs) list() []Input {
-	out := make([]Input, 0, len(in.read))
-	for _, i := range in.read {
-		out = append(out, i)
-	}
-	slices.SortFunc(out, func(a, b Input) int { return strings.Compare(string(a.Path), string(b.Path)) })
-	return out
 }
 
 // readOwner reads an owner and the project that it is in.
 func (s *Service) readOwner(ctx context.Context, owner intent.Path) (*inputs, error) {
 	in := &inputs{
 		clusters: map[string]intent.Resource[intent.Cluster]{}, ownRecords: map[string][]string{},
-		records: map[string]intent.Document{}, read: map[intent.Path]Input{},
+		records: map[string]intent.Document{}, reading: reading{store: s.Documents, read: map[intent.Path]Input{}},
 	}
 	var err error
 	if in.owner, err = s.Documents.Get(ctx, owner); err != nil {
 		return nil, err
 	}
-	if in.project, err = get[intent.Project](ctx, s.Documents, in, intent.Join("projects", owner.Segment("projects"))); err != nil {
+	if in.project, err = get[intent.Project](ctx, in, intent.Join("projects", owner.Segment("projects"))); err != nil {
 		return nil, err
 	}
 	in.cloudPath = owner
@@ -106,7 +92,7 @@ func (s *Service) readInputs(ctx context.Context, owner intent.Path, by *orchest
 		}
 		reads = []func(context.Context, *inputs) error{s.readMembers, s.readOrchestrated, s.readAssociations, s.readIntents, s.readRecords, s.readHomes}
 	}
-	if in.cloud, err = get[intent.LogicalCloud](ctx, s.Documents, in, in.cloudPath); err != nil {
+	if in.cloud, err = get[intent.LogicalCloud](ctx, in, in.cloudPath); err != nil {
 		return nil, err
 	}
 	for _, read := range reads {
@@ -117,26 +103,12 @@ func (s *Service) readInputs(ctx context.Context, owner intent.Path, by *orchest
 	return in, nil
 }
 
-// get reads and decodes a document, and notes it as an input.
-func get[Spec any](ctx context.Context, store intent.Store, in *inputs, path intent.Path) (intent.Resource[Spec], error) {
-	doc, err := store.Get(ctx, path)
-	if err != nil {
-		return intent.Resource[Spec]{}, err
-	}
-	return note[Spec](in, doc)
-}
-
-func note[Spec any](in *inputs, doc intent.Document) (intent.Resource[Spec], error) {
-	in.read[doc.Path] = Input{Path: doc.Path, UID: doc.UID, Revision: doc.Revision}
-	return intent.Of[Spec](doc)
-}
-
 func (s *Service) readMembers(ctx context.Context, in *inputs) error {
-	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(in.cloudPath) + "/cluster-references"})
+	docs, err := in.list(ctx, string(in.cloudPath)+"/cluster-references")
 	if err != nil {
 		return err
 	}
-	for _, doc := range page.Items {
+	for _, doc := range docs {
 		ref, err := note[intent.ClusterReference](in, doc)
 		if err != nil {
 			return err
@@ -177,7 +149,7 @@ func (s *Service) readClusters(ctx context.Context, in *inputs, names []string) 
 			paths = append(paths, ref.Path())
 		}
 	}
-	docs, err := s.Documents.GetAll(ctx, paths)
+	docs, err := in.all(ctx, paths)
 	if err != nil {
 		return err
 	}
@@ -203,7 +175,7 @@ func (s *Service) readAssociations(ctx context.Context, in *inputs) error {
 	for n, owner := range owners {
 		owners[n] = owner.Child("kv-pairs", intent.AssociationName)
 	}
-	docs, err := s.Documents.GetAll(ctx, owners)
+	docs, err := in.all(ctx, owners)
 	if err != nil {
 		return err
 	}
@@ -236,19 +208,19 @@ func values(pairs intent.KVPairs) []string {
 }
 
 func (s *Service) readIntents(ctx context.Context, in *inputs) error {
-	groups, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(in.owner.Path) + "/traffic-group-intents"})
+	groups, err := in.list(ctx, string(in.owner.Path)+"/traffic-group-intents")
 	if err != nil {
 		return err
 	}
-	for _, group := range groups.Items {
+	for _, group := range groups {
 		if !in.orchestration.counts(group.Path) {
 			continue
 		}
-		page, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(group.Path) + "/dns-intents"})
+		docs, err := in.list(ctx, string(group.Path)+"/dns-intents")
 		if err != nil {
 			return err
 		}
-		for _, doc := range page.Items {
+		for _, doc := range docs {
 			resource, err := note[intent.DNSIntent](in, doc)
 			if err != nil {
 				return err
@@ -273,22 +245,18 @@ func (s *Service) readRecords(ctx context.Context, in *inputs) error {
 			}
 		}
 	}
+	var paths []intent.Path
 	for _, name := range names {
-		path := in.recordPath(name)
-		if _, known := in.read[path]; known {
-			continue
+		if path := in.recordPath(name); !slices.Contains(paths, path) {
+			paths = append(paths, path)
 		}
-		doc, err := s.Documents.Get(ctx, path)
-		if intent.CodeOf(err) == intent.NotFound {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		in.records[name] = doc
-		in.read[path] = Input{Path: path, UID: doc.UID, Revision: doc.Revision}
 	}
-	return nil
+	docs, err := in.all(ctx, paths)
+	for _, doc := range docs {
+		in.records[doc.Path.Name()] = doc
+		in.read[doc.Path] = inputOf(doc)
+	}
+	return err
 }
 
 // recordName reads a value of a cluster's association: "project/record", or a

@@ -64,7 +64,9 @@ func TestWhatChangesMeanwhileIsTakenIn(t *testing.T) {
 		"an intent": func(w *world) {
 			w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["new.lab.example"]}`)
 		},
-		"a resource that is not ours": func(w *world) { w.putKey(resourceKey(early, berlin, "odd+Thing"), quoted(w, "kind: Thing\nnew: true\n")) },
+		"a resource that is not ours": func(w *world) {
+			w.putKey(resourceKey(early, berlin, "odd+Thing"), quoted(w, "kind: Thing\nnew: true\n"))
+		},
 		"a workload": func(w *world) {
 			w.putKey(resourceKey(early, berlin, "web+Deployment"), quoted(w, strings.Replace(webPodYAML, "1.10", "1.11", 1)))
 		},

@@ -300,7 +300,7 @@ func objectChange(c bundle.Change) intent.ObjectChange {
 func token(p *proposal, v intent.Plan) string {
 	hash := sha256.New()
 	fmt.Fprintln(hash, p.action, p.to, p.lifecycle.Seq, p.lifecycle.Wanted)
-	for _, i := range slices.Concat(p.draft.in.list(), p.draft.inputs) {
+	for _, i := range slices.Concat(p.draft.in.inputs(), p.draft.inputs) {
 		fmt.Fprintln(hash, i.Path, i.UID, i.Revision)
 	}
 	for _, o := range v.Objects {

@@ -24,11 +24,11 @@ type podDNSIntent struct {
 }
 
 func (s *Service) readPodDNSIntents(ctx context.Context, in *inputs, traffic intent.Path) error {
-	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(traffic) + "/pod-dns-intents"})
+	docs, err := in.list(ctx, string(traffic)+"/pod-dns-intents")
 	if err != nil {
 		return err
 	}
-	for _, doc := range page.Items {
+	for _, doc := range docs {
 		resource, err := note[intent.PodDNSIntent](in, doc)
 		if err != nil {
 			return err

@@ -102,7 +102,7 @@ func recalled(live *inputs, past plan.Group) *inputs {
 	in := &inputs{
 		owner: live.owner, project: live.project, group: live.group,
 		cloudPath: intent.Join("projects", past.Project.Name, "logical-clouds", past.LogicalCloud),
-		clusters:  map[string]intent.Resource[intent.Cluster]{}, records: map[string]intent.Document{}, read: map[intent.Path]Input{},
+		clusters:  map[string]intent.Resource[intent.Cluster]{}, records: map[string]intent.Document{}, reading: reading{store: live.store, read: map[intent.Path]Input{}},
 	}
 	for _, doc := range []intent.Path{live.owner.Path, live.projectPath()} {
 		in.read[doc] = live.read[doc]

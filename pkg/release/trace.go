@@ -64,7 +64,7 @@ func (s *Service) domainIn(ctx context.Context, path intent.Path, spec intent.DN
 		return intent.DefaultClusterDomain, nil
 	}
 	cloud := path.Parent()
-	in := &inputs{cloudPath: cloud, clusters: map[string]intent.Resource[intent.Cluster]{}, read: map[intent.Path]Input{}}
+	in := &inputs{cloudPath: cloud, clusters: map[string]intent.Resource[intent.Cluster]{}, reading: reading{store: s.Documents, read: map[intent.Path]Input{}}}
 	if err := s.readMembers(ctx, in); err != nil {
 		return "", err
 	}
