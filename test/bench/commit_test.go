@@ -79,7 +79,7 @@ func embeddedEtcd(b *testing.B) kv.KV {
 
 // externalEtcd is a server in a process of its own, which flushes its log as
 // in production.
-func externalEtcd(b *testing.B) kv.KV {
+func externalEtcd(b testing.TB) kv.KV {
 	b.Helper()
 	server, err := etcdserver.NewServer(b.Context(), b.TempDir(), &process.Ports{})
 	require.NoError(b, err)

@@ -31,18 +31,28 @@ func Rewrite(text string, rendered Manifest) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	want := replace(content, place.Fields, withPlain(podspec.At(content, place.Fields), settings))
-	edited, ok := inJSON(text, place.Fields, settings)
-	if !ok {
-		edited, ok = inYAML(text, document, place.Fields, settings)
-	}
-	if ok {
-		if _, got, err := read(edited); err == nil && reflect.DeepEqual(got, want) {
-			return edited, nil
-		}
+	if edited, ok := inPlace(text, document, content, place.Fields, settings); ok {
+		return edited, nil
 	}
 	anew, err := json.MarshalIndent(rendered, "", "  ")
 	return string(anew) + "\n", err
+}
+
+// inPlace writes the settings into the text as it is; ok is false where that
+// does not come out as it should.
+func inPlace(text string, document *yaml.Node, content Manifest, fields []string, settings Manifest) (edited string, ok bool) {
+	pod := podspec.At(content, fields)
+	if pod == nil { // its names are no texts
+		return "", false
+	}
+	if edited, ok = inJSON(text, fields, settings); !ok {
+		edited, ok = inYAML(text, document, fields, settings)
+	}
+	if !ok {
+		return "", false
+	}
+	_, got, err := read(edited)
+	return edited, err == nil && reflect.DeepEqual(got, replace(content, fields, withPlain(pod, settings)))
 }
 
 // plainSettings are the DNS settings of a pod's spec as any decoder has them.

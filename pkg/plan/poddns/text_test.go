@@ -46,15 +46,21 @@ spec:
             terminationGracePeriodSeconds: 5
 `
 
-// manifestOf reads a text as Signpost does.
+// manifestOf reads the last document of a text that holds one.
 func manifestOf(t *testing.T, text string) Manifest {
 	t.Helper()
-	raw, err := yaml.YAMLToJSONStrict([]byte(strings.TrimPrefix(text, "\n---\n")))
-	require.NoError(t, err)
-	decoder := json.NewDecoder(strings.NewReader(string(raw)))
-	decoder.UseNumber()
 	var m Manifest
-	require.NoError(t, decoder.Decode(&m))
+	for document := range strings.SplitSeq(text, "---\n") {
+		raw, err := yaml.YAMLToJSONStrict([]byte(document))
+		require.NoError(t, err)
+		decoder := json.NewDecoder(strings.NewReader(string(raw)))
+		decoder.UseNumber()
+		var content Manifest
+		require.NoError(t, decoder.Decode(&content))
+		if content != nil {
+			m = content
+		}
+	}
 	return m
 }
 
@@ -123,4 +129,75 @@ spec:
   containers: []
 `, none)
 	require.True(t, strings.HasPrefix(got, "{"), "%s", got)
+}
+
+// TestWhereverPodsAreWritten: the result is read as what was rendered, in
+// whatever way the text has it.
+func TestWhereverPodsAreWritten(t *testing.T) {
+	const head = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n"
+	for name, c := range map[string]struct {
+		text string
+		kept []string // pieces of the text that are still there
+	}{
+		"in one line":         {"apiVersion: v1\nkind: Pod\nmetadata: {name: w} # a note\nspec: {containers: [{name: a}]}\n", nil},
+		"behind an alias":     {head + "x: &pod\n  containers: [{name: a}]\nspec:\n  template:\n    spec: *pod\n", nil},
+		"with an anchor":      {head + "spec:\n  template:\n    spec: &pod # a note\n      containers: [{name: a}]\n", []string{"# a note"}},
+		"shared by an alias":  {head + "spec:\n  template:\n    spec: &pod\n      containers: [{name: a}]\nx: *pod\n", nil},
+		"merged":              {head + "x: &pod\n  dnsPolicy: Default\nspec:\n  template:\n    spec:\n      <<: *pod\n      containers: [{name: a}]\n", nil},
+		"with carriage feeds": {strings.ReplaceAll(head+"spec:\n  template:\n    spec:\n      containers: [{name: a}]\n      dnsPolicy: Default\n", "\n", "\r\n"), []string{"metadata: {name: web}\r\n"}},
+		"without a newline":   {head + "spec:\n  template:\n    spec:\n      containers: [{name: a}] # a note\n      dnsPolicy: Default", []string{"# a note"}},
+		"with quoted names":   {head + "\"spec\":\n  'template':\n    spec:\n      containers: [{name: a}] # a note\n      \"dnsPolicy\": Default\n", []string{"# a note", "'template'"}},
+		"between separators":  {"# first\n---\n# second\n" + head + "spec:\n  template:\n    spec:\n      containers: [{name: a}]\n---\n", []string{"# first\n---\n# second\n", "\n---\n"}},
+		"a CronJob": {
+			"apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: w}\nspec:\n  jobTemplate: # a note\n    spec:\n      template:\n        spec:\n          containers: [{name: a}]\n",
+			[]string{"jobTemplate: # a note"},
+		},
+		"tabs in JSON":        {"{\n\t\"apiVersion\": \"v1\", \"kind\": \"Pod\",\n\t\"metadata\": {\"name\": \"w\"},\n\t\"spec\": {\n\t\t\"containers\": [{\"name\": \"a\"}]\n\t}\n}\n", []string{"\n\t\"spec\": {\n\t\t\"dnsConfig\":", ",\n\t\t\"containers\": [{\"name\": \"a\"}]\n\t}\n}\n"}},
+		"YAML in JSON's form": {"{apiVersion: v1, kind: Pod, metadata: {name: w}, spec: {containers: [{name: a}]}}\n", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := rewritten(t, c.text, none)
+			for _, piece := range c.kept {
+				require.Contains(t, got, piece)
+			}
+		})
+	}
+}
+
+func TestTextsWithoutAManifestAreRefused(t *testing.T) {
+	pod := deployment(t, `{"containers":[],"dnsPolicy":"None"}`)
+	for text, says := range map[string]string{
+		"": "no object", "# nothing\n---\n": "no object", "a: b\n---\nc: d\n": "several objects", "a: [": "did not find", "[1]": "cannot unmarshal",
+	} {
+		_, err := Rewrite(text, pod)
+		require.ErrorContains(t, err, says, "%q", text)
+	}
+	_, err := Rewrite("kind: ConfigMap\n", Manifest{"kind": "ConfigMap"})
+	require.ErrorContains(t, err, "makes no pods")
+}
+
+func FuzzRewrite(f *testing.F) {
+	f.Add(yamlDeployment)
+	f.Add(`{"kind":"Pod","apiVersion":"v1","spec":{"dnsPolicy":"x","containers":[]}}`)
+	f.Add("apiVersion: v1\nkind: Pod\nspec:\n  containers: []\n  dnsConfig:\n  # c\n\n    a: b\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		raw, err := yaml.YAMLToJSONStrict([]byte(text))
+		if err != nil {
+			return
+		}
+		var m Manifest
+		if json.Unmarshal(raw, &m) != nil {
+			return
+		}
+		rendered, _ := Render(m, asked(t, none), "edge+berlin")
+		if _, ok := rendered["spec"].(Manifest); !ok {
+			return
+		}
+		edited, err := Rewrite(text, rendered)
+		if err != nil {
+			return
+		}
+		_, _, err = read(edited)
+		require.NoError(t, err, "%q", edited)
+	})
 }
