@@ -55,12 +55,33 @@ func (s *Service) saveRelease(ctx context.Context, contextID string, r Release) 
 // code NotFound.
 func (s *Service) loadRelease(ctx context.Context, contextID string) (Release, error) {
 	var r Release
+	text, err := s.releaseText(ctx, contextID)
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	return r, err
+}
+
+// stores tells whether a release is what is stored under a context id.
+func (s *Service) stores(ctx context.Context, contextID string, r Release) (bool, error) {
+	was, err := s.releaseText(ctx, contextID)
+	if intent.CodeOf(err) == intent.NotFound {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	is, err := json.Marshal(r)
+	return bytes.Equal(was, is), err
+}
+
+func (s *Service) releaseText(ctx context.Context, contextID string) ([]byte, error) {
 	items, _, err := s.KV.Range(ctx, kv.Range{Prefix: releaseKey(contextID)})
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	if len(items) == 0 {
-		return r, &intent.Error{Code: intent.NotFound, Detail: "release " + contextID + " is not there"}
+		return nil, &intent.Error{Code: intent.NotFound, Detail: "release " + contextID + " is not there"}
 	}
 	var raw bytes.Buffer
 	for _, item := range items {
@@ -68,14 +89,13 @@ func (s *Service) loadRelease(ctx context.Context, contextID string) (Release, e
 	}
 	unzip, err := gzip.NewReader(&raw)
 	if err != nil {
-		return r, fmt.Errorf("release %s: %w", contextID, err)
+		return nil, fmt.Errorf("release %s: %w", contextID, err)
 	}
 	text, err := io.ReadAll(unzip)
 	if err != nil {
-		return r, fmt.Errorf("release %s: %w", contextID, err)
+		return nil, fmt.Errorf("release %s: %w", contextID, err)
 	}
-	err = json.Unmarshal(text, &r)
-	return r, err
+	return text, nil
 }
 
 func (s *Service) dropRelease(ctx context.Context, contextID string) error {

@@ -1,9 +1,7 @@
 package release
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -185,21 +183,4 @@ func (s *Service) note(ctx context.Context, p *proposal, next Prepared) error {
 		}
 		l = now
 	}
-}
-
-// stores tells whether a release is what is stored under a context id.
-func (s *Service) stores(ctx context.Context, contextID string, r Release) (bool, error) {
-	stored, err := s.loadRelease(ctx, contextID)
-	if intent.CodeOf(err) == intent.NotFound {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	was, err := json.Marshal(stored)
-	if err != nil {
-		return false, err
-	}
-	is, err := json.Marshal(r)
-	return bytes.Equal(was, is), err
 }

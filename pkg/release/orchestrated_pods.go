@@ -57,6 +57,9 @@ type editedPod struct {
 }
 
 func (e *podEditor) edit(r emco.Resource, cluster string) (text string, changed bool) {
+	if !mayHavePods(r) {
+		return "", false
+	}
 	key := podText{raw: string(r.Raw())}
 	for _, given := range e.app.PodDNS.Autopath {
 		if given.Cluster == cluster {
@@ -73,9 +76,6 @@ func (e *podEditor) edit(r emco.Resource, cluster string) (text string, changed 
 }
 
 func (e *podEditor) editOne(r emco.Resource, cluster string) editedPod {
-	if !mayHavePods(r) {
-		return editedPod{}
-	}
 	object, err := r.Object(cluster, e.app.Name)
 	switch {
 	case err != nil && isWorkload(r.Kind):

@@ -89,7 +89,7 @@ func TestAnAppWithoutWorkloads(t *testing.T) {
 	}
 	w.forget(early)
 	w.lay(o)
-	w.refusesCall(early, intent.Conflict, "its pods are somebody else's")
+	w.refusesCall(early, intent.Conflict, `app "web" has no resources, so its pods are somebody else's`, "give the app its resources")
 }
 
 // TestAutopathIsForPodsOfTheContextsNamespace: what the logical cloud's DNS

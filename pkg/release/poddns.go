@@ -51,7 +51,7 @@ func (d *draft) bindPodDNS() {
 		case app.PodDNS != nil:
 			d.fail(i.path, "/spec/app", "%s is for the pods of app %q, too; delete one of the two", app.PodDNS.Intent, app.Name)
 		case !d.deploys(*app):
-			d.fail(i.path, "/spec/app", "app %q has no manifests, so its pods are somebody else's and their DNS cannot be set; give the app its manifests, or delete the intent", app.Name)
+			d.fail(i.path, "/spec/app", "app %q has no %s, so its pods are somebody else's and their DNS cannot be set; give the app its %[2]s, or delete the intent", app.Name, d.objects())
 		default:
 			app.PodDNS = &plan.PodDNS{Intent: i.path, Spec: i.spec}
 		}
@@ -65,6 +65,14 @@ func (d *draft) deploys(app plan.App) bool {
 		return d.in.orchestration.hasResources(app.Name)
 	}
 	return len(app.Manifests) > 0
+}
+
+// objects is what the objects of apps are called where they come from.
+func (d *draft) objects() string {
+	if d.in.orchestration != nil {
+		return "resources"
+	}
+	return "manifests"
 }
 
 // usesAutopath says whether an app's pods have their search paths walked.
