@@ -100,6 +100,25 @@ func TestFiftyContextsAtOnce(t *testing.T) {
 	s.has()
 }
 
+// TestFiftyContextsOfOneGroupAtOnce: nothing keeps somebody from asking for all
+// of them, of which one is current in the end.
+func TestFiftyContextsOfOneGroupAtOnce(t *testing.T) {
+	t.Parallel()
+	const count = 50
+	s := newStage(t)
+	ids := make([]string, count)
+	for i := range ids {
+		ids[i] = emco.NewID()
+		require.NoError(t, s.WriteContextAtOnce(t.Context(), s.context(ids[i], prod(), paris, berlin)))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), emco.CallTimeout)
+	defer cancel()
+	require.NoError(t, errors.Join(atOnce(count, func(i int) error { return s.adapt(ctx, ids[i], emco.NoContext) })...))
+	s.observes(ids[0], paris, parisAddress)
+	require.NoError(t, s.event(t.Context(), ids[0], emco.Instantiated))
+	s.has(host + "[" + parisAddress + "]")
+}
+
 // TestWhatAnotherControllerWritesMeanwhileIsKept: it writes in several steps and
 // by what it has read, as EMCO's own controllers do.
 func TestWhatAnotherControllerWritesMeanwhileIsKept(t *testing.T) {
