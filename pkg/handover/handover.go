@@ -129,6 +129,7 @@ type record struct {
 	Former    []string `json:"former,omitempty"`    // what it was to have earlier, the latest ones
 	Level     string   `json:"level,omitempty"`     // with Namespace, whose credentials rsync takes for Context
 	Namespace string   `json:"namespace,omitempty"` // as above
+	Admin     bool     `json:"admin,omitempty"`     // rsync has no credentials but those of level 0 for the cluster
 }
 
 func (r record) empty() bool {
@@ -203,6 +204,9 @@ type Wanted struct {
 	Applied   func(bundle.ID) bool // whether an object was ever seen to be applied; nil: all may have been
 }
 
+// defaultNamespace is what rsync keeps the credentials of level 0 under.
+const defaultNamespace = "default"
+
 // meta is the description of a context that is handed over. rsync finds its
 // credentials by level and namespace, and keeps those of level 0 in "default".
 func (s *Store) meta(ctx context.Context, contextID string) (appcontext.Meta, error) {
@@ -214,7 +218,7 @@ func (s *Store) meta(ctx context.Context, contextID string) (appcontext.Meta, er
 		}
 	}
 	if meta.Level == "0" {
-		meta.Namespace = "default"
+		meta.Namespace = defaultNamespace
 	}
 	meta.ChildContextIDs = []string{}
 	return meta, nil

@@ -289,10 +289,27 @@ func TestAnObjectThatTheClusterRefuses(t *testing.T) {
 	s.holds("a=1", "b=1", "c=1")
 }
 
+// TestAClusterOutsideTheLogicalCloud, as the home of external-dns may be: rsync
+// has no credentials there but the cluster's own.
+func TestAClusterOutsideTheLogicalCloud(t *testing.T) {
+	s := newScene(t)
+	s.rsync.Barred = map[string]bool{"1": true}
+	s.want(endpoint(t, "a", "1"))
+	s.rest()
+	s.holds("a=1")
+	assert.Equal(t, map[[2]string]int{{"0", "default"}: 1}, s.rsync.Creds[hub])
+	s.begin(s.kv)
+	s.rsync.Calls()
+	s.want(endpoint(t, "a", "2"))
+	s.rest()
+	s.holds("a=2")
+	assert.Len(t, s.rsync.Calls(), 1, "it is remembered")
+}
+
 // TestCredentialsThatRsyncDoesNotHave: it notes nothing about any object then.
 func TestCredentialsThatRsyncDoesNotHave(t *testing.T) {
 	s := newScene(t)
-	s.rsync.Barred = errors.New("Get kubeconfig failed")
+	s.rsync.Barred = map[string]bool{"0": true, "1": true}
 	a := endpoint(t, "a", "1")
 	s.want(a)
 	s.step()

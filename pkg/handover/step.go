@@ -32,6 +32,7 @@ type Handover struct {
 	seen    map[string]sight // of the contexts of the record, when last looked
 	results emco.Results
 	waiting bool // rsync waits for the cluster to answer
+	tried   bool // rsync has tried to reach the cluster for Context
 	rests   bool // nothing is left to do, as far as was seen
 
 	begun    time.Time // the last change
@@ -110,6 +111,13 @@ func (h *Handover) move(ctx context.Context, w Wanted) (moved bool, err error) {
 		return false, err
 	}
 	now := h.seen[h.record.Context]
+	if h.barred(now) {
+		h.logger.InfoContext(ctx, "rsync has no credentials of the logical cloud for the cluster, and takes those of level 0")
+		next := h.record
+		next.Admin = true
+		_, err := h.commit(ctx, next, nil)
+		return true, err
+	}
 	if len(w.Objects) == 0 && h.record.Context != "" && h.record.Before == "" {
 		return true, h.withdraw(ctx)
 	}
@@ -138,7 +146,7 @@ func (h *Handover) differs(w Wanted) bool {
 	if len(w.Objects) == 0 {
 		return h.record.Context != ""
 	}
-	if h.record.Context == "" || h.record.Level != h.meta.Level || h.record.Namespace != h.meta.Namespace {
+	if meta := h.description(); h.record.Context == "" || h.record.Level != meta.Level || h.record.Namespace != meta.Namespace {
 		return true
 	}
 	for _, change := range bundle.Diff(h.given, w.Objects) {
@@ -147,6 +155,22 @@ func (h *Handover) differs(w Wanted) bool {
 		}
 	}
 	return false
+}
+
+// barred tells whether rsync has found no credentials: it has not even tried to
+// reach the cluster then. A logical cloud has some for its own clusters, and the
+// home of external-dns need not be one of them.
+func (h *Handover) barred(now sight) bool {
+	return now.ended() && now.state == "InstantiateFailed" && !h.tried && h.record.Level != "0" && !h.record.Admin
+}
+
+// description is the meta of what is handed over.
+func (h *Handover) description() appcontext.Meta {
+	meta := h.meta
+	if h.record.Admin {
+		meta.Level, meta.Namespace = "0", defaultNamespace
+	}
+	return meta
 }
 
 // look sees how far rsync has come.
@@ -176,7 +200,7 @@ func (h *Handover) look(ctx context.Context) error {
 // first one.
 func (h *Handover) lookAtResults(ctx context.Context) (err error) {
 	at := cmp.Or(h.record.Context, h.record.Before)
-	h.results, h.waiting = emco.Results{}, false
+	h.results, h.waiting, h.tried = emco.Results{}, false, false
 	for _, id := range []string{at, h.record.First} {
 		if id == "" {
 			continue
@@ -184,6 +208,8 @@ func (h *Handover) lookAtResults(ctx context.Context) (err error) {
 		if h.results, err = h.store.emco.Results(ctx, id); err != nil {
 			return err
 		}
+		_, tried := h.results.Waiting[h.cluster]
+		h.tried = h.tried || id == at && tried
 		h.waiting = h.waiting || id == at && h.seen[id].active && h.results.Waiting[h.cluster]
 		if at == h.record.First {
 			break

@@ -107,14 +107,14 @@ func (h *Handover) replace(ctx context.Context, w Wanted) error {
 	if first := h.record.First; first != "" {
 		more = append(more, func(id string) kv.Op { return emco.StatusesIn(id, first) })
 	}
-	id, err := h.write(ctx, objects, h.meta, more...)
+	id, err := h.write(ctx, objects, h.description(), more...)
 	if err != nil {
 		return err
 	}
 	next := h.record
 	next.Draft, next.Before, next.Context = "", h.record.Context, id
 	next.Former = former(next.Former, next.Before)
-	next.Level, next.Namespace = h.meta.Level, h.meta.Namespace
+	next.Level, next.Namespace = h.description().Level, h.description().Namespace
 	if next.First == "" {
 		next.First = id
 	}

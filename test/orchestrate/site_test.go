@@ -36,8 +36,9 @@ type site struct {
 	grpcPort int
 }
 
-// newSite starts a site, without documents but those of clusters.
-func newSite(t *testing.T) *site {
+// newSite starts a site, without documents but those of clusters. Signpost gets
+// the arguments that its EMCO makes of it, too.
+func newSite(t *testing.T, more ...func(*emco.World) string) *site {
 	t.Helper()
 	s := &site{T: t, fixture: fixture.New(t, fixture.Hub, fixture.Paris, fixture.Berlin)}
 	var err error
@@ -55,9 +56,14 @@ func newSite(t *testing.T) *site {
 	}
 	s.grpcPort, err = s.fixture.Ports.Next(t.Context())
 	require.NoError(t, err)
-	s.signpost = serve(t, filepath.Join(s.fixture.Dir, "signpost"),
-		fmt.Sprintf("--grpc-listen=127.0.0.1:%d", s.grpcPort), "--etcd-endpoints="+s.etcd.URL, "--secret-key-file="+s.key(),
-		"--emco-orchestrator="+s.Orchestrator.URL, "--emco-dcm="+s.DCM.URL, "--emco-clm="+s.CLM.URL)
+	args := []string{
+		fmt.Sprintf("--grpc-listen=127.0.0.1:%d", s.grpcPort), "--etcd-endpoints=" + s.etcd.URL, "--secret-key-file=" + s.key(),
+		"--emco-orchestrator=" + s.Orchestrator.URL, "--emco-dcm=" + s.DCM.URL, "--emco-clm=" + s.CLM.URL,
+	}
+	for _, arg := range more {
+		args = append(args, arg(s.World))
+	}
+	s.signpost = serve(t, filepath.Join(s.fixture.Dir, "signpost"), args...)
 	require.NoError(t, s.signpost.Start(t.Context()))
 	s.monitors()
 	return s

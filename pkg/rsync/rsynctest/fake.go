@@ -21,7 +21,7 @@ import (
 type Fake struct {
 	KV      kv.KV
 	Refusal string                       // what each call is answered
-	Barred  error                        // why it finds no credentials for any cluster
+	Barred  map[string]bool              // the levels that it finds no credentials of
 	Apply   func(bundle.Object) error    // what applying an object comes to; nil: it is applied
 	Delete  func(bundle.ID) error        // the same for deleting
 	Objects map[bundle.ID]bundle.Object  // what the clusters hold
@@ -194,7 +194,7 @@ func (f *Fake) do(ctx context.Context, e event) error {
 			return f.setState(ctx, e.id, move[2])
 		}
 	}
-	if f.Barred != nil {
+	if f.Barred[all.level] {
 		return f.setState(ctx, e.id, move[2])
 	}
 	if err := f.ready(ctx, e.id, "Available"); err != nil {
