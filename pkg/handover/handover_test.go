@@ -347,7 +347,8 @@ func TestWhatRsyncCouldNotDeleteIsDeletedInTheEnd(t *testing.T) {
 	s.rest()
 	failures := 3
 	s.rsync.Delete = func(bundle.ID) error {
-		if failures--; failures >= 0 {
+		failures--
+		if failures >= 0 {
 			return errors.New("a webhook does not answer")
 		}
 		return nil
@@ -533,7 +534,8 @@ type mortal struct {
 var errDead = errors.New("the process is dead")
 
 func (m *mortal) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (bool, int64, error) {
-	if m.writes++; m.writes >= m.last {
+	m.writes++
+	if m.writes >= m.last {
 		if m.after && m.writes == m.last {
 			_, _, _ = m.KV.Txn(ctx, when, then...)
 		}

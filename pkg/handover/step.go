@@ -115,8 +115,7 @@ func (h *Handover) move(ctx context.Context, w Wanted) (moved bool, err error) {
 		h.logger.InfoContext(ctx, "rsync has no credentials of the logical cloud for the cluster, and takes those of level 0")
 		next := h.record
 		next.Admin = true
-		_, err := h.commit(ctx, next, nil)
-		return true, err
+		return true, h.commit(ctx, next, nil)
 	}
 	if len(w.Objects) == 0 && h.record.Context != "" && h.record.Before == "" {
 		return true, h.withdraw(ctx)

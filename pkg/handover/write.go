@@ -28,29 +28,30 @@ func (h *Handover) load(ctx context.Context) (err error) {
 	return err
 }
 
-// commit stores the record, and does more with it. It is the only writer of
-// the record while it owns the cluster.
-func (h *Handover) commit(ctx context.Context, next record, when []kv.Compare, more ...kv.Op) (done bool, err error) {
+// commit stores the record, and does more with it, unless something else than
+// the fence stands against that. It is the only writer of the record while it
+// owns the cluster.
+func (h *Handover) commit(ctx context.Context, next record, when []kv.Compare, more ...kv.Op) error {
 	op := kv.Delete(key(h.cluster, h.owner))
 	if !next.empty() {
 		raw, err := json.Marshal(next)
 		if err != nil {
-			return false, err
+			return err
 		}
 		op = kv.Put(key(h.cluster, h.owner), raw)
 	}
-	done, _, err = h.store.KV.Txn(ctx, append(slices.Clone(when), h.fence), append(more, op)...)
+	done, _, err := h.store.KV.Txn(ctx, append(slices.Clone(when), h.fence), append(more, op)...)
 	switch {
 	case intent.CodeOf(err) == intent.Unavailable:
-		return false, lost(err)
+		return lost(err)
 	case err != nil:
-		return false, err
+		return err
 	case !done && len(when) == 0:
-		return false, ledger.ErrLost
+		return ledger.ErrLost
 	case done:
 		h.record = next
 	}
-	return done, nil
+	return nil
 }
 
 // own makes sure that the cluster is still the caller's: who stood still for
@@ -70,8 +71,7 @@ func (h *Handover) own(ctx context.Context) error {
 func (h *Handover) discard(ctx context.Context) error {
 	next := h.record
 	next.Draft = ""
-	_, err := h.commit(ctx, next, nil, kv.DeletePrefix(contextKey(h.record.Draft)))
-	return err
+	return h.commit(ctx, next, nil, kv.DeletePrefix(contextKey(h.record.Draft)))
 }
 
 func contextKey(id string) string { return "/context/" + id + "/" }
@@ -80,7 +80,7 @@ func contextKey(id string) string { return "/context/" + id + "/" }
 func (h *Handover) write(ctx context.Context, objects bundle.Bundle, meta appcontext.Meta, more ...func(id string) kv.Op) (id string, err error) {
 	draft := h.record
 	draft.Draft = appcontext.NewID()
-	if _, err := h.commit(ctx, draft, nil); err != nil {
+	if err := h.commit(ctx, draft, nil); err != nil {
 		return "", err
 	}
 	var beside []kv.Op
@@ -118,7 +118,7 @@ func (h *Handover) replace(ctx context.Context, w Wanted) error {
 	if next.First == "" {
 		next.First = id
 	}
-	if _, err := h.commit(ctx, next, nil); err != nil {
+	if err := h.commit(ctx, next, nil); err != nil {
 		return err
 	}
 	h.before, h.given = h.given, objects
@@ -131,7 +131,7 @@ func (h *Handover) withdraw(ctx context.Context) error {
 	next := h.record
 	next.Before, next.Context = h.record.Context, ""
 	next.Former = former(next.Former, next.Before)
-	if _, err := h.commit(ctx, next, nil); err != nil {
+	if err := h.commit(ctx, next, nil); err != nil {
 		return err
 	}
 	h.before, h.given = h.given, nil
@@ -155,7 +155,7 @@ func (h *Handover) bury(ctx context.Context, left bundle.Bundle, again bool) err
 	next := h.record
 	next.Draft, next.Rest = "", id
 	next.Spent = spend(next.Spent, h.record.Rest)
-	if _, err := h.commit(ctx, next, nil); err != nil {
+	if err := h.commit(ctx, next, nil); err != nil {
 		return err
 	}
 	h.rest = left
@@ -173,7 +173,7 @@ func (h *Handover) done(ctx context.Context) error {
 	if next.Context == "" {
 		next.Spent, next.First = spend(next.Spent, next.First), ""
 	}
-	if _, err := h.commit(ctx, next, nil); err != nil {
+	if err := h.commit(ctx, next, nil); err != nil {
 		return err
 	}
 	h.before, h.rest = nil, nil
@@ -204,7 +204,7 @@ func (h *Handover) clear(ctx context.Context) error {
 	for _, id := range slices.Clone(h.record.Spent) {
 		next := h.record
 		next.Spent = slices.DeleteFunc(slices.Clone(next.Spent), func(other string) bool { return other == id })
-		if _, err := h.commit(ctx, next, []kv.Compare{emco.Resting(id)}, kv.DeletePrefix(contextKey(id))); err != nil {
+		if err := h.commit(ctx, next, []kv.Compare{emco.Resting(id)}, kv.DeletePrefix(contextKey(id))); err != nil {
 			return err
 		}
 	}

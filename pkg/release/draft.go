@@ -255,7 +255,7 @@ func (s *Service) unfit(name string, known bool, spec intent.Cluster, project st
 // its objects become files, or app contexts for EMCO's rsync: there others could
 // read them.
 func (s *Service) inPlain(r plan.Record, cluster string, spec intent.Cluster) []intent.Field {
-	where := ""
+	var where string
 	switch {
 	case s.Handed != nil:
 		where = "app contexts, which EMCO's rsync (--rsync-endpoint) reads"

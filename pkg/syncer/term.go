@@ -151,10 +151,7 @@ func (t *term) run(ctx context.Context) error {
 			if err := t.abandoned.take(ctx, batch, ok); err != nil {
 				return err
 			}
-		case change, ok := <-t.rsynced:
-			if !ok {
-				return errors.New("the watch of rsync's work ended")
-			}
+		case change := <-t.rsynced:
 			t.stir(change)
 		case name := <-t.worker.options.Connections.Changed():
 			t.reconnect(name)

@@ -3,6 +3,7 @@
 package rsynctest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -184,9 +185,9 @@ func (f *Fake) do(ctx context.Context, e event) error {
 	if err != nil || !slices.Contains(strings.Fields(move[0]), state) {
 		return err
 	}
-	all, err := f.read(ctx, e.id)
-	if err != nil {
-		return nil // the context is gone
+	all, missing := f.read(ctx, e.id)
+	if missing != nil {
+		return f.setState(ctx, e.id, move[2])
 	}
 	var other contents
 	if e.other != "" {
@@ -224,7 +225,7 @@ func (f *Fake) passes(e event, r resource, other contents) bool {
 	at := slices.IndexFunc(other.resources, func(o resource) bool { return o.place == r.place })
 	switch e.kind {
 	case "Update":
-		return r.hook || at >= 0 && string(other.resources[at].object.JSON) == string(r.object.JSON)
+		return r.hook || at >= 0 && bytes.Equal(other.resources[at].object.JSON, r.object.JSON)
 	case "UpdateDelete":
 		return r.hook || at >= 0
 	}
@@ -257,8 +258,7 @@ func (f *Fake) one(ctx context.Context, e event, c contents, r resource) error {
 		status = "Failed"
 	}
 	folder := "/context/" + c.statuses + "/" + r.place
-	raw, _ := json.Marshal(map[string]string{"Status": status})
-	ops := []kv.Op{kv.Put(folder+"status/", raw), kv.Put(folder+"reference/", []byte(`"`+e.id+`"`))}
+	ops := []kv.Op{kv.Put(folder+"status/", stateOf(status)), kv.Put(folder+"reference/", []byte(`"`+e.id+`"`))}
 	if known, _, err := f.KV.Get(ctx, folder); err == nil && known == nil {
 		ops = append(ops, kv.Put(folder, []byte(`"nil"`)))
 	}
@@ -292,10 +292,11 @@ func (f *Fake) text(ctx context.Context, key string) (string, error) {
 }
 
 func (f *Fake) setState(ctx context.Context, id, state string) error {
-	raw, _ := json.Marshal(map[string]string{"Status": state})
-	_, _, err := f.KV.Txn(ctx, []kv.Compare{kv.Exists("/context/" + id + "/")}, kv.Put(stateKey(id), raw))
+	_, _, err := f.KV.Txn(ctx, []kv.Compare{kv.Exists("/context/" + id + "/")}, kv.Put(stateKey(id), stateOf(state)))
 	return err
 }
+
+func stateOf(status string) []byte { return []byte(`{"Status":"` + status + `"}`) }
 
 // contents are what it finds in a context.
 type contents struct {
