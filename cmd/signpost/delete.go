@@ -70,7 +70,7 @@ func isPast(d document) bool { return d.Action != "" && d.Action != "instantiate
 func remove(ctx context.Context, b batch, d document) (string, error) {
 	switch {
 	case d.Service != nil:
-		return d.Service.remove(ctx, d)
+		return d.Service.remove(ctx, b, d)
 	case d.Action != "":
 		return b.revoke(ctx, d)
 	}

@@ -7,11 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime/multipart"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -40,11 +37,16 @@ func (s *emcoService) parse() error {
 // do sends a request about what is at a path below /v2 and answers the body of
 // the answer. A refusal is an *emcoError.
 func (s *emcoService) do(ctx context.Context, method string, path intent.Path, kind string, body []byte) ([]byte, error) {
+	const media = "application/json" // CLM answers 406 to a request that accepts nothing
+	return s.exchange(ctx, method, path, media, kind, body)
+}
+
+func (s *emcoService) exchange(ctx context.Context, method string, path intent.Path, accept, kind string, body []byte) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, s.url+"/v2/"+string(path), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	request.Header.Set("Accept", "application/json") // CLM answers 406 without
+	request.Header.Set("Accept", accept)
 	if kind != "" {
 		request.Header.Set("Content-Type", kind)
 	}
@@ -64,42 +66,6 @@ func (s *emcoService) do(ctx context.Context, method string, path intent.Path, k
 	return text, nil
 }
 
-// apply creates the document, or replaces the one that is there. What EMCO
-// cannot replace stays, and is an error.
-func (s *emcoService) apply(ctx context.Context, d document) (string, error) {
-	kind, body, err := d.form()
-	if err != nil {
-		return "", err
-	}
-	if d.Action != "" {
-		_, err := s.do(ctx, http.MethodPost, d.Path, kind, body)
-		return "requested", err
-	}
-	_, err = s.do(ctx, http.MethodPost, intent.Path(d.Path.Collection()), kind, body)
-	if !hasStatus(err, http.StatusConflict) {
-		return "created", err
-	}
-	_, replacing := s.do(ctx, http.MethodPut, d.Path, kind, body)
-	if hasStatus(replacing, http.StatusNotFound) || hasStatus(replacing, http.StatusMethodNotAllowed) {
-		return "", err // a parent is missing, or there is nothing but POST
-	}
-	return "configured", replacing
-}
-
-// remove deletes the document. Of what was instantiated it asks to be
-// terminated.
-func (s *emcoService) remove(ctx context.Context, d document) (string, error) {
-	if d.Action != "" {
-		_, err := s.do(ctx, http.MethodPost, d.owner()+"/terminate", "", nil)
-		return "requested", err
-	}
-	_, err := s.do(ctx, http.MethodDelete, d.Path, "", nil)
-	if hasStatus(err, http.StatusNotFound) {
-		return "absent", nil
-	}
-	return "deleted", err
-}
-
 // read answers the document at a path.
 func (s *emcoService) read(ctx context.Context, path intent.Path) ([]byte, error) {
 	body, err := s.do(ctx, http.MethodGet, path, "", nil)
@@ -107,31 +73,6 @@ func (s *emcoService) read(ctx context.Context, path intent.Path) ([]byte, error
 		err = fmt.Errorf("the answer is no JSON; is --%s EMCO's %[1]s?", s.flag)
 	}
 	return body, err
-}
-
-// form is the document as EMCO takes it: JSON, or with files a form whose field
-// metadata is the JSON.
-func (d document) form() (kind string, body []byte, err error) {
-	if len(d.Uploads) == 0 {
-		return "application/json", d.Body, nil
-	}
-	var form bytes.Buffer
-	writer := multipart.NewWriter(&form)
-	for _, upload := range d.Uploads {
-		content, err := os.ReadFile(upload)
-		if err != nil {
-			return "", nil, fmt.Errorf("/file: %w", err)
-		}
-		part, err := writer.CreateFormFile(d.Field, filepath.Base(upload))
-		if err != nil {
-			return "", nil, err
-		}
-		if _, err := part.Write(content); err != nil {
-			return "", nil, err
-		}
-	}
-	err = errors.Join(writer.WriteField("metadata", string(d.Body)), writer.Close())
-	return writer.FormDataContentType(), form.Bytes(), err
 }
 
 // emcoError is a refusal of one of EMCO's services, in its words.
@@ -143,7 +84,16 @@ type emcoError struct {
 
 // Error implements error.
 func (e *emcoError) Error() string {
-	return fmt.Sprintf("EMCO's %s answers %d %s: %s", e.service, e.status, http.StatusText(e.status), e.text)
+	text := fmt.Sprintf("EMCO's %s answers %d %s: %s", e.service, e.status, http.StatusText(e.status), e.text)
+	if e.pathless() {
+		text += fmt.Sprintf("; is --%s EMCO's %[1]s?", e.service)
+	}
+	return text
+}
+
+// pathless tells whether the service does not know the path, whatever is there.
+func (e *emcoError) pathless() bool {
+	return e.status == http.StatusNotFound && e.text == "404 page not found"
 }
 
 func hasStatus(err error, status int) bool {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,9 @@ type fakeEMCO struct {
 	files     map[string]string // that came along, by path
 	requests  []string          // but GET
 	status    int               // of every answer; 0 for the usual
+	orphans   string            // what POST answers 409 with, as if the parent were missing; empty for the usual
+	refused   string            // POST of what has this in it is
+	lives     []string          // what GET …/status answers; the last one stays
 }
 
 func newFakeEMCO(t *testing.T) *fakeEMCO {
@@ -44,8 +48,13 @@ func (f *fakeEMCO) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case f.status != 0:
 		http.Error(w, "Cannot perform requested operation", f.status)
-	case r.Method == http.MethodPost && (path.Base(at) == "instantiate" || path.Base(at) == "terminate"):
-		w.WriteHeader(http.StatusAccepted)
+	case path.Base(at) == "status" && len(f.lives) > 0:
+		_, _ = io.WriteString(w, f.lives[0])
+		f.lives = f.lives[min(1, len(f.lives)-1):]
+	case r.Method == http.MethodPost && slices.Contains(emcoActions(), path.Base(at)):
+		f.act(w, path.Base(at))
+	case r.Method == http.MethodPost && f.orphans != "":
+		http.Error(w, f.orphans, http.StatusConflict)
 	case r.Method == http.MethodPost:
 		f.create(w, r, at)
 	case r.Method == http.MethodPut && !strings.HasPrefix(at, "controllers/"):
@@ -59,8 +68,23 @@ func (f *fakeEMCO) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodDelete:
 		delete(f.documents, at)
 		w.WriteHeader(http.StatusNoContent)
+	case r.Header.Get("Accept") == "application/octet-stream":
+		_, _ = io.WriteString(w, f.files[at])
 	default:
 		_, _ = io.WriteString(w, stored)
+	}
+}
+
+// act answers an action as EMCO does, by what the status says next.
+func (f *fakeEMCO) act(w http.ResponseWriter, action string) {
+	deployed := len(f.lives) > 0 && strings.Contains(f.lives[0], `"state":"Instantiated"`)
+	switch {
+	case deployed && (action == "approve" || action == "instantiate"):
+		http.Error(w, "DeploymentIntentGroup has already been instantiatedprod", http.StatusInternalServerError)
+	case !deployed && action == "terminate":
+		http.Error(w, "DeploymentIntentGroup is not instantiated :prod", http.StatusInternalServerError)
+	default:
+		w.WriteHeader(http.StatusAccepted)
 	}
 }
 
@@ -88,6 +112,8 @@ func (f *fakeEMCO) create(w http.ResponseWriter, r *http.Request, collection str
 	_ = json.Unmarshal(body, &document)
 	at := path.Join(collection, document.Metadata.Name, document.ClusterLabel, document.Spec.CompositeAppVersion)
 	switch _, exists := f.documents[at]; {
+	case f.refused != "" && strings.Contains(string(body), f.refused):
+		http.Error(w, "Invalid Input", http.StatusBadRequest)
 	case document.Spec.Port > 50000:
 		http.Error(w, "Invalid Input: spec.port: Must be less than or equal to 50000", http.StatusBadRequest)
 	case exists:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -72,7 +73,7 @@ func TestEMCOsServicesGetWhatIsTheirs(t *testing.T) {
 	require.Contains(t, run("get").err, "the answer is no JSON; is --clm EMCO's clm?")
 	clm.documents["cluster-providers/edge/clusters/hub"] = "{}"
 
-	orchestrator.requests = nil
+	orchestrator.requests, orchestrator.lives = nil, []string{life("Instantiated", "Instantiated"), life("Terminated", "Terminated")}
 	got = run("delete")
 	require.Equal(t, exitDone, got.code, got.err)
 	require.Equal(t, []string{"POST " + prod + "/terminate", "DELETE " + prod + "/intents/all"}, orchestrator.requests)
@@ -80,20 +81,158 @@ func TestEMCOsServicesGetWhatIsTheirs(t *testing.T) {
 	require.Contains(t, run("delete").out, "absent "+prod+"/intents/all\n")
 }
 
-// TestWhatEMCOCannotReplaceStays, and its words are told.
+const kvList = "version: emco/v2\nresourceContext: {anchor: projects/shop/logical-clouds/eu/kv-pairs}\nmetadata: {name: list}\nspec: {kv: [{key1: lab}]}\n"
+
+const kvPath = "projects/shop/logical-clouds/eu/kv-pairs"
+
+// TestWhatEMCOHasIsReadFirst: EMCO fills in what a document does not say, and
+// has no PUT for some.
+func TestWhatEMCOHasIsReadFirst(t *testing.T) {
+	f, emco := newFake(t), newFakeEMCO(t)
+	apply := func(document string) result {
+		emco.requests = nil
+		return withInput(t.Context(), f.url, document, "apply", "-f", "-", "--orchestrator", emco.url, "--dcm", emco.url, "--clm", emco.url)
+	}
+	require.Equal(t, result{exitDone, "created " + kvPath + "/list\n", ""}, apply(kvList))
+	emco.documents[kvPath+"/list"] = `{"metadata":{"name":"list","description":"","userData1":"","userData2":""},"spec":{"kv":[{"key1":"lab"}]}}`
+	require.Equal(t, result{exitDone, "unchanged " + kvPath + "/list\n", ""}, apply(kvList))
+	require.Empty(t, emco.requests)
+
+	require.Equal(t, result{exitDone, "configured " + kvPath + "/list\n", ""}, apply(strings.Replace(kvList, "lab", "corp", 1)))
+	require.Equal(t, []string{"PUT " + kvPath + "/list", "DELETE " + kvPath + "/list", "POST " + kvPath}, emco.requests)
+	require.Contains(t, emco.documents[kvPath+"/list"], "corp")
+
+	const reference = "version: emco/v2\nresourceContext: {anchor: projects/shop/logical-clouds/eu/cluster-references}\nmetadata: {name: hub}\nspec: {clusterProvider: edge, cluster: hub}\n"
+	emco.documents["projects/shop/logical-clouds/eu/cluster-references/hub"] = `{"metadata":{"name":"hub"},"spec":{"clusterProvider":"edge","cluster":"hub","loadBalancerIP":"1.2.3.4","certificate":"x"}}`
+	require.Contains(t, apply(reference).out, "unchanged ", "DCM writes the certificate")
+
+	controller := "version: emco/v2\nresourceContext: {anchor: controllers}\nmetadata: {name: dns}\nspec: {host: dns, port: 1}\n"
+	apply(controller)
+	require.Contains(t, apply(controller).out, "unchanged controllers/dns")
+	require.Contains(t, apply(strings.Replace(controller, "port: 1", "port: 2", 1)).out, "configured controllers/dns")
+	require.Equal(t, []string{"PUT controllers/dns"}, emco.requests)
+	emco.documents["controllers/dns"] = `{"metadata":{"name":"dns","description":"by hand"},"spec":{"host":"dns","port":2}}`
+	require.Contains(t, apply(strings.Replace(controller, "port: 1", "port: 2", 1)).out, "configured controllers/dns", "what the file does not say goes")
+}
+
+// TestWhatEMCOCannotReplaceStays: a cluster has a file, and may be in use.
 func TestWhatEMCOCannotReplaceStays(t *testing.T) {
 	f, emco := newFake(t), newFakeEMCO(t)
-	const kv = "version: emco/v2\nresourceContext: {anchor: projects/shop/logical-clouds/eu/kv-pairs}\nmetadata: {name: list}\n"
-	args := []string{"apply", "-f", "-", "--dcm", emco.url}
-	require.Equal(t, exitDone, withInput(t.Context(), f.url, kv, args...).code)
-	got := withInput(t.Context(), f.url, kv, args...)
+	file := write(t, "hub", "kind: Config\n")
+	cluster := "version: emco/v2\nresourceContext: {anchor: cluster-providers/edge/clusters}\nmetadata: {name: hub}\nfile: " + file + "\n"
+	apply := func() result {
+		emco.requests = nil
+		return withInput(t.Context(), f.url, cluster, "apply", "-f", "-", "--clm", emco.url)
+	}
+	require.Contains(t, apply().out, "created ")
+	require.Contains(t, apply().out, "unchanged ")
+	emco.files["cluster-providers/edge/clusters/hub"] = "kind: Other\n"
+	got := apply()
 	require.Equal(t, exitFailed, got.code)
-	require.Contains(t, got.err, "(projects/shop/logical-clouds/eu/kv-pairs/list): EMCO's dcm answers 409 Conflict: Controller already exists\n")
+	require.Contains(t, got.err, "it is not as it is there, and EMCO's clm cannot replace it: delete it there first")
+	require.Equal(t, []string{"PUT cluster-providers/edge/clusters/hub"}, emco.requests)
 
 	emco.status = http.StatusInternalServerError
-	got = withInput(t.Context(), f.url, kv, args...)
+	got = apply()
 	require.Equal(t, exitFailed, got.code)
-	require.Contains(t, got.err, "EMCO's dcm answers 500 Internal Server Error: Cannot perform requested operation\n")
+	require.Contains(t, got.err, "EMCO's clm answers 500 Internal Server Error: Cannot perform requested operation\n")
+}
+
+// TestWhatWasDeletedToBeReplacedComesBack: when EMCO refuses what was to come in
+// its place.
+func TestWhatWasDeletedToBeReplacedComesBack(t *testing.T) {
+	f, emco := newFake(t), newFakeEMCO(t)
+	emco.documents[kvPath+"/list"] = `{"metadata":{"name":"list"},"spec":{"kv":[{"key1":"corp"}]}}`
+	emco.refused = "lab"
+	got := withInput(t.Context(), f.url, kvList, "apply", "-f", "-", "--dcm", emco.url)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, "EMCO's dcm answers 400 Bad Request: Invalid Input")
+	require.Contains(t, emco.documents[kvPath+"/list"], "corp")
+
+	emco.refused = "metadata"
+	got = withInput(t.Context(), f.url, kvList, "apply", "-f", "-", "--dcm", emco.url)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, `could not be put back: {"metadata":{"name":"list"},"spec":{"kv":[{"key1":"corp"}]}}`)
+}
+
+// TestAMissingParentIsNamed: EMCO answers 409, as for what exists already.
+func TestAMissingParentIsNamed(t *testing.T) {
+	f, emco := newFake(t), newFakeEMCO(t)
+	emco.orphans = "Cannot perform requested operation. Parent resource not found"
+	got := withInput(t.Context(), f.url, kvList, "apply", "-f", "-", "--dcm", emco.url)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, "projects/shop/logical-clouds/eu does not exist: EMCO's dcm answers 409 Conflict: ")
+	require.Empty(t, emco.documents)
+	require.Equal(t, []string{"POST " + kvPath}, emco.requests)
+
+	emco.orphans = "Key Value already exists" // by somebody else, meanwhile
+	got = withInput(t.Context(), f.url, kvList, "apply", "-f", "-", "--dcm", emco.url)
+	require.Equal(t, exitFailed, got.code)
+	require.NotContains(t, got.err, "does not exist")
+
+	elsewhere := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(elsewhere.Close)
+	got = withInput(t.Context(), f.url, kvList, "apply", "-f", "-", "--dcm", elsewhere.URL)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, "404 page not found; is --dcm EMCO's dcm?")
+	got = withInput(t.Context(), f.url, kvList, "delete", "-f", "-", "--dcm", elsewhere.URL)
+	require.Equal(t, exitFailed, got.code, "nothing is said to be absent by somebody else")
+}
+
+const emcoRequests = "version: emco/v2\nresourceContext: {anchor: " + prod + "/approve}\n---\nversion: emco/v2\nresourceContext: {anchor: " + prod + "/instantiate}\n"
+
+// life is EMCO's status of a group: what was asked for last, and rsync's state.
+func life(state, deployed string) string {
+	return `{"name":"prod","states":{"statusctxid":"1","actions":[{"state":"Created","instance":""},{"state":"` + state + `","instance":"1"}]},"deployedStatus":"` + deployed + `"}`
+}
+
+// TestWhatIsInstantiatedAlreadyIsUnchanged: a file can be applied again.
+func TestWhatIsInstantiatedAlreadyIsUnchanged(t *testing.T) {
+	f, emco := newFake(t), newFakeEMCO(t)
+	apply := func() result {
+		return withInput(t.Context(), f.url, emcoRequests, "apply", "-f", "-", "--orchestrator", emco.url)
+	}
+	emco.lives = []string{life("Approved", "")}
+	require.Equal(t, result{exitDone, "requested " + prod + "/approve\nrequested " + prod + "/instantiate\n", ""}, apply())
+	emco.lives = []string{life("Instantiated", "Instantiating")}
+	require.Equal(t, result{exitDone, "unchanged " + prod + "/approve\nunchanged " + prod + "/instantiate\n", ""}, apply())
+	emco.lives, emco.status = nil, http.StatusInternalServerError
+	got := apply()
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, "EMCO's orchestrator answers 500")
+}
+
+// TestDeleteWaitsUntilEMCOHasTerminatedTheGroup, and Signpost, too; and it can
+// be repeated.
+func TestDeleteWaitsUntilEMCOHasTerminatedTheGroup(t *testing.T) {
+	f, emco := newFake(t), newFakeEMCO(t)
+	f.on("GET "+prod+"/status", 200, "Status", inState("Terminating", "1", "Applied", "Applied", "true"))
+	f.on("GET "+prod+"/status", 200, "Status", inState("Terminating", "1", "Applied", "Applied", "true"))
+	f.on("GET "+prod+"/status", 200, "Status", inState("Terminated", "1", "Deleted", "Deleted", "true"))
+	remove := func(lives ...string) result {
+		emco.lives, emco.requests = lives, nil
+		return withInput(t.Context(), f.url, emcoRequests, "delete", "-f", "-", "--orchestrator", emco.url)
+	}
+	got := remove(life("Instantiated", "Instantiated"), life("Terminated", "Terminating"), life("Terminated", "Terminating"), life("Terminated", "Terminated"))
+	require.Equal(t, exitDone, got.code, got.err)
+	require.Equal(t, "terminated "+prod+"/instantiate\n", got.out)
+	require.Equal(t, []string{"POST " + prod + "/terminate"}, emco.requests)
+	require.Equal(t, 1, strings.Count(got.err, "EMCO's orchestrator: shop/store/v1/prod is Terminating\n"), got.err)
+	require.Len(t, emco.lives, 1)
+	require.Len(t, f.answers["GET "+prod+"/status"], 1)
+
+	require.Equal(t, result{exitDone, "absent " + prod + "/instantiate\n", ""}, remove(life("Terminated", "Terminated")))
+	require.Equal(t, result{exitDone, "absent " + prod + "/instantiate\n", ""}, remove(life("Approved", "")))
+	require.Equal(t, result{exitDone, "absent " + prod + "/instantiate\n", ""}, remove(), "there is no such group")
+	got = remove(life("Terminated", "Terminating"), life("Terminated", "Terminated"))
+	require.Equal(t, "terminated "+prod+"/instantiate\n", got.out, "an earlier delete was interrupted")
+
+	got = remove(life("TerminateStopped", "Terminating"))
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, "DeploymentIntentGroup is not instantiated")
+	got = remove(life("Instantiated", "Instantiated"), life("Terminated", "TerminateFailed"))
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, "shop/store/v1/prod is TerminateFailed: its rsync could not take everything away")
 }
 
 func TestApplyEndsWhenAServiceOfEMCOIsDown(t *testing.T) {

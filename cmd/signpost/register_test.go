@@ -11,6 +11,9 @@ import (
 
 const registered = `{"metadata":{"name":"signpost"},"spec":{"host":"signpost.signpost","port":9048,"type":"action","priority":90}}`
 
+// unchecked is what register says of where the orchestrator reaches Signpost.
+const unchecked = "Whether the orchestrator reaches Signpost there was not checked.\n"
+
 // register runs the command for a host, with further arguments.
 func register(t *testing.T, orchestrator string, args ...string) result {
 	t.Helper()
@@ -20,11 +23,11 @@ func register(t *testing.T, orchestrator string, args ...string) result {
 func TestRegisterTellsTheOrchestratorWhereSignpostIs(t *testing.T) {
 	f := newFakeEMCO(t)
 	got := register(t, f.url+"/v2/") // as emcoctl's configuration has it, too
-	require.Equal(t, result{exitDone, "signpost registered: signpost.signpost:9048, action, priority 90\n", ""}, got)
+	require.Equal(t, result{exitDone, "signpost registered: signpost.signpost:9048, action, priority 90\n" + unchecked, ""}, got)
 	require.JSONEq(t, registered, f.documents["controllers/signpost"])
 
 	got = register(t, f.url)
-	require.Equal(t, result{exitDone, "signpost is registered already: signpost.signpost:9048, action, priority 90\n", ""}, got)
+	require.Equal(t, result{exitDone, "signpost is registered already: signpost.signpost:9048, action, priority 90\n" + unchecked, ""}, got)
 	require.Equal(t, []string{"POST controllers", "POST controllers"}, f.requests)
 
 	got = register(t, f.url, "--port", "9049", "--priority", "7", "-o", "json")
@@ -40,7 +43,7 @@ func TestRegisterAboveEMCOsPorts(t *testing.T) {
 	f := newFakeEMCO(t)
 	got := register(t, f.url, "--port", "50001")
 	require.Equal(t, exitDone, got.code)
-	require.Equal(t, "signpost registered: signpost.signpost:50001, action, priority 90\n", got.out)
+	require.Equal(t, "signpost registered: signpost.signpost:50001, action, priority 90\n"+unchecked, got.out)
 	require.Contains(t, got.err, "warning: EMCO takes ports up to 50000 for a new controller; 50001 is")
 	require.Contains(t, f.documents["controllers/signpost"], "50001")
 	require.Empty(t, register(t, f.url, "--port", "50000").err)
@@ -51,7 +54,12 @@ func TestRegisterSaysWhatEMCOSays(t *testing.T) {
 	f.status = http.StatusInternalServerError
 	require.Equal(t, result{exitFailed, "", "signpost register: EMCO's orchestrator answers 500 Internal Server Error: Cannot perform requested operation\n"}, register(t, f.url))
 
-	got := register(t, "http://127.0.0.1:1")
+	dcm := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(dcm.Close)
+	got := register(t, dcm.URL)
+	require.Equal(t, result{exitFailed, "", "signpost register: EMCO's orchestrator answers 404 Not Found: 404 page not found; is --orchestrator EMCO's orchestrator?\n"}, got)
+
+	got = register(t, "http://127.0.0.1:1")
 	require.Equal(t, exitUnreachable, got.code)
 	require.Contains(t, got.err, "EMCO's orchestrator at http://127.0.0.1:1 cannot be reached: ")
 	require.Contains(t, got.err, "--orchestrator says where it is")
@@ -68,7 +76,7 @@ func TestRegisterSaysWhatEMCOSays(t *testing.T) {
 
 func TestRegisterDryRunAsksNobody(t *testing.T) {
 	got := register(t, "http://127.0.0.1:1", "--dry-run")
-	require.Equal(t, result{exitDone, "signpost would be registered: signpost.signpost:9048, action, priority 90\n", ""}, got)
+	require.Equal(t, result{exitDone, "signpost would be registered: signpost.signpost:9048, action, priority 90\n" + unchecked, ""}, got)
 	got = register(t, "http://127.0.0.1:1", "--dry-run", "-o", "json")
 	require.JSONEq(t, registered, got.out)
 	got = register(t, "http://127.0.0.1:1", "--dry-run", "-o", "yaml", "--name", "dns", "--host", "2001:db8::1")

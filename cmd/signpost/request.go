@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/signpost-dns/signpost/pkg/client"
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -51,7 +50,6 @@ func (b batch) revoke(ctx context.Context, d document) (string, error) {
 	if accepted.Revision == 0 {
 		return "absent", nil // never deployed
 	}
-	const longest = 5 * time.Minute
 	watch := waiter{api: b.api, owner: owner, poll: b.poll, progress: b.err}
-	return "terminated", watch.until(ctx, goal(intent.Terminate), accepted.Revision, longest)
+	return "terminated", watch.until(ctx, goal(intent.Terminate), accepted.Revision, longestWait)
 }

@@ -243,15 +243,24 @@ func checkActions(t *testing.T, s scene) {
 		return s.Emcoctl("").Apply(t.Context(),
 			"resourceContext: {anchor: projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/"+name+"}\nspec: {revision: \"1\"}\n")
 	}
+	told := func() string {
+		_, text := send(t, http.MethodGet, s.Orchestrator.URL+"/v2/projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/status?status=deployed", "")
+		return text
+	}
 	require.ErrorContains(t, action("terminate"), "not instantiated")
 	require.NoError(t, action("approve"))
+	require.NotContains(t, told(), "deployedStatus")
 	require.NoError(t, action("instantiate"))
 	require.ErrorContains(t, action("instantiate"), "already been instantiated")
+	require.ErrorContains(t, action("approve"), "already been instantiated")
+	require.Contains(t, told(), `"state":"Instantiated"`)
 	require.NoError(t, action("update"))
 	require.NoError(t, action("rollback"))
 	require.NoError(t, action("terminate"))
-	require.NoError(t, s.Emcoctl("").Apply(t.Context(), "resourceContext: {anchor: projects/shop/logical-clouds/eu/instantiate}\n"))
+	require.Contains(t, told(), `"state":"Terminated"`)
+	require.ErrorContains(t, s.Emcoctl("").Apply(t.Context(), "resourceContext: {anchor: projects/shop/logical-clouds/eu/instantiate}\n"), "already instantiated")
 	s.settle(t)
+	require.Contains(t, told(), `"deployedStatus":"Terminated"`)
 }
 
 func checkRefusal(t *testing.T, s scene) {

@@ -33,13 +33,32 @@ type life struct {
 	instantiated  bool
 }
 
+// state is the last of the group's states that the orchestrator notes.
+func (l life) state() string {
+	switch {
+	case l.instantiated:
+		return "Instantiated"
+	case l.current != "":
+		return "Terminated"
+	}
+	return "Approved"
+}
+
+// approve does nothing here but refuse what is deployed.
+func (w *World) approve(dig DIG) error {
+	if w.life(dig).instantiated {
+		return fmt.Errorf("DeploymentIntentGroup has already been instantiated%s", dig.Name)
+	}
+	return nil
+}
+
 // Instantiate writes a context for a group, has the controllers adapt it, has
 // rsync install it and posts the event: at once, not when all is installed.
 // It answers the context's id.
 func (w *World) Instantiate(ctx context.Context, dig DIG) (string, error) {
 	now := w.life(dig)
 	if now.instantiated {
-		return "", fmt.Errorf("DeploymentIntentGroup has already been instantiated: %s", dig.Name)
+		return "", fmt.Errorf("DeploymentIntentGroup has already been instantiated%s", dig.Name)
 	}
 	id, err := w.makeContext(ctx, dig)
 	if err != nil {
@@ -63,7 +82,7 @@ func (w *World) Instantiate(ctx context.Context, dig DIG) (string, error) {
 func (w *World) Update(ctx context.Context, dig DIG) (string, error) {
 	now := w.life(dig)
 	if !now.instantiated {
-		return "", fmt.Errorf("DeploymentIntentGroup is not instantiated: %s", dig.Name)
+		return "", fmt.Errorf("DeploymentIntentGroup is not instantiated :%s", dig.Name)
 	}
 	id, err := w.makeContext(ctx, dig)
 	if err != nil {
@@ -107,7 +126,7 @@ func (w *World) Rollback(ctx context.Context, dig DIG, revision int) error {
 func (w *World) Terminate(ctx context.Context, dig DIG) error {
 	now := w.life(dig)
 	if !now.instantiated {
-		return fmt.Errorf("DeploymentIntentGroup is not instantiated: %s", dig.Name)
+		return fmt.Errorf("DeploymentIntentGroup is not instantiated :%s", dig.Name)
 	}
 	if err := w.callTerminate(ctx, dig, now.current); err != nil {
 		return err

@@ -15,7 +15,8 @@ func (w *World) orchestratorRoutes() http.Handler {
 	return routes(w.docs, orchestratorCollections(), map[string]http.HandlerFunc{
 		"GET /v2/" + digPath + "/intents": w.listGroupIntents,
 		"POST /v2/controllers":            w.registerController,
-		group + "/approve":                w.act(func(*http.Request, DIG) (any, error) { return nil, nil }),
+		"GET /v2/" + digPath + "/status":  w.status,
+		group + "/approve":                w.act(func(_ *http.Request, dig DIG) (any, error) { return nil, w.approve(dig) }),
 		group + "/instantiate": w.act(func(r *http.Request, dig DIG) (any, error) {
 			_, err := w.Instantiate(r.Context(), dig)
 			return nil, err
@@ -35,11 +36,7 @@ func (w *World) orchestratorRoutes() http.Handler {
 // once all has been done, up to the call of rsync.
 func (w *World) act(action func(*http.Request, DIG) (any, error)) http.HandlerFunc {
 	return func(to http.ResponseWriter, r *http.Request) {
-		dig := DIG{
-			Project: r.PathValue("project"), CompositeApp: r.PathValue("compositeApp"),
-			Version: r.PathValue("compositeAppVersion"), Name: r.PathValue("deploymentIntentGroup"),
-		}
-		value, err := action(r, dig)
+		value, err := action(r, digOf(r))
 		switch {
 		case err != nil:
 			http.Error(to, err.Error(), http.StatusInternalServerError)
@@ -49,6 +46,35 @@ func (w *World) act(action func(*http.Request, DIG) (any, error)) http.HandlerFu
 			to.WriteHeader(http.StatusAccepted)
 		}
 	}
+}
+
+func digOf(r *http.Request) DIG {
+	return DIG{
+		Project: r.PathValue("project"), CompositeApp: r.PathValue("compositeApp"),
+		Version: r.PathValue("compositeAppVersion"), Name: r.PathValue("deploymentIntentGroup"),
+	}
+}
+
+// status answers what was asked for of a group, and how far rsync is with it,
+// in the summary that status=deployed has.
+func (w *World) status(to http.ResponseWriter, r *http.Request) {
+	dig := digOf(r)
+	if _, exists := w.docs.get(dig.path()); !exists {
+		http.Error(to, "DeploymentIntentGroup not found", http.StatusBadRequest)
+		return
+	}
+	now := w.life(dig)
+	answered := groupStatus{Project: dig.Project, CompositeApp: dig.CompositeApp, Version: dig.Version, Name: dig.Name}
+	answered.States.StatusContext = now.statusContext
+	answered.States.Actions = []action{{State: now.state(), Context: now.current}}
+	if now.current != "" {
+		var err error
+		if answered.Deployed, err = w.Rsync.State(r.Context(), now.current); err != nil {
+			http.Error(to, err.Error(), http.StatusBadRequest)
+			return
+		}
+	}
+	answer(to, http.StatusOK, answered)
 }
 
 func (w *World) rollbackTo(r *http.Request, dig DIG) (any, error) {
@@ -107,7 +133,19 @@ func (w *World) dcmRoutes() http.Handler {
 			}
 			collection{null: true}.list(w.docs)(to, r)
 		},
+		"GET /v2/" + cloudPath + "/status": func(to http.ResponseWriter, r *http.Request) {
+			var answered groupStatus
+			answered.States.Actions = []action{{State: "Created"}}
+			if w.isInstantiated(r.PathValue("project"), r.PathValue("logicalCloud")) {
+				answered.States.Actions, answered.Deployed = []action{{State: "Instantiated"}}, "Instantiated"
+			}
+			answer(to, http.StatusOK, answered)
+		},
 		"POST /v2/" + cloudPath + "/instantiate": func(to http.ResponseWriter, r *http.Request) {
+			if w.isInstantiated(r.PathValue("project"), r.PathValue("logicalCloud")) {
+				http.Error(to, "The Logical Cloud is already instantiated", http.StatusConflict)
+				return
+			}
 			if err := w.InstantiateLogicalCloud(r.Context(), r.PathValue("project"), r.PathValue("logicalCloud")); err != nil {
 				http.Error(to, err.Error(), http.StatusInternalServerError)
 				return

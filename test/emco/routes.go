@@ -17,6 +17,7 @@ type collection struct {
 	called  string     // "… not found", "… already exists"
 	hasFile bool       // the body is a form with the fields metadata and file
 	null    bool       // a list of none is null, not []
+	fixed   bool       // there is no PUT
 }
 
 // The paths that others are below.
@@ -50,16 +51,16 @@ func orchestratorCollections() []collection {
 func dcmCollections() []collection {
 	return []collection{
 		{path: projectPath + "/logical-clouds", item: "{logicalCloud}", shape: shape[logicalCloud], called: "Logical Cloud", null: true},
-		{path: cloudPath + "/cluster-references", item: "{clusterReference}", shape: shape[clusterReference], called: "Cluster reference", null: true},
-		{path: cloudPath + "/user-permissions", item: "{userPermission}", shape: shape[userPermission], called: "User Permission", null: true},
-		{path: cloudPath + "/kv-pairs", item: "{logicalCloudKv}", shape: shape[kvPairs], called: "Key Value", null: true},
+		{path: cloudPath + "/cluster-references", item: "{clusterReference}", shape: shape[clusterReference], called: "Cluster reference", null: true, fixed: true},
+		{path: cloudPath + "/user-permissions", item: "{userPermission}", shape: shape[userPermission], called: "User Permission", null: true, fixed: true},
+		{path: cloudPath + "/kv-pairs", item: "{logicalCloudKv}", shape: shape[kvPairs], called: "Key Value", null: true, fixed: true},
 	}
 }
 
 func clmCollections() []collection {
 	return []collection{
 		{path: "cluster-providers", item: "{clusterProvider}", shape: shape[named], called: "Cluster provider"},
-		{path: clustersPath, item: "{cluster}", shape: shape[cluster], called: "Cluster", hasFile: true},
+		{path: clustersPath, item: "{cluster}", shape: shape[cluster], called: "Cluster", hasFile: true, fixed: true},
 		{path: clustersPath + "/{cluster}/labels", item: "{clusterLabel}", shape: shape[clusterLabel], called: "Cluster label"},
 		{path: clustersPath + "/{cluster}/kv-pairs", item: "{clusterKv}", shape: shape[kvPairs], called: "Cluster key value pair"},
 	}
@@ -72,7 +73,9 @@ func routes(docs *documents, collections []collection, special map[string]http.H
 	for _, c := range collections {
 		handlers["POST /v2/"+c.path] = c.create(docs)
 		handlers["GET /v2/"+c.path] = c.list(docs)
-		handlers["PUT /v2/"+c.path+"/"+c.item] = c.replace(docs)
+		if !c.fixed {
+			handlers["PUT /v2/"+c.path+"/"+c.item] = c.replace(docs)
+		}
 		handlers["GET /v2/"+c.path+"/"+c.item] = c.read(docs)
 		handlers["DELETE /v2/"+c.path+"/"+c.item] = c.remove(docs)
 	}
@@ -95,11 +98,9 @@ func (c collection) create(docs *documents) http.HandlerFunc {
 		if !ok {
 			return
 		}
-		if parent, nested := parentOf(below(r)); nested {
-			if _, exists := docs.get(parent); !exists {
-				http.Error(w, "Cannot perform requested operation. Parent resource not found", http.StatusConflict)
-				return
-			}
+		if docs.isOrphan(below(r)) {
+			http.Error(w, noParent, http.StatusConflict)
+			return
 		}
 		path := below(r) + "/" + name
 		if _, exists := docs.get(path); exists {
@@ -111,10 +112,18 @@ func (c collection) create(docs *documents) http.HandlerFunc {
 	}
 }
 
-// parentOf is the document that a collection belongs to.
-func parentOf(collection string) (string, bool) {
+// noParent is what EMCO's database says of a document that would hang in the
+// air, to POST and PUT alike.
+const noParent = "Cannot perform requested operation. Parent resource not found"
+
+// isOrphan tells whether the document that a collection belongs to is missing.
+func (d *documents) isOrphan(collection string) bool {
 	cut := strings.LastIndex(collection, "/")
-	return collection[:max(cut, 0)], cut > 0
+	if cut < 0 {
+		return false
+	}
+	_, exists := d.get(collection[:cut])
+	return !exists
 }
 
 func (c collection) replace(docs *documents) http.HandlerFunc {
@@ -125,6 +134,10 @@ func (c collection) replace(docs *documents) http.HandlerFunc {
 		}
 		if !strings.HasSuffix(below(r), "/"+name) {
 			http.Error(w, "Mismatched name in PUT request", http.StatusBadRequest)
+			return
+		}
+		if docs.isOrphan(strings.TrimSuffix(below(r), "/"+name)) {
+			http.Error(w, noParent, http.StatusConflict)
 			return
 		}
 		docs.put(below(r), value)

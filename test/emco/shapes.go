@@ -46,6 +46,25 @@ type groupIntent struct {
 	} `json:"spec"`
 }
 
+// groupStatus is how far a group or a logical cloud is. Of its actions there is
+// only the last.
+type groupStatus struct {
+	Project      string `json:"project,omitempty"`
+	CompositeApp string `json:"compositeApp,omitempty"`
+	Version      string `json:"compositeAppVersion,omitempty"`
+	Name         string `json:"name,omitempty"`
+	States       struct {
+		StatusContext string   `json:"statusctxid"`
+		Actions       []action `json:"actions"`
+	} `json:"states"`
+	Deployed string `json:"deployedStatus,omitempty"`
+}
+
+type action struct {
+	State   string `json:"state"`
+	Context string `json:"instance"`
+}
+
 type appIntent struct {
 	Metadata metadata `json:"metadata"`
 	Spec     struct {

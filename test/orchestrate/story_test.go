@@ -68,22 +68,39 @@ func TestTheFilesInDeployDoTheStory(t *testing.T) {
 	s := newSite(t)
 	s.opens()
 	files := t.TempDir()
-	for _, name := range []string{"controller", "group", "instantiate", "intents", "records"} {
+	for _, name := range []string{"install/controller", "group", "instantiate", "intents", "records"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "deploy", "emco", name+".yaml"))
 		require.NoError(t, err)
 		mended := strings.NewReplacer("host: signpost.signpost", "host: 127.0.0.1", "port: 9048", fmt.Sprintf("port: %d", s.grpcPort),
-			"http://etcd.dns.svc:2379", s.fixture.Etcd.URL).Replace(string(text))
+			"http://etcd.dns.svc:2379", s.fixture.Etcd.URL, "  deployOn:\n", "  releaseTimeout: 1s\n  deployOn:\n").Replace(string(text))
+		require.NoError(t, os.MkdirAll(filepath.Join(files, "install"), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(files, name+".yaml"), []byte(mended), 0o600))
 	}
-	s.command("apply", "--server", s.url(), "--orchestrator", s.Orchestrator.URL, "--dcm", s.DCM.URL, "-f", files)
+	with := func(command, files string) string {
+		return s.command(command, "--server", s.url(), "--orchestrator", s.Orchestrator.URL, "--dcm", s.DCM.URL, "-f", files)
+	}
+	with("apply", filepath.Join(files, "install"))
+	with("apply", files)
 	require.NoError(t, s.EventError())
 	s.settles()
 	s.gives(fixture.Paris, parisAddress)
 	s.gives(fixture.Berlin, berlinAddress)
 	s.answers(host, parisAddress, berlinAddress)
-	s.command("delete", "--server", s.url(), "--orchestrator", s.Orchestrator.URL, "-f", filepath.Join(files, "instantiate.yaml"))
-	s.settles()
-	s.answers(host) // external-dns itself stays for more than a minute, as the record has it
+	s.prints(with("apply", files), "unchanged")
+
+	require.Contains(t, with("delete", files), "terminated projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/instantiate\n")
+	s.answers(host)
+	s.leavesNothing()
+	s.prints(with("delete", files), "absent")
+	require.Contains(t, with("apply", filepath.Join(files, "install")), "unchanged controllers/signpost\n", "other groups use it")
+}
+
+// prints expects a command to have printed one word for all documents.
+func (s *site) prints(output, word string) {
+	s.Helper()
+	for line := range strings.Lines(output) {
+		require.Equal(s, word, strings.Fields(line)[0], "%s", output)
+	}
 }
 
 // says expects the group's status to have a state, and EMCO's context with what
