@@ -120,7 +120,7 @@ func TestAutopathIsForPodsOfTheContextsNamespace(t *testing.T) {
 // same, the caller is told.
 func TestWhatIsNoWorkloadNeedNotBeReadable(t *testing.T) {
 	w := newShop(t)
-	w.put(intent.Path(front).Child("pod-dns-intents", "web"), `{"app":"web","dnsPolicy":"Default"}`)
+	w.put(front.Child("pod-dns-intents", "web"), `{"app":"web","dnsPolicy":"Default"}`)
 	o := orchestratedWeb(early)
 	for _, on := range o.apps["web"] {
 		on["twice+ConfigMap"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: twice}\ndata: {containers: a, containers: b}\n"

@@ -84,7 +84,8 @@ func TestWhatChangesMeanwhileIsTakenIn(t *testing.T) {
 				w := newPatched(t)
 				requests := 0
 				hook := func(string, string) error {
-					if requests++; requests == at {
+					requests++
+					if requests == at {
 						w.fake.Before = nil
 						change(w)
 					}
@@ -171,4 +172,38 @@ func TestALostAnswerIsNoSuccess(t *testing.T) {
 	keys := w.keys()
 	w.called(early)
 	require.Equal(t, keys, w.keys())
+}
+
+// TestWhatIsFrozenWasSoAtOneTime: at each request, somebody moves a name from
+// one intent to another, and from one record to another that did not exist.
+// Nobody freezes half of it.
+func TestWhatIsFrozenWasSoAtOneTime(t *testing.T) {
+	moved := false
+	for at, over := 1, false; !over; at++ {
+		w := newOrchestrated(t)
+		w.associate(eu, "lab", "late")
+		w.put("projects/shop/dns-update-records/late", record("late.example", ``))
+		require.NoError(t, w.delete("projects/shop/dns-update-records/late"))
+		w.associate(eu, "lab")
+		requests := 0
+		w.fake.Before = func(string, string) error {
+			requests++
+			if requests == at {
+				w.fake.Before = nil
+				require.NoError(t, w.delete(www(prod)))
+				w.put(front.Child("dns-intents", "other"), `{"app":"web","serviceName":"web","hostnames":["www.late.example"]}`)
+				w.put("projects/shop/dns-update-records/late", record("late.example", ``))
+				w.associate(eu, "lab", "late")
+			}
+			return nil
+		}
+		w.called(early)
+		over = w.fake.Before != nil
+		_, frozen := w.prepared(early)
+		require.Len(t, frozen.Group.Bindings, 1, "request %d", at)
+		b := frozen.Group.Bindings[0]
+		require.Contains(t, []string{"lab www.lab.example", "late www.late.example"}, b.Record+" "+b.Hosts[0].Name, "request %d", at)
+		moved = moved || b.Record == "late"
+	}
+	require.True(t, moved)
 }

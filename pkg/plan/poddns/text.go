@@ -67,8 +67,9 @@ func plainSettings(spec Manifest) (Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings = Manifest{}
-	return settings, json.Unmarshal(raw, &settings)
+	plain := Manifest{}
+	err = json.Unmarshal(raw, &plain)
+	return plain, err
 }
 
 // withPlain is a copy of a pod's spec with these settings alone.
