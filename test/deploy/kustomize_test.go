@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
@@ -37,7 +38,7 @@ func kustomize(t *testing.T, name string) string {
 // which the namespace enforces.
 func TestKustomizeBuildsWhatAnAPIServerTakes(t *testing.T) {
 	server := apiServer(t)
-	for _, overlay := range []string{"standalone", "replicated"} {
+	for _, overlay := range []string{"standalone", "replicated", "emco"} {
 		require.NoError(t, server.Apply(t.Context(), kustomize(t, overlay)), overlay)
 		deployment := deployed(t, server)
 		_, err := server.Client.CoreV1().Pods("signpost").Create(t.Context(), &corev1.Pod{
@@ -75,6 +76,55 @@ func TestKustomizeReplicatedRuns(t *testing.T) {
 	require.Equal(t, "mongo-uri", uri.ValueFrom.SecretKeyRef.Key)
 	databases := stores(t)
 	runPod(t, pod, map[string]string{"SIGNPOST_ETCD_ENDPOINTS": databases.Etcd.URL, "SIGNPOST_MONGO_URI": mongo(t)})
+}
+
+// EMCO's orchestrator calls without a token, and nobody else reaches the port
+// that it calls. REST asks for tokens all the same.
+func TestKustomizeRunsBesideEMCO(t *testing.T) {
+	server := apiServer(t)
+	require.NoError(t, server.Apply(t.Context(), kustomize(t, "emco")))
+	pod := deployed(t, server).Spec.Template
+	require.Empty(t, pod.Spec.Containers[0].Env, "there is no MongoDB")
+	settings, err := server.Client.CoreV1().ConfigMaps("signpost").Get(t.Context(), pod.Spec.Containers[0].EnvFrom[0].ConfigMapRef.Name, metav1.GetOptions{})
+	require.NoError(t, err)
+	reachedByOrchestratorAlone(t, server, pod)
+
+	env := settings.Data
+	require.Equal(t, map[string]string{
+		"SIGNPOST_ETCD_ENDPOINTS":    "http://emco-etcd.emco:2379",
+		"SIGNPOST_EMCO_ORCHESTRATOR": "http://orchestrator.emco:9015",
+		"SIGNPOST_EMCO_DCM":          "http://dcm.emco:9077",
+		"SIGNPOST_EMCO_CLM":          "http://clm.emco:9061",
+		"SIGNPOST_INSECURE":          "true",
+	}, env)
+	delete(env, "SIGNPOST_EMCO_ORCHESTRATOR") // no EMCO runs here, and the test's first request is for a project
+	env["SIGNPOST_ETCD_ENDPOINTS"] = stores(t).Etcd.URL
+	runPod(t, pod.Spec, env)
+}
+
+// reachedByOrchestratorAlone requires a policy for pods that lets only EMCO's
+// orchestrator to gRPC.
+func reachedByOrchestratorAlone(t *testing.T, server *kube.Server, pod corev1.PodTemplateSpec) {
+	t.Helper()
+	policy, err := server.Client.NetworkingV1().NetworkPolicies("signpost").Get(t.Context(), "signpost", metav1.GetOptions{})
+	require.NoError(t, err)
+	selector, err := metav1.LabelSelectorAsSelector(&policy.Spec.PodSelector)
+	require.NoError(t, err)
+	require.True(t, selector.Matches(labels.Set(pod.Labels)), "it is for the pods")
+	named := map[string]int32{}
+	for _, port := range pod.Spec.Containers[0].Ports {
+		named[port.Name] = port.ContainerPort
+	}
+	require.Equal(t, map[string]int32{"http": 9018, "grpc": 9048}, named)
+	rest, grpc := policy.Spec.Ingress[0], policy.Spec.Ingress[1]
+	require.Len(t, policy.Spec.Ingress, 2)
+	require.Empty(t, rest.From, "everybody")
+	require.Equal(t, "http", rest.Ports[0].Port.String())
+	require.Len(t, rest.Ports, 1)
+	require.Equal(t, "grpc", grpc.Ports[0].Port.String())
+	require.Len(t, grpc.From, 1)
+	require.Equal(t, map[string]string{"kubernetes.io/metadata.name": "emco"}, grpc.From[0].NamespaceSelector.MatchLabels)
+	require.Equal(t, map[string]string{"app": "orchestrator"}, grpc.From[0].PodSelector.MatchLabels)
 }
 
 // runPod runs the pod's container on files as the kubelet would mount them: a
