@@ -240,7 +240,7 @@ func (s *Service) collectClusters(d *draft) {
 func (s *Service) unfit(name string, known bool, spec intent.Cluster, project string) (pointer, why string) {
 	switch {
 	case !known:
-		return "", fmt.Sprintf("cluster %s does not exist", name)
+		return "", fmt.Sprintf("cluster %s does not exist; create it, in EMCO's CLM where that keeps clusters (--emco-clm)", name)
 	case s.Handed != nil && spec.Directory != "":
 		return "/spec/directory", fmt.Sprintf("cluster %s is a directory, into which EMCO's rsync (--rsync-endpoint) puts nothing; register it with a kubeconfig, or have EMCO keep it", name)
 	case s.Handed == nil && inventoryOnly(spec):
