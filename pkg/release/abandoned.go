@@ -11,7 +11,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/observed"
-	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
 // Abandon lets go of a cluster that never comes back, until its document is
@@ -93,14 +92,16 @@ func (s *Service) LiftAbandoned(ctx context.Context) error {
 
 const abandonedRemedy = "is abandoned: nobody serves it; place this elsewhere, or delete the cluster's document and register it again"
 
-// checkAbandoned refuses clusters that nobody serves.
+// checkAbandoned refuses clusters that nobody serves, where Signpost pushes
+// something.
 func (s *Service) checkAbandoned(ctx context.Context, d *draft) error {
 	all, err := s.Ledger.Abandonments(ctx)
 	if err != nil {
 		return err
 	}
+	pushed := reached(d.group)
 	for _, a := range all {
-		if !slices.ContainsFunc(d.group.Clusters, func(c plan.Cluster) bool { return c.Name == a.Cluster }) {
+		if !pushed[a.Cluster] {
 			continue
 		}
 		abandoned, err := s.abandoned(ctx, a.Cluster)

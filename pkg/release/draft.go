@@ -105,6 +105,13 @@ func (d *draft) app(app intent.App) plan.App {
 	if out.Namespace == "" {
 		out.Namespace = d.in.cloud.Spec.Namespace
 	}
+	if d.in.orchestration != nil {
+		for _, ref := range app.Clusters {
+			out.Clusters = append(out.Clusters, ref.String())
+		}
+		slices.Sort(out.Clusters)
+		return out
+	}
 	out.Clusters = d.in.selected(app.Clusters, app.ClusterLabels, func(stranger intent.ClusterRef) {
 		d.fail(d.in.owner.Path, "/spec/apps", "app %q names cluster %s, which is no cluster reference of logical cloud %q", app.Name, stranger, d.in.group.Spec.LogicalCloud)
 	})
@@ -208,21 +215,43 @@ func (s *Service) home(d *draft, name string, r recordDraft) *intent.ClusterRef 
 	return implied
 }
 
+// reached are the clusters that a group touches, and whether Signpost pushes to
+// them: not to those of apps that EMCO deploys, as such.
+func reached(g plan.Group) map[string]bool {
+	pushed := map[string]bool{}
+	for _, cluster := range placed(g) {
+		pushed[cluster] = g.Orchestrated == nil
+	}
+	for _, b := range g.Bindings {
+		pushed[b.Cluster] = true
+	}
+	return pushed
+}
+
+// placed are the clusters of a group's apps and DNS, wherever the homes of its
+// names are. Apps that EMCO deploys matter if something is asked for them.
+func placed(g plan.Group) []string {
+	var clusters []string
+	for _, app := range g.Apps {
+		if g.Orchestrated == nil || asked(g, app) {
+			clusters = append(clusters, app.Clusters...)
+		}
+	}
+	for _, dns := range g.DNS {
+		clusters = append(clusters, dns.Cluster)
+	}
+	return clusters
+}
+
+// asked says whether names, or DNS settings of its pods, are asked for an app.
+func asked(g plan.Group, app plan.App) bool {
+	return app.PodDNS != nil || slices.ContainsFunc(g.Bindings, func(b plan.Binding) bool { return b.App == app.Name })
+}
+
 // collectClusters lists the clusters that the release touches and refuses
 // those that it cannot. Those of apps that EMCO deploys need not be pushed to.
 func (s *Service) collectClusters(d *draft) {
-	pushed := map[string]bool{}
-	for _, app := range d.group.Apps {
-		for _, cluster := range app.Clusters {
-			pushed[cluster] = d.group.Orchestrated == nil
-		}
-	}
-	for _, b := range d.group.Bindings {
-		pushed[b.Cluster] = true
-	}
-	for _, dns := range d.group.DNS {
-		pushed[dns.Cluster] = true
-	}
+	pushed := reached(d.group)
 	for _, name := range slices.Sorted(maps.Keys(pushed)) {
 		cluster, known := d.in.clusters[name]
 		ref, _ := ParseCluster(name)

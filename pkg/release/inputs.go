@@ -18,8 +18,8 @@ type inputs struct {
 	group         intent.Resource[intent.DeploymentIntentGroup]
 	cloud         intent.Resource[intent.LogicalCloud]
 	cloudPath     intent.Path
-	clusters      map[string]intent.Resource[intent.Cluster] // of the logical cloud and the homes, by "provider+cluster"
-	members       []string                                   // the logical cloud's clusters, ordered
+	clusters      map[string]intent.Resource[intent.Cluster] // of the logical cloud, of apps that EMCO deploys and of the homes, by "provider+cluster"
+	members       []string                                   // the logical cloud's clusters, and those of apps that EMCO deploys, ordered
 	cloudRecords  []string                                   // values of the logical cloud's association
 	ownRecords    map[string][]string                        // values of each cluster's association
 	intents       []dnsIntent                                // ordered by path
@@ -90,7 +90,7 @@ func (s *Service) readInputs(ctx context.Context, owner intent.Path, by *orchest
 		if err := in.orchestrate(by); err != nil {
 			return nil, err
 		}
-		reads = []func(context.Context, *inputs) error{s.readMembers, s.readOrchestrated, s.readAssociations, s.readIntents, s.readRecords, s.readHomes}
+		reads = []func(context.Context, *inputs) error{s.readMembers, s.readIntents, s.readOrchestrated, s.readAssociations, s.readRecords, s.readHomes}
 	}
 	if in.cloud, err = get[intent.LogicalCloud](ctx, in, in.cloudPath); err != nil {
 		return nil, err

@@ -75,12 +75,15 @@ func (o *orchestration) hasResources(app string) bool {
 }
 
 // readOrchestrated adds the clusters of the app context to the members of the
-// logical cloud.
+// logical cloud: those of the apps that intents are for.
 func (s *Service) readOrchestrated(ctx context.Context, in *inputs) error {
 	if in.orchestration == nil {
 		return nil
 	}
 	for _, app := range in.group.Spec.Apps {
+		if !in.asks(app.Name) {
+			continue
+		}
 		for _, ref := range app.Clusters {
 			if !slices.Contains(in.members, ref.String()) {
 				in.members = append(in.members, ref.String())
@@ -89,6 +92,12 @@ func (s *Service) readOrchestrated(ctx context.Context, in *inputs) error {
 	}
 	slices.Sort(in.members)
 	return s.readClusters(ctx, in, in.members)
+}
+
+// asks tells whether an intent is for an app.
+func (in *inputs) asks(app string) bool {
+	return slices.ContainsFunc(in.intents, func(i dnsIntent) bool { return i.spec.App == app }) ||
+		slices.ContainsFunc(in.podIntents, func(i podDNSIntent) bool { return i.spec.App == app })
 }
 
 // serviceNamespace is where the Service of a DNS intent is: where the intent

@@ -102,19 +102,11 @@ func serves(u Use, b plan.Binding) bool {
 	return b.Scope == intent.Public && u.Scope == intent.Public && u.Record.Name() == b.Record
 }
 
-// mentioned is a group with the clusters that its apps, bindings and DNS mention.
+// mentioned is a group with the clusters that it touches.
 func mentioned(g plan.Group) plan.Group {
 	known := map[string]plan.Cluster{}
-	for _, app := range g.Apps {
-		for _, name := range app.Clusters {
-			known[name] = plan.Cluster{Name: name}
-		}
-	}
-	for _, b := range g.Bindings {
-		known[b.Cluster] = plan.Cluster{Name: b.Cluster}
-	}
-	for _, dns := range g.DNS {
-		known[dns.Cluster] = plan.Cluster{Name: dns.Cluster}
+	for name := range reached(g) {
+		known[name] = plan.Cluster{Name: name}
 	}
 	for _, c := range g.Clusters {
 		if _, still := known[c.Name]; still {

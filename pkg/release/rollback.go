@@ -121,8 +121,8 @@ func (s *Service) findAgain(ctx context.Context, d *draft, what string, past Rel
 	for _, b := range past.Group.Bindings {
 		paths = append(paths, d.in.recordPath(b.Record))
 	}
-	for _, c := range mentioned(withoutHomes(past.Group)).Clusters {
-		ref, _ := ParseCluster(c.Name)
+	for _, name := range placed(past.Group) {
+		ref, _ := ParseCluster(name)
 		paths = append(paths, ref.Path())
 	}
 	slices.Sort(paths)
@@ -214,10 +214,4 @@ func (s *Service) recallRecord(ctx context.Context, d *draft, b plan.Binding) (r
 		}
 	}
 	return r, nil
-}
-
-// withoutHomes is a group without what follows its records wherever they live.
-func withoutHomes(g plan.Group) plan.Group {
-	g.Bindings = slices.DeleteFunc(slices.Clone(g.Bindings), func(b plan.Binding) bool { return b.Scope == intent.Public })
-	return g
 }
