@@ -287,6 +287,7 @@ func TestAnObjectThatTheClusterRefuses(t *testing.T) {
 	s.rsync.Apply = nil
 	s.rest()
 	s.holds("a=1", "b=1", "c=1")
+	assert.NotContains(t, s.rsync.Creds[hub], [2]string{"0", "default"}, "what a user may not is no reason to come as administrator")
 }
 
 // TestAClusterOutsideTheLogicalCloud, as the home of external-dns may be: rsync
@@ -334,10 +335,12 @@ func TestWhatAFailedUpdateWouldHaveDeletedGoes(t *testing.T) {
 	}
 	s.want(endpoint(t, "a", "1"), endpoint(t, "b", "1"))
 	s.step()
+	made := s.rsync.Made[endpoint(t, "a", "").ID]
 	s.want(endpoint(t, "c", "1"))
 	s.rest()
 	s.holds("c=1")
 	assert.Len(t, s.handed(), 2)
+	assert.Equal(t, made, s.rsync.Made[endpoint(t, "a", "").ID], "it is not made again to be deleted")
 }
 
 func TestWhatRsyncCouldNotDeleteIsDeletedInTheEnd(t *testing.T) {
@@ -493,6 +496,57 @@ func TestWhoLostTheClusterAsksForNothing(t *testing.T) {
 	require.ErrorIs(t, s.Step(t.Context(), s.wanted), ledger.ErrLost)
 	assert.Equal(t, before, s.kv.Revision())
 	assert.Empty(t, s.rsync.Calls())
+}
+
+func TestWhoLostTheClusterMeanwhileAsksForNothing(t *testing.T) {
+	s := newScene(t)
+	s.rsync.Refusal = "no"
+	s.want(endpoint(t, "a", "1"))
+	s.step()
+	s.rsync.Refusal = ""
+	s.now = s.now.Add(time.Minute)
+	_, _, err := s.kv.Txn(t.Context(), nil, kv.Put(s.fence.Key, []byte("b")))
+	require.NoError(t, err)
+	s.rsync.Calls()
+	require.ErrorIs(t, s.Step(t.Context(), s.wanted), ledger.ErrLost)
+	assert.Empty(t, s.rsync.Calls())
+}
+
+// TestWhatWasAppliedBeforeIsNoNews: rsync notes what becomes of all contexts in
+// the first one.
+func TestWhatWasAppliedBeforeIsNoNews(t *testing.T) {
+	s := newScene(t)
+	a, b := endpoint(t, "a", "1"), endpoint(t, "b", "1")
+	s.want(a, b)
+	s.rest()
+	s.rsync.Hold()
+	s.want(endpoint(t, "a", "2"), b)
+	s.step()
+	assert.NotEqual(t, ledger.Applied, s.progress(endpoint(t, "a", "2")))
+	assert.Equal(t, ledger.Applied, s.progress(b), "it stays as it is")
+}
+
+// TestAContextThatRsyncIsAtIsNotRemoved.
+func TestAContextThatRsyncIsAtIsNotRemoved(t *testing.T) {
+	s := newScene(t)
+	s.want(endpoint(t, "a", "1"))
+	s.rest()
+	first := s.children()
+	s.want(endpoint(t, "a", "2"))
+	s.rest()
+	active := "/activecontext/" + first + "/"
+	_, _, err := s.kv.Txn(t.Context(), nil, kv.Put(active, []byte(`"1"`)))
+	require.NoError(t, err)
+	s.want()
+	for range 10 {
+		s.step()
+		s.now = s.now.Add(time.Second)
+	}
+	assert.Equal(t, []string{first}, s.handed())
+	_, _, err = s.kv.Txn(t.Context(), nil, kv.Delete(active))
+	require.NoError(t, err)
+	s.rest()
+	assert.Empty(t, s.handed())
 }
 
 func TestALongNameOfAnAppFitsIntoTheLabelOfRsync(t *testing.T) {
