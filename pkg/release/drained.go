@@ -38,7 +38,8 @@ func (s *Service) drained(ctx context.Context) (drainedList, error) {
 	if list.revision, err = readDocument(ctx, s.Documents, drainedPath, &list.clusters); err != nil {
 		return list, err
 	}
-	for name, cluster := range list.clusters {
+	for _, name := range slices.Sorted(maps.Keys(list.clusters)) {
+		cluster := list.clusters[name]
 		ref, _ := ParseCluster(name)
 		doc, err := s.Documents.Get(ctx, ref.Path())
 		switch intent.CodeOf(err) {
