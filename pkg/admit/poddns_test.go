@@ -186,7 +186,7 @@ func TestWarningsOfPodDNSIntents(t *testing.T) {
 		}
 		return lines
 	}
-	assert.Equal(t, []string{"app api has no manifests: its pods are somebody else's and cannot be changed, so that instantiate and update refuse this; give the app manifests, or delete the intent"},
+	assert.Equal(t, []string{"app api has no manifests: its pods are somebody else's and cannot be changed, so that instantiate and update refuse this, unless EMCO's orchestrator deploys the app; give the app manifests, or delete the intent"},
 		warnings(front+"/pod-dns-intents/api", `{"app":"api","dnsPolicy":"Default"}`))
 	const needs = "dnsPolicy clusterFirstWithAutopath needs a DNS CR intent of logical cloud eu with autopath, and there is none: until one is deployed, instantiate and update refuse this"
 	resolvers := eu.Child("dns-cr-intents", "resolvers")

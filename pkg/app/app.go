@@ -96,7 +96,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	releases := release.New(release.Options{
 		Handed:    handedBy(handed),
 		Documents: documents, KV: stores.kv, Contexts: contexts,
-		Ledger: entries, Observed: observed.New(stores.kv), Peek: connections.peek, PeekNodes: connections.peekNodes, NamespaceHolder: admitter.NamespaceHolder,
+		Ledger: entries, Observed: observed.New(stores.kv), Peek: connections.peek, PeekNodes: connections.peekNodes, NamespaceHolder: admitter.NamespaceHolder, Elsewhere: documents.Elsewhere,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry,
 		Now: time.Now, Logger: log,
 	})

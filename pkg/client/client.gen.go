@@ -1976,7 +1976,7 @@ type Plan struct {
 	// Objects Object by object.
 	Objects []ObjectChange `json:"objects"`
 
-	// Token For `confirm`: bound to the revision of every input and to the actions.
+	// Token For `confirm`: bound to the revision of every input and to the actions. Empty where EMCO's orchestrator has to do it.
 	//
 	// Example: 6f1c0a52
 	Token string `json:"token"`

@@ -26,6 +26,7 @@ type inputs struct {
 	podIntents    []podDNSIntent                             // ordered by path
 	dnsIntents    []dnsCRIntent                              // of a logical cloud, ordered by name
 	records       map[string]intent.Document                 // the project's records that are associated, by name
+	elsewhere     bool                                       // EMCO keeps the owner's document, and deploys its apps
 	orchestration *orchestration                             // of the group's apps; nil: they are Signpost's own, as the group's document says
 	reading
 }
@@ -72,7 +73,7 @@ func (s *Service) readOwner(ctx context.Context, owner intent.Path) (*inputs, er
 	if in.project, err = get[intent.Project](ctx, in, intent.Join("projects", owner.Segment("projects"))); err != nil {
 		return nil, err
 	}
-	in.cloudPath = owner
+	in.cloudPath, in.elsewhere = owner, s.Elsewhere != nil && s.Elsewhere(owner) != nil
 	if !IsCloud(owner) {
 		in.group, err = note[intent.DeploymentIntentGroup](in, in.owner)
 		in.cloudPath = in.projectPath().Child("logical-clouds", in.group.Spec.LogicalCloud)

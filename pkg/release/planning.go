@@ -283,7 +283,9 @@ func view(p *proposal, changes []bundle.Change) intent.Plan {
 	v.Names = append(v.Names, nameChanges(changes, p.pendingNames())...)
 	v.Warnings = append(v.Warnings, p.draft.warnings...)
 	v.Errors = append(v.Errors, p.draft.errors...)
-	v.Token = token(p, v)
+	if p.draft.in.orchestration == nil { // else EMCO's orchestrator does it
+		v.Token = token(p, v)
+	}
 	return v
 }
 

@@ -50,6 +50,8 @@ func (d *draft) bindPodDNS() {
 		switch {
 		case app.PodDNS != nil:
 			d.fail(i.path, "/spec/app", "%s is for the pods of app %q, too; delete one of the two", app.PodDNS.Intent, app.Name)
+		case !d.deploys(*app) && d.in.orchestration == nil && d.in.elsewhere:
+			d.warn("%s is for the pods of app %q, which EMCO's orchestrator deploys: they get it when that instantiates or updates the group, and not from here", i.path, app.Name)
 		case !d.deploys(*app):
 			d.fail(i.path, "/spec/app", "app %q has no %s, so its pods are somebody else's and their DNS cannot be set; give the app its %[2]s, or delete the intent", app.Name, d.objects())
 		default:

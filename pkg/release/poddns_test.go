@@ -12,6 +12,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/release"
 )
 
 // podIntents are the pod DNS intents of a group.
@@ -165,6 +166,23 @@ func TestErrorsOfPodDNSIntents(t *testing.T) {
 			require.Equal(t, string(c.at)+"#"+c.pointer, errors[0].Pointer)
 		})
 	}
+}
+
+// TestPodsOfAppsThatEMCODeploysAreNotRefused: EMCO keeps the group, and has not
+// instantiated it yet.
+func TestPodsOfAppsThatEMCODeploysAreNotRefused(t *testing.T) {
+	w := newPods(t, ndots1)
+	w.deploys()
+	w.options.Elsewhere = func(path intent.Path) error {
+		if path == prod {
+			return &intent.Error{Code: intent.Conflict, Detail: "write it there"}
+		}
+		return nil
+	}
+	w.service = release.New(w.options)
+	plan := w.plan(prod, "")
+	require.Empty(t, plan.Errors)
+	require.Contains(t, fmt.Sprint(plan.Warnings), `is for the pods of app "web", which EMCO's orchestrator deploys: they get it when that instantiates or updates the group`)
 }
 
 func TestWarningsOfPodDNSIntents(t *testing.T) {

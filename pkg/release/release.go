@@ -38,6 +38,7 @@ type Options struct {
 	PeekNodes         func(ctx context.Context, cluster string) ([]placement.Node, error)                             // a live look at a cluster's nodes for plans, nil where they cannot be known; nil: none
 	NamespaceHolder   func(ctx context.Context, namespace string) (project string, err error)                         // whose namespace it is, empty for none's; nil: not asked
 	Handed            func(ctx context.Context, owner appcontext.Owner, clusters []string) (handover.Children, error) // the contexts by which EMCO's rsync knows an owner's; nil: the sync worker puts objects into clusters
+	Elsewhere         func(intent.Path) error                                                                         // not nil for documents that EMCO keeps; nil where it keeps none
 	Installation      string                                                                                          // generated id
 	ControllerCluster *intent.ClusterRef                                                                              // the server's default home of external-dns
 	ImageRegistry     string                                                                                          // replaces registry.k8s.io in default images
