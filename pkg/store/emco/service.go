@@ -129,7 +129,9 @@ func (s *service) stale(kept held, cause error) ([]byte, error) {
 }
 
 // optional tells whether a document is one that most owners do without.
-func optional(path string) bool { return strings.HasSuffix(intent.Path(path).Collection(), "/kv-pairs") }
+func optional(path string) bool {
+	return strings.HasSuffix(intent.Path(path).Collection(), "/kv-pairs")
+}
 
 // lacked tells whether a document was missing when the service was last asked,
 // at most Stale ago.
