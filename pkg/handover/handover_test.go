@@ -526,7 +526,6 @@ func TestWhatWasAppliedBeforeIsNoNews(t *testing.T) {
 	assert.Equal(t, ledger.Applied, s.progress(b), "it stays as it is")
 }
 
-// TestAContextThatRsyncIsAtIsNotRemoved.
 func TestAContextThatRsyncIsAtIsNotRemoved(t *testing.T) {
 	s := newScene(t)
 	s.want(endpoint(t, "a", "1"))

@@ -94,10 +94,10 @@ func TestWithRsyncTheWorkerWritesToNoCluster(t *testing.T) {
 	s.untouched(hub)
 }
 
-// TestNamesAreTakenAwayBeforeTheirExternalDNS: what one owner has goes, and
+// TestOwnersAreHandedOverByThemselves: what one owner has goes, and
 // what another one has stays.
 func TestOwnersAreHandedOverByThemselves(t *testing.T) {
-	s, fake := byRsync(t, hub)
+	s, _ := byRsync(t, hub)
 	w, _ := s.start("a")
 	space, first, second := namespace(t, hub), config(t, hub, "a", "1"), config(t, hub, "b", "1")
 	s.commit("projects/shop/a", space, first)
@@ -108,7 +108,6 @@ func TestOwnersAreHandedOverByThemselves(t *testing.T) {
 	assert.NotNil(t, s.clusters[hub].Live(second.ID))
 	assert.NotNil(t, s.clusters[hub].Live(space.ID))
 	assert.Equal(t, ledger.Applied, s.entries(hub)[second.ID].Status)
-	_ = fake
 }
 
 func TestAnObjectThatOwnersShareChangesHandsInOrder(t *testing.T) {
