@@ -62,7 +62,11 @@ func (s *Service) tryTerminate(ctx context.Context, group intent.Path, id string
 	}
 	if ends {
 		s.Logger.InfoContext(ctx, "EMCO terminates an app context", "group", group, "appContext", id)
-		return s.tryAccept(ctx, group, request{action: intent.Terminate, appContext: id}, "", actorEMCO)
+		accepted, err := s.tryAccept(ctx, group, request{action: intent.Terminate, appContext: id}, "", actorEMCO)
+		if errors.Is(err, errNotPrepared) {
+			err = &intent.Error{Code: intent.PreconditionFailed, Detail: string(group) + " has just been terminated", Err: err}
+		}
+		return accepted, err
 	}
 	if l.orchestrated() || !l.isPrepared(id) {
 		return intent.Accepted{}, nil
