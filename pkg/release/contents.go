@@ -21,6 +21,7 @@ type contents struct {
 	podDNS   []poddns.Finding    // about the pod DNS intents of the group's apps
 	choices  []address.Choice    // of the group's bindings, in their order
 	dns      []DNSReport         // of the logical cloud's clusters, in their order
+	unread   []string            // what EMCO's monitor says and cannot be read
 	services map[string][]string // cluster to the Services to watch
 
 	placements map[string][]placement.Placement // cluster to those that its nodes are to be held against
@@ -37,7 +38,7 @@ func fill(ctx context.Context, g plan.Group, records map[string]plan.Record, dra
 		return c, &intent.Error{Code: intent.Conflict, Detail: err.Error()}
 	}
 	for _, b := range g.Bindings {
-		if err := c.fillBinding(ctx, g, b, records[b.Record], drained, look); err != nil {
+		if err := c.fillBinding(ctx, g, b, records[b.Record], drained, before, look); err != nil {
 			return c, err
 		}
 	}
@@ -53,8 +54,8 @@ func fill(ctx context.Context, g plan.Group, records map[string]plan.Record, dra
 	return c, err
 }
 
-func (c *contents) fillBinding(ctx context.Context, g plan.Group, b plan.Binding, record plan.Record, drained drainedClusters, look look) error {
-	offers, err := c.offers(ctx, g, b, look)
+func (c *contents) fillBinding(ctx context.Context, g plan.Group, b plan.Binding, record plan.Record, drained drainedClusters, before bundle.Bundle, look look) error {
+	offers, err := c.offers(ctx, g, b, before, look)
 	if err != nil {
 		return err
 	}
@@ -76,8 +77,9 @@ func (c *contents) watchService(cluster, name string) {
 
 // offers collects what the clusters of a binding offer, and notes the live
 // Services among them.
-func (c *contents) offers(ctx context.Context, g plan.Group, b plan.Binding, look look) ([]address.Offer, error) {
+func (c *contents) offers(ctx context.Context, g plan.Group, b plan.Binding, before bundle.Bundle, look look) ([]address.Offer, error) {
 	var out []address.Offer
+	unread := map[string]bool{}
 	for _, cluster := range b.Sources {
 		offer := address.Offer{Service: address.Service{Cluster: cluster, Namespace: b.Namespace, Name: b.Service}}
 		if directory(g, cluster) {
@@ -89,13 +91,54 @@ func (c *contents) offers(ctx context.Context, g plan.Group, b plan.Binding, loo
 			c.watchService(cluster, b.Namespace+"/"+b.Service)
 		}
 		observation, err := look.service(ctx, b.App, offer.Service)
-		if err != nil {
+		switch {
+		case intent.CodeOf(err) == intent.Conflict:
+			unread[cluster] = true
+			c.note(err.Error())
+		case err != nil:
 			return nil, err
 		}
 		offer.Observation = observation
 		out = append(out, offer)
 	}
+	if len(unread) > 0 {
+		keepOffers(out, unread, endpointsOfBinding(before, g, b))
+	}
 	return out, nil
+}
+
+// keepOffers has the clusters of which nothing can be read go on to offer what
+// was published before and no other cluster is known to offer: published
+// addresses do not shrink by ignorance (I11).
+func keepOffers(offers []address.Offer, unread map[string]bool, before endpointsOf) {
+	known := map[string]bool{}
+	for _, offer := range offers {
+		if offer.Observation != nil {
+			for _, candidate := range offer.Observation.Candidates {
+				known[candidate.Target] = true
+			}
+		}
+	}
+	var kept []address.Candidate
+	for _, e := range before.Spec.Endpoints {
+		for _, target := range e.Targets {
+			if !known[target] {
+				known[target] = true
+				kept = append(kept, address.Candidate{Target: target, Field: "as published before: what EMCO's monitor says cannot be read"})
+			}
+		}
+	}
+	for n := range offers {
+		if unread[offers[n].Service.Cluster] && len(kept) > 0 {
+			offers[n].Observation = &address.Observation{Found: true, Candidates: kept}
+		}
+	}
+}
+
+func (c *contents) note(unread string) {
+	if !slices.Contains(c.unread, unread) {
+		c.unread = append(c.unread, unread)
+	}
 }
 
 func rule(b plan.Binding, r plan.Record) address.Rule {

@@ -229,7 +229,7 @@ func (s *Service) addressed(ctx context.Context, l Lifecycle, drained drainedClu
 	if err != nil {
 		return nil, err
 	}
-	contents, err := fill(ctx, group, records, drained, nil, s.seen(group).tolerant())
+	contents, err := fill(ctx, group, records, drained, nil, s.seen(group))
 	names := map[givenName]bool{}
 	for n, choice := range contents.choices {
 		b := group.Bindings[n]

@@ -2,10 +2,12 @@ package release
 
 import (
 	"context"
+	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/observed"
 	"github.com/signpost-dns/signpost/pkg/placement"
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
@@ -24,31 +26,48 @@ func (s *Service) seen(g plan.Group) look {
 		if inventory(g, service.Cluster) {
 			return monitor.service(ctx, app, service) // what a worker has once seen is old
 		}
-		seen, err := s.observation(ctx, service)
-		if err != nil || seen != nil {
-			return seen, err
+		seen, err := s.Observed.Service(ctx, service)
+		switch {
+		case err != nil:
+			return nil, err
+		case seen == nil:
+			return monitor.service(ctx, app, service)
 		}
-		return monitor.service(ctx, app, service)
+		newer, err := s.since(ctx, &monitor, app, *seen)
+		if err != nil || newer != nil {
+			return newer, err
+		}
+		return &seen.Observation, nil
 	}
 	return look{service, s.verdict}
 }
 
-// tolerant is a look to which what cannot be read is unknown: nobody publishes
-// what it sees.
-func (l look) tolerant() look {
-	return look{placement: l.placement, service: func(ctx context.Context, app string, service address.Service) (*address.Observation, error) {
-		seen, err := l.service(ctx, app, service)
-		if intent.CodeOf(err) == intent.Conflict {
-			return nil, nil
-		}
-		return seen, err
-	}}
+// since answers what EMCO's monitor has written of a Service after a worker
+// that does not reach the cluster any more, nil for nothing. That the monitor
+// does not know a Service says little: something else may have made it.
+func (s *Service) since(ctx context.Context, monitor *monitored, app string, seen observed.Service) (*address.Observation, error) {
+	if monitor.group.Orchestrated == nil {
+		return nil, nil
+	}
+	reached, err := s.Observed.Reachability(ctx, seen.Cluster)
+	if err != nil || reached == nil || reached.Reachable {
+		return nil, err
+	}
+	word, err := monitor.word(ctx, app, seen.Cluster)
+	if err != nil || word == nil || word.Revision < seen.Revision {
+		return nil, err
+	}
+	newer, err := monitor.service(ctx, app, seen.Service)
+	if newer != nil && !newer.Found {
+		return nil, err
+	}
+	return newer, err
 }
 
 // looking is what a proposal sees. Plans look at live clusters where nothing
 // was observed. EMCO's calls do not wait for any.
 func (s *Service) looking(p *proposal) look {
-	seen := s.seen(p.draft.group).tolerant()
+	seen := s.seen(p.draft.group)
 	if p.appContext != "" {
 		return seen
 	}
@@ -119,6 +138,18 @@ type monitored struct {
 // monitor has not said anything. The error has the code Conflict where it
 // cannot be read: it is not known to be less than before.
 func (m *monitored) service(ctx context.Context, app string, service address.Service) (*address.Observation, error) {
+	word, err := m.word(ctx, app, service.Cluster)
+	if word == nil || err != nil {
+		return nil, err
+	}
+	if word.Err != nil {
+		return nil, &intent.Error{Code: intent.Conflict, Detail: word.Err.Error()}
+	}
+	return word.Service(service.Namespace, service.Name), nil
+}
+
+// word is what the monitor has written of an app on a cluster, nil for nothing.
+func (m *monitored) word(ctx context.Context, app, cluster string) (*emco.Observed, error) {
 	if m.group.Orchestrated == nil {
 		return nil, nil
 	}
@@ -129,16 +160,11 @@ func (m *monitored) service(ctx context.Context, app string, service address.Ser
 		}
 		m.read = true
 	}
-	for _, seen := range m.seen {
-		if seen.App != app || seen.Cluster != service.Cluster {
-			continue
-		}
-		if seen.Err != nil {
-			return nil, &intent.Error{Code: intent.Conflict, Detail: seen.Err.Error()}
-		}
-		return seen.Service(service.Namespace, service.Name), nil
+	at := slices.IndexFunc(m.seen, func(o emco.Observed) bool { return o.App == app && o.Cluster == cluster })
+	if at < 0 {
+		return nil, nil
 	}
-	return nil, nil
+	return &m.seen[at], nil
 }
 
 // watched is the app context as far as the group has names there.

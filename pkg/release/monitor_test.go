@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/observed"
 )
 
 // monitor writes what EMCO's monitor says of web on a cluster: its Service has
@@ -75,22 +76,63 @@ func TestAddressesOfLaterContextsAreInTheFirst(t *testing.T) {
 	require.Equal(t, []string{"edge+hub lab/public: two.lab.example A 203.0.113.10,203.0.113.61"}, w.published(prod))
 }
 
-// TestNamesDoNotShrinkByWhatCannotBeRead (I11).
+// TestNamesDoNotShrinkByWhatCannotBeRead (I11): and all else goes on (I7).
 func TestNamesDoNotShrinkByWhatCannotBeRead(t *testing.T) {
 	w := inventoryShop(t)
 	w.monitor(firstContext, paris, "203.0.113.60")
 	w.settle(prod)
 	published := w.published(prod)
 	w.putKey("/context/1111/app/web/cluster/edge+paris/status/", quoted(t, "<html>"))
-	_, err := w.service.StepGroup(t.Context(), prod)
-	require.ErrorContains(t, err, "what the monitor says of app web on edge+paris cannot be read")
+	w.settle(prod)
 	require.Equal(t, published, w.published(prod))
 	snap := w.snapshot(prod)
-	require.Equal(t, intent.Failed, snap.Lifecycle.State(), "and users are told")
-	require.Contains(t, snap.Lifecycle.Failure, "edge+paris cannot be read")
+	require.Equal(t, intent.Instantiated, snap.Lifecycle.State())
+	require.Contains(t, snap.EMCO.Why, "what the monitor says of app web on edge+paris cannot be read", "and users are told")
+	w.observe(berlin, "shop/web", "203.0.113.10", "203.0.113.11")
+	w.settle(prod)
+	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.10,203.0.113.11,203.0.113.60"}, w.published(prod), "other clusters are followed")
+	require.NoError(t, w.drain(berlin, true))
+	w.settle(prod)
+	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.60"}, w.published(prod), "drained ones, too")
+	w.undrain(berlin)
 	w.monitor(firstContext, paris, "203.0.113.61")
 	w.settle(prod)
-	require.Equal(t, "Instantiated 1111 [edge+hub lab/public: www.lab.example A 203.0.113.10,203.0.113.61]", w.current())
+	require.Equal(t, "Instantiated 1111 [edge+hub lab/public: www.lab.example A 203.0.113.10,203.0.113.11,203.0.113.61]", w.current())
+	require.Empty(t, w.snapshot(prod).EMCO.Why)
+}
+
+// TestTheMonitorSpeaksForAClusterThatCannotBeReached: from what it has written
+// since a worker last saw the Service.
+func TestTheMonitorSpeaksForAClusterThatCannotBeReached(t *testing.T) {
+	w := newShop(t)
+	w.appContext(firstContext)
+	w.event(firstContext, intent.Instantiate)
+	w.monitor(firstContext, paris, "203.0.113.60")
+	w.observe(paris, "shop/web", "203.0.113.21")
+	reachable := func(is bool) {
+		writer, err := w.observed.Writer(t.Context(), paris, fence)
+		require.NoError(t, err)
+		require.NoError(t, writer.SetReachability(t.Context(), observed.Reachability{Reachable: is, Since: w.clock.Now()}))
+		w.settle(prod)
+	}
+	name := func(address string) []string {
+		return []string{"edge+hub lab/public: www.lab.example A 203.0.113.10," + address}
+	}
+	reachable(false)
+	require.Equal(t, name("203.0.113.21"), w.published(prod), "the worker's word is newer")
+	w.monitor(firstContext, paris, "203.0.113.61")
+	w.settle(prod)
+	require.Equal(t, name("203.0.113.61"), w.published(prod))
+	for says, published := range map[string]string{"<html>": "203.0.113.61", `{"serviceStatuses":[]}`: "203.0.113.21"} {
+		w.monitor(firstContext, paris, "203.0.113.61")
+		w.settle(prod)
+		w.putKey("/context/1111/app/web/cluster/edge+paris/status/", quoted(t, says))
+		w.settle(prod)
+		require.Equal(t, name(published), w.published(prod), says)
+	}
+	w.monitor(firstContext, paris, "203.0.113.62")
+	reachable(true)
+	require.Equal(t, name("203.0.113.21"), w.published(prod))
 }
 
 // TestTheControllerFollowsEMCO: states, addresses and metas, without a look at

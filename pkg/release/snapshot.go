@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/address"
@@ -148,11 +149,14 @@ func (s *Service) snapRelease(ctx context.Context, snap *Snapshot) error {
 	if err != nil {
 		return err
 	}
-	contents, err := fill(ctx, snap.Group, records, drained.clusters, snap.Objects, s.seen(snap.Group).tolerant())
+	contents, err := fill(ctx, snap.Group, records, drained.clusters, snap.Objects, s.seen(snap.Group))
 	if err != nil {
 		return err
 	}
 	snap.Choices, snap.DNS = contents.choices, contents.dns
+	if snap.EMCO != nil && snap.EMCO.Why == "" && len(contents.unread) > 0 {
+		snap.EMCO.Why = strings.Join(contents.unread, "; ") + ": published addresses stay"
+	}
 	for n, r := range snap.DNS {
 		if snap.DNS[n].Pods, err = s.Observed.DaemonSet(ctx, r.Cluster, r.Spec.Namespace, clusterdns.ServiceName); err != nil {
 			return err

@@ -128,6 +128,9 @@ func (s *Service) wanted(ctx context.Context, l Lifecycle, before bundle.Bundle)
 	if err != nil {
 		return goal{}, err
 	}
+	for _, why := range contents.unread {
+		s.Logger.WarnContext(ctx, "published addresses stay as they are", "group", release.Group.Path, "error", why)
+	}
 	undecided, err := s.undecided(ctx, contents.dns)
 	return goal{undecided: undecided, Context: appcontext.Context{
 		ID: l.ContextID, Meta: meta(release.Group), Objects: contents.objects,

@@ -8,6 +8,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 )
 
@@ -65,14 +66,7 @@ func (d *draft) warnOfSuspension() {
 // those that would be chosen now: nobody writes the latter.
 func (snap *Snapshot) keepTargets() {
 	for n, b := range snap.Group.Bindings {
-		name := endpoints.Name(snap.Group, b)
-		var object endpointsOf
-		at := slices.IndexFunc(snap.Objects, func(o bundle.Object) bool {
-			return o.Kind == endpointKind && o.Name == name && o.Cluster == b.Cluster
-		})
-		if at >= 0 {
-			_ = json.Unmarshal(snap.Objects[at].JSON, &object) // it was rendered here
-		}
+		object := endpointsOfBinding(snap.Objects, snap.Group, b)
 		targets := map[string][]string{}
 		for _, e := range object.Spec.Endpoints {
 			targets[e.RecordType] = slices.Compact(slices.Sorted(slices.Values(append(targets[e.RecordType], e.Targets...))))
@@ -80,4 +74,18 @@ func (snap *Snapshot) keepTargets() {
 		c := &snap.Choices[n]
 		c.A, c.AAAA, c.CNAME = targets["A"], targets["AAAA"], targets["CNAME"]
 	}
+}
+
+// endpointsOfBinding reads the DNSEndpoint of a binding, which is among the objects, or
+// none.
+func endpointsOfBinding(objects bundle.Bundle, g plan.Group, b plan.Binding) endpointsOf {
+	name := endpoints.Name(g, b)
+	var object endpointsOf
+	at := slices.IndexFunc(objects, func(o bundle.Object) bool {
+		return o.Kind == endpointKind && o.Name == name && o.Cluster == b.Cluster
+	})
+	if at >= 0 {
+		_ = json.Unmarshal(objects[at].JSON, &object) // it was rendered here
+	}
+	return object
 }
