@@ -54,7 +54,8 @@ func (s *emcoService) life(ctx context.Context, owner intent.Path) (emcoLife, er
 	if err != nil {
 		return now, err
 	}
-	return now, json.Unmarshal(text, &now)
+	err = json.Unmarshal(text, &now)
+	return now, err
 }
 
 // remove deletes the document. What was instantiated is terminated.

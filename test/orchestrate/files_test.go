@@ -37,7 +37,7 @@ func TestFilesOfEmcoctlAreAppliedToWhatEMCOHas(t *testing.T) {
 	require.Error(t, err)
 	require.Contains(t, output, "projects/shop/logical-clouds/gone does not exist: ")
 
-	answer, err := http.Get(s.DCM.URL + "/v2/projects/shop/logical-clouds/gone/kv-pairs/dns-update-record-list") //nolint:noctx // at once
+	answer, err := http.Get(s.DCM.URL + "/v2/projects/shop/logical-clouds/gone/kv-pairs/dns-update-record-list")
 	require.NoError(t, err)
 	require.NoError(t, answer.Body.Close())
 	require.Equal(t, http.StatusNotFound, answer.StatusCode, "no orphan is left")
