@@ -45,7 +45,7 @@ func TestTheGroupThatEMCOHasMigratedFromEnds(t *testing.T) {
 	}
 }
 
-// TestAMigrationThatIsGivenUpEndsNothing.
+// TestAMigrationThatIsGivenUpEndsNothing: the group that was to be left goes on.
 func TestAMigrationThatIsGivenUpEndsNothing(t *testing.T) {
 	w := migrating(t)
 	w.vanish(secondContext)
