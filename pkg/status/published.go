@@ -2,6 +2,7 @@ package status
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/address"
@@ -33,7 +34,7 @@ func published(snap release.Snapshot, b plan.Binding, choice address.Choice, syn
 	spec := by.Record.Spec
 	switch {
 	case !choice.Some():
-		return p.says("False", "NoAddress", "no cluster offers an address that may be published")
+		return p.says("False", "NoAddress", noAddress(b, choice))
 	case !publishes(b, choice):
 		return p.says("False", "NoAddress", "no cluster offers an address of the recordTypes that the intent allows")
 	case spec.Suspend:
@@ -61,6 +62,20 @@ func published(snap release.Snapshot, b plan.Binding, choice address.Choice, syn
 // put tells whether external-dns has put the DNSEndpoint through as it was
 // applied.
 func (p publication) put() bool { return p.seen.Of(p.entry.UID, p.entry.Generation) }
+
+// noAddress says why there is nothing to publish, as far as that is not told
+// address by address.
+func noAddress(b plan.Binding, choice address.Choice) string {
+	text := "no cluster offers an address that may be published"
+	service := b.Namespace + "/" + b.Service
+	if len(choice.Absent) > 0 {
+		text += "; there is no Service " + service + " on " + strings.Join(choice.Absent, ", ")
+	}
+	if len(choice.Unknown) > 0 {
+		text += "; the addresses of Service " + service + " on " + strings.Join(choice.Unknown, ", ") + " are not known yet"
+	}
+	return text
+}
 
 // says makes the condition, which holds since the latest of the times.
 func (p publication) says(status, reason, message string, since ...time.Time) intent.StatusCondition {

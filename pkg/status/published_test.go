@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -113,4 +114,14 @@ func TestProvidersTellHowTheySynchronize(t *testing.T) {
 	p = status.Provider(report)
 	require.Nil(t, p.Available, "what cannot be observed now is not said (I6)")
 	require.Contains(t, p.Message, "cannot be reached: this is how it was last seen")
+}
+
+// TestANameWithoutAddressesSaysWhatPlanSays of the Service that it goes by.
+func TestANameWithoutAddressesSaysWhatPlanSays(t *testing.T) {
+	snap := running(t)
+	choose(t, snap)
+	snap.Choices[0].Absent, snap.Choices[0].Unknown = []string{berlin, "edge+oslo"}, []string{"edge+paris"}
+	at := slices.IndexFunc(status.Of(*snap).Names[0].Conditions, func(c intent.StatusCondition) bool { return c.Type == "Published" })
+	require.Equal(t, "no cluster offers an address that may be published; there is no Service shop/web on edge+berlin, edge+oslo; "+
+		"the addresses of Service shop/web on edge+paris are not known yet", status.Of(*snap).Names[0].Conditions[at].Message)
 }
