@@ -52,3 +52,14 @@ func TestForceIsTrueOrFalse(t *testing.T) {
 	require.Contains(t, answer.Body.String(), "query parameter force must be true or false")
 	w.send("POST", "/v2/cluster-providers/edge/clusters/none/drain", nil).want(http.StatusNotFound)
 }
+
+// TestATerminationIsForced for a group, which EMCO's orchestrator may have, and
+// for no logical cloud.
+func TestATerminationIsForced(t *testing.T) {
+	w := newWorld(t).fill("")
+	group := rows()[9].item
+	w.send("POST", group+"/terminate?force=true&confirm=abc", nil).want(http.StatusAccepted)
+	require.Contains(t, w.lifecycle.asked[len(w.lifecycle.asked)-1], "terminate true abc anonymous ")
+	w.send("POST", group+"/terminate?force=1", nil).want(http.StatusBadRequest)
+	w.send("POST", "/v2/projects/shop/logical-clouds/eu/terminate?force=true", nil).want(http.StatusBadRequest)
+}

@@ -265,7 +265,7 @@ func TestALogicalCloudsActionsAreItsOwn(t *testing.T) {
 		"/instantiate?confirm=ab": "instantiate ab anonymous",
 		"/update/":                "update  anonymous",
 		"/rollback?to=2":          "rollback 2  anonymous",
-		"/terminate":              "terminate  anonymous",
+		"/terminate":              "terminate false  anonymous",
 	} {
 		w.send("POST", cloud+path, nil)
 		require.Equal(t, asked+" projects/shop/logical-clouds/eu", w.lifecycle.asked[len(w.lifecycle.asked)-1])

@@ -52,7 +52,7 @@ func (e *edge) actions() map[string]handler {
 		all["instantiate"+owner] = action(e.Lifecycle.Instantiate)
 		all["update"+owner] = action(e.Lifecycle.Update)
 		all["rollback"+owner] = e.rollback
-		all["terminate"+owner] = action(e.Lifecycle.Terminate)
+		all["terminate"+owner] = e.terminate
 	}
 	return all
 }

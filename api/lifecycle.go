@@ -16,6 +16,12 @@ func action(begin func(ctx context.Context, owner intent.Path, confirm, actor st
 	}
 }
 
+// terminate begins to take back what an owner has in the clusters.
+func (e *edge) terminate(ctx context.Context, c *call) (answer, error) {
+	accepted, err := e.Lifecycle.Terminate(ctx, c.owner(), c.query.Get("force") == "true", c.query.Get("confirm"), c.actor)
+	return answer{status: http.StatusAccepted, body: accepted}, err
+}
+
 // rollback begins to make an earlier revision current again.
 func (e *edge) rollback(ctx context.Context, c *call) (answer, error) {
 	to, err := c.revision()

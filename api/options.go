@@ -43,11 +43,12 @@ type Lifecycle interface {
 	// the revision of a rollback, 0 for the one before the current.
 	Plan(ctx context.Context, owner intent.Path, action intent.Action, to int64) (intent.Plan, error)
 	// Instantiate, Update, Rollback and Terminate begin the action. confirm is
-	// a plan's token, empty for none; actor is who asks.
+	// a plan's token, empty for none; actor is who asks. Terminate is a Conflict
+	// for what EMCO's orchestrator has in the clusters, unless forced.
 	Instantiate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
 	Update(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
 	Rollback(ctx context.Context, owner intent.Path, to int64, confirm, actor string) (intent.Accepted, error)
-	Terminate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
+	Terminate(ctx context.Context, owner intent.Path, force bool, confirm, actor string) (intent.Accepted, error)
 	// Status answers what was observed of an owner.
 	Status(ctx context.Context, owner intent.Path) (intent.Status, error)
 	// Events lists what happened to it, oldest first.

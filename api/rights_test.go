@@ -144,7 +144,7 @@ func TestRollbackNamesARevision(t *testing.T) {
 func TestWithoutTokensEverybodyIsAnonymous(t *testing.T) {
 	w := newWorld(t).fill("")
 	w.send("POST", rows()[9].item+"/terminate", nil).want(http.StatusAccepted)
-	require.Contains(t, w.lifecycle.asked[len(w.lifecycle.asked)-1], "terminate  anonymous ")
+	require.Contains(t, w.lifecycle.asked[len(w.lifecycle.asked)-1], "terminate false  anonymous ")
 }
 
 func TestATokenFileThatChangesIsReadAgain(t *testing.T) {

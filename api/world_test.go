@@ -303,8 +303,8 @@ func (l *lifecycle) Update(ctx context.Context, owner intent.Path, confirm, acto
 	return reply[intent.Accepted](ctx, l, owner, "accepted", "update", confirm, actor)
 }
 
-func (l *lifecycle) Terminate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error) {
-	return reply[intent.Accepted](ctx, l, owner, "accepted", "terminate", confirm, actor)
+func (l *lifecycle) Terminate(ctx context.Context, owner intent.Path, force bool, confirm, actor string) (intent.Accepted, error) {
+	return reply[intent.Accepted](ctx, l, owner, "accepted", "terminate", fmt.Sprint(force), confirm, actor)
 }
 
 func (l *lifecycle) Status(ctx context.Context, owner intent.Path) (intent.Status, error) {

@@ -25,6 +25,7 @@ type lifecycle struct {
 	owner   intent.Path
 	confirm string
 	to      revision // of a rollback
+	force   bool     // of terminate
 	wait    bool
 	timeout time.Duration // of --wait
 }
@@ -55,6 +56,9 @@ func (p program) lifecycleCommand(action intent.Action) *cobra.Command {
 	if action == intent.Rollback {
 		request.to.flag(cmd.Flags())
 	}
+	if action == intent.Terminate {
+		cmd.Flags().BoolVar(&request.force, "force", false, "terminate even what EMCO's orchestrator has in the clusters")
+	}
 	cmd.Flags().BoolVar(&request.wait, "wait", false, "wait until it is done, and show how far it is")
 	cmd.Flags().DurationVar(&request.timeout, "timeout", longest, "how long to --wait")
 	request.output.flag(cmd.Flags())
@@ -73,6 +77,9 @@ func (p program) act(ctx context.Context, request *lifecycle) error {
 		query.Set("confirm", request.confirm)
 	}
 	request.to.ask(query)
+	if request.force {
+		query.Set("force", "true")
+	}
 	response, err := api.Do(ctx, http.MethodPost, withQuery(string(request.owner)+"/"+string(request.action), query), nil, nil)
 	if err != nil {
 		return err

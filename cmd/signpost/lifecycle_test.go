@@ -91,6 +91,15 @@ func TestTerminateWaitsUntilAllIsGone(t *testing.T) {
 	require.Contains(t, got.err, "Terminating: 1 of 2 objects done\n")
 }
 
+// TestAForcedTermination is for what EMCO has, which else is refused.
+func TestAForcedTermination(t *testing.T) {
+	f := newFake(t)
+	f.on("POST "+prod+"/terminate?confirm=abc&force=true", 202, "Accepted", `{"contextID":"4242","revision":1}`)
+	got := signpost(t, f.url, "terminate", "shop/store/v1/prod", "--force", "--confirm", "abc")
+	require.Equal(t, result{exitDone, "shop/store/v1/prod accepted (release 1, context 4242)\n", ""}, got)
+	require.Equal(t, exitUsage, signpost(t, f.url, "update", "shop/store/v1/prod", "--force").code)
+}
+
 // TestTerminateSaysWhatItWaitsFor: the group's own objects are gone long before
 // the external-dns is that has to remove its names.
 func TestTerminateSaysWhatItWaitsFor(t *testing.T) {

@@ -11,7 +11,9 @@ func (p program) terminateCommand() *cobra.Command {
 	cmd.Use = "terminate GROUP"
 	cmd.Short = "Take back everything that was deployed"
 	cmd.Long = `Takes back what a deployment intent group deployed: the names first, then the rest. An
-external-dns that others use stays. Of a logical cloud it takes back the cluster DNS.`
+external-dns that others use stays. Of a logical cloud it takes back the cluster DNS.
+
+A group that EMCO's orchestrator deploys is terminated there. When EMCO is gone, --force takes its names away.`
 	cmd.Example = "  signpost terminate shop/store/v1/prod --wait"
 	return cmd
 }

@@ -1531,7 +1531,7 @@ type Event struct {
 	// Message Why.
 	Message string `json:"message"`
 
-	// Outcome accepted, refused, completed or failed.
+	// Outcome accepted, refused, completed or failed; for an app context of EMCO's also prepared, which changes nothing until it is current, and dropped.
 	//
 	// Example: accepted
 	Outcome string `json:"outcome"`
@@ -2732,6 +2732,9 @@ type RecordName = Name
 // RollbackTo defines model for rollbackTo.
 type RollbackTo = int64
 
+// TerminateForce defines model for terminateForce.
+type TerminateForce = bool
+
 // TrafficGroupIntentName A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
 //
 // Example: lab
@@ -2982,6 +2985,9 @@ type RollbackDeploymentIntentGroupParams struct {
 
 // TerminateDeploymentIntentGroupParams defines parameters for TerminateDeploymentIntentGroup.
 type TerminateDeploymentIntentGroupParams struct {
+	// Force Terminate even what EMCO's orchestrator has in the clusters, for when EMCO is gone.
+	Force *TerminateForce `form:"force,omitempty" json:"force,omitempty"`
+
 	// Confirm The token of a plan; 412 when an input or the actions changed since.
 	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
 
@@ -4092,7 +4098,7 @@ type ClientInterface interface {
 
 	// TerminateDeploymentIntentGroup Terminate a deployment intent group
 	//
-	// Takes back everything that was deployed, names first. Idempotent. Of a group that EMCO's orchestrator drives it takes the names alone, and it is the way out when EMCO is gone.
+	// Takes back everything that was deployed, names first. Idempotent. What EMCO's orchestrator has deployed is terminated there: it is 409 here until EMCO's app context has ended or is gone, unless forced, and takes the names alone.
 	//
 	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/terminate (the `TerminateDeploymentIntentGroup` operationId).
 	TerminateDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *TerminateDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5704,7 +5710,7 @@ func (c *API) GetDeploymentIntentGroupStatus(ctx context.Context, project Projec
 
 // TerminateDeploymentIntentGroup Terminate a deployment intent group
 //
-// Takes back everything that was deployed, names first. Idempotent. Of a group that EMCO's orchestrator drives it takes the names alone, and it is the way out when EMCO is gone.
+// Takes back everything that was deployed, names first. Idempotent. What EMCO's orchestrator has deployed is terminated there: it is 409 here until EMCO's app context has ended or is gone, unless forced, and takes the names alone.
 //
 // Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/terminate (the `TerminateDeploymentIntentGroup` operationId).
 func (c *API) TerminateDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *TerminateDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9926,6 +9932,18 @@ func NewTerminateDeploymentIntentGroupRequest(server string, project ProjectName
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.Confirm != nil {
 
@@ -14633,7 +14651,7 @@ type ClientWithResponsesInterface interface {
 
 	// TerminateDeploymentIntentGroupWithResponse Terminate a deployment intent group
 	//
-	// Takes back everything that was deployed, names first. Idempotent. Of a group that EMCO's orchestrator drives it takes the names alone, and it is the way out when EMCO is gone.
+	// Takes back everything that was deployed, names first. Idempotent. What EMCO's orchestrator has deployed is terminated there: it is 409 here until EMCO's app context has ended or is gone, unless forced, and takes the names alone.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -18873,7 +18891,7 @@ func (c *ClientWithResponses) GetDeploymentIntentGroupStatusWithResponse(ctx con
 
 // TerminateDeploymentIntentGroupWithResponse Terminate a deployment intent group
 //
-// Takes back everything that was deployed, names first. Idempotent. Of a group that EMCO's orchestrator drives it takes the names alone, and it is the way out when EMCO is gone.
+// Takes back everything that was deployed, names first. Idempotent. What EMCO's orchestrator has deployed is terminated there: it is 409 here until EMCO's app context has ended or is gone, unless forced, and takes the names alone.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -32,9 +32,10 @@ func (s *Service) Rollback(ctx context.Context, owner intent.Path, to int64, con
 }
 
 // Terminate accepts that nothing of the group is to be in any cluster. It is
-// idempotent.
-func (s *Service) Terminate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error) {
-	return s.accept(ctx, owner, request{action: intent.Terminate}, confirm, actor)
+// idempotent. What EMCO's orchestrator has in the clusters is terminated there,
+// unless forced.
+func (s *Service) Terminate(ctx context.Context, owner intent.Path, force bool, confirm, actor string) (intent.Accepted, error) {
+	return s.accept(ctx, owner, request{action: intent.Terminate, force: force}, confirm, actor)
 }
 
 // request is what is asked of a group.
@@ -42,6 +43,7 @@ type request struct {
 	action     intent.Action
 	to         int64  // of a rollback: the revision, 0 for the one before the current
 	appContext string // of EMCO's, that its orchestrator has made current or ends; empty: it is Signpost's own lifecycle
+	force      bool   // of terminate: also what EMCO has in the clusters
 }
 
 func (s *Service) accept(ctx context.Context, owner intent.Path, r request, confirm, actor string) (intent.Accepted, error) {
@@ -67,6 +69,9 @@ func (s *Service) tryAccept(ctx context.Context, owner intent.Path, r request, c
 	if err != nil {
 		return intent.Accepted{}, err
 	}
+	if same && p.appContext != "" && p.lifecycle.Unaccepted() != "" {
+		return s.refollow(ctx, p)
+	}
 	if same {
 		return intent.Accepted{ContextID: p.lifecycle.ContextID, Revision: p.lifecycle.Seq}, nil
 	}
@@ -85,7 +90,7 @@ func (s *Service) tryAccept(ctx context.Context, owner intent.Path, r request, c
 }
 
 // driver refuses to have one group driven from two sides: by EMCO's
-// orchestrator, and from here. It can be terminated from both.
+// orchestrator, and from here. See relinquished for terminate.
 func (r request) driver(owner intent.Path, l Lifecycle) error {
 	if r.action == intent.Terminate || !l.deployed() || l.orchestrated() == (r.appContext != "") {
 		return nil
@@ -95,6 +100,21 @@ func (r request) driver(owner intent.Path, l Lifecycle) error {
 		detail = fmt.Sprintf("%s is %s: Signpost deploys its apps itself; terminate it here before EMCO's orchestrator instantiates it", owner, l.State())
 	}
 	return &intent.Error{Code: intent.Conflict, Detail: detail}
+}
+
+// relinquished refuses to terminate from here what EMCO has in the clusters,
+// unless forced: its context there has to be gone, or to have ended.
+func (s *Service) relinquished(ctx context.Context, p *proposal) error {
+	l := p.lifecycle
+	if p.appContext != "" || p.force || !l.orchestrated() {
+		return nil
+	}
+	is, err := s.stands(ctx, &l)
+	if err != nil || is.as == ended {
+		return err
+	}
+	return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s is %s: EMCO's orchestrator drives it, by app context %s; terminate it there, or, where EMCO is gone, here by ?force=true (signpost terminate --force)",
+		p.draft.in.owner.Path, l.State(), l.AppContext)}
 }
 
 // dropLost removes the release that a request wrote before it lost its race,
@@ -118,7 +138,7 @@ func (s *Service) allowed(ctx context.Context, p *proposal) (same bool, err erro
 	}
 	switch {
 	case p.action == intent.Terminate:
-		return !p.lifecycle.deployed(), nil
+		return !p.lifecycle.deployed(), s.relinquished(ctx, p)
 	case p.appContext != "":
 		if p.lifecycle.AppContext != p.appContext || !p.lifecycle.deployed() {
 			return false, nil

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/emco"
@@ -17,8 +15,8 @@ const actorEMCO = "emco"
 
 // PostEvent says that rsync has been told to instantiate, update or terminate
 // an app context. It makes the release that was frozen for the context the
-// group's, or has the group terminated. For a context that no release is kept
-// for there is nothing to do. It is idempotent. Conflict where the release
+// group's, or has the group terminated. A context that no release is kept for
+// is noted: names stay as they are. It is idempotent. Conflict where the release
 // cannot be accepted, NotFound where there is no such context.
 func (s *Service) PostEvent(ctx context.Context, id string, event intent.Action) error {
 	if event == intent.Terminate {
@@ -35,8 +33,7 @@ func (s *Service) PostEvent(ctx context.Context, id string, event intent.Action)
 	if err := s.activate(ctx, group, id, "event"); !errors.Is(err, errNotPrepared) {
 		return err
 	}
-	s.Logger.InfoContext(ctx, "an app context of EMCO's is current that no release is kept for", "group", group, "appContext", id)
-	return nil
+	return s.noteUnkept(ctx, group, id)
 }
 
 // TerminateContext has what belongs to an app context taken away: EMCO is about
@@ -83,15 +80,13 @@ func (s *Service) ends(ctx context.Context, l *Lifecycle, id string) (bool, erro
 	switch {
 	case !l.orchestrated():
 		return false, nil
-	case l.AppContext == id:
+	case l.AppContext == id, l.Unkept == id:
 		return true, nil
-	case !l.isPrepared(id):
-		return false, nil
-	case l.older(l.AppContext, id):
+	case l.isPrepared(id) && l.older(l.AppContext, id):
 		return true, nil
 	}
 	is, err := s.standing(ctx, id)
-	if err != nil || is.as == active {
+	if err != nil || is.as == active && (l.isPrepared(id) || is.other == l.AppContext) {
 		return err == nil, err
 	}
 	is, err = s.standing(ctx, l.AppContext)
@@ -109,6 +104,14 @@ func (s *Service) activate(ctx context.Context, group intent.Path, id, cause str
 		s.Logger.InfoContext(ctx, "an app context of EMCO's is current", "group", group, "appContext", id, "revision", accepted.Revision, "by", cause)
 	}
 	return err
+}
+
+// refollow notes that EMCO has come back to what the group is for.
+func (s *Service) refollow(ctx context.Context, p *proposal) (intent.Accepted, error) {
+	l := p.lifecycle
+	l.follow()
+	_, err := s.swap(ctx, p.draft.in.owner.Path, l)
+	return intent.Accepted{ContextID: l.ContextID, Revision: l.Seq}, err
 }
 
 // errNotPrepared is the cause of an error about an app context that no release
@@ -167,30 +170,6 @@ func (s *Service) gatherOrchestrated(ctx context.Context, group intent.Path, l L
 func (d *draft) foresee() {
 	d.podEdits() // what it says of them, for nothing is edited
 	d.warn("EMCO's orchestrator drives this group: this is what its next update would make of it if the apps stay as they are in app context %s", d.in.orchestration.ID)
-}
-
-// noteUnaccepted writes down, once, why what was frozen for an app context could
-// not be accepted.
-func (s *Service) noteUnaccepted(ctx context.Context, group intent.Path, id string, cause error) error {
-	_, err := undisturbed(group, func() (struct{}, error) {
-		l, err := s.storedLifecycle(ctx, group)
-		if err != nil {
-			return struct{}{}, err
-		}
-		at := l.preparedAt(id)
-		if at < 0 || l.Prepared[at].Failure == cause.Error() {
-			return struct{}{}, nil
-		}
-		l.Prepared = slices.Clone(l.Prepared)
-		l.Prepared[at].Failure = cause.Error()
-		l.record(intent.Event{
-			Time: s.Now().UTC(), Actor: actorEMCO, Action: l.followingAction(id), Revision: l.Seq, Outcome: "failed",
-			Message: fmt.Sprintf("app context %s: %v", id, cause),
-		})
-		_, err = s.swap(ctx, group, l)
-		return struct{}{}, err
-	})
-	return err
 }
 
 // groupOf is the path of the deployment intent group that an app context is

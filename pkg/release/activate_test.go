@@ -170,17 +170,6 @@ func TestBadEventsAreRefused(t *testing.T) {
 	require.Equal(t, before, w.keys())
 }
 
-// TestAContextThatNobodyPreparedIsPassedOver: an error would keep EMCO from
-// telling other controllers.
-func TestAContextThatNobodyPreparedIsPassedOver(t *testing.T) {
-	w := orchestrated(t)
-	w.writeContext(secondContext)
-	before := w.keys()
-	w.event(secondContext, intent.Update)
-	w.event(secondContext, intent.Terminate)
-	require.Equal(t, before, w.keys())
-}
-
 // TestWhatStandsInTheWayOfAnActivationIsToldOnceAndRetried until it is gone.
 func TestWhatStandsInTheWayOfAnActivationIsToldOnceAndRetried(t *testing.T) {
 	w := orchestrated(t)
@@ -225,8 +214,13 @@ func TestWhatEMCODrivesIsNotDrivenHere(t *testing.T) {
 
 	plan = w.plan(prod, intent.Terminate)
 	require.Empty(t, plan.Errors)
+	require.Contains(t, fmt.Sprint(plan.Warnings), "EMCO's orchestrator drives it, by app context 2222")
+	before := w.keys()
 	_, err = w.try(intent.Terminate, prod, plan.Token)
-	require.NoError(t, err)
+	require.Equal(t, intent.Conflict, intent.CodeOf(err))
+	require.ErrorContains(t, err, "terminate it there, or, where EMCO is gone, here by ?force=true")
+	require.Equal(t, before, w.keys())
+	w.force(plan.Token)
 	w.outlive()
 	require.Equal(t, "Terminated 2222 []", w.current(), "it does not come back while EMCO has its apps in the clusters")
 	w.serve("three.lab.example")
@@ -234,6 +228,69 @@ func TestWhatEMCODrivesIsNotDrivenHere(t *testing.T) {
 	w.event(thirdContext, intent.Update)
 	w.settle(prod)
 	require.Contains(t, w.current(), "Instantiated 3333", "until EMCO updates it")
+}
+
+// force terminates prod although EMCO has it in the clusters.
+func (w *world) force(confirm string) {
+	w.Helper()
+	_, err := w.service.Terminate(context.Background(), prod, true, confirm, "ann")
+	require.NoError(w, err)
+}
+
+// TestWhatHasEndedAtEMCOIsTerminatedHereWithoutForce: there is nothing there
+// that could be asked for it.
+func TestWhatHasEndedAtEMCOIsTerminatedHereWithoutForce(t *testing.T) {
+	for name, end := range map[string]func(*world){
+		"gone":       func(w *world) { w.vanish(secondContext) },
+		"terminated": func(w *world) { w.tell(secondContext, "Terminate", "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := updated(t)
+			end(w)
+			require.Empty(t, w.plan(prod, intent.Terminate).Warnings)
+			w.do(intent.Terminate, prod)
+			w.outlive()
+			require.Equal(t, "Terminated 2222 []", w.current())
+		})
+	}
+	for name, leave := range map[string]func(*world){
+		"rsync has said nothing":        func(w *world) { w.writeContext(thirdContext); w.serve("three.lab.example"); w.prepare(thirdContext) },
+		"another has taken its place":   func(w *world) { w.writeContext(thirdContext); w.replace(secondContext, thirdContext) },
+		"nobody can read what it is at": func(w *world) { w.putKey("/context/2222/rsync/AppContextEventQueue/", `"?"`) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := updated(t)
+			leave(w)
+			_, err := w.try(intent.Terminate, prod, "")
+			require.Equal(t, intent.Conflict, intent.CodeOf(err), "%v", err)
+		})
+	}
+}
+
+// prepare has a context extended and made current by its event alone.
+func (w *world) prepare(id string) {
+	w.Helper()
+	_, err := w.call(id)
+	require.NoError(w, err)
+	w.event(id, intent.Update)
+}
+
+// TestAForcedTerminationKeepsWhatIsPreparedForOtherContexts: EMCO may come back
+// and roll back to one of them. Until then none of them is followed.
+func TestAForcedTerminationKeepsWhatIsPreparedForOtherContexts(t *testing.T) {
+	w := orchestrated(t)
+	w.serve("two.lab.example")
+	w.appContext(secondContext)
+	w.event(secondContext, intent.Update) // and rsync, which is gone, says of the first that it is there
+	w.settle(prod)
+	w.force("")
+	w.outlive()
+	require.Equal(t, "Terminated 2222 []", w.current())
+	require.NoError(t, w.rest())
+	w.prepared(firstContext)
+	w.event(firstContext, intent.Update)
+	w.settle(prod)
+	require.Equal(t, "Instantiated 1111 "+wwwOf, w.current())
 }
 
 // TestARequestThatIsOvertakenByEMCOIsRefused: between its reads EMCO makes a

@@ -12,9 +12,9 @@ import (
 
 // standing is what EMCO has made of an app context.
 type standing struct {
-	id string
-	as role
-	by string // id of the context that has taken its place, where rsync was told so
+	id    string
+	as    role
+	other string // id of the context that has taken its place, or whose place it takes, where rsync was told so
 }
 
 type role int
@@ -50,11 +50,7 @@ func (s *Service) standing(ctx context.Context, id string) (standing, error) {
 	case intent.Conflict:
 		return standing{id: id}, nil
 	}
-	is := standing{id: id, as: roleOf(state)}
-	if is.as == superseded {
-		is.by = state.Other
-	}
-	return is, err
+	return standing{id: id, as: roleOf(state), other: state.Other}, err
 }
 
 // stands answers how the app context of a group stands. One that is not in the
@@ -67,18 +63,18 @@ func (s *Service) stands(ctx context.Context, l *Lifecycle) (standing, error) {
 }
 
 // heed brings a group to what EMCO has made current, where an event has not
-// told it, and says whether anything was to be done. What stands in the way of
-// that does not keep the current release from being carried out.
+// told it, and says whether anything was done. What stands in the way of that
+// does not keep the current release from being carried out.
 func (s *Service) heed(ctx context.Context, group intent.Path, l Lifecycle) (bool, error) {
 	if !l.toHeed() {
 		return false, nil
 	}
 	s.noteEMCO()
 	is, err := s.stands(ctx, &l)
-	if err != nil || is.as == unsaid || is.as == active {
+	if err != nil || l.Unkept == "" && (is.as == unsaid || is.as == active) {
 		return false, err
 	}
-	next, is, err := s.successor(ctx, &l, is)
+	next, is, err := s.successor(ctx, group, &l, is)
 	ends := is.as == ended
 	if err == nil && next == "" && is.as == superseded {
 		ends, err = s.migrated(ctx, group, is.id)
@@ -86,6 +82,10 @@ func (s *Service) heed(ctx context.Context, group intent.Path, l Lifecycle) (boo
 	switch {
 	case err != nil:
 		return false, err
+	case next != "" && next == l.Unkept:
+		return false, nil
+	case next != "" && !l.isPrepared(next):
+		return true, s.noteUnkept(ctx, group, next)
 	case next != "":
 		err = s.activate(ctx, group, next, "state")
 	case ends && l.deployed():
@@ -106,22 +106,30 @@ func (s *Service) heed(ctx context.Context, group intent.Path, l Lifecycle) (boo
 
 // successor is the app context that is current in place of the group's: the
 // one that rsync was told to replace it by, or the one by which that was
-// replaced; else the last prepared one that is in the clusters. Empty for none;
-// then the standing is of the last of those that replaced each other. What was
-// there before one that has ended does not come back with that.
-func (s *Service) successor(ctx context.Context, l *Lifecycle, is standing) (next string, _ standing, err error) {
-	for at, n := is, 0; at.by != "" && n < keptPrepared; n++ {
-		at, err = s.standing(ctx, at.by)
-		known := l.isPrepared(at.id)
+// replaced, else what EMCO has said; else the last prepared one that is in the
+// clusters. Empty for none; then the standing is of the last of those that
+// replaced each other. What was there before one that has ended does not come
+// back with that.
+func (s *Service) successor(ctx context.Context, group intent.Path, l *Lifecycle, is standing) (next string, _ standing, err error) {
+	if l.Unkept != "" && is.as != ended && (is.as != superseded || is.other == "") {
+		is = standing{id: is.id, as: superseded, other: l.Unkept}
+	}
+	at := is
+	for seen := []string{""}; at.as == superseded && !slices.Contains(seen, at.other); {
+		seen = append(seen, at.other)
+		if at, err = s.standing(ctx, at.other); err != nil {
+			return "", is, err
+		}
+		known, err := s.isOf(ctx, group, l, at.id)
 		switch {
 		case err != nil || known && at.as == active:
 			return at.id, at, err
-		case known || at.as == ended: // of one that nobody has called for, its end alone counts
+		case known || at.as == ended: // of one of another group, its end alone counts
 			is = at
 		}
 	}
 	for _, p := range slices.Backward(l.Prepared) {
-		if p.AppContext == is.id || is.as == ended && l.older(p.AppContext, is.id) {
+		if p.AppContext == is.id || p.AppContext == l.AppContext || is.as == ended && l.older(p.AppContext, is.id) {
 			continue
 		}
 		if other, err := s.standing(ctx, p.AppContext); err != nil || other.as == active {
@@ -129,4 +137,18 @@ func (s *Service) successor(ctx context.Context, l *Lifecycle, is standing) (nex
 		}
 	}
 	return "", is, nil
+}
+
+// isOf tells whether an app context is the group's, as far as that can be read.
+func (s *Service) isOf(ctx context.Context, group intent.Path, l *Lifecycle, id string) (bool, error) {
+	if l.isPrepared(id) || l.Unkept == id {
+		return true, nil
+	}
+	meta, err := s.emco.Meta(ctx, id)
+	switch intent.CodeOf(err) {
+	case intent.NotFound, intent.Conflict, intent.Invalid:
+		return false, nil
+	}
+	of, ok := groupOf(meta)
+	return ok && of == group, err
 }

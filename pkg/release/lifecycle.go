@@ -37,6 +37,7 @@ type Lifecycle struct {
 
 	AppContext string     `json:"appContext,omitempty"` // of EMCO's that the release is for; empty: Signpost deploys the apps
 	Prepared   []Prepared `json:"prepared,omitempty"`   // for app contexts of EMCO's, oldest first
+	Unkept     string     `json:"unkept,omitempty"`     // app context of EMCO's that is current in place of AppContext, and that no release is kept for
 
 	revision int64
 }

@@ -244,11 +244,11 @@ func (w *world) randomAutopathDeed(service *release.Service, random *rand.Rand, 
 		w.resolve(`[]`, specs[random.IntN(len(specs))])
 		_, err = service.Update(ctx, eu, "", "bob")
 	case 2:
-		_, err = service.Terminate(ctx, eu, "", "cid")
+		_, err = service.Terminate(ctx, eu, false, "", "cid")
 	case 3, 4:
 		_, err = service.Instantiate(ctx, prod, "", "ann")
 	case 5:
-		_, err = service.Terminate(ctx, prod, "", "cid")
+		_, err = service.Terminate(ctx, prod, false, "", "cid")
 	case 6:
 		_, err = service.StepGroup(ctx, prod)
 	default:

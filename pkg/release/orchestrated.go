@@ -16,11 +16,15 @@ import (
 // asks for there. The pod DNS intents are brought into the context; all else
 // follows when the context becomes current. from is the context that this one
 // replaces, empty for none. It is idempotent, and a failure leaves the context
-// as it was. Errors: those of emco.Store.Read; NotFound where documents are
+// as it was; the group's events tell of both. Errors: those of emco.Store.Read; NotFound where documents are
 // missing; Conflict where the context is of no group or of one that Signpost
 // deploys itself, and where instantiate would be refused, with all the reasons.
 func (s *Service) UpdateContext(ctx context.Context, id, traffic, from string) (warnings []string, err error) {
-	return undisturbed(intent.Path("app context "+id), func() ([]string, error) { return s.tryUpdateContext(ctx, id, traffic, from) })
+	warnings, err = undisturbed(intent.Path("app context "+id), func() ([]string, error) { return s.tryUpdateContext(ctx, id, traffic, from) })
+	if err != nil {
+		s.noteRefused(ctx, id, err)
+	}
+	return warnings, err
 }
 
 func (s *Service) tryUpdateContext(ctx context.Context, id, traffic, from string) ([]string, error) {
@@ -159,20 +163,21 @@ func (s *Service) prepare(ctx context.Context, p *proposal, from string) error {
 	if err := s.saveRelease(ctx, next.ContextID, release); err != nil {
 		return err
 	}
-	err = s.note(ctx, p, next)
+	err = s.file(ctx, p, next)
 	if intent.CodeOf(err) == intent.PreconditionFailed {
 		return errors.Join(err, s.dropRelease(ctx, next.ContextID))
 	}
 	return err
 }
 
-// note has the lifecycle of a proposal keep a release, beside those that others
+// file has the lifecycle of a proposal keep a release, beside those that others
 // have frozen for other app contexts meanwhile: of many callers at once, one
 // comes through at a time.
-func (s *Service) note(ctx context.Context, p *proposal, next Prepared) error {
+func (s *Service) file(ctx context.Context, p *proposal, next Prepared) error {
 	group, l := p.draft.group.Path, p.lifecycle
 	for {
 		l.keep(next)
+		s.notePrepared(ctx, &l, p)
 		_, lost := s.swap(ctx, group, l)
 		if intent.CodeOf(lost) != intent.PreconditionFailed {
 			return lost

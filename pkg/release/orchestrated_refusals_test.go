@@ -135,7 +135,7 @@ func TestAllReasonsAreToldAtOnce(t *testing.T) {
 	w := newOrchestrated(t)
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.other.example"]}`)
 	w.put(front.Child("dns-intents", "api"), `{"app":"api","serviceName":"api","hostnames":["api.lab.example"]}`)
-	before := w.keys()
+	before := w.keysBesideEvents()
 	_, err := w.call(early)
 	var refusal *intent.Error
 	require.ErrorAs(t, err, &refusal)
@@ -144,7 +144,7 @@ func TestAllReasonsAreToldAtOnce(t *testing.T) {
 	require.Len(t, refusal.Fields, 2)
 	require.Contains(t, fmt.Sprint(refusal.Fields), `has no app "api"`)
 	require.Contains(t, fmt.Sprint(refusal.Fields), `no record serves "www.other.example"`)
-	require.Equal(t, before, w.keys())
+	require.Equal(t, before, w.keysBesideEvents())
 }
 
 // TestWhatExternalDNSWouldRefuseIsToldInTime: not when the event comes, whose

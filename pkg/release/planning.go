@@ -45,6 +45,12 @@ func (s *Service) propose(ctx context.Context, owner intent.Path, r request) (*p
 	}
 	if p.action == intent.Terminate {
 		p.draft.errors, p.draft.warnings = nil, nil
+		switch err := s.relinquished(ctx, p); {
+		case intent.CodeOf(err) == intent.Conflict:
+			p.draft.warn("%s", err)
+		case err != nil:
+			return p, err
+		}
 	} else {
 		p.draft.warnOfSuspension()
 	}

@@ -82,14 +82,20 @@ func (l *Lifecycle) followingAction(appContext string) intent.Action {
 }
 
 // track notes which app context a group is for that takes an action. EMCO never
-// comes back to contexts of a group that has ended.
+// comes back to contexts of a group that it has ended.
 func (l *Lifecycle) track(p *proposal) {
-	if p.action == intent.Terminate {
+	if p.action == intent.Terminate && !p.force {
 		l.retire(p.appContext)
 	}
 	if p.action != intent.Terminate || p.appContext != "" {
 		l.AppContext = p.appContext
 	}
+	l.follow()
+}
+
+// follow forgets what of EMCO's could not be followed.
+func (l *Lifecycle) follow() {
+	l.Unkept = ""
 	l.Prepared = slices.Clone(l.Prepared)
 	for at := range l.Prepared {
 		l.Prepared[at].Failure = ""
@@ -99,6 +105,10 @@ func (l *Lifecycle) track(p *proposal) {
 // Unaccepted is why what EMCO made current last is not the group's release;
 // empty when it is.
 func (l *Lifecycle) Unaccepted() string {
+	if l.Unkept != "" {
+		return fmt.Sprintf("EMCO's app context %s is current and not followed: no release is kept for it, so names stay as app context %s has them; "+
+			"update the deployment intent group at EMCO's orchestrator", l.Unkept, l.AppContext)
+	}
 	for _, p := range slices.Backward(l.Prepared) {
 		if p.Failure != "" {
 			return fmt.Sprintf("EMCO's app context %s is not followed: %s", p.AppContext, p.Failure)
@@ -143,6 +153,7 @@ func (s *Service) dropGone(ctx context.Context, group intent.Path, l Lifecycle) 
 		switch code := intent.CodeOf(err); {
 		case code == intent.NotFound && (!l.orchestrated() || l.AppContext != p.AppContext):
 			s.Logger.InfoContext(ctx, "an app context of EMCO's is gone", "group", group, "appContext", p.AppContext)
+			s.note(&l, outcomeDropped, p.AppContext, "EMCO has deleted it, and so what was prepared for it is dropped")
 			continue
 		case err != nil && code != intent.NotFound && code != intent.Conflict:
 			return err

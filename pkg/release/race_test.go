@@ -55,7 +55,7 @@ func (w *world) randomDeed(service *release.Service, random *rand.Rand) {
 	case 1:
 		_, err = service.Update(ctx, group, "", "bob")
 	case 2, 3:
-		_, err = service.Terminate(ctx, group, "", "cid")
+		_, err = service.Terminate(ctx, group, false, "", "cid")
 	case 4:
 		err = service.StepProvider(ctx, labOnHub)
 	case 5:

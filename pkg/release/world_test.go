@@ -349,7 +349,7 @@ func (w *world) try(action intent.Action, group intent.Path, confirm string) (in
 	case intent.Update:
 		call = w.service.Update
 	case intent.Terminate:
-		call = w.service.Terminate
+		return w.service.Terminate(context.Background(), group, false, confirm, "ann")
 	}
 	return call(context.Background(), group, confirm, "ann")
 }

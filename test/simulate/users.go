@@ -130,7 +130,7 @@ func post(ctx context.Context, s *release.Service, group intent.Path, action int
 	case intent.Rollback:
 		return s.Rollback(ctx, group, 0, "", "ann")
 	case intent.Terminate:
-		return s.Terminate(ctx, group, "", "ann")
+		return s.Terminate(ctx, group, false, "", "ann")
 	}
 	return s.Instantiate(ctx, group, "", "ann")
 }
