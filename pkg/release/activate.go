@@ -122,6 +122,9 @@ var errNotPrepared = errors.New("no release is kept for it")
 // with the records as they are deployed now, or would be pinned.
 func (s *Service) recallPrepared(ctx context.Context, p *proposal, live *inputs) error {
 	at := p.lifecycle.preparedAt(p.appContext)
+	if p.action == intent.Terminate {
+		return &intent.Error{Code: intent.PreconditionFailed, Detail: "app context " + p.appContext + " has just been terminated"}
+	}
 	if at < 0 {
 		return &intent.Error{Code: intent.NotFound, Detail: "app context " + p.appContext, Err: errNotPrepared}
 	}
