@@ -264,14 +264,18 @@ func (t *term) preferred(name string) string {
 }
 
 // balance begins to serve the clusters that fall to this worker as they become
-// free, and lets go of those that fall to another one, or are abandoned.
+// free, and lets go of those that fall to another one, or are abandoned. What
+// is left of earlier ones waits until those that end now have ended, which let
+// go of their clusters themselves.
 func (t *term) balance(ctx context.Context) {
 	mine := t.mine()
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	ending := false
 	for name, r := range t.tenures {
 		if !mine[name] && !t.serves(name) {
 			r.cancel()
+			ending = true
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(mine)) {
@@ -283,7 +287,9 @@ func (t *term) balance(ctx context.Context) {
 			t.worker.options.Logger.WarnContext(ctx, "cluster cannot be taken over", "cluster", name, "error", err)
 		}
 	}
-	t.letGo(ctx, mine)
+	if !ending {
+		t.letGo(ctx, mine)
+	}
 }
 
 // letGo gives back the clusters that are still this worker's by their keys
