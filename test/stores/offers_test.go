@@ -48,8 +48,8 @@ func TestNoMeetingOverMongoLeavesPodsWithoutTheirDNS(t *testing.T) {
 		reason        string
 		first, second func()
 	}{
-		{"it goes while pods come to rely on it", func() { s.may(first.Instantiate, group) }, func() { s.may(s.service.Terminate, cloud) }},
-		{"pods come to rely on it while it goes", func() { s.may(first.Terminate, cloud) }, func() { s.may(s.service.Instantiate, group) }},
+		{"it goes while pods come to rely on it", func() { s.may(first.Instantiate, group) }, func() { s.may(terminate(s.service), cloud) }},
+		{"pods come to rely on it while it goes", func() { s.may(terminate(first), cloud) }, func() { s.may(s.service.Instantiate, group) }},
 	} {
 		steps, relied := 0, 0
 		for met := true; met; steps++ {
@@ -66,8 +66,8 @@ func TestNoMeetingOverMongoLeavesPodsWithoutTheirDNS(t *testing.T) {
 			}
 			c.first()
 			relied += s.relied()
-			s.do(s.service.Terminate, group)
-			s.do(s.service.Terminate, cloud)
+			s.do(terminate(s.service), group)
+			s.do(terminate(s.service), cloud)
 		}
 		require.Positive(t, relied, "%s: the group was first at times", c.reason)
 		require.Less(t, relied, steps, "%s: and the logical cloud", c.reason)
@@ -113,6 +113,13 @@ func (s *shop) put(path intent.Path, spec string) {
 
 // action is one that a service accepts.
 type action func(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
+
+// terminate is the action of a service without force.
+func terminate(service *release.Service) action {
+	return func(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error) {
+		return service.Terminate(ctx, owner, false, confirm, actor)
+	}
+}
 
 // do has an action accepted, and steps follow it.
 func (s *shop) do(act action, owner intent.Path) {

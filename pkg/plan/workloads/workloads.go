@@ -24,14 +24,11 @@ import (
 // for the DNS of pods (poddns.Render), about which the findings are: each once,
 // in the order of apps and manifests. Each cluster that gets an object also gets
 // the logical cloud's Namespace. Apps without manifests are somebody else's
-// deployment and give nothing, like all apps of an orchestrated group. The error names the app and the manifest that
-// cannot be read.
+// deployment, as all those of an orchestrated group, and give nothing. The error
+// names the app and the manifest that cannot be read.
 func Render(g plan.Group) ([]bundle.Object, []poddns.Finding, error) {
 	var out []bundle.Object
 	var findings []poddns.Finding
-	if g.Orchestrated != nil {
-		return nil, nil, nil
-	}
 	housed := map[string]bool{}
 	for _, app := range g.Apps {
 		manifests, err := flatten(app)
