@@ -137,10 +137,13 @@ func (s *site) settles() {
 	require.NoError(s, s.Rsync.Settle(ctx))
 }
 
-// gives has the cloud of a cluster give the app's load balancer an address.
+// gives has the cloud of a cluster give the app's load balancer an address, as
+// soon as rsync has made that.
 func (s *site) gives(cluster, address string) {
 	s.Helper()
-	require.NoError(s, s.fixture.Cluster(cluster).SetLoadBalancer(s.Context(), "shop", "web", address))
+	eventually(s.T, "a load balancer in "+cluster+" to have "+address, func() error {
+		return s.fixture.Cluster(cluster).SetLoadBalancer(s.Context(), "shop", "web", address)
+	})
 }
 
 // answers waits until the name has these addresses, in BIND or in CoreDNS, and
