@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/internal/golden"
 )
 
 const shop = `resource: projects/shop/dns-update-records
@@ -40,7 +42,7 @@ func TestApplyGoesOnAfterARefusalButNotBelowIt(t *testing.T) {
 	got := signpost(t, f.url, "apply", "-f", file)
 	require.Equal(t, exitFailed, got.code)
 	require.Equal(t, "created cluster-providers/edge\n", got.out)
-	golden(t, "apply_refused", strings.ReplaceAll(got.err, file, "shop.yaml"))
+	golden.Equal(t, "apply_refused.golden", strings.ReplaceAll(got.err, file, "shop.yaml"))
 }
 
 func TestApplySendsNothingWhenADocumentIsBroken(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
+	"github.com/signpost-dns/signpost/internal/golden"
 	"github.com/signpost-dns/signpost/internal/seed"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
@@ -97,7 +98,7 @@ metadata: {name: fine}
 `)
 	documents, err := (&source{files: []string{file}}).read(nil, 0)
 	require.Empty(t, documents)
-	golden(t, "document_faults", strings.ReplaceAll(err.Error(), file, "bad.yaml")+"\n")
+	golden.Equal(t, "document_faults.golden", strings.ReplaceAll(err.Error(), file, "bad.yaml")+"\n")
 }
 
 func TestFilesWithoutDocumentsAreRefused(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/internal/golden"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
@@ -99,7 +100,7 @@ metadata: {name: "{{ .Cloud }}"}
 	got := signpost(t, f.url, "apply", "-f", file)
 	require.Equal(t, exitFailed, got.code)
 	require.Empty(t, f.seen(), "nothing is half-done")
-	golden(t, "emcoctl_faults", strings.ReplaceAll(got.err, file, "bad.yaml"))
+	golden.Equal(t, "emcoctl_faults.golden", strings.ReplaceAll(got.err, file, "bad.yaml"))
 }
 
 // TestWhatOnlyLooksLikeATemplateIsApplied: braces in a value are the value's.
@@ -259,7 +260,7 @@ func TestEmcoctlsExamplesArePlanned(t *testing.T) {
 	require.Contains(t, run("plan", "shop/store/v1/prod").out, "create  www.lab.example  A     lab     203.0.113.10\n")
 	applied := run(append([]string{"apply"}, ours...)...)
 	require.Contains(t, applied.out, "requested "+prod+"/instantiate\n")
-	golden(t, "emco_get", normal(run(append([]string{"get"}, ours...)...).out))
+	golden.Equal(t, "emco_get.golden", normal(run(append([]string{"get"}, ours...)...).out))
 	require.Contains(t, run(append([]string{"delete"}, ours...)...).out, "terminated "+prod+"/instantiate\n")
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/internal/golden"
 )
 
 func TestTablesOfEveryCollection(t *testing.T) {
@@ -32,7 +34,7 @@ func TestTablesOfEveryCollection(t *testing.T) {
 		f.on("GET "+test.path+"?continue=MXNob3A", 200, "", `{"items":[]}`)
 		got := signpost(t, f.url, "get", test.path)
 		require.Equal(t, exitDone, got.code, got.err)
-		golden(t, "get_"+test.example, got.out)
+		golden.Equal(t, "get_"+test.example+".golden", got.out)
 	}
 }
 
@@ -43,7 +45,7 @@ func TestADocumentInEveryFormat(t *testing.T) {
 	for _, format := range []string{"table", "wide", "json", "yaml"} {
 		got := signpost(t, f.url, "get", "/v2/project/shop/dns-update-records/lab/", "-o", format)
 		require.Equal(t, exitDone, got.code, got.err)
-		golden(t, "get_record_"+format, got.out)
+		golden.Equal(t, "get_record_"+format+".golden", got.out)
 		if format == "json" {
 			requireSchema(t, "DNSUpdateRecord", got.out)
 		}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/internal/golden"
 )
 
 const prod = "projects/shop/composite-apps/store/v1/deployment-intent-groups/prod"
@@ -201,7 +203,7 @@ func TestPlans(t *testing.T) {
 	} {
 		got := signpost(t, f.url, args...)
 		require.Equal(t, exitDone, got.code, got.err)
-		golden(t, name, got.out)
+		golden.Equal(t, name+".golden", got.out)
 	}
 }
 
@@ -210,7 +212,7 @@ func TestAPlanWithErrorsFails(t *testing.T) {
 	f.on("POST "+prod+"/plan", 200, "Plan", `{"token":"6f1c","warnings":[],"errors":[{"pointer":"/spec/hostnames/0","detail":"no record covers it"}],"names":[],"objects":[]}`)
 	got := signpost(t, f.url, "plan", "shop/store/v1/prod")
 	require.Equal(t, exitFailed, got.code)
-	golden(t, "plan_errors", got.out)
+	golden.Equal(t, "plan_errors.golden", got.out)
 	require.NotContains(t, got.out, "--confirm")
 	require.Contains(t, got.err, "the plan has 1 error and would be refused")
 }

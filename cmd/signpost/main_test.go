@@ -43,19 +43,6 @@ func withInput(ctx context.Context, server, input string, args ...string) result
 	return result{p.run(ctx, args), out.String(), err.String()}
 }
 
-// golden compares text with a file of testdata; SIGNPOST_GOLDEN=write writes it.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name+".golden")
-	if os.Getenv("SIGNPOST_GOLDEN") == "write" {
-		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, string(want), got, file)
-}
-
 // write makes a file in a directory of the test's own.
 func write(t *testing.T, name, content string) string {
 	t.Helper()

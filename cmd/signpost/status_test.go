@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/internal/golden"
 )
 
 // How long a test waits for what happens at once, and how often it looks.
@@ -52,7 +54,7 @@ func TestStatusTables(t *testing.T) {
 		f.on("GET "+prod+"/status", 200, "Status", body)
 		got := signpost(t, f.url, "status", "shop/store/v1/prod")
 		require.Equal(t, exitDone, got.code, got.err)
-		golden(t, name, got.out)
+		golden.Equal(t, name+".golden", got.out)
 	}
 }
 
@@ -68,7 +70,7 @@ func TestStatusOfARecord(t *testing.T) {
 	const lab = "projects/shop/dns-update-records/lab"
 	f := newFake(t)
 	f.on("GET "+lab+"/status", 200, "RecordStatus", example(t, "recordStatus"))
-	golden(t, "status_record", signpost(t, f.url, "status", lab).out)
+	golden.Equal(t, "status_record.golden", signpost(t, f.url, "status", lab).out)
 	unused := newFake(t)
 	unused.on("GET "+lab+"/status", 200, "RecordStatus", `{"ownerID":"","version":"","revision":0,"providers":[],"deployments":[],"warnings":[{"parameter":"once","message":"has no effect"}]}`)
 	require.Equal(t, lab+" is not in use\nwarning: once has no effect\n", signpost(t, unused.url, "status", lab).out)

@@ -148,6 +148,7 @@ func gates() []gate {
 func suites() []string {
 	return []string{
 		"api/apitest",
+		"internal/golden",
 		"internal/seed",
 		"internal/story",
 		"pkg/cluster/clustertest",

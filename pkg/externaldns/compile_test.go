@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/internal/golden"
 )
 
 func options(record Record) Options {
@@ -46,13 +48,7 @@ func TestGolden(t *testing.T) {
 			o.Version, err = ParseVersion(story.Version)
 			require.NoError(t, err)
 			got := commandLine(t, o)
-			golden := strings.TrimSuffix(file, ".json") + ".golden"
-			if os.Getenv("SIGNPOST_GOLDEN") == "write" {
-				require.NoError(t, os.WriteFile(golden, []byte(got), 0o600))
-			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err)
-			assert.Equal(t, string(want), got)
+			golden.Equal(t, strings.TrimSuffix(filepath.Base(file), ".json")+".golden", got)
 		})
 	}
 }

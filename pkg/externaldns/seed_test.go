@@ -1,7 +1,6 @@
 package externaldns
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/internal/golden"
 	"github.com/signpost-dns/signpost/internal/seed"
 )
 
@@ -27,13 +27,7 @@ func TestTheSeedsExampleIsTaken(t *testing.T) {
 			got := strings.Join(lines(warnings), "\n") +
 				"\n\nerrors of a plan:\n" + strings.Join(lines(stuck), "\n") +
 				"\n\narguments:\n" + strings.Join(arguments.Args, "\n") + "\n"
-			golden := filepath.Join("testdata", "seed", provider+".golden")
-			if os.Getenv("SIGNPOST_GOLDEN") == "write" {
-				require.NoError(t, os.WriteFile(golden, []byte(got), 0o600))
-			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err)
-			assert.Equal(t, string(want), got)
+			golden.Equal(t, filepath.Join("seed", provider+".golden"), got)
 		})
 	}
 }

@@ -19,6 +19,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/signpost-dns/signpost/internal/golden"
 	"github.com/signpost-dns/signpost/test/e2e/kube"
 	"github.com/signpost-dns/signpost/test/e2e/wait"
 	"github.com/signpost-dns/signpost/test/emco"
@@ -115,7 +116,7 @@ func (s scene) settle(t *testing.T) {
 func (s scene) dump(t *testing.T, name, id string, names map[string]string) {
 	text, err := s.Dump(t.Context(), id, names)
 	require.NoError(t, err)
-	golden(t, name, text)
+	golden.Equal(t, name, text)
 }
 
 func (s scene) state(t *testing.T, id string) string {

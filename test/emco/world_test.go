@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -160,17 +159,4 @@ func (c *controller) serve(_ any, stream grpc.ServerStream) error {
 	}
 	reply = protowire.AppendString(protowire.AppendTag(reply, 2, protowire.BytesType), message)
 	return stream.SendMsg(reply)
-}
-
-// golden compares a text with a file of testdata; SIGNPOST_GOLDEN=write writes
-// the file anew.
-func golden(t *testing.T, name, text string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if os.Getenv("SIGNPOST_GOLDEN") == "write" {
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), text)
 }

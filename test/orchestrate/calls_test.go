@@ -10,6 +10,7 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/internal/golden"
 	"github.com/signpost-dns/signpost/test/emco"
 )
 
@@ -134,7 +135,7 @@ func TestEachCallWritesItsKeysAndNoOthers(t *testing.T) {
 		eventually(t, "the end of "+c.name, func() error { return s.ended(c) })
 		after, err := s.keys()
 		require.NoError(t, err)
-		golden(t, strings.ReplaceAll(c.name, ": ", "-")+".diff", difference(t, before, after))
+		golden.Equal(t, strings.ReplaceAll(c.name, ": ", "-")+".diff", difference(t, before, after))
 		require.NoError(t, c.make(s), "%s again", c.name)
 		again, err := s.keys()
 		require.NoError(t, err)

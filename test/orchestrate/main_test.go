@@ -103,19 +103,6 @@ func file(t *testing.T, name string, replacements ...string) string {
 	return strings.NewReplacer(replacements...).Replace(string(text))
 }
 
-// golden compares a text with a file of testdata; SIGNPOST_GOLDEN=write writes
-// the file anew.
-func golden(t *testing.T, name, text string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if os.Getenv("SIGNPOST_GOLDEN") == "write" {
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), text)
-}
-
 // eventually waits until check succeeds.
 func eventually(t *testing.T, what string, check func() error) {
 	t.Helper()
