@@ -96,9 +96,10 @@ func (s *story) node(cluster, name string, labels map[string]string, taints ...c
 
 // TestDNSPodsAreWhereTheirPlacementLeavesANode is seed 001 on real API servers
 // and Node objects: a placement is accepted, refused, loses its last node to a
-// taint, and is allowed again; a first one that is refused creates nothing.
+// taint, and is allowed again; a first one that is refused creates nothing. It
+// counts all nodes of its clusters, so it does not run beside stories that make
+// nodes, too.
 func TestDNSPodsAreWhereTheirPlacementLeavesANode(t *testing.T) {
-	t.Parallel()
 	s := begin(t, sharedWorld(t), "placed")
 	dnsOnly := corev1.Taint{Key: "dns-only", Effect: corev1.TaintEffectNoSchedule}
 	s.node(fixture.Paris, "p1", map[string]string{"disktype": "ssd"})
