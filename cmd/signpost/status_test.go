@@ -30,9 +30,9 @@ const aStatus = `{"state":"Terminating","contextID":"4242","revision":2,"message
 		{"record":"corp","cluster":"edge+hub","scope":"cluster","version":"v0.22.0","available":false,"lastSync":"2026-11-02T09:31:07.5Z","message":"crashes"}],
 	"names":[
 		{"name":"www.lab.example","type":"A","record":"lab","scope":"public","targets":["203.0.113.10","203.0.113.20"],"conditions":[],
-			"sources":[{"target":"203.0.113.10","cluster":"edge+berlin","object":"Service shop/web","field":"spec.externalIPs[0]"},
-				{"target":"203.0.113.10","cluster":"edge+paris","object":"Service shop/web","field":"spec.externalIPs[0]"}],
-			"rejected":[{"target":"10.1.2.3","cluster":"edge+berlin","object":"Service shop/web","reason":"private address in a public record"}]},
+			"sources":[{"target":"203.0.113.10","cluster":"edge+berlin","object":"Service shop/web","field":"spec.externalIPs[0]","kind":"external"},
+				{"target":"203.0.113.10","cluster":"edge+paris","object":"Service shop/web","field":"spec.externalIPs[0]","kind":"external"}],
+			"rejected":[{"target":"10.1.2.3","cluster":"edge+berlin","object":"Service shop/web","reason":"private address in a public record","code":"Private","field":"spec.externalIPs[1]","kind":"external"}]},
 		{"name":"www.lab.example","type":"AAAA","record":"lab","scope":"public","targets":[],"conditions":[],"sources":[],"rejected":[]}],
 	"leftovers":[{"name":"old.lab.example","type":"A","record":"lab","reason":"policy upsert-only"}]}`
 

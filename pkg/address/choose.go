@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
@@ -17,18 +18,11 @@ type Rule struct {
 	Names        []string // the names to publish, canonical; a host name that is one of them is refused
 }
 
-// Offer is what a Service on one cluster offers.
-type Offer struct {
-	Service     Service
-	Observation *Observation // nil: never looked at
-	Withheld    string       // why nothing of it is to be published; empty: it may be
-}
-
 // Choice is what is published of the offers, and why. All lists are sorted,
 // without duplicates, and depend on the offers but not on their order.
 type Choice struct {
-	A, AAAA []string // addresses in their shortest form
-	CNAME   []string // one host name, canonical; only where A and AAAA are empty
+	Sets  []Set  // ordered by type and ID
+	Ports []Port // of the Services that are published, ordered
 
 	Sources  []intent.Source    // where each published target comes from
 	Rejected []intent.Rejection // which candidates are not published, and what to do about it
@@ -38,9 +32,21 @@ type Choice struct {
 }
 
 // Some tells whether there is anything to publish.
-func (c Choice) Some() bool { return len(c.A)+len(c.AAAA)+len(c.CNAME) > 0 }
+func (c Choice) Some() bool { return len(c.Sets) > 0 }
 
-// Choose decides what is published of the offers. It is a function of its
+// Targets are those of all sets of a type, ordered.
+func (c Choice) Targets(kind string) []string {
+	var out []string
+	for _, set := range c.Sets {
+		if set.Type == kind {
+			out = append(out, set.Targets...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// choose decides what is published of the offers. It is a function of its
 // arguments alone.
 //
 // Every address that the rule lets through is published. A host name is
@@ -48,7 +54,7 @@ func (c Choice) Some() bool { return len(c.A)+len(c.AAAA)+len(c.CNAME) > 0 }
 // alias, and nothing beside it. With addresses, host names are rejected; of
 // several host names without addresses the first is published, in the order of
 // clusters, Services and fields.
-func Choose(rule Rule, offers []Offer) Choice {
+func choose(rule Rule, offers []Offer) Choice {
 	r := newReading(rule)
 	for _, offer := range slices.SortedStableFunc(slices.Values(offers), compareOffers) {
 		switch {
@@ -58,7 +64,7 @@ func Choose(rule Rule, offers []Offer) Choice {
 			r.choice.Absent = append(r.choice.Absent, offer.Service.Cluster)
 		default:
 			for _, candidate := range offer.Observation.Candidates {
-				r.consider(found{offer.Service, candidate}, offer.Withheld)
+				r.consider(found{offer.Service, candidate}, withheld(offer.Standing))
 			}
 		}
 	}
@@ -77,7 +83,17 @@ type found struct {
 	Candidate
 }
 
-func (f found) object() string { return "Service " + f.service.Namespace + "/" + f.service.Name }
+func (f found) object() string {
+	return cmp.Or(f.Object, "Service "+f.service.Namespace+"/"+f.service.Name)
+}
+
+// kind is the candidate's; one that was stored without is the Service's own.
+func (f found) kind() string {
+	if f.Kind == "" && strings.HasPrefix(f.Field, "spec.externalIPs") {
+		return string(External)
+	}
+	return string(cmp.Or(f.Kind, LoadBalancer))
+}
 
 // alias is a host name that could be published.
 type alias struct {
@@ -92,6 +108,7 @@ type reading struct {
 	private, documentation []netip.Prefix
 	allow, deny            []netip.Prefix
 	aliases                []alias // in the order of the offers
+	a, aaaa, cname         []string
 	choice                 Choice
 }
 
@@ -153,9 +170,9 @@ func (r *reading) judge(f found) {
 		r.warn("%s of %s on %s is an address for documentation, which nobody can reach; it is published as it is", ip, f.object(), f.service.Cluster)
 	}
 	if ip.Is4() {
-		r.choice.A = append(r.choice.A, ip.String())
+		r.a = append(r.a, ip.String())
 	} else {
-		r.choice.AAAA = append(r.choice.AAAA, ip.String())
+		r.aaaa = append(r.aaaa, ip.String())
 	}
 	r.publish(f, ip.String())
 }
@@ -177,7 +194,7 @@ func (r *reading) judgeName(f found) {
 
 // alias publishes a host name where one may stand, and rejects the others.
 func (r *reading) alias() {
-	addresses := len(r.choice.A)+len(r.choice.AAAA) > 0
+	addresses := len(r.a)+len(r.aaaa) > 0
 	for _, a := range r.aliases {
 		first := r.aliases[0].name
 		switch {
@@ -186,7 +203,7 @@ func (r *reading) alias() {
 		case a.name != first:
 			r.reject(a.found, fmt.Sprintf("a second host name: DNS allows one alias, and that is %s, the first in order; give the Services' load balancers addresses, or each Service a name of its own", first))
 		default:
-			r.choice.CNAME = append(r.choice.CNAME, first)
+			r.cname = append(r.cname, first)
 			r.publish(a.found, first)
 		}
 	}
@@ -194,13 +211,13 @@ func (r *reading) alias() {
 
 func (r *reading) publish(f found, target string) {
 	r.choice.Sources = append(r.choice.Sources, intent.Source{
-		Target: target, Cluster: f.service.Cluster, Object: f.object(), Field: f.Field,
+		Target: target, Cluster: f.service.Cluster, Object: f.object(), Field: f.Field, Kind: f.kind(),
 	})
 }
 
 func (r *reading) reject(f found, reason string) {
 	r.choice.Rejected = append(r.choice.Rejected, intent.Rejection{
-		Target: clip(f.Target), Cluster: f.service.Cluster, Object: f.object(), Reason: reason,
+		Target: clip(f.Target), Cluster: f.service.Cluster, Object: f.object(), Reason: reason, Code: "Refused", Field: f.Field, Kind: f.kind(),
 	})
 }
 
@@ -211,7 +228,14 @@ func (r *reading) warn(format string, args ...any) {
 // finish brings the lists into order.
 func (r *reading) finish() Choice {
 	c := r.choice
-	for _, list := range []*[]string{&c.A, &c.AAAA, &c.CNAME, &c.Warnings, &c.Unknown, &c.Absent} {
+	for _, set := range []Set{{Type: "A", Targets: r.a}, {Type: "AAAA", Targets: r.aaaa}, {Type: "CNAME", Targets: r.cname}} {
+		if len(set.Targets) > 0 {
+			slices.Sort(set.Targets)
+			set.Targets = slices.Compact(set.Targets)
+			c.Sets = append(c.Sets, set)
+		}
+	}
+	for _, list := range []*[]string{&c.Warnings, &c.Unknown, &c.Absent} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}

@@ -114,7 +114,7 @@ func TestClassesOfAddresses(t *testing.T) {
 			{"cluster", Rule{Scope: intent.ClusterScope}, c.cluster},
 		} {
 			t.Run(s.name+"/"+c.name+"/"+c.address, func(t *testing.T) {
-				c.check(t, Choose(s.rule, []Offer{offer("edge+berlin", c.address)}), s.want)
+				c.check(t, choose(s.rule, []Offer{offer("edge+berlin", c.address)}), s.want)
 			})
 		}
 	}
@@ -124,19 +124,19 @@ func (c class) check(t *testing.T, choice Choice, want string) {
 	t.Helper()
 	if want != published && want != warned {
 		assert.False(t, choice.Some())
-		assert.Equal(t, []intent.Rejection{{Target: c.address, Cluster: "edge+berlin", Object: "Service shop/web", Reason: want}}, choice.Rejected)
+		assert.Equal(t, []intent.Rejection{{Target: c.address, Cluster: "edge+berlin", Object: "Service shop/web", Reason: want, Code: "Refused", Field: "spec.externalIPs[0]", Kind: "external"}}, choice.Rejected)
 		return
 	}
 	as := cmp.Or(c.as, c.address)
-	assert.Equal(t, []string{as}, append(choice.A, choice.AAAA...))
-	assert.Equal(t, strings.Contains(as, ":"), len(choice.AAAA) == 1)
-	assert.Equal(t, []intent.Source{{Target: as, Cluster: "edge+berlin", Object: "Service shop/web", Field: "spec.externalIPs[0]"}}, choice.Sources)
+	assert.Equal(t, []string{as}, append(choice.Targets("A"), choice.Targets("AAAA")...))
+	assert.Equal(t, strings.Contains(as, ":"), len(choice.Targets("AAAA")) == 1)
+	assert.Equal(t, []intent.Source{{Target: as, Cluster: "edge+berlin", Object: "Service shop/web", Field: "spec.externalIPs[0]", Kind: "external"}}, choice.Sources)
 	assert.Equal(t, want == warned, len(choice.Warnings) == 1)
 	assert.Empty(t, choice.Rejected)
 }
 
 func TestPrivateAddressIsRejectedInTheWordsOfTheStory(t *testing.T) {
-	c := Choose(Rule{Scope: intent.Public}, []Offer{offer("edge+berlin", "10.1.2.3")})
+	c := choose(Rule{Scope: intent.Public}, []Offer{offer("edge+berlin", "10.1.2.3")})
 	assert.Equal(t, []string{"private address in a public record"}, reasons(c))
 }
 
@@ -163,13 +163,13 @@ func TestHostNames(t *testing.T) {
 	} {
 		for _, scope := range []intent.Scope{intent.Public, intent.ClusterScope} {
 			t.Run(c.reason+"/"+string(scope), func(t *testing.T) {
-				choice := Choose(Rule{Scope: scope}, []Offer{offer("edge+berlin", c.target)})
+				choice := choose(Rule{Scope: scope}, []Offer{offer("edge+berlin", c.target)})
 				if c.rejected != "" {
 					assert.Equal(t, []string{c.rejected}, reasons(choice))
 					assert.False(t, choice.Some())
 					return
 				}
-				assert.Equal(t, []string{c.want}, choice.CNAME)
+				assert.Equal(t, []string{c.want}, choice.Targets("CNAME"))
 				assert.Empty(t, choice.Rejected)
 				require.Len(t, choice.Sources, 1)
 				assert.Equal(t, c.want, choice.Sources[0].Target)
@@ -179,16 +179,16 @@ func TestHostNames(t *testing.T) {
 }
 
 func TestOneHostNameIsAnAlias(t *testing.T) {
-	c := Choose(Rule{Scope: intent.Public}, []Offer{offer("edge+berlin", "lb.cloud.example"), offer("edge+paris", "LB.cloud.example.")})
-	assert.Equal(t, []string{"lb.cloud.example"}, c.CNAME)
+	c := choose(Rule{Scope: intent.Public}, []Offer{offer("edge+berlin", "lb.cloud.example"), offer("edge+paris", "LB.cloud.example.")})
+	assert.Equal(t, []string{"lb.cloud.example"}, c.Targets("CNAME"))
 	assert.Empty(t, c.Rejected)
 	assert.Len(t, c.Sources, 2, "both clusters offer it")
 }
 
 func TestHostNamesBesideAddressesAreRejectedWithAdvice(t *testing.T) {
-	c := Choose(Rule{Scope: intent.Public}, []Offer{offer("edge+berlin", "lb.cloud.example"), offer("edge+paris", "8.8.4.4", "lb2.cloud.example")})
-	assert.Equal(t, []string{"8.8.4.4"}, c.A)
-	assert.Empty(t, c.CNAME)
+	c := choose(Rule{Scope: intent.Public}, []Offer{offer("edge+berlin", "lb.cloud.example"), offer("edge+paris", "8.8.4.4", "lb2.cloud.example")})
+	assert.Equal(t, []string{"8.8.4.4"}, c.Targets("A"))
+	assert.Empty(t, c.Targets("CNAME"))
 	require.Len(t, c.Rejected, 2)
 	for _, reason := range reasons(c) {
 		assert.Contains(t, reason, "beside addresses")
@@ -197,16 +197,16 @@ func TestHostNamesBesideAddressesAreRejectedWithAdvice(t *testing.T) {
 }
 
 func TestHostNamesBesideRejectedAddressesArePublished(t *testing.T) {
-	c := Choose(Rule{Scope: intent.Public}, []Offer{offer("edge+berlin", "10.0.0.1", "lb.cloud.example")})
-	assert.Equal(t, []string{"lb.cloud.example"}, c.CNAME)
+	c := choose(Rule{Scope: intent.Public}, []Offer{offer("edge+berlin", "10.0.0.1", "lb.cloud.example")})
+	assert.Equal(t, []string{"lb.cloud.example"}, c.Targets("CNAME"))
 	assert.Equal(t, []string{reasonPrivate}, reasons(c))
 }
 
 func TestFirstOfSeveralHostNamesIsPublished(t *testing.T) {
-	c := Choose(Rule{Scope: intent.Public}, []Offer{
+	c := choose(Rule{Scope: intent.Public}, []Offer{
 		offer("edge+paris", "a.cloud.example"), offer("edge+berlin", "z.cloud.example", "b.cloud.example"),
 	})
-	assert.Equal(t, []string{"z.cloud.example"}, c.CNAME, "the first cluster's first")
+	assert.Equal(t, []string{"z.cloud.example"}, c.Targets("CNAME"), "the first cluster's first")
 	require.Len(t, c.Rejected, 2)
 	for _, reason := range reasons(c) {
 		assert.Contains(t, reason, "z.cloud.example, the first in order")
@@ -214,7 +214,7 @@ func TestFirstOfSeveralHostNamesIsPublished(t *testing.T) {
 }
 
 func TestNameToPublishIsNoAliasOfItself(t *testing.T) {
-	c := Choose(Rule{Scope: intent.Public, Names: []string{"www.lab.example"}}, []Offer{offer("edge+berlin", "WWW.lab.example.")})
+	c := choose(Rule{Scope: intent.Public, Names: []string{"www.lab.example"}}, []Offer{offer("edge+berlin", "WWW.lab.example.")})
 	assert.False(t, c.Some())
 	require.Len(t, c.Rejected, 1)
 	assert.Contains(t, c.Rejected[0].Reason, "alias of itself")
@@ -236,8 +236,8 @@ func TestTargetFilter(t *testing.T) {
 	} {
 		for _, scope := range []intent.Scope{intent.Public, intent.ClusterScope} {
 			t.Run(c.reason+"/"+string(scope), func(t *testing.T) {
-				choice := Choose(Rule{Scope: scope, Allow: c.allow, Deny: c.deny}, offers)
-				assert.Equal(t, c.want, append(choice.A, choice.AAAA...))
+				choice := choose(Rule{Scope: scope, Allow: c.allow, Deny: c.deny}, offers)
+				assert.Equal(t, c.want, append(choice.Targets("A"), choice.Targets("AAAA")...))
 				assert.ElementsMatch(t, c.rejected, reasons(choice))
 			})
 		}
@@ -245,28 +245,28 @@ func TestTargetFilter(t *testing.T) {
 }
 
 func TestUnreadableTargetFilterAllowsNothing(t *testing.T) {
-	c := Choose(Rule{Scope: intent.Public, Allow: []string{"8.8.4.4"}, Deny: []string{"x"}}, []Offer{offer("edge+berlin", "8.8.4.4")})
+	c := choose(Rule{Scope: intent.Public, Allow: []string{"8.8.4.4"}, Deny: []string{"x"}}, []Offer{offer("edge+berlin", "8.8.4.4")})
 	assert.False(t, c.Some())
 	assert.Len(t, c.Warnings, 2)
 }
 
 func TestAllowedNetworksCannotCheckHostNames(t *testing.T) {
-	c := Choose(Rule{Scope: intent.Public, Allow: []string{"8.8.0.0/16"}}, []Offer{offer("edge+berlin", "lb.cloud.example")})
+	c := choose(Rule{Scope: intent.Public, Allow: []string{"8.8.0.0/16"}}, []Offer{offer("edge+berlin", "lb.cloud.example")})
 	assert.False(t, c.Some())
 	assert.Contains(t, c.Rejected[0].Reason, "targetFilter.allow")
-	c = Choose(Rule{Scope: intent.Public, Deny: []string{"8.8.0.0/16"}}, []Offer{offer("edge+berlin", "lb.cloud.example")})
+	c = choose(Rule{Scope: intent.Public, Deny: []string{"8.8.0.0/16"}}, []Offer{offer("edge+berlin", "lb.cloud.example")})
 	assert.True(t, c.Some())
 }
 
 func TestDuplicatesAreMergedWithAllTheirSources(t *testing.T) {
-	c := Choose(Rule{Scope: intent.Public}, []Offer{offer("edge+paris", "8.8.4.4"), offer("edge+berlin", "8.8.4.4", "::ffff:8.8.4.4", "10.0.0.1", "10.0.0.1")})
-	assert.Equal(t, []string{"8.8.4.4"}, c.A)
+	c := choose(Rule{Scope: intent.Public}, []Offer{offer("edge+paris", "8.8.4.4"), offer("edge+berlin", "8.8.4.4", "::ffff:8.8.4.4", "10.0.0.1", "10.0.0.1")})
+	assert.Equal(t, []string{"8.8.4.4"}, c.Targets("A"))
 	assert.Equal(t, []intent.Source{
-		{Target: "8.8.4.4", Cluster: "edge+berlin", Object: "Service shop/web", Field: "spec.externalIPs[0]"},
-		{Target: "8.8.4.4", Cluster: "edge+berlin", Object: "Service shop/web", Field: "spec.externalIPs[1]"},
-		{Target: "8.8.4.4", Cluster: "edge+paris", Object: "Service shop/web", Field: "spec.externalIPs[0]"},
+		{Target: "8.8.4.4", Cluster: "edge+berlin", Object: "Service shop/web", Field: "spec.externalIPs[0]", Kind: "external"},
+		{Target: "8.8.4.4", Cluster: "edge+berlin", Object: "Service shop/web", Field: "spec.externalIPs[1]", Kind: "external"},
+		{Target: "8.8.4.4", Cluster: "edge+paris", Object: "Service shop/web", Field: "spec.externalIPs[0]", Kind: "external"},
 	}, c.Sources)
-	assert.Len(t, c.Rejected, 1)
+	assert.Len(t, c.Rejected, 2, "one for each field")
 }
 
 // TestUnknownIsNotEmpty is I11's share of a choice: who was never looked at is
@@ -274,13 +274,13 @@ func TestDuplicatesAreMergedWithAllTheirSources(t *testing.T) {
 func TestUnknownIsNotEmpty(t *testing.T) {
 	absent := offer("edge+rome")
 	absent.Observation.Found = false
-	c := Choose(Rule{Scope: intent.Public}, []Offer{
+	c := choose(Rule{Scope: intent.Public}, []Offer{
 		{Service: Service{Cluster: "edge+paris"}}, absent, offer("edge+oslo"), {Service: Service{Cluster: "edge+berlin"}}, offer("edge+kyiv", "8.8.4.4"),
 	})
 	assert.Equal(t, []string{"edge+berlin", "edge+paris"}, c.Unknown)
 	assert.Equal(t, []string{"edge+rome"}, c.Absent)
-	assert.Equal(t, []string{"8.8.4.4"}, c.A)
-	assert.False(t, Choose(Rule{}, nil).Some())
+	assert.Equal(t, []string{"8.8.4.4"}, c.Targets("A"))
+	assert.False(t, choose(Rule{}, nil).Some())
 }
 
 // TestChoosingTwiceGivesTheSame is I8 for choices: the order of the offers does
@@ -291,18 +291,18 @@ func TestChoosingTwiceGivesTheSame(t *testing.T) {
 		{Service: Service{Cluster: "edge+rome"}}, offer("edge+oslo", "b.cloud.example", "x"), offer("edge+kyiv", "localhost"),
 	}
 	rule := Rule{Scope: intent.Public, Deny: []string{"10.0.0.0/8", "bad"}}
-	want, err := json.Marshal(Choose(rule, offers))
+	want, err := json.Marshal(choose(rule, offers))
 	require.NoError(t, err)
 	for range 200 {
 		rand.Shuffle(len(offers), func(i, j int) { offers[i], offers[j] = offers[j], offers[i] })
-		got, err := json.Marshal(Choose(rule, offers))
+		got, err := json.Marshal(choose(rule, offers))
 		require.NoError(t, err)
 		require.Equal(t, string(want), string(got))
 	}
 }
 
 func TestLongNonsenseIsClipped(t *testing.T) {
-	c := Choose(Rule{}, []Offer{offer("edge+berlin", strings.Repeat("é", 5000)+"\xff")})
+	c := choose(Rule{}, []Offer{offer("edge+berlin", strings.Repeat("é", 5000)+"\xff")})
 	require.Len(t, c.Rejected, 1)
 	assert.LessOrEqual(t, len([]rune(c.Rejected[0].Target)), longestName+1)
 }

@@ -1,7 +1,10 @@
 // Package address decides which addresses a name gets: it reads candidates out
-// of Services, and folds a release with what the clusters were observed to
-// offer into targets, each choice and rejection explained. All of it is pure.
+// of Services and what leads to them, and folds a release with what the clusters
+// were observed to offer into targets, each choice and rejection explained. All
+// of it is pure.
 package address
+
+import "time"
 
 // Service names a Service of a cluster ("provider+cluster").
 type Service struct {
@@ -10,10 +13,28 @@ type Service struct {
 	Name      string
 }
 
-// Candidate is an address or host name that a Service offers.
+// Kind says what a candidate is an address of.
+type Kind string
+
+// The kinds of candidates.
+const (
+	LoadBalancer Kind = "loadBalancer" // of the Service's load balancer
+	External     Kind = "external"     // an external IP of the Service
+	Ingress      Kind = "ingress"      // of an Ingress that leads to the Service
+	Gateway      Kind = "gateway"      // of a Gateway with an HTTPRoute that leads to the Service
+	Node         Kind = "node"         // an external address of a node, for a NodePort
+	NodeInternal Kind = "nodeInternal" // an internal address of a node, for a NodePort
+	ClusterIP    Kind = "clusterIP"    // of the Service inside its cluster
+	Endpoint     Kind = "endpoint"     // of a ready endpoint of a headless Service
+)
+
+// Candidate is an address or host name that leads to a Service.
 type Candidate struct {
-	Target string `json:"target"` // an IP address or a host name, as found
-	Field  string `json:"field"`  // where it stands, as in "status.loadBalancer.ingress[0].ip"
+	Target   string   `json:"target"`             // an IP address or a host name, as found
+	Field    string   `json:"field"`              // where it stands, as in "status.loadBalancer.ingress[0].ip"
+	Kind     Kind     `json:"kind,omitempty"`     // none: of the load balancer, or an external IP
+	Object   string   `json:"object,omitempty"`   // in which the field is, as in "Ingress shop/web"; none: the Service
+	Resolved []string `json:"resolved,omitempty"` // of a host name: the addresses that it last had, ordered
 }
 
 // Observation is what a Service was last seen to offer. A Service that was
@@ -21,6 +42,26 @@ type Candidate struct {
 // looked at has none (unknown is not empty, I11).
 type Observation struct {
 	Found      bool        `json:"found"`
-	Candidates []Candidate `json:"candidates,omitempty"` // in the order of the Service's fields
+	Candidates []Candidate `json:"candidates,omitempty"` // in the order of kinds, objects and fields
 	ClusterIPs []string    `json:"clusterIPs,omitempty"` // its addresses inside the cluster
+	Ports      []Port      `json:"ports,omitempty"`      // those that have a name, in the Service's order
+	Readiness  *Readiness  `json:"readiness,omitempty"`  // nil: not known, which counts as ready
+	Unseen     []string    `json:"unseen,omitempty"`     // what could not be looked at, each with the reason, as in "Gateways: …"
+	Changed    time.Time   `json:"changed,omitzero"`     // UTC: when the worker first saw it so
+}
+
+// Port is a named port of a Service.
+type Port struct {
+	Name     string `json:"name"`
+	Protocol string `json:"protocol"` // TCP, UDP or SCTP
+	Number   int32  `json:"number"`
+}
+
+// Readiness is what the EndpointSlices of a Service say, damped: it turns bad at
+// once, and good again only after it was so for a while, longer with each turn.
+type Readiness struct {
+	Ready int       `json:"ready"` // whether endpoints are ready, and how many; 0: none
+	Total int       `json:"total"`
+	Since time.Time `json:"since,omitzero"` // UTC: of the last turn between none and some
+	Turns int       `json:"turns,omitempty"`
 }

@@ -52,8 +52,8 @@ func TestPublishedIsAllowed(t *testing.T) {
 			Deny:         rapid.SliceOfN(rapid.SampledFrom([]string{"8.8.0.0/16", "2600::/16"}), 0, 2).Draw(t, "deny"),
 		}
 		offers := anyOffers().Draw(t, "offers")
-		c := Choose(rule, offers)
-		for _, target := range slices.Concat(c.A, c.AAAA) {
+		c := choose(rule, offers)
+		for _, target := range slices.Concat(c.Targets("A"), c.Targets("AAAA")) {
 			ip := netip.MustParseAddr(target)
 			assert.False(t, ip.IsUnspecified() || ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.Is4In6(), target)
 			if rule.Scope == intent.Public && !rule.AllowPrivate {
@@ -62,8 +62,8 @@ func TestPublishedIsAllowed(t *testing.T) {
 			assert.True(t, len(rule.Allow) == 0 || slices.ContainsFunc(rule.Allow, contains(ip)), target)
 			assert.False(t, slices.ContainsFunc(rule.Deny, contains(ip)), target)
 		}
-		assert.LessOrEqual(t, len(c.CNAME), 1)
-		assert.True(t, len(c.CNAME) == 0 || len(c.A)+len(c.AAAA) == 0, "an alias stands alone")
+		assert.LessOrEqual(t, len(c.Targets("CNAME")), 1)
+		assert.True(t, len(c.Targets("CNAME")) == 0 || len(c.Targets("A"))+len(c.Targets("AAAA")) == 0, "an alias stands alone")
 		accounted(t, offers, c)
 	})
 }
@@ -75,7 +75,7 @@ func contains(ip netip.Addr) func(string) bool {
 // accounted checks that each candidate of each cluster is published or
 // rejected, that each target has a source, and that none has none.
 func accounted(t *rapid.T, offers []Offer, c Choice) {
-	targets := slices.Concat(c.A, c.AAAA, c.CNAME)
+	targets := slices.Concat(c.Targets("A"), c.Targets("AAAA"), c.Targets("CNAME"))
 	for _, source := range c.Sources {
 		assert.Contains(t, targets, source.Target)
 	}

@@ -114,7 +114,7 @@ func (r *review) health(in *intent.Health) {
 	if in == nil {
 		return
 	}
-	if in.ReadyEndpoints {
+	if in.ReadyEndpoints != nil && *in.ReadyEndpoints {
 		r.refusef(at+"/readyEndpoints", "true is not supported by this version; leave it out")
 	}
 	if in.UnreachableAfter != "" {

@@ -43,6 +43,42 @@ func (e Action) Valid() bool {
 	}
 }
 
+// Defines values for AddressKind.
+const (
+	ClusterIP    AddressKind = "clusterIP"
+	Endpoint     AddressKind = "endpoint"
+	External     AddressKind = "external"
+	Gateway      AddressKind = "gateway"
+	Ingress      AddressKind = "ingress"
+	LoadBalancer AddressKind = "loadBalancer"
+	Node         AddressKind = "node"
+	NodeInternal AddressKind = "nodeInternal"
+)
+
+// Valid indicates whether the value is a known member of the AddressKind enum.
+func (e AddressKind) Valid() bool {
+	switch e {
+	case ClusterIP:
+		return true
+	case Endpoint:
+		return true
+	case External:
+		return true
+	case Gateway:
+		return true
+	case Ingress:
+		return true
+	case LoadBalancer:
+		return true
+	case Node:
+		return true
+	case NodeInternal:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Change.
 const (
 	ChangeCreate    Change = "create"
@@ -543,6 +579,41 @@ type Accepted struct {
 
 // Action What a lifecycle request asks for.
 type Action string
+
+// AddressKind What an address is one of: the Service's load balancer or external IPs, an Ingress or Gateway that leads to it, the
+// external or internal addresses of nodes for a NodePort, its cluster IPs, or the ready endpoints of a headless one.
+type AddressKind string
+
+// Answer What an authoritative server said of a name and type.
+type Answer struct {
+	// At When it was asked.
+	//
+	// Example: 2026-01-02T15:04:05Z
+	At time.Time `json:"at"`
+
+	// Message What is wrong with the answer; absent when it is right.
+	//
+	// Example: there was no answer within 2s
+	Message string `json:"message,omitempty,omitzero"`
+
+	// Rcode The response code; absent when there was no answer.
+	//
+	// Example: NOERROR
+	Rcode string `json:"rcode,omitempty,omitzero"`
+
+	// Server Its address and port.
+	//
+	// Example: 192.0.2.53:53
+	Server string `json:"server"`
+
+	// Targets What it answered, ordered.
+	Targets []string `json:"targets,omitempty,omitzero"`
+
+	// TTL Time to live in seconds.
+	//
+	// Example: 30
+	TTL int64 `json:"ttl,omitempty,omitzero"`
+}
 
 // App An app. Without manifests it is somebody else's deployment, whose Services are found live.
 type App struct {
@@ -1612,7 +1683,7 @@ type HealthStatus string
 
 // IntentHealth When a cluster's addresses count.
 type IntentHealth struct {
-	// ReadyEndpoints Only where the Service has ready endpoints.
+	// ReadyEndpoints Whether addresses count only while the Service has a ready endpoint. Where that was not observed, they count.
 	ReadyEndpoints bool `json:"readyEndpoints,omitempty,omitzero"`
 
 	// UnreachableAfter A time span in Go's notation.
@@ -1822,6 +1893,9 @@ type NameChange struct {
 
 // NameStatus One DNS name and type, with the reasons for its targets.
 type NameStatus struct {
+	// Answers What each authoritative server said when last asked; absent until then.
+	Answers []Answer `json:"answers,omitempty,omitzero"`
+
 	// Conditions Its own.
 	Conditions []Condition `json:"conditions"`
 
@@ -1840,6 +1914,9 @@ type NameStatus struct {
 
 	// Scope Which addresses are meant: public, through a logical cloud's association, or those of one cluster, through the cluster's association.
 	Scope Scope `json:"scope"`
+
+	// Sets The sets that make up the targets, where set identifiers tell several apart; else absent.
+	Sets []SetStatus `json:"sets,omitempty,omitzero"`
 
 	// Sources Where each target comes from.
 	Sources []Source `json:"sources"`
@@ -2281,6 +2358,20 @@ type Rejection struct {
 	// Example: edge+berlin
 	Cluster ClusterWord `json:"cluster"`
 
+	// Code The reason as one word, for programs.
+	//
+	// Example: Private
+	Code string `json:"code"`
+
+	// Field The field in it.
+	//
+	// Example: status.loadBalancer.ingress[0].ip
+	Field string `json:"field"`
+
+	// Kind What an address is one of: the Service's load balancer or external IPs, an Ingress or Gateway that leads to it, the
+	// external or internal addresses of nodes for a NodePort, its cluster IPs, or the ready endpoints of a headless one.
+	Kind AddressKind `json:"kind"`
+
 	// Object Kind, namespace and name.
 	//
 	// Example: Service shop/web
@@ -2357,6 +2448,22 @@ type SecretRef struct {
 	Name string `json:"name"`
 }
 
+// SetStatus One of several sets of targets that a name and type have.
+type SetStatus struct {
+	// SetIdentifier A cluster as one word, provider+cluster.
+	//
+	// Example: edge+berlin
+	SetIdentifier ClusterWord `json:"setIdentifier"`
+
+	// Targets What it answers.
+	Targets []string `json:"targets"`
+
+	// Weight Its share, as the DNS provider gets it.
+	//
+	// Example: 90
+	Weight int64 `json:"weight"`
+}
+
 // Source Where a target comes from.
 type Source struct {
 	// Cluster A cluster as one word, provider+cluster.
@@ -2368,6 +2475,10 @@ type Source struct {
 	//
 	// Example: status.loadBalancer.ingress[0].ip
 	Field string `json:"field"`
+
+	// Kind What an address is one of: the Service's load balancer or external IPs, an Ingress or Gateway that leads to it, the
+	// external or internal addresses of nodes for a NodePort, its cluster IPs, or the ready endpoints of a headless one.
+	Kind AddressKind `json:"kind"`
 
 	// Object Kind, namespace and name.
 	//

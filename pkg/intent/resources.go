@@ -122,6 +122,13 @@ const (
 	ClusterScope Scope = "cluster" // through a cluster's association
 )
 
+// The policies of routing.
+const (
+	Multivalue = "multivalue" // the addresses of all clusters
+	Failover   = "failover"   // those of the first cluster that is healthy
+	Weighted   = "weighted"   // those of one cluster or another, by weight
+)
+
 // Routing says how answers are chosen among clusters.
 type Routing struct {
 	Policy  string           `json:"policy,omitempty"` // multivalue (default), failover, weighted
@@ -131,7 +138,7 @@ type Routing struct {
 
 // Health says when a cluster's addresses count.
 type Health struct {
-	ReadyEndpoints   bool   `json:"readyEndpoints,omitempty"`
-	UnreachableAfter string `json:"unreachableAfter,omitempty"` // a duration
-	WhenAllUnhealthy string `json:"whenAllUnhealthy,omitempty"` // keep or remove
+	ReadyEndpoints   *bool  `json:"readyEndpoints,omitempty"`   // nil: true
+	UnreachableAfter string `json:"unreachableAfter,omitempty"` // a duration; none: 5m
+	WhenAllUnhealthy string `json:"whenAllUnhealthy,omitempty"` // keep (default) or remove
 }

@@ -75,6 +75,8 @@ type NameStatus struct {
 	Conditions []StatusCondition `json:"conditions"`
 	Sources    []Source          `json:"sources"`
 	Rejected   []Rejection       `json:"rejected"`
+	Sets       []SetStatus       `json:"sets,omitempty"`    // where the name has several by set identifier
+	Answers    []Answer          `json:"answers,omitempty"` // of the authoritative servers, once they were asked
 }
 
 // Source tells where a target comes from.
@@ -83,6 +85,7 @@ type Source struct {
 	Cluster string `json:"cluster"` // provider+cluster
 	Object  string `json:"object"`  // "Service namespace/name"
 	Field   string `json:"field"`   // "status.loadBalancer.ingress[0].ip"
+	Kind    string `json:"kind"`    // loadBalancer, external, ingress, gateway, node, nodeInternal, clusterIP or endpoint
 }
 
 // Rejection tells why a candidate is not a target.
@@ -90,7 +93,28 @@ type Rejection struct {
 	Target  string `json:"target"`
 	Cluster string `json:"cluster"`
 	Object  string `json:"object"`
-	Reason  string `json:"reason"`
+	Reason  string `json:"reason"` // in words
+	Code    string `json:"code"`   // the same as data: one word for each reason
+	Field   string `json:"field"`  // as in Source
+	Kind    string `json:"kind"`   // as in Source
+}
+
+// Answer is what one authoritative server said of a name and type.
+type Answer struct {
+	Server  string    `json:"server"`            // IP address and port
+	At      time.Time `json:"at"`                // UTC
+	Rcode   string    `json:"rcode,omitempty"`   // as in NOERROR; empty: there was no answer
+	Targets []string  `json:"targets,omitempty"` // ordered
+	TTL     int64     `json:"ttl,omitempty"`     // seconds
+	Message string    `json:"message,omitempty"` // what is wrong with it
+}
+
+// SetStatus is one of several sets that a name and type have, told apart by set
+// identifiers.
+type SetStatus struct {
+	SetIdentifier string   `json:"setIdentifier"`
+	Weight        int64    `json:"weight"`
+	Targets       []string `json:"targets"`
 }
 
 // Leftover is a name that stayed behind after terminate.

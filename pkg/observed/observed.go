@@ -29,6 +29,13 @@ type Reachability struct {
 	Reachable bool      `json:"reachable"`
 	Message   string    `json:"message,omitempty"` // why not
 	Since     time.Time `json:"since"`             // UTC, of the last change of Reachable
+
+	// Counted is since when the owner that wrote this has seen for itself, without
+	// a break, that the cluster cannot be reached; UTC. It is zero while it can be.
+	Counted time.Time `json:"counted,omitzero"`
+	// Owner is the revision of the owner's key: what is counted counts for as long
+	// as that is the cluster's owner.
+	Owner int64 `json:"owner,omitempty"`
 }
 
 // Deployment is the state of an external-dns Deployment, or another of ours.
@@ -221,6 +228,7 @@ func Forget(cluster string) kv.Op { return kv.DeletePrefix(clusterPrefix(cluster
 type Change struct {
 	Services   []address.Service
 	Placements []string // clusters of which a verdict changed, each once
+	Reached    []string // clusters whose reachability changed, each once
 	Clusters   []string // clusters of which anything changed, each once
 	Lost       bool
 }

@@ -93,7 +93,11 @@ type Binding struct {
 type Host struct {
 	Name  string   `json:"name"`            // canonical
 	TTL   int64    `json:"ttl,omitempty"`   // seconds, 0: none set
-	Types []string `json:"types,omitempty"` // of A, AAAA, CNAME; none: all
+	Types []string `json:"types,omitempty"` // of A, AAAA, CNAME, SRV; none: all but SRV
+
+	Sources []string       `json:"sources,omitempty"` // of the binding's, ordered: whose addresses the name gets; none: all
+	Routing intent.Routing `json:"routing,omitzero"`
+	Health  *intent.Health `json:"health,omitempty"` // with its defaults; nil: of a release that knew of none
 }
 
 // ClusterDNS is CoreDNS in one cluster, as a DNS CR intent asks for it.

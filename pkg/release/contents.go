@@ -3,7 +3,9 @@ package release
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/bundle"
@@ -19,7 +21,8 @@ import (
 type contents struct {
 	objects  bundle.Bundle
 	podDNS   []poddns.Finding    // about the pod DNS intents of the group's apps
-	choices  []address.Choice    // of the group's bindings, in their order
+	choices  [][]address.Choice  // of the group's bindings, and of the hosts of each, in their order
+	due      time.Time           // when other addresses may be chosen though nothing else is
 	dns      []DNSReport         // of the logical cloud's clusters, in their order
 	unread   []string            // what EMCO's monitor says and cannot be read
 	services map[string][]string // cluster to the Services to watch
@@ -55,18 +58,46 @@ func fill(ctx context.Context, g plan.Group, records map[string]plan.Record, dra
 }
 
 func (c *contents) fillBinding(ctx context.Context, g plan.Group, b plan.Binding, record plan.Record, drained drainedClusters, before bundle.Bundle, look look) error {
-	offers, err := c.offers(ctx, g, b, before, look)
+	held := previous(before, g, b)
+	offers, err := c.offers(ctx, g, b, held, look)
 	if err != nil {
 		return err
 	}
-	drained.withhold(b, offers)
-	choice := address.Choose(rule(b, record), offers)
-	c.choices = append(c.choices, choice)
-	object, some, err := endpoints.Render(g, b, choice)
+	drained.mark(b, offers)
+	choices := make([]address.Choice, len(b.Hosts))
+	for n, host := range b.Hosts {
+		in := address.Input{
+			Rule: rule(b, record), Routing: host.Routing, Health: host.Health,
+			Offers: offersTo(host, offers), Previous: held[host.Name], Now: look.now,
+		}
+		var due time.Time
+		choices[n], due = address.Fold(in)
+		c.due = sooner(c.due, due)
+	}
+	c.choices = append(c.choices, choices)
+	object, some, err := endpoints.Render(g, b, choices)
 	if some {
 		c.objects = append(c.objects, object)
 	}
 	return err
+}
+
+// offersTo are those of a host's own clusters.
+func offersTo(host plan.Host, offers []address.Offer) []address.Offer {
+	if len(host.Sources) == 0 {
+		return offers
+	}
+	return slices.DeleteFunc(slices.Clone(offers), func(o address.Offer) bool {
+		return !slices.Contains(host.Sources, o.Service.Cluster)
+	})
+}
+
+// sooner is the earlier of two times, of which zero means never.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 func (c *contents) watchService(cluster, name string) {
@@ -77,7 +108,7 @@ func (c *contents) watchService(cluster, name string) {
 
 // offers collects what the clusters of a binding offer, and notes the live
 // Services among them.
-func (c *contents) offers(ctx context.Context, g plan.Group, b plan.Binding, before bundle.Bundle, look look) ([]address.Offer, error) {
+func (c *contents) offers(ctx context.Context, g plan.Group, b plan.Binding, held map[string][]address.Set, look look) ([]address.Offer, error) {
 	var out []address.Offer
 	unread := map[string]bool{}
 	for _, cluster := range b.Sources {
@@ -102,7 +133,7 @@ func (c *contents) offers(ctx context.Context, g plan.Group, b plan.Binding, bef
 		out = append(out, offer)
 	}
 	if len(unread) > 0 {
-		keepOffers(out, unread, endpointsOfBinding(before, g, b))
+		keepOffers(out, unread, held)
 	}
 	return out, nil
 }
@@ -110,7 +141,7 @@ func (c *contents) offers(ctx context.Context, g plan.Group, b plan.Binding, bef
 // keepOffers has the clusters of which nothing can be read go on to offer what
 // was published before and no other cluster is known to offer: published
 // addresses do not shrink by ignorance (I11).
-func keepOffers(offers []address.Offer, unread map[string]bool, before endpointsOf) {
+func keepOffers(offers []address.Offer, unread map[string]bool, held map[string][]address.Set) {
 	known := map[string]bool{}
 	for _, offer := range offers {
 		if offer.Observation != nil {
@@ -120,11 +151,13 @@ func keepOffers(offers []address.Offer, unread map[string]bool, before endpoints
 		}
 	}
 	var kept []address.Candidate
-	for _, e := range before.Spec.Endpoints {
-		for _, target := range e.Targets {
-			if !known[target] {
-				known[target] = true
-				kept = append(kept, address.Candidate{Target: target, Field: "as published before: what EMCO's monitor says cannot be read"})
+	for _, name := range slices.Sorted(maps.Keys(held)) {
+		for _, set := range held[name] {
+			for _, target := range set.Targets {
+				if !known[target] {
+					known[target] = true
+					kept = append(kept, address.Candidate{Target: target, Field: "as published before: what EMCO's monitor says cannot be read"})
+				}
 			}
 		}
 	}

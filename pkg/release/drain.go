@@ -2,7 +2,6 @@ package release
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 )
 
 // noteDrains writes down, with each record, which DNSEndpoints are about to
@@ -37,9 +37,7 @@ const endpointKind = "DNSEndpoint"
 
 // useOf reads the provider of a DNSEndpoint from its labels.
 func useOf(group intent.Path, cluster string, raw []byte) Use {
-	var object endpointsOf
-	_ = json.Unmarshal(raw, &object) // it was rendered here; without labels it belongs to no provider
-	labels := object.Metadata.Labels
+	labels, _ := endpoints.Read(raw) // without labels it belongs to no provider
 	record := intent.Join("projects", group.Segment("projects"), "dns-update-records", labels[bundle.LabelRecord])
 	return Use{Record: record, Scope: intent.Scope(labels[bundle.LabelScope]), Cluster: cluster}
 }

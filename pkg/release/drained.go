@@ -59,16 +59,15 @@ func (s *Service) drained(ctx context.Context) (drainedList, error) {
 	return list, nil
 }
 
-// withhold keeps the offers of drained clusters out of public names. A name of
-// cluster scope is for those inside the cluster, who are still there.
-func (d drainedClusters) withhold(b plan.Binding, offers []address.Offer) {
+// mark says which offers are of drained clusters: they are kept out of public
+// names. A name of cluster scope is for those inside the cluster, who are still
+// there.
+func (d drainedClusters) mark(b plan.Binding, offers []address.Offer) {
 	if b.Scope != intent.Public {
 		return
 	}
 	for i, offer := range offers {
-		if _, drained := d[offer.Service.Cluster]; drained {
-			offers[i].Withheld = "the cluster is drained"
-		}
+		_, offers[i].Standing.Drained = d[offer.Service.Cluster]
 	}
 }
 
@@ -231,10 +230,10 @@ func (s *Service) addressed(ctx context.Context, l Lifecycle, drained drainedClu
 	}
 	contents, err := fill(ctx, group, records, drained, nil, s.seen(group))
 	names := map[givenName]bool{}
-	for n, choice := range contents.choices {
+	for n, choices := range contents.choices {
 		b := group.Bindings[n]
-		for _, host := range b.Hosts {
-			if b.Scope == intent.Public && len(endpoints.Sets(host, choice)) > 0 {
+		for h, host := range b.Hosts {
+			if b.Scope == intent.Public && len(endpoints.Sets(host, choices[h])) > 0 {
 				names[given(group, b, host.Name)] = true
 			}
 		}

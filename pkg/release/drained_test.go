@@ -37,8 +37,8 @@ func TestADrainedClusterIsOutOfPublicNamesAtOnce(t *testing.T) {
 	require.Equal(t, before, w.inClusters(), "its objects stay")
 	require.Equal(t, release, w.snapshot(prod).Lifecycle.Seq, "within the release")
 	require.Equal(t, []intent.Rejection{{
-		Target: "203.0.113.10", Cluster: berlin, Object: "Service shop/web", Reason: "the cluster is drained",
-	}}, w.snapshot(prod).Choices[0].Rejected)
+		Target: "203.0.113.10", Cluster: berlin, Object: "Service shop/web", Reason: "the cluster is drained", Code: "Refused", Field: "status.loadBalancer.ingress[0].ip", Kind: "loadBalancer",
+	}}, w.snapshot(prod).Choices[0][0].Rejected)
 
 	w.restartOn(w.fake)
 	w.settle(prod)
@@ -47,7 +47,7 @@ func TestADrainedClusterIsOutOfPublicNamesAtOnce(t *testing.T) {
 	w.undrain(berlin)
 	w.settle(prod)
 	require.Equal(t, both, w.published(prod))
-	require.Empty(t, w.snapshot(prod).Choices[0].Rejected)
+	require.Empty(t, w.snapshot(prod).Choices[0][0].Rejected)
 }
 
 func TestAnAddressThatADrainedClusterGetsIsNotPublished(t *testing.T) {

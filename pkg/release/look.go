@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/emco"
@@ -12,8 +13,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
-// look is what is known of clusters: each part answers nil for what is not.
+// look is what is known of clusters at a time: each part answers nil for what is
+// not.
 type look struct {
+	now       time.Time
 	service   func(ctx context.Context, app string, service address.Service) (*address.Observation, error)
 	placement func(ctx context.Context, cluster string, p placement.Placement) (*placement.Verdict, error)
 }
@@ -39,7 +42,7 @@ func (s *Service) seen(g plan.Group) look {
 		}
 		return &seen.Observation, nil
 	}
-	return look{service, s.verdict}
+	return look{s.Now().UTC(), service, s.verdict}
 }
 
 // since answers what EMCO's monitor has written of a Service after a worker
@@ -78,7 +81,7 @@ func (s *Service) looking(p *proposal) look {
 		}
 		return s.peek(ctx, service)
 	}
-	return look{service, s.peekPlacement}
+	return look{seen.now, service, s.peekPlacement}
 }
 
 // peek answers an observation, or looks at the live Service when there is none.

@@ -5,16 +5,17 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
 )
 
@@ -188,25 +189,30 @@ func (d *draft) explain(c contents) {
 			d.warn("%s", f.Detail)
 		}
 	}
-	for n, choice := range c.choices {
-		b := d.group.Bindings[n]
-		for _, cluster := range choice.Unknown {
-			d.warn("the addresses of Service %s/%s on %s are not known yet", b.Namespace, b.Service, cluster)
-		}
-		for _, cluster := range choice.Absent {
-			d.warn("there is no Service %s/%s on %s", b.Namespace, b.Service, cluster)
-		}
-		for _, r := range choice.Rejected {
-			d.warn("%s of %s on %s is not published: %s", r.Target, r.Object, r.Cluster, r.Reason)
-		}
-		for _, w := range choice.Warnings {
-			d.warn("%s", w)
+	for n, choices := range c.choices {
+		for _, choice := range choices {
+			d.explainChoice(d.group.Bindings[n], choice)
 		}
 	}
 	for _, r := range c.dns {
 		if message := r.Message(); message != "" {
 			d.warn("DNS on %s: %s", r.Cluster, message)
 		}
+	}
+}
+
+func (d *draft) explainChoice(b plan.Binding, choice address.Choice) {
+	for _, cluster := range choice.Unknown {
+		d.warn("the addresses of Service %s/%s on %s are not known yet", b.Namespace, b.Service, cluster)
+	}
+	for _, cluster := range choice.Absent {
+		d.warn("there is no Service %s/%s on %s", b.Namespace, b.Service, cluster)
+	}
+	for _, r := range choice.Rejected {
+		d.warn("%s of %s on %s is not published: %s", r.Target, r.Object, r.Cluster, r.Reason)
+	}
+	for _, w := range choice.Warnings {
+		d.warn("%s", w)
 	}
 }
 
@@ -390,28 +396,10 @@ func nameChange(key nameKey, before, after map[nameKey][]string) intent.NameChan
 	return change
 }
 
-// endpointsOf reads what a DNSEndpoint publishes.
-type endpointsOf struct {
-	Metadata struct {
-		Labels map[string]string `json:"labels"`
-	} `json:"metadata"`
-	Spec struct {
-		Endpoints []struct {
-			DNSName    string   `json:"dnsName"`
-			RecordType string   `json:"recordType"`
-			Targets    []string `json:"targets"`
-		} `json:"endpoints"`
-	} `json:"spec"`
-}
-
 func collectNames(raw []byte, into map[nameKey][]string) {
-	var object endpointsOf
-	if len(raw) == 0 || json.Unmarshal(raw, &object) != nil {
-		return
-	}
-	record := object.Metadata.Labels[bundle.LabelRecord]
-	for _, e := range object.Spec.Endpoints {
-		key := nameKey{name: e.DNSName, kind: e.RecordType, record: record}
-		into[key] = slices.Compact(slices.Sorted(slices.Values(append(into[key], e.Targets...))))
+	labels, names := endpoints.Read(raw)
+	for _, n := range names {
+		key := nameKey{name: n.Name, kind: n.Type, record: labels[bundle.LabelRecord]}
+		into[key] = slices.Compact(slices.Sorted(slices.Values(append(into[key], n.Targets...))))
 	}
 }

@@ -31,7 +31,7 @@ type Snapshot struct {
 	Objects   bundle.Bundle            // of the current context
 	Going     bundle.Bundle            // of the context that was withdrawn
 	DNS       []DNSReport              // of a logical cloud, by cluster
-	Choices   []address.Choice         // of the group's bindings, from what is observed now; if Suspended with the targets that are kept
+	Choices   [][]address.Choice       // of the group's bindings, from what is observed now; if Suspended with the targets that are kept
 	Givers    Givers                   // of the names of Group
 	Clusters  map[string]ClusterReport // every cluster that the release or the context touches
 	Providers []ProviderReport         // those in use, then those that are draining

@@ -2,9 +2,9 @@ package release
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
+	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -66,26 +66,26 @@ func (d *draft) warnOfSuspension() {
 // those that would be chosen now: nobody writes the latter.
 func (snap *Snapshot) keepTargets() {
 	for n, b := range snap.Group.Bindings {
-		object := endpointsOfBinding(snap.Objects, snap.Group, b)
-		targets := map[string][]string{}
-		for _, e := range object.Spec.Endpoints {
-			targets[e.RecordType] = slices.Compact(slices.Sorted(slices.Values(append(targets[e.RecordType], e.Targets...))))
+		held := previous(snap.Objects, snap.Group, b)
+		for h, host := range b.Hosts {
+			snap.Choices[n][h].Sets = held[host.Name]
 		}
-		c := &snap.Choices[n]
-		c.A, c.AAAA, c.CNAME = targets["A"], targets["AAAA"], targets["CNAME"]
 	}
 }
 
-// endpointsOfBinding reads the DNSEndpoint of a binding, which is among the objects, or
-// none.
-func endpointsOfBinding(objects bundle.Bundle, g plan.Group, b plan.Binding) endpointsOf {
+// previous are the sets that the DNSEndpoint of a binding, which is among the
+// objects, publishes, by host name.
+func previous(objects bundle.Bundle, g plan.Group, b plan.Binding) map[string][]address.Set {
 	name := endpoints.Name(g, b)
-	var object endpointsOf
+	sets := map[string][]address.Set{}
 	at := slices.IndexFunc(objects, func(o bundle.Object) bool {
 		return o.Kind == endpointKind && o.Name == name && o.Cluster == b.Cluster
 	})
 	if at >= 0 {
-		_ = json.Unmarshal(objects[at].JSON, &object) // it was rendered here
+		_, names := endpoints.Read(objects[at].JSON)
+		for _, n := range names {
+			sets[n.Name] = append(sets[n.Name], n.Set)
+		}
 	}
-	return object
+	return sets
 }

@@ -38,7 +38,7 @@ func TestASuspendedGroupIsLeftAsItIs(t *testing.T) {
 	require.Equal(t, intent.Instantiated, w.state(prod))
 	snap := w.snapshot(prod)
 	require.True(t, snap.Suspended)
-	require.Equal(t, []string{"203.0.113.10", "203.0.113.20"}, snap.Choices[0].A, "status tells what is kept")
+	require.Equal(t, []string{"203.0.113.10", "203.0.113.20"}, snap.Choices[0][0].Targets("A"), "status tells what is kept")
 	resting := w.keys()
 	w.settle(prod)
 	require.Equal(t, resting, w.keys(), "a suspended group costs no write")

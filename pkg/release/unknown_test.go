@@ -27,7 +27,7 @@ func TestUnknownIsNotEmpty(t *testing.T) {
 	w.settle(prod)
 	require.Equal(t, before, w.keys(), "neither a restart nor an outage writes anything")
 	require.Equal(t, both, w.published(prod))
-	require.Equal(t, []string{hub}, w.snapshot(prod).Choices[0].Unknown)
+	require.Equal(t, []string{hub}, w.snapshot(prod).Choices[0][0].Unknown)
 }
 
 func TestARestartChangesNoKey(t *testing.T) {

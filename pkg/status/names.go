@@ -22,10 +22,10 @@ func names(snap release.Snapshot) []intent.NameStatus {
 		return out
 	}
 	for n, b := range snap.Group.Bindings {
-		choice := snap.Choices[n]
-		conditions := conditions(snap, b, choice)
-		for _, host := range b.Hosts {
-			out = append(out, hostNames(b, host, choice, shared(snap, b, host, conditions))...)
+		synced := synced(snap, b, snap.Choices[n])
+		for h, host := range b.Hosts {
+			choice := snap.Choices[n][h]
+			out = append(out, hostNames(b, host, choice, conditions(snap, b, host, choice, synced))...)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b intent.NameStatus) int {
@@ -76,12 +76,11 @@ func nameStatus(b plan.Binding, host plan.Host, kind string, targets []string, c
 	return s
 }
 
-// conditions judges the names of one binding, which share a DNSEndpoint.
-func conditions(snap release.Snapshot, b plan.Binding, choice address.Choice) []intent.StatusCondition {
-	synced := synced(snap, b, choice)
-	return []intent.StatusCondition{
-		planned(snap), committed(snap), synced, published(snap, b, choice, synced), verified(snap),
-	}
+// conditions judges a name, which shares a DNSEndpoint with the others of its
+// binding.
+func conditions(snap release.Snapshot, b plan.Binding, host plan.Host, choice address.Choice, synced intent.StatusCondition) []intent.StatusCondition {
+	published := shared(snap, b, host, published(snap, b, host, choice, synced))
+	return []intent.StatusCondition{planned(snap), committed(snap), synced, published, verified(snap)}
 }
 
 func planned(snap release.Snapshot) intent.StatusCondition {
@@ -104,7 +103,7 @@ func committed(snap release.Snapshot) intent.StatusCondition {
 	return c
 }
 
-func synced(snap release.Snapshot, b plan.Binding, choice address.Choice) intent.StatusCondition {
+func synced(snap release.Snapshot, b plan.Binding, choices []address.Choice) intent.StatusCondition {
 	if snap.Suspended {
 		return suspended(snap)
 	}
@@ -118,10 +117,10 @@ func synced(snap release.Snapshot, b plan.Binding, choice address.Choice) intent
 			return says("False", "ProviderNotApplied", "external-dns is not applied: "+strings.Join(lacking, "; "))
 		}
 	}
-	if !publishes(b, choice) {
+	if !publishes(b, choices) {
 		return says("True", "NothingToApply", "there is no address to publish, so there is no DNSEndpoint")
 	}
-	want, _, err := endpoints.Render(snap.Group, b, choice)
+	want, _, err := endpoints.Render(snap.Group, b, choices)
 	at := slices.IndexFunc(snap.Objects, func(o bundle.Object) bool { return o.ID == want.ID && o.Digest() == want.Digest() })
 	if err != nil || at < 0 {
 		return says("False", "Committing", "the DNSEndpoint is not committed yet with these targets")
@@ -133,10 +132,15 @@ func synced(snap release.Snapshot, b plan.Binding, choice address.Choice) intent
 	return says("True", "Applied", "the DNSEndpoint is applied")
 }
 
-// publishes tells whether a choice has a target of a type that a name of the
-// binding allows.
-func publishes(b plan.Binding, choice address.Choice) bool {
-	return slices.ContainsFunc(b.Hosts, func(h plan.Host) bool { return len(endpoints.Sets(h, choice)) > 0 })
+// publishes tells whether a name of the binding has a target of a type that it
+// allows.
+func publishes(b plan.Binding, choices []address.Choice) bool {
+	for n, host := range b.Hosts {
+		if len(endpoints.Sets(host, choices[n])) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // providerOf is the external-dns that publishes a binding's names.

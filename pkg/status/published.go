@@ -24,10 +24,10 @@ type publication struct {
 	seen  observed.Published // of the DNSEndpoint, in some state
 }
 
-// published judges whether the names of a binding are at the DNS provider:
+// published judges whether a name of a binding is at the DNS provider:
 // external-dns is available, and has synchronized since it read the DNSEndpoint
 // as it is now. Where that cannot be observed it is Unknown (I6).
-func published(snap release.Snapshot, b plan.Binding, choice address.Choice, synced intent.StatusCondition) intent.StatusCondition {
+func published(snap release.Snapshot, b plan.Binding, host plan.Host, choice address.Choice, synced intent.StatusCondition) intent.StatusCondition {
 	by, _ := providerOf(snap, b)
 	id := endpointOf(snap, b)
 	p := publication{snap, by, snap.Clusters[b.Cluster].Entries[id], by.Published[id.Name]}
@@ -35,7 +35,7 @@ func published(snap release.Snapshot, b plan.Binding, choice address.Choice, syn
 	switch {
 	case !choice.Some():
 		return p.says("False", "NoAddress", noAddress(b, choice))
-	case !publishes(b, choice):
+	case len(endpoints.Sets(host, choice)) == 0:
 		return p.says("False", "NoAddress", "no cluster offers an address of the recordTypes that the intent allows")
 	case spec.Suspend:
 		return p.says("False", "Suspended", suspendedRecord)

@@ -120,7 +120,7 @@ func TestProvidersTellHowTheySynchronize(t *testing.T) {
 func TestANameWithoutAddressesSaysWhatPlanSays(t *testing.T) {
 	snap := running(t)
 	choose(t, snap)
-	snap.Choices[0].Absent, snap.Choices[0].Unknown = []string{berlin, "edge+oslo"}, []string{"edge+paris"}
+	snap.Choices[0][0].Absent, snap.Choices[0][0].Unknown = []string{berlin, "edge+oslo"}, []string{"edge+paris"}
 	at := slices.IndexFunc(status.Of(*snap).Names[0].Conditions, func(c intent.StatusCondition) bool { return c.Type == "Published" })
 	require.Equal(t, "no cluster offers an address that may be published; there is no Service shop/web on edge+berlin, edge+oslo; "+
 		"the addresses of Service shop/web on edge+paris are not known yet", status.Of(*snap).Names[0].Conditions[at].Message)

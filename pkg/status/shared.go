@@ -9,29 +9,28 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release"
 )
 
-// shared judges a name of a binding that other app services are given, too:
+// shared goes on judging whether a name is published that other app services are
+// given, too:
 // external-dns may publish the addresses of one of them only, and where this one
 // offers none, the name has those of the others.
-func shared(snap release.Snapshot, b plan.Binding, host plan.Host, conditions []intent.StatusCondition) []intent.StatusCondition {
+func shared(snap release.Snapshot, b plan.Binding, host plan.Host, published intent.StatusCondition) intent.StatusCondition {
 	others := snap.Givers.Others(snap.Group, b, host.Name)
 	if len(others) == 0 {
-		return conditions
+		return published
 	}
-	out := slices.Clone(conditions)
-	published := &out[slices.IndexFunc(out, func(c intent.StatusCondition) bool { return c.Type == "Published" })]
 	p, _ := providerOf(snap, b)
 	own := release.Giver{Group: snap.Group.Path, App: b.App, Service: b.Service, TTL: host.TTL}
 	why := release.Together(p.Record.Version, append(others, own)...)
 	with := release.Describe(snap.Group.Path, others...)
 	switch {
 	case published.Reason == "NoAddress" && offered(snap, b, host):
-		*published = condition(snap, "Published", "True", "Shared", published.Message+"; the name has the addresses of "+with)
+		return condition(snap, "Published", "True", "Shared", published.Message+"; the name has the addresses of "+with)
 	case published.Status == "True" && why != "":
-		*published = condition(snap, "Published", "Unknown", "Shared", "the name is given to "+with+", too: "+why)
+		return condition(snap, "Published", "Unknown", "Shared", "the name is given to "+with+", too: "+why)
 	case published.Status == "True":
 		published.Message += "; the name is given to " + with + ", too"
 	}
-	return out
+	return published
 }
 
 // offered tells whether another binding of the group has a target for the name.
@@ -39,7 +38,7 @@ func offered(snap release.Snapshot, b plan.Binding, host plan.Host) bool {
 	for n, other := range snap.Group.Bindings {
 		same := other.Record == b.Record && other.Scope == b.Scope && other.Cluster == b.Cluster
 		at := slices.IndexFunc(other.Hosts, func(h plan.Host) bool { return h.Name == host.Name })
-		if same && at >= 0 && len(endpoints.Sets(other.Hosts[at], snap.Choices[n])) > 0 {
+		if same && at >= 0 && len(endpoints.Sets(other.Hosts[at], snap.Choices[n][at])) > 0 {
 			return true
 		}
 	}

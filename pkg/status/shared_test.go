@@ -21,7 +21,7 @@ func share(snap *release.Snapshot, group intent.Path, ttl int64) {
 	other.Bindings = []plan.Binding{twin}
 	if group == prod {
 		snap.Group.Bindings = append(snap.Group.Bindings, twin)
-		snap.Choices = append(snap.Choices, address.Choice{})
+		snap.Choices = append(snap.Choices, []address.Choice{{}})
 		other.Bindings = nil
 	}
 	snap.Givers = release.GiversOf(snap.Group, other)
@@ -62,7 +62,7 @@ func TestANameHasTheAddressesOfTheAppServicesThatHaveSome(t *testing.T) {
 	require.Equal(t, "True", condition(t, s, "Published").Status)
 
 	choose(t, snap)
-	snap.Choices = append(snap.Choices, address.Choice{})
+	snap.Choices = append(snap.Choices, []address.Choice{{}})
 	require.Equal(t, "False/NoAddress", func() string {
 		c := condition(t, status.Of(*snap), "Published")
 		return c.Status + "/" + c.Reason

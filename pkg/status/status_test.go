@@ -89,7 +89,7 @@ func TestTheWorstNameDecides(t *testing.T) {
 		other := snap.Group.Bindings[0]
 		other.Service, other.Hosts = "other", []plan.Host{{Name: second}}
 		snap.Group.Bindings = append(snap.Group.Bindings, other)
-		snap.Choices = append(snap.Choices, address.Choice{})
+		snap.Choices = append(snap.Choices, []address.Choice{{}})
 		s := status.Of(*snap)
 		require.Len(t, s.Names, 2)
 		require.Equal(t, committed+"Synced=True/Applied Published=False/NoAddress Verified=Unknown/NotAsked", summary(s.Conditions), second)

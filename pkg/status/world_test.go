@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,12 +81,12 @@ func choose(t testing.TB, snap *release.Snapshot, targets ...string) {
 	for _, target := range targets {
 		o.Candidates = append(o.Candidates, address.Candidate{Target: target, Field: "spec.externalIPs[0]"})
 	}
-	choice := address.Choose(address.Rule{Scope: intent.Public}, []address.Offer{{
+	choice, _ := address.Fold(address.Input{Rule: address.Rule{Scope: intent.Public}, Offers: []address.Offer{{
 		Service: address.Service{Cluster: berlin, Namespace: "shop", Name: "web"}, Observation: &o,
-	}})
-	snap.Choices = []address.Choice{choice}
+	}}})
+	snap.Choices = [][]address.Choice{slices.Repeat([]address.Choice{choice}, len(snap.Group.Bindings[0].Hosts))}
 	drop(snap, endpoints.Kind)
-	endpoint, some, err := endpoints.Render(snap.Group, snap.Group.Bindings[0], choice)
+	endpoint, some, err := endpoints.Render(snap.Group, snap.Group.Bindings[0], snap.Choices[0])
 	require.NoError(t, err)
 	if some {
 		add(t, snap, endpoint)

@@ -96,10 +96,10 @@ func externalEtcd(b testing.TB) kv.KV {
 func endpointsOf(b *testing.B, count int) bundle.Bundle {
 	b.Helper()
 	group := groupOf(count, 1)
-	choice := address.Choice{A: []string{"198.18.0.1", "198.18.0.2"}}
+	choice := address.Choice{Sets: []address.Set{{Type: "A", Targets: []string{"198.18.0.1", "198.18.0.2"}}}}
 	objects := make([]bundle.Object, 0, count)
 	for _, binding := range group.Bindings {
-		object, _, err := endpoints.Render(group, binding, choice)
+		object, _, err := endpoints.Render(group, binding, slices.Repeat([]address.Choice{choice}, len(binding.Hosts)))
 		require.NoError(b, err)
 		objects = append(objects, object)
 	}

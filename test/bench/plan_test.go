@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -76,7 +77,8 @@ func render(b *testing.B, g plan.Group) bundle.Bundle {
 				Observation: observation(),
 			})
 		}
-		object, _, err := endpoints.Render(g, binding, address.Choose(rule, offers))
+		choice, _ := address.Fold(address.Input{Rule: rule, Offers: offers})
+		object, _, err := endpoints.Render(g, binding, slices.Repeat([]address.Choice{choice}, len(binding.Hosts)))
 		require.NoError(b, err)
 		objects = append(objects, object)
 	}

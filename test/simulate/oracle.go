@@ -146,7 +146,8 @@ func (o oracle) group(l release.Lifecycle) ([]bundle.Object, error) {
 			}
 			offers = append(offers, o.offer(name, b))
 		}
-		object, some, err := endpoints.Render(r.Group, b, address.Choose(rule, offers))
+		choice, _ := address.Fold(address.Input{Rule: rule, Offers: offers})
+		object, some, err := endpoints.Render(r.Group, b, slices.Repeat([]address.Choice{choice}, len(b.Hosts)))
 		if err != nil {
 			return nil, err
 		}

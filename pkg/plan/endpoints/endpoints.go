@@ -33,14 +33,14 @@ func Name(g plan.Group, b plan.Binding) string {
 		plan.Hash(string(g.Path), b.App, b.Service, b.Record, string(b.Scope), b.Cluster)
 }
 
-// Render makes the DNSEndpoint of a binding with the chosen addresses, in the
-// project's namespace on the binding's cluster, filed under the binding's app.
+// Render makes the DNSEndpoint of a binding with the addresses that were chosen
+// for each of its hosts, in their order, in the project's namespace on the binding's cluster, filed under the binding's app.
 // It answers false when there is nothing to publish: external-dns would fill
 // an endpoint without targets with its own defaults.
-func Render(g plan.Group, b plan.Binding, c address.Choice) (bundle.Object, bool, error) {
+func Render(g plan.Group, b plan.Binding, choices []address.Choice) (bundle.Object, bool, error) {
 	var list []*endpoint.Endpoint
-	for _, host := range sorted(b.Hosts) {
-		for _, set := range Sets(host, c) {
+	for n, host := range b.Hosts {
+		for _, set := range Sets(host, choices[n]) {
 			list = append(list, &endpoint.Endpoint{
 				DNSName: host.Name, RecordType: set.Type, Targets: set.Targets, RecordTTL: endpoint.TTL(host.TTL),
 			})
@@ -49,6 +49,7 @@ func Render(g plan.Group, b plan.Binding, c address.Choice) (bundle.Object, bool
 	if len(list) == 0 {
 		return bundle.Object{}, false, nil
 	}
+	slices.SortStableFunc(list, func(a, b *endpoint.Endpoint) int { return strings.Compare(a.DNSName, b.DNSName) })
 	object, err := bundle.New(b.Cluster, b.App, &v1alpha1.DNSEndpoint{
 		TypeMeta: metav1.TypeMeta{APIVersion: apiVersion, Kind: Kind},
 		ObjectMeta: metav1.ObjectMeta{
@@ -66,8 +67,4 @@ func labelsOf(g plan.Group, b plan.Binding) map[string]string {
 	record := plan.Record{Installation: g.Installation, Project: g.Project, Name: b.Record}
 	maps.Copy(all, record.Labels(b.Scope))
 	return all
-}
-
-func sorted(hosts []plan.Host) []plan.Host {
-	return slices.SortedStableFunc(slices.Values(hosts), func(a, b plan.Host) int { return strings.Compare(a.Name, b.Name) })
 }

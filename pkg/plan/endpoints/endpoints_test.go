@@ -27,16 +27,13 @@ func TestPlanningTwiceGivesTheSameBytes(t *testing.T) {
 
 func assertSameBytes(t *testing.T, in input) {
 	t.Helper()
-	want, _, err := Render(in.Group, in.Binding, in.Choice)
+	want, _, err := Render(in.Group, in.Binding, in.choices())
 	require.NoError(t, err)
 	for range 100 {
 		rand.Shuffle(len(in.Binding.Hosts), func(i, j int) {
 			in.Binding.Hosts[i], in.Binding.Hosts[j] = in.Binding.Hosts[j], in.Binding.Hosts[i]
 		})
-		rand.Shuffle(len(in.Choice.AAAA), func(i, j int) {
-			in.Choice.AAAA[i], in.Choice.AAAA[j] = in.Choice.AAAA[j], in.Choice.AAAA[i]
-		})
-		got, _, err := Render(in.Group, in.Binding, in.Choice)
+		got, _, err := Render(in.Group, in.Binding, in.choices())
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
@@ -45,7 +42,7 @@ func assertSameBytes(t *testing.T, in input) {
 func TestExternalDNSOfTheRecordSelectsIt(t *testing.T) {
 	for _, s := range stories(t) {
 		in := s.Input
-		object, some, err := Render(in.Group, in.Binding, in.Choice)
+		object, some, err := Render(in.Group, in.Binding, in.choices())
 		require.NoError(t, err)
 		if !some {
 			continue
@@ -72,21 +69,22 @@ func TestExternalDNSOfTheRecordSelectsIt(t *testing.T) {
 }
 
 func TestSetsHoldTheTypesThatTheHostAllows(t *testing.T) {
-	both := address.Choice{A: []string{"192.0.2.1"}, AAAA: []string{"2001:db8::1"}}
+	four, six, alias := address.Set{Type: "A", Targets: []string{"192.0.2.1"}}, address.Set{Type: "AAAA", Targets: []string{"2001:db8::1"}}, address.Set{Type: "CNAME", Targets: []string{"b.example"}}
+	both := []address.Set{four, six}
 	for _, c := range []struct {
-		reason string
-		host   plan.Host
-		choice address.Choice
-		want   []Set
+		reason  string
+		host    plan.Host
+		offered []address.Set
+		want    []address.Set
 	}{
-		{"all types", plan.Host{Name: "a.example"}, both, []Set{{"A", both.A}, {"AAAA", both.AAAA}}},
-		{"one type", plan.Host{Name: "a.example", Types: []string{"AAAA"}}, both, []Set{{"AAAA", both.AAAA}}},
+		{"all types", plan.Host{Name: "a.example"}, both, both},
+		{"one type", plan.Host{Name: "a.example", Types: []string{"AAAA"}}, both, []address.Set{six}},
 		{"a type without targets", plan.Host{Name: "a.example", Types: []string{"CNAME"}}, both, nil},
-		{"an alias", plan.Host{Name: "a.example"}, address.Choice{CNAME: []string{"b.example"}}, []Set{{"CNAME", []string{"b.example"}}}},
-		{"an alias of itself", plan.Host{Name: "a.example"}, address.Choice{CNAME: []string{"a.example"}}, nil},
-		{"nothing", plan.Host{Name: "a.example"}, address.Choice{}, nil},
+		{"an alias", plan.Host{Name: "a.example"}, []address.Set{alias}, []address.Set{alias}},
+		{"an alias of itself", plan.Host{Name: "b.example"}, []address.Set{alias}, nil},
+		{"nothing", plan.Host{Name: "a.example"}, nil, nil},
 	} {
-		t.Run(c.reason, func(t *testing.T) { assert.Equal(t, c.want, Sets(c.host, c.choice)) })
+		t.Run(c.reason, func(t *testing.T) { assert.Equal(t, c.want, Sets(c.host, address.Choice{Sets: c.offered})) })
 	}
 }
 

@@ -1,6 +1,7 @@
 package endpoints
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,7 +16,20 @@ import (
 type input struct {
 	Group   plan.Group
 	Binding plan.Binding
-	Choice  address.Choice
+	Offered []struct {
+		Type, ID string
+		Targets  []string
+		Weight   int64
+	} // to each host
+}
+
+// choices are those of the hosts: what is offered is chosen for each.
+func (in input) choices() []address.Choice {
+	var c address.Choice
+	for _, set := range in.Offered {
+		c.Sets = append(c.Sets, address.Set{Type: set.Type, Targets: set.Targets, ID: set.ID, Weight: set.Weight})
+	}
+	return slices.Repeat([]address.Choice{c}, len(in.Binding.Hosts))
 }
 
 func stories(t *testing.T) []story.Story[input] { return story.All[input](t, "testdata") }
@@ -25,7 +39,7 @@ func TestStories(t *testing.T) { story.Check(t, tell) }
 // tell writes what is rendered, nothing where there is no object.
 func tell(t *testing.T, in input) string {
 	t.Helper()
-	object, some, err := Render(in.Group, in.Binding, in.Choice)
+	object, some, err := Render(in.Group, in.Binding, in.choices())
 	require.NoError(t, err)
 	if !some {
 		assert.Equal(t, bundle.Object{}, object)
