@@ -41,13 +41,13 @@ type Candidate struct {
 // seen to be absent has an Observation with Found false; one that was never
 // looked at has none (unknown is not empty, I11).
 type Observation struct {
-	Found      bool        `json:"found"`
-	Candidates []Candidate `json:"candidates,omitempty"` // in the order of kinds, objects and fields
-	ClusterIPs []string    `json:"clusterIPs,omitempty"` // its addresses inside the cluster
-	Ports      []Port      `json:"ports,omitempty"`      // those that have a name, in the Service's order
-	Readiness  *Readiness  `json:"readiness,omitempty"`  // nil: not known, which counts as ready
-	Unseen     []string    `json:"unseen,omitempty"`     // what could not be looked at, each with the reason, as in "Gateways: …"
-	Changed    time.Time   `json:"changed,omitzero"`     // UTC: when the worker first saw it so
+	Found      bool            `json:"found"`
+	Candidates []Candidate     `json:"candidates,omitempty"` // in the order of kinds, objects and fields
+	ClusterIPs []string        `json:"clusterIPs,omitempty"` // its addresses inside the cluster
+	Ports      []Port          `json:"ports,omitempty"`      // those that have a name, in the Service's order
+	Readiness  *Readiness      `json:"readiness,omitempty"`  // nil: not known, which counts as ready
+	Unseen     map[Kind]string `json:"unseen,omitempty"`     // kinds of candidates that could not be looked at, with the reason: those last seen are among the candidates
+	Changed    time.Time       `json:"changed,omitzero"`     // UTC: when the worker first saw it so
 }
 
 // Port is a named port of a Service.
@@ -59,9 +59,10 @@ type Port struct {
 
 // Readiness is what the EndpointSlices of a Service say, damped: it turns bad at
 // once, and good again only after it was so for a while, longer with each turn.
+// The counts are those of the last turn between no ready endpoint and some.
 type Readiness struct {
-	Ready int       `json:"ready"` // whether endpoints are ready, and how many; 0: none
+	Ready int       `json:"ready"` // how many endpoints are ready; 0: none is
 	Total int       `json:"total"`
-	Since time.Time `json:"since,omitzero"` // UTC: of the last turn between none and some
-	Turns int       `json:"turns,omitempty"`
+	Since time.Time `json:"since,omitzero"`  // UTC: of the last turn
+	Turns int       `json:"turns,omitempty"` // to the bad, in short sequence
 }

@@ -31,7 +31,8 @@ type Reachability struct {
 	Since     time.Time `json:"since"`             // UTC, of the last change of Reachable
 
 	// Counted is since when the owner that wrote this has seen for itself, without
-	// a break, that the cluster cannot be reached; UTC. It is zero while it can be.
+	// a break, that the cluster does not answer; UTC. It is zero while it does, and
+	// while it turns Signpost away, or nobody knows how to reach it.
 	Counted time.Time `json:"counted,omitzero"`
 	// Owner is the revision of the owner's key: what is counted counts for as long
 	// as that is the cluster's owner.
@@ -259,7 +260,10 @@ func changeOf(batch kv.Batch) Change {
 		if cluster, _, ok := parsePlacement(event.Key); ok && !slices.Contains(change.Placements, cluster) {
 			change.Placements = append(change.Placements, cluster)
 		}
-		cluster, _, _ := strings.Cut(strings.TrimPrefix(event.Key, prefix), "/")
+		cluster, what, _ := strings.Cut(strings.TrimPrefix(event.Key, prefix), "/")
+		if what == reachability && !slices.Contains(change.Reached, cluster) {
+			change.Reached = append(change.Reached, cluster)
+		}
 		if !slices.Contains(change.Clusters, cluster) {
 			change.Clusters = append(change.Clusters, cluster)
 		}

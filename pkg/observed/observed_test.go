@@ -166,10 +166,12 @@ func TestWatchNamesWhatChanges(t *testing.T) {
 	change := <-changes
 	assert.Equal(t, []address.Service{{Cluster: hub, Namespace: "shop", Name: "web"}}, change.Services)
 	assert.Equal(t, []string{hub}, change.Clusters)
+	assert.Empty(t, change.Reached)
 	require.NoError(t, w.SetReachability(t.Context(), observed.Reachability{Reachable: true, Since: time.Now()}))
 	change = <-changes
 	assert.Empty(t, change.Services)
 	assert.Equal(t, []string{hub}, change.Clusters)
+	assert.Equal(t, []string{hub}, change.Reached)
 	cancel()
 	for range changes { // closes
 	}

@@ -22,6 +22,7 @@ type Writer struct {
 	cluster string
 	fence   kv.Compare
 	stored  map[string][]byte
+	held    map[string]hold // by key of the Service
 }
 
 // Writer reads what was observed of the cluster so far. fence is the compare
@@ -31,7 +32,7 @@ func (s *Store) Writer(ctx context.Context, cluster string, fence kv.Compare) (*
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{kv: s.kv, cluster: cluster, fence: fence, stored: map[string][]byte{}}
+	w := &Writer{kv: s.kv, cluster: cluster, fence: fence, stored: map[string][]byte{}, held: map[string]hold{}}
 	for _, item := range items {
 		w.stored[item.Key] = item.Value
 	}
@@ -68,16 +69,6 @@ func (w *Writer) Reachability() Reachability {
 		return Reachability{}
 	}
 	return r
-}
-
-// SetService writes what a Service of the cluster offers, if it changed.
-func (w *Writer) SetService(ctx context.Context, namespace, name string, o address.Observation) error {
-	return w.set(ctx, ServiceKey(address.Service{Cluster: w.cluster, Namespace: namespace, Name: name}), o)
-}
-
-// RemoveService forgets a Service that nobody needs the addresses of.
-func (w *Writer) RemoveService(ctx context.Context, namespace, name string) error {
-	return w.remove(ctx, ServiceKey(address.Service{Cluster: w.cluster, Namespace: namespace, Name: name}))
 }
 
 // SetDeployment writes the state of a Deployment, if it changed. Since moves only

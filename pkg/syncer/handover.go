@@ -339,14 +339,16 @@ func (t *tenure) handedOver(contextID string) bool {
 // asRsyncSees is the state of a cluster that does not let Signpost look. It is
 // reached as long as it answers rsync.
 func (t *tenure) asRsyncSees(r observed.Reachability) observed.Reachability {
+	own := r
 	for _, h := range t.handed {
-		if reached, known := h.Reached(); known {
-			r.Reachable = reached
-			r.Message = "rsync reaches the cluster, Signpost itself does not: " + r.Message
-			if !reached {
-				r.Message = "rsync does not reach the cluster, and Signpost itself does not: " + r.Message
-				return r
-			}
+		switch reached, known := h.Reached(); {
+		case known && !reached:
+			own.Counted = own.Since
+			own.Message = "rsync does not reach the cluster, and Signpost itself does not: " + own.Message
+			return own
+		case known:
+			r.Reachable, r.Counted = true, time.Time{}
+			r.Message = "rsync reaches the cluster, Signpost itself does not: " + own.Message
 		}
 	}
 	return r

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/observed"
@@ -41,6 +42,15 @@ func (o *observer) step(ctx context.Context) error {
 		return err
 	}
 	return o.reachability(ctx)
+}
+
+// rest answers how long nothing needs to be written, unless something happens.
+func (o *observer) rest() time.Duration {
+	now := o.tenure.clock.Now()
+	if due := o.writer.Due(now); !due.IsZero() {
+		return min(lookEvery, due.Sub(now))
+	}
+	return lookEvery
 }
 
 // finish removes all that was observed of a cluster that nothing is left to
@@ -90,6 +100,7 @@ func (o *observer) services(ctx context.Context) error {
 			if !known {
 				continue
 			}
+			observation.Changed = o.tenure.clock.Now().UTC()
 			if err := o.writer.SetService(ctx, namespace, name, observation); err != nil {
 				return err
 			}

@@ -2,6 +2,8 @@ package syncer
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
@@ -66,7 +68,19 @@ func (t *tenure) unreachable(ctx context.Context, now time.Time, err error) {
 	wait := backoff(retryFirst, retryLongest, t.failures)
 	t.failures++
 	t.nextProbe = now.Add(wait/2 + time.Duration(t.random()*float64(wait)))
-	t.report(t.asRsyncSees(observed.Reachability{Message: err.Error(), Since: now.UTC()}))
+	seen := observed.Reachability{Message: err.Error(), Since: now.UTC()}
+	if silent(err) {
+		seen.Counted = now.UTC()
+	}
+	t.report(t.asRsyncSees(seen))
+}
+
+// silent tells whether the cluster failed to answer as it should. One that says
+// no to Signpost is there, and so may be one that Signpost does not know how to
+// reach.
+func silent(err error) bool {
+	var e *cluster.Error
+	return errors.As(err, &e) && e.Fault == cluster.Unreachable && e.Code != http.StatusUnauthorized
 }
 
 // suspect has the next step probe before it does anything.
@@ -147,9 +161,14 @@ func (t *tenure) watching() cluster.Watches {
 }
 
 // report hands the cluster's state to the observing goroutine, which stores it.
+// What is counted goes on from one report to the next.
 func (t *tenure) report(r observed.Reachability) {
+	r.Owner = t.fence.ModRevision
 	t.mu.Lock()
-	changed := t.health == nil || t.health.Reachable != r.Reachable || t.health.Message != r.Message
+	if t.health != nil && !t.health.Counted.IsZero() && !r.Counted.IsZero() {
+		r.Counted = t.health.Counted
+	}
+	changed := t.health == nil || t.health.Reachable != r.Reachable || t.health.Message != r.Message || t.health.Counted != r.Counted
 	if changed {
 		t.health = &r
 	}

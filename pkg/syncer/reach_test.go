@@ -1,7 +1,9 @@
 package syncer
 
 import (
+	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/observed"
 )
 
 func everyKey() kv.Range { return kv.Range{Prefix: "/"} }
@@ -113,6 +116,62 @@ func TestUnreachableIsNotFailed(t *testing.T) {
 	})
 }
 
+// Since when a cluster does not answer is counted by its owner, for as long as
+// that owns it.
+func TestItsOwnerCountsSinceWhenAClusterDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hub)
+	s.clock = hasty{time.Now()}
+	f := s.clusters[hub]
+	refusal := &cluster.Error{Fault: cluster.Unreachable, Code: 401, Message: "Unauthorized"}
+	var answer atomic.Pointer[cluster.Error]
+	f.Before = func(context.Context, string, bundle.ID) error {
+		if e := answer.Load(); e != nil {
+			return e
+		}
+		return nil
+	}
+	_, stop := s.start("a")
+	s.commit("dig", everything(t, hub)...)
+	seen := func(why, message string) observed.Reachability {
+		t.Helper()
+		var last *observed.Reachability
+		s.until(why, func() bool {
+			r, err := s.observed.Reachability(t.Context(), hub)
+			require.NoError(t, err)
+			last = r
+			return r != nil && r.Message == message
+		})
+		return *last
+	}
+	owner := func() int64 {
+		item, _, err := s.kv.Get(t.Context(), workerPrefix+hub)
+		require.NoError(t, err)
+		return item.ModRevision
+	}
+	well := seen("the cluster answers", "")
+	assert.Zero(t, well.Counted)
+	assert.Equal(t, owner(), well.Owner)
+
+	f.Down(true)
+	first := seen("it is down", "connection refused")
+	assert.Equal(t, first.Since, first.Counted)
+	answer.Store(&cluster.Error{Fault: cluster.Unreachable, Message: "no answer in time"})
+	f.Down(false)
+	assert.Equal(t, first.Counted, seen("it fails in another way", "no answer in time").Counted, "which is no break")
+	stop()
+	s.start("b")
+	s.until("the next owner begins anew", func() bool {
+		r, err := s.observed.Reachability(t.Context(), hub)
+		require.NoError(t, err)
+		return r.Owner > first.Owner && r.Owner == owner() && r.Counted.After(first.Counted) && r.Since.Equal(first.Since)
+	})
+	answer.Store(refusal)
+	assert.Zero(t, seen("a cluster that turns Signpost away is there", "Unauthorized").Counted)
+	answer.Store(nil)
+	assert.Zero(t, seen("it is back", "").Counted)
+}
+
 func TestClusterWithoutDocumentSaysSo(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, hub)
@@ -123,6 +182,11 @@ func TestClusterWithoutDocumentSaysSo(t *testing.T) {
 	s.until("the entries tell", func() bool {
 		e := s.entries(hub)[objects[0].ID]
 		return e.Status == ledger.Retrying && e.Message == "the cluster cannot be reached: cluster edge+hub is inventory only"
+	})
+	s.until("so does the observation, which is not that it does not answer", func() bool {
+		r, err := s.observed.Reachability(t.Context(), hub)
+		require.NoError(t, err)
+		return r != nil && !r.Reachable && r.Counted.IsZero()
 	})
 	s.refuse(hub, nil)
 	s.settled(w, objects...)
@@ -162,6 +226,8 @@ func (s *scene) seen(name string) *address.Observation {
 	if o == nil {
 		return nil
 	}
+	assert.WithinDuration(s.t, time.Now(), o.Changed, time.Hour)
+	o.Changed = time.Time{}
 	return &o.Observation
 }
 

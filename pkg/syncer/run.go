@@ -65,7 +65,7 @@ const lookEvery = 30 * time.Second
 // look writes what is seen.
 func (t *tenure) look(ctx context.Context, o *observer) {
 	for failures := 0; ; {
-		wait := lookEvery
+		var wait time.Duration
 		err := o.step(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -78,7 +78,7 @@ func (t *tenure) look(ctx context.Context, o *observer) {
 			failures++
 			t.logger.WarnContext(ctx, "observations not written", "error", err)
 		default:
-			failures = 0
+			failures, wait = 0, o.rest()
 		}
 		select {
 		case <-ctx.Done():
