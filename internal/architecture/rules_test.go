@@ -27,6 +27,7 @@ func leaves() []leaf {
 			[]string{"pkg/nearest"},
 			"the flag table is proven against external-dns' own parsers in modules of their own, and must not drag external-dns in",
 		},
+		{"pkg/verify", []string{"pkg/externaldns", "pkg/intent", "github.com/miekg/dns", "golang.org/x/time/rate"}, "servers are asked, and their answers judged; who asks, and what for, is others' business"},
 		{"pkg/address", []string{"pkg/intent"}, "which address is published follows from observations alone"},
 		{
 			"pkg/placement",
@@ -131,6 +132,8 @@ func gates() []gate {
 		{"k8s.io/apimachinery/pkg/util/wait", []string{"pkg/release", "pkg/syncer"}, "loops that begin again, without anything of Kubernetes"},
 		{"k8s.io/apimachinery/pkg/util/yaml", []string{"cmd/signpost"}, "splits a YAML file, without anything of Kubernetes"},
 		{"sigs.k8s.io/external-dns/...", []string{"pkg/plan/...", "pkg/cluster/..."}, "its types, as Kubernetes' own"},
+
+		{"github.com/miekg/dns/...", []string{"pkg/verify"}, "questions to nameservers are asked, and paced, in one place"},
 
 		{"google.golang.org/grpc/...", []string{app, "api/contextupdate", "pkg/emcopb", "pkg/rsync/..."}, "what EMCO asks and what is asked of EMCO goes through one package each"},
 		{"pkg/emcopb", []string{"api/contextupdate", "pkg/rsync/..."}, "messages are read and written where the wire ends"},

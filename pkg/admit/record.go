@@ -11,6 +11,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/verify"
 )
 
 // record admits a DNS update record.
@@ -176,20 +177,14 @@ func (a *Admitter) verifyServers(r *review, in *intent.Verify) {
 			continue
 		}
 		server = netip.AddrPortFrom(server.Addr().Unmap(), server.Port())
-		if address := server.Addr(); !a.rules.AllowLocalServers && isLocal(address) {
-			r.refusef(at.index(i), "%s is local to the server itself; give an address of the authoritative server that others reach", quote(text))
+		if !a.rules.AllowLocalServers && verify.Local(server.Addr()) {
+			r.refusef(at.index(i), "%s is local to the server itself; give an address of the authoritative server that others reach, or have Signpost started with --allow-local-verify", quote(text))
 		}
 		in.Servers[i] = server.String()
 		if slices.Contains(in.Servers[:i], in.Servers[i]) {
 			r.refusef(at.index(i), "%s is given twice; leave one out", quote(text))
 		}
 	}
-}
-
-// isLocal tells whether an address reaches the machine itself or its link, or
-// no single machine at all.
-func isLocal(address netip.Addr) bool {
-	return address.IsLoopback() || address.IsUnspecified() || address.IsMulticast() || address.IsLinkLocalUnicast()
 }
 
 // targetFilter checks networks and writes them without host bits.

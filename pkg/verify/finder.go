@@ -1,0 +1,175 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// How long it is remembered whom to ask, and of how many names.
+const (
+	foundFor     = 10 * time.Minute
+	notFoundFor  = time.Minute
+	foundAtMost  = 10_000
+	mostServers  = 8
+	shortestZone = 2 // labels: a record's zone is none of those above
+)
+
+// finder finds the authoritative servers of names.
+type finder struct {
+	client    *client
+	resolvers func() []netip.AddrPort
+
+	mu    sync.Mutex
+	found map[string]found // by name
+}
+
+type found struct {
+	servers []netip.AddrPort
+	err     error
+	until   time.Time
+}
+
+func newFinder(c *client, resolvers func() []netip.AddrPort) *finder {
+	return &finder{client: c, resolvers: resolvers, found: map[string]found{}}
+}
+
+// systemResolvers are those of /etc/resolv.conf.
+func systemResolvers() []netip.AddrPort {
+	config, err := dns.ClientConfigFromFile("/etc/resolv.conf")
+	if err != nil {
+		return nil
+	}
+	var out []netip.AddrPort
+	for _, server := range config.Servers {
+		if address, err := netip.ParseAddr(server); err == nil {
+			out = append(out, netip.AddrPortFrom(address, dnsPort))
+		}
+	}
+	return out
+}
+
+const dnsPort = 53
+
+// servers finds the servers of the zone that a name is in. The error says what
+// to do about it.
+func (f *finder) servers(ctx context.Context, name string) ([]netip.AddrPort, error) {
+	f.mu.Lock()
+	known, ok := f.found[name]
+	f.mu.Unlock()
+	if ok && time.Now().Before(known.until) {
+		return known.servers, known.err
+	}
+	servers, err := f.find(ctx, name)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	now := found{servers, nil, time.Now().Add(foundFor)}
+	if err != nil {
+		now.err = fmt.Errorf("the authoritative servers of %s cannot be found: %w; give them in the record's verify.servers", name, err)
+		now.until = time.Now().Add(notFoundFor)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.found) >= foundAtMost {
+		clear(f.found)
+	}
+	f.found[name] = now
+	return now.servers, now.err
+}
+
+func (f *finder) find(ctx context.Context, name string) ([]netip.AddrPort, error) {
+	zone, err := f.zone(ctx, strings.TrimPrefix(name, "*."))
+	if err != nil {
+		return nil, err
+	}
+	if dns.CountLabel(dns.Fqdn(zone)) < shortestZone {
+		return nil, fmt.Errorf("the nearest zone that Signpost's resolver knows is %q", dns.Fqdn(zone))
+	}
+	hosts, err := f.values(ctx, zone, "NS")
+	if err != nil {
+		return nil, err
+	}
+	var out []netip.AddrPort
+	for _, host := range hosts {
+		address, err := f.address(ctx, host)
+		if err != nil {
+			return nil, err
+		}
+		if address.IsValid() && len(out) < mostServers {
+			out = append(out, netip.AddrPortFrom(address, dnsPort))
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("zone %s names no servers that have an address", zone)
+	}
+	return out, nil
+}
+
+// zone walks up from a name to the zone that it is in. An alias leads elsewhere,
+// so that only what is said of the name itself, or of what is above it, counts.
+func (f *finder) zone(ctx context.Context, name string) (string, error) {
+	for at := name; ; {
+		m, err := f.resolve(ctx, at, "SOA")
+		if err != nil {
+			return "", err
+		}
+		for _, record := range slices.Concat(m.Answer, m.Ns) {
+			if zone := canonical(record.Header().Name); record.Header().Rrtype == dns.TypeSOA && dns.IsSubDomain(dns.Fqdn(zone), dns.Fqdn(at)) {
+				return zone, nil
+			}
+		}
+		_, above, more := strings.Cut(at, ".")
+		if !more {
+			return "", errors.New("no zone says that it is its own")
+		}
+		at = above
+	}
+}
+
+// address is one of a server's, of IPv4 where it has some; none when it has none
+// at all.
+func (f *finder) address(ctx context.Context, host string) (netip.Addr, error) {
+	for _, kind := range []string{"A", "AAAA"} {
+		values, err := f.values(ctx, host, kind)
+		if err != nil {
+			return netip.Addr{}, err
+		}
+		if len(values) > 0 {
+			return netip.ParseAddr(values[0])
+		}
+	}
+	return netip.Addr{}, nil
+}
+
+func (f *finder) values(ctx context.Context, name, kind string) ([]string, error) {
+	m, err := f.resolve(ctx, name, kind)
+	if err != nil {
+		return nil, err
+	}
+	return read(m, name, kind).Values, nil
+}
+
+// resolve asks the resolvers in turn, until one knows.
+func (f *finder) resolve(ctx context.Context, name, kind string) (*dns.Msg, error) {
+	last := errors.New("this machine has no resolver")
+	for _, resolver := range f.resolvers() {
+		m, err := f.client.resolve(ctx, resolver, name, kind)
+		switch {
+		case err != nil:
+			last = fmt.Errorf("resolver %s: %w", resolver, err)
+		case m.Rcode != dns.RcodeSuccess && m.Rcode != dns.RcodeNameError:
+			last = fmt.Errorf("resolver %s answers %s", resolver, dns.RcodeToString[m.Rcode])
+		default:
+			return m, nil
+		}
+	}
+	return nil, last
+}

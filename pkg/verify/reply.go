@@ -1,0 +1,67 @@
+package verify
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/miekg/dns"
+)
+
+// read takes what a message says of a name and type. What it says of other names
+// does not count: a server may follow an alias, and add what it likes.
+func read(m *dns.Msg, name, kind string) Reply {
+	r := Reply{Rcode: dns.RcodeToString[m.Rcode], Authoritative: m.Authoritative}
+	if r.Rcode == "" {
+		r.Rcode = fmt.Sprintf("RCODE%d", m.Rcode)
+	}
+	for _, record := range m.Answer {
+		head := record.Header()
+		if canonical(head.Name) != name || head.Class != dns.ClassINET {
+			continue
+		}
+		if alias, ok := record.(*dns.CNAME); ok && kind != "CNAME" {
+			r.CNAME, r.TTL = canonical(alias.Target), head.Ttl
+		}
+		if value := valueOf(record, kind); value != "" {
+			r.Values, r.TTL = append(r.Values, value), head.Ttl
+		}
+	}
+	slices.Sort(r.Values)
+	r.Values = slices.Compact(r.Values)
+	return r
+}
+
+// valueOf is the value of a record of the type as targets are written; empty for
+// a record of another type.
+func valueOf(record dns.RR, kind string) string {
+	if dns.TypeToString[record.Header().Rrtype] != kind {
+		return ""
+	}
+	switch v := record.(type) {
+	case *dns.A:
+		return text(netip.AddrFromSlice(v.A.To4()))
+	case *dns.AAAA:
+		return text(netip.AddrFromSlice(v.AAAA))
+	case *dns.CNAME:
+		return canonical(v.Target)
+	case *dns.SRV:
+		return fmt.Sprintf("%d %d %d %s", v.Priority, v.Weight, v.Port, canonical(v.Target))
+	case *dns.TXT:
+		return strings.Join(v.Txt, "")
+	case *dns.NS:
+		return canonical(v.Ns)
+	}
+	return ""
+}
+
+func text(address netip.Addr, ok bool) string {
+	if !ok {
+		return ""
+	}
+	return address.String()
+}
+
+// canonical is a host name in lower case, without the final dot.
+func canonical(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".") }
