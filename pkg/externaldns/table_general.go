@@ -14,6 +14,7 @@ func reservedFlags() []Flag {
 		{Name: "crd-source-kind", Kind: Reserved, Doc: "Kind of the published objects."},
 		{Name: "kubeconfig", Kind: Reserved, Doc: "External-dns runs under its own ServiceAccount."},
 		{Name: "label-filter", Kind: Reserved, Doc: "Selects the record's DNSEndpoints."},
+		{Name: "migrate-from-txt-owner", Kind: Reserved, Doc: "Takes over the names of another external-dns."},
 		{Name: "namespace", Kind: Reserved, Doc: "The project's namespace."},
 		{Name: "provider", Kind: Reserved, Doc: "The record's own field."},
 		{Name: "server", Kind: Reserved, Doc: "External-dns talks to the API server of its cluster."},
