@@ -14,6 +14,7 @@ type Input struct {
 	Offers   []Offer
 	Previous []Set     // what is published now
 	SetIDs   bool      // the DNS provider has set identifiers: several sets of one name and type
+	NoAlias  string    // why the name may be no alias, as in "it is the apex of its zone"; empty: it may
 	Now      time.Time // UTC
 }
 

@@ -31,7 +31,10 @@ func (a *Admitter) dnsIntent(ctx context.Context, r *review, in, _ *intent.DNSIn
 		r.refusef(spec+"/ttl", "%d is no TTL; give 1 to %d seconds, or leave it out for the provider's default", in.TTL, math.MaxInt32)
 	}
 	r.recordTypes(in.RecordTypes)
-	r.routing(in.Routing)
+	r.services(in, right)
+	if err := a.routing(ctx, r, in.Routing); err != nil {
+		return err
+	}
 	r.health(in.Health)
 	return a.intentRecords(ctx, r, in, right)
 }
@@ -85,50 +88,28 @@ func (r *review) recordTypes(types []string) {
 	at := spec + "/recordTypes"
 	for i, name := range types {
 		switch {
-		case name != "A" && name != "AAAA" && name != "CNAME":
-			r.refusef(at.index(i), "%s is no type that an intent may have; give A, AAAA or CNAME", quote(name))
+		case name != "A" && name != "AAAA" && name != "CNAME" && name != "SRV":
+			r.refusef(at.index(i), "%s is no type that an intent may have; give A, AAAA, CNAME or SRV", quote(name))
 		case slices.Contains(types[:i], name):
 			r.refusef(at.index(i), "%s is given twice; leave one out", name)
 		}
 	}
 }
 
-// routing allows what works: all addresses of all clusters.
-func (r *review) routing(in *intent.Routing) {
-	const at = spec + "/routing"
-	switch {
-	case in == nil:
-	case in.Policy != "" && in.Policy != "multivalue":
-		r.refusef(at+"/policy", "%s is not supported by this version; give multivalue, or leave it out", quote(in.Policy))
-	case len(in.Order) > 0:
-		r.refusef(at+"/order", "has no effect with policy multivalue, the only one that this version supports; leave it out")
-	case len(in.Weights) > 0:
-		r.refusef(at+"/weights", "has no effect with policy multivalue, the only one that this version supports; leave it out")
+// services checks that each name can have SRV records, if they are asked for.
+func (r *review) services(in *intent.DNSIntent, right []bool) {
+	for i, host := range in.Hostnames {
+		if right[i] && strings.HasPrefix(host, "*.") && slices.Contains(in.RecordTypes, "SRV") {
+			r.refusef((spec + "/hostnames").index(i), "%s is a wildcard, below which DNS looks up no SRV record; give the name in an intent of its own, without SRV", quote(host))
+		}
 	}
 }
 
-// health allows what works: addresses count as long as they were not seen to
-// be gone.
-func (r *review) health(in *intent.Health) {
-	const at = spec + "/health"
-	if in == nil {
-		return
-	}
-	if in.ReadyEndpoints != nil && *in.ReadyEndpoints {
-		r.refusef(at+"/readyEndpoints", "true is not supported by this version; leave it out")
-	}
-	if in.UnreachableAfter != "" {
-		r.refusef(at+"/unreachableAfter", "is not supported by this version, which keeps the addresses of an unreachable cluster; leave it out")
-	}
-	if in.WhenAllUnhealthy != "" && in.WhenAllUnhealthy != "keep" {
-		r.refusef(at+"/whenAllUnhealthy", "%s is not supported by this version; give keep, or leave it out", quote(in.WhenAllUnhealthy))
-	}
-}
-
-// intentRecords checks that the records that an intent names exist and cover
-// its host names.
+// intentRecords checks that the records that an intent names exist, cover its
+// host names, and can do with them what the intent asks for.
 func (a *Admitter) intentRecords(ctx context.Context, r *review, in *intent.DNSIntent, right []bool) error {
 	at := spec + "/records"
+	var able, unable []string // of weights
 	for i, name := range in.Records {
 		here := at.index(i)
 		if !isLabelValue(name) {
@@ -149,12 +130,28 @@ func (a *Admitter) intentRecords(ctx context.Context, r *review, in *intent.DNSI
 			a.missing(r, here, path)
 			continue
 		}
-		coverage := externaldns.NewCoverage(record.Provider, record.Parameters)
-		for j, host := range in.Hostnames {
-			if right[j] && !coverage.Covers(host) {
-				r.refusef((spec + "/hostnames").index(j), "%s is not covered by record %s; give a name within its domain-filter and zones, or leave the record out", quote(host), name)
-			}
+		r.covered(in, right, name, externaldns.NewCoverage(record.Provider, record.Parameters))
+		if externaldns.AbilitiesOf(record.Provider, externaldns.DefaultVersion).SetIdentifiers {
+			able = append(able, name)
+		} else {
+			unable = append(unable, name+" ("+record.Provider+")")
 		}
 	}
+	if in.Routing != nil && in.Routing.Policy == intent.Weighted && len(able) == 0 && len(unable) > 0 {
+		r.refusef(spec+"/routing/policy", "weighted needs a DNS provider with set identifiers, which no record of the intent has: %s; %s", strings.Join(unable, ", "), externaldns.WeightAdvice())
+	}
 	return nil
+}
+
+// covered checks what a record's zones make of the host names that are right.
+func (r *review) covered(in *intent.DNSIntent, right []bool, record string, coverage externaldns.Coverage) {
+	for i, host := range in.Hostnames {
+		switch here := (spec + "/hostnames").index(i); {
+		case !right[i]:
+		case !coverage.Covers(host):
+			r.refusef(here, "%s is not covered by record %s; give a name within its domain-filter and zones, or leave the record out", quote(host), record)
+		case slices.Equal(in.RecordTypes, []string{"CNAME"}) && coverage.Apex(host):
+			r.refusef(here, "%s is the apex of a zone of record %s, where DNS allows no CNAME; allow A and AAAA in recordTypes, or give a name below it", quote(host), record)
+		}
+	}
 }

@@ -32,10 +32,6 @@ func TestDNSIntentsAreRefused(t *testing.T) {
 		{reason: "scope, TTL and types", path: www, spec: names(one, `,"scope":"all","ttl":2147483648,"recordTypes":["A","MX","A"]`),
 			errors: map[string]string{"/spec/scope": "public or cluster", "/spec/ttl": "2147483647", "/spec/recordTypes/1": "CNAME", "/spec/recordTypes/2": "twice"}},
 		{reason: "a negative TTL", path: www, spec: names(one, `,"ttl":-1`), errors: map[string]string{"/spec/ttl": "no TTL"}},
-		{reason: "failover", path: www, spec: names(one, `,"routing":{"policy":"failover","order":["edge+berlin"]}`), errors: map[string]string{"/spec/routing/policy": "give multivalue"}},
-		{reason: "weights without a policy", path: www, spec: names(one, `,"routing":{"weights":{"edge+berlin":1}}`), errors: map[string]string{"/spec/routing/weights": "multivalue"}},
-		{reason: "health", path: www, spec: names(one, `,"health":{"readyEndpoints":true,"unreachableAfter":"5m","whenAllUnhealthy":"remove"}`),
-			errors: map[string]string{"/spec/health/readyEndpoints": "not supported", "/spec/health/unreachableAfter": "not supported", "/spec/health/whenAllUnhealthy": "give keep"}},
 		{reason: "a record that does not exist", path: www, code: intent.Conflict, spec: names(one, `,"records":["none"]`),
 			errors: map[string]string{"/spec/records/0": "projects/shop/dns-update-records/none, which does not exist"}},
 		{reason: "records of no and of one name", path: www, spec: names(one, `,"records":["a/b","lab","lab"]`),
@@ -48,11 +44,11 @@ func TestDNSIntentsAreRefused(t *testing.T) {
 func TestDNSIntentsAreCanonical(t *testing.T) {
 	accepted(t, []acceptance{
 		{reason: "host names", path: www, refs: []intent.Path{lab},
-			spec:   names(`["WWW.Lab.Example.","*.lab.example"]`, `,"ttl":30,"records":["lab"],"routing":{"policy":"multivalue"},"health":{"whenAllUnhealthy":"keep"}`),
-			stored: names(`["www.lab.example","*.lab.example"]`, `,"ttl":30,"records":["lab"],"routing":{"policy":"multivalue"},"health":{"whenAllUnhealthy":"keep"}`)},
+			spec:   names(`["WWW.Lab.Example.","*.lab.example"]`, `,"ttl":30,"records":["lab"],"routing":{"policy":"multivalue"},"health":{"readyEndpoints":true,"unreachableAfter":"5m","whenAllUnhealthy":"keep"}`),
+			stored: names(`["www.lab.example","*.lab.example"]`, `,"ttl":30,"records":["lab"],"routing":{"policy":"multivalue"},"health":{"readyEndpoints":true,"unreachableAfter":"5m","whenAllUnhealthy":"keep"}`)},
 		{reason: "all fields that work", path: www,
-			spec:   names(`["münchen.example"]`, `,"namespace":"shop","scope":"cluster","ttl":2147483647,"recordTypes":["A","AAAA","CNAME"]`),
-			stored: names(`["xn--mnchen-3ya.example"]`, `,"namespace":"shop","scope":"cluster","ttl":2147483647,"recordTypes":["A","AAAA","CNAME"]`)},
+			spec:   names(`["münchen.example"]`, `,"namespace":"shop","scope":"cluster","ttl":2147483647,"recordTypes":["A","AAAA","CNAME","SRV"]`),
+			stored: names(`["xn--mnchen-3ya.example"]`, `,"namespace":"shop","scope":"cluster","ttl":2147483647,"recordTypes":["A","AAAA","CNAME","SRV"]`)},
 	})
 }
 

@@ -228,6 +228,7 @@ const (
 	DNSIntentSpecRecordTypesA     DNSIntentSpecRecordTypes = "A"
 	DNSIntentSpecRecordTypesAAAA  DNSIntentSpecRecordTypes = "AAAA"
 	DNSIntentSpecRecordTypesCNAME DNSIntentSpecRecordTypes = "CNAME"
+	DNSIntentSpecRecordTypesSRV   DNSIntentSpecRecordTypes = "SRV"
 )
 
 // Valid indicates whether the value is a known member of the DNSIntentSpecRecordTypes enum.
@@ -238,6 +239,8 @@ func (e DNSIntentSpecRecordTypes) Valid() bool {
 	case DNSIntentSpecRecordTypesAAAA:
 		return true
 	case DNSIntentSpecRecordTypesCNAME:
+		return true
+	case DNSIntentSpecRecordTypesSRV:
 		return true
 	default:
 		return false
@@ -1193,7 +1196,7 @@ type DNSIntentSpec struct {
 	// Example: shop-dns
 	Namespace Namespace `json:"namespace,omitempty,omitzero"`
 
-	// RecordTypes The record types to publish; all by default.
+	// RecordTypes The record types to publish; by default all but SRV, which is for the named ports of the Service.
 	RecordTypes []DNSIntentSpecRecordTypes `json:"recordTypes,omitempty,omitzero"`
 
 	// Records Only these of the associated DNS update records; none means all that cover the name.

@@ -2,6 +2,7 @@ package externaldns
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -51,6 +52,17 @@ func (c Coverage) Covers(host string) bool {
 			(c.regexInclude == nil || c.regexInclude.MatchString(host))
 	}
 	return (len(c.include) == 0 || matchSuffix(c.include, host)) && !matchSuffix(c.exclude, host)
+}
+
+// Apex tells whether a host name, in canonical form, is that of a zone itself,
+// as far as the parameters tell: one of the zones that they name, else one of
+// the domains.
+func (c Coverage) Apex(host string) bool {
+	zones := slices.Concat(c.zones, c.zoneNames)
+	if len(zones) == 0 {
+		zones = c.include
+	}
+	return slices.Contains(zones, toUnicode(host))
 }
 
 // Covers asks [NewCoverage] about one name.

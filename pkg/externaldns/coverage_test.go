@@ -50,6 +50,29 @@ func TestCovers(t *testing.T) {
 	}
 }
 
+func TestTheApexOfAZone(t *testing.T) {
+	for _, c := range []struct {
+		reason     string
+		provider   string
+		parameters Parameters
+		host       string
+		want       bool
+	}{
+		{"the domain itself", "coredns", Parameters{"domain-filter": "lab.example"}, "lab.example", true},
+		{"a name below it", "coredns", Parameters{"domain-filter": "lab.example"}, "www.lab.example", false},
+		{"subdomains alone", "coredns", Parameters{"domain-filter": ".lab.example"}, "lab.example", false},
+		{"a zone that is given", "rfc2136", Parameters{"rfc2136-zone": []any{"corp.example", "lab.example"}}, "lab.example", true},
+		{"a zone decides, not the domain", "rfc2136", Parameters{"rfc2136-zone": "example", "domain-filter": "lab.example"}, "lab.example", false},
+		{"azure's zone by name", "azure", Parameters{"zone-name-filter": "lab.example"}, "lab.example", true},
+		{"no zone is known", "aws", nil, "lab.example", false},
+		{"in Unicode", "aws", Parameters{"domain-filter": "münchen.example"}, "xn--mnchen-3ya.example", true},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			assert.Equal(t, c.want, NewCoverage(c.provider, c.parameters).Apex(c.host))
+		})
+	}
+}
+
 func TestInterval(t *testing.T) {
 	assert.Equal(t, time.Minute, Interval(nil))
 	assert.Equal(t, 5*time.Second, Interval(Parameters{"interval": "5s"}))

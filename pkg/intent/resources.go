@@ -136,6 +136,12 @@ type Routing struct {
 	Weights map[string]int64 `json:"weights,omitempty"`
 }
 
+// What becomes of a name when none of its clusters is healthy.
+const (
+	Keep   = "keep"   // it keeps the addresses that it has
+	Remove = "remove" // it has none
+)
+
 // Health says when a cluster's addresses count.
 type Health struct {
 	ReadyEndpoints   *bool  `json:"readyEndpoints,omitempty"`   // nil: true

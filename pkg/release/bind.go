@@ -2,11 +2,11 @@ package release
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
@@ -22,6 +22,7 @@ func (d *draft) bind(i dnsIntent) {
 	}
 	app := d.group.Apps[at]
 	i.spec.Namespace = d.serviceNamespace(i, app)
+	d.checkRouting(i, app)
 	served := map[string]bool{}
 	if i.spec.Scope != intent.ClusterScope {
 		for _, name := range d.in.cloudRecords {
@@ -76,18 +77,35 @@ func (d *draft) bindRecord(i dnsIntent, app plan.App, name string, scope intent.
 		}
 		cluster = record.frozen.Home.String()
 	}
-	coverage := externaldns.NewCoverage(record.frozen.Spec.Provider, record.frozen.Spec.Parameters)
-	for _, host := range i.spec.Hostnames {
-		if !coverage.Covers(host) {
+	publishing := publishingOf(record.frozen)
+	for n, hostname := range i.spec.Hostnames {
+		if !publishing.coverage.Covers(hostname) {
 			continue
 		}
-		served[host] = true
+		served[hostname] = true
 		binding := d.binding(plan.Binding{
 			App: app.Name, Service: i.spec.ServiceName, Namespace: i.spec.Namespace,
 			Record: name, Scope: scope, Cluster: cluster, Sources: sources,
 		})
-		d.addHost(binding, i, plan.Host{Name: host, TTL: i.spec.TTL, Types: i.spec.RecordTypes})
+		pointer := "/spec/hostnames/" + strconv.Itoa(n)
+		host := hostOf(i.spec, scope, sources)
+		host.Name = hostname
+		d.checkAbilities(i, pointer, publishing, host)
+		d.addHost(binding, i, pointer, host)
 	}
+}
+
+// hostOf is what an intent asks for a name. One cluster's own record has nothing
+// to choose among.
+func hostOf(spec intent.DNSIntent, scope intent.Scope, sources []string) plan.Host {
+	host := plan.Host{
+		TTL: spec.TTL, Types: slices.Sorted(slices.Values(spec.RecordTypes)),
+		Routing: routing(spec.Routing, sources), Health: health(spec.Health),
+	}
+	if scope == intent.ClusterScope {
+		host.Routing = routing(nil, nil)
+	}
+	return host
 }
 
 func markAll(served map[string]bool, hosts []string) {
@@ -109,13 +127,13 @@ func (d *draft) binding(b plan.Binding) *plan.Binding {
 
 // addHost adds a name to a binding. Two intents may give the same name to the
 // same service, as long as they agree.
-func (d *draft) addHost(b *plan.Binding, i dnsIntent, host plan.Host) {
+func (d *draft) addHost(b *plan.Binding, i dnsIntent, pointer string, host plan.Host) {
 	for _, other := range b.Hosts {
 		if other.Name != host.Name {
 			continue
 		}
-		if other.TTL != host.TTL || !slices.Equal(other.Types, host.Types) {
-			d.fail(i.path, "/spec/hostnames", "another intent gives %q to service %q with another ttl or other recordTypes", host.Name, b.Service)
+		if !reflect.DeepEqual(other, host) {
+			d.fail(i.path, pointer, "another intent gives %q to service %q with another ttl, or other recordTypes, routing or health", host.Name, b.Service)
 		}
 		return
 	}

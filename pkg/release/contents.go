@@ -64,11 +64,13 @@ func (c *contents) fillBinding(ctx context.Context, g plan.Group, b plan.Binding
 		return err
 	}
 	drained.mark(b, offers)
+	published := publishingOf(record)
 	choices := make([]address.Choice, len(b.Hosts))
 	for n, host := range b.Hosts {
 		in := address.Input{
 			Rule: rule(b, record), Routing: host.Routing, Health: host.Health,
 			Offers: offersTo(host, offers), Previous: held[host.Name], Now: look.now,
+			SetIDs: published.abilities.SetIdentifiers, NoAlias: published.noAlias(host),
 		}
 		var due time.Time
 		choices[n], due = address.Fold(in)

@@ -44,7 +44,10 @@ func (r recordDraft) seq() int64 {
 }
 
 func (d *draft) fail(path intent.Path, pointer, format string, args ...any) {
-	d.errors = append(d.errors, intent.Field{Pointer: string(path) + "#" + pointer, Detail: fmt.Sprintf(format, args...)})
+	field := intent.Field{Pointer: string(path) + "#" + pointer, Detail: fmt.Sprintf(format, args...)}
+	if !slices.Contains(d.errors, field) {
+		d.errors = append(d.errors, field)
+	}
 }
 
 func (d *draft) warn(format string, args ...any) {

@@ -1,0 +1,87 @@
+package admit_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// routed is a right intent with a routing, and more fields.
+func routed(routing, more string) string {
+	return names(`["www.lab.example"]`, `,"routing":`+routing+more)
+}
+
+func TestBadRoutingIsRefused(t *testing.T) {
+	const order, weights = "/spec/routing/order", "/spec/routing/weights"
+	refused(t, []refusal{
+		{reason: "a policy that is none", path: www, spec: routed(`{"policy":"roundrobin"}`, ``),
+			errors: map[string]string{"/spec/routing/policy": "multivalue, failover or weighted"}},
+		{reason: "an order without failover", path: www, spec: routed(`{"order":["edge+berlin"]}`, ``),
+			errors: map[string]string{order: "with policy failover alone"}},
+		{reason: "weights without weighted", path: www, spec: routed(`{"policy":"failover","weights":{"edge+berlin":1}}`, ``),
+			errors: map[string]string{weights: "with policy weighted alone"}},
+		{reason: "an order that is no list of clusters", path: www, spec: routed(`{"policy":"failover","order":["berlin","edge+berlin+2","+","edge+berlin","edge+berlin"]}`, ``),
+			errors: map[string]string{order + "/0": `as in "edge+berlin"`, order + "/1": "no cluster", order + "/2": "no cluster", order + "/4": "twice"}},
+		{reason: "unknown clusters in an order", path: www, code: intent.Conflict, spec: routed(`{"policy":"failover","order":["edge+berlin","edge+rome"]}`, ``),
+			errors: map[string]string{order + "/1": "cluster-providers/edge/clusters/rome, which does not exist; create it first"}},
+		{reason: "unknown clusters among weights", path: www, code: intent.Conflict, spec: routed(`{"policy":"weighted","weights":{"edge+rome":1}}`, ``),
+			errors: map[string]string{weights + "/edge+rome": "cluster-providers/edge/clusters/rome, which does not exist"}},
+		{reason: "weights of what is no cluster", path: www, spec: routed(`{"policy":"weighted","weights":{"a/b":1}}`, ``),
+			errors: map[string]string{weights + "/a~1b": "no cluster"}},
+		{reason: "weights that sum to zero", path: www, spec: routed(`{"policy":"weighted","weights":{"edge+berlin":0,"edge+paris":0}}`, ``),
+			errors: map[string]string{weights: "sum to zero"}},
+		{reason: "weighted without weights", path: www, spec: routed(`{"policy":"weighted"}`, ``),
+			errors: map[string]string{weights: `at least one cluster a positive weight, as in {"edge+berlin":90}`}},
+		{reason: "negative and huge weights", path: www, spec: routed(`{"policy":"weighted","weights":{"edge+berlin":-1,"edge+paris":1000001}}`, ``),
+			errors: map[string]string{weights + "/edge+berlin": "give 0 to 1000000", weights + "/edge+paris": "give 0 to 1000000"}},
+		{reason: "weights where no record has set identifiers", path: www, spec: routed(`{"policy":"weighted","weights":{"edge+berlin":90}}`, `,"records":["lab"]`),
+			errors: map[string]string{"/spec/routing/policy": "no record of the intent has: lab (coredns); external-dns has them for aws and inmemory"}},
+	})
+}
+
+func TestBadHealthIsRefused(t *testing.T) {
+	const after, when = "/spec/health/unreachableAfter", "/spec/health/whenAllUnhealthy"
+	health := func(text string) string { return names(`["www.lab.example"]`, `,"health":`+text) }
+	refused(t, []refusal{
+		{reason: "no duration", path: www, spec: health(`{"unreachableAfter":"soon"}`), errors: map[string]string{after: "of at least 10s, as in 5m"}},
+		{reason: "less than a look takes", path: www, spec: health(`{"unreachableAfter":"9s"}`), errors: map[string]string{after: "of at least 10s"}},
+		{reason: "a negative duration", path: www, spec: health(`{"unreachableAfter":"-5m"}`), errors: map[string]string{after: "of at least 10s"}},
+		{reason: "no choice", path: www, spec: health(`{"whenAllUnhealthy":"drop"}`), errors: map[string]string{when: "give keep"}},
+	})
+}
+
+func TestRoutingAndHealthAreStoredAsGiven(t *testing.T) {
+	const berlin, paris intent.Path = "cluster-providers/edge/clusters/berlin", "cluster-providers/edge/clusters/paris"
+	for reason, more := range map[string]string{
+		"failover in order":             `,"routing":{"policy":"failover","order":["edge+paris","edge+berlin"]}`,
+		"failover in order of names":    `,"routing":{"policy":"failover"}`,
+		"weights, of which one is zero": `,"routing":{"policy":"weighted","weights":{"edge+berlin":90,"edge+paris":0}}`,
+		"the shortest time":             `,"health":{"readyEndpoints":false,"unreachableAfter":"10s","whenAllUnhealthy":"remove"}`,
+	} {
+		spec := names(`["www.lab.example"]`, more)
+		accepted(t, []acceptance{{reason: reason, path: www, spec: spec, stored: spec}})
+	}
+	w := newShop(t)
+	doc := w.must(www, routed(`{"policy":"weighted","weights":{"edge+berlin":90,"edge+paris":0}}`, ``))
+	require.Subset(t, doc.Refs, []intent.Path{berlin, paris}, "the clusters that it names cannot go first")
+}
+
+// TestOneRecordWithSetIdentifiersWillDo: which of the records serve a name is
+// the plan's to say.
+func TestOneRecordWithSetIdentifiersWillDo(t *testing.T) {
+	w := newShop(t)
+	w.must("projects/shop/dns-update-records/route53", `{"provider":"aws","external-dns-parameters":{"domain-filter":["lab.example"]}}`)
+	w.must(www, routed(`{"policy":"weighted","weights":{"edge+berlin":90}}`, `,"records":["lab","route53"]`))
+}
+
+func TestRecordTypesThatANameCannotHave(t *testing.T) {
+	refused(t, []refusal{
+		{reason: "a CNAME at an apex", path: www, spec: names(`["www.lab.example","lab.example"]`, `,"recordTypes":["CNAME"],"records":["lab"]`),
+			errors: map[string]string{"/spec/hostnames/1": "is the apex of a zone of record lab, where DNS allows no CNAME; allow A and AAAA in recordTypes"}},
+		{reason: "SRV below a wildcard", path: www, spec: names(`["www.lab.example","*.lab.example"]`, `,"recordTypes":["A","SRV"]`),
+			errors: map[string]string{"/spec/hostnames/1": "is a wildcard"}},
+		{reason: "a TTL out of range", path: www, spec: names(`["www.lab.example"]`, `,"ttl":2147483648`), errors: map[string]string{"/spec/ttl": "1 to 2147483647 seconds"}},
+	})
+}

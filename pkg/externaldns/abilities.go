@@ -1,0 +1,79 @@
+package externaldns
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Abilities are what a release of external-dns does with a provider's names,
+// beyond A, AAAA and CNAME of one set each. Where external-dns cannot know, as
+// of a webhook, nothing is counted on.
+type Abilities struct {
+	SetIdentifiers bool // several sets of one name and type, each with a weight
+	SRV            bool // SRV records are published, changed and deleted
+	RootedSRV      bool // the host in an SRV record is written with a final dot
+	Wildcards      bool // names that begin with "*." are answered
+	DualStack      bool // A and AAAA of one name stay as they are between two changes
+}
+
+// AbilitiesOf are those of a provider ("aws") in a release; an unknown provider
+// has those of a webhook.
+func AbilitiesOf(provider string, v Version) Abilities {
+	row := findProvider(provider)
+	a := Abilities{Wildcards: true, DualStack: true}
+	switch {
+	case row.name == "aws", row.name == "inmemory":
+		a.SetIdentifiers, a.SRV = true, true
+	case row.family == familyGoogle, row.family == familyPDNS, row.family == familyCloudflare && v >= V022:
+		a.SRV = true
+	case row.family == familyCoreDNS:
+		a.Wildcards, a.DualStack = false, false
+	case row.name == "pihole":
+		a.Wildcards = false
+	}
+	if v >= V021 && v < V022 {
+		a.SRV = false // its source of DNSEndpoints refuses the final dot that it demands elsewhere
+	}
+	a.RootedSRV = a.SRV && v >= V022
+	return a
+}
+
+// WeightAdvice says what to do where a provider has no set identifiers.
+func WeightAdvice() string {
+	able := Able(DefaultVersion, func(a Abilities) bool { return a.SetIdentifiers })
+	return "external-dns has them for " + strings.Join(able, " and ") + "; give a record of such a provider, or another policy"
+}
+
+// SRVAdvice says what to do where SRV records cannot be published.
+func SRVAdvice() string {
+	able := Able(DefaultVersion, func(a Abilities) bool { return a.SRV })
+	return fmt.Sprintf("external-dns %s publishes them for %s; give such a record, or leave SRV out", DefaultVersion, strings.Join(able, ", "))
+}
+
+// Able lists the providers whose names have an ability in a release, sorted.
+func Able(v Version, has func(Abilities) bool) []string {
+	var names []string
+	for _, name := range Providers() {
+		if has(AbilitiesOf(name, v)) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Managed are the types of records that external-dns publishes: those of the
+// parameter, else A, AAAA and CNAME.
+func Managed(parameters Parameters) []string {
+	if types := list(parameters, "managed-record-types"); len(types) > 0 {
+		return types
+	}
+	return []string{"A", "AAAA", "CNAME"}
+}
+
+// MarksApex tells whether external-dns can note within a zone that the zone's
+// own name is its own: its TXT registry puts a word before the first label,
+// which of an apex makes a name beside the zone, unless a prefix ends in a dot.
+func MarksApex(parameters Parameters) bool {
+	registry, prefix := list(parameters, "registry"), list(parameters, "txt-prefix")
+	return len(registry) > 0 && registry[0] != "txt" || len(prefix) > 0 && strings.HasSuffix(prefix[0], ".")
+}

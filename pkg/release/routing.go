@@ -1,0 +1,116 @@
+package release
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// checkRouting says what an intent's routing leaves open for the clusters that
+// its app runs on.
+func (d *draft) checkRouting(i dnsIntent, app plan.App) {
+	if i.spec.Routing == nil {
+		return
+	}
+	in := *i.spec.Routing
+	stranger := func(pointer, cluster string) {
+		if !slices.Contains(app.Clusters, cluster) {
+			d.fail(i.path, "/spec/routing/"+pointer, "app %q does not run on %s, but on %s; name these", app.Name, cluster, cmp.Or(strings.Join(app.Clusters, ", "), "no cluster"))
+		}
+	}
+	for n, cluster := range in.Order {
+		stranger("order/"+strconv.Itoa(n), cluster)
+	}
+	for _, cluster := range slices.Sorted(maps.Keys(in.Weights)) {
+		stranger("weights/"+cluster, cluster)
+	}
+	resolved := routing(i.spec.Routing, app.Clusters)
+	switch {
+	case len(app.Clusters) < 2:
+	case in.Policy == intent.Failover && len(in.Order) < len(app.Clusters):
+		d.warn("%s: its order leaves clusters out, which come last, by name: %s", i.path, strings.Join(resolved.Order, ", "))
+	case in.Policy == intent.Weighted && len(in.Weights) < len(app.Clusters):
+		d.warn("%s: its weights leave clusters out, which have weight 0 and get answers only while no other is healthy: %s", i.path, strings.Join(unlisted(app.Clusters, in.Weights), ", "))
+	}
+}
+
+func unlisted(clusters []string, weights map[string]int64) []string {
+	return slices.DeleteFunc(slices.Clone(clusters), func(cluster string) bool {
+		_, listed := weights[cluster]
+		return listed
+	})
+}
+
+// routing is an intent's, resolved for clusters: an order names all of them, and
+// so do weights.
+func routing(in *intent.Routing, clusters []string) intent.Routing {
+	switch {
+	case in == nil:
+	case in.Policy == intent.Failover:
+		order := slices.DeleteFunc(slices.Clone(in.Order), func(name string) bool { return !slices.Contains(clusters, name) })
+		rest := slices.DeleteFunc(slices.Clone(clusters), func(name string) bool { return slices.Contains(order, name) })
+		return intent.Routing{Policy: intent.Failover, Order: append(order, rest...)}
+	case in.Policy == intent.Weighted:
+		weights := map[string]int64{}
+		for _, cluster := range clusters {
+			weights[cluster] = in.Weights[cluster]
+		}
+		return intent.Routing{Policy: intent.Weighted, Weights: weights}
+	}
+	return intent.Routing{Policy: intent.Multivalue}
+}
+
+// unreachableAfter is how long a cluster is not reached before it is taken out,
+// where the intent does not say.
+const unreachableAfter = "5m"
+
+// health is an intent's, with its defaults.
+func health(in *intent.Health) *intent.Health {
+	ready := true
+	out := intent.Health{ReadyEndpoints: &ready, UnreachableAfter: unreachableAfter, WhenAllUnhealthy: intent.Keep}
+	if in != nil {
+		out.ReadyEndpoints = cmp.Or(in.ReadyEndpoints, &ready)
+		out.UnreachableAfter = cmp.Or(in.UnreachableAfter, out.UnreachableAfter)
+		out.WhenAllUnhealthy = cmp.Or(in.WhenAllUnhealthy, out.WhenAllUnhealthy)
+	}
+	return &out
+}
+
+// checkAbilities refuses what a record's external-dns cannot publish of a host,
+// and warns of what it does not do well.
+func (d *draft) checkAbilities(i dnsIntent, pointer string, p publishing, host plan.Host) {
+	provider, version := p.record.Spec.Provider, p.record.Version
+	if host.Routing.Policy == intent.Weighted && !p.abilities.SetIdentifiers {
+		d.fail(i.path, "/spec/routing/policy", "weighted needs a DNS provider with set identifiers, and record %q has provider %s; %s", p.record.Name, provider, externaldns.WeightAdvice())
+	}
+	if at := slices.Index(i.spec.RecordTypes, "SRV"); at >= 0 {
+		d.checkSRV(i, "/spec/recordTypes/"+strconv.Itoa(at), p)
+	}
+	if slices.Equal(host.Types, []string{"CNAME"}) && p.coverage.Apex(host.Name) {
+		d.fail(i.path, pointer, "%q is the apex of a zone of record %q, where DNS allows no CNAME; allow A and AAAA in recordTypes, or give a name below it", host.Name, p.record.Name)
+	}
+	if strings.HasPrefix(host.Name, "*.") && !p.abilities.Wildcards {
+		d.warn("%s of record %q is a wildcard, which the DNS server behind provider %s does not answer; give the names themselves", host.Name, p.record.Name, provider)
+	}
+	if p.coverage.Apex(host.Name) && !externaldns.MarksApex(p.record.Spec.Parameters) {
+		d.warn("%s is the apex of a zone of record %q: external-dns %s would note its owner in a TXT record beside the zone, such as a-%s, which DNS servers refuse; set txt-prefix of the record to one that ends in a dot, as in %%{record_type}-owner.", host.Name, p.record.Name, version, host.Name)
+	}
+}
+
+// checkSRV refuses SRV records that external-dns would not publish, change or
+// delete.
+func (d *draft) checkSRV(i dnsIntent, pointer string, p publishing) {
+	if !p.abilities.SRV {
+		d.fail(i.path, pointer, "external-dns %s does not keep SRV records for provider %s of record %q; %s", p.record.Version, p.record.Spec.Provider, p.record.Name, externaldns.SRVAdvice())
+		return
+	}
+	if managed := externaldns.Managed(p.record.Spec.Parameters); !slices.Contains(managed, "SRV") {
+		d.fail(p.record.Path, "/spec/external-dns-parameters/managed-record-types", "external-dns of record %q leaves SRV records alone; set managed-record-types to [%s, SRV], and update the record", p.record.Name, strings.Join(managed, ", "))
+	}
+}

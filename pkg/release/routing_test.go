@@ -1,0 +1,149 @@
+package release_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// ask has prod's intent ask for more than its name.
+func (w *world) ask(more string) {
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example"]`+more+`}`)
+}
+
+// host is the name of prod as it was frozen.
+func (w *world) host() plan.Host {
+	w.Helper()
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	bindings := w.snapshot(prod).Group.Bindings
+	require.Len(w, bindings, 1)
+	require.Len(w, bindings[0].Hosts, 1)
+	return bindings[0].Hosts[0]
+}
+
+// on53 has the record of the name be one of a provider with set identifiers.
+func (w *world) on53() {
+	w.put(lab, `{"provider":"aws","external-dns-parameters":{"domain-filter":["lab.example"],"policy":"sync"}}`)
+}
+
+func TestAReleaseFreezesRoutingAndHealthWithTheirDefaults(t *testing.T) {
+	yes, no := true, false
+	defaults := intent.Health{ReadyEndpoints: &yes, UnreachableAfter: "5m", WhenAllUnhealthy: intent.Keep}
+	for _, c := range []struct {
+		reason, more string
+		routing      intent.Routing
+		health       intent.Health
+	}{
+		{"nothing was asked for", ``, intent.Routing{Policy: intent.Multivalue}, defaults},
+		{"an order has all clusters", `,"routing":{"policy":"failover","order":["edge+paris"]}`,
+			intent.Routing{Policy: intent.Failover, Order: []string{paris, berlin}}, defaults},
+		{"an order of names", `,"routing":{"policy":"failover"}`,
+			intent.Routing{Policy: intent.Failover, Order: []string{berlin, paris}}, defaults},
+		{"who is not listed has weight 0", `,"routing":{"policy":"weighted","weights":{"edge+berlin":90}}`,
+			intent.Routing{Policy: intent.Weighted, Weights: map[string]int64{berlin: 90, paris: 0}}, defaults},
+		{"health as it was asked for", `,"health":{"readyEndpoints":false,"unreachableAfter":"90s","whenAllUnhealthy":"remove"}`,
+			intent.Routing{Policy: intent.Multivalue}, intent.Health{ReadyEndpoints: &no, UnreachableAfter: "90s", WhenAllUnhealthy: intent.Remove}},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			w := newShop(t)
+			w.on53()
+			w.ask(c.more)
+			host := w.host()
+			require.Equal(t, c.routing, host.Routing)
+			require.Equal(t, &c.health, host.Health)
+		})
+	}
+}
+
+func TestOneClustersOwnRecordHasNothingToChooseAmong(t *testing.T) {
+	w := newShop(t)
+	w.associate(eu)
+	w.associate("cluster-providers/edge/clusters/berlin", "lab")
+	w.ask(`,"routing":{"policy":"weighted","weights":{"edge+berlin":90}}`)
+	require.Equal(t, intent.Routing{Policy: intent.Multivalue}, w.host().Routing, "so coredns will do")
+}
+
+func TestPlansWarnOfClustersThatRoutingLeavesOut(t *testing.T) {
+	for more, says := range map[string]string{
+		`,"routing":{"policy":"failover","order":["edge+paris"]}`:               ": its order leaves clusters out, which come last, by name: edge+paris, edge+berlin",
+		`,"routing":{"policy":"failover"}`:                                      "by name: edge+berlin, edge+paris",
+		`,"routing":{"policy":"weighted","weights":{"edge+berlin":90}}`:         "which have weight 0 and get answers only while no other is healthy: edge+paris",
+		`,"routing":{"policy":"failover","order":["edge+paris","edge+berlin"]}`: "",
+	} {
+		w := newShop(t)
+		w.on53()
+		w.ask(more)
+		plan := w.plan(prod, "")
+		require.Empty(t, plan.Errors)
+		if says == "" {
+			require.NotContains(t, fmt.Sprint(plan.Warnings), "order")
+		} else {
+			require.Contains(t, fmt.Sprint(plan.Warnings), says)
+		}
+	}
+}
+
+func TestRoutingThatCannotBeIsRefused(t *testing.T) {
+	const at = "dns-intents/www#/spec/"
+	for _, c := range []struct {
+		reason string
+		given  func(w *world)
+		says   []string
+	}{
+		{"unknown clusters in an order", func(w *world) { w.ask(`,"routing":{"policy":"failover","order":["edge+berlin","edge+hub"]}`) },
+			[]string{at + "routing/order/1", `app "web" does not run on edge+hub, but on edge+berlin, edge+paris; name these`}},
+		{"weights of clusters that the app does not run on", func(w *world) {
+			w.on53()
+			w.ask(`,"routing":{"policy":"weighted","weights":{"edge+hub":1,"edge+berlin":1}}`)
+		}, []string{at + "routing/weights/edge+hub", "does not run on edge+hub"}},
+		{"weights without set identifiers", func(w *world) { w.ask(`,"routing":{"policy":"weighted","weights":{"edge+berlin":90}}`) },
+			[]string{at + "routing/policy", `record "lab" has provider coredns; external-dns has them for aws and inmemory; give a record of such a provider, or another policy`}},
+		{"a CNAME at an apex", func(w *world) {
+			w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["lab.example"],"recordTypes":["CNAME"]}`)
+		}, []string{at + "hostnames/0", "is the apex of a zone of record \"lab\", where DNS allows no CNAME"}},
+		{"SRV where external-dns does not keep it", func(w *world) { w.ask(`,"recordTypes":["A","SRV"]`) },
+			[]string{at + "recordTypes/1", "does not keep SRV records for provider coredns", "publishes them for aws, cloudflare, google, inmemory, pdns"}},
+		{"SRV in a release of external-dns that refuses it", func(w *world) {
+			w.put(lab, `{"provider":"aws","version":"v0.21.0","external-dns-parameters":{"domain-filter":["lab.example"],"managed-record-types":["A","SRV"]}}`)
+			w.ask(`,"recordTypes":["A","SRV"]`)
+		}, []string{at + "recordTypes/1", "external-dns v0.21.0 does not keep SRV records", "external-dns v0.22.0 publishes them"}},
+		{"SRV that the record does not manage", func(w *world) {
+			w.on53()
+			w.ask(`,"recordTypes":["A","SRV"]`)
+		}, []string{"dns-update-records/lab#/spec/external-dns-parameters/managed-record-types", "set managed-record-types to [A, AAAA, CNAME, SRV]"}},
+		{"two intents that differ on a name's routing", func(w *world) {
+			w.put(www(prod)+"2", `{"app":"web","serviceName":"web","hostnames":["www.lab.example"],"routing":{"policy":"failover"}}`)
+		}, []string{"dns-intents/www2#/spec/hostnames/0", "another ttl, or other recordTypes, routing or health"}},
+		{"two intents that differ on a name's health", func(w *world) {
+			w.put(www(prod)+"2", `{"app":"web","serviceName":"web","hostnames":["www.lab.example"],"health":{"whenAllUnhealthy":"remove"}}`)
+		}, []string{"dns-intents/www2#/spec/hostnames/0", "routing or health"}},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			w := newShop(t)
+			c.given(w)
+			w.refuses(intent.Instantiate, prod, c.says...)
+		})
+	}
+}
+
+func TestDefaultsAreWhatTwoIntentsAgreeOn(t *testing.T) {
+	w := newShop(t)
+	w.put(www(prod)+"2", `{"app":"web","serviceName":"web","hostnames":["www.lab.example"],"routing":{"policy":"multivalue"},"health":{"unreachableAfter":"5m","readyEndpoints":true}}`)
+	w.host()
+}
+
+func TestPlansWarnOfWhatTheDNSServerDoesNotDo(t *testing.T) {
+	for name, says := range map[string]string{
+		"*.lab.example": "*.lab.example of record \"lab\" is a wildcard, which the DNS server behind provider coredns does not answer",
+		"lab.example":   "set txt-prefix of the record to one that ends in a dot, as in %{record_type}-owner.",
+	} {
+		w := newShop(t)
+		w.put(www(prod), fmt.Sprintf(`{"app":"web","serviceName":"web","hostnames":[%q]}`, name))
+		require.Contains(t, fmt.Sprint(w.plan(prod, "").Warnings), says)
+	}
+}
