@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/signpost-dns/signpost/test/e2e/process"
 )
@@ -98,6 +99,24 @@ zone %[6]q {
     allow-transfer { key %[3]q; };
 };
 `, dir, b.Port, b.KeyName, b.Algorithm, b.Secret, BINDZone)
+}
+
+// Update changes the zone, as the administrator does with nsupdate: each line
+// is one of its commands, as "update add www.corp.example. 1 A 192.0.2.1".
+func (b *BIND) Update(ctx context.Context, lines ...string) error {
+	program, err := lookUp("nsupdate", "bind9-dnsutils")
+	if err != nil {
+		return err
+	}
+	script := append([]string{
+		fmt.Sprintf("key %s:%s %s", b.Algorithm, b.KeyName, b.Secret), fmt.Sprintf("server %s %d", b.Host, b.Port),
+	}, append(lines, "send", "")...)
+	update := exec.CommandContext(ctx, program)
+	update.Stdin = strings.NewReader(strings.Join(script, "\n"))
+	if output, err := update.CombinedOutput(); err != nil {
+		return fmt.Errorf("nsupdate: %w: %s", err, output)
+	}
+	return nil
 }
 
 // lookUp finds a program of the system, and says which package has it.

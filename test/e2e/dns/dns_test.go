@@ -58,9 +58,8 @@ func TestBINDTakesSignedUpdatesAlone(t *testing.T) {
 	if output, err := nsupdate(t, script); err == nil {
 		t.Errorf("an unsigned update was taken: %s", output)
 	}
-	key := fmt.Sprintf("key %s:%s %s\n", server.Algorithm, server.KeyName, server.Secret)
-	if output, err := nsupdate(t, key+script); err != nil {
-		t.Fatalf("%v: %s", err, output)
+	if err := server.Update(t.Context(), "update add www.corp.example. 1 A 203.0.113.10"); err != nil {
+		t.Fatal(err)
 	}
 	expect(t, server.Address, "www.corp.example", "A", "203.0.113.10")
 }
@@ -96,4 +95,36 @@ func nsupdate(t *testing.T, script string) ([]byte, error) {
 	update := exec.CommandContext(t.Context(), filepath.Join(filepath.Dir(dig), "nsupdate"))
 	update.Stdin = strings.NewReader(script)
 	return update.CombinedOutput()
+}
+
+func TestALateServerAnswersAsBINDDidWhenItWasHeld(t *testing.T) {
+	ports := &process.Ports{}
+	bind, err := dns.NewBIND(t.Context(), t.TempDir(), ports)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(bind.Kill)
+	if err := bind.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	late, err := dns.NewLate(t.Context(), bind, ports)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(late.Close)
+	expect(t, late.Address, "printer.corp.example", "A", "192.0.2.77")
+
+	if err := late.Hold(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	err = bind.Update(t.Context(), "update delete printer.corp.example. A", "update add www.corp.example. 1 A 203.0.113.10")
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, late.Address, "printer.corp.example", "A", "192.0.2.77")
+	expect(t, late.Address, "www.corp.example", "A")
+
+	late.Release()
+	expect(t, late.Address, "printer.corp.example", "A")
+	expect(t, late.Address, "www.corp.example", "A", "203.0.113.10")
 }

@@ -78,7 +78,7 @@ func (s *Server) resource(kind schema.GroupVersionKind, namespace string) dynami
 // plural is the name of a kind in URLs, for the kinds that tests use.
 func plural(kind string) string {
 	lower := strings.ToLower(kind)
-	if stem, ok := strings.CutSuffix(lower, "y"); ok {
+	if stem, ok := strings.CutSuffix(lower, "y"); ok && !strings.HasSuffix(stem, "a") {
 		return stem + "ies"
 	}
 	if strings.HasSuffix(lower, "s") {

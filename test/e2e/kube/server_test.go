@@ -24,7 +24,7 @@ import (
 func TestServer(t *testing.T) {
 	server := start(t)
 	t.Run("the user signpost has its rights and no more", func(t *testing.T) { checkRights(t, server) })
-	t.Run("a load balancer has its addresses", func(t *testing.T) { checkCloud(t, server) })
+	t.Run("load balancers, Ingresses and pods have their addresses", func(t *testing.T) { checkCloud(t, server) })
 	t.Run("a terminating namespace goes with its contents", func(t *testing.T) { checkNamespaces(t, server) })
 	t.Run("writes are noted by user", func(t *testing.T) { checkWrites(t, server) })
 	t.Run("objects and tokens survive a stop", func(t *testing.T) { checkRestart(t, server) })
@@ -70,6 +70,27 @@ func checkCloud(t *testing.T, server *kube.Server) {
 	ingress := service.Status.LoadBalancer.Ingress
 	if len(ingress) != 3 || ingress[0].IP != "203.0.113.10" || ingress[1].IP != "2001:db8::1" || ingress[2].Hostname != "lb.example" {
 		t.Errorf("load balancer is %v", ingress)
+	}
+	err = errors.Join(
+		server.Ingress(t.Context(), "shop", "front", "web", "203.0.113.11", "lb.example"),
+		server.SetPods(t.Context(), "shop", "web", true, "10.1.0.1", "10.1.0.2"),
+		server.SetPods(t.Context(), "shop", "web", false, "10.1.0.3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	front, err := server.Client.NetworkingV1().Ingresses("shop").Get(t.Context(), "front", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if points := front.Status.LoadBalancer.Ingress; len(points) != 2 || points[0].IP != "203.0.113.11" || points[1].Hostname != "lb.example" {
+		t.Errorf("the Ingress is at %v", points)
+	}
+	slice, err := server.Client.DiscoveryV1().EndpointSlices("shop").Get(t.Context(), "web-pods", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pods := slice.Endpoints; len(pods) != 1 || pods[0].Addresses[0] != "10.1.0.3" || *pods[0].Conditions.Ready {
+		t.Errorf("the pods are %v", pods)
 	}
 }
 
