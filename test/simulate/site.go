@@ -42,27 +42,61 @@ type state struct {
 	address.Observation
 }
 
+// ready tells whether nothing is known against a Service's endpoints.
+func (s state) ready() bool { return s.Readiness == nil || s.Readiness.Ready > 0 }
+
 // offer has a Service offer addresses; none: there is no such Service.
 func (s *site) offer(service string, addresses ...string) {
-	s.version++
-	o := address.Observation{Found: len(addresses) > 0}
+	o := address.Observation{Found: len(addresses) > 0, Readiness: s.services[service].Readiness}
 	for n, a := range addresses {
-		o.Candidates = append(o.Candidates, address.Candidate{Target: a, Field: "status.loadBalancer.ingress[" + strconv.Itoa(n) + "].ip"})
+		o.Candidates = append(o.Candidates, address.Candidate{
+			Target: a, Kind: address.LoadBalancer, Field: "status.loadBalancer.ingress[" + strconv.Itoa(n) + "].ip",
+		})
 	}
+	s.becomes(service, o)
+}
+
+// turn has a Service lose its last ready endpoint, or have one again.
+func (s *site) turn(service string) {
+	o := s.services[service]
+	ready := 1
+	if (state{Observation: o}).ready() {
+		ready = 0
+	}
+	o.Readiness = &address.Readiness{Ready: ready, Total: 1}
+	s.becomes(service, o)
+}
+
+func (s *site) becomes(service string, o address.Observation) {
+	s.version++
 	s.services[service] = o
 	s.history[service] = append(s.history[service], state{time.Now(), o})
 }
 
-// was tells whether a Service offered just that at some time since.
+// was tells whether a Service offered just that at some time since, whether its
+// endpoints were ready or not.
 func (s *site) was(service string, o address.Observation, since time.Time) bool {
+	return len(s.history[service]) == 0 && !o.Found || s.some(service, since, func(one state) bool {
+		return one.Found == o.Found && reflect.DeepEqual(one.Candidates, o.Candidates)
+	})
+}
+
+// wasReady tells whether at some time since a Service had ready endpoints, or
+// had none.
+func (s *site) wasReady(service string, ready bool, since time.Time) bool {
+	return s.some(service, since, func(one state) bool { return one.ready() == ready })
+}
+
+// some tells whether a Service was in such a state at some time since.
+func (s *site) some(service string, since time.Time, such func(state) bool) bool {
 	states := s.history[service]
 	for n, one := range states {
 		over := n+1 < len(states) && states[n+1].since.Before(since)
-		if !over && reflect.DeepEqual(one.Observation, o) {
+		if !over && such(one) {
 			return true
 		}
 	}
-	return len(states) == 0 && !o.Found
+	return false
 }
 
 // ever tells whether a Service has ever offered a target.
