@@ -6,56 +6,50 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
-// Reasons for which an address is not published.
-const (
-	reasonUnspecified = "unspecified address: it names no host"
-	reasonLoopback    = "loopback address: it leads every client to itself"
-	reasonLinkLocal   = "link-local address: it is reachable on its own network link alone"
-	reasonMulticast   = "multicast address: it names no single host"
-	reasonBroadcast   = "broadcast address: it names no single host"
-	reasonPrivate     = "private address in a public record"
-	reasonDenied      = "denied by the record's targetFilter"
-	reasonNotAllowed  = "not among the networks that the record's targetFilter allows"
-)
-
-// never lists the networks whose addresses name nobody whom a client could
-// reach, whatever the scope.
-func never() map[netip.Prefix]string {
-	return map[netip.Prefix]string{
-		netip.MustParsePrefix("0.0.0.0/8"):          reasonUnspecified,
-		netip.MustParsePrefix("::/128"):             reasonUnspecified,
-		netip.MustParsePrefix("127.0.0.0/8"):        reasonLoopback,
-		netip.MustParsePrefix("::1/128"):            reasonLoopback,
-		netip.MustParsePrefix("169.254.0.0/16"):     reasonLinkLocal,
-		netip.MustParsePrefix("fe80::/10"):          reasonLinkLocal,
-		netip.MustParsePrefix("224.0.0.0/4"):        reasonMulticast,
-		netip.MustParsePrefix("ff00::/8"):           reasonMulticast,
-		netip.MustParsePrefix("255.255.255.255/32"): reasonBroadcast,
+// never is why an address names nobody whom a client could reach, whatever the
+// scope; empty: it may. The address is unmapped and has no zone.
+func never(ip netip.Addr) code {
+	switch {
+	case ip.IsUnspecified() || four(8, 0).Contains(ip):
+		return unspecified
+	case ip.IsLoopback():
+		return loopback
+	case ip.IsLinkLocalUnicast():
+		return linkLocal
+	case ip.IsMulticast():
+		return multicast
+	case four(32, 255, 255, 255, 255).Contains(ip):
+		return broadcast
 	}
+	return ""
 }
 
-// private lists the networks that each site uses as its own.
-func private() []netip.Prefix {
-	return []netip.Prefix{
-		netip.MustParsePrefix("10.0.0.0/8"),
-		netip.MustParsePrefix("172.16.0.0/12"),
-		netip.MustParsePrefix("192.168.0.0/16"),
-		netip.MustParsePrefix("100.64.0.0/10"), // shared by carriers and cloud providers
-		netip.MustParsePrefix("240.0.0.0/4"),   // reserved; some clouds give it to pods
-		netip.MustParsePrefix("fc00::/7"),
-		netip.MustParsePrefix("fec0::/10"), // the former site-local addresses
-	}
+// isPrivate tells whether an address is of a network that each site uses as its
+// own.
+func isPrivate(ip netip.Addr) bool {
+	return ip.IsPrivate() ||
+		four(10, 100, 64).Contains(ip) || // shared by carriers and cloud providers
+		four(4, 240).Contains(ip) || // reserved; some clouds give it to pods
+		six(10, 0xfe, 0xc0).Contains(ip) // the former site-local addresses
 }
 
-// documentation lists the networks that stand for others in examples.
-func documentation() []netip.Prefix {
-	return []netip.Prefix{
-		netip.MustParsePrefix("192.0.2.0/24"),
-		netip.MustParsePrefix("198.51.100.0/24"),
-		netip.MustParsePrefix("203.0.113.0/24"),
-		netip.MustParsePrefix("2001:db8::/32"),
-		netip.MustParsePrefix("3fff::/20"),
-	}
+// isDocumentation tells whether an address is of a network that stands for
+// others in examples.
+func isDocumentation(ip netip.Addr) bool {
+	return four(24, 192, 0, 2).Contains(ip) || four(24, 198, 51, 100).Contains(ip) || four(24, 203, 0, 113).Contains(ip) ||
+		six(32, 0x20, 0x01, 0x0d, 0xb8).Contains(ip) || six(20, 0x3f, 0xff).Contains(ip)
+}
+
+func four(bits int, start ...byte) netip.Prefix {
+	var ip [4]byte
+	copy(ip[:], start)
+	return netip.PrefixFrom(netip.AddrFrom4(ip), bits)
+}
+
+func six(bits int, start ...byte) netip.Prefix {
+	var ip [16]byte
+	copy(ip[:], start)
+	return netip.PrefixFrom(netip.AddrFrom16(ip), bits)
 }
 
 func within(networks []netip.Prefix, ip netip.Addr) bool {
@@ -67,21 +61,19 @@ func within(networks []netip.Prefix, ip netip.Addr) bool {
 	return false
 }
 
-// refuse is the reason for which an address is not published, empty when it
-// may be. The address is unmapped and has no zone.
-func (r *reading) refuse(ip netip.Addr) string {
-	for network, reason := range r.never {
-		if network.Contains(ip) {
-			return reason
-		}
+// refuse is why the rule forbids an address, empty when it may be published.
+// The address is unmapped and has no zone.
+func (f *fold) refuse(ip netip.Addr) code {
+	if class := never(ip); class != "" {
+		return class
 	}
 	switch {
-	case r.rule.Scope == intent.Public && !r.rule.AllowPrivate && within(r.private, ip):
-		return reasonPrivate
-	case within(r.deny, ip):
-		return reasonDenied
-	case len(r.rule.Allow) > 0 && !within(r.allow, ip):
-		return reasonNotAllowed
+	case f.Rule.Scope == intent.Public && !f.Rule.AllowPrivate && isPrivate(ip):
+		return private
+	case within(f.deny, ip):
+		return denied
+	case len(f.Rule.Allow) > 0 && !within(f.allow, ip):
+		return notAllowed
 	}
 	return ""
 }

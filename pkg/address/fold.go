@@ -1,6 +1,8 @@
 package address
 
 import (
+	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -9,6 +11,8 @@ import (
 // Input is everything that the addresses of a host name follow from.
 type Input struct {
 	Rule     Rule
+	Types    []string // of record that the name may have; none: A, AAAA and CNAME
+	Apex     bool     // the name is that of a zone, where no alias may stand
 	Routing  intent.Routing
 	Health   *intent.Health // nil: every observed address counts
 	Offers   []Offer
@@ -18,6 +22,14 @@ type Input struct {
 	Now      time.Time // UTC
 }
 
+// Rule says which addresses may be published.
+type Rule struct {
+	Scope        intent.Scope
+	AllowPrivate bool     // private addresses in the public scope, too
+	Allow, Deny  []string // networks in CIDR form, of the record's targetFilter; no Allow: all; Deny wins
+	Names        []string // the names to publish, canonical; a host name that is one of them is refused
+}
+
 // Offer is what a Service on one cluster offers.
 type Offer struct {
 	Service     Service
@@ -25,32 +37,36 @@ type Offer struct {
 	Standing    Standing     // of the cluster
 }
 
-// Standing is what is known of a cluster as a whole.
-type Standing struct {
-	Drained          bool      // nothing of it is to be published
-	UnreachableSince time.Time // UTC: since when its worker has seen for itself, without a break, that it cannot be reached; zero: it is reachable, or nobody knows
-	Frozen           string    // why nobody is taken out for being unreachable; empty: they may be
-}
-
-// Set is the targets of one name and type.
-type Set struct {
-	Type    string   // A, AAAA or CNAME
-	Targets []string // addresses in their shortest form, or one host name, canonical; sorted, never empty
-	ID      string   // set identifier; empty where the name and type have one set
-	Weight  int64    // of a set with an ID
-}
-
 // Fold decides what is published. It is a function of its arguments alone. due
 // is the next time at which the answer may be another though nothing else is;
 // zero: never.
+//
+// What clusters offer is read (collect.go) and judged by scope and class
+// (scope.go, class.go) and by health (health.go), routed (route.go), and brought
+// into the form that DNS and its provider allow (alias.go).
 func Fold(in Input) (c Choice, due time.Time) {
-	return choose(in.Rule, in.Offers), time.Time{}
+	f := fold{Input: in}
+	f.allow = f.networks("allow", in.Rule.Allow)
+	f.deny = f.networks("deny", in.Rule.Deny)
+	f.collect()
+	return f.finish(f.decide()), f.due
 }
 
-// withheld says why nothing of a cluster is published; empty: it may be.
-func withheld(s Standing) string {
-	if s.Drained {
-		return "the cluster is drained"
-	}
-	return ""
+// fold is a choice in the making.
+type fold struct {
+	Input
+	allow, deny []netip.Prefix
+	offered     []entry // what the rule allows, in the order of the offers
+	choice      Choice  // but for what is published
+	due         time.Time
 }
+
+// before tells whether a target is published now.
+func (f *fold) before(kind, target string) bool {
+	return slices.ContainsFunc(f.Previous, func(s Set) bool {
+		return (kind == "" || s.Type == kind) && slices.Contains(s.Targets, target)
+	})
+}
+
+// has tells whether the name may have records of a type.
+func (f *fold) has(kind string) bool { return len(f.Types) == 0 || slices.Contains(f.Types, kind) }

@@ -8,31 +8,24 @@ const (
 	longestLabel = 63
 )
 
-// Reasons for which a host name is not published.
-const (
-	reasonInvalid   = "neither an IP address nor a host name"
-	reasonLocalhost = "a name of the host itself: it leads every client to itself"
-	reasonSingle    = "a host name without a domain: it means nothing elsewhere; give the Service's load balancer a full name or an address"
-)
-
 // hostName makes a host name canonical: lower case, no trailing dot. The
-// reason is empty unless the name may not be published.
-func hostName(text string) (name, reason string) {
+// code is empty unless the name may not be published.
+func hostName(text string) (name string, why code) {
 	name = strings.ToLower(strings.TrimSuffix(text, "."))
 	labels := strings.Split(name, ".")
 	for _, label := range labels {
 		if !isLabel(label) {
-			return "", reasonInvalid
+			return "", invalid
 		}
 	}
 	last := labels[len(labels)-1]
 	switch {
 	case len(name) > longestName || strings.Trim(last, "0123456789") == "":
-		return "", reasonInvalid // digits at the end make a broken address
+		return "", invalid // digits at the end make a broken address
 	case last == "localhost":
-		return "", reasonLocalhost
+		return "", localhost
 	case len(labels) == 1:
-		return "", reasonSingle
+		return "", noDomain
 	}
 	return name, ""
 }

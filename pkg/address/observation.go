@@ -4,7 +4,10 @@
 // of it is pure.
 package address
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Service names a Service of a cluster ("provider+cluster").
 type Service struct {
@@ -35,6 +38,17 @@ type Candidate struct {
 	Kind     Kind     `json:"kind,omitempty"`     // none: of the load balancer, or an external IP
 	Object   string   `json:"object,omitempty"`   // in which the field is, as in "Ingress shop/web"; none: the Service
 	Resolved []string `json:"resolved,omitempty"` // of a host name: the addresses that it last had, ordered
+}
+
+// kind is the candidate's; one that was stored without is the Service's own.
+func (c *Candidate) kind() Kind {
+	switch {
+	case c.Kind != "":
+		return c.Kind
+	case strings.HasPrefix(c.Field, "spec.externalIPs"):
+		return External
+	}
+	return LoadBalancer
 }
 
 // Observation is what a Service was last seen to offer. A Service that was

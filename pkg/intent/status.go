@@ -86,6 +86,8 @@ type Source struct {
 	Object  string `json:"object"`  // "Service namespace/name"
 	Field   string `json:"field"`   // "status.loadBalancer.ingress[0].ip"
 	Kind    string `json:"kind"`    // loadBalancer, external, ingress, gateway, node, nodeInternal, clusterIP or endpoint
+
+	Via string `json:"via,omitempty"` // the host name in the field, of which the target is an address; empty: the target is in the field
 }
 
 // Rejection tells why a candidate is not a target.

@@ -37,7 +37,7 @@ func TestADrainedClusterIsOutOfPublicNamesAtOnce(t *testing.T) {
 	require.Equal(t, before, w.inClusters(), "its objects stay")
 	require.Equal(t, release, w.snapshot(prod).Lifecycle.Seq, "within the release")
 	require.Equal(t, []intent.Rejection{{
-		Target: "203.0.113.10", Cluster: berlin, Object: "Service shop/web", Reason: "the cluster is drained", Code: "Refused", Field: "status.loadBalancer.ingress[0].ip", Kind: "loadBalancer",
+		Target: "203.0.113.10", Cluster: berlin, Object: "Service shop/web", Reason: "the cluster is drained", Code: "Drained", Field: "status.loadBalancer.ingress[0].ip", Kind: "loadBalancer",
 	}}, w.snapshot(prod).Choices[0][0].Rejected)
 
 	w.restartOn(w.fake)

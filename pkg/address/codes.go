@@ -1,0 +1,104 @@
+package address
+
+import "fmt"
+
+// code is the reason for which a candidate is not published, as data. The words
+// for it are in one place, so that the two cannot part.
+type code string
+
+// The reasons.
+const (
+	unspecified code = "Unspecified" // classes of addresses
+	loopback    code = "Loopback"
+	linkLocal   code = "LinkLocal"
+	multicast   code = "Multicast"
+	broadcast   code = "Broadcast"
+	private     code = "Private"
+	denied      code = "Denied" // by the record
+	notAllowed  code = "NotAllowed"
+
+	invalid   code = "Invalid" // as a target
+	localhost code = "Localhost"
+	noDomain  code = "NoDomain"
+	itself    code = "Itself"
+
+	insideCluster code = "InsideCluster" // beside the scope and the name
+	outranked     code = "Outranked"
+	otherType     code = "OtherType"
+
+	drained     code = "Drained" // health
+	notReady    code = "NotReady"
+	unreachable code = "Unreachable"
+
+	standby  code = "Standby" // routing
+	noWeight code = "NoWeight"
+
+	unresolved code = "Unresolved" // host names
+	waiting    code = "Waiting"
+	oneAlias   code = "OneAlias"
+)
+
+// reason says a code in words, and what to do about it; detail is what they
+// are about.
+func (c code) reason(detail string) string {
+	if words := c.ofAddress(); words != "" {
+		return words
+	}
+	switch c {
+	case itself:
+		return "the very name that is to be published: it cannot be an alias of itself; give the Service's load balancer an address"
+	case insideCluster:
+		return "an address that leads nowhere outside its cluster, in a public record; give the Service a load balancer or external IPs"
+	case outranked:
+		return fmt.Sprintf("%s count only where the Service offers nothing better for clients of the same address family, and it does", detail)
+	case otherType:
+		return detail + " is not among the recordTypes of the name"
+	case drained:
+		return "the cluster is drained"
+	case notReady:
+		return "the Service has no ready endpoint" + detail
+	case unreachable:
+		return "the cluster cannot be reached" + detail
+	case standby:
+		return detail + " comes first"
+	case noWeight:
+		return "the cluster has no weight: routing.weights gives it 0, or does not list it"
+	case unresolved:
+		return "a host name " + detail
+	case waiting:
+		return fmt.Sprintf("waits until the addresses of %s are known, which can stand beside it; until then that stays published as an alias, alone", detail)
+	case oneAlias:
+		return fmt.Sprintf("a second host name: DNS allows one alias, and that is %s, the first in order, until the addresses of all are known; give the Services' load balancers addresses, or each Service a name of its own", detail)
+	}
+	return string(c)
+}
+
+// ofAddress are the words for a code that a target has whoever offers it, empty
+// for others.
+func (c code) ofAddress() string {
+	switch c {
+	case unspecified:
+		return "unspecified address: it names no host"
+	case loopback:
+		return "loopback address: it leads every client to itself"
+	case linkLocal:
+		return "link-local address: it is reachable on its own network link alone"
+	case multicast:
+		return "multicast address: it names no single host"
+	case broadcast:
+		return "broadcast address: it names no single host"
+	case private:
+		return "private address in a public record"
+	case denied:
+		return "denied by the record's targetFilter"
+	case notAllowed:
+		return "not among the networks that the record's targetFilter allows"
+	case invalid:
+		return "neither an IP address nor a host name"
+	case localhost:
+		return "a name of the host itself: it leads every client to itself"
+	case noDomain:
+		return "a host name without a domain: it means nothing elsewhere; give the Service's load balancer a full name or an address"
+	}
+	return ""
+}

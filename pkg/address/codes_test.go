@@ -1,0 +1,22 @@
+package address
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestEachCodeHasWordsOfItsOwn, so that neither programs nor people have to guess.
+func TestEachCodeHasWordsOfItsOwn(t *testing.T) {
+	seen := map[string]code{}
+	for _, c := range []code{
+		unspecified, loopback, linkLocal, multicast, private, denied, notAllowed, invalid, localhost, noDomain, itself,
+		insideCluster, outranked, otherType, drained, notReady, unreachable, standby, noWeight, unresolved, waiting, oneAlias,
+	} {
+		words := c.reason("x")
+		assert.NotEqual(t, string(c), words)
+		assert.Empty(t, seen[words], "%s says the same", c)
+		seen[words] = c
+		assert.Regexp(t, "^[A-Z][A-Za-z]+$", string(c), "one word in CamelCase")
+	}
+}
