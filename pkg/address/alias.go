@@ -100,12 +100,12 @@ func oneEach(names []entry) bool {
 // noAlias is why a host name cannot be an alias of the name; empty: it can.
 func (f *fold) noAlias() string {
 	switch {
-	case f.Apex:
-		return "where no alias may stand, for the name is that of a zone"
+	case f.NoAlias != "":
+		return f.NoAlias
 	case !f.has("CNAME"):
-		return "where no alias may stand, for the recordTypes of the name have no CNAME"
+		return "the recordTypes of the name have no CNAME"
 	case len(f.Rule.Allow) > 0:
-		return "whose addresses the record's targetFilter.allow has to check"
+		return "the record's targetFilter.allow has to check its addresses"
 	}
 	return ""
 }
@@ -187,9 +187,9 @@ func (f *fold) unresolved(o *outcome, of shares) {
 
 func (f *fold) unresolvedBecause() string {
 	if why := f.noAlias(); why != "" {
-		return why + ", and whose addresses are not known yet; give the Service's load balancer an address"
+		return " that cannot be published as an alias (" + why + "), and whose addresses are not known yet; give the Service's load balancer an address"
 	}
-	return "beside addresses of other Services or fields, where DNS allows no alias, and whose own addresses are not known yet; give this Service's load balancer an address, or another name"
+	return " beside addresses of other Services or fields, where DNS allows no alias, and whose own addresses are not known yet; give this Service's load balancer an address, or another name"
 }
 
 // hold keeps the addresses of before where nothing else is published but host

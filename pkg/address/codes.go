@@ -64,7 +64,7 @@ func (c code) reason(detail string) string {
 	case noWeight:
 		return "the cluster has no weight: routing.weights gives it 0, or does not list it"
 	case unresolved:
-		return "a host name " + detail
+		return "a host name" + detail
 	case waiting:
 		return fmt.Sprintf("waits until the addresses of %s are known, which can stand beside it; until then that stays published as an alias, alone", detail)
 	case oneAlias:

@@ -12,7 +12,6 @@ import (
 type Input struct {
 	Rule     Rule
 	Types    []string // of record that the name may have; none: A, AAAA and CNAME
-	Apex     bool     // the name is that of a zone, where no alias may stand
 	Routing  intent.Routing
 	Health   *intent.Health // nil: every observed address counts
 	Offers   []Offer

@@ -15,10 +15,6 @@ type Standing struct {
 	Frozen           string    // why nobody is taken out for being unreachable; empty: they may be
 }
 
-// Remove is the whenAllUnhealthy that has a name go which no cluster is healthy
-// for; otherwise it is kept.
-const Remove = "remove"
-
 // UnreachableAfter is for how long a cluster cannot be reached before its
 // addresses do not count, unless an intent says otherwise.
 const UnreachableAfter = 5 * time.Minute
@@ -95,7 +91,7 @@ func (f *fold) decide() outcome {
 		f.leaveOut(&out, ill)
 		return f.hold(out)
 	}
-	if f.Health.WhenAllUnhealthy == Remove || len(f.Previous) == 0 {
+	if f.Health.WhenAllUnhealthy == intent.Remove || len(f.Previous) == 0 {
 		f.say(f.nothing())
 		f.leaveOut(&out, ill)
 		return f.hold(out)
@@ -129,7 +125,7 @@ func parted(all []entry) (well, ill []entry) {
 
 // nothing says why nothing is published though something is offered.
 func (f *fold) nothing() string {
-	if f.Health.WhenAllUnhealthy == Remove {
+	if f.Health.WhenAllUnhealthy == intent.Remove {
 		return "no cluster is healthy: nothing is published, as whenAllUnhealthy is remove"
 	}
 	return "no cluster is healthy, and nothing is published yet: it is once a cluster is healthy"

@@ -83,13 +83,13 @@ func anyInput() *rapid.Generator[Input] {
 				Allow:        rapid.OneOf(rapid.Just[[]string](nil), lists("0.0.0.0/0", "8.0.0.0/8", "2000::/3")).Draw(t, "allow"),
 				Deny:         lists("8.8.0.0/16", "2600::/16").Draw(t, "deny"),
 			},
-			Types: rapid.SampledFrom([][]string{nil, nil, {"A"}, {"AAAA", "CNAME"}}).Draw(t, "types"),
-			Apex:  rapid.IntRange(0, 3).Draw(t, "apex") == 0,
+			Types:   rapid.SampledFrom([][]string{nil, nil, {"A"}, {"AAAA", "CNAME"}}).Draw(t, "types"),
+			NoAlias: rapid.SampledFrom([]string{"", "", "it is an apex"}).Draw(t, "noAlias"),
 			Routing: rapid.SampledFrom([]intent.Routing{
 				{}, {Policy: intent.Multivalue}, {Policy: intent.Failover}, {Policy: intent.Failover, Order: []string{"b+1", "a+2"}},
 				{Policy: intent.Weighted, Weights: map[string]int64{"a+1": 90, "a+2": 10, "b+1": 0}},
 			}).Draw(t, "routing"),
-			Health: rapid.SampledFrom([]*intent.Health{nil, {}, {UnreachableAfter: "5m"}, {WhenAllUnhealthy: "remove"}}).Draw(t, "health"),
+			Health: rapid.SampledFrom([]*intent.Health{nil, {}, {UnreachableAfter: "5m"}, {WhenAllUnhealthy: intent.Remove}}).Draw(t, "health"),
 			Offers: anyOffers().Draw(t, "offers"), SetIDs: rapid.Bool().Draw(t, "setIDs"), Now: dawn(),
 		}
 	})
@@ -128,7 +128,7 @@ func TestPublishedIsAllowed(t *testing.T) {
 			assert.True(t, len(in.Types) == 0 || slices.Contains(in.Types, set.Type), set.Type)
 			assert.Equal(t, 1, sets[set.Type+" "+set.ID], "one set for each type and identifier")
 			assert.True(t, set.ID == "" || in.SetIDs && set.Weight > 0, "set identifiers are for providers that have them")
-			assert.True(t, set.Type != "CNAME" || len(set.Targets) == 1 && !in.Apex, "an alias is one name, and stands where one may")
+			assert.True(t, set.Type != "CNAME" || len(set.Targets) == 1 && in.NoAlias == "", "an alias is one name, and stands where one may")
 		}
 		assert.True(t, len(c.Targets("CNAME")) == 0 || len(c.Targets("A"))+len(c.Targets("AAAA")) == 0, "an alias stands alone")
 		accounted(t, in.Offers, c)
@@ -182,7 +182,7 @@ func TestPublishedIsOffered(t *testing.T) {
 func TestNeverEmptyOnceSomethingWasHealthy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in, _ := history(t)
-		if in.Health != nil && in.Health.WhenAllUnhealthy == "remove" || len(in.Previous) == 0 {
+		if in.Health != nil && in.Health.WhenAllUnhealthy == intent.Remove || len(in.Previous) == 0 {
 			return
 		}
 		healthy := in

@@ -20,7 +20,7 @@ type scene struct {
 	History bool     // each row follows on the one before, whose sets are published
 	Rule    struct{ Allow, Deny []string }
 	Types   []string
-	Apex    bool
+	NoAlias string
 	Routing intent.Routing
 	Health  *intent.Health
 	SetIDs  bool
@@ -96,7 +96,7 @@ func tell(t *testing.T, s scene) string {
 	t.Helper()
 	var out strings.Builder
 	for _, scope := range append(s.Scopes, map[bool][]string{true: {"public"}}[len(s.Scopes) == 0]...) {
-		in := Input{Types: s.Types, Apex: s.Apex, Routing: s.Routing, Health: s.Health, SetIDs: s.SetIDs}
+		in := Input{Types: s.Types, NoAlias: s.NoAlias, Routing: s.Routing, Health: s.Health, SetIDs: s.SetIDs}
 		in.Rule = Rule{Scope: intent.Public, AllowPrivate: strings.HasSuffix(scope, "allowPrivate"), Allow: s.Rule.Allow, Deny: s.Rule.Deny, Names: []string{"www.lab.example"}}
 		if scope == "cluster" {
 			in.Rule.Scope = intent.ClusterScope
@@ -116,7 +116,7 @@ func tell(t *testing.T, s scene) string {
 			if s.History {
 				in.Previous = c.Sets
 			}
-			again, _ := Fold(Input{in.Rule, in.Types, in.Apex, in.Routing, in.Health, in.Offers, c.Sets, in.SetIDs, in.Now})
+			again, _ := Fold(Input{in.Rule, in.Types, in.Routing, in.Health, in.Offers, c.Sets, in.SetIDs, in.NoAlias, in.Now})
 			assert.Equal(t, c.Sets, again.Sets, "%s, %s: what is published does not move by itself", scope, row.Row)
 		}
 	}

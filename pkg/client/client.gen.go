@@ -2492,6 +2492,11 @@ type Source struct {
 	//
 	// Example: 203.0.113.10
 	Target string `json:"target"`
+
+	// Via The host name in the field, where the target is one of its addresses; absent where the target itself stands there.
+	//
+	// Example: lb.cloud.example
+	Via string `json:"via,omitempty,omitzero"`
 }
 
 // Status What was observed of a deployment intent group, or of the cluster DNS of a logical cloud.

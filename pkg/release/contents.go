@@ -68,7 +68,7 @@ func (c *contents) fillBinding(ctx context.Context, g plan.Group, b plan.Binding
 	choices := make([]address.Choice, len(b.Hosts))
 	for n, host := range b.Hosts {
 		in := address.Input{
-			Rule: rule(b, record), Routing: host.Routing, Health: host.Health,
+			Rule: rule(b, record), Types: host.Types, Routing: host.Routing, Health: host.Health,
 			Offers: offersTo(host, offers), Previous: held[host.Name], Now: look.now,
 			SetIDs: published.abilities.SetIdentifiers, NoAlias: published.noAlias(host),
 		}
