@@ -39,86 +39,90 @@ func until(ctx context.Context) ([]string, error) {
 // TestTheCallerHearsOfItInTime: what could not be done within the caller's time
 // is answered by the server, not given up by the caller.
 func TestTheCallerHearsOfItInTime(t *testing.T) {
-	w := newWorld(t)
-	client := w.client()
 	for _, c := range []struct {
 		reason string
 		work   func(ctx context.Context) ([]string, error)
 		says   string
+		logs   string // where it was
 	}{
-		{"work that heeds its context", until, "; the call may be repeated"},
+		{"work that heeds its context", until, "; the call may be repeated", "reading the context: context deadline exceeded"},
 		{"a store that does not answer", func(ctx context.Context) ([]string, error) {
 			<-ctx.Done()
 			return nil, &intent.Error{Code: intent.Unavailable, Detail: "etcd does not answer", Err: ctx.Err()}
-		}, ": etcd does not answer; the call may be repeated"},
+		}, ": etcd does not answer; the call may be repeated", "etcd does not answer: context deadline exceeded"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			w.domain.answer = c.work
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-			defer cancel()
-			_, err := client.UpdateAppContext(ctx, update("17"))
-			require.NoError(t, ctx.Err(), "the caller has not given up")
-			require.Equal(t, codes.DeadlineExceeded, status.Code(err), err)
-			require.Contains(t, status.Convert(err).Message(), "could not be done in time and was given up after ")
-			require.ErrorContains(t, err, c.says)
+			inABubble(t, func(t *testing.T, w *world) {
+				w.domain.answer = c.work
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+				defer cancel()
+				_, err := w.client().UpdateAppContext(ctx, update("17"))
+				require.NoError(t, ctx.Err(), "the caller has not given up")
+				require.Equal(t, codes.DeadlineExceeded, status.Code(err), err)
+				require.Contains(t, status.Convert(err).Message(), "could not be done in time and was given up after 2.7s")
+				require.ErrorContains(t, err, c.says)
+				require.Contains(t, w.log.String(), c.logs)
+			})
 		})
 	}
-	require.Contains(t, w.log.String(), "reading the context: context deadline exceeded", "the log tells where it was")
 }
 
 // TestWorkThatDoesNotHeedItsContextIsAnsweredFor: and keeps its slot.
 func TestWorkThatDoesNotHeedItsContextIsAnsweredFor(t *testing.T) {
-	w := newWorld(t, func(o *Options) { o.MaxInFlight, o.Patience = 1, 2*time.Second })
-	client := w.client()
-	end := make(chan struct{})
-	w.domain.answer = func(context.Context) ([]string, error) {
-		<-end
-		return nil, nil
-	}
-	_, err := client.UpdateAppContext(t.Context(), update("17"))
-	require.Equal(t, codes.DeadlineExceeded, status.Code(err), err)
-	require.ErrorContains(t, err, "though it has not ended yet")
+	inABubble(t, func(t *testing.T, w *world) {
+		client := w.client()
+		end := make(chan struct{})
+		w.domain.answer = func(context.Context) ([]string, error) {
+			<-end
+			return nil, nil
+		}
+		_, err := client.UpdateAppContext(t.Context(), update("17"))
+		require.Equal(t, codes.DeadlineExceeded, status.Code(err), err)
+		require.ErrorContains(t, err, "though it has not ended yet")
 
-	_, err = client.UpdateAppContext(t.Context(), update("18"))
-	require.Equal(t, codes.DeadlineExceeded, status.Code(err), err)
-	require.ErrorContains(t, err, "1 calls are under way, and this one did not get its turn")
-	require.Len(t, w.domain.calls(), 1)
+		_, err = client.UpdateAppContext(t.Context(), update("18"))
+		require.Equal(t, codes.DeadlineExceeded, status.Code(err), err)
+		require.ErrorContains(t, err, "1 calls are under way, and this one did not get its turn")
+		require.Len(t, w.domain.calls(), 1)
 
-	close(end)
-	_, err = client.UpdateAppContext(t.Context(), update("19"))
-	require.NoError(t, err, "the slot is free again")
+		close(end)
+		_, err = client.UpdateAppContext(t.Context(), update("19"))
+		require.NoError(t, err, "the slot is free again")
+	}, func(o *Options) { o.MaxInFlight, o.Patience = 1, 2*time.Second })
 }
 
 // TestABetterReasonIsTold, also when the time is over.
 func TestABetterReasonIsTold(t *testing.T) {
-	w := newWorld(t, func(o *Options) { o.Patience = 2 * time.Second })
-	w.domain.answer = func(ctx context.Context) ([]string, error) {
-		<-ctx.Done()
-		return nil, &intent.Error{Code: intent.Conflict, Detail: "two resources have one key"}
-	}
-	_, err := w.client().UpdateAppContext(t.Context(), update("17"))
-	require.Equal(t, codes.FailedPrecondition, status.Code(err), err)
+	inABubble(t, func(t *testing.T, w *world) {
+		w.domain.answer = func(ctx context.Context) ([]string, error) {
+			<-ctx.Done()
+			return nil, &intent.Error{Code: intent.Conflict, Detail: "two resources have one key"}
+		}
+		_, err := w.client().UpdateAppContext(t.Context(), update("17"))
+		require.Equal(t, codes.FailedPrecondition, status.Code(err), err)
+	}, func(o *Options) { o.Patience = 2 * time.Second })
 }
 
 // TestEMCOsCallersHaveTenSeconds: who sets no deadline gets what EMCO's callers
 // have.
 func TestEMCOsCallersHaveTenSeconds(t *testing.T) {
-	w := newWorld(t)
-	left := make(chan time.Duration, 2)
-	w.domain.answer = func(ctx context.Context) ([]string, error) {
-		deadline, ok := ctx.Deadline()
-		require.True(t, ok)
-		left <- time.Until(deadline)
-		return nil, nil
-	}
-	client := w.client()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for ctx, most := range map[context.Context]time.Duration{t.Context(): 9 * time.Second, ctx: 54 * time.Second} {
-		_, err := client.UpdateAppContext(ctx, update("17"))
-		require.NoError(t, err)
-		require.InDelta(t, most.Seconds(), (<-left).Seconds(), 3)
-	}
+	inABubble(t, func(t *testing.T, w *world) {
+		left := make(chan time.Duration, 2)
+		w.domain.answer = func(ctx context.Context) ([]string, error) {
+			deadline, ok := ctx.Deadline()
+			require.True(t, ok)
+			left <- time.Until(deadline)
+			return nil, nil
+		}
+		client := w.client()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		for ctx, want := range map[context.Context]time.Duration{t.Context(): 9 * time.Second, ctx: 54 * time.Second} {
+			_, err := client.UpdateAppContext(ctx, update("17"))
+			require.NoError(t, err)
+			require.Equal(t, want, <-left)
+		}
+	})
 }
 
 // TestACallerThatHangsUpEndsTheWork, and is no fault.

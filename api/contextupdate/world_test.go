@@ -9,6 +9,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,6 +17,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/signpost-dns/signpost/pkg/emcopb"
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -62,10 +64,11 @@ func (d *domain) Event(ctx context.Context, contextID string, event intent.Actio
 	return err
 }
 
-// world is a server on a real listener.
+// world is a server, on a real listener if nothing else is said.
 type world struct {
 	t       *testing.T
 	address string
+	route   []grpc.DialOption // to it, where the address alone is none
 	domain  *domain
 	health  *health.Server
 	metrics *prometheus.Registry
@@ -73,14 +76,31 @@ type world struct {
 }
 
 func newWorld(t *testing.T, changes ...func(o *Options)) *world {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	return serve(t, listener, changes...)
+}
+
+// inABubble tests a server whose time stands still while anybody works, so that
+// a busy machine takes none of what callers have.
+func inABubble(t *testing.T, test func(t *testing.T, w *world), changes ...func(o *Options)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		listener := bufconn.Listen(1 << 16)
+		w := serve(t, listener, changes...)
+		w.address = "passthrough:///memory"
+		w.route = append(w.route, grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
+		test(t, w)
+	})
+}
+
+func serve(t *testing.T, listener net.Listener, changes ...func(o *Options)) *world {
 	w := &world{t: t, domain: &domain{}, health: health.NewServer(), metrics: prometheus.NewRegistry(), log: &journal{}}
 	options := Options{Contexts: w.domain, Health: w.health, Metrics: w.metrics, Log: slog.New(slog.NewTextHandler(w.log, nil))}
 	for _, change := range changes {
 		change(&options)
 	}
 	server, err := New(options)
-	require.NoError(t, err)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	w.address = listener.Addr().String()
 	served := make(chan error, 1)
@@ -99,7 +119,7 @@ func (w *world) dial(options ...grpc.DialOption) *grpc.ClientConn {
 	if len(options) == 0 {
 		options = append(options, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	}
-	connection, err := grpc.NewClient(w.address, options...)
+	connection, err := grpc.NewClient(w.address, append(options, w.route...)...)
 	require.NoError(w.t, err)
 	w.t.Cleanup(func() { require.NoError(w.t, connection.Close()) })
 	return connection

@@ -13,7 +13,7 @@ import (
 
 // How long a test waits for what happens at once, and how often it looks.
 const (
-	waitLimit = 10 * time.Second
+	waitLimit = time.Minute
 	tick      = time.Millisecond
 )
 

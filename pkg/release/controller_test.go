@@ -14,7 +14,7 @@ import (
 
 // until waits for a condition, with a deadline.
 func until(t *testing.T, what string, holds func() bool) {
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for !holds() {

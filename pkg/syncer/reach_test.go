@@ -83,10 +83,10 @@ func TestHungClusterDelaysNoOther(t *testing.T) {
 		}
 		return true
 	})
-	assert.Less(t, time.Since(began), 5*time.Second)
+	assert.Less(t, time.Since(began), connectAtMost)
 	began = time.Now()
 	stop()
-	assert.Less(t, time.Since(began), shutdownAtMost+letGoAtMost+time.Second, "nor the shutdown")
+	assert.Less(t, time.Since(began), shutdownAtMost+letGoAtMost+patience/2, "nor the shutdown")
 }
 
 func TestUnreachableIsNotFailed(t *testing.T) {
@@ -234,7 +234,6 @@ func (s *scene) seen(name string) *address.Observation {
 func TestAddressesAreObservedAndUnknownIsNotEmpty(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, berlin)
-	s.clock = hasty{time.Now()}
 	f := s.clusters[berlin]
 	_, stop := s.start("a")
 	web := map[string][]string{berlin: {"shop/web"}}
@@ -249,7 +248,7 @@ func TestAddressesAreObservedAndUnknownIsNotEmpty(t *testing.T) {
 		began := time.Now()
 		f.SetService("shop", "web", offer(ip))
 		s.until("a changed address is written at once", func() bool { return assert.ObjectsAreEqual(s.seen(berlin), ptr(offer(ip))) })
-		assert.Less(t, time.Since(began), time.Second)
+		assert.Less(t, time.Since(began), probeInterval)
 	}
 	last := offer("203.0.113.11")
 	f.Down(true)

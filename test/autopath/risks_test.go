@@ -42,6 +42,7 @@ func TestAServerThatDoesNotKnowTheOptionIsNoticed(t *testing.T) {
 	n := &node{Site: s, spec: s.Asked(edns0(), true), pod: stock}
 	cache := n.newCache(t)
 	start(t, cache)
+	began := time.Now()
 	requireSameAnswers(t, cache.HostPort(), many/3, func(namespace string) Resolver {
 		return Expanding(stock.HostPort(), namespace)
 	})
@@ -50,7 +51,8 @@ func TestAServerThatDoesNotKnowTheOptionIsNoticed(t *testing.T) {
 	require.Regexp(t, `(?m)^coredns_searchpath_unsupported_total\{.*\} [1-9]`, metrics)
 	log, err := os.ReadFile(cache.Log)
 	require.NoError(t, err)
-	require.Equal(t, 1, strings.Count(string(log), "does not know the EDNS0 option 65001"), "once a minute, and these were seconds")
+	logged, most := strings.Count(string(log), "does not know the EDNS0 option 65001"), 1+int(time.Since(began)/time.Minute)
+	require.True(t, 1 <= logged && logged <= most, "once a minute: %d times in %s", logged, time.Since(began))
 }
 
 // The second risk of the seed: what the option makes larger goes over TCP, as
@@ -83,7 +85,7 @@ func TestLargeAnswersAndTheOptionGoOverTCP(t *testing.T) {
 // TTL has passed in both caches: also where the name was found outside, whose
 // answers live for longer.
 func TestANewServiceIsSeenWithinTheNegativeTTL(t *testing.T) {
-	const slack = 8 * time.Second // for the Service to come to the DNS pod; still less than what the answers found outside live
+	const slack = 30 * time.Second // for the Service to come to the DNS pod; still less than what the answers found outside live
 	for _, c := range []struct {
 		wanted *intent.Autopath
 		within time.Duration

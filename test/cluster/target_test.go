@@ -29,7 +29,7 @@ import (
 const installation = "inst-1"
 
 const (
-	patience = 20 * time.Second
+	patience = time.Minute
 	tick     = 10 * time.Millisecond
 )
 

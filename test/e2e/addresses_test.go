@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/test/e2e/fixture"
-	"github.com/signpost-dns/signpost/test/e2e/wait"
 )
 
 func TestAChangedLoadBalancerAddressFollowsWithoutACall(t *testing.T) {
@@ -19,7 +18,7 @@ func TestAChangedLoadBalancerAddressFollowsWithoutACall(t *testing.T) {
 	changed := time.Now()
 	s.must(s.world.Cluster(fixture.Paris).SetLoadBalancer(t.Context(), s.project, "web", otherAddress))
 
-	wait.For(t, 10*time.Second, "the DNSEndpoint to follow", func() error {
+	s.eventually("the DNSEndpoint to follow", func() error {
 		return s.pointing("www.{zone}", berlinAddress, otherAddress)
 	})
 	t.Logf("the DNSEndpoint followed after %s", time.Since(changed).Round(10*time.Millisecond))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/signpost-dns/signpost/test/e2e/fixture"
 )
@@ -87,13 +88,27 @@ func TestPodsGetTheDNSOfTheirIntents(t *testing.T) {
 	s.podsHave("Default", "null")
 
 	s.reliesOnAutopath()
+	s.holds(fixture.Paris, true) // so that the group's end does not come before the question
 	s.terminate(prod)
 	s.refuses("terminate", cloud, "deployment-intent-groups/prod")
+	s.holds(fixture.Paris, false)
 	s.becomes(prod, "Terminated")
 	s.update(cloud)
 	s.becomes(cloud, "Instantiated")
 	s.terminate(cloud)
 	s.becomes(cloud, "Terminated")
+}
+
+// holds has somebody keep the Deployment web from going, or let it go.
+func (s *story) holds(cluster string, held bool) {
+	s.Helper()
+	patch := `{"metadata": {"finalizers": null}}`
+	if held {
+		patch = `{"metadata": {"finalizers": ["example.com/held"]}}`
+	}
+	_, err := s.world.Cluster(cluster).Client.AppsV1().Deployments(s.project).
+		Patch(s.Context(), "web", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	s.must(err)
 }
 
 // reliesOnAutopath has the pods of web use autopath as soon as the logical cloud

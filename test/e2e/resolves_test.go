@@ -36,7 +36,7 @@ const coreDNSRecord = `{
 		"provider": "coredns",
 		"external-dns-parameters": {"coredns-prefix": "/skydns/", "interval": "5s", "policy": "sync", "domain-filter": ["{zone}"]},
 		"environment": {"ETCD_URLS": "{etcd}"},
-		"releaseTimeout": "20s"
+		"releaseTimeout": "30s"
 	}
 }`
 
@@ -50,7 +50,7 @@ const rfc2136Record = `{
 			"policy": "sync", "interval": "5s", "domain-filter": ["{corp}"]
 		},
 		"credentials": [{"environment": "EXTERNAL_DNS_RFC2136_TSIG_SECRET", "value": "{tsig}"}],
-		"releaseTimeout": "20s"
+		"releaseTimeout": "30s"
 	}
 }`
 

@@ -27,7 +27,7 @@ func reader(t *testing.T, w *emco.World, now *time.Time) *documents.Store {
 	options.Namespace = func(project string) string { return "signpost-" + project }
 	options.Digest = func([]byte) string { return "digest" }
 	options.Now = func() time.Time { return *now }
-	options.Client = &http.Client{Timeout: 200 * time.Millisecond}
+	options.Client = &http.Client{Timeout: 3 * time.Second}
 	return documents.New(etcd.New(kvtest.NewFake()), options)
 }
 

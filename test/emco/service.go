@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/signpost-dns/signpost/test/e2e/process"
 )
 
 // Service is one of EMCO's REST services, on loopback. It keeps its address
@@ -24,11 +26,15 @@ type Service struct {
 }
 
 func newService(handler http.Handler) (*Service, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := new(process.Ports).Address(context.Background())
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{URL: "http://" + listener.Addr().String(), handler: handler}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{URL: "http://" + address, handler: handler}
 	s.serve(listener)
 	return s, nil
 }

@@ -72,7 +72,7 @@ func TestTheFilesInDeployDoTheStory(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join("..", "..", "deploy", "emco", name+".yaml"))
 		require.NoError(t, err)
 		mended := strings.NewReplacer("host: signpost.signpost", "host: 127.0.0.1", "port: 9048", fmt.Sprintf("port: %d", s.grpcPort),
-			"http://etcd.dns.svc:2379", s.fixture.Etcd.URL, "  deployOn:\n", "  releaseTimeout: 20s\n  deployOn:\n").Replace(string(text))
+			"http://etcd.dns.svc:2379", s.fixture.Etcd.URL, "  deployOn:\n", "  releaseTimeout: 40s\n  deployOn:\n").Replace(string(text))
 		require.NoError(t, os.MkdirAll(filepath.Join(files, "install"), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(files, name+".yaml"), []byte(mended), 0o600))
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/signpost-dns/signpost/test/e2e/process"
 	"github.com/signpost-dns/signpost/test/tools"
 )
 
@@ -30,21 +31,13 @@ func newServer(ctx context.Context, dir string) (*server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("build ferretdb: %w", err)
 	}
-	address, err := freeAddress(ctx)
+	address, err := new(process.Ports).Address(ctx) // which it keeps while it is down
 	if err != nil {
 		return nil, err
 	}
 	s := &server{binary: binary, dir: dir, address: address}
 	err = s.start(ctx)
 	return s, err
-}
-
-func freeAddress(ctx context.Context) (string, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
-	}
-	return listener.Addr().String(), listener.Close()
 }
 
 // start starts the process and waits until it listens.

@@ -22,7 +22,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/kv/etcd/etcdtest"
 )
 
-const patience = 20 * time.Second
+const patience = time.Minute
 
 func TestMain(m *testing.M) { etcdtest.Main(m) }
 
@@ -219,7 +219,7 @@ func TestAServerThatHangsIsGivenUp(t *testing.T) {
 	began := time.Now()
 	_, _, err = store.Range(ctx, kv.Range{Prefix: "/"})
 	require.Equal(t, intent.Unavailable, intent.CodeOf(err))
-	require.Less(t, time.Since(began), patience)
+	require.Less(t, time.Since(began), 20*time.Second)
 }
 
 // TestHistoryIsCompacted: by the server itself, so that it does not fill up.

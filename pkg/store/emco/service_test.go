@@ -194,8 +194,10 @@ func TestAServiceThatDoesNotAnswerIsLeftAlone(t *testing.T) {
 
 func TestASlowServiceIsNotWaitedForLong(t *testing.T) {
 	w := newWorld(t)
-	s := w.store(func(o *emco.Options) { o.Client = &http.Client{Timeout: 50 * time.Millisecond} })
+	client := &http.Client{}
+	s := w.store(func(o *emco.Options) { o.Client = client })
 	known := w.get(s, eu)
+	client.Timeout = 50 * time.Millisecond // which no answer is to meet from now on
 	never := make(chan struct{})
 	defer close(never)
 	w.meanwhile(func(string) { <-never })

@@ -23,7 +23,7 @@ func Dig(ctx context.Context, server, name, recordType string) ([]string, error)
 		return nil, err
 	}
 	dig := exec.CommandContext(ctx, program, "-r", "@"+host, "-p", port, "-q", name, "-t", recordType,
-		"+norecurse", "+time=2", "+tries=2", "+noall", "+comments", "+answer")
+		"+norecurse", "+time=5", "+tries=4", "+noall", "+comments", "+answer")
 	output, err := dig.CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("dig %s %s: %w: %s", name, recordType, err, output)

@@ -103,7 +103,7 @@ func (s *Secure) AsRoot(ctx context.Context, do func(context.Context, *clientv3.
 }
 
 // patience is how long something may take, users' passwords to be hashed too.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // as does something over a connection of a user whose password is the name,
 // of nobody when it is empty.

@@ -31,7 +31,7 @@ const (
 
 // requestTimeout bounds every request of the harness: a server that is stopped
 // in the middle of a test must not hold it up.
-const requestTimeout = 10 * time.Second
+const requestTimeout = 30 * time.Second
 
 // Options say what a server needs from the rest of the fixture.
 type Options struct {

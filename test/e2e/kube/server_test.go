@@ -102,7 +102,7 @@ func checkNamespaces(t *testing.T, server *kube.Server) {
 	if err := server.Delete(t.Context(), namespace, "", "shop"); err != nil {
 		t.Fatal(err)
 	}
-	wait.For(t, 20*time.Second, "the namespace to go", func() error {
+	wait.For(t, time.Minute, "the namespace to go", func() error {
 		if _, err := server.Get(t.Context(), namespace, "", "shop"); !apierrors.IsNotFound(err) {
 			return errors.Join(errors.New("it is there"), err)
 		}
@@ -117,7 +117,7 @@ func checkWrites(t *testing.T, server *kube.Server) {
 		t.Fatalf("patch of a pod: %v", err)
 	}
 	want := kube.Write{User: kube.Signpost, Verb: "patch", Resource: "pods", Namespace: "default", Name: "web", Code: 403}
-	wait.For(t, 10*time.Second, "the note of the write", func() error {
+	wait.For(t, time.Minute, "the note of the write", func() error {
 		writes, err := server.Writes(kube.Signpost)
 		if err != nil {
 			return err
