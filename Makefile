@@ -117,14 +117,14 @@ tools: ## Build the programs that the tests run, unless they are cached
 
 .PHONY: test-unit
 test-unit: ## Test the product's module with the race detector
-	$(GO) test -race $(TEST_FLAGS) ./...
+	$(GO) test -race -timeout 30m $(TEST_FLAGS) ./...
 
 # One package at a time: each starts servers. Never cached: what they run is
 # built by other modules, which go test does not see.
 .PHONY: test-real
 test-real: tools ## Test against real servers: stores, end-to-end stories
 	cd test && $(GO) test -count=1 -p 1 -timeout 45m $(TEST_FLAGS) ./...
-	cd test/ssa && $(GO) test -count=1 $(TEST_FLAGS) ./...
+	cd test/ssa && $(GO) test -count=1 -timeout 30m $(TEST_FLAGS) ./...
 
 .PHONY: test-e2e
 test-e2e: tools ## Test the end-to-end stories alone
@@ -165,7 +165,7 @@ soak-simulate: ## Run simulated histories beyond those of CI, SOAK_SEEDS of them
 
 .PHONY: test-dns
 test-dns: ## Test signpost-dns, which is CoreDNS and what belongs to it
-	cd cmd/signpost-dns && $(GO) test $(TEST_FLAGS) ./...
+	cd cmd/signpost-dns && $(GO) test -timeout 30m $(TEST_FLAGS) ./...
 
 .PHONY: test-flagparse
 test-flagparse: ## Test arguments against external-dns' own parsers
