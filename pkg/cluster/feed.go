@@ -15,9 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
-
-	"github.com/signpost-dns/signpost/pkg/address"
-	"github.com/signpost-dns/signpost/pkg/placement"
 )
 
 // A feed's rhythm.
@@ -27,15 +24,34 @@ const (
 	feedWatching  = 5 * time.Minute  // after which a watch is opened anew
 	feedRetry     = 100 * time.Millisecond
 	feedRetryMost = 5 * time.Second
+	feedDenied    = 30 * time.Second // what is not served or not allowed, of kinds that can be done without
 )
 
 // entry is all that is kept of a watched object.
 type entry struct {
 	live         Live
-	offer        *address.Observation
 	availability *Availability
 	pod          *Pod
-	node         *placement.Node
+	node         *node
+	service      *service
+	slice        *slice
+	ingress      *ingress
+	route        *route
+	gateway      *gateway
+}
+
+// leads names the Services, as "namespace/name", that an entry leads to, or tells
+// the endpoints of.
+func (e entry) leads() []string {
+	switch {
+	case e.slice != nil:
+		return []string{e.slice.service}
+	case e.ingress != nil:
+		return e.ingress.services
+	case e.route != nil:
+		return e.route.services
+	}
+	return nil
 }
 
 // feed keeps a picture of one list of an API server: it lists, then watches,
@@ -46,12 +62,15 @@ type feed struct {
 	watch  func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
 	keep   func(object runtime.Object) (entry, error) // takes what matters out of an object
 	notify func()
+	spare  bool // it can be done without
 
-	mu      sync.Mutex
-	entries map[string]entry // by "namespace/name"
-	version string           // how far the picture goes
-	synced  bool
-	trouble error
+	mu        sync.Mutex
+	entries   map[string]entry    // by "namespace/name"
+	leading   map[string][]string // by Service, the keys of what leads to it, ordered
+	version   string              // how far the picture goes
+	synced    bool
+	trouble   error
+	unwatched bool // it may be listed, but was not let watch
 }
 
 // listed is a client of client-go's for one kind of objects.
@@ -96,7 +115,16 @@ func (f *feed) run(ctx context.Context) {
 			return
 		}
 		wait = min(2*wait, feedRetryMost)
+		if f.spare && denied(err) {
+			wait = feedDenied
+		}
 	}
+}
+
+// denied tells whether asking again will not help soon.
+func denied(err error) bool {
+	fault := FaultOf(err)
+	return fault == NotServed || fault == Refused
 }
 
 // relist replaces the picture by a complete one.
@@ -108,7 +136,7 @@ func (f *feed) relist(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := meta.EachListItem(list, func(object runtime.Object) error { return f.put(entries, object) }); err != nil {
+		if err := meta.EachListItem(list, func(object runtime.Object) error { return f.read(entries, object) }); err != nil {
 			return err
 		}
 		if next.GetContinue() == "" {
@@ -130,7 +158,7 @@ func (f *feed) page(ctx context.Context, options metav1.ListOptions) (runtime.Ob
 	return list, head, err
 }
 
-func (f *feed) put(entries map[string]entry, object runtime.Object) error {
+func (f *feed) read(entries map[string]entry, object runtime.Object) error {
 	head, err := meta.Accessor(object)
 	if err != nil {
 		return err
@@ -145,9 +173,44 @@ func (f *feed) put(entries map[string]entry, object runtime.Object) error {
 
 func (f *feed) replace(entries map[string]entry, version string) {
 	f.mu.Lock()
-	f.entries, f.version, f.synced, f.trouble = entries, version, true, nil
+	f.entries, f.version = entries, version
+	if f.synced = !f.unwatched; f.synced {
+		f.trouble = nil
+	}
+	f.leading = map[string][]string{}
+	for key, kept := range entries {
+		f.index(key, kept)
+	}
 	f.mu.Unlock()
 	f.notify()
+}
+
+// put takes an entry up. The feed is locked.
+func (f *feed) put(key string, kept entry) {
+	f.drop(key)
+	f.entries[key] = kept
+	f.index(key, kept)
+}
+
+func (f *feed) index(key string, kept entry) {
+	for _, service := range kept.leads() {
+		if n, has := slices.BinarySearch(f.leading[service], key); !has {
+			f.leading[service] = slices.Insert(f.leading[service], n, key)
+		}
+	}
+}
+
+// drop takes an entry away. The feed is locked.
+func (f *feed) drop(key string) {
+	for _, service := range f.entries[key].leads() {
+		if n, has := slices.BinarySearch(f.leading[service], key); has {
+			f.leading[service] = slices.Delete(f.leading[service], n, n+1)
+		}
+		if len(f.leading[service]) == 0 {
+			delete(f.leading, service)
+		}
+	}
+	delete(f.entries, key)
 }
 
 // follow watches from where the picture ends. It opens one watch after
@@ -170,9 +233,12 @@ func (f *feed) once(ctx context.Context) error {
 		ResourceVersion: f.reached(), AllowWatchBookmarks: true, TimeoutSeconds: &seconds,
 	})
 	if err != nil {
-		return classify(err, reading)
+		err = classify(err, reading)
+		f.blind(denied(err))
+		return err
 	}
 	defer watcher.Stop()
+	f.see()
 	began := time.Now()
 	for event := range watcher.ResultChan() {
 		if err := f.take(event); err != nil {
@@ -186,6 +252,27 @@ func (f *feed) once(ctx context.Context) error {
 		return &Error{Fault: Unreachable, Message: "the watch ended at once"}
 	}
 	return nil
+}
+
+// blind notes that it may not be watched. What may only be listed would be known
+// for a moment, from time to time: it is not known at all.
+func (f *feed) blind(yes bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.unwatched = f.unwatched || yes
+}
+
+// see notes that it may be watched.
+func (f *feed) see() {
+	f.mu.Lock()
+	again := f.unwatched
+	if again {
+		f.unwatched, f.synced, f.trouble = false, true, nil
+	}
+	f.mu.Unlock()
+	if again {
+		f.notify()
+	}
 }
 
 func (f *feed) reached() string {
@@ -210,9 +297,12 @@ func (f *feed) take(event watch.Event) error {
 	before, had := f.entries[key]
 	switch event.Type {
 	case watch.Deleted:
-		delete(f.entries, key)
+		f.drop(key)
 	case watch.Added, watch.Modified:
-		err = f.put(f.entries, event.Object)
+		var kept entry
+		if kept, err = f.keep(event.Object); err == nil {
+			f.put(key, kept)
+		}
 	}
 	after, has := f.entries[key]
 	f.mu.Unlock()
@@ -250,13 +340,46 @@ func (f *feed) look(namespace, name, atLeast string) (e *entry, known bool) {
 func (f *feed) all() ([]entry, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if err := f.unknown(); err != nil {
+		return nil, err
+	}
+	return slices.Collect(maps.Values(f.entries)), nil
+}
+
+// unknown says why the picture is not complete, nil if it is. The feed is locked.
+func (f *feed) unknown() error {
 	switch {
 	case f.synced:
-		return slices.Collect(maps.Values(f.entries)), nil
+		return nil
 	case f.trouble != nil:
-		return nil, f.trouble
+		return f.trouble
 	}
-	return nil, &Error{Fault: Unreachable, Message: "not listed yet"}
+	return errNotListed()
+}
+
+// errNotListed is why the picture of a feed is not complete that has not failed.
+func errNotListed() error { return &Error{Fault: Unreachable, Message: "not listed yet"} }
+
+// missing is unknown, for those who do not hold the feed.
+func (f *feed) missing() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.unknown()
+}
+
+// leadingTo answers what leads to a Service, in the order of names, or why that
+// is not known.
+func (f *feed) leadingTo(service string) ([]entry, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.unknown(); err != nil {
+		return nil, err
+	}
+	var found []entry
+	for _, key := range f.leading[service] {
+		found = append(found, f.entries[key])
+	}
+	return found, nil
 }
 
 // older compares resource versions, which count up within one kind of one

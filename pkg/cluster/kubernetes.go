@@ -18,6 +18,8 @@ import (
 	appsclient "k8s.io/client-go/kubernetes/typed/apps/v1"
 	accessclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
+	discoveryclient "k8s.io/client-go/kubernetes/typed/discovery/v1"
+	networkingclient "k8s.io/client-go/kubernetes/typed/networking/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
@@ -39,15 +41,17 @@ const (
 
 // Kubernetes is a Target over an API server.
 type Kubernetes struct {
-	options  Options
-	http     *http.Client
-	metadata metadata.Interface
-	dynamic  dynamic.Interface
-	core     coreclient.CoreV1Interface
-	proxied  coreclient.CoreV1Interface // what pods answer
-	apps     appsclient.AppsV1Interface
-	access   accessclient.AuthorizationV1Interface
-	kinds    *catalogue
+	options    Options
+	http       *http.Client
+	metadata   metadata.Interface
+	dynamic    dynamic.Interface
+	core       coreclient.CoreV1Interface
+	proxied    coreclient.CoreV1Interface // what pods answer
+	apps       appsclient.AppsV1Interface
+	networking networkingclient.NetworkingV1Interface
+	discovery  discoveryclient.DiscoveryV1Interface
+	access     accessclient.AuthorizationV1Interface
+	kinds      *catalogue
 }
 
 var _ Target = (*Kubernetes)(nil)
@@ -79,6 +83,12 @@ func NewKubernetes(config *rest.Config, options Options) (*Kubernetes, error) {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
 	if k.apps, err = appsclient.NewForConfigAndClient(config, client); err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	if k.networking, err = networkingclient.NewForConfigAndClient(config, client); err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	if k.discovery, err = discoveryclient.NewForConfigAndClient(config, client); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
 	if k.access, err = accessclient.NewForConfigAndClient(config, client); err != nil {

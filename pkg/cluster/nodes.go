@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,22 +10,51 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/placement"
 )
 
 func nodeKind() Kind { return Kind{Kind: "Node"} }
 
-// nodeFeed watches all nodes, of which nothing is kept but what a placement
-// looks at: a heartbeat changes nothing of that.
+// node is what is kept of a Node: what a placement looks at, and what leads to
+// the node. A heartbeat changes nothing of that.
+type node struct {
+	placement.Node
+	offers   []address.Candidate
+	ready    bool // as far as is known
+	excluded bool // load balancers are to leave it out
+}
+
 func (k *Kubernetes) nodeFeed(_ Kind, notify Notify) *feed {
 	return feedOf(k.core.Nodes(), "", notify.Addresses, func(object runtime.Object) (entry, error) {
-		node, ok := object.(*corev1.Node)
+		found, ok := object.(*corev1.Node)
 		if !ok {
 			return entry{}, &Error{Fault: Unreachable, Message: "a list of Nodes holds something else"}
 		}
-		kept := nodeOf(node)
-		return entry{node: &kept}, nil
+		return entry{node: leadingNode(found)}, nil
 	})
+}
+
+func leadingNode(n *corev1.Node) *node {
+	kept := &node{Node: nodeOf(n), ready: true}
+	_, kept.excluded = n.Labels[corev1.LabelNodeExcludeBalancers]
+	for _, condition := range n.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			kept.ready = condition.Status == corev1.ConditionTrue
+		}
+	}
+	for i, at := range n.Status.Addresses {
+		c := address.Candidate{Kind: address.Node, Object: "Node " + n.Name, Target: at.Address, Field: fmt.Sprintf("status.addresses[%d].address", i)}
+		switch at.Type {
+		case corev1.NodeInternalIP:
+			c.Kind = address.NodeInternal
+		case corev1.NodeExternalIP:
+		default:
+			continue
+		}
+		kept.offers = append(kept.offers, c)
+	}
+	return kept
 }
 
 func nodeOf(n *corev1.Node) placement.Node {
@@ -40,9 +70,9 @@ func byName(a, b placement.Node) int { return strings.Compare(a.Name, b.Name) }
 // Nodes implements Watches.
 func (w *watches) Nodes() ([]placement.Node, bool) {
 	w.mu.Lock()
-	r := w.nodes[nodeKind()]
+	r, placing := w.nodes[nodeKind()], w.placing
 	w.mu.Unlock()
-	if r == nil {
+	if r == nil || !placing {
 		return nil, false
 	}
 	entries, err := r.feed.all()
@@ -51,7 +81,7 @@ func (w *watches) Nodes() ([]placement.Node, bool) {
 	}
 	nodes := make([]placement.Node, 0, len(entries))
 	for _, e := range entries {
-		nodes = append(nodes, *e.node)
+		nodes = append(nodes, e.node.Node)
 	}
 	slices.SortFunc(nodes, byName)
 	return nodes, true

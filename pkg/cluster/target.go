@@ -92,14 +92,14 @@ type Target interface {
 // Notify is called, without blocking, as things change in a cluster.
 type Notify struct {
 	Objects   func() // objects of ours, or whether they can be seen
-	Addresses func() // Services, Deployments and DaemonSets of interest, and nodes
+	Addresses func() // Services of interest and what leads to them, Deployments, DaemonSets, and nodes
 	Pods      func() // pods of interest, and what external-dns notes of DNSEndpoints
 }
 
 // Interest says what is watched.
 type Interest struct {
 	Kinds      []Kind   // objects of these kinds that carry the installation's label
-	Namespaces []string // all Services of these namespaces
+	Namespaces []string // all Services of these namespaces, and what leads to them
 	Pods       []string // all pods of external-dns and of CoreDNS that are ours, in these namespaces
 	Nodes      bool     // all nodes
 }
@@ -115,8 +115,9 @@ type Watches interface {
 	// watch has come at least as far as the resource version, "" for any.
 	Object(id bundle.ID, atLeast string) Sight
 
-	// Service answers what the Service offers, Found false when it is
-	// positively absent.
+	// Service answers what the Service and what leads to it offer, Found false
+	// when it is positively absent. Of a kind that the cluster does not serve, or
+	// does not let Signpost see, nothing is known, and Unseen says so.
 	Service(namespace, name string) (observation address.Observation, known bool)
 
 	// Deployment answers whether a Deployment of ours is available, nil when
@@ -135,8 +136,9 @@ type Watches interface {
 	Nodes() (nodes []placement.Node, known bool)
 
 	// Trouble is the first error that keeps a watch from working, nil when
-	// all work or have yet to begin. That pods cannot be watched is none: it
-	// keeps nothing from being applied.
+	// all work or have yet to begin. That pods cannot be watched is none, and
+	// neither that what leads to Services cannot: it keeps nothing from being
+	// applied.
 	Trouble() error
 
 	// Stop ends the watches and waits for nothing.

@@ -6,30 +6,34 @@ import (
 	"slices"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 )
 
 // Watch implements Target: one metadata-only watch per kind, selected by the
-// installation's label, and one per namespace of interest for its Services, of
-// which nothing is kept but what they offer.
+// installation's label, and for each namespace of interest those of its Services
+// and of what leads to them, of which nothing is kept but what they offer.
 func (k *Kubernetes) Watch(ctx context.Context, notify Notify) Watches {
 	ctx, stop := context.WithCancel(ctx)
-	begin := func(f *feed) context.CancelFunc {
+	w := k.watches(notify, func(f *feed) context.CancelFunc {
 		within, end := context.WithCancel(ctx)
 		go f.run(within)
 		return end
-	}
+	})
+	w.stop = stop
+	return w
+}
+
+func (k *Kubernetes) watches(notify Notify, begin func(*feed) context.CancelFunc) *watches {
 	return &watches{
-		target: k, begin: begin, stop: stop, notify: notify,
-		kinds: map[Kind]*running{}, namespaces: map[string]*running{}, pods: map[string]*running{}, nodes: map[Kind]*running{},
+		target: k, begin: begin, notify: notify,
+		kinds: map[Kind]*running{}, pods: map[string]*running{}, nodes: map[Kind]*running{}, gateways: map[Kind]*running{},
+		namespaces: map[string]*running{}, slices: map[string]*running{}, ingresses: map[string]*running{}, routes: map[string]*running{},
 	}
 }
 
@@ -39,11 +43,14 @@ type watches struct {
 	stop   context.CancelFunc
 	notify Notify
 
-	mu         sync.Mutex
-	kinds      map[Kind]*running
-	namespaces map[string]*running
-	pods       map[string]*running
-	nodes      map[Kind]*running // of the one kind, if at all
+	mu                        sync.Mutex
+	kinds                     map[Kind]*running
+	namespaces                map[string]*running // Services by namespace, and so on
+	slices, ingresses, routes map[string]*running
+	gateways, nodes           map[Kind]*running // of the one kind, if at all
+	pods                      map[string]*running
+	placing                   bool // the nodes are of interest for themselves
+	routed, exposed           bool // a Service has needed Gateways, or nodes
 }
 
 type running struct {
@@ -53,18 +60,33 @@ type running struct {
 
 func endpointKind() Kind { return Kind{"externaldns.k8s.io", "DNSEndpoint"} }
 
-// Follow implements Watches.
+// Follow implements Watches. Gateways and nodes are followed from when a Service
+// needs them, for as long as there are Services of interest.
 func (w *watches) Follow(interest Interest) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	follow(w, w.kinds, interest.Kinds, w.target.kindFeed)
 	follow(w, w.namespaces, interest.Namespaces, w.target.serviceFeed)
+	follow(w, w.slices, interest.Namespaces, w.target.sliceFeed)
+	follow(w, w.ingresses, interest.Namespaces, w.target.ingressFeed)
+	follow(w, w.routes, interest.Namespaces, w.target.routeFeed)
 	follow(w, w.pods, interest.Pods, w.target.podFeed)
-	var nodes []Kind
-	if interest.Nodes {
-		nodes = append(nodes, nodeKind())
+	some := len(interest.Namespaces) > 0
+	w.placing, w.routed, w.exposed = interest.Nodes, w.routed && some, w.exposed && some
+	w.followWide()
+}
+
+// followWide follows what stands outside the namespaces of interest. The watches
+// are locked.
+func (w *watches) followWide() {
+	only := func(kind Kind, wanted bool) []Kind {
+		if wanted {
+			return []Kind{kind}
+		}
+		return nil
 	}
-	follow(w, w.nodes, nodes, w.target.nodeFeed)
+	follow(w, w.nodes, only(nodeKind(), w.placing || w.exposed), w.target.nodeFeed)
+	follow(w, w.gateways, only(gatewayKind(), w.routed), w.target.gatewayFeed)
 }
 
 func follow[K comparable](w *watches, have map[K]*running, want []K, open func(K, Notify) *feed) {
@@ -104,22 +126,8 @@ func (w *watches) Object(id bundle.ID, atLeast string) Sight {
 	return Sight{Known: known, Live: &found.live}
 }
 
-// Service implements Watches.
-func (w *watches) Service(namespace, name string) (address.Observation, bool) {
-	w.mu.Lock()
-	r := w.namespaces[namespace]
-	w.mu.Unlock()
-	if r == nil {
-		return address.Observation{}, false
-	}
-	found, known := r.feed.look(namespace, name, "")
-	if found == nil {
-		return address.Observation{}, known
-	}
-	return *found.offer, known
-}
-
-// Trouble implements Watches. A kind that is not served yet is none.
+// Trouble implements Watches. A kind that is not served yet is none, and neither
+// is one that Services can do without.
 func (w *watches) Trouble() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,7 +136,11 @@ func (w *watches) Trouble() error {
 			return err
 		}
 	}
-	for _, r := range slices.Concat(slices.Collect(maps.Values(w.namespaces)), slices.Collect(maps.Values(w.nodes))) {
+	needed := slices.Collect(maps.Values(w.namespaces))
+	if w.placing {
+		needed = slices.AppendSeq(needed, maps.Values(w.nodes))
+	}
+	for _, r := range needed {
 		if err := r.feed.problem(); err != nil {
 			return err
 		}
@@ -203,16 +215,5 @@ func (k *Kubernetes) endpointFeed(notify Notify) *feed {
 			kept.live.Observed, _, _ = unstructured.NestedInt64(endpoint.Object, "status", "observedGeneration")
 		}
 		return kept, err
-	})
-}
-
-func (k *Kubernetes) serviceFeed(namespace string, notify Notify) *feed {
-	return feedOf(k.core.Services(namespace), "", notify.Addresses, func(object runtime.Object) (entry, error) {
-		service, ok := object.(*corev1.Service)
-		if !ok {
-			return entry{}, &Error{Fault: Unreachable, Message: "a list of Services holds something else"}
-		}
-		offer := Offer(service)
-		return entry{offer: &offer}, nil
 	})
 }

@@ -36,7 +36,7 @@ func TestTheManifestIsEnoughForThePreflightAndEachOfItsRulesIsNeeded(t *testing.
 	wait.For(t, patience, "all checks to pass", passes(true))
 
 	roles := server.Client.RbacV1().ClusterRoles()
-	for _, name := range []string{"signpost", "signpost-namespaces", "signpost-apps", "signpost-cluster-dns", "signpost-record-options"} {
+	for _, name := range []string{"signpost", "signpost-namespaces", "signpost-apps", "signpost-addresses", "signpost-cluster-dns", "signpost-record-options"} {
 		role, err := roles.Get(t.Context(), name, metav1.GetOptions{})
 		require.NoError(t, err)
 		rules := role.Rules

@@ -43,7 +43,7 @@ func TestFakeKeepsTheContract(t *testing.T) {
 			Leave:  func(_ *testing.T, node string) { f.RemoveNode(node) },
 			Offer: func(_ *testing.T, name, ip string) {
 				f.SetService("suite", name, address.Observation{Found: true, Candidates: []address.Candidate{
-					{Target: ip, Field: "status.loadBalancer.ingress[0].ip"}}})
+					{Kind: address.LoadBalancer, Target: ip, Field: "status.loadBalancer.ingress[0].ip"}}})
 			},
 		}
 	})
