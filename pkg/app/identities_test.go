@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"strings"
 	"testing"
 
@@ -177,9 +178,13 @@ func TestNewKubeconfigIsHeldAgainstWhatAnswers(t *testing.T) {
 // TestAPlanLooksAtNoClusterInAnothersPlace: its addresses would be published
 // under names that are not its own.
 func TestAPlanLooksAtNoClusterInAnothersPlace(t *testing.T) {
-	c := behind(t, func(w http.ResponseWriter, _ *http.Request) {
+	c := behind(t, func(w http.ResponseWriter, r *http.Request) {
+		if path.Base(r.URL.Path) != "services" {
+			http.NotFound(w, r)
+			return
+		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"kind":"Service","apiVersion":"v1","metadata":{"name":"web","namespace":"shop"},"spec":{"externalIPs":["203.0.113.10"]}}`)
+		_, _ = io.WriteString(w, `{"kind":"ServiceList","apiVersion":"v1","items":[{"metadata":{"name":"web","namespace":"shop"},"spec":{"externalIPs":["203.0.113.10"]}}]}`)
 	})
 	put(t, c.documents, "cluster-providers/edge/clusters/alias", intent.Cluster{KubeconfigRef: "v1"})
 	seen, err := c.peek(t.Context(), address.Service{Cluster: "edge+hub", Namespace: "shop", Name: "web"})

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/test/e2e/fixture"
 	"github.com/signpost-dns/signpost/test/e2e/kube"
 )
 
@@ -24,7 +24,7 @@ func stand(t *testing.T, server *kube.Server, manifest string) {
 	for _, object := range objects {
 		plural := map[string]string{
 			"Service": "services", "EndpointSlice": "endpointslices", "Ingress": "ingresses", "Node": "nodes",
-			"HTTPRoute": "httproutes", "Gateway": "gateways", "CustomResourceDefinition": "customresourcedefinitions",
+			"HTTPRoute": "httproutes", "Gateway": "gateways",
 			"ClusterRole": "clusterroles", "ClusterRoleBinding": "clusterrolebindings",
 		}[object.GetKind()]
 		require.NotEmpty(t, plural, object.GetKind())
@@ -85,31 +85,6 @@ spec: {parentRefs: [{namespace: infra, name: edge}], rules: [{backendRefs: [{nam
 status: {parents: [{parentRef: {namespace: infra, name: edge}, controllerName: example/any, conditions: [{type: Accepted, status: "True", reason: Accepted, message: "", lastTransitionTime: "2026-01-02T15:04:05Z"}]}]}
 `
 
-// defineGateways has the server know the Gateway API, by its names alone.
-func defineGateways(t *testing.T, server *kube.Server) {
-	t.Helper()
-	for kind, plural := range map[string]string{"Gateway": "gateways", "HTTPRoute": "httproutes"} {
-		stand(t, server, fmt.Sprintf(`
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata:
-  name: %[2]s.gateway.networking.k8s.io
-  annotations: {api-approved.kubernetes.io: "unapproved, for tests"}
-spec:
-  group: gateway.networking.k8s.io
-  scope: Namespaced
-  names: {kind: %[1]s, plural: %[2]s}
-  versions:
-    - {name: v1, served: true, storage: true, subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
-`, kind, plural))
-		at := server.Dynamic.Resource(schema.GroupVersionResource{Group: "gateway.networking.k8s.io", Version: "v1", Resource: plural})
-		require.Eventually(t, func() bool {
-			_, err := at.List(t.Context(), metav1.ListOptions{})
-			return err == nil
-		}, patience, tick)
-	}
-}
-
 // observer watches the Services of the namespace shop.
 type observer struct {
 	*testing.T
@@ -167,7 +142,7 @@ func TestWhatLeadsToAServiceIsSeen(t *testing.T) {
 	o.unmoved(server)
 	o.moves(server)
 
-	defineGateways(t, server)
+	require.NoError(t, fixture.DefineGateways(t.Context(), server))
 	stand(t, server, gateways)
 	later := observe(t, target)
 	seen = later.until("a Gateway in another namespace", "web", func(s address.Observation) bool { return len(s.Unseen) == 0 && len(s.Candidates) > 0 })
@@ -225,7 +200,7 @@ spec: {clusterIP: None, selector: {app: peers}, ports: [{port: 80}]}
 func TestWhatMayNotBeSeenIsUnseenAndNoTrouble(t *testing.T) {
 	server := start(t)
 	require.NoError(t, server.Namespace(t.Context(), "shop"))
-	defineGateways(t, server)
+	require.NoError(t, fixture.DefineGateways(t.Context(), server))
 	stand(t, server, `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
