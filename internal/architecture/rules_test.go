@@ -36,7 +36,7 @@ func leaves() []leaf {
 		},
 		{"pkg/kv", []string{"pkg/intent"}, "the narrow edge to etcd, without etcd"},
 		{"pkg/plan", []string{"pkg/intent", "pkg/bundle", "pkg/externaldns"}, "frozen shapes; the renderers below it bring Kubernetes in"},
-		{"pkg/appcontext", []string{"pkg/bundle", "pkg/intent", "pkg/kv", "pkg/placement", "golang.org/x/sync/errgroup"}, "EMCO's layout over any KV, written a few chunks at a time"},
+		{"pkg/appcontext", []string{"pkg/bundle", "pkg/externaldns", "pkg/intent", "pkg/kv", "pkg/placement", "golang.org/x/sync/errgroup"}, "EMCO's layout over any KV, written a few chunks at a time"},
 		{"pkg/emco", []string{"pkg/address", "pkg/bundle", "pkg/intent", "pkg/kv", "sigs.k8s.io/yaml"}, "contexts that EMCO has written, over any KV"},
 		{"pkg/ledger", []string{"pkg/bundle", "pkg/intent", "pkg/kv"}, "what was applied, over any KV"},
 		{"pkg/observed", []string{"pkg/address", "pkg/intent", "pkg/kv", "pkg/placement"}, "what was seen, over any KV"},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/placement"
 )
@@ -30,6 +31,9 @@ type Context struct {
 
 	// Placements are those that the cluster's nodes are to be held against.
 	Placements map[string][]placement.Placement
+
+	// Verify is how the names of an external-dns are verified; nil: they are not.
+	Verify *Verify
 
 	// CreateOnly has rsync create what is not there, and leave what is as it is:
 	// EMCO's crd-install.
@@ -49,6 +53,12 @@ type Meta struct {
 	LogicalCloud          string
 }
 
+// Verify is how the names are verified that an external-dns publishes.
+type Verify struct {
+	Servers []string `json:"servers,omitempty"` // "address:port" of the authoritative ones; none: those of the names' zones
+	externaldns.InDNS
+}
+
 // Pointer says which context of an owner is current.
 type Pointer struct {
 	Owner      Owner                            `json:"owner"`
@@ -62,6 +72,7 @@ type Pointer struct {
 	Placements map[string][]placement.Placement `json:"placements,omitempty"` // as in Context
 	Withdrawn  map[string][]string              `json:"withdrawn,omitempty"`  // without a context: Clusters of the Previous one
 	Suspended  bool                             `json:"suspended,omitempty"`  // the clusters are to be left as they are for now
+	Verify     *Verify                          `json:"verify,omitempty"`     // as in Context
 
 	item *kv.Item
 }

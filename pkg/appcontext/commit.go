@@ -47,7 +47,7 @@ func (s *Store) Commit(ctx context.Context, was Pointer, c Context) (Pointer, er
 	}
 	next := Pointer{
 		Owner: was.Owner, ContextID: c.ID, Seq: was.Seq + 1, Since: s.now().UTC(), Previous: was.ContextID, Touched: was.Touched,
-		Clusters: clustersOf(c.Objects), Services: c.Services, Placements: c.Placements,
+		Clusters: clustersOf(c.Objects), Services: c.Services, Placements: c.Placements, Verify: c.Verify,
 	}
 	if c.ID == "" {
 		next.Withdrawn = was.Clusters

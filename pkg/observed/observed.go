@@ -1,6 +1,6 @@
 // Package observed keeps what clusters were last seen to offer: the addresses
 // of Services, whether Deployments and DaemonSets are available, what external-dns
-// has published, which upstreams fail CoreDNS' health checks, what placements make
+// has published, what authoritative servers answer, which upstreams fail CoreDNS' health checks, what placements make
 // of the nodes, and whether the cluster can be reached at all. A cluster's owner
 // writes, fenced by its key, from complete pictures only; anybody reads. What is
 // not there is unknown, never empty (I11).
@@ -88,6 +88,7 @@ const (
 	publishedFolder  = "published"
 	placementFolder  = "placement"
 	daemonSetFolder  = "daemonset"
+	answerFolder     = "answer"
 	reachability     = "reachability"
 )
 

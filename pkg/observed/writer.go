@@ -22,7 +22,8 @@ type Writer struct {
 	cluster string
 	fence   kv.Compare
 	stored  map[string][]byte
-	held    map[string]hold // by key of the Service
+	answers map[string]*Answers // those of stored that were written here
+	held    map[string]hold     // by key of the Service
 }
 
 // Writer reads what was observed of the cluster so far. fence is the compare

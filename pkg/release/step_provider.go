@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/plan"
@@ -70,17 +72,33 @@ func (s *Service) provide(ctx context.Context, l RecordLifecycle, use Use, was a
 	if err != nil {
 		return err
 	}
+	how := verification(l.Record, use)
 	if was.ContextID != "" {
 		current, err := s.Contexts.Objects(ctx, was)
-		if err != nil || sameBundle(current, wanted) {
+		if err != nil || sameBundle(current, wanted) && reflect.DeepEqual(was.Verify, how) {
 			return err
 		}
 	}
 	_, err = s.Contexts.Commit(ctx, was, appcontext.Context{
-		ID: appcontext.NewID(), Objects: wanted,
+		ID: appcontext.NewID(), Objects: wanted, Verify: how,
 		Meta: appcontext.Meta{Project: l.Record.Project.Name, Namespace: l.Record.Project.Namespace, Level: "0", ChildContextIDs: []string{}},
 	})
 	return err
+}
+
+// verification is how the names of an external-dns are verified, as its record
+// says.
+func verification(r plan.Record, use Use) *appcontext.Verify {
+	how := &appcontext.Verify{InDNS: externaldns.Shown(
+		externaldns.Record{Provider: r.Spec.Provider, Parameters: r.Spec.Parameters},
+		provider.OwnerID(plan.Provider{Record: r, Scope: use.Scope, Cluster: use.Cluster}))}
+	if r.Spec.Verify != nil {
+		how.Servers = r.Spec.Verify.Servers
+	}
+	if use.Scope == intent.ClusterScope {
+		how.Private = "the name is for those inside the cluster"
+	}
+	return how
 }
 
 func sameBundle(a, b bundle.Bundle) bool {

@@ -45,6 +45,7 @@ func (t *tenure) handOver(ctx context.Context, moves int64) (time.Duration, erro
 	}
 	t.follow()
 	t.publish()
+	t.pose()
 	return t.restHandovers(moves), nil
 }
 

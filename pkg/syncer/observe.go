@@ -41,6 +41,9 @@ func (o *observer) step(ctx context.Context) error {
 	if err := o.published(ctx); err != nil {
 		return err
 	}
+	if err := o.answers(ctx); err != nil {
+		return err
+	}
 	return o.reachability(ctx)
 }
 
@@ -78,6 +81,9 @@ func (o *observer) finish(ctx context.Context) error {
 		return err
 	}
 	if err := o.writer.SetPublished(ctx, nil, nil); err != nil {
+		return err
+	}
+	if err := o.writer.SetAnswers(ctx, nil); err != nil {
 		return err
 	}
 	if len(o.tenure.index.pointers(o.tenure.name)) > 0 {
@@ -145,6 +151,17 @@ func (o *observer) published(ctx context.Context) error {
 		return nil
 	}
 	return o.writer.SetPublished(ctx, found.endpoints, found.published)
+}
+
+// answers writes what the prover heard of authoritative servers.
+func (o *observer) answers(ctx context.Context) error {
+	o.tenure.mu.Lock()
+	heard := o.tenure.answers
+	o.tenure.mu.Unlock()
+	if heard == nil {
+		return nil
+	}
+	return o.writer.SetAnswers(ctx, heard)
 }
 
 // reachability writes the last probe's result. A cluster that answers, but of

@@ -12,12 +12,13 @@ import (
 
 // run steps until ctx ends, the cluster belongs to another worker, or there is
 // nothing left to serve.
-func (t *tenure) run(parent context.Context, o *observer, e *examiner) {
+func (t *tenure) run(parent context.Context, o *observer, e *examiner, p *prover) {
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
 	var group sync.WaitGroup
 	group.Go(func() { defer cancel(); t.look(ctx, o) })
 	group.Go(func() { t.examine(ctx, e) })
+	group.Go(func() { t.prove(ctx, p) })
 	t.act(ctx)
 	cancel()
 	t.disconnect()

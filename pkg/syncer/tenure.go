@@ -61,14 +61,17 @@ type tenure struct {
 	wakeStep     chan struct{}
 	wakeLook     chan struct{}
 	wakeExaminer chan struct{}
+	wakeProver   chan struct{}
 
 	mu       sync.Mutex
 	watches  cluster.Watches
 	watched  cluster.Target // whose watches these are
 	health   *observed.Reachability
-	subjects *subjects       // nil before the first
-	known    map[string]bool // the contexts that were handed over
-	findings *findings       // of the examiner, nil before the first
+	subjects *subjects                    // nil before the first
+	known    map[string]bool              // the contexts that were handed over
+	findings *findings                    // of the examiner, nil before the first
+	posed    *posed                       // to the prover, nil before the first
+	answers  map[string]*observed.Answers // that the prover has, by DNSEndpoint; nil before the first
 }
 
 // subjects are what is ours to be observed.
@@ -106,6 +109,7 @@ func (t *tenure) step(ctx context.Context) (time.Duration, error) {
 	if t.rsync != nil {
 		return t.handOver(ctx, moves)
 	}
+	t.pose()
 	reachable, err := t.reach(ctx)
 	if err != nil {
 		return 0, err

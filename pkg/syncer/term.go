@@ -358,7 +358,7 @@ func (t *term) tenure(name string, fence kv.Compare) *tenure {
 		clock: o.Clock, random: o.Random, logger: o.Logger.With("cluster", name), metrics: t.worker.metrics.of(name),
 		entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}, attempts: attempts{}, doubts: doubts{},
 		recheck: map[bundle.ID]bool{}, served: map[cluster.Kind]bool{},
-		wakeStep: make(chan struct{}, 1), wakeLook: make(chan struct{}, 1), wakeExaminer: make(chan struct{}, 1),
+		wakeStep: make(chan struct{}, 1), wakeLook: make(chan struct{}, 1), wakeExaminer: make(chan struct{}, 1), wakeProver: make(chan struct{}, 1),
 	}
 	made.settledAt.Store(-1)
 	return made
@@ -369,7 +369,7 @@ func (t *term) tenure(name string, fence kv.Compare) *tenure {
 func (t *term) keep(ctx, within context.Context, r *running) {
 	defer close(r.done)
 	observer := &observer{tenure: r.tenure, store: t.worker.observed}
-	r.tenure.run(within, observer, newExaminer(r.tenure))
+	r.tenure.run(within, observer, newExaminer(r.tenure), newProver(r.tenure, t.worker.options.Verifier, t.worker.observed))
 	r.cancel()
 	if ctx.Err() == nil {
 		short, cancel := context.WithTimeout(ctx, letGoAtMost)

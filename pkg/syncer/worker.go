@@ -73,6 +73,7 @@ type Options struct {
 	Connections  Connections
 	Installation string
 	Rsync        *handover.Store // puts objects into the clusters, in place of the worker; nil: the worker does
+	Verifier     Verifier        // has published names verified; nil: they are not
 	Member       string          // names this worker among the replicas; default: random
 	Clock        Clock
 	Random       func() float64 // in [0,1), for jitter

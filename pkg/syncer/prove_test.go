@@ -1,0 +1,310 @@
+package syncer
+
+import (
+	"context"
+	"encoding/json"
+	"net/netip"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/verify"
+)
+
+const authoritative = "192.0.2.53:53"
+
+// zone is an authoritative server, without the network.
+type zone struct {
+	mu        sync.Mutex
+	answers   map[string][]string // by "name type"
+	silent    bool
+	questions []verify.Question
+	servers   []netip.AddrPort // that were given with the last question
+}
+
+// Verify implements Verifier.
+func (z *zone) Verify(_ context.Context, q verify.Question, servers []netip.AddrPort) verify.Finding {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.questions, z.servers = append(z.questions, q), servers
+	r := verify.Reply{Server: authoritative, At: time.Now().UTC(), Rcode: "NOERROR", Authoritative: true, Values: z.answers[q.Name+" "+q.Type]}
+	if z.silent {
+		r = verify.Reply{Server: authoritative, Err: context.DeadlineExceeded}
+	}
+	return verify.Judge(q, []verify.Reply{r})
+}
+
+func (z *zone) set(change func()) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	change()
+}
+
+func (z *zone) answer(name string, targets ...string) {
+	z.set(func() { z.answers[name] = targets })
+}
+
+func (z *zone) asked() int {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return len(z.questions)
+}
+
+func (z *zone) last() verify.Question {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return z.questions[len(z.questions)-1]
+}
+
+// proving is a scene with a worker whose clock is hasty, and record lab.
+func proving(t *testing.T) (*scene, *zone) {
+	t.Helper()
+	s := newScene(t, hub)
+	s.clock = hasty{time.Now()}
+	z := &zone{answers: map[string][]string{}}
+	s.verifier = z
+	s.start("a")
+	s.commitWith("shop/lab", appcontext.Context{Verify: &appcontext.Verify{
+		Servers: []string{authoritative}, InDNS: externaldns.InDNS{Owner: "sp-1"},
+	}}, namespace(t, hub), definition(t, hub), marked(t, "apps/v1", "Deployment", "external-dns-lab", ""))
+	return s, z
+}
+
+// giving is a DNSEndpoint of record lab that gives targets to www.lab.example.
+func giving(t *testing.T, named string, targets ...string) bundle.Object {
+	return publishingSpec(t, named, map[string]any{"endpoints": []any{map[string]any{"dnsName": "www.lab.example", "recordType": "A", "targets": targets}}})
+}
+
+func publishingSpec(t *testing.T, named string, spec any) bundle.Object {
+	t.Helper()
+	o, err := bundle.New(hub, "web", map[string]any{
+		"apiVersion": "externaldns.k8s.io/v1alpha1", "kind": "DNSEndpoint", "spec": spec,
+		"metadata": map[string]any{"name": named, "namespace": "shop", "labels": map[string]string{
+			bundle.LabelProject: "shop", bundle.LabelRecord: "lab", bundle.LabelScope: "public"}},
+	})
+	require.NoError(t, err)
+	return o
+}
+
+func (s *scene) answersOf(named string) *observed.Answers {
+	s.t.Helper()
+	all, err := s.observed.Answers(s.t.Context(), hub, "shop")
+	require.NoError(s.t, err)
+	a, ok := all[named]
+	if !ok {
+		return nil
+	}
+	return &a
+}
+
+// judged is the verdict about the first name of a DNSEndpoint.
+func (s *scene) judged(named string) string {
+	s.t.Helper()
+	a := s.answersOf(named)
+	if a == nil || len(a.Names) == 0 {
+		return ""
+	}
+	return a.Names[0].Verdict
+}
+
+func TestNamesAreAskedForUntilTheyAreAnswered(t *testing.T) {
+	t.Parallel()
+	s, z := proving(t)
+	s.commit("dig", giving(t, "web", "203.0.113.10"))
+	s.until("nothing is there yet", func() bool { return s.judged("web") == "NotThere" })
+	z.answer("www.lab.example A", "203.0.113.99")
+	s.until("another target is answered", func() bool { return s.judged("web") == "Differs" })
+	z.answer("www.lab.example A", "203.0.113.10")
+	s.until("the target is answered", func() bool { return s.judged("web") == "Matches" })
+
+	a := s.answersOf("web")
+	assert.Equal(t, observed.Answers{
+		Project: "shop", Record: "lab", Scope: "public", Revision: a.Revision,
+		Names: []observed.NameAnswer{{
+			Name: "www.lab.example", Type: "A", Targets: []string{"203.0.113.10"}, Verdict: "Matches",
+			Message: authoritative + " answers 203.0.113.10", Since: a.Names[0].Since,
+			Answers: []intent.Answer{{Server: authoritative, At: a.Names[0].Answers[0].At, Rcode: "NOERROR", Targets: []string{"203.0.113.10"}}},
+		}},
+	}, *a)
+	assert.Equal(t, verify.Question{
+		Name: "www.lab.example", Type: "A", Sets: [][]string{{"203.0.113.10"}}, Owner: "sp-1", TXT: "a-www.lab.example",
+	}, z.last())
+	z.set(func() { assert.Equal(t, []netip.AddrPort{netip.MustParseAddrPort(authoritative)}, z.servers) })
+
+	asked := z.asked()
+	s.until("it is asked again, rarely", func() bool { return z.asked() > asked })
+	assert.Equal(t, a.Names[0].Since, s.answersOf("web").Names[0].Since, "the verdict is as old as it is")
+	s.commit("dig", giving(t, "web", "203.0.113.20"))
+	s.until("a change is asked for at once", func() bool {
+		n := s.answersOf("web").Names[0]
+		return n.Verdict == "Differs" && slices.Equal(n.Targets, []string{"203.0.113.20"})
+	})
+}
+
+func TestAnAnswerHasWhatAllGiveToAName(t *testing.T) {
+	t.Parallel()
+	s, z := proving(t)
+	s.commit("dig", giving(t, "web", "203.0.113.10"))
+	s.commit("other", giving(t, "shop", "203.0.113.20"))
+	z.answer("www.lab.example A", "203.0.113.10")
+	s.until("one alone is not all", func() bool { return s.judged("web") == "Differs" && s.judged("shop") == "Differs" })
+	z.answer("www.lab.example A", "203.0.113.10", "203.0.113.20")
+	s.until("both are", func() bool { return s.judged("web") == "Matches" && s.judged("shop") == "Matches" })
+	assert.Equal(t, []string{"203.0.113.20"}, s.answersOf("shop").Names[0].Targets, "each tells of its own")
+
+	s.commit("other")
+	s.until("what one gave leaves", func() bool { return s.judged("shop") == "StillThere" })
+	assert.Equal(t, [][]string{{"203.0.113.20"}}, z.leaving("www.lab.example").Sets)
+	assert.True(t, s.answersOf("shop").Gone.IsZero())
+	z.answer("www.lab.example A", "203.0.113.10")
+	s.until("it has left, and the other's stays", func() bool { return !s.answersOf("shop").Gone.IsZero() && s.judged("web") == "Matches" })
+}
+
+// leaving is the last question about a name that leaves.
+func (z *zone) leaving(name string) verify.Question {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	for _, q := range slices.Backward(z.questions) {
+		if q.Leaving && q.Name == name {
+			return q
+		}
+	}
+	return verify.Question{}
+}
+
+func TestSetsAreToldApart(t *testing.T) {
+	t.Parallel()
+	s, z := proving(t)
+	set := func(id, target string) any {
+		return map[string]any{"dnsName": "www.lab.example", "recordType": "A", "targets": []string{target}, "setIdentifier": id}
+	}
+	s.commit("dig", publishingSpec(t, "web", map[string]any{"endpoints": []any{set("edge+berlin", "203.0.113.10"), set("edge+paris", "203.0.113.20")}}))
+	z.answer("www.lab.example A", "203.0.113.20")
+	s.until("an answer with one of the sets", func() bool { return s.judged("web") == "Matches" })
+	assert.Equal(t, [][]string{{"203.0.113.10"}, {"203.0.113.20"}}, z.last().Sets)
+}
+
+// TestAServerThatDoesNotAnswerRemovesNothing: what leaves has left once servers
+// say so (I6).
+func TestAServerThatDoesNotAnswerRemovesNothing(t *testing.T) {
+	t.Parallel()
+	s, z := proving(t)
+	s.commit("dig", giving(t, "web", "203.0.113.10"))
+	z.answer("www.lab.example A", "203.0.113.10")
+	s.until("it is there", func() bool { return s.judged("web") == "Matches" })
+	z.set(func() { z.silent = true })
+	s.commit("dig")
+	s.until("the server does not answer", func() bool { return s.judged("web") == "Unreachable" && z.last().Leaving })
+	assert.True(t, s.answersOf("web").Gone.IsZero())
+	z.set(func() { z.silent = false })
+	s.until("it answers the target", func() bool { return s.judged("web") == "StillThere" })
+	z.answer("www.lab.example A")
+	s.until("it no longer does", func() bool { return !s.answersOf("web").Gone.IsZero() })
+
+	s.commit("dig", giving(t, "web", "203.0.113.10"))
+	s.until("it is wanted again, so it has not gone", func() bool { return s.answersOf("web").Gone.IsZero() })
+	s.commit("dig")
+	s.until("it goes once more", func() bool { return !s.answersOf("web").Gone.IsZero() })
+	s.commit("shop/lab", namespace(t, hub))
+	s.until("nobody waits for it without an external-dns", func() bool { return s.answersOf("web") == nil })
+}
+
+// TestAnotherWorkerGoesOn: what was found, and what leaves, outlives a worker.
+func TestAnotherWorkerGoesOn(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hub)
+	s.clock = hasty{time.Now()}
+	z := &zone{answers: map[string][]string{"www.lab.example A": {"203.0.113.10"}}}
+	s.verifier = z
+	_, stop := s.start("a")
+	s.commitWith("shop/lab", appcontext.Context{Verify: &appcontext.Verify{}}, namespace(t, hub), definition(t, hub), marked(t, "apps/v1", "Deployment", "external-dns-lab", ""))
+	s.commit("dig", giving(t, "web", "203.0.113.10"))
+	s.until("it is there", func() bool { return s.judged("web") == "Matches" })
+	s.commit("dig")
+	s.until("it leaves", func() bool { return s.judged("web") == "StillThere" })
+	stop()
+	z.set(func() { z.answers, z.questions = nil, nil })
+	s.start("b")
+	s.until("the other one hears that it has left", func() bool { return !s.answersOf("web").Gone.IsZero() })
+	assert.Equal(t, "203.0.113.10", z.leaving("www.lab.example").Sets[0][0])
+}
+
+func TestNamesAreAskedForWhileTheirHomeIsUnreachable(t *testing.T) {
+	t.Parallel()
+	s, z := proving(t)
+	s.commit("dig", giving(t, "web", "203.0.113.10"))
+	s.until("it is asked for", func() bool { return s.judged("web") == "NotThere" })
+	s.clusters[hub].Down(true)
+	z.answer("www.lab.example A", "203.0.113.10")
+	s.until("it is answered", func() bool { return s.judged("web") == "Matches" })
+}
+
+func TestWhatDoesNotShowIsNotAskedFor(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reason  string
+		how     appcontext.Verify
+		verdict string
+		message string
+	}{
+		{"a proxy", appcontext.Verify{Servers: []string{authoritative}, InDNS: externaldns.InDNS{Hidden: "Cloudflare answers"}}, "Hidden", "Cloudflare answers"},
+		{"a private zone", appcontext.Verify{InDNS: externaldns.InDNS{Private: "the record's zones are private"}}, "NoServers", "the record's zones are private: give the authoritative servers in the record's verify.servers"},
+	} {
+		s, z := proving(t)
+		s.commitWith("shop/lab", appcontext.Context{Verify: &c.how}, namespace(t, hub), definition(t, hub), marked(t, "apps/v1", "Deployment", "external-dns-lab", ""))
+		s.commit("dig", giving(t, "web", "203.0.113.10"))
+		s.until(c.reason, func() bool { return s.judged("web") == c.verdict })
+		assert.Equal(t, c.message, s.answersOf("web").Names[0].Message)
+		assert.Zero(t, z.asked())
+	}
+}
+
+func TestQuestionsGetRarer(t *testing.T) {
+	began := time.Unix(1000, 0)
+	for _, c := range []struct {
+		reason      string
+		asked       time.Duration // after the change
+		done        bool
+		leaving     bool
+		paused      bool
+		after, want time.Duration
+	}{
+		{"at first soon", -1, false, false, false, 0, time.Second},
+		{"soon after a change", 2 * time.Second, false, false, false, 0, time.Second},
+		{"later, less often", 40 * time.Second, false, false, false, 0, 10 * time.Second},
+		{"and never rarely", 10 * time.Hour, false, false, false, 0, proveRarely},
+		{"what is right, rarely", 10 * time.Second, true, false, false, time.Minute, 4 * time.Minute},
+		{"its turn has come", 40 * time.Second, false, false, false, time.Minute, 0},
+		{"what has left, never", 10 * time.Second, true, true, false, time.Hour, proveRarely},
+		{"what is being deleted, not now", -1, false, false, true, time.Hour, proveRarely},
+	} {
+		p := proof{began: began, done: c.done, leaving: c.leaving, paused: c.paused}
+		now := began.Add(c.after)
+		if c.asked >= 0 {
+			p.asked = began.Add(c.asked)
+			now = p.asked.Add(c.after)
+		}
+		assert.Equal(t, c.want, p.due(now), c.reason)
+	}
+}
+
+func TestNamesOfADNSEndpoint(t *testing.T) {
+	raw, err := json.Marshal(map[string]any{"spec": map[string]any{"endpoints": []any{
+		map[string]any{"dnsName": "www.lab.example", "recordType": "A", "targets": []string{"203.0.113.20", "203.0.113.10"}},
+		map[string]any{"dnsName": "_web._tcp.lab.example", "recordType": "SRV", "targets": []string{"0 1 80 www.lab.example."}},
+	}}})
+	require.NoError(t, err)
+	names := namesOf(bundle.Object{JSON: raw})
+	assert.Equal(t, []string{"203.0.113.10", "203.0.113.20"}, names[nameKey{"www.lab.example", "A"}].all())
+	assert.Equal(t, []string{"0 1 80 www.lab.example"}, names[nameKey{"_web._tcp.lab.example", "SRV"}].all(), "as answers are written")
+	assert.Empty(t, namesOf(bundle.Object{JSON: []byte(`{"spec":"1"}`)}))
+}
