@@ -35,6 +35,7 @@ func serveFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.BoolVar(&c.Insecure, "insecure", false, "serve everybody who reaches a listener without authentication; with --token-file that is gRPC alone, and REST asks for tokens as ever")
 	flags.StringSliceVar(&c.AllowedImages, "allowed-images", nil, "the `PREFIXES` of the images that may be used (default those of external-dns, CoreDNS and Signpost)")
 	flags.StringVar(&c.ImageRegistry, "image-registry", "", "the `HOST` that default images come from, instead of their own")
+	flags.BoolVar(&c.AllowLocalVerify, "allow-local-verify", false, "ask authoritative DNS servers at loopback and link-local addresses, too")
 	flags.StringVar(&c.DNSBinary, "dns-binary", "", "the `FILE` of signpost-dns, which lints Corefiles (default beside signpost, else on PATH)")
 	flags.StringVar(&c.LogLevel, "log-level", "info", "the `LEVEL`: debug, info, warn or error")
 	flags.StringVar(&c.LogFormat, "log-format", "text", "the `FORMAT`: text or json")

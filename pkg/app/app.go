@@ -21,6 +21,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/syncer"
 	"github.com/signpost-dns/signpost/pkg/vault"
+	"github.com/signpost-dns/signpost/pkg/verify"
 )
 
 // Run serves until ctx ends, and answers nil after a clean end.
@@ -87,7 +88,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	}
 	connections := newConnections(c, id, identities{entries, documents}, documents.Values(values))
 	rules := admit.Rules{
-		AllowedImages: c.AllowedImages, ImageRegistry: c.ImageRegistry, Kubeconfig: checkKubeconfig, Claim: connections.claim, Elsewhere: documents.Elsewhere,
+		AllowedImages: c.AllowedImages, ImageRegistry: c.ImageRegistry, AllowLocalServers: c.AllowLocalVerify, Kubeconfig: checkKubeconfig, Claim: connections.claim, Elsewhere: documents.Elsewhere,
 	}
 	if c.EMCOOrchestrator != "" {
 		rules.NamespaceHolder = documents.NamespaceHolder
@@ -104,6 +105,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	s.controller = release.NewController(releases)
 	s.worker = syncer.New(syncer.Options{
 		KV: stores.kv, Contexts: contexts, Connections: connections, Rsync: handed,
+		Verifier:     verify.New(verify.Options{AllowLocal: c.AllowLocalVerify}),
 		Installation: id, Logger: log, Metrics: metrics,
 	})
 	s.edge, err = newEdge(c, api.Options{

@@ -40,6 +40,7 @@ type Config struct {
 	Insecure          bool      // consents to serve everybody on any address; with TokenFile by gRPC alone
 	AllowedImages     []string  // prefixes of the images that may run (the projects' own registries)
 	ImageRegistry     string    // replaces the registries of default images
+	AllowLocalVerify  bool      // authoritative servers may be asked at addresses of the machine itself and its links
 	DNSBinary         string    // the program signpost-dns (beside the running program, else on PATH)
 	LogLevel          string    // debug, info, warn, error (info)
 	LogFormat         string    // text or json (text)

@@ -66,6 +66,9 @@ type ProviderReport struct {
 	// Published are the DNSEndpoints, by name, that were seen to be published.
 	// It holds those of other external-dns of the project, too.
 	Published map[string]observed.Published
+	// Answers are what authoritative servers said of the names of DNSEndpoints, by
+	// the same names.
+	Answers map[string]observed.Answers
 	Cluster   ClusterReport
 }
 
@@ -232,6 +235,9 @@ func (s *Service) reportProvider(ctx context.Context, use Use) (ProviderReport, 
 	}
 	namespace := l.Record.Project.Namespace
 	if r.Published, err = s.Observed.Published(ctx, use.Cluster, namespace); err != nil {
+		return r, err
+	}
+	if r.Answers, err = s.Observed.Answers(ctx, use.Cluster, namespace); err != nil {
 		return r, err
 	}
 	r.Observed, err = s.Observed.Deployment(ctx, use.Cluster, namespace, provider.DeploymentName(l.Record.Name, use.Scope))

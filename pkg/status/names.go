@@ -25,7 +25,7 @@ func names(snap release.Snapshot) []intent.NameStatus {
 		synced := synced(snap, b, snap.Choices[n])
 		for h, host := range b.Hosts {
 			choice := snap.Choices[n][h]
-			out = append(out, hostNames(b, host, choice, conditions(snap, b, host, choice, synced))...)
+			out = append(out, hostNames(snap, b, host, choice, conditions(snap, b, host, choice, synced))...)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b intent.NameStatus) int {
@@ -36,13 +36,16 @@ func names(snap release.Snapshot) []intent.NameStatus {
 
 // hostNames lists a host by record type; one without any target appears as A.
 // A rejected target is listed once, where it would have been.
-func hostNames(b plan.Binding, host plan.Host, choice address.Choice, conditions []intent.StatusCondition) []intent.NameStatus {
+func hostNames(snap release.Snapshot, b plan.Binding, host plan.Host, choice address.Choice, conditions []intent.StatusCondition) []intent.NameStatus {
 	var out []intent.NameStatus
 	for _, set := range endpoints.Sets(host, choice) {
 		out = append(out, nameStatus(b, host, set.Type, set.Targets, choice, conditions))
 	}
 	if len(out) == 0 {
 		out = append(out, nameStatus(b, host, "A", []string{}, choice, conditions))
+	}
+	for i := range out {
+		prove(snap, b, &out[i])
 	}
 	for _, r := range choice.Rejected {
 		at := max(0, slices.IndexFunc(out, func(s intent.NameStatus) bool { return s.Type == typeOf(r.Target) }))
@@ -77,10 +80,10 @@ func nameStatus(b plan.Binding, host plan.Host, kind string, targets []string, c
 }
 
 // conditions judges a name, which shares a DNSEndpoint with the others of its
-// binding.
+// binding; all but what authoritative servers answer, which differs by type.
 func conditions(snap release.Snapshot, b plan.Binding, host plan.Host, choice address.Choice, synced intent.StatusCondition) []intent.StatusCondition {
 	published := shared(snap, b, host, published(snap, b, host, choice, synced))
-	return []intent.StatusCondition{planned(snap), committed(snap), synced, published, verified(snap)}
+	return []intent.StatusCondition{planned(snap), committed(snap), synced, published}
 }
 
 func planned(snap release.Snapshot) intent.StatusCondition {
@@ -151,8 +154,4 @@ func providerOf(snap release.Snapshot, b plan.Binding) (release.ProviderReport, 
 		}
 	}
 	return release.ProviderReport{}, false
-}
-
-func verified(snap release.Snapshot) intent.StatusCondition {
-	return condition(snap, "Verified", "Unknown", "NotAsked", "the authoritative servers were not asked")
 }
