@@ -69,7 +69,7 @@ type ProviderReport struct {
 	// Answers are what authoritative servers said of the names of DNSEndpoints, by
 	// the same names.
 	Answers map[string]observed.Answers
-	Cluster   ClusterReport
+	Cluster ClusterReport
 }
 
 // Snapshot reads what is known of a group.
