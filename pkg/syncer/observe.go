@@ -14,9 +14,10 @@ import (
 // observer writes what is seen of one cluster. It has a goroutine of its own,
 // so that a slow apply never holds up a changed address.
 type observer struct {
-	tenure *tenure
-	store  *observed.Store
-	writer *observed.Writer
+	tenure  *tenure
+	store   *observed.Store
+	writer  *observed.Writer
+	lookups *lookups
 }
 
 // step writes what has changed. Only complete pictures count: what is not
@@ -103,7 +104,7 @@ func (o *observer) services(ctx context.Context) error {
 		for _, service := range slices.Sorted(maps.Keys(named)) {
 			namespace, name, _ := strings.Cut(service, "/")
 			observation, known := watches.Service(namespace, name)
-			if !known {
+			if !known || !o.lookups.resolve(ctx, &observation) {
 				continue
 			}
 			observation.Changed = o.tenure.clock.Now().UTC()

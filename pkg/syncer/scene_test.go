@@ -40,6 +40,7 @@ type scene struct {
 	clock    Clock // nil: the real one
 	rsync    *handover.Store
 	verifier Verifier
+	resolver Resolver // nil: the system's
 
 	mu       sync.Mutex
 	clusters map[string]*clustertest.Fake
@@ -90,7 +91,8 @@ func (s *scene) refuse(name string, err error) {
 func (s *scene) start(member string) (*Worker, func()) {
 	s.t.Helper()
 	w := New(Options{
-		KV: s.kv, Contexts: s.contexts, Connections: s, Rsync: s.rsync, Verifier: s.verifier, Installation: installation, Member: member, Clock: s.clock,
+		KV: s.kv, Contexts: s.contexts, Connections: s, Rsync: s.rsync, Verifier: s.verifier, Resolver: s.resolver,
+		Installation: installation, Member: member, Clock: s.clock,
 		Logger: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Metrics: prometheus.NewRegistry(),
 	})
 	ctx, cancel := context.WithCancel(context.Background())

@@ -368,7 +368,7 @@ func (t *term) tenure(name string, fence kv.Compare) *tenure {
 // ends before the term does.
 func (t *term) keep(ctx, within context.Context, r *running) {
 	defer close(r.done)
-	observer := &observer{tenure: r.tenure, store: t.worker.observed}
+	observer := &observer{tenure: r.tenure, store: t.worker.observed, lookups: newLookups(r.tenure, t.worker.options.Resolver)}
 	r.tenure.run(within, observer, newExaminer(r.tenure), newProver(r.tenure, t.worker.options.Verifier, t.worker.observed))
 	r.cancel()
 	if ctx.Err() == nil {

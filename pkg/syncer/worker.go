@@ -14,6 +14,7 @@ import (
 	"crypto/rand"
 	"log/slog"
 	mathrand "math/rand/v2"
+	"net"
 	"sync"
 	"time"
 
@@ -74,6 +75,7 @@ type Options struct {
 	Installation string
 	Rsync        *handover.Store // puts objects into the clusters, in place of the worker; nil: the worker does
 	Verifier     Verifier        // has published names verified; nil: they are not
+	Resolver     Resolver        // of the host names that Services offer; default: the system's
 	Member       string          // names this worker among the replicas; default: random
 	Clock        Clock
 	Random       func() float64 // in [0,1), for jitter
@@ -96,6 +98,9 @@ type Worker struct {
 func New(options Options) *Worker {
 	if options.Member == "" {
 		options.Member = rand.Text()
+	}
+	if options.Resolver == nil {
+		options.Resolver = net.DefaultResolver
 	}
 	if options.Clock == nil {
 		options.Clock = wallClock{}
