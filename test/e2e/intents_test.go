@@ -111,15 +111,39 @@ func (s *story) loadBalancers() {
 	s.must(s.world.Cluster(fixture.Berlin).LoadBalancer(s.Context(), s.project, "web", berlinAddress))
 }
 
-// published is the beginning of many stories: www.{zone} answers with the
-// addresses of both edges.
-func (s *story) published() {
+// intent makes a DNS intent of the Service web with this in its spec.
+func (s *story) intent(name, spec string) {
+	s.Helper()
+	s.intentFor("web", name, spec)
+}
+
+// intentFor makes a DNS intent of a Service with this in its spec.
+func (s *story) intentFor(service, name, spec string) {
+	s.Helper()
+	s.post(prod+"/traffic-group-intents/front/dns-intents", document(name, service, spec))
+}
+
+// document is that of a DNS intent with this in its spec.
+func document(name, service, spec string) string {
+	return fmt.Sprintf(`{"metadata": {"name": %q}, "spec": {"app": "web", "serviceName": %q, "ttl": 5, %s}}`, name, service, spec)
+}
+
+// prepared is what comes before a name: load balancers in both edges, and a
+// group in a logical cloud with a record.
+func (s *story) prepared() {
 	s.Helper()
 	s.loadBalancers()
 	s.records("lab")
 	s.cloud(edges(), "lab")
 	s.app()
 	s.group("prod")
+}
+
+// published is the beginning of many stories: www.{zone} answers with the
+// addresses of both edges.
+func (s *story) published() {
+	s.Helper()
+	s.prepared()
 	s.names(prod, "www", "www.{zone}")
 	s.instantiate(prod)
 	s.becomes(prod, "Instantiated")
