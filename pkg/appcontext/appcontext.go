@@ -66,7 +66,6 @@ type Pointer struct {
 	Seq        int64                            `json:"seq"`                  // rises with each context made current
 	Since      time.Time                        `json:"since,omitzero"`       // UTC, when the context was made current, or the last one taken away
 	Previous   string                           `json:"previous"`             // the context before, kept
-	Touched    int64                            `json:"touched"`              // rises with each object rewritten in place
 	Clusters   map[string][]string              `json:"clusters"`             // cluster to the apps that hold objects for it
 	Services   map[string][]string              `json:"services"`             // as in Context
 	Placements map[string][]placement.Placement `json:"placements,omitempty"` // as in Context
@@ -74,23 +73,23 @@ type Pointer struct {
 	Suspended  bool                             `json:"suspended,omitempty"`  // the clusters are to be left as they are for now
 	Verify     *Verify                          `json:"verify,omitempty"`     // as in Context
 
-	item *kv.Item
+	revision int64 // that wrote it, 0 for none
+	touched  int64 // that wrote the touch beside it, 0 for none or not known
 }
 
-// Revision is the store's revision that wrote the pointer, 0 for none.
-func (p Pointer) Revision() int64 {
-	if p.item == nil {
-		return 0
-	}
-	return p.item.ModRevision
-}
+// Revision is the store's revision that wrote the pointer, or last changed an
+// object of its context; 0 for none.
+func (p Pointer) Revision() int64 { return max(p.revision, p.touched) }
 
-// unchanged compares that the pointer is as it was read.
-func (p Pointer) unchanged() kv.Compare { return kv.Unchanged(pointerKey(p.Owner), p.item) }
+// unchanged compares that the pointer is as it was read. Single objects of its
+// context may have changed.
+func (p Pointer) unchanged() kv.Compare {
+	return kv.Compare{Key: pointerKey(p.Owner), ModRevision: p.revision}
+}
 
 // at is the pointer as it was written at a revision.
 func (p Pointer) at(revision int64) Pointer {
-	p.item = &kv.Item{Key: pointerKey(p.Owner), ModRevision: revision}
+	p.revision = revision
 	return p
 }
 
@@ -110,63 +109,59 @@ func pointerKey(owner Owner) string { return pointerPrefix + string(owner) }
 // Current answers the owner's pointer. An owner that never had one gets a
 // pointer of Seq 0.
 func (s *Store) Current(ctx context.Context, owner Owner) (Pointer, error) {
-	item, _, err := s.kv.Get(ctx, pointerKey(owner))
-	if err != nil || item == nil {
+	items, _, err := s.kv.Range(ctx, kv.Range{Keys: []string{pointerKey(owner), touchKey(owner)}})
+	if err != nil {
 		return Pointer{Owner: owner}, err
 	}
-	return decodePointer(*item)
+	pointers, err := decode(items)
+	if err != nil || len(pointers) == 0 {
+		return Pointer{Owner: owner}, err
+	}
+	return pointers[0], nil
 }
 
 // Pointers answers all pointers, ordered by owner, and the revision they were
 // read at.
 func (s *Store) Pointers(ctx context.Context) ([]Pointer, int64, error) {
-	return s.pointers(ctx, "")
+	items, revision, err := s.kv.Range(ctx, kv.Range{Prefix: pointerPrefix})
+	if err != nil {
+		return nil, 0, err
+	}
+	pointers, err := decode(items)
+	return pointers, revision, err
 }
 
 // Below answers the pointers of the owners that begin so.
 func (s *Store) Below(ctx context.Context, owners string) ([]Pointer, error) {
-	pointers, _, err := s.pointers(ctx, owners)
-	return pointers, err
-}
-
-func (s *Store) pointers(ctx context.Context, owners string) ([]Pointer, int64, error) {
 	items, revision, err := s.kv.Range(ctx, kv.Range{Prefix: pointerPrefix + owners})
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	pointers := make([]Pointer, 0, len(items))
-	for _, item := range items {
-		p, err := decodePointer(item)
-		if err != nil {
-			return nil, 0, err
-		}
-		pointers = append(pointers, p)
+	touches, _, err := s.kv.Range(ctx, kv.Range{Prefix: touchPrefix + owners, Revision: revision})
+	if err != nil {
+		return nil, err
 	}
-	return pointers, revision, nil
+	return decode(append(items, touches...))
 }
 
-// Change is a batch of pointers that changed. Lost says that history is
+// Change is a batch of pointers that changed, and of contexts of which single
+// objects did, each in the order of the changes. Lost says that history is
 // missing: the reader lists the pointers again.
 type Change struct {
 	Pointers []Pointer
+	Touches  []Touch
 	Lost     bool
 }
 
-// Watch delivers changed pointers from a revision on (inclusive) until ctx
-// ends, when the channel closes.
+// Watch delivers what changes from a revision on (inclusive) until ctx ends,
+// when the channel closes.
 func (s *Store) Watch(ctx context.Context, from int64) <-chan Change {
 	out := make(chan Change)
 	go func() {
 		defer close(out)
 		for batch := range s.kv.Watch(ctx, pointerPrefix, from) {
-			change := Change{Lost: batch.Compacted}
-			for _, event := range batch.Events {
-				if p, err := decodePointer(event.Item); err == nil && !event.Deleted {
-					change.Pointers = append(change.Pointers, p)
-				}
-			}
 			select {
-			case out <- change:
+			case out <- changeOf(batch):
 			case <-ctx.Done():
 				return
 			}
@@ -175,9 +170,44 @@ func (s *Store) Watch(ctx context.Context, from int64) <-chan Change {
 	return out
 }
 
+func changeOf(batch kv.Batch) Change {
+	change := Change{Lost: batch.Compacted}
+	for _, event := range batch.Events {
+		if event.Deleted {
+			continue
+		}
+		if owner, is := touchedOwner(event.Key); is {
+			change.Touches = append(change.Touches, decodeTouch(owner, event.Item))
+		} else if p, err := decodePointer(event.Item); err == nil {
+			change.Pointers = append(change.Pointers, p)
+		}
+	}
+	return change
+}
+
+// decode reads pointers, and the touches behind them.
+func decode(items []kv.Item) ([]Pointer, error) {
+	var pointers []Pointer
+	at := map[Owner]int{}
+	for _, item := range items {
+		if owner, is := touchedOwner(item.Key); is {
+			if n, known := at[owner]; known {
+				pointers[n].touched = item.ModRevision
+			}
+			continue
+		}
+		p, err := decodePointer(item)
+		if err != nil {
+			return nil, err
+		}
+		at[p.Owner] = len(pointers)
+		pointers = append(pointers, p)
+	}
+	return pointers, nil
+}
+
 func decodePointer(item kv.Item) (Pointer, error) {
-	var p Pointer
+	p := Pointer{revision: item.ModRevision}
 	err := json.Unmarshal(item.Value, &p)
-	p.item = &item
 	return p, err
 }

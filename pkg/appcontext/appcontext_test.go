@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -369,30 +370,37 @@ func TestRewriteChangesSingleObjectsAndTouchesThePointer(t *testing.T) {
 	s, _ := newStore(t)
 	before := commit(t, s, appcontext.Context{ID: "1", Objects: collect(t,
 		configMap(t, "edge+berlin", "web", "a", "1"), configMap(t, "edge+berlin", "web", "b", "1"), configMap(t, "edge+berlin", "web", "c", "1"))})
-	changed := configMap(t, "edge+berlin", "web", "b", "2")
+	b2 := configMap(t, "edge+berlin", "web", "b", "2")
 	added := configMap(t, "edge+berlin", "web", "d", "1")
-	gone := configMap(t, "edge+berlin", "web", "c", "1")
-	after, err := s.Rewrite(t.Context(), before, "web", "edge+berlin", []bundle.Object{changed, added}, []bundle.ID{gone.ID})
+	was, err := s.Objects(t.Context(), before)
 	require.NoError(t, err)
-	require.Equal(t, before.Touched+1, after.Touched)
+	changes := changed(was, collect(t, configMap(t, "edge+berlin", "web", "a", "1"), b2, added))
+	after, err := s.Rewrite(t.Context(), before, "web", "edge+berlin", changes)
+	require.NoError(t, err)
+	require.Greater(t, after.Revision(), before.Revision())
 	require.False(t, before.Since.IsZero())
 	require.Equal(t, before.Since, after.Since, "the same context is current as long")
 	require.Equal(t, before.ContextID, after.ContextID)
 	got, err := s.Objects(t.Context(), after)
 	require.NoError(t, err)
-	require.Equal(t, collect(t, configMap(t, "edge+berlin", "web", "a", "1"), changed, added), got)
-	_, err = s.Rewrite(t.Context(), before, "web", "edge+berlin", []bundle.Object{changed}, nil)
+	require.Equal(t, collect(t, configMap(t, "edge+berlin", "web", "a", "1"), b2, added), got)
+	_, err = s.Rewrite(t.Context(), before, "web", "edge+berlin", changes)
 	require.Equal(t, appcontext.ErrStale, intent.CodeOf(err))
+}
+
+// changed is what differs between two bundles.
+func changed(before, after bundle.Bundle) []bundle.Change {
+	return slices.DeleteFunc(bundle.Diff(before, after), func(c bundle.Change) bool { return c.Action == bundle.Unchanged })
 }
 
 func TestRewriteAddsTheFirstObjectOfAnAppOnACluster(t *testing.T) {
 	s, _ := newStore(t)
 	before := commit(t, s, appcontext.Context{ID: "1"})
 	require.Empty(t, before.Clusters)
-	after, err := s.Rewrite(t.Context(), before, "web", "edge+hub", []bundle.Object{configMap(t, "edge+hub", "web", "a", "1")}, nil)
+	after, err := s.Rewrite(t.Context(), before, "web", "edge+hub", changed(nil, collect(t, configMap(t, "edge+hub", "web", "a", "1"))))
 	require.NoError(t, err)
 	require.Equal(t, map[string][]string{"edge+hub": {"web"}}, after.Clusters)
-	got, err := s.ObjectsOn(t.Context(), after, "edge+hub")
+	got, _, err := s.ObjectsOn(t.Context(), after, "edge+hub")
 	require.NoError(t, err)
 	require.Len(t, got, 1)
 }
@@ -445,8 +453,8 @@ func TestASuspensionHoldsForTheContextThatItWasMadeFor(t *testing.T) {
 	_, err = s.Suspend(t.Context(), first, false)
 	require.Equal(t, appcontext.ErrStale, intent.CodeOf(err))
 
-	o := configMap(t, "edge+hub", "web", "a", "2")
-	rewritten, err := s.Rewrite(t.Context(), suspended, "web", "edge+hub", []bundle.Object{o}, nil)
+	changes := changed(collect(t, configMap(t, "edge+hub", "web", "a", "1")), collect(t, configMap(t, "edge+hub", "web", "a", "2")))
+	rewritten, err := s.Rewrite(t.Context(), suspended, "web", "edge+hub", changes)
 	require.NoError(t, err)
 	require.True(t, rewritten.Suspended)
 	resumed, err := s.Suspend(t.Context(), rewritten, false)

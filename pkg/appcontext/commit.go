@@ -46,7 +46,7 @@ func (s *Store) Commit(ctx context.Context, was Pointer, c Context) (Pointer, er
 		return was, nil
 	}
 	next := Pointer{
-		Owner: was.Owner, ContextID: c.ID, Seq: was.Seq + 1, Since: s.now().UTC(), Previous: was.ContextID, Touched: was.Touched,
+		Owner: was.Owner, ContextID: c.ID, Seq: was.Seq + 1, Since: s.now().UTC(), Previous: was.ContextID, touched: was.touched,
 		Clusters: clustersOf(c.Objects), Services: c.Services, Placements: c.Placements, Verify: c.Verify,
 	}
 	if c.ID == "" {

@@ -34,12 +34,12 @@ func TestWhatEMCOsRsyncWritesIntoAContextDisturbsNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, collect(t, object), got)
 
-	changed := configMap(t, "edge+berlin", "web", "settings", "2")
-	p, err = s.Rewrite(t.Context(), p, "web", "edge+berlin", collect(t, changed), nil)
+	after := configMap(t, "edge+berlin", "web", "settings", "2")
+	p, err = s.Rewrite(t.Context(), p, "web", "edge+berlin", changed(got, collect(t, after)))
 	require.NoError(t, err)
 	got, err = s.Objects(t.Context(), p)
 	require.NoError(t, err)
-	require.Equal(t, collect(t, changed), got)
+	require.Equal(t, collect(t, after), got)
 
 	for _, id := range []string{"43", "44"} {
 		commit(t, s, appcontext.Context{ID: id, Objects: collect(t, object)})

@@ -13,12 +13,12 @@ import (
 func (s *Store) Suspend(ctx context.Context, p Pointer, suspended bool) (Pointer, error) {
 	next := p
 	next.Suspended = suspended
-	done, _, err := s.kv.Txn(ctx, []kv.Compare{kv.Unchanged(pointerKey(p.Owner), p.item)}, putJSON(pointerKey(p.Owner), next))
+	done, revision, err := s.kv.Txn(ctx, []kv.Compare{p.unchanged()}, putJSON(pointerKey(p.Owner), next))
 	if err != nil {
 		return Pointer{}, err
 	}
 	if !done {
 		return Pointer{}, stale("the current context of " + string(p.Owner) + " has changed")
 	}
-	return s.Current(ctx, p.Owner)
+	return next.at(revision), nil
 }

@@ -13,12 +13,13 @@ import (
 
 // The controller's rhythm.
 const (
-	scanEvery  = 10 * time.Second      // all owners are looked at
-	waitFirst  = 50 * time.Millisecond // before an unsettled owner is looked at again, doubling
-	waitMost   = 2 * time.Second       // at most so long
-	stepLimit  = 30 * time.Second      // a step that takes longer is given up and repeated
-	steppers   = 4                     // owners that are stepped at once
-	sweepAfter = 10 * time.Minute      // contexts that crashed writers left are removed then
+	scanEvery  = 10 * time.Second       // all owners are looked at
+	waitFirst  = 50 * time.Millisecond  // before an unsettled owner is looked at again, doubling
+	waitMost   = 2 * time.Second        // at most so long
+	stepLimit  = 30 * time.Second       // a step that takes longer is given up and repeated
+	steppers   = 4                      // owners that are stepped at once
+	sweepAfter = 10 * time.Minute       // contexts that crashed writers left are removed then
+	foldEvery  = 200 * time.Millisecond // a Service's DNSEndpoints are changed at most so often
 )
 
 // Controller executes the steps of all owners: those that a request has just
@@ -26,13 +27,21 @@ const (
 // changed something for, those that are not settled yet, and, at times, all.
 type Controller struct {
 	service *Service
-	queue   workqueue.TypedRateLimitingInterface[intent.Path]
+	queue   workqueue.TypedRateLimitingInterface[work]
+	pace    *pace
+}
+
+// work is what is done at once: a step of an owner, or of the names of one of
+// its Services.
+type work struct {
+	owner   intent.Path
+	service string // "namespace/name"; empty: all
 }
 
 // NewController makes a controller over a Service.
 func NewController(service *Service) *Controller {
-	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[intent.Path](waitFirst, waitMost)
-	return &Controller{service: service, queue: workqueue.NewTypedRateLimitingQueue(limiter)}
+	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[work](waitFirst, waitMost)
+	return &Controller{service: service, queue: workqueue.NewTypedRateLimitingQueue(limiter), pace: newPace(foldEvery)}
 }
 
 // Run works until ctx ends.
@@ -57,8 +66,8 @@ func (c *Controller) listen(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case owner := <-c.service.nudge:
-			c.queue.Forget(owner)
-			c.queue.Add(owner)
+			c.queue.Forget(work{owner: owner})
+			c.queue.Add(work{owner: owner})
 		}
 	}
 }
@@ -87,7 +96,7 @@ func (c *Controller) scan(ctx context.Context) {
 	for _, records := range []bool{true, false} { // records wake their users, which then wait in the queue already
 		for _, doc := range page.Items {
 			if owner := ownerOf(doc.Path); IsRecord(owner) == records {
-				c.queue.Add(owner)
+				c.queue.Add(work{owner: owner})
 			}
 		}
 	}
@@ -101,35 +110,58 @@ func (c *Controller) scan(ctx context.Context) {
 
 func (c *Controller) work(ctx context.Context) {
 	for {
-		owner, stop := c.queue.Get()
+		todo, stop := c.queue.Get()
 		if stop {
 			return
 		}
-		settled, err := c.step(ctx, owner)
-		if err != nil && ctx.Err() == nil {
-			c.log(ctx, owner, err)
-		}
-		if settled && err == nil {
-			c.queue.Forget(owner)
+		if rest := c.pace.rest(todo, time.Now()); rest > 0 {
+			c.queue.AddAfter(todo, rest) // what comes until then is joined
+		} else if settled, err := c.do(ctx, todo); settled && err == nil {
+			c.queue.Forget(todo)
 		} else {
-			c.queue.AddRateLimited(owner)
+			c.log(ctx, todo.owner, err)
+			c.queue.AddRateLimited(todo)
 		}
-		c.queue.Done(owner)
+		c.queue.Done(todo)
 	}
 }
 
-func (c *Controller) step(ctx context.Context, owner intent.Path) (settled bool, err error) {
+func (c *Controller) do(ctx context.Context, todo work) (settled bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stepLimit)
 	defer cancel()
-	if IsRecord(owner) {
-		return true, c.service.StepRecord(ctx, owner)
+	switch {
+	case todo.service != "":
+		return true, c.fold(ctx, todo)
+	case IsRecord(todo.owner):
+		return true, c.service.StepRecord(ctx, todo.owner)
 	}
-	return c.service.StepGroup(ctx, owner)
+	return c.service.StepGroup(ctx, todo.owner)
 }
 
-// log tells of a failed step. Lost races are everyday business.
+// fold follows one Service of an owner, or leaves it to a step of all.
+func (c *Controller) fold(ctx context.Context, todo work) error {
+	fold, err := c.service.FoldService(ctx, todo.owner, todo.service)
+	if err != nil {
+		return err
+	}
+	if fold.Wrote || fold.Whole {
+		c.pace.did(todo, time.Now())
+	}
+	if fold.Whole {
+		c.queue.Add(work{owner: todo.owner})
+	}
+	if !fold.Due.IsZero() {
+		c.queue.AddAfter(todo, max(0, fold.Due.Sub(c.service.Now())))
+	}
+	return nil
+}
+
+// log tells of a failed step, if it failed. Lost races are everyday business.
 func (c *Controller) log(ctx context.Context, owner intent.Path, err error) {
-	if intent.CodeOf(err) == appcontext.ErrStale {
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return
+	case intent.CodeOf(err) == appcontext.ErrStale:
 		c.service.Logger.DebugContext(ctx, "a step lost a race and is repeated", "owner", owner)
 		return
 	}

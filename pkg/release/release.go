@@ -55,6 +55,8 @@ type Service struct {
 	orchestrates chan struct{} // closed once there are groups that EMCO deploys
 	noteEMCO     func()        // closes it
 
+	grounds grounds
+
 	sweeping  sync.Mutex
 	unclaimed map[string]time.Time // by context id: since when no lifecycle was seen to point to a release
 }

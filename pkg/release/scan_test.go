@@ -35,7 +35,7 @@ func TestALookAtEverythingStepsEachGroupOnce(t *testing.T) {
 	defer c.queue.ShutDown()
 	c.scan(t.Context())
 	first, _ := c.queue.Get()
-	require.Equal(t, record, first)
-	c.queue.Add(groups + "b") // as the record's step does
+	require.Equal(t, work{owner: record}, first)
+	c.queue.Add(work{owner: groups + "b"}) // as the record's step does
 	require.Equal(t, 2, c.queue.Len())
 }

@@ -160,7 +160,7 @@ func (s *Service) appliedOn(ctx context.Context, pointer appcontext.Pointer, clu
 	if abandoned, err := s.abandoned(ctx, cluster); abandoned || err != nil {
 		return abandoned, err
 	}
-	wanted, err := s.Contexts.ObjectsOn(ctx, pointer, cluster)
+	wanted, _, err := s.Contexts.ObjectsOn(ctx, pointer, cluster)
 	if err != nil {
 		return false, err
 	}

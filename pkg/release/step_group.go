@@ -46,14 +46,21 @@ func (s *Service) StepGroup(ctx context.Context, group intent.Path) (settled boo
 	if err := s.stepProviders(ctx, l.Uses); err != nil {
 		return false, s.noteFailure(ctx, group, l, err)
 	}
-	l, whole, err := s.makeCurrent(ctx, group, l, was)
+	l, made, err := s.makeCurrent(ctx, group, l, was)
 	if err != nil {
 		return false, s.noteFailure(ctx, group, l, err)
 	}
 	if err := s.stepProviders(ctx, l.Draining); err != nil {
 		return false, err
 	}
-	return s.settle(ctx, group, l, whole)
+	settled, err = s.settle(ctx, group, l, made.whole)
+	return settled && !made.wrote, err
+}
+
+// made is what has come of a group's context.
+type made struct {
+	whole bool // it holds all that the release asks for
+	wrote bool // it was changed, by what was observed before: something newer may have come meanwhile
 }
 
 func (s *Service) stepProviders(ctx context.Context, uses []Use) error {
@@ -67,43 +74,45 @@ func (s *Service) stepProviders(ctx context.Context, uses []Use) error {
 
 // makeCurrent commits the group's context, or rewrites what has changed in it,
 // and lets go of the providers that the context no longer relies on. Before
-// DNSEndpoints go, their external-dns is told to outlive them. whole says that
-// the context holds all that the release asks for.
-func (s *Service) makeCurrent(ctx context.Context, group intent.Path, l Lifecycle, was appcontext.Pointer) (_ Lifecycle, whole bool, err error) {
+// DNSEndpoints go, their external-dns is told to outlive them.
+func (s *Service) makeCurrent(ctx context.Context, group intent.Path, l Lifecycle, was appcontext.Pointer) (Lifecycle, made, error) {
 	before, err := s.Contexts.Objects(ctx, was)
 	if err != nil {
-		return l, false, err
+		return l, made{}, err
 	}
 	next, err := s.wanted(ctx, l, before)
 	if err != nil {
-		return l, false, err
+		return l, made{}, err
 	}
 	if err := s.noteDrains(ctx, group, before, next.Objects); err != nil {
-		return l, false, err
+		return l, made{}, err
 	}
 	if l, err = s.noteLeftovers(ctx, group, l, before); err != nil {
-		return l, false, err
+		return l, made{}, err
 	}
+	is := was
 	if was.ContextID == next.ID {
-		err = s.rewrite(ctx, was, before, next.Objects)
+		is, err = s.rewrite(ctx, was, before, next.Objects)
 	} else if err = s.disown(ctx, group, l); err == nil {
-		_, err = s.Contexts.Commit(ctx, was, next.Context)
+		is, err = s.Contexts.Commit(ctx, was, next.Context)
 	}
 	if err != nil {
-		return l, false, err
+		return l, made{}, err
 	}
+	s.grounds.keep(group, next.ground, is)
 	if err := s.adopt(ctx, group, l, l.AppContext, next.ID); err != nil {
-		return l, false, err
+		return l, made{}, err
 	}
 	l, err = s.leave(ctx, group, l)
-	return l, !next.undecided, err
+	return l, made{whole: !next.undecided, wrote: is.Revision() != was.Revision()}, err
 }
 
 // goal is a context as it is to be.
 type goal struct {
 	appcontext.Context
 
-	undecided bool // something waits until its nodes are known
+	ground    *ground // nil where nothing is to be in the clusters
+	undecided bool    // something waits until its nodes are known
 }
 
 // wanted is the context that the lifecycle asks for, one without an ID when
@@ -112,28 +121,20 @@ func (s *Service) wanted(ctx context.Context, l Lifecycle, before bundle.Bundle)
 	if !l.deployed() {
 		return goal{}, nil
 	}
-	release, err := s.loadRelease(ctx, l.ContextID)
+	on, err := s.ground(ctx, l)
 	if err != nil {
 		return goal{}, err
 	}
-	records, err := s.pinned(ctx, release.Group)
-	if err != nil {
-		return goal{}, err
-	}
-	drained, err := s.drained(ctx)
-	if err != nil {
-		return goal{}, err
-	}
-	contents, err := fill(ctx, withFormer(rehome(release.Group, l.Uses), l.Former), records, drained.clusters, before, s.seen(release.Group))
+	contents, err := fill(ctx, on.group, on.records, on.drained, before, s.seen(on.group))
 	if err != nil {
 		return goal{}, err
 	}
 	for _, why := range contents.unread {
-		s.Logger.WarnContext(ctx, "published addresses stay as they are", "group", release.Group.Path, "error", why)
+		s.Logger.WarnContext(ctx, "published addresses stay as they are", "group", on.group.Path, "error", why)
 	}
 	undecided, err := s.undecided(ctx, contents.dns)
-	return goal{undecided: undecided, Context: appcontext.Context{
-		ID: l.ContextID, Meta: meta(release.Group), Objects: contents.objects,
+	return goal{ground: on, undecided: undecided, Context: appcontext.Context{
+		ID: l.ContextID, Meta: meta(on.group), Objects: contents.objects,
 		Services: contents.services, Placements: contents.placements,
 	}}, err
 }
@@ -200,30 +201,31 @@ func meta(g plan.Group) appcontext.Meta {
 	return m
 }
 
-// rewrite changes single objects of the current context.
-func (s *Service) rewrite(ctx context.Context, pointer appcontext.Pointer, current, wanted bundle.Bundle) error {
+// rewrite changes single objects of the current context, and answers its
+// pointer.
+func (s *Service) rewrite(ctx context.Context, pointer appcontext.Pointer, current, wanted bundle.Bundle) (appcontext.Pointer, error) {
 	type place struct{ app, cluster string }
-	puts, removes := map[place][]bundle.Object{}, map[place][]bundle.ID{}
+	changes := map[place][]bundle.Change{}
 	var places []place
 	for _, c := range bundle.Diff(current, wanted) {
+		if c.Action == bundle.Unchanged {
+			continue
+		}
 		at := place{appOf(c, current, wanted), c.ID.Cluster}
-		if c.Action != bundle.Unchanged && !slices.Contains(places, at) {
+		if changes[at] == nil {
 			places = append(places, at)
 		}
-		switch c.Action {
-		case bundle.Create, bundle.Update:
-			puts[at] = append(puts[at], bundle.Object{ID: c.ID, App: at.app, JSON: c.New})
-		case bundle.Delete:
-			removes[at] = append(removes[at], c.ID)
-		}
+		changes[at] = append(changes[at], c)
 	}
 	var err error
 	for _, at := range places {
-		if pointer, err = s.Contexts.Rewrite(ctx, pointer, at.app, at.cluster, puts[at], removes[at]); err != nil {
-			return err
+		for some := range slices.Chunk(changes[at], appcontext.MostRewritten) {
+			if pointer, err = s.Contexts.Rewrite(ctx, pointer, at.app, at.cluster, some); err != nil {
+				return pointer, err
+			}
 		}
 	}
-	return nil
+	return pointer, nil
 }
 
 func appOf(c bundle.Change, bundles ...bundle.Bundle) string {

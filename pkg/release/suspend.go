@@ -76,12 +76,9 @@ func (snap *Snapshot) keepTargets() {
 // previous are the sets that the DNSEndpoint of a binding, which is among the
 // objects, publishes, by host name.
 func previous(objects bundle.Bundle, g plan.Group, b plan.Binding) map[string][]address.Set {
-	name := endpoints.Name(g, b)
 	sets := map[string][]address.Set{}
-	at := slices.IndexFunc(objects, func(o bundle.Object) bool {
-		return o.Kind == endpointKind && o.Name == name && o.Cluster == b.Cluster
-	})
-	if at >= 0 {
+	at, found := slices.BinarySearchFunc(objects, endpoints.ID(g, b), func(o bundle.Object, id bundle.ID) int { return bundle.Compare(o.ID, id) })
+	if found {
 		_, names := endpoints.Read(objects[at].JSON)
 		for _, n := range names {
 			sets[n.Name] = append(sets[n.Name], n.Set)

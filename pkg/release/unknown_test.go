@@ -71,7 +71,7 @@ func TestAnAddressRewritesTheDNSEndpointAlone(t *testing.T) {
 	snap := w.snapshot(prod)
 	at := slices.IndexFunc(snap.Objects, func(o bundle.Object) bool { return o.Kind == "DNSEndpoint" })
 	require.ElementsMatch(t, []string{
-		pointerOf(prod),
+		"/signpost/current/touched/" + string(prod),
 		"/signpost/observed/edge+berlin/service/shop/web",
 		"/context/" + snap.Lifecycle.ContextID + "/app/web/cluster/edge+hub/resource/" + snap.Objects[at].Name + "+DNSEndpoint/",
 	}, changed)

@@ -2,7 +2,9 @@ package release
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -22,12 +24,9 @@ func (c *Controller) keepWatching(ctx context.Context) {
 	}, time.Second)
 }
 
-// interest says by the current pointers what matters to which owner: Services
-// and placements, by cluster.
-type interest map[appcontext.Owner]appcontext.Pointer
-
-// watch steps the owners whose Services were observed to change, or what their
-// placements make of a cluster's nodes.
+// watch has the owners follow whose Services were observed to change, or what
+// their placements make of a cluster's nodes, or whether a cluster that their
+// addresses come from can be reached.
 func (c *Controller) watch(ctx context.Context) error {
 	owners, revision, err := c.readInterest(ctx)
 	if err != nil {
@@ -41,7 +40,7 @@ func (c *Controller) watch(ctx context.Context) error {
 			return nil
 		case change := <-pointers:
 			for _, p := range change.Pointers {
-				owners[p.Owner] = p
+				owners.take(p)
 			}
 			if change.Lost {
 				if owners, _, err = c.readInterest(ctx); err != nil {
@@ -52,38 +51,97 @@ func (c *Controller) watch(ctx context.Context) error {
 			if change.Lost {
 				c.scan(ctx)
 			}
-			for _, owner := range owners.in(change) {
-				c.queue.Add(owner)
+			for _, todo := range owners.in(change) {
+				c.queue.Add(todo)
 			}
 		}
 	}
 }
 
-func (c *Controller) readInterest(ctx context.Context) (interest, int64, error) {
+func (c *Controller) readInterest(ctx context.Context) (*interest, int64, error) {
 	pointers, revision, err := c.service.Contexts.Pointers(ctx)
-	all := interest{}
+	all := newInterest()
 	for _, p := range pointers {
-		all[p.Owner] = p
+		all.take(p)
 	}
 	return all, revision, err
 }
 
-// in answers the owners to whom something matters that has changed. An
+// interest says by the current pointers what matters to which owner. An
 // external-dns is none of them.
-func (i interest) in(change observed.Change) []intent.Path {
-	var owners []intent.Path
-	for owner, p := range i {
-		if _, _, _, isProvider := owner.Provider(); concerns(p, change) && !isProvider {
-			owners = append(owners, intent.Path(owner))
-		}
-	}
-	return owners
+type interest struct {
+	pointers map[appcontext.Owner]appcontext.Pointer
+	services map[address.Service]owners // to whom it matters
+	sources  map[string]owners          // by cluster: to whom any of its Services matters
+	placed   map[string]owners          // by cluster: to whom its nodes matter
 }
 
-func concerns(p appcontext.Pointer, change observed.Change) bool {
-	named := func(s address.Service) bool {
-		return slices.Contains(p.Services[s.Cluster], s.Namespace+"/"+s.Name)
+type owners map[intent.Path]bool
+
+func newInterest() *interest {
+	return &interest{
+		pointers: map[appcontext.Owner]appcontext.Pointer{}, services: map[address.Service]owners{},
+		sources: map[string]owners{}, placed: map[string]owners{},
 	}
-	placed := func(cluster string) bool { return len(p.Placements[cluster]) > 0 }
-	return slices.ContainsFunc(change.Services, named) || slices.ContainsFunc(change.Placements, placed)
+}
+
+// take takes up an owner's pointer in place of the one before.
+func (i *interest) take(p appcontext.Pointer) {
+	if _, _, _, isProvider := p.Owner.Provider(); isProvider {
+		return
+	}
+	i.note(i.pointers[p.Owner], false)
+	i.note(p, true)
+	i.pointers[p.Owner] = p
+}
+
+// note writes down what matters to a pointer's owner, or that it no longer does.
+func (i *interest) note(p appcontext.Pointer, matters bool) {
+	owner := intent.Path(p.Owner)
+	for cluster, names := range p.Services {
+		mark(i.sources, cluster, owner, matters)
+		for _, service := range names {
+			namespace, name, _ := strings.Cut(service, "/")
+			mark(i.services, address.Service{Cluster: cluster, Namespace: namespace, Name: name}, owner, matters)
+		}
+	}
+	for cluster, placements := range p.Placements {
+		mark(i.placed, cluster, owner, matters && len(placements) > 0)
+	}
+}
+
+func mark[Key comparable](index map[Key]owners, key Key, owner intent.Path, matters bool) {
+	switch {
+	case !matters:
+		delete(index[key], owner)
+		if len(index[key]) == 0 {
+			delete(index, key)
+		}
+	case index[key] == nil:
+		index[key] = owners{owner: true}
+	default:
+		index[key][owner] = true
+	}
+}
+
+// in is what there is to do about a change.
+func (i *interest) in(change observed.Change) []work {
+	var out []work
+	add := func(all owners, service string) {
+		for _, owner := range slices.Sorted(maps.Keys(all)) {
+			if todo := (work{owner, service}); !slices.Contains(out, todo) {
+				out = append(out, todo)
+			}
+		}
+	}
+	for _, cluster := range change.Placements {
+		add(i.placed[cluster], "")
+	}
+	for _, cluster := range change.Reached {
+		add(i.sources[cluster], "")
+	}
+	for _, service := range change.Services {
+		add(i.services[service], service.Namespace+"/"+service.Name)
+	}
+	return out
 }

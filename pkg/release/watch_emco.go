@@ -22,7 +22,7 @@ func (c *Controller) watchEMCO(ctx context.Context) {
 		}
 		for _, changed := range change.Contexts {
 			if group, ok := c.service.orchestratedBy(ctx, changed.ID); ok {
-				c.queue.Add(group)
+				c.queue.Add(work{owner: group})
 			}
 		}
 	}

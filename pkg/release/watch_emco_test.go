@@ -68,7 +68,7 @@ func TestGroupsOfEMCOsAreSteppedWhenTheirContextsChange(t *testing.T) {
 		}
 		for _, want := range []intent.Path{groups + "prepared", groups + "current"} {
 			got, _ := c.queue.Get()
-			require.Equal(t, want, got, level)
+			require.Equal(t, work{owner: want}, got, level)
 			c.queue.Done(got)
 		}
 	}

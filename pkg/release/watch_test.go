@@ -17,10 +17,13 @@ import (
 func TestOwnersAreSteppedWhenWhatTheyAskedAboutChanges(t *testing.T) {
 	const group, cloud intent.Path = "projects/shop/composite-apps/web/v1/deployment-intent-groups/prod", "projects/shop/logical-clouds/eu"
 	provider := appcontext.ProviderOwner("projects/shop/dns-provider-records/lab", "public", "edge+hub")
-	owners := interest{
-		appcontext.Owner(group): {Services: map[string][]string{"edge+hub": {"shop/web"}}},
-		appcontext.Owner(cloud): {Placements: map[string][]placement.Placement{"edge+hub": {{}}, "edge+paris": {}}},
-		provider:                {Services: map[string][]string{"edge+hub": {"shop/web"}}},
+	owners := newInterest()
+	for _, p := range []appcontext.Pointer{
+		{Owner: appcontext.Owner(group), Services: map[string][]string{"edge+hub": {"shop/web"}}},
+		{Owner: appcontext.Owner(cloud), Placements: map[string][]placement.Placement{"edge+hub": {{}}, "edge+paris": {}}},
+		{Owner: provider, Services: map[string][]string{"edge+hub": {"shop/web"}}},
+	} {
+		owners.take(p)
 	}
 	service := func(cluster, name string) observed.Change {
 		return observed.Change{Services: []address.Service{{Cluster: cluster, Namespace: "shop", Name: name}}, Clusters: []string{cluster}}
@@ -28,15 +31,33 @@ func TestOwnersAreSteppedWhenWhatTheyAskedAboutChanges(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		change observed.Change
-		want   []intent.Path
+		want   []work
 	}{
-		{"a Service of theirs", service("edge+hub", "web"), []intent.Path{group}},
+		{"a Service of theirs", service("edge+hub", "web"), []work{{group, "shop/web"}}},
 		{"another Service", service("edge+hub", "api"), nil},
 		{"another cluster's", service("edge+paris", "web"), nil},
-		{"a verdict", observed.Change{Placements: []string{"edge+hub"}}, []intent.Path{cloud}},
+		{"a verdict", observed.Change{Placements: []string{"edge+hub"}}, []work{{cloud, ""}}},
 		{"a verdict on a cluster that nothing is placed on", observed.Change{Placements: []string{"edge+paris", "edge+berlin"}}, nil},
+		{"whether the cluster can be reached", observed.Change{Reached: []string{"edge+hub"}}, []work{{group, ""}}},
+		{"whether another cluster can be reached", observed.Change{Reached: []string{"edge+paris"}}, nil},
 		{"anything else of the cluster", observed.Change{Clusters: []string{"edge+hub"}}, nil},
 	} {
 		assert.Equal(t, c.want, owners.in(c.change), c.what)
 	}
+}
+
+// TestInterestFollowsThePointers: what a pointer no longer names matters no more.
+func TestInterestFollowsThePointers(t *testing.T) {
+	const group appcontext.Owner = "projects/shop/composite-apps/web/v1/deployment-intent-groups/prod"
+	owners := newInterest()
+	owners.take(appcontext.Pointer{Owner: group, Services: map[string][]string{"edge+hub": {"shop/web", "shop/api"}}})
+	owners.take(appcontext.Pointer{Owner: group, Services: map[string][]string{"edge+hub": {"shop/api"}}})
+	web := address.Service{Cluster: "edge+hub", Namespace: "shop", Name: "web"}
+	api := address.Service{Cluster: "edge+hub", Namespace: "shop", Name: "api"}
+	both := observed.Change{Services: []address.Service{web, api, api}}
+	assert.Equal(t, []work{{intent.Path(group), "shop/api"}}, owners.in(both), "once")
+	owners.take(appcontext.Pointer{Owner: group})
+	assert.Empty(t, owners.in(both))
+	assert.Empty(t, owners.services)
+	assert.Empty(t, owners.sources)
 }

@@ -224,7 +224,7 @@ func (w *world) apply(cluster string, pointers []appcontext.Pointer) {
 	}
 	wanted := map[bundle.ID]ledger.Entry{}
 	for _, p := range pointers {
-		objects, err := w.contexts.ObjectsOn(ctx, p, cluster)
+		objects, _, err := w.contexts.ObjectsOn(ctx, p, cluster)
 		if intent.CodeOf(err) == appcontext.ErrStale {
 			return // others are at work: the next round applies it
 		}

@@ -27,14 +27,21 @@ type wanted struct {
 	message  string   // about the losing ones
 }
 
-// share is what one owner wants in the cluster.
+// share is what one owner wants in the cluster, as of a revision of the store.
 type share struct {
-	pointer appcontext.Pointer
-	objects map[bundle.ID]*wanted
+	contextID string
+	seq       int64
+	revision  int64
+	objects   map[bundle.ID]*wanted
 }
 
-// desired is the union of what all owners want in one cluster. Shares whose
-// pointer has not moved are not read again.
+// isOf tells whether a share holds what a pointer says.
+func (s share) isOf(p appcontext.Pointer) bool {
+	return s.contextID == p.ContextID && s.seq == p.Seq && p.Revision() <= s.revision
+}
+
+// desired is the union of what all owners want in one cluster. Shares of which
+// nothing has changed are not read again.
 type desired struct {
 	shares  map[appcontext.Owner]share
 	objects map[bundle.ID]*wanted
@@ -68,16 +75,16 @@ func (d *desired) read(ctx context.Context, pointers []appcontext.Pointer, conte
 	shares := map[appcontext.Owner]share{}
 	changed := len(pointers) != len(d.shares)
 	for _, p := range pointers {
-		if before, ok := d.shares[p.Owner]; ok && samePointer(before.pointer, p) {
+		if before, ok := d.shares[p.Owner]; ok && before.isOf(p) {
 			shares[p.Owner] = before
 			continue
 		}
 		changed = true
-		objects, err := contexts.ObjectsOn(ctx, p, name)
+		objects, revision, err := contexts.ObjectsOn(ctx, p, name)
 		if err != nil {
 			return nil, false, fmt.Errorf("read what %s wants: %w", p.Owner, err)
 		}
-		s := share{pointer: p, objects: map[bundle.ID]*wanted{}}
+		s := share{contextID: p.ContextID, seq: p.Seq, revision: revision, objects: map[bundle.ID]*wanted{}}
 		for _, o := range objects {
 			marks, err := cluster.MarksOf(o, installation)
 			if err != nil {

@@ -260,7 +260,8 @@ func TestWhatIsSuspendedIsNotHandedOver(t *testing.T) {
 	require.NoError(t, err)
 	pointer, err = s.contexts.Suspend(t.Context(), pointer, true)
 	require.NoError(t, err)
-	_, err = s.contexts.Rewrite(t.Context(), pointer, "web", hub, []bundle.Object{config(t, hub, "a", "2")}, nil)
+	_, err = s.contexts.Rewrite(t.Context(), pointer, "web", hub,
+		bundle.Diff(bundle.Bundle{config(t, hub, "a", "1")}, bundle.Bundle{config(t, hub, "a", "2")}))
 	require.NoError(t, err)
 	other := config(t, hub, "b", "1")
 	s.commit("projects/shop/other", other)

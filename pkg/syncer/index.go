@@ -58,16 +58,19 @@ func (x *index) refresh(ctx context.Context) (int64, []string, error) {
 	return revision, slices.Sorted(maps.Keys(concerned)), nil
 }
 
-// update takes up changed pointers and answers the clusters concerned.
-func (x *index) update(pointers []appcontext.Pointer) []string {
+// update takes up what has changed and answers the clusters concerned.
+func (x *index) update(change appcontext.Change) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	concerned := map[string]bool{}
-	for _, p := range pointers {
+	for _, p := range change.Pointers {
 		if before, ok := x.owners[p.Owner]; ok && before.Revision() > p.Revision() {
 			continue // a refresh was faster than the watch
 		}
 		x.put(p, concerned)
+	}
+	for _, touch := range change.Touches {
+		x.touch(touch, concerned)
 	}
 	return slices.Sorted(maps.Keys(concerned))
 }
@@ -97,9 +100,26 @@ func (x *index) put(p appcontext.Pointer, concerned map[string]bool) {
 	x.owners[p.Owner] = p
 }
 
+// touch takes up that single objects have changed.
+func (x *index) touch(touch appcontext.Touch, concerned map[string]bool) {
+	p, known := x.owners[touch.Owner]
+	if !known || p.Revision() >= touch.Revision() {
+		return // it is of a context that has gone, or a refresh was faster
+	}
+	x.owners[p.Owner] = p.After(touch)
+	clusters := touch.Clusters()
+	if clusters == nil {
+		clusters = clustersOf(p)
+	}
+	for _, cluster := range clusters {
+		concerned[cluster] = true
+		x.moves[cluster]++
+	}
+}
+
 // samePointer tells whether the pointers say the same.
 func samePointer(a, b appcontext.Pointer) bool {
-	return a.ContextID == b.ContextID && a.Seq == b.Seq && a.Touched == b.Touched && a.Revision() == b.Revision()
+	return a.ContextID == b.ContextID && a.Seq == b.Seq && a.Revision() == b.Revision()
 }
 
 // clustersOf lists the clusters that a pointer has objects, Services or

@@ -171,7 +171,7 @@ func (t *term) run(ctx context.Context) error {
 
 // follow takes up changed pointers and wakes the clusters concerned.
 func (t *term) follow(ctx context.Context, change appcontext.Change) error {
-	concerned := t.index.update(change.Pointers)
+	concerned := t.index.update(change)
 	if change.Lost {
 		_, more, err := t.index.refresh(ctx)
 		if err != nil {

@@ -35,12 +35,13 @@ type Contexts interface {
 	// at, linearizably.
 	Pointers(ctx context.Context) ([]appcontext.Pointer, int64, error)
 
-	// Watch delivers pointers that change from a revision on (inclusive).
+	// Watch delivers what changes of pointers and their contexts from a revision
+	// on (inclusive).
 	Watch(ctx context.Context, from int64) <-chan appcontext.Change
 
-	// ObjectsOn answers the objects of the pointer's context for a cluster,
-	// or an error when the pointer has moved.
-	ObjectsOn(ctx context.Context, p appcontext.Pointer, cluster string) (bundle.Bundle, error)
+	// ObjectsOn answers the objects of the pointer's context for a cluster and
+	// the revision they were read at, or an error when the pointer has moved.
+	ObjectsOn(ctx context.Context, p appcontext.Pointer, cluster string) (bundle.Bundle, int64, error)
 }
 
 // Connections is how the worker gets at clusters.

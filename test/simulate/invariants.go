@@ -43,13 +43,18 @@ func (w *world) written(by *process, ops []kv.Op) {
 			w.checkReferences(op)
 			w.noteDrained(op)
 		case strings.HasPrefix(op.Key, "/signpost/current/"):
-			w.checkPointer(appcontext.Owner(strings.TrimPrefix(op.Key, "/signpost/current/")))
+			w.checkPointer(ownerOf(op.Key))
 		case strings.HasPrefix(op.Key, "/signpost/ledger/") && !op.Delete:
 			w.checkEntry(op)
 		case strings.Contains(op.Key, "/service/") && !op.Delete:
 			w.checkObservation(op)
 		}
 	}
+}
+
+// ownerOf is whose pointer a key is, or what stands beside it.
+func ownerOf(key string) appcontext.Owner {
+	return appcontext.Owner(strings.TrimPrefix(strings.TrimPrefix(key, "/signpost/current/"), "touched/"))
 }
 
 // checkOwner: what is written about a cluster is written by the worker that
@@ -155,7 +160,8 @@ func (w *world) checkPointer(owner appcontext.Owner) {
 		return
 	}
 	for name := range p.Clusters {
-		w.bundles[bundleKey(p, name)] = digestOf(objects, name)
+		key := bundleKey(owner, name)
+		w.bundles[key] = append(w.bundles[key], whole{p.Revision(), digestOf(objects, name)})
 	}
 	if record, scope, name, is := owner.Provider(); is {
 		w.checkProvider(objects, intent.Path(record), intent.Scope(scope), name, p.ContextID != "")
@@ -174,9 +180,13 @@ func (w *world) checkPointer(owner appcontext.Owner) {
 	w.checkTargets(owner, p, r, objects)
 }
 
-func bundleKey(p appcontext.Pointer, name string) string {
-	return fmt.Sprintf("%s@%d on %s", p.Owner, p.Revision(), name)
+// whole is what an owner had on a cluster from a revision of the store on.
+type whole struct {
+	since  int64
+	digest string
 }
+
+func bundleKey(owner appcontext.Owner, name string) string { return string(owner) + " on " + name }
 
 func digestOf(objects []bundle.Object, name string) string {
 	var out strings.Builder
@@ -363,12 +373,12 @@ type reader struct {
 }
 
 // ObjectsOn implements syncer.Contexts.
-func (r *reader) ObjectsOn(ctx context.Context, p appcontext.Pointer, name string) (bundle.Bundle, error) {
-	objects, err := r.Store.ObjectsOn(ctx, p, name)
+func (r *reader) ObjectsOn(ctx context.Context, p appcontext.Pointer, name string) (bundle.Bundle, int64, error) {
+	objects, revision, err := r.Store.ObjectsOn(ctx, p, name)
 	if err == nil && len(objects) > 0 {
-		if was := r.world.bundleOf(bundleKey(p, name)); was != digestOf(objects, name) {
-			r.world.breaks("I2", "a reader of %s on %s got objects that never were current together", p.Owner, name)
+		if was := r.world.bundleAt(bundleKey(p.Owner, name), revision); was != digestOf(objects, name) {
+			r.world.breaks("I2", "a reader of %s on %s got objects that were not current together at %d", p.Owner, name, revision)
 		}
 	}
-	return objects, err
+	return objects, revision, err
 }

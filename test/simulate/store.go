@@ -47,7 +47,11 @@ func (s store) Get(ctx context.Context, key string) (item *kv.Item, revision int
 
 // Range implements kv.KV.
 func (s store) Range(ctx context.Context, r kv.Range) (items []kv.Item, revision int64, err error) {
-	err = s.ask(ctx, "range", r.Prefix, "", func(ctx context.Context) error {
+	about := r.Prefix
+	if len(r.Keys) > 0 {
+		about = r.Keys[0]
+	}
+	err = s.ask(ctx, "range", about, "", func(ctx context.Context) error {
 		items, revision, err = s.world.kv.Range(ctx, r)
 		return err
 	})
@@ -99,7 +103,7 @@ func pointOf(then []kv.Op) (point, key string) {
 // place, or takes one away.
 func currentPoint(ops []kv.Op) string {
 	kind := "group"
-	if strings.HasPrefix(ops[0].Key, "/signpost/current/provider/") {
+	if _, _, _, is := ownerOf(ops[0].Key).Provider(); is {
 		kind = "provider"
 	}
 	deed := "withdraw "

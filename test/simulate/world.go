@@ -77,7 +77,7 @@ type world struct {
 	pending []*call
 	arrived chan struct{}
 	round   int
-	bundles map[string]string // what each pointer stood for, by cluster
+	bundles map[string][]whole // by owner and cluster: what was current, in order
 	broken  *Broken
 }
 
@@ -87,7 +87,7 @@ func newWorld(seed uint64, p profile, all func(string)) *world {
 		sites: map[string]*site{}, replicas: make([]*process, p.replicas), lives: map[int]int{},
 		trace: newTrace(all), points: map[string]int{}, faults: map[fault]int{},
 		published: map[appcontext.Owner]publication{}, known: map[string]time.Time{}, withheld: map[string]time.Time{},
-		arrived: make(chan struct{}, 1), bundles: map[string]string{},
+		arrived: make(chan struct{}, 1), bundles: map[string][]whole{},
 	}
 	for _, name := range []string{hub, berlin, paris} {
 		w.sites[name] = newSite(name)
@@ -99,10 +99,17 @@ func newWorld(seed uint64, p profile, all func(string)) *world {
 
 func (w *world) siteNames() []string { return []string{berlin, hub, paris} }
 
-func (w *world) bundleOf(key string) string {
+// bundleAt is what was current at a revision of the store.
+func (w *world) bundleAt(key string, revision int64) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.bundles[key]
+	digest := ""
+	for _, one := range w.bundles[key] {
+		if one.since <= revision {
+			digest = one.digest
+		}
+	}
+	return digest
 }
 
 // furnish puts the documents of the main story there, and the Services.

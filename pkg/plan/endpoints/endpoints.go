@@ -33,6 +33,11 @@ func Name(g plan.Group, b plan.Binding) string {
 		plan.Hash(string(g.Path), b.App, b.Service, b.Record, string(b.Scope), b.Cluster)
 }
 
+// ID identifies the binding's DNSEndpoint.
+func ID(g plan.Group, b plan.Binding) bundle.ID {
+	return bundle.ID{Cluster: b.Cluster, Group: APIGroup, Kind: Kind, Namespace: g.Project.Namespace, Name: Name(g, b)}
+}
+
 // Render makes the DNSEndpoint of a binding with the addresses that were chosen
 // for each of its hosts, in their order, in the project's namespace on the binding's cluster, filed under the binding's app.
 // It answers false when there is nothing to publish: external-dns would fill
