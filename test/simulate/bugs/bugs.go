@@ -37,10 +37,11 @@ func inReleases() []Bug {
 			Invariants:  []string{"I3", "I5", "I7", "I10"},
 		},
 		{
-			// A reader does not look whether the pointer has moved under it.
+			// A reader takes what is there when it comes to it, and says that all of
+			// it was read at one time.
 			Name: "half-read bundle", File: "pkg/appcontext/read.go",
-			Text:        "	if err := s.unchanged(ctx, p); err != nil {\n		return nil, err\n	}\n	return bundle.Collect(objects)",
-			Replacement: "	return bundle.Collect(objects)",
+			Text:        "	objects, err := s.objectsOn(ctx, p, cluster, revision)",
+			Replacement: "	objects, err := s.objectsOn(ctx, p, cluster, 0)",
 			Invariants:  []string{"I2"},
 		},
 		{
@@ -70,8 +71,8 @@ func inReleases() []Bug {
 		{
 			// What a drained cluster offers stays in public names.
 			Name: "drained cluster published", File: "pkg/release/drained.go",
-			Text:        "		if _, drained := d[offer.Service.Cluster]; drained {",
-			Replacement: "		if _, drained := d[offer.Service.Name]; drained {",
+			Text:        "offers[i].Standing.Drained = d[offer.Service.Cluster]",
+			Replacement: "offers[i].Standing.Drained = d[offer.Service.Name]",
 			Invariants:  []string{"I3", "I5", "I7"},
 		},
 		{
@@ -122,6 +123,13 @@ func inSync() []Bug {
 			Text:        "	case a.live.ResourceVersion == entry.ResourceVersion, unedited:",
 			Replacement: "	case a.live.ResourceVersion == entry.ResourceVersion, unedited, same:",
 			Invariants:  []string{"I3", "I7"},
+		},
+		{
+			// Nobody is told that single objects have changed.
+			Name: "lost touch", File: "pkg/syncer/index.go",
+			Text:        "		x.touch(touch, concerned)",
+			Replacement: "		_ = touch",
+			Invariants:  []string{"I3", "I5", "I7"},
 		},
 		{
 			// A suspension is marked, and nobody looks at the mark.
