@@ -29,15 +29,14 @@ type wanted struct {
 
 // share is what one owner wants in the cluster, as of a revision of the store.
 type share struct {
-	contextID string
-	seq       int64
-	revision  int64
-	objects   map[bundle.ID]*wanted
+	pointer  appcontext.Pointer
+	revision int64
+	objects  map[bundle.ID]*wanted
 }
 
 // isOf tells whether a share holds what a pointer says.
 func (s share) isOf(p appcontext.Pointer) bool {
-	return s.contextID == p.ContextID && s.seq == p.Seq && p.Revision() <= s.revision
+	return s.pointer.ContextID == p.ContextID && s.pointer.Seq == p.Seq && p.Revision() <= s.revision
 }
 
 // desired is the union of what all owners want in one cluster. Shares of which
@@ -84,7 +83,7 @@ func (d *desired) read(ctx context.Context, pointers []appcontext.Pointer, conte
 		if err != nil {
 			return nil, false, fmt.Errorf("read what %s wants: %w", p.Owner, err)
 		}
-		s := share{contextID: p.ContextID, seq: p.Seq, revision: revision, objects: map[bundle.ID]*wanted{}}
+		s := share{pointer: p, revision: revision, objects: map[bundle.ID]*wanted{}}
 		for _, o := range objects {
 			marks, err := cluster.MarksOf(o, installation)
 			if err != nil {

@@ -90,7 +90,7 @@ func (t *tenure) shares() (map[appcontext.Owner]handover.Wanted, error) {
 		share := shares[owner]
 		share.Objects = append(share.Objects, want.labelled)
 		share.Applied = t.everApplied
-		share.ContextID = t.desired.shares[owner].contextID
+		share.ContextID = t.desired.shares[owner].pointer.ContextID
 		shares[owner] = share
 	}
 	return shares, nil

@@ -71,7 +71,7 @@ func (s *stage) keys() (string, error) {
 	}
 	for key, value := range all {
 		owner, isPointer := strings.CutPrefix(key, pointers)
-		if !isPointer {
+		if !isPointer || strings.HasPrefix(owner, "touched/") {
 			continue
 		}
 		var pointer struct {
