@@ -57,7 +57,7 @@ func TestAFlagBeatsTheEnvironmentBeatsTheFile(t *testing.T) {
 func settings(t *testing.T) map[string]string {
 	binary, _ := dnsBinary(t, "")
 	return map[string]string{
-		"dns-binary": binary, "listen": "127.0.0.1:1", "grpc-listen": "[::1]:2", "data-dir": "data", "mongo-uri": "mongodb://m",
+		"allow-local-verify": "true", "dns-binary": binary, "listen": "127.0.0.1:1", "grpc-listen": "[::1]:2", "data-dir": "data", "mongo-uri": "mongodb://m",
 		"etcd-endpoints": "https://a:2379,https://b:2379", "directory-root": "root", "controller-cluster": "edge+hub",
 		"emco-orchestrator": "http://o:9015", "emco-dcm": "http://d:9077", "emco-clm": "https://c/clm", "rsync-endpoint": "rsync:9031",
 		"token-file": write(t, "tokens", "t,anna,admin\n"), "secret-key-file": write(t, "key", "k"), "insecure": "true",

@@ -17,7 +17,8 @@ import (
 )
 
 const statusHelp = `Shows what was observed of a deployment intent group: its state and conditions, each
-name with its targets and where they come from, what was rejected and why, the clusters
+name with its targets and where they come from, what authoritative servers answer,
+what was rejected and why, the clusters
 with their objects, and the external-dns in use. Of a DNS update record, given by its path,
 it shows each external-dns; of a logical cloud the cluster DNS: its addresses, on how many nodes DNS pods may run and what excludes the others, how the
 nameservers do that are forwarded to, and how the caches on the nodes do.`
@@ -123,6 +124,7 @@ func printGroupStatus(w io.Writer, owner intent.Path, body []byte, wide bool) er
 	return writeTables(w,
 		conditionTable(status.Conditions),
 		nameTable(status.Names),
+		answerTable(status.Names),
 		rejectionTable(status.Names),
 		leftoverTable(status.Leftovers),
 		dnsTable(status.DNS),

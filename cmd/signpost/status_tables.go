@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/client"
 )
@@ -44,6 +46,26 @@ func sourcesOf(n client.NameStatus, target string) []client.Source {
 		return []client.Source{{}}
 	}
 	return found
+}
+
+// answerTable has a row for what each authoritative server answers to each name.
+func answerTable(names []client.NameStatus) *table {
+	t := newTable("ASKED FOR", "TYPE", "SERVER", "ASKED", "ANSWER", "TTL", "MESSAGE")
+	for _, n := range names {
+		for _, a := range n.Answers {
+			answer := cmp.Or(strings.Join(a.Targets, ","), a.Rcode)
+			t.add(n.Name, n.Type, a.Server, moment(a.At), answer, ttlCell(a), a.Message)
+		}
+	}
+	return t
+}
+
+// ttlCell is empty where nothing is kept for any time.
+func ttlCell(a client.Answer) string {
+	if len(a.Targets) == 0 {
+		return ""
+	}
+	return fmt.Sprint(a.TTL)
 }
 
 func rejectionTable(names []client.NameStatus) *table {

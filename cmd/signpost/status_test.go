@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +33,10 @@ const aStatus = `{"state":"Terminating","contextID":"4242","revision":2,"message
 		{"name":"www.lab.example","type":"A","record":"lab","scope":"public","targets":["203.0.113.10","203.0.113.20"],"conditions":[],
 			"sources":[{"target":"203.0.113.10","cluster":"edge+berlin","object":"Service shop/web","field":"spec.externalIPs[0]","kind":"external"},
 				{"target":"203.0.113.10","cluster":"edge+paris","object":"Service shop/web","field":"spec.externalIPs[0]","kind":"external"}],
-			"rejected":[{"target":"10.1.2.3","cluster":"edge+berlin","object":"Service shop/web","reason":"private address in a public record","code":"Private","field":"spec.externalIPs[1]","kind":"external"}]},
+			"rejected":[{"target":"10.1.2.3","cluster":"edge+berlin","object":"Service shop/web","reason":"private address in a public record","code":"Private","field":"spec.externalIPs[1]","kind":"external"}],
+			"answers":[{"server":"192.0.2.53:53","at":"2026-11-02T09:31:07.5Z","rcode":"NOERROR","targets":["203.0.113.10","203.0.113.20"],"ttl":30},
+				{"server":"192.0.2.54:53","at":"2026-11-02T09:31:07.5Z","rcode":"NXDOMAIN","message":"has no A record for www.lab.example (NXDOMAIN)"},
+				{"server":"192.0.2.55:53","at":"2026-11-02T09:31:09.5Z","message":"does not answer: no answer by UDP within 2s"}]},
 		{"name":"www.lab.example","type":"AAAA","record":"lab","scope":"public","targets":[],"conditions":[],"sources":[],"rejected":[]}],
 	"leftovers":[{"name":"old.lab.example","type":"A","record":"lab","reason":"policy upsert-only"}]}`
 
@@ -85,19 +89,43 @@ func TestWatchShowsChangesUntilInterrupted(t *testing.T) {
 	} {
 		f.on("GET "+prod+"/status", 200, "Status", status)
 	}
+	got := watched(t, f, 4)
+	require.Equal(t, exitDone, got.code, got.err)
+	require.Equal(t, 1, strings.Count(got.out, "Instantiating"))
+	require.Equal(t, 1, strings.Count(got.out, "Instantiated"))
+}
+
+// TestWatchShowsAnswersAsTheyComeIn is --watch for the condition Verified.
+func TestWatchShowsAnswersAsTheyComeIn(t *testing.T) {
+	f := newFake(t)
+	for _, now := range [][3]string{
+		{``, "Unknown", "NotAsked"},
+		{`{"server":"192.0.2.53:53","at":"2026-11-02T09:31:07Z","rcode":"NXDOMAIN"}`, "False", "NotThere"},
+		{`{"server":"192.0.2.53:53","at":"2026-11-02T09:31:12Z","rcode":"NOERROR","targets":["203.0.113.10"],"ttl":30}`, "True", "Matches"},
+	} {
+		f.on("GET "+prod+"/status", 200, "Status", fmt.Sprintf(`{"state":"Instantiated","contextID":"42","revision":1,"clusters":[],"providers":[],
+			"names":[{"name":"www.lab.example","type":"A","record":"lab","scope":"public","targets":["203.0.113.10"],"conditions":[],"sources":[],"rejected":[],"answers":[%s]}],
+			"conditions":[{"type":"Verified","status":%q,"reason":%q,"message":"","lastTransitionTime":"2026-11-02T09:31:07Z"}]}`, now[0], now[1], now[2]))
+	}
+	got := watched(t, f, 4)
+	require.Equal(t, exitDone, got.code, got.err)
+	golden.Equal(t, "status_watch.golden", got.out)
+}
+
+// watched is what --watch has shown after more than so many reads, and the last
+// of the answers.
+func watched(t *testing.T, f *fake, reads int) result {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan result)
 	go func() { done <- withInput(ctx, f.url, "", "status", "shop/store/v1/prod", "--watch") }()
 	require.Eventually(t, func() bool {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		return len(f.answers["GET "+prod+"/status"]) == 1 && f.reads > 4
+		return len(f.answers["GET "+prod+"/status"]) == 1 && f.reads > reads
 	}, waitLimit, tick)
 	cancel()
-	got := <-done
-	require.Equal(t, exitDone, got.code, got.err)
-	require.Equal(t, 1, strings.Count(got.out, "Instantiating"))
-	require.Equal(t, 1, strings.Count(got.out, "Instantiated"))
+	return <-done
 }
 
 func TestWatchFailsWhenThereIsNothing(t *testing.T) {

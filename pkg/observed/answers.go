@@ -23,7 +23,8 @@ type Answers struct {
 	Names   []NameAnswer `json:"names"` // ordered by name and type
 
 	// Gone is when none of the targets was answered any more after the DNSEndpoint
-	// had gone; UTC. It is zero while one is, and as long as that is not known.
+	// had gone; UTC. It is zero while one is, as long as that is not known, and where
+	// one was never seen to be: it may still come.
 	Gone time.Time `json:"gone,omitzero"`
 
 	Revision int64 `json:"-"` // the store's revision that wrote it
@@ -33,41 +34,44 @@ type Answers struct {
 type NameAnswer struct {
 	Name    string          `json:"name"`
 	Type    string          `json:"type"`
-	Targets []string        `json:"targets"` // that the DNSEndpoint gives to them, ordered
-	Verdict string          `json:"verdict"` // what the answers say, in a word
-	Message string          `json:"message"` // the same in words for the user
-	Since   time.Time       `json:"since"`   // UTC, of the last change of Verdict or Targets
+	Targets []string        `json:"targets"`        // that the DNSEndpoint gives to them, ordered
+	Seen    bool            `json:"seen,omitempty"` // a server has answered some of the targets
+	Verdict string          `json:"verdict"`        // what the answers say, in a word
+	Message string          `json:"message"`        // the same in words for the user
+	Since   time.Time       `json:"since"`          // UTC, of the last change of Verdict or Targets
 	Answers []intent.Answer `json:"answers,omitempty"`
 }
 
 func answerPrefix(cluster string) string { return clusterPrefix(cluster) + answerFolder + "/" }
 
 // Answers answers what was said of the names of a namespace's DNSEndpoints, by
-// their names. What is not there was never asked.
-func (s *Store) Answers(ctx context.Context, cluster, namespace string) (map[string]Answers, error) {
+// their names, and the store's revision it was read at. What is not there was
+// never asked.
+func (s *Store) Answers(ctx context.Context, cluster, namespace string) (map[string]Answers, int64, error) {
 	return s.answers(ctx, answerPrefix(cluster)+namespace+"/")
 }
 
 // AllAnswers answers the same of all DNSEndpoints of a cluster, by
 // "namespace/name".
 func (s *Store) AllAnswers(ctx context.Context, cluster string) (map[string]Answers, error) {
-	return s.answers(ctx, answerPrefix(cluster))
+	all, _, err := s.answers(ctx, answerPrefix(cluster))
+	return all, err
 }
 
-func (s *Store) answers(ctx context.Context, under string) (map[string]Answers, error) {
-	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: under})
+func (s *Store) answers(ctx context.Context, under string) (map[string]Answers, int64, error) {
+	items, revision, err := s.kv.Range(ctx, kv.Range{Prefix: under})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	out := map[string]Answers{}
 	for _, item := range items {
 		a := Answers{Revision: item.ModRevision}
 		if err := json.Unmarshal(item.Value, &a); err != nil {
-			return nil, fmt.Errorf("%s: %w", item.Key, err)
+			return nil, 0, fmt.Errorf("%s: %w", item.Key, err)
 		}
 		out[strings.TrimPrefix(item.Key, under)] = a
 	}
-	return out, nil
+	return out, revision, nil
 }
 
 // largestAnswers is how much is stored of one DNSEndpoint's answers. Of more, what

@@ -30,7 +30,7 @@ func TestAnswersAreKeptByDNSEndpoint(t *testing.T) {
 	web, other := answersOf(1, ""), answersOf(2, "")
 	require.NoError(t, w.SetAnswers(t.Context(), map[string]*observed.Answers{"shop/web": web, "bank/web": other}))
 
-	shop, err := s.Answers(t.Context(), hub, "shop")
+	shop, _, err := s.Answers(t.Context(), hub, "shop")
 	require.NoError(t, err)
 	require.Len(t, shop, 1)
 	written := shop["web"]
@@ -45,7 +45,7 @@ func TestAnswersAreKeptByDNSEndpoint(t *testing.T) {
 	require.NoError(t, w.SetAnswers(t.Context(), map[string]*observed.Answers{"shop/web": web, "bank/web": answersOf(2, "")}))
 	require.Equal(t, before, fake.Revision(), "nothing is written twice")
 	require.NoError(t, w.SetAnswers(t.Context(), map[string]*observed.Answers{"bank/web": other}))
-	shop, err = s.Answers(t.Context(), hub, "shop")
+	shop, _, err = s.Answers(t.Context(), hub, "shop")
 	require.NoError(t, err)
 	require.Empty(t, shop, "what is no longer asked for is forgotten")
 }
@@ -60,7 +60,7 @@ func TestAnswersFitIntoTheStore(t *testing.T) {
 		all[fmt.Sprintf("shop/e%d", i)] = answersOf(20, strings.Repeat("x", 300))
 	}
 	require.NoError(t, w.SetAnswers(t.Context(), all))
-	stored, err := s.Answers(t.Context(), hub, "shop")
+	stored, _, err := s.Answers(t.Context(), hub, "shop")
 	require.NoError(t, err)
 	require.Len(t, stored, 251)
 	require.Len(t, stored["large"].Names, 1000)

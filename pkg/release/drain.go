@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/pkg/verify"
 )
 
 // noteDrains writes down, with each record, which DNSEndpoints are about to
@@ -71,18 +72,30 @@ func (s *Service) noteDrain(ctx context.Context, use Use, going Drain) error {
 	if known && drain.Since.IsZero() && slices.Equal(merged, drain.Endpoints) {
 		return nil
 	}
+	_, revision, err := s.Observed.Answers(ctx, use.Cluster, l.Record.Project.Namespace)
+	if err != nil {
+		return err
+	}
+	noted := map[string]int64{}
+	maps.Copy(noted, drain.Noted)
+	l.Answered = maps.Clone(l.Answered)
+	for _, endpoint := range going.Endpoints {
+		noted[endpoint] = revision
+		delete(l.Answered, endpoint)
+	}
 	l.Draining = maps.Clone(l.Draining)
 	if l.Draining == nil {
 		l.Draining = map[string]Drain{}
 	}
-	l.Draining[key] = Drain{Endpoints: merged, Targets: max(drain.Targets, going.Targets)}
+	l.Draining[key] = Drain{Endpoints: merged, Targets: max(drain.Targets, going.Targets), Noted: noted}
 	_, err = s.swapRecord(ctx, use.Record, l)
 	return err
 }
 
 // drain says whether an external-dns has outlived the names of the
-// DNSEndpoints that went, and notes the time from which that counts. One on an
-// abandoned cluster has nothing to outlive.
+// DNSEndpoints that went, and notes the time from which that counts: it has when
+// no authoritative server answers them any more, or when releaseTimeout is over.
+// One on an abandoned cluster has nothing to outlive.
 func (s *Service) drain(ctx context.Context, l RecordLifecycle, use Use) (RecordLifecycle, bool, error) {
 	key := drainKey(use.Scope, use.Cluster)
 	drain, draining := l.Draining[key]
@@ -100,22 +113,63 @@ func (s *Service) drain(ctx context.Context, l RecordLifecycle, use Use) (Record
 	if err != nil {
 		return l, false, err
 	}
+	gone, answered, err := s.heard(ctx, l, use, drain)
+	if err != nil {
+		return l, false, err
+	}
 	now := s.Now().UTC()
 	switch {
 	case there:
 		return l, false, nil
 	case drain.Since.IsZero():
 		l.Draining = maps.Clone(l.Draining)
-		l.Draining[key] = Drain{Endpoints: drain.Endpoints, Targets: drain.Targets, Since: now}
-	case !abandoned && !l.Record.Spec.Suspend && now.Sub(drain.Since) < ReleaseTimeout(l.Record.Spec, drain.Targets):
+		drain.Since = now
+		l.Draining[key] = drain
+	case !gone && !abandoned && !l.Record.Spec.Suspend && now.Sub(drain.Since) < ReleaseTimeout(l.Record.Spec, drain.Targets):
 		return l, false, nil
 	default:
 		l.Draining = maps.Clone(l.Draining)
 		delete(l.Draining, key)
+		l.Answered = maps.Clone(l.Answered)
+		if l.Answered == nil || len(l.Answered) > keptAnswered {
+			l.Answered = map[string][]intent.Leftover{}
+		}
+		maps.Copy(l.Answered, answered)
 	}
 	l, err = s.swapRecord(ctx, use.Record, l)
 	_, still := l.Draining[key]
 	return l, !still, err
+}
+
+// keptAnswered is of how many DNSEndpoints a record remembers that they left names
+// behind, at most. The groups whose they were read it within seconds.
+const keptAnswered = 100
+
+// heard says whether the names of the DNSEndpoints that went are seen to be gone
+// from every authoritative server, and lists those that are seen not to be, by
+// DNSEndpoint. What nobody could be asked about is neither (I6).
+func (s *Service) heard(ctx context.Context, l RecordLifecycle, use Use, drain Drain) (gone bool, answered map[string][]intent.Leftover, err error) {
+	all, _, err := s.Observed.Answers(ctx, use.Cluster, l.Record.Project.Namespace)
+	if err != nil {
+		return false, nil, err
+	}
+	gone, answered = len(drain.Endpoints) > 0, map[string][]intent.Leftover{}
+	for _, endpoint := range drain.Endpoints {
+		a, known := all[endpoint]
+		known = known && a.Revision > drain.Noted[endpoint]
+		gone = gone && known && !a.Gone.IsZero()
+		if !known {
+			continue
+		}
+		for _, n := range a.Names {
+			if n.Verdict == string(verify.StillThere) {
+				answered[endpoint] = append(answered[endpoint], intent.Leftover{
+					Name: n.Name, Type: n.Type, Record: l.Record.Name, Reason: n.Message + " though nobody publishes the name any more",
+				})
+			}
+		}
+	}
+	return gone, answered, nil
 }
 
 // ReleaseTimeout is how long an external-dns outlives the last DNSEndpoint, so
@@ -170,9 +224,11 @@ func (s *Service) leftovers(ctx context.Context, group intent.Path, objects bund
 		if abandoned {
 			reason = fmt.Sprintf("the home of its external-dns, %s, is abandoned", o.Cluster)
 		}
-		if reason != "" {
-			out = append(out, namesLeft(o, reason)...)
+		if reason == "" {
+			out = append(out, record.Answered[o.Name]...)
+			continue
 		}
+		out = append(out, namesLeft(o, reason)...)
 	}
 	return out, nil
 }

@@ -183,7 +183,7 @@ func (s *Service) stepMoving(ctx context.Context, l RecordLifecycle, use Use, wa
 	drain, draining := l.Draining[drainKey(use.Scope, use.Cluster)]
 	if draining { // its time counts from now
 		l.Draining = maps.Clone(l.Draining)
-		l.Draining[drainKey(use.Scope, use.Cluster)] = Drain{Endpoints: drain.Endpoints, Targets: drain.Targets}
+		l.Draining[drainKey(use.Scope, use.Cluster)] = Drain{Endpoints: drain.Endpoints, Targets: drain.Targets, Noted: drain.Noted}
 	}
 	if draining || len(users)+leavers > 0 {
 		if err := s.provide(ctx, l, use, was, users); err != nil {

@@ -27,6 +27,10 @@ type RecordLifecycle struct {
 	Draining  map[string]Drain `json:"draining,omitempty"`
 	Events    []intent.Event   `json:"events,omitempty"`
 
+	// Answered are the names, by the DNSEndpoint that had given them, that were still
+	// answered when their external-dns was not kept for them any longer.
+	Answered map[string][]intent.Leftover `json:"answered,omitempty"`
+
 	revision int64
 }
 
@@ -36,6 +40,10 @@ type Drain struct {
 	Endpoints []string  `json:"endpoints"` // names of the DNSEndpoints that went last
 	Targets   int       `json:"targets"`   // the most that one of their names had
 	Since     time.Time `json:"since"`     // when all of them were confirmed to be gone; zero before
+
+	// Noted is the store's revision, by DNSEndpoint, when it was about to go: what
+	// was heard of its names before does not count.
+	Noted map[string]int64 `json:"noted,omitempty"`
 }
 
 func drainKey(scope intent.Scope, cluster string) string { return string(scope) + "/" + cluster }

@@ -237,7 +237,7 @@ func (s *Service) reportProvider(ctx context.Context, use Use) (ProviderReport, 
 	if r.Published, err = s.Observed.Published(ctx, use.Cluster, namespace); err != nil {
 		return r, err
 	}
-	if r.Answers, err = s.Observed.Answers(ctx, use.Cluster, namespace); err != nil {
+	if r.Answers, _, err = s.Observed.Answers(ctx, use.Cluster, namespace); err != nil {
 		return r, err
 	}
 	r.Observed, err = s.Observed.Deployment(ctx, use.Cluster, namespace, provider.DeploymentName(l.Record.Name, use.Scope))

@@ -30,6 +30,7 @@ type proof struct {
 	began     time.Time         // since when these are asked
 	asked     time.Time         // when they were asked last; zero: not yet
 	done      bool              // nothing else is expected of the answers
+	gone      time.Time         // since when no server answers what leaves; zero: one may
 	answers   *observed.Answers // nil: nothing is known yet; not changed once it is handed over
 	logged    bool              // the log knows that a name is somebody else's
 }
@@ -43,7 +44,7 @@ const (
 
 // over tells whether nobody waits any more to hear of names that leave.
 func (p *proof) over(now time.Time) bool {
-	return now.Sub(p.began) > leavingFor || p.done && now.Sub(p.asked) > goneFor
+	return now.Sub(p.began) > leavingFor || !p.gone.IsZero() && now.Sub(p.gone) > goneFor
 }
 
 // pose makes the questions. published is what all DNSEndpoints of the external-dns
@@ -73,7 +74,7 @@ func (p *proof) pose(leaving bool, published map[nameKey]sets, now time.Time) {
 	if p.leaving == leaving && !p.began.IsZero() && reflect.DeepEqual(p.questions, questions) {
 		return
 	}
-	p.leaving, p.questions, p.began, p.asked, p.done = leaving, questions, now, time.Time{}, false
+	p.leaving, p.questions, p.began, p.asked, p.done, p.gone = leaving, questions, now, time.Time{}, false, time.Time{}
 	if p.answers != nil && !p.answers.Gone.IsZero() {
 		again := *p.answers
 		again.Gone = time.Time{}
@@ -103,7 +104,7 @@ func (p *proof) due(now time.Time) time.Duration {
 // nothing.
 func (p *proof) ask(ctx context.Context, verifier Verifier, clock Clock) {
 	found := &observed.Answers{Project: p.mark.project, Record: p.mark.record, Scope: p.mark.scope}
-	done := true
+	done, seen := true, true
 	for _, q := range p.questions {
 		f, known := unasked(p.how, p.servers)
 		if !known {
@@ -113,13 +114,29 @@ func (p *proof) ask(ctx context.Context, verifier Verifier, clock Clock) {
 			return
 		}
 		done = done && settled(q, f.Verdict)
-		found.Names = append(found.Names, p.nameAnswer(q, f, clock.Now().UTC()))
+		n := p.nameAnswer(q, f, clock.Now().UTC())
+		found.Names, seen = append(found.Names, n), seen && n.Seen
 	}
-	p.asked, p.done = clock.Now(), done
-	if p.leaving && done {
-		found.Gone = p.asked.UTC()
+	p.asked, p.done = clock.Now(), done && (seen || !p.leaving)
+	if p.leaving {
+		p.gone = since(p.gone, done, p.asked)
+	}
+	if p.leaving && p.done {
+		found.Gone = p.gone.UTC()
 	}
 	p.answers = found
+}
+
+// since is when something that is so began: before, or else now; zero when it is
+// not so.
+func since(before time.Time, is bool, now time.Time) time.Time {
+	switch {
+	case !is:
+		return time.Time{}
+	case before.IsZero():
+		return now
+	}
+	return before
 }
 
 // settled tells whether no other answer is expected.
@@ -137,11 +154,18 @@ func (p *proof) nameAnswer(q verify.Question, f verify.Finding, now time.Time) o
 		Name: q.Name, Type: q.Type, Targets: p.names[nameKey{q.Name, q.Type}].all(),
 		Verdict: string(f.Verdict), Message: f.Message, Since: now, Answers: f.Answers,
 	}
+	for _, a := range f.Answers {
+		n.Seen = n.Seen || slices.ContainsFunc(a.Targets, func(target string) bool { return slices.Contains(n.Targets, target) })
+	}
 	if p.answers == nil {
 		return n
 	}
 	for _, before := range p.answers.Names {
-		if before.Name == n.Name && before.Type == n.Type && before.Verdict == n.Verdict && slices.Equal(before.Targets, n.Targets) {
+		if before.Name != n.Name || before.Type != n.Type || !slices.Equal(before.Targets, n.Targets) {
+			continue
+		}
+		n.Seen = n.Seen || before.Seen
+		if before.Verdict == n.Verdict {
 			n.Since = before.Since
 		}
 	}

@@ -97,7 +97,7 @@ func publishingSpec(t *testing.T, named string, spec any) bundle.Object {
 
 func (s *scene) answersOf(named string) *observed.Answers {
 	s.t.Helper()
-	all, err := s.observed.Answers(s.t.Context(), hub, "shop")
+	all, _, err := s.observed.Answers(s.t.Context(), hub, "shop")
 	require.NoError(s.t, err)
 	a, ok := all[named]
 	if !ok {
@@ -130,7 +130,7 @@ func TestNamesAreAskedForUntilTheyAreAnswered(t *testing.T) {
 	assert.Equal(t, observed.Answers{
 		Project: "shop", Record: "lab", Scope: "public", Revision: a.Revision,
 		Names: []observed.NameAnswer{{
-			Name: "www.lab.example", Type: "A", Targets: []string{"203.0.113.10"}, Verdict: "Matches",
+			Name: "www.lab.example", Type: "A", Targets: []string{"203.0.113.10"}, Seen: true, Verdict: "Matches",
 			Message: authoritative + " answers 203.0.113.10", Since: a.Names[0].Since,
 			Answers: []intent.Answer{{Server: authoritative, At: a.Names[0].Answers[0].At, Rcode: "NOERROR", Targets: []string{"203.0.113.10"}}},
 		}},
@@ -216,6 +216,22 @@ func TestAServerThatDoesNotAnswerRemovesNothing(t *testing.T) {
 	s.until("it goes once more", func() bool { return !s.answersOf("web").Gone.IsZero() })
 	s.commit("shop/lab", namespace(t, hub))
 	s.until("nobody waits for it without an external-dns", func() bool { return s.answersOf("web") == nil })
+}
+
+// TestANameThatWasNeverSeenMayStillCome: external-dns may be about to make it
+// from what it read before.
+func TestANameThatWasNeverSeenMayStillCome(t *testing.T) {
+	t.Parallel()
+	s, z := proving(t)
+	s.commit("dig", giving(t, "web", "203.0.113.10"))
+	s.until("it is not there yet", func() bool { return s.judged("web") == "NotThere" })
+	s.commit("dig")
+	s.until("it is not there after its DNSEndpoint has gone", func() bool { return s.judged("web") == "Gone" })
+	assert.True(t, s.answersOf("web").Gone.IsZero(), "that is not known for good")
+	z.answer("www.lab.example A", "203.0.113.10")
+	s.until("it comes", func() bool { return s.judged("web") == "StillThere" })
+	z.answer("www.lab.example A")
+	s.until("and goes", func() bool { return !s.answersOf("web").Gone.IsZero() })
 }
 
 // TestAnotherWorkerGoesOn: what was found, and what leaves, outlives a worker.

@@ -1,0 +1,116 @@
+package release_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+)
+
+// hear has the worker of the hub write what authoritative servers answer to the
+// name of group prod.
+func (w *world) hear(endpoint, verdict, message string, gone time.Time) {
+	w.Helper()
+	writer, err := w.observed.Writer(w.Context(), hub, fence)
+	require.NoError(w, err)
+	require.NoError(w, writer.SetAnswers(w.Context(), map[string]*observed.Answers{"shop-dns/" + endpoint: {
+		Project: "shop", Record: "lab", Scope: "public", Gone: gone,
+		Names: []observed.NameAnswer{{Name: "www.lab.example", Type: "A", Targets: []string{"203.0.113.10"}, Verdict: verdict, Message: message, Since: w.clock.Now()}},
+	}}))
+}
+
+// publishedBy is the DNSEndpoint of group prod.
+func (w *world) publishedBy() string {
+	snap := w.snapshot(prod)
+	return endpoints.Name(snap.Group, snap.Group.Bindings[0])
+}
+
+// TestTerminateEndsWhenNoAuthoritativeServerAnswersAnyMore: long before the
+// releaseTimeout.
+func TestTerminateEndsWhenNoAuthoritativeServerAnswersAnyMore(t *testing.T) {
+	w := running(t)
+	endpoint := w.publishedBy()
+	w.hear(endpoint, "Matches", "192.0.2.53:53 answers 203.0.113.10", time.Time{})
+	w.do(intent.Terminate, prod)
+	require.NoError(t, w.rest())
+	require.Equal(t, intent.Terminating, w.state(prod), "external-dns outlives the names")
+	w.hear(endpoint, "StillThere", "192.0.2.53:53 still answers 203.0.113.10", time.Time{})
+	require.NoError(t, w.rest())
+	require.Equal(t, intent.Terminating, w.state(prod), "a server still answers")
+	w.hear(endpoint, "Unreachable", "192.0.2.53:53 does not answer", time.Time{})
+	require.NoError(t, w.rest())
+	require.Equal(t, intent.Terminating, w.state(prod), "a server that does not answer removes nothing (I6)")
+
+	w.hear(endpoint, "Gone", "192.0.2.53:53 no longer answers the targets", w.clock.Now())
+	w.settle(prod)
+	require.Equal(t, intent.Terminated, w.state(prod), "without a second passing")
+	require.Empty(t, w.snapshot(prod).Lifecycle.Leftovers)
+	require.Empty(t, w.inClusters())
+}
+
+// TestWhatWasHeardBeforeDoesNotCount: the names had gone once, came back, and go
+// again.
+func TestWhatWasHeardBeforeDoesNotCount(t *testing.T) {
+	w := running(t)
+	w.hear(w.publishedBy(), "Gone", "192.0.2.53:53 no longer answers the targets", w.clock.Now())
+	w.do(intent.Terminate, prod)
+	require.NoError(t, w.rest())
+	require.Equal(t, intent.Terminating, w.state(prod))
+	w.outlive()
+	w.settle(prod)
+	require.Equal(t, intent.Terminated, w.state(prod))
+}
+
+// TestLeftoversAreWhatIsStillAnsweredAtTheDeadline, with the server and its
+// answer; nothing is claimed of what could not be asked (I6).
+func TestLeftoversAreWhatIsStillAnsweredAtTheDeadline(t *testing.T) {
+	for _, c := range []struct {
+		verdict, message string
+		left             []intent.Leftover
+	}{
+		{"StillThere", "192.0.2.53:53 still answers 203.0.113.10", []intent.Leftover{{
+			Name: "www.lab.example", Type: "A", Record: "lab", Reason: "192.0.2.53:53 still answers 203.0.113.10 though nobody publishes the name any more",
+		}}},
+		{"Unreachable", "192.0.2.53:53 does not answer", nil},
+		{"Gone", "192.0.2.53:53 no longer answers the targets", nil}, // and may still come: it was never seen
+	} {
+		w := running(t)
+		endpoint := w.publishedBy()
+		w.do(intent.Terminate, prod)
+		require.NoError(t, w.rest())
+		w.hear(endpoint, c.verdict, c.message, time.Time{})
+		require.NoError(t, w.rest())
+		require.Equal(t, intent.Terminating, w.state(prod), c.verdict)
+		w.outlive()
+		w.settle(prod)
+		require.Equal(t, intent.Terminated, w.state(prod), c.verdict)
+		require.Equal(t, c.left, w.snapshot(prod).Lifecycle.Leftovers, c.verdict)
+	}
+}
+
+// TestHowNamesAreVerifiedFollowsTheRecord: the worker finds it beside the
+// external-dns, and an update of the record changes it there alone.
+func TestHowNamesAreVerifiedFollowsTheRecord(t *testing.T) {
+	w := running(t)
+	pointer, err := w.contexts.Current(t.Context(), providerOwner(labOnHub))
+	require.NoError(t, err)
+	require.Equal(t, &appcontext.Verify{InDNS: externaldns.InDNS{Owner: w.snapshot(prod).Providers[0].OwnerID}}, pointer.Verify)
+
+	w.put(lab, record("lab.example", `,"verify":{"servers":["192.0.2.53:53"]}`))
+	before := w.bundle(providerOwner(labOnHub))
+	w.updateRecord(lab)
+	w.settle(prod)
+	pointer, err = w.contexts.Current(t.Context(), providerOwner(labOnHub))
+	require.NoError(t, err)
+	require.Equal(t, []string{"192.0.2.53:53"}, pointer.Verify.Servers)
+	require.Equal(t, before, w.bundle(providerOwner(labOnHub)), "external-dns itself stays as it is")
+	keys := w.keys()
+	w.settle(prod)
+	require.Equal(t, keys, w.keys(), "and it is written once")
+}
