@@ -37,7 +37,8 @@ func (c Choice) Targets(kind string) []string {
 
 // Set is the targets of one name and type.
 type Set struct {
-	Type    string   // A, AAAA or CNAME
+	Name    string   // of the SRV records of a port; empty: the host name itself
+	Type    string   // A, AAAA, CNAME or SRV; Fold makes none of the last
 	Targets []string // addresses in their shortest form, or one host name, canonical; sorted, never empty
 	ID      string   // set identifier: the cluster; empty where the name and type have one set
 	Weight  int64    // of a set with an ID, 1 to 255

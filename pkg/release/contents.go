@@ -58,7 +58,7 @@ func fill(ctx context.Context, g plan.Group, records map[string]plan.Record, dra
 }
 
 func (c *contents) fillBinding(ctx context.Context, g plan.Group, b plan.Binding, record plan.Record, drained drainedClusters, before bundle.Bundle, look look) error {
-	held := previous(before, g, b)
+	held := addresses(previous(before, g, b))
 	offers, err := c.offers(ctx, g, b, held, look)
 	if err != nil {
 		return err
@@ -74,6 +74,8 @@ func (c *contents) fillBinding(ctx context.Context, g plan.Group, b plan.Binding
 		}
 		var due time.Time
 		choices[n], due = address.Fold(in)
+		services := endpoints.Services(host, choices[n], published.abilities.RootedSRV)
+		choices[n].Sets = append(choices[n].Sets, services...)
 		c.due = sooner(c.due, due)
 	}
 	c.choices = append(c.choices, choices)
@@ -82,6 +84,14 @@ func (c *contents) fillBinding(ctx context.Context, g plan.Group, b plan.Binding
 		c.objects = append(c.objects, object)
 	}
 	return err
+}
+
+// addresses leaves the sets of host names themselves, without those of ports.
+func addresses(held map[string][]address.Set) map[string][]address.Set {
+	for host, sets := range held {
+		held[host] = slices.DeleteFunc(sets, func(set address.Set) bool { return set.Name != "" })
+	}
+	return held
 }
 
 // offersTo are those of a host's own clusters.

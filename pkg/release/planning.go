@@ -397,9 +397,9 @@ func nameChange(key nameKey, before, after map[nameKey][]string) intent.NameChan
 }
 
 func collectNames(raw []byte, into map[nameKey][]string) {
-	labels, names := endpoints.Read(raw)
-	for _, n := range names {
-		key := nameKey{name: n.Name, kind: n.Type, record: labels[bundle.LabelRecord]}
+	labels, sets := endpoints.Read(raw)
+	for _, n := range sets {
+		key := nameKey{name: cmp.Or(n.Name, n.Host), kind: n.Type, record: labels[bundle.LabelRecord]}
 		into[key] = slices.Compact(slices.Sorted(slices.Values(append(into[key], n.Targets...))))
 	}
 }

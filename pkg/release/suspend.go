@@ -79,9 +79,9 @@ func previous(objects bundle.Bundle, g plan.Group, b plan.Binding) map[string][]
 	sets := map[string][]address.Set{}
 	at, found := slices.BinarySearchFunc(objects, endpoints.ID(g, b), func(o bundle.Object, id bundle.ID) int { return bundle.Compare(o.ID, id) })
 	if found {
-		_, names := endpoints.Read(objects[at].JSON)
-		for _, n := range names {
-			sets[n.Name] = append(sets[n.Name], n.Set)
+		_, named := endpoints.Read(objects[at].JSON)
+		for _, n := range named {
+			sets[n.Host] = append(sets[n.Host], n.Set)
 		}
 	}
 	return sets

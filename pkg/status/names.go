@@ -38,11 +38,11 @@ func names(snap release.Snapshot) []intent.NameStatus {
 // A rejected target is listed once, where it would have been.
 func hostNames(snap release.Snapshot, b plan.Binding, host plan.Host, choice address.Choice, conditions []intent.StatusCondition) []intent.NameStatus {
 	var out []intent.NameStatus
-	for _, set := range endpoints.Sets(host, choice) {
-		out = append(out, nameStatus(b, host, set.Type, set.Targets, choice, conditions))
+	for _, sets := range together(endpoints.Sets(host, choice)) {
+		out = append(out, nameStatus(b, host, sets, choice, conditions))
 	}
 	if len(out) == 0 {
-		out = append(out, nameStatus(b, host, "A", []string{}, choice, conditions))
+		out = append(out, nameStatus(b, host, []address.Set{{Type: "A"}}, choice, conditions))
 	}
 	for i := range out {
 		prove(snap, b, &out[i])
@@ -50,6 +50,20 @@ func hostNames(snap release.Snapshot, b plan.Binding, host plan.Host, choice add
 	for _, r := range choice.Rejected {
 		at := max(0, slices.IndexFunc(out, func(s intent.NameStatus) bool { return s.Type == typeOf(r.Target) }))
 		out[at].Rejected = append(out[at].Rejected, r)
+	}
+	return out
+}
+
+// together groups sets, which are ordered by type, by name and type.
+func together(sets []address.Set) [][]address.Set {
+	var out [][]address.Set
+	for _, set := range sets {
+		last := len(out) - 1
+		if last >= 0 && out[last][0].Type == set.Type && out[last][0].Name == set.Name {
+			out[last] = append(out[last], set)
+			continue
+		}
+		out = append(out, []address.Set{set})
 	}
 	return out
 }
@@ -66,13 +80,22 @@ func typeOf(target string) string {
 	return "AAAA"
 }
 
-func nameStatus(b plan.Binding, host plan.Host, kind string, targets []string, choice address.Choice, conditions []intent.StatusCondition) intent.NameStatus {
+// nameStatus is that of one name and type, whose sets these are.
+func nameStatus(b plan.Binding, host plan.Host, sets []address.Set, choice address.Choice, conditions []intent.StatusCondition) intent.NameStatus {
 	s := intent.NameStatus{
-		Name: host.Name, Type: kind, Record: b.Record, Scope: b.Scope, Targets: targets, Conditions: conditions,
+		Name: cmp.Or(sets[0].Name, host.Name), Type: sets[0].Type, Record: b.Record, Scope: b.Scope, Targets: []string{}, Conditions: conditions,
 		Sources: []intent.Source{}, Rejected: []intent.Rejection{},
 	}
+	for _, set := range sets {
+		s.Targets = append(s.Targets, set.Targets...)
+		if set.ID != "" {
+			s.Sets = append(s.Sets, intent.SetStatus{SetIdentifier: set.ID, Weight: set.Weight, Targets: set.Targets})
+		}
+	}
+	slices.Sort(s.Targets)
+	s.Targets = slices.Compact(s.Targets)
 	for _, source := range choice.Sources {
-		if slices.Contains(targets, source.Target) {
+		if slices.Contains(s.Targets, source.Target) {
 			s.Sources = append(s.Sources, source)
 		}
 	}

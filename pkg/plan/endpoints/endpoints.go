@@ -3,8 +3,10 @@
 package endpoints
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,9 +48,7 @@ func Render(g plan.Group, b plan.Binding, choices []address.Choice) (bundle.Obje
 	var list []*endpoint.Endpoint
 	for n, host := range b.Hosts {
 		for _, set := range Sets(host, choices[n]) {
-			list = append(list, &endpoint.Endpoint{
-				DNSName: host.Name, RecordType: set.Type, Targets: set.Targets, RecordTTL: endpoint.TTL(host.TTL),
-			})
+			list = append(list, entry(host, set))
 		}
 	}
 	if len(list) == 0 {
@@ -63,6 +63,21 @@ func Render(g plan.Group, b plan.Binding, choices []address.Choice) (bundle.Obje
 		Spec: v1alpha1.DNSEndpointSpec{Endpoints: list},
 	})
 	return object, err == nil, err
+}
+
+// weightProperty is how external-dns' aws provider is told a set's weight.
+const weightProperty = "aws/weight"
+
+// entry is what a DNSEndpoint says of one set of a host.
+func entry(host plan.Host, set address.Set) *endpoint.Endpoint {
+	e := &endpoint.Endpoint{
+		DNSName: cmp.Or(set.Name, host.Name), RecordType: set.Type, Targets: set.Targets, RecordTTL: endpoint.TTL(host.TTL),
+	}
+	if set.ID != "" {
+		e.SetIdentifier = set.ID
+		e.SetProviderSpecificProperty(weightProperty, strconv.FormatInt(set.Weight, 10))
+	}
+	return e
 }
 
 // labelsOf are those of the group's objects, with those by which the external-dns

@@ -60,9 +60,10 @@ func TestExternalDNSOfTheRecordSelectsIt(t *testing.T) {
 		}
 		for _, e := range read.Spec.Endpoints {
 			assert.NotEmpty(t, e.Targets, "external-dns would fill in its default targets")
-			assert.True(t, e.CheckEndpoint(), "%v", e)
+			service := e.RecordType == "SRV"
+			assert.Equal(t, !service || in.Rooted, e.CheckEndpoint(), "what external-dns v0.22 makes of %v", e)
 			for _, target := range e.Targets {
-				assert.False(t, strings.HasSuffix(target, "."), "A and AAAA targets have no trailing dot")
+				assert.Equal(t, service && in.Rooted, strings.HasSuffix(target, "."), "targets have no trailing dot, but those of SRV as of v0.22")
 			}
 		}
 	}
@@ -70,7 +71,7 @@ func TestExternalDNSOfTheRecordSelectsIt(t *testing.T) {
 
 func TestSetsHoldTheTypesThatTheHostAllows(t *testing.T) {
 	four, six, alias := address.Set{Type: "A", Targets: []string{"192.0.2.1"}}, address.Set{Type: "AAAA", Targets: []string{"2001:db8::1"}}, address.Set{Type: "CNAME", Targets: []string{"b.example"}}
-	both := []address.Set{four, six}
+	both, port := []address.Set{four, six}, address.Set{Name: "_https._tcp.a.example", Type: "SRV", Targets: []string{"0 0 443 a.example."}}
 	for _, c := range []struct {
 		reason  string
 		host    plan.Host
@@ -82,10 +83,62 @@ func TestSetsHoldTheTypesThatTheHostAllows(t *testing.T) {
 		{"a type without targets", plan.Host{Name: "a.example", Types: []string{"CNAME"}}, both, nil},
 		{"an alias", plan.Host{Name: "a.example"}, []address.Set{alias}, []address.Set{alias}},
 		{"an alias of itself", plan.Host{Name: "b.example"}, []address.Set{alias}, nil},
+		{"services, for who asks for them", plan.Host{Name: "a.example", Types: []string{"A", "SRV"}}, []address.Set{four, port}, []address.Set{four, port}},
+		{"services are none of all types", plan.Host{Name: "a.example"}, []address.Set{four, port}, []address.Set{four}},
 		{"nothing", plan.Host{Name: "a.example"}, nil, nil},
 	} {
 		t.Run(c.reason, func(t *testing.T) { assert.Equal(t, c.want, Sets(c.host, address.Choice{Sets: c.offered})) })
 	}
+}
+
+// TestWeightsAreWhatRoute53Takes: from 0 to 255, and none that is positive
+// becomes 0.
+func TestWeightsAreWhatRoute53Takes(t *testing.T) {
+	for _, c := range []struct {
+		reason                string
+		largest, weight, want int64
+	}{
+		{"as they are", 255, 90, 90},
+		{"the largest", 1_000_000, 1_000_000, 255},
+		{"half of it", 1_000_000, 500_000, 128},
+		{"a small one", 1_000_000, 1, 1},
+		{"none", 1_000_000, 0, 0},
+	} {
+		host := plan.Host{Name: "a.example", Routing: intent.Routing{Policy: intent.Weighted, Weights: map[string]int64{"edge+berlin": c.largest, "edge+paris": c.weight}}}
+		sets := Sets(host, address.Choice{Sets: []address.Set{{Type: "A", Targets: []string{"192.0.2.1"}, ID: "edge+paris", Weight: c.weight}}})
+		require.Len(t, sets, 1)
+		assert.Equal(t, c.want, sets[0].Weight, c.reason)
+	}
+}
+
+// TestReadingIsWhatWasRendered: what is published is the next fold's Previous.
+func TestReadingIsWhatWasRendered(t *testing.T) {
+	for _, s := range stories(t) {
+		in := s.Input
+		object, some, err := Render(in.Group, in.Binding, in.choices())
+		require.NoError(t, err)
+		if !some {
+			continue
+		}
+		labels, named := Read(object.JSON)
+		assert.Equal(t, in.Binding.Record, labels["signpost.dev/record"])
+		want := map[string][]address.Set{}
+		for n, host := range in.Binding.Hosts {
+			if sets := Sets(host, in.choices()[n]); len(sets) > 0 {
+				want[host.Name] = sets
+			}
+		}
+		got := map[string][]address.Set{}
+		for _, n := range named {
+			got[n.Host] = append(got[n.Host], n.Set)
+		}
+		require.Len(t, got, len(want))
+		for host, sets := range want {
+			assert.ElementsMatch(t, sets, got[host], host)
+		}
+	}
+	_, named := Read([]byte(`{"spec":`))
+	assert.Empty(t, named, "what is no DNSEndpoint publishes nothing")
 }
 
 // FuzzNameIsLegalAndUnique takes two bindings that differ in one part: their

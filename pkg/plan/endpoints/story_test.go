@@ -21,6 +21,8 @@ type input struct {
 		Targets  []string
 		Weight   int64
 	} // to each host
+	Ports  []address.Port
+	Rooted bool
 }
 
 // choices are those of the hosts: what is offered is chosen for each.
@@ -29,7 +31,12 @@ func (in input) choices() []address.Choice {
 	for _, set := range in.Offered {
 		c.Sets = append(c.Sets, address.Set{Type: set.Type, Targets: set.Targets, ID: set.ID, Weight: set.Weight})
 	}
-	return slices.Repeat([]address.Choice{c}, len(in.Binding.Hosts))
+	c.Ports = in.Ports
+	out := slices.Repeat([]address.Choice{c}, len(in.Binding.Hosts))
+	for n, host := range in.Binding.Hosts {
+		out[n].Sets = slices.Concat(c.Sets, Services(host, c, in.Rooted))
+	}
+	return out
 }
 
 func stories(t *testing.T) []story.Story[input] { return story.All[input](t, "testdata") }
