@@ -96,8 +96,8 @@ type Host struct {
 	Types []string `json:"types,omitempty"` // of A, AAAA, CNAME, SRV; none: all but SRV
 
 	Sources []string       `json:"sources,omitempty"` // of the binding's, ordered: whose addresses the name gets; none: all
-	Routing intent.Routing `json:"routing,omitzero"`
-	Health  *intent.Health `json:"health,omitempty"` // with its defaults; nil: of a release that knew of none
+	Routing intent.Routing `json:"routing,omitzero"`  // zero: multivalue; else with all of the sources
+	Health  *intent.Health `json:"health,omitempty"`  // with its defaults; nil: of a release that knew of none
 }
 
 // ClusterDNS is CoreDNS in one cluster, as a DNS CR intent asks for it.

@@ -74,8 +74,7 @@ func (c *contents) fillBinding(ctx context.Context, g plan.Group, b plan.Binding
 		}
 		var due time.Time
 		choices[n], due = address.Fold(in)
-		services := endpoints.Services(host, choices[n], published.abilities.RootedSRV)
-		choices[n].Sets = append(choices[n].Sets, services...)
+		choices[n].Sets = append(choices[n].Sets, published.services(host, choices[n])...)
 		c.due = sooner(c.due, due)
 	}
 	c.choices = append(c.choices, choices)

@@ -17,11 +17,21 @@ type draft struct {
 	in       *inputs
 	group    plan.Group             // without a path when what it would be made of is gone
 	records  map[string]recordDraft // the records in use, by name
+	places   map[placeKey]place     // where the names of the bindings were asked for; none of a rollback
 	uses     []Use                  // ordered, none twice
 	offers   []Offer                // of autopath, that the pods of a group rely on
 	inputs   []Input                // what it follows from, ordered by path
 	errors   []intent.Field
 	warnings []string
+}
+
+// placeKey names a host of a binding.
+type placeKey struct{ app, service, host string }
+
+// place is a field of a document.
+type place struct {
+	path    intent.Path
+	pointer string
 }
 
 // recordDraft is a record as the release would deploy it.
@@ -60,7 +70,7 @@ func (d *draft) warn(format string, args ...any) {
 // draft resolves the inputs: which apps run where, which records serve which
 // names, and where each record's external-dns lives.
 func (s *Service) draft(ctx context.Context, in *inputs) (*draft, error) {
-	d := &draft{in: in, records: map[string]recordDraft{}}
+	d := &draft{in: in, records: map[string]recordDraft{}, places: map[placeKey]place{}}
 	spec := in.group.Spec
 	namespace := in.cloud.Spec.Namespace
 	version := in.owner.Path.Parent().Name()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -20,6 +21,8 @@ type Giver struct {
 	App     string
 	Service string
 	TTL     int64 // seconds, 0: none set
+	Types   []string
+	Routing intent.Routing
 }
 
 // Givers are those of a group's names, by name, with those of other groups;
@@ -54,7 +57,9 @@ func GiversOf(g plan.Group, others ...plan.Group) Givers {
 			for _, host := range b.Hosts {
 				at := given(group, b, host.Name)
 				if len(all[at]) > 0 || group.Path == g.Path {
-					all[at] = append(all[at], Giver{Group: group.Path, App: b.App, Service: b.Service, TTL: host.TTL})
+					all[at] = append(all[at], Giver{
+						Group: group.Path, App: b.App, Service: b.Service, TTL: host.TTL, Types: host.Types, Routing: host.Routing,
+					})
 				}
 			}
 		}
@@ -115,6 +120,23 @@ func Together(version string, givers ...Giver) (why string) {
 	return ""
 }
 
+// apart says why several app services cannot be given one name; empty: they can
+// be. What external-dns makes of their sets would be what none of them asked for.
+func apart(givers []Giver) string {
+	first := givers[0]
+	for _, g := range givers {
+		switch {
+		case g.Routing.Policy == intent.Weighted:
+			return "a name with policy weighted is one app service's alone, for its weights are for all that the name answers; give the others names of their own"
+		case !reflect.DeepEqual(g.Routing, first.Routing):
+			return "their routing differs, and the name has one; give each the same, or names of their own"
+		case aliasAlone(g.Types) != aliasAlone(first.Types):
+			return "DNS allows no CNAME beside other types, which their recordTypes ask for; give each the same, or names of their own"
+		}
+	}
+	return ""
+}
+
 // Describe names givers as a group's user knows them.
 func Describe(group intent.Path, givers ...Giver) string {
 	var out []string
@@ -128,14 +150,16 @@ func Describe(group intent.Path, givers ...Giver) string {
 	return strings.Join(out, " and ")
 }
 
-// warnOfSharing tells which names are given to several app services, of this
-// group or of others.
-func (s *Service) warnOfSharing(ctx context.Context, d *draft) error {
+// share is what is said of names that the same app services are given.
+type share struct{ givers, record, effect string }
+
+// checkSharing tells which names are given to several app services, of this
+// group or of others, and refuses those that cannot be.
+func (s *Service) checkSharing(ctx context.Context, d *draft) error {
 	all, err := s.givers(ctx, d.group)
 	if err != nil {
 		return err
 	}
-	type share struct{ givers, record, effect string }
 	var shares []share
 	names := map[share][]string{}
 	for _, b := range d.group.Bindings {
@@ -144,8 +168,14 @@ func (s *Service) warnOfSharing(ctx context.Context, d *draft) error {
 			if len(givers) < 2 {
 				continue
 			}
+			described := Describe(d.group.Path, givers...)
+			if why := apart(givers); why != "" {
+				place := d.places[placeKey{b.App, b.Service, host.Name}]
+				d.fail(cmp.Or(place.path, d.group.Path), place.pointer, "%s share %s of record %q: %s", described, host.Name, b.Record, why)
+				continue
+			}
 			effect := cmp.Or(Together(d.records[b.Record].frozen.Version, givers...), "external-dns publishes the addresses of all of them")
-			by := share{Describe(d.group.Path, givers...), b.Record, effect}
+			by := share{described, b.Record, effect}
 			if _, known := names[by]; !known {
 				shares = append(shares, by)
 			}

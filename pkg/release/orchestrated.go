@@ -120,7 +120,7 @@ func unknownTo(app *emco.Context, err error) error {
 // checkProviders says what of the external-dns in use could not be deployed,
 // and with whom names would be shared.
 func (s *Service) checkProviders(ctx context.Context, p *proposal) error {
-	if err := s.warnOfSharing(ctx, p.draft); err != nil {
+	if err := s.checkSharing(ctx, p.draft); err != nil {
 		return err
 	}
 	_, after, err := s.providers(ctx, p)

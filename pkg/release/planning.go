@@ -140,7 +140,7 @@ func (s *Service) changes(ctx context.Context, p *proposal) ([]bundle.Change, er
 			return nil, err
 		}
 		p.draft.explain(contents)
-		if err := s.warnOfSharing(ctx, p.draft); err != nil {
+		if err := s.checkSharing(ctx, p.draft); err != nil {
 			return nil, err
 		}
 		after = contents.objects
@@ -190,8 +190,10 @@ func (d *draft) explain(c contents) {
 		}
 	}
 	for n, choices := range c.choices {
-		for _, choice := range choices {
-			d.explainChoice(d.group.Bindings[n], choice)
+		b := d.group.Bindings[n]
+		for h, choice := range choices {
+			d.explainChoice(b, choice)
+			d.explainFamilies(b, b.Hosts[h], choice)
 		}
 	}
 	for _, r := range c.dns {
@@ -213,6 +215,19 @@ func (d *draft) explainChoice(b plan.Binding, choice address.Choice) {
 	}
 	for _, w := range choice.Warnings {
 		d.warn("%s", w)
+	}
+}
+
+// explainFamilies warns of a name with both families where external-dns does not
+// tell them apart.
+func (d *draft) explainFamilies(b plan.Binding, host plan.Host, choice address.Choice) {
+	var types []string
+	for _, set := range endpoints.Sets(host, choice) {
+		types = append(types, set.Type)
+	}
+	record := d.records[b.Record].frozen
+	if slices.Contains(types, "A") && slices.Contains(types, "AAAA") && !publishingOf(record).abilities.DualStack {
+		d.warn("%s has IPv4 and IPv6 addresses: external-dns reads them back from provider %s of record %q as one, and writes one of them anew in each interval; allow A or AAAA alone in recordTypes to end that", host.Name, record.Spec.Provider, b.Record)
 	}
 }
 

@@ -93,6 +93,11 @@ func (s *Service) proposeRecord(ctx context.Context, record intent.Path) (*recor
 		return p, err
 	}
 	errs := append(p.ownerIDMoves(), dead...)
+	disabled, err := s.disable(ctx, p.frozen)
+	if err != nil {
+		return p, err
+	}
+	errs = append(errs, disabled...)
 	changes, findings, err := s.recordChanges(ctx, p)
 	if err != nil {
 		return p, err

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
@@ -180,10 +179,13 @@ func (s *Service) recallRecords(ctx context.Context, d *draft) error {
 			}
 		}
 		d.records[b.Record] = r
-		coverage := externaldns.NewCoverage(r.frozen.Spec.Provider, r.frozen.Spec.Parameters)
+		publishing := publishingOf(r.frozen)
 		for _, host := range b.Hosts {
-			if !coverage.Covers(host.Name) {
+			if !publishing.coverage.Covers(host.Name) {
 				d.fail(r.frozen.Path, "/spec/external-dns-parameters/domain-filter", "the record, as it is now, no longer covers %q", host.Name)
+			}
+			for _, l := range publishing.lacks(host) {
+				d.fail(r.frozen.Path, l.record, "%s", l.why)
 			}
 		}
 	}

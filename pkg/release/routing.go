@@ -48,7 +48,7 @@ func unlisted(clusters []string, weights map[string]int64) []string {
 }
 
 // routing is an intent's, resolved for clusters: an order names all of them, and
-// so do weights.
+// so do weights. That of multivalue is zero.
 func routing(in *intent.Routing, clusters []string) intent.Routing {
 	switch {
 	case in == nil:
@@ -63,7 +63,7 @@ func routing(in *intent.Routing, clusters []string) intent.Routing {
 		}
 		return intent.Routing{Policy: intent.Weighted, Weights: weights}
 	}
-	return intent.Routing{Policy: intent.Multivalue}
+	return intent.Routing{}
 }
 
 // unreachableAfter is how long a cluster is not reached before it is taken out,
@@ -82,35 +82,30 @@ func health(in *intent.Health) *intent.Health {
 	return &out
 }
 
+// aliasAlone tells whether CNAME is the only type that a name may have.
+func aliasAlone(types []string) bool { return slices.Equal(types, []string{"CNAME"}) }
+
 // checkAbilities refuses what a record's external-dns cannot publish of a host,
 // and warns of what it does not do well.
 func (d *draft) checkAbilities(i dnsIntent, pointer string, p publishing, host plan.Host) {
-	provider, version := p.record.Spec.Provider, p.record.Version
-	if host.Routing.Policy == intent.Weighted && !p.abilities.SetIdentifiers {
-		d.fail(i.path, "/spec/routing/policy", "weighted needs a DNS provider with set identifiers, and record %q has provider %s; %s", p.record.Name, provider, externaldns.WeightAdvice())
+	for _, l := range p.lacks(host) {
+		if l.intent == "" {
+			d.fail(p.record.Path, l.record, "%s", l.why)
+		} else {
+			d.fail(i.path, l.intent, "%s", l.why)
+		}
 	}
-	if at := slices.Index(i.spec.RecordTypes, "SRV"); at >= 0 {
-		d.checkSRV(i, "/spec/recordTypes/"+strconv.Itoa(at), p)
-	}
-	if slices.Equal(host.Types, []string{"CNAME"}) && p.coverage.Apex(host.Name) {
+	apex := p.coverage.Apex(host.Name)
+	if apex && aliasAlone(host.Types) {
 		d.fail(i.path, pointer, "%q is the apex of a zone of record %q, where DNS allows no CNAME; allow A and AAAA in recordTypes, or give a name below it", host.Name, p.record.Name)
 	}
+	if apex && !externaldns.MarksApex(p.record.Spec.Parameters) {
+		d.warn("%s is the apex of a zone of record %q: external-dns would note its owner in a TXT record beside the zone, such as a-%s, which DNS servers refuse; set txt-prefix of the record to one that ends in a dot, as in %%{record_type}-owner.", host.Name, p.record.Name, host.Name)
+	}
 	if strings.HasPrefix(host.Name, "*.") && !p.abilities.Wildcards {
-		d.warn("%s of record %q is a wildcard, which the DNS server behind provider %s does not answer; give the names themselves", host.Name, p.record.Name, provider)
+		d.warn("%s of record %q is a wildcard, which the DNS server behind provider %s does not answer; give the names themselves", host.Name, p.record.Name, p.record.Spec.Provider)
 	}
-	if p.coverage.Apex(host.Name) && !externaldns.MarksApex(p.record.Spec.Parameters) {
-		d.warn("%s is the apex of a zone of record %q: external-dns %s would note its owner in a TXT record beside the zone, such as a-%s, which DNS servers refuse; set txt-prefix of the record to one that ends in a dot, as in %%{record_type}-owner.", host.Name, p.record.Name, version, host.Name)
-	}
-}
-
-// checkSRV refuses SRV records that external-dns would not publish, change or
-// delete.
-func (d *draft) checkSRV(i dnsIntent, pointer string, p publishing) {
-	if !p.abilities.SRV {
-		d.fail(i.path, pointer, "external-dns %s does not keep SRV records for provider %s of record %q; %s", p.record.Version, p.record.Spec.Provider, p.record.Name, externaldns.SRVAdvice())
-		return
-	}
-	if managed := externaldns.Managed(p.record.Spec.Parameters); !slices.Contains(managed, "SRV") {
-		d.fail(p.record.Path, "/spec/external-dns-parameters/managed-record-types", "external-dns of record %q leaves SRV records alone; set managed-record-types to [%s, SRV], and update the record", p.record.Name, strings.Join(managed, ", "))
+	if slices.Equal(host.Types, []string{"SRV"}) {
+		d.warn("%s of record %q has SRV records alone, which lead to it: without A, AAAA or CNAME in recordTypes it has no address unless another intent gives it one", host.Name, p.record.Name)
 	}
 }

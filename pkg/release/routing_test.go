@@ -39,7 +39,7 @@ func TestAReleaseFreezesRoutingAndHealthWithTheirDefaults(t *testing.T) {
 		routing      intent.Routing
 		health       intent.Health
 	}{
-		{"nothing was asked for", ``, intent.Routing{Policy: intent.Multivalue}, defaults},
+		{"nothing was asked for", ``, intent.Routing{}, defaults},
 		{"an order has all clusters", `,"routing":{"policy":"failover","order":["edge+paris"]}`,
 			intent.Routing{Policy: intent.Failover, Order: []string{paris, berlin}}, defaults},
 		{"an order of names", `,"routing":{"policy":"failover"}`,
@@ -47,7 +47,7 @@ func TestAReleaseFreezesRoutingAndHealthWithTheirDefaults(t *testing.T) {
 		{"who is not listed has weight 0", `,"routing":{"policy":"weighted","weights":{"edge+berlin":90}}`,
 			intent.Routing{Policy: intent.Weighted, Weights: map[string]int64{berlin: 90, paris: 0}}, defaults},
 		{"health as it was asked for", `,"health":{"readyEndpoints":false,"unreachableAfter":"90s","whenAllUnhealthy":"remove"}`,
-			intent.Routing{Policy: intent.Multivalue}, intent.Health{ReadyEndpoints: &no, UnreachableAfter: "90s", WhenAllUnhealthy: intent.Remove}},
+			intent.Routing{}, intent.Health{ReadyEndpoints: &no, UnreachableAfter: "90s", WhenAllUnhealthy: intent.Remove}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			w := newShop(t)
@@ -65,7 +65,7 @@ func TestOneClustersOwnRecordHasNothingToChooseAmong(t *testing.T) {
 	w.associate(eu)
 	w.associate("cluster-providers/edge/clusters/berlin", "lab")
 	w.ask(`,"routing":{"policy":"weighted","weights":{"edge+berlin":90}}`)
-	require.Equal(t, intent.Routing{Policy: intent.Multivalue}, w.host().Routing, "so coredns will do")
+	require.Equal(t, intent.Routing{}, w.host().Routing, "so coredns will do")
 }
 
 func TestPlansWarnOfClustersThatRoutingLeavesOut(t *testing.T) {
@@ -107,11 +107,11 @@ func TestRoutingThatCannotBeIsRefused(t *testing.T) {
 			w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["lab.example"],"recordTypes":["CNAME"]}`)
 		}, []string{at + "hostnames/0", "is the apex of a zone of record \"lab\", where DNS allows no CNAME"}},
 		{"SRV where external-dns does not keep it", func(w *world) { w.ask(`,"recordTypes":["A","SRV"]`) },
-			[]string{at + "recordTypes/1", "does not keep SRV records for provider coredns", "publishes them for aws, cloudflare, google, inmemory, pdns"}},
+			[]string{at + "recordTypes", "does not keep SRV records for provider coredns", "publishes them for aws, cloudflare, google, inmemory, pdns"}},
 		{"SRV in a release of external-dns that refuses it", func(w *world) {
 			w.put(lab, `{"provider":"aws","version":"v0.21.0","external-dns-parameters":{"domain-filter":["lab.example"],"managed-record-types":["A","SRV"]}}`)
 			w.ask(`,"recordTypes":["A","SRV"]`)
-		}, []string{at + "recordTypes/1", "external-dns v0.21.0 does not keep SRV records", "external-dns v0.22.0 publishes them"}},
+		}, []string{at + "recordTypes", "external-dns v0.21.0 does not keep SRV records", "external-dns v0.22.0 publishes them"}},
 		{"SRV that the record does not manage", func(w *world) {
 			w.on53()
 			w.ask(`,"recordTypes":["A","SRV"]`)
@@ -129,6 +129,91 @@ func TestRoutingThatCannotBeIsRefused(t *testing.T) {
 			w.refuses(intent.Instantiate, prod, c.says...)
 		})
 	}
+}
+
+// TestNamesThatAppServicesCannotShare: two of them, of one group or two.
+func TestNamesThatAppServicesCannotShare(t *testing.T) {
+	const web = `{"app":"web","serviceName":"web","hostnames":["www.lab.example"]`
+	for _, c := range []struct{ reason, web, api, says string }{
+		{"differing policies", `,"routing":{"policy":"failover"}`, ``, "their routing differs, and the name has one"},
+		{"differing orders", `,"routing":{"policy":"failover"}`, `,"routing":{"policy":"failover"}`, "their routing differs"},
+		{"weights", `,"routing":{"policy":"weighted","weights":{"edge+berlin":1}}`, ``, "is one app service's alone"},
+		{"a CNAME beside other types", `,"recordTypes":["CNAME"]`, `,"recordTypes":["A"]`, "DNS allows no CNAME beside other types"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			w := giveTwice(t, c.api)
+			w.on53()
+			w.put(www(prod), web+c.web+`}`)
+			w.refuses(intent.Instantiate, prod, "dns-intents/www#/spec/hostnames/0",
+				`service "api" of app "api" and service "web" of app "web" share www.lab.example of record "lab": `, c.says)
+		})
+	}
+	w := newShop(t)
+	w.on53()
+	w.group(test, "api", "www.lab.example")
+	w.do(intent.Instantiate, test)
+	w.settle(test)
+	w.put(www(prod), web+`,"routing":{"policy":"weighted","weights":{"edge+berlin":1}}}`)
+	w.refuses(intent.Instantiate, prod, "dns-intents/www#/spec/hostnames/0", `service "api" of app "api" of `+string(test)+" share www.lab.example")
+}
+
+// TestARecordThatIsUsedKeepsItsAbilities: what it publishes would be changed by
+// its external-dns for ever, or never removed.
+func TestARecordThatIsUsedKeepsItsAbilities(t *testing.T) {
+	const managed = `,"managed-record-types":["A","AAAA","CNAME","SRV"]`
+	put := func(w *world, provider, more, version string) {
+		w.put(lab, fmt.Sprintf(`{"provider":%q,"external-dns-parameters":{"domain-filter":["lab.example"],"policy":"sync"%s}%s}`, provider, more, version))
+	}
+	w := newShop(t)
+	put(w, "aws", managed, "")
+	w.ask(`,"recordTypes":["A","SRV"],"routing":{"policy":"weighted","weights":{"edge+berlin":1}}`)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	for _, c := range []struct{ reason, provider, more, version, at, says string }{
+		{"another provider", "google", managed, "", "provider", "www.lab.example of " + string(prod) + ": weighted needs a DNS provider with set identifiers"},
+		{"another release", "aws", managed, `,"version":"v0.21.0"`, "provider", "external-dns v0.21.0 does not keep SRV records"},
+		{"types that are left alone", "aws", ``, ``, "external-dns-parameters/managed-record-types", "leaves SRV records alone"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			put(w, c.provider, c.more, c.version)
+			_, err := w.service.UpdateRecord(t.Context(), lab, "", "ann")
+			require.Equal(t, intent.Conflict, intent.CodeOf(err))
+			require.ErrorContains(t, err, string(lab)+"#/spec/"+c.at)
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+	put(w, "aws", managed, `,"version":"v0.22.0"`)
+	_, err := w.service.UpdateRecord(t.Context(), lab, "", "ann")
+	require.NoError(t, err)
+}
+
+// TestARollbackAsksForNothingThatTheRecordLacksNow: it was another's then.
+func TestARollbackAsksForNothingThatTheRecordLacksNow(t *testing.T) {
+	w := newShop(t)
+	w.on53()
+	w.ask(`,"routing":{"policy":"weighted","weights":{"edge+berlin":1}}`)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.ask(``)
+	w.do(intent.Update, prod)
+	w.settle(prod)
+	w.put(lab, record("lab.example", ``))
+	_, err := w.service.UpdateRecord(t.Context(), lab, "", "ann")
+	require.NoError(t, err)
+	w.settle(prod)
+	w.refusesRollback(1, string(lab)+"#/spec/provider", "weighted needs a DNS provider with set identifiers")
+}
+
+func TestPlansWarnOfBothFamiliesWhereTheyAreConfused(t *testing.T) {
+	const says = "www.lab.example has IPv4 and IPv6 addresses: external-dns reads them back from provider coredns"
+	w := newShop(t)
+	w.observe(berlin, "shop/web", "203.0.113.10", "2001:db8::10")
+	require.Contains(t, fmt.Sprint(w.plan(prod, "").Warnings), says)
+	w.ask(`,"recordTypes":["AAAA"]`)
+	require.NotContains(t, fmt.Sprint(w.plan(prod, "").Warnings), says)
+	w.ask(``)
+	w.on53()
+	require.NotContains(t, fmt.Sprint(w.plan(prod, "").Warnings), "IPv4 and IPv6")
 }
 
 func TestDefaultsAreWhatTwoIntentsAgreeOn(t *testing.T) {
