@@ -34,11 +34,8 @@ func publishingOf(r plan.Record) publishing {
 
 // noAlias says why a host may be no alias; empty: it may be.
 func (p publishing) noAlias(host plan.Host) string {
-	switch {
-	case p.coverage.Apex(host.Name):
+	if p.coverage.Apex(host.Name) {
 		return host.Name + " is the apex of its zone, where DNS allows no alias"
-	case len(host.Types) > 0 && !slices.Contains(host.Types, "CNAME"):
-		return "the intent's recordTypes leave CNAME out"
 	}
 	return ""
 }

@@ -91,26 +91,6 @@ func TestSetsHoldTheTypesThatTheHostAllows(t *testing.T) {
 	}
 }
 
-// TestWeightsAreWhatRoute53Takes: from 0 to 255, and none that is positive
-// becomes 0.
-func TestWeightsAreWhatRoute53Takes(t *testing.T) {
-	for _, c := range []struct {
-		reason                string
-		largest, weight, want int64
-	}{
-		{"as they are", 255, 90, 90},
-		{"the largest", 1_000_000, 1_000_000, 255},
-		{"half of it", 1_000_000, 500_000, 128},
-		{"a small one", 1_000_000, 1, 1},
-		{"none", 1_000_000, 0, 0},
-	} {
-		host := plan.Host{Name: "a.example", Routing: intent.Routing{Policy: intent.Weighted, Weights: map[string]int64{"edge+berlin": c.largest, "edge+paris": c.weight}}}
-		sets := Sets(host, address.Choice{Sets: []address.Set{{Type: "A", Targets: []string{"192.0.2.1"}, ID: "edge+paris", Weight: c.weight}}})
-		require.Len(t, sets, 1)
-		assert.Equal(t, c.want, sets[0].Weight, c.reason)
-	}
-}
-
 // TestReadingIsWhatWasRendered: what is published is the next fold's Previous.
 func TestReadingIsWhatWasRendered(t *testing.T) {
 	for _, s := range stories(t) {
