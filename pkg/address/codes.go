@@ -6,6 +6,10 @@ import "fmt"
 // for it are in one place, so that the two cannot part.
 type code string
 
+// Standby is the code of what is not published as long as nothing fails, as was
+// asked for.
+const Standby = "Standby"
+
 // The reasons.
 const (
 	unspecified code = "Unspecified" // classes of addresses
@@ -30,7 +34,7 @@ const (
 	notReady    code = "NotReady"
 	unreachable code = "Unreachable"
 
-	standby  code = "Standby" // routing
+	standby  code = Standby // routing
 	noWeight code = "NoWeight"
 
 	unresolved code = "Unresolved" // host names

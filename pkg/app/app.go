@@ -102,6 +102,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		Now: time.Now, Logger: log,
 	})
 	s := &service{config: c, log: log, stores: stores, clusters: connections, janitor: &janitor{documents: documents, vault: values, releases: releases, identities: connections.identities, log: log}}
+	measureHealth(releases, metrics)
 	s.controller = release.NewController(releases)
 	s.worker = syncer.New(syncer.Options{
 		KV: stores.kv, Contexts: contexts, Connections: connections, Rsync: handed,

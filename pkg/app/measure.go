@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signpost-dns/signpost/pkg/kv/etcd"
+	"github.com/signpost-dns/signpost/pkg/release"
 )
 
 // measure offers the size of the embedded etcd's database as metrics. An
@@ -25,4 +26,18 @@ func (s *stores) measure(metrics prometheus.Registerer) {
 			func() float64 { return float64(gauge.of(s.embedded.Size())) },
 		))
 	}
+}
+
+// measureHealth offers as a metric whether clusters are taken out of names for
+// being unreachable.
+func measureHealth(releases *release.Service, metrics prometheus.Registerer) {
+	metrics.MustRegister(prometheus.NewGaugeFunc(
+		prometheus.GaugeOpts{Namespace: "signpost", Subsystem: "health", Name: "frozen", Help: "Whether no cluster is taken out of names for being unreachable, because most are."},
+		func() float64 {
+			if releases.Frozen() == "" {
+				return 0
+			}
+			return 1
+		},
+	))
 }

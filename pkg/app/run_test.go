@@ -110,6 +110,8 @@ func TestSignpostStartsAnswersEndsAndStartsAgain(t *testing.T) {
 		require.Contains(t, body, says, path)
 	}
 	require.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, first.health())
+	_, metrics := first.get("/metrics")
+	require.Contains(t, metrics, "signpost_health_frozen 0")
 	key, err := os.ReadFile(filepath.Join(dir, "secret.key"))
 	require.NoError(t, err)
 	first.stop()

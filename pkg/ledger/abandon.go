@@ -31,6 +31,16 @@ type Abandonment struct {
 // under this condition alone.
 func NotAbandoned(cluster string) kv.Compare { return kv.Compare{Key: AbandonedPrefix + cluster} }
 
+// Server answers the revision of the key of the worker that serves a cluster, 0
+// when none does.
+func (l *Ledger) Server(ctx context.Context, cluster string) (int64, error) {
+	item, _, err := l.kv.Get(ctx, WorkerPrefix+cluster)
+	if item == nil || err != nil {
+		return 0, err
+	}
+	return item.ModRevision, nil
+}
+
 // Abandon gives a cluster up, fences its worker off, and lets another name
 // stand for what this one stood for; all of it, or nothing. Of several the
 // first stands. Errors: Unavailable when others keep coming in between; the

@@ -175,6 +175,26 @@ func (s *Store) Reachability(ctx context.Context, cluster string) (*Reachability
 	return &r, nil
 }
 
+// Reachabilities answers which clusters could be reached, by their names: of
+// those that somebody has tried to. It reads a few keys of each cluster.
+func (s *Store) Reachabilities(ctx context.Context) (map[string]Reachability, error) {
+	names, err := s.Clusters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]Reachability{}
+	for _, name := range names {
+		seen, err := s.Reachability(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if seen != nil {
+			all[name] = *seen
+		}
+	}
+	return all, nil
+}
+
 // Deployment answers the state of a Deployment, nil when it cannot be
 // observed.
 func (s *Store) Deployment(ctx context.Context, cluster, namespace, name string) (*Deployment, error) {

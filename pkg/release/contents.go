@@ -122,6 +122,10 @@ func (c *contents) watchService(cluster, name string) {
 func (c *contents) offers(ctx context.Context, g plan.Group, b plan.Binding, held map[string][]address.Set, look look) ([]address.Offer, error) {
 	var out []address.Offer
 	unread := map[string]bool{}
+	standings, err := look.standing(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, cluster := range b.Sources {
 		offer := address.Offer{Service: address.Service{Cluster: cluster, Namespace: b.Namespace, Name: b.Service}}
 		if directory(g, cluster) {
@@ -140,7 +144,7 @@ func (c *contents) offers(ctx context.Context, g plan.Group, b plan.Binding, hel
 		case err != nil:
 			return nil, err
 		}
-		offer.Observation = observation
+		offer.Observation, offer.Standing = observation, standings.of(cluster)
 		out = append(out, offer)
 	}
 	if len(unread) > 0 {

@@ -58,16 +58,19 @@ func (c *Controller) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// listen puts the owners into the queue that a request has just changed. A
-// scan that waits for the store does not hold it up.
+// listen puts the owners into the queue that a request has just changed, and, when
+// their time comes, those whose addresses may be others then. A scan that waits for
+// the store does not hold it up.
 func (c *Controller) listen(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case owner := <-c.service.nudge:
-			c.queue.Forget(work{owner: owner})
-			c.queue.Add(work{owner: owner})
+		case n := <-c.service.nudge:
+			if n.at.IsZero() {
+				c.queue.Forget(work{owner: n.owner})
+			}
+			c.queue.AddAfter(work{owner: n.owner}, max(0, n.at.Sub(c.service.Now())))
 		}
 	}
 }
@@ -77,6 +80,9 @@ func (c *Controller) patrol(ctx context.Context) {
 	tick := time.NewTicker(scanEvery)
 	defer tick.Stop()
 	for {
+		if _, err := c.service.noteFrozen(ctx); err != nil && ctx.Err() == nil {
+			c.service.Logger.WarnContext(ctx, "how clusters can be reached is not known", "error", err)
+		}
 		c.scan(ctx)
 		select {
 		case <-ctx.Done():

@@ -217,13 +217,14 @@ func (s *Service) keepsAddresses(ctx context.Context, cluster intent.Path, befor
 }
 
 // addressed are the public names of a group that have an address while some
-// clusters are drained.
+// clusters are drained. Who is healthy does not matter: what is drained is often
+// sick, and what is sick for a moment has addresses all the same.
 func (s *Service) addressed(ctx context.Context, l Lifecycle, drained drainedClusters) (map[givenName]bool, error) {
 	release, err := s.loadRelease(ctx, l.ContextID)
 	if err != nil {
 		return nil, err
 	}
-	group := rehome(release.Group, l.Uses)
+	group := regardless(rehome(release.Group, l.Uses))
 	records, err := s.pinned(ctx, group)
 	if err != nil {
 		return nil, err
@@ -239,4 +240,16 @@ func (s *Service) addressed(ctx context.Context, l Lifecycle, drained drainedClu
 		}
 	}
 	return names, err
+}
+
+// regardless is a group whose names do not ask who is healthy.
+func regardless(g plan.Group) plan.Group {
+	g.Bindings = slices.Clone(g.Bindings)
+	for n, b := range g.Bindings {
+		g.Bindings[n].Hosts = slices.Clone(b.Hosts)
+		for h := range b.Hosts {
+			g.Bindings[n].Hosts[h].Health = nil
+		}
+	}
+	return g
 }

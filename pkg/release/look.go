@@ -18,6 +18,7 @@ import (
 type look struct {
 	now       time.Time
 	service   func(ctx context.Context, app string, service address.Service) (*address.Observation, error)
+	standing  func(ctx context.Context) (standings, error)
 	placement func(ctx context.Context, cluster string, p placement.Placement) (*placement.Verdict, error)
 }
 
@@ -42,7 +43,22 @@ func (s *Service) seen(g plan.Group) look {
 		}
 		return &seen.Observation, nil
 	}
-	return look{s.Now().UTC(), service, s.verdict}
+	return look{s.Now().UTC(), service, s.once(), s.verdict}
+}
+
+// once looks at how clusters stand, when it is first asked.
+func (s *Service) once() func(context.Context) (standings, error) {
+	var known *standings
+	return func(ctx context.Context) (standings, error) {
+		if known == nil {
+			now, err := s.standings(ctx)
+			if err != nil {
+				return standings{}, err
+			}
+			known = &now
+		}
+		return *known, nil
+	}
 }
 
 // since answers what EMCO's monitor has written of a Service after a worker
@@ -81,7 +97,7 @@ func (s *Service) looking(p *proposal) look {
 		}
 		return s.peek(ctx, service)
 	}
-	return look{seen.now, service, s.peekPlacement}
+	return look{seen.now, service, seen.standing, s.peekPlacement}
 }
 
 // peek answers an observation, or looks at the live Service when there is none.

@@ -211,9 +211,12 @@ func (d *draft) explainChoice(b plan.Binding, choice address.Choice) {
 		d.warn("there is no Service %s/%s on %s", b.Namespace, b.Service, cluster)
 	}
 	for _, r := range choice.Rejected {
+		if r.Code == address.Standby {
+			continue // as the intent asks for
+		}
 		d.warn("%s of %s on %s is not published: %s", r.Target, r.Object, r.Cluster, r.Reason)
 	}
-	for _, w := range choice.Warnings {
+	for _, w := range slices.Concat(choice.Warnings, choice.Health) {
 		d.warn("%s", w)
 	}
 }

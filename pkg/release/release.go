@@ -50,12 +50,13 @@ type Options struct {
 type Service struct {
 	Options
 	emco  *emco.Store
-	nudge chan intent.Path // owners that a request has just changed
+	nudge chan nudge // owners that are to be looked at
 
 	orchestrates chan struct{} // closed once there are groups that EMCO deploys
 	noteEMCO     func()        // closes it
 
 	grounds grounds
+	outlook outlook
 
 	sweeping  sync.Mutex
 	unclaimed map[string]time.Time // by context id: since when no lifecycle was seen to point to a release
@@ -65,16 +66,25 @@ type Service struct {
 func New(options Options) *Service {
 	orchestrates := make(chan struct{})
 	return &Service{
-		Options: options, emco: emco.NewStore(options.KV, options.Now), nudge: make(chan intent.Path, 1024),
+		Options: options, emco: emco.NewStore(options.KV, options.Now), nudge: make(chan nudge, 1024),
 		orchestrates: orchestrates, noteEMCO: sync.OnceFunc(func() { close(orchestrates) }),
 	}
 }
 
+// nudge has the controller look at an owner.
+type nudge struct {
+	owner intent.Path
+	at    time.Time // zero: at once, for something has changed
+}
+
 // wake lets the controller look at an owner at once. When it is behind, its
 // scan finds the owner.
-func (s *Service) wake(owner intent.Path) {
+func (s *Service) wake(owner intent.Path) { s.wakeAt(owner, time.Time{}) }
+
+// wakeAt lets the controller look at an owner at a time.
+func (s *Service) wakeAt(owner intent.Path, at time.Time) {
 	select {
-	case s.nudge <- owner:
+	case s.nudge <- nudge{owner, at}:
 	default:
 	}
 }

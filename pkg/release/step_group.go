@@ -132,6 +132,9 @@ func (s *Service) wanted(ctx context.Context, l Lifecycle, before bundle.Bundle)
 	for _, why := range contents.unread {
 		s.Logger.WarnContext(ctx, "published addresses stay as they are", "group", on.group.Path, "error", why)
 	}
+	if !contents.due.IsZero() {
+		s.wakeAt(on.group.Path, contents.due)
+	}
 	undecided, err := s.undecided(ctx, contents.dns)
 	return goal{ground: on, undecided: undecided, Context: appcontext.Context{
 		ID: l.ContextID, Meta: meta(on.group), Objects: contents.objects,

@@ -32,6 +32,10 @@ func (c *Controller) watch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := c.service.keepOutlook(ctx); err != nil {
+		return err
+	}
+	defer c.service.loseOutlook()
 	pointers := c.service.Contexts.Watch(ctx, revision+1)
 	changes := c.service.Observed.Watch(ctx, revision+1)
 	for {
@@ -48,6 +52,9 @@ func (c *Controller) watch(ctx context.Context) error {
 				}
 			}
 		case change := <-changes:
+			if err := c.followReached(ctx, change); err != nil {
+				return err
+			}
 			if change.Lost {
 				c.scan(ctx)
 			}
@@ -56,6 +63,25 @@ func (c *Controller) watch(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// followReached keeps how clusters can be reached. When most of them fail at once,
+// or do no more, it is everybody's concern.
+func (c *Controller) followReached(ctx context.Context, change observed.Change) error {
+	switch {
+	case change.Lost:
+		return c.service.keepOutlook(ctx)
+	case len(change.Reached) == 0:
+		return nil
+	}
+	if err := c.service.followReached(ctx, change.Reached); err != nil {
+		return err
+	}
+	changed, err := c.service.noteFrozen(ctx)
+	if changed {
+		c.scan(ctx)
+	}
+	return err
 }
 
 func (c *Controller) readInterest(ctx context.Context) (*interest, int64, error) {

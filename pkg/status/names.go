@@ -105,6 +105,7 @@ func nameStatus(b plan.Binding, host plan.Host, sets []address.Set, choice addre
 // conditions judges a name, which shares a DNSEndpoint with the others of its
 // binding; all but what authoritative servers answer, which differs by type.
 func conditions(snap release.Snapshot, b plan.Binding, host plan.Host, choice address.Choice, synced intent.StatusCondition) []intent.StatusCondition {
+	synced.Message = strings.Join(append([]string{synced.Message}, choice.Health...), "; ")
 	published := shared(snap, b, host, published(snap, b, host, choice, synced))
 	return []intent.StatusCondition{planned(snap), committed(snap), synced, published}
 }

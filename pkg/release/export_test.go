@@ -1,0 +1,23 @@
+package release
+
+import (
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// Appointments are when the controller was asked to look at owners, other than at
+// once. It is not asked any more.
+func (s *Service) Appointments() map[intent.Path]time.Time {
+	all := map[intent.Path]time.Time{}
+	for {
+		select {
+		case n := <-s.nudge:
+			if !n.at.IsZero() {
+				all[n.owner] = n.at
+			}
+		default:
+			return all
+		}
+	}
+}

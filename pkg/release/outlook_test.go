@@ -1,0 +1,104 @@
+package release
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/observed"
+)
+
+// counting is a store that counts its reads.
+type counting struct {
+	*kvtest.Fake
+	reads int
+}
+
+func (c *counting) Get(ctx context.Context, key string) (*kv.Item, int64, error) {
+	c.reads++
+	return c.Fake.Get(ctx, key)
+}
+
+func (c *counting) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
+	c.reads++
+	return c.Fake.Range(ctx, r)
+}
+
+func (c *counting) reach(t *testing.T, cluster string, r observed.Reachability) {
+	t.Helper()
+	writer, err := observed.New(c.Fake).Writer(t.Context(), cluster, kv.Compare{Key: "/nobody"})
+	require.NoError(t, err)
+	require.NoError(t, writer.SetReachability(t.Context(), r))
+}
+
+func newOutlook() (*Service, *counting) {
+	store := &counting{Fake: kvtest.NewFake()}
+	return New(Options{KV: store, Ledger: ledger.New(store), Observed: observed.New(store), Now: time.Now, Logger: slog.New(slog.DiscardHandler)}), store
+}
+
+// TestNoStepReadsAboutAllClustersWhileTheOutlookIsKept: what a changed address
+// costs does not grow with the clusters that are well.
+func TestNoStepReadsAboutAllClustersWhileTheOutlookIsKept(t *testing.T) {
+	s, store := newOutlook()
+	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	for _, cluster := range []string{"edge+a", "edge+b", "edge+c"} {
+		store.reach(t, cluster, observed.Reachability{Reachable: true, Since: now})
+	}
+	require.NoError(t, s.keepOutlook(t.Context()))
+	store.reads = 0
+	seen, err := s.standings(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, seen.lost)
+	require.Zero(t, store.reads)
+
+	_, owner, err := store.Txn(t.Context(), nil, kv.Put(ledger.WorkerPrefix+"edge+b", []byte("x")))
+	require.NoError(t, err)
+	store.reach(t, "edge+b", observed.Reachability{Since: now, Counted: now, Owner: owner})
+	require.NoError(t, s.followReached(t.Context(), []string{"edge+b", "edge+new"}))
+	store.reads = 0
+	seen, err = s.standings(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, map[string]time.Time{"edge+b": now}, seen.lost)
+	require.Equal(t, 1, store.reads, "who owns it")
+	kept, err := s.reached(t.Context())
+	require.NoError(t, err)
+	read, err := s.Observed.Reachabilities(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, read, kept.all)
+
+	s.loseOutlook()
+	store.reach(t, "edge+b", observed.Reachability{Reachable: true, Since: now})
+	seen, err = s.standings(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, seen.lost, "who does not follow reads")
+}
+
+// TestOwnersAreSteppedWhenTheirTimeComes: those of whom something is due later not
+// before, the others at once.
+func TestOwnersAreSteppedWhenTheirTimeComes(t *testing.T) {
+	s, _ := newOutlook()
+	c := NewController(s)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); c.listen(ctx) }()
+	s.wakeAt("later", s.Now().Add(time.Hour))
+	s.wakeAt("past", s.Now().Add(-time.Hour))
+	s.wake("now")
+	var stepped []intent.Path
+	for range 2 {
+		todo, _ := c.queue.Get()
+		stepped = append(stepped, todo.owner)
+	}
+	require.ElementsMatch(t, []intent.Path{"past", "now"}, stepped)
+	require.Zero(t, c.queue.Len())
+	cancel()
+	<-ended
+	c.queue.ShutDown()
+}

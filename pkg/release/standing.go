@@ -1,0 +1,155 @@
+package release
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/observed"
+)
+
+// outlook is what is known of how clusters can be reached. The controller keeps
+// it, so that no step has to ask for all clusters; while nobody does, it is read.
+type outlook struct {
+	mu     sync.Mutex
+	kept   *reach // never changed; nil: nobody keeps it
+	frozen string // as it was last told
+}
+
+// reach is how clusters can be reached, as their owners have seen it.
+type reach struct {
+	all    map[string]observed.Reachability // by cluster
+	silent []string                         // of them, those that do not answer
+	answer int                              // how many do
+}
+
+func reachOf(all map[string]observed.Reachability) *reach {
+	r := &reach{all: all}
+	for cluster, seen := range all {
+		switch {
+		case seen.Reachable:
+			r.answer++
+		case !seen.Counted.IsZero():
+			r.silent = append(r.silent, cluster)
+		}
+	}
+	return r
+}
+
+// reached answers how clusters can be reached.
+func (s *Service) reached(ctx context.Context) (*reach, error) {
+	s.outlook.mu.Lock()
+	kept := s.outlook.kept
+	s.outlook.mu.Unlock()
+	if kept != nil {
+		return kept, nil
+	}
+	all, err := s.Observed.Reachabilities(ctx)
+	return reachOf(all), err
+}
+
+// keepOutlook reads how all clusters can be reached. Whoever calls it sees to it
+// that followReached hears of each change since, or calls loseOutlook.
+func (s *Service) keepOutlook(ctx context.Context) error {
+	all, err := s.Observed.Reachabilities(ctx)
+	if err != nil {
+		return err
+	}
+	s.outlook.keep(reachOf(all))
+	return nil
+}
+
+func (s *Service) loseOutlook() { s.outlook.keep(nil) }
+
+func (o *outlook) keep(r *reach) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.kept = r
+}
+
+// followReached reads again how some clusters can be reached.
+func (s *Service) followReached(ctx context.Context, clusters []string) error {
+	before, err := s.reached(ctx)
+	if err != nil {
+		return err
+	}
+	all := maps.Clone(before.all)
+	for _, cluster := range clusters {
+		delete(all, cluster)
+		seen, err := s.Observed.Reachability(ctx, cluster)
+		if err != nil {
+			return err
+		}
+		if seen != nil {
+			all[cluster] = *seen
+		}
+	}
+	s.outlook.keep(reachOf(all))
+	return nil
+}
+
+// standings are those of all clusters at a time.
+type standings struct {
+	lost   map[string]time.Time // since when clusters cannot be reached; others can be, or nobody knows
+	frozen string               // why none is taken out for it; empty: they may be
+}
+
+func (s standings) of(cluster string) address.Standing {
+	since, lost := s.lost[cluster]
+	if !lost {
+		return address.Standing{}
+	}
+	return address.Standing{UnreachableSince: since, Frozen: s.frozen}
+}
+
+// standings holds what was seen of clusters against who serves them: that a
+// cluster cannot be reached counts for as long as he is there who has seen it
+// without a break.
+func (s *Service) standings(ctx context.Context) (standings, error) {
+	seen, err := s.reached(ctx)
+	if err != nil {
+		return standings{}, err
+	}
+	now := standings{lost: map[string]time.Time{}}
+	for _, cluster := range seen.silent {
+		server, err := s.Ledger.Server(ctx, cluster)
+		if err != nil {
+			return standings{}, err
+		}
+		if r := seen.all[cluster]; server != 0 && server == r.Owner {
+			now.lost[cluster] = r.Counted
+		}
+	}
+	now.frozen = address.Freeze(len(now.lost), seen.answer+len(now.lost))
+	return now, nil
+}
+
+// Frozen says why no cluster is taken out of names for being unreachable, as of
+// the controller's last look; empty: they may be.
+func (s *Service) Frozen() string {
+	s.outlook.mu.Lock()
+	defer s.outlook.mu.Unlock()
+	return s.outlook.frozen
+}
+
+// noteFrozen looks whether clusters may be taken out, tells when that has
+// changed, and whether it has.
+func (s *Service) noteFrozen(ctx context.Context) (changed bool, err error) {
+	now, err := s.standings(ctx)
+	if err != nil {
+		return false, err
+	}
+	s.outlook.mu.Lock()
+	before := s.outlook.frozen
+	s.outlook.frozen = now.frozen
+	s.outlook.mu.Unlock()
+	switch {
+	case now.frozen != "" && before == "":
+		s.Logger.WarnContext(ctx, "published addresses are frozen", "message", now.frozen)
+	case now.frozen == "" && before != "":
+		s.Logger.InfoContext(ctx, "published addresses are not frozen any more")
+	}
+	return (now.frozen == "") != (before == ""), nil
+}
