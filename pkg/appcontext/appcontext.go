@@ -73,13 +73,18 @@ type Pointer struct {
 	Suspended  bool                             `json:"suspended,omitempty"`  // the clusters are to be left as they are for now
 	Verify     *Verify                          `json:"verify,omitempty"`     // as in Context
 
-	revision int64 // that wrote it, 0 for none
-	touched  int64 // that wrote the touch beside it, 0 for none or not known
+	revision int64     // that wrote it, 0 for none
+	touched  int64     // that wrote the touch beside it, 0 for none or not known
+	cause    time.Time // when that which the touch follows from was seen
 }
 
 // Revision is the store's revision that wrote the pointer, or last changed an
 // object of its context; 0 for none.
 func (p Pointer) Revision() int64 { return max(p.revision, p.touched) }
+
+// Cause is when the observation was made that the last change of single objects
+// follows from; UTC, zero where that is not known.
+func (p Pointer) Cause() time.Time { return p.cause }
 
 // unchanged compares that the pointer is as it was read. Single objects of its
 // context may have changed.
@@ -192,7 +197,7 @@ func decode(items []kv.Item) ([]Pointer, error) {
 	for _, item := range items {
 		if owner, is := touchedOwner(item.Key); is {
 			if n, known := at[owner]; known {
-				pointers[n].touched = item.ModRevision
+				pointers[n] = pointers[n].After(decodeTouch(owner, item))
 			}
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/kv"
@@ -108,5 +109,5 @@ func (r *rewriting) finish(cluster string) {
 		r.next.Clusters[cluster] = append(slices.Clone(p.Clusters[cluster]), r.app)
 		r.ops = append(r.ops, putJSON(appKey(p.ContextID, r.app), r.app), putJSON(clusterKey(p.ContextID, r.app, cluster), cluster), putJSON(pointerKey(p.Owner), r.next))
 	}
-	r.ops = append(r.ops, touch(p, r.put))
+	r.ops = append(r.ops, touch(p, r.put, time.Time{}))
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/kv"
@@ -15,8 +16,9 @@ import (
 // pointer stays as it is, so that what a change costs does not grow with what
 // the owner has.
 type Touch struct {
-	Owner   Owner    `json:"-"`
-	Changed []string `json:"changed,omitempty"` // where they are below the context, as in "app/web/cluster/edge+hub/resource/www+DNSEndpoint/"; none: any may have changed
+	Owner   Owner     `json:"-"`
+	Changed []string  `json:"changed,omitempty"` // where they are below the context, as in "app/web/cluster/edge+hub/resource/www+DNSEndpoint/"; none: any may have changed
+	Cause   time.Time `json:"cause,omitzero"`    // UTC, when the observation was made that the change follows from; zero: not known
 
 	revision int64
 }
@@ -39,7 +41,9 @@ func (t Touch) Clusters() []string {
 
 // After is the pointer as it is since a touch that came behind it.
 func (p Pointer) After(t Touch) Pointer {
-	p.touched = max(p.touched, t.revision)
+	if t.revision > p.touched {
+		p.touched, p.cause = t.revision, t.Cause
+	}
 	return p
 }
 
@@ -108,8 +112,8 @@ func (s *Store) Held(ctx context.Context, contextID string, places []Place) (Hel
 
 // Replace changes objects of the pointer's context that are there, while the
 // pointer, all that was held, and what when compares are as they were read. The
-// error has the code ErrStale when they are not.
-func (s *Store) Replace(ctx context.Context, p Pointer, was Held, when []kv.Compare, objects []bundle.Object) error {
+// error has the code ErrStale when they are not. cause is that of the Touch.
+func (s *Store) Replace(ctx context.Context, p Pointer, was Held, when []kv.Compare, objects []bundle.Object, cause time.Time) error {
 	var ops []kv.Op
 	var keys []string
 	for _, o := range objects {
@@ -117,7 +121,7 @@ func (s *Store) Replace(ctx context.Context, p Pointer, was Held, when []kv.Comp
 		keys = append(keys, key)
 		ops = append(ops, putJSON(key, text(o.JSON)))
 	}
-	ops = append(ops, touch(p, keys))
+	ops = append(ops, touch(p, keys, cause))
 	when = slices.Concat([]kv.Compare{p.unchanged()}, was.places, when)
 	done, _, err := s.kv.Txn(ctx, when, ops...)
 	if err == nil && !done {
@@ -127,8 +131,8 @@ func (s *Store) Replace(ctx context.Context, p Pointer, was Held, when []kv.Comp
 }
 
 // touch is the write that tells of changed objects by their keys; none: of any.
-func touch(p Pointer, keys []string) kv.Op {
-	t := Touch{}
+func touch(p Pointer, keys []string, cause time.Time) kv.Op {
+	t := Touch{Cause: cause}
 	for _, key := range keys {
 		t.Changed = append(t.Changed, strings.TrimPrefix(key, contextKey(p.ContextID)))
 	}

@@ -52,7 +52,8 @@ func (s *Service) tryFold(ctx context.Context, group intent.Path, service string
 		return Fold{}, err
 	}
 	var read []kv.Compare
-	c, err := on.refill(ctx, service, held.Objects, s.noted(on, &read))
+	var latest time.Time
+	c, err := on.refill(ctx, service, held.Objects, s.noted(on, &read, &latest))
 	if err != nil {
 		return Fold{}, err
 	}
@@ -61,7 +62,7 @@ func (s *Service) tryFold(ctx context.Context, group intent.Path, service string
 		return Fold{Whole: true}, nil
 	}
 	if len(changed) > 0 {
-		err = s.Contexts.Replace(ctx, on.pointer, held, read, changed)
+		err = s.Contexts.Replace(ctx, on.pointer, held, read, changed, s.cause(latest))
 	}
 	return Fold{Wrote: len(changed) > 0, Due: c.due}, err
 }
@@ -94,8 +95,19 @@ func (on *ground) refill(ctx context.Context, service string, before bundle.Bund
 	return c, err
 }
 
-// noted is what was observed, with what compares that it still is.
-func (s *Service) noted(on *ground, read *[]kv.Compare) look {
+// cause is when the latest observation was made that a change follows from; zero
+// when it is so old that something else must have led to the change.
+func (s *Service) cause(latest time.Time) time.Time {
+	const recently = 5 * time.Minute
+	if s.Now().Sub(latest) > recently {
+		return time.Time{}
+	}
+	return latest
+}
+
+// noted is what was observed, with what compares that it still is, and the time
+// of the latest change.
+func (s *Service) noted(on *ground, read *[]kv.Compare, latest *time.Time) look {
 	seen := s.seen(on.group)
 	seen.service = func(ctx context.Context, _ string, service address.Service) (*address.Observation, error) {
 		if inventory(on.group, service.Cluster) {
@@ -110,6 +122,9 @@ func (s *Service) noted(on *ground, read *[]kv.Compare) look {
 			return nil, nil
 		}
 		*read = append(*read, found.Compare())
+		if found.Changed.After(*latest) {
+			*latest = found.Changed
+		}
 		return &found.Observation, nil
 	}
 	return seen

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
@@ -18,6 +19,7 @@ import (
 type wanted struct {
 	object bundle.Object
 	digest string
+	cause  time.Time // when the observation was made that its content follows from, UTC; zero: not known
 
 	labelled bundle.Object // as it is handed over to rsync; without JSON: it was not yet
 	shared   bool          // it is somebody else's, in which keys are ours
@@ -90,6 +92,9 @@ func (d *desired) read(ctx context.Context, pointers []appcontext.Pointer, conte
 				return nil, false, fmt.Errorf("read what %s wants: %w", p.Owner, err)
 			}
 			s.objects[o.ID] = &wanted{object: o, digest: o.Digest(), shared: o.Shared(), marks: marks}
+			if before := d.shares[p.Owner].objects[o.ID]; before != nil && before.digest != s.objects[o.ID].digest {
+				s.objects[o.ID].cause = p.Cause()
+			}
 		}
 		shares[p.Owner] = s
 	}

@@ -208,6 +208,9 @@ func (t *tenure) note(ctx context.Context, outcomes []outcome) bool {
 			t.drop(id)
 			continue
 		}
+		if want := o.action.want; want != nil && o.entry.Status == ledger.Applied && t.entries[id].Digest != want.digest {
+			t.metrics.follows(t.metrics.all.applied, want.cause, t.clock.Now())
+		}
 		t.set(o.entry)
 	}
 	return silent

@@ -23,6 +23,8 @@ type metrics struct {
 	lastSync   *prometheus.GaugeVec
 	waiting    *prometheus.GaugeVec
 	duration   *prometheus.HistogramVec
+	applied    *prometheus.HistogramVec
+	answered   *prometheus.HistogramVec
 	everything []*prometheus.MetricVec
 }
 
@@ -48,12 +50,21 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 	m.available = gauge("signpost_external_dns_available", "Whether the external-dns of a record is available.", external...)
 	m.lastSync = gauge("signpost_external_dns_last_sync_timestamp_seconds", "When external-dns last synchronized successfully, by its own clock.", external...)
 	m.waiting = gauge("signpost_external_dns_unpublished_endpoints", "DNSEndpoints that were not yet seen to be published as they are.", external...)
+	m.applied = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "signpost_address_to_endpoint_seconds", Help: "From the observation of a changed address to its DNSEndpoint in the cluster.",
+		Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
+	}, []string{"cluster"})
+	m.answered = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "signpost_address_to_answer_seconds", Help: "From the observation of a changed address to its being answered by all authoritative servers.",
+		Buckets: []float64{1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800},
+	}, []string{"cluster"})
 	m.everything = []*prometheus.MetricVec{
 		m.depth.MetricVec, m.requests.MetricVec, m.drift.MetricVec, m.objects.MetricVec, m.up.MetricVec,
 		m.available.MetricVec, m.lastSync.MetricVec, m.waiting.MetricVec,
+		m.applied.MetricVec, m.answered.MetricVec,
 	}
 	if registerer != nil {
-		registerer.MustRegister(m.depth, m.requests, m.drift, m.objects, m.up, m.duration, m.available, m.lastSync, m.waiting)
+		registerer.MustRegister(m.depth, m.requests, m.drift, m.objects, m.up, m.duration, m.available, m.lastSync, m.waiting, m.applied, m.answered)
 	}
 	return m
 }
@@ -68,6 +79,14 @@ type clusterMetrics struct {
 
 func (m *clusterMetrics) queue(depth int) { m.all.depth.WithLabelValues(m.name).Set(float64(depth)) }
 func (m *clusterMetrics) repaired()       { m.all.drift.WithLabelValues(m.name).Inc() }
+
+// follows counts how long after its cause something was seen to be so, if the
+// cause is known.
+func (m *clusterMetrics) follows(so *prometheus.HistogramVec, cause, now time.Time) {
+	if !cause.IsZero() {
+		so.WithLabelValues(m.name).Observe(now.Sub(cause).Seconds())
+	}
+}
 
 func (m *clusterMetrics) reachable(yes bool) {
 	m.all.up.WithLabelValues(m.name).Set(number(yes))

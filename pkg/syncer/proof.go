@@ -22,6 +22,7 @@ type proof struct {
 	servers []netip.AddrPort
 	digest  string           // of the content that names was read from; empty: it was recalled
 	names   map[nameKey]sets // that the DNSEndpoint gives, or gave last
+	cause   time.Time        // when the observation was made that names follow from; zero: not known, or told
 	leaving bool             // it has gone: its names are to go
 	paused  bool             // nothing is to be asked now
 	orphan  bool             // it has gone, and so has the external-dns that published it
@@ -137,6 +138,11 @@ func since(before time.Time, is bool, now time.Time) time.Time {
 		return now
 	}
 	return before
+}
+
+// matches tells whether all names are answered as they were published.
+func (p *proof) matches() bool {
+	return p.answers != nil && !slices.ContainsFunc(p.answers.Names, func(n observed.NameAnswer) bool { return n.Verdict != string(verify.Matches) })
 }
 
 // settled tells whether no other answer is expected.

@@ -135,7 +135,7 @@ func (p *prover) follow(now *posed, at time.Time) {
 			p.proofs[key] = one
 		}
 		if one.digest != want.digest {
-			one.digest, one.names = want.digest, namesOf(want.object)
+			one.digest, one.names, one.cause = want.digest, namesOf(want.object), want.cause
 		}
 		one.mark = now.marks[key]
 	}
@@ -216,6 +216,10 @@ func (p *prover) ask(ctx context.Context, due []*proof) {
 	group.Wait()
 	for _, one := range due {
 		one.log(ctx, p.tenure.logger)
+		if one.matches() {
+			p.tenure.metrics.follows(p.tenure.metrics.all.answered, one.cause, one.asked)
+			one.cause = time.Time{}
+		}
 	}
 }
 

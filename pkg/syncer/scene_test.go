@@ -40,7 +40,8 @@ type scene struct {
 	clock    Clock // nil: the real one
 	rsync    *handover.Store
 	verifier Verifier
-	resolver Resolver // nil: the system's
+	metrics  *prometheus.Registry // of the worker that was started last
+	resolver Resolver             // nil: the system's
 
 	mu       sync.Mutex
 	clusters map[string]*clustertest.Fake
@@ -90,10 +91,11 @@ func (s *scene) refuse(name string, err error) {
 // test ends.
 func (s *scene) start(member string) (*Worker, func()) {
 	s.t.Helper()
+	s.metrics = prometheus.NewRegistry()
 	w := New(Options{
 		KV: s.kv, Contexts: s.contexts, Connections: s, Rsync: s.rsync, Verifier: s.verifier, Resolver: s.resolver,
 		Installation: installation, Member: member, Clock: s.clock,
-		Logger: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Metrics: prometheus.NewRegistry(),
+		Logger: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Metrics: s.metrics,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
