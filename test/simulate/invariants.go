@@ -48,6 +48,8 @@ func (w *world) written(by *process, ops []kv.Op) {
 			w.checkEntry(op)
 		case strings.Contains(op.Key, "/service/") && !op.Delete:
 			w.checkObservation(op)
+		case strings.HasPrefix(op.Key, "/signpost/observed/") && strings.HasSuffix(op.Key, "/reachability") && !op.Delete:
+			w.noteReach(op)
 		}
 	}
 }
@@ -130,6 +132,7 @@ func (w *world) checkObservation(op kv.Op) {
 	if !w.sites[segments[0]].was(service, o, time.Now().Add(-stale)) {
 		w.breaks("I11", "%s on %s was never seen to offer %s", service, segments[0], op.Value)
 	}
+	w.noteReadiness(segments[0], service, o)
 	for _, c := range o.Candidates {
 		key := segments[0] + " " + service + " " + c.Target
 		if _, known := w.known[key]; !known {
@@ -251,10 +254,10 @@ func (w *world) checkTargets(owner appcontext.Owner, p appcontext.Pointer, r rel
 	before := w.published[owner]
 	now := publication{context: p.ContextID, targets: map[string]time.Time{}}
 	for _, b := range r.Group.Bindings {
-		name := endpoints.Name(r.Group, b)
+		name, some := endpoints.Name(r.Group, b), false
 		for _, target := range w.targets(r.Group, b, objects) {
 			key := name + " " + target
-			now.targets[key] = time.Now()
+			now.targets[key], some = time.Now(), true
 			if since, was := before.targets[key]; was {
 				now.targets[key] = since
 			}
@@ -262,7 +265,7 @@ func (w *world) checkTargets(owner appcontext.Owner, p appcontext.Pointer, r rel
 		for key, since := range before.targets {
 			target, mine := strings.CutPrefix(key, name+" ")
 			if _, still := now.targets[key]; mine && !still && before.context == p.ContextID {
-				w.checkShrink(owner, b, target, since)
+				w.checkShrink(owner, b, target, since, some)
 			}
 		}
 	}
@@ -296,10 +299,10 @@ func (w *world) targets(g plan.Group, b plan.Binding, objects []bundle.Object) [
 }
 
 // checkShrink: a target goes only if a cluster was seen not to offer it, or is
-// drained.
-func (w *world) checkShrink(owner appcontext.Owner, b plan.Binding, target string, since time.Time) {
+// drained, or was seen not to be healthy while there is some other target.
+func (w *world) checkShrink(owner appcontext.Owner, b plan.Binding, target string, since time.Time, some bool) {
 	for _, source := range b.Sources {
-		if w.withholds(source) {
+		if w.withholds(source) || w.excused(source, b, some) {
 			continue
 		}
 		known, is := w.known[source+" "+b.Namespace+"/"+b.Service+" "+target]

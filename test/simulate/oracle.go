@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/appcontext"
@@ -33,7 +34,7 @@ import (
 // their way.
 type oracle struct {
 	world *world
-	hung  string // a cluster of which nothing new can be seen: what it was last seen to offer counts
+	hung  string // a cluster of which nothing new can be seen: what it was last seen to offer counts, until it is unreachable for too long
 }
 
 // lifecycles are the groups' lifecycles, by path.
@@ -146,8 +147,15 @@ func (o oracle) group(l release.Lifecycle) ([]bundle.Object, error) {
 			}
 			offers = append(offers, o.offer(name, b))
 		}
-		choice, _ := address.Fold(address.Input{Rule: rule, Offers: offers})
-		object, some, err := endpoints.Render(r.Group, b, slices.Repeat([]address.Choice{choice}, len(b.Hosts)))
+		var choices []address.Choice
+		for _, host := range b.Hosts {
+			choice, _ := address.Fold(address.Input{
+				Rule: rule, Routing: host.Routing, Health: host.Health, Offers: offers,
+				Previous: o.previous(r.Group, b, host), Now: time.Now().UTC(),
+			})
+			choices = append(choices, choice)
+		}
+		object, some, err := endpoints.Render(r.Group, b, choices)
 		if err != nil {
 			return nil, err
 		}
@@ -162,6 +170,7 @@ func (o oracle) group(l release.Lifecycle) ([]bundle.Object, error) {
 func (o oracle) offer(name string, b plan.Binding) address.Offer {
 	offer := address.Offer{Service: address.Service{Cluster: name, Namespace: b.Namespace, Name: b.Service}}
 	if name == o.hung {
+		offer.Standing.UnreachableSince = o.world.sites[name].hungAt
 		last, err := observed.New(o.world.kv).Service(context.Background(), offer.Service)
 		if err == nil && last != nil {
 			offer.Observation = &last.Observation
@@ -171,6 +180,23 @@ func (o oracle) offer(name string, b plan.Binding) address.Offer {
 	seen := o.world.sites[name].services[b.Namespace+"/"+b.Service]
 	offer.Observation = &seen
 	return offer
+}
+
+// previous is what a host name has now, which stays while nobody is healthy.
+func (o oracle) previous(g plan.Group, b plan.Binding, host plan.Host) []address.Set {
+	id := bundle.ID{Group: groupOf(endpoints.Kind), Kind: endpoints.Kind, Namespace: g.Project.Namespace, Name: endpoints.Name(g, b)}
+	content := o.world.sites[b.Cluster].Content(id)
+	if content == nil {
+		return nil
+	}
+	var sets []address.Set
+	_, names := endpoints.Read(encode(content))
+	for _, n := range names {
+		if n.Host == host.Name {
+			sets = append(sets, n.Set)
+		}
+	}
+	return sets
 }
 
 // differences says in what the clusters are not as they should be, but for the

@@ -63,7 +63,7 @@ func (u *users) deeds() []deed {
 		{1, "put record", func() { u.edit(corp, record("corp.example", "sync")) }},
 		{1, "plan", func() { u.planTwice(u.group(), "") }},
 		{2, "status", func() { u.status(u.group()) }},
-	}, u.operate(), u.world.mishaps())
+	}, u.operate(), u.world.ail(), u.world.mishaps())
 }
 
 func (u *users) group() intent.Path {
@@ -85,7 +85,7 @@ func (u *users) editNames() {
 	group := u.group()
 	app := appOf(group)
 	choices := [][]string{{app + ".lab.example"}, {app + ".lab.example", "new-" + app + ".lab.example"}, {app + ".lab.example", app + ".corp.example"}}
-	u.edit(www(group), names(app, choices[u.world.random.IntN(3)]...))
+	u.edit(www(group), u.world.profile.names(app, choices[u.world.random.IntN(3)]...))
 }
 
 func (u *users) editManifests() {
@@ -124,9 +124,14 @@ func (w *world) onSomebody(do func(*process)) {
 	}
 }
 
+// offering draws a Service on a cluster.
+func (w *world) offering() (s *site, service string) {
+	s = w.sites[[]string{berlin, paris}[w.random.IntN(2)]]
+	return s, []string{"shop/web", "shop/api"}[w.random.IntN(2)]
+}
+
 func (w *world) changeAddresses() {
-	s := w.sites[[]string{berlin, paris}[w.random.IntN(2)]]
-	service := []string{"shop/web", "shop/api"}[w.random.IntN(2)]
+	s, service := w.offering()
 	var addresses []string
 	for range w.random.IntN(3) {
 		addresses = append(addresses, fmt.Sprintf("203.0.113.%d", 30+w.random.IntN(100)))
@@ -240,6 +245,7 @@ func (w *world) evict() {
 // freeze has a process stand still for longer than its lease lasts; what it
 // had under way goes on afterwards.
 func (w *world) freeze(p *process) {
+	w.stoodStill = true
 	p.frozen = time.Now().Add(time.Duration(18+w.random.IntN(8)) * time.Second)
 	for _, l := range p.leases {
 		w.after(leaseRunsOut, "lease of "+p.name+" runs out", l.runOut)

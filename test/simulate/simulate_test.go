@@ -36,6 +36,7 @@ func profileOf(seed uint64) profile {
 		crashes:  []float64{0, 0, .003, .01}[random.IntN(4)],
 
 		operators: seed%operatedOneIn == 0,
+		sick:      seed%sickOneIn == sickest,
 	}
 }
 

@@ -23,6 +23,7 @@ type site struct {
 	highest   int64                          // resource version that it has given out
 	down      bool                           // connections are refused
 	hung      bool                           // requests are never answered
+	hungAt    time.Time                      // since when
 	services  map[string]address.Observation // "namespace/name" to what it offers
 	history   map[string][]state             // of each Service
 	strangers map[bundle.ID]cluster.Live     // others' objects, as they left them

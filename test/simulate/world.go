@@ -48,6 +48,7 @@ type profile struct {
 	crashAt  string  // the point at which a process dies, once; crashes is not used then
 
 	operators bool // drain clusters, suspend groups and move records, too
+	sick      bool // Services lose their endpoints, and clusters are away for long
 }
 
 // world is everything there is.
@@ -72,6 +73,10 @@ type world struct {
 	published map[appcontext.Owner]publication
 	known     map[string]time.Time // "cluster service target" to since when the store says so
 	withheld  map[string]time.Time // clusters that were ever drained, to until when; zero: they are
+	health    health
+	turns     map[string]int // of a Service's endpoints, by "cluster service"
+
+	stoodStill bool // a process did
 
 	mu      sync.Mutex // what processes' goroutines reach
 	pending []*call
@@ -87,7 +92,7 @@ func newWorld(seed uint64, p profile, all func(string)) *world {
 		sites: map[string]*site{}, replicas: make([]*process, p.replicas), lives: map[int]int{},
 		trace: newTrace(all), points: map[string]int{}, faults: map[fault]int{},
 		published: map[appcontext.Owner]publication{}, known: map[string]time.Time{}, withheld: map[string]time.Time{},
-		arrived: make(chan struct{}, 1), bundles: map[string][]whole{},
+		arrived: make(chan struct{}, 1), bundles: map[string][]whole{}, health: newHealth(), turns: map[string]int{},
 	}
 	for _, name := range []string{hub, berlin, paris} {
 		w.sites[name] = newSite(name)
@@ -131,7 +136,7 @@ func (w *world) furnish() {
 	for group, app := range map[intent.Path]string{prod: "web", test: "api"} {
 		u.put(group, spec(app, 1), eu)
 		u.put(group.Child("traffic-group-intents", "front"), `{}`)
-		u.put(www(group), names(app, app+".lab.example"))
+		u.put(www(group), w.profile.names(app, app+".lab.example"))
 	}
 	for n, name := range []string{berlin, paris} {
 		w.sites[name].offer("shop/web", fmt.Sprintf("203.0.113.1%d", n))
@@ -146,10 +151,6 @@ func record(domain, policy string) string {
 
 func spec(app string, edition int) string {
 	return fmt.Sprintf(`{"logicalCloud":"eu","apps":[{"name":%q,"manifests":[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"%s-settings"},"data":{"edition":"%d"}}]}]}`, app, app, edition)
-}
-
-func names(app string, hostnames ...string) string {
-	return fmt.Sprintf(`{"app":%q,"serviceName":%q,"hostnames":%s}`, app, app, encode(hostnames))
 }
 
 // encode writes as JSON what always can be.
@@ -235,7 +236,10 @@ func (w *world) settle() {
 	}
 	w.keepStill()
 	if hung != "" && !w.moves() {
-		w.sites[hung].hung = true
+		w.sites[hung].hung, w.sites[hung].hungAt = true, time.Now()
+		if w.profile.sick {
+			w.run(func() bool { return false }, 2*unreachableAfter)
+		}
 		w.converge("I7", othersWithin, hung)
 		w.sites[hung].hung = false
 	}
