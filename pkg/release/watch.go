@@ -28,6 +28,8 @@ func (c *Controller) keepWatching(ctx context.Context) {
 // their placements make of a cluster's nodes, or whether a cluster that their
 // addresses come from can be reached.
 func (c *Controller) watch(ctx context.Context) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end() // nobody would read what is watched any more
 	owners, revision, err := c.readInterest(ctx)
 	if err != nil {
 		return err
