@@ -110,10 +110,10 @@ func observed(item kv.Item, app, cluster, namespace string) Observed {
 		offers := &address.Observation{Found: true}
 		for n, ingress := range one.Status.LoadBalancer.Ingress {
 			if ingress.IP != "" {
-				offers.Candidates = append(offers.Candidates, address.Candidate{Target: ingress.IP, Field: fmt.Sprintf("status.loadBalancer.ingress[%d].ip", n)})
+				offers.Candidates = append(offers.Candidates, address.Candidate{Kind: address.LoadBalancer, Target: ingress.IP, Field: fmt.Sprintf("status.loadBalancer.ingress[%d].ip", n)})
 			}
 			if ingress.Hostname != "" {
-				offers.Candidates = append(offers.Candidates, address.Candidate{Target: ingress.Hostname, Field: fmt.Sprintf("status.loadBalancer.ingress[%d].hostname", n)})
+				offers.Candidates = append(offers.Candidates, address.Candidate{Kind: address.LoadBalancer, Target: ingress.Hostname, Field: fmt.Sprintf("status.loadBalancer.ingress[%d].hostname", n)})
 			}
 		}
 		o.services[at] = offers

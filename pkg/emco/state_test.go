@@ -82,7 +82,7 @@ func TestAddressesAreReadInTheContextThatHasTheStatuses(t *testing.T) {
 				require.NotZero(t, seen[n].Revision)
 				require.NoError(t, seen[n].Err)
 				require.Equal(t, &address.Observation{
-					Found: true, Candidates: []address.Candidate{{Target: want.ip, Field: "status.loadBalancer.ingress[0].ip"}},
+					Found: true, Candidates: []address.Candidate{{Kind: address.LoadBalancer, Target: want.ip, Field: "status.loadBalancer.ingress[0].ip"}},
 				}, seen[n].Service("shop", "web"))
 				require.Equal(t, &address.Observation{}, seen[n].Service("shop", "api"), "seen to be absent")
 				require.Equal(t, &address.Observation{}, seen[n].Service("other", "web"))
@@ -101,7 +101,7 @@ func TestOnlyTheIngressOfALoadBalancerCounts(t *testing.T) {
 		"no address yet":      {`{"serviceStatuses":[{"metadata":{"name":"web"},"status":{"loadBalancer":{}}}]}`, &address.Observation{Found: true}},
 		"external IPs":        {`{"serviceStatuses":[{"metadata":{"name":"web"},"spec":{"externalIPs":["192.0.2.1"],"loadBalancerIP":"192.0.2.2"},"status":{}}]}`, &address.Observation{Found: true}},
 		"another namespace":   {`{"serviceStatuses":[{"metadata":{"name":"web","namespace":"other"}}]}`, &address.Observation{}},
-		"no namespace":        {`{"serviceStatuses":[{"metadata":{"name":"web"},"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.1"},{"hostname":"lb.example"},{}]}}}]}`, &address.Observation{Found: true, Candidates: []address.Candidate{{Target: "192.0.2.1", Field: "status.loadBalancer.ingress[0].ip"}, {Target: "lb.example", Field: "status.loadBalancer.ingress[1].hostname"}}}},
+		"no namespace":        {`{"serviceStatuses":[{"metadata":{"name":"web"},"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.1"},{"hostname":"lb.example"},{}]}}}]}`, &address.Observation{Found: true, Candidates: []address.Candidate{{Kind: address.LoadBalancer, Target: "192.0.2.1", Field: "status.loadBalancer.ingress[0].ip"}, {Kind: address.LoadBalancer, Target: "lb.example", Field: "status.loadBalancer.ingress[1].hostname"}}}},
 		"no JSON":             {`{`, nil},
 		"null":                {`null`, nil},
 		"a list":              {`[]`, nil},

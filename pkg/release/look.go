@@ -77,10 +77,20 @@ func (s *Service) since(ctx context.Context, monitor *monitored, app string, see
 		return nil, err
 	}
 	newer, err := monitor.service(ctx, app, seen.Service)
-	if newer != nil && !newer.Found {
+	if newer == nil || !newer.Found {
 		return nil, err
 	}
-	return newer, err
+	return balanced(seen.Observation, *newer), err
+}
+
+// balanced is what a worker saw last, with the load balancer as the monitor saw
+// it later: of what else there may be it says nothing.
+func balanced(seen, later address.Observation) *address.Observation {
+	later.Candidates = slices.Concat(later.Candidates, slices.DeleteFunc(slices.Clone(seen.Candidates), func(c address.Candidate) bool {
+		return c.Kind == "" || c.Kind == address.LoadBalancer
+	}))
+	later.ClusterIPs, later.Ports, later.Readiness, later.Unseen = seen.ClusterIPs, seen.Ports, seen.Readiness, seen.Unseen
+	return &later
 }
 
 // looking is what a proposal sees. Plans look at live clusters where nothing

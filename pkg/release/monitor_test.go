@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/observed"
 )
@@ -133,6 +134,25 @@ func TestTheMonitorSpeaksForAClusterThatCannotBeReached(t *testing.T) {
 	w.monitor(firstContext, paris, "203.0.113.62")
 	reachable(true)
 	require.Equal(t, name("203.0.113.21"), w.published(prod))
+}
+
+// TestTheMonitorSpeaksOfLoadBalancersAlone: what a worker has seen beside them
+// stays, though it cannot be seen any more (I11).
+func TestTheMonitorSpeaksOfLoadBalancersAlone(t *testing.T) {
+	w := newShop(t)
+	w.appContext(firstContext)
+	w.event(firstContext, intent.Instantiate)
+	writer, err := w.observed.Writer(t.Context(), paris, fence)
+	require.NoError(t, err)
+	require.NoError(t, writer.SetService(t.Context(), "shop", "web", address.Observation{Found: true, Candidates: []address.Candidate{
+		{Kind: address.LoadBalancer, Target: "203.0.113.21", Field: "status.loadBalancer.ingress[0].ip"},
+		{Kind: address.External, Target: "203.0.113.22", Field: "spec.externalIPs[0]"},
+		{Kind: address.Ingress, Object: "Ingress shop/web", Target: "203.0.113.23", Field: "status.loadBalancer.ingress[0].ip"},
+	}}))
+	require.NoError(t, writer.SetReachability(t.Context(), observed.Reachability{Since: w.clock.Now()}))
+	w.monitor(firstContext, paris, "203.0.113.60")
+	w.settle(prod)
+	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.10,203.0.113.22,203.0.113.23,203.0.113.60"}, w.published(prod))
 }
 
 // TestTheControllerFollowsEMCO: states, addresses and metas, without a look at
