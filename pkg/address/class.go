@@ -10,7 +10,7 @@ import (
 // scope; empty: it may. The address is unmapped and has no zone.
 func never(ip netip.Addr) code {
 	switch {
-	case ip.IsUnspecified() || four(8, 0).Contains(ip):
+	case ip.IsUnspecified() || four{[4]byte{0}, 8}.has(ip):
 		return unspecified
 	case ip.IsLoopback():
 		return loopback
@@ -18,7 +18,7 @@ func never(ip netip.Addr) code {
 		return linkLocal
 	case ip.IsMulticast():
 		return multicast
-	case four(32, 255, 255, 255, 255).Contains(ip):
+	case four{[4]byte{255, 255, 255, 255}, 32}.has(ip):
 		return broadcast
 	}
 	return ""
@@ -28,28 +28,36 @@ func never(ip netip.Addr) code {
 // own.
 func isPrivate(ip netip.Addr) bool {
 	return ip.IsPrivate() ||
-		four(10, 100, 64).Contains(ip) || // shared by carriers and cloud providers
-		four(4, 240).Contains(ip) || // reserved; some clouds give it to pods
-		six(10, 0xfe, 0xc0).Contains(ip) // the former site-local addresses
+		four{[4]byte{100, 64}, 10}.has(ip) || // shared by carriers and cloud providers
+		four{[4]byte{240}, 4}.has(ip) || // reserved; some clouds give it to pods
+		six{[16]byte{0xfe, 0xc0}, 10}.has(ip) // the former site-local addresses
 }
 
 // isDocumentation tells whether an address is of a network that stands for
 // others in examples.
 func isDocumentation(ip netip.Addr) bool {
-	return four(24, 192, 0, 2).Contains(ip) || four(24, 198, 51, 100).Contains(ip) || four(24, 203, 0, 113).Contains(ip) ||
-		six(32, 0x20, 0x01, 0x0d, 0xb8).Contains(ip) || six(20, 0x3f, 0xff).Contains(ip)
+	return four{[4]byte{192, 0, 2}, 24}.has(ip) || four{[4]byte{198, 51, 100}, 24}.has(ip) || four{[4]byte{203, 0, 113}, 24}.has(ip) ||
+		six{[16]byte{0x20, 0x01, 0x0d, 0xb8}, 32}.has(ip) || six{[16]byte{0x3f, 0xff}, 20}.has(ip)
 }
 
-func four(bits int, start ...byte) netip.Prefix {
-	var ip [4]byte
-	copy(ip[:], start)
-	return netip.PrefixFrom(netip.AddrFrom4(ip), bits)
+// four is a network of IPv4 addresses: where it starts, and how many bits say so.
+type four struct {
+	start [4]byte
+	bits  int
 }
 
-func six(bits int, start ...byte) netip.Prefix {
-	var ip [16]byte
-	copy(ip[:], start)
-	return netip.PrefixFrom(netip.AddrFrom16(ip), bits)
+func (n four) has(ip netip.Addr) bool {
+	return netip.PrefixFrom(netip.AddrFrom4(n.start), n.bits).Contains(ip)
+}
+
+// six is the same of IPv6 addresses.
+type six struct {
+	start [16]byte
+	bits  int
+}
+
+func (n six) has(ip netip.Addr) bool {
+	return netip.PrefixFrom(netip.AddrFrom16(n.start), n.bits).Contains(ip)
 }
 
 func within(networks []netip.Prefix, ip netip.Addr) bool {
