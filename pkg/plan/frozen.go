@@ -87,6 +87,8 @@ type Binding struct {
 	Cluster   string       `json:"cluster"` // where the DNSEndpoint and its external-dns live
 	Sources   []string     `json:"sources"` // the clusters whose addresses count, ordered
 	Hosts     []Host       `json:"hosts"`   // ordered by name
+
+	Former string `json:"-"` // while the record moves: the home where the DNSEndpoint was
 }
 
 // Host is one name of a binding.

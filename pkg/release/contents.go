@@ -58,7 +58,7 @@ func fill(ctx context.Context, g plan.Group, records map[string]plan.Record, dra
 }
 
 func (c *contents) fillBinding(ctx context.Context, g plan.Group, b plan.Binding, record plan.Record, drained drainedClusters, before bundle.Bundle, look look) error {
-	held := addresses(previous(before, g, b))
+	held := addresses(publishedBefore(before, g, b))
 	offers, err := c.offers(ctx, g, b, held, look)
 	if err != nil {
 		return err
@@ -83,6 +83,17 @@ func (c *contents) fillBinding(ctx context.Context, g plan.Group, b plan.Binding
 		c.objects = append(c.objects, object)
 	}
 	return err
+}
+
+// publishedBefore is what a binding publishes now: what it did in its former home
+// until it does in this one, so that a name which is kept is kept on the move.
+func publishedBefore(objects bundle.Bundle, g plan.Group, b plan.Binding) map[string][]address.Set {
+	held := previous(objects, g, b)
+	if len(held) == 0 && b.Former != "" {
+		b.Cluster = b.Former
+		held = previous(objects, g, b)
+	}
+	return held
 }
 
 // addresses leaves the sets of host names themselves, without those of ports.

@@ -86,8 +86,9 @@ func rehome(g plan.Group, uses []Use) plan.Group {
 func withFormer(g plan.Group, former []Use) plan.Group {
 	bindings := slices.Clone(g.Bindings)
 	for _, use := range former {
-		for _, b := range g.Bindings {
+		for n, b := range g.Bindings {
 			if serves(use, b) {
+				bindings[n].Former = use.Cluster
 				b.Cluster = use.Cluster
 				bindings = append(bindings, b)
 			}

@@ -195,6 +195,17 @@ func TestAServiceThatLosesItsLastReadyEndpointIsTakenOut(t *testing.T) {
 	require.Equal(t, []string{onlyBerlin}, w.published(prod))
 }
 
+// TestANameThatIsKeptIsKeptOnTheMove: to another home of its external-dns.
+func TestANameThatIsKeptIsKeptOnTheMove(t *testing.T) {
+	w := running(t)
+	w.ready(berlin, "203.0.113.10", 0)
+	w.settle(prod)
+	w.ready(paris, "203.0.113.20", 0)
+	require.NoError(t, w.moveTo("paris"))
+	w.settle(prod)
+	require.Equal(t, []string{"edge+paris lab/public: www.lab.example A 203.0.113.20"}, w.published(prod))
+}
+
 func TestNothingIsPublishedBeforeSomethingWasHealthy(t *testing.T) {
 	w := newShop(t)
 	w.ready(berlin, "203.0.113.10", 0)
