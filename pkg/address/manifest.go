@@ -71,7 +71,9 @@ func flatten(raw json.RawMessage, namespace string) []manifest {
 	return []manifest{m}
 }
 
-func (m manifest) is(apiVersion, kind string) bool { return m.APIVersion == apiVersion && m.Kind == kind }
+func (m manifest) is(apiVersion, kind string) bool {
+	return m.APIVersion == apiVersion && m.Kind == kind
+}
 
 func (m manifest) name() string { return m.Metadata.Namespace + "/" + m.Metadata.Name }
 
