@@ -69,7 +69,7 @@ func stopwatch(do func(b *testing.B)) func(b *testing.B) time.Duration {
 	}
 }
 
-func embeddedEtcd(b *testing.B) kv.KV {
+func embeddedEtcd(b testing.TB) kv.KV {
 	b.Helper()
 	server, err := etcd.StartEmbedded(b.Context(), etcd.EmbeddedOptions{Dir: b.TempDir(), Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(b, err)

@@ -36,11 +36,18 @@ func Run(b *testing.B, unit time.Duration, contenders ...Contender) []Samples {
 	}
 	b.ReportMetric(0, "ns/op") // of all contenders together, it would say nothing
 	for n, c := range contenders {
-		slices.Sort(times[n])
-		b.ReportMetric(times[n].quantile(0.5, unit), c.Name+"-p50-"+symbol(unit))
-		b.ReportMetric(times[n].quantile(0.99, unit), c.Name+"-p99-"+symbol(unit))
+		times[n].Report(b, c.Name, unit)
 	}
 	return times
+}
+
+// Report sorts the samples, and reports their median and 99th percentile in a
+// unit.
+func (s Samples) Report(b *testing.B, name string, unit time.Duration) {
+	b.Helper()
+	slices.Sort(s)
+	b.ReportMetric(s.quantile(0.5, unit), name+"-p50-"+symbol(unit))
+	b.ReportMetric(s.quantile(0.99, unit), name+"-p99-"+symbol(unit))
 }
 
 // quantile is a time of sorted samples, in a unit.
@@ -51,6 +58,11 @@ func (s Samples) quantile(q float64, unit time.Duration) float64 {
 // Ratio tells how many of the other's medians go into this one's.
 func (s Samples) Ratio(other Samples) float64 {
 	return s.quantile(0.5, time.Nanosecond) / other.quantile(0.5, time.Nanosecond)
+}
+
+// P99Ratio tells how many of the other's 99th percentiles go into this one's.
+func (s Samples) P99Ratio(other Samples) float64 {
+	return s.quantile(0.99, time.Nanosecond) / other.quantile(0.99, time.Nanosecond)
 }
 
 // Beyond tells how much longer the median is than the other's, in nanoseconds.

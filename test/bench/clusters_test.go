@@ -1,0 +1,233 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/store/etcd"
+	"github.com/signpost-dns/signpost/pkg/syncer"
+	"github.com/signpost-dns/signpost/test/bench/compare"
+)
+
+// Size of a fleet: 100 clusters, 20 ms away there and back.
+const (
+	fleetEdges   = 99 // beside the hub
+	fleetHanging = 5
+	fleetAway    = 10 * time.Millisecond // each way
+)
+
+// BenchmarkManyClusters changes, in 100 clusters at once, the address of a load
+// balancer in each edge, and waits until the DNSEndpoint of each is written in the
+// hub. Each way takes 10 ms, so that the least is 20 ms. "quiet" is one in which
+// all clusters answer, "hanging" one of which five have ceased to, and "limited"
+// one whose writes are slowed down as client-go does by itself. A turn is over
+// with the last of the 94 edges that answer in "hanging"; "each" is one of them.
+func BenchmarkManyClusters(b *testing.B) {
+	quiet, hanging, limited := newFleet(b, embeddedEtcd(b), fleetEdges, false), newFleet(b, embeddedEtcd(b), fleetEdges, false), newFleet(b, embeddedEtcd(b), fleetEdges, true)
+	for _, edge := range hanging.edges[:fleetHanging] {
+		edge.hang()
+	}
+	fleets := []*fleet{quiet, hanging, limited}
+	names, contenders := []string{"quiet", "hanging", "limited"}, []compare.Contender{}
+	for n, f := range fleets {
+		contenders = append(contenders, compare.Contender{Name: names[n], Turn: func(b *testing.B) time.Duration { return f.move(b, fleetHanging) }})
+	}
+	times := compare.Run(b, time.Millisecond, contenders...)
+	for n, f := range fleets {
+		f.each.Report(b, names[n]+"-each", time.Millisecond)
+	}
+	b.ReportMetric(times[2].Ratio(times[1]), "limited/hanging")
+	b.ReportMetric(limited.each.Ratio(hanging.each), "limited/hanging-each")
+	b.ReportMetric(hanging.each.P99Ratio(quiet.each), "hanging/quiet-each-p99")
+}
+
+// TestClustersThatHangHoldUpNoOther: nor do limits of ours. An address of each of
+// 94 edges costs one request, and they are there in less time than client-go's
+// own limits would have them wait, which is 16 s.
+func TestClustersThatHangHoldUpNoOther(t *testing.T) {
+	f := newFleet(t, embeddedEtcd(t), fleetEdges, false)
+	for _, edge := range f.edges[:fleetHanging] {
+		edge.hang()
+	}
+	const unlimited = 8 * time.Second // here it takes 0.2 to 1
+	for range 3 {
+		before := f.hub.written()
+		require.Less(t, f.move(t, fleetHanging), unlimited)
+		require.Equal(t, fleetEdges-fleetHanging, f.hub.written()-before)
+	}
+}
+
+// fleet is a hub, edges with a name each, and what publishes them: all of
+// Signpost that has to do with it, in this process.
+type fleet struct {
+	hub     *apiServer
+	edges   []*apiServer
+	limited bool
+	address netip.Addr      // the last that was given
+	each    compare.Samples // how long the edges took
+
+	mu      sync.Mutex
+	arrived map[string]chan time.Time // by address that is waited for
+}
+
+// newFleet starts a fleet, and waits until all names are there.
+func newFleet(t testing.TB, store kv.KV, edges int, limited bool) *fleet {
+	t.Helper()
+	f := &fleet{limited: limited, address: netip.MustParseAddr("198.18.0.0"), arrived: map[string]chan time.Time{}}
+	f.hub = startAPIServer(t, "hub", fleetAway)
+	f.hub.applied = f.note
+	for n := range edges {
+		f.edges = append(f.edges, startAPIServer(t, site(n), fleetAway))
+	}
+	documents := etcd.New(store)
+	write(t, documents, f.documents())
+	service := releases(documents, store)
+	f.runs(t, release.NewController(service).Run)
+	f.runs(t, syncer.New(syncer.Options{
+		KV: store, Contexts: appcontext.NewStore(store, time.Now), Connections: f, Installation: "0123456789abcdef", Logger: slog.New(slog.DiscardHandler),
+	}).Run)
+	_, err := service.Instantiate(t.Context(), group, "", "bench")
+	require.NoError(t, err)
+	f.move(t, 0)
+	return f
+}
+
+// documents are a group with an app and a name for each edge.
+func (f *fleet) documents() map[intent.Path]any {
+	resources := shop()
+	const cloud = intent.Path("projects/shop/logical-clouds/eu")
+	spec := intent.DeploymentIntentGroup{LogicalCloud: "eu"}
+	for n := range f.edges {
+		edge := intent.ClusterRef{ClusterProvider: "edge", Cluster: site(n)}
+		resources[intent.Join("cluster-providers/edge/clusters", site(n))] = intent.Cluster{KubeconfigRef: "sealed"}
+		resources[cloud.Child("cluster-references", site(n))] = edge
+		spec.Apps = append(spec.Apps, intent.App{Name: service(n), Clusters: []intent.ClusterRef{edge}})
+		resources[group.Child("traffic-group-intents", "front").Child("dns-intents", service(n))] = intent.DNSIntent{
+			App: service(n), ServiceName: "web", Hostnames: []string{hostname(n)}, TTL: 30,
+		}
+	}
+	resources[group] = spec
+	return resources
+}
+
+// runs runs a part until the test ends.
+func (f *fleet) runs(t testing.TB, part func(context.Context) error) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- part(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, <-ended)
+	})
+}
+
+// Connect implements syncer.Connections.
+func (f *fleet) Connect(_ context.Context, name string) (cluster.Target, error) {
+	server := f.hub
+	for n := range f.edges {
+		if name == "edge+"+site(n) {
+			server = f.edges[n]
+		}
+	}
+	config := server.config()
+	if f.limited {
+		config.Wrap(limit)
+	}
+	return cluster.NewKubernetes(config, cluster.Options{Installation: "0123456789abcdef"})
+}
+
+// Changed implements syncer.Connections.
+func (f *fleet) Changed() <-chan string { return nil }
+
+// limit slows writes down as client-go does where nothing else is said.
+func limit(next http.RoundTripper) http.RoundTripper {
+	return limited{next, flowcontrol.NewTokenBucketRateLimiter(rest.DefaultQPS, rest.DefaultBurst)}
+}
+
+type limited struct {
+	next    http.RoundTripper
+	limiter flowcontrol.RateLimiter
+}
+
+// RoundTrip implements http.RoundTripper.
+func (l limited) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method != http.MethodGet {
+		if err := l.limiter.Wait(request.Context()); err != nil {
+			return nil, err
+		}
+	}
+	return l.next.RoundTrip(request)
+}
+
+// WrappedRoundTripper lets client-go see what it has made.
+func (l limited) WrappedRoundTripper() http.RoundTripper { return l.next }
+
+// note tells who waits for it that a DNSEndpoint has an address.
+func (f *fleet) note(o object) {
+	spec, _ := o["spec"].(map[string]any)
+	endpoints, _ := spec["endpoints"].([]any)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, e := range endpoints {
+		endpoint, _ := e.(map[string]any)
+		targets, _ := endpoint["targets"].([]any)
+		for _, target := range targets {
+			if waiting := f.arrived[fmt.Sprint(target)]; waiting != nil {
+				waiting <- time.Now()
+				delete(f.arrived, fmt.Sprint(target))
+			}
+		}
+	}
+}
+
+// move gives each edge but the first ones another address, and answers how long
+// it took until the hub had them all.
+func (f *fleet) move(t testing.TB, but int) time.Duration {
+	t.Helper()
+	const patience = 2 * time.Minute
+	began, waits := time.Now(), []chan time.Time{}
+	for _, edge := range f.edges[but:] {
+		f.address = f.address.Next()
+		arrived := make(chan time.Time, 1)
+		f.mu.Lock()
+		f.arrived[f.address.String()] = arrived
+		f.mu.Unlock()
+		waits = append(waits, arrived)
+		edge.setService("shop", "web", f.address.String())
+	}
+	end := time.After(patience)
+	var last time.Duration
+	for _, arrived := range waits {
+		select {
+		case at := <-arrived:
+			last = max(last, at.Sub(began))
+			f.each = append(f.each, at.Sub(began))
+		case <-end:
+			require.FailNow(t, "not all names were there in time")
+		}
+	}
+	return last
+}
+
+// written is how often something was applied.
+func (s *apiServer) written() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.applies
+}

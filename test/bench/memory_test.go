@@ -1,0 +1,228 @@
+//go:build !race
+
+// The race detector takes several times the memory.
+
+package bench
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/cluster/clustertest"
+	"github.com/signpost-dns/signpost/pkg/kv/etcd"
+	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/syncer"
+	etcdserver "github.com/signpost-dns/signpost/test/e2e/etcd"
+	"github.com/signpost-dns/signpost/test/e2e/process"
+	"github.com/signpost-dns/signpost/test/e2e/wait"
+)
+
+// BenchmarkWatchedServices is what 10,000 Services of one namespace, as people
+// have them, take in memory: in the watch of a sync worker, which keeps what they
+// offer, and in an informer of client-go's, which keeps them whole.
+// "connection" is what the first Service of a cluster takes beyond that, with the
+// API server's end.
+func BenchmarkWatchedServices(b *testing.B) {
+	const count = 10_000
+	server, clusters := servingServices(b, count), make([]*apiServer, 100)
+	for n := range clusters {
+		clusters[n] = servingServices(b, 1)
+	}
+	for b.Loop() {
+		ours, whole := watched(b, count, server), informed(b, server, count)
+		b.ReportMetric(ours/count, "watched-B/service")
+		b.ReportMetric(whole/count, "informer-B/service")
+		b.ReportMetric(whole/ours, "informer/watched")
+		b.ReportMetric(watched(b, 1, clusters...)/float64(len(clusters)*1024), "connection-KiB/cluster")
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// TestAWatchedServiceTakesLittle: of what people write into Services, nothing is
+// kept but what they offer.
+func TestAWatchedServiceTakesLittle(t *testing.T) {
+	const count, budget = 2_000, 2_000 // bytes each; measured: see docs/performance.md
+	each := watched(t, count, servingServices(t, count)) / count
+	t.Logf("%.0f bytes each", each)
+	require.Less(t, each, float64(budget))
+}
+
+// watched is what sync workers' watches of the Services of clusters take, in
+// bytes, with both ends of the connections to them.
+func watched(t testing.TB, each int, servers ...*apiServer) float64 {
+	t.Helper()
+	nothing := func() {}
+	return taken(func() func() {
+		var ends []func()
+		for _, server := range servers {
+			target, err := cluster.NewKubernetes(server.config(), cluster.Options{Installation: "0123456789abcdef"})
+			require.NoError(t, err)
+			watches := target.Watch(t.Context(), cluster.Notify{Objects: nothing, Addresses: nothing, Pods: nothing})
+			watches.Follow(cluster.Interest{Namespaces: []string{"shop"}})
+			wait.For(t, time.Minute, "the Services to be known", func() error {
+				if seen, known := watches.Service("shop", service(each-1)); !known || !seen.Found {
+					return fmt.Errorf("known: %t", known)
+				}
+				return nil
+			})
+			ends = append(ends, watches.Stop, target.Close)
+		}
+		return func() {
+			for _, end := range ends {
+				end()
+			}
+		}
+	})
+}
+
+// servingServices is an API server with Services of about 3 KB each.
+func servingServices(t testing.TB, count int) *apiServer {
+	t.Helper()
+	s := startAPIServer(t, "a", 0)
+	for n := range count {
+		s.put("/api/v1/namespaces/shop/services/"+service(n), object{
+			"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{
+				"name": service(n), "namespace": "shop",
+				"labels": map[string]any{"app.kubernetes.io/name": service(n), "app.kubernetes.io/managed-by": "Helm", "helm.sh/chart": "web-1.2.3"},
+				"annotations": map[string]any{
+					"meta.helm.sh/release-name": service(n), "kubectl.kubernetes.io/last-applied-configuration": strings.Repeat(fmt.Sprint(n, " "), 200),
+				},
+				"managedFields": []any{map[string]any{"manager": "helm", "operation": "Update", "apiVersion": "v1", "time": "2026-01-02T03:04:05Z",
+					"fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:text": strings.Repeat(fmt.Sprint(n, " "), 100)}}}},
+			},
+			"spec": map[string]any{"type": "LoadBalancer", "clusterIP": "10.96.0.1", "clusterIPs": []any{"10.96.0.1"}, "selector": map[string]any{"app": service(n)},
+				"ports": []any{map[string]any{"name": "https", "port": 443, "targetPort": 8443, "nodePort": 30443}}},
+			"status": map[string]any{"loadBalancer": map[string]any{"ingress": []any{map[string]any{"ip": fmt.Sprintf("198.18.%d.%d", n/256%256, n%256)}}}},
+		})
+	}
+	return s
+}
+
+// informed is what an informer takes for them.
+func informed(t testing.TB, server *apiServer, count int) float64 {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(server.config())
+	require.NoError(t, err)
+	return taken(func() func() {
+		ctx, stop := context.WithCancel(t.Context())
+		factory := informers.NewSharedInformerFactory(client, 0)
+		store := factory.Core().V1().Services().Informer().GetStore()
+		factory.Start(ctx.Done())
+		wait.For(t, time.Minute, "the Services to be known", func() error {
+			if n := len(store.ListKeys()); n < count {
+				return fmt.Errorf("%d of %d", n, count)
+			}
+			return nil
+		})
+		return func() {
+			found := store.List()[0].(*corev1.Service)
+			require.NotEmpty(t, found.GetManagedFields(), metav1.NamespaceAll)
+			stop()
+			factory.Shutdown()
+		}
+	})
+}
+
+// taken is how much more of the heap is in use after something has begun than
+// before, until it is ended.
+func taken(begin func() (end func())) float64 {
+	before := inUse()
+	end := begin()
+	after := inUse()
+	end()
+	return float64(after) - float64(before)
+}
+
+// BenchmarkManyWatchedClusters is what a sync worker keeps for 1,000 clusters
+// with 100 Services each, beside their watches: clusters are fakes, and etcd is a
+// process of its own.
+func BenchmarkManyWatchedClusters(b *testing.B) {
+	const clusters, each = 1_000, 100
+	for b.Loop() {
+		kept, threads := serving(b, clusters, each)
+		b.ReportMetric(kept/(1<<20), "worker-MiB")
+		b.ReportMetric(kept/clusters/1024, "worker-KiB/cluster")
+		b.ReportMetric(kept/clusters/each, "worker-B/service")
+		b.ReportMetric(float64(threads)/clusters, "goroutines/cluster")
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// TestAServedClusterTakesLittle: with 100 Services that are observed.
+func TestAServedClusterTakesLittle(t *testing.T) {
+	const clusters, each, budget = 50, 100, 400 << 10 // bytes for each cluster
+	kept, threads := serving(t, clusters, each)
+	t.Logf("%.0f KiB and %d goroutines for each of %d clusters", kept/clusters/1024, threads/clusters, clusters)
+	require.Less(t, kept/clusters, float64(budget))
+}
+
+// many are clusters that are fakes.
+type many map[string]*clustertest.Fake
+
+// Connect implements syncer.Connections.
+func (m many) Connect(_ context.Context, name string) (cluster.Target, error) {
+	return m[name].Target(cluster.Options{Installation: "0123456789abcdef"}), nil
+}
+
+// Changed implements syncer.Connections.
+func (m many) Changed() <-chan string { return nil }
+
+// serving has a worker serve clusters with so many Services each, and answers
+// the bytes that it keeps, and its goroutines.
+func serving(t testing.TB, clusters, each int) (kept float64, goroutines int) {
+	t.Helper()
+	server, err := etcdserver.NewServer(t.Context(), t.TempDir(), &process.Ports{})
+	require.NoError(t, err)
+	t.Cleanup(server.Kill)
+	require.NoError(t, server.Start(t.Context()))
+	store, err := etcd.Dial(etcd.DialOptions{Endpoints: []string{server.URL}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	contexts, fakes := appcontext.NewStore(store, time.Now), many{}
+	for n := range clusters {
+		name, named := "edge+"+site(n), []string{}
+		fakes[name] = clustertest.NewFake(name)
+		for k := range each {
+			named = append(named, "shop/"+service(k))
+			fakes[name].SetService("shop", service(k), *observation())
+		}
+		_, err := contexts.Commit(t.Context(), appcontext.Pointer{Owner: appcontext.Owner(name)},
+			appcontext.Context{ID: appcontext.NewID(), Services: map[string][]string{name: named}})
+		require.NoError(t, err)
+	}
+	worker := syncer.New(syncer.Options{KV: store, Contexts: contexts, Connections: fakes, Installation: "0123456789abcdef", Logger: slog.New(slog.DiscardHandler)})
+	before := runtime.NumGoroutine()
+	kept = taken(func() func() {
+		ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+		ended := make(chan error, 1)
+		go func() { ended <- worker.Run(ctx) }()
+		seen := observed.New(store)
+		for name := range fakes {
+			wait.For(t, 5*time.Minute, name+" to be observed", func() error {
+				last, err := seen.Service(t.Context(), address.Service{Cluster: name, Namespace: "shop", Name: service(each - 1)})
+				if err == nil && (last == nil || !worker.Idle()) {
+					err = fmt.Errorf("it is %v", last)
+				}
+				return err
+			})
+		}
+		goroutines = runtime.NumGoroutine() - before
+		return func() { stop(); require.NoError(t, <-ended) }
+	})
+	runtime.KeepAlive(fakes)
+	return kept, goroutines
+}
