@@ -69,7 +69,7 @@ func stopwatch(do func(b *testing.B)) func(b *testing.B) time.Duration {
 	}
 }
 
-func embeddedEtcd(b testing.TB) kv.KV {
+func embeddedEtcd(b *testing.B) kv.KV {
 	b.Helper()
 	server, err := etcd.StartEmbedded(b.Context(), etcd.EmbeddedOptions{Dir: b.TempDir(), Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(b, err)
@@ -81,9 +81,23 @@ func embeddedEtcd(b testing.TB) kv.KV {
 // in production.
 func externalEtcd(b testing.TB) kv.KV {
 	b.Helper()
+	return startEtcd(b, func(s *etcdserver.Server) {
+		s.Args = slices.DeleteFunc(s.Args, func(arg string) bool { return arg == "--unsafe-no-fsync" })
+	})
+}
+
+// unflushedEtcd flushes nothing, so that a busy disk blurs no figure that is not
+// about it.
+func unflushedEtcd(b testing.TB) kv.KV {
+	b.Helper()
+	return startEtcd(b, func(*etcdserver.Server) {})
+}
+
+func startEtcd(b testing.TB, prepare func(*etcdserver.Server)) kv.KV {
+	b.Helper()
 	server, err := etcdserver.NewServer(b.Context(), b.TempDir(), &process.Ports{})
 	require.NoError(b, err)
-	server.Args = slices.DeleteFunc(server.Args, func(arg string) bool { return arg == "--unsafe-no-fsync" })
+	prepare(server)
 	b.Cleanup(server.Kill)
 	require.NoError(b, server.Start(b.Context()))
 	client, err := etcd.Dial(etcd.DialOptions{Endpoints: []string{server.URL}})
