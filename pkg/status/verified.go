@@ -2,6 +2,7 @@ package status
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/observed"
@@ -30,10 +31,14 @@ func answerTo(snap release.Snapshot, b plan.Binding, s intent.NameStatus) *obser
 	by, _ := providerOf(snap, b)
 	names := by.Answers[endpointOf(snap, b).Name].Names
 	at := slices.IndexFunc(names, func(n observed.NameAnswer) bool {
-		return n.Name == s.Name && n.Type == s.Type && slices.Equal(n.Targets, s.Targets)
+		return n.Name == s.Name && n.Type == s.Type && slices.EqualFunc(n.Targets, s.Targets, sameTarget)
 	})
 	if at < 0 {
 		return nil
 	}
 	return &names[at]
 }
+
+// sameTarget tells whether two targets are one: that of an SRV record may end in
+// a dot.
+func sameTarget(a, b string) bool { return strings.TrimSuffix(a, ".") == strings.TrimSuffix(b, ".") }

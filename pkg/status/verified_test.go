@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/observed"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
@@ -76,6 +77,23 @@ func verifiedOf(t *testing.T, conditions []intent.StatusCondition) intent.Status
 	}
 	t.Fatal("there is no condition Verified")
 	return intent.StatusCondition{}
+}
+
+func TestAnSRVRecordIsVerifiedWhateverItsFinalDot(t *testing.T) {
+	const name, target = "_https._tcp.www.lab.example", "0 0 443 www.lab.example"
+	snap := running(t)
+	snap.Group.Bindings[0].Hosts[0].Types = []string{"A", "SRV"}
+	snap.Choices[0][0].Sets = append(snap.Choices[0][0].Sets, address.Set{Name: name, Type: "SRV", Targets: []string{target + "."}})
+	answer := answered("SRV", "Matches", target)
+	answer.Name = name
+	heard(snap, answer)
+	for _, n := range status.Of(*snap).Names {
+		if n.Type == "SRV" {
+			assert.Equal(t, "True", verifiedOf(t, n.Conditions).Status)
+			return
+		}
+	}
+	t.Fatal("there is no SRV record")
 }
 
 // TestEachTypeIsVerifiedByItself: the answer to one says nothing of the other.

@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"encoding/json"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -45,9 +46,19 @@ func (t *tenure) pose() {
 		}
 	}
 	t.mu.Lock()
-	t.posed = p
+	same := t.posed != nil && t.posed.equal(p)
+	if !same {
+		t.posed = p
+	}
 	t.mu.Unlock()
-	wake(t.wakeProver)
+	if !same {
+		wake(t.wakeProver)
+	}
+}
+
+// equal tells whether the same is to be verified in the same way.
+func (p *posed) equal(other *posed) bool {
+	return maps.Equal(p.endpoints, other.endpoints) && maps.Equal(p.going, other.going) && maps.Equal(p.how, other.how)
 }
 
 const endpointKind = "DNSEndpoint"
