@@ -23,7 +23,7 @@ type Bug struct {
 }
 
 // All are the bugs.
-func All() []Bug { return slices.Concat(inReleases(), inSync()) }
+func All() []Bug { return slices.Concat(inReleases(), inHealth(), inSync()) }
 
 // inReleases are bugs on the way from a request to an app context.
 func inReleases() []Bug {
@@ -32,8 +32,8 @@ func inReleases() []Bug {
 			// What a request has changed is found by the nudge alone: it is lost
 			// with the process that took the request.
 			Name: "lost nudge", File: "pkg/release/controller.go",
-			Text:        "	for {\n		c.scan(ctx)\n		select {",
-			Replacement: "	for {\n		select {",
+			Text:        "		c.scan(ctx)\n		select {\n		case <-ctx.Done():\n			return\n		case <-tick.C:",
+			Replacement: "		select {\n		case <-ctx.Done():\n			return\n		case <-tick.C:",
 			Invariants:  []string{"I3", "I5", "I7", "I10"},
 		},
 		{
@@ -86,6 +86,41 @@ func inReleases() []Bug {
 	}
 }
 
+// inHealth are bugs in who counts.
+func inHealth() []Bug {
+	return []Bug{
+		{
+			// A name loses its last address because nobody is healthy.
+			Name: "empty for lack of health", File: "pkg/address/health.go",
+			Text:        "WhenAllUnhealthy == intent.Remove || len(f.Previous) == 0 {",
+			Replacement: "WhenAllUnhealthy != \"\" {",
+			Invariants:  []string{"I11"},
+		},
+		{
+			// Clusters are taken out though most fail at once.
+			Name: "no freeze", File: "pkg/release/standing.go",
+			Text:        "address.Freeze(len(now.lost), ",
+			Replacement: "address.Freeze(0, ",
+			Invariants:  []string{"I11"},
+		},
+		{
+			// A cluster that cannot be reached stays published for ever.
+			Name: "never taken out", File: "pkg/release/standing.go",
+			Text:        "			now.lost[cluster] = r.Counted\n",
+			Replacement: "",
+			Invariants:  []string{"I3", "I5", "I7"},
+		},
+		{
+			// A Service counts as ready again as soon as it is seen so, and what is
+			// written says that it is not.
+			Name: "stale readiness", File: "pkg/observed/readiness.go",
+			Text:        "	case before.Ready > 0:\n		return turned(",
+			Replacement: "	case before.Ready > 0:\n		return before\n	case now.IsZero():\n		return turned(",
+			Invariants:  []string{"I3", "I7"},
+		},
+	}
+}
+
 // inSync are bugs on the way from an app context to a cluster.
 func inSync() []Bug {
 	return []Bug{
@@ -106,8 +141,8 @@ func inSync() []Bug {
 		{
 			// What is not known is written down as absent.
 			Name: "shrink by ignorance", File: "pkg/syncer/observe.go",
-			Text:        "observation, known := watches.Service(namespace, name)\n			if !known {\n				continue\n			}",
-			Replacement: "observation, _ := watches.Service(namespace, name)",
+			Text:        "			if !known || !o.lookups.",
+			Replacement: "			known = true\n			if !known || !o.lookups.",
 			Invariants:  []string{"I11"},
 		},
 		{
