@@ -24,7 +24,7 @@ func TestANamePostedOverRESTResolves(t *testing.T) {
 func TestANamePostedOverRESTResolvesThroughRFC2136(t *testing.T) {
 	t.Parallel()
 	s := begin(t, sharedWorld(t), "rfc2136")
-	s.mainStory(rfc2136Record, "www.{corp}")
+	s.mainStory(rfc2136Record(`"releaseTimeout": "30s"`), "www.{corp}")
 	if err := s.answering("printer."+dns.BINDZone, "192.0.2.77"); err != nil {
 		t.Errorf("a stranger's name in the zone: %v", err)
 	}
@@ -40,7 +40,9 @@ const coreDNSRecord = `{
 	}
 }`
 
-const rfc2136Record = `{
+// rfc2136Record is the document of a record for BIND, with this in its spec, too.
+func rfc2136Record(more string) string {
+	return `{
 	"metadata": {"name": "lab"},
 	"spec": {
 		"provider": "rfc2136",
@@ -50,9 +52,10 @@ const rfc2136Record = `{
 			"policy": "sync", "interval": "5s", "domain-filter": ["{corp}"]
 		},
 		"credentials": [{"environment": "EXTERNAL_DNS_RFC2136_TSIG_SECRET", "value": "{tsig}"}],
-		"releaseTimeout": "30s"
+		` + more + `
 	}
 }`
+}
 
 // mainStory tells the main story with one record and one name.
 func (s *story) mainStory(record, name string) {

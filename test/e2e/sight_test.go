@@ -33,6 +33,7 @@ type status struct {
 		Name, Type, Record, Scope string
 		Targets                   []string
 		Conditions                []condition
+		Answers                   []answer
 	} `json:"names"`
 }
 
@@ -41,6 +42,13 @@ type externalDNS struct {
 	Record, Cluster, Version, Message string
 	Available                         *bool
 	LastSync                          *time.Time
+}
+
+// answer is what a status tells of an authoritative server.
+type answer struct {
+	Server, Rcode, Message string
+	At                     time.Time
+	Targets                []string
 }
 
 type condition struct {

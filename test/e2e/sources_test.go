@@ -33,7 +33,7 @@ func TestAddressesAreFoundWhereTheyAreAndNamesAreWhatIntentsSay(t *testing.T) {
 	s.must(paris.LoadBalancer(t.Context(), "sources", "alias", "lb.cloud.example"))
 	s.must(paris.LoadBalancer(t.Context(), "sources", "mixed", "203.0.113.31", "10.9.8.7"))
 
-	s.post("/v2/project/{p}/dns-update-records", rfc2136Record)
+	s.post("/v2/project/{p}/dns-update-records", rfc2136Record(`"releaseTimeout": "30s"`))
 	s.records("core")
 	s.cloud(edges(), "lab", "core")
 	s.app()
