@@ -12,6 +12,7 @@ import (
 type Standing struct {
 	Drained          bool      // nothing of it is to be published
 	UnreachableSince time.Time // UTC: since when its worker has seen for itself, without a break, that it cannot be reached; zero: it is reachable, or nobody knows
+	SilentSince      time.Time // UTC: since when anybody has seen that it does not answer, with breaks maybe; takes nobody out, but keeps out who is
 	Frozen           string    // why nobody is taken out for being unreachable; empty: they may be
 }
 
@@ -39,24 +40,34 @@ func (f *fold) examine(s *source, offers []entry) {
 		s.ill, s.detail = notReady, since(r.Since)
 		return
 	}
-	lost := s.Standing.UnreachableSince
-	if lost.IsZero() || f.Rule.Scope != intent.Public {
-		return // who asks for a name of cluster scope is in the cluster
+	if f.Rule.Scope == intent.Public { // who asks for a name of cluster scope is in the cluster
+		f.examineCluster(s, offers)
 	}
-	limit := f.patience()
-	switch at := lost.Add(limit); {
-	case f.Now.Before(at):
-		if f.due.IsZero() || at.Before(f.due) {
-			f.due = at
-		}
-		return
-	case s.Standing.Frozen != "":
-		f.say(s.Standing.Frozen)
-		if slices.ContainsFunc(offers, f.stands) {
-			return
-		}
+}
+
+// examineCluster finds out whether the cluster of a source counts. Where it may
+// not be taken out, what is out stays out until the cluster answers.
+func (f *fold) examineCluster(s *source, offers []entry) {
+	at, limit := s.Standing, f.patience()
+	overdue := func(since time.Time) bool { return !since.IsZero() && !f.Now.Before(since.Add(limit)) }
+	lost, silent := overdue(at.UnreachableSince), overdue(at.SilentSince)
+	if due := at.UnreachableSince.Add(limit); !lost && !at.UnreachableSince.IsZero() && (f.due.IsZero() || due.Before(f.due)) {
+		f.due = due
 	}
-	s.ill, s.detail = unreachable, since(lost)+", which is longer than "+limit.String()
+	if lost && at.Frozen != "" {
+		f.say(at.Frozen)
+	}
+	if lost && at.Frozen == "" || (lost || silent) && !slices.ContainsFunc(offers, f.stands) {
+		s.ill, s.detail = unreachable, since(earlier(at.SilentSince, at.UnreachableSince))+", which is longer than "+limit.String()
+	}
+}
+
+// earlier is the first of two times, of which zero is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // patience is for how long a cluster may be unreachable.

@@ -44,6 +44,27 @@ func TestUnreachableAfterIsFiveMinutesUnlessTheIntentSaysOtherwise(t *testing.T)
 	}
 }
 
+// TestWhoIsOutStaysOutUntilItsClusterAnswers, though nobody counts any more, or a
+// new owner of the cluster counts anew; who is not out stays in.
+func TestWhoIsOutStaysOutUntilItsClusterAnswers(t *testing.T) {
+	in := lost("5m", time.Second)
+	in.Offers = append(in.Offers, offer("edge+paris", "9.9.9.9"))
+	for _, since := range []time.Time{{}, dawn()} {
+		in.Offers[0].Standing = Standing{SilentSince: dawn().Add(-time.Hour), UnreachableSince: since}
+		in.Previous = []Set{{Type: "A", Targets: []string{"9.9.9.9"}}}
+		choice, _ := Fold(in)
+		assert.Equal(t, []string{"9.9.9.9"}, choice.Targets("A"))
+		assert.Contains(t, reasons(choice)[0], "the cluster cannot be reached since 2026-11-21T11:00:00Z")
+		in.Previous[0].Targets = []string{"8.8.4.4", "9.9.9.9"}
+		choice, _ = Fold(in)
+		assert.Equal(t, []string{"8.8.4.4", "9.9.9.9"}, choice.Targets("A"))
+	}
+	in.Offers[0].Standing = Standing{SilentSince: dawn().Add(-time.Minute)}
+	in.Previous[0].Targets = []string{"9.9.9.9"}
+	choice, _ := Fold(in)
+	assert.Equal(t, []string{"8.8.4.4", "9.9.9.9"}, choice.Targets("A"), "it was away for less than unreachableAfter")
+}
+
 // TestTheSoonestIsDue of several clusters that cannot be reached.
 func TestTheSoonestIsDue(t *testing.T) {
 	in := lost("5m", time.Minute)

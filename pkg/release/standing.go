@@ -92,16 +92,13 @@ func (s *Service) followReached(ctx context.Context, clusters []string) error {
 
 // standings are those of all clusters at a time.
 type standings struct {
-	lost   map[string]time.Time // since when clusters cannot be reached; others can be, or nobody knows
+	silent map[string]time.Time // since when clusters were seen not to answer; others do, or nobody knows
+	lost   map[string]time.Time // of these, since when who serves them has seen it without a break
 	frozen string               // why none is taken out for it; empty: they may be
 }
 
 func (s standings) of(cluster string) address.Standing {
-	since, lost := s.lost[cluster]
-	if !lost {
-		return address.Standing{}
-	}
-	return address.Standing{UnreachableSince: since, Frozen: s.frozen}
+	return address.Standing{UnreachableSince: s.lost[cluster], SilentSince: s.silent[cluster], Frozen: s.frozen}
 }
 
 // standings holds what was seen of clusters against who serves them: that a
@@ -112,13 +109,15 @@ func (s *Service) standings(ctx context.Context) (standings, error) {
 	if err != nil {
 		return standings{}, err
 	}
-	now := standings{lost: map[string]time.Time{}}
+	now := standings{silent: map[string]time.Time{}, lost: map[string]time.Time{}}
 	for _, cluster := range seen.silent {
 		server, err := s.Ledger.Server(ctx, cluster)
 		if err != nil {
 			return standings{}, err
 		}
-		if r := seen.all[cluster]; server != 0 && server == r.Owner {
+		r := seen.all[cluster]
+		now.silent[cluster] = r.Since
+		if server != 0 && server == r.Owner {
 			now.lost[cluster] = r.Counted
 		}
 	}

@@ -128,6 +128,25 @@ func TestADeadSignpostTakesNobodyOut(t *testing.T) {
 	require.Equal(t, []string{bothEdges}, w.published(prod), "nobody owns it")
 }
 
+// TestWhoIsOutStaysOutUntilItsClusterAnswers, whoever serves it meanwhile: a
+// Signpost that was started again brings nothing back that is down.
+func TestWhoIsOutStaysOutUntilItsClusterAnswers(t *testing.T) {
+	w := running(t)
+	w.reachable(hub, paris)
+	w.lost(berlin, time.Hour)
+	w.settle(prod)
+	require.Equal(t, []string{onlyParis}, w.published(prod))
+	w.owned(berlin) // by another, who has seen nothing yet
+	w.settle(prod)
+	require.Equal(t, []string{onlyParis}, w.published(prod))
+	w.lost(berlin, time.Second) // and then for a moment
+	w.settle(prod)
+	require.Equal(t, []string{onlyParis}, w.published(prod))
+	w.reachable(berlin)
+	w.settle(prod)
+	require.Equal(t, []string{bothEdges}, w.published(prod))
+}
+
 // TestAClusterThatTurnsSignpostAwayIsThere, and so is one that nobody knows how
 // to reach.
 func TestAClusterThatTurnsSignpostAwayIsThere(t *testing.T) {
