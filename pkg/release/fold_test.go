@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -226,4 +227,50 @@ func happening(random *rand.Rand) (service string, do func(w *world)) {
 		addresses[last] = fmt.Sprintf(addresses[last], random.IntN(10))
 	}
 	return service, func(w *world) { w.observe(cluster, service, addresses...) }
+}
+
+// TestABurstIsWrittenOnceEach200Milliseconds: the first change at once, the last
+// one not later than 200 ms after it came, and at most one write in each such
+// time.
+func TestABurstIsWrittenOnceEach200Milliseconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newMarket(t)
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- release.NewController(w.service).Run(ctx) }()
+		time.Sleep(time.Second) // the bubble's: everybody has come to rest then
+		writes := w.writesOf(ctx, "/signpost/current/touched/"+string(prod))
+		began := time.Now()
+		const changes, apart = 97, 10 * time.Millisecond // the last 960 ms after the first
+		for n := range changes {
+			w.observe(berlin, "shop/web", fmt.Sprintf("203.0.113.%d", n+1))
+			synctest.Wait()
+			if n == 0 {
+				require.Len(t, *writes, 1, "at once")
+			}
+			time.Sleep(apart)
+		}
+		time.Sleep(time.Second)
+		require.Contains(t, w.published(prod), "edge+hub lab/public: www.lab.example A 203.0.113.20,203.0.113.97")
+		require.Len(t, *writes, 1+5)
+		for n, at := range *writes {
+			require.Equal(t, time.Duration(n)*200*time.Millisecond, at.Sub(began))
+		}
+		end()
+		require.NoError(t, <-ended)
+	})
+}
+
+// writesOf are the times at which a key is written from now on.
+func (w *world) writesOf(ctx context.Context, key string) *[]time.Time {
+	times := &[]time.Time{}
+	batches := w.fake.Watch(ctx, key, 0)
+	go func() {
+		for batch := range batches {
+			for range batch.Events {
+				*times = append(*times, time.Now())
+			}
+		}
+	}()
+	return times
 }

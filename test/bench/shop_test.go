@@ -99,7 +99,7 @@ func write(b testing.TB, documents intent.Store, resources map[intent.Path]any) 
 }
 
 // observe notes what a Service offers, as the worker of its cluster does.
-func observe(b *testing.B, store kv.KV, service address.Service) {
+func observe(b testing.TB, store kv.KV, service address.Service) {
 	b.Helper()
 	value, err := json.Marshal(observation())
 	require.NoError(b, err)
