@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/netip"
@@ -112,7 +113,7 @@ func newCrowd(t testing.TB, names int) *crowd {
 			observe(t, store, address.Service{Cluster: cluster, Namespace: binding.Namespace, Name: binding.Service})
 		}
 	}
-	c := &crowd{store: store, service: releases(documents, store), last: netip.MustParseAddr("198.18.0.1")}
+	c := &crowd{store: store, service: releases(documents, outlook{store}), last: netip.MustParseAddr("198.18.0.1")}
 	bindings := frozen.Bindings
 	for some := range slices.Chunk(bindings, mostInAGroup) {
 		id := fmt.Sprint(1 + c.groups)
@@ -136,6 +137,17 @@ func newCrowd(t testing.TB, names int) *crowd {
 	c.writer = writer
 	require.NoError(t, fake.Compact(t.Context()))
 	return c
+}
+
+// outlook is a store that is not asked which clusters can be reached: a
+// controller keeps that in memory.
+type outlook struct{ kv.KV }
+
+func (o outlook) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
+	if r.Prefix == "/signpost/observed/" && r.KeysOnly {
+		return nil, 0, nil
+	}
+	return o.KV.Range(ctx, r)
 }
 
 // layRelease stores a release as it is frozen.
