@@ -156,7 +156,7 @@ test-simulate: ## Test 2,000 simulated histories with faults, and a crash at eac
 	cd test && $(GO) test -count=1 -timeout 45m $(TEST_FLAGS) ./simulate/...
 
 .PHONY: test-bugs
-test-bugs: ## Test that the simulator finds fourteen known bugs, put in by overlays
+test-bugs: ## Test that the simulator finds eighteen known bugs, put in by overlays
 	cd test && $(GO) test -count=1 -timeout 45m -tags bugs $(TEST_FLAGS) -run TestEachBugIsFound ./simulate/bugs
 
 .PHONY: soak-simulate
