@@ -3,6 +3,7 @@ package address
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 
@@ -65,6 +66,7 @@ func (f *fold) collect() {
 
 // read considers what one Service offers.
 func (f *fold) read(s *source) {
+	f.recall(s)
 	start := len(f.offered)
 	better, known := best{}, false
 	for n := range s.Observation.Candidates {
@@ -91,6 +93,15 @@ func (f *fold) read(s *source) {
 		f.offered = append(f.offered, e)
 	}
 	f.examine(s, f.offered[start:])
+}
+
+// recall warns of what cannot be seen any more, and counts as it was.
+func (f *fold) recall(s *source) {
+	for _, kind := range slices.Sorted(maps.Keys(s.Observation.Unseen)) {
+		if slices.ContainsFunc(s.Observation.Candidates, func(c Candidate) bool { return c.Kind == kind }) {
+			f.warn("what leads to %s on %s by %s is as it was last seen: %s", s.object, s.Service.Cluster, kind, s.Observation.Unseen[kind])
+		}
+	}
 }
 
 // judge finds out what a candidate would be published as, or why not.
