@@ -120,7 +120,7 @@ func TestWhatLeadsToAServiceIsSeen(t *testing.T) {
 	assert.False(t, absent.Found)
 	nodes, known := w.Nodes()
 	assert.False(t, known, "nobody follows nodes for themselves: %v", nodes)
-	assert.NoError(t, w.Trouble())
+	require.NoError(t, w.Trouble())
 }
 
 func watching(t *testing.T, k *cluster.Kubernetes) cluster.Watches {
@@ -159,7 +159,7 @@ func TestKindsThatCannotBeLookedAtAreUnseen(t *testing.T) {
 				o, known := w.Service("shop", "web")
 				return known && assert.ObjectsAreEqual(once, o)
 			}, 20*time.Second, time.Millisecond)
-			assert.NoError(t, w.Trouble())
+			require.NoError(t, w.Trouble())
 		})
 	}
 }

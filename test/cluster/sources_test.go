@@ -135,7 +135,7 @@ func TestWhatLeadsToAServiceIsSeen(t *testing.T) {
 		{Kind: address.NodeInternal, Object: "Node a", Target: "10.0.0.1", Field: "status.addresses[0].address"},
 		{Kind: address.ClusterIP, Target: own, Field: "spec.clusterIPs[0]"},
 	}, seen.Candidates)
-	assert.NoError(t, o.Trouble())
+	require.NoError(t, o.Trouble())
 
 	stand(t, server, pod("web", "10.1.0.1", true))
 	o.until("an endpoint gets ready", "web", func(s address.Observation) bool { return s.Readiness.Ready == 1 })
@@ -228,5 +228,5 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: half}]
 	}, seen.Unseen)
 	assert.Nil(t, seen.Readiness)
 	assert.Len(t, seen.Candidates, 1, "its cluster IP")
-	assert.NoError(t, o.Trouble())
+	require.NoError(t, o.Trouble())
 }
