@@ -156,6 +156,10 @@ func TestAClusterThatTurnsSignpostAwayIsThere(t *testing.T) {
 	w.clock.pass(time.Hour)
 	w.settle(prod)
 	require.Equal(t, []string{bothEdges}, w.published(prod))
+	w.reach(hub, observed.Reachability{Message: "no kubeconfig", Since: w.clock.Now(), Owner: w.owned(hub)})
+	w.lost(paris, time.Hour)
+	w.settle(prod)
+	require.Equal(t, []string{onlyBerlin}, w.published(prod), "nor do such clusters freeze the others")
 }
 
 // TestMostClustersFailingAtOnceFreeze: nobody is taken out for it, whatever names
