@@ -3,10 +3,14 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/signpost-dns/signpost/test/e2e/fixture"
+	"github.com/signpost-dns/signpost/test/e2e/wait"
 )
 
 // An edge that is down keeps what it has; when it is back, it is brought in
@@ -174,4 +178,58 @@ func TestARestartWithAnUnreachableEdgeLosesNoAddress(t *testing.T) {
 	s.must(s.world.Cluster(fixture.Paris).Start(t.Context()))
 	s.must(s.world.Cluster(fixture.Paris).SetLoadBalancer(t.Context(), s.project, "web"))
 	s.answers("www.{zone}", otherAddress)
+}
+
+func TestAnUnreachableEdge(t *testing.T) {
+	t.Parallel()
+	s := begin(t, ownWorld(t), "unreached")
+	s.prepared()
+	s.intent("www", `"hostnames": ["www.{zone}"], "health": {"unreachableAfter": "10s"}`)
+	s.instantiate(prod)
+	s.answers("www.{zone}", parisAddress, berlinAddress)
+
+	t.Run("is taken out after unreachableAfter and comes back by itself", func(t *testing.T) { s.within(t).losesParis() })
+	t.Run("with most clusters at once is frozen and reported", func(t *testing.T) { s.within(t).losesMost() })
+}
+
+// losesParis stops one API server of three, and starts it again.
+func (s *story) losesParis() {
+	stopped := time.Now()
+	s.world.Cluster(fixture.Paris).Stop()
+	s.answers("www.{zone}", berlinAddress)
+	if waited := time.Since(stopped); waited < 10*time.Second {
+		s.Errorf("it was taken out after %s, want 10s at least", waited)
+	}
+	s.rejects(parisAddress, "the cluster cannot be reached since")
+
+	// A Signpost that was started again has seen nothing of its own yet.
+	s.must(s.signpost.Restart(s.Context()))
+	wait.Always(s.T, interval, "it stays out", func() error { return s.pointing("www.{zone}", berlinAddress) })
+	s.must(s.world.Cluster(fixture.Paris).Start(s.Context()))
+	s.answers("www.{zone}", parisAddress, berlinAddress)
+}
+
+// losesMost stops two API servers of three, and starts one again.
+func (s *story) losesMost() {
+	s.world.Cluster(fixture.Paris).Stop()
+	s.world.Cluster(fixture.Berlin).Stop()
+	s.tellsUnreachable(fixture.Paris)
+	s.tellsUnreachable(fixture.Berlin)
+	s.eventually("the freeze to be reported", func() error { return s.metric("signpost_health_frozen 1") })
+	s.throughout("both addresses are published", func() error {
+		return s.pointing("www.{zone}", parisAddress, berlinAddress)
+	})
+
+	s.must(s.world.Cluster(fixture.Berlin).Start(s.Context()))
+	s.answers("www.{zone}", berlinAddress) // Paris alone may be taken out
+	s.must(s.metric("signpost_health_frozen 0"))
+}
+
+// metric expects a line to be among the metrics now.
+func (s *story) metric(line string) error {
+	answer, err := s.signpost.Do(s.Context(), http.MethodGet, "/metrics", "")
+	if err == nil && !strings.Contains("\n"+string(answer.Body), "\n"+line+"\n") {
+		err = fmt.Errorf("the metrics lack %s", line)
+	}
+	return err
 }

@@ -37,8 +37,9 @@ type Server struct {
 
 	mu      sync.Mutex
 	zone    zone
-	changes int      // batches that were taken
-	refused []string // what was wrong with the others
+	changes int       // batches that were taken
+	last    time.Time // when the last one was
+	refused []string  // what was wrong with the others
 }
 
 // Start starts a server with an empty zone; Close ends it.
@@ -92,15 +93,15 @@ func (s *Server) Names() []string {
 	return s.zone.names()
 }
 
-// Changes is how many changes were taken so far; the error is about those that
+// Quiet is for how long nothing has been changed; the error is about changes that
 // were refused.
-func (s *Server) Changes() (int, error) {
+func (s *Server) Quiet() (time.Duration, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.refused) > 0 {
-		return s.changes, errors.New(strings.Join(s.refused, "; "))
+		return 0, errors.New(strings.Join(s.refused, "; "))
 	}
-	return s.changes, nil
+	return time.Since(s.last), nil
 }
 
 func (s *Server) listZones(w http.ResponseWriter, _ *http.Request) {
@@ -148,6 +149,7 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request) {
 	}
 	s.zone = changed
 	s.changes++
+	s.last = time.Now()
 	respond(w, http.StatusOK, struct {
 		XMLName     xml.Name `xml:"ChangeResourceRecordSetsResponse"`
 		ID          string   `xml:"ChangeInfo>Id"`
