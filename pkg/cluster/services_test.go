@@ -109,7 +109,7 @@ func TestWhatLeadsToAServiceIsSeen(t *testing.T) {
 		o, known := w.Service("shop", "web")
 		seen = o
 		return known
-	}, 20*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	assert.Equal(t, want, seen, "by watching")
 	other, known := w.Service("shop", "api")
 	assert.True(t, known)
@@ -158,7 +158,7 @@ func TestKindsThatCannotBeLookedAtAreUnseen(t *testing.T) {
 			require.Eventually(t, func() bool {
 				o, known := w.Service("shop", "web")
 				return known && assert.ObjectsAreEqual(once, o)
-			}, 20*time.Second, time.Millisecond)
+			}, time.Minute, time.Millisecond)
 			require.NoError(t, w.Trouble())
 		})
 	}
@@ -171,7 +171,7 @@ func TestAServiceThatCannotBeLookedAtIsUnknown(t *testing.T) {
 	_, err := k.Offer(t.Context(), "shop", "web")
 	assert.Equal(t, cluster.Refused, cluster.FaultOf(err))
 	w := watching(t, k)
-	require.Eventually(t, func() bool { return cluster.FaultOf(w.Trouble()) == cluster.Refused }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return cluster.FaultOf(w.Trouble()) == cluster.Refused }, time.Minute, time.Millisecond)
 	_, known := w.Service("shop", "web")
 	assert.False(t, known)
 }
@@ -184,5 +184,5 @@ func TestWhatMayOnlyBeListedIsUnseen(t *testing.T) {
 	require.Eventually(t, func() bool {
 		o, known := w.Service("shop", "web")
 		return known && o.Unseen[address.Ingress] == "Ingresses may not be listed and watched"
-	}, 20*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 }
