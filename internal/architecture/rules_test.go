@@ -28,6 +28,7 @@ func leaves() []leaf {
 			"the flag table is proven against external-dns' own parsers in modules of their own, and must not drag external-dns in",
 		},
 		{"pkg/verify", []string{"pkg/externaldns", "pkg/intent", "github.com/miekg/dns", "golang.org/x/time/rate"}, "servers are asked, and their answers judged; who asks, and what for, is others' business"},
+		{"pkg/hostname", []string{"golang.org/x/net/idna"}, "which names a template makes follows from the values alone"},
 		{"pkg/address", []string{"pkg/intent"}, "which address is published follows from observations alone"},
 		{
 			"pkg/placement",

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/autopath"
+	"github.com/signpost-dns/signpost/pkg/hostname"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
@@ -137,7 +138,7 @@ func (r *review) searches(at pointer, in *intent.Autopath, domains []clusterDoma
 		return
 	}
 	for i, text := range in.Searches {
-		name, err := canonicalZone(text)
+		name, err := hostname.Zone(text)
 		if err != nil {
 			r.refusef(at.index(i), "%s %s", quote(text), err)
 			continue

@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/hostname"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
 // dnsIntent admits a DNS intent.
 func (a *Admitter) dnsIntent(ctx context.Context, r *review, in, _ *intent.DNSIntent) error {
-	if _, err := a.knownApp(ctx, r, in.App); err != nil {
+	app, err := a.knownApp(ctx, r, in.App)
+	if err != nil {
 		return err
 	}
 	if !isDNSLabel(in.ServiceName) {
@@ -21,7 +23,10 @@ func (a *Admitter) dnsIntent(ctx context.Context, r *review, in, _ *intent.DNSIn
 	if err := a.tenantNamespace(ctx, r, spec+"/namespace", in.Namespace); err != nil {
 		return err
 	}
-	right := r.hostnames(in.Hostnames)
+	hosts, err := a.hostnames(ctx, r, in, app)
+	if err != nil {
+		return err
+	}
 	switch in.Scope {
 	case "", intent.Public, intent.ClusterScope:
 	default:
@@ -31,12 +36,12 @@ func (a *Admitter) dnsIntent(ctx context.Context, r *review, in, _ *intent.DNSIn
 		r.refusef(spec+"/ttl", "%d is no TTL; give 1 to %d seconds, or leave it out for the provider's default", in.TTL, math.MaxInt32)
 	}
 	r.recordTypes(in.RecordTypes)
-	r.services(in, right)
+	r.services(in, hosts)
 	if err := a.routing(ctx, r, in.Routing); err != nil {
 		return err
 	}
 	r.health(in.Health)
-	return a.intentRecords(ctx, r, in, right)
+	return a.intentRecords(ctx, r, in, hosts)
 }
 
 // knownApp answers the app, which must be one of the group's; nil when it is not.
@@ -63,27 +68,6 @@ func (a *Admitter) knownApp(ctx context.Context, r *review, app string) (*intent
 	return nil, nil
 }
 
-// hostnames brings names into canonical form and tells which are right.
-func (r *review) hostnames(names []string) []bool {
-	at := spec + "/hostnames"
-	if len(names) == 0 {
-		r.refusef(at, "is empty; give at least one host name")
-	}
-	right := make([]bool, len(names))
-	for i, text := range names {
-		name, err := canonicalHostname(text)
-		if err != nil {
-			r.refusef(at.index(i), "%s %s", quote(text), err)
-			continue
-		}
-		names[i], right[i] = name, true
-		if first := slices.Index(names[:i], name); first >= 0 {
-			r.refusef(at.index(i), "%s is the same name as %s; leave one out", quote(text), at.index(first))
-		}
-	}
-	return right
-}
-
 func (r *review) recordTypes(types []string) {
 	at := spec + "/recordTypes"
 	for i, name := range types {
@@ -97,17 +81,24 @@ func (r *review) recordTypes(types []string) {
 }
 
 // services checks that each name can have SRV records, if they are asked for.
-func (r *review) services(in *intent.DNSIntent, right []bool) {
-	for i, host := range in.Hostnames {
-		if right[i] && strings.HasPrefix(host, "*.") && slices.Contains(in.RecordTypes, "SRV") {
-			r.refusef((spec + "/hostnames").index(i), "%s is a wildcard, below which DNS looks up no SRV record; give the name in an intent of its own, without SRV", quote(host))
+func (r *review) services(in *intent.DNSIntent, hosts []host) {
+	if !slices.Contains(in.RecordTypes, "SRV") {
+		return
+	}
+	const longestPort = len("_") + 15 + len("._sctp.") // before the name
+	for _, host := range hosts {
+		switch {
+		case strings.HasPrefix(host.name, "*."):
+			r.refusef(host.at, "%s is a wildcard, below which DNS looks up no SRV record; give the name in an intent of its own, without SRV", quote(host.name))
+		case len(host.name)+longestPort > hostname.Longest:
+			r.refusef(host.at, "%s leaves no room for the names of ports before it; give a shorter one, or leave SRV out", quote(host.name))
 		}
 	}
 }
 
 // intentRecords checks that the records that an intent names exist, cover its
 // host names, and can do with them what the intent asks for.
-func (a *Admitter) intentRecords(ctx context.Context, r *review, in *intent.DNSIntent, right []bool) error {
+func (a *Admitter) intentRecords(ctx context.Context, r *review, in *intent.DNSIntent, hosts []host) error {
 	at := spec + "/records"
 	var able, unable []string // of weights
 	for i, name := range in.Records {
@@ -130,7 +121,7 @@ func (a *Admitter) intentRecords(ctx context.Context, r *review, in *intent.DNSI
 			a.missing(r, here, path)
 			continue
 		}
-		r.covered(in, right, name, externaldns.NewCoverage(record.Provider, record.Parameters))
+		r.covered(in, hosts, name, externaldns.NewCoverage(record.Provider, record.Parameters))
 		if externaldns.AbilitiesOf(record.Provider, externaldns.DefaultVersion).SetIdentifiers {
 			able = append(able, name)
 		} else {
@@ -144,14 +135,13 @@ func (a *Admitter) intentRecords(ctx context.Context, r *review, in *intent.DNSI
 }
 
 // covered checks what a record's zones make of the host names that are right.
-func (r *review) covered(in *intent.DNSIntent, right []bool, record string, coverage externaldns.Coverage) {
-	for i, host := range in.Hostnames {
-		switch here := (spec + "/hostnames").index(i); {
-		case !right[i]:
-		case !coverage.Covers(host):
-			r.refusef(here, "%s is not covered by record %s; give a name within its domain-filter and zones, or leave the record out", quote(host), record)
-		case slices.Equal(in.RecordTypes, []string{"CNAME"}) && coverage.Apex(host):
-			r.refusef(here, "%s is the apex of a zone of record %s, where DNS allows no CNAME; allow A and AAAA in recordTypes, or give a name below it", quote(host), record)
+func (r *review) covered(in *intent.DNSIntent, hosts []host, record string, coverage externaldns.Coverage) {
+	for _, host := range hosts {
+		switch {
+		case !coverage.Covers(host.name):
+			r.refusef(host.at, "%s is not covered by record %s; give a name within its domain-filter and zones, or leave the record out", quote(host.name), record)
+		case slices.Equal(in.RecordTypes, []string{"CNAME"}) && coverage.Apex(host.name):
+			r.refusef(host.at, "%s is the apex of a zone of record %s, where DNS allows no CNAME; allow A and AAAA in recordTypes, or give a name below it", quote(host.name), record)
 		}
 	}
 }

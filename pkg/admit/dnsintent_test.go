@@ -80,7 +80,7 @@ func TestHostNamesAreRefused(t *testing.T) {
 		"www.example..": "empty label", "a b.example": "label that is not of letters", "_x.example": "label that is not of letters", "-a.example": "label that is not of letters",
 		"a-.example": "label that is not of letters", "a*.example": "whole first label", "www.*.example": "whole first label", "**.example": "whole first label",
 		"192.0.2.1": "is an address", "www.123": "ends in a number", "[2001:db8::1]": "no full host name", "http://www.example": "label that is not of letters",
-		"{{.Name}}.lab.example": "is a template, which is not supported", "www.example:80": "label that is not of letters", "xn--0.example": "IDNA", "xn--a.example": "IDNA", "xn--zzzz.example": "IDNA", "www.xn--.example": "empty label",
+		"{{.Name}}.lab.example": "has .Name; write one such as {{.Cluster}}.lab.example", "www.example:80": "label that is not of letters", "xn--0.example": "IDNA", "xn--a.example": "IDNA", "xn--zzzz.example": "IDNA", "www.xn--.example": "empty label",
 		strings.Repeat("a", 64) + ".example": "longer than 63", strings.Repeat("abcdefg.", 32) + "example": "longer than 253", "a\u200d.example": "IDNA",
 		strings.Repeat("ü", 2000) + ".example": "longer than 253", "www.example\u0000.com": "label that is not of letters",
 	} {

@@ -3,6 +3,8 @@ package admit
 import (
 	"errors"
 	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/hostname"
 )
 
 // QueryName brings a name that a resolver may be asked for into canonical form:
@@ -13,7 +15,7 @@ func QueryName(text string) (string, error) {
 	if text == "." {
 		return text, nil
 	}
-	name, err := asciiName(strings.TrimSuffix(text, "."))
+	name, err := hostname.ASCII(strings.TrimSuffix(text, "."))
 	if err != nil {
 		return "", err
 	}
@@ -21,11 +23,11 @@ func QueryName(text string) (string, error) {
 		if label == "*" {
 			continue
 		}
-		if err := labelError(strings.ReplaceAll(label, "_", "x")); err != nil {
+		if err := hostname.CheckLabel(strings.ReplaceAll(label, "_", "x")); err != nil {
 			return "", err
 		}
 	}
-	if len(name) > longestHostname {
+	if len(name) > hostname.Longest {
 		return "", errors.New("is longer than 253 characters in its ASCII form")
 	}
 	return name, nil

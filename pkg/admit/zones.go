@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/autopath"
+	"github.com/signpost-dns/signpost/pkg/hostname"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
@@ -95,7 +96,7 @@ func (z *zones) servers(in []intent.DNSServer) {
 
 // take checks a zone and answers its canonical name.
 func (z *zones) take(at pointer, text string) string {
-	name, err := canonicalZone(text)
+	name, err := hostname.Zone(text)
 	if err != nil {
 		z.refusef(at, "%s %s", quote(text), err)
 		return text

@@ -1188,7 +1188,12 @@ type DNSIntentSpec struct {
 	// Health When a cluster's addresses count.
 	Health IntentHealth `json:"health,omitempty,omitzero"`
 
-	// Hostnames Host names; stored in lower case, as ASCII and without a trailing dot.
+	// Hostnames Host names; stored in lower case, as ASCII and without a trailing dot. One with "{{" is a template in Go's notation, with
+	// .App, .Service, .Namespace, .Project, .ClusterProvider, .Cluster, .Labels.key (of the cluster), index .Labels "key", and the functions
+	// lower (text) and replace (old, new, text). One that speaks of the cluster makes a name for each, with that cluster's addresses alone.
+	//
+	//
+	// Example: ["www.lab.example","{{.Cluster}}.lab.example"]
 	Hostnames []string `json:"hostnames"`
 
 	// Namespace A Kubernetes namespace, an RFC 1123 label. Never kube-*, default or another project's.
@@ -1689,16 +1694,16 @@ type IntentHealth struct {
 	// ReadyEndpoints Whether addresses count only while the Service has a ready endpoint. Where that was not observed, they count.
 	ReadyEndpoints bool `json:"readyEndpoints,omitempty,omitzero"`
 
-	// UnreachableAfter A time span in Go's notation.
+	// UnreachableAfter How long a cluster is seen to be unreachable before its addresses stop counting: at least 10s. They count again as soon as it is reached.
 	//
-	// Example: 70s
-	UnreachableAfter Duration `json:"unreachableAfter,omitempty,omitzero"`
+	// Example: 90s
+	UnreachableAfter string `json:"unreachableAfter,omitempty,omitzero"`
 
-	// WhenAllUnhealthy What happens to the names when no cluster counts.
+	// WhenAllUnhealthy What a name has while none of its clusters is healthy: the addresses that it had, as far as they are still offered, or none.
 	WhenAllUnhealthy IntentHealthWhenAllUnhealthy `json:"whenAllUnhealthy,omitempty,omitzero"`
 }
 
-// IntentHealthWhenAllUnhealthy What happens to the names when no cluster counts.
+// IntentHealthWhenAllUnhealthy What a name has while none of its clusters is healthy: the addresses that it had, as far as they are still offered, or none.
 type IntentHealthWhenAllUnhealthy string
 
 // KVPairs A list of pairs on a logical cloud or a cluster. The document called dns-update-record-list associates DNS update records - its values are their names.
@@ -2420,19 +2425,23 @@ type ResourceStatusStatus string
 
 // Routing How answers are chosen among clusters.
 type Routing struct {
-	// Order For failover: the clusters, best first.
+	// Order For failover: the clusters, best first; those left out come last, by name.
+	//
+	// Example: ["edge+berlin","edge+paris"]
 	Order []ClusterWord `json:"order,omitempty,omitzero"`
 
-	// Policy All clusters' addresses, the first cluster's in order, or by weight.
+	// Policy The addresses of all clusters that are healthy (multivalue), of the first of them in order (failover), or of one or another by weight
+	// (weighted, which needs a DNS provider with set identifiers).
 	Policy RoutingPolicy `json:"policy,omitempty,omitzero"`
 
-	// Weights For weighted: each cluster's share.
+	// Weights For weighted: each cluster's share, not all of them zero; a cluster that is left out has 0, and gets answers only while no other is healthy.
 	//
 	// Example: {"edge+berlin":90}
 	Weights map[string]int64 `json:"weights,omitempty,omitzero"`
 }
 
-// RoutingPolicy All clusters' addresses, the first cluster's in order, or by weight.
+// RoutingPolicy The addresses of all clusters that are healthy (multivalue), of the first of them in order (failover), or of one or another by weight
+// (weighted, which needs a DNS provider with set identifiers).
 type RoutingPolicy string
 
 // Scope Which addresses are meant: public, through a logical cloud's association, or those of one cluster, through the cluster's association.

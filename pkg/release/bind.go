@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -23,22 +22,27 @@ func (d *draft) bind(i dnsIntent) {
 	app := d.group.Apps[at]
 	i.spec.Namespace = d.serviceNamespace(i, app)
 	d.checkRouting(i, app)
+	hosts := d.hostnames(i, app)
 	served := map[string]bool{}
 	if i.spec.Scope != intent.ClusterScope {
 		for _, name := range d.in.cloudRecords {
-			d.bindRecord(i, app, name, intent.Public, "", app.Clusters, served)
+			d.bindRecord(i, app, hosts, name, plan.Binding{Scope: intent.Public, Sources: app.Clusters}, served)
 		}
 	}
 	if i.spec.Scope != intent.Public {
 		for _, cluster := range app.Clusters {
 			for _, value := range d.in.ownRecords[cluster] {
-				d.bindOwnRecord(i, app, cluster, value, served)
+				d.bindOwnRecord(i, app, hosts, cluster, value, served)
 			}
 		}
 	}
-	for n, host := range i.spec.Hostnames {
-		if !served[host] {
-			d.fail(i.path, "/spec/hostnames/"+strconv.Itoa(n), "no record serves %q: associate one whose domain-filter or zones cover it with logical cloud %q or with the app's clusters%s", host, d.group.LogicalCloud, chosen(i.spec))
+	reached := map[string]bool{} // places of names of which some is served
+	for _, host := range hosts {
+		reached[host.pointer] = reached[host.pointer] || served[host.name]
+	}
+	for _, host := range hosts {
+		if covered, asked := served[host.name]; !covered && (asked || !reached[host.pointer]) {
+			d.fail(i.path, host.pointer, "no record serves %q: associate one whose domain-filter or zones cover it with logical cloud %q or with the app's clusters%s", host.name, d.group.LogicalCloud, chosen(i.spec))
 		}
 	}
 }
@@ -51,7 +55,7 @@ func chosen(i intent.DNSIntent) string {
 }
 
 // bindOwnRecord binds a value of a cluster's association.
-func (d *draft) bindOwnRecord(i dnsIntent, app plan.App, cluster, value string, served map[string]bool) {
+func (d *draft) bindOwnRecord(i dnsIntent, app plan.App, hosts []hostnameOf, cluster, value string, served map[string]bool) {
 	name, ours := d.in.recordName(value)
 	if !ours {
 		return
@@ -60,58 +64,52 @@ func (d *draft) bindOwnRecord(i dnsIntent, app plan.App, cluster, value string, 
 		d.warn("cluster %s is associated with record %q, which project %q does not have", cluster, name, d.group.Project.Name)
 		return
 	}
-	d.bindRecord(i, app, name, intent.ClusterScope, cluster, []string{cluster}, served)
+	d.bindRecord(i, app, hosts, name, plan.Binding{Scope: intent.ClusterScope, Cluster: cluster, Sources: []string{cluster}}, served)
 }
 
-// bindRecord adds the names that a record covers to its binding. For the
-// public scope, cluster is empty: the record's home.
-func (d *draft) bindRecord(i dnsIntent, app plan.App, name string, scope intent.Scope, cluster string, sources []string, served map[string]bool) {
+// bindRecord adds the names that a record covers to its binding, of which the
+// scope, the sources and, but for the public scope, the cluster are given:
+// there it is the record's home. It notes which names the record was asked for.
+func (d *draft) bindRecord(i dnsIntent, app plan.App, hosts []hostnameOf, name string, to plan.Binding, served map[string]bool) {
 	record, known := d.records[name]
 	if !known || len(i.spec.Records) > 0 && !slices.Contains(i.spec.Records, name) {
 		return
 	}
-	if cluster == "" {
-		if record.frozen.Home == nil {
-			markAll(served, i.spec.Hostnames) // that the home is missing has been said
-			return
-		}
-		cluster = record.frozen.Home.String()
+	homeless := to.Cluster == "" && record.frozen.Home == nil // which has been said
+	if to.Cluster == "" && !homeless {
+		to.Cluster = record.frozen.Home.String()
 	}
+	to.App, to.Service, to.Namespace, to.Record = app.Name, i.spec.ServiceName, i.spec.Namespace, name
 	publishing := publishingOf(record.frozen)
-	for n, hostname := range i.spec.Hostnames {
-		if !publishing.coverage.Covers(hostname) {
+	for _, made := range hosts {
+		if made.cluster != "" && !slices.Contains(to.Sources, made.cluster) {
 			continue
 		}
-		served[hostname] = true
-		binding := d.binding(plan.Binding{
-			App: app.Name, Service: i.spec.ServiceName, Namespace: i.spec.Namespace,
-			Record: name, Scope: scope, Cluster: cluster, Sources: sources,
-		})
-		pointer := "/spec/hostnames/" + strconv.Itoa(n)
-		host := hostOf(i.spec, scope, sources)
-		host.Name = hostname
-		d.checkAbilities(i, pointer, publishing, host)
-		d.addHost(binding, i, pointer, host)
+		covers := homeless || publishing.coverage.Covers(made.name)
+		served[made.name] = served[made.name] || covers
+		if homeless || !covers {
+			continue
+		}
+		host := hostOf(i.spec, made, to)
+		d.checkAbilities(i, made.pointer, publishing, host)
+		d.addHost(d.binding(to), i, made.pointer, host)
 	}
 }
 
-// hostOf is what an intent asks for a name. One cluster's own record has nothing
-// to choose among.
-func hostOf(spec intent.DNSIntent, scope intent.Scope, sources []string) plan.Host {
+// hostOf is what an intent asks for a name. What is one cluster's has nothing to
+// choose among.
+func hostOf(spec intent.DNSIntent, made hostnameOf, to plan.Binding) plan.Host {
 	host := plan.Host{
-		TTL: spec.TTL, Types: slices.Sorted(slices.Values(spec.RecordTypes)),
-		Routing: routing(spec.Routing, sources), Health: health(spec.Health),
+		Name: made.name, TTL: spec.TTL, Types: slices.Sorted(slices.Values(spec.RecordTypes)),
+		Routing: routing(spec.Routing, to.Sources), Health: health(spec.Health),
 	}
-	if scope == intent.ClusterScope {
-		host.Routing = routing(nil, nil)
+	if to.Scope == intent.ClusterScope || made.cluster != "" {
+		host.Routing = intent.Routing{}
+	}
+	if to.Scope == intent.Public && made.cluster != "" {
+		host.Sources = []string{made.cluster}
 	}
 	return host
-}
-
-func markAll(served map[string]bool, hosts []string) {
-	for _, host := range hosts {
-		served[host] = true
-	}
 }
 
 // binding finds or adds the binding of an app service, record and scope.
@@ -133,7 +131,7 @@ func (d *draft) addHost(b *plan.Binding, i dnsIntent, pointer string, host plan.
 			continue
 		}
 		if !reflect.DeepEqual(other, host) {
-			d.fail(i.path, pointer, "another intent gives %q to service %q with another ttl, or other recordTypes, routing or health", host.Name, b.Service)
+			d.fail(i.path, pointer, "another intent gives %q to service %q with another ttl, or other clusters, recordTypes, routing or health", host.Name, b.Service)
 		}
 		return
 	}

@@ -217,8 +217,9 @@ func (s *Service) keepsAddresses(ctx context.Context, cluster intent.Path, befor
 }
 
 // addressed are the public names of a group that have an address while some
-// clusters are drained. Who is healthy does not matter: what is drained is often
-// sick, and what is sick for a moment has addresses all the same.
+// clusters are drained, but for those that are one cluster's by their templates:
+// these go with it. Who is healthy does not matter: what is drained is often sick,
+// and what is sick for a moment has addresses all the same.
 func (s *Service) addressed(ctx context.Context, l Lifecycle, drained drainedClusters) (map[givenName]bool, error) {
 	release, err := s.loadRelease(ctx, l.ContextID)
 	if err != nil {
@@ -234,7 +235,7 @@ func (s *Service) addressed(ctx context.Context, l Lifecycle, drained drainedClu
 	for n, choices := range contents.choices {
 		b := group.Bindings[n]
 		for h, host := range b.Hosts {
-			if b.Scope == intent.Public && len(endpoints.Sets(host, choices[h])) > 0 {
+			if b.Scope == intent.Public && len(host.Sources) == 0 && len(endpoints.Sets(host, choices[h])) > 0 {
 				names[given(group, b, host.Name)] = true
 			}
 		}

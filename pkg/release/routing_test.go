@@ -118,7 +118,7 @@ func TestRoutingThatCannotBeIsRefused(t *testing.T) {
 		}, []string{"dns-update-records/lab#/spec/external-dns-parameters/managed-record-types", "set managed-record-types to [A, AAAA, CNAME, SRV]"}},
 		{"two intents that differ on a name's routing", func(w *world) {
 			w.put(www(prod)+"2", `{"app":"web","serviceName":"web","hostnames":["www.lab.example"],"routing":{"policy":"failover"}}`)
-		}, []string{"dns-intents/www2#/spec/hostnames/0", "another ttl, or other recordTypes, routing or health"}},
+		}, []string{"dns-intents/www2#/spec/hostnames/0", "another ttl, or other clusters, recordTypes, routing or health"}},
 		{"two intents that differ on a name's health", func(w *world) {
 			w.put(www(prod)+"2", `{"app":"web","serviceName":"web","hostnames":["www.lab.example"],"health":{"whenAllUnhealthy":"remove"}}`)
 		}, []string{"dns-intents/www2#/spec/hostnames/0", "routing or health"}},

@@ -1,25 +1,31 @@
-package admit
+// Package hostname brings names of hosts and zones into the form in which they
+// are stored, compared and published, and makes names of hosts from templates.
+package hostname
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 )
 
-// longestHostname is the longest name of DNS in its text form, in characters.
-const longestHostname = 253
+// The longest names of DNS in their text form, in characters.
+const (
+	Longest      = 253
+	longestLabel = 63
+)
 
-// canonicalHostname brings a host name into the form in which it is stored,
+var labelPattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+
+// Canonical brings a host name into the form in which it is stored,
 // compared and published: lower case, without a trailing dot, in ASCII (IDNA
 // 2008). A "*" may stand for the whole first label. The error says what is
 // wrong, and what would be right.
-func canonicalHostname(text string) (string, error) {
-	if strings.Contains(text, "{{") {
-		return "", errors.New("is a template, which is not supported; write the names out")
-	}
-	name, err := asciiName(strings.TrimSuffix(text, "."))
+func Canonical(text string) (string, error) {
+	name, err := ASCII(strings.TrimSuffix(text, "."))
 	if err != nil {
 		return "", err
 	}
@@ -31,54 +37,57 @@ func canonicalHostname(text string) (string, error) {
 		if label == "*" && i == 0 {
 			continue
 		}
-		if err := labelError(label); err != nil {
+		if err := CheckLabel(label); err != nil {
 			return "", err
 		}
 	}
 	if strings.Trim(labels[len(labels)-1], "0123456789") == "" {
 		return "", errors.New("is an address or ends in a number; give a host name such as www.lab.example")
 	}
-	if len(name) > longestHostname {
+	if len(name) > Longest {
 		return "", errors.New("is longer than 253 characters in its ASCII form")
 	}
 	return name, nil
 }
 
-// canonicalZone brings the name of a zone into the form in which it is stored
+// Zone brings the name of a zone into the form in which it is stored
 // and compared: an RFC 1123 subdomain in lower case, without a trailing dot, in
 // ASCII (IDNA 2008). The error says what is wrong, and what would be right.
-func canonicalZone(text string) (string, error) {
+func Zone(text string) (string, error) {
 	if text == "." {
 		return "", errors.New("is the root; names without a zone of their own go to upstreamResolvers")
 	}
 	if strings.Contains(text, "*") {
 		return "", errors.New("has a \"*\"; a zone holds all names below it: give one such as corp.example")
 	}
-	name, err := asciiName(strings.TrimSuffix(text, "."))
+	name, err := ASCII(strings.TrimSuffix(text, "."))
 	if err != nil {
 		return "", err
 	}
 	labels := strings.Split(name, ".")
 	for _, label := range labels {
-		if err := labelError(label); err != nil {
+		if err := CheckLabel(label); err != nil {
 			return "", err
 		}
 	}
 	if strings.Trim(labels[len(labels)-1], "0123456789") == "" {
 		return "", errors.New("is an address or ends in a number; give a domain such as corp.example, or for addresses one such as 10.in-addr.arpa")
 	}
-	if len(name) > longestHostname {
+	if len(name) > Longest {
 		return "", errors.New("is longer than 253 characters in its ASCII form")
 	}
 	return name, nil
 }
 
-// asciiName lowers a name and encodes labels that are not ASCII. Such as are
+// ASCII lowers a name and encodes labels that are not ASCII. Such as are
 // encoded already must decode to what they would be encoded from.
-func asciiName(name string) (string, error) {
-	const longestInput = 4 * longestHostname
+func ASCII(name string) (string, error) {
+	const longestInput = 4 * Longest
 	if len(name) > longestInput {
 		return "", errors.New("is longer than 253 characters")
+	}
+	if !utf8.ValidString(name) {
+		return "", errors.New("is no text in UTF-8")
 	}
 	ascii := !strings.ContainsFunc(name, func(c rune) bool { return c > unicode.MaxASCII })
 	if ascii {
@@ -99,8 +108,8 @@ func asciiName(name string) (string, error) {
 	return encoded, nil
 }
 
-// labelError says what is wrong with one label of a host name.
-func labelError(label string) error {
+// CheckLabel says what is wrong with one label of a host name.
+func CheckLabel(label string) error {
 	switch {
 	case label == "":
 		return errors.New("has an empty label; give one dot between two labels")
@@ -108,7 +117,7 @@ func labelError(label string) error {
 		return errors.New("has a \"*\" that is not the whole first label; give one such as *.lab.example")
 	case len(label) > longestLabel:
 		return errors.New("has a label longer than 63 characters")
-	case !dnsLabelPattern.MatchString(label):
+	case !labelPattern.MatchString(label):
 		return errors.New("has a label that is not of letters, digits and '-', beginning and ending with a letter or digit")
 	}
 	return nil
