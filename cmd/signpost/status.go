@@ -124,6 +124,7 @@ func printGroupStatus(w io.Writer, owner intent.Path, body []byte, wide bool) er
 	return writeTables(w,
 		conditionTable(status.Conditions),
 		nameTable(status.Names),
+		setTable(status.Names),
 		answerTable(status.Names),
 		rejectionTable(status.Names),
 		leftoverTable(status.Leftovers),

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/client"
@@ -28,6 +29,17 @@ func nameTable(names []client.NameStatus) *table {
 			for _, s := range sourcesOf(n, target) {
 				t.add(n.Name, n.Type, n.Record, string(n.Scope), target, s.Cluster, s.Object+" "+s.Field)
 			}
+		}
+	}
+	return t
+}
+
+// setTable has a row for each set of a name that has several.
+func setTable(names []client.NameStatus) *table {
+	t := newTable("SETS OF", "TYPE", "RECORD", "SET", "WEIGHT", "TARGETS")
+	for _, n := range names {
+		for _, set := range n.Sets {
+			t.add(n.Name, n.Type, n.Record, set.SetIdentifier, strconv.FormatInt(set.Weight, 10), strings.Join(set.Targets, ", "))
 		}
 	}
 	return t
