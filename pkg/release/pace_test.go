@@ -44,7 +44,7 @@ func TestAPaceRemembersWhatRestsAlone(t *testing.T) {
 			p.did(todo, now)
 			did[todo] = now
 		}
-		require.Equal(t, len(p.done), len(p.order))
+		require.Len(t, p.order, len(p.done))
 		require.LessOrEqual(t, len(p.done), 100)
 	}
 	p.did(work{service: "last"}, now.Add(time.Hour))

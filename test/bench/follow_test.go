@@ -61,7 +61,7 @@ func BenchmarkOneChangeAmongMany(b *testing.B) {
 func TestAChangeCostsTheSameAmongMany(t *testing.T) {
 	const few, many = 50, 2000
 	small, large := newCrowd(t, few), newCrowd(t, many)
-	require.EqualValues(t, small.requests(t), large.requests(t))
+	require.Equal(t, small.requests(t), large.requests(t))
 	require.LessOrEqual(t, large.requests(t), int64(mostRequests))
 	of := func(c *crowd) float64 { return allocations(func() { c.change(t) }) }
 	require.Less(t, of(large), 1.5*of(small))
