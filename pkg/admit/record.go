@@ -166,6 +166,10 @@ func (a *Admitter) verifyServers(r *review, in *intent.Verify) {
 		return
 	}
 	at := spec + "/verify/servers"
+	if len(in.Servers) > verify.MostServers {
+		r.refusef(at, "has %d servers, each of which would be asked for each name; give at most %d", len(in.Servers), verify.MostServers)
+		return
+	}
 	for i, text := range in.Servers {
 		server, err := netip.ParseAddrPort(text)
 		if err != nil {

@@ -20,8 +20,8 @@ type sources struct {
 	unseen    map[address.Kind]string
 }
 
-// offersAtMost is how many endpoints, and how many addresses of nodes, are
-// offered at most: an answer of DNS does not hold more.
+// offersAtMost is how many candidates of each kind, and how many ports, are offered
+// at most: an answer of DNS does not hold more, and neither does what is stored.
 const offersAtMost = 128
 
 // observation is what all of them offer together.
@@ -45,6 +45,12 @@ func (s sources) observation() address.Observation {
 	if s.service.headless {
 		o.Candidates = append(o.Candidates, s.endpoints()...)
 	}
+	kinds := map[address.Kind]int{}
+	o.Candidates = slices.DeleteFunc(o.Candidates, func(c address.Candidate) bool {
+		kinds[c.Kind]++
+		return kinds[c.Kind] > offersAtMost
+	})
+	o.Ports = o.Ports[:min(len(o.Ports), offersAtMost)]
 	return o
 }
 
@@ -95,7 +101,7 @@ func (s sources) onNodes() []address.Candidate {
 			}
 		}
 	}
-	return slices.Concat(external[:min(len(external), offersAtMost)], internal[:min(len(internal), offersAtMost)])
+	return slices.Concat(external, internal)
 }
 
 // narrow leaves those for which it holds, or all where it holds for none.
@@ -145,5 +151,5 @@ func (s sources) endpoints() []address.Candidate {
 		ready = rest
 	}
 	slices.SortStableFunc(ready, func(a, b address.Candidate) int { return cmp.Compare(a.Target, b.Target) })
-	return ready[:min(len(ready), offersAtMost)]
+	return ready
 }

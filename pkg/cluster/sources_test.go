@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -278,4 +280,28 @@ func words(text string) []string {
 		return nil
 	}
 	return strings.Fields(text)
+}
+
+// TestWhatAServiceOffersFitsIntoTheStore: who writes a Service, or what leads to
+// it, can write more than anybody could publish.
+func TestWhatAServiceOffersFitsIntoTheStore(t *testing.T) {
+	var many corev1.Service
+	var leading networkingv1.Ingress
+	for i := range 20_000 {
+		host := strings.Repeat("x", 60) + strconv.Itoa(i) + ".example"
+		many.Spec.ExternalIPs = append(many.Spec.ExternalIPs, "203.0.113.10")
+		many.Spec.Ports = append(many.Spec.Ports, corev1.ServicePort{Name: "p" + strconv.Itoa(i), Protocol: "TCP", Port: int32(i)})
+		many.Status.LoadBalancer.Ingress = append(many.Status.LoadBalancer.Ingress, corev1.LoadBalancerIngress{Hostname: host})
+		leading.Status.LoadBalancer.Ingress = append(leading.Status.LoadBalancer.Ingress, networkingv1.IngressLoadBalancerIngress{Hostname: host})
+	}
+	o := sources{service: serviceOf(&many), ingresses: []*ingress{ingressOf(&leading)}}.observation()
+	raw, err := json.Marshal(o)
+	require.NoError(t, err)
+	assert.Less(t, len(raw), 256<<10, "each host name may have addresses, too")
+	kinds := map[address.Kind]int{}
+	for _, c := range o.Candidates {
+		kinds[c.Kind]++
+	}
+	assert.Equal(t, map[address.Kind]int{address.LoadBalancer: offersAtMost, address.External: offersAtMost, address.Ingress: offersAtMost}, kinds)
+	assert.Equal(t, offersAtMost, len(o.Ports))
 }

@@ -75,7 +75,7 @@ func (s *Store) answers(ctx context.Context, under string) (map[string]Answers, 
 }
 
 // largestAnswers is how much is stored of one DNSEndpoint's answers. Of more, what
-// each server said is left out.
+// each server said is left out; what does not fit even so is not known.
 const largestAnswers = 256 << 10 // bytes
 
 // SetAnswers makes the DNSEndpoints ("namespace/name") of which answers are kept
@@ -96,7 +96,7 @@ func (w *Writer) SetAnswers(ctx context.Context, all map[string]*Answers) error 
 				return err
 			}
 		}
-		if !bytes.Equal(w.stored[under+endpoint], raw) {
+		if len(raw) <= kv.MaxBytes && !bytes.Equal(w.stored[under+endpoint], raw) {
 			ops = append(ops, kv.Put(under+endpoint, raw))
 		}
 	}

@@ -67,3 +67,15 @@ func TestAnswersFitIntoTheStore(t *testing.T) {
 	require.Empty(t, stored["large"].Names[0].Answers, "of very many names the verdicts alone are kept")
 	require.Len(t, stored["e1"].Names[0].Answers, 1)
 }
+
+// TestAnswersThatDoNotFitAreNotKnown: what one group has too much of does not keep
+// a cluster's other observations from being written.
+func TestAnswersThatDoNotFitAreNotKnown(t *testing.T) {
+	fake := kvtest.NewFake()
+	w, s := writer(t, fake, hub), observed.New(fake)
+	require.NoError(t, w.SetAnswers(t.Context(), map[string]*observed.Answers{"shop/vast": answersOf(12_000, ""), "shop/web": answersOf(1, "")}))
+	stored, _, err := s.Answers(t.Context(), hub, "shop")
+	require.NoError(t, err)
+	require.Contains(t, stored, "web")
+	require.NotContains(t, stored, "vast")
+}

@@ -18,9 +18,11 @@ const (
 	foundFor     = 10 * time.Minute
 	notFoundFor  = time.Minute
 	foundAtMost  = 10_000
-	mostServers  = 8
 	shortestZone = 2 // labels: a record's zone is none of those above
 )
+
+// MostServers is how many servers of a name are asked at most.
+const MostServers = 16
 
 // finder finds the authoritative servers of names.
 type finder struct {
@@ -98,19 +100,23 @@ func (f *finder) find(ctx context.Context, name string) ([]netip.AddrPort, error
 		return nil, err
 	}
 	var out []netip.AddrPort
-	for _, host := range hosts {
+	var failed error
+	for _, host := range hosts[:min(len(hosts), MostServers)] { // who writes the zone does not say how much is asked
 		address, err := f.address(ctx, host)
-		if err != nil {
-			return nil, err
-		}
-		if address.IsValid() && len(out) < mostServers {
+		switch {
+		case err != nil:
+			failed = err
+		case address.IsValid():
 			out = append(out, netip.AddrPortFrom(address, dnsPort))
 		}
 	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("zone %s names no servers that have an address", zone)
+	switch {
+	case len(out) > 0:
+		return out, nil
+	case failed != nil:
+		return nil, failed
 	}
-	return out, nil
+	return nil, fmt.Errorf("zone %s names no servers that have an address", zone)
 }
 
 // zone walks up from a name to the zone that it is in. An alias leads elsewhere,

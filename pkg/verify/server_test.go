@@ -20,6 +20,7 @@ type nameserver struct {
 	records  map[string][]dns.RR // by lower-case name
 	lame     bool                // it does not speak for the zone
 	rcode    int                 // other than NOERROR: of each answer
+	broken   string              // it fails to answer for this name and those below it
 	mute     bool                // it answers nothing
 	truncate bool                // it truncates what is asked by UDP
 	asked    []string            // "udp www.lab.example. A"
@@ -83,6 +84,9 @@ func (s *nameserver) over(network string) dns.HandlerFunc {
 		m := new(dns.Msg).SetReply(asked)
 		m.Authoritative, m.Rcode = !s.lame, s.rcode
 		s.answer(m, q)
+		if s.broken != "" && dns.IsSubDomain(dns.Fqdn(s.broken), q.Name) {
+			m.Rcode = dns.RcodeServerFailure
+		}
 		if m.Truncated = s.truncate && network == "udp"; m.Truncated {
 			m.Answer = nil
 		}

@@ -60,8 +60,8 @@ func New(o Options) *Verifier {
 	return &Verifier{client: c, finder: newFinder(c, o.Resolvers)}
 }
 
-// Verify asks each of the servers, or where none are given those of the name's
-// zone. It does not fail: what could not be found out is a verdict of its own.
+// Verify asks each of the servers, MostServers at most, or where none are given
+// those of the name's zone. It does not fail: what could not be found out is a verdict of its own.
 // When ctx ends early the finding is worth nothing.
 func (v *Verifier) Verify(ctx context.Context, q Question, servers []netip.AddrPort) Finding {
 	if len(servers) == 0 {
@@ -71,6 +71,7 @@ func (v *Verifier) Verify(ctx context.Context, q Question, servers []netip.AddrP
 		}
 		servers = found
 	}
+	servers = servers[:min(len(servers), MostServers)]
 	replies := make([]Reply, len(servers))
 	var group sync.WaitGroup
 	for i, server := range servers {

@@ -215,6 +215,38 @@ func TestWhatIsKeptInMindIsBounded(t *testing.T) {
 	assert.LessOrEqual(t, len(v.client.servers), serversAtATime)
 }
 
+// TestAZoneThatNamesManyServersIsAskedForFew: whoever writes a zone's NS records
+// may not have Signpost ask for thousands of names.
+func TestAZoneThatNamesManyServersIsAskedForFew(t *testing.T) {
+	t.Parallel()
+	zone := []string{"lab.example. 60 IN SOA ns.lab.example. root.lab.example. 1 60 60 60 60"}
+	for i := range 1000 {
+		zone = append(zone, fmt.Sprintf("lab.example. 60 IN NS n%d.victim.example.", i))
+	}
+	resolver := serve(t, zone...)
+	resolver.set(func() { resolver.truncate = true })
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	f := local(resolver).Verify(ctx, www([]string{"203.0.113.10"}), nil)
+	assert.Equal(t, NoServers, f.Verdict, f.Message)
+	require.NoError(t, ctx.Err())
+	assert.LessOrEqual(t, len(resolver.questions()), 4*MostServers+8, "two questions for each, some twice as they are truncated")
+}
+
+// TestServersThatCannotBeFoundDoNotHideTheOthers of the same zone.
+func TestServersThatCannotBeFoundDoNotHideTheOthers(t *testing.T) {
+	t.Parallel()
+	resolver := serve(t, "lab.example. 60 IN SOA ns.lab.example. root.lab.example. 1 60 60 60 60",
+		"lab.example. 60 IN NS a.broken.example.", "lab.example. 60 IN NS ns.lab.example.", "ns.lab.example. 60 IN A 192.0.2.53")
+	resolver.set(func() { resolver.broken = "broken.example" })
+	servers, err := local(resolver).finder.servers(t.Context(), "www.lab.example")
+	assert.NoError(t, err)
+	assert.Equal(t, []netip.AddrPort{netip.MustParseAddrPort("192.0.2.53:53")}, servers)
+	resolver.set(func() { resolver.broken = "example" })
+	_, err = local(resolver).finder.servers(t.Context(), "www.lab.example")
+	assert.ErrorContains(t, err, "SERVFAIL")
+}
+
 // FuzzAnswers reads whatever a server may send: nothing that it says of other
 // names counts, values are canonical, and the verdict is one of those that there
 // are.
