@@ -5,7 +5,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/kv"
@@ -109,5 +108,5 @@ func (r *rewriting) finish(cluster string) {
 		r.next.Clusters[cluster] = append(slices.Clone(p.Clusters[cluster]), r.app)
 		r.ops = append(r.ops, putJSON(appKey(p.ContextID, r.app), r.app), putJSON(clusterKey(p.ContextID, r.app, cluster), cluster), putJSON(pointerKey(p.Owner), r.next))
 	}
-	r.ops = append(r.ops, touch(p, r.put, time.Time{}))
+	r.ops = append(r.ops, touch(p, r.put, Touch{}))
 }

@@ -19,6 +19,7 @@ import (
 type Touch struct {
 	Owner   Owner     `json:"-"`
 	Changed []string  `json:"changed,omitempty"` // where they are below the context, as in "app/web/cluster/edge+hub/resource/www+DNSEndpoint/"; none: any may have changed
+	Service string    `json:"service,omitempty"` // "namespace/name" of the one whose addresses they follow; none: it was something else
 	Cause   time.Time `json:"cause,omitzero"`    // UTC, when the observation was made that the change follows from; zero: not known
 
 	revision int64
@@ -113,8 +114,9 @@ func (s *Store) Held(ctx context.Context, contextID string, places []Place) (Hel
 
 // Replace changes objects of the pointer's context that are there, while the
 // pointer, all that was held, and what when compares are as they were read. The
-// error has the code ErrStale when they are not. cause is that of the Touch.
-func (s *Store) Replace(ctx context.Context, p Pointer, was Held, when []kv.Compare, objects []bundle.Object, cause time.Time) error {
+// error has the code ErrStale when they are not. Service and Cause of the Touch are
+// those of about.
+func (s *Store) Replace(ctx context.Context, p Pointer, was Held, when []kv.Compare, objects []bundle.Object, about Touch) error {
 	var ops []kv.Op
 	var keys []string
 	for _, o := range objects {
@@ -122,7 +124,7 @@ func (s *Store) Replace(ctx context.Context, p Pointer, was Held, when []kv.Comp
 		keys = append(keys, key)
 		ops = append(ops, putJSON(key, text(o.JSON)))
 	}
-	ops = append(ops, touch(p, keys, cause))
+	ops = append(ops, touch(p, keys, about))
 	when = slices.Concat([]kv.Compare{p.unchanged()}, was.places, when)
 	done, _, err := s.kv.Txn(ctx, when, ops...)
 	if err == nil && !done {
@@ -132,8 +134,8 @@ func (s *Store) Replace(ctx context.Context, p Pointer, was Held, when []kv.Comp
 }
 
 // touch is the write that tells of changed objects by their keys; none: of any.
-func touch(p Pointer, keys []string, cause time.Time) kv.Op {
-	t := Touch{Cause: cause}
+func touch(p Pointer, keys []string, about Touch) kv.Op {
+	t := Touch{Service: about.Service, Cause: about.Cause}
 	for _, key := range keys {
 		t.Changed = append(t.Changed, strings.TrimPrefix(key, contextKey(p.ContextID)))
 	}

@@ -62,7 +62,7 @@ func (s *Service) tryFold(ctx context.Context, group intent.Path, service string
 		return Fold{Whole: true}, nil
 	}
 	if len(changed) > 0 {
-		err = s.Contexts.Replace(ctx, on.pointer, held, read, changed, s.cause(latest))
+		err = s.Contexts.Replace(ctx, on.pointer, held, read, changed, appcontext.Touch{Service: service, Cause: s.cause(latest)})
 	}
 	return Fold{Wrote: len(changed) > 0, Due: c.due}, err
 }

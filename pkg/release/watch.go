@@ -48,6 +48,9 @@ func (c *Controller) watch(ctx context.Context) error {
 			for _, p := range change.Pointers {
 				owners.take(p)
 			}
+			for _, t := range change.Touches {
+				c.pace.heard(work{intent.Path(t.Owner), t.Service}, time.Now())
+			}
 			if change.Lost {
 				if owners, _, err = c.readInterest(ctx); err != nil {
 					return err
