@@ -299,7 +299,7 @@ func TestHowLongAnAddressTakesIsMeasured(t *testing.T) {
 	require.NoError(t, err)
 	held, err := s.contexts.Held(t.Context(), pointer.ContextID, []appcontext.Place{{App: "web", ID: first.ID}})
 	require.NoError(t, err)
-	require.NoError(t, s.contexts.Replace(t.Context(), pointer, held, nil, []bundle.Object{second}, s.clock.Now().UTC()))
+	require.NoError(t, s.contexts.Replace(t.Context(), pointer, held, nil, []bundle.Object{second}, appcontext.Touch{Cause: s.clock.Now().UTC()}))
 	s.until("the cluster has it", func() bool { return s.count("signpost_address_to_endpoint_seconds") == 1 })
 	s.until("it is not answered yet", func() bool { return s.judged("web") == "Differs" })
 	assert.Zero(t, s.count("signpost_address_to_answer_seconds"))
