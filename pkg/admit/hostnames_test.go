@@ -32,7 +32,7 @@ func TestTemplatesAreJudgedOnTheClustersOfNow(t *testing.T) {
 		reason, hostnames, more string
 		want                    map[string]string
 	}{
-		{"a template that fails", `["{{.Nmae}}.lab.example"]`, ``, map[string]string{first: "has .Nmae; write one such as {{.Cluster}}.lab.example"}},
+		{"a template that fails", `["{{.Site}}.lab.example"]`, ``, map[string]string{first: "has .Site; write one such as {{.Cluster}}.lab.example"}},
 		{"a template that is none", `["{{.App"]`, ``, map[string]string{first: "is no template: unclosed action"}},
 		{"a label that a cluster lacks", `["{{.Labels.region}}.{{.Cluster}}.lab.example"]`, ``,
 			map[string]string{first: `of edge+paris needs label "region", which the cluster does not have; give it one`}},
@@ -49,8 +49,8 @@ func TestTemplatesAreJudgedOnTheClustersOfNow(t *testing.T) {
 			assertFields(t, err, intent.Invalid, c.want)
 		})
 	}
-	_, err := w.admit(www, `{"app":"web","serviceName":"web","hostnames":["www.lab.example","{{.Nmae}}.lab.example"],"scope":"all"}`)
-	assertFields(t, err, intent.Invalid, map[string]string{second: "has .Nmae", "/spec/scope": "no scope"})
+	_, err := w.admit(www, `{"app":"web","serviceName":"web","hostnames":["www.lab.example","{{.Site}}.lab.example"],"scope":"all"}`)
+	assertFields(t, err, intent.Invalid, map[string]string{second: "has .Site", "/spec/scope": "no scope"})
 }
 
 // TestTemplatesOfAnAppAreForItsClusters: those that it selects.

@@ -21,8 +21,7 @@ type Values struct {
 type Template struct {
 	parsed *template.Template // nil: the text is the name
 	text   string
-	fields []string // of Values, that it speaks of
-	labels []string // keys of Labels, that it speaks of
+	subjects
 }
 
 // The longest template and name that it makes, in bytes.
@@ -51,7 +50,8 @@ func Parse(text string) (Template, error) {
 	if len(parsed.Templates()) > 1 || parsed.Tree == nil {
 		return t, errors.New("defines a template; " + templateAdvice)
 	}
-	return t, t.list(parsed.Root)
+	err = t.list(parsed.Root)
+	return t, err
 }
 
 const templateAdvice = `write one such as {{.Cluster}}.lab.example, with .App, .Service, .Namespace, .Project, .ClusterProvider, .Cluster, .Labels.key, index .Labels "key", lower and replace`

@@ -65,7 +65,7 @@ func TestTemplatesThatAPlanRefuses(t *testing.T) {
 		given             func(w *world)
 		says              []string
 	}{
-		{"one that fails", `["{{.Nmae}}.lab.example"]`, nil, []string{at + "0", "has .Nmae"}},
+		{"one that fails", `["{{.Site}}.lab.example"]`, nil, []string{at + "0", "has .Site"}},
 		{"a label that a cluster lacks", `["{{.Labels.site}}.lab.example"]`, nil,
 			[]string{at + "0", `of edge+berlin needs label "site", which the cluster does not have; give it one`, "of edge+paris needs"}},
 		{"an illegal name", `["{{.Cluster}}_.lab.example"]`, nil, []string{at + "0", `of edge+berlin makes "berlin_.lab.example"`}},

@@ -38,6 +38,7 @@ func Run(t *testing.T, version externaldns.Version) {
 	t.Run("values arrive", p.valuesArrive)
 	t.Run("the seed's example", p.seedsExample)
 	t.Run("random records", p.randomRecords)
+	t.Run("abilities", p.abilities)
 }
 
 func (p prover) options(record externaldns.Record) externaldns.Options {
