@@ -121,7 +121,7 @@ func (s *Service) standings(ctx context.Context) (standings, error) {
 			now.lost[cluster] = r.Counted
 		}
 	}
-	now.frozen = address.Freeze(len(now.lost), seen.answer+len(now.lost))
+	now.frozen = address.Freeze(len(seen.silent), seen.answer+len(seen.silent)) // whoever serves them: a cluster that changes hands thaws nobody
 	return now, nil
 }
 

@@ -186,6 +186,19 @@ func TestMostClustersFailingAtOnceFreeze(t *testing.T) {
 	require.Equal(t, []string{bothEdges}, w.published(prod), "2 of 3")
 }
 
+// TestAClusterThatChangesHandsThawsNobody: while nobody serves one of those that
+// cannot be reached, it is not known to answer.
+func TestAClusterThatChangesHandsThawsNobody(t *testing.T) {
+	w := running(t)
+	w.reachable(hub)
+	w.lost(berlin, time.Hour)
+	w.lost(paris, time.Hour)
+	_, _, err := w.fake.Txn(context.Background(), nil, kv.Delete(ledger.WorkerPrefix+paris))
+	require.NoError(t, err)
+	w.settle(prod)
+	require.Equal(t, []string{bothEdges}, w.published(prod))
+}
+
 // TestNamesInsideAClusterDoNotMindThatItCannotBeReached: who asks for them is in
 // there, and so is what answers.
 func TestNamesInsideAClusterDoNotMindThatItCannotBeReached(t *testing.T) {
