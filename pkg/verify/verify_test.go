@@ -101,7 +101,7 @@ func TestWhoseADifferentAnswerIs(t *testing.T) {
 	s.add("www.corp.example. 30 IN A 203.0.113.10")
 	before := len(s.questions())
 	s.verifies(t, www([]string{"203.0.113.10"}).changed(func(q *Question) { q.Name = "www.corp.example" }))
-	assert.Equal(t, before+1, len(s.questions()), "whose a right answer is, is not asked")
+	assert.Len(t, s.questions(), before+1, "whose a right answer is, is not asked")
 }
 
 func TestAddressesOfTheMachineItselfAreNotDialled(t *testing.T) {
