@@ -174,7 +174,7 @@ func (w *watches) gatherNodes(s *sources) error {
 // expected to end soon. A kind that does not work, while its API server does, is
 // none to wait for.
 func (s *sources) miss(what string, err error, kinds ...address.Kind) error {
-	reason := ""
+	var reason string
 	switch fault := FaultOf(err); {
 	case err == nil:
 		return nil

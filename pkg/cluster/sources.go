@@ -25,7 +25,7 @@ type sources struct {
 const offersAtMost = 128
 
 // observation is what all of them offer together.
-func (s sources) observation() address.Observation {
+func (s *sources) observation() address.Observation {
 	o := address.Observation{
 		Found: true, Candidates: slices.Clone(s.service.offers), ClusterIPs: s.service.clusterIPs,
 		Ports: s.service.ports, Readiness: s.readiness(), Unseen: s.unseen,
@@ -56,7 +56,7 @@ func (s sources) observation() address.Observation {
 
 // readiness counts the endpoints, of the family that has the most ready ones. Of
 // a Service without a selector, or without slices, nothing is known.
-func (s sources) readiness() *address.Readiness {
+func (s *sources) readiness() *address.Readiness {
 	if !s.service.selects || len(s.slices) == 0 {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (s sources) readiness() *address.Readiness {
 // onNodes are the addresses of the nodes that lead to the Service: where some
 // are ready, are not taken out of load balancing, or have an endpoint that is
 // asked for, the others are left out.
-func (s sources) onNodes() []address.Candidate {
+func (s *sources) onNodes() []address.Candidate {
 	nodes := narrow(s.nodes, func(n *node) bool { return n.ready })
 	nodes = narrow(nodes, func(n *node) bool { return !n.excluded })
 	if s.service.local {
@@ -119,7 +119,7 @@ func narrow[E any](all []E, holds func(E) bool) []E {
 }
 
 // endpointNodes are the nodes with an endpoint, and whether one there is ready.
-func (s sources) endpointNodes() map[string]bool {
+func (s *sources) endpointNodes() map[string]bool {
 	ready := map[string]bool{}
 	for _, slice := range s.slices {
 		for _, e := range slice.endpoints {
@@ -130,7 +130,7 @@ func (s sources) endpointNodes() map[string]bool {
 }
 
 // endpoints are the addresses of the ready endpoints, or of all where none is.
-func (s sources) endpoints() []address.Candidate {
+func (s *sources) endpoints() []address.Candidate {
 	var ready, rest []address.Candidate
 	for _, slice := range s.slices {
 		if slice.family == string(discoveryv1.AddressTypeFQDN) {

@@ -27,8 +27,8 @@ func parsed[O any](t testing.TB, text string) *O {
 
 // manifests are a Service and what leads to it.
 type manifests struct {
-	service                                    string
-	slices, ingresses, routes, gateways, nodes []string
+	service                            string
+	slices, ingresses, gateways, nodes []string
 }
 
 // seen is what the watches would make of them.
@@ -294,7 +294,8 @@ func TestWhatAServiceOffersFitsIntoTheStore(t *testing.T) {
 		many.Status.LoadBalancer.Ingress = append(many.Status.LoadBalancer.Ingress, corev1.LoadBalancerIngress{Hostname: host})
 		leading.Status.LoadBalancer.Ingress = append(leading.Status.LoadBalancer.Ingress, networkingv1.IngressLoadBalancerIngress{Hostname: host})
 	}
-	o := sources{service: serviceOf(&many), ingresses: []*ingress{ingressOf(&leading)}}.observation()
+	all := sources{service: serviceOf(&many), ingresses: []*ingress{ingressOf(&leading)}}
+	o := all.observation()
 	raw, err := json.Marshal(o)
 	require.NoError(t, err)
 	assert.Less(t, len(raw), 256<<10, "each host name may have addresses, too")

@@ -183,7 +183,7 @@ func TestLookupsAreBounded(t *testing.T) {
 	assert.False(t, d.resolve(t.Context(), &o))
 	require.Eventually(t, func() bool { return len(d.book.questions()) == resolveAtOnce }, patience, time.Millisecond)
 	d.clock.pass(resolveAtMost)
-	assert.True(t, d.resolve(t.Context(), &o), "what does not answer is not waited for for ever")
+	assert.True(t, d.resolve(t.Context(), &o), "what does not answer is waited for a while at most")
 	close(d.book.hold)
 	d.running.Wait()
 	assert.Equal(t, resolveAtOnce, d.book.most)
