@@ -185,7 +185,7 @@ func (s *Server) ServeDNS(w dns.ResponseWriter, question *dns.Msg) {
 	if !there {
 		answer.Rcode = dns.RcodeNameError
 	}
-	for _, value := range set.Values {
+	for _, value := range set.values() {
 		if record, err := dns.NewRR(fmt.Sprintf("%s %d IN %s %s", asked.Name, set.TTL, set.Type, value)); err == nil {
 			answer.Answer = append(answer.Answer, record)
 		}

@@ -16,15 +16,28 @@ type Set struct {
 	SetIdentifier string   `xml:",omitempty"`
 	Weight        *int64   `xml:",omitempty"`
 	TTL           int64    `xml:",omitempty"`
-	Values        []string `xml:"ResourceRecords>ResourceRecord>Value"`
+	Records       []Record `xml:"ResourceRecords>ResourceRecord"`
+}
+
+// Record is one of the records of a set.
+type Record struct{ Value string }
+
+// values are those of the set's records, ordered, for their order means nothing.
+func (s Set) values() []string {
+	var out []string
+	for _, record := range s.Records {
+		out = append(out, record.Value)
+	}
+	slices.Sort(out)
+	return out
 }
 
 // String is the set as tests compare it.
 func (s Set) String() string {
 	if s.Weight == nil {
-		return strings.Join(s.Values, " ")
+		return strings.Join(s.values(), " ")
 	}
-	return fmt.Sprintf("%s %d %s", s.SetIdentifier, *s.Weight, strings.Join(s.Values, " "))
+	return fmt.Sprintf("%s %d %s", s.SetIdentifier, *s.Weight, strings.Join(s.values(), " "))
 }
 
 func (s Set) key() key { return key{s.Name, s.Type, s.SetIdentifier} }
@@ -103,7 +116,6 @@ func (z zone) changed(batch []change) (zone, error) {
 				continue
 			}
 			c.Set.Name = fqdn(c.Set.Name)
-			slices.Sort(c.Set.Values) // their order means nothing
 			if err := after.apply(c); err != nil {
 				return nil, err
 			}
@@ -144,7 +156,7 @@ func (s Set) check() error {
 	switch at := s.key(); {
 	case s.Name != Zone+"." && !strings.HasSuffix(s.Name, "."+Zone+"."):
 		return fmt.Errorf("resource record set %s is not permitted in zone %s", at, Zone)
-	case len(s.Values) == 0 || s.TTL == 0:
+	case len(s.Records) == 0 || s.TTL == 0:
 		return fmt.Errorf("invalid request: missing field in %s", at)
 	case (s.SetIdentifier == "") != (s.Weight == nil):
 		return fmt.Errorf("invalid request: of SetIdentifier and Weight exactly one is in %s", at)
@@ -152,7 +164,7 @@ func (s Set) check() error {
 		return fmt.Errorf("invalid request: the SetIdentifier of %s is too long", at)
 	case s.Weight != nil && (*s.Weight < 0 || *s.Weight > highestWeight):
 		return fmt.Errorf("invalid request: weight %d of %s is not between 0 and %d", *s.Weight, at, highestWeight)
-	case s.Type == "CNAME" && len(s.Values) > 1:
+	case s.Type == "CNAME" && len(s.Records) > 1:
 		return fmt.Errorf("resource record set %s has several values", at)
 	case s.Type == "CNAME" && s.Name == Zone+".":
 		return fmt.Errorf("resource record set %s is not permitted at the apex", at)

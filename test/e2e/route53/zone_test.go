@@ -1,17 +1,26 @@
 package route53
 
 import (
+	"encoding/xml"
 	"slices"
 	"strings"
 	"testing"
 )
 
+func records(values []string) []Record {
+	var out []Record
+	for _, value := range values {
+		out = append(out, Record{value})
+	}
+	return out
+}
+
 func simple(name, kind string, values ...string) Set {
-	return Set{Name: name, Type: kind, TTL: 5, Values: values}
+	return Set{Name: name, Type: kind, TTL: 5, Records: records(values)}
 }
 
 func weighted(name, id string, weight int64, values ...string) Set {
-	return Set{Name: name, Type: "A", SetIdentifier: id, Weight: &weight, TTL: 5, Values: values}
+	return Set{Name: name, Type: "A", SetIdentifier: id, Weight: &weight, TTL: 5, Records: records(values)}
 }
 
 // TestABatchIsTakenWholeOrRefusedAsAWSDoes: what Signpost must not ask for is
@@ -40,7 +49,7 @@ func TestABatchIsTakenWholeOrRefusedAsAWSDoes(t *testing.T) {
 		{"too much weight", []change{{"UPSERT", weighted("www.aws.example", "a", 256, "192.0.2.1")}}, "between 0 and 255"},
 		{"a name elsewhere", []change{{"CREATE", simple("www.example", "A", "192.0.2.1")}}, "not permitted in zone"},
 		{"a long identifier", []change{{"CREATE", weighted("www.aws.example", strings.Repeat("x", 129), 1, "192.0.2.1")}}, "too long"},
-		{"no TTL", []change{{"CREATE", Set{Name: "x.aws.example", Type: "A", Values: []string{"192.0.2.1"}}}}, "missing field"},
+		{"no TTL", []change{{"CREATE", Set{Name: "x.aws.example", Type: "A", Records: records([]string{"192.0.2.1"})}}}, "missing field"},
 	} {
 		size := len(before)
 		_, err := before.changed(c.batch)
@@ -53,13 +62,25 @@ func TestABatchIsTakenWholeOrRefusedAsAWSDoes(t *testing.T) {
 	}
 }
 
+// TestASetIsWrittenAsItIsRead: each value is a record of its own.
+func TestASetIsWrittenAsItIsRead(t *testing.T) {
+	text, err := xml.Marshal(simple("two.aws.example.", "A", "192.0.2.1", "192.0.2.2"))
+	if err != nil || strings.Count(string(text), "<ResourceRecord>") != 2 {
+		t.Fatalf("%s: %v", text, err)
+	}
+	var read Set
+	if err := xml.Unmarshal(text, &read); err != nil || read.String() != "192.0.2.1 192.0.2.2" {
+		t.Errorf("it is read as %v: %v", read, err)
+	}
+}
+
 func TestAnswersAreDrawnByWeight(t *testing.T) {
 	z := zone{}
 	for _, set := range []Set{weighted("www.aws.example.", "a", 90, "192.0.2.1"), weighted("www.aws.example.", "b", 0, "192.0.2.2")} {
 		z[set.key()] = set
 	}
 	for range 100 {
-		if set, _ := z.draw("www.aws.example.", "A"); !slices.Equal(set.Values, []string{"192.0.2.1"}) {
+		if set, _ := z.draw("www.aws.example.", "A"); !slices.Equal(set.values(), []string{"192.0.2.1"}) {
 			t.Fatalf("a set of weight 0 is drawn: %v", set)
 		}
 	}
