@@ -99,7 +99,7 @@ func inHealth() []Bug {
 		{
 			// Clusters are taken out though most fail at once.
 			Name: "no freeze", File: "pkg/release/standing.go",
-			Text:        "address.Freeze(len(now.lost), ",
+			Text:        "address.Freeze(len(seen.silent), ",
 			Replacement: "address.Freeze(0, ",
 			Invariants:  []string{"I11"},
 		},
