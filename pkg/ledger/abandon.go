@@ -31,14 +31,19 @@ type Abandonment struct {
 // under this condition alone.
 func NotAbandoned(cluster string) kv.Compare { return kv.Compare{Key: AbandonedPrefix + cluster} }
 
-// Server answers the revision of the key of the worker that serves a cluster, 0
-// when none does.
-func (l *Ledger) Server(ctx context.Context, cluster string) (int64, error) {
-	item, _, err := l.kv.Get(ctx, WorkerPrefix+cluster)
-	if item == nil || err != nil {
-		return 0, err
+// Servers answers the revisions of the keys of the workers that serve clusters.
+// Those that none serves are not in it.
+func (l *Ledger) Servers(ctx context.Context, clusters []string) (map[string]int64, error) {
+	keys := make([]string, len(clusters)) // not nil: none are asked for
+	for n, cluster := range clusters {
+		keys[n] = WorkerPrefix + cluster
 	}
-	return item.ModRevision, nil
+	items, _, err := l.kv.Range(ctx, kv.Range{Keys: keys})
+	serving := map[string]int64{}
+	for _, item := range items {
+		serving[strings.TrimPrefix(item.Key, WorkerPrefix)] = item.ModRevision
+	}
+	return serving, err
 }
 
 // Abandon gives a cluster up, fences its worker off, and lets another name

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -21,3 +22,7 @@ func (s *Service) Appointments() map[intent.Path]time.Time {
 		}
 	}
 }
+
+// KeepOutlook has the Service know how all clusters can be reached, as the
+// controller does.
+func (s *Service) KeepOutlook(ctx context.Context) error { return s.keepOutlook(ctx) }

@@ -110,14 +110,17 @@ func (s *Service) standings(ctx context.Context) (standings, error) {
 		return standings{}, err
 	}
 	now := standings{silent: map[string]time.Time{}, lost: map[string]time.Time{}}
+	if len(seen.silent) == 0 {
+		return now, nil
+	}
+	serving, err := s.Ledger.Servers(ctx, seen.silent)
+	if err != nil {
+		return standings{}, err
+	}
 	for _, cluster := range seen.silent {
-		server, err := s.Ledger.Server(ctx, cluster)
-		if err != nil {
-			return standings{}, err
-		}
 		r := seen.all[cluster]
 		now.silent[cluster] = r.Since
-		if server != 0 && server == r.Owner {
+		if server := serving[cluster]; server != 0 && server == r.Owner {
 			now.lost[cluster] = r.Counted
 		}
 	}

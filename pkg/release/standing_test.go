@@ -2,6 +2,7 @@ package release_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -307,4 +308,40 @@ func TestTheControllerFollowsHowClustersCanBeReached(t *testing.T) {
 	until(t, "most have failed", func() bool { return strings.Contains(w.service.Frozen(), "2 of 3 clusters cannot be reached") })
 	w.reachable(berlin, hub)
 	until(t, "it is back", func() bool { return w.publishes(prod, "203.0.113.10") && w.service.Frozen() == "" })
+}
+
+// counting counts what is read.
+type counting struct {
+	kv.KV
+	reads int
+}
+
+func (c *counting) Get(ctx context.Context, key string) (*kv.Item, int64, error) {
+	c.reads++
+	return c.KV.Get(ctx, key)
+}
+
+func (c *counting) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
+	c.reads++
+	return c.KV.Range(ctx, r)
+}
+
+// TestAnOutageOfManyClustersCostsNoFoldMore: the controller knows how clusters can
+// be reached, and asks in one request who serves those that cannot.
+func TestAnOutageOfManyClustersCostsNoFoldMore(t *testing.T) {
+	reads := func(silent int) int {
+		w := newMarket(t)
+		for n := range silent {
+			w.lost(fmt.Sprintf("edge+far%d", n), time.Hour)
+		}
+		store := &counting{KV: w.fake}
+		w.restartOn(store)
+		require.NoError(t, w.service.KeepOutlook(t.Context()))
+		w.step(prod)
+		w.observe(paris, "shop/db", "203.0.113.99")
+		store.reads = 0
+		require.True(t, w.fold("shop/db").Wrote)
+		return store.reads
+	}
+	require.LessOrEqual(t, reads(100), reads(0)+1)
 }
