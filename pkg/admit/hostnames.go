@@ -3,7 +3,6 @@ package admit
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/hostname"
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -15,6 +14,10 @@ type host struct {
 	at   pointer
 }
 
+// mostHosts is how many names an intent has at most: they are one DNSEndpoint, which
+// an API server and etcd have to take.
+const mostHosts = 10_000
+
 // hostnames brings names into canonical form, and has templates make theirs for
 // the clusters that the app is on now. app is nil where the intent names none of
 // the group's.
@@ -24,6 +27,7 @@ func (a *Admitter) hostnames(ctx context.Context, r *review, in *intent.DNSInten
 		r.refusef(at, "is empty; give at least one host name")
 	}
 	var hosts []host
+	given := map[string]int{} // where in hosts a name is
 	for i, text := range in.Hostnames {
 		here := at.index(i)
 		template, err := hostname.Parse(text)
@@ -44,10 +48,15 @@ func (a *Admitter) hostnames(ctx context.Context, r *review, in *intent.DNSInten
 			if !template.Made() {
 				in.Hostnames[i] = name
 			}
-			if first := slices.IndexFunc(hosts, func(h host) bool { return h.name == name }); first >= 0 {
+			if len(hosts) == mostHosts {
+				r.refusef(here, "%s%s is one of more than %d names; spread them over several intents", quote(text), of(values), mostHosts)
+				return hosts, nil
+			}
+			if first, known := given[name]; known {
 				r.refusef(here, "%s%s is the same name as %s; %s", quote(name), of(values), hosts[first].at, sameAdvice(hosts[first].at == here))
 				break
 			}
+			given[name] = len(hosts)
 			hosts = append(hosts, host{name, here})
 		}
 	}

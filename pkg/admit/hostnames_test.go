@@ -1,6 +1,8 @@
 package admit_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -61,4 +63,18 @@ func TestTemplatesOfAnAppAreForItsClusters(t *testing.T) {
 	w.must(www, `{"app":"web","serviceName":"web"`+spec)
 	_, err := w.admit(www, `{"app":"api","serviceName":"api"`+spec)
 	assertFields(t, err, intent.Invalid, map[string]string{"/spec/hostnames/0": `of edge+paris needs label "site/code"`})
+}
+
+// TestVeryManyNamesAreRefusedSoon: an intent's names are one DNSEndpoint, and those
+// that templates make are many with many clusters.
+func TestVeryManyNamesAreRefusedSoon(t *testing.T) {
+	w := newEdges(t)
+	all := make([]string, 45_000)
+	for n := range all {
+		all[n] = fmt.Sprintf(`"n%d.lab.example"`, n)
+	}
+	_, err := w.admit(www, names("["+strings.Join(all, ",")+"]", ""))
+	assertFields(t, err, intent.Invalid, map[string]string{"/spec/hostnames/10000": "more than 10000 names; spread them over several intents"})
+	_, err = w.admit(www, names("["+strings.Join(all[:10_000], ",")+"]", ""))
+	assert.NoError(t, err)
 }
