@@ -87,7 +87,7 @@ type Held struct {
 // whether the context is current: Replace does.
 func (s *Store) Held(ctx context.Context, contextID string, places []Place) (Held, error) {
 	h := Held{}
-	var keys []string
+	keys := []string{}
 	for _, at := range places {
 		keys = append(keys, resourceKey(contextID, at.App, at.ID))
 	}

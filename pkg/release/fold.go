@@ -41,7 +41,7 @@ func (s *Service) FoldService(ctx context.Context, group intent.Path, service st
 
 func (s *Service) tryFold(ctx context.Context, group intent.Path, service string) (Fold, error) {
 	on := s.grounds.get(group)
-	if on == nil {
+	if on == nil || len(on.bindings[service]) == 0 { // another replica may know more
 		return Fold{Whole: true}, nil
 	}
 	if same, err := s.holds(ctx, on); err != nil || !same {

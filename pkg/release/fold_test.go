@@ -111,6 +111,13 @@ func TestAFoldLeavesToTheWholeStepWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
+// TestAServiceThatIsNotKnownIsLeftToTheWholeStep: another replica has made a
+// release current that names it.
+func TestAServiceThatIsNotKnownIsLeftToTheWholeStep(t *testing.T) {
+	w := newMarket(t)
+	require.Equal(t, release.Fold{Whole: true}, w.fold("shop/new"))
+}
+
 // TestASlowReplicaNeverWritesAnOlderFold: between what it has read and its
 // write, another observation comes, and perhaps somebody else who follows it.
 func TestASlowReplicaNeverWritesAnOlderFold(t *testing.T) {
