@@ -144,11 +144,11 @@ func (s *Store) services(ctx context.Context, under string) ([]Service, int64, e
 		if !ok {
 			continue
 		}
-		service := Service{Service: name, Revision: item.ModRevision}
-		if err := json.Unmarshal(item.Value, &service.Observation); err != nil {
+		var o stored
+		if err := json.Unmarshal(item.Value, &o); err != nil {
 			return nil, 0, fmt.Errorf("%s: %w", item.Key, err)
 		}
-		out = append(out, service)
+		out = append(out, Service{Service: name, Observation: o.whole(), Revision: item.ModRevision})
 	}
 	return out, revision, nil
 }
@@ -156,12 +156,12 @@ func (s *Store) services(ctx context.Context, under string) ([]Service, int64, e
 // Service answers the observation of one Service, nil when nothing has been
 // observed.
 func (s *Store) Service(ctx context.Context, name address.Service) (*Service, error) {
-	var o address.Observation
+	var o stored
 	item, err := s.read(ctx, ServiceKey(name), &o)
 	if item == nil || err != nil {
 		return nil, err
 	}
-	return &Service{Service: name, Observation: o, Revision: item.ModRevision}, nil
+	return &Service{Service: name, Observation: o.whole(), Revision: item.ModRevision}, nil
 }
 
 // Reachability answers whether the cluster could be reached, nil when nobody
