@@ -191,6 +191,9 @@ func (a *Admitter) verifyServers(r *review, in *intent.Verify) {
 	}
 }
 
+// mostNetworks is how many networks a list of a target filter has at most.
+const mostNetworks = 1000
+
 // targetFilter checks networks and writes them without host bits.
 func (r *review) targetFilter(in *intent.TargetFilter) {
 	if in == nil {
@@ -200,6 +203,10 @@ func (r *review) targetFilter(in *intent.TargetFilter) {
 		at       pointer
 		networks []string
 	}{{spec + "/targetFilter/allow", in.Allow}, {spec + "/targetFilter/deny", in.Deny}} {
+		if len(list.networks) > mostNetworks {
+			r.refusef(list.at, "has %d networks, against which each address is held; give at most %d", len(list.networks), mostNetworks)
+			continue
+		}
 		for i, text := range list.networks {
 			network, err := netip.ParsePrefix(text)
 			if err != nil {

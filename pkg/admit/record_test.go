@@ -158,6 +158,8 @@ func TestRecordOtherFieldsAreRefused(t *testing.T) {
 			errors: map[string]string{"/spec/imagePullSecrets/1": "no name", "/spec/imagePullSecrets/2": "twice"}},
 		{reason: "networks", path: newRecord, spec: coredns(`,"targetFilter":{"allow":["10.0.0.1"],"deny":["x"]}`),
 			errors: map[string]string{"/spec/targetFilter/allow/0": "no network", "/spec/targetFilter/deny/0": "no network"}},
+		{reason: "too many networks", path: newRecord, spec: coredns(`,"targetFilter":{"deny":["192.0.2.0/24"` + strings.Repeat(`,"192.0.2.0/24"`, 1000) + `]}`),
+			errors: map[string]string{"/spec/targetFilter/deny": "1001 networks"}},
 		{reason: "too many servers to ask", path: newRecord, spec: coredns(`,"verify":{"servers":["192.0.2.1"` + strings.Repeat(`,"192.0.2.1"`, 16) + `]}`),
 			errors: map[string]string{"/spec/verify/servers": "17 servers"}},
 		{reason: "servers to ask", path: newRecord, spec: coredns(`,"verify":{"servers":["ns.example:53","127.0.0.1:53","169.254.169.254:80","192.0.2.1:0","192.0.2.1","192.0.2.1:53"]}`),
