@@ -27,7 +27,6 @@ const (
 	itself    code = "Itself"
 
 	insideCluster code = "InsideCluster" // beside the scope and the name
-	outranked     code = "Outranked"
 	otherType     code = "OtherType"
 
 	drained     code = "Drained" // health
@@ -53,8 +52,6 @@ func (c code) reason(detail string) string {
 		return "the very name that is to be published: it cannot be an alias of itself; give the Service's load balancer an address"
 	case insideCluster:
 		return "an address that leads nowhere outside its cluster, in a public record; give the Service a load balancer or external IPs"
-	case outranked:
-		return fmt.Sprintf("%s count only where the Service offers nothing better for clients of the same address family, and it does", detail)
 	case otherType:
 		return detail + " is not among the recordTypes of the name"
 	case drained:

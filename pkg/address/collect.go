@@ -64,7 +64,8 @@ func (f *fold) collect() {
 	}
 }
 
-// read considers what one Service offers.
+// read considers what one Service offers. What stands back behind something
+// better is no candidate, and is not spoken of.
 func (f *fold) read(s *source) {
 	f.recall(s)
 	start := len(f.offered)
@@ -76,15 +77,15 @@ func (f *fold) read(s *source) {
 		case s.Standing.Drained:
 			f.reject(e, drained, "")
 			continue
-		case rank == nowhere:
-			f.reject(e, insideCluster, "")
-			continue
 		case rank > outward && !known:
 			better, known = bestOf(f.Rule.Scope, s.Observation.Candidates), true
 		}
 		e, why, detail := f.judge(e)
-		if why == "" && rank > outward && better.outranks(e.ip, rank) {
-			why, detail = outranked, e.Candidate.kind().many()
+		if rank > outward && better.outranks(e.ip, rank) {
+			continue
+		}
+		if rank == nowhere {
+			why, detail = insideCluster, ""
 		}
 		if why != "" {
 			f.reject(e, why, detail)

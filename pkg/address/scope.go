@@ -42,17 +42,6 @@ func rank(scope intent.Scope, kind Kind) int {
 	return outward
 }
 
-// many names the addresses of a kind.
-func (k Kind) many() string {
-	switch k {
-	case Node, NodeInternal:
-		return "addresses of nodes"
-	case ClusterIP:
-		return "cluster IPs"
-	}
-	return "addresses of endpoints"
-}
-
 // best is the best that a Service offers: whether it has something for clients
 // outside, in each family, and the best rank of the rest, in both together. A host
 // name is of both families. What may not be published counts, too: who has a load
@@ -78,7 +67,10 @@ func bestOf(scope intent.Scope, candidates []Candidate) best {
 }
 
 // outranks tells whether the Service offers something better than an address of
-// a rank.
+// a rank: than one that is never published, anything.
 func (b best) outranks(ip netip.Addr, rank int) bool {
+	if rank == nowhere && (b.four || b.six) {
+		return true
+	}
 	return ip.Is4() && b.four || !ip.Is4() && b.six || b.rest < rank
 }
