@@ -304,5 +304,5 @@ func TestWhatAServiceOffersFitsIntoTheStore(t *testing.T) {
 		kinds[c.Kind]++
 	}
 	assert.Equal(t, map[address.Kind]int{address.LoadBalancer: offersAtMost, address.External: offersAtMost, address.Ingress: offersAtMost}, kinds)
-	assert.Equal(t, offersAtMost, len(o.Ports))
+	assert.Len(t, o.Ports, offersAtMost)
 }

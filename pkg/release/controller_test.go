@@ -41,7 +41,8 @@ func (w *world) publishes(group intent.Path, address string) bool {
 func (w *world) control(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- release.NewController(w.service).Run(ctx) }()
+	controller := release.NewController(w.service)
+	go func() { ended <- controller.Run(ctx) }()
 	t.Cleanup(func() {
 		end()
 		require.NoError(t, <-ended)

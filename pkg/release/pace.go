@@ -32,7 +32,8 @@ func (p *pace) did(todo work, now time.Time) {
 // it goes first the next time, too: who waits for as long as it does would do it at
 // the same moment.
 func (p *pace) heard(todo work, now time.Time) {
-	behind := p.every / 4
+	const share = 4
+	behind := p.every / share
 	if p.rest(todo, now) < p.every-behind {
 		p.did(todo, now.Add(behind))
 	}

@@ -45,12 +45,7 @@ func (c *Controller) watch(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case change := <-pointers:
-			for _, p := range change.Pointers {
-				owners.take(p)
-			}
-			for _, t := range change.Touches {
-				c.pace.heard(work{intent.Path(t.Owner), t.Service}, time.Now())
-			}
+			c.follow(owners, change)
 			if change.Lost {
 				if owners, _, err = c.readInterest(ctx); err != nil {
 					return err
@@ -67,6 +62,16 @@ func (c *Controller) watch(ctx context.Context) error {
 				c.queue.Add(todo)
 			}
 		}
+	}
+}
+
+// follow takes up what matters to whom now, and what somebody has just done.
+func (c *Controller) follow(owners *interest, change appcontext.Change) {
+	for _, p := range change.Pointers {
+		owners.take(p)
+	}
+	for _, t := range change.Touches {
+		c.pace.heard(work{intent.Path(t.Owner), t.Service}, time.Now())
 	}
 }
 

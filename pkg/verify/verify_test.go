@@ -240,7 +240,7 @@ func TestServersThatCannotBeFoundDoNotHideTheOthers(t *testing.T) {
 		"lab.example. 60 IN NS a.broken.example.", "lab.example. 60 IN NS ns.lab.example.", "ns.lab.example. 60 IN A 192.0.2.53")
 	resolver.set(func() { resolver.broken = "broken.example" })
 	servers, err := local(resolver).finder.servers(t.Context(), "www.lab.example")
-	assert.NoError(t, err)
+	require.NoError(t, err)
 	assert.Equal(t, []netip.AddrPort{netip.MustParseAddrPort("192.0.2.53:53")}, servers)
 	resolver.set(func() { resolver.broken = "example" })
 	_, err = local(resolver).finder.servers(t.Context(), "www.lab.example")
