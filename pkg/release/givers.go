@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -126,10 +125,8 @@ func apart(givers []Giver) string {
 	first := givers[0]
 	for _, g := range givers {
 		switch {
-		case g.Routing.Policy == intent.Weighted:
-			return "a name with policy weighted is one app service's alone, for its weights are for all that the name answers; give the others names of their own"
-		case !reflect.DeepEqual(g.Routing, first.Routing):
-			return "their routing differs, and the name has one; give each the same, or names of their own"
+		case g.Routing.Policy != "":
+			return "a name with policy " + g.Routing.Policy + " is one app service's alone, for external-dns publishes what all of them give; give the others names of their own"
 		case aliasAlone(g.Types) != aliasAlone(first.Types):
 			return "DNS allows no CNAME beside other types, which their recordTypes ask for; give each the same, or names of their own"
 		}

@@ -135,8 +135,8 @@ func TestRoutingThatCannotBeIsRefused(t *testing.T) {
 func TestNamesThatAppServicesCannotShare(t *testing.T) {
 	const web = `{"app":"web","serviceName":"web","hostnames":["www.lab.example"]`
 	for _, c := range []struct{ reason, web, api, says string }{
-		{"differing policies", `,"routing":{"policy":"failover"}`, ``, "their routing differs, and the name has one"},
-		{"differing orders", `,"routing":{"policy":"failover"}`, `,"routing":{"policy":"failover"}`, "their routing differs"},
+		{"differing policies", `,"routing":{"policy":"failover"}`, ``, "a name with policy failover is one app service's alone"},
+		{"failover on other clusters", `,"routing":{"policy":"failover"}`, `,"routing":{"policy":"failover"}`, "a name with policy failover is one app service's alone"},
 		{"weights", `,"routing":{"policy":"weighted","weights":{"edge+berlin":1}}`, ``, "is one app service's alone"},
 		{"a CNAME beside other types", `,"recordTypes":["CNAME"]`, `,"recordTypes":["A"]`, "DNS allows no CNAME beside other types"},
 	} {

@@ -84,13 +84,6 @@ func (s *story) registration(name, cluster string) string {
 	return fmt.Sprintf(`{"metadata": {"name": %q}, "spec": {"kubeconfig": %q}}`, name, base64.StdEncoding.EncodeToString(kubeconfig))
 }
 
-// within is the story as a subtest tells it.
-func (s *story) within(t *testing.T) *story {
-	part := *s
-	part.T = t
-	return &part
-}
-
 // end ends the story's Signpost, and shows the logs if the story failed. What
 // the race detector or a crash left in the log is a failure, too.
 func (s *story) end() {

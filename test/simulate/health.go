@@ -51,7 +51,8 @@ func (w *world) ail() []deed {
 
 func (w *world) turnEndpoints() {
 	s, service := w.offering()
-	if w.turns[s.name+" "+service]++; w.turns[s.name+" "+service] <= turnsAtMost {
+	w.turns[s.name+" "+service]++
+	if w.turns[s.name+" "+service] <= turnsAtMost {
 		s.turn(service)
 	}
 }
