@@ -135,7 +135,8 @@ func (s *Service) recordChanges(ctx context.Context, p *recordProposal) ([]bundl
 		changes, findings = append(changes, part...), append(findings, found...)
 	}
 	if !p.moves() {
-		return changes, findings, nil
+		followed, err := s.followChanges(ctx, p.frozen)
+		return append(changes, followed...), findings, err
 	}
 	moved, found, err := s.moveChanges(ctx, p)
 	return append(changes, moved...), append(findings, found...), err
@@ -203,6 +204,7 @@ func recordView(p *recordProposal, changes []bundle.Change, errs []intent.Field)
 	}
 	v.Errors = append(v.Errors, errs...)
 	v.Names = append(v.Names, nameChanges(changes, nil)...)
+	v.Warnings = append(v.Warnings, losses(v.Names)...)
 	if !p.before.Deployed {
 		v.Warnings = append(v.Warnings, "nothing of the record is deployed: it takes effect at its first use")
 	} else {
@@ -210,6 +212,20 @@ func recordView(p *recordProposal, changes []bundle.Change, errs []intent.Field)
 	}
 	v.Token = hex.EncodeToString(hash.Sum(nil)[:16])
 	return v
+}
+
+// losses tells of which names the last address of a type goes.
+func losses(names []intent.NameChange) []string {
+	var lost []string
+	for _, n := range names {
+		if n.Action == "delete" {
+			lost = append(lost, n.Name+" "+n.Type)
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	return []string{"nothing is left to publish of " + few(lost) + ": the record's allowPrivate and targetFilter hold it back"}
 }
 
 // upgrade tells in words what another version of external-dns alters.
