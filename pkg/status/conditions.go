@@ -8,6 +8,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/verify"
 )
 
 // condition makes a condition that holds since the release was accepted. What
@@ -30,14 +31,20 @@ func overall(snap release.Snapshot, s intent.Status) []intent.StatusCondition {
 		condition(snap, "Verified", "True", "NoNames", "there is no name to verify"))
 	for n, name := range s.Names {
 		for i, c := range name.Conditions {
+			if c.Type == "Verified" {
+				c.Message = about(name, c)
+			}
 			first := n == 0 && i > 2
 			switch {
-			case first || badness(c.Status) > badness(worst[i].Status):
+			case first || worse(c, worst[i]):
 				worst[i] = c
-			case c.Status == worst[i].Status:
+			case !worse(worst[i], c):
 				worst[i].LastTransitionTime = jointly(c.Status, worst[i].LastTransitionTime, c.LastTransitionTime)
 			}
 		}
+	}
+	if verified := &worst[len(worst)-1]; verified.Status == "True" { // of the names of this context: a worse one may have gone
+		verified.LastTransitionTime = later(verified.LastTransitionTime, snap.Current)
 	}
 	return worst
 }
@@ -122,6 +129,23 @@ func abandonedOnes(snap release.Snapshot) []string {
 		}
 	}
 	return out
+}
+
+// about has a message that something is not verified name what it is about.
+func about(name intent.NameStatus, c intent.StatusCondition) string {
+	if c.Status == "True" {
+		return c.Message
+	}
+	return name.Name + " " + name.Type + ": " + c.Message
+}
+
+// worse tells whether a condition is worse than another of its type: by its
+// status, and Verified then by its reason.
+func worse(c, than intent.StatusCondition) bool {
+	if c.Status != than.Status || c.Type != "Verified" {
+		return badness(c.Status) > badness(than.Status)
+	}
+	return verify.Verdict(c.Reason).Worse(verify.Verdict(than.Reason))
 }
 
 // badness orders the values of a condition.

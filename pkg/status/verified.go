@@ -14,7 +14,8 @@ import (
 // prove adds what authoritative servers answered, and the condition that follows.
 // What they were asked about other targets says nothing of those of now (I6).
 func prove(snap release.Snapshot, b plan.Binding, s *intent.NameStatus) {
-	c := condition(snap, "Verified", "Unknown", "NotAsked", "the authoritative servers were not asked yet")
+	c := condition(snap, "Verified", "Unknown", string(verify.NotAsked), "the authoritative servers were not asked yet")
+	c.LastTransitionTime = later(c.LastTransitionTime, snap.Current)
 	if answer := answerTo(snap, b, *s); answer != nil {
 		c = condition(snap, "Verified", verify.Verdict(answer.Verdict).Status(), answer.Verdict, answer.Message)
 		c.LastTransitionTime = answer.Since

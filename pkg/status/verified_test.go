@@ -58,7 +58,11 @@ func TestVerifiedTellsWhatAuthoritativeServersAnswer(t *testing.T) {
 			require.Len(t, s.Names, 1)
 			got := verifiedOf(t, s.Names[0].Conditions)
 			assert.Equal(t, c.want, got.Status+"/"+got.Reason)
-			assert.Equal(t, got, verifiedOf(t, s.Conditions), "the only name's is the group's")
+			group := got
+			if got.Status != "True" {
+				group.Message = "www.lab.example A: " + got.Message
+			}
+			assert.Equal(t, group, verifiedOf(t, s.Conditions), "the only name's is the group's, which names it")
 			assert.Len(t, s.Names[0].Answers, c.answers)
 			if c.answers > 0 {
 				assert.Equal(t, "192.0.2.53:53 says so", got.Message)
@@ -107,4 +111,60 @@ func TestEachTypeIsVerifiedByItself(t *testing.T) {
 	assert.Equal(t, "NotThere", verifiedOf(t, s.Names[1].Conditions).Reason)
 	assert.Equal(t, "NotThere", verifiedOf(t, s.Conditions).Reason, "the worst of the names is the group's")
 	assert.Len(t, s.Names[0].Conditions, 5)
+}
+
+// TestTheGroupsVerifiedIsThatOfItsWorstName: False before Unknown before True, and
+// of False what no waiting cures first. It holds since that reason does.
+func TestTheGroupsVerifiedIsThatOfItsWorstName(t *testing.T) {
+	for _, c := range []struct {
+		a, aaaa string // the verdicts, the later one being that of AAAA
+		want    string
+		message string
+		late    bool
+	}{
+		{"Foreign", "Differs", "False/Foreign", "www.lab.example A: 192.0.2.53:53 says so", false},
+		{"Differs", "Foreign", "False/Foreign", "www.lab.example AAAA: 192.0.2.53:53 says so", true},
+		{"NotThere", "Foreign", "False/Foreign", "www.lab.example AAAA: 192.0.2.53:53 says so", true},
+		{"NotThere", "Differs", "False/Differs", "www.lab.example AAAA: 192.0.2.53:53 says so", true},
+		{"Differs", "NotThere", "False/Differs", "www.lab.example A: 192.0.2.53:53 says so", false},
+		{"Unreachable", "NotThere", "False/NotThere", "www.lab.example AAAA: 192.0.2.53:53 says so", true},
+		{"Matches", "Unreachable", "Unknown/Unreachable", "www.lab.example AAAA: 192.0.2.53:53 says so", true},
+		{"NotThere", "NotThere", "False/NotThere", "www.lab.example A: 192.0.2.53:53 says so", false},
+		{"Matches", "Matches", "True/Matches", "192.0.2.53:53 says so", true},
+	} {
+		snap := running(t)
+		choose(t, snap, "203.0.113.10", "2001:4860::10")
+		a, aaaa := answered("A", c.a, "203.0.113.10"), answered("AAAA", c.aaaa, "2001:4860::10")
+		aaaa.Since = asked().Add(time.Second)
+		heard(snap, a, aaaa)
+		got := condition(t, status.Of(*snap), "Verified")
+		assert.Equal(t, c.want, got.Status+"/"+got.Reason, "%s and %s", c.a, c.aaaa)
+		assert.Equal(t, c.message, got.Message)
+		since := a.Since
+		if c.late {
+			since = aaaa.Since
+		}
+		assert.Equal(t, since, got.LastTransitionTime, "%s and %s", c.a, c.aaaa)
+	}
+}
+
+// TestVerifiedIsNoOlderThanWhatItSpeaksOf: once the name that was wrong is given
+// up, the others, which were right before, have not been all there is.
+func TestVerifiedIsNoOlderThanWhatItSpeaksOf(t *testing.T) {
+	snap := running(t)
+	choose(t, snap, "203.0.113.10", "2001:4860::10")
+	a, aaaa := answered("A", "Matches", "203.0.113.10"), answered("AAAA", "Foreign", "2001:4860::10")
+	aaaa.Since = asked().Add(time.Minute)
+	heard(snap, a, aaaa)
+	require.Equal(t, aaaa.Since, condition(t, status.Of(*snap), "Verified").LastTransitionTime)
+
+	choose(t, snap, "203.0.113.10")
+	snap.Current = aaaa.Since.Add(time.Minute)
+	got := status.Of(*snap)
+	assert.Equal(t, "True", condition(t, got, "Verified").Status)
+	assert.Equal(t, snap.Current, condition(t, got, "Verified").LastTransitionTime)
+	assert.Equal(t, a.Since, verifiedOf(t, got.Names[0].Conditions).LastTransitionTime, "the name itself was right all the time")
+
+	heard(snap)
+	assert.Equal(t, snap.Current, condition(t, status.Of(*snap), "Verified").LastTransitionTime, "nobody was asked since these are the targets")
 }

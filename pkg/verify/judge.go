@@ -21,6 +21,7 @@ const (
 	NotThere Verdict = "NotThere" // a server knows no such name, or nothing of the type
 	Foreign  Verdict = "Foreign"  // a server answers what is somebody else's
 
+	NotAsked         Verdict = "NotAsked"         // no server was asked yet
 	NoServers        Verdict = "NoServers"        // it is not known whom to ask
 	Forbidden        Verdict = "Forbidden"        // a server's address may not be asked
 	Unreachable      Verdict = "Unreachable"      // a server does not answer
@@ -87,7 +88,7 @@ func Judge(q Question, replies []Reply) Finding {
 	}
 	for _, r := range replies {
 		verdict, wrong := q.judge(r)
-		if rank(verdict) > rank(f.Verdict) {
+		if verdict.Worse(f.Verdict) {
 			f.Verdict, f.Message = verdict, r.Server+" "+wrong
 		}
 		f.Answers = append(f.Answers, r.answer(wrong))
@@ -95,9 +96,12 @@ func Judge(q Question, replies []Reply) Finding {
 	return f
 }
 
-// rank orders verdicts: what is known to be wrong, then what is not known.
-func rank(v Verdict) int {
-	return slices.Index([]Verdict{Matches, Gone, Alias, NotAuthoritative, Unreachable, Refused, Forbidden, NoServers, NotThere, Differs, StillThere, Foreign}, v)
+// Worse tells whether a verdict is worse than another: what is known to be wrong
+// is worse than what is not known, and worst is what no waiting cures.
+func (v Verdict) Worse(than Verdict) bool { return v.rank() > than.rank() }
+
+func (v Verdict) rank() int {
+	return slices.Index([]Verdict{Matches, Gone, NotAsked, Alias, NotAuthoritative, Unreachable, Refused, Forbidden, NoServers, NotThere, Differs, StillThere, Foreign}, v)
 }
 
 // agreed says what all of the servers answer.
