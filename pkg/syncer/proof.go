@@ -83,6 +83,23 @@ func (p *proof) pose(leaving bool, published map[nameKey]sets, now time.Time) {
 	}
 }
 
+// unask begins anew with other servers: what those answered that the record no
+// longer names does not count any more.
+func (p *proof) unask(now time.Time) {
+	p.began, p.asked, p.done, p.gone = now, time.Time{}, false, time.Time{}
+	if p.answers == nil {
+		return
+	}
+	none := &observed.Answers{Project: p.mark.project, Record: p.mark.record, Scope: p.mark.scope}
+	for _, n := range p.answers.Names {
+		none.Names = append(none.Names, observed.NameAnswer{
+			Name: n.Name, Type: n.Type, Targets: n.Targets, Verdict: string(verify.NotAsked),
+			Message: "the record's servers have changed, and were not asked yet", Since: now.UTC(),
+		})
+	}
+	p.answers = none
+}
+
 func compareNames(a, b nameKey) int {
 	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
 }

@@ -151,6 +151,9 @@ func (p *prover) follow(now *posed, at time.Time) {
 		_, there := now.endpoints[key]
 		one.paused = now.going[key] || now.how[one.mark] == nil
 		one.orphan = !there && now.how[one.mark] == nil
+		if one.how != nil && now.how[one.mark] != nil && !slices.Equal(one.servers, now.servers[one.mark]) {
+			one.unask(at)
+		}
 		one.how, one.servers = now.how[one.mark], now.servers[one.mark]
 		one.pose(!there && !now.going[key], published[one.mark], at)
 	}

@@ -150,6 +150,62 @@ func TestNamesAreAskedForUntilTheyAreAnswered(t *testing.T) {
 	})
 }
 
+// TestServersThatTheRecordNoLongerNamesDoNotCount: what they answered is forgotten
+// at once, and the new ones are asked; whatever comes of it.
+func TestServersThatTheRecordNoLongerNamesDoNotCount(t *testing.T) {
+	now := time.Now().UTC()
+	key, m := "shop/web", mark{"shop", "shop", "lab", "public"}
+	posedWith := func(server string) *posed {
+		how := &appcontext.Verify{Servers: []string{server}}
+		return &posed{
+			endpoints: map[string]*wanted{key: {object: giving(t, "web", "203.0.113.10"), digest: "1"}}, marks: map[string]mark{key: m},
+			how: map[mark]*appcontext.Verify{m: how}, servers: map[mark][]netip.AddrPort{m: serversOf(how)},
+		}
+	}
+	z := &zone{answers: map[string][]string{"www.lab.example A": {"203.0.113.10"}}}
+	p := &prover{proofs: map[string]*proof{}}
+	p.follow(posedWith(authoritative), now)
+	one := p.proofs[key]
+	one.ask(t.Context(), z, hasty{now})
+	require.Equal(t, "Matches", one.answers.Names[0].Verdict)
+	require.Greater(t, one.due(now.Add(time.Minute)), time.Minute, "nothing else is expected")
+
+	now = now.Add(time.Minute)
+	before := one.answers
+	p.follow(posedWith(authoritative), now)
+	require.Same(t, before, one.answers, "the servers are the same")
+	p.follow(posedWith("192.0.2.54:53"), now)
+	require.Equal(t, []observed.NameAnswer{{
+		Name: "www.lab.example", Type: "A", Targets: []string{"203.0.113.10"}, Verdict: "NotAsked", Since: now,
+		Message: "the record's servers have changed, and were not asked yet",
+	}}, one.answers.Names)
+	require.Equal(t, "Matches", before.Names[0].Verdict, "what was handed over stays as it is")
+	require.LessOrEqual(t, one.due(now), proveSoonest)
+
+	gone := posedWith("192.0.2.54:53")
+	gone.endpoints = nil
+	p.follow(gone, now)
+	z.answer("www.lab.example A")
+	one.ask(t.Context(), z, hasty{now})
+	require.Equal(t, "Gone", one.answers.Names[0].Verdict)
+	require.True(t, one.answers.Gone.IsZero(), "these servers were never seen to answer it, so it may still come")
+}
+
+// TestOtherServersOfARecordAreAskedAtOnce, also of what was right.
+func TestOtherServersOfARecordAreAskedAtOnce(t *testing.T) {
+	t.Parallel()
+	s, z := proving(t)
+	z.answer("www.lab.example A", "203.0.113.10")
+	s.commit("dig", giving(t, "web", "203.0.113.10"))
+	s.until("it is there", func() bool { return s.judged("web") == "Matches" })
+	z.answer("www.lab.example A")
+	s.commitWith("shop/lab", appcontext.Context{Verify: &appcontext.Verify{
+		Servers: []string{"192.0.2.54:53"}, InDNS: externaldns.InDNS{Owner: "sp-1"},
+	}}, namespace(t, hub), definition(t, hub), marked(t, "apps/v1", "Deployment", "external-dns-lab", ""))
+	s.until("the other server has nothing", func() bool { return s.judged("web") == "NotThere" })
+	z.set(func() { assert.Equal(t, []netip.AddrPort{netip.MustParseAddrPort("192.0.2.54:53")}, z.servers) })
+}
+
 func TestAnAnswerHasWhatAllGiveToAName(t *testing.T) {
 	t.Parallel()
 	s, z := proving(t)
