@@ -5,6 +5,7 @@ go 1.26.6
 require (
 	github.com/signpost-dns/signpost v0.0.0
 	github.com/signpost-dns/signpost/test/flagparse/proof v0.0.0
+	sigs.k8s.io/external-dns v0.22.0
 )
 
 require (
@@ -57,7 +58,6 @@ require (
 	k8s.io/kube-openapi v0.0.0-20260721132016-d427ff9ee9ad // indirect
 	k8s.io/utils v0.0.0-20260707023825-cf1189d6abe3 // indirect
 	sigs.k8s.io/controller-runtime v0.24.1 // indirect
-	sigs.k8s.io/external-dns v0.22.0 // indirect
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
