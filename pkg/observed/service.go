@@ -65,6 +65,9 @@ func (w *Writer) RemoveService(ctx context.Context, namespace, name string) erro
 	return w.remove(ctx, key)
 }
 
+// Holds tells whether a Service is ready and does not count as that yet.
+func (w *Writer) Holds() bool { return len(w.held) > 0 }
+
 // Due is the first time after now at which a Service that is seen as before is
 // to be set again; zero: none is.
 func (w *Writer) Due(now time.Time) time.Time {

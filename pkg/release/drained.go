@@ -182,7 +182,8 @@ func (s *Service) keepsAddresses(ctx context.Context, cluster intent.Path, befor
 		return err
 	}
 	lost, users := map[givenName]bool{}, map[intent.Path]Lifecycle{}
-	for _, l := range groups {
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		l := groups[group]
 		had, err := s.addressed(ctx, l, before)
 		if err != nil {
 			return err
@@ -196,8 +197,8 @@ func (s *Service) keepsAddresses(ctx context.Context, cluster intent.Path, befor
 			maps.Copy(users, others)
 		}
 	}
-	for _, l := range users {
-		has, err := s.addressed(ctx, l, after)
+	for _, user := range slices.Sorted(maps.Keys(users)) {
+		has, err := s.addressed(ctx, users[user], after)
 		if err != nil {
 			return err
 		}

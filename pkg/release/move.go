@@ -223,7 +223,8 @@ func (s *Service) followedTo(ctx context.Context, use Use) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for group, l := range groups {
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		l := groups[group]
 		next, err := s.wanted(ctx, l, nil)
 		if err != nil || !slices.Contains(l.Uses, use) {
 			return false, err

@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,7 +22,7 @@ type outlook struct {
 // reach is how clusters can be reached, as their owners have seen it.
 type reach struct {
 	all    map[string]observed.Reachability // by cluster
-	silent []string                         // of them, those that do not answer
+	silent []string                         // of them, those that do not answer, ordered
 	answer int                              // how many do
 }
 
@@ -35,6 +36,7 @@ func reachOf(all map[string]observed.Reachability) *reach {
 			r.silent = append(r.silent, cluster)
 		}
 	}
+	slices.Sort(r.silent)
 	return r
 }
 

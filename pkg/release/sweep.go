@@ -3,6 +3,8 @@ package release
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +36,7 @@ func (s *Service) Sweep(ctx context.Context, age time.Duration) error {
 	defer s.sweeping.Unlock()
 	now := s.Now()
 	unclaimed := map[string]time.Time{}
-	for id := range stored {
+	for _, id := range slices.Sorted(maps.Keys(stored)) {
 		since, known := s.unclaimed[id]
 		switch {
 		case claimed[id]:

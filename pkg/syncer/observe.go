@@ -50,6 +50,9 @@ func (o *observer) step(ctx context.Context) error {
 
 // rest answers how long nothing needs to be written, unless something happens.
 func (o *observer) rest() time.Duration {
+	if !o.writer.Holds() {
+		return lookEvery
+	}
 	now := o.tenure.clock.Now()
 	if due := o.writer.Due(now); !due.IsZero() {
 		return min(lookEvery, due.Sub(now))

@@ -65,7 +65,7 @@ const lookEvery = 30 * time.Second
 
 // look writes what is seen.
 func (t *tenure) look(ctx context.Context, o *observer) {
-	for failures := 0; ; {
+	for failures := 0; ctx.Err() == nil; {
 		var wait time.Duration
 		err := o.step(ctx)
 		switch {
@@ -83,7 +83,6 @@ func (t *tenure) look(ctx context.Context, o *observer) {
 		}
 		select {
 		case <-ctx.Done():
-			return
 		case <-t.wakeLook:
 		case <-t.clock.After(wait):
 		}

@@ -232,13 +232,26 @@ func caller() uint64 {
 	return sum
 }
 
+// goroutine names the calling goroutine.
+func goroutine() string {
+	const enough = 32 // bytes of "goroutine 1234 [running]:"
+	var text [enough]byte
+	id, _, _ := strings.Cut(string(text[:runtime.Stack(text[:], false)]), "[")
+	return id
+}
+
+// asks tells whether a goroutine waits at an edge.
+func (w *world) asks(goroutine string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.pending, func(c *call) bool { return c.goroutine == goroutine })
+}
+
 // servant names the cluster that the calling goroutine serves, which tells
 // apart what is otherwise the same question. Each of a worker's goroutines
 // begins by reading what is known of its cluster.
 func (p *process) servant(verb, key string) string {
-	const goroutine = 32 // bytes of "goroutine 1234 [running]:"
-	var text [goroutine]byte
-	id, _, _ := strings.Cut(string(text[:runtime.Stack(text[:], false)]), "[")
+	id := goroutine()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, prefix := range []string{"/signpost/ledger/", "/signpost/observed/"} {

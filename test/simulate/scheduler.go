@@ -27,6 +27,8 @@ type call struct {
 	until   time.Time
 	belated bool // it has its effect when that is over
 	answer  chan error
+
+	goroutine string // that asks
 }
 
 // choice is something that can happen next.
@@ -43,7 +45,7 @@ func (w *world) pass(c *call) error {
 		w.mu.Unlock()
 		return c.fail(dead)
 	}
-	c.answer, c.round = make(chan error, 1), w.round
+	c.answer, c.round, c.goroutine = make(chan error, 1), w.round, goroutine()
 	w.pending = append(w.pending, c)
 	w.mu.Unlock()
 	select {

@@ -167,6 +167,7 @@ type watch struct {
 	prefix string
 	in     <-chan kv.Batch
 	head   *kv.Batch // the next one
+	by     string    // the goroutine that watches
 
 	mu    sync.Mutex
 	out   chan kv.Batch
@@ -175,7 +176,7 @@ type watch struct {
 
 // Watch implements kv.KV.
 func (s store) Watch(ctx context.Context, prefix string, from int64) <-chan kv.Batch {
-	v := &watch{store: s, prefix: s.part + " " + prefix, in: s.world.kv.Watch(ctx, prefix, from), out: make(chan kv.Batch)}
+	v := &watch{store: s, prefix: s.part + " " + prefix, in: s.world.kv.Watch(ctx, prefix, from), out: make(chan kv.Batch), by: goroutine()}
 	context.AfterFunc(ctx, v.close)
 	s.world.mu.Lock()
 	defer s.world.mu.Unlock()
@@ -191,8 +192,12 @@ func (v *watch) close() {
 	close(v.out)
 }
 
-// ready tells whether there is news that can be handed over.
+// ready tells whether there is news that can be handed over. Who watches is told
+// nothing while it waits at an edge, so that it never has two things to choose from.
 func (v *watch) ready() bool {
+	if v.world.asks(v.by) {
+		return false
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.ended {
