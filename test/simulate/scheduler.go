@@ -178,10 +178,10 @@ func (c *call) ready(now time.Time) bool {
 	switch {
 	case c.process.frozen.After(now):
 		return false
-	case c.expired():
-		return true
 	case c.barred != nil && c.barred():
 		return false
+	case c.expired():
+		return true
 	case c.held:
 		return !c.until.After(now)
 	}

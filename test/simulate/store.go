@@ -3,6 +3,7 @@ package simulate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,8 +31,8 @@ func (s store) ask(ctx context.Context, verb, key, point string, do func(ctx con
 		expired: func() bool { return ctx.Err() != nil },
 		do:      func() error { return do(context.WithoutCancel(ctx)) }, fail: storeFails, may: storeFaults(point != ""),
 	}
-	if verb == "let go" && serves != "" {
-		c.barred = func() bool { return !s.isParked() }
+	if verb == "let go" && serves != "" { // its answer, too, has the main loop told something
+		c.barred = func() bool { return !s.isParked() && !errors.Is(ctx.Err(), context.Canceled) }
 	}
 	return s.world.pass(c)
 }
