@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/observed"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/verify"
 )
@@ -228,9 +230,40 @@ func (s *Service) leftovers(ctx context.Context, group intent.Path, objects bund
 			out = append(out, record.Answered[o.Name]...)
 			continue
 		}
-		out = append(out, namesLeft(o, reason)...)
+		heard, _, err := s.Observed.Answers(ctx, o.Cluster, o.Namespace)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, slices.DeleteFunc(namesLeft(o, reason), func(l intent.Leftover) bool { return notOurs(heard[o.Name].Names, l) })...)
 	}
-	return out, nil
+	return once(out), nil
+}
+
+// notOurs tells whether authoritative servers answered that a name is somebody
+// else's, or that they do not have it any more.
+func notOurs(heard []observed.NameAnswer, l intent.Leftover) bool {
+	return slices.ContainsFunc(heard, func(n observed.NameAnswer) bool {
+		verdict := verify.Verdict(n.Verdict)
+		return n.Name == l.Name && n.Type == l.Type && (verdict == verify.Foreign || verdict == verify.Gone)
+	})
+}
+
+// once lists a name that several DNSEndpoints gave once, with each reason.
+func once(left []intent.Leftover) []intent.Leftover {
+	var out []intent.Leftover
+	at := map[nameKey]int{}
+	for _, l := range left {
+		key := nameKey{record: l.Record, name: l.Name, kind: l.Type}
+		n, listed := at[key]
+		switch {
+		case !listed:
+			at[key] = len(out)
+			out = append(out, l)
+		case !strings.Contains(out[n].Reason, l.Reason):
+			out[n].Reason += "; " + l.Reason
+		}
+	}
+	return out
 }
 
 // lastLeftovers are those of the objects that were withdrawn: a record may have

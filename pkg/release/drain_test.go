@@ -77,6 +77,7 @@ func TestLeftoversAreWhatIsStillAnsweredAtTheDeadline(t *testing.T) {
 		{"StillThere", "192.0.2.53:53 still answers 203.0.113.10", []intent.Leftover{{
 			Name: "www.lab.example", Type: "A", Record: "lab", Reason: "192.0.2.53:53 still answers 203.0.113.10 though nobody publishes the name any more",
 		}}},
+		{"Foreign", "192.0.2.53:53 answers 203.0.113.10, which belongs to another external-dns", nil},
 		{"Unreachable", "192.0.2.53:53 does not answer", nil},
 		{"Gone", "192.0.2.53:53 no longer answers the targets", nil}, // and may still come: it was never seen
 	} {
@@ -92,6 +93,34 @@ func TestLeftoversAreWhatIsStillAnsweredAtTheDeadline(t *testing.T) {
 		require.Equal(t, intent.Terminated, w.state(prod), c.verdict)
 		require.Equal(t, c.left, w.snapshot(prod).Lifecycle.Leftovers, c.verdict)
 	}
+}
+
+// TestANameOfSomebodyElseIsNoLeftover, nor one that no server has any more,
+// though external-dns deletes nothing.
+func TestANameOfSomebodyElseIsNoLeftover(t *testing.T) {
+	for verdict, left := range map[string]int{"Matches": 1, "Differs": 1, "Unreachable": 1, "StillThere": 1, "Foreign": 0, "Gone": 0} {
+		w := running(t)
+		w.suspendLab(true)
+		w.settle(prod)
+		w.hear(w.publishedBy(), verdict, "192.0.2.53:53 says so", time.Time{})
+		w.do(intent.Terminate, prod)
+		w.settle(prod)
+		require.Equal(t, intent.Terminated, w.state(prod))
+		require.Len(t, w.snapshot(prod).Lifecycle.Leftovers, left, verdict)
+	}
+}
+
+// TestALeftoverThatTwoAppServicesGaveIsListedOnce, with each reason once.
+func TestALeftoverThatTwoAppServicesGaveIsListedOnce(t *testing.T) {
+	w := giveTwice(t, ``)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.suspendLab(true)
+	w.settle(prod)
+	w.do(intent.Terminate, prod)
+	w.settle(prod)
+	require.Equal(t, []intent.Leftover{{Name: "www.lab.example", Type: "A", Record: "lab", Reason: "the record is suspended, so its external-dns deletes nothing"}},
+		w.snapshot(prod).Lifecycle.Leftovers)
 }
 
 // TestHowNamesAreVerifiedFollowsTheRecord: the worker finds it beside the

@@ -150,17 +150,22 @@ func (q Question) judgeLeaving(r Reply) (Verdict, string) {
 			still = append(still, value)
 		}
 	}
-	if len(still) > 0 {
-		return StillThere, "still answers " + list(still)
+	switch {
+	case len(still) == 0:
+		return Gone, ""
+	case r.Marked && r.Owner == "":
+		return StillThere, fmt.Sprintf("still answers %s, and no record at %s says that external-dns has made it,", list(still), q.TXT)
+	case r.Marked && r.Owner != q.Owner:
+		return Foreign, fmt.Sprintf("answers %s, which belongs to another external-dns, with txt-owner-id %q", list(still), clip(r.Owner))
 	}
-	return Gone, ""
+	return StillThere, "still answers " + list(still)
 }
 
 // contested tells whether it matters whose the answer is: it is none of what was
-// published.
+// published, or stays when that has gone.
 func (q Question) contested(r Reply) bool {
 	verdict, _ := q.judge(r)
-	return verdict == Differs && q.Owner != "" && q.TXT != ""
+	return (verdict == Differs || verdict == StillThere) && q.Owner != "" && q.TXT != ""
 }
 
 // wanted says what was to be answered.

@@ -73,6 +73,9 @@ func TestVerdicts(t *testing.T) {
 		{"a provider's own alias", alias.changed(func(q *Question) { q.Aliases = true }), says(), Alias, "Unknown", "addresses of its own"},
 
 		{"leaving: a target is still answered", leaving, says("203.0.113.20", "203.0.113.99"), StillThere, "Unknown", "still answers 203.0.113.20"},
+		{"leaving: another external-dns has the target, too", leaving, says("203.0.113.20").with(func(r *Reply) { r.Marked, r.Owner = true, theirs }), Foreign, "False", `belongs to another external-dns, with txt-owner-id "somebody"`},
+		{"leaving: nobody says whose the target is", leaving, says("203.0.113.20").with(func(r *Reply) { r.Marked = true }), StillThere, "Unknown", "no record at a-www.lab.example says"},
+		{"leaving: it is ours", leaving, says("203.0.113.20").with(func(r *Reply) { r.Marked, r.Owner = true, ours }), StillThere, "Unknown", "still answers 203.0.113.20"},
 		{"leaving: no such name any more", leaving, nowhere, Gone, "Unknown", ""},
 		{"leaving: somebody else's by now", leaving, says("203.0.113.99"), Gone, "Unknown", ""},
 		{"leaving: a server does not answer", leaving, silent(errors.New("lost")), Unreachable, "Unknown", "lost"},

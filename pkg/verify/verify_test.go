@@ -104,6 +104,16 @@ func TestWhoseADifferentAnswerIs(t *testing.T) {
 	assert.Len(t, s.questions(), before+1, "whose a right answer is, is not asked")
 }
 
+// TestWhoseATargetIsThatStays: another external-dns may have been given it, too.
+func TestWhoseATargetIsThatStays(t *testing.T) {
+	t.Parallel()
+	for owner, want := range map[string]Verdict{"sp-1": StillThere, "sp-2": Foreign} {
+		s := serve(t, "www.lab.example. 30 IN A 203.0.113.10", `a-www.lab.example. 30 IN TXT "heritage=external-dns,external-dns/owner=`+owner+`"`)
+		leaving := www([]string{"203.0.113.10"}).changed(func(q *Question) { q.Leaving = true })
+		assert.Equal(t, want, s.verifies(t, leaving).Verdict, owner)
+	}
+}
+
 func TestAddressesOfTheMachineItselfAreNotDialled(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "www.lab.example. 30 IN A 203.0.113.10")
