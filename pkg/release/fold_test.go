@@ -258,6 +258,7 @@ func TestABurstIsWrittenOnceEach200Milliseconds(t *testing.T) {
 			time.Sleep(apart)
 		}
 		time.Sleep(time.Second)
+		synctest.Wait()
 		require.Contains(t, w.published(prod), "edge+hub lab/public: www.lab.example A 203.0.113.20,203.0.113.97")
 		require.Len(t, *writes, 1+5)
 		for n, at := range *writes {
