@@ -2,6 +2,7 @@
 package verify_test
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"os/exec"
@@ -15,6 +16,18 @@ import (
 	"github.com/signpost-dns/signpost/test/e2e/process"
 )
 
+// start starts a server, until the test ends.
+func start(t *testing.T, server interface {
+	Start(context.Context) error
+	Kill()
+}) {
+	t.Helper()
+	t.Cleanup(server.Kill)
+	if err := server.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestBIND is asked for names that external-dns has made, that it has not made,
 // and that are late or leave.
 func TestBIND(t *testing.T) {
@@ -22,10 +35,7 @@ func TestBIND(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(server.Kill)
-	if err := server.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	start(t, server)
 	a := asker{t, netip.MustParseAddrPort(server.Address)}
 	www := question("www.corp.example", "A", "203.0.113.10", "203.0.113.20")
 	a.finds(www, verify.NotThere)
@@ -75,18 +85,12 @@ func TestCoreDNS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(store.Kill)
-	if err := store.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	start(t, store)
 	server, err := dns.NewCoreDNS(t.Context(), t.TempDir(), store.URL, ports)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(server.Kill)
-	if err := server.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	start(t, server)
 	a := asker{t, netip.MustParseAddrPort(server.Address)}
 	www := question("www.lab.example", "A", "203.0.113.10", "203.0.113.20")
 	a.finds(www, verify.NotThere)
