@@ -8,7 +8,8 @@ import (
 	"github.com/signpost-dns/signpost/test/e2e/fixture"
 )
 
-// How answers are chosen among the clusters is what the intent's routing says.
+// How answers are chosen among the clusters is what the intent's routing says;
+// names by a template have those of one cluster each.
 
 func TestFailoverGoesToTheNextClusterInOrderAndBack(t *testing.T) {
 	t.Parallel()
@@ -17,6 +18,7 @@ func TestFailoverGoesToTheNextClusterInOrderAndBack(t *testing.T) {
 	s.pods(fixture.Berlin, true)
 	s.prepared()
 	s.intent("www", `"hostnames": ["www.{zone}"], "routing": {"policy": "failover", "order": ["edge+paris", "edge+berlin"]}`)
+	s.intent("each", `"hostnames": ["{{.Cluster}}.{{.ClusterProvider | lower}}.{zone}"]`)
 	s.instantiate(prod)
 	s.answers("www.{zone}", parisAddress)
 	s.rejects(berlinAddress, "edge+paris comes first")
@@ -24,6 +26,8 @@ func TestFailoverGoesToTheNextClusterInOrderAndBack(t *testing.T) {
 	s.pods(fixture.Paris, false)
 	s.answers("www.{zone}", berlinAddress)
 	s.rejects(parisAddress, "no ready endpoint")
+	s.answers("paris.edge.{zone}", parisAddress) // it has no other cluster to go to
+	s.answers("berlin.edge.{zone}", berlinAddress)
 
 	s.pods(fixture.Paris, true)
 	s.answers("www.{zone}", parisAddress)
