@@ -12,6 +12,7 @@ import (
 type host struct {
 	name string // canonical
 	at   pointer
+	of   string // for which cluster, as in " of edge+berlin"; empty: for all
 }
 
 // mostHosts is how many names an intent has at most: they are one DNSEndpoint, which
@@ -53,11 +54,11 @@ func (a *Admitter) hostnames(ctx context.Context, r *review, in *intent.DNSInten
 				return hosts, nil
 			}
 			if first, known := given[name]; known {
-				r.refusef(here, "%s%s is the same name as %s; %s", quote(name), of(values), hosts[first].at, sameAdvice(hosts[first].at == here))
+				r.refusef(here, "%s%s is the same name as %s%s; %s", quote(name), of(values), hosts[first].at, hosts[first].of, sameAdvice(hosts[first].at == here))
 				break
 			}
 			given[name] = len(hosts)
-			hosts = append(hosts, host{name, here})
+			hosts = append(hosts, host{name, here, of(values)})
 		}
 	}
 	return hosts, nil

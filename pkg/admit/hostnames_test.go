@@ -40,7 +40,7 @@ func TestTemplatesAreJudgedOnTheClustersOfNow(t *testing.T) {
 			map[string]string{first: `of edge+paris needs label "region", which the cluster does not have; give it one`}},
 		{"an illegal name", `["{{.Cluster}}_1.lab.example"]`, ``, map[string]string{first: `of edge+berlin makes "berlin_1.lab.example", which has a label that is not of letters`}},
 		{"colliding names of two clusters", `["{{.ClusterProvider}}.lab.example"]`, ``,
-			map[string]string{first: `"edge.lab.example" of edge+paris is the same name as /spec/hostnames/0; have the template speak of .Cluster`}},
+			map[string]string{first: `"edge.lab.example" of edge+paris is the same name as /spec/hostnames/0 of edge+berlin; have the template speak of .Cluster`}},
 		{"a name that is written out, too", `["berlin.lab.example","{{.Cluster}}.lab.example"]`, ``,
 			map[string]string{second: `"berlin.lab.example" of edge+berlin is the same name as /spec/hostnames/0; leave one out`}},
 		{"names outside the record's filter", `["www.lab.example","{{.Cluster}}.else.example"]`, `,"records":["lab"]`,
