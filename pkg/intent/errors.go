@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Code says what kind of failure an Error is. Each code maps to one HTTP and
@@ -20,6 +21,7 @@ const (
 	PreconditionFailed Code = "precondition failed" // If-Match, If-None-Match or a plan token: 412
 	TooLarge           Code = "too large"           // the body exceeds its limit: 413
 	UnsupportedMedia   Code = "unsupported media"   // the content type is not JSON: 415
+	TooMany            Code = "too many"            // the subject asks more often than it may: 429
 	Unavailable        Code = "unavailable"         // a dependency does not answer: 503
 )
 
@@ -36,6 +38,8 @@ type Error struct {
 	Detail string
 	Fields []Field // all that is wrong with the body, when Code is Invalid or Conflict
 	Err    error   // the cause, if any
+
+	RetryAfter time.Duration // how long to wait before another try, when Code is TooMany or Unavailable; 0: a second
 }
 
 func (e *Error) Error() string {

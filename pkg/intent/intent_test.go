@@ -167,3 +167,17 @@ func TestActionsHaveAPassive(t *testing.T) {
 		require.Equal(t, want, action.Done())
 	}
 }
+
+// TestNobodySeesAnything: what Signpost does by itself tells nobody of
+// projects.
+func TestNobodySeesAnything(t *testing.T) {
+	require.False(t, intent.By(t.Context()).Sees("shop"))
+	ctx := intent.As(t.Context(), intent.Actor{Subject: "anna", Reads: func(project string) bool { return project == "shop" }})
+	require.Equal(t, "anna", intent.By(ctx).Subject)
+	require.True(t, intent.By(ctx).Sees("shop"))
+	require.False(t, intent.By(ctx).Sees("lab"))
+	require.Equal(t, "project shop", intent.By(ctx).Project("shop"))
+	require.Equal(t, "another project", intent.By(ctx).Project("lab"))
+	require.Equal(t, "projects/shop/logical-clouds/eu", intent.By(ctx).Names("projects/shop/logical-clouds/eu"))
+	require.Equal(t, "another project", intent.By(ctx).Names("projects/lab/logical-clouds/eu"))
+}

@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"encoding/json"
 	"strconv"
 	"time"
 )
@@ -15,6 +16,19 @@ const (
 	Rollback    Action = "rollback"
 	Terminate   Action = "terminate"
 )
+
+// What else is noted as an action in events.
+const (
+	Create  Action = "create" // a document
+	Replace Action = "replace"
+	Delete  Action = "delete"
+	Drain   Action = "drain" // a cluster
+	Undrain Action = "undrain"
+	Abandon Action = "abandon"
+)
+
+// OfDocument tells whether the action is one on a document as such.
+func (a Action) OfDocument() bool { return a == Create || a == Replace || a == Delete }
 
 // Done is the action in the passive: what cannot be "rolled back".
 func (a Action) Done() string {
@@ -80,14 +94,27 @@ func IsContextID(text string) bool {
 	return err == nil && strconv.FormatUint(number, 10) == text
 }
 
-// Event is one thing that happened to an owner.
+// Event is one thing that happened to an owner, or to a document.
 type Event struct {
-	Time     time.Time `json:"time"`
-	Actor    string    `json:"actor"`
-	Action   Action    `json:"action"`
-	Revision int64     `json:"revision"`
-	Outcome  string    `json:"outcome"` // accepted, refused, completed, failed
-	Message  string    `json:"message"`
+	Time      time.Time `json:"time"`
+	Actor     string    `json:"actor"`
+	Action    Action    `json:"action"`
+	Revision  int64     `json:"revision"` // the release, or the document's own; 0 for none
+	Outcome   string    `json:"outcome"`  // accepted, refused, completed, failed; of documents stored, deleted
+	Message   string    `json:"message"`
+	RequestID string    `json:"requestID,omitempty"` // of the request that asked; empty: Signpost did it by itself
+	Path      Path      `json:"path,omitempty"`      // what it happened to
+
+	// Before and After are a document as it was and as it is, without secrets;
+	// empty where there is none, and where it is too large to be kept.
+	Before json.RawMessage `json:"before,omitempty"`
+	After  json.RawMessage `json:"after,omitempty"`
+}
+
+// EventPage is a part of what happened, the newest first.
+type EventPage struct {
+	Items    []Event `json:"items"` // never nil
+	Continue string  `json:"continue,omitempty"`
 }
 
 // Use is one user of a record.

@@ -82,8 +82,9 @@ func (p Path) Segment(collection string) string {
 // the owner's path), sealed secret values, the installation's identity, what
 // operators have said of clusters, the reservations of namespaces by projects
 // (named by the namespace), what the DNS of logical clouds offers to pods
-// (named by the logical cloud, the cluster and an id), and what is remembered
-// of documents that are kept elsewhere (named by their paths).
+// (named by the logical cloud, the cluster and an id), what is remembered
+// of documents that are kept elsewhere (named by their paths), and what has
+// happened (named by the top document, its identity and the time).
 const (
 	LifecycleCollection    = "lifecycle"
 	SecretCollection       = "secrets"
@@ -92,6 +93,7 @@ const (
 	NamespaceCollection    = "namespaces"
 	OfferCollection        = "autopath-offers"
 	NoteCollection         = "notes"
+	HistoryCollection      = "history"
 )
 
 // Internal tells whether the API does not show a document.
@@ -102,7 +104,7 @@ func Internal(p Path) bool {
 
 func internal(collection string) bool {
 	switch collection {
-	case LifecycleCollection, SecretCollection, InstallationCollection, OperationCollection, NamespaceCollection, OfferCollection, NoteCollection:
+	case LifecycleCollection, SecretCollection, InstallationCollection, OperationCollection, NamespaceCollection, OfferCollection, NoteCollection, HistoryCollection:
 		return true
 	}
 	return false

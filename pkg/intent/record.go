@@ -25,6 +25,7 @@ type Record struct {
 	AllowPrivate              bool              `json:"allowPrivate,omitempty"`
 	AllowUnownedDeletion      bool              `json:"allowUnownedDeletion,omitempty"`
 	ReleaseTimeout            string            `json:"releaseTimeout,omitempty"` // a duration; default twice the interval plus 60 s, for coredns an interval more for each target
+	MaxRemoval                *Percent          `json:"maxRemoval,omitempty"`     // of the record's names, how many may go at once unconfirmed; nil: 25; 100: all
 	Suspend                   bool              `json:"suspend,omitempty"`
 }
 

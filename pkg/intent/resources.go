@@ -1,11 +1,28 @@
 package intent
 
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+)
 
 // Project is a tenant. Its namespace holds what Signpost makes for it in
 // every cluster.
 type Project struct {
-	Namespace string `json:"namespace,omitempty"` // unique to the project; default signpost-{slug}, written at creation
+	Namespace string   `json:"namespace,omitempty"` // unique to the project; default signpost-{slug}, written at creation
+	Quotas    Quotas   `json:"quotas,omitzero"`     // how much it may have
+	Domains   []string `json:"domains,omitempty"`   // granted to it: others publish no names in them
+}
+
+// Quotas are how much a project may have; nil: the server's default.
+type Quotas struct {
+	Records     *int `json:"records,omitempty"`     // DNS update records
+	Names       *int `json:"names,omitempty"`       // names that its deployment intent groups publish together
+	ExternalDNS *int `json:"externalDNS,omitempty"` // external-dns that these rely on
+}
+
+// Or are the quotas, with those of others where there are none.
+func (q Quotas) Or(others Quotas) Quotas {
+	return Quotas{Records: cmp.Or(q.Records, others.Records), Names: cmp.Or(q.Names, others.Names), ExternalDNS: cmp.Or(q.ExternalDNS, others.ExternalDNS)}
 }
 
 // ClusterProvider groups clusters.

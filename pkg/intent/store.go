@@ -14,6 +14,7 @@ type Document struct {
 	UpdatedAt time.Time // UTC, milliseconds
 	Refs      []Path    // the documents that must exist as long as this one refers to them, its parent included
 	Body      []byte    // JSON, at most MaxBody bytes
+	Schema    int       // the schema version that it needs, from 1: see Schema
 }
 
 // MaxBody is the size of the largest body that a Store takes, in bytes. The
@@ -68,6 +69,7 @@ type Write struct {
 	Refs      []Path // duplicates and order do not matter
 	Body      []byte
 	Condition Condition
+	Schema    int // the schema version that the body needs; 0 stands for 1
 }
 
 // ListOptions select a page of a collection.
@@ -108,12 +110,12 @@ type Store interface {
 	// Put creates or replaces the document and answers it as stored. Writing
 	// the body and references that are there already changes nothing and
 	// answers the stored document with its old revision. Errors: those of
-	// Condition.Check; Conflict with a *MissingReference cause when one of
-	// Refs does not exist; TooLarge.
+	// Condition.Check; that of CheckSchema; Conflict with a *MissingReference
+	// cause when one of Refs does not exist; TooLarge.
 	Put(ctx context.Context, write Write) (Document, error)
 
 	// Delete removes the document. Errors: NotFound; those of
-	// Condition.Check; Conflict with a *Referenced cause.
+	// Condition.Check; that of CheckSchema; Conflict with a *Referenced cause.
 	Delete(ctx context.Context, path Path, condition Condition) error
 
 	// Referrers lists the paths of the documents that refer to path, in order.
