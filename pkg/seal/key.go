@@ -1,7 +1,6 @@
 package seal
 
 import (
-	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -12,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 const (
@@ -71,10 +71,19 @@ func LoadKeyFile(path string) (Key, error) {
 	if err != nil {
 		return Key{}, fmt.Errorf("read the key file: %w", err)
 	}
-	secret, err := base64.StdEncoding.Strict().DecodeString(string(bytes.TrimSpace(text)))
+	key, err := ParseKey(string(text))
+	if err != nil {
+		return Key{}, fmt.Errorf("the key file %s: %w", path, err)
+	}
+	return key, nil
+}
+
+// ParseKey reads a key from text: base64 of 32 bytes, white space around it is
+// ignored. Its error does not quote the text.
+func ParseKey(text string) (Key, error) {
+	secret, err := base64.StdEncoding.Strict().DecodeString(strings.TrimSpace(text))
 	if err != nil || len(secret) != keyBytes {
-		// Not err: it may quote the text.
-		return Key{}, fmt.Errorf("the key file %s does not hold base64 of %d bytes", path, keyBytes)
+		return Key{}, fmt.Errorf("a key is base64 of %d bytes, which this is not", keyBytes)
 	}
 	return NewKey(secret)
 }

@@ -1,6 +1,7 @@
 package seal_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"io/fs"
 	"os"
@@ -101,4 +102,59 @@ func TestLoadKeyFileIgnoresWhiteSpace(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o400))
 	_, err := seal.LoadKeyFile(path)
 	require.NoError(t, err)
+}
+
+// FuzzKeyFiles: a file holds a key of 32 bytes or is refused, without quoting it.
+func FuzzKeyFiles(f *testing.F) {
+	good := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32))
+	for _, text := range []string{good, good + "\n", " " + good, good[:40], good + good, "", "=", "hush-this-is-no-base64-at-all", strings.Repeat("A", 5000)} {
+		f.Add(text)
+	}
+	file := filepath.Join(f.TempDir(), "key")
+	f.Fuzz(func(t *testing.T, text string) {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		k, err := seal.LoadKeyFile(file)
+		if err != nil {
+			const tell = 16
+			require.True(t, len(text) < tell || !strings.Contains(err.Error(), text), "%v", err)
+			return
+		}
+		require.Len(t, k.ID(), 8)
+		secret, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+		require.NoError(t, err)
+		require.Len(t, secret, 32)
+	})
+}
+
+// TestAKeyIsReadFromText, and an error does not quote it.
+func TestAKeyIsReadFromText(t *testing.T) {
+	text := "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="
+	parsed, err := seal.ParseKey(" " + text + "\n")
+	require.NoError(t, err)
+	require.Equal(t, key(t, 1).ID(), parsed.ID())
+	for _, wrong := range []string{"", "hunter2", text[4:], text + "AAAA", strings.ReplaceAll(text, "A", "!")} {
+		_, err := seal.ParseKey(wrong)
+		require.ErrorContains(t, err, "base64 of 32 bytes")
+		if wrong != "" {
+			require.NotContains(t, err.Error(), wrong)
+		}
+	}
+}
+
+// TestASealedTextNamesItsKey: so that it is known which one opens it.
+func TestASealedTextNamesItsKey(t *testing.T) {
+	old, err := sealer(t, key(t, 1)).Seal([]byte("x"), place)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		by             *seal.Sealer
+		current, known bool
+	}{{sealer(t, key(t, 1)), true, true}, {sealer(t, key(t, 2), key(t, 1)), false, true}, {sealer(t, key(t, 2)), false, false}} {
+		id, current, known := c.by.KeyOf(old)
+		require.Equal(t, key(t, 1).ID(), id)
+		require.Equal(t, c.current, current)
+		require.Equal(t, c.known, known)
+	}
+	id, current, known := sealer(t, key(t, 1)).KeyOf("plain")
+	require.Empty(t, id)
+	require.False(t, current || known)
 }

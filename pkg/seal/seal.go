@@ -95,6 +95,20 @@ func (s *Sealer) Open(text, aad string) ([]byte, error) {
 	return plain, nil
 }
 
+// Key is the id of the key that seals.
+func (s *Sealer) Key() string { return s.id }
+
+// KeyOf is the id of the key that a text was sealed with, empty for what Seal
+// has not answered; current says that Seal uses that key now, known that Open has it.
+func (s *Sealer) KeyOf(text string) (id string, current, known bool) {
+	parts := strings.Split(text, ":")
+	if len(parts) != 3 || parts[0] != version || !isID(parts[1]) {
+		return "", false, false
+	}
+	_, known = s.keys[parts[1]]
+	return parts[1], parts[1] == s.id, known
+}
+
 // Digest tells one secret value from another: 32 hexadecimal digits, the same
 // for the same value and key. Without the key, it tells nothing of the value.
 func (s *Sealer) Digest(plain []byte) string {
@@ -106,6 +120,9 @@ func mac(key, text []byte) []byte {
 	h.Write(text)
 	return h.Sum(nil)
 }
+
+// Knows says whether a key, by its id, is one that this Sealer opens with.
+func (s *Sealer) Knows(id string) bool { return s.keys[id] != nil }
 
 // Sealed says whether a text looks like one that Seal answered.
 func Sealed(text string) bool { return strings.HasPrefix(text, version+":") }

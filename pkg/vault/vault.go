@@ -20,6 +20,11 @@ import (
 type Sealer interface {
 	Seal(plain []byte, associated string) (string, error)
 	Open(sealed, associated string) ([]byte, error)
+	// Key is the id of the key that seals.
+	Key() string
+	// KeyOf names the key of a sealed text, and says whether it is the one that
+	// seals, and one that opens.
+	KeyOf(sealed string) (id string, current, known bool)
 }
 
 // Vault keeps sealed values in a document store.

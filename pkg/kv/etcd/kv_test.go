@@ -78,3 +78,24 @@ func TestDialNeedsAnEndpoint(t *testing.T) {
 	_, err := etcd.Dial(etcd.DialOptions{})
 	require.Equal(t, intent.Invalid, intent.CodeOf(err))
 }
+
+// TestTheSizeOfAnExternalServerIsKnown: as long as one of its members answers.
+func TestTheSizeOfAnExternalServerIsKnown(t *testing.T) {
+	server := start(t, etcd.EmbeddedOptions{ListenClients: true})
+	some, err := etcd.Dial(etcd.DialOptions{Endpoints: []string{"http://127.0.0.1:1", server.ClientURL()}})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, some.Close()) }()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	size, err := some.Size(ctx)
+	require.NoError(t, err)
+	require.Positive(t, size.InUse)
+	require.GreaterOrEqual(t, size.Allocated, size.InUse)
+	require.Equal(t, server.Size().Quota, size.Quota)
+
+	none, err := etcd.Dial(etcd.DialOptions{Endpoints: []string{"http://127.0.0.1:1"}})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, none.Close()) }()
+	_, err = none.Size(ctx)
+	require.Equal(t, intent.Unavailable, intent.CodeOf(err))
+}

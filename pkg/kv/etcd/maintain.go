@@ -1,7 +1,11 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"slices"
+	"sync"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -12,11 +16,41 @@ import (
 // file system is not worth the pause.
 const smallDatabase = 16 << 20
 
-// Size is what the database of an embedded server occupies, in bytes.
+// Size is what the database of a server occupies, in bytes.
 type Size struct {
 	Allocated int64 // the file
 	InUse     int64 // of it holds data
-	Quota     int64 // writes are refused when the file reaches it
+	Quota     int64 // writes are refused when the file reaches it; 0: the server does not tell
+}
+
+// sizeTimeout is how long a member has to tell the size of its database.
+const sizeTimeout = time.Second
+
+// Size asks all members side by side, and is that of the one whose file is the
+// largest among those that answer within a second: no write passes that one of
+// them refuses. It fails where none answers.
+func (s *KV) Size(ctx context.Context) (Size, error) {
+	ctx, cancel := context.WithTimeout(ctx, sizeTimeout)
+	defer cancel()
+	endpoints := s.client.Endpoints()
+	sizes, failures := make([]Size, len(endpoints)), make([]error, len(endpoints))
+	var asking sync.WaitGroup
+	for i, endpoint := range endpoints {
+		asking.Go(func() {
+			status, err := s.client.Status(ctx, endpoint)
+			if err != nil {
+				failures[i] = failure("ask for the size of the database", err)
+				return
+			}
+			sizes[i] = Size{Allocated: status.DbSize, InUse: status.DbSizeInUse, Quota: status.DbSizeQuota}
+		})
+	}
+	asking.Wait()
+	largest := slices.MaxFunc(sizes, func(a, b Size) int { return cmp.Compare(a.Allocated, b.Allocated) })
+	if largest.Allocated == 0 {
+		return Size{}, errors.Join(failures...)
+	}
+	return largest, nil
 }
 
 // Size measures the database.
