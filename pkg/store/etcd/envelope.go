@@ -19,6 +19,7 @@ type envelope struct {
 	UpdatedAt time.Time       `json:"updatedAt"`
 	Write     string          `json:"write"` // identity of the write, to recognise one whose answer was lost
 	Refs      []intent.Path   `json:"refs,omitempty"`
+	Schema    int             `json:"schema"` // of documents from before schema versions: 0
 	Body      json.RawMessage `json:"body,omitempty"`
 }
 
@@ -30,6 +31,7 @@ func encode(doc intent.Document, write string) ([]byte, error) {
 		UpdatedAt: doc.UpdatedAt,
 		Write:     write,
 		Refs:      doc.Refs,
+		Schema:    doc.Schema,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", doc.Path, err)
@@ -52,5 +54,6 @@ func decode(item kv.Item) (intent.Document, string, error) {
 		UpdatedAt: e.UpdatedAt,
 		Refs:      e.Refs,
 		Body:      e.Body,
+		Schema:    max(e.Schema, 1),
 	}, e.Write, nil
 }

@@ -147,6 +147,9 @@ func (s *Store) tryDelete(ctx context.Context, path intent.Path, condition inten
 	if err := condition.Check(path, found.doc.Revision); err != nil {
 		return false, err
 	}
+	if err := intent.CheckSchema(string(path), found.doc.Schema); err != nil {
+		return false, err
+	}
 	when := []kv.Compare{kv.Unchanged(docKey(path), found.item), {Key: refPrefix(path), Prefix: true}}
 	then := append([]kv.Op{kv.Delete(docKey(path)), kv.Put(deletedKey, []byte(path))}, refOps(path, nil, found.doc.Refs)...)
 	done, err := s.commit(ctx, found, "", when, then)

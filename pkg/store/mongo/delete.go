@@ -53,6 +53,9 @@ func (s *Store) tryDelete(ctx context.Context, d *deletion) (bool, error) {
 	if err := d.condition.Check(path, found.revision()); err != nil {
 		return false, err
 	}
+	if err := intent.CheckSchema(string(path), found.document().Schema); err != nil {
+		return false, err
+	}
 	if found.busy() {
 		return false, s.help(ctx, found)
 	}

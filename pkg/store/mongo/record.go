@@ -29,7 +29,8 @@ type version struct {
 	CreatedAt time.Time `bson:"createdAt"`
 	UpdatedAt time.Time `bson:"updatedAt"`
 	Refs      []string  `bson:"refs,omitempty"`
-	Body      string    `bson:"body"` // a text, so that people can read it
+	Body      string    `bson:"body"`   // a text, so that people can read it
+	Schema    int       `bson:"schema"` // of documents from before schema versions: 0
 }
 
 func versionOf(doc intent.Document) *version {
@@ -39,6 +40,7 @@ func versionOf(doc intent.Document) *version {
 		CreatedAt: doc.CreatedAt,
 		UpdatedAt: doc.UpdatedAt,
 		Body:      string(doc.Body),
+		Schema:    doc.Schema,
 	}
 	for _, ref := range doc.Refs {
 		v.Refs = append(v.Refs, string(ref))
@@ -58,6 +60,7 @@ func (r *record) document() *intent.Document {
 		CreatedAt: r.Live.CreatedAt.UTC(),
 		UpdatedAt: r.Live.UpdatedAt.UTC(),
 		Body:      []byte(r.Live.Body),
+		Schema:    max(r.Live.Schema, 1),
 	}
 	for _, ref := range r.Live.Refs {
 		doc.Refs = append(doc.Refs, intent.Path(ref))
@@ -71,6 +74,17 @@ func (r *record) revision() int64 {
 		return 0
 	}
 	return r.Live.Revision
+}
+
+// schema is the newest schema version that a content of the record needs.
+func (r *record) schema() int {
+	newest := 1
+	for _, v := range []*version{r.Live, r.Pending} {
+		if v != nil {
+			newest = max(newest, v.Schema)
+		}
+	}
+	return newest
 }
 
 // busy says that somebody is changing the record, or died over it.

@@ -52,8 +52,12 @@ func (s *Store) helpPath(ctx context.Context, part *record) error {
 	return s.help(ctx, whole)
 }
 
-// finish ends what is under way on the record, if it still is.
+// finish ends what is under way on the record, if it still is. That of a newer
+// program is left to such a one.
 func (s *Store) finish(ctx context.Context, r *record) error {
+	if err := intent.CheckSchema(r.ID, r.schema()); err != nil {
+		return err
+	}
 	token, err := s.token()
 	if err != nil {
 		return err

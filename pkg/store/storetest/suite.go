@@ -49,6 +49,7 @@ func Run(t *testing.T, options Options) {
 		"OfManyCreatorsOneWins":                           manyCreators,
 		"OfManySwapsOneWinsEach":                          manySwaps,
 		"BadInputIsRefusedAndLeavesNothing":               badInput,
+		"NewerSchemaIsReadAndNotChanged":                  newerSchema,
 		"LargeBody":                                       largeBody,
 		"ManyDocumentsAreReadAtOnce":                      manyAtOnce,
 		"ListIsOrderedAndComplete":                        listOrdered,

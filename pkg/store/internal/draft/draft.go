@@ -26,6 +26,7 @@ type Draft struct {
 	Refs      []intent.Path // in order, without duplicates
 	Body      []byte        // JSON without white space around it
 	Condition intent.Condition
+	Schema    int // from 1
 }
 
 // Of checks a write: Invalid for a path, reference or body that no document
@@ -54,7 +55,7 @@ func Of(write intent.Write) (Draft, error) {
 			return Draft{}, &intent.Error{Code: intent.Invalid, Detail: string(ref) + " cannot refer to itself"}
 		}
 	}
-	return Draft{Path: write.Path, Refs: refs, Body: bytes.TrimSpace(write.Body), Condition: write.Condition}, nil
+	return Draft{Path: write.Path, Refs: refs, Body: bytes.TrimSpace(write.Body), Condition: write.Condition, Schema: max(write.Schema, 1)}, nil
 }
 
 // CheckPath refuses what is not the path of a document: an empty segment, a
@@ -72,10 +73,11 @@ func hasEmptySegment(path string) bool {
 }
 
 // Next is the document that the draft makes of the current one, nil when
-// there is none, and whether that is a change.
+// there is none, and whether that is a change. A current one that needs a newer
+// schema version than is known stays as it is: the error of intent.CheckSchema.
 func (d Draft) Next(current *intent.Document, now time.Time, random io.Reader) (intent.Document, bool, error) {
 	now = now.UTC().Truncate(time.Millisecond)
-	next := intent.Document{Path: d.Path, Revision: 1, CreatedAt: now, UpdatedAt: now, Refs: d.Refs, Body: d.Body}
+	next := intent.Document{Path: d.Path, Revision: 1, CreatedAt: now, UpdatedAt: now, Refs: d.Refs, Body: d.Body, Schema: d.Schema}
 	if current == nil {
 		uid, err := NewID(random)
 		next.UID = uid
@@ -83,6 +85,9 @@ func (d Draft) Next(current *intent.Document, now time.Time, random io.Reader) (
 	}
 	if bytes.Equal(current.Body, d.Body) && slices.Equal(current.Refs, d.Refs) {
 		return *current, false, nil
+	}
+	if err := intent.CheckSchema(string(d.Path), current.Schema); err != nil {
+		return intent.Document{}, false, err
 	}
 	next.UID, next.CreatedAt, next.Revision = current.UID, current.CreatedAt, current.Revision+1
 	if now.Before(current.UpdatedAt) {
