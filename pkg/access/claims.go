@@ -1,0 +1,57 @@
+package access
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// identify reads whom a token stands for.
+func (o *issuerTokens) identify(claims map[string]json.RawMessage) (identity, error) {
+	const longest = 256
+	claim := cmp.Or(o.SubjectClaim, "sub")
+	var name string
+	if err := json.Unmarshal(claims[claim], &name); err != nil || name == "" || len(name) > longest || strings.ContainsFunc(name, unicode.IsControl) {
+		return identity{}, refuse(malformed, fmt.Sprintf("the token's claim %s is no name of at most %d bytes", claim, longest), nil)
+	}
+	if given, ok := claims["email_verified"]; ok && claim == "email" && string(given) != "true" {
+		return identity{}, refuse(malformed, "the issuer has not verified the token's email", nil)
+	}
+	who := identity{name: ofIssuer + name}
+	for _, group := range words(claims[cmp.Or(o.GroupsClaim, "groups")]) {
+		who.groups = append(who.groups, ofIssuer+group)
+	}
+	for _, text := range words(claims[cmp.Or(o.RolesClaim, "roles")]) {
+		if grant, ok := parseGrant(text); ok {
+			who.claims = append(who.claims, grant)
+		}
+	}
+	return who, nil
+}
+
+// words are the values of a claim: a list, or text with spaces between them.
+// What is neither has none.
+func words(claim json.RawMessage) []string {
+	var list []string
+	var text string
+	if json.Unmarshal(claim, &list) == nil {
+		return list
+	}
+	if json.Unmarshal(claim, &text) == nil {
+		return strings.Fields(text)
+	}
+	return nil
+}
+
+// parseGrant reads ROLE or PROJECT:ROLE. What is neither means something to
+// another service.
+func parseGrant(text string) (Grant, bool) {
+	at := strings.LastIndexByte(text, ':')
+	role, ok := ParseRole(text[at+1:])
+	if at < 0 {
+		return Grant{Role: role}, ok
+	}
+	return Grant{Role: role, Project: text[:at]}, ok && at > 0
+}

@@ -1,0 +1,201 @@
+// Package access says who asks, and what they may do. The edges show it what a
+// caller has shown: a token of the token file, an issuer's JWT, or a certificate
+// that TLS has verified. Who is not granted a role may do nothing.
+package access
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// Options are what a door goes by.
+type Options struct {
+	TokenFile  string // tokens and their roles; empty: none
+	PolicyFile string // the roles of an issuer's subjects and of certificates; empty: those that tokens claim
+	OIDC       OIDC
+
+	Metrics prometheus.Registerer // nil: a registry of its own
+	Log     *slog.Logger          // nil: slog.Default()
+	Now     func() time.Time      // nil: time.Now
+}
+
+// Caller is what somebody shows who asks for something.
+type Caller struct {
+	Authorization string               // the header; empty: none
+	TLS           *tls.ConnectionState // nil: plain text
+	Address       string               // where it comes from, as host:port
+}
+
+// Door finds out who asks, and whether they may. It is safe for concurrent use.
+// A nil *Door lets everybody in, as Anonymous.
+type Door struct {
+	tokens   *file[tokens]  // nil: none
+	policy   *file[*policy] // nil: none
+	issuer   *issuerTokens  // nil: none
+	checks   *checks
+	rejected *prometheus.CounterVec // by reason
+	log      *slog.Logger
+	now      func() time.Time
+}
+
+// Open reads the files that the options name. Its errors name the flags of
+// signpost serve. The issuer is asked for its keys when the first of its tokens
+// comes.
+func Open(o Options) (*Door, error) {
+	o.Log = cmp.Or(o.Log, slog.Default())
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Metrics == nil {
+		o.Metrics = prometheus.NewRegistry()
+	}
+	d := &Door{log: o.Log, now: o.Now, checks: newChecks()}
+	var err error
+	if o.TokenFile != "" {
+		if d.tokens, err = readFile("token file", o.TokenFile, o.Log, parseTokens); err != nil {
+			return nil, fmt.Errorf("--token-file: %w", err)
+		}
+	}
+	if o.PolicyFile != "" {
+		if d.policy, err = readFile("policy file", o.PolicyFile, o.Log, parsePolicy); err != nil {
+			return nil, fmt.Errorf("--policy-file: %w", err)
+		}
+	}
+	if err := d.measure(o.Metrics); err != nil {
+		return nil, err
+	}
+	if err := d.trust(o); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// measure makes the metrics.
+func (d *Door) measure(registry prometheus.Registerer) error {
+	d.rejected = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "signpost_auth_rejected_total",
+		Help: "Requests and calls of whom is not known or may not, by reason.",
+	}, []string{"reason"})
+	for _, reason := range refusals() {
+		d.rejected.WithLabelValues(reason)
+	}
+	return registry.Register(d.rejected)
+}
+
+// trust takes the tokens of the issuer that the options name, if any.
+func (d *Door) trust(o Options) error {
+	if o.OIDC.Issuer == "" {
+		return o.OIDC.Check()
+	}
+	if err := o.OIDC.Check(); err != nil {
+		return err
+	}
+	client, err := newIssuerClient(o.OIDC.CAFile)
+	if err != nil {
+		return err
+	}
+	fetches := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "signpost_oidc_key_fetches_total",
+		Help: "How often the issuer was asked for its keys, by outcome.",
+	}, []string{"outcome"})
+	d.issuer = &issuerTokens{
+		OIDC: o.OIDC, now: o.Now,
+		keys: &keySet{issuer: o.OIDC.Issuer, client: client, now: o.Now, log: o.Log, fetches: fetches},
+	}
+	names := o.OIDC.Algorithms
+	if len(names) == 0 {
+		names = DefaultAlgorithms()
+	}
+	for _, name := range names {
+		d.issuer.algorithms = append(d.issuer.algorithms, jose.SignatureAlgorithm(name))
+	}
+	return o.Metrics.Register(fetches)
+}
+
+// Authorize answers who asks for what takes a role in a project (empty: in all
+// of them), or why they may not, as an *intent.Error: Unauthenticated when
+// nobody knows who asks, Forbidden when the role is not granted, TooMany after too
+// many wrong tokens, Unavailable while the issuer's keys are not known.
+func (d *Door) Authorize(ctx context.Context, c Caller, least Role, project string) (intent.Actor, error) {
+	who, err := d.enter(ctx, c)
+	if err == nil {
+		err = who.May(least, project)
+	}
+	if err == nil {
+		return who.Actor(), nil
+	}
+	reason := reasonOf(err)
+	d.rejected.WithLabelValues(reason).Inc()
+	d.log.InfoContext(ctx, "not let in", slog.String("reason", reason), slog.String("address", c.Address), slog.String("subject", who.Name), slog.Any("error", err))
+	return intent.Actor{}, asIntent(err)
+}
+
+// enter answers who asks.
+func (d *Door) enter(ctx context.Context, c Caller) (Subject, error) {
+	if d == nil {
+		return Anonymous(), nil
+	}
+	if c.Authorization != "" { // a wrong token is not made good by a certificate
+		return d.byToken(ctx, c)
+	}
+	leaf, who := certified(c.TLS)
+	switch {
+	case leaf == nil:
+		return Subject{}, refuse(missing, "send a token, as in Authorization: Bearer TOKEN", nil)
+	case expired(leaf, d.now()):
+		return Subject{}, refuse(outdated, "the certificate has expired", nil)
+	}
+	return d.subject(who), nil
+}
+
+// byToken answers whose token it is.
+func (d *Door) byToken(ctx context.Context, c Caller) (Subject, error) {
+	scheme, token, _ := strings.Cut(c.Authorization, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return Subject{}, refuse(missing, "send a token, as in Authorization: Bearer TOKEN", nil)
+	}
+	token = strings.TrimSpace(token)
+	if d.tokens != nil {
+		if who, ok := d.tokens.current().find(token); ok {
+			return who, nil
+		}
+	}
+	if d.issuer == nil || !looksLikeJWT(token) {
+		return Subject{}, refuse(unknown, "the token is not known", nil)
+	}
+	if wait, ok := d.checks.begin(c.Address, token); !ok {
+		return Subject{}, &refusal{reason: limited, detail: "too many new tokens come from your address; try again", wait: wait}
+	}
+	who, err := d.issuer.enter(ctx, token)
+	if err != nil {
+		return Subject{}, err
+	}
+	d.checks.passed(token)
+	return d.subject(who), nil
+}
+
+// subject gives somebody the roles that the policy says, and those that its
+// token claims where these count.
+func (d *Door) subject(who identity) Subject {
+	s := Subject{Name: who.name}
+	if d.policy == nil {
+		s.Grants = who.claims
+		return s
+	}
+	policy := d.policy.current()
+	s.Grants = policy.grantsOf(who.name, who.groups)
+	if policy.Claims {
+		s.Grants = append(s.Grants, who.claims...)
+	}
+	return s
+}

@@ -1,0 +1,107 @@
+package access
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// What the names of subjects and groups begin with, so that nobody is taken for
+// somebody of another kind, or of the token file.
+const (
+	ofIssuer      = "oidc:" // a claim of an issuer's token follows
+	ofCertificate = "cert:" // a name of a client's certificate follows
+)
+
+// policy says which roles the subjects of an issuer's tokens and of certificates
+// have.
+type policy struct {
+	Claims bool         `json:"claims"` // roles in tokens count, too
+	Grants []policyRule `json:"grants"`
+}
+
+// policyRule grants a role to all whom it names.
+type policyRule struct {
+	Role     string    `json:"role"`
+	Projects *[]string `json:"projects"` // nil: all
+	Subjects []string  `json:"subjects"`
+	Groups   []string  `json:"groups"`
+
+	grants []Grant
+}
+
+// parsePolicy reads a policy file. Its errors name the field by its JSON
+// pointer.
+func parsePolicy(content []byte) (*policy, error) {
+	p := &policy{}
+	if err := yaml.UnmarshalStrict(content, p); err != nil {
+		return nil, fmt.Errorf(": %w", err)
+	}
+	if len(p.Grants) == 0 && !p.Claims {
+		return nil, errors.New(": /grants: nobody is granted anything; give items with role, subjects or groups, and perhaps projects")
+	}
+	for i := range p.Grants {
+		if field, err := p.Grants[i].complete(); err != nil {
+			return nil, fmt.Errorf(": /grants/%d%s: %w", i, field, err)
+		}
+	}
+	return p, nil
+}
+
+// complete checks the rule and makes its grants. field is the one that is wrong.
+func (r *policyRule) complete() (field string, err error) {
+	role, ok := ParseRole(r.Role)
+	switch {
+	case !ok:
+		return "/role", fmt.Errorf("%q is no role; want one of %s", r.Role, strings.Join(RoleNames(), ", "))
+	case len(r.Subjects)+len(r.Groups) == 0:
+		return "", errors.New("names neither subjects nor groups")
+	case r.Projects == nil:
+		r.grants = []Grant{{Role: role}}
+	case len(*r.Projects) == 0:
+		return "/projects", errors.New("is empty; leave it out to grant the role in all projects")
+	default:
+		for i, project := range *r.Projects {
+			if project == "" {
+				return fmt.Sprintf("/projects/%d", i), errors.New("is empty")
+			}
+			r.grants = append(r.grants, Grant{Role: role, Project: project})
+		}
+	}
+	for i, name := range r.Subjects {
+		if err := checkName(name); err != nil {
+			return fmt.Sprintf("/subjects/%d", i), err
+		}
+	}
+	for i, name := range r.Groups {
+		if err := checkName(name); err != nil {
+			return fmt.Sprintf("/groups/%d", i), err
+		}
+	}
+	return "", nil
+}
+
+// checkName refuses the name of a subject or a group that nobody can have.
+func checkName(name string) error {
+	for _, kind := range []string{ofIssuer, ofCertificate} {
+		if rest, ok := strings.CutPrefix(name, kind); ok && rest != "" {
+			return nil
+		}
+	}
+	return fmt.Errorf("%q must begin with %s, as names of an issuer's tokens do, or with %s, as those of certificates do", name, ofIssuer, ofCertificate)
+}
+
+// grantsOf are those of a subject and its groups.
+func (p *policy) grantsOf(subject string, groups []string) []Grant {
+	var granted []Grant
+	for _, rule := range p.Grants {
+		inGroup := func(name string) bool { return slices.Contains(groups, name) }
+		if slices.Contains(rule.Subjects, subject) || slices.ContainsFunc(rule.Groups, inGroup) {
+			granted = append(granted, rule.grants...)
+		}
+	}
+	return granted
+}

@@ -1,0 +1,73 @@
+package access
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// Subject is who asks.
+type Subject struct {
+	Name   string
+	Grants []Grant // none: may do nothing
+}
+
+// Grant is a role, in a project or in all of them.
+type Grant struct {
+	Role    Role
+	Project string // empty: all there is
+}
+
+// covers tells whether the grant is good for a project; empty: for all of them.
+func (g Grant) covers(project string) bool { return g.Project == "" || g.Project == project }
+
+// Anonymous is everybody, where nobody is asked who they are.
+func Anonymous() Subject {
+	return Subject{Name: "anonymous", Grants: []Grant{{Role: Admin}}}
+}
+
+// Actor is the subject as those see it who do what it asks for.
+func (s Subject) Actor() intent.Actor {
+	return intent.Actor{
+		Subject: s.Name, Confined: s.May(Admin, "") != nil,
+		Reads: func(project string) bool { return s.May(Viewer, project) == nil },
+	}
+}
+
+// May answers nil when the subject may do what takes a role in a project (empty:
+// in all of them), else an *intent.Error of code Forbidden that says what it
+// lacks.
+func (s Subject) May(least Role, project string) error {
+	best := Role(-1)
+	for _, g := range s.Grants {
+		if g.covers(project) {
+			best = max(best, g.Role)
+		}
+	}
+	switch {
+	case best >= least:
+		return nil
+	case best >= 0:
+		return s.lacks(" is " + best.String() + ", but this needs the role " + least.String())
+	case len(s.Grants) == 0:
+		return s.lacks(" has no role here; whoever runs Signpost grants one in the policy file")
+	case project == "":
+		return s.lacks(" has rights on project " + strings.Join(s.projects(), ", ") + " alone")
+	}
+	return s.lacks(" has no rights on project " + project)
+}
+
+func (s Subject) lacks(what string) error {
+	return &intent.Error{Code: intent.Forbidden, Detail: s.Name + what}
+}
+
+// projects are those that the grants name.
+func (s Subject) projects() []string {
+	var all []string
+	for _, g := range s.Grants {
+		all = append(all, g.Project)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
