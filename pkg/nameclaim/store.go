@@ -1,0 +1,104 @@
+package nameclaim
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+)
+
+// Store keeps claims.
+type Store struct{ KV kv.KV }
+
+const prefix = "/signpost/name/"
+
+func (k Key) path() string { return prefix + url.PathEscape(k.View) + "/" + url.PathEscape(k.Name) }
+
+// Read answers the claims of names as they are at one time. Those that nobody
+// has claimed are zero.
+func (s Store) Read(ctx context.Context, keys []Key) (map[Key]Claim, error) {
+	paths, of := make([]string, len(keys)), make(map[string]Key, len(keys))
+	for n, key := range keys {
+		paths[n] = key.path()
+		of[paths[n]] = key
+	}
+	claims := make(map[Key]Claim, len(keys))
+	if len(keys) == 0 {
+		return claims, nil
+	}
+	items, _, err := s.KV.Range(ctx, kv.Range{Keys: paths})
+	if err != nil {
+		return nil, err
+	}
+	for n := range items {
+		claim := Claim{item: &items[n]}
+		if err := json.Unmarshal(items[n].Value, &claim); err != nil {
+			return nil, fmt.Errorf("%s: %w", items[n].Key, err)
+		}
+		items[n].Value = nil // what is compared is its revision
+		claims[of[items[n].Key]] = claim
+	}
+	return claims, nil
+}
+
+// Change is a claim as it is to be, made of one that was read. One without
+// entries goes.
+type Change struct {
+	Key   Key
+	Claim Claim
+}
+
+// Write writes claims, of which none has changed since it was read. It does so
+// in the order of their keys, a part at a time: of several that claim the same
+// names at once, one comes to the first of these names first, and gets all of
+// them. The error of a lost race has the code PreconditionFailed, and parts may
+// have been written then.
+func (s Store) Write(ctx context.Context, changes []Change) error {
+	slices.SortFunc(changes, func(a, b Change) int { return compare(a.Key, b.Key) })
+	var when []kv.Compare
+	var then []kv.Op
+	size := 0
+	flush := func(next int) error {
+		if len(when) == 0 || len(when) < kv.MaxOps && size+next <= kv.MaxBytes/2 {
+			return nil
+		}
+		done, _, err := s.KV.Txn(ctx, when, then...)
+		if err == nil && !done {
+			err = &intent.Error{Code: intent.PreconditionFailed, Detail: "names have just been claimed"}
+		}
+		when, then, size = nil, nil, 0
+		return err
+	}
+	for _, change := range changes {
+		when1, op, err := change.write()
+		if err == nil {
+			err = flush(len(op.Value))
+		}
+		if err != nil {
+			return err
+		}
+		when, then, size = append(when, when1), append(then, op), size+len(op.Value)
+	}
+	return flush(kv.MaxBytes)
+}
+
+func compare(a, b Key) int {
+	if a.path() < b.path() {
+		return -1
+	}
+	return 1
+}
+
+func (c Change) write() (kv.Compare, kv.Op, error) {
+	path := c.Key.path()
+	when := kv.Unchanged(path, c.Claim.item)
+	if len(c.Claim.Entries) == 0 {
+		return when, kv.Delete(path), nil
+	}
+	raw, err := json.Marshal(c.Claim)
+	return when, kv.Put(path, raw), err
+}
