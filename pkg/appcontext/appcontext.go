@@ -14,6 +14,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/placement"
 )
@@ -72,10 +73,13 @@ type Pointer struct {
 	Withdrawn  map[string][]string              `json:"withdrawn,omitempty"`  // without a context: Clusters of the Previous one
 	Suspended  bool                             `json:"suspended,omitempty"`  // the clusters are to be left as they are for now
 	Verify     *Verify                          `json:"verify,omitempty"`     // as in Context
+	Schema     int                              `json:"schema"`               // the schema version that it needs; before schema versions 0
+	Trace      string                           `json:"trace,omitempty"`      // in which the context was made current, as traceparent; empty: in none
 
 	revision int64     // that wrote it, 0 for none
 	touched  int64     // that wrote the touch beside it, 0 for none or not known
 	cause    time.Time // when that which the touch follows from was seen
+	trail    string    // the touch's Trace
 }
 
 // Revision is the store's revision that wrote the pointer, or last changed an
@@ -86,10 +90,34 @@ func (p Pointer) Revision() int64 { return max(p.revision, p.touched) }
 // follows from; UTC, zero where that is not known.
 func (p Pointer) Cause() time.Time { return p.cause }
 
+// Trail is the trace, as traceparent, in which the context was made current, or
+// single objects of it were changed last; empty for none.
+func (p Pointer) Trail() string {
+	if p.touched > p.revision {
+		return p.trail
+	}
+	return p.Trace
+}
+
+// MadeCurrent is when the context was made current; UTC, zero where single
+// objects of it have changed since.
+func (p Pointer) MadeCurrent() time.Time {
+	if p.touched > p.revision {
+		return time.Time{}
+	}
+	return p.Since
+}
+
 // unchanged compares that the pointer is as it was read. Single objects of its
 // context may have changed.
 func (p Pointer) unchanged() kv.Compare {
 	return kv.Compare{Key: pointerKey(p.Owner), ModRevision: p.revision}
+}
+
+// changeable is the error of a pointer that needs a newer schema version than
+// is known here.
+func (p Pointer) changeable() error {
+	return intent.CheckSchema("the current context of "+string(p.Owner), p.Schema)
 }
 
 // at is the pointer as it was written at a revision.

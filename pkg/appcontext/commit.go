@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/trail"
 )
 
 // ErrStale is the code of the error that writers get when the owner's pointer,
@@ -40,19 +41,23 @@ func claimKey(id string) string { return claimPrefix + id }
 // one before; to repeat a commit that is current already changes nothing. A
 // context without an ID takes everything away from the owner. The context
 // before the last is left to Sweep. The error has the code ErrStale when was is
-// no longer the owner's pointer.
-func (s *Store) Commit(ctx context.Context, was Pointer, c Context) (Pointer, error) {
+// no longer the owner's pointer, or what more compares does not hold.
+func (s *Store) Commit(ctx context.Context, was Pointer, c Context, more ...kv.Compare) (Pointer, error) {
 	if was.Seq > 0 && was.ContextID == c.ID {
 		return was, nil
 	}
+	if err := was.changeable(); err != nil {
+		return Pointer{}, err
+	}
 	next := Pointer{
-		Owner: was.Owner, ContextID: c.ID, Seq: was.Seq + 1, Since: s.now().UTC(), Previous: was.ContextID, touched: was.touched,
-		Clusters: clustersOf(c.Objects), Services: c.Services, Placements: c.Placements, Verify: c.Verify,
+		Schema: 1,
+		Owner:  was.Owner, ContextID: c.ID, Seq: was.Seq + 1, Since: s.now().UTC(), Previous: was.ContextID, touched: was.touched,
+		Clusters: clustersOf(c.Objects), Services: c.Services, Placements: c.Placements, Verify: c.Verify, Trace: trail.Parent(ctx),
 	}
 	if c.ID == "" {
 		next.Withdrawn = was.Clusters
 	}
-	when := []kv.Compare{was.unchanged()}
+	when := append([]kv.Compare{was.unchanged()}, more...)
 	then := []kv.Op{putJSON(pointerKey(was.Owner), next)}
 	if c.ID != "" {
 		mine, err := s.write(ctx, was, c)

@@ -17,9 +17,13 @@ const MostRewritten = kv.MaxOps/2 - 2
 // at most MostRewritten, and tells of it beside the pointer, in one transaction.
 // Objects that stay are not written, nor is the pointer, unless the app had none
 // on the cluster. The error has the code ErrStale when p is no longer the
-// owner's pointer, or an object is not what the change says that it was.
-func (s *Store) Rewrite(ctx context.Context, p Pointer, app, cluster string, changes []bundle.Change) (Pointer, error) {
-	r := rewriting{pointer: p, next: p, app: app}
+// owner's pointer, an object is not what the change says that it was, or what
+// when compares does not hold.
+func (s *Store) Rewrite(ctx context.Context, p Pointer, app, cluster string, changes []bundle.Change, when ...kv.Compare) (Pointer, error) {
+	if err := p.changeable(); err != nil {
+		return Pointer{}, err
+	}
+	r := rewriting{pointer: p, next: p, app: app, when: slices.Clone(when)}
 	if slices.Contains(p.Clusters[cluster], app) {
 		var err error
 		if r.folder, err = s.folder(ctx, p, app, cluster, 0); err != nil {
@@ -31,7 +35,7 @@ func (s *Store) Rewrite(ctx context.Context, p Pointer, app, cluster string, cha
 			return Pointer{}, stale(c.ID.String() + " has changed")
 		}
 	}
-	r.finish(cluster)
+	r.finish(ctx, cluster)
 	done, revision, err := s.kv.Txn(ctx, r.when, r.ops...)
 	if err != nil {
 		return Pointer{}, err
@@ -86,7 +90,7 @@ func (r *rewriting) change(c bundle.Change) bool {
 }
 
 // finish adds what the changes have as their consequence.
-func (r *rewriting) finish(cluster string) {
+func (r *rewriting) finish(ctx context.Context, cluster string) {
 	p := r.pointer
 	r.when = append(r.when, p.unchanged())
 	if r.lists {
@@ -108,5 +112,5 @@ func (r *rewriting) finish(cluster string) {
 		r.next.Clusters[cluster] = append(slices.Clone(p.Clusters[cluster]), r.app)
 		r.ops = append(r.ops, putJSON(appKey(p.ContextID, r.app), r.app), putJSON(clusterKey(p.ContextID, r.app, cluster), cluster), putJSON(pointerKey(p.Owner), r.next))
 	}
-	r.ops = append(r.ops, touch(p, r.put, Touch{}))
+	r.ops = append(r.ops, touch(ctx, p, r.put, Touch{}))
 }

@@ -11,6 +11,9 @@ import (
 // It answers the new pointer. A commit of another context ends it. The error
 // has the code ErrStale when p is no longer the owner's pointer.
 func (s *Store) Suspend(ctx context.Context, p Pointer, suspended bool) (Pointer, error) {
+	if err := p.changeable(); err != nil {
+		return Pointer{}, err
+	}
 	next := p
 	next.Suspended = suspended
 	done, revision, err := s.kv.Txn(ctx, []kv.Compare{p.unchanged()}, putJSON(pointerKey(p.Owner), next))

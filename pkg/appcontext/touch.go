@@ -10,6 +10,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/trail"
 )
 
 // Touch says which objects of an owner's current context have just changed. It
@@ -21,6 +22,7 @@ type Touch struct {
 	Changed []string  `json:"changed,omitempty"` // where they are below the context, as in "app/web/cluster/edge+hub/resource/www+DNSEndpoint/"; none: any may have changed
 	Service string    `json:"service,omitempty"` // "namespace/name" of the one whose addresses they follow; none: it was something else
 	Cause   time.Time `json:"cause,omitzero"`    // UTC, when the observation was made that the change follows from; zero: not known
+	Trace   string    `json:"trace,omitempty"`   // in which it was changed, as traceparent; empty: in none
 
 	revision int64
 }
@@ -44,7 +46,7 @@ func (t Touch) Clusters() []string {
 // After is the pointer as it is since a touch that came behind it.
 func (p Pointer) After(t Touch) Pointer {
 	if t.revision > p.touched {
-		p.touched, p.cause = t.revision, t.Cause
+		p.touched, p.cause, p.trail = t.revision, t.Cause, t.Trace
 	}
 	return p
 }
@@ -124,7 +126,7 @@ func (s *Store) Replace(ctx context.Context, p Pointer, was Held, when []kv.Comp
 		keys = append(keys, key)
 		ops = append(ops, putJSON(key, text(o.JSON)))
 	}
-	ops = append(ops, touch(p, keys, about))
+	ops = append(ops, touch(ctx, p, keys, about))
 	when = slices.Concat([]kv.Compare{p.unchanged()}, was.places, when)
 	done, _, err := s.kv.Txn(ctx, when, ops...)
 	if err == nil && !done {
@@ -134,8 +136,8 @@ func (s *Store) Replace(ctx context.Context, p Pointer, was Held, when []kv.Comp
 }
 
 // touch is the write that tells of changed objects by their keys; none: of any.
-func touch(p Pointer, keys []string, about Touch) kv.Op {
-	t := Touch{Service: about.Service, Cause: about.Cause}
+func touch(ctx context.Context, p Pointer, keys []string, about Touch) kv.Op {
+	t := Touch{Service: about.Service, Cause: about.Cause, Trace: trail.Parent(ctx)}
 	for _, key := range keys {
 		t.Changed = append(t.Changed, strings.TrimPrefix(key, contextKey(p.ContextID)))
 	}

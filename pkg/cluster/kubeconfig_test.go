@@ -64,3 +64,23 @@ func TestKubeconfigIsReadOrRefusedByField(t *testing.T) {
 		})
 	}
 }
+
+// FuzzKubeconfigs: what is taken leads somewhere, and neither runs a program nor
+// reads a file of the machine.
+func FuzzKubeconfigs(f *testing.F) {
+	for _, with := range []string{"{token: hush}", "{exec: {apiVersion: v1, command: sh}}", "{tokenFile: /etc/passwd}", "{client-certificate: /etc/passwd, client-key: /etc/passwd}", "{auth-provider: {name: gcp}}", "{username: a, password: b}", "[", "null"} {
+		f.Add([]byte(strings.Replace(goodKubeconfig, "{token: hush}", with, 1)))
+	}
+	f.Add([]byte(`{"current-context":"m","contexts":[{"name":"m","context":{"cluster":"c"}}],"clusters":[{"name":"c","cluster":{"server":"http://[::1]:8080/x"}}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		config, err := cluster.ParseKubeconfig(raw)
+		if err != nil {
+			return
+		}
+		require.NotEmpty(t, config.Host)
+		require.Nil(t, config.ExecProvider)
+		require.Nil(t, config.AuthProvider)
+		require.Empty(t, config.BearerTokenFile+config.CAFile+config.CertFile+config.KeyFile)
+		require.NotEmpty(t, cluster.Source(config))
+	})
+}

@@ -60,7 +60,7 @@ var _ Target = (*Kubernetes)(nil)
 // nothing yet.
 func NewKubernetes(config *rest.Config, options Options) (*Kubernetes, error) {
 	config = rest.CopyConfig(config)
-	config.UserAgent = "signpost/" + options.Version
+	config.UserAgent = options.agent()
 	config.QPS, config.Burst = requestsPerSecond, requestBurst
 	config.Timeout = 0 // it would end watches; each request has its own deadline
 	config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext
@@ -68,6 +68,7 @@ func NewKubernetes(config *rest.Config, options Options) (*Kubernetes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
+	client.Transport = traced{client.Transport}
 	k := &Kubernetes{options: options, http: client}
 	if k.metadata, err = metadata.NewForConfigAndClient(config, client); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)

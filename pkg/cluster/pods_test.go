@@ -159,3 +159,24 @@ func TestAPodWithoutAPortForMetricsHasItInAnAnnotation(t *testing.T) {
 		require.Equal(t, int32(9153), podOf(pod).Ports["metrics"], annotation)
 	}
 }
+
+// FuzzMetrics: whatever a pod answers is read, or refused.
+func FuzzMetrics(f *testing.F) {
+	for _, text := range []string{
+		"# HELP up whether it is\n# TYPE up gauge\nup{a=\"b\"} 1\n", "x_bucket{le=\"+Inf\"} 3\nx_sum 1\nx_count 3\n", "# TYPE x histogram\nx_bucket{le=\"1\"} NaN\n",
+		"# TYPE x summary\nx{quantile=\"0.5\"} 1\n", "up 1 1700000000000\nup 2\n", "<html>", "", "\x00", "up{a=\"", "# TYPE up counter\n# TYPE up gauge\nup 1\n",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		metrics, err := ParseMetrics(text)
+		if err != nil {
+			require.Empty(t, metrics)
+			return
+		}
+		for _, sample := range metrics {
+			require.NotEmpty(t, sample.Name)
+			require.NotNil(t, sample.Labels)
+		}
+	})
+}

@@ -170,4 +170,13 @@ type Options struct {
 	Installation string // marks the objects that are ours
 	Values       Values // nil: Secrets that need values are refused
 	Version      string // of Signpost, for the user agent
+	Replica      string // which of its processes this is, for the user agent; empty: it does not say
+}
+
+// agent is who Signpost says that it is, to be found in audit logs.
+func (o Options) agent() string {
+	if o.Replica == "" {
+		return "signpost/" + o.Version
+	}
+	return "signpost/" + o.Version + " (replica " + o.Replica + ")"
 }
