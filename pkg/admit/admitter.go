@@ -23,6 +23,9 @@ type Rules struct {
 	// link-local addresses, as tests on one machine need it.
 	AllowLocalServers bool
 
+	// Quotas are those of projects that have none of their own.
+	Quotas intent.Quotas
+
 	// Kubeconfig judges a kubeconfig (YAML); nil finds nothing wrong with any.
 	// Its errors are shown to the user, so they may not quote secrets.
 	Kubeconfig func(yaml []byte) error

@@ -234,8 +234,7 @@ func (a *Admitter) allowedCluster(ctx context.Context, r *review, at pointer, re
 	case cluster == nil:
 		a.missing(r, at, ref.Path())
 	case len(cluster.Projects) > 0 && !slices.Contains(cluster.Projects, r.project()):
-		r.conflictf(at, "%s allows only the projects %s, not %s, to which %s belongs",
-			ref.Path(), strings.Join(cluster.Projects, ", "), r.project(), r.path)
+		r.conflictf(at, "%s does not admit project %s, to which %s belongs; an admin can add it to the cluster's projects", ref.Path(), r.project(), r.path)
 	}
 	r.refer(ref.Path())
 	return nil

@@ -100,11 +100,11 @@ func TestLogicalCloudsAreRefused(t *testing.T) {
 		{reason: "Signpost's namespace", path: cloud, spec: `{"namespace":"signpost"}`, errors: map[string]string{"/spec/namespace": "where Signpost runs"}},
 		{reason: "Kubernetes' namespace by its name", path: "projects/shop/logical-clouds/Kube.System", spec: `{}`, errors: map[string]string{"/spec/namespace": "belongs to Kubernetes"}},
 		{reason: "the cluster DNS' namespace", path: cloud, spec: `{"namespace":"signpost-dns"}`, errors: map[string]string{"/spec/namespace": "cluster DNS"}},
-		{reason: "another project's namespace", path: cloud, code: intent.Conflict, spec: `{"namespace":"other-dns"}`, errors: map[string]string{"/spec/namespace": "project other"}},
+		{reason: "another project's namespace", path: cloud, code: intent.Conflict, spec: `{"namespace":"other-dns"}`, errors: map[string]string{"/spec/namespace": "the namespace of another project"}},
 		{reason: "a controller that does not exist", path: cloud, code: intent.Conflict, spec: `{"controllerCluster":{"clusterProvider":"edge","cluster":"none"}}`,
 			errors: map[string]string{"/spec/controllerCluster": "does not exist"}},
 		{reason: "a controller for others", path: cloud, code: intent.Conflict, spec: `{"controllerCluster":{"clusterProvider":"edge","cluster":"private"}}`,
-			errors: map[string]string{"/spec/controllerCluster": "allows only"}},
+			errors: map[string]string{"/spec/controllerCluster": "does not admit project shop"}},
 		{reason: "a controller without a name", path: cloud, spec: `{"controllerCluster":{"clusterProvider":"a/b","cluster":""}}`,
 			errors: map[string]string{"/spec/controllerCluster/clusterProvider": "", "/spec/controllerCluster/cluster": ""}},
 	})
@@ -133,7 +133,7 @@ func TestClusterReferencesAreRefused(t *testing.T) {
 		{reason: "no such cluster", path: reference, code: intent.Conflict, spec: `{"clusterProvider":"edge","cluster":"none"}`,
 			errors: map[string]string{"/spec": "cluster-providers/edge/clusters/none, which does not exist"}},
 		{reason: "a cluster for others", path: reference, code: intent.Conflict, spec: `{"clusterProvider":"edge","cluster":"private"}`,
-			errors: map[string]string{"/spec": "allows only the projects other, not shop"}},
+			errors: map[string]string{"/spec": "does not admit project shop"}},
 		{reason: "the same cluster twice", path: reference, code: intent.Conflict, spec: `{"clusterProvider":"edge","cluster":"berlin"}`,
 			errors: map[string]string{"/spec": "cluster-references/berlin refers to"}},
 	})

@@ -100,7 +100,7 @@ func TestDNSCRIntentsAreRefused(t *testing.T) {
 		{reason: "Kubernetes' namespace", path: resolvers, spec: `{"namespace":"kube-system"}`, errors: map[string]string{"/spec/namespace": "Kubernetes"}},
 		{reason: "Signpost's namespace", path: resolvers, spec: `{"namespace":"signpost"}`, errors: map[string]string{"/spec/namespace": "where Signpost runs"}},
 		{reason: "everybody's namespace", path: resolvers, spec: `{"namespace":"default"}`, errors: map[string]string{"/spec/namespace": "leave it out for signpost-dns"}},
-		{reason: "another project's namespace", path: resolvers, code: intent.Conflict, spec: `{"namespace":"other-dns"}`, errors: map[string]string{"/spec/namespace": "project other"}},
+		{reason: "another project's namespace", path: resolvers, code: intent.Conflict, spec: `{"namespace":"other-dns"}`, errors: map[string]string{"/spec/namespace": "the namespace of another project"}},
 		{reason: "an image that is not allowed", path: resolvers, spec: `{"image":"evil.example/coredns:1.15.0"}`, errors: map[string]string{"/spec/image": "not allowed"}},
 		{reason: "no image", path: resolvers, spec: `{"image":"CoreDNS!"}`, errors: map[string]string{"/spec/image": "docker.io/coredns/coredns"}},
 		{reason: "a cluster that is no reference of the logical cloud", path: resolvers, code: intent.Conflict, spec: `{"clusters":[{"clusterProvider":"edge","cluster":"hub"}]}`,

@@ -28,7 +28,7 @@ func TestDNSIntentsAreRefused(t *testing.T) {
 		{reason: "Kubernetes' namespace", path: www, spec: names(one, `,"namespace":"kube-system"`), errors: map[string]string{"/spec/namespace": "Kubernetes"}},
 		{reason: "Signpost's namespace", path: www, spec: names(one, `,"namespace":"signpost"`), errors: map[string]string{"/spec/namespace": "where Signpost runs"}},
 		{reason: "another project's namespace", path: www, code: intent.Conflict, spec: names(one, `,"namespace":"other-dns"`),
-			errors: map[string]string{"/spec/namespace": "project other"}},
+			errors: map[string]string{"/spec/namespace": "the namespace of another project"}},
 		{reason: "scope, TTL and types", path: www, spec: names(one, `,"scope":"all","ttl":2147483648,"recordTypes":["A","MX","A"]`),
 			errors: map[string]string{"/spec/scope": "public or cluster", "/spec/ttl": "2147483647", "/spec/recordTypes/1": "CNAME", "/spec/recordTypes/2": "twice"}},
 		{reason: "a negative TTL", path: www, spec: names(one, `,"ttl":-1`), errors: map[string]string{"/spec/ttl": "no TTL"}},

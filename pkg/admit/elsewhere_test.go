@@ -50,7 +50,7 @@ func TestNamespacesOfProjectsThatAreKeptElsewhereAreTheirs(t *testing.T) {
 		return strings.TrimPrefix(namespace, "of-"), nil
 	}})
 	_, err := admitter.Admit(t.Context(), eu, body(eu, `{"namespace":"of-other"}`), w.old(eu))
-	assertFields(t, err, intent.Conflict, map[string]string{"/spec/namespace": "is the namespace of project other"})
+	assertFields(t, err, intent.Conflict, map[string]string{"/spec/namespace": "is the namespace of another project"})
 	_, err = admitter.Admit(t.Context(), eu, body(eu, `{"namespace":"of-shop"}`), w.old(eu))
 	require.NoError(t, err)
 }

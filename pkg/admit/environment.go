@@ -113,17 +113,6 @@ func isForeign(flag string) bool {
 	return false
 }
 
-// looksSecret tells whether the name of a variable says that its value is
-// secret.
-func looksSecret(name string) bool {
-	for _, end := range []string{"PASSWORD", "PASSWD", "SECRET", "TOKEN", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY"} {
-		if strings.HasSuffix(strings.ToUpper(name), end) {
-			return true
-		}
-	}
-	return false
-}
-
 // extraArgs checks the arguments that are added to those of the parameters.
 func (r *review) extraArgs(in *intent.Record) {
 	if len(in.ExtraArgs) == 0 {
@@ -140,7 +129,7 @@ func (r *review) extraArgs(in *intent.Record) {
 		switch {
 		case isForeign(name):
 			r.refusef(at.index(i), "--%s does not belong in a record's Deployment; leave it out", name)
-		case flagNamed(name).Name == "" && looksSecret(variable(name)):
+		case flagNamed(name).Name == "" && intent.NamesSecret(name):
 			r.refusef(at.index(i), "would show the secret; give it as a credential for %s", externaldns.EnvironmentPrefix+variable(name))
 		case argumentFault(argument) != "":
 			r.refusef(at.index(i), "%s", argumentFault(argument))

@@ -31,7 +31,7 @@ func TestGroupsAreRefused(t *testing.T) {
 		{reason: "Signpost's namespace", path: prod, spec: group(`{"name":"web","namespace":"signpost"},{"name":"api"}`),
 			errors: map[string]string{"/spec/apps/0/namespace": "where Signpost runs"}},
 		{reason: "another project's namespace", path: prod, code: intent.Conflict, spec: group(`{"name":"web","namespace":"other-dns"},{"name":"api"}`),
-			errors: map[string]string{"/spec/apps/0/namespace": "project other"}},
+			errors: map[string]string{"/spec/apps/0/namespace": "the namespace of another project"}},
 		{reason: "labels", path: prod, spec: group(`{"name":"web","clusterLabels":{"region":"e u"}}`), errors: map[string]string{"/spec/apps/0/clusterLabels/region": "no value"}},
 		{reason: "a cluster that is no reference", path: prod, code: intent.Conflict, spec: group(`{"name":"web","clusters":[{"clusterProvider":"edge","cluster":"paris"}]},{"name":"api"}`),
 			errors: map[string]string{"/spec/apps/0/clusters/0": "no cluster reference of projects/shop/logical-clouds/eu; its clusters are: edge+berlin"}},

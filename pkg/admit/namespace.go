@@ -199,7 +199,7 @@ func (a *Admitter) tenantNamespace(ctx context.Context, r *review, at pointer, n
 	}
 	holder, err := a.NamespaceHolder(ctx, namespace)
 	if err == nil && holder != "" && holder != r.project() {
-		r.conflictf(at, "%s is the namespace of project %s; choose another", quote(namespace), holder)
+		r.conflictf(at, "%s is the namespace of %s; choose another", quote(namespace), intent.By(ctx).Project(holder))
 	}
 	return err
 }

@@ -2,7 +2,10 @@ package admit
 
 import (
 	"context"
+	"reflect"
+	"slices"
 
+	"github.com/signpost-dns/signpost/pkg/hostname"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
@@ -10,6 +13,10 @@ import (
 func (a *Admitter) project(ctx context.Context, r *review, in, old *intent.Project) error {
 	const at = spec + "/namespace"
 	name := r.path.Name()
+	r.domains(in)
+	if err := bounded(ctx, in, old); err != nil {
+		return err
+	}
 	if old != nil {
 		if in.Namespace == "" || in.Namespace == old.Namespace {
 			in.Namespace = old.Namespace
@@ -32,6 +39,46 @@ func (a *Admitter) project(ctx context.Context, r *review, in, old *intent.Proje
 	in.Namespace = free[0]
 	a.claim(r, in, free)
 	return nil
+}
+
+// bounded refuses to have those change what their project is granted, and how
+// much it may have, whose rights end with it.
+func bounded(ctx context.Context, in, old *intent.Project) error {
+	who := intent.By(ctx)
+	if !who.Confined {
+		return nil
+	}
+	var was intent.Project
+	if old != nil {
+		was = *old
+	}
+	refused := &intent.Error{Code: intent.Forbidden, Detail: who.Subject + " has rights on single projects; this takes the role admin in all of them"}
+	if !slices.Equal(in.Domains, was.Domains) {
+		refused.Fields = append(refused.Fields, intent.Field{Pointer: string(spec + "/domains"), Detail: "says what the project is granted; leave it as it is"})
+	}
+	if !reflect.DeepEqual(in.Quotas, was.Quotas) {
+		refused.Fields = append(refused.Fields, intent.Field{Pointer: string(spec + "/quotas"), Detail: "says how much the project may have; leave it as it is"})
+	}
+	if refused.Fields == nil {
+		return nil
+	}
+	return refused
+}
+
+// domains brings the domains that are granted to a project into canonical form.
+func (r *review) domains(in *intent.Project) {
+	at := spec + "/domains"
+	for n, text := range in.Domains {
+		zone, err := hostname.Zone(text)
+		if err != nil {
+			r.refusef(at.index(n), "%s %s", quote(text), err)
+			continue
+		}
+		if slices.Contains(in.Domains[:n], zone) {
+			r.refusef(at.index(n), "%s is given twice; leave one out", quote(text))
+		}
+		in.Domains[n] = zone
+	}
 }
 
 // claim has the namespace reserved when the project is stored.
@@ -117,9 +164,9 @@ func (a *Admitter) freeNamespaces(ctx context.Context, r *review, at pointer, ca
 		tenant := tenants[namespace]
 		switch {
 		case holder != "" && holder != r.path.Name():
-			why = append(why, quote(namespace)+" is the namespace of project "+holder+"; choose another")
+			why = append(why, quote(namespace)+" is the namespace of "+intent.By(ctx).Project(holder)+"; choose another")
 		case tenant != "":
-			why = append(why, quote(namespace)+" is in use by "+string(tenant)+"; choose another")
+			why = append(why, quote(namespace)+" is in use by "+intent.By(ctx).Names(tenant)+"; choose another")
 		default:
 			free = append(free, namespace)
 		}

@@ -26,9 +26,9 @@ func TestProjectNamespacesAreRefused(t *testing.T) {
 		{reason: "the cluster DNS'", path: newProject, spec: `{"namespace":"signpost-dns"}`, errors: map[string]string{at: "shared by many"}},
 		{reason: "no label", path: newProject, spec: `{"namespace":"Not.A.Label"}`, errors: map[string]string{at: "lower-case"}},
 		{reason: "a path", path: newProject, spec: `{"namespace":"a/b"}`, errors: map[string]string{at: "no namespace"}},
-		{reason: "another project's", path: newProject, code: intent.Conflict, spec: `{"namespace":"shop-dns"}`, errors: map[string]string{at: "project shop"}},
+		{reason: "another project's", path: newProject, code: intent.Conflict, spec: `{"namespace":"shop-dns"}`, errors: map[string]string{at: "the namespace of another project"}},
 		{reason: "in use by another project's logical cloud", path: newProject, code: intent.Conflict, spec: `{"namespace":"shop"}`,
-			errors: map[string]string{at: "projects/shop/logical-clouds/eu"}},
+			errors: map[string]string{at: "in use by another project"}},
 	})
 }
 
@@ -147,4 +147,43 @@ func TestARaceForTheDefaultNamespaceEndsWithTwo(t *testing.T) {
 	w.put(upper)
 	assert.Equal(t, "signpost-shop", w.spec("projects/shop")["namespace"])
 	assert.Regexp(t, "^signpost-shop-[0-9a-f]{8}$", w.spec("projects/SHOP")["namespace"])
+}
+
+// TestAConflictNamesOnlyWhatTheCallerMayKnow: another project's name is told to
+// those who may read that project.
+func TestAConflictNamesOnlyWhatTheCallerMayKnow(t *testing.T) {
+	w := newShop(t)
+	for _, c := range []struct{ namespace, blind, sees string }{
+		{"shop-dns", "the namespace of another project", "the namespace of project shop"},
+		{"shop", "in use by another project", "in use by projects/shop/logical-clouds/eu"},
+	} {
+		spec := body(newProject, `{"namespace":"`+c.namespace+`"}`)
+		_, err := w.admitter.Admit(t.Context(), newProject, spec, nil)
+		assertFields(t, err, intent.Conflict, map[string]string{"/spec/namespace": c.blind})
+		assert.NotContains(t, err.Error(), "project shop")
+		who := intent.Actor{Subject: "anna", Reads: func(project string) bool { return project == "shop" }}
+		_, err = w.admitter.Admit(intent.As(t.Context(), who), newProject, spec, nil)
+		assertFields(t, err, intent.Conflict, map[string]string{"/spec/namespace": c.sees})
+	}
+}
+
+// TestAProjectsOwnAdminDoesNotGrantItDomainsOrQuotas: both are bounds that others
+// have set.
+func TestAProjectsOwnAdminDoesNotGrantItDomainsOrQuotas(t *testing.T) {
+	own := intent.As(t.Context(), intent.Actor{Subject: "petra", Confined: true})
+	w := newShop(t)
+	w.must(shop, `{"domains":["shop.example"],"quotas":{"records":5}}`)
+	for _, c := range []struct{ reason, spec, pointer string }{
+		{"another domain", `{"domains":["shop.example","bank.example"],"quotas":{"records":5}}`, "/spec/domains"},
+		{"no domain", `{"quotas":{"records":5}}`, "/spec/domains"},
+		{"more records", `{"domains":["shop.example"],"quotas":{"records":6}}`, "/spec/quotas"},
+		{"as many as the server allows", `{"domains":["shop.example"]}`, "/spec/quotas"},
+	} {
+		_, err := w.admitter.Admit(own, shop, body(shop, c.spec), w.old(shop))
+		assertFields(t, err, intent.Forbidden, map[string]string{c.pointer: "leave it as it is"})
+	}
+	_, err := w.admitter.Admit(own, shop, body(shop, `{"domains":["Shop.Example."],"quotas":{"records":5}}`), w.old(shop))
+	require.NoError(t, err, "the same in other letters")
+	_, err = w.admitter.Admit(own, newProject, body(newProject, `{"domains":["bank.example"]}`), nil)
+	assertFields(t, err, intent.Forbidden, map[string]string{"/spec/domains": "leave it as it is"})
 }

@@ -16,6 +16,11 @@ import (
 
 // record admits a DNS update record.
 func (a *Admitter) record(ctx context.Context, r *review, in, old *intent.Record) error {
+	if old == nil {
+		if err := a.recordQuota(ctx, r); err != nil {
+			return err
+		}
+	}
 	r.provider(in.Provider)
 	a.software(r, in)
 	a.webhook(r, in)
@@ -32,6 +37,38 @@ func (a *Admitter) record(ctx context.Context, r *review, in, old *intent.Record
 		return nil
 	}
 	return a.allowedCluster(ctx, r, spec+"/deployOn", *in.DeployOn)
+}
+
+// recordQuota refuses a new record of a project that has as many as it may. Those
+// that are created at the same time do not see each other.
+func (a *Admitter) recordQuota(ctx context.Context, r *review) error {
+	project := r.path.Parent()
+	doc, err := a.store.Get(ctx, project)
+	if err != nil {
+		return err
+	}
+	stored, err := intent.Of[intent.Project](doc)
+	if err != nil {
+		return err
+	}
+	quota := stored.Spec.Quotas.Or(a.rules.Quotas).Records
+	if quota == nil {
+		return nil
+	}
+	children, err := a.store.Referrers(ctx, project)
+	if err != nil {
+		return err
+	}
+	records := 0
+	for _, child := range children {
+		if child.Collection() == r.path.Collection() {
+			records++
+		}
+	}
+	if records >= *quota {
+		r.conflictf("", "project %s has %d DNS update records, and may have %d: delete one that is not needed, or have an admin raise the project's quota", project.Name(), records, *quota)
+	}
+	return nil
 }
 
 func (r *review) provider(name string) {
@@ -125,7 +162,7 @@ func recordWarnings(in intent.Record) []intent.Warning {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(in.Environment)) {
-		if looksSecret(name) {
+		if intent.NamesSecret(name) {
 			warnings = append(warnings, intent.Warning{
 				Parameter: name, Message: "is stored and shown as it is; give a secret as a credential",
 			})

@@ -170,7 +170,7 @@ func TestRecordOtherFieldsAreRefused(t *testing.T) {
 		{reason: "a cluster that is none", path: newRecord, code: intent.Conflict, spec: coredns(`,"deployOn":{"clusterProvider":"edge","cluster":"nowhere"}`),
 			errors: map[string]string{"/spec/deployOn": "cluster-providers/edge/clusters/nowhere, which does not exist"}},
 		{reason: "a cluster for others", path: newRecord, code: intent.Conflict, spec: coredns(`,"deployOn":{"clusterProvider":"edge","cluster":"private"}`),
-			errors: map[string]string{"/spec/deployOn": "allows only the projects other"}},
+			errors: map[string]string{"/spec/deployOn": "does not admit project shop"}},
 	})
 }
 
@@ -354,4 +354,30 @@ func warningsOf(t *testing.T, record intent.Record) []intent.Warning {
 	view, err := newWorld(t).admitter.View(t.Context(), intent.Document{Path: newRecord, Body: body})
 	require.NoError(t, err)
 	return view.Status.Warnings
+}
+
+// TestAProjectHasNoMoreRecordsThanItsQuota: its own, else that of --max-records.
+func TestAProjectHasNoMoreRecordsThanItsQuota(t *testing.T) {
+	w := newShop(t)
+	w.must(shop.Child("dns-update-records", "second"), coredns(``))
+	three := 3
+	w.admitter = admit.New(w.store, admit.Rules{Quotas: intent.Quotas{Records: &three}})
+	w.must(newRecord, coredns(``))
+	refuse := func(texts ...string) {
+		t.Helper()
+		_, err := w.admit(shop.Child("dns-update-records", "more"), coredns(``))
+		require.Equal(t, intent.Conflict, intent.CodeOf(err), err)
+		for _, text := range texts {
+			require.ErrorContains(t, err, text)
+		}
+	}
+	refuse("project shop has 3 DNS update records, and may have 3", "have an admin raise")
+	w.must(newRecord, coredns(`,"suspend":true`)) // one that is there may change
+	w.must("projects/other/dns-update-records/more", coredns(``))
+
+	w.must(shop, `{"namespace":"shop-dns","quotas":{"records":4}}`)
+	w.must(shop.Child("dns-update-records", "more"), coredns(``))
+	w.must(shop, `{"namespace":"shop-dns","quotas":{"records":0}}`)
+	_, err := w.admit(shop.Child("dns-update-records", "evenmore"), coredns(``))
+	require.ErrorContains(t, err, "has 4 DNS update records, and may have 0")
 }

@@ -131,6 +131,13 @@ func (t table) byEnvironment(variable string) (*Flag, bool) {
 	return t.find(strings.ToLower(strings.ReplaceAll(name, "_", "-")))
 }
 
+// LeadsTo tells whether a parameter says whom external-dns talks to: a host or
+// a URL.
+func LeadsTo(parameter string) bool {
+	flag, _, ok := loadTable().lookup(parameter)
+	return ok && (flag.Kind == Host || flag.Kind == URL)
+}
+
 // lookup gives the row of a parameter, and whether it is the no- form of a boolean.
 func (t table) lookup(parameter string) (flag *Flag, negated, ok bool) {
 	if flag, ok = t.find(parameter); ok {

@@ -41,6 +41,7 @@ func (s *Service) Abandon(ctx context.Context, cluster intent.Path, force bool, 
 		return nil, err
 	}
 	s.Logger.InfoContext(ctx, "cluster is abandoned", "cluster", name, "leftBehind", len(left), "forced", force, "actor", actor)
+	s.tellOf(ctx, cluster, intent.Abandon, actor)
 	return left, s.eachGroup(ctx, cluster, func(group intent.Path, _ Lifecycle) { s.wake(group) })
 }
 

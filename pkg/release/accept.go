@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/trail"
 )
 
 // Instantiate accepts a release of the group's intents as they are now. It is
@@ -41,9 +43,10 @@ func (s *Service) Terminate(ctx context.Context, owner intent.Path, force bool, 
 // request is what is asked of a group.
 type request struct {
 	action     intent.Action
-	to         int64  // of a rollback: the revision, 0 for the one before the current
-	appContext string // of EMCO's, that its orchestrator has made current or ends; empty: it is Signpost's own lifecycle
-	force      bool   // of terminate: also what EMCO has in the clusters
+	to         int64       // of a rollback: the revision, 0 for the one before the current
+	appContext string      // of EMCO's, that its orchestrator has made current or ends; empty: it is Signpost's own lifecycle
+	force      bool        // of terminate: also what EMCO has in the clusters
+	takeover   intent.Path // the group whose names are taken over; empty: none's
 }
 
 func (s *Service) accept(ctx context.Context, owner intent.Path, r request, confirm, actor string) (intent.Accepted, error) {
@@ -72,20 +75,34 @@ func (s *Service) tryAccept(ctx context.Context, owner intent.Path, r request, c
 	if same && p.appContext != "" && p.lifecycle.Unaccepted() != "" {
 		return s.refollow(ctx, p)
 	}
+	if same && confirm != "" && len(p.lifecycle.Held) > 0 {
+		return s.letGo(ctx, p, actor)
+	}
 	if same {
 		return intent.Accepted{ContextID: p.lifecycle.ContextID, Revision: p.lifecycle.Seq}, nil
 	}
 	if len(p.view.Errors) > 0 {
 		return intent.Accepted{}, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s cannot be %s; nothing was changed", owner, p.action.Done()), Fields: p.view.Errors}
 	}
+	if confirm == "" {
+		if err := p.removals.refuse(p.confirmation()); err != nil {
+			return intent.Accepted{}, err
+		}
+	}
 	next, err := s.next(ctx, p, actor)
 	if err != nil {
-		return intent.Accepted{}, err
+		return intent.Accepted{}, s.dropLost(ctx, p, next, err)
+	}
+	if confirm != "" {
+		if err := s.permitRemovals(ctx, p, next.ContextID); err != nil {
+			return intent.Accepted{}, s.dropLost(ctx, p, next, s.withdrawn(p, err))
+		}
 	}
 	if _, err := s.swap(ctx, owner, next); err != nil {
 		return intent.Accepted{}, s.dropLost(ctx, p, next, s.withdrawn(p, err))
 	}
 	s.wake(owner)
+	s.Logger.InfoContext(trail.With(ctx, "contextID", next.ContextID), "accepted", "owner", owner, "action", string(p.action), "revision", next.Seq)
 	return intent.Accepted{ContextID: next.ContextID, Revision: next.Seq}, nil
 }
 
@@ -118,12 +135,14 @@ func (s *Service) relinquished(ctx context.Context, p *proposal) error {
 }
 
 // dropLost removes the release that a request wrote before it lost its race,
-// and answers the error. Where the outcome is unknown, the release stays.
+// takes back what it claimed for it, and answers the error. Where the outcome is
+// unknown, both stay.
 func (s *Service) dropLost(ctx context.Context, p *proposal, next Lifecycle, cause error) error {
-	if intent.CodeOf(cause) == intent.PreconditionFailed && next.ContextID != p.lifecycle.ContextID {
-		return errors.Join(cause, s.dropRelease(ctx, next.ContextID))
+	code := intent.CodeOf(cause)
+	if next.ContextID == p.lifecycle.ContextID || code != intent.PreconditionFailed && code != intent.Conflict {
+		return cause
 	}
-	return cause
+	return errors.Join(cause, s.dropRelease(ctx, next.ContextID), s.withdrawNames(ctx, p, next.ContextID))
 }
 
 // allowed judges the action in the group's state; same says that it has been
@@ -150,7 +169,7 @@ func (s *Service) allowed(ctx context.Context, p *proposal) (same bool, err erro
 		}
 		same, err := s.unchanged(ctx, p)
 		if err == nil && !same && state != intent.Failed {
-			err = refuse("its intents have changed since; update it, or terminate it first")
+			err = refuse(p.whyUpdate())
 		}
 		return same, err
 	case p.action == intent.Rollback:
@@ -165,12 +184,23 @@ func (s *Service) allowed(ctx context.Context, p *proposal) (same bool, err erro
 	return s.unchanged(ctx, p)
 }
 
+// whyUpdate is why what is instantiated cannot be instantiated.
+func (p *proposal) whyUpdate() string {
+	if p.takes {
+		return "names are taken over by its update"
+	}
+	return "its intents have changed since; update it, or terminate it first"
+}
+
 // unchanged says whether the current release was made of the same inputs, and
 // gives pods the same by autopath, as far as that is known.
 func (s *Service) unchanged(ctx context.Context, p *proposal) (bool, error) {
 	release, err := s.loadRelease(ctx, p.lifecycle.ContextID)
 	if err != nil {
 		return false, err
+	}
+	if p.takes && p.lifecycle.Taking != p.takeover {
+		return false, nil
 	}
 	same := len(p.draft.errors) > 0 || sameAutopath(release.Group, p.draft.group)
 	return same && slices.Equal(release.Inputs, p.draft.inputs), nil
@@ -180,13 +210,15 @@ func (s *Service) unchanged(ctx context.Context, p *proposal) (bool, error) {
 // lifecycle that makes them wanted.
 func (s *Service) next(ctx context.Context, p *proposal, actor string) (Lifecycle, error) {
 	l := p.lifecycle
-	l.Wanted, l.Settled, l.Failure, l.Since, l.Leftovers = p.action, false, "", s.Now().UTC(), nil
+	l.Wanted, l.Settled, l.Failure, l.Since, l.Leftovers, l.Trace = p.action, false, "", s.Now().UTC(), nil, trail.Parent(ctx)
 	var uses []Use
 	if p.action != intent.Terminate {
 		if err := s.release(ctx, &l, p); err != nil {
 			return l, err
 		}
 		uses = p.draft.uses
+	} else {
+		l.shed(l.ContextID)
 	}
 	for _, cluster := range l.Vacating {
 		ref, _ := ParseCluster(cluster)
@@ -206,38 +238,65 @@ func (s *Service) next(ctx context.Context, p *proposal, actor string) (Lifecycl
 	return l, err
 }
 
-// release claims where the DNS of a proposal is to be, pins its records, writes
+// release claims what a proposal is to have alone, pins its records, writes
 // what it freezes, and has the lifecycle point to it.
 func (s *Service) release(ctx context.Context, l *Lifecycle, p *proposal) error {
-	if err := s.claimDNS(ctx, p); err != nil {
+	frozen, err := newRelease(p.draft.group, p.draft.inputs)
+	if err != nil {
+		return err
+	}
+	before, err := s.before(ctx, *l)
+	if err != nil {
+		return err
+	}
+	was := *l
+	l.OwnerUID, l.Seq, l.ContextID, l.schema = p.draft.in.owner.UID, l.Seq+1, appcontext.NewID(), frozen.Schema
+	if err := s.claim(ctx, p, before, l.ContextID); err != nil {
 		return err
 	}
 	if err := s.pin(ctx, p); err != nil {
 		return err
 	}
-	if err := s.vacate(ctx, l, p.draft.group); err != nil {
+	if was.ContextID != "" {
+		l.vacate(was.placed(before), p.draft.group)
+		l.History = append(slices.Clone(l.History), Past{Seq: was.Seq, ContextID: was.ContextID})
+		if len(gone(before, p.draft.group)) > 0 {
+			l.shed(was.ContextID)
+		}
+	}
+	l.Names = countNames(p.draft.group)
+	l.Claimed, l.Taking, l.Yielded = true, cmp.Or(p.takeover, l.Taking), nil
+	l.Refs = append(refs(p.draft), slices.DeleteFunc(slices.Clone(l.Refs), isNoOffer)...)
+	return s.saveRelease(ctx, l.ContextID, frozen)
+}
+
+// before is what a lifecycle's release was made of, the zero Group where there
+// is none.
+func (s *Service) before(ctx context.Context, l Lifecycle) (plan.Group, error) {
+	if l.ContextID == "" {
+		return plan.Group{}, nil
+	}
+	release, err := s.loadRelease(ctx, l.ContextID)
+	return release.Group, err
+}
+
+// claim claims the namespaces and names of a proposal, and where its DNS is to
+// be.
+func (s *Service) claim(ctx context.Context, p *proposal, before plan.Group, contextID string) error {
+	if err := s.claimNamespaces(ctx, p.draft); err != nil {
 		return err
 	}
-	if l.ContextID != "" {
-		l.History = append(slices.Clone(l.History), Past{Seq: l.Seq, ContextID: l.ContextID})
+	if err := s.claimNames(ctx, p, before, contextID); err != nil {
+		return err
 	}
-	l.OwnerUID, l.Seq, l.ContextID = p.draft.in.owner.UID, l.Seq+1, appcontext.NewID()
-	l.Refs = append(refs(p.draft), slices.DeleteFunc(slices.Clone(l.Refs), isNoOffer)...)
-	return s.saveRelease(ctx, l.ContextID, Release{Group: p.draft.group, Inputs: p.draft.inputs})
+	return s.claimDNS(ctx, p)
 }
 
 // vacate notes which clusters the group's earlier releases used and the next
 // one does not: what is there has to go.
-func (s *Service) vacate(ctx context.Context, l *Lifecycle, next plan.Group) error {
-	if l.ContextID == "" {
-		return nil
-	}
-	before, err := s.loadRelease(ctx, l.ContextID)
-	if err != nil {
-		return err
-	}
+func (l *Lifecycle) vacate(before, next plan.Group) {
 	clusters := slices.Clone(l.Vacating)
-	for _, c := range withFormer(rehome(before.Group, l.Uses), l.Former).Clusters {
+	for _, c := range withFormer(before, l.Former).Clusters {
 		clusters = append(clusters, c.Name)
 	}
 	slices.Sort(clusters)
@@ -245,7 +304,6 @@ func (s *Service) vacate(ctx context.Context, l *Lifecycle, next plan.Group) err
 		return slices.ContainsFunc(next.Clusters, func(c plan.Cluster) bool { return c.Name == cluster })
 	}
 	l.Vacating = slices.DeleteFunc(slices.Compact(clusters), used)
-	return nil
 }
 
 // without is the set of uses that are not among others.
@@ -286,7 +344,7 @@ func (s *Service) pin(ctx context.Context, p *proposal) error {
 			continue
 		}
 		l.Seq = r.seq()
-		l.Record, l.Deployed, l.PinnedAt, l.ContextID = r.frozen, true, s.Now().UTC(), appcontext.NewID()
+		l.Record, l.Deployed, l.PinnedAt, l.ContextID, l.Trace = r.frozen, true, s.Now().UTC(), appcontext.NewID(), trail.Parent(ctx)
 		stored, err := s.swapRecord(ctx, use.Record, l)
 		if err != nil {
 			return err

@@ -145,7 +145,7 @@ func (s *Service) recallPrepared(ctx context.Context, p *proposal, live *inputs)
 func (s *Service) depart(ctx context.Context, group intent.Path, p *proposal, l Lifecycle) error {
 	release, err := s.loadRelease(ctx, l.ContextID)
 	p.lifecycle = l
-	p.draft = &draft{in: &inputs{owner: intent.Document{Path: group, UID: l.OwnerUID}}, group: rehome(release.Group, l.Uses)}
+	p.draft = &draft{in: &inputs{owner: intent.Document{Path: group, UID: l.OwnerUID}}, group: l.placed(release.Group)}
 	if p.appContext != "" {
 		p.message = "app context " + p.appContext
 	}

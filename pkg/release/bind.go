@@ -145,6 +145,10 @@ func (d *draft) finishBindings() {
 	slices.SortFunc(d.group.Bindings, compareBindings)
 	for n := range d.group.Bindings {
 		b := &d.group.Bindings[n]
+		b.View = ""
+		if b.Scope == intent.Public {
+			b.View = privateView(d.records[b.Record].frozen.Spec)
+		}
 		slices.SortFunc(b.Hosts, func(x, y plan.Host) int { return strings.Compare(x.Name, y.Name) })
 		use := Use{Record: d.records[b.Record].frozen.Path, Scope: b.Scope, Cluster: b.Cluster}
 		if !slices.Contains(d.uses, use) {

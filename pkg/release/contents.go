@@ -21,7 +21,10 @@ import (
 type contents struct {
 	objects  bundle.Bundle
 	podDNS   []poddns.Finding    // about the pod DNS intents of the group's apps
-	choices  [][]address.Choice  // of the group's bindings, and of the hosts of each, in their order
+	bindings []plan.Binding      // those that were chosen for
+	choices  [][]address.Choice  // of these, and of the hosts of each, in their order
+	lost     map[string]nameSet  // names, by record, that are published now, and that nothing offers an address any more
+	kept     map[string]nameSet  // of these, those that stay published
 	due      time.Time           // when other addresses may be chosen though nothing else is
 	dns      []DNSReport         // of the logical cloud's clusters, in their order
 	unread   []string            // what EMCO's monitor says and cannot be read
@@ -41,9 +44,12 @@ func fill(ctx context.Context, g plan.Group, records map[string]plan.Record, dra
 		return c, &intent.Error{Code: intent.Conflict, Detail: err.Error()}
 	}
 	for _, b := range g.Bindings {
-		if err := c.fillBinding(ctx, g, b, records[b.Record], drained, before, look); err != nil {
+		if err := c.choose(ctx, g, b, records[b.Record], drained, before, look); err != nil {
 			return c, err
 		}
+	}
+	if err := c.publish(ctx, g, before, look); err != nil {
+		return c, err
 	}
 	if err := c.fillDNS(ctx, g, before, look); err != nil {
 		return c, err
@@ -57,7 +63,8 @@ func fill(ctx context.Context, g plan.Group, records map[string]plan.Record, dra
 	return c, err
 }
 
-func (c *contents) fillBinding(ctx context.Context, g plan.Group, b plan.Binding, record plan.Record, drained drainedClusters, before bundle.Bundle, look look) error {
+// choose chooses the addresses of a binding's hosts.
+func (c *contents) choose(ctx context.Context, g plan.Group, b plan.Binding, record plan.Record, drained drainedClusters, before bundle.Bundle, look look) error {
 	held := addresses(publishedBefore(before, g, b))
 	offers, err := c.offers(ctx, g, b, held, look)
 	if err != nil {
@@ -76,13 +83,32 @@ func (c *contents) fillBinding(ctx context.Context, g plan.Group, b plan.Binding
 		choices[n], due = address.Fold(in)
 		choices[n].Sets = append(choices[n].Sets, published.services(host, choices[n])...)
 		c.due = sooner(c.due, due)
+		c.watchLoss(b, host, in, choices[n])
 	}
-	c.choices = append(c.choices, choices)
-	object, some, err := endpoints.Render(g, b, choices)
-	if some {
-		c.objects = append(c.objects, object)
+	c.bindings, c.choices = append(c.bindings, b), append(c.choices, choices)
+	return nil
+}
+
+// publish renders the DNSEndpoints of what was chosen, and of what is kept although
+// nothing offers it any more.
+func (c *contents) publish(ctx context.Context, g plan.Group, before bundle.Bundle, look look) error {
+	if len(c.lost) > 0 && look.keep != nil {
+		var err error
+		if c.kept, err = look.keep(ctx, c.lost); err != nil {
+			return err
+		}
 	}
-	return err
+	for n, b := range c.bindings {
+		c.keepPublished(g, b, c.choices[n], before)
+		object, some, err := endpoints.Render(g, b, c.choices[n])
+		if err != nil {
+			return err
+		}
+		if some {
+			c.objects = append(c.objects, object)
+		}
+	}
+	return nil
 }
 
 // publishedBefore is what a binding publishes now: what it did in its former home

@@ -23,12 +23,13 @@ const (
 )
 
 // Controller executes the steps of all owners: those that a request has just
-// changed, those whose Services were observed to change, those that EMCO has
+// changed, here or at another replica, those whose Services were observed to change, those that EMCO has
 // changed something for, those that are not settled yet, and, at times, all.
 type Controller struct {
 	service *Service
 	queue   workqueue.TypedRateLimitingInterface[work]
 	pace    *pace
+	metrics *metrics
 }
 
 // work is what is done at once: a step of an owner, or of the names of one of
@@ -41,7 +42,9 @@ type work struct {
 // NewController makes a controller over a Service.
 func NewController(service *Service) *Controller {
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[work](waitFirst, waitMost)
-	return &Controller{service: service, queue: workqueue.NewTypedRateLimitingQueue(limiter), pace: newPace(foldEvery)}
+	metrics := newMetrics(service.Metrics)
+	queue := workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[work]{Name: "controller", MetricsProvider: metrics})
+	return &Controller{service: service, queue: queue, pace: newPace(foldEvery), metrics: metrics}
 }
 
 // Run works until ctx ends.
@@ -51,6 +54,7 @@ func (c *Controller) Run(ctx context.Context) error {
 		g.Go(func() error { c.work(ctx); return nil })
 	}
 	g.Go(func() error { c.listen(ctx); return nil })
+	g.Go(func() error { c.keepHeeding(ctx); return nil })
 	g.Go(func() error { c.patrol(ctx); return nil })
 	g.Go(func() error { c.keepWatching(ctx); return nil })
 	g.Go(func() error { c.watchEMCO(ctx); return nil })
@@ -133,7 +137,8 @@ func (c *Controller) work(ctx context.Context) {
 }
 
 func (c *Controller) do(ctx context.Context, todo work) (settled bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, stepLimit)
+	defer func(began time.Time) { c.metrics.stepped(todo, began, settled, err) }(time.Now())
+	ctx, cancel := context.WithTimeout(todo.trail(ctx), stepLimit)
 	defer cancel()
 	switch {
 	case todo.service != "":

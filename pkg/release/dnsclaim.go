@@ -63,7 +63,7 @@ func (s *Service) claimPlace(ctx context.Context, p *proposal, dns plan.ClusterD
 	if err != nil || held.Cloud == d.group.Path {
 		return err
 	}
-	d.failDNS(dns, place, held.Cloud, held.Intent)
+	d.failDNS(ctx, dns, place, held.Cloud, held.Intent)
 	return &intent.Error{Code: intent.Conflict, Detail: "another release has just taken a place for the DNS of " + string(d.group.Path) + "; nothing was changed", Fields: d.errors}
 }
 
@@ -115,7 +115,7 @@ func (s *Service) checkOthersDNS(ctx context.Context, d *draft) error {
 		if err != nil {
 			return err
 		}
-		d.refusePlaces(cloud, kept)
+		d.refusePlaces(ctx, cloud, kept)
 	}
 	return nil
 }
@@ -149,20 +149,20 @@ func (s *Service) keptDNS(ctx context.Context, l Lifecycle) ([]plan.ClusterDNS, 
 }
 
 // refusePlaces notes which places another logical cloud has already.
-func (d *draft) refusePlaces(cloud intent.Path, kept []plan.ClusterDNS) {
+func (d *draft) refusePlaces(ctx context.Context, cloud intent.Path, kept []plan.ClusterDNS) {
 	for _, ours := range d.group.DNS {
 		for _, place := range dnsPlaces(ours) {
 			if theirs, taken := takes(kept, place); taken {
-				d.failDNS(ours, place, cloud, theirs.Intent)
+				d.failDNS(ctx, ours, place, cloud, theirs.Intent)
 			}
 		}
 	}
 }
 
-// failDNS names the other intent to those of its own project alone.
-func (d *draft) failDNS(ours plan.ClusterDNS, place dnsPlace, cloud intent.Path, other string) {
+// failDNS names the other intent to those who may know of it.
+func (d *draft) failDNS(ctx context.Context, ours plan.ClusterDNS, place dnsPlace, cloud intent.Path, other string) {
 	theirs := "another project's"
-	if cloud.Segment("projects") == d.group.Path.Segment("projects") {
+	if intent.By(ctx).Sees(cloud.Segment("projects")) {
 		theirs = fmt.Sprintf("%q, of %s,", other, cloud)
 	}
 	path := d.group.Path.Child("dns-cr-intents", ours.Intent)

@@ -34,10 +34,11 @@ type drainedList struct {
 // drained reads the list. Clusters whose documents are gone are not on it.
 func (s *Service) drained(ctx context.Context) (drainedList, error) {
 	list := drainedList{clusters: drainedClusters{}}
-	var err error
-	if list.revision, err = readDocument(ctx, s.Documents, drainedPath, &list.clusters); err != nil {
+	stored, err := readDocument(ctx, s.Documents, drainedPath, &list.clusters)
+	if err != nil {
 		return list, err
 	}
+	list.revision = stored.Revision
 	for _, name := range slices.Sorted(maps.Keys(list.clusters)) {
 		cluster := list.clusters[name]
 		ref, _ := ParseCluster(name)
@@ -104,7 +105,16 @@ func (s *Service) Drain(ctx context.Context, cluster intent.Path, force bool, ac
 		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf(
 			"cluster %s is inventory only, with neither kubeconfig nor directory, and EMCO has no app of a deployment intent group there: Signpost publishes none of its addresses, so there is nothing to drain", ClusterOf(cluster))}
 	}
-	return s.drainCluster(ctx, cluster, force, actor)
+	if err := s.drainCluster(ctx, cluster, force, actor); err != nil {
+		return err
+	}
+	s.tellOf(ctx, cluster, intent.Drain, actor)
+	return nil
+}
+
+// tellOf tells what was done to a cluster.
+func (s *Service) tellOf(ctx context.Context, cluster intent.Path, action intent.Action, actor string) {
+	s.tell(ctx, cluster, intent.Event{Time: s.Now().UTC(), Actor: actor, RequestID: intent.By(ctx).RequestID, Action: action, Outcome: "completed"})
 }
 
 // drainCluster is Drain for clusters of any kind.
@@ -144,6 +154,7 @@ func (s *Service) Undrain(ctx context.Context, cluster intent.Path, actor string
 	})
 	if err == nil {
 		s.Logger.InfoContext(ctx, "cluster is not drained", "cluster", ClusterOf(cluster), "actor", actor)
+		s.tellOf(ctx, cluster, intent.Undrain, actor)
 	}
 	return err
 }
@@ -164,7 +175,7 @@ func (s *Service) order(ctx context.Context, cluster intent.Path, change func(li
 		if err != nil || maps.Equal(next, list.clusters) {
 			return struct{}{}, err
 		}
-		_, err = swapDocument(ctx, s.Documents, drainedPath, next, nil, list.revision)
+		_, err = swapDocument(ctx, s.Documents, next, intent.Write{Path: drainedPath}, list.revision)
 		return struct{}{}, err
 	})
 	if err != nil {
@@ -226,7 +237,7 @@ func (s *Service) addressed(ctx context.Context, l Lifecycle, drained drainedClu
 	if err != nil {
 		return nil, err
 	}
-	group := regardless(rehome(release.Group, l.Uses))
+	group := regardless(l.placed(release.Group))
 	records, err := s.pinned(ctx, group)
 	if err != nil {
 		return nil, err

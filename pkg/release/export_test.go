@@ -2,9 +2,11 @@ package release
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/observed"
 )
 
 // Appointments are when the controller was asked to look at owners, other than at
@@ -26,3 +28,16 @@ func (s *Service) Appointments() map[intent.Path]time.Time {
 // KeepOutlook has the Service know how all clusters can be reached, as the
 // controller does.
 func (s *Service) KeepOutlook(ctx context.Context) error { return s.keepOutlook(ctx) }
+
+// Saw has the Service know of a cluster that does not answer for as long as the
+// cluster's owner counts.
+func (s *Service) Saw(cluster string, r observed.Reachability) {
+	s.outlook.mu.Lock()
+	defer s.outlook.mu.Unlock()
+	next := maps.Clone(s.outlook.sighted)
+	if next == nil {
+		next = map[string]sighting{}
+	}
+	next[cluster] = sighting{silent: r.Since, counted: r.Counted, as: r}
+	s.outlook.sighted = next
+}

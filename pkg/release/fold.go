@@ -26,8 +26,8 @@ type Fold struct {
 // all of the group's. What it costs does not grow with the group: nothing else
 // is read than the DNSEndpoints, the observations, and the revisions of the
 // documents that all follows from. Where one of those has changed since this
-// replica's last step of the whole group, or DNSEndpoints come or go, a whole
-// step is due, and nothing is written.
+// replica's last step of the whole group, DNSEndpoints come or go, or a name would
+// be left without addresses, a whole step is due, and nothing is written.
 func (s *Service) FoldService(ctx context.Context, group intent.Path, service string) (Fold, error) {
 	const tries = 2 // who has lost a race finds it done, or what it is about gone
 	for range tries {
@@ -58,11 +58,13 @@ func (s *Service) tryFold(ctx context.Context, group intent.Path, service string
 		return Fold{}, err
 	}
 	changed, same := updated(held.Objects, c.objects)
-	if !same || len(read) > mostCompared {
+	if !same || len(c.lost) > 0 || len(read) > mostCompared {
 		return Fold{Whole: true}, nil
 	}
 	if len(changed) > 0 {
-		err = s.Contexts.Replace(ctx, on.pointer, held, read, changed, appcontext.Touch{Service: service, Cause: s.cause(latest)})
+		within, end := s.Tracer.Start(ctx, "follow addresses", "owner", string(group), "service", service)
+		err = s.Contexts.Replace(within, on.pointer, held, read, changed, appcontext.Touch{Service: service, Cause: s.cause(latest)})
+		end(err)
 	}
 	return Fold{Wrote: len(changed) > 0, Due: c.due}, err
 }
@@ -86,11 +88,14 @@ func (on *ground) refill(ctx context.Context, service string, before bundle.Bund
 	c := contents{services: map[string][]string{}}
 	for _, n := range on.bindings[service] {
 		b := on.group.Bindings[n]
-		if err := c.fillBinding(ctx, on.group, b, on.records[b.Record], on.drained, before, look); err != nil {
+		if err := c.choose(ctx, on.group, b, on.records[b.Record], on.drained, before, look); err != nil {
 			return c, err
 		}
 	}
-	var err error
+	err := c.publish(ctx, on.group, before, look)
+	if err != nil {
+		return c, err
+	}
 	c.objects, err = bundle.Collect(c.objects)
 	return c, err
 }

@@ -16,6 +16,7 @@ import (
 // Release is what a group's lifecycle points to: the frozen inputs. It is
 // written once, under its context id, and never changed.
 type Release struct {
+	Schema int        `json:"schema"` // the schema version that it needs; before schema versions 0
 	Group  plan.Group `json:"group"`
 	Inputs []Input    `json:"inputs"` // ordered by path
 }
@@ -25,6 +26,21 @@ type Input struct {
 	Path     intent.Path `json:"path"`
 	UID      string      `json:"uid"`
 	Revision int64       `json:"revision"`
+	Schema   int         `json:"schema,omitempty"` // the schema version that it needs, where that is not 1
+}
+
+// newRelease makes the release of a group, which needs what its inputs need. An
+// input that needs more than this program knows is a Conflict: what it says
+// beyond that would be missing.
+func newRelease(group plan.Group, inputs []Input) (Release, error) {
+	r := Release{Schema: 1, Group: group, Inputs: inputs}
+	for _, input := range inputs {
+		if err := intent.CheckSchema(string(input.Path), input.Schema); err != nil {
+			return r, err
+		}
+		r.Schema = max(r.Schema, input.Schema)
+	}
+	return r, nil
 }
 
 const releasePrefix = "/signpost/release/"

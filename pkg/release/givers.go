@@ -87,7 +87,8 @@ func (s *Service) givers(ctx context.Context, g plan.Group) (Givers, error) {
 		if err != nil {
 			return nil, err
 		}
-		others = append(others, rehome(release.Group, users[path].Uses))
+		l := users[path]
+		others = append(others, l.placed(release.Group))
 	}
 	return GiversOf(g, others...), nil
 }

@@ -28,10 +28,13 @@ type ground struct {
 // asked for their revisions first: what is read afterwards is at least as new.
 func (s *Service) ground(ctx context.Context, l Lifecycle) (*ground, error) {
 	release, err := s.loadRelease(ctx, l.ContextID)
+	if err == nil {
+		err = intent.CheckSchema("release "+l.ContextID, release.Schema)
+	}
 	if err != nil {
 		return nil, err
 	}
-	on := &ground{group: withFormer(rehome(release.Group, l.Uses), l.Former)}
+	on := &ground{group: withFormer(l.placed(release.Group), l.Former)}
 	if err := s.ask(ctx, on, l); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
 )
 
 const (
@@ -17,18 +18,28 @@ const (
 )
 
 // newRivals is a world in which prod of shop runs ConfigMaps c0 and c1 in
-// namespace shop, which project evil shares.
+// namespace shop, which project evil has shared since before namespaces had
+// owners.
 func newRivals(t *testing.T) *world {
 	t.Helper()
 	w := newShop(t)
 	w.manifests(prod, 2)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
+	w.forgetNamespaces()
 	w.put(evil, `{"namespace":"evil-dns"}`)
 	w.put(evilCloud, `{"namespace":"shop"}`)
 	w.member(evilCloud, "berlin")
 	w.put(evil+"/composite-apps/store/v1", `{"compositeAppVersion":"v1"}`)
 	return w
+}
+
+// forgetNamespaces has releases be as an earlier Signpost accepted them, which
+// knew of no owners of namespaces.
+func (w *world) forgetNamespaces() {
+	w.Helper()
+	_, _, err := w.fake.Txn(context.Background(), nil, kv.DeletePrefix("/signpost/name/namespace-"))
+	require.NoError(w, err)
 }
 
 // configMap puts a group with one ConfigMap, in namespace shop.
@@ -84,6 +95,7 @@ func TestAnObjectIsHeldBeforeItIsApplied(t *testing.T) {
 	w.manifests(prod, 1)
 	w.do(intent.Instantiate, prod)
 	require.NoError(t, w.rest())
+	w.forgetNamespaces()
 	w.put(evil, `{"namespace":"evil-dns"}`)
 	w.put(evilCloud, `{"namespace":"shop"}`)
 	w.member(evilCloud, "berlin")

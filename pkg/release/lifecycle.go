@@ -24,13 +24,20 @@ type Lifecycle struct {
 	Failure   string            `json:"failure,omitempty"`
 	Since     time.Time         `json:"since"`              // when it was accepted
 	Done      time.Time         `json:"done"`               // when it settled
+	Trace     string            `json:"trace,omitempty"`    // of the request that was accepted, as traceparent
 	History   []Past            `json:"history,omitempty"`  // earlier releases, oldest first
+	Names     int               `json:"names,omitempty"`    // how many the release publishes; 0 for one of before there were quotas
 	Uses      []Use             `json:"uses"`               // the providers that the release relies on
 	Leaving   []Use             `json:"leaving,omitempty"`  // those of earlier releases that the context may still rely on
 	Draining  []Use             `json:"draining,omitempty"` // those that it no longer does, until they are settled
 	Former    []Use             `json:"former,omitempty"`   // of homes that records have left, while their names are in both
 	Vacating  []string          `json:"vacating,omitempty"` // clusters of earlier releases that may still hold objects
 	Offers    []Offer           `json:"offers,omitempty"`   // of autopath: what a logical cloud's release offers, or a group's relies on
+	Claimed   bool              `json:"claimed,omitempty"`  // its names have claims; not where an earlier Signpost accepted it
+	Shed      []string          `json:"shed,omitempty"`     // context ids of earlier releases of which names are to be freed
+	Taking    intent.Path       `json:"taking,omitempty"`   // the group whose names are taken over, until it has yielded them
+	Yielded   []Yield           `json:"yielded,omitempty"`  // names of the release that others have taken over
+	Held      []Held            `json:"held,omitempty"`     // names that stay although nothing offers them an address, by record
 	Refs      []intent.Path     `json:"refs,omitempty"`
 	Leftovers []intent.Leftover `json:"leftovers,omitempty"`
 	Events    []intent.Event    `json:"events"`
@@ -40,6 +47,8 @@ type Lifecycle struct {
 	Unkept     string     `json:"unkept,omitempty"`     // app context of EMCO's that is current in place of AppContext, and that no release is kept for
 
 	revision int64
+	schema   int // that its release needs
+	untold   int // how many of the last Events are not stored yet
 }
 
 // Use is one external-dns that a group's release relies on.
@@ -84,7 +93,7 @@ func (l *Lifecycle) State() intent.State {
 func (l *Lifecycle) deployed() bool { return l.Seq > 0 && l.Wanted != intent.Terminate }
 
 func (l *Lifecycle) record(e intent.Event) {
-	l.Events = append(l.Events, e)
+	l.Events, l.untold = append(slices.Clip(l.Events), e), l.untold+1
 	if extra := len(l.Events) - keptEvents; extra > 0 {
 		l.Events = slices.Clone(l.Events[extra:])
 	}
@@ -101,57 +110,73 @@ func ownerOf(lifecycle intent.Path) intent.Path {
 }
 
 // lifecycle reads an owner's lifecycle document; what another life of the
-// owner left counts for its sequence number alone.
+// owner left counts for the names that are still to be freed alone.
 func (s *Service) lifecycle(ctx context.Context, owner intent.Path, ownerUID string) (Lifecycle, error) {
 	l, err := s.storedLifecycle(ctx, owner)
 	if err == nil && ownerUID != "" && l.OwnerUID != ownerUID {
-		return Lifecycle{OwnerUID: ownerUID, revision: l.revision}, nil
+		return Lifecycle{OwnerUID: ownerUID, Shed: l.Shed, revision: l.revision}, nil
 	}
 	return l, err
 }
 
 func (s *Service) storedLifecycle(ctx context.Context, owner intent.Path) (Lifecycle, error) {
 	var l Lifecycle
-	revision, err := readDocument(ctx, s.Documents, lifecyclePath(owner), &l)
-	l.revision = revision
+	doc, err := readDocument(ctx, s.Documents, lifecyclePath(owner), &l)
+	l.revision, l.schema = doc.Revision, doc.Schema
 	return l, err
 }
 
-// swap stores the lifecycle if it is still at the revision that was read.
+// swap stores the lifecycle if it is still at the revision that was read, and
+// has told what was recorded in it then.
 func (s *Service) swap(ctx context.Context, owner intent.Path, l Lifecycle) (Lifecycle, error) {
-	revision, err := swapDocument(ctx, s.Documents, lifecyclePath(owner), l, l.Refs, l.revision)
-	l.revision = revision
+	untold := l.Events[max(len(l.Events)-l.untold, 0):]
+	for n := range untold {
+		untold[n].RequestID = intent.By(ctx).RequestID
+	}
+	doc, err := swapDocument(ctx, s.Documents, l, intent.Write{Path: lifecyclePath(owner), Refs: l.Refs, Schema: l.schema}, l.revision)
+	l.revision = doc.Revision
+	if err == nil {
+		s.tell(ctx, owner, untold...)
+		l.untold = 0
+	}
 	return l, err
 }
 
-// readDocument decodes an internal document and answers its revision, 0 when
-// there is none.
-func readDocument(ctx context.Context, store intent.Store, path intent.Path, into any) (int64, error) {
+// tell has events noted in the history.
+func (s *Service) tell(ctx context.Context, owner intent.Path, events ...intent.Event) {
+	if s.Told != nil {
+		s.Told(ctx, owner, events...)
+	}
+}
+
+// readDocument decodes an internal document and answers it, with revision 0
+// when there is none.
+func readDocument(ctx context.Context, store intent.Store, path intent.Path, into any) (intent.Document, error) {
 	doc, err := store.Get(ctx, path)
 	if intent.CodeOf(err) == intent.NotFound {
-		return 0, nil
+		return intent.Document{}, nil
 	}
 	if err != nil {
-		return 0, err
+		return intent.Document{}, err
 	}
-	return doc.Revision, json.Unmarshal(doc.Body, into)
+	return doc, json.Unmarshal(doc.Body, into)
 }
 
 // swapDocument stores an internal document at a known revision, 0 for none.
 // Its loser gets a PreconditionFailed error.
-func swapDocument(ctx context.Context, store intent.Store, path intent.Path, body any, refs []intent.Path, revision int64) (int64, error) {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return 0, err
+func swapDocument(ctx context.Context, store intent.Store, body any, write intent.Write, revision int64) (intent.Document, error) {
+	var err error
+	if write.Body, err = json.Marshal(body); err != nil {
+		return intent.Document{}, err
 	}
-	condition := intent.IfAbsent()
+	write.Condition = intent.IfAbsent()
 	if revision > 0 {
-		condition = intent.IfRevision(revision)
+		write.Condition = intent.IfRevision(revision)
 	}
-	doc, err := store.Put(ctx, intent.Write{Path: path, Body: raw, Refs: refs, Condition: condition})
+	doc, err := store.Put(ctx, write)
 	var missing *intent.MissingReference
-	if intent.CodeOf(err) == intent.Conflict && !errors.As(err, &missing) {
-		return 0, &intent.Error{Code: intent.PreconditionFailed, Detail: string(path) + " was created meanwhile", Err: err}
+	if intent.CodeOf(err) == intent.Conflict && revision == 0 && !errors.As(err, &missing) {
+		return intent.Document{}, &intent.Error{Code: intent.PreconditionFailed, Detail: string(write.Path) + " was created meanwhile", Err: err}
 	}
-	return doc.Revision, err
+	return doc, err
 }

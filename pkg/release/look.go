@@ -20,6 +20,8 @@ type look struct {
 	service   func(ctx context.Context, app string, service address.Service) (*address.Observation, error)
 	standing  func(ctx context.Context) (standings, error)
 	placement func(ctx context.Context, cluster string, p placement.Placement) (*placement.Verdict, error)
+
+	keep func(ctx context.Context, lost map[string]nameSet) (map[string]nameSet, error) // which names, by record, stay published although nothing offers them an address; nil: none
 }
 
 // seen is what was observed, without a live look: by the workers of clusters,
@@ -43,7 +45,7 @@ func (s *Service) seen(g plan.Group) look {
 		}
 		return &seen.Observation, nil
 	}
-	return look{s.Now().UTC(), service, s.once(), s.verdict}
+	return look{now: s.Now().UTC(), service: service, standing: s.once(), placement: s.verdict}
 }
 
 // once looks at how clusters stand, when it is first asked.
@@ -107,7 +109,7 @@ func (s *Service) looking(p *proposal) look {
 		}
 		return s.peek(ctx, service)
 	}
-	return look{seen.now, service, seen.standing, s.peekPlacement}
+	return look{now: seen.now, service: service, standing: seen.standing, placement: s.peekPlacement}
 }
 
 // peek answers an observation, or looks at the live Service when there is none.

@@ -155,7 +155,7 @@ func (s *Service) moveChanges(ctx context.Context, p *recordProposal) ([]bundle.
 func (s *Service) leaveHome(ctx context.Context, l RecordLifecycle, use Use, was appcontext.Pointer) error {
 	switch {
 	case was.ContextID != "":
-		_, err := s.Contexts.Commit(ctx, was, appcontext.Context{})
+		_, err := s.commit(ctx, was, appcontext.Context{})
 		return err
 	case l.Moving:
 		use.Cluster = l.Record.Home.String()
@@ -212,6 +212,18 @@ func (s *Service) aloneAt(ctx context.Context, use Use) (bool, error) {
 	return true, nil
 }
 
+// publishing is what a group has now, where some of it stays for that reason alone.
+func (s *Service) publishing(ctx context.Context, group intent.Path, l Lifecycle) (bundle.Bundle, error) {
+	if len(l.Held) == 0 {
+		return nil, nil
+	}
+	pointer, err := s.Contexts.Current(ctx, groupOwner(group))
+	if err != nil {
+		return nil, err
+	}
+	return s.Contexts.Objects(ctx, pointer)
+}
+
 // followedTo says whether every group that uses the record has its DNSEndpoints
 // applied in the new home.
 func (s *Service) followedTo(ctx context.Context, use Use) (bool, error) {
@@ -225,7 +237,11 @@ func (s *Service) followedTo(ctx context.Context, use Use) (bool, error) {
 	}
 	for _, group := range slices.Sorted(maps.Keys(groups)) {
 		l := groups[group]
-		next, err := s.wanted(ctx, l, nil)
+		published, err := s.publishing(ctx, group, l)
+		if err != nil {
+			return false, err
+		}
+		next, err := s.wanted(ctx, l, published)
 		if err != nil || !slices.Contains(l.Uses, use) {
 			return false, err
 		}

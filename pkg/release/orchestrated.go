@@ -40,6 +40,9 @@ func (s *Service) tryUpdateContext(ctx context.Context, id, traffic, from string
 	if len(p.draft.errors) > 0 {
 		return nil, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("app context %s stays as it is, and nothing was released", id), Fields: p.draft.errors}
 	}
+	if err := s.checkRemovals(ctx, p); err != nil {
+		return nil, err
+	}
 	if patch.AddChildren, err = s.outlasting(ctx, p, from); err != nil {
 		return nil, err
 	}
@@ -80,6 +83,11 @@ func (s *Service) proposeContext(ctx context.Context, app *emco.Context, traffic
 		return nil, err
 	}
 	p.draft.warnOfSuspension()
+	for _, check := range []func(context.Context, *proposal) error{s.checkQuotas, s.checkNames} {
+		if err := check(ctx, p); err != nil {
+			return nil, err
+		}
+	}
 	return p, s.checkProviders(ctx, p)
 }
 
@@ -148,15 +156,17 @@ func (s *Service) outlasting(ctx context.Context, p *proposal, from string) ([]s
 // stored already. from is the app context that it replaces.
 func (s *Service) prepare(ctx context.Context, p *proposal, from string) error {
 	by := p.draft.in.orchestration
-	release := Release{Group: p.draft.group, Inputs: p.draft.inputs}
+	release, err := newRelease(p.draft.group, p.draft.inputs)
+	if err != nil {
+		return err
+	}
 	if at := p.lifecycle.preparedAt(by.ID); at >= 0 && slices.Equal(p.lifecycle.Prepared[at].Traffic, by.traffic) {
 		same, err := s.stores(ctx, p.lifecycle.Prepared[at].ContextID, release)
 		if err != nil || same {
 			return err
 		}
 	}
-	from, err := s.migrates(ctx, p.draft.group.Path, from)
-	if err != nil {
+	if from, err = s.migrates(ctx, p.draft.group.Path, from); err != nil {
 		return err
 	}
 	next := Prepared{AppContext: by.ID, ContextID: appcontext.NewID(), Traffic: by.traffic, From: from}

@@ -31,7 +31,7 @@ func (s *Service) claimOwnerIDs(ctx context.Context, d *draft) error {
 			return err
 		}
 		if holder != use {
-			d.failOwner(id, use, holder)
+			d.failOwner(ctx, id, use, holder)
 			return &intent.Error{Code: intent.Conflict, Detail: "another release has just taken an owner id of " + string(d.group.Path) + "; nothing was changed", Fields: d.errors}
 		}
 	}

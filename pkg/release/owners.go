@@ -22,7 +22,7 @@ func (s *Service) checkTenancy(ctx context.Context, d *draft) error {
 			d.fail(use.Record, f.Pointer, "%s", f.Detail)
 		}
 	}
-	for _, check := range []func(context.Context, *draft) error{s.checkAbandoned, s.checkOwners, s.checkOthersDNS, s.checkNamespaces} {
+	for _, check := range []func(context.Context, *draft) error{s.checkAbandoned, s.checkOwners, s.checkOthersDNS, s.checkNamespaces, s.checkNamespaceClaims} {
 		if err := check(ctx, d); err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (s *Service) checkNamespaces(ctx context.Context, d *draft) error {
 			return err
 		}
 		if holder != "" && holder != d.group.Project.Name {
-			d.fail(d.group.Path, "/spec/apps", "namespace %q is the one of project %s; give the logical cloud, the app or the intent another", namespace, holder)
+			d.fail(d.group.Path, "/spec/apps", "namespace %q is the one of %s; give the logical cloud, the app or the intent another", namespace, intent.By(ctx).Project(holder))
 		}
 	}
 	return nil
@@ -71,7 +71,7 @@ func (s *Service) checkOwners(ctx context.Context, d *draft) error {
 			d.fail(use.Record, atOwnerID, "the owner id %q is of the form that Signpost generates, and may be another record's; leave it out", id)
 		}
 		if first, twice := taken[id]; twice {
-			d.failOwner(id, use, first)
+			d.failOwner(ctx, id, use, first)
 		} else if id != "" {
 			taken[id] = use
 		}
@@ -90,7 +90,7 @@ func (s *Service) checkOwners(ctx context.Context, d *draft) error {
 		}
 		id := ownOwnerID(l.Record.Spec)
 		if use, shared := taken[id]; shared && !slices.Contains(d.uses, other) {
-			d.failOwner(id, use, other)
+			d.failOwner(ctx, id, use, other)
 		}
 	}
 	return nil
@@ -98,8 +98,12 @@ func (s *Service) checkOwners(ctx context.Context, d *draft) error {
 
 const atOwnerID = "/spec/external-dns-parameters/txt-owner-id"
 
-func (d *draft) failOwner(id string, use, other Use) {
-	d.fail(use.Record, atOwnerID, "the owner id %q would be used by two deployments, of %s on %s and of %s on %s; leave it out, and each gets one of its own", id, use.Record, use.Cluster, other.Record, other.Cluster)
+func (d *draft) failOwner(ctx context.Context, id string, use, other Use) {
+	theirs := intent.By(ctx).Names(other.Record)
+	if theirs == string(other.Record) {
+		theirs += " on " + other.Cluster
+	}
+	d.fail(use.Record, atOwnerID, "the owner id %q would be used by two deployments, of %s on %s and of %s; leave it out, and each gets one of its own", id, use.Record, use.Cluster, theirs)
 }
 
 // ownOwnerID is the owner id that a record's user has set, if any.

@@ -14,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/nameclaim"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
@@ -25,6 +26,9 @@ import (
 func (s *Service) Plan(ctx context.Context, owner intent.Path, action intent.Action, to int64) (intent.Plan, error) {
 	return undisturbed(owner, func() (intent.Plan, error) {
 		p, err := s.propose(ctx, owner, request{action: action, to: to})
+		if err == nil {
+			s.warnOfStrangers(ctx, p)
+		}
 		return p.view, err
 	})
 }
@@ -36,7 +40,11 @@ type proposal struct {
 	lifecycle Lifecycle
 	draft     *draft
 	view      intent.Plan
-	message   string // of the event, when it is accepted
+	removals  removals
+	message   string                            // of the event, when it is accepted
+	takes     bool                              // names of takeover are yet to be yielded
+	bids      []bid                             // the names of the draft
+	claims    map[nameclaim.Key]nameclaim.Claim // of the bids, as they were read
 }
 
 func (s *Service) propose(ctx context.Context, owner intent.Path, r request) (*proposal, error) {
@@ -54,9 +62,14 @@ func (s *Service) propose(ctx context.Context, owner intent.Path, r request) (*p
 		}
 	} else {
 		p.draft.warnOfSuspension()
+		if err := s.checkQuotas(ctx, p); err != nil {
+			return p, err
+		}
 	}
-	if err := s.checkOffers(ctx, p); err != nil {
-		return p, err
+	for _, check := range []func(context.Context, *proposal) error{s.checkOffers, s.checkNames, s.checkTakeover, s.checkOwnerInZone} {
+		if err := check(ctx, p); err != nil {
+			return p, err
+		}
 	}
 	var changes []bundle.Change
 	var err error
@@ -64,6 +77,9 @@ func (s *Service) propose(ctx context.Context, owner intent.Path, r request) (*p
 		if changes, err = s.changes(ctx, p); err != nil {
 			return p, err
 		}
+	}
+	if p.removals, err = s.removals(ctx, p, changes); err != nil {
+		return p, err
 	}
 	p.view = view(p, changes)
 	return p, nil
@@ -311,7 +327,7 @@ func view(p *proposal, changes []bundle.Change) intent.Plan {
 		v.Objects = append(v.Objects, objectChange(c))
 	}
 	v.Names = append(v.Names, nameChanges(changes, p.pendingNames())...)
-	v.Warnings = append(v.Warnings, p.draft.warnings...)
+	v.Warnings = slices.Concat(v.Warnings, p.removals.warnings(), p.draft.warnings)
 	v.Errors = append(v.Errors, p.draft.errors...)
 	if p.draft.in.orchestration == nil { // else EMCO's orchestrator does it
 		v.Token = token(p, v)
@@ -328,7 +344,8 @@ func objectChange(c bundle.Change) intent.ObjectChange {
 // token binds a plan to the revisions of its inputs and to its actions, but
 // not to addresses, which change by themselves. Which names come and go follows
 // from the inputs and the current release; DNSEndpoints and the actions on
-// names follow from addresses as well, and are left out.
+// names follow from addresses as well, and are left out, unless so many names
+// would go that it has to be confirmed.
 func token(p *proposal, v intent.Plan) string {
 	hash := sha256.New()
 	fmt.Fprintln(hash, p.action, p.to, p.lifecycle.Seq, p.lifecycle.Wanted)
@@ -340,6 +357,7 @@ func token(p *proposal, v intent.Plan) string {
 			fmt.Fprintln(hash, o.Action, o.Cluster, o.Kind, o.Namespace, o.Name)
 		}
 	}
+	p.removals.bind(hash)
 	return hex.EncodeToString(hash.Sum(nil)[:16])
 }
 

@@ -42,7 +42,11 @@ func note[Spec any](in *inputs, doc intent.Document) (intent.Resource[Spec], err
 }
 
 func inputOf(doc intent.Document) Input {
-	return Input{Path: doc.Path, UID: doc.UID, Revision: doc.Revision}
+	input := Input{Path: doc.Path, UID: doc.UID, Revision: doc.Revision}
+	if doc.Schema > 1 {
+		input.Schema = doc.Schema
+	}
+	return input
 }
 
 func inputsOf(docs []intent.Document) []Input {

@@ -24,6 +24,7 @@ type RecordLifecycle struct {
 	ContextID string           `json:"contextID"`        // of the last pinning or update
 	Moving    bool             `json:"moving,omitempty"` // its external-dns waits at its new home for the names to follow
 	PinnedAt  time.Time        `json:"pinnedAt"`
+	Trace     string           `json:"trace,omitempty"` // of the request that pinned or updated it, as traceparent
 	Draining  map[string]Drain `json:"draining,omitempty"`
 	Events    []intent.Event   `json:"events,omitempty"`
 
@@ -50,8 +51,8 @@ func drainKey(scope intent.Scope, cluster string) string { return string(scope) 
 
 func (s *Service) recordLifecycle(ctx context.Context, record intent.Path) (RecordLifecycle, error) {
 	var l RecordLifecycle
-	revision, err := readDocument(ctx, s.Documents, lifecyclePath(record), &l)
-	l.revision = revision
+	doc, err := readDocument(ctx, s.Documents, lifecyclePath(record), &l)
+	l.revision = doc.Revision
 	return l, err
 }
 
@@ -63,8 +64,8 @@ func (s *Service) swapRecord(ctx context.Context, record intent.Path, l RecordLi
 	if extra := len(l.Events) - keptEvents; extra > 0 {
 		l.Events = slices.Clone(l.Events[extra:])
 	}
-	revision, err := swapDocument(ctx, s.Documents, lifecyclePath(record), l, refs, l.revision)
-	l.revision = revision
+	doc, err := swapDocument(ctx, s.Documents, l, intent.Write{Path: lifecyclePath(record), Refs: refs}, l.revision)
+	l.revision = doc.Revision
 	return l, err
 }
 

@@ -5,15 +5,18 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/guard"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/trail"
 )
 
 // recordProposal is a record's update thought through.
@@ -21,6 +24,9 @@ type recordProposal struct {
 	before RecordLifecycle
 	frozen plan.Record // the record as it is now
 	view   intent.Plan
+
+	gone    map[intent.Path]nameSet // names that the groups which use it would take away by themselves
+	removal removal
 }
 
 // PlanRecord tells what an update of a record would do to what is deployed of
@@ -51,21 +57,33 @@ func (s *Service) tryUpdateRecord(ctx context.Context, record intent.Path, confi
 	if len(p.view.Errors) > 0 {
 		return intent.Accepted{}, &intent.Error{Code: intent.Conflict, Detail: string(record) + " cannot be updated; nothing was changed", Fields: p.view.Errors}
 	}
-	accepted := intent.Accepted{ContextID: p.before.ContextID, Revision: p.before.Seq}
 	if p.before.Seq > 0 && sameRecord(p.before.Record, p.frozen) {
-		return accepted, nil
+		return intent.Accepted{ContextID: p.before.ContextID, Revision: p.before.Seq}, nil
+	}
+	if confirm == "" {
+		if err := (removals{p.removal}).refuse("update", "see POST …/plan, and confirm it by ?confirm=<token>"); err != nil {
+			return intent.Accepted{}, err
+		}
 	}
 	next := p.before
 	next.Seq++
 	if p.moves() {
 		next.startMove(*p.frozen.Home)
 	}
-	next.Record, next.ContextID, next.PinnedAt = p.frozen, appcontext.NewID(), s.Now().UTC()
-	next.Events = append(slices.Clone(next.Events), intent.Event{Time: next.PinnedAt, Actor: actor, Action: intent.Update, Revision: next.Seq, Outcome: "accepted"})
+	next.Record, next.ContextID, next.PinnedAt, next.Trace = p.frozen, appcontext.NewID(), s.Now().UTC(), trail.Parent(ctx)
+	accepts := intent.Event{Time: next.PinnedAt, Actor: actor, RequestID: intent.By(ctx).RequestID, Action: intent.Update, Revision: next.Seq, Outcome: "accepted"}
+	next.Events = append(slices.Clone(next.Events), accepts)
+	for group, names := range p.gone {
+		if err := s.permit(ctx, p.frozen, guard.Permit{Group: string(group), For: next.ContextID, Names: slices.Sorted(maps.Keys(names))}); err != nil {
+			return intent.Accepted{}, err
+		}
+	}
 	if _, err := s.swapRecord(ctx, record, next); err != nil {
 		return intent.Accepted{}, err
 	}
+	s.tell(ctx, record, accepts)
 	s.wake(record)
+	s.Logger.InfoContext(trail.With(ctx, "contextID", next.ContextID), "accepted", "owner", record, "action", string(intent.Update), "revision", next.Seq)
 	return intent.Accepted{ContextID: next.ContextID, Revision: next.Seq}, nil
 }
 
@@ -92,7 +110,7 @@ func (s *Service) proposeRecord(ctx context.Context, record intent.Path) (*recor
 	if err != nil {
 		return p, err
 	}
-	errs := append(p.ownerIDMoves(), dead...)
+	errs := slices.Concat(p.ownerIDMoves(), p.viewMoves(), dead)
 	disabled, err := s.disable(ctx, p.frozen)
 	if err != nil {
 		return p, err
@@ -111,6 +129,9 @@ func (s *Service) proposeRecord(ctx context.Context, record intent.Path) (*recor
 			return p, err
 		}
 		errs = append(errs, obstacles...)
+	}
+	if p.removal, err = s.recordRemoval(ctx, p); err != nil {
+		return p, err
 	}
 	p.view = recordView(p, changes, errs)
 	left, err := s.leaveBehind(ctx, changes)
@@ -134,8 +155,8 @@ func (s *Service) recordChanges(ctx context.Context, p *recordProposal) ([]bundl
 		}
 		changes, findings = append(changes, part...), append(findings, found...)
 	}
-	if !p.moves() {
-		followed, err := s.followChanges(ctx, p.frozen)
+	followed, gone, err := s.followChanges(ctx, p.frozen)
+	if p.gone = gone; err != nil || !p.moves() {
 		return append(changes, followed...), findings, err
 	}
 	moved, found, err := s.moveChanges(ctx, p)
@@ -202,13 +223,15 @@ func recordView(p *recordProposal, changes []bundle.Change, errs []intent.Field)
 		v.Objects = append(v.Objects, objectChange(c))
 		fmt.Fprintln(hash, c.Action, c.ID)
 	}
+	removals{p.removal}.bind(hash)
 	v.Errors = append(v.Errors, errs...)
 	v.Names = append(v.Names, nameChanges(changes, nil)...)
-	v.Warnings = append(v.Warnings, losses(v.Names)...)
+	v.Warnings = slices.Concat(v.Warnings, removals{p.removal}.warnings(), losses(v.Names))
 	if !p.before.Deployed {
 		v.Warnings = append(v.Warnings, "nothing of the record is deployed: it takes effect at its first use")
 	} else {
 		v.Warnings = append(v.Warnings, upgrade(p.before.Record.Version, p.frozen)...)
+		v.Warnings = append(v.Warnings, redirected(p.before.Record.Spec, p.frozen.Spec)...)
 	}
 	v.Token = hex.EncodeToString(hash.Sum(nil)[:16])
 	return v

@@ -61,12 +61,16 @@ func (s *Service) vacateFormer(ctx context.Context, l *Lifecycle, left []Use) er
 		clusters = append(clusters, use.Cluster)
 	}
 	slices.Sort(clusters)
-	used := withFormer(rehome(release.Group, l.Uses), l.Former).Clusters
+	used := withFormer(l.placed(release.Group), l.Former).Clusters
 	l.Vacating = slices.DeleteFunc(slices.Compact(clusters), func(cluster string) bool {
 		return slices.ContainsFunc(used, func(c plan.Cluster) bool { return c.Name == cluster })
 	})
 	return nil
 }
+
+// placed is the group of a lifecycle's release with the names that it still
+// has, where its uses say.
+func (l *Lifecycle) placed(g plan.Group) plan.Group { return rehome(keeping(g, l.Yielded), l.Uses) }
 
 // rehome is a group with its public bindings where the uses say. A release
 // freezes the home that a record had when it was made.

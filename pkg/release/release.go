@@ -13,18 +13,24 @@ package release
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/emco"
+	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/handover"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/observed"
 	"github.com/signpost-dns/signpost/pkg/placement"
+	"github.com/signpost-dns/signpost/pkg/trail"
+	"github.com/signpost-dns/signpost/pkg/verify"
 )
 
 // Options configure a Service.
@@ -39,11 +45,19 @@ type Options struct {
 	NamespaceHolder   func(ctx context.Context, namespace string) (project string, err error)                         // whose namespace it is, empty for none's; nil: not asked
 	Handed            func(ctx context.Context, owner appcontext.Owner, clusters []string) (handover.Children, error) // the contexts by which EMCO's rsync knows an owner's; nil: the sync worker puts objects into clusters
 	Elsewhere         func(intent.Path) error                                                                         // not nil for documents that EMCO keeps; nil where it keeps none
+	Told              func(ctx context.Context, owner intent.Path, events ...intent.Event)                            // of what has happened, once it is stored; nil: nobody is
+	RequireDomains    bool                                                                                            // only names in domains that are granted to a project are published
 	Installation      string                                                                                          // generated id
 	ControllerCluster *intent.ClusterRef                                                                              // the server's default home of external-dns
 	ImageRegistry     string                                                                                          // replaces registry.k8s.io in default images
+	Quotas            intent.Quotas                                                                                   // of projects that have none of their own
 	Now               func() time.Time
 	Logger            *slog.Logger
+	Tracer            *trail.Tracer         // nil: traces are passed on, and none are recorded
+	Metrics           prometheus.Registerer // of the controller; nil: nowhere
+
+	// Held tells what a name has at its authoritative servers; nil: they are not asked.
+	Held func(ctx context.Context, name string, marks externaldns.InDNS, servers []netip.AddrPort) (verify.Holding, error)
 }
 
 // Service accepts lifecycle requests and executes their steps.
@@ -57,6 +71,7 @@ type Service struct {
 
 	grounds grounds
 	outlook outlook
+	heldNow heldNow
 
 	sweeping  sync.Mutex
 	unclaimed map[string]time.Time // by context id: since when no lifecycle was seen to point to a release
@@ -77,7 +92,8 @@ type nudge struct {
 	at    time.Time // zero: at once, for something has changed
 }
 
-// wake lets the controller look at an owner at once. When it is behind, its
+// wake lets a controller look at an owner at once, this process' own or, through
+// its Notifier, another's. When it is behind, its
 // scan finds the owner.
 func (s *Service) wake(owner intent.Path) { s.wakeAt(owner, time.Time{}) }
 

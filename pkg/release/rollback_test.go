@@ -257,9 +257,9 @@ func TestRollbackIntoWhatBelongsToOthersNow(t *testing.T) {
 		return map[string]string{"shop": "bank"}[namespace], nil
 	}
 	w.service = release.New(w.options)
-	w.refusesRollback(1, `namespace "shop" is the one of project bank`)
+	w.refusesRollback(1, `namespace "shop" is the one of another project`)
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["more.lab.example"]}`)
-	w.refuses(intent.Update, prod, `namespace "shop" is the one of project bank`)
+	w.refuses(intent.Update, prod, `namespace "shop" is the one of another project`)
 
 	w.options.NamespaceHolder = nil
 	w.service = release.New(w.options)
@@ -271,7 +271,7 @@ func TestRollbackIntoWhatBelongsToOthersNow(t *testing.T) {
 // under way.
 func TestReleasesOfDeadRequestsAreSwept(t *testing.T) {
 	w := running(t)
-	l := &life{world: w, process: &mortal{KV: w.fake, last: 1, after: true}}
+	l := &life{world: w, process: &mortal{KV: w.fake, last: 2, after: true}} // it has claimed its name, and written its release
 	w.restartOn(l.process)
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["shop.lab.example"]}`)
 	_, err := w.try(intent.Update, prod, "")

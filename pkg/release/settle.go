@@ -42,7 +42,11 @@ func (s *Service) settle(ctx context.Context, group intent.Path, l Lifecycle, wh
 		}
 	}
 	l.releaseOffers()
-	if completed || rid {
+	noted, err := s.settleNames(ctx, group, &l)
+	if err != nil {
+		return false, err
+	}
+	if completed || rid || noted {
 		if _, err = s.swap(ctx, group, l); err != nil {
 			return false, err
 		}

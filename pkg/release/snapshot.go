@@ -35,6 +35,15 @@ type Snapshot struct {
 	Givers    Givers                   // of the names of Group
 	Clusters  map[string]ClusterReport // every cluster that the release or the context touches
 	Providers []ProviderReport         // those in use, then those that are draining
+
+	kept map[string]nameSet
+}
+
+// Kept says whether a host name of a binding stays published although nothing
+// offers it an address any more, for too many would go at once, and since when
+// there are such.
+func (snap *Snapshot) Kept(b plan.Binding, host string) (since time.Time, kept bool) {
+	return snap.Lifecycle.held(recordPath(snap.Group, b)).Since, snap.kept[b.Record][host]
 }
 
 // AppContextReport is what is known of EMCO's app context that a group is for,
@@ -143,7 +152,7 @@ func (s *Service) snapRelease(ctx context.Context, snap *Snapshot) error {
 	if snap.EMCO, err = s.reportAppContext(ctx, &snap.Lifecycle); err != nil {
 		return err
 	}
-	snap.Group = rehome(release.Group, snap.Lifecycle.Uses)
+	snap.Group = snap.Lifecycle.placed(release.Group)
 	records, err := s.pinned(ctx, release.Group)
 	if err != nil {
 		return err
@@ -152,11 +161,13 @@ func (s *Service) snapRelease(ctx context.Context, snap *Snapshot) error {
 	if err != nil {
 		return err
 	}
-	contents, err := fill(ctx, snap.Group, records, drained.clusters, snap.Objects, s.seen(snap.Group))
+	look := s.seen(snap.Group)
+	look.keep = snap.Lifecycle.stillHeld(snap.Group)
+	contents, err := fill(ctx, snap.Group, records, drained.clusters, snap.Objects, look)
 	if err != nil {
 		return err
 	}
-	snap.Choices, snap.DNS = contents.choices, contents.dns
+	snap.Choices, snap.DNS, snap.kept = contents.choices, contents.dns, contents.kept
 	if snap.EMCO != nil && snap.EMCO.Why == "" && len(contents.unread) > 0 {
 		snap.EMCO.Why = strings.Join(contents.unread, "; ") + ": published addresses stay"
 	}

@@ -17,6 +17,8 @@ type outlook struct {
 	mu     sync.Mutex
 	kept   *reach // never changed; nil: nobody keeps it
 	frozen string // as it was last told
+
+	sighted map[string]sighting // of clusters that do not answer
 }
 
 // reach is how clusters can be reached, as their owners have seen it.
@@ -105,13 +107,15 @@ func (s standings) of(cluster string) address.Standing {
 
 // standings holds what was seen of clusters against who serves them: that a
 // cluster cannot be reached counts for as long as he is there who has seen it
-// without a break.
+// without a break. His clock may go wrong, or this process' own: nobody is taken out
+// sooner than both allow, and is kept out as soon as one does.
 func (s *Service) standings(ctx context.Context) (standings, error) {
 	seen, err := s.reached(ctx)
 	if err != nil {
 		return standings{}, err
 	}
 	now := standings{silent: map[string]time.Time{}, lost: map[string]time.Time{}}
+	sighted := s.outlook.sight(seen, s.Now().UTC())
 	if len(seen.silent) == 0 {
 		return now, nil
 	}
@@ -120,14 +124,55 @@ func (s *Service) standings(ctx context.Context) (standings, error) {
 		return standings{}, err
 	}
 	for _, cluster := range seen.silent {
-		r := seen.all[cluster]
-		now.silent[cluster] = r.Since
+		r, here := seen.all[cluster], sighted[cluster]
+		now.silent[cluster] = earlier(r.Since, here.silent)
 		if server := serving[cluster]; server != 0 && server == r.Owner {
-			now.lost[cluster] = r.Counted
+			now.lost[cluster] = later(r.Counted, here.counted)
 		}
 	}
 	now.frozen = address.Freeze(len(seen.silent), seen.answer+len(seen.silent)) // whoever serves them: a cluster that changes hands thaws nobody
 	return now, nil
+}
+
+// sighting is since when this process knows, by its own clock, that a cluster does
+// not answer.
+type sighting struct {
+	silent  time.Time             // without a break
+	counted time.Time             // as who serves it counts now
+	as      observed.Reachability // how he does
+}
+
+// sight notes the clusters that do not answer, and forgets those that do.
+func (o *outlook) sight(seen *reach, now time.Time) map[string]sighting {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	next := make(map[string]sighting, len(seen.silent))
+	for _, cluster := range seen.silent {
+		r, at := seen.all[cluster], o.sighted[cluster]
+		if at.silent.IsZero() {
+			at.silent = now
+		}
+		if !at.as.Counted.Equal(r.Counted) || at.as.Owner != r.Owner {
+			at.counted, at.as = now, r
+		}
+		next[cluster] = at
+	}
+	o.sighted = next
+	return next
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // Frozen says why no cluster is taken out of names for being unreachable, as of

@@ -28,7 +28,9 @@ func (w *world) owned(cluster string) int64 {
 func (w *world) lost(cluster string, ago time.Duration) {
 	w.Helper()
 	at := w.clock.Now().Add(-ago)
-	w.reach(cluster, observed.Reachability{Message: "no answer in time", Since: at, Counted: at, Owner: w.owned(cluster)})
+	r := observed.Reachability{Message: "no answer in time", Since: at, Counted: at, Owner: w.owned(cluster)}
+	w.reach(cluster, r)
+	w.service.Saw(cluster, r)
 }
 
 func (w *world) reachable(clusters ...string) {
@@ -111,6 +113,34 @@ func TestAnIntentSaysForHowLongAClusterMayBeUnreachable(t *testing.T) {
 	w.clock.pass(time.Second)
 	w.settle(prod)
 	require.Equal(t, []string{onlyParis}, w.published(prod))
+}
+
+// TestClocksThatGoWrongTakeNobodyOutTooSoon: the owner's is behind, so that it has
+// counted for an hour when others hear of it. Nor do they let anybody in again, whose
+// is ahead.
+func TestClocksThatGoWrongTakeNobodyOutTooSoon(t *testing.T) {
+	w := running(t)
+	w.reachable(hub, paris)
+	hourAgo := w.clock.Now().Add(-time.Hour)
+	w.reach(berlin, observed.Reachability{Message: "no answer in time", Since: hourAgo, Counted: hourAgo, Owner: w.owned(berlin)})
+	w.settle(prod)
+	require.Equal(t, []string{bothEdges}, w.published(prod), "it was heard of just now")
+	w.clock.pass(5 * time.Minute)
+	w.settle(prod)
+	require.Equal(t, []string{onlyParis}, w.published(prod))
+
+	w = running(t)
+	w.reachable(hub, paris)
+	soon := w.clock.Now().Add(2 * time.Minute)
+	w.reach(berlin, observed.Reachability{Message: "no answer in time", Since: soon, Counted: soon, Owner: w.owned(berlin)})
+	w.settle(prod)
+	w.clock.pass(7 * time.Minute)
+	w.settle(prod)
+	require.Equal(t, []string{onlyParis}, w.published(prod))
+	w.owned(berlin) // by another now, who has not counted yet
+	w.clock.pass(-90 * time.Second)
+	w.settle(prod)
+	require.Equal(t, []string{onlyParis}, w.published(prod), "it has been silent for longer than unreachableAfter, by this clock")
 }
 
 // TestADeadSignpostTakesNobodyOut: what is counted counts for as long as he owns
@@ -300,9 +330,11 @@ func TestTheControllerFollowsHowClustersCanBeReached(t *testing.T) {
 	w := running(t)
 	w.reachable(hub, paris, berlin)
 	w.control(t)
-	w.lost(berlin, 5*time.Minute-time.Second)
-	w.clock.pass(time.Second)
-	until(t, "it is taken out", func() bool { return !w.publishes(prod, "203.0.113.10") })
+	w.lost(berlin, 0)
+	until(t, "it is taken out", func() bool {
+		w.clock.pass(time.Second)
+		return !w.publishes(prod, "203.0.113.10")
+	})
 	require.Empty(t, w.service.Frozen())
 	w.lost(hub, time.Second)
 	until(t, "most have failed", func() bool { return strings.Contains(w.service.Frozen(), "2 of 3 clusters cannot be reached") })

@@ -24,13 +24,20 @@ func (s *Service) StepGroup(ctx context.Context, group intent.Path) (settled boo
 	if err != nil {
 		return true, err
 	}
+	if err := intent.CheckSchema("the release of "+string(group), l.schema); err != nil {
+		return true, err
+	}
 	if acted, err := s.heed(ctx, group, l); acted || err != nil {
 		return false, err
 	}
 	if l.Seq == 0 {
 		return true, nil
 	}
+	ctx = l.trail(ctx)
 	if l, err = s.mendOffers(ctx, group, l); err != nil {
+		return false, err
+	}
+	if l, err = s.adoptNames(ctx, group, l); err != nil {
 		return false, err
 	}
 	was, rests, err := s.hold(ctx, group, l, was)
@@ -84,17 +91,25 @@ func (s *Service) makeCurrent(ctx context.Context, group intent.Path, l Lifecycl
 	if err != nil {
 		return l, made{}, err
 	}
+	if next.ID != "" && next.ID != was.ContextID {
+		if err := s.confirmNames(ctx, l, next.ground.group); err != nil {
+			return l, made{}, err
+		}
+	}
 	if err := s.noteDrains(ctx, group, before, next.Objects); err != nil {
 		return l, made{}, err
 	}
 	if l, err = s.noteLeftovers(ctx, group, l, before); err != nil {
 		return l, made{}, err
 	}
+	if l, err = s.noteHeld(ctx, group, l, next.losses); err != nil {
+		return l, made{}, err
+	}
 	is := was
 	if was.ContextID == next.ID {
-		is, err = s.rewrite(ctx, was, before, next.Objects)
+		is, err = s.rewrite(ctx, was, before, next)
 	} else if err = s.disown(ctx, group, l); err == nil {
-		is, err = s.Contexts.Commit(ctx, was, next.Context)
+		is, err = s.commit(ctx, was, next.Context, next.losses.when...)
 	}
 	if err != nil {
 		return l, made{}, err
@@ -111,21 +126,28 @@ func (s *Service) makeCurrent(ctx context.Context, group intent.Path, l Lifecycl
 type goal struct {
 	appcontext.Context
 
-	ground    *ground // nil where nothing is to be in the clusters
-	undecided bool    // something waits until its nodes are known
+	ground    *ground     // nil where nothing is to be in the clusters
+	undecided bool        // something waits until its nodes are known
+	losses    *settlement // of names that nothing offers an address any more
 }
 
 // wanted is the context that the lifecycle asks for, one without an ID when
 // nothing is to be in the clusters. before is what they have now.
 func (s *Service) wanted(ctx context.Context, l Lifecycle, before bundle.Bundle) (goal, error) {
+	lost := &settlement{of: map[intent.Path]Held{}, seen: map[intent.Path]bool{}}
 	if !l.deployed() {
-		return goal{}, nil
+		return goal{losses: lost}, nil
 	}
 	on, err := s.ground(ctx, l)
 	if err != nil {
 		return goal{}, err
 	}
-	contents, err := fill(ctx, on.group, on.records, on.drained, before, s.seen(on.group))
+	lost.records = on.records
+	look := s.seen(on.group)
+	look.keep = func(ctx context.Context, names map[string]nameSet) (map[string]nameSet, error) {
+		return s.keep(ctx, l, on, names, lost)
+	}
+	contents, err := fill(ctx, on.group, on.records, on.drained, before, look)
 	if err != nil {
 		return goal{}, err
 	}
@@ -136,7 +158,7 @@ func (s *Service) wanted(ctx context.Context, l Lifecycle, before bundle.Bundle)
 		s.wakeAt(on.group.Path, contents.due)
 	}
 	undecided, err := s.undecided(ctx, contents.dns)
-	return goal{ground: on, undecided: undecided, Context: appcontext.Context{
+	return goal{ground: on, undecided: undecided, losses: lost, Context: appcontext.Context{
 		ID: l.ContextID, Meta: meta(on.group), Objects: contents.objects,
 		Services: contents.services, Placements: contents.placements,
 	}}, err
@@ -206,15 +228,15 @@ func meta(g plan.Group) appcontext.Meta {
 
 // rewrite changes single objects of the current context, and answers its
 // pointer.
-func (s *Service) rewrite(ctx context.Context, pointer appcontext.Pointer, current, wanted bundle.Bundle) (appcontext.Pointer, error) {
+func (s *Service) rewrite(ctx context.Context, pointer appcontext.Pointer, current bundle.Bundle, wanted goal) (appcontext.Pointer, error) {
 	type place struct{ app, cluster string }
 	changes := map[place][]bundle.Change{}
 	var places []place
-	for _, c := range bundle.Diff(current, wanted) {
+	for _, c := range bundle.Diff(current, wanted.Objects) {
 		if c.Action == bundle.Unchanged {
 			continue
 		}
-		at := place{appOf(c, current, wanted), c.ID.Cluster}
+		at := place{appOf(c, current, wanted.Objects), c.ID.Cluster}
 		if changes[at] == nil {
 			places = append(places, at)
 		}
@@ -223,7 +245,10 @@ func (s *Service) rewrite(ctx context.Context, pointer appcontext.Pointer, curre
 	var err error
 	for _, at := range places {
 		for some := range slices.Chunk(changes[at], appcontext.MostRewritten) {
-			if pointer, err = s.Contexts.Rewrite(ctx, pointer, at.app, at.cluster, some); err != nil {
+			within, end := s.Tracer.Start(ctx, "rewrite app context", "owner", string(pointer.Owner), "contextID", pointer.ContextID, "cluster", at.cluster)
+			pointer, err = s.Contexts.Rewrite(within, pointer, at.app, at.cluster, some, wanted.losses.when...)
+			end(err)
+			if err != nil {
 				return pointer, err
 			}
 		}

@@ -79,7 +79,7 @@ func (s *Service) provide(ctx context.Context, l RecordLifecycle, use Use, was a
 			return err
 		}
 	}
-	_, err = s.Contexts.Commit(ctx, was, appcontext.Context{
+	_, err = s.commit(l.trail(ctx, was), was, appcontext.Context{
 		ID: appcontext.NewID(), Objects: wanted, Verify: how,
 		Meta: appcontext.Meta{Project: l.Record.Project.Name, Namespace: l.Record.Project.Namespace, Level: "0", ChildContextIDs: []string{}},
 	})
@@ -109,7 +109,7 @@ func sameBundle(a, b bundle.Bundle) bool {
 // its lifecycle before it looked at the context, so looking at the users again
 // afterwards finds it.
 func (s *Service) withdraw(ctx context.Context, use Use, was appcontext.Pointer) error {
-	if _, err := s.Contexts.Commit(ctx, was, appcontext.Context{}); err != nil {
+	if _, err := s.commit(ctx, was, appcontext.Context{}); err != nil {
 		return err
 	}
 	users, err := s.users(ctx, use)

@@ -76,12 +76,18 @@ func (s *Service) claimedReleases(ctx context.Context) (map[string]bool, error) 
 		if IsRecord(ownerOf(doc.Path)) {
 			continue
 		}
+		if err := intent.CheckSchema(string(doc.Path), doc.Schema); err != nil {
+			return nil, err // it may point to releases in ways that are not known here
+		}
 		var l Lifecycle
 		if err := json.Unmarshal(doc.Body, &l); err != nil {
 			return nil, err
 		}
 		for _, past := range l.kept() {
 			ids[past.ContextID] = true
+		}
+		for _, id := range l.Shed {
+			ids[id] = true
 		}
 		for _, prepared := range l.Prepared {
 			ids[prepared.ContextID] = true

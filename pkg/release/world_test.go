@@ -102,7 +102,7 @@ func (w *world) restartOn(store kv.KV) {
 	w.options = release.Options{
 		Documents: etcd.New(store, etcd.WithClock(w.clock.Now)), KV: store,
 		Contexts: appcontext.NewStore(store, w.clock.Now), Ledger: ledger.New(store), Observed: observed.New(store),
-		Installation: "k7wq2m9xhdr4", ControllerCluster: w.options.ControllerCluster, ImageRegistry: w.options.ImageRegistry,
+		Installation: "k7wq2m9xhdr4", ControllerCluster: w.options.ControllerCluster, ImageRegistry: w.options.ImageRegistry, Quotas: w.options.Quotas, RequireDomains: w.options.RequireDomains,
 		Peek: w.options.Peek, PeekNodes: w.options.PeekNodes, Now: w.clock.Now, Logger: slog.New(slog.DiscardHandler),
 	}
 	w.service = release.New(w.options)
@@ -349,9 +349,15 @@ func (w *world) try(action intent.Action, group intent.Path, confirm string) (in
 	case intent.Update:
 		call = w.service.Update
 	case intent.Terminate:
-		return w.service.Terminate(context.Background(), group, false, confirm, "ann")
+		return w.service.Terminate(ann(group), group, false, confirm, "ann")
 	}
-	return call(context.Background(), group, confirm, "ann")
+	return call(ann(group), group, confirm, "ann")
+}
+
+// ann asks for something of a group; she has rights on its project alone.
+func ann(group intent.Path) context.Context {
+	own := group.Segment("projects")
+	return intent.As(context.Background(), intent.Actor{Subject: "ann", Reads: func(project string) bool { return project == own }})
 }
 
 // running is prod of the main story, instantiated.
@@ -377,7 +383,7 @@ func (w *world) state(group intent.Path) intent.State {
 
 func (w *world) plan(group intent.Path, action intent.Action) intent.Plan {
 	w.Helper()
-	plan, err := w.service.Plan(context.Background(), group, action, 0)
+	plan, err := w.service.Plan(ann(group), group, action, 0)
 	require.NoError(w, err)
 	return plan
 }

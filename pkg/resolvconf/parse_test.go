@@ -55,3 +55,21 @@ func TestLoopbackOfTheNodeIsThereForPodsOnItsNetwork(t *testing.T) {
 	require.Empty(t, n.Preview(Pod{HostNetwork: true, Policy: intent.DNSDefault}, "").Warnings)
 	require.Len(t, n.Preview(Pod{Policy: intent.DNSDefault}, "").Warnings, 1)
 }
+
+// FuzzParse: what is read and written is read again as the same.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"nameserver 10.0.0.1\nsearch a.example b.example.\noptions ndots:2 edns0 ndots:5\n", "nameserver", "search .", "options :", "domain a.example", "nameserver 1 2\r\n", "\tsearch\v a", "options a:b:c"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		read, err := Parse(text)
+		if err != nil {
+			require.Contains(t, err.Error(), "nameserver without address")
+			return
+		}
+		again, err := Parse(Text(read))
+		require.NoError(t, err)
+		require.Len(t, again.Nameservers, len(read.Nameservers))
+		require.Equal(t, read.Options, again.Options)
+	})
+}

@@ -107,7 +107,17 @@ func nameStatus(b plan.Binding, host plan.Host, sets []address.Set, choice addre
 func conditions(snap release.Snapshot, b plan.Binding, host plan.Host, choice address.Choice, synced intent.StatusCondition) []intent.StatusCondition {
 	synced.Message = strings.Join(append([]string{synced.Message}, choice.Health...), "; ")
 	published := shared(snap, b, host, published(snap, b, host, choice, synced))
+	if since, kept := snap.Kept(b, host.Name); kept {
+		synced = condition(snap, "Synced", "False", "RemovalFrozen", removalFrozen(host.Name, b.Record))
+		synced.LastTransitionTime = since
+	}
 	return []intent.StatusCondition{planned(snap), committed(snap), synced, published}
+}
+
+// removalFrozen says why a name has addresses that nothing offers, and what to do.
+func removalFrozen(host, record string) string {
+	return fmt.Sprintf("nothing offers an address for %s any more; it stays published, for more names of record %q would go at once than its maxRemoval says. "+
+		"Bring the Services back, or let the names go: plan an update, and update with the plan's token", host, record)
 }
 
 func planned(snap release.Snapshot) intent.StatusCondition {

@@ -1,0 +1,95 @@
+package release
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// grants are the projects that domains are granted to, by the domain.
+type grants map[string][]string
+
+// grants reads what all projects are granted.
+func (s *Service) grants(ctx context.Context) (grants, error) {
+	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: "projects"})
+	if err != nil {
+		return nil, err
+	}
+	all := grants{}
+	for _, doc := range page.Items {
+		project, err := intent.Of[intent.Project](doc)
+		if err != nil {
+			return nil, err
+		}
+		for _, domain := range project.Spec.Domains {
+			all[domain] = append(all[domain], doc.Path.Name())
+		}
+	}
+	return all, nil
+}
+
+// of are the longest granted domain that a name lies in, empty for none, and to
+// whom it is granted. A wildcard lies where all names lie that it stands for.
+func (all grants) of(name string) (domain string, projects []string) {
+	domain = strings.TrimPrefix(name, "*.")
+	for domain != "" {
+		if projects := all[domain]; len(projects) > 0 {
+			return domain, projects
+		}
+		_, domain, _ = strings.Cut(domain, ".")
+	}
+	return "", nil
+}
+
+// below is a domain whose names a wildcard stands for, too, and that is granted
+// to others than a project; empty for none.
+func (all grants) below(name, project string) (domain string) {
+	rest, wildcard := strings.CutPrefix(name, "*")
+	if !wildcard {
+		return ""
+	}
+	for granted, projects := range all {
+		if strings.HasSuffix(granted, rest) && !slices.Contains(projects, project) && (domain == "" || granted < domain) {
+			domain = granted
+		}
+	}
+	return domain
+}
+
+// checkDomains refuses names in domains that are granted to others, and, where
+// that is asked for, those in no domain that is granted.
+func (s *Service) checkDomains(ctx context.Context, d *draft, bids []bid) error {
+	if len(bids) == 0 {
+		return nil
+	}
+	all, err := s.grants(ctx)
+	if err != nil || len(all) == 0 && !s.RequireDomains {
+		return err
+	}
+	asked := d.asked()
+	for _, b := range bids {
+		domain, projects := all.of(b.key.Name)
+		below := all.below(b.key.Name, d.group.Project.Name)
+		switch {
+		case slices.Contains(projects, d.group.Project.Name):
+		case domain == "" && below != "":
+			d.failName(asked[b.key.Name], fmt.Sprintf("%q lies above %s, which is granted to %s, and stands for names in there; give the intent another name", b.key.Name, below, grantees(ctx, all[below])))
+		case domain == "" && !s.RequireDomains:
+		case domain == "":
+			d.failName(asked[b.key.Name], fmt.Sprintf("%q lies in no domain that is granted to the project; have an administrator grant it one (spec.domains), or give the intent another name", b.key.Name))
+		default:
+			d.failName(asked[b.key.Name], fmt.Sprintf("%q lies in %s, which is granted to %s; give the intent another name", b.key.Name, domain, grantees(ctx, projects)))
+		}
+	}
+	return nil
+}
+
+// grantees are projects as who asks may know of them.
+func grantees(ctx context.Context, projects []string) string {
+	known := slices.DeleteFunc(slices.Clone(projects), func(p string) bool { return !intent.By(ctx).Sees(p) })
+	return cmp.Or(strings.Join(known, ", "), "another project")
+}

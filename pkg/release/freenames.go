@@ -1,0 +1,189 @@
+package release
+
+import (
+	"context"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/nameclaim"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+)
+
+// shed notes a release of which names are to be freed when the next one, or
+// nothing, is in the clusters.
+func (l *Lifecycle) shed(contextID string) {
+	if contextID != "" && !slices.Contains(l.Shed, contextID) {
+		l.Shed = append(slices.Clone(l.Shed), contextID)
+	}
+}
+
+// gone are the bindings of a group with those of their names that it does not
+// give any more.
+func gone(before, now plan.Group) []plan.Binding {
+	given := map[nameclaim.Key]bool{}
+	for _, b := range bidsOf(now) {
+		given[b.key] = true
+	}
+	var out []plan.Binding
+	for _, b := range before.Bindings {
+		b.Hosts = slices.DeleteFunc(slices.Clone(b.Hosts), func(h plan.Host) bool {
+			return given[nameclaim.Key{View: viewOf(b), Name: h.Name}]
+		})
+		if len(b.Hosts) > 0 {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// freeNames frees the names that the group's earlier releases gave and that
+// are gone: no authoritative server has them any more, their external-dns has
+// ended, or it had releaseTimeout for them. done says that none is left to free.
+func (s *Service) freeNames(ctx context.Context, group intent.Path, l Lifecycle) (done bool, err error) {
+	if !l.Settled || len(l.Shed) == 0 {
+		return false, nil
+	}
+	var now plan.Group
+	if l.deployed() {
+		release, err := s.loadRelease(ctx, l.ContextID)
+		if err != nil {
+			return false, err
+		}
+		now = release.Group
+	}
+	var all []plan.Group
+	for _, id := range l.Shed {
+		release, err := s.loadRelease(ctx, id)
+		if intent.CodeOf(err) == intent.NotFound {
+			continue // many have followed it; who claims its names sees that they are nobody's
+		}
+		if err != nil {
+			return false, err
+		}
+		before := l.placed(release.Group)
+		before.Bindings = gone(before, now)
+		if free, err := s.outlived(ctx, group, l, before); err != nil || !free {
+			return false, err
+		}
+		all = append(all, before)
+	}
+	if len(all) > 0 {
+		if err := s.fence(ctx, group); err != nil {
+			return false, err
+		}
+	}
+	for _, before := range all {
+		if err := s.free(ctx, l, before); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// fence has steps of the group fail that are to commit an earlier release: they
+// have confirmed its names, which are others' from now on.
+func (s *Service) fence(ctx context.Context, group intent.Path) error {
+	pointer, err := s.Contexts.Current(ctx, groupOwner(group))
+	if err != nil {
+		return err
+	}
+	return s.Contexts.Fence(ctx, pointer)
+}
+
+// outlived tells whether all names of a group's bindings have gone from DNS, or
+// had the time to.
+func (s *Service) outlived(ctx context.Context, group intent.Path, l Lifecycle, g plan.Group) (bool, error) {
+	for _, b := range g.Bindings {
+		use := Use{Record: recordPath(g, b), Scope: b.Scope, Cluster: b.Cluster}
+		pointer, err := s.Contexts.Current(ctx, use.owner())
+		if err != nil {
+			return false, err
+		}
+		if pointer.ContextID == "" {
+			continue // it outlived the names
+		}
+		answers, _, err := s.Observed.Answers(ctx, b.Cluster, g.Project.Namespace)
+		if err != nil {
+			return false, err
+		}
+		if heard := answers[endpoints.ID(g, b).Name]; heard.Gone.After(l.Since) {
+			continue
+		}
+		record, err := s.recordLifecycle(ctx, use.Record)
+		if err != nil {
+			return false, err
+		}
+		if due := l.Done.Add(ReleaseTimeout(record.Record.Spec, mostSources(b))); s.Now().Before(due) {
+			s.wakeAt(group, due)
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// mostSources is about how many targets a name of a binding has.
+func mostSources(b plan.Binding) int { return max(len(b.Sources), 1) }
+
+// free takes a group out of the claims of its bindings' names. A name that its
+// external-dns never takes away stays the project's as long as the record is
+// there. What a later release has claimed stays.
+func (s *Service) free(ctx context.Context, l Lifecycle, g plan.Group) error {
+	stays := map[nameclaim.Key]nameclaim.Entry{}
+	for _, b := range g.Bindings {
+		record, err := s.recordLifecycle(ctx, recordPath(g, b))
+		if err != nil {
+			return err
+		}
+		abandoned, err := s.abandoned(ctx, b.Cluster)
+		if err != nil {
+			return err
+		}
+		if !abandoned && whyNamesStay(record.Record.Spec) == "" {
+			continue
+		}
+		for _, host := range b.Hosts {
+			stays[nameclaim.Key{View: viewOf(b), Name: host.Name}] = nameclaim.Entry{UID: record.Record.UID, Through: record.Record.Path, Stays: true}
+		}
+	}
+	keys := keysOf(bidsOf(g))
+	claims, err := s.names().Read(ctx, keys)
+	if err != nil {
+		return err
+	}
+	var changes []nameclaim.Change
+	for _, key := range keys {
+		claim := claims[key]
+		next := claim.Without(func(e nameclaim.Entry) bool {
+			return e.Of(g.Path) && e.UID == g.UID && (g.UID != l.OwnerUID || e.Seq <= l.Seq)
+		})
+		if len(next.Entries) == len(claim.Entries) {
+			continue
+		}
+		if entry, some := stays[key]; some && !slices.ContainsFunc(next.Entries, entry.Same) {
+			next.Entries = append(next.Entries, entry)
+		}
+		changes = append(changes, nameclaim.Change{Key: key, Claim: next})
+	}
+	return s.names().Write(ctx, changes)
+}
+
+// settleNames moves the names that the group takes over, and frees those that
+// are gone. It answers whether it has noted something in the lifecycle.
+func (s *Service) settleNames(ctx context.Context, group intent.Path, l *Lifecycle) (noted bool, err error) {
+	taken, err := s.takeNames(ctx, group, *l)
+	if err != nil {
+		return false, err
+	}
+	freed, err := s.freeNames(ctx, group, *l)
+	if err != nil {
+		return false, err
+	}
+	if taken {
+		l.Taking = ""
+	}
+	if freed {
+		l.Shed = nil
+	}
+	return taken || freed, nil
+}

@@ -1,0 +1,207 @@
+package release
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/nameclaim"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+func (s *Service) names() nameclaim.Store { return nameclaim.Store{KV: s.KV} }
+
+// checkNames refuses names that are another project's, or that the group
+// cannot share with others of its own.
+func (s *Service) checkNames(ctx context.Context, p *proposal) error {
+	d := p.draft
+	if p.action == intent.Terminate || d.group.Path == "" || IsCloud(d.group.Path) {
+		return nil
+	}
+	p.bids = bidsOf(d.group)
+	if err := s.checkDomains(ctx, d, p.bids); err != nil {
+		return err
+	}
+	var err error
+	if p.claims, err = s.names().Read(ctx, keysOf(p.bids)); err != nil {
+		return err
+	}
+	claimants, asked := s.claimants(), d.asked()
+	for _, b := range p.bids {
+		claim := p.claims[b.key]
+		if claim.Sole(d.group.Project.Name, d.group.Path) {
+			continue
+		}
+		_, verdict, by, err := claim.Bid(d.group.Project.Name, p.entry(b), claimants.of(ctx, b.key))
+		if err != nil {
+			return err
+		}
+		if why := refusal(ctx, b.key, claim.Project, verdict, by); why != "" {
+			d.failName(asked[b.key.Name], why)
+		}
+	}
+	return nil
+}
+
+// asked are the places where names are asked for, by the name.
+func (d *draft) asked() map[string]place {
+	asked := map[string]place{}
+	for at, place := range d.places {
+		asked[at.host] = place
+	}
+	return asked
+}
+
+// failName refuses a name where it is asked for; a rollback knows no such place.
+func (d *draft) failName(at place, why string) {
+	d.fail(cmp.Or(at.path, d.group.Path), at.pointer, "%s", why)
+}
+
+// entry is what a claim says of a name of a proposal while that is pending.
+func (p *proposal) entry(b bid) nameclaim.Entry {
+	return nameclaim.Entry{
+		Group: p.draft.group.Path, UID: p.draft.in.owner.UID, Through: b.record, Types: b.types,
+		Seq: p.lifecycle.Seq + 1, Over: p.lifecycle.revision,
+	}
+}
+
+// refusal says why a name cannot be had, empty when it can, and of other
+// projects only what who asks may know.
+func refusal(ctx context.Context, key nameclaim.Key, project string, verdict nameclaim.Verdict, by nameclaim.Entry) string {
+	switch {
+	case verdict == nameclaim.Granted:
+		return ""
+	case verdict == nameclaim.Clash:
+		return fmt.Sprintf("%q is given by %s with other types: DNS allows no CNAME beside other types; give it the same recordTypes, or another name", key.Name, by.Group)
+	case !intent.By(ctx).Sees(project):
+		return fmt.Sprintf("%q is another project's; give the intent another name", key.Name)
+	case by.Stays:
+		return fmt.Sprintf("%q is project %q's: %s never takes it away; delete that record, or give the intent another name", key.Name, project, by.Through)
+	}
+	return fmt.Sprintf("%q is project %q's, given by %s; terminate that, or give the intent another name", key.Name, project, by.Group)
+}
+
+// claimNames claims what a proposal takes for the release that is about to be
+// accepted, but for what the group's release of before has confirmed: that
+// stays claimed by it. What it has yielded is claimed anew.
+func (s *Service) claimNames(ctx context.Context, p *proposal, before plan.Group, contextID string) error {
+	had := map[nameclaim.Key]bool{}
+	if p.lifecycle.deployed() {
+		for _, b := range bidsOf(keeping(before, p.lifecycle.Yielded)) {
+			had[b.key] = true
+		}
+	}
+	claimants, project := s.claimants(), p.draft.group.Project.Name
+	var changes []nameclaim.Change
+	for _, b := range p.bids {
+		claim, mine := p.claims[b.key], p.entry(b)
+		was, confirmed := claim.Confirmed(project, mine.Group)
+		if confirmed && had[b.key] && slices.Equal(was.Types, b.types) {
+			continue
+		}
+		mine.Context, mine.Since = contextID, s.Now().UTC()
+		next, verdict, _, err := claim.Bid(project, mine, claimants.of(ctx, b.key))
+		if err != nil {
+			return err
+		}
+		if verdict != nameclaim.Granted {
+			return &intent.Error{Code: intent.PreconditionFailed, Detail: b.key.Name + " has just been claimed"}
+		}
+		changes = append(changes, nameclaim.Change{Key: b.key, Claim: next})
+	}
+	return s.names().Write(ctx, changes)
+}
+
+// withdrawNames takes back what was claimed for a release that is not accepted:
+// nobody has to wait until that is over by itself.
+func (s *Service) withdrawNames(ctx context.Context, p *proposal, contextID string) error {
+	claims, err := s.names().Read(ctx, keysOf(p.bids))
+	if err != nil {
+		return err
+	}
+	var changes []nameclaim.Change
+	for key, claim := range claims {
+		left := claim.Without(func(e nameclaim.Entry) bool { return e.Context == contextID })
+		if len(left.Entries) < len(claim.Entries) {
+			changes = append(changes, nameclaim.Change{Key: key, Claim: left})
+		}
+	}
+	return s.names().Write(ctx, changes)
+}
+
+// confirmNames has what a group's release takes confirmed, before anybody
+// publishes it. What another project has taken meanwhile is refused, and then
+// nothing is confirmed. A claim that is judged by a lifecycle read before this
+// is no longer as it was read; by one read after it, the group gives the name.
+func (s *Service) confirmNames(ctx context.Context, l Lifecycle, g plan.Group) error {
+	changes, lost, err := s.confirmed(ctx, l, g)
+	if err != nil {
+		return err
+	}
+	if len(lost) > 0 {
+		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("nothing of revision %d is published: %s was claimed by others meanwhile; update with other names", l.Seq, few(lost))}
+	}
+	return s.names().Write(ctx, changes)
+}
+
+// confirmed are the claims of a release with it in them, where they are not yet
+// so, and the names that are another project's.
+func (s *Service) confirmed(ctx context.Context, l Lifecycle, g plan.Group) (changes []nameclaim.Change, lost []string, err error) {
+	bids := bidsOf(g)
+	claims, err := s.names().Read(ctx, keysOf(bids))
+	if err != nil {
+		return nil, nil, err
+	}
+	claimants := s.claimants()
+	for _, b := range bids {
+		claim := claims[b.key]
+		next, ok := claim.Confirm(g.Project.Name, g.Path, l.ContextID)
+		if _, already := claim.Confirmed(g.Project.Name, g.Path); already && !ok {
+			continue
+		}
+		if !ok {
+			mine := nameclaim.Entry{Group: g.Path, UID: l.OwnerUID, Through: b.record, Types: b.types, Context: l.ContextID, Seq: l.Seq, Confirmed: true}
+			var verdict nameclaim.Verdict
+			if next, verdict, _, err = claim.Bid(g.Project.Name, mine, claimants.of(ctx, b.key)); err != nil {
+				return nil, nil, err
+			}
+			if verdict != nameclaim.Granted {
+				lost = append(lost, b.key.Name)
+				continue
+			}
+		}
+		changes = append(changes, nameclaim.Change{Key: b.key, Claim: next})
+	}
+	return changes, lost, nil
+}
+
+// adoptNames claims the names and namespaces of a release that an earlier Signpost has made.
+// What another project has claimed already stays as it is in the clusters, and
+// an event tells.
+func (s *Service) adoptNames(ctx context.Context, group intent.Path, l Lifecycle) (Lifecycle, error) {
+	if l.Claimed || !l.deployed() || IsCloud(group) {
+		return l, nil
+	}
+	release, err := s.loadRelease(ctx, l.ContextID)
+	if err != nil {
+		return l, err
+	}
+	changes, lost, err := s.confirmed(ctx, l, release.Group)
+	if err == nil {
+		err = s.names().Write(ctx, changes)
+	}
+	if err == nil {
+		err = s.adoptNamespaces(ctx, release.Group)
+	}
+	if err != nil {
+		return l, err
+	}
+	l.Claimed = true
+	if len(lost) > 0 {
+		l.record(intent.Event{Time: s.Now().UTC(), Actor: actorSelf, Action: l.Wanted, Revision: l.Seq, Outcome: "contested",
+			Message: few(lost) + ": others publish it, too, since before names had owners; leave it to one of them"})
+	}
+	return s.swap(ctx, group, l)
+}

@@ -1,0 +1,194 @@
+package release
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/nameclaim"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// bid is a name that a release gives in a view of DNS.
+type bid struct {
+	key    nameclaim.Key
+	record intent.Path
+	types  []string // of all who give the name in the release; none: all but SRV
+}
+
+// bidsOf are the names that a release gives, ordered by their keys, none twice.
+func bidsOf(g plan.Group) []bid {
+	var bids []bid
+	for _, b := range g.Bindings {
+		for _, host := range b.Hosts {
+			bids = append(bids, bid{key: nameclaim.Key{View: viewOf(b), Name: host.Name}, record: recordPath(g, b), types: host.Types})
+		}
+	}
+	slices.SortStableFunc(bids, compareBids)
+	out := bids[:0]
+	for _, next := range bids {
+		if last := len(out) - 1; last >= 0 && out[last].key == next.key {
+			out[last].types = bothTypes(out[last].types, next.types)
+			continue
+		}
+		out = append(out, next)
+	}
+	return out
+}
+
+func compareBids(a, b bid) int { return compareKeys(a.key, b.key) }
+
+func compareKeys(a, b nameclaim.Key) int {
+	return cmp.Or(cmp.Compare(a.View, b.View), cmp.Compare(a.Name, b.Name))
+}
+
+// bothTypes are the types that one of two allows; none: all but SRV.
+func bothTypes(a, b []string) []string {
+	if len(a) == 0 || len(b) == 0 {
+		return nil
+	}
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
+}
+
+// viewOf is the view of DNS that the names of a binding are in.
+func viewOf(b plan.Binding) string {
+	switch {
+	case b.Scope == intent.ClusterScope:
+		return "cluster-" + b.Cluster
+	case b.View != "":
+		return b.View
+	}
+	return "public"
+}
+
+// privateView is the view of a record whose zones are private ones, by what
+// identifies these; empty: they are public, as far as can be told.
+func privateView(r intent.Record) string {
+	if kind, _ := r.Parameters["aws-zone-type"].(string); r.Provider != "azure-private-dns" && (r.Provider != "aws" || kind != "private") {
+		return ""
+	}
+	zones := []string{r.Provider}
+	for _, parameter := range []string{"zone-id-filter", "azure-subscription-id", "azure-resource-group"} {
+		zones = append(zones, zoneIDs(r.Parameters[parameter]))
+	}
+	hash := sha256.Sum256([]byte(strings.Join(zones, "\n")))
+	return "private-" + hex.EncodeToString(hash[:8])
+}
+
+// zoneIDs are the values of a parameter that identifies zones, in one spelling:
+// neither order, case nor the path before an id makes another zone.
+func zoneIDs(value any) string {
+	all, isList := value.([]any)
+	if !isList {
+		all = []any{value}
+	}
+	var ids []string
+	for _, one := range all {
+		for id := range strings.SplitSeq(fmt.Sprint(one), ",") {
+			id = strings.TrimSpace(strings.ToLower(id))
+			ids = append(ids, id[strings.LastIndexByte(id, '/')+1:])
+		}
+	}
+	slices.Sort(ids)
+	return strings.Join(slices.Compact(ids), ",")
+}
+
+// viewMoves refuses to take the names of a record that is in use into another
+// view of DNS, where they are not claimed.
+func (p *recordProposal) viewMoves() []intent.Field {
+	if !p.before.Deployed || privateView(p.before.Record.Spec) == privateView(p.frozen.Spec) {
+		return nil
+	}
+	return []intent.Field{{
+		Pointer: string(p.frozen.Path) + "#/spec/external-dns-parameters",
+		Detail:  "the names of the record would come into other zones, where they may be others'; make a record for these, and associate that",
+	}}
+}
+
+// claimants are those who have entries in claims, and how they stand. Each is
+// read once, when it is first asked for.
+type claimants struct {
+	*Service
+
+	groups    map[intent.Path]nameclaim.Standing
+	documents map[intent.Path]string // uid, empty for none
+}
+
+func (s *Service) claimants() *claimants {
+	return &claimants{Service: s, groups: map[intent.Path]nameclaim.Standing{}, documents: map[intent.Path]string{}}
+}
+
+// of judges the entries of a claim.
+func (s *claimants) of(ctx context.Context, key nameclaim.Key) func(nameclaim.Entry) (bool, error) {
+	return func(e nameclaim.Entry) (bool, error) {
+		if e.Stays {
+			uid, err := s.document(ctx, e.Through)
+			return uid == e.UID, err
+		}
+		standing, err := s.group(ctx, e.Group)
+		return err == nil && e.Held(key, standing, s.Now()), err
+	}
+}
+
+func (s *claimants) document(ctx context.Context, path intent.Path) (uid string, err error) {
+	uid, known := s.documents[path]
+	if !known {
+		doc, err := s.Documents.Get(ctx, path)
+		if err != nil && intent.CodeOf(err) != intent.NotFound {
+			return "", err
+		}
+		uid = doc.UID
+		s.documents[path] = uid
+	}
+	return uid, nil
+}
+
+func (s *claimants) group(ctx context.Context, path intent.Path) (nameclaim.Standing, error) {
+	if known, ok := s.groups[path]; ok {
+		return known, nil
+	}
+	l, err := s.storedLifecycle(ctx, path)
+	if err != nil {
+		return nameclaim.Standing{}, err
+	}
+	is := nameclaim.Standing{UID: l.OwnerUID, Revision: l.revision, Resting: l.Seq == 0 || l.Settled && len(l.Shed) == 0}
+	if l.deployed() {
+		gives, err := s.givenBy(ctx, l)
+		if err != nil {
+			return is, err
+		}
+		is.Context, is.Gives = l.ContextID, func(key nameclaim.Key) bool { return gives[key] }
+	}
+	s.groups[path] = is
+	return is, nil
+}
+
+// givenBy are the names that the release of a group gives, but for those that it
+// has yielded.
+func (s *Service) givenBy(ctx context.Context, l Lifecycle) (map[nameclaim.Key]bool, error) {
+	release, err := s.loadRelease(ctx, l.ContextID)
+	if intent.CodeOf(err) == intent.NotFound {
+		err = &intent.Error{Code: intent.PreconditionFailed, Detail: "another release has just taken the place of " + l.ContextID, Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	names := map[nameclaim.Key]bool{}
+	for _, b := range bidsOf(keeping(release.Group, l.Yielded)) {
+		names[b.key] = true
+	}
+	return names, nil
+}
+
+func keysOf(bids []bid) []nameclaim.Key {
+	keys := make([]nameclaim.Key, len(bids))
+	for n, b := range bids {
+		keys[n] = b.key
+	}
+	return keys
+}

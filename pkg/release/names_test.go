@@ -1,0 +1,462 @@
+package release_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/release"
+)
+
+// Documents of another project, which has the same zone.
+const (
+	bank      intent.Path = "projects/bank"
+	bankLab               = bank + "/dns-update-records/lab"
+	bankCloud             = bank + "/logical-clouds/eu"
+	bankProd              = bank + "/composite-apps/store/v1/deployment-intent-groups/prod"
+
+	wwwName = "www.lab.example"
+)
+
+// rivals are two projects that ask for one name.
+func rivals(t testing.TB) *world {
+	w := newShop(t)
+	w.put(bank, `{"namespace":"bank-dns"}`)
+	w.put(bankLab, record("lab.example", ``))
+	w.put(bankCloud, `{"namespace":"bank","controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`)
+	w.member(bankCloud, "paris")
+	w.associate(bankCloud, "lab")
+	w.put(bank+"/composite-apps/store/v1", `{"compositeAppVersion":"v1"}`)
+	w.put(bankProd, `{"logicalCloud":"eu","apps":[{"name":"web"}]}`, bankCloud)
+	w.put(bankProd.Child("traffic-group-intents", "front"), `{}`)
+	w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["www.lab.example"]}`)
+	w.observe(paris, "bank/web", "203.0.113.66")
+	return w
+}
+
+// claims are whose names are, as the store has it: names by project.
+func (w *world) claims() map[string]string {
+	w.Helper()
+	items, _, err := w.fake.Range(context.Background(), kv.Range{Prefix: "/signpost/name/public/"})
+	require.NoError(w, err)
+	out := map[string]string{}
+	for _, item := range items {
+		_, project, _ := strings.Cut(string(item.Value), `"project":"`)
+		project, _, _ = strings.Cut(project, `"`)
+		out[item.Key[strings.LastIndexByte(item.Key, '/')+1:]] = project
+	}
+	return out
+}
+
+// TestASecondClaimantIsRefused, by the plan and by the actions, and learns who
+// the owner is if it may know of it; when the owner's name is gone, it gets it.
+func TestASecondClaimantIsRefused(t *testing.T) {
+	w := rivals(t)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's; give the intent another name`, string(www(bankProd))+"#/spec/hostnames/0")
+	require.NotContains(t, fmt.Sprint(w.plan(bankProd, intent.Instantiate)), "shop")
+
+	all := intent.As(context.Background(), intent.Actor{Reads: func(string) bool { return true }})
+	_, err := w.service.Instantiate(all, bankProd, "", "root")
+	require.ErrorContains(t, err, `"www.lab.example" is project "shop"'s, given by `+string(prod)+`; terminate that`)
+
+	w.do(intent.Terminate, prod)
+	require.NoError(t, w.rest())
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.outlive()
+	require.Empty(t, w.claims(), "it was freed")
+	w.do(intent.Instantiate, bankProd)
+	w.settle(bankProd)
+	require.Equal(t, map[string]string{wwwName: "bank"}, w.claims())
+	w.refuses(intent.Instantiate, prod, `"www.lab.example" is another project's`)
+}
+
+// TestANameIsFreedAfterTheDeadline: an update that no longer gives a name frees
+// it when its external-dns, which goes on to run, had releaseTimeout for it.
+func TestANameIsFreedAfterTheDeadline(t *testing.T) {
+	w := rivals(t)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["shop.lab.example"]}`)
+	w.do(intent.Update, prod)
+	w.settle(prod)
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.outlive()
+	require.Equal(t, map[string]string{"shop.lab.example": "shop"}, w.claims())
+	w.do(intent.Instantiate, bankProd)
+	w.settle(bankProd, prod)
+
+	w.do(intent.Update, prod) // nothing has changed
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["shop.lab.example","www.lab.example"]}`)
+	w.refuses(intent.Update, prod, `"www.lab.example" is another project's`, string(www(prod))+"#/spec/hostnames/1")
+}
+
+// TestANameOutlivesItsGroup: one that was terminated, deleted and made anew holds
+// the names of its last life until they are gone, as any other does.
+func TestANameOutlivesItsGroup(t *testing.T) {
+	w := rivals(t)
+	w.group(test, "api", "api.lab.example") // its external-dns is prod's, and goes on to run
+	w.observe(berlin, "shop/api", "203.0.113.30")
+	w.do(intent.Instantiate, prod)
+	w.do(intent.Instantiate, test)
+	w.settle(prod, test)
+	w.do(intent.Terminate, prod)
+	require.NoError(t, w.rest())
+	require.Equal(t, intent.Terminated, w.state(prod))
+	for _, path := range []intent.Path{www(prod), prod.Child("traffic-group-intents", "front"), prod} {
+		require.NoError(t, w.delete(path))
+	}
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.group(prod, "web", "shop.lab.example")
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.outlive()
+	require.Equal(t, map[string]string{"api.lab.example": "shop", "shop.lab.example": "shop"}, w.claims())
+	w.do(intent.Instantiate, bankProd)
+}
+
+// TestANameThatIsLeftBehindStaysItsProjects, where its external-dns never
+// deletes, until the record is deleted: its data is still in DNS.
+func TestANameThatIsLeftBehindStaysItsProjects(t *testing.T) {
+	w := rivals(t)
+	w.put(lab, strings.Replace(record("lab.example", ``), `"sync"`, `"upsert-only"`, 1))
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	for range 2 { // it comes and goes
+		w.do(intent.Terminate, prod)
+		w.outlive()
+		w.outlive()
+		require.Equal(t, map[string]string{wwwName: "shop"}, w.claims())
+		w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+		w.do(intent.Instantiate, prod)
+		w.settle(prod)
+	}
+	w.do(intent.Terminate, prod)
+	w.outlive()
+	w.outlive()
+	require.NoError(t, w.delete(lab))
+	w.do(intent.Instantiate, bankProd)
+	w.settle(bankProd)
+}
+
+// TestOfTwoClaimantsOnePublishes, whatever clocks say: one that was taken for
+// dead, and lost its claim, is accepted, and publishes nothing. It is told.
+func TestOfTwoClaimantsOnePublishes(t *testing.T) {
+	w := rivals(t)
+	rival := w.options
+	rival.Now = func() time.Time { return w.clock.Now().Add(2 * time.Minute) } // a clock that is ahead
+	w.fake.Before = func(op, key string) error {
+		if op == "txn" && strings.HasPrefix(key, "/signpost/release/") {
+			w.fake.Before = nil // what prod claims is pending
+			_, err := release.New(rival).Instantiate(ann(bankProd), bankProd, "", "ann")
+			require.NoError(t, err)
+		}
+		return nil
+	}
+	w.do(intent.Instantiate, prod)
+	require.Equal(t, map[string]string{wwwName: "bank"}, w.claims())
+	_, err := w.service.StepGroup(context.Background(), prod)
+	require.ErrorContains(t, err, "nothing of revision 1 is published: www.lab.example was claimed by others meanwhile")
+	require.Equal(t, intent.Failed, w.state(prod))
+	require.Empty(t, w.published(prod))
+	_, err = w.service.StepGroup(context.Background(), bankProd)
+	require.NoError(t, err)
+	require.Len(t, w.published(bankProd), 1)
+
+	w.do(intent.Terminate, bankProd)
+	for range 3 {
+		_ = w.rest() // prod has failed as yet
+		w.clock.pass(70 * time.Second)
+	}
+	w.settle(prod)
+	require.Equal(t, intent.Instantiated, w.state(prod), "it goes on by itself when the name is free")
+	require.Equal(t, map[string]string{wwwName: "shop"}, w.claims())
+}
+
+// TestALateStepPublishesNoNameThatWasFreed: it has confirmed its names and is
+// about to publish them, when their group is terminated, and another project
+// gets them.
+func TestALateStepPublishesNoNameThatWasFreed(t *testing.T) {
+	w := rivals(t)
+	w.do(intent.Instantiate, prod)
+	w.meanwhile("/signpost/current/"+string(prod), func() {
+		w.do(intent.Terminate, prod)
+		w.settle(prod)
+		w.clock.pass(time.Hour)
+		require.NoError(t, w.rest())
+		w.do(intent.Instantiate, bankProd)
+		w.settle(bankProd)
+	})
+	_, err := w.service.StepGroup(t.Context(), prod)
+	require.Equal(t, appcontext.ErrStale, intent.CodeOf(err), "%v", err)
+	require.Equal(t, map[string]string{wwwName: "bank"}, w.claims())
+	w.oneWinner()
+}
+
+// TestADeadRequestHoldsNoNameForEver: a crash at any write of an acceptance
+// keeps nobody out for longer than a minute.
+func TestADeadRequestHoldsNoNameForEver(t *testing.T) {
+	for last := 1; ; last++ {
+		for _, after := range []bool{false, true} {
+			w := rivals(t)
+			dead := &mortal{KV: w.fake, last: last, after: after}
+			w.restartOn(dead)
+			_, err := w.try(intent.Instantiate, prod, "")
+			if err == nil {
+				return
+			}
+			require.ErrorIs(t, err, errCrashed)
+			w.restartOn(w.fake)
+			if l := w.snapshot(prod).Lifecycle; l.Seq > 0 {
+				continue // it was accepted
+			}
+			w.clock.pass(61 * time.Second)
+			w.do(intent.Instantiate, bankProd)
+			w.settle(bankProd)
+			require.Equal(t, map[string]string{wwwName: "bank"}, w.claims())
+		}
+	}
+}
+
+// TestARefusedRequestGivesBackWhatItClaimed, so that nobody waits for it.
+func TestARefusedRequestGivesBackWhatItClaimed(t *testing.T) {
+	w := rivals(t)
+	w.fake.Before = func(op, key string) error {
+		if op == "txn" && strings.HasPrefix(key, "/signpost/release/") {
+			return &intent.Error{Code: intent.Conflict, Detail: "not now"}
+		}
+		return nil
+	}
+	_, err := w.try(intent.Instantiate, prod, "")
+	require.ErrorContains(t, err, "not now")
+	w.fake.Before = nil
+	require.Empty(t, w.claims())
+	w.do(intent.Instantiate, bankProd)
+}
+
+// TestNamesOfEarlierReleasesAreClaimed by the controller; where two projects
+// publish one, nothing is removed, and the second one is told.
+func TestNamesOfEarlierReleasesAreClaimed(t *testing.T) {
+	w := rivals(t)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.asBeforeClaims(prod)
+	w.do(intent.Instantiate, bankProd)
+	w.settle(bankProd)
+	w.asBeforeClaims(bankProd)
+	require.Empty(t, w.claims())
+
+	w.settle(prod, bankProd)
+	require.Equal(t, map[string]string{wwwName: "bank"}, w.claims())
+	require.Len(t, w.published(prod), 1)
+	require.Len(t, w.published(bankProd), 1)
+	events, err := w.service.Events(context.Background(), prod)
+	require.NoError(t, err)
+	require.Equal(t, "contested", events[len(events)-1].Outcome)
+	require.Contains(t, events[len(events)-1].Message, "www.lab.example: others publish it, too")
+	at := w.fake.Revision()
+	w.settle(prod, bankProd)
+	require.Equal(t, at, w.fake.Revision(), "once")
+}
+
+// asBeforeClaims has a group be as an earlier Signpost accepted it.
+func (w *world) asBeforeClaims(group intent.Path) {
+	w.Helper()
+	_, _, err := w.fake.Txn(context.Background(), nil, kv.DeletePrefix("/signpost/name/"))
+	require.NoError(w, err)
+	path := intent.Path("lifecycle/" + string(group))
+	doc, err := w.documents.Get(context.Background(), path)
+	require.NoError(w, err)
+	body := strings.Replace(string(doc.Body), `"claimed":true,`, "", 1)
+	require.NotEqual(w, string(doc.Body), body)
+	refs := doc.Refs
+	_, err = w.documents.Put(context.Background(), intent.Write{Path: path, Refs: refs, Body: []byte(body)})
+	require.NoError(w, err)
+}
+
+// TestAnUnchangedStepAsksForNoClaim: what a step reads does not grow by names
+// having owners.
+func TestAnUnchangedStepAsksForNoClaim(t *testing.T) {
+	w := running(t)
+	w.fake.Before = func(_, key string) error {
+		if strings.HasPrefix(key, "/signpost/name/") {
+			return errors.New("asked for " + key)
+		}
+		return nil
+	}
+	w.settle(prod)
+	w.observe(berlin, "shop/web", "203.0.113.11")
+	w.settle(prod)
+}
+
+// TestANamesViewIsPrivateToItsZones: two private zones may have one name, and
+// one in a cluster is another thing than a public one.
+func TestANamesViewIsPrivateToItsZones(t *testing.T) {
+	w := rivals(t)
+	private := func(zone string) string {
+		return fmt.Sprintf(`{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private","zone-id-filter":[%q]}}`, zone)
+	}
+	w.put(lab, private("/hostedzone/Z1"))
+	w.put(bankLab, private("/hostedzone/Z2"))
+	w.do(intent.Instantiate, prod)
+	w.do(intent.Instantiate, bankProd)
+	w.settle(prod, bankProd)
+	require.Empty(t, w.claims())
+
+	w = rivals(t)
+	w.put(lab, private("/hostedzone/Z1"))
+	w.put(bankLab, private("/hostedzone/Z1"))
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+}
+
+// TestAZoneIsOneView, however its id is spelled.
+func TestAZoneIsOneView(t *testing.T) {
+	for _, other := range []string{`["Z1","Z2"]`, `["/hostedzone/Z2","Z1"]`, `"Z2,Z1"`} {
+		w := rivals(t)
+		private := `{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private","zone-id-filter":%s}}`
+		w.put(lab, fmt.Sprintf(private, `["/hostedzone/Z1","/hostedzone/Z2"]`))
+		w.put(bankLab, fmt.Sprintf(private, other))
+		w.do(intent.Instantiate, prod)
+		w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	}
+}
+
+// TestARecordInUseKeepsItsView: its names are claimed in there.
+func TestARecordInUseKeepsItsView(t *testing.T) {
+	w := newShop(t)
+	w.put(lab, `{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private"}}`)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.put(lab, `{"provider":"aws","external-dns-parameters":{"aws-zone-type":"public"}}`)
+	_, err := w.service.UpdateRecord(context.Background(), lab, "", "ann")
+	require.Equal(t, intent.Conflict, intent.CodeOf(err))
+	require.ErrorContains(t, err, "the names of the record would come into other zones")
+}
+
+// TestTypesOfOneNameAreJudgedWithItsClaim: two groups of a project share a name,
+// and are warned, unless DNS does not allow the types of both.
+func TestTypesOfOneNameAreJudgedWithItsClaim(t *testing.T) {
+	w := running(t)
+	w.associate(eu, "lab", "corp")
+	w.put(corp, record("lab.example", ``)) // another external-dns of the same zone
+	w.group(test, "api", wwwName)
+	w.put(www(test), `{"app":"api","serviceName":"api","hostnames":["www.lab.example"],"recordTypes":["CNAME"],"records":["corp"]}`)
+	w.refuses(intent.Instantiate, test, `"www.lab.example" is given by `+string(prod)+` with other types: DNS allows no CNAME beside other types`)
+	w.put(www(test), `{"app":"api","serviceName":"api","hostnames":["www.lab.example"],"records":["lab"]}`)
+	w.do(intent.Instantiate, test)
+	w.settle(prod, test)
+	w.do(intent.Terminate, prod)
+	w.outlive()
+	require.Equal(t, map[string]string{wwwName: "shop"}, w.claims(), "test still gives it")
+}
+
+// TestALogicalCloudsNamespaceIsItsProjects: another project's apps come to no
+// namespace of a cluster in which it has a logical cloud.
+func TestALogicalCloudsNamespaceIsItsProjects(t *testing.T) {
+	w := rivals(t)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.asBeforeClaims(prod)
+	w.settle(prod) // a release of an earlier Signpost has its namespaces, too
+	w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["bank.lab.example"]}`)
+	w.put(bankCloud, `{"namespace":"shop","controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`)
+	const refusal = `namespace "shop" of cluster edge+paris is that of another project's logical cloud`
+	w.refuses(intent.Instantiate, bankProd, refusal, string(bankCloud)+"#/spec/namespace")
+	w.put(bankCloud, `{"namespace":"bank","controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`)
+	w.put(bankProd, `{"logicalCloud":"eu","apps":[{"name":"web","namespace":"shop"}]}`, bankCloud)
+	w.refuses(intent.Instantiate, bankProd, refusal)
+	w.put(bankProd, `{"logicalCloud":"eu","apps":[{"name":"web"}]}`, bankCloud)
+	w.do(intent.Instantiate, bankProd)
+	w.settle(bankProd)
+}
+
+// TestRacingClaimsEndWithOneWinner: whatever two projects ask for at once, over
+// several replicas whose clocks are minutes apart, a name is never in current
+// contexts of both (I12).
+func TestRacingClaimsEndWithOneWinner(t *testing.T) {
+	const replicas, deeds = 4, 40
+	for seed := range uint64(3) {
+		w := rivals(t)
+		var all sync.WaitGroup
+		for replica := range uint64(replicas) {
+			options, random := w.options, rand.New(rand.NewPCG(seed, replica))
+			skew := time.Duration(random.IntN(10)-5) * time.Minute
+			options.Now = func() time.Time { return w.clock.Now().Add(skew) }
+			service := release.New(options)
+			all.Go(func() {
+				for range deeds {
+					w.rivalDeed(service, random)
+					w.oneWinner()
+				}
+			})
+		}
+		all.Wait()
+		for range 4 {
+			_ = w.rest()
+			w.clock.pass(6 * time.Minute)
+		}
+		w.oneWinner()
+		for _, group := range []intent.Path{prod, bankProd} {
+			require.Contains(t, []intent.State{intent.Created, intent.Instantiated, intent.Terminated}, w.state(group), "%d: %v", seed, w.snapshot(group).Lifecycle.Failure)
+		}
+	}
+}
+
+func (w *world) rivalDeed(service *release.Service, random *rand.Rand) {
+	group := []intent.Path{prod, bankProd}[random.IntN(2)]
+	ctx := ann(group)
+	var err error
+	switch random.IntN(8) {
+	case 0, 1:
+		_, err = service.Instantiate(ctx, group, "", "ann")
+	case 2:
+		_, err = service.Terminate(ctx, group, false, "", "cid")
+	case 3:
+		w.clock.pass(20 * time.Second)
+		err = service.Sweep(ctx, time.Minute)
+	default:
+		_, err = service.StepGroup(ctx, group)
+	}
+	code := intent.CodeOf(err)
+	assert.True(w, err == nil || code == intent.Conflict || code == appcontext.ErrStale, "%v", err)
+}
+
+// oneWinner checks that the name is in current contexts of one project only.
+func (w *world) oneWinner() {
+	w.Helper()
+	ctx := context.Background()
+	pointers, _, err := w.contexts.Pointers(ctx) // at one revision
+	require.NoError(w, err)
+	var have []string
+	for _, p := range pointers {
+		objects, err := w.contexts.Objects(ctx, p)
+		if intent.CodeOf(err) == appcontext.ErrStale {
+			return
+		}
+		if err != nil {
+			assert.Fail(w, "read", "%v", err)
+		}
+		for _, o := range objects {
+			if strings.Contains(string(o.JSON), wwwName) && o.Kind == "DNSEndpoint" {
+				have = append(have, string(p.Owner))
+			}
+		}
+	}
+	assert.LessOrEqual(w, len(slices.Compact(have)), 1, "%v", have)
+}

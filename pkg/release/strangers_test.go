@@ -1,0 +1,135 @@
+package release_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/verify"
+)
+
+// answers has the authoritative servers of the world answer so.
+func (w *world) answers(name string, held verify.Holding) {
+	before := w.service.Held
+	w.service.Held = func(ctx context.Context, asked string, marks externaldns.InDNS, servers []netip.AddrPort) (verify.Holding, error) {
+		if asked == name {
+			return held, nil
+		}
+		if before == nil {
+			return verify.Holding{}, nil
+		}
+		return before(ctx, asked, marks, servers)
+	}
+}
+
+// about are the texts of a list that tell of a name.
+func about(name string, texts []string) (out []string) {
+	for _, text := range texts {
+		if strings.Contains(text, name+" exists already") {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// TestAPlanWarnsOfNamesThatExistAlready, with their owner: external-dns leaves
+// them alone. What it has published itself is no stranger.
+func TestAPlanWarnsOfNamesThatExistAlready(t *testing.T) {
+	w := newShop(t)
+	for _, c := range []struct {
+		held verify.Holding
+		want []string
+	}{
+		{held: verify.Holding{}},
+		{
+			held: verify.Holding{Types: []string{"A", "AAAA"}, Owner: "legacy"},
+			want: []string{`www.lab.example exists already (A, AAAA), and belongs to the external-dns with owner id "legacy": that of record lab leaves it alone`},
+		},
+		{
+			held: verify.Holding{Types: []string{"CNAME"}},
+			want: []string{`www.lab.example exists already (CNAME), and no external-dns marks it as its own: that of record lab leaves it alone; delete it at the DNS provider to have it published`},
+		},
+	} {
+		w.answers("www.lab.example", c.held)
+		p := w.plan(prod, intent.Instantiate)
+		require.Equal(t, c.want, about("www.lab.example", p.Warnings))
+		require.Empty(t, p.Errors, "a warning refuses nothing")
+		require.Empty(t, w.plan(prod, intent.Terminate).Errors)
+	}
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	require.Empty(t, about("www.lab.example", w.plan(prod, intent.Update).Warnings), "what is published is not created")
+
+	w = newShop(t)
+	doc, err := w.documents.Get(t.Context(), lab)
+	require.NoError(t, err)
+	w.answers("www.lab.example", verify.Holding{Types: []string{"A"}, Owner: plan.OwnerID("k7wq2m9xhdr4", doc.UID)})
+	require.Empty(t, about("www.lab.example", w.plan(prod, intent.Instantiate).Warnings), "its own, of an earlier life")
+	w.put(lab, `{"provider":"coredns","external-dns-parameters":{"domain-filter":["lab.example"],"registry":"noop","policy":"upsert-only"}}`)
+	w.answers("www.lab.example", verify.Holding{Types: []string{"A"}})
+	require.Contains(t, about("www.lab.example", w.plan(prod, intent.Instantiate).Warnings)[0], "and may change it")
+}
+
+// TestWhatCannotBeAskedIsNotSaid, and holds no plan up.
+func TestWhatCannotBeAskedIsNotSaid(t *testing.T) {
+	w := newShop(t)
+	names := make([]string, 200)
+	for n := range names {
+		names[n] = fmt.Sprintf("n%d.lab.example", n)
+	}
+	w.put(intent.Path(string(prod)+"/traffic-group-intents/front/dns-intents/www"),
+		`{"app":"web","serviceName":"web","hostnames":["`+strings.Join(names, `","`)+`"]}`)
+	var asked atomic.Int32
+	w.service.Held = func(context.Context, string, externaldns.InDNS, []netip.AddrPort) (verify.Holding, error) {
+		asked.Add(1)
+		return verify.Holding{Types: []string{"A"}}, errors.New("nobody answers")
+	}
+	require.Empty(t, w.plan(prod, intent.Instantiate).Errors)
+	require.EqualValues(t, 50, asked.Load())
+
+	w.service.Held = func(ctx context.Context, _ string, _ externaldns.InDNS, _ []netip.AddrPort) (verify.Holding, error) {
+		deadline, has := ctx.Deadline()
+		require.True(t, has)
+		require.LessOrEqual(t, time.Until(deadline), 3*time.Second)
+		return verify.Holding{}, ctx.Err()
+	}
+	w.plan(prod, intent.Instantiate)
+
+	w.service.Held = func(context.Context, string, externaldns.InDNS, []netip.AddrPort) (verify.Holding, error) {
+		t.Error("servers of private zones are not those of the public ones")
+		return verify.Holding{}, nil
+	}
+	w.put(lab, `{"provider":"aws","external-dns-parameters":{"domain-filter":["lab.example"],"aws-zone-type":"private","policy":"upsert-only"}}`)
+	w.plan(prod, intent.Instantiate)
+}
+
+// TestAnOwnerIDOfSomebodyElseInTheZoneIsRefused: with it, external-dns would take
+// that one's names for its own. One that the record had before is its own.
+func TestAnOwnerIDOfSomebodyElseInTheZoneIsRefused(t *testing.T) {
+	w := newShop(t)
+	w.put(lab, ownerID("lab.example", "legacy"))
+	w.answers("www.lab.example", verify.Holding{Types: []string{"A"}, Owner: "legacy"})
+	want := []intent.Field{{
+		Pointer: string(lab) + "#/spec/external-dns-parameters/txt-owner-id",
+		Detail:  `www.lab.example belongs to an external-dns with owner id "legacy" already, which is not of this record: it would take over all names of that one; leave txt-owner-id out`,
+	}}
+	require.Equal(t, want, w.plan(prod, intent.Instantiate).Errors)
+	w.refuses(intent.Instantiate, prod, "txt-owner-id", "www.lab.example belongs to an external-dns")
+
+	w.answers("www.lab.example", verify.Holding{Types: []string{"A"}, Owner: "another"})
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.answers("www.lab.example", verify.Holding{Types: []string{"A"}, Owner: "legacy"})
+	w.put(intent.Path(string(eu)+"/kv-pairs/other"), `{"kv":[]}`)
+	require.Empty(t, w.plan(prod, intent.Update).Errors, "by now the id is the record's own")
+}

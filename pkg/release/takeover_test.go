@@ -1,0 +1,179 @@
+package release_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// bothAsk is prod with its name, and group test, whose intents ask for the same.
+func bothAsk(t testing.TB) *world {
+	w := running(t)
+	w.group(test, "api", wwwName)
+	return w
+}
+
+func (w *world) takeOver(group intent.Path, action intent.Action, from string) error {
+	w.Helper()
+	_, err := w.service.TakeOver(ann(group), group, action, from, "", "ann")
+	return err
+}
+
+// TestATakeoverLeavesNoGap: a name is in a DNSEndpoint of one group or the other
+// at each write, and in the end in that of the one which took it over alone.
+func TestATakeoverLeavesNoGap(t *testing.T) {
+	for _, from := range []string{"prod", "store/v1/prod", string(prod)} {
+		w := bothAsk(t)
+		gaps := 0
+		w.fake.After = func(op, _ string) error {
+			if op == "txn" {
+				after := w.fake.After
+				w.fake.After = nil
+				if len(w.published(prod))+len(w.published(test)) == 0 {
+					gaps++
+				}
+				w.fake.After = after
+			}
+			return nil
+		}
+		plan, err := w.service.PlanTakeover(ann(test), test, "", from)
+		require.NoError(t, err)
+		require.Empty(t, plan.Errors)
+		require.Contains(t, fmt.Sprint(plan.Warnings), string(prod)+" gives up www.lab.example once it is published by "+string(test))
+		require.NoError(t, w.takeOver(test, intent.Instantiate, from))
+		require.NoError(t, w.rest())
+		require.Len(t, w.published(prod), 1, "test has no address yet")
+		require.Empty(t, w.published(test))
+
+		w.observe(berlin, "shop/api", "203.0.113.30")
+		w.settle(prod, test)
+		w.settle(prod, test)
+		require.Empty(t, w.published(prod))
+		require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.30"}, w.published(test))
+		require.Zero(t, gaps)
+		require.Equal(t, map[string]string{wwwName: "shop"}, w.claims())
+		require.NoError(t, w.takeOver(test, intent.Instantiate, from), "it is idempotent")
+	}
+}
+
+// taken is a world in which test has taken over the name of prod.
+func taken(t testing.TB) *world {
+	w := bothAsk(t)
+	w.observe(berlin, "shop/api", "203.0.113.30")
+	require.NoError(t, w.takeOver(test, intent.Instantiate, "prod"))
+	w.settle(prod, test)
+	w.settle(prod, test)
+	require.Empty(t, w.published(prod))
+	return w
+}
+
+// TestWhatWasTakenOverIsNotGivenAgain by an update, until it is taken back, or
+// the one that took it over is gone.
+func TestWhatWasTakenOverIsNotGivenAgain(t *testing.T) {
+	w := taken(t)
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example","shop.lab.example"]}`)
+	w.refuses(intent.Update, prod, `"www.lab.example" was taken over by `+string(test), string(www(prod))+"#/spec/hostnames/0")
+	require.NoError(t, w.takeOver(prod, intent.Update, "test"))
+	w.settle(prod, test)
+	w.settle(prod, test)
+	require.Len(t, w.published(prod), 2)
+	require.Empty(t, w.published(test))
+
+	w = taken(t)
+	w.do(intent.Terminate, test)
+	w.outlive()
+	require.Empty(t, w.published(prod), "nobody asked for it")
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example","shop.lab.example"]}`)
+	w.do(intent.Update, prod)
+	w.settle(prod)
+	require.Len(t, w.published(prod), 2)
+}
+
+// TestAYieldedNameIsFree when the one that has taken it over is gone: the one that
+// had it before holds it no longer, and has to claim it again.
+func TestAYieldedNameIsFree(t *testing.T) {
+	w := rivals(t)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.group(test, "api", wwwName)
+	w.observe(berlin, "shop/api", "203.0.113.30")
+	require.NoError(t, w.takeOver(test, intent.Instantiate, "prod"))
+	w.settle(prod, test)
+	w.settle(prod, test)
+	require.Empty(t, w.published(prod))
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.do(intent.Terminate, test)
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.outlive()
+	w.do(intent.Instantiate, bankProd)
+	w.settle(bankProd, prod)
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example","shop.lab.example"]}`)
+	w.refuses(intent.Update, prod, `"www.lab.example" is another project's`)
+}
+
+// TestWhatCannotBeTakenOverIsRefused with the reason.
+func TestWhatCannotBeTakenOverIsRefused(t *testing.T) {
+	w := bothAsk(t)
+	for from, why := range map[string]string{
+		"test": "is the group itself", "projects/bank/composite-apps/store/v1/deployment-intent-groups/prod": "is of another project",
+		"a/b": "is no deployment intent group", "store//prod": "is no deployment intent group", string(lab): "is no deployment intent group",
+	} {
+		_, err := w.service.PlanTakeover(ann(test), test, "", from)
+		require.Equal(t, intent.Invalid, intent.CodeOf(err), from)
+		require.ErrorContains(t, err, why)
+	}
+	refuses := func(from, why string) {
+		t.Helper()
+		before := w.keys()
+		err := w.takeOver(test, intent.Instantiate, from)
+		require.Equal(t, intent.Conflict, intent.CodeOf(err), "%v", err)
+		require.ErrorContains(t, err, why)
+		require.Equal(t, before, w.keys(), "a refusal leaves no trace")
+	}
+	refuses("none", "gives none of the names of this group")
+	w.associate(eu, "lab", "corp")
+	w.put(corp, record("lab.example", ``))
+	w.put(www(test), `{"app":"api","serviceName":"api","hostnames":["www.lab.example"],"records":["corp"]}`)
+	refuses("prod", `"www.lab.example" cannot be taken over from `+string(prod)+`: it is published there by record "lab" on edge+hub, here by record "corp" on edge+hub`)
+}
+
+// TestADomainIsItsProjects: of the domains that are granted, the longest that a
+// name lies in decides; what is published already stays.
+func TestADomainIsItsProjects(t *testing.T) {
+	w := rivals(t)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.put(bank, `{"namespace":"bank-dns","domains":["lab.example"]}`)
+	w.settle(prod)
+	require.Len(t, w.published(prod), 1)
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["shop.lab.example"]}`)
+	w.refuses(intent.Update, prod, `"shop.lab.example" lies in lab.example, which is granted to another project`, string(www(prod))+"#/spec/hostnames/0")
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["*.lab.example"]}`)
+	w.refuses(intent.Update, prod, `"*.lab.example" lies in lab.example`)
+	w.put(shop, `{"namespace":"shop-dns","domains":["shop.lab.example"]}`)
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["shop.lab.example"]}`)
+	w.do(intent.Update, prod)
+	w.settle(prod)
+
+	w.options.RequireDomains = true
+	w.restartOn(w.fake)
+	w.put(bank, `{"namespace":"bank-dns"}`)
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" lies in no domain that is granted to the project`)
+	_, err := w.service.Update(context.Background(), prod, "", "ann")
+	require.NoError(t, err)
+}
+
+// TestAWildcardStandsForGrantedDomains below it, too.
+func TestAWildcardStandsForGrantedDomains(t *testing.T) {
+	w := rivals(t)
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["*.lab.example"]}`)
+	w.put(shop, `{"namespace":"shop-dns","domains":["own.lab.example"]}`)
+	w.put(bank, `{"namespace":"bank-dns","domains":["pay.lab.example"]}`)
+	w.refuses(intent.Instantiate, prod, `"*.lab.example" lies above pay.lab.example, which is granted to another project`)
+	w.put(shop, `{"namespace":"shop-dns","domains":["lab.example"]}`)
+	w.do(intent.Instantiate, prod)
+}
