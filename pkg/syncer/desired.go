@@ -21,6 +21,9 @@ type wanted struct {
 	digest string
 	cause  time.Time // when the observation was made that its content follows from, UTC; zero: not known
 
+	since time.Time // when the context was made current that has its content, UTC; zero: it follows from something else
+	trail string    // the trace, as traceparent, in which it got its content; empty for none
+
 	labelled bundle.Object // as it is handed over to rsync; without JSON: it was not yet
 	shared   bool          // it is somebody else's, in which keys are ours
 	marks    cluster.Marks
@@ -92,13 +95,25 @@ func (d *desired) read(ctx context.Context, pointers []appcontext.Pointer, conte
 				return nil, false, fmt.Errorf("read what %s wants: %w", p.Owner, err)
 			}
 			s.objects[o.ID] = &wanted{object: o, digest: o.Digest(), shared: o.Shared(), marks: marks}
-			if before := d.shares[p.Owner].objects[o.ID]; before != nil && before.digest != s.objects[o.ID].digest {
-				s.objects[o.ID].cause = p.Cause()
-			}
+			before := d.shares[p.Owner].objects[o.ID]
+			s.objects[o.ID].follow(before, p)
 		}
 		shares[p.Owner] = s
 	}
 	return shares, changed, nil
+}
+
+// follow notes what an object follows from, given how it was before and the
+// pointer to what it is now.
+func (w *wanted) follow(before *wanted, p appcontext.Pointer) {
+	switch {
+	case before == nil:
+		w.since, w.trail = p.MadeCurrent(), p.Trail()
+	case before.digest == w.digest:
+		w.trail = before.trail
+	default:
+		w.cause, w.since, w.trail = p.Cause(), p.MadeCurrent(), p.Trail()
+	}
 }
 
 // union merges the shares. Where owners differ on an object, the senior's

@@ -166,7 +166,7 @@ func (t *tenure) wave(ctx context.Context, actions []action) ([]outcome, error) 
 						Fault: cluster.Unreachable, Message: "waits for the cluster to answer"})
 					continue
 				}
-				outcomes[i] = p.perform(ctx, actions[i], entry)
+				outcomes[i] = t.perform(ctx, p, actions[i], entry)
 				if outcomes[i].silent {
 					silent.Store(true)
 				}
@@ -210,6 +210,7 @@ func (t *tenure) note(ctx context.Context, outcomes []outcome) bool {
 		}
 		if want := o.action.want; want != nil && o.entry.Status == ledger.Applied && t.entries[id].Digest != want.digest {
 			t.metrics.follows(t.metrics.all.applied, want.cause, t.clock.Now())
+			t.metrics.follows(t.metrics.all.lag, want.since, t.clock.Now())
 		}
 		t.set(o.entry)
 	}
@@ -258,9 +259,11 @@ func (t *tenure) putOff(actions []action, message string) {
 
 func (t *tenure) log(ctx context.Context, o outcome) {
 	id := o.action.id
+	ctx = t.trail(ctx, o.action, t.entries[id])
 	switch {
 	case o.conflict:
 		if t.entries[id].Message != o.entry.Message {
+			t.metrics.conflicted()
 			t.logger.WarnContext(ctx, "conflict", "object", id.String(), "message", o.entry.Message)
 		}
 	case o.fault != "":

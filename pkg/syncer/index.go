@@ -165,6 +165,13 @@ func (x *index) suspended(owners []string) bool {
 	return len(owners) > 0
 }
 
+// pointer answers an owner's pointer; one of nothing when it has none.
+func (x *index) pointer(owner string) appcontext.Pointer {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.owners[appcontext.Owner(owner)]
+}
+
 // services answers the Services ("namespace/name") of the cluster whose
 // addresses matter to somebody.
 func (x *index) services(cluster string) map[string]bool {

@@ -25,6 +25,10 @@ type metrics struct {
 	duration   *prometheus.HistogramVec
 	applied    *prometheus.HistogramVec
 	answered   *prometheus.HistogramVec
+	lag        *prometheus.HistogramVec
+	conflicts  *prometheus.CounterVec
+	owned      prometheus.Gauge
+	lost       prometheus.Counter
 	everything []*prometheus.MetricVec
 }
 
@@ -58,13 +62,20 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 		Name: "signpost_address_to_answer_seconds", Help: "From the observation of a changed address to its being answered by all authoritative servers.",
 		Buckets: []float64{1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800},
 	}, []string{"cluster"})
+	m.lag = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "signpost_sync_lag_seconds", Help: "From when a context was made current to each object of it in the cluster.",
+		Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800},
+	}, []string{"cluster"})
+	m.conflicts = counter("signpost_sync_conflicts_total", "Objects of somebody else that were found in the way.", "cluster")
+	m.owned = prometheus.NewGauge(prometheus.GaugeOpts{Name: "signpost_clusters_owned", Help: "Clusters that this worker serves."})
+	m.lost = prometheus.NewCounter(prometheus.CounterOpts{Name: "signpost_leases_lost_total", Help: "Leases that this worker has lost."})
 	m.everything = []*prometheus.MetricVec{
 		m.depth.MetricVec, m.requests.MetricVec, m.drift.MetricVec, m.objects.MetricVec, m.up.MetricVec,
 		m.available.MetricVec, m.lastSync.MetricVec, m.waiting.MetricVec,
-		m.applied.MetricVec, m.answered.MetricVec,
+		m.applied.MetricVec, m.answered.MetricVec, m.lag.MetricVec, m.conflicts.MetricVec,
 	}
 	if registerer != nil {
-		registerer.MustRegister(m.depth, m.requests, m.drift, m.objects, m.up, m.duration, m.available, m.lastSync, m.waiting, m.applied, m.answered)
+		registerer.MustRegister(m.depth, m.requests, m.drift, m.objects, m.up, m.duration, m.available, m.lastSync, m.waiting, m.applied, m.answered, m.lag, m.conflicts, m.owned, m.lost)
 	}
 	return m
 }
@@ -79,6 +90,7 @@ type clusterMetrics struct {
 
 func (m *clusterMetrics) queue(depth int) { m.all.depth.WithLabelValues(m.name).Set(float64(depth)) }
 func (m *clusterMetrics) repaired()       { m.all.drift.WithLabelValues(m.name).Inc() }
+func (m *clusterMetrics) conflicted()     { m.all.conflicts.WithLabelValues(m.name).Inc() }
 
 // follows counts how long after its cause something was seen to be so, if the
 // cause is known.

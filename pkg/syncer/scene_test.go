@@ -21,6 +21,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/trail"
 )
 
 const (
@@ -40,6 +41,7 @@ type scene struct {
 	clock    Clock // nil: the real one
 	rsync    *handover.Store
 	verifier Verifier
+	tracer   *trail.Tracer
 	metrics  *prometheus.Registry // of the worker that was started last
 	resolver Resolver             // nil: the system's
 
@@ -95,7 +97,7 @@ func (s *scene) start(member string) (*Worker, func()) {
 	w := New(Options{
 		KV: s.kv, Contexts: s.contexts, Connections: s, Rsync: s.rsync, Verifier: s.verifier, Resolver: s.resolver,
 		Installation: installation, Member: member, Clock: s.clock,
-		Logger: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Metrics: s.metrics,
+		Logger: slog.New(trail.Handler(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))), Tracer: s.tracer, Metrics: s.metrics,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

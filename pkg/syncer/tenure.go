@@ -16,6 +16,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/trail"
 )
 
 // tenure is one worker's ownership of one cluster, from taking over to letting
@@ -33,6 +34,7 @@ type tenure struct {
 	clock        Clock
 	random       func() float64
 	logger       *slog.Logger
+	tracer       *trail.Tracer
 	metrics      *clusterMetrics
 
 	// The step's own.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/emco"
+	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 )
@@ -82,7 +84,8 @@ func (t *term) begin(ctx context.Context) error {
 	if t.lease, err = store.Lease(ctx, leaseSeconds); err != nil {
 		return err
 	}
-	register := kv.Op{Key: memberPrefix + t.worker.options.Member, Value: []byte("{}"), Lease: t.lease.ID()}
+	knows := fmt.Sprintf(`{"schema":%d}`, intent.Schema)
+	register := kv.Op{Key: memberPrefix + t.worker.options.Member, Value: []byte(knows), Lease: t.lease.ID()}
 	if _, _, err := store.Txn(ctx, nil, register); err != nil {
 		return err
 	}
@@ -131,6 +134,7 @@ func (t *term) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-t.lease.Lost():
+			t.worker.metrics.lost.Inc()
 			return errors.New("the worker's lease is lost")
 		case change, ok := <-t.pointers:
 			if !ok {
@@ -287,6 +291,7 @@ func (t *term) balance(ctx context.Context) {
 			t.worker.options.Logger.WarnContext(ctx, "cluster cannot be taken over", "cluster", name, "error", err)
 		}
 	}
+	t.worker.metrics.owned.Set(float64(len(t.tenures)))
 	if !ending {
 		t.letGo(ctx, mine)
 	}
@@ -355,7 +360,7 @@ func (t *term) tenure(name string, fence kv.Compare) *tenure {
 	made := &tenure{
 		name: name, installation: o.Installation, fence: fence,
 		contexts: o.Contexts, connections: o.Connections, index: t.index, ledger: t.worker.ledger, rsync: o.Rsync,
-		clock: o.Clock, random: o.Random, logger: o.Logger.With("cluster", name), metrics: t.worker.metrics.of(name),
+		clock: o.Clock, random: o.Random, logger: o.Logger.With("cluster", name), tracer: o.Tracer, metrics: t.worker.metrics.of(name),
 		entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}, attempts: attempts{}, doubts: doubts{},
 		recheck: map[bundle.ID]bool{}, served: map[cluster.Kind]bool{},
 		wakeStep: make(chan struct{}, 1), wakeLook: make(chan struct{}, 1), wakeExaminer: make(chan struct{}, 1), wakeProver: make(chan struct{}, 1),

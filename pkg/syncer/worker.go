@@ -27,6 +27,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/trail"
 )
 
 // Contexts is what the worker asks of the app contexts.
@@ -81,6 +82,7 @@ type Options struct {
 	Clock        Clock
 	Random       func() float64 // in [0,1), for jitter
 	Logger       *slog.Logger
+	Tracer       *trail.Tracer // nil: traces are passed on, and none are recorded
 	Metrics      prometheus.Registerer
 }
 
