@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -26,6 +27,15 @@ func record(parameters string) string {
 	return `{"metadata":{"name":"x"},"spec":{"provider":"coredns","external-dns-parameters":{` + parameters + `}}}`
 }
 
+// members are n more members of an object.
+func members(n int) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, `,"m%d":1`, i)
+	}
+	return text.String()
+}
+
 func badInputs() map[string]bad {
 	return map[string]bad{
 		"another provider's parameter": {recordsPath, record(`"aws-zone-type":"public"`), []string{"/spec/external-dns-parameters/aws-zone-type: ", "aws"}},
@@ -37,6 +47,10 @@ func badInputs() map[string]bad {
 		"an image that is not allowed": {recordsPath, `{"metadata":{"name":"x"},"spec":{"provider":"coredns","image":"evil.example/x:v1"}}`, []string{"/spec/image: "}},
 		"a release timeout": {recordsPath, `{"metadata":{"name":"x"},"spec":{"provider":"coredns","releaseTimeout":"soon"}}`,
 			[]string{"/spec/releaseTimeout: must be a duration as in 30s, 5m or 1h30m"}},
+		"more than all names": {recordsPath, `{"metadata":{"name":"x"},"spec":{"provider":"coredns","maxRemoval":101}}`,
+			[]string{`/spec/maxRemoval: must be a whole number from 0 to 100, or text such as "25%"`}},
+		"a share in words": {recordsPath, `{"metadata":{"name":"x"},"spec":{"provider":"coredns","maxRemoval":"a quarter"}}`,
+			[]string{`/spec/maxRemoval: must be a whole number from 0 to 100, or text such as "25%"`}},
 		"a broken kubeconfig": {"/v2/cluster-providers/edge/clusters", `{"metadata":{"name":"x"},"spec":{"kubeconfig":"%"}}`, []string{"/spec/kubeconfig: "}},
 		"a cluster-scoped manifest": {groupsPath, `{"metadata":{"name":"x"},"spec":{"logicalCloud":"eu","apps":[{"name":"web","manifests":[
 			{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system"}}]}]}}`, []string{"/spec/apps/0/manifests/0"}},
@@ -50,8 +64,11 @@ func badInputs() map[string]bad {
 		"no metadata":       {"/v2/projects", `{}`, []string{"/metadata: is missing; give an object"}},
 		"null":              {"/v2/projects", `{"metadata":null}`, []string{"/metadata: must not be null"}},
 		"an unknown field":  {"/v2/projects", `{"metadata":{"name":"x"},"specs":{}}`, []string{`/specs: unknown field "specs"; did you mean "spec"?`}},
-		"a field elsewhere": {"/v2/projects", `{"metadata":{"name":"x"},"spec":{"zzzzzzzzzzzz":1}}`, []string{`/spec/zzzzzzzzzzzz: unknown field "zzzzzzzzzzzz"; known are namespace`}},
+		"a field elsewhere": {"/v2/projects", `{"metadata":{"name":"x"},"spec":{"zzzzzzzzzzzz":1}}`, []string{`/spec/zzzzzzzzzzzz: unknown field "zzzzzzzzzzzz"; known are domains, namespace`}},
 		"the wrong case":    {"/v2/projects", `{"metadata":{"Name":"x"}}`, []string{`/metadata/Name: unknown field "Name"; did you mean "name"?`}},
+		"too many items":    {intentsPath, `{"metadata":{"name":"x"},"spec":{"app":"web","serviceName":"web","hostnames":["w.example"` + strings.Repeat(`,"w.example"`, 10_000) + `]}}`, []string{"/spec/hostnames: must have at most 10000 items"}},
+		"too many members":  {recordsPath, record(`"n0":1` + members(1000)), []string{"/spec/external-dns-parameters: must have at most 1000 members"}},
+		"a long text":       {"/v2/cluster-providers/edge/clusters", `{"metadata":{"name":"x"},"spec":{"directory":"` + strings.Repeat("d", 1025) + `"}}`, []string{"/spec/directory: must have at most 1024 characters"}},
 		"escaped pointers":  {"/v2/projects", `{"metadata":{"name":"x","a/b~c":1}}`, []string{"/metadata/a~1b~0c: unknown field"}},
 		"everything at once": {intentsPath, `{"metadata":{"name":"x","nme":1},"spec":{"app":1,"hostnames":[],"ttl":-1,"scope":"all","recordTypes":["TXT"]}}`, []string{
 			`/metadata/nme: unknown field "nme"; did you mean "name"?`,

@@ -32,34 +32,54 @@ const (
 	mediaYAML = "application/yaml"
 )
 
-// readBody reads, decodes and validates a request's body. It answers the body
-// decoded and as JSON, both without what the server itself adds to documents.
-func (op *operation) readBody(w http.ResponseWriter, r *http.Request) (map[string]any, []byte, error) {
+// received is a body as it was sent.
+type received struct {
+	media string
+	raw   []byte
+}
+
+// receive reads the body of a request, to its end. It is empty where the
+// operation takes none.
+func (op *operation) receive(w http.ResponseWriter, r *http.Request) (received, error) {
+	if op.body == nil {
+		return received{}, op.refuseBody(r)
+	}
 	media, err := op.mediaOf(r.Header)
 	if err != nil {
-		return nil, nil, err
+		return received{}, err
 	}
 	if r.ContentLength > maxBody && r.Header.Get("Expect") != "" {
-		return nil, nil, errTooLarge() // the client waits for leave to send it
+		return received{}, errTooLarge() // the client waits for leave to send it
 	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
 		_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded)
-		return nil, nil, errTooLarge()
+		return received{}, errTooLarge()
 	case err != nil:
-		return nil, nil, &intent.Error{Code: intent.Invalid, Detail: "the body could not be read to its end", Err: err}
+		return received{}, &intent.Error{Code: intent.Invalid, Detail: "the body could not be read to its end", Err: err}
 	}
-	if media == mediaYAML {
-		if raw, err = jsonOf(raw); err != nil {
-			return nil, nil, err
-		}
+	return received{media, raw}, nil
+}
+
+// readBody decodes and validates what was received. It answers the body
+// decoded and as JSON, both without what the server itself adds to documents.
+func (op *operation) readBody(sent received) (map[string]any, []byte, error) {
+	switch {
+	case op.body == nil:
+		return nil, nil, nil
+	case sent.media != mediaYAML:
+		return parseBody(sent.raw, op.body)
+	}
+	raw, err := jsonOf(sent.raw)
+	if err != nil {
+		return nil, nil, err
 	}
 	return parseBody(raw, op.body)
 }
 
-// parseBody is readBody for a body that has been read.
+// parseBody is readBody for JSON.
 func parseBody(raw []byte, schema *openapi3.Schema) (map[string]any, []byte, error) {
 	value, same, err := decode(raw)
 	if err != nil {
@@ -80,11 +100,14 @@ func parseBody(raw []byte, schema *openapi3.Schema) (map[string]any, []byte, err
 	return object, raw, nil
 }
 
-// refuseBody refuses what is sent to an action, which takes no body: a
+// refuseBody refuses what is posted to an action, which takes no body: a
 // {"confirm":…} must not be lost. Libraries send {} or null for nothing.
-func (op *operation) refuseBody(body io.Reader) error {
+func (op *operation) refuseBody(r *http.Request) error {
+	if r.Method != http.MethodPost {
+		return nil
+	}
 	const enough = 16
-	raw, err := io.ReadAll(io.LimitReader(body, enough))
+	raw, err := io.ReadAll(io.LimitReader(r.Body, enough))
 	if err != nil {
 		return &intent.Error{Code: intent.Invalid, Detail: "the body could not be read to its end", Err: err}
 	}

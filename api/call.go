@@ -8,6 +8,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"github.com/signpost-dns/signpost/pkg/access"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
@@ -17,7 +18,7 @@ type call struct {
 	vars   map[string]string // the path parameters
 	query  url.Values
 	header http.Header
-	actor  string         // the token's subject
+	actor  intent.Actor   // who asks
 	object map[string]any // the body, decoded; nil when the operation takes none
 	body   []byte         // the body as JSON
 }
@@ -60,12 +61,7 @@ func (e *edge) dispatch(route string, methods map[string]*operation) http.Handle
 
 // serve checks a request by its operation, handles it and writes the answer.
 func (e *edge) serve(w http.ResponseWriter, r *http.Request, op *operation) {
-	c, err := e.accept(w, r, op)
-	if err != nil {
-		e.writeError(w, r, err)
-		return
-	}
-	result, err := op.handle(r.Context(), c)
+	result, err := e.perform(w, r, op)
 	if err != nil {
 		e.writeError(w, r, err)
 		return
@@ -73,8 +69,38 @@ func (e *edge) serve(w http.ResponseWriter, r *http.Request, op *operation) {
 	e.write(w, r, result)
 }
 
-// accept judges a request in the order rights, parameters, body.
-func (e *edge) accept(w http.ResponseWriter, r *http.Request, op *operation) (*call, error) {
+// perform judges a request in the order rights, parameters, body, and handles
+// it. Who sends a body slowly takes no place from those that are at work.
+func (e *edge) perform(w http.ResponseWriter, r *http.Request, op *operation) (answer, error) {
+	c, err := e.accept(r, op)
+	if err != nil {
+		return answer{}, err
+	}
+	var sent received
+	if op.kind == writing {
+		done, err := e.receive(r, c.actor)
+		if err != nil {
+			return answer{}, err
+		}
+		defer done()
+		if sent, err = op.receive(w, r); err != nil {
+			return answer{}, err
+		}
+	}
+	leave, err := e.enter(r.Context(), op.kind)
+	if err != nil {
+		return answer{}, err
+	}
+	defer leave()
+	if c.object, c.body, err = op.readBody(sent); err != nil {
+		return answer{}, err
+	}
+	return e.traced(r, op, c)
+}
+
+// accept judges a request before its body, in the order rights, how often its
+// subject has asked, parameters.
+func (e *edge) accept(r *http.Request, op *operation) (*call, error) {
 	c := &call{header: r.Header, vars: mux.Vars(r)}
 	for name, raw := range c.vars {
 		value, err := url.PathUnescape(raw)
@@ -87,7 +113,11 @@ func (e *edge) accept(w http.ResponseWriter, r *http.Request, op *operation) (*c
 	if c.actor, err = e.authorize(r, op, c.vars["project"]); err != nil {
 		return nil, err
 	}
-	noteOf(r.Context()).actor = c.actor
+	n := noteOf(r.Context())
+	n.actor, c.actor.RequestID = c.actor.Subject, n.id
+	if err := e.takeToken(r, op, c.actor); err != nil {
+		return nil, err
+	}
 	if !op.anyQuery {
 		if c.query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
 			return nil, &intent.Error{Code: intent.Invalid, Detail: "the query is not escaped as a URL should be", Err: err}
@@ -97,11 +127,15 @@ func (e *edge) accept(w http.ResponseWriter, r *http.Request, op *operation) (*c
 		return nil, err
 	}
 	c.path = intent.Path(strings.TrimPrefix(r.URL.Path, "/v2/"))
-	switch {
-	case op.body != nil:
-		c.object, c.body, err = op.readBody(w, r)
-	case r.Method == http.MethodPost:
-		err = op.refuseBody(r.Body)
+	return c, nil
+}
+
+// authorize answers who asks, or why they may not. project is the one in the
+// path, empty for none.
+func (e *edge) authorize(r *http.Request, op *operation, project string) (intent.Actor, error) {
+	if op.public {
+		return access.Anonymous().Actor(), nil
 	}
-	return c, err
+	caller := access.Caller{Authorization: r.Header.Get("Authorization"), TLS: r.TLS, Address: r.RemoteAddr}
+	return e.Door.Authorize(r.Context(), caller, op.role, project)
 }

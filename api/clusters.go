@@ -16,7 +16,7 @@ func (e *edge) preflight(ctx context.Context, c *call) (answer, error) {
 
 // drain keeps a cluster's addresses out of public names.
 func (e *edge) drain(ctx context.Context, c *call) (answer, error) {
-	if err := e.Clusters.Drain(ctx, c.owner(), c.query.Get("force") == "true", c.actor); err != nil {
+	if err := e.Clusters.Drain(ctx, c.owner(), c.query.Get("force") == "true", c.actor.Subject); err != nil {
 		return answer{}, err
 	}
 	return e.drained(ctx, c)
@@ -24,7 +24,7 @@ func (e *edge) drain(ctx context.Context, c *call) (answer, error) {
 
 // undrain lets them in again.
 func (e *edge) undrain(ctx context.Context, c *call) (answer, error) {
-	if err := e.Clusters.Undrain(ctx, c.owner(), c.actor); err != nil {
+	if err := e.Clusters.Undrain(ctx, c.owner(), c.actor.Subject); err != nil {
 		return answer{}, err
 	}
 	return e.drained(ctx, c)
@@ -32,7 +32,7 @@ func (e *edge) undrain(ctx context.Context, c *call) (answer, error) {
 
 // abandon lets go of a cluster, and answers what is left behind there.
 func (e *edge) abandon(ctx context.Context, c *call) (answer, error) {
-	left, err := e.Clusters.Abandon(ctx, c.owner(), c.query.Get("force") == "true", c.actor)
+	left, err := e.Clusters.Abandon(ctx, c.owner(), c.query.Get("force") == "true", c.actor.Subject)
 	body := struct {
 		LeftBehind []intent.LeftBehind `json:"leftBehind"`
 	}{orEmpty(left)}

@@ -11,13 +11,16 @@ import (
 	"github.com/gorilla/mux"
 
 	"github.com/signpost-dns/signpost/openapi"
+	"github.com/signpost-dns/signpost/pkg/throttle"
 )
 
 // edge answers requests.
 type edge struct {
 	Options
 	metrics *metrics
-	slots   chan struct{} // one for each request that may be under way
+	places  places
+	senders *throttle.Shares
+	lost    string // what is said of paths that there are not
 }
 
 // answer is what a handler has to say. A nil body is none.
@@ -34,31 +37,55 @@ type handler func(ctx context.Context, c *call) (answer, error)
 // New builds the handler of the whole API. It fails when openapi.yaml and the
 // handlers do not fit each other, or when a required option is missing.
 func New(options Options) (http.Handler, error) {
-	options, err := options.complete()
-	if err != nil {
+	if err := options.check(); err != nil {
 		return nil, err
 	}
 	doc, err := openapi.Load()
 	if err != nil {
 		return nil, err
 	}
-	e := &edge{Options: options, slots: make(chan struct{}, options.MaxInFlight)}
-	if e.metrics, err = newMetrics(options.Metrics); err != nil {
-		return nil, err
-	}
-	router, err := e.router(doc)
+	e, err := newEdge(options, "there is no such path; GET /v2/openapi.yaml tells which there are")
 	if err != nil {
 		return nil, err
 	}
-	return e.observed(e.recovered(e.limited(canonical(router)))), nil
+	return e.serving(doc, doc.Paths.InMatchingOrder(), e.handlers())
 }
 
-// router has one route for each path of the document.
-func (e *edge) router(doc *openapi3.T) (*mux.Router, error) {
-	handlers := e.handlers()
+// NewProbes builds the handler of a process that accepts no requests: /healthz,
+// /readyz, /version and /metrics, as New has them. Store, Admitter, Sealer,
+// Lifecycle, Clusters and Corefiles are not needed.
+func NewProbes(options Options) (http.Handler, error) {
+	doc, err := openapi.Load()
+	if err != nil {
+		return nil, err
+	}
+	e, err := newEdge(options, "this process is a worker and accepts no requests (--role worker); ask one whose role is api or all")
+	if err != nil {
+		return nil, err
+	}
+	return e.serving(doc, []string{"/healthz", "/readyz", "/version", "/metrics"}, e.probes())
+}
+
+func newEdge(options Options, lost string) (*edge, error) {
+	options = options.complete()
+	metrics, err := newMetrics(options.Metrics)
+	return &edge{Options: options, metrics: metrics, places: options.places(), senders: options.senders(), lost: lost}, err
+}
+
+// serving is the handler of some paths of the document.
+func (e *edge) serving(doc *openapi3.T, paths []string, handlers map[string]handler) (http.Handler, error) {
+	router, err := e.router(doc, paths, handlers)
+	if err != nil {
+		return nil, err
+	}
+	return e.observed(e.recovered(canonical(router))), nil
+}
+
+// router has one route for each path.
+func (e *edge) router(doc *openapi3.T, paths []string, handlers map[string]handler) (*mux.Router, error) {
 	router := mux.NewRouter().UseEncodedPath().SkipClean(true)
 	router.NotFoundHandler = http.HandlerFunc(e.noRoute)
-	for _, template := range doc.Paths.InMatchingOrder() {
+	for _, template := range paths {
 		methods := map[string]*operation{}
 		for method, described := range doc.Paths.Value(template).Operations() {
 			handle, ok := handlers[described.OperationID]
@@ -66,7 +93,7 @@ func (e *edge) router(doc *openapi3.T) (*mux.Router, error) {
 				return nil, fmt.Errorf("api: no handler for operation %s", described.OperationID)
 			}
 			delete(handlers, described.OperationID)
-			op, err := newOperation(doc, template, described, handle)
+			op, err := newOperation(doc, template, method, handle)
 			if err != nil {
 				return nil, err
 			}

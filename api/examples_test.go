@@ -66,6 +66,9 @@ func (d described) target(asked bool) string {
 			query.Set(p.Name, fmt.Sprint(p.Example))
 		}
 	}
+	if query.Has("to") {
+		query.Del("takeover") // no rollback takes names over
+	}
 	if asked && len(query) > 0 {
 		path += "?" + query.Encode()
 	}

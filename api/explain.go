@@ -51,6 +51,8 @@ func explain(err *openapi3.SchemaError) intent.Field {
 		detail = fmt.Sprintf("must have at least %d items", err.Schema.MinItems)
 	case "maxItems":
 		detail = fmt.Sprintf("must have at most %d items", *err.Schema.MaxItems)
+	case "maxProperties":
+		detail = fmt.Sprintf("must have at most %d members", *err.Schema.MaxProps)
 	case "minimum", "maximum", "enum", "pattern", "anyOf", "minProperties", "format":
 	default:
 		detail += ": " + err.Reason

@@ -23,6 +23,7 @@ import (
 	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/pkg/admit"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/trail"
 )
 
 func TestAnUnknownRouteIs404AsAProblem(t *testing.T) {
@@ -104,7 +105,7 @@ func TestAPanicIs500AndLogged(t *testing.T) {
 	var log bytes.Buffer
 	w := newWorld(t, func(o *api.Options) {
 		o.Admitter = panicking{admit.New(o.Store, admit.Rules{})}
-		o.Log = slog.New(slog.NewTextHandler(&log, nil))
+		o.Log = slog.New(trail.Handler(slog.NewTextHandler(&log, nil)))
 	})
 	answer := w.send("POST", "/v2/projects", `{"metadata":{"name":"x"}}`, "X-Request-ID", "abc-1").want(http.StatusInternalServerError)
 	require.NotContains(t, answer.Body.String(), "hush")
@@ -175,36 +176,6 @@ func TestConcurrentPutsAllTakeEffect(t *testing.T) {
 	require.Equal(t, `"7"`, w.send("GET", "/v2/projects/shop", nil).Header().Get("ETag"))
 }
 
-func TestTooManyRequestsAre429ButProbesAreAnswered(t *testing.T) {
-	entered, leave := make(chan struct{}), make(chan struct{})
-	w := newWorld(t, func(o *api.Options) {
-		o.MaxInFlight = 1
-		o.Admitter = blocking{admit.New(o.Store, admit.Rules{}), entered, leave}
-	})
-	done := make(chan int)
-	go func() { done <- w.send("POST", "/v2/projects", `{"metadata":{"name":"x"}}`).Code }()
-	<-entered
-	answer := w.send("GET", "/v2/projects", nil).want(http.StatusTooManyRequests)
-	require.NotEmpty(t, answer.Header().Get("Retry-After"))
-	w.send("GET", "/healthz", nil).want(http.StatusOK)
-	close(leave)
-	require.Equal(t, http.StatusCreated, <-done)
-	w.send("GET", "/v2/projects", nil).want(http.StatusOK)
-}
-
-// blocking is an admitter that waits to be let go.
-type blocking struct {
-	*admit.Admitter
-	entered chan<- struct{}
-	leave   <-chan struct{}
-}
-
-func (b blocking) Put(ctx context.Context, w *admit.Write) (intent.Document, error) {
-	close(b.entered)
-	<-b.leave
-	return b.Admitter.Put(ctx, w)
-}
-
 func TestReadinessNamesEachDependency(t *testing.T) {
 	w := newWorld(t, func(o *api.Options) {
 		o.Checks["etcd"] = func(context.Context) error { return errors.New("dial 10.1.2.3: refused") }
@@ -247,9 +218,9 @@ func TestRequestIDsAreTakenWhenTheyAreSane(t *testing.T) {
 
 func TestTheAccessLogNamesRequestActorAndStatusButNoToken(t *testing.T) {
 	var log bytes.Buffer
-	_, tokens := tokenFile(t, "hush,anna,admin\n")
+	_, door := tokenFile(t, "hush,anna,admin\n")
 	w := newWorld(t, func(o *api.Options) {
-		o.Tokens, o.Log = tokens, slog.New(slog.NewJSONHandler(&log, nil))
+		o.Door, o.Log = door, slog.New(trail.Handler(slog.NewJSONHandler(&log, nil)))
 	})
 	w.token = "hush"
 	w.send("GET", "/v2/projects/", nil, "X-Request-ID", "r1").want(http.StatusOK)
@@ -276,11 +247,11 @@ func TestMissingOptionsAreRefused(t *testing.T) {
 
 func TestTheServerHasLimits(t *testing.T) {
 	server := api.NewServer(http.NotFoundHandler())
-	require.Positive(t, server.ReadHeaderTimeout)
-	require.Positive(t, server.ReadTimeout)
-	require.Positive(t, server.WriteTimeout)
-	require.Positive(t, server.IdleTimeout)
-	require.Positive(t, server.MaxHeaderBytes)
+	require.Equal(t, 10*time.Second, server.ReadHeaderTimeout)
+	require.Equal(t, 30*time.Second, server.ReadTimeout)
+	require.Equal(t, 90*time.Second, server.WriteTimeout)
+	require.Equal(t, 2*time.Minute, server.IdleTimeout)
+	require.Equal(t, 64<<10, server.MaxHeaderBytes)
 }
 
 // TestNoClientHoldsAConnectionForEver: the time that ends it is shortened here.
@@ -382,7 +353,7 @@ func TestAClientThatHangsUpIsNoErrorOfTheServer(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	var log bytes.Buffer
 	w := newWorld(t, func(o *api.Options) {
-		o.Store, o.Log = hungUp{o.Store, leave}, slog.New(slog.NewTextHandler(&log, nil))
+		o.Store, o.Log = hungUp{o.Store, leave}, slog.New(trail.Handler(slog.NewTextHandler(&log, nil)))
 	})
 	request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v2/projects/shop", http.NoBody)
 	w.handler.ServeHTTP(httptest.NewRecorder(), request)

@@ -1,13 +1,15 @@
 package api
 
+import (
+	"maps"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
 // handlers is who answers which operation of openapi.yaml.
 func (e *edge) handlers() map[string]handler {
 	all := map[string]handler{
-		"getHealth":    e.health,
-		"getReadiness": e.readiness,
-		"getVersion":   e.version,
-		"getOpenAPI":   e.description,
-		"getMetrics":   e.measurements,
+		"getOpenAPI": e.description,
 
 		"listDNSUpdateRecordUsers": e.recordUsers,
 		"getDNSUpdateRecordStatus": e.recordStatus,
@@ -18,6 +20,10 @@ func (e *edge) handlers() map[string]handler {
 		"traceDNSCRIntent": e.trace,
 
 		"previewPodDNSIntent": e.previewPodDNS,
+	}
+	maps.Copy(all, e.probes())
+	for _, top := range []string{"Project", "ClusterProvider"} {
+		all["list"+top+"Events"] = e.history
 	}
 	for _, owner := range owners() {
 		all["get"+owner+"Status"] = e.status
@@ -34,6 +40,16 @@ func (e *edge) handlers() map[string]handler {
 		all["delete"+r.one] = e.remove
 	}
 	return all
+}
+
+// probes is who answers what is asked of any process.
+func (e *edge) probes() map[string]handler {
+	return map[string]handler{
+		"getHealth":    e.health,
+		"getReadiness": e.readiness,
+		"getVersion":   e.version,
+		"getMetrics":   e.measurements,
+	}
 }
 
 // actions is who does something to the document whose action was called, or
@@ -54,6 +70,8 @@ func (e *edge) actions() map[string]handler {
 		all["rollback"+owner] = e.rollback
 		all["terminate"+owner] = e.terminate
 	}
+	all["instantiateDeploymentIntentGroup"] = e.takingOver(intent.Instantiate, e.Lifecycle.Instantiate)
+	all["updateDeploymentIntentGroup"] = e.takingOver(intent.Update, e.Lifecycle.Update)
 	return all
 }
 

@@ -11,14 +11,27 @@ import (
 // action is a handler for what begins something on its owner.
 func action(begin func(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)) handler {
 	return func(ctx context.Context, c *call) (answer, error) {
-		accepted, err := begin(ctx, c.owner(), c.query.Get("confirm"), c.actor)
+		accepted, err := begin(ctx, c.owner(), c.query.Get("confirm"), c.actor.Subject)
+		return answer{status: http.StatusAccepted, body: accepted}, err
+	}
+}
+
+// takingOver is a handler for what begins an action on a deployment intent group,
+// which may have another one yield its names.
+func (e *edge) takingOver(what intent.Action, begin func(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)) handler {
+	plain := action(begin)
+	return func(ctx context.Context, c *call) (answer, error) {
+		if !c.query.Has("takeover") {
+			return plain(ctx, c)
+		}
+		accepted, err := e.Lifecycle.TakeOver(ctx, c.owner(), what, c.query.Get("takeover"), c.query.Get("confirm"), c.actor.Subject)
 		return answer{status: http.StatusAccepted, body: accepted}, err
 	}
 }
 
 // terminate begins to take back what an owner has in the clusters.
 func (e *edge) terminate(ctx context.Context, c *call) (answer, error) {
-	accepted, err := e.Lifecycle.Terminate(ctx, c.owner(), c.query.Get("force") == "true", c.query.Get("confirm"), c.actor)
+	accepted, err := e.Lifecycle.Terminate(ctx, c.owner(), c.query.Get("force") == "true", c.query.Get("confirm"), c.actor.Subject)
 	return answer{status: http.StatusAccepted, body: accepted}, err
 }
 
@@ -28,7 +41,7 @@ func (e *edge) rollback(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	accepted, err := e.Lifecycle.Rollback(ctx, c.owner(), to, c.query.Get("confirm"), c.actor)
+	accepted, err := e.Lifecycle.Rollback(ctx, c.owner(), to, c.query.Get("confirm"), c.actor.Subject)
 	return answer{status: http.StatusAccepted, body: accepted}, err
 }
 
@@ -46,11 +59,24 @@ func (e *edge) plan(ctx context.Context, c *call) (answer, error) {
 	if c.query.Has("to") && action != intent.Rollback {
 		return answer{}, &intent.Error{Code: intent.Invalid, Detail: "query parameter to is the revision of a rollback: give it with for=rollback"}
 	}
+	if c.query.Has("takeover") {
+		return e.planTakeover(ctx, c, action)
+	}
 	to, err := c.revision()
 	if err != nil {
 		return answer{}, err
 	}
 	plan, err := e.Lifecycle.Plan(ctx, c.owner(), action, to)
+	return answer{status: http.StatusOK, body: wholePlan(plan)}, err
+}
+
+// planTakeover answers what an action would do that has another group yield its
+// names.
+func (e *edge) planTakeover(ctx context.Context, c *call, action intent.Action) (answer, error) {
+	if action != "" && action != intent.Instantiate && action != intent.Update {
+		return answer{}, &intent.Error{Code: intent.Invalid, Detail: "query parameter takeover is for instantiate and update: leave it out, or plan one of them"}
+	}
+	plan, err := e.Lifecycle.PlanTakeover(ctx, c.owner(), action, c.query.Get("takeover"))
 	return answer{status: http.StatusOK, body: wholePlan(plan)}, err
 }
 
@@ -70,6 +96,12 @@ func (e *edge) status(ctx context.Context, c *call) (answer, error) {
 func (e *edge) events(ctx context.Context, c *call) (answer, error) {
 	events, err := e.Lifecycle.Events(ctx, c.owner())
 	return answer{status: http.StatusOK, body: map[string]any{"items": orEmpty(events)}}, err
+}
+
+// history lists what happened to a project or a cluster provider, and below it.
+func (e *edge) history(ctx context.Context, c *call) (answer, error) {
+	page, err := e.History.Page(ctx, c.owner(), c.limit(), c.query.Get("continue"))
+	return answer{status: http.StatusOK, body: page}, wrongContinue(err)
 }
 
 // recordUsers lists who publishes through a record.

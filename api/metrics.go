@@ -13,6 +13,7 @@ import (
 type metrics struct {
 	took     *prometheus.HistogramVec // by route, method and code
 	inFlight prometheus.Gauge
+	shed     *prometheus.CounterVec // by why
 }
 
 // newMetrics registers the edge's metrics. It fails when the registry has them
@@ -28,8 +29,12 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 			Name: "signpost_http_requests_in_flight",
 			Help: "Requests under way.",
 		}),
+		shed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "signpost_shed_total",
+			Help: "Requests answered 429 before anything was done: reads, writes and bodies beyond those at work, and subjects that ask too often or send too much at once.",
+		}, []string{"kind"}),
 	}
-	for _, collector := range []prometheus.Collector{m.took, m.inFlight} {
+	for _, collector := range []prometheus.Collector{m.took, m.inFlight, m.shed} {
 		if err := registry.Register(collector); err != nil {
 			return nil, fmt.Errorf("api: metrics: %w", err)
 		}

@@ -6,8 +6,10 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
-	"strconv"
 	"time"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/trail"
 )
 
 // note is what is known of a request under way, for the log and the metrics.
@@ -16,6 +18,7 @@ type note struct {
 	id    string // of the request
 	route string // the path's template; empty when there is none
 	actor string
+	trace string // that the request belongs to; empty for none
 }
 
 type noteKey struct{}
@@ -33,7 +36,8 @@ func (e *edge) observed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		n := &note{id: requestID(r.Header.Get("X-Request-ID"))}
-		ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), noteKey{}, n), e.RequestTimeout)
+		ctx := trail.With(context.WithValue(r.Context(), noteKey{}, n), "requestID", n.id)
+		ctx, cancel := context.WithTimeout(ctx, e.RequestTimeout)
 		defer cancel()
 		w.Header().Set("X-Request-ID", n.id)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -43,11 +47,23 @@ func (e *edge) observed(next http.Handler) http.Handler {
 		next.ServeHTTP(counted, r.WithContext(ctx))
 		took := time.Since(began)
 		e.metrics.observe(n.route, r.Method, counted.status, took)
-		e.Log.LogAttrs(ctx, slog.LevelInfo, "request",
-			slog.String("requestID", n.id), slog.String("method", r.Method), slog.String("path", clip(r.URL.Path)),
+		e.Log.LogAttrs(trail.With(ctx, "trace", n.trace), slog.LevelInfo, "request",
+			slog.String("method", r.Method), slog.String("path", clip(r.URL.Path)),
 			slog.Int("status", counted.status), slog.Int64("bytes", counted.bytes),
 			slog.Duration("took", took), slog.String("actor", n.actor))
 	})
+}
+
+// traced handles a call within a span of the trace that the caller has named,
+// else of one of its own.
+func (e *edge) traced(r *http.Request, op *operation, c *call) (answer, error) {
+	n := noteOf(r.Context())
+	ctx := trail.Follow(intent.As(r.Context(), c.actor), r.Header.Get("traceparent"))
+	ctx, end := e.Tracer.Start(ctx, r.Method+" "+n.route, "requestID", n.id, "actor", n.actor)
+	n.trace = trail.TraceID(ctx)
+	result, err := op.handle(ctx, c)
+	end(err)
+	return result, err
 }
 
 // requestID is the client's id when it is sane, else a new one.
@@ -104,7 +120,7 @@ func (e *edge) recovered(next http.Handler) http.Handler {
 			case http.ErrAbortHandler:
 				panic(reason)
 			}
-			e.Log.ErrorContext(r.Context(), "panic", slog.String("requestID", noteOf(r.Context()).id),
+			e.Log.ErrorContext(r.Context(), "panic",
 				slog.Any("reason", reason), slog.String("stack", string(debug.Stack())))
 			if counted, ok := w.(*recorder); ok && counted.status != 0 {
 				panic(http.ErrAbortHandler) // half an answer must not look whole
@@ -112,26 +128,5 @@ func (e *edge) recovered(next http.Handler) http.Handler {
 			e.writeProblem(w, r, problemOf(nil))
 		}()
 		next.ServeHTTP(w, r)
-	})
-}
-
-// limited answers 429 when too many requests are under way. Probes are always
-// answered.
-func (e *edge) limited(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
-			next.ServeHTTP(w, r)
-			return
-		}
-		select {
-		case e.slots <- struct{}{}:
-			defer func() { <-e.slots }()
-			next.ServeHTTP(w, r)
-		default:
-			e.writeProblem(w, r, problem{
-				Status: http.StatusTooManyRequests,
-				Detail: "more than " + strconv.Itoa(cap(e.slots)) + " requests are under way; try again",
-			})
-		}
 	})
 }

@@ -5,13 +5,16 @@ import (
 	"net/http"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/signpost-dns/signpost/pkg/access"
 )
 
 // operation is one operation of the document, ready to be called.
 type operation struct {
 	id         string
+	kind       load
 	public     bool // needs no token
-	role       role
+	role       access.Role
 	anyQuery   bool                  // does not look at the query
 	parameters []*openapi3.Parameter // of the path and of the query
 	body       *openapi3.Schema      // nil: takes none
@@ -20,14 +23,15 @@ type operation struct {
 }
 
 // newOperation reads what the edge needs of an operation's description.
-func newOperation(doc *openapi3.T, route string, described *openapi3.Operation, handle handler) (*operation, error) {
-	op := &operation{id: described.OperationID, handle: handle}
+func newOperation(doc *openapi3.T, route, method string, handle handler) (*operation, error) {
+	described := doc.Paths.Value(route).GetOperation(method)
+	op := &operation{id: described.OperationID, kind: kindOfLoad(route, method), handle: handle}
 	op.anyQuery = described.Responses.Status(http.StatusBadRequest) == nil // it cannot say what is wrong with it
 	if described.Security != nil && len(*described.Security) == 0 {
 		op.public = true
 	} else {
 		name, _ := described.Extensions["x-role"].(string)
-		parsed, ok := parseRole(name)
+		parsed, ok := access.ParseRole(name)
 		if !ok {
 			return nil, fmt.Errorf("api: operation %s has no x-role", op.id)
 		}

@@ -9,10 +9,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signpost-dns/signpost/pkg/access"
 	"github.com/signpost-dns/signpost/pkg/admit"
 	"github.com/signpost-dns/signpost/pkg/corefile"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/resolvconf"
+	"github.com/signpost-dns/signpost/pkg/throttle"
+	"github.com/signpost-dns/signpost/pkg/trail"
 )
 
 // Admitter judges, stores and shows documents; an *admit.Admitter is one.
@@ -47,11 +50,17 @@ type Lifecycle interface {
 	// for what EMCO's orchestrator has in the clusters, unless forced.
 	Instantiate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
 	Update(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
+	// PlanTakeover and TakeOver are Plan, and Instantiate or Update, of a
+	// deployment intent group that takes over the names which both it and another
+	// group of its project give. from is that group: its name, app/version/name, or
+	// its path.
+	PlanTakeover(ctx context.Context, owner intent.Path, action intent.Action, from string) (intent.Plan, error)
+	TakeOver(ctx context.Context, owner intent.Path, action intent.Action, from, confirm, actor string) (intent.Accepted, error)
 	Rollback(ctx context.Context, owner intent.Path, to int64, confirm, actor string) (intent.Accepted, error)
 	Terminate(ctx context.Context, owner intent.Path, force bool, confirm, actor string) (intent.Accepted, error)
 	// Status answers what was observed of an owner.
 	Status(ctx context.Context, owner intent.Path) (intent.Status, error)
-	// Events lists what happened to it, oldest first.
+	// Events lists what happened to it and to what is below it, oldest first.
 	Events(ctx context.Context, owner intent.Path) ([]intent.Event, error)
 
 	// PlanRecord tells what UpdateRecord would do.
@@ -63,6 +72,27 @@ type Lifecycle interface {
 	RecordStatus(ctx context.Context, record intent.Path) (intent.RecordStatus, error)
 	// Users lists who publishes through a record.
 	Users(ctx context.Context, record intent.Path) ([]intent.Use, error)
+}
+
+// History keeps what has happened.
+type History interface {
+	// Wrote notes a write of a document by whom the context tells of: before is
+	// nil for a new document, after for one that was deleted.
+	Wrote(ctx context.Context, before, after *intent.Document)
+	// Page answers what has happened to a project or a cluster provider and to what
+	// is below it, the newest first; after is where the last page ended, empty for
+	// the first one. Its errors are *intent.Error values: NotFound; Invalid for an
+	// after that no page had.
+	Page(ctx context.Context, top intent.Path, limit int, after string) (intent.EventPage, error)
+}
+
+// unkept is the History that keeps nothing.
+type unkept struct{}
+
+func (unkept) Wrote(context.Context, *intent.Document, *intent.Document) {}
+
+func (unkept) Page(context.Context, intent.Path, int, string) (intent.EventPage, error) {
+	return intent.EventPage{Items: []intent.Event{}}, nil
 }
 
 // Clusters is what can be asked of clusters, and done to them, beyond their
@@ -113,8 +143,9 @@ type Options struct {
 	Lifecycle Lifecycle
 	Clusters  Clusters
 	Corefiles Corefiles
+	History   History // nil: none is kept
 
-	Tokens *Tokens // nil: everybody may do everything, as "anonymous"
+	Door *access.Door // who asks, and what they may do; nil: everybody may do everything, as "anonymous"
 
 	// Checks are the dependencies for /readyz, by name. Each must end with
 	// its context.
@@ -123,15 +154,26 @@ type Options struct {
 	Build   Build
 	Metrics *prometheus.Registry // nil: one of its own
 	Log     *slog.Logger         // nil: slog.Default()
+	Tracer  *trail.Tracer        // nil: traces are passed on, and none are recorded
 
-	MaxInFlight    int           // more requests at once are answered 429; 0: 512
-	RequestTimeout time.Duration // a request is given up with 503; 0: 30 s
+	Buckets        *throttle.Buckets // how often each subject may ask; nil: as often as it likes
+	MaxReads       int               // at work at once, more wait a second and are 429 then; 0: 1024
+	MaxWrites      int               // all other requests, likewise; 0: 32
+	RequestTimeout time.Duration     // a request is given up with 503; 0: 30 s
 }
 
-// complete checks the options and fills in the defaults.
-func (o Options) complete() (Options, error) {
+// check finds what is missing.
+func (o Options) check() error {
 	if o.Store == nil || o.Admitter == nil || o.Sealer == nil || o.Lifecycle == nil || o.Clusters == nil || o.Corefiles == nil {
-		return o, errors.New("api: Store, Admitter, Sealer, Lifecycle, Clusters and Corefiles are required")
+		return errors.New("api: Store, Admitter, Sealer, Lifecycle, Clusters and Corefiles are required")
+	}
+	return nil
+}
+
+// complete fills in the defaults.
+func (o Options) complete() Options {
+	if o.History == nil {
+		o.History = unkept{}
 	}
 	if o.Metrics == nil {
 		o.Metrics = prometheus.NewRegistry()
@@ -139,15 +181,19 @@ func (o Options) complete() (Options, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	if o.MaxInFlight == 0 {
-		const inFlight = 512
-		o.MaxInFlight = inFlight
+	if o.MaxReads == 0 {
+		const reads = 1024
+		o.MaxReads = reads
+	}
+	if o.MaxWrites == 0 {
+		const writes = 32
+		o.MaxWrites = writes
 	}
 	if o.RequestTimeout == 0 {
 		const timeout = 30 * time.Second
 		o.RequestTimeout = timeout
 	}
-	return o, nil
+	return o
 }
 
 // NewServer is an HTTP server for the handler with limits on time and size, so
@@ -159,6 +205,8 @@ func NewServer(handler http.Handler) *http.Server {
 		write  = 90 * time.Second
 		idle   = 2 * time.Minute
 		bytes  = 64 << 10
+
+		streams = 100 // of a connection, with HTTP/2
 	)
 	return &http.Server{
 		Handler:           handler,
@@ -167,5 +215,6 @@ func NewServer(handler http.Handler) *http.Server {
 		WriteTimeout:      write,
 		IdleTimeout:       idle,
 		MaxHeaderBytes:    bytes,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: streams, WriteByteTimeout: read, SendPingTimeout: read},
 	}
 }

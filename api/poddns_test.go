@@ -129,8 +129,8 @@ func TestPreconditionsAndParentsOfPodDNSIntents(t *testing.T) {
 
 // TestAnEditorWritesPodDNSIntentsAndAViewerReadsThem of its project alone.
 func TestAnEditorWritesPodDNSIntentsAndAViewerReadsThem(t *testing.T) {
-	_, tokens := tokenFile(t, everyRole)
-	w := newWorld(t, func(o *api.Options) { o.Tokens = tokens })
+	_, door := tokenFile(t, everyRole)
+	w := newWorld(t, func(o *api.Options) { o.Door = door })
 	w.token = "a"
 	w.fill("PodDNSIntent")
 	body := podDNS(t, seedsOwnResolver)

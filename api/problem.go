@@ -6,11 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/trail"
 )
 
 // problem is an error as it is answered (RFC 9457).
@@ -21,6 +25,8 @@ type problem struct {
 	Detail    string         `json:"detail"`
 	Errors    []intent.Field `json:"errors,omitempty"`
 	RequestID string         `json:"requestID,omitempty"`
+
+	retryAfter time.Duration // when Status is 429 or 503; 0: a second
 }
 
 // statusOf is the one place where codes become HTTP statuses; 0 for a code
@@ -37,6 +43,8 @@ func statusOf(code intent.Code) int {
 		return http.StatusNotFound
 	case intent.Conflict:
 		return http.StatusConflict
+	case intent.TooMany:
+		return http.StatusTooManyRequests
 	case intent.PreconditionFailed:
 		return http.StatusPreconditionFailed
 	case intent.TooLarge:
@@ -55,7 +63,7 @@ func problemOf(err error) problem {
 	var e *intent.Error
 	if errors.As(err, &e) {
 		if status := statusOf(e.Code); status != 0 {
-			return problem{Status: status, Detail: detailOf(e), Errors: told(e.Fields)}
+			return problem{Status: status, Detail: detailOf(e), Errors: told(e.Fields), retryAfter: e.RetryAfter}
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
@@ -83,7 +91,7 @@ func (e *edge) writeError(w http.ResponseWriter, r *http.Request, err error) {
 		if errors.Is(r.Context().Err(), context.Canceled) {
 			level = slog.LevelInfo
 		}
-		e.Log.Log(r.Context(), level, "request failed", slog.String("requestID", noteOf(r.Context()).id), slog.Any("error", err))
+		e.Log.Log(trail.With(r.Context(), "trace", noteOf(r.Context()).trace), level, "request failed", slog.Any("error", err))
 	}
 	e.writeProblem(w, r, p)
 }
@@ -95,7 +103,7 @@ func (e *edge) writeProblem(w http.ResponseWriter, r *http.Request, p problem) {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		w.Header().Set("Retry-After", "1")
+		w.Header().Set("Retry-After", seconds(p.retryAfter))
 	}
 	body, err := json.Marshal(p)
 	if err != nil { // no field of a problem can fail
@@ -104,6 +112,11 @@ func (e *edge) writeProblem(w http.ResponseWriter, r *http.Request, p problem) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
 	_, _ = w.Write(append(body, '\n'))
+}
+
+// seconds is a wait as Retry-After has it: whole, and one at least.
+func seconds(wait time.Duration) string {
+	return strconv.FormatInt(int64(max(math.Ceil(wait.Seconds()), 1)), 10)
 }
 
 // write answers what a handler said.
@@ -127,7 +140,7 @@ func (e *edge) write(w http.ResponseWriter, r *http.Request, a answer) {
 
 // noRoute answers a path that the API does not have.
 func (e *edge) noRoute(w http.ResponseWriter, r *http.Request) {
-	detail := "there is no such path; GET /v2/openapi.yaml tells which there are"
+	detail := e.lost
 	if strings.Contains(r.URL.Path, "//") {
 		detail = "there is no path with an empty segment"
 	}

@@ -47,20 +47,29 @@ func (e *edge) page(ctx context.Context, c *call) (intent.Page, error) {
 			return intent.Page{}, err
 		}
 	}
-	limit := defaultLimit
-	if text := c.query.Get("limit"); text != "" {
-		limit, _ = strconv.Atoi(text) // judged by its schema
-	}
 	stored, err := e.Store.List(ctx, intent.ListOptions{
 		Collection: string(c.path),
 		NamePrefix: c.query.Get("namePrefix"),
-		Limit:      limit,
+		Limit:      c.limit(),
 		Continue:   c.query.Get("continue"),
 	})
-	if intent.CodeOf(err) == intent.Invalid {
-		err = &intent.Error{Code: intent.Invalid, Detail: "query parameter continue must be the continue of the last page of this list", Err: err}
+	return stored, wrongContinue(err)
+}
+
+// limit is how many items a page may hold.
+func (c *call) limit() int {
+	if limit, err := strconv.Atoi(c.query.Get("limit")); err == nil { // judged by its schema
+		return limit
 	}
-	return stored, err
+	return defaultLimit
+}
+
+// wrongContinue says what is wrong with a request whose page cannot be found.
+func wrongContinue(err error) error {
+	if intent.CodeOf(err) == intent.Invalid {
+		return &intent.Error{Code: intent.Invalid, Detail: "query parameter continue must be the continue of the last page of this list", Err: err}
+	}
+	return err
 }
 
 // documentStatus is a document's status: what it tells by itself, and what is known

@@ -9,20 +9,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/api"
+	"github.com/signpost-dns/signpost/pkg/access"
 )
 
 // tokenFile writes a token file and loads it.
-func tokenFile(t *testing.T, content string) (string, *api.Tokens) {
+func tokenFile(t *testing.T, content string) (string, *access.Door) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "tokens")
 	require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
-	tokens, err := api.LoadTokens(file, slog.New(slog.DiscardHandler))
+	door, err := access.Open(access.Options{TokenFile: file, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
-	return file, tokens
+	return file, door
 }
 
 const everyRole = `# one of each
@@ -35,39 +35,6 @@ pv,pavel,viewer,shop
 pa, petra , admin , shop
 other,otto,admin,bakery
 `
-
-// roleRank is how much each token of everyRole may do.
-func roleRank(role string) int {
-	return slices.Index([]string{"viewer", "editor", "operator", "admin"}, role)
-}
-
-func TestEveryOperationForEveryRole(t *testing.T) {
-	_, tokens := tokenFile(t, everyRole)
-	w := newWorld(t, func(o *api.Options) { o.Tokens = tokens })
-	holders := map[string]struct{ role, project string }{
-		"v": {"viewer", ""}, "e": {"editor", ""}, "o": {"operator", ""}, "a": {"admin", ""},
-		"pv": {"viewer", "shop"}, "pa": {"admin", "shop"}, "other": {"admin", "bakery"},
-	}
-	for _, d := range inOrder(w.doc) {
-		inProject := slices.ContainsFunc(d.parameters, func(p *openapi3.Parameter) bool { return p.Name == "project" })
-		needed, _ := d.Extensions["x-role"].(string)
-		public := d.Security != nil
-		require.True(t, public || roleRank(needed) >= 0, d.OperationID)
-		for token, holder := range holders {
-			w.token = token
-			code := w.send(d.method, d.target(false), nil).Code
-			allowed := public || roleRank(holder.role) >= roleRank(needed) &&
-				(holder.project == "" || inProject && holder.project == "shop")
-			require.Equal(t, allowed, code != http.StatusForbidden, "%s for %s: %d", d.OperationID, token, code)
-			require.NotEqual(t, http.StatusUnauthorized, code)
-		}
-		for _, token := range []string{"", "x", "V", "v "} {
-			w.token = token
-			unauthorized := w.send(d.method, d.target(false), nil).Code == http.StatusUnauthorized
-			require.Equal(t, !public && token != "v ", unauthorized, "%s with %q", d.OperationID, token)
-		}
-	}
-}
 
 func TestRightsAreWhatTheRolesSay(t *testing.T) {
 	w := newWorld(t)
@@ -92,8 +59,8 @@ func TestRightsAreWhatTheRolesSay(t *testing.T) {
 }
 
 func TestA401SaysHowToAuthenticate(t *testing.T) {
-	_, tokens := tokenFile(t, everyRole)
-	w := newWorld(t, func(o *api.Options) { o.Tokens = tokens })
+	_, door := tokenFile(t, everyRole)
+	w := newWorld(t, func(o *api.Options) { o.Door = door })
 	answer := w.send("GET", "/v2/projects", nil).want(http.StatusUnauthorized)
 	require.Equal(t, "Bearer", answer.Header().Get("WWW-Authenticate"))
 	w.send("GET", "/v2/projects", nil, "Authorization", "Basic djp4").want(http.StatusUnauthorized)
@@ -101,8 +68,8 @@ func TestA401SaysHowToAuthenticate(t *testing.T) {
 }
 
 func TestTheActorIsTheTokensSubject(t *testing.T) {
-	_, tokens := tokenFile(t, everyRole)
-	w := newWorld(t, func(o *api.Options) { o.Tokens = tokens })
+	_, door := tokenFile(t, everyRole)
+	w := newWorld(t, func(o *api.Options) { o.Door = door })
 	w.token = "a"
 	w.fill("")
 	w.token = "o"
@@ -112,9 +79,28 @@ func TestTheActorIsTheTokensSubject(t *testing.T) {
 	require.Equal(t, []string{"instantiate abc olga " + group, "plan terminate 0 " + group}, w.lifecycle.asked[len(w.lifecycle.asked)-2:])
 }
 
+// TestTakeoverNamesAGroup: on plan, instantiate and update.
+func TestTakeoverNamesAGroup(t *testing.T) {
+	w := newWorld(t)
+	w.fill("")
+	group := rows()[9].item
+	w.send("POST", group+"/plan?takeover=prod", nil).want(http.StatusOK)
+	w.send("POST", group+"/instantiate?takeover=store/v1/prod&confirm=abc", nil).want(http.StatusAccepted)
+	w.send("POST", group+"/update?takeover=prod", nil).want(http.StatusAccepted)
+	at := " " + group[len("/v2/"):]
+	require.Equal(t, []string{"plan takeover  prod" + at, "takeover instantiate store/v1/prod abc anonymous" + at, "takeover update prod  anonymous" + at}, w.lifecycle.asked[len(w.lifecycle.asked)-3:])
+	for query, says := range map[string]string{
+		"/plan?for=terminate&takeover=prod": "query parameter takeover is for instantiate and update",
+		"/update?takeover=":                 "query parameter takeover must be the name of a deployment intent group, app/version/name, or its path",
+		"/rollback?takeover=prod":           "takeover",
+	} {
+		require.Contains(t, w.send("POST", group+query, nil).want(http.StatusBadRequest).Body.String(), says)
+	}
+}
+
 func TestRollbackNamesARevision(t *testing.T) {
-	_, tokens := tokenFile(t, everyRole)
-	w := newWorld(t, func(o *api.Options) { o.Tokens = tokens })
+	_, door := tokenFile(t, everyRole)
+	w := newWorld(t, func(o *api.Options) { o.Door = door })
 	w.token = "a"
 	w.fill("")
 	group := rows()[9].item
@@ -148,8 +134,8 @@ func TestWithoutTokensEverybodyIsAnonymous(t *testing.T) {
 }
 
 func TestATokenFileThatChangesIsReadAgain(t *testing.T) {
-	file, tokens := tokenFile(t, "one,anna,admin\n")
-	w := newWorld(t, func(o *api.Options) { o.Tokens = tokens })
+	file, door := tokenFile(t, "one,anna,admin\n")
+	w := newWorld(t, func(o *api.Options) { o.Door = door })
 	rewrite := func(content string, at time.Duration) {
 		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
 		stamp := time.Now().Add(at)
@@ -172,26 +158,4 @@ func TestATokenFileThatChangesIsReadAgain(t *testing.T) {
 	require.Equal(t, map[string]int{"one": 401, "two": 200}, codes())
 	rewrite("one,anna,admin\n", 3*time.Second)
 	require.Equal(t, map[string]int{"one": 200, "two": 401}, codes())
-}
-
-func TestABrokenTokenFileIsRefusedByLineAndNeverQuoted(t *testing.T) {
-	for content, want := range map[string]string{
-		"":                            "holds no token",
-		"# nothing\n":                 "holds no token",
-		"\n\nhush,anna\n":             "line 3: want TOKEN,SUBJECT,ROLE[,PROJECT]",
-		"hush,anna,admin,shop,more":   "line 1: want TOKEN,SUBJECT,ROLE[,PROJECT]",
-		"hush,anna,boss":              "line 1: unknown role; want one of viewer, editor, operator, admin",
-		"hush,,admin":                 "line 1: a part is empty",
-		",anna,admin":                 "line 1: a part is empty",
-		"hush,anna,admin,":            "line 1: a part is empty",
-		"hush,a,admin\nhush,b,viewer": "line 2: the token is on an earlier line already",
-	} {
-		file := filepath.Join(t.TempDir(), "tokens")
-		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
-		_, err := api.LoadTokens(file, slog.Default())
-		require.ErrorContains(t, err, want)
-		require.NotContains(t, err.Error(), "hush")
-	}
-	_, err := api.LoadTokens(filepath.Join(t.TempDir(), "none"), slog.Default())
-	require.ErrorIs(t, err, os.ErrNotExist)
 }

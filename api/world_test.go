@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -40,6 +41,7 @@ type world struct {
 	corefiles corefiles
 	handler   http.Handler
 	token     string // sent when not empty
+	tls       *tls.ConnectionState
 }
 
 // newWorld makes an empty world; changes alter the options.
@@ -98,6 +100,7 @@ func (w *world) send(method, path string, body any, header ...string) *answer {
 	if w.token != "" {
 		request.Header.Set("Authorization", "Bearer "+w.token)
 	}
+	request.TLS = w.tls
 	for i := 0; i < len(header); i += 2 {
 		request.Header.Set(header[i], header[i+1])
 	}
@@ -289,6 +292,14 @@ func reply[T any](ctx context.Context, l *lifecycle, owner intent.Path, example 
 
 func (l *lifecycle) Plan(ctx context.Context, owner intent.Path, action intent.Action, to int64) (intent.Plan, error) {
 	return reply[intent.Plan](ctx, l, owner, "plan", "plan", string(action), fmt.Sprint(to))
+}
+
+func (l *lifecycle) PlanTakeover(ctx context.Context, owner intent.Path, action intent.Action, from string) (intent.Plan, error) {
+	return reply[intent.Plan](ctx, l, owner, "plan", "plan takeover", string(action), from)
+}
+
+func (l *lifecycle) TakeOver(ctx context.Context, owner intent.Path, action intent.Action, from, confirm, actor string) (intent.Accepted, error) {
+	return reply[intent.Accepted](ctx, l, owner, "accepted", "takeover", string(action), from, confirm, actor)
 }
 
 func (l *lifecycle) Rollback(ctx context.Context, owner intent.Path, to int64, confirm, actor string) (intent.Accepted, error) {

@@ -82,7 +82,11 @@ func (e *edge) store(ctx context.Context, path intent.Path, body []byte, old *in
 		}
 		secret.Set(id)
 	}
-	return e.Admitter.Put(ctx, write)
+	doc, err := e.Admitter.Put(ctx, write)
+	if err == nil {
+		e.History.Wrote(ctx, old, &doc)
+	}
+	return doc, err
 }
 
 // find answers the document at path, nil when there is none.
@@ -136,22 +140,23 @@ func (e *edge) remove(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	old, err := e.find(ctx, c.path)
+	if err != nil {
+		return answer{}, err
+	}
+	if err := asked.check(c.path, old); err != nil {
+		return answer{}, err
+	}
+	if old == nil {
+		return answer{}, intent.ErrNotFound(c.path)
+	}
 	condition := intent.Always()
 	if asked.asked() {
-		old, err := e.find(ctx, c.path)
-		if err != nil {
-			return answer{}, err
-		}
-		if err := asked.check(c.path, old); err != nil {
-			return answer{}, err
-		}
-		if old == nil {
-			return answer{}, intent.ErrNotFound(c.path)
-		}
 		condition = intent.IfRevision(old.Revision)
 	}
 	if err := e.Admitter.Delete(ctx, c.path, condition); err != nil {
 		return answer{}, e.kept(ctx, err)
 	}
+	e.History.Wrote(ctx, old, nil)
 	return answer{status: http.StatusNoContent}, nil
 }

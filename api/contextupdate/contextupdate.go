@@ -19,8 +19,11 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
 
+	"github.com/signpost-dns/signpost/pkg/access"
 	"github.com/signpost-dns/signpost/pkg/emcopb"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/throttle"
+	"github.com/signpost-dns/signpost/pkg/trail"
 )
 
 // Contexts does what the orchestrator asks for with its app contexts. Context
@@ -40,23 +43,25 @@ type Contexts interface {
 	Event(ctx context.Context, contextID string, event intent.Action) error
 }
 
+// Authorizer answers who calls, or why they may not call contextupdate, as an
+// *intent.Error.
+type Authorizer func(ctx context.Context, caller access.Caller) (intent.Actor, error)
+
 // Options are what the edge needs.
 type Options struct {
 	Contexts Contexts       // nil: contextupdate is not offered
 	Health   *health.Server // what the health service answers
 
-	// Credentials are those of TLS; nil: plain text.
-	Credentials credentials.TransportCredentials
-	// Authorize answers who sends an authorization header, empty for none, or
-	// why they may not call contextupdate, as an *intent.Error. Whoever shows a
-	// certificate that TLS has verified is not asked. nil: everybody may.
-	Authorize func(authorization string) (actor string, err error)
+	Credentials credentials.TransportCredentials // of TLS; nil: plain text
+	Authorize   Authorizer                       // nil: everybody may call contextupdate
 
 	Metrics *prometheus.Registry // nil: one of its own
 	Log     *slog.Logger         // nil: slog.Default()
+	Tracer  *trail.Tracer        // nil: traces are passed on, and none are recorded
 
-	MaxInFlight int           // calls that work at once, others wait; 0: 64
-	Patience    time.Duration // how long a caller waits who does not say; 0: 10 s, as EMCO
+	Buckets     *throttle.Buckets // how often each subject may call, others wait; nil: as often as it likes
+	MaxInFlight int               // calls that work at once, others wait; 0: 64
+	Patience    time.Duration     // how long a caller waits who does not say; 0: 10 s, as EMCO
 }
 
 // complete checks the options and fills in the defaults.

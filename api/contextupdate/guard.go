@@ -13,8 +13,10 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 
+	"github.com/signpost-dns/signpost/pkg/access"
 	"github.com/signpost-dns/signpost/pkg/emcopb"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/trail"
 )
 
 // guarded lets calls to contextupdate through that may be made, and answers
@@ -28,8 +30,11 @@ func (e *edge) guarded(ctx context.Context, request any, info *grpc.UnaryServerI
 	if err != nil {
 		return nil, refuse(err, n.id)
 	}
-	n.actor = actor
+	n.actor, actor.RequestID = actor.Subject, n.id
+	ctx, end := e.Tracer.Start(trail.Follow(intent.As(ctx, actor), sent(ctx, "traceparent")), info.FullMethod, "requestID", n.id, "actor", n.actor)
+	n.trace = trail.TraceID(ctx)
 	answer, err := e.timely(ctx, func(ctx context.Context) (any, error) { return next(ctx, request) })
+	end(err)
 	if err != nil {
 		return nil, refuse(err, n.id)
 	}
@@ -37,32 +42,33 @@ func (e *edge) guarded(ctx context.Context, request any, info *grpc.UnaryServerI
 }
 
 // authorize answers who calls, or why they may not.
-func (e *edge) authorize(ctx context.Context) (string, error) {
-	if name := certified(ctx); name != "" {
-		return name, nil
-	}
+func (e *edge) authorize(ctx context.Context) (intent.Actor, error) {
 	if e.Authorize == nil {
-		return "anonymous", nil
+		return access.Anonymous().Actor(), nil
 	}
-	var header string
-	if values := metadata.ValueFromIncomingContext(ctx, "authorization"); len(values) > 0 {
-		header = values[0]
-	}
-	return e.Authorize(header)
+	return e.Authorize(ctx, callerOf(ctx))
 }
 
-// certified is the subject of the certificate that the caller has shown and
-// that TLS has verified, empty for none.
-func certified(ctx context.Context) string {
-	caller, ok := peer.FromContext(ctx)
+// sent is the metadata of a name that came with a call, empty for none.
+func sent(ctx context.Context, name string) string {
+	if values := metadata.ValueFromIncomingContext(ctx, name); len(values) > 0 {
+		return values[0]
+	}
+	return ""
+}
+
+// callerOf is what the caller has shown.
+func callerOf(ctx context.Context) access.Caller {
+	c := access.Caller{Authorization: sent(ctx, "authorization")}
+	from, ok := peer.FromContext(ctx)
 	if !ok {
-		return ""
+		return c
 	}
-	info, ok := caller.AuthInfo.(credentials.TLSInfo)
-	if !ok || len(info.State.VerifiedChains) == 0 {
-		return ""
+	c.Address = from.Addr.String()
+	if info, ok := from.AuthInfo.(credentials.TLSInfo); ok {
+		c.TLS = &info.State
 	}
-	return info.State.VerifiedChains[0][0].Subject.String()
+	return c
 }
 
 // result is what a call came to.
@@ -106,9 +112,13 @@ func givenUp(working context.Context, err error) bool {
 	return errors.Is(context.Cause(working), context.DeadlineExceeded) && (code == "" || code == intent.Unavailable)
 }
 
-// limited waits for a slot: EMCO does not repeat a call that was refused, but
-// aborts what it is part of.
+// limited waits for a token of the caller's, and then for a slot: EMCO does not
+// repeat a call that was refused, but aborts what it is part of.
 func (e *edge) limited(ctx context.Context, work func(context.Context) (any, error)) (any, error) {
+	subject := intent.By(ctx).Subject
+	if err := e.Buckets.Wait(ctx, subject); err != nil {
+		return nil, &intent.Error{Code: intent.TooMany, Detail: subject + " calls more often than one subject may, and this call would not get its turn in time", Err: err}
+	}
 	select {
 	case e.slots <- struct{}{}:
 		defer func() { <-e.slots }()
@@ -123,7 +133,7 @@ func (e *edge) limited(ctx context.Context, work func(context.Context) (any, err
 func (e *edge) recovered(ctx context.Context, work func() (any, error)) (r result) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			e.Log.ErrorContext(ctx, "panic", "requestID", noteOf(ctx).id, "reason", reason, "stack", string(debug.Stack()))
+			e.Log.ErrorContext(ctx, "panic", "reason", reason, "stack", string(debug.Stack()))
 			r = result{err: fmt.Errorf("panic: %v", reason)}
 		}
 	}()

@@ -26,8 +26,11 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/descriptorpb"
 
+	"github.com/signpost-dns/signpost/pkg/access"
 	"github.com/signpost-dns/signpost/pkg/emcopb"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/throttle"
+	"github.com/signpost-dns/signpost/pkg/trail"
 )
 
 // until is work that heeds its context.
@@ -89,6 +92,27 @@ func TestWorkThatDoesNotHeedItsContextIsAnsweredFor(t *testing.T) {
 		_, err = client.UpdateAppContext(t.Context(), update("19"))
 		require.NoError(t, err, "the slot is free again")
 	}, func(o *Options) { o.MaxInFlight, o.Patience = 1, 2*time.Second })
+}
+
+// TestWhoCallsTooOftenWaits: EMCO does not repeat a call that was refused.
+func TestWhoCallsTooOftenWaits(t *testing.T) {
+	inABubble(t, func(t *testing.T, w *world) {
+		client, began := w.client(), time.Now()
+		for range 3 {
+			_, err := client.UpdateAppContext(t.Context(), update("17"))
+			require.NoError(t, err)
+		}
+		require.Equal(t, 2*time.Second, time.Since(began), "one at once, and one in each second")
+
+		hasty, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		began = time.Now()
+		_, err := client.UpdateAppContext(hasty, update("18"))
+		require.Equal(t, codes.ResourceExhausted, status.Code(err), err)
+		require.ErrorContains(t, err, "anonymous calls more often than one subject may")
+		require.Zero(t, time.Since(began), "who cannot get a turn in time hears of it at once")
+		require.Len(t, w.domain.calls(), 3)
+	}, func(o *Options) { o.Buckets = throttle.NewBuckets(1, 1) })
 }
 
 // TestABetterReasonIsTold, also when the time is over.
@@ -159,7 +183,8 @@ func TestAPanicIsAnsweredAndLogged(t *testing.T) {
 	require.NotContains(t, err.Error(), "hunter2")
 	id := header.Get("x-request-id")[0]
 	require.ErrorContains(t, err, id)
-	require.Contains(t, w.log.String(), "msg=panic requestID="+id+" reason=hunter2 stack=")
+	require.Contains(t, w.log.String(), "msg=panic reason=hunter2 stack=")
+	require.Contains(t, w.log.String(), "requestID="+id)
 	require.Contains(t, w.log.String(), "guard_test.go", "the stack is that of the panic")
 
 	w.domain.answer = nil
@@ -170,11 +195,12 @@ func TestAPanicIsAnsweredAndLogged(t *testing.T) {
 // TestWhoMayCall: the header is judged by what the edge is given.
 func TestWhoMayCall(t *testing.T) {
 	w := newWorld(t, func(o *Options) {
-		o.Authorize = func(authorization string) (string, error) {
-			if authorization != "Bearer s3cr3t" {
-				return "", &intent.Error{Code: intent.Unauthenticated, Detail: "send a token"}
+		o.Authorize = func(_ context.Context, caller access.Caller) (intent.Actor, error) {
+			require.NotEmpty(t, caller.Address)
+			if caller.Authorization != "Bearer s3cr3t" {
+				return intent.Actor{}, &intent.Error{Code: intent.Unauthenticated, Detail: "send a token"}
 			}
-			return "emco", nil
+			return intent.Actor{Subject: "emco"}, nil
 		}
 	})
 	client := w.client()
@@ -249,9 +275,15 @@ func TestCallsAreMeasuredAndLogged(t *testing.T) {
 	w := newWorld(t)
 	client := w.client()
 	var header metadata.MD
+	var followed string
+	w.domain.answer = func(ctx context.Context) ([]string, error) {
+		followed = trail.Parent(ctx)
+		return nil, nil
+	}
 	const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	_, err := client.UpdateAppContext(metadata.AppendToOutgoingContext(t.Context(), "traceparent", trace), update("17"), grpc.Header(&header))
 	require.NoError(t, err)
+	require.Equal(t, trace, followed, "what is done belongs to the caller's trace, also where none is recorded here")
 	_, err = client.PostEvent(t.Context(), &emcopb.PostEventRequest{AppContext: "nobody\nlevel=ERROR"})
 	require.Error(t, err)
 	families, err := w.metrics.Gather()
@@ -271,7 +303,7 @@ func TestCallsAreMeasuredAndLogged(t *testing.T) {
 	require.Len(t, lines, 2, "nobody writes lines of their own")
 	for _, text := range []string{
 		"level=INFO", "msg=call", "requestID=" + header.Get("x-request-id")[0], "method=/contextupdate/UpdateAppContext", "code=OK",
-		"took=", "actor=anonymous", "peer=127.0.0.1:", "appContext=17", "traceparent=" + trace,
+		"took=", "actor=anonymous", "peer=127.0.0.1:", "appContext=17", "trace=4bf92f3577b34da6a3ce929d0e0e4736",
 	} {
 		require.Contains(t, lines[0], text)
 	}
@@ -289,17 +321,18 @@ func TestOptionsAreChecked(t *testing.T) {
 	require.NoError(t, err, "the rest has defaults")
 }
 
-// TestWhoShowsACertificateNeedsNoToken, and is named in the log.
-func TestWhoShowsACertificateNeedsNoToken(t *testing.T) {
+// TestTheCertificateOfACallerIsJudged, where it has shown one.
+func TestTheCertificateOfACallerIsJudged(t *testing.T) {
 	pair, pool := certificate(t)
-	asked := false
 	w := newWorld(t, func(o *Options) {
 		o.Credentials = credentials.NewTLS(&tls.Config{
 			MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: pool,
 		})
-		o.Authorize = func(string) (string, error) {
-			asked = true
-			return "", &intent.Error{Code: intent.Unauthenticated, Detail: "send a token"}
+		o.Authorize = func(_ context.Context, caller access.Caller) (intent.Actor, error) {
+			if len(caller.TLS.VerifiedChains) == 0 {
+				return intent.Actor{}, &intent.Error{Code: intent.Unauthenticated, Detail: "send a token"}
+			}
+			return access.Certified(caller).Actor(), nil
 		}
 	})
 	call := func(show ...tls.Certificate) error {
@@ -308,8 +341,7 @@ func TestWhoShowsACertificateNeedsNoToken(t *testing.T) {
 		return err
 	}
 	require.NoError(t, call(pair))
-	require.False(t, asked)
-	require.Contains(t, w.log.String(), `actor="CN=emco"`)
+	require.Contains(t, w.log.String(), `actor=cert:emco`)
 	require.Equal(t, codes.Unauthenticated, status.Code(call()))
 }
 

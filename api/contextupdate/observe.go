@@ -13,6 +13,8 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
+
+	"github.com/signpost-dns/signpost/pkg/trail"
 )
 
 // note is what is known of a call under way, for the log. Only the call's own
@@ -20,6 +22,7 @@ import (
 type note struct {
 	id    string // of the request
 	actor string
+	trace string // that the call belongs to; empty for none
 }
 
 type noteKey struct{}
@@ -36,7 +39,7 @@ func noteOf(ctx context.Context) *note {
 func (e *edge) observed(ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	began := time.Now()
 	n := &note{id: rand.Text()}
-	ctx = context.WithValue(ctx, noteKey{}, n)
+	ctx = trail.With(context.WithValue(ctx, noteKey{}, n), "requestID", n.id)
 	_ = grpc.SetHeader(ctx, metadata.Pairs("x-request-id", n.id))
 	e.metrics.inFlight.Inc()
 	defer e.metrics.inFlight.Dec()
@@ -44,14 +47,14 @@ func (e *edge) observed(ctx context.Context, request any, info *grpc.UnaryServer
 	took, code := time.Since(began), status.Code(err)
 	e.metrics.took.WithLabelValues(info.FullMethod, code.String()).Observe(took.Seconds())
 	attributes := []slog.Attr{
-		slog.String("requestID", n.id), slog.String("method", info.FullMethod), slog.String("code", code.String()),
+		slog.String("method", info.FullMethod), slog.String("code", code.String()),
 		slog.Duration("took", took), slog.String("actor", n.actor), slog.String("peer", peerOf(ctx)),
 	}
-	attributes = append(attributes, about(ctx, request)...)
+	attributes = append(attributes, about(request)...)
 	if err != nil {
 		attributes = append(attributes, slog.Any("error", err))
 	}
-	e.Log.LogAttrs(ctx, levelOf(code), "call", attributes...)
+	e.Log.LogAttrs(trail.With(ctx, "trace", n.trace), levelOf(code), "call", attributes...)
 	return answer, err
 }
 
@@ -65,15 +68,11 @@ func levelOf(code codes.Code) slog.Level {
 	return slog.LevelInfo
 }
 
-// about is what a call is about: its app context, and the trace that it belongs
-// to on the caller's side, in the form of W3C's trace context.
-func about(ctx context.Context, request any) []slog.Attr {
+// about is what a call is about: its app context.
+func about(request any) []slog.Attr {
 	var attributes []slog.Attr
 	if r, ok := request.(interface{ GetAppContext() string }); ok {
 		attributes = append(attributes, slog.String("appContext", clip(r.GetAppContext())))
-	}
-	if values := metadata.ValueFromIncomingContext(ctx, "traceparent"); len(values) > 0 {
-		attributes = append(attributes, slog.String("traceparent", clip(values[0])))
 	}
 	return attributes
 }

@@ -127,7 +127,7 @@ func TestErrorsHaveStatuses(t *testing.T) {
 func TestEveryCodeHasAStatus(t *testing.T) {
 	for _, code := range []intent.Code{
 		intent.Invalid, intent.Unauthenticated, intent.Forbidden, intent.NotFound, intent.Conflict, intent.PreconditionFailed,
-		intent.TooLarge, intent.UnsupportedMedia, intent.Unavailable,
+		intent.TooLarge, intent.UnsupportedMedia, intent.TooMany, intent.Unavailable,
 	} {
 		require.NotContains(t, []codes.Code{codes.OK, codes.Unknown, codes.Internal, codes.Unimplemented}, codeOf(code), code)
 	}

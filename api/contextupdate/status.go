@@ -30,7 +30,7 @@ func codeOf(code intent.Code) codes.Code {
 		return codes.FailedPrecondition
 	case intent.PreconditionFailed:
 		return codes.Aborted
-	case intent.TooLarge:
+	case intent.TooLarge, intent.TooMany:
 		return codes.ResourceExhausted
 	case intent.Unavailable:
 		return codes.Unavailable

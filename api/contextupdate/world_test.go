@@ -21,6 +21,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/emcopb"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/trail"
 )
 
 // patience is how long a test waits for what happens in a moment.
@@ -96,7 +97,7 @@ func inABubble(t *testing.T, test func(t *testing.T, w *world), changes ...func(
 
 func serve(t *testing.T, listener net.Listener, changes ...func(o *Options)) *world {
 	w := &world{t: t, domain: &domain{}, health: health.NewServer(), metrics: prometheus.NewRegistry(), log: &journal{}}
-	options := Options{Contexts: w.domain, Health: w.health, Metrics: w.metrics, Log: slog.New(slog.NewTextHandler(w.log, nil))}
+	options := Options{Contexts: w.domain, Health: w.health, Metrics: w.metrics, Log: slog.New(trail.Handler(slog.NewTextHandler(w.log, nil)))}
 	for _, change := range changes {
 		change(&options)
 	}

@@ -40,8 +40,10 @@ func checkConfig(c app.Config) error {
 		wrong = append(wrong, fmt.Errorf("--log-format: %q is not text or json", c.LogFormat))
 	}
 	return errors.Join(append(wrong,
-		readable("--token-file", c.TokenFile), readable("--secret-key-file", c.SecretKeyFile), readable("--etcd-password-file", c.EtcdPasswordFile),
+		readable("--token-file", c.TokenFile), readable("--secret-key-file", c.SecretKeyFile), readable("--old-secret-key-file", c.OldSecretKeyFile), readable("--etcd-password-file", c.EtcdPasswordFile),
 		readable("--etcd-ca-file", c.EtcdCAFile), readable("--etcd-cert-file", c.EtcdCertFile), readable("--etcd-key-file", c.EtcdKeyFile),
+		readable("--policy-file", c.PolicyFile), readable("--oidc-ca-file", c.OIDC.CAFile),
+		readable("--tls-cert", c.TLSCertFile), readable("--tls-key", c.TLSKeyFile), readable("--client-ca", c.ClientCAFile),
 		readable("--grpc-tls-cert", c.GRPCCertFile), readable("--grpc-tls-key", c.GRPCKeyFile), readable("--grpc-client-ca", c.GRPCClientCAFile))...)
 }
 

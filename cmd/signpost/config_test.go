@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/app"
@@ -58,13 +61,19 @@ func settings(t *testing.T) map[string]string {
 	binary, _ := dnsBinary(t, "")
 	return map[string]string{
 		"allow-local-verify": "true", "dns-binary": binary, "listen": "127.0.0.1:1", "grpc-listen": "[::1]:2", "data-dir": "data", "mongo-uri": "mongodb://m",
-		"etcd-endpoints": "https://a:2379,https://b:2379", "directory-root": "root", "controller-cluster": "edge+hub",
+		"etcd-endpoints": "https://a:2379,https://b:2379", "directory-root": "root", "role": "api", "shared-directory-root": "true", "controller-cluster": "edge+hub",
 		"emco-orchestrator": "http://o:9015", "emco-dcm": "http://d:9077", "emco-clm": "https://c/clm", "rsync-endpoint": "rsync:9031",
 		"token-file": write(t, "tokens", "t,anna,admin\n"), "secret-key-file": write(t, "key", "k"), "insecure": "true",
+		"policy-file": write(t, "policy.yaml", "claims: true\n"), "oidc-issuer": "https://issuer.example", "oidc-audience": "signpost,other", "oidc-algorithms": "RS256,ES256",
+		"oidc-ca-file": write(t, "issuer.pem", "c"), "oidc-subject-claim": "email", "oidc-groups-claim": "teams", "oidc-roles-claim": "powers",
+		"tls-cert": write(t, "tls-cert.pem", "c"), "tls-key": write(t, "tls-key.pem", "k"), "client-ca": write(t, "client-ca.pem", "c"),
+		"otlp-endpoint": "http://127.0.0.1:4317", "trace-ratio": "0.5", "pprof-listen": "127.0.0.1:6060",
 		"etcd-user": "signpost", "etcd-password-file": write(t, "password", "p"),
 		"etcd-ca-file": write(t, "ca.pem", "c"), "etcd-cert-file": write(t, "cert.pem", "c"), "etcd-key-file": write(t, "key.pem", "k"),
 		"grpc-tls-cert": write(t, "grpc-cert.pem", "c"), "grpc-tls-key": write(t, "grpc-key.pem", "k"), "grpc-client-ca": write(t, "grpc-ca.pem", "c"),
-		"allowed-images": "a/,b/", "image-registry": "registry.example", "log-level": "debug", "log-format": "json", "ready-file": "ready",
+		"allowed-images": "a/,b/", "image-registry": "registry.example", "rate-limit": "7", "require-domains": "true", "max-records": "5", "max-names": "6", "max-external-dns": "8", "log-level": "debug", "log-format": "json", "ready-file": "ready",
+		"old-secret-key-file": write(t, "old", "k"), "lost-secret-key": "01234567,89abcdef",
+		"history-age": "1h0m0s", "history-count": "5",
 	}
 }
 
@@ -127,6 +136,11 @@ func TestBadConfigurationNamesTheFlag(t *testing.T) {
 			[]string{"--etcd-password-file: open a", "--etcd-ca-file: open b", "--etcd-cert-file: open c", "--etcd-key-file: open d"}},
 		{"gRPC's files that are not there", []string{"--grpc-tls-cert", "a", "--grpc-tls-key", "b", "--grpc-client-ca", "c"},
 			[]string{"--grpc-tls-cert: open a", "--grpc-tls-key: open b", "--grpc-client-ca: open c"}},
+		{"REST's files that are not there", []string{"--token-file", key, "--policy-file", "a", "--tls-cert", "b", "--tls-key", "c", "--client-ca", "d"},
+			[]string{"--policy-file: open a", "--tls-cert: open b", "--tls-key: open c", "--client-ca: open d"}},
+		{"an issuer without an audience", []string{"--oidc-issuer", "https://issuer.example"}, []string{"--oidc-audience is required with --oidc-issuer", "another service"}},
+		{"an audience without an issuer", []string{"--oidc-audience", "signpost"}, []string{"--oidc-issuer is required with --oidc-audience"}},
+		{"no signature", []string{"--oidc-issuer", "https://issuer.example", "--oidc-audience", "a", "--oidc-algorithms", "none"}, []string{"--oidc-algorithms: none"}},
 		{"a certificate without its key", []string{"--grpc-tls-cert", key}, []string{"--grpc-tls-cert", "--grpc-tls-key"}},
 		{"no file", []string{"--config", "missing.yaml"}, []string{"--config", "missing.yaml"}},
 		{"an unknown key", []string{"--config", write(t, "c.yaml", "grpc-lissten: x\nnothing-like-it: 1\n")}, []string{`"grpc-lissten"; did you mean "grpc-listen"?`, `"nothing-like-it"`}},
@@ -167,4 +181,23 @@ func TestATakenAddressIsExplained(t *testing.T) {
 	explained := explainListen(fmt.Errorf("--listen: %w", err))
 	require.ErrorIs(t, explained, err)
 	require.ErrorContains(t, explained, "choose other addresses by --listen and --grpc-listen")
+}
+
+// FuzzConfigurationFiles: a file is taken, or refused by its name; and nothing
+// of it starts a server that the flags would not.
+func FuzzConfigurationFiles(f *testing.F) {
+	for _, text := range []string{"log-level: warn\n", "etcd-endpoints: [http://a:1, http://b:2]", "rate-limit: -1", "rate-limit: 1e3", "insecure: maybe", "nothing: 1", "- 1", "log-level: {a: b}", "\x00", "", "a: &a [*a]"} {
+		f.Add(text)
+	}
+	file := filepath.Join(f.TempDir(), "signpost.yaml")
+	f.Fuzz(func(t *testing.T, text string) {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		var c app.Config
+		flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+		serveFlags(flags, &c)
+		require.NoError(t, flags.Parse([]string{"--" + configFlag + "=" + file}))
+		if err := fillFlags(flags); err != nil {
+			require.Contains(t, err.Error(), "signpost.yaml")
+		}
+	})
 }

@@ -3,6 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"net/http"
 	"os"
 	"strings"
@@ -23,6 +26,9 @@ type connection struct {
 	server    string
 	token     string
 	tokenFile string
+	caFile    string
+	certFile  string
+	keyFile   string
 	timeout   time.Duration // of one request
 }
 
@@ -38,6 +44,9 @@ func (c *connection) serverFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&c.server, "server", "", "the server's `URL` (SIGNPOST_SERVER; default "+defaultServer+")")
 	flags.StringVar(&c.token, "token", "", "the token to show (SIGNPOST_TOKEN, which others on the machine cannot see)")
 	flags.StringVar(&c.tokenFile, "token-file", "", "a `FILE` that holds the token to show, and nothing else")
+	flags.StringVar(&c.caFile, "ca-file", "", "a `FILE` with the CA certificates of an https:// server, in PEM (SIGNPOST_CA_FILE; default those of the system)")
+	flags.StringVar(&c.certFile, "cert-file", "", "a `FILE` with the certificate to show to the server, in PEM (SIGNPOST_CERT_FILE)")
+	flags.StringVar(&c.keyFile, "key-file", "", "the `FILE` with the key of --cert-file, in PEM (SIGNPOST_KEY_FILE)")
 }
 
 // dial makes the client. It makes no request.
@@ -46,16 +55,56 @@ func (c *connection) dial() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	transport, err := c.transport()
+	if err != nil {
+		return nil, err
+	}
 	const retries = 2
 	made, err := client.New(cmp.Or(c.server, os.Getenv("SIGNPOST_SERVER"), defaultServer), client.Options{
 		Token:      token,
-		HTTPClient: &http.Client{Timeout: c.timeout},
+		HTTPClient: &http.Client{Timeout: c.timeout, Transport: transport},
 		Retries:    retries,
 	})
 	if err != nil {
 		return nil, usagef("--server: %w", err)
 	}
 	return made, nil
+}
+
+// transport trusts whom the flags, else the environment, name, and shows their
+// certificate.
+func (c *connection) transport() (http.RoundTripper, error) {
+	caFile := cmp.Or(c.caFile, os.Getenv("SIGNPOST_CA_FILE"))
+	certFile := cmp.Or(c.certFile, os.Getenv("SIGNPOST_CERT_FILE"))
+	keyFile := cmp.Or(c.keyFile, os.Getenv("SIGNPOST_KEY_FILE"))
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if caFile != "" {
+		content, err := os.ReadFile(caFile)
+		if err != nil {
+			return nil, usagef("--ca-file: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(content) {
+			return nil, usagef("--ca-file: %s holds no certificate in PEM", caFile)
+		}
+	}
+	if (certFile == "") != (keyFile == "") {
+		return nil, usagef("--cert-file and --key-file belong together: give both or none")
+	}
+	if certFile != "" {
+		pair, err := tls.LoadX509KeyPair(certFile, keyFile)
+		if err != nil {
+			return nil, usagef("--cert-file and --key-file: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	transport, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return nil, errors.New("http.DefaultTransport was replaced")
+	}
+	transport = transport.Clone()
+	transport.TLSClientConfig = config
+	return transport, nil
 }
 
 // ofCluster sends a request that is about a cluster, named as people do, and

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -138,4 +139,26 @@ func TestADocumentsOwnResourceGoesFirst(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, intent.Path("projects/a"), documents[0].Path)
 	require.Equal(t, intent.Path("cluster-providers/b"), documents[1].Path)
+}
+
+// FuzzDocuments: what is read has a path and a body that the server can be sent.
+func FuzzDocuments(f *testing.F) {
+	for _, text := range []string{
+		"resource: projects\nmetadata: {name: shop}", `{"resource":"cluster-providers/edge/clusters","metadata":{"name":"hub"},"spec":{"directory":"hub"}}`, "resource: /v2/project/shop/composite-apps/\nmetadata: {name: s}\nspec: {compositeAppVersion: v1}",
+		"version: emco/v2\nresourceContext: {anchor: projects}\nmetadata: {name: p}", "apiVersion: operator.openshift.io/v1\nkind: DNS", "{{ .Values }}", "- 1", "", "resource: [", "resource: ../..\nmetadata: {name: ..}",
+	} {
+		f.Add([]byte(text), "")
+	}
+	f.Add([]byte("metadata: {name: www}\nspec: {}"), "projects/shop/logical-clouds/eu/dns-cr-intents")
+	f.Fuzz(func(t *testing.T, text []byte, resource string) {
+		d, err := readDocument("file", 1, text, resource)
+		if err != nil {
+			require.Contains(t, err.Error(), "file")
+			return
+		}
+		require.NotEmpty(t, d.Path.Name())
+		require.NotEmpty(t, d.Path.Collection())
+		var fields map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(d.Body, &fields))
+	})
 }

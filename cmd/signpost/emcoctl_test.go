@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/internal/golden"
+	"github.com/signpost-dns/signpost/internal/session"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
@@ -260,7 +261,7 @@ func TestEmcoctlsExamplesArePlanned(t *testing.T) {
 	require.Contains(t, run("plan", "shop/store/v1/prod").out, "create  www.lab.example  A     lab     203.0.113.10\n")
 	applied := run(append([]string{"apply"}, ours...)...)
 	require.Contains(t, applied.out, "requested "+prod+"/instantiate\n")
-	golden.Equal(t, "emco_get.golden", normal(run(append([]string{"get"}, ours...)...).out))
+	golden.Equal(t, "emco_get.golden", session.Normal(run(append([]string{"get"}, ours...)...).out))
 	require.Contains(t, run(append([]string{"delete"}, ours...)...).out, "terminated "+prod+"/instantiate\n")
 }
 

@@ -137,9 +137,13 @@ func printEvents(w io.Writer, body []byte) error {
 	if err := json.Unmarshal(body, &events); err != nil {
 		return err
 	}
-	t := newTable("TIME", "ACTOR", "ACTION", "RELEASE", "OUTCOME", "MESSAGE")
+	t := newTable("TIME", "ACTOR", "ACTION", "RELEASE", "OUTCOME", "PATH", "MESSAGE")
 	for _, e := range events.Items {
-		t.add(moment(e.Time), e.Actor, string(e.Action), releaseCell(e.Revision), e.Outcome, e.Message)
+		release := e.Revision
+		if intent.Action(e.Action).OfDocument() {
+			release = 0 // it is the document's own
+		}
+		t.add(moment(e.Time), e.Actor, string(e.Action), releaseCell(release), e.Outcome, shortOwner(intent.Path(e.Path)), e.Message)
 	}
 	return t.write(w)
 }

@@ -28,6 +28,7 @@ func TestTablesOfEveryCollection(t *testing.T) {
 		{"projects/shop/logical-clouds/eu/dns-cr-intents", "DNSCRIntentList", "dnsCRIntentPage"},
 		{"projects/shop/dns-update-records/lab/users", "UseList", "useList"},
 		{"projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/events", "EventList", "eventList"},
+		{"projects/shop/events", "EventPage", "eventPage"},
 	} {
 		f := newFake(t)
 		f.on("GET "+test.path, 200, test.schema, example(t, test.example))

@@ -19,16 +19,19 @@ import (
 // lifecycle is one request for an action on a deployment intent group or a
 // logical cloud.
 type lifecycle struct {
-	server  connection
-	output  format
-	action  intent.Action
-	owner   intent.Path
-	confirm string
-	to      revision // of a rollback
-	force   bool     // of terminate
-	wait    bool
-	timeout time.Duration // of --wait
+	server   connection
+	output   format
+	action   intent.Action
+	owner    intent.Path
+	confirm  string
+	takeover string   // of a deployment intent group: whose names it takes over
+	to       revision // of a rollback
+	force    bool     // of terminate
+	wait     bool
+	timeout  time.Duration // of --wait
 }
+
+const takeoverHelp = "the deployment intent `group` of the project whose names are taken over: those that both give"
 
 // lifecycleCommand is what instantiate, update, rollback and terminate have in common.
 // The caller adds the words.
@@ -56,6 +59,9 @@ func (p program) lifecycleCommand(action intent.Action) *cobra.Command {
 	if action == intent.Rollback {
 		request.to.flag(cmd.Flags())
 	}
+	if action == intent.Instantiate || action == intent.Update {
+		cmd.Flags().StringVar(&request.takeover, "takeover", "", takeoverHelp)
+	}
 	if action == intent.Terminate {
 		cmd.Flags().BoolVar(&request.force, "force", false, "terminate even what EMCO's orchestrator has in the clusters")
 	}
@@ -77,6 +83,9 @@ func (p program) act(ctx context.Context, request *lifecycle) error {
 		query.Set("confirm", request.confirm)
 	}
 	request.to.ask(query)
+	if request.takeover != "" {
+		query.Set("takeover", request.takeover)
+	}
 	if request.force {
 		query.Set("force", "true")
 	}

@@ -24,7 +24,7 @@ A plan with errors would be refused: the exit code is 1.`
 func (p program) planCommand() *cobra.Command {
 	var server connection
 	var output format
-	var action string
+	var action, takeover string
 	var to revision
 	var diffs bool
 	cmd := &cobra.Command{
@@ -35,6 +35,9 @@ func (p program) planCommand() *cobra.Command {
 		Args:    exactly(1, "one deployment intent group, logical cloud or record"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := planPath(args[0], action, to)
+			if err == nil && takeover != "" {
+				path, err = takeoverPath(path, takeover)
+			}
 			if err != nil {
 				return err
 			}
@@ -59,6 +62,7 @@ func (p program) planCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&action, "for", "", "the `action`: instantiate, update, rollback or terminate (default what comes next)")
 	to.flag(cmd.Flags())
+	cmd.Flags().StringVar(&takeover, "takeover", "", takeoverHelp)
 	cmd.Flags().BoolVar(&diffs, "diff", false, "show the objects' differences line by line")
 	output.flag(cmd.Flags())
 	server.flags(cmd.Flags())
@@ -86,6 +90,17 @@ func planPath(text, action string, to revision) (string, error) {
 	}
 	to.ask(query)
 	return withQuery(string(owner)+"/plan", query), nil
+}
+
+// takeoverPath is where a plan is asked for that takes names over.
+func takeoverPath(path, from string) (string, error) {
+	asked, err := url.Parse(path)
+	if err != nil {
+		return "", err
+	}
+	query := asked.Query()
+	query.Set("takeover", from)
+	return withQuery(asked.Path, query), nil
 }
 
 // refusal is the error of a plan that would be refused.

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/internal/golden"
+	"github.com/signpost-dns/signpost/internal/session"
 )
 
 const quickstart = "../../examples/quickstart"
@@ -32,7 +33,7 @@ func TestQuickstart(t *testing.T) {
 	require.Contains(t, plan.out, "Objects: 13 to create, 0 to update, 0 to delete, 0 unchanged.")
 	token := plan.out[strings.LastIndexByte(strings.TrimSpace(plan.out), ' ')+1:]
 	run("instantiate", "shop/store/v1/prod", "--wait", "--confirm", strings.TrimSpace(token))
-	golden.Equal(t, "quickstart_status.golden", normal(run("status", "shop/store/v1/prod").out))
+	golden.Equal(t, "quickstart_status.golden", session.Normal(run("status", "shop/store/v1/prod").out))
 	golden.Equal(t, "quickstart_manifests.golden", strings.Join(service.manifests(t), "\n")+"\n")
 	require.Contains(t, run("get", "projects/shop/dns-update-records/lab/users").out, "shop/store/v1/prod       edge+hub")
 

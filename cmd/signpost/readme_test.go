@@ -10,10 +10,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-// exchange is a command of a session and what it prints.
-type exchange struct{ command, output string }
+	"github.com/signpost-dns/signpost/internal/session"
+)
 
 // TestSessionsOfTheDocumentation runs the sessions of a page, those in
 // ```console, one after the other against a server that has the quickstart, as
@@ -29,12 +28,12 @@ func TestSessionsOfTheDocumentation(t *testing.T) {
 			t.Chdir(repository)
 			content, err := os.ReadFile(page)
 			require.NoError(t, err)
-			exchanges := sessions(string(content))
+			exchanges := session.Exchanges(string(content))
 			require.NotEmpty(t, exchanges)
 			variables := map[string]string{}
 			for _, e := range exchanges {
-				got := execute(t, e.command, variables, service.url)
-				assert.Equal(t, normal(e.output), normal(strings.ReplaceAll(got, service.url, "http://127.0.0.1:9018")), "$ %s", e.command)
+				got := execute(t, e.Command, variables, service.url)
+				assert.Equal(t, session.Normal(e.Output), session.Normal(strings.ReplaceAll(got, service.url, "http://127.0.0.1:9018")), "$ %s", e.Command)
 			}
 		})
 	}
@@ -42,29 +41,6 @@ func TestSessionsOfTheDocumentation(t *testing.T) {
 
 // repository is where the pages' commands are run.
 const repository = "../.."
-
-// sessions finds the commands of the text's ```console blocks. A command goes
-// on over lines that end in a backslash.
-func sessions(text string) []exchange {
-	var found []exchange
-	inside, open := false, false
-	for line := range strings.Lines(text) {
-		switch {
-		case strings.HasPrefix(line, "```"):
-			inside, open = strings.HasPrefix(line, "```console"), false
-		case !inside:
-		case strings.HasPrefix(line, "$ "):
-			found = append(found, exchange{command: strings.TrimPrefix(line, "$ ")})
-			open = strings.HasSuffix(line, "\\\n")
-		case open:
-			found[len(found)-1].command += line
-			open = strings.HasSuffix(line, "\\\n")
-		default:
-			found[len(found)-1].output += line
-		}
-	}
-	return found
-}
 
 // execute runs one command: an assignment, curl or signpost.
 func execute(t *testing.T, command string, variables map[string]string, server string) string {
@@ -153,27 +129,8 @@ func shellWords(command string, variables map[string]string) []string {
 	return words
 }
 
-// normal is text without what differs from run to run: times, ids, tokens.
-func normal(text string) string {
-	for _, rule := range []struct{ pattern, name string }{
-		{`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`, "TIME"},
-		{`\bsp-[a-z0-9]{8}-[a-z0-9]{8}\b`, "OWNER"},
-		{`\b[A-Z2-7]{26}\b`, "REQUEST"},
-		{`\b[0-9a-f]{32}\b`, "TOKEN"},
-		{`\b\d{15,20}\b`, "CONTEXT"},
-	} {
-		text = regexp.MustCompile(rule.pattern).ReplaceAllString(text, rule.name)
-	}
-	return text
-}
-
 func TestShellWords(t *testing.T) {
 	variables := map[string]string{"B": "http://x", "DIG": "http://x/dig"}
 	require.Equal(t, []string{"curl", "--json", `{"a":"$B c"}`, "http://x/p", "http://x/dig?x y"},
 		shellWords("curl --json '{\"a\":\"$B c\"}' \\\n  $B/p \"$DIG?x y\"\n", variables))
-}
-
-func TestSessions(t *testing.T) {
-	text := "```sh\n$ not this\n```\n```console\n$ a \\\n  b\nout\nput\n$ c\n```\n$ nor this\n"
-	require.Equal(t, []exchange{{"a \\\n  b\n", "out\nput\n"}, {"c\n", ""}}, sessions(text))
 }

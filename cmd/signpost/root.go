@@ -39,7 +39,7 @@ func (p program) rootCommand() *cobra.Command {
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(
-		p.serveCommand(),
+		p.serveCommand(), p.backupCommand(), p.restoreCommand(),
 		p.applyCommand(), p.getCommand(), p.deleteCommand(),
 		p.planCommand(), p.instantiateCommand(), p.updateCommand(), p.rollbackCommand(), p.terminateCommand(), p.statusCommand(),
 		p.preflightCommand(), p.drainCommand(), p.undrainCommand(), p.abandonCommand(),

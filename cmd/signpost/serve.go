@@ -3,11 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/signpost-dns/signpost/pkg/app"
+	"github.com/signpost-dns/signpost/pkg/seal"
 )
 
 const serveHelp = `Runs the service until SIGTERM or an interrupt ends it.
@@ -16,8 +18,9 @@ Each flag can also be given as a variable, SIGNPOST_ and its name with _ for -
 (SIGNPOST_LOG_LEVEL), or as a key of the YAML file of --config (log-level: debug).
 A flag beats the environment, and the environment beats the file.
 
-Without a token file, anybody who reaches the server may do everything; so it listens
-on loopback addresses alone, unless --insecure says that this is meant.`
+Without a token file, an OpenID Connect issuer or a CA of clients, anybody who reaches
+the server may do everything; so it listens on loopback addresses alone, unless
+--insecure says that this is meant.`
 
 func (p program) serveCommand() *cobra.Command {
 	var config app.Config
@@ -31,6 +34,9 @@ func (p program) serveCommand() *cobra.Command {
 			if err := fillFlags(cmd.Flags()); err != nil {
 				return usageError{err}
 			}
+			if err := takeSecretKey(&config); err != nil {
+				return usageError{err}
+			}
 			if err := checkConfig(config); err != nil {
 				return usageError{err}
 			}
@@ -40,6 +46,22 @@ func (p program) serveCommand() *cobra.Command {
 	}
 	serveFlags(cmd.Flags(), &config)
 	return cmd
+}
+
+// takeSecretKey takes the key of secrets at rest from the environment, where it
+// does not stay. There is no flag for it: everybody on the machine sees those.
+func takeSecretKey(c *app.Config) error {
+	const variable = "SIGNPOST_SECRET_KEY"
+	text, given := os.LookupEnv(variable)
+	if !given {
+		return nil
+	}
+	key, err := seal.ParseKey(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w; make one by head -c 32 /dev/urandom | base64", variable, err)
+	}
+	c.SecretKey = key
+	return os.Unsetenv(variable)
 }
 
 // explainListen says what would do when an address is taken.

@@ -13,11 +13,18 @@ type leaf struct {
 func leaves() []leaf {
 	return []leaf{
 		{"pkg/intent", nil, "the domain's shapes, errors and store contract: everybody speaks them, they know nobody"},
+		{"pkg/access", []string{"pkg/intent", "pkg/throttle", "github.com/go-jose/go-jose/v4", "github.com/go-jose/go-jose/v4/jwt", "github.com/prometheus/client_golang/prometheus", "golang.org/x/sync/singleflight", "sigs.k8s.io/yaml"}, "who asks and what they may do follows from what a caller shows; what is asked for is others' business"},
+		{
+			"pkg/trail",
+			[]string{"go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/propagation", "go.opentelemetry.io/otel/trace"},
+			"traces and log lines may be followed everywhere; where they go is for pkg/app to say",
+		},
 		{"pkg/bundle", nil, "objects as bytes with an identity: neither Kubernetes' types nor a store"},
 		{"pkg/nearest", nil, "edit distance"},
 		{"pkg/corefile", []string{"pkg/autopath"}, "a configuration is a function of typed values; whether CoreDNS takes it is proven with CoreDNS, which stays out of the product's module"},
 		{"pkg/autopath", nil, "what plugins of CoreDNS and the product agree on"},
 		{"pkg/podspec", nil, "where pods are in a manifest"},
+		{"pkg/throttle", []string{"golang.org/x/time/rate"}, "tokens and places, whoever they are for"},
 		{"pkg/resolvconf", []string{"pkg/autopath", "pkg/intent"}, "what kubelet and glibc do, compared with both by tests, without either in the product's module"},
 		{"pkg/linter", []string{"pkg/corefile", "pkg/intent"}, "a program is run and its answer read, nothing more"},
 		{"pkg/noderesolver", nil, "a file of the node and a nameserver, and nothing of Signpost's"},
@@ -37,9 +44,13 @@ func leaves() []leaf {
 		},
 		{"pkg/kv", []string{"pkg/intent"}, "the narrow edge to etcd, without etcd"},
 		{"pkg/plan", []string{"pkg/intent", "pkg/bundle", "pkg/externaldns"}, "frozen shapes; the renderers below it bring Kubernetes in"},
-		{"pkg/appcontext", []string{"pkg/bundle", "pkg/externaldns", "pkg/intent", "pkg/kv", "pkg/placement", "golang.org/x/sync/errgroup"}, "EMCO's layout over any KV, written a few chunks at a time"},
+		{"pkg/appcontext", []string{"pkg/bundle", "pkg/externaldns", "pkg/intent", "pkg/kv", "pkg/placement", "pkg/trail", "golang.org/x/sync/errgroup"}, "EMCO's layout over any KV, written a few chunks at a time"},
+		{"pkg/backup", []string{"pkg/intent", "pkg/kv"}, "what is kept, over any KV, and records as bytes"},
 		{"pkg/emco", []string{"pkg/address", "pkg/bundle", "pkg/intent", "pkg/kv", "sigs.k8s.io/yaml"}, "contexts that EMCO has written, over any KV"},
+		{"pkg/history", []string{"pkg/intent"}, "what happened, over any document store"},
+		{"pkg/nameclaim", []string{"pkg/intent", "pkg/kv"}, "whose a name is follows from claims and from how their groups stand, over any KV"},
 		{"pkg/ledger", []string{"pkg/bundle", "pkg/intent", "pkg/kv"}, "what was applied, over any KV"},
+		{"pkg/replicas", []string{"pkg/kv", "github.com/prometheus/client_golang/prometheus"}, "who lives, over any KV"},
 		{"pkg/observed", []string{"pkg/address", "pkg/intent", "pkg/kv", "pkg/placement"}, "what was seen, over any KV"},
 		{"pkg/store/internal/draft", []string{"pkg/intent"}, "what both document stores do alike"},
 	}
@@ -54,7 +65,7 @@ type ban struct {
 
 func bans() []ban {
 	world := []string{"os", "os/...", "net/http/...", "math/rand/...", "crypto/rand", "log/..."}
-	stores := []string{"pkg/store/...", "pkg/kv/...", "pkg/appcontext", "pkg/emco", "pkg/ledger", "pkg/observed", "pkg/vault"}
+	stores := []string{"pkg/store/...", "pkg/kv/...", "pkg/appcontext", "pkg/emco", "pkg/ledger", "pkg/nameclaim", "pkg/observed", "pkg/vault"}
 	clients := []string{"pkg/cluster/...", "pkg/client", "k8s.io/client-go/...", "go.etcd.io/...", "go.mongodb.org/..."}
 	return []ban{
 		{
@@ -134,10 +145,14 @@ func gates() []gate {
 		{"k8s.io/apimachinery/pkg/util/yaml", []string{"cmd/signpost"}, "splits a YAML file, without anything of Kubernetes"},
 		{"sigs.k8s.io/external-dns/...", []string{"pkg/plan/...", "pkg/cluster/..."}, "its types, as Kubernetes' own"},
 
+		{"go.opentelemetry.io/...", []string{app, "pkg/trail"}, "spans are made in one way, and exported in one place"},
+
 		{"github.com/miekg/dns/...", []string{"pkg/verify"}, "questions to nameservers are asked, and paced, in one place"},
 
 		{"google.golang.org/grpc/...", []string{app, "api/contextupdate", "pkg/emcopb", "pkg/rsync/..."}, "what EMCO asks and what is asked of EMCO goes through one package each"},
 		{"pkg/emcopb", []string{"api/contextupdate", "pkg/rsync/..."}, "messages are read and written where the wire ends"},
+
+		{"github.com/go-jose/...", []string{"pkg/access/..."}, "tokens are verified in one place"},
 
 		{"github.com/gorilla/mux", []string{"api"}, "requests are routed once"},
 		{"github.com/getkin/kin-openapi/...", []string{"api/...", "openapi"}, "requests are validated once"},
@@ -155,6 +170,7 @@ func suites() []string {
 		"internal/golden",
 		"internal/seed",
 		"internal/story",
+		"pkg/access/accesstest",
 		"pkg/cluster/clustertest",
 		"pkg/kv/etcd/etcdtest",
 		"pkg/kv/kvtest",

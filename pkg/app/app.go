@@ -8,17 +8,18 @@ import (
 	"os"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/pkg/admit"
 	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/backup"
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/observed"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/replicas"
+	"github.com/signpost-dns/signpost/pkg/store/emco"
 	"github.com/signpost-dns/signpost/pkg/syncer"
 	"github.com/signpost-dns/signpost/pkg/vault"
 	"github.com/signpost-dns/signpost/pkg/verify"
@@ -43,6 +44,9 @@ func Run(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
+	if err := backup.Unfinished(ctx, stores.kv); err != nil {
+		return errors.Join(err, stores.close())
+	}
 	service, err := assemble(ctx, c, log, stores)
 	if err == nil {
 		err = service.serve(ctx, listeners)
@@ -52,14 +56,16 @@ func Run(ctx context.Context, c Config) error {
 
 // service is everything that runs.
 type service struct {
-	config     Config
-	log        *slog.Logger
-	stores     *stores
-	edge       *edge
-	worker     *syncer.Worker
-	controller *release.Controller
-	janitor    *janitor
-	clusters   *connections
+	config   Config
+	log      *slog.Logger
+	traces   tracing
+	stores   *stores
+	edge     *edge
+	releases *release.Service
+	worker   *syncer.Worker
+	janitor  *janitor
+	clusters *connections
+	replicas *replicas.Registry
 }
 
 // assemble makes the rooms and their doors.
@@ -72,48 +78,70 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	if err != nil {
 		return nil, err
 	}
-	metrics := prometheus.NewRegistry()
-	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	stores.measure(metrics)
+	metrics := newMetrics(c, stores)
+	traces, err := openTracing(ctx, c, metrics)
+	if err != nil {
+		return nil, err
+	}
 	documents, err := openEMCO(c, stores.documents, sealer, log, metrics)
 	if err != nil {
 		return nil, err
 	}
-	values := vault.New(documents, sealer, time.Now)
+	values, err := openVault(ctx, c, vault.New(documents, sealer, time.Now))
+	if err != nil {
+		return nil, err
+	}
 	contexts := appcontext.NewStore(stores.kv, time.Now)
 	entries := ledger.New(stores.kv)
 	handed, err := openRsync(ctx, c, stores.kv, contexts, log, metrics)
 	if err != nil {
 		return nil, err
 	}
-	connections := newConnections(c, id, identities{entries, documents}, documents.Values(values))
+	self := c.replica()
+	registry := replicas.NewRegistry(stores.kv, self, log)
+	metrics.MustRegister(registry)
+	connections := newConnections(c, id, identities{entries, documents}, documents.Values(values), registry)
+	admitter := admit.New(documents, c.rules(connections, documents))
+	past := openHistory(documents, log, metrics)
+	verifier := verify.New(verify.Options{AllowLocal: c.AllowLocalVerify})
+	releases := release.New(release.Options{
+		Held: verifier.Held, Handed: handedBy(handed),
+		Documents: documents, KV: stores.kv, Contexts: contexts,
+		Ledger: entries, Observed: observed.New(stores.kv), Peek: connections.peek, PeekNodes: connections.peekNodes, NamespaceHolder: admitter.NamespaceHolder, Elsewhere: documents.Elsewhere,
+		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), RequireDomains: c.RequireDomains,
+		Told: past.Told, Now: time.Now, Logger: log, Tracer: traces.tracer, Metrics: metrics,
+	})
+	s := &service{config: c, log: log, traces: traces, stores: stores, releases: releases, clusters: connections, replicas: registry, janitor: newJanitor(log, chores(c, documents, values, releases, connections.identities, past, metrics))}
+	if c.works() {
+		measureHealth(releases, metrics)
+		measureRemovals(releases, metrics)
+	}
+	s.worker = syncer.New(syncer.Options{
+		Member: self.ID, KV: stores.kv, Contexts: contexts, Connections: connections, Rsync: handed,
+		Verifier: verifier, Installation: id, Logger: log, Tracer: traces.tracer, Metrics: metrics,
+	})
+	restDoor, grpcDoor, err := openDoor(ctx, c, metrics, log)
+	if err != nil {
+		return nil, err
+	}
+	s.edge, err = newEdge(c, api.Options{
+		Door:  restDoor,
+		Store: documents, Admitter: admitter, Sealer: values, Lifecycle: lifecycle{releases, past}, History: past, Clusters: clusters{releases, connections}, Corefiles: corefiles{openLinter(c, log), releases},
+		Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: traces.tracer,
+	}, grpcDoor, orchestrator{releases})
+	return s, err
+}
+
+// rules are what documents are judged by.
+func (c Config) rules(connections *connections, documents *emco.Store) admit.Rules {
 	rules := admit.Rules{
-		AllowedImages: c.AllowedImages, ImageRegistry: c.ImageRegistry, AllowLocalServers: c.AllowLocalVerify, Kubeconfig: checkKubeconfig, Claim: connections.claim, Elsewhere: documents.Elsewhere,
+		AllowedImages: c.AllowedImages, ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), AllowLocalServers: c.AllowLocalVerify,
+		Kubeconfig: checkKubeconfig, Claim: connections.claim, Elsewhere: documents.Elsewhere,
 	}
 	if c.EMCOOrchestrator != "" {
 		rules.NamespaceHolder = documents.NamespaceHolder
 	}
-	admitter := admit.New(documents, rules)
-	releases := release.New(release.Options{
-		Handed:    handedBy(handed),
-		Documents: documents, KV: stores.kv, Contexts: contexts,
-		Ledger: entries, Observed: observed.New(stores.kv), Peek: connections.peek, PeekNodes: connections.peekNodes, NamespaceHolder: admitter.NamespaceHolder, Elsewhere: documents.Elsewhere,
-		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry,
-		Now: time.Now, Logger: log,
-	})
-	s := &service{config: c, log: log, stores: stores, clusters: connections, janitor: &janitor{documents: documents, vault: values, releases: releases, identities: connections.identities, log: log}}
-	measureHealth(releases, metrics)
-	s.controller = release.NewController(releases)
-	s.worker = syncer.New(syncer.Options{
-		KV: stores.kv, Contexts: contexts, Connections: connections, Rsync: handed,
-		Verifier:     verify.New(verify.Options{AllowLocal: c.AllowLocalVerify}),
-		Installation: id, Logger: log, Metrics: metrics,
-	})
-	s.edge, err = newEdge(c, api.Options{
-		Store: documents, Admitter: admitter, Sealer: values, Lifecycle: lifecycle{releases}, Clusters: clusters{releases, connections}, Corefiles: corefiles{openLinter(c, log), releases},
-		Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log,
-	}, orchestrator{releases})
-	return s, err
+	return rules
 }
 
 // serve runs all parts until ctx ends or one of them fails. The edge ends
@@ -123,13 +151,7 @@ func (s *service) serve(ctx context.Context, l *listeners) error {
 	working, rest := context.WithCancel(context.WithoutCancel(ctx))
 	defer rest()
 	workers, working := errgroup.WithContext(working)
-	for name, run := range map[string]func(context.Context) error{
-		"--data-dir": s.stores.run,
-		"worker":     s.worker.Run,
-		"controller": s.controller.Run,
-		"janitor":    s.janitor.run,
-		"clusters":   s.clusters.run,
-	} {
+	for name, run := range s.parts() {
 		workers.Go(func() error {
 			if err := run(working); err != nil && working.Err() == nil {
 				return fmt.Errorf("%s: %w", name, err)
@@ -137,16 +159,18 @@ func (s *service) serve(ctx context.Context, l *listeners) error {
 			return nil
 		})
 	}
+	workers.Go(func() error { return l.serveProfiles(working) })
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(working, stop)()
 	err := l.announce(s.config.ReadyFile)
 	if err == nil {
-		s.log.InfoContext(ctx, "Signpost is ready", "http", l.http.Addr(), "grpc", l.grpc.Addr(), "version", s.config.Build.Version)
+		s.log.InfoContext(ctx, "Signpost is ready", "role", s.config.role(), "addresses", l.addresses(), "version", s.config.Build.Version)
 		err = s.edge.serve(serving, l)
 	}
 	rest()
 	err = errors.Join(err, workers.Wait())
+	s.traces.end(ctx)
 	s.log.InfoContext(ctx, "Signpost has stopped")
 	return err
 }

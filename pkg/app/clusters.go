@@ -35,6 +35,9 @@ func (c clusters) Preflight(ctx context.Context, path intent.Path) (intent.Prefl
 			Name: "is served", Message: "it is abandoned, so it was not asked: delete its document and register it again",
 		}}}, nil
 	case spec.Directory != "":
+		if err := c.connections.alone(ctx); err != nil {
+			return refused("has its directory", err), nil
+		}
 		target, err := cluster.NewDirectory(c.connections.root, spec.Directory, c.connections.options)
 		if err != nil {
 			return refused("has its directory", err), nil

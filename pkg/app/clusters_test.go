@@ -9,6 +9,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
 	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/replicas"
 	"github.com/signpost-dns/signpost/pkg/store/etcd"
 )
 
@@ -21,7 +22,7 @@ func registered(t *testing.T, spec intent.Cluster) (clusters, intent.Store) {
 	config := fits()
 	config.DataDir = t.TempDir()
 	put(t, documents, hub, spec)
-	return clusters{nil, newConnections(config, "inst-1", identities{ledger.New(store), documents}, nil)}, documents
+	return clusters{nil, newConnections(config, "inst-1", identities{ledger.New(store), documents}, nil, replicas.NewRegistry(store, replicas.Replica{}, nil))}, documents
 }
 
 func put(t *testing.T, documents intent.Store, path intent.Path, spec any, refs ...intent.Path) {

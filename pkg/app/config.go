@@ -5,18 +5,22 @@ package app
 
 import (
 	"fmt"
-	"net"
-	"strings"
+	"time"
 
 	"github.com/signpost-dns/signpost/api"
+	"github.com/signpost-dns/signpost/pkg/access"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/seal"
 )
 
 // Config is what an operator sets. Its fields are the flags of "signpost
 // serve", with their defaults in brackets.
 type Config struct {
 	Listen            string    // address of the HTTP listener (127.0.0.1:9018); port 0: any free one
+	TLSCertFile       string    // the certificate that REST callers are shown, in PEM (plain text)
+	TLSKeyFile        string    // the key of TLSCertFile
+	ClientCAFile      string    // who signs the certificates by which REST callers may say who they are, in PEM (none is asked for)
 	GRPCListen        string    // address of the gRPC listener (127.0.0.1:9048)
 	GRPCCertFile      string    // the certificate that is shown to gRPC callers, in PEM (plain text)
 	GRPCKeyFile       string    // the key of GRPCCertFile
@@ -33,28 +37,45 @@ type Config struct {
 	EMCODCM           string    // the base URL of EMCO's DCM, which keeps logical clouds then
 	EMCOCLM           string    // the base URL of EMCO's CLM, which keeps clusters then
 	RsyncEndpoint     string    // host:port of EMCO's rsync, which puts objects into clusters then; empty: Signpost does
+	Role              string    // replicas.All, API or Worker (all)
 	DirectoryRoot     string    // below it, directory clusters get their manifests (DataDir/clusters)
+	SharedDirectories bool      // all processes have the same DirectoryRoot
 	ControllerCluster string    // "provider+cluster": the home of external-dns where nothing else says
-	TokenFile         string    // who may do what; empty: everybody may do everything, on loopback
+	TokenFile         string    // tokens and what they are good for; without it, OIDC and ClientCAFile everybody may do everything, on loopback
+	PolicyFile        string    // what subjects of OIDC's issuer and those who show certificates may do
 	SecretKeyFile     string    // the key of secrets at rest; required with external stores (DataDir/secret.key)
-	Insecure          bool      // consents to serve everybody on any address; with TokenFile by gRPC alone
+	Insecure          bool      // consents to serve everybody on any address; with authentication by gRPC alone
 	AllowedImages     []string  // prefixes of the images that may run (the projects' own registries)
 	ImageRegistry     string    // replaces the registries of default images
 	AllowLocalVerify  bool      // authoritative servers may be asked at addresses of the machine itself and its links
 	DNSBinary         string    // the program signpost-dns (beside the running program, else on PATH)
+	RequireDomains    bool      // names are published only in domains that are granted to their project
+	MaxRecords        int       // DNS update records of a project without a quota of its own (10000); 0: as many as it likes
+	MaxNames          int       // names that such a project publishes (100000)
+	MaxExternalDNS    int       // external-dns that it relies on (1000)
+	RateLimit         int       // requests in a second that each subject may make, ten times as many at once (1000); 0: as many as it likes
+	OTLPEndpoint      string    // where traces are exported to, by OTLP over gRPC, as in http://127.0.0.1:4317; empty: nowhere
+	TraceRatio        float64   // how many of the traces that begin here are recorded (1: all); those that callers begin say so themselves
+	PprofListen       string    // loopback address of the listener for profiles, as in 127.0.0.1:6060; empty: none
 	LogLevel          string    // debug, info, warn, error (info)
 	LogFormat         string    // text or json (text)
-	ReadyFile         string    // gets {"http":"…","grpc":"…"} once the server is ready
+	ReadyFile         string    // gets {"http":"…","grpc":"…"}, and "pprof" if there is one, once the server is ready
 	Build             api.Build // what the program was built from
+
+	HistoryAge   time.Duration // events are kept for so long (90 days); 0: for ever
+	HistoryCount int           // and so many of each project and cluster provider (2000); 0: all
+
+	OIDC access.OIDC // the issuer whose tokens are taken, too (none)
+
+	SecretKey        seal.Key // in place of SecretKeyFile; from the environment alone
+	OldSecretKeyFile string   // the key before, which opens what it has sealed (none)
+	LostSecretKeys   []string // ids of keys without which the server is to start (none)
 }
 
 // Check finds what cannot work together, before anything is started. Its
 // errors name the flags.
 func (c Config) Check() error {
-	if err := c.checkAddress("--listen", c.Listen, c.TokenFile != ""); err != nil {
-		return err
-	}
-	if err := c.checkGRPC(); err != nil {
+	if err := c.checkAccess(); err != nil {
 		return err
 	}
 	if c.ControllerCluster != "" {
@@ -62,10 +83,22 @@ func (c Config) Check() error {
 			return fmt.Errorf("--controller-cluster: %q is not of the form provider+cluster", c.ControllerCluster)
 		}
 	}
-	if (c.MongoURI != "" || len(c.EtcdEndpoints) > 0) && c.SecretKeyFile == "" {
-		return fmt.Errorf("--secret-key-file is required with --mongo-uri or --etcd-endpoints: a key that was generated here would be lost to other replicas")
+	if err := c.checkSecretKey(); err != nil {
+		return err
+	}
+	if err := c.checkRole(); err != nil {
+		return err
+	}
+	if err := c.checkLimits(); err != nil {
+		return err
 	}
 	if err := c.checkEtcd(); err != nil {
+		return err
+	}
+	if err := c.checkTracing(); err != nil {
+		return err
+	}
+	if err := c.checkProfiles(); err != nil {
 		return err
 	}
 	if _, err := c.emco(); err != nil {
@@ -74,35 +107,13 @@ func (c Config) Check() error {
 	if _, err := c.rsync(); err != nil {
 		return err
 	}
+	if c.HistoryAge < 0 || c.HistoryCount < 0 {
+		return fmt.Errorf("--history-age and --history-count: give nothing below 0; with 0 the history is kept whole")
+	}
 	if c.DataDir == "" && (len(c.EtcdEndpoints) == 0 || c.DirectoryRoot == "") {
 		return fmt.Errorf("--data-dir is required for the embedded etcd and for directory clusters")
 	}
 	return nil
-}
-
-// checkAddress keeps a server without authentication on loopback.
-func (c Config) checkAddress(flag, address string, authenticates bool) error {
-	if _, _, err := net.SplitHostPort(address); err != nil {
-		return fmt.Errorf("%s: %q is not of the form host:port", flag, address)
-	}
-	if authenticates || c.Insecure || onLoopback(address) {
-		return nil
-	}
-	return fmt.Errorf("%s %s: without authentication Signpost listens on loopback only; give a --token-file, or consent to serve everybody with --insecure", flag, address)
-}
-
-// onLoopback tells whether an address host:port is for this machine alone.
-func onLoopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	return err == nil && loopback(host)
-}
-
-func loopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }
 
 // controllerCluster is ControllerCluster in parts, nil when it is not set.

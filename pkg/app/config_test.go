@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/access"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
@@ -44,6 +45,15 @@ func TestConfigurationsAreChecked(t *testing.T) {
 		{"with tokens any address will do", func(c *Config) { c.Listen, c.GRPCListen, c.TokenFile = ":9018", ":9048", "tokens" }, nil},
 		{"so with the explicit consent", func(c *Config) { c.Listen, c.GRPCListen, c.Insecure = ":9018", ":9048", true }, nil},
 		{"of two that are wrong, always the same is named", func(c *Config) { c.Listen, c.GRPCListen = ":9018", ":9048" }, []string{"--listen :9018"}},
+		{"profiles on loopback", func(c *Config) { c.PprofListen = "127.0.0.1:6060" }, nil},
+		{"they are for nobody else, whatever is consented to", func(c *Config) { c.PprofListen, c.Insecure, c.TokenFile = ":6060", true, "tokens" }, []string{"--pprof-listen :6060", "127.0.0.1:6060"}},
+		{"they need a port, too", func(c *Config) { c.PprofListen = "127.0.0.1" }, []string{"--pprof-listen", "host:port"}},
+		{"traces to somewhere", func(c *Config) { c.OTLPEndpoint, c.TraceRatio = "https://collector.example:4317", .25 }, nil},
+		{"an endpoint that is no URL", func(c *Config) { c.OTLPEndpoint = "collector:4317" }, []string{"--otlp-endpoint", "http://host:4317"}},
+		{"more traces than all", func(c *Config) { c.TraceRatio = 1.5 }, []string{"--trace-ratio", "between 0 and 1"}},
+		{"fewer than none", func(c *Config) { c.TraceRatio = -1 }, []string{"--trace-ratio"}},
+		{"a rate below nothing", func(c *Config) { c.RateLimit = -1 }, []string{"--rate-limit", "0 for no limit"}},
+		{"a quota below nothing", func(c *Config) { c.MaxNames = -1 }, []string{"--max-names", "0 for no limit"}},
 		{"an address needs a port", func(c *Config) { c.Listen = "127.0.0.1" }, []string{"--listen", "host:port"}},
 		{"an address is needed", func(c *Config) { c.GRPCListen = "" }, []string{"--grpc-listen", "host:port"}},
 		{"certificates of gRPC callers are authentication", func(c *Config) {
@@ -56,6 +66,26 @@ func TestConfigurationsAreChecked(t *testing.T) {
 		{"they come to an address, too", func(c *Config) {
 			c.GRPCListen, c.GRPCCertFile, c.GRPCKeyFile, c.GRPCClientCAFile = "9048", "cert", "key", "ca"
 		}, []string{"--grpc-listen", "host:port"}},
+		{"an issuer's tokens are authentication", func(c *Config) {
+			c.Listen, c.GRPCListen = ":9018", ":9048"
+			c.OIDC = access.OIDC{Issuer: "https://issuer.example", Audiences: []string{"signpost"}}
+		}, nil},
+		{"an issuer's tokens are for somebody", func(c *Config) { c.OIDC.Issuer = "https://issuer.example" }, []string{"--oidc-audience is required with --oidc-issuer"}},
+		{"certificates of REST's callers are authentication", func(c *Config) {
+			c.Listen, c.TLSCertFile, c.TLSKeyFile, c.ClientCAFile, c.PolicyFile = ":9018", "cert", "key", "ca", "policy"
+		}, nil},
+		{"of REST's callers alone", func(c *Config) {
+			c.Listen, c.GRPCListen, c.TLSCertFile, c.TLSKeyFile, c.ClientCAFile, c.PolicyFile = ":9018", ":9048", "cert", "key", "ca", "policy"
+		}, []string{"--grpc-listen :9048", "--token-file", "--grpc-client-ca", "--insecure"}},
+		{"certificates have no roles of their own", func(c *Config) { c.TLSCertFile, c.TLSKeyFile, c.ClientCAFile = "cert", "key", "ca" }, []string{"--policy-file is required with --client-ca"}},
+		{"beside tokens they may come to nothing", func(c *Config) {
+			c.TLSCertFile, c.TLSKeyFile, c.ClientCAFile, c.TokenFile = "cert", "key", "ca", "tokens"
+		}, nil},
+		{"REST's TLS alone is no authentication", func(c *Config) { c.Listen, c.TLSCertFile, c.TLSKeyFile = ":9018", "cert", "key" }, []string{"--listen", "--token-file", "--oidc-issuer", "--client-ca", "--insecure"}},
+		{"REST's certificate without its key", func(c *Config) { c.TLSCertFile = "cert" }, []string{"--tls-cert and --tls-key"}},
+		{"certificates of REST's callers without TLS", func(c *Config) { c.ClientCAFile = "ca" }, []string{"--client-ca", "--tls-cert", "--tls-key"}},
+		{"a policy for nobody", func(c *Config) { c.PolicyFile = "policy" }, []string{"--policy-file", "--oidc-issuer", "--client-ca", "--grpc-client-ca"}},
+		{"tokens of the token file have roles already", func(c *Config) { c.PolicyFile, c.TokenFile = "policy", "tokens" }, []string{"--policy-file"}},
 		{"rsync's address", func(c *Config) { c.RsyncEndpoint = "rsync.emco:9031" }, nil},
 		{"rsync is no URL", func(c *Config) { c.RsyncEndpoint = "http://rsync" }, []string{"--rsync-endpoint", "host:port", "rsync.emco:9031"}},
 		{"rsync's address needs a port", func(c *Config) { c.RsyncEndpoint = "rsync.emco" }, []string{"--rsync-endpoint", "host:port"}},
@@ -68,6 +98,9 @@ func TestConfigurationsAreChecked(t *testing.T) {
 		{"its cluster is named", func(c *Config) { c.ControllerCluster = "edge+" }, []string{"--controller-cluster", "provider+cluster"}},
 		{"MongoDB needs a key that replicas share", func(c *Config) { c.MongoURI = "mongodb://a" }, []string{"--secret-key-file", "--mongo-uri"}},
 		{"so does an external etcd", func(c *Config) { c.EtcdEndpoints = []string{"http://a:2379"} }, []string{"--secret-key-file", "--etcd-endpoints"}},
+		{"a key of the environment will do", func(c *Config) { c.MongoURI, c.SecretKey = "mongodb://a", aKey(1) }, nil},
+		{"not two of them", func(c *Config) { c.SecretKeyFile, c.SecretKey = "key", aKey(1) }, []string{"--secret-key-file", "SIGNPOST_SECRET_KEY", "--old-secret-key-file"}},
+		{"no time or number below nothing", func(c *Config) { c.HistoryCount = -1 }, []string{"--history-age", "--history-count"}},
 		{"with a key they fit", func(c *Config) { c.MongoURI, c.SecretKeyFile = "mongodb://a", "key" }, nil},
 		{"the embedded etcd needs a place", func(c *Config) { c.DataDir = "" }, []string{"--data-dir"}},
 		{"an external etcd alone does not do without", func(c *Config) {
@@ -76,6 +109,11 @@ func TestConfigurationsAreChecked(t *testing.T) {
 		{"all of it elsewhere needs no place", func(c *Config) {
 			c.DataDir, c.EtcdEndpoints, c.SecretKeyFile, c.DirectoryRoot = "", []string{"http://a:2379"}, "key", "clusters"
 		}, nil},
+		{"a worker over an external etcd", func(c *Config) { *c = external("http://a:2379"); c.Role = "worker" }, nil},
+		{"everything in one process, said by name", func(c *Config) { c.Role = "all" }, nil},
+		{"a worker needs an etcd that others reach", func(c *Config) { c.Role = "worker" }, []string{"--role worker", "--etcd-endpoints", "embedded"}},
+		{"so does who accepts requests", func(c *Config) { c.Role = "api" }, []string{"--role api", "--etcd-endpoints", "--role all"}},
+		{"there are three roles", func(c *Config) { *c = external("http://a:2379"); c.Role = "leader" }, []string{"--role", `"leader"`, "all, api and worker"}},
 		{"a user of etcd and TLS", func(c *Config) {
 			*c = external("https://a:2379", "https://b:2379")
 			c.EtcdUser, c.EtcdPasswordFile, c.EtcdCAFile, c.EtcdCertFile, c.EtcdKeyFile = "signpost", "password", "ca", "cert", "key"

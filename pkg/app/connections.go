@@ -14,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/placement"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/replicas"
 )
 
 // The rhythm of looking after connections.
@@ -29,7 +30,8 @@ type connections struct {
 	identities identities
 	values     cluster.Values
 	options    cluster.Options
-	root       string // of directory clusters
+	root       string                          // of directory clusters
+	alone      func(ctx context.Context) error // refuses directory clusters that others would have elsewhere
 	changed    chan string
 
 	mu   sync.Mutex
@@ -41,14 +43,14 @@ type state struct {
 	uid, kubeconfig, directory string
 }
 
-func newConnections(c Config, installation string, identities identities, values cluster.Values) *connections {
+func newConnections(c Config, installation string, identities identities, values cluster.Values, registry *replicas.Registry) *connections {
 	root := c.DirectoryRoot
 	if root == "" {
 		root = filepath.Join(c.DataDir, "clusters")
 	}
 	return &connections{
-		documents: identities.documents, identities: identities, values: values, root: root,
-		options: cluster.Options{Installation: installation, Values: values, Version: c.Build.Version},
+		documents: identities.documents, identities: identities, values: values, root: root, alone: c.ownDirectories(registry),
+		options: cluster.Options{Installation: installation, Values: values, Version: c.Build.Version, Replica: registry.ID()},
 		changed: make(chan string), seen: map[string]state{},
 	}
 }
@@ -65,7 +67,7 @@ func (c *connections) Connect(ctx context.Context, name string) (cluster.Target,
 	c.mu.Unlock()
 	switch {
 	case spec.Directory != "":
-		return c.directory(name, spec)
+		return c.directory(ctx, name, spec)
 	case spec.KubeconfigRef == "":
 		return nil, fmt.Errorf("cluster %s is inventory only: it has neither kubeconfig nor directory", name)
 	}
@@ -76,7 +78,10 @@ func (c *connections) Connect(ctx context.Context, name string) (cluster.Target,
 	return c.claimed(target, name, source), nil
 }
 
-func (c *connections) directory(name string, spec intent.Cluster) (cluster.Target, error) {
+func (c *connections) directory(ctx context.Context, name string, spec intent.Cluster) (cluster.Target, error) {
+	if err := c.alone(ctx); err != nil {
+		return nil, fmt.Errorf("cluster %s is a directory: %w", name, err)
+	}
 	target, err := cluster.NewDirectory(c.root, spec.Directory, c.options)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -16,10 +17,12 @@ import (
 
 	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/api/contextupdate"
+	"github.com/signpost-dns/signpost/pkg/access"
 )
 
-// listeners are the open sockets of the server.
-type listeners struct{ http, grpc net.Listener }
+// listeners are the open sockets of the server. A worker has none for gRPC, and
+// one for profiles is there where it is asked for.
+type listeners struct{ http, grpc, pprof net.Listener }
 
 func listen(c Config) (*listeners, error) {
 	var l listeners
@@ -27,16 +30,41 @@ func listen(c Config) (*listeners, error) {
 	if l.http, err = net.Listen("tcp", c.Listen); err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
 	}
+	if c.PprofListen != "" {
+		if l.pprof, err = net.Listen("tcp", c.PprofListen); err != nil {
+			l.close()
+			return nil, fmt.Errorf("--pprof-listen: %w", err)
+		}
+	}
+	if !c.accepts() {
+		return &l, nil
+	}
 	if l.grpc, err = net.Listen("tcp", c.GRPCListen); err != nil {
-		return nil, errors.Join(fmt.Errorf("--grpc-listen: %w", err), l.http.Close())
+		l.close()
+		return nil, fmt.Errorf("--grpc-listen: %w", err)
 	}
 	return &l, nil
 }
 
 // close closes what serving has not closed already.
 func (l *listeners) close() {
-	_ = l.http.Close()
-	_ = l.grpc.Close()
+	for _, one := range []net.Listener{l.http, l.grpc, l.pprof} {
+		if one != nil {
+			_ = one.Close()
+		}
+	}
+}
+
+// addresses are those of the listeners, by name.
+func (l *listeners) addresses() map[string]string {
+	where := map[string]string{"http": l.http.Addr().String()}
+	if l.grpc != nil {
+		where["grpc"] = l.grpc.Addr().String()
+	}
+	if l.pprof != nil {
+		where["pprof"] = l.pprof.Addr().String()
+	}
+	return where
 }
 
 // announce writes the addresses to the ready file, whole or not at all.
@@ -44,7 +72,7 @@ func (l *listeners) announce(file string) error {
 	if file == "" {
 		return nil
 	}
-	raw, err := json.Marshal(map[string]string{"http": l.http.Addr().String(), "grpc": l.grpc.Addr().String()})
+	raw, err := json.Marshal(l.addresses())
 	if err != nil {
 		return err
 	}
@@ -55,7 +83,7 @@ func (l *listeners) announce(file string) error {
 	return os.Rename(draft, file)
 }
 
-// edge is what the outside talks to.
+// edge is what the outside talks to. A worker's answers probes alone, and no gRPC.
 type edge struct {
 	http   *http.Server
 	grpc   *grpc.Server
@@ -63,21 +91,36 @@ type edge struct {
 	drain  time.Duration // how long requests may go on after the end was asked for
 }
 
-func newEdge(c Config, options api.Options, contexts contextupdate.Contexts) (*edge, error) {
-	if c.TokenFile != "" {
-		tokens, err := api.LoadTokens(c.TokenFile, options.Log)
+func newEdge(c Config, options api.Options, grpcDoor *access.Door, contexts contextupdate.Contexts) (*edge, error) {
+	e := &edge{grpc: grpc.NewServer(), health: health.NewServer(), drain: drainTimeout}
+	if !c.accepts() {
+		handler, err := api.NewProbes(options)
 		if err != nil {
-			return nil, fmt.Errorf("--token-file: %w", err)
+			return nil, err
 		}
-		options.Tokens = tokens
+		e.http, err = c.httpServer(handler, options.Log)
+		return e, err
 	}
+	options.Buckets = c.buckets()
 	handler, err := api.New(options)
 	if err != nil {
 		return nil, err
 	}
-	e := &edge{http: api.NewServer(handler), health: health.NewServer(), drain: drainTimeout}
-	e.grpc, err = newGRPC(c, options, contexts, e.health)
+	if e.http, err = c.httpServer(handler, options.Log); err != nil {
+		return nil, err
+	}
+	e.grpc, err = newGRPC(c, options, grpcDoor, contexts, e.health)
 	return e, err
+}
+
+// httpServer is the server of the HTTP listener. Clients that hang up, or cannot
+// speak TLS, are told of at debug level.
+func (c Config) httpServer(handler http.Handler, log *slog.Logger) (*http.Server, error) {
+	server := api.NewServer(handler)
+	server.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
+	var err error
+	server.TLSConfig, err = c.restTLS().Config(log)
+	return server, err
 }
 
 // drainTimeout is the edge's usual drain.
@@ -88,8 +131,10 @@ const drainTimeout = 10 * time.Second
 // know what became of them.
 func (e *edge) serve(ctx context.Context, l *listeners) error {
 	failed := make(chan error, 2)
-	go func() { failed <- e.http.Serve(l.http) }()
-	go func() { failed <- e.grpc.Serve(l.grpc) }()
+	go func() { failed <- e.serveHTTP(l.http) }()
+	if l.grpc != nil {
+		go func() { failed <- e.grpc.Serve(l.grpc) }()
+	}
 	select {
 	case err := <-failed:
 		return err
@@ -106,4 +151,12 @@ func (e *edge) serve(ctx context.Context, l *listeners) error {
 	}
 	e.grpc.GracefulStop()
 	return err
+}
+
+// serveHTTP serves with TLS where there are files for it.
+func (e *edge) serveHTTP(l net.Listener) error {
+	if e.http.TLSConfig == nil {
+		return e.http.Serve(l)
+	}
+	return e.http.ServeTLS(l, "", "")
 }

@@ -61,7 +61,7 @@ func warnOfOwnEtcd(ctx context.Context, c Config, log *slog.Logger) {
 func openEMCO(c Config, own intent.Store, sealer *seal.Sealer, log *slog.Logger, metrics prometheus.Registerer) (*emco.Store, error) {
 	options, err := c.emco()
 	asked := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Namespace: "signpost", Subsystem: "emco", Name: "requests_total",
+		Name: "signpost_emco_requests_total",
 		Help: "Requests to a service of EMCO, by what they came to: answered, refused or silent.",
 	}, []string{"service", "outcome"})
 	metrics.MustRegister(asked)

@@ -1,13 +1,10 @@
 package app
 
 import (
-	"crypto/tls"
+	"context"
 	"crypto/x509"
-	"errors"
 	"fmt"
-	"log/slog"
 	"os"
-	"sync"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -15,107 +12,56 @@ import (
 
 	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/api/contextupdate"
+	"github.com/signpost-dns/signpost/pkg/access"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
 // newGRPC is the server of the gRPC listener.
-func newGRPC(c Config, options api.Options, contexts contextupdate.Contexts, health *health.Server) (*grpc.Server, error) {
-	config, err := grpcTLS(c, options.Log)
+func newGRPC(c Config, options api.Options, door *access.Door, contexts contextupdate.Contexts, health *health.Server) (*grpc.Server, error) {
+	config, err := c.grpcTLS().Config(options.Log)
 	if err != nil {
 		return nil, err
 	}
-	edge := contextupdate.Options{Contexts: contexts, Health: health, Authorize: c.grpcAuthorizer(options.Tokens), Metrics: options.Metrics, Log: options.Log}
+	edge := contextupdate.Options{Contexts: contexts, Health: health, Authorize: c.grpcAuthorizer(door), Buckets: options.Buckets, Metrics: options.Metrics, Log: options.Log, Tracer: options.Tracer}
 	if config != nil {
 		edge.Credentials = credentials.NewTLS(config)
 	}
 	return contextupdate.New(edge)
 }
 
-// checkGRPC finds what cannot work together in how gRPC is served. It reads no
-// file.
-func (c Config) checkGRPC() error {
-	switch {
-	case (c.GRPCCertFile == "") != (c.GRPCKeyFile == ""):
-		return errors.New("--grpc-tls-cert and --grpc-tls-key belong together: give both or none")
-	case c.GRPCClientCAFile != "" && c.GRPCCertFile == "":
-		return errors.New("--grpc-client-ca: callers show certificates over TLS alone; give --grpc-tls-cert and --grpc-tls-key, too")
-	}
-	return c.checkAddress("--grpc-listen", c.GRPCListen, c.TokenFile != "" || c.GRPCClientCAFile != "")
+// grpcTLS is the TLS of the gRPC listener. Whose certificate is not signed as
+// asked for is not even heard.
+func (c Config) grpcTLS() access.ListenerTLS {
+	return access.ListenerTLS{Prefix: "grpc-", CertFile: c.GRPCCertFile, KeyFile: c.GRPCKeyFile, ClientCAFile: c.GRPCClientCAFile, Required: true, Protocols: []string{"h2"}}
 }
 
-// grpcAuthorizer says who may have app contexts changed, where neither
-// certificates nor the address of the listener decide it; nil: everybody who
-// reaches it. EMCO sends no tokens, so loopback is for it, or for the proxy of a
-// service mesh.
-func (c Config) grpcAuthorizer(tokens *api.Tokens) func(authorization string) (string, error) {
-	if tokens == nil || c.Insecure || onLoopback(c.GRPCListen) {
+// grpcAuthorizer says who may have app contexts changed, nil: everybody who
+// reaches the listener. EMCO sends no tokens, so loopback is for it, or for the
+// proxy of a service mesh.
+func (c Config) grpcAuthorizer(door *access.Door) contextupdate.Authorizer {
+	byRole := func(ctx context.Context, caller access.Caller) (intent.Actor, error) {
+		return door.Authorize(ctx, caller, access.Operator, "")
+	}
+	switch {
+	case c.GRPCClientCAFile != "" && c.PolicyFile == "":
+		return func(_ context.Context, caller access.Caller) (intent.Actor, error) {
+			return access.Certified(caller).Actor(), nil
+		}
+	case c.GRPCClientCAFile != "":
+		return byRole
+	case door == nil, c.Insecure, onLoopback(c.GRPCListen):
 		return nil
 	}
-	return func(authorization string) (string, error) {
-		if authorization == "" {
-			return "", &intent.Error{
+	return func(ctx context.Context, caller access.Caller) (intent.Actor, error) {
+		actor, err := byRole(ctx, caller)
+		if err != nil && caller.Authorization == "" {
+			err = &intent.Error{
 				Code:   intent.Unauthenticated,
 				Detail: "send a token, as in authorization: Bearer TOKEN, or have Signpost ask for certificates (--grpc-client-ca) or serve everybody (--insecure)",
 			}
 		}
-		return tokens.Operator(authorization)
+		return actor, err
 	}
-}
-
-// certificates are what the gRPC listener shows and asks for. The files are
-// read again for each connection, since certificates are renewed; while they
-// are broken, the last good ones are used.
-type certificates struct {
-	config Config
-	log    *slog.Logger
-
-	mu   sync.Mutex
-	good *tls.Config
-}
-
-// grpcTLS is the configuration of the gRPC listener, nil for plain text. It
-// fails on files that cannot be read or hold something else.
-func grpcTLS(c Config, log *slog.Logger) (*tls.Config, error) {
-	if c.GRPCCertFile == "" {
-		return nil, nil
-	}
-	first, err := c.readGRPCFiles()
-	if err != nil {
-		return nil, err
-	}
-	files := &certificates{config: c, log: log, good: first}
-	return &tls.Config{
-		MinVersion:         tls.VersionTLS12,
-		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return files.current(), nil },
-	}, nil
-}
-
-// current is the configuration that the files make now.
-func (f *certificates) current() *tls.Config {
-	now, err := f.config.readGRPCFiles()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err != nil {
-		f.log.Error("the files of the gRPC listener's TLS are broken; their last good state holds", slog.Any("error", err))
-		return f.good
-	}
-	f.good = now
-	return now
-}
-
-// readGRPCFiles makes a configuration of the files.
-func (c Config) readGRPCFiles() (*tls.Config, error) {
-	pair, err := tls.LoadX509KeyPair(c.GRPCCertFile, c.GRPCKeyFile)
-	if err != nil {
-		return nil, fmt.Errorf("--grpc-tls-cert and --grpc-tls-key: %w", err)
-	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}
-	if c.GRPCClientCAFile == "" {
-		return config, nil
-	}
-	config.ClientAuth = tls.RequireAndVerifyClientCert
-	config.ClientCAs, err = readAuthorities("--grpc-client-ca", c.GRPCClientCAFile)
-	return config, err
 }
 
 // readAuthorities reads the file that a flag names.

@@ -1,90 +1,32 @@
 package app
 
 import (
-	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"log/slog"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/signpost-dns/signpost/api"
+	"github.com/signpost-dns/signpost/pkg/access"
+	"github.com/signpost-dns/signpost/pkg/access/accesstest"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
-
-// authority signs certificates.
-type authority struct {
-	t           *testing.T
-	certificate *x509.Certificate
-	key         *ecdsa.PrivateKey
-}
-
-func newAuthority(t *testing.T, name string) *authority {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageCertSign, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-	}
-	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	require.NoError(t, err)
-	certificate, err := x509.ParseCertificate(raw)
-	require.NoError(t, err)
-	return &authority{t, certificate, key}
-}
-
-// file holds the authority's certificate.
-func (a *authority) file() string { return pemFile(a.t, "CERTIFICATE", a.certificate.Raw) }
-
-func (a *authority) pool() *x509.CertPool {
-	pool := x509.NewCertPool()
-	pool.AddCert(a.certificate)
-	return pool
-}
-
-// sign answers the files of a certificate for loopback, and of its key.
-func (a *authority) sign(name string, until time.Time, use x509.ExtKeyUsage) (certificate, key string) {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(a.t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: until,
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{use}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	raw, err := x509.CreateCertificate(rand.Reader, template, a.certificate, &private.PublicKey, a.key)
-	require.NoError(a.t, err)
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
-	require.NoError(a.t, err)
-	return pemFile(a.t, "CERTIFICATE", raw), pemFile(a.t, "PRIVATE KEY", pkcs8)
-}
-
-// pair is a certificate that a client shows.
-func (a *authority) pair(until time.Time, use x509.ExtKeyUsage) []tls.Certificate {
-	pair, err := tls.LoadX509KeyPair(a.sign("emco", until, use))
-	require.NoError(a.t, err)
-	return []tls.Certificate{pair}
-}
-
-func pemFile(t *testing.T, kind string, content []byte) string {
-	name := filepath.Join(t.TempDir(), "file.pem")
-	require.NoError(t, os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content}), 0o600))
-	return name
-}
 
 // probe asks a listener how it does.
 func probe(t *testing.T, address string, c credentials.TransportCredentials) error {
@@ -101,30 +43,29 @@ func probe(t *testing.T, address string, c credentials.TransportCredentials) err
 // TestGRPCCallersShowCertificates: whoever does not, or shows a wrong one, is
 // not even heard.
 func TestGRPCCallersShowCertificates(t *testing.T) {
-	later := time.Now().Add(time.Hour)
-	ours, theirs := newAuthority(t, "ours"), newAuthority(t, "theirs")
-	certificate, key := ours.sign("signpost", later, x509.ExtKeyUsageServerAuth)
+	ours, theirs := accesstest.NewAuthority(t, "ours"), accesstest.NewAuthority(t, "theirs")
+	certificate, key := ours.Sign(accesstest.Leaf{Name: "signpost", Server: true})
 	s := serve(t, t.TempDir(), func(c *Config) {
-		c.GRPCCertFile, c.GRPCKeyFile, c.GRPCClientCAFile = certificate, key, ours.file()
+		c.GRPCCertFile, c.GRPCKeyFile, c.GRPCClientCAFile = certificate, key, ours.File()
 	})
-	client := func(trust *authority, show []tls.Certificate, versions ...uint16) credentials.TransportCredentials {
-		config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: trust.pool(), Certificates: show}
-		if len(versions) > 0 {
-			config.MinVersion, config.MaxVersion = versions[0], versions[0]
-		}
+	client := func(trust *accesstest.Authority, show ...tls.Certificate) credentials.TransportCredentials {
+		config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: trust.Pool(), Certificates: show}
 		return credentials.NewTLS(config)
 	}
-	good := ours.pair(later, x509.ExtKeyUsageClientAuth)
+	speaking := func(version uint16, show tls.Certificate) credentials.TransportCredentials {
+		return credentials.NewTLS(&tls.Config{MinVersion: version, MaxVersion: version, RootCAs: ours.Pool(), Certificates: []tls.Certificate{show}})
+	}
+	good := ours.Pair(accesstest.Leaf{Name: "emco"})
 	require.NoError(t, probe(t, s.grpc, client(ours, good)))
-	require.NoError(t, probe(t, s.grpc, client(ours, good, tls.VersionTLS12)), "as EMCO's older clients have it")
+	require.NoError(t, probe(t, s.grpc, speaking(tls.VersionTLS12, good)), "as EMCO's older clients have it")
 	for reason, wrong := range map[string]credentials.TransportCredentials{
 		"plain text":                        insecure.NewCredentials(),
-		"no certificate":                    client(ours, nil),
-		"a certificate of somebody else":    client(ours, theirs.pair(later, x509.ExtKeyUsageClientAuth)),
-		"an expired one":                    client(ours, ours.pair(time.Now().Add(-time.Minute), x509.ExtKeyUsageClientAuth)),
-		"one for servers":                   client(ours, ours.pair(later, x509.ExtKeyUsageServerAuth)),
+		"no certificate":                    client(ours),
+		"a certificate of somebody else":    client(ours, theirs.Pair(accesstest.Leaf{Name: "emco"})),
+		"an expired one":                    client(ours, ours.Pair(accesstest.Leaf{Name: "emco", Until: time.Now().Add(-time.Minute)})),
+		"one for servers":                   client(ours, ours.Pair(accesstest.Leaf{Name: "emco", Server: true})),
 		"a client that does not trust us":   client(theirs, good),
-		"a version of TLS that is outdated": client(ours, good, tls.VersionTLS11),
+		"a version of TLS that is outdated": speaking(tls.VersionTLS11, good),
 	} {
 		require.Error(t, probe(t, s.grpc, wrong), reason)
 	}
@@ -135,43 +76,16 @@ func TestGRPCCallersShowCertificates(t *testing.T) {
 // TestGRPCOverTLSNeedsNoCertificateOfTheCaller unless it is asked for: EMCO
 // shows none.
 func TestGRPCOverTLSNeedsNoCertificateOfTheCaller(t *testing.T) {
-	ours := newAuthority(t, "ours")
-	certificate, key := ours.sign("signpost", time.Now().Add(time.Hour), x509.ExtKeyUsageServerAuth)
+	ours := accesstest.NewAuthority(t, "ours")
+	certificate, key := ours.Sign(accesstest.Leaf{Name: "signpost", Server: true})
 	s := serve(t, t.TempDir(), func(c *Config) { c.GRPCCertFile, c.GRPCKeyFile = certificate, key })
-	require.NoError(t, probe(t, s.grpc, credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12, RootCAs: ours.pool()})))
+	require.NoError(t, probe(t, s.grpc, credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12, RootCAs: ours.Pool()})))
 	require.Error(t, probe(t, s.grpc, insecure.NewCredentials()))
 }
 
-// TestRenewedCertificatesAreShown to new connections; while the files are
-// broken, the last good ones are.
-func TestRenewedCertificatesAreShown(t *testing.T) {
-	ours := newAuthority(t, "ours")
-	later := time.Now().Add(time.Hour)
-	certificate, key := ours.sign("first", later, x509.ExtKeyUsageServerAuth)
-	var log bytes.Buffer
-	config, err := grpcTLS(Config{GRPCCertFile: certificate, GRPCKeyFile: key}, slog.New(slog.NewTextHandler(&log, nil)))
-	require.NoError(t, err)
-	shown := func() string {
-		now, err := config.GetConfigForClient(nil)
-		require.NoError(t, err)
-		leaf, err := x509.ParseCertificate(now.Certificates[0].Certificate[0])
-		require.NoError(t, err)
-		return leaf.Subject.CommonName
-	}
-	require.Equal(t, "first", shown())
-	secondCertificate, secondKey := ours.sign("second", later, x509.ExtKeyUsageServerAuth)
-	require.NoError(t, os.Rename(secondCertificate, certificate))
-	require.Equal(t, "first", shown(), "the key is not yet the new one's")
-	require.Contains(t, log.String(), "broken")
-	require.NoError(t, os.Rename(secondKey, key))
-	require.Equal(t, "second", shown())
-	require.NoError(t, os.Remove(key))
-	require.Equal(t, "second", shown())
-}
-
 func TestFilesForGRPCAreReadBeforeTheStart(t *testing.T) {
-	ours := newAuthority(t, "ours")
-	certificate, key := ours.sign("signpost", time.Now().Add(time.Hour), x509.ExtKeyUsageServerAuth)
+	ours := accesstest.NewAuthority(t, "ours")
+	certificate, key := ours.Sign(accesstest.Leaf{Name: "signpost", Server: true})
 	for says, change := range map[string]func(c *Config){
 		"--grpc-tls-cert and --grpc-tls-key: open":                func(c *Config) { c.GRPCCertFile = "none" },
 		"--grpc-tls-cert and --grpc-tls-key: tls":                 func(c *Config) { c.GRPCKeyFile = certificate },
@@ -190,24 +104,131 @@ func TestFilesForGRPCAreReadBeforeTheStart(t *testing.T) {
 func TestWhoMayChangeAppContexts(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens")
 	require.NoError(t, os.WriteFile(file, []byte("op,emco,operator\nview,grafana,viewer\nshop,ci,operator,shop\n"), 0o600))
-	tokens, err := api.LoadTokens(file, slog.New(slog.DiscardHandler))
+	door, err := access.Open(access.Options{TokenFile: file, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	require.Nil(t, Config{GRPCListen: "0.0.0.0:9048", Insecure: true}.grpcAuthorizer(nil), "there are no tokens")
-	require.Nil(t, Config{GRPCListen: "0.0.0.0:9048", Insecure: true}.grpcAuthorizer(tokens), "with consent, everybody may")
+	require.Nil(t, Config{GRPCListen: "0.0.0.0:9048", Insecure: true}.grpcAuthorizer(door), "with consent, everybody may")
 	for _, address := range []string{"127.0.0.1:9048", "localhost:0", "[::1]:9048"} {
-		require.Nil(t, Config{GRPCListen: address}.grpcAuthorizer(tokens), "on loopback EMCO calls without a token")
+		require.Nil(t, Config{GRPCListen: address}.grpcAuthorizer(door), "on loopback EMCO calls without a token")
 	}
-	authorize := Config{GRPCListen: ":9048"}.grpcAuthorizer(tokens)
-	actor, err := authorize("Bearer op")
+	authorize := Config{GRPCListen: ":9048"}.grpcAuthorizer(door)
+	actor, err := authorize(t.Context(), access.Caller{Authorization: "Bearer op"})
 	require.NoError(t, err)
-	require.Equal(t, "emco", actor)
+	require.Equal(t, "emco", actor.Subject)
 	for header, code := range map[string]intent.Code{
 		"": intent.Unauthenticated, "op": intent.Unauthenticated, "Bearer other": intent.Unauthenticated,
 		"Bearer view": intent.Forbidden, "Bearer shop": intent.Forbidden,
 	} {
-		_, err := authorize(header)
+		_, err := authorize(t.Context(), access.Caller{Authorization: header})
 		require.Equal(t, code, intent.CodeOf(err), header)
 	}
-	_, err = authorize("")
+	_, err = authorize(t.Context(), access.Caller{})
 	require.ErrorContains(t, err, "--grpc-client-ca")
+}
+
+// TestWhoMayChangeAppContextsByCertificate: without a policy file the CA decides
+// alone, and with one the subject has to be an operator of all projects, on
+// loopback, too.
+func TestWhoMayChangeAppContextsByCertificate(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "policy.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(`grants:
+- {role: operator, groups: ["cert:orchestrators"]}
+- {role: operator, projects: [shop], subjects: ["cert:shop"]}
+`), 0o600))
+	door, err := access.Open(access.Options{PolicyFile: file, Log: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	ours := accesstest.NewAuthority(t, "ours")
+	shows := func(leaf accesstest.Leaf) access.Caller { return access.Caller{TLS: ours.State(leaf)} }
+	config := Config{GRPCListen: "127.0.0.1:9048", GRPCClientCAFile: "ca"}
+	actor, err := config.grpcAuthorizer(door)(t.Context(), shows(accesstest.Leaf{Name: "anybody"}))
+	require.NoError(t, err)
+	require.Equal(t, "cert:anybody", actor.Subject)
+	require.True(t, actor.Sees("shop"))
+
+	config.PolicyFile = file
+	authorize := config.grpcAuthorizer(door)
+	actor, err = authorize(t.Context(), shows(accesstest.Leaf{Name: "emco", Groups: []string{"orchestrators"}}))
+	require.NoError(t, err)
+	require.Equal(t, "cert:emco", actor.Subject)
+	for _, leaf := range []accesstest.Leaf{{Name: "anybody"}, {Name: "shop"}, {Name: "cert:orchestrators"}} {
+		_, err = authorize(t.Context(), shows(leaf))
+		require.Equal(t, intent.Forbidden, intent.CodeOf(err), leaf.Name)
+	}
+}
+
+// TestEveryGRPCMethodForEveryRole: what api/testdata/rights.txt says of a method is
+// so for each role in all projects, and in one, of those who show a certificate.
+func TestEveryGRPCMethodForEveryRole(t *testing.T) {
+	content, err := os.ReadFile("../../api/testdata/rights.txt")
+	require.NoError(t, err)
+	listed := map[string]string{}
+	for line := range strings.Lines(string(content)) {
+		if kind, rest, _ := strings.Cut(strings.TrimSpace(line), " "); kind == "gRPC" {
+			method, right, _ := strings.Cut(rest, " ")
+			listed[method] = right
+		}
+	}
+	policy := "grants:\n"
+	for _, role := range access.RoleNames() {
+		policy += "- {role: " + role + ", subjects: ['cert:" + role + "-of-']}\n- {role: " + role + ", projects: [shop], subjects: ['cert:" + role + "-of-shop']}\n"
+	}
+	file := filepath.Join(t.TempDir(), "policy.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(policy), 0o600))
+	ours := accesstest.NewAuthority(t, "ours")
+	config := Config{GRPCListen: "127.0.0.1:0", GRPCClientCAFile: ours.File(), PolicyFile: file}
+	config.GRPCCertFile, config.GRPCKeyFile = ours.Sign(accesstest.Leaf{Name: "signpost", Server: true})
+	quiet := slog.New(slog.DiscardHandler)
+	rest, door, err := openDoor(t.Context(), config, prometheus.NewRegistry(), quiet)
+	require.NoError(t, err)
+	require.Nil(t, rest, "REST is for everybody on loopback")
+	server, err := newGRPC(config, api.Options{Log: quiet}, door, nobodysContexts{}, health.NewServer())
+	require.NoError(t, err)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	go func() { _ = server.Serve(listener) }()
+	defer server.Stop()
+
+	for service, info := range server.GetServiceInfo() {
+		for _, m := range info.Methods {
+			method := "/" + service + "/" + m.Name
+			right, ok := listed[method]
+			require.True(t, ok, "api/testdata/rights.txt does not say who may call %s", method)
+			delete(listed, method)
+			for rank, role := range access.RoleNames() {
+				for _, project := range []string{"", "shop"} {
+					pair := ours.Pair(accesstest.Leaf{Name: role + "-of-" + project})
+					code := calls(t, listener.Addr().String(), method, &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: ours.Pool(), Certificates: []tls.Certificate{pair}})
+					least, known := access.ParseRole(strings.TrimSuffix(right, " all"))
+					require.True(t, known || right == "public", method)
+					allowed := right == "public" || access.Role(rank) >= least && project == ""
+					require.Equal(t, allowed, code != codes.PermissionDenied, "%s for %s of %s: %s", method, role, project, code)
+					require.NotEqual(t, codes.Unauthenticated, code)
+				}
+			}
+		}
+	}
+	require.Empty(t, listed, "api/testdata/rights.txt lists methods that do not exist")
+}
+
+// nobodysContexts does nothing.
+type nobodysContexts struct{}
+
+func (nobodysContexts) Update(context.Context, string, string, string) ([]string, error) {
+	return nil, nil
+}
+func (nobodysContexts) Terminate(context.Context, string) error            { return nil }
+func (nobodysContexts) Event(context.Context, string, intent.Action) error { return nil }
+
+// calls answers what a call without fields comes to, whatever kind of call it is.
+func calls(t *testing.T, address, method string, config *tls.Config) codes.Code {
+	client, err := grpc.NewClient(address, grpc.WithTransportCredentials(credentials.NewTLS(config)))
+	require.NoError(t, err)
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	stream, err := client.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}, method)
+	require.NoError(t, err)
+	require.NoError(t, stream.SendMsg(&emptypb.Empty{}))
+	require.NoError(t, stream.CloseSend())
+	return status.Code(stream.RecvMsg(&emptypb.Empty{}))
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
 	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/replicas"
 	"github.com/signpost-dns/signpost/pkg/store/etcd"
 )
 
@@ -163,7 +164,7 @@ func answering(t *testing.T, answer http.HandlerFunc) (kubeconfig []byte) {
 // TestNewKubeconfigIsHeldAgainstWhatAnswers: what does not answer is accepted.
 func TestNewKubeconfigIsHeldAgainstWhatAnswers(t *testing.T) {
 	a := newAtlas(t)
-	c := newConnections(fits(), "inst-1", a.identities, nil)
+	c := newConnections(fits(), "inst-1", a.identities, nil, replicas.NewRegistry(nil, replicas.Replica{}, nil))
 	const alias intent.Path = "cluster-providers/edge/clusters/alias"
 	first := apiServer(t, "a")
 	require.NoError(t, c.claim(t.Context(), hub, first))

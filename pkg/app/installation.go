@@ -7,24 +7,27 @@ import (
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/store/schema"
 )
 
 // installation is the identity of one Signpost deployment, generated at its
 // first start and kept in its store. Objects in clusters carry it.
 func installation(ctx context.Context, documents intent.Store) (string, error) {
-	path := intent.Join(intent.InstallationCollection, "id")
-	body, err := json.Marshal(strings.ToLower(rand.Text()))
+	is := schema.Installation{ID: strings.ToLower(rand.Text())}
+	doc, err := documents.Get(ctx, schema.InstallationPath())
+	if intent.CodeOf(err) == intent.NotFound {
+		var body []byte
+		if body, err = json.Marshal(is); err != nil {
+			return "", err
+		}
+		doc, err = documents.Put(ctx, intent.Write{Path: schema.InstallationPath(), Body: body, Condition: intent.IfAbsent()})
+		if intent.CodeOf(err) == intent.Conflict {
+			doc, err = documents.Get(ctx, schema.InstallationPath())
+		}
+	}
 	if err != nil {
 		return "", err
 	}
-	doc, err := documents.Put(ctx, intent.Write{Path: path, Body: body, Condition: intent.IfAbsent()})
-	if intent.CodeOf(err) == intent.Conflict {
-		doc, err = documents.Get(ctx, path)
-	}
-	if err != nil {
-		return "", err
-	}
-	var id string
-	err = json.Unmarshal(doc.Body, &id)
-	return id, err
+	err = json.Unmarshal(doc.Body, &is)
+	return is.ID, err
 }

@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"slices"
 
+	"github.com/signpost-dns/signpost/pkg/history"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/status"
@@ -10,7 +12,30 @@ import (
 
 // lifecycle is what the edges ask for: releases, and the status that follows
 // from them.
-type lifecycle struct{ *release.Service }
+type lifecycle struct {
+	*release.Service
+	history *history.History
+}
+
+// Events lists what happened to a group or a logical cloud, and which documents
+// of it were written since, oldest first.
+func (l lifecycle) Events(ctx context.Context, owner intent.Path) ([]intent.Event, error) {
+	events, err := l.Service.Events(ctx, owner)
+	if err != nil || len(events) == 0 {
+		return events, err
+	}
+	for n := range events {
+		events[n].Path = owner
+	}
+	writes, err := l.history.Writes(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	before := func(e intent.Event) bool { return e.Time.Before(events[0].Time) }
+	events = append(slices.DeleteFunc(writes, before), events...)
+	slices.SortStableFunc(events, func(a, b intent.Event) int { return a.Time.Compare(b.Time) })
+	return events, nil
+}
 
 // Status answers where a group stands.
 func (l lifecycle) Status(ctx context.Context, group intent.Path) (intent.Status, error) {

@@ -1,30 +1,54 @@
 package app
 
 import (
-	"github.com/prometheus/client_golang/prometheus"
+	"context"
+	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/pkg/kv/etcd"
 	"github.com/signpost-dns/signpost/pkg/release"
 )
 
-// measure offers the size of the embedded etcd's database as metrics. An
-// external etcd has its own.
-func (s *stores) measure(metrics prometheus.Registerer) {
-	if s.embedded == nil {
-		return
-	}
-	for _, gauge := range []struct {
-		name, help string
-		of         func(etcd.Size) int64
-	}{
-		{"bytes", "Size of the database file.", func(size etcd.Size) int64 { return size.Allocated }},
-		{"in_use_bytes", "Bytes of the database file that hold data.", func(size etcd.Size) int64 { return size.InUse }},
-		{"quota_bytes", "Size of the database file at which writes are refused.", func(size etcd.Size) int64 { return size.Quota }},
-	} {
-		metrics.MustRegister(prometheus.NewGaugeFunc(
-			prometheus.GaugeOpts{Namespace: "signpost", Subsystem: "etcd_database", Name: gauge.name, Help: gauge.help},
-			func() float64 { return float64(gauge.of(s.embedded.Size())) },
-		))
+// newMetrics has the metrics of the process, and of the stores.
+func newMetrics(c Config, stores *stores) *prometheus.Registry {
+	metrics := prometheus.NewRegistry()
+	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	measureBuild(c.Build, metrics)
+	stores.measure(metrics)
+	return metrics
+}
+
+// measureBuild offers what the program was built from as a metric.
+func measureBuild(build api.Build, metrics prometheus.Registerer) {
+	metrics.MustRegister(prometheus.NewGaugeFunc(
+		prometheus.GaugeOpts{
+			Name: "signpost_build_info", Help: "1, with what the program was built from as labels.",
+			ConstLabels: prometheus.Labels{"version": build.Version, "commit": build.Commit, "go": build.Go},
+		},
+		func() float64 { return 1 },
+	))
+}
+
+// removalsFrozen collects how many names stay published although nothing offers
+// them an address any more.
+type removalsFrozen struct {
+	releases *release.Service
+	names    *prometheus.Desc
+}
+
+func measureRemovals(releases *release.Service, metrics prometheus.Registerer) {
+	metrics.MustRegister(removalsFrozen{releases, prometheus.NewDesc("signpost_removals_frozen",
+		"Names that stay published although nothing offers them an address, because too many would go at once.", []string{"project", "record"}, nil)})
+}
+
+func (r removalsFrozen) Describe(descs chan<- *prometheus.Desc) { descs <- r.names }
+
+func (r removalsFrozen) Collect(metrics chan<- prometheus.Metric) {
+	for record, names := range r.releases.HeldNames() {
+		metrics <- prometheus.MustNewConstMetric(r.names, prometheus.GaugeValue, float64(names), record.Segment("projects"), record.Name())
 	}
 }
 
@@ -32,7 +56,7 @@ func (s *stores) measure(metrics prometheus.Registerer) {
 // being unreachable.
 func measureHealth(releases *release.Service, metrics prometheus.Registerer) {
 	metrics.MustRegister(prometheus.NewGaugeFunc(
-		prometheus.GaugeOpts{Namespace: "signpost", Subsystem: "health", Name: "frozen", Help: "Whether no cluster is taken out of names for being unreachable, because most are."},
+		prometheus.GaugeOpts{Name: "signpost_health_frozen", Help: "Whether no cluster is taken out of names for being unreachable, because most are."},
 		func() float64 {
 			if releases.Frozen() == "" {
 				return 0
@@ -40,4 +64,46 @@ func measureHealth(releases *release.Service, metrics prometheus.Registerer) {
 			return 1
 		},
 	))
+}
+
+// measure offers how long the stores take, and how full etcd is, as metrics.
+func (s *stores) measure(metrics prometheus.Registerer) {
+	metrics.MustRegister(s.took, &databaseCollector{
+		size:  s.size,
+		bytes: prometheus.NewDesc("signpost_etcd_database_bytes", "Size of etcd's database file, of the member where it is largest.", nil, nil),
+		inUse: prometheus.NewDesc("signpost_etcd_database_in_use_bytes", "Bytes of that file that hold data.", nil, nil),
+		quota: prometheus.NewDesc("signpost_etcd_database_quota_bytes", "Size of that file at which writes are refused.", nil, nil),
+	})
+}
+
+// databaseCollector asks etcd for the size of its database. Where etcd does not
+// answer in time, there are no metrics.
+type databaseCollector struct {
+	size                func(context.Context) (etcd.Size, error)
+	bytes, inUse, quota *prometheus.Desc
+}
+
+// sizeTimeout is how long a scrape waits for etcd.
+const sizeTimeout = 2 * time.Second
+
+// Describe implements prometheus.Collector.
+func (d *databaseCollector) Describe(out chan<- *prometheus.Desc) {
+	out <- d.bytes
+	out <- d.inUse
+	out <- d.quota
+}
+
+// Collect implements prometheus.Collector.
+func (d *databaseCollector) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), sizeTimeout)
+	defer cancel()
+	size, err := d.size(ctx)
+	if err != nil {
+		return
+	}
+	out <- prometheus.MustNewConstMetric(d.bytes, prometheus.GaugeValue, float64(size.Allocated))
+	out <- prometheus.MustNewConstMetric(d.inUse, prometheus.GaugeValue, float64(size.InUse))
+	if size.Quota > 0 { // etcd before 3.6 does not tell
+		out <- prometheus.MustNewConstMetric(d.quota, prometheus.GaugeValue, float64(size.Quota))
+	}
 }

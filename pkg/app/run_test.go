@@ -31,6 +31,7 @@ const patience = 30 * time.Second
 type server struct {
 	t          *testing.T
 	http, grpc string
+	pprof      string // empty without
 	end        context.CancelFunc
 	ended      chan error
 }
@@ -54,9 +55,9 @@ func serve(t *testing.T, dir string, changes ...func(c *Config)) *server {
 	for {
 		raw, err := os.ReadFile(ready)
 		if err == nil {
-			var where struct{ HTTP, GRPC string }
+			var where struct{ HTTP, GRPC, Pprof string }
 			require.NoError(t, json.Unmarshal(raw, &where), "it is written whole")
-			s.http, s.grpc = where.HTTP, where.GRPC
+			s.http, s.grpc, s.pprof = where.HTTP, where.GRPC, where.Pprof
 			return s
 		}
 		require.ErrorIs(t, err, fs.ErrNotExist)
@@ -198,7 +199,7 @@ func TestWhatCannotStartSaysWhy(t *testing.T) {
 		{"a secret key that is none", func(c *Config) { c.SecretKeyFile = file }, "--secret-key-file"},
 		{"a generated key that was damaged", func(c *Config) {
 			require.NoError(t, os.WriteFile(filepath.Join(c.DataDir, "secret.key"), []byte("half a k"), 0o600))
-		}, "secret.key does not hold base64 of 32 bytes: put it back from a backup"},
+		}, "secret.key: a key is base64 of 32 bytes, which this is not: put it back from a backup"},
 		{"a data directory that is a file", func(c *Config) { c.DataDir = file }, "--data-dir: make the data directory"},
 		{"a data directory that cannot be written", func(c *Config) { c.DataDir = "/proc" }, "--data-dir: make the data directory"},
 		{"a MongoDB that is none", func(c *Config) { c.MongoURI, c.SecretKeyFile = "http://m", file }, "--mongo-uri"},

@@ -7,11 +7,14 @@ import (
 	"log/slog"
 	"path/filepath"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/kv/etcd"
 	etcdstore "github.com/signpost-dns/signpost/pkg/store/etcd"
 	"github.com/signpost-dns/signpost/pkg/store/mongo"
+	"github.com/signpost-dns/signpost/pkg/store/schema"
 )
 
 // stores are where Signpost keeps things: documents, and the keys of app
@@ -19,14 +22,17 @@ import (
 type stores struct {
 	kv        kv.KV
 	documents intent.Store
-	embedded  *etcd.Embedded                         // nil with an external etcd
+	mongo     *mongo.Store   // nil where documents are in etcd
+	embedded  *etcd.Embedded // nil with an external etcd
+	size      func(context.Context) (etcd.Size, error)
+	took      *prometheus.HistogramVec
 	checks    map[string]func(context.Context) error // for readiness, by name
 	closers   []func() error                         // in the order of opening
 }
 
 // openStores opens etcd, embedded or external, and the document store.
 func openStores(ctx context.Context, c Config, log *slog.Logger) (*stores, error) {
-	s := &stores{checks: map[string]func(context.Context) error{}}
+	s := &stores{checks: map[string]func(context.Context) error{}, took: newStoreMetric()}
 	if err := s.openKV(ctx, c, log); err != nil {
 		return nil, err
 	}
@@ -42,28 +48,32 @@ func (s *stores) openKV(ctx context.Context, c Config, log *slog.Logger) error {
 		if err != nil {
 			return err
 		}
-		s.kv, s.closers = external, append(s.closers, external.Close)
+		s.kv, s.size, s.closers = external, external.Size, append(s.closers, external.Close)
 	} else {
 		embedded, err := etcd.StartEmbedded(ctx, etcd.EmbeddedOptions{Dir: filepath.Join(c.DataDir, "etcd"), Logger: log})
 		if err != nil {
 			return fmt.Errorf("--data-dir: %w", err)
 		}
 		s.embedded, s.kv, s.closers = embedded, embedded.KV(), append(s.closers, embedded.Close)
+		s.size = func(context.Context) (etcd.Size, error) { return embedded.Size(), nil }
 	}
+	s.kv = measuredKV{s.kv, newStopwatch(s.took, "etcd")}
 	s.checks["etcd"] = s.kv.Ping
 	return nil
 }
 
 func (s *stores) openDocuments(ctx context.Context, c Config) error {
 	if c.MongoURI == "" {
-		s.documents = etcdstore.New(s.kv)
+		s.documents = schema.New(etcdstore.New(s.kv), s.kv, schema.Changes())
 		return nil
 	}
 	documents, err := mongo.New(ctx, c.MongoURI)
 	if err != nil {
 		return fmt.Errorf("--mongo-uri: %w", err)
 	}
-	s.documents, s.closers = documents, append(s.closers, documents.Close)
+	s.mongo = documents
+	measured := measuredStore{documents, newStopwatch(s.took, "mongodb")}
+	s.documents, s.closers = schema.New(measured, s.kv, schema.Changes()), append(s.closers, documents.Close)
 	s.checks["mongodb"] = documents.Ping
 	return nil
 }

@@ -1417,6 +1417,11 @@ type DNSUpdateRecordSpec struct {
 	// ImagePullSecrets Secrets in the project's namespace of the home cluster.
 	ImagePullSecrets []string `json:"imagePullSecrets,omitempty,omitzero"`
 
+	// MaxRemoval How many percent of the record's names may go at once, unless a plan's token confirms it; 25
+	// where it is absent. Up to five names may always go; 100 lets all go. A number, or text
+	// such as "25%"; it is stored and answered as a number. Takes effect with the record's update.
+	MaxRemoval *Percent `json:"maxRemoval,omitempty"`
+
 	// PodLabels Labels of external-dns' pod, for cloud identity.
 	PodLabels map[string]string `json:"podLabels,omitempty,omitzero"`
 
@@ -1597,25 +1602,43 @@ type Duration = string
 // EmptySpec Says nothing beyond the metadata.
 type EmptySpec = map[string]interface{}
 
-// Event One request or its outcome.
+// Event One request or its outcome, or one write of a document.
 type Event struct {
-	// Action What a lifecycle request asks for.
-	Action Action `json:"action"`
+	// Action What was done: a lifecycle action, a write of a document, or what was asked of a cluster.
+	Action EventAction `json:"action"`
 
 	// Actor Who asked: the token's subject.
 	//
 	// Example: anna
 	Actor string `json:"actor"`
 
-	// Message Why.
+	// After A written document as it is then. Absent for a deleted one, and above 16 KiB.
+	After map[string]interface{} `json:"after,omitempty,omitzero"`
+
+	// Before A written document as it was, as stored, with *** in place of what looks like a secret. Absent for a new one, and above 16 KiB.
+	Before map[string]interface{} `json:"before,omitempty,omitzero"`
+
+	// Message Why; of a replaced document, where it was changed.
+	//
+	// Example: changes /spec/ttl
 	Message string `json:"message"`
 
-	// Outcome accepted, refused, completed or failed; for an app context of EMCO's also prepared, which changes nothing until it is current, and dropped.
+	// Outcome accepted, refused, completed or failed; for an app context of EMCO's also prepared, which changes nothing until it is current, and dropped; frozen when names stay published although nothing offers them an address, because too many would go at once, and thawed when that is over; of a document stored or deleted.
 	//
 	// Example: accepted
 	Outcome string `json:"outcome"`
 
-	// Revision The release, 0 for none.
+	// Path What it happened to: its path below /v2.
+	//
+	// Example: projects/shop/dns-update-records/lab
+	Path string `json:"path,omitempty,omitzero"`
+
+	// RequestID Of the request that asked, as its answer and the log have it. Absent where Signpost does something by itself.
+	//
+	// Example: 3YHG76DWVGM7BK5OIFHL5T42RP
+	RequestID string `json:"requestID,omitempty,omitzero"`
+
+	// Revision The release, or of a written document its own revision; 0 for none.
 	//
 	// Example: 1
 	Revision int64 `json:"revision"`
@@ -1624,9 +1647,23 @@ type Event struct {
 	Time time.Time `json:"time"`
 }
 
+// EventAction What was done: a lifecycle action, a write of a document, or what was asked of a cluster.
+type EventAction = Action
+
 // EventList What happened.
 type EventList struct {
 	// Items Oldest first.
+	Items []Event `json:"items"`
+}
+
+// EventPage A page of what happened.
+type EventPage struct {
+	// Continue Where the next page begins: its query parameter continue. Absent on the last page.
+	//
+	// Example: MXByb2plY3RzL3Nob3A
+	Continue string `json:"continue,omitempty,omitzero"`
+
+	// Items The newest first.
 	Items []Event `json:"items"`
 }
 
@@ -2028,6 +2065,11 @@ type ParameterValue = any
 // Example: {"coredns-prefix":"/skydns/","domain-filter":["lab.example"],"interval":"5s","policy":"sync"}
 type Parameters map[string]ParameterValue
 
+// Percent How many percent of the record's names may go at once, unless a plan's token confirms it; 25
+// where it is absent. Up to five names may always go; 100 lets all go. A number, or text
+// such as "25%"; it is stored and answered as a number. Takes effect with the record's update.
+type Percent = int
+
 // PlacementStatus Which nodes DNS pods may run on; absent where that was not observed, and with mode import.
 type PlacementStatus struct {
 	// Current Whether the placement that the release asks for is applied. It is not while it would leave no node: then the one before stays, or nothing is created.
@@ -2272,10 +2314,18 @@ type ProjectList struct {
 
 // ProjectSpec What a project says.
 type ProjectSpec struct {
+	// Domains Domains that are granted to the project: names in them, of which no longer domain is granted, may be published by those alone to whom they are granted. What is published already stays.
+	//
+	// Example: ["lab.example"]
+	Domains []string `json:"domains,omitempty,omitzero"`
+
 	// Namespace A Kubernetes namespace, an RFC 1123 label. Never kube-*, default or another project's.
 	//
 	// Example: shop-dns
 	Namespace Namespace `json:"namespace,omitempty,omitzero"`
+
+	// Quotas How much the project may have. What is absent is as the server's flags say: 10,000 records, 100,000 names and 1,000 external-dns by default. What is there already stays when a quota is lowered.
+	Quotas Quotas `json:"quotas,omitempty,omitzero"`
 }
 
 // ProtocolStrategy Empty (the default): UDP, and TCP when an answer was truncated. TCP: always.
@@ -2315,6 +2365,24 @@ type ProviderStatus struct {
 	//
 	// Example: v0.22.0
 	Version string `json:"version"`
+}
+
+// Quotas How much the project may have. What is absent is as the server's flags say: 10,000 records, 100,000 names and 1,000 external-dns by default. What is there already stays when a quota is lowered.
+type Quotas struct {
+	// ExternalDNS External-dns that these groups rely on; more is an error of the plan.
+	//
+	// Example: 1000
+	ExternalDNS int `json:"externalDNS,omitempty,omitzero"`
+
+	// Names Names that its deployment intent groups publish, each counting for every group that does; more is an error of the plan.
+	//
+	// Example: 100000
+	Names int `json:"names,omitempty,omitzero"`
+
+	// Records DNS update records; one more is 409.
+	//
+	// Example: 10000
+	Records int `json:"records,omitempty,omitzero"`
 }
 
 // Readiness Whether each dependency answers.
@@ -2860,6 +2928,9 @@ type RecordName = Name
 // RollbackTo defines model for rollbackTo.
 type RollbackTo = int64
 
+// Takeover defines model for takeover.
+type Takeover = string
+
 // TerminateForce defines model for terminateForce.
 type TerminateForce = bool
 
@@ -2988,6 +3059,15 @@ type UndrainClusterParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListClusterProviderEventsParams defines parameters for ListClusterProviderEvents.
+type ListClusterProviderEventsParams struct {
+	// Limit The most items that a page may hold.
+	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Continue Where the last page ended; its `continue`.
+	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
+}
+
 // ListProjectsParams defines parameters for ListProjects.
 type ListProjectsParams struct {
 	// Limit The most items that a page may hold.
@@ -3083,6 +3163,9 @@ type InstantiateDeploymentIntentGroupParams struct {
 	// Confirm The token of a plan; 412 when an input or the actions changed since.
 	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
 
+	// Takeover A deployment intent group of the project whose names this one takes over: those that both give, at the same records. Each goes on to be published by the other group until this one publishes it. Its name, where both are of one composite app and version, else app/version/name, or its path. For instantiate and update alone.
+	Takeover *Takeover `form:"takeover,omitempty" json:"takeover,omitempty"`
+
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
@@ -3094,6 +3177,9 @@ type PlanDeploymentIntentGroupParams struct {
 
 	// To The revision to roll back to, by default the one before the current. For rollback alone.
 	To *RollbackTo `form:"to,omitempty" json:"to,omitempty"`
+
+	// Takeover A deployment intent group of the project whose names this one takes over: those that both give, at the same records. Each goes on to be published by the other group until this one publishes it. Its name, where both are of one composite app and version, else app/version/name, or its path. For instantiate and update alone.
+	Takeover *Takeover `form:"takeover,omitempty" json:"takeover,omitempty"`
 
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
@@ -3218,6 +3304,9 @@ type UpdateDeploymentIntentGroupParams struct {
 	// Confirm The token of a plan; 412 when an input or the actions changed since.
 	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
 
+	// Takeover A deployment intent group of the project whose names this one takes over: those that both give, at the same records. Each goes on to be published by the other group until this one publishes it. Its name, where both are of one composite app and version, else app/version/name, or its path. For instantiate and update alone.
+	Takeover *Takeover `form:"takeover,omitempty" json:"takeover,omitempty"`
+
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
@@ -3271,6 +3360,15 @@ type UpdateDNSUpdateRecordParams struct {
 
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListProjectEventsParams defines parameters for ListProjectEvents.
+type ListProjectEventsParams struct {
+	// Limit The most items that a page may hold.
+	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Continue Where the last page ended; its `continue`.
+	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 }
 
 // ListLogicalCloudsParams defines parameters for ListLogicalClouds.
@@ -3993,6 +4091,13 @@ type ClientInterface interface {
 	// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/undrain (the `UndrainCluster` operationId).
 	UndrainCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *UndrainClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListClusterProviderEvents List what happened to a cluster provider and below it
+	//
+	// Who has written and deleted which document, with how it was before and after, without secrets, and what was asked for and came of it; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
+	//
+	// Corresponds with GET /v2/cluster-providers/{clusterProvider}/events (the `ListClusterProviderEvents` operationId).
+	ListClusterProviderEvents(ctx context.Context, clusterProvider ClusterProviderName, params *ListClusterProviderEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// LintCorefileWithBody Find what is wrong with a Corefile
 	//
 	// Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
@@ -4191,7 +4296,7 @@ type ClientInterface interface {
 
 	// ListDeploymentIntentGroupEvents List what happened to a deployment intent group
 	//
-	// Requests and their outcomes, oldest first.
+	// Requests and their outcomes, and the writes of its documents since the first of them, oldest first.
 	//
 	// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/events (the `ListDeploymentIntentGroupEvents` operationId).
 	ListDeploymentIntentGroupEvents(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4512,6 +4617,13 @@ type ClientInterface interface {
 	// Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/users (the `ListDNSUpdateRecordUsers` operationId).
 	ListDNSUpdateRecordUsers(ctx context.Context, project ProjectName, record RecordName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListProjectEvents List what happened to a project and below it
+	//
+	// Who has written and deleted which document, with how it was before and after, without secrets, and what was asked for and came of it; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
+	//
+	// Corresponds with GET /v2/projects/{project}/events (the `ListProjectEvents` operationId).
+	ListProjectEvents(ctx context.Context, project ProjectName, params *ListProjectEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListLogicalClouds List the logical clouds of a project
 	//
 	// A page of the logical clouds of a project, ordered by name bytewise; an empty list is [].
@@ -4703,7 +4815,7 @@ type ClientInterface interface {
 
 	// ListLogicalCloudEvents List what happened to the cluster DNS of a logical cloud
 	//
-	// Requests and their outcomes, oldest first.
+	// Requests and their outcomes, and the writes of its documents since the first of them, oldest first.
 	//
 	// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/events (the `ListLogicalCloudEvents` operationId).
 	ListLogicalCloudEvents(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5315,6 +5427,23 @@ func (c *API) UndrainCluster(ctx context.Context, clusterProvider ClusterProvide
 	return c.Client.Do(req)
 }
 
+// ListClusterProviderEvents List what happened to a cluster provider and below it
+//
+// Who has written and deleted which document, with how it was before and after, without secrets, and what was asked for and came of it; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
+//
+// Corresponds with GET /v2/cluster-providers/{clusterProvider}/events (the `ListClusterProviderEvents` operationId).
+func (c *API) ListClusterProviderEvents(ctx context.Context, clusterProvider ClusterProviderName, params *ListClusterProviderEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListClusterProviderEventsRequest(c.Server, clusterProvider, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // LintCorefileWithBody Find what is wrong with a Corefile
 //
 // Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
@@ -5753,7 +5882,7 @@ func (c *API) PutDeploymentIntentGroup(ctx context.Context, project ProjectName,
 
 // ListDeploymentIntentGroupEvents List what happened to a deployment intent group
 //
-// Requests and their outcomes, oldest first.
+// Requests and their outcomes, and the writes of its documents since the first of them, oldest first.
 //
 // Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/events (the `ListDeploymentIntentGroupEvents` operationId).
 func (c *API) ListDeploymentIntentGroupEvents(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6484,6 +6613,23 @@ func (c *API) ListDNSUpdateRecordUsers(ctx context.Context, project ProjectName,
 	return c.Client.Do(req)
 }
 
+// ListProjectEvents List what happened to a project and below it
+//
+// Who has written and deleted which document, with how it was before and after, without secrets, and what was asked for and came of it; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
+//
+// Corresponds with GET /v2/projects/{project}/events (the `ListProjectEvents` operationId).
+func (c *API) ListProjectEvents(ctx context.Context, project ProjectName, params *ListProjectEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListProjectEventsRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListLogicalClouds List the logical clouds of a project
 //
 // A page of the logical clouds of a project, ordered by name bytewise; an empty list is [].
@@ -6905,7 +7051,7 @@ func (c *API) TraceDNSCRIntent(ctx context.Context, project ProjectName, logical
 
 // ListLogicalCloudEvents List what happened to the cluster DNS of a logical cloud
 //
-// Requests and their outcomes, oldest first.
+// Requests and their outcomes, and the writes of its documents since the first of them, oldest first.
 //
 // Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/events (the `ListLogicalCloudEvents` operationId).
 func (c *API) ListLogicalCloudEvents(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8497,6 +8643,79 @@ func NewUndrainClusterRequest(server string, clusterProvider ClusterProviderName
 	return req, nil
 }
 
+// NewListClusterProviderEventsRequest constructs an http.Request for the ListClusterProviderEvents method
+func NewListClusterProviderEventsRequest(server string, clusterProvider ClusterProviderName, params *ListClusterProviderEventsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "clusterProvider", clusterProvider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/cluster-providers/%s/events", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Continue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "continue", *params.Continue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewLintCorefileRequest calls the generic LintCorefile builder with application/json body
 func NewLintCorefileRequest(server string, body LintCorefileJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -9703,6 +9922,18 @@ func NewInstantiateDeploymentIntentGroupRequest(server string, project ProjectNa
 
 		}
 
+		if params.Takeover != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "takeover", *params.Takeover, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -9803,6 +10034,18 @@ func NewPlanDeploymentIntentGroupRequest(server string, project ProjectName, com
 		if params.To != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Takeover != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "takeover", *params.Takeover, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -11602,6 +11845,18 @@ func NewUpdateDeploymentIntentGroupRequest(server string, project ProjectName, c
 
 		}
 
+		if params.Takeover != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "takeover", *params.Takeover, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -12189,6 +12444,79 @@ func NewListDNSUpdateRecordUsersRequest(server string, project ProjectName, reco
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListProjectEventsRequest constructs an http.Request for the ListProjectEvents method
+func NewListProjectEventsRequest(server string, project ProjectName, params *ListProjectEventsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/events", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Continue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "continue", *params.Continue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -14516,6 +14844,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/undrain (the `UndrainCluster` operationId).
 	UndrainClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *UndrainClusterParams, reqEditors ...RequestEditorFn) (*UndrainClusterResponse, error)
 
+	// ListClusterProviderEventsWithResponse List what happened to a cluster provider and below it
+	//
+	// Who has written and deleted which document, with how it was before and after, without secrets, and what was asked for and came of it; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/cluster-providers/{clusterProvider}/events (the `ListClusterProviderEvents` operationId).
+	ListClusterProviderEventsWithResponse(ctx context.Context, clusterProvider ClusterProviderName, params *ListClusterProviderEventsParams, reqEditors ...RequestEditorFn) (*ListClusterProviderEventsResponse, error)
+
 	// LintCorefileWithBodyWithResponse Find what is wrong with a Corefile
 	//
 	// Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
@@ -14734,7 +15071,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListDeploymentIntentGroupEventsWithResponse List what happened to a deployment intent group
 	//
-	// Requests and their outcomes, oldest first.
+	// Requests and their outcomes, and the writes of its documents since the first of them, oldest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -15101,6 +15438,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/users (the `ListDNSUpdateRecordUsers` operationId).
 	ListDNSUpdateRecordUsersWithResponse(ctx context.Context, project ProjectName, record RecordName, reqEditors ...RequestEditorFn) (*ListDNSUpdateRecordUsersResponse, error)
 
+	// ListProjectEventsWithResponse List what happened to a project and below it
+	//
+	// Who has written and deleted which document, with how it was before and after, without secrets, and what was asked for and came of it; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/projects/{project}/events (the `ListProjectEvents` operationId).
+	ListProjectEventsWithResponse(ctx context.Context, project ProjectName, params *ListProjectEventsParams, reqEditors ...RequestEditorFn) (*ListProjectEventsResponse, error)
+
 	// ListLogicalCloudsWithResponse List the logical clouds of a project
 	//
 	// A page of the logical clouds of a project, ordered by name bytewise; an empty list is [].
@@ -15310,7 +15656,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListLogicalCloudEventsWithResponse List what happened to the cluster DNS of a logical cloud
 	//
-	// Requests and their outcomes, oldest first.
+	// Requests and their outcomes, and the writes of its documents since the first of them, oldest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -16032,6 +16378,29 @@ func (r UndrainClusterResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r UndrainClusterResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ListClusterProviderEventsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EventPage
+}
+
+// Status returns HTTPResponse.Status
+func (r ListClusterProviderEventsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListClusterProviderEventsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -17375,6 +17744,29 @@ func (r ListDNSUpdateRecordUsersResponse) StatusCode() int {
 	return 0
 }
 
+type ListProjectEventsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EventPage
+}
+
+// Status returns HTTPResponse.Status
+func (r ListProjectEventsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListProjectEventsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type ListLogicalCloudsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -18582,6 +18974,21 @@ func (c *ClientWithResponses) UndrainClusterWithResponse(ctx context.Context, cl
 	return ParseUndrainClusterResponse(rsp)
 }
 
+// ListClusterProviderEventsWithResponse List what happened to a cluster provider and below it
+//
+// Who has written and deleted which document, with how it was before and after, without secrets, and what was asked for and came of it; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/cluster-providers/{clusterProvider}/events (the `ListClusterProviderEvents` operationId).
+func (c *ClientWithResponses) ListClusterProviderEventsWithResponse(ctx context.Context, clusterProvider ClusterProviderName, params *ListClusterProviderEventsParams, reqEditors ...RequestEditorFn) (*ListClusterProviderEventsResponse, error) {
+	rsp, err := c.ListClusterProviderEvents(ctx, clusterProvider, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListClusterProviderEventsResponse(rsp)
+}
+
 // LintCorefileWithBodyWithResponse Find what is wrong with a Corefile
 //
 // Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
@@ -18944,7 +19351,7 @@ func (c *ClientWithResponses) PutDeploymentIntentGroupWithResponse(ctx context.C
 
 // ListDeploymentIntentGroupEventsWithResponse List what happened to a deployment intent group
 //
-// Requests and their outcomes, oldest first.
+// Requests and their outcomes, and the writes of its documents since the first of them, oldest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -19557,6 +19964,21 @@ func (c *ClientWithResponses) ListDNSUpdateRecordUsersWithResponse(ctx context.C
 	return ParseListDNSUpdateRecordUsersResponse(rsp)
 }
 
+// ListProjectEventsWithResponse List what happened to a project and below it
+//
+// Who has written and deleted which document, with how it was before and after, without secrets, and what was asked for and came of it; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/projects/{project}/events (the `ListProjectEvents` operationId).
+func (c *ClientWithResponses) ListProjectEventsWithResponse(ctx context.Context, project ProjectName, params *ListProjectEventsParams, reqEditors ...RequestEditorFn) (*ListProjectEventsResponse, error) {
+	rsp, err := c.ListProjectEvents(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListProjectEventsResponse(rsp)
+}
+
 // ListLogicalCloudsWithResponse List the logical clouds of a project
 //
 // A page of the logical clouds of a project, ordered by name bytewise; an empty list is [].
@@ -19904,7 +20326,7 @@ func (c *ClientWithResponses) TraceDNSCRIntentWithResponse(ctx context.Context, 
 
 // ListLogicalCloudEventsWithResponse List what happened to the cluster DNS of a logical cloud
 //
-// Requests and their outcomes, oldest first.
+// Requests and their outcomes, and the writes of its documents since the first of them, oldest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -20863,6 +21285,32 @@ func ParseUndrainClusterResponse(rsp *http.Response) (*UndrainClusterResponse, e
 			return nil, err
 		}
 		response.JSON202 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListClusterProviderEventsResponse parses an HTTP response from a ListClusterProviderEventsWithResponse call
+func ParseListClusterProviderEventsResponse(rsp *http.Response) (*ListClusterProviderEventsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListClusterProviderEventsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EventPage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	}
 
@@ -22553,6 +23001,32 @@ func ParseListDNSUpdateRecordUsersResponse(rsp *http.Response) (*ListDNSUpdateRe
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest UseList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListProjectEventsResponse parses an HTTP response from a ListProjectEventsWithResponse call
+func ParseListProjectEventsResponse(rsp *http.Response) (*ListProjectEventsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListProjectEventsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EventPage
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

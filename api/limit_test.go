@@ -1,0 +1,185 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/api"
+	"github.com/signpost-dns/signpost/pkg/admit"
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/throttle"
+)
+
+// blocking is an admitter whose writes tell that they are at work, and wait to
+// be let go.
+type blocking struct {
+	*admit.Admitter
+	entered chan<- string
+	leave   <-chan struct{}
+}
+
+func (b blocking) Put(ctx context.Context, w *admit.Write) (intent.Document, error) {
+	b.entered <- string(w.Path)
+	<-b.leave
+	return b.Admitter.Put(ctx, w)
+}
+
+// busy is a world with one place for writes, which is taken until leave is
+// closed; done gets the status of that write.
+func busy(t *testing.T) (w *world, leave chan<- struct{}, done <-chan int) {
+	entered, gate, status := make(chan string, 10), make(chan struct{}), make(chan int, 1)
+	w = newWorld(t, func(o *api.Options) {
+		o.MaxWrites = 1
+		o.Admitter = blocking{admit.New(o.Store, admit.Rules{}), entered, gate}
+	})
+	go func() { status <- w.send("POST", "/v2/projects", `{"metadata":{"name":"first"}}`).Code }()
+	require.Equal(t, "projects/first", <-entered)
+	return w, gate, status
+}
+
+func TestReadsAreAnsweredWhileWritesAreShed(t *testing.T) {
+	w, leave, done := busy(t)
+	refused := w.send("POST", "/v2/projects", `{"metadata":{"name":"second"}}`).want(http.StatusTooManyRequests)
+	require.Equal(t, "1", refused.Header().Get("Retry-After"))
+	require.Contains(t, refused.Body.String(), "try again")
+	for _, path := range []string{"/v2/projects", "/healthz", "/readyz", "/metrics"} {
+		w.send("GET", path, nil).want(http.StatusOK)
+	}
+	require.Contains(t, w.send("GET", "/metrics", nil).Body.String(), `signpost_shed_total{kind="write"} 1`)
+
+	close(leave)
+	require.Equal(t, http.StatusCreated, <-done)
+	w.send("GET", "/v2/projects/second", nil).want(http.StatusNotFound) // what is shed has not been done
+	w.send("POST", "/v2/projects", `{"metadata":{"name":"second"}}`).want(http.StatusCreated)
+}
+
+func TestAWriteThatFindsNoPlaceWaitsItsTurn(t *testing.T) {
+	w, leave, done := busy(t)
+	go func() { close(leave) }()
+	w.send("POST", "/v2/projects", `{"metadata":{"name":"second"}}`).want(http.StatusCreated)
+	require.Equal(t, http.StatusCreated, <-done)
+}
+
+// TestWhoSendsSlowlyTakesNoPlaceFromThoseAtWork: as slow loris does, with real
+// connections, of which there are more than places for writes.
+func TestWhoSendsSlowlyTakesNoPlaceFromThoseAtWork(t *testing.T) {
+	const writes = 2
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = api.NewServer(newWorld(t, func(o *api.Options) { o.MaxWrites = writes }).handler)
+	server.Start()
+	t.Cleanup(server.Close)
+	for range 3 * writes {
+		slow, err := net.Dial("tcp", server.Listener.Addr().String())
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = slow.Close() })
+		_, err = io.WriteString(slow, "POST /v2/projects HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n")
+		require.NoError(t, err)
+		goOn := make([]byte, len("HTTP/1.1 100"))
+		_, err = io.ReadFull(slow, goOn)
+		require.NoError(t, err)
+		require.Equal(t, "HTTP/1.1 100", string(goOn), "the server waits for the body")
+	}
+	for i := range 3 * writes {
+		body := strings.NewReader(fmt.Sprintf(`{"metadata":{"name":"p%d"}}`, i))
+		answer, err := server.Client().Post(server.URL+"/v2/projects", "application/json", body)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		require.Equal(t, http.StatusCreated, answer.StatusCode)
+	}
+}
+
+// TestBodiesOnTheirWayAreBounded, and nobody sends more than half of them: one who
+// sends slowly does not keep another from being heard, but two together keep a third.
+func TestBodiesOnTheirWayAreBounded(t *testing.T) {
+	_, door := tokenFile(t, "a,anna,admin\nb,bob,admin\nc,carl,admin\n")
+	w := newWorld(t, func(o *api.Options) { o.MaxWrites, o.Door = 1, door })
+	server := httptest.NewServer(w.handler)
+	defer server.Close()
+	var waiting sync.WaitGroup
+	defer waiting.Wait()
+	body, end := io.Pipe()
+	defer end.Close()
+	sendsSlowly := func(token string) {
+		for range 8 { // for each write that may be at work
+			slow, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/v2/projects", io.MultiReader(strings.NewReader("{"), body))
+			require.NoError(t, err)
+			slow.Header.Set("Content-Type", "application/json")
+			slow.Header.Set("Authorization", "Bearer "+token)
+			waiting.Go(func() {
+				if answer, err := server.Client().Do(slow); err == nil {
+					_ = answer.Body.Close()
+				}
+			})
+		}
+	}
+	sends := func(token string) int {
+		w.token = token
+		return w.send("POST", "/v2/projects/none/dns-update-records", `{}`).Code
+	}
+	shed := func(token string) func() bool {
+		return func() bool { return sends(token) == http.StatusTooManyRequests }
+	}
+	sendsSlowly("a")
+	require.Eventually(t, shed("a"), 10*time.Second, time.Millisecond)
+	require.Equal(t, http.StatusBadRequest, sends("c"))
+	require.Contains(t, w.send("GET", "/metrics", nil).Body.String(), `signpost_shed_total{kind="subject"}`)
+	sendsSlowly("b")
+	require.Eventually(t, shed("c"), 10*time.Second, time.Millisecond)
+	w.send("GET", "/v2/projects", nil).want(http.StatusOK)
+}
+
+func TestEachSubjectHasABucketOfItsOwn(t *testing.T) {
+	_, door := tokenFile(t, "g,greedy,admin\nm,modest,admin\n")
+	w := newWorld(t, func(o *api.Options) {
+		o.Door, o.Buckets = door, throttle.NewBuckets(0.1, 3)
+	})
+	w.token = "g"
+	for range 3 {
+		w.send("GET", "/v2/projects", nil).want(http.StatusOK)
+	}
+	for _, method := range []string{"GET", "POST"} {
+		refused := w.send(method, "/v2/projects", `{"metadata":{"name":"shop"}}`).want(http.StatusTooManyRequests)
+		require.Equal(t, "10", refused.Header().Get("Retry-After"), "when there is a token")
+		require.Contains(t, refused.Body.String(), "greedy asks more often")
+	}
+	for range 9 {
+		w.send("GET", "/readyz", nil).want(http.StatusOK)
+		w.send("GET", "/metrics", nil).want(http.StatusOK)
+	}
+	w.token = "m"
+	w.send("GET", "/v2/projects/shop", nil).want(http.StatusNotFound)
+	require.Contains(t, w.send("GET", "/metrics", nil).Body.String(), `signpost_shed_total{kind="subject"} 2`)
+}
+
+func TestWhoIsNotAskedWhoTheyAreIsKnownByWhereTheyAskFrom(t *testing.T) {
+	_, door := tokenFile(t, "a,anna,admin\n")
+	for name, w := range map[string]*world{
+		"without tokens":     newWorld(t, func(o *api.Options) { o.Buckets = throttle.NewBuckets(0.001, 1) }),
+		"what is for anyone": newWorld(t, func(o *api.Options) { o.Door, o.Buckets = door, throttle.NewBuckets(0.001, 1) }),
+	} {
+		from := func(remote string) int {
+			request := httptest.NewRequestWithContext(t.Context(), "GET", "/version", nil)
+			request.RemoteAddr = remote
+			recorder := httptest.NewRecorder()
+			w.handler.ServeHTTP(recorder, request)
+			return recorder.Code
+		}
+		require.Equal(t, http.StatusOK, from("192.0.2.1:1000"), name)
+		require.Equal(t, http.StatusTooManyRequests, from("192.0.2.1:2000"), "another port is nobody else")
+		require.Equal(t, http.StatusTooManyRequests, from("[::ffff:192.0.2.1]:1"), "nor is another spelling")
+		require.Equal(t, http.StatusOK, from("192.0.2.2:1000"))
+		require.Equal(t, http.StatusOK, from("[2001:db8:1::1]:1000"))
+		require.Equal(t, http.StatusTooManyRequests, from("[2001:db8:1::2]:1000"), "nor another address of one's own network")
+		require.Equal(t, http.StatusOK, from("[2001:db8:2::1]:1000"))
+	}
+}

@@ -1,0 +1,90 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signpost-dns/signpost/pkg/access"
+)
+
+// openDoor is the door of the REST listener, nil where everybody is served, and
+// that of gRPC, which knows certificates of its own.
+func openDoor(ctx context.Context, c Config, metrics prometheus.Registerer, log *slog.Logger) (rest, grpc *access.Door, err error) {
+	if !c.authenticates() && c.PolicyFile == "" {
+		return nil, nil, nil
+	}
+	door, err := access.Open(access.Options{TokenFile: c.TokenFile, PolicyFile: c.PolicyFile, OIDC: c.OIDC, Metrics: metrics, Log: log})
+	if err != nil || !c.authenticates() {
+		return nil, door, err
+	}
+	if c.TLSCertFile == "" && !onLoopback(c.Listen) {
+		log.WarnContext(ctx, "tokens come in plain text; give --tls-cert and --tls-key, or let a proxy with TLS alone reach the listener", "listen", c.Listen)
+	}
+	return door, door, nil
+}
+
+// restTLS is the TLS of the REST listener. Probes show no certificate, and who
+// sends a token needs none.
+func (c Config) restTLS() access.ListenerTLS {
+	return access.ListenerTLS{CertFile: c.TLSCertFile, KeyFile: c.TLSKeyFile, ClientCAFile: c.ClientCAFile, Protocols: []string{"h2", "http/1.1"}}
+}
+
+// authenticates tells whether those who call REST are asked who they are.
+func (c Config) authenticates() bool {
+	return c.TokenFile != "" || c.OIDC.Issuer != "" || c.ClientCAFile != ""
+}
+
+// checkAccess finds what cannot work together in who is let in. It reads no
+// file.
+func (c Config) checkAccess() error {
+	if err := c.OIDC.Check(); err != nil {
+		return err
+	}
+	if err := c.restTLS().Check(); err != nil {
+		return err
+	}
+	if err := c.grpcTLS().Check(); err != nil {
+		return err
+	}
+	if c.PolicyFile != "" && c.OIDC.Issuer == "" && c.ClientCAFile == "" && c.GRPCClientCAFile == "" {
+		return errors.New("--policy-file says what subjects of an issuer or of certificates may do; give --oidc-issuer, --client-ca or --grpc-client-ca, too")
+	}
+	if c.ClientCAFile != "" && c.PolicyFile == "" && c.TokenFile == "" && c.OIDC.Issuer == "" {
+		return errors.New("--policy-file is required with --client-ca: certificates say who somebody is, and without it nobody would have a role")
+	}
+	if err := c.checkAddress("--listen", "--client-ca", c.Listen, c.authenticates()); err != nil {
+		return err
+	}
+	return c.checkAddress("--grpc-listen", "--grpc-client-ca", c.GRPCListen, c.TokenFile != "" || c.OIDC.Issuer != "" || c.GRPCClientCAFile != "")
+}
+
+// checkAddress keeps a server without authentication on loopback.
+func (c Config) checkAddress(flag, ca, address string, authenticates bool) error {
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return fmt.Errorf("%s: %q is not of the form host:port", flag, address)
+	}
+	if authenticates || c.Insecure || onLoopback(address) {
+		return nil
+	}
+	return fmt.Errorf("%s %s: without authentication Signpost listens on loopback only; give a --token-file, an --oidc-issuer or a %s, or consent to serve everybody with --insecure", flag, address, ca)
+}
+
+// onLoopback tells whether an address host:port is for this machine alone.
+func onLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && loopback(host)
+}
+
+func loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

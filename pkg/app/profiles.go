@@ -1,0 +1,68 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"time"
+)
+
+// checkProfiles keeps profiles, which tell what is in memory, on loopback,
+// whatever else is consented to.
+func (c Config) checkProfiles() error {
+	if c.PprofListen == "" {
+		return nil
+	}
+	if _, _, err := net.SplitHostPort(c.PprofListen); err != nil {
+		return fmt.Errorf("--pprof-listen: %q is not of the form host:port", c.PprofListen)
+	}
+	if !onLoopback(c.PprofListen) {
+		return fmt.Errorf("--pprof-listen %s: profiles tell what is in memory, secrets too; give an address of loopback, as in 127.0.0.1:6060", c.PprofListen)
+	}
+	return nil
+}
+
+// newProfiles is the server of the profiles, as `go tool pprof` reads them. A
+// profile takes as long as it is asked to, so that there is no deadline.
+func newProfiles() *http.Server {
+	routes := http.NewServeMux()
+	routes.HandleFunc("GET /debug/pprof/", pprof.Index)
+	routes.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	routes.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	routes.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	routes.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	const slowest = 10 * time.Second
+	return &http.Server{Handler: local(routes), ReadHeaderTimeout: slowest}
+}
+
+// local refuses what was asked for by a name that is not this machine's own, as
+// a page does in a browser here whose name was made to lead here.
+func local(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = r.Host
+		}
+		if !loopback(host) {
+			http.Error(w, "profiles are for this machine alone; ask for them by localhost", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// serveProfiles serves until ctx ends; nothing where there is no listener.
+func (l *listeners) serveProfiles(ctx context.Context) error {
+	if l.pprof == nil {
+		return nil
+	}
+	server := newProfiles()
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	if err := server.Serve(l.pprof); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

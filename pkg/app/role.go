@@ -1,0 +1,79 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/replicas"
+)
+
+// accepts tells whether a process serves the REST API and gRPC.
+func (c Config) accepts() bool { return c.Role != replicas.Worker }
+
+// works tells whether a process works on what was accepted, and serves clusters.
+func (c Config) works() bool { return c.Role != replicas.API }
+
+// role is Role, or its default.
+func (c Config) role() string {
+	if c.Role == "" {
+		return replicas.All
+	}
+	return c.Role
+}
+
+func (c Config) checkRole() error {
+	switch c.role() {
+	case replicas.All:
+		return nil
+	case replicas.API, replicas.Worker:
+		if len(c.EtcdEndpoints) == 0 {
+			return fmt.Errorf("--role %s: the embedded etcd is for one process, which does everything; give --etcd-endpoints, or --role all", c.Role)
+		}
+		return nil
+	}
+	return fmt.Errorf("--role: %q is none of all, api and worker", c.Role)
+}
+
+// replica is this process among its like.
+func (c Config) replica() replicas.Replica {
+	host, _ := os.Hostname() // for people to read
+	return replicas.Replica{ID: rand.Text(), Role: c.role(), Version: c.Build.Version, Host: host, Since: time.Now().UTC()}
+}
+
+// ownDirectories refuses directory clusters where other processes serve clusters,
+// too: each would have manifests of its own. It does not where all processes have
+// the same directories, or etcd is within this one.
+func (c Config) ownDirectories(registry *replicas.Registry) func(ctx context.Context) error {
+	if c.SharedDirectories || len(c.EtcdEndpoints) == 0 {
+		return func(context.Context) error { return nil }
+	}
+	return func(ctx context.Context) error {
+		others, err := registry.Others(ctx)
+		if err != nil {
+			return err
+		}
+		if workers := slices.DeleteFunc(others, func(r replicas.Replica) bool { return !r.Works() }); len(workers) > 0 {
+			return fmt.Errorf("other processes serve clusters too (%d), each with directories of its own; have them share one --directory-root and say so with --shared-directory-root, or run one process", len(workers))
+		}
+		return nil
+	}
+}
+
+// parts are what runs beside the edge, by name.
+func (s *service) parts() map[string]func(context.Context) error {
+	parts := map[string]func(context.Context) error{"--data-dir": s.stores.run, "replica": s.replicas.Run}
+	if !s.config.works() {
+		parts["notifier"] = release.NewNotifier(s.releases).Run
+		return parts
+	}
+	parts["worker"] = s.worker.Run
+	parts["controller"] = release.NewController(s.releases).Run
+	parts["janitor"] = s.janitor.run
+	parts["clusters"] = s.clusters.run
+	return parts
+}

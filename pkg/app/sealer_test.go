@@ -1,0 +1,92 @@
+package app
+
+import (
+	"bytes"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/seal"
+)
+
+// aKey is one of the keys of the stories.
+func aKey(fill byte) seal.Key {
+	key, err := seal.NewKey(bytes.Repeat([]byte{fill}, 32))
+	if err != nil {
+		panic(err)
+	}
+	return key
+}
+
+// keyFile is a file with one of these keys.
+func keyFile(t *testing.T, fill byte) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(file, []byte(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{fill}, 32))+"\n"), 0o600))
+	return file
+}
+
+// sealedBy tells how many values each key has sealed, as the metrics say.
+func (s *server) sealedBy() map[string]string {
+	s.t.Helper()
+	response, err := http.Get("http://" + s.http + "/metrics")
+	require.NoError(s.t, err)
+	defer func() { _ = response.Body.Close() }()
+	raw, err := io.ReadAll(response.Body)
+	require.NoError(s.t, err)
+	found := map[string]string{}
+	for line := range strings.Lines(string(raw)) {
+		if rest, is := strings.CutPrefix(line, `signpost_sealed_values{key="`); is {
+			key, count, _ := strings.Cut(strings.TrimSpace(rest), `"} `)
+			found[key] = count
+		}
+	}
+	return found
+}
+
+// TestTheKeyOfSecretsIsReplaced: the new key takes over what the old one has
+// sealed, which is not needed any more then; a start without the key that is
+// needed is refused, with what would do.
+func TestTheKeyOfSecretsIsReplaced(t *testing.T) {
+	dir, old, current := t.TempDir(), keyFile(t, 1), keyFile(t, 2)
+	run := func(change func(c *Config)) *server { return serve(t, dir, change) }
+	s := run(func(c *Config) { c.SecretKeyFile = old })
+	s.ask("PUT", "projects/shop", `{"metadata":{"name":"shop"},"spec":{}}`, "r1", http.StatusCreated)
+	s.ask("PUT", "projects/shop/dns-update-records/lab", `{"metadata":{"name":"lab"},"spec":{
+		"provider":"cloudflare","credentials":[{"environment":"CF_API_TOKEN","value":"hunter2"}]}}`, "r2", http.StatusCreated)
+	s.stop()
+
+	refuses := func(change func(c *Config), words ...string) {
+		t.Helper()
+		config := fits()
+		config.DataDir, config.LogLevel = dir, "error"
+		change(&config)
+		err := Run(t.Context(), config)
+		for _, word := range words {
+			require.ErrorContains(t, err, word)
+		}
+	}
+	refuses(func(c *Config) { c.SecretKeyFile = current },
+		"1 with key "+aKey(1).ID(), "here is key "+aKey(2).ID(), "--secret-key-file", "SIGNPOST_SECRET_KEY", "--old-secret-key-file", "--lost-secret-key")
+	refuses(func(c *Config) {}, "1 with key "+aKey(1).ID())
+	refuses(func(c *Config) { c.SecretKeyFile, c.OldSecretKeyFile = old, "missing" }, "--old-secret-key-file: open")
+
+	s = run(func(c *Config) { c.SecretKeyFile, c.OldSecretKeyFile = current, old })
+	require.Eventually(t, func() bool { return s.sealedBy()[aKey(2).ID()] == "1" }, patience, 20*time.Millisecond)
+	require.Len(t, s.sealedBy(), 1, "nothing is the old key's any more")
+	s.stop()
+	refuses(func(c *Config) { c.SecretKeyFile = old }, "1 with key "+aKey(2).ID())
+
+	s = run(func(c *Config) { c.SecretKey = aKey(2) })
+	s.stop()
+	s = run(func(c *Config) { c.SecretKey, c.LostSecretKeys = aKey(3), []string{aKey(2).ID()} })
+	require.Eventually(t, func() bool { return s.sealedBy()[aKey(2).ID()] == "1" }, patience, 20*time.Millisecond, "what is lost is counted")
+	s.stop()
+}

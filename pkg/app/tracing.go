@@ -1,0 +1,100 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/signpost-dns/signpost/pkg/trail"
+)
+
+// checkTracing finds what cannot be right in how traces are exported.
+func (c Config) checkTracing() error {
+	if c.TraceRatio < 0 || c.TraceRatio > 1 {
+		return fmt.Errorf("--trace-ratio: %v is not between 0 and 1", c.TraceRatio)
+	}
+	if c.OTLPEndpoint == "" {
+		return nil
+	}
+	at, err := url.Parse(c.OTLPEndpoint)
+	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
+		return fmt.Errorf("--otlp-endpoint: %q is not of the form http://host:4317, or https://", c.OTLPEndpoint)
+	}
+	return nil
+}
+
+// Spans wait for their export in a queue; who finds it full is dropped.
+const (
+	spanQueue     = 4096
+	exportTimeout = 5 * time.Second
+)
+
+// tracing is where spans go.
+type tracing struct {
+	tracer *trail.Tracer // nil: nowhere
+	close  func(context.Context) error
+}
+
+// openTracing has spans exported by OTLP over gRPC, if an endpoint is given. It
+// does not wait for the endpoint, and neither does anybody who ends a span.
+func openTracing(ctx context.Context, c Config, metrics prometheus.Registerer) (tracing, error) {
+	if c.OTLPEndpoint == "" {
+		return tracing{close: func(context.Context) error { return nil }}, nil
+	}
+	exporter, err := otlptracegrpc.New(ctx, otlptracegrpc.WithEndpointURL(c.OTLPEndpoint), otlptracegrpc.WithTimeout(exportTimeout))
+	if err != nil {
+		return tracing{}, fmt.Errorf("--otlp-endpoint: %w", err)
+	}
+	counted := &spanCounter{SpanExporter: exporter, spans: prometheus.NewCounterVec(
+		prometheus.CounterOpts{Name: "signpost_trace_spans_total", Help: "Spans that have ended, and those of them that were exported, or could not be."},
+		[]string{"outcome"})}
+	metrics.MustRegister(counted.spans)
+	provider := sdktrace.NewTracerProvider(
+		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.TraceIDRatioBased(c.TraceRatio))),
+		sdktrace.WithResource(resource.NewSchemaless(attribute.String("service.name", "signpost"), attribute.String("service.version", c.Build.Version))),
+		sdktrace.WithSpanProcessor(counted),
+		sdktrace.WithBatcher(counted, sdktrace.WithMaxQueueSize(spanQueue), sdktrace.WithExportTimeout(exportTimeout)),
+	)
+	return tracing{trail.New(provider), provider.Shutdown}, nil
+}
+
+// end exports what waits, for a short time. What cannot be exported is lost,
+// which is counted and no reason to fail.
+func (t tracing) end(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportTimeout)
+	defer cancel()
+	_ = t.close(ctx)
+}
+
+// spanCounter counts spans as they end, and as they are exported.
+type spanCounter struct {
+	sdktrace.SpanExporter
+	spans *prometheus.CounterVec
+}
+
+// ExportSpans implements sdktrace.SpanExporter.
+func (s *spanCounter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	err := s.SpanExporter.ExportSpans(ctx, spans)
+	outcome := "exported"
+	if err != nil {
+		outcome = "failed"
+	}
+	s.spans.WithLabelValues(outcome).Add(float64(len(spans)))
+	return err
+}
+
+// OnStart implements sdktrace.SpanProcessor.
+func (s *spanCounter) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
+
+// OnEnd implements sdktrace.SpanProcessor.
+func (s *spanCounter) OnEnd(sdktrace.ReadOnlySpan) { s.spans.WithLabelValues("ended").Inc() }
+
+// ForceFlush implements sdktrace.SpanProcessor.
+func (s *spanCounter) ForceFlush(context.Context) error { return nil }
