@@ -60,6 +60,19 @@ func (c container) process(name, program, dir string) *process.Process {
 // a platform team would ask first, and ends it.
 func (c container) serves(t *testing.T, program, address, token string) {
 	t.Helper()
+	c.answers(t, program, address, token, http.StatusUnauthorized, http.StatusCreated)
+}
+
+// works starts the container as a worker, which accepts no requests.
+func (c container) works(t *testing.T, program, address, token string) {
+	t.Helper()
+	c.answers(t, program, address, token, http.StatusNotFound, http.StatusNotFound)
+}
+
+// answers starts the container, requires the statuses of a request without and
+// with the token, and ends it.
+func (c container) answers(t *testing.T, program, address, token string, without, with int) {
+	t.Helper()
 	p := c.process("signpost", program, t.TempDir())
 	server := "http://" + address
 	p.Ready = func(ctx context.Context) error { return ready(ctx, program, server) }
@@ -67,8 +80,8 @@ func (c container) serves(t *testing.T, program, address, token string) {
 	defer cancel()
 	require.NoError(t, p.Start(ctx))
 	t.Cleanup(p.Kill)
-	require.Equal(t, http.StatusUnauthorized, post(t, server, ""), "without a token")
-	require.Equal(t, http.StatusCreated, post(t, server, token), "with the token: %s", p.Tail(5))
+	require.Equal(t, without, post(t, server, ""), "without a token")
+	require.Equal(t, with, post(t, server, token), "with the token: %s", p.Tail(5))
 	require.NoError(t, p.Stop(patience), "SIGTERM ends it cleanly")
 }
 

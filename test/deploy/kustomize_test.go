@@ -38,26 +38,34 @@ func kustomize(t *testing.T, name string) string {
 // which the namespace enforces.
 func TestKustomizeBuildsWhatAnAPIServerTakes(t *testing.T) {
 	server := apiServer(t)
-	for _, overlay := range []string{"standalone", "replicated", "emco"} {
+	for overlay, names := range map[string][]string{"standalone": {"signpost"}, "replicated": roles(), "emco": roles()} {
 		require.NoError(t, server.Apply(t.Context(), kustomize(t, overlay)), overlay)
-		deployment := deployed(t, server)
-		_, err := server.Client.CoreV1().Pods("signpost").Create(t.Context(), &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{GenerateName: overlay + "-", Labels: deployment.Spec.Template.Labels},
-			Spec:       deployment.Spec.Template.Spec,
-		}, metav1.CreateOptions{})
-		require.NoError(t, err, overlay)
-		selector, err := metav1.LabelSelectorAsSelector(deployment.Spec.Selector)
-		require.NoError(t, err)
-		pods, err := server.Client.CoreV1().Pods("signpost").List(t.Context(), metav1.ListOptions{LabelSelector: selector.String()})
-		require.NoError(t, err)
-		require.NotEmpty(t, pods.Items, "the Deployment selects its pods")
+		for _, name := range names {
+			takesPods(t, server, deployed(t, server, name))
+		}
 	}
+}
+
+// roles are the names of the Deployments where each role has one.
+func roles() []string { return []string{"signpost-api", "signpost-worker"} }
+
+// takesPods requires that a pod of a Deployment is taken, and is the Deployment's.
+func takesPods(t *testing.T, server *kube.Server, deployment *appsv1.Deployment) {
+	t.Helper()
+	made, err := server.Client.CoreV1().Pods("signpost").Create(t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: deployment.Name + "-", Labels: deployment.Spec.Template.Labels},
+		Spec:       deployment.Spec.Template.Spec,
+	}, metav1.CreateOptions{})
+	require.NoError(t, err, deployment.Name)
+	selector, err := metav1.LabelSelectorAsSelector(deployment.Spec.Selector)
+	require.NoError(t, err)
+	require.True(t, selector.Matches(labels.Set(made.Labels)), "the Deployment selects its pods")
 }
 
 func TestKustomizeStandaloneRuns(t *testing.T) {
 	server := apiServer(t)
 	require.NoError(t, server.Apply(t.Context(), kustomize(t, "standalone")))
-	deployment := deployed(t, server)
+	deployment := deployed(t, server, "signpost")
 	require.Equal(t, appsv1.RecreateDeploymentStrategyType, deployment.Spec.Strategy.Type, "one process owns the data")
 	runPod(t, deployment.Spec.Template.Spec, map[string]string{})
 }
@@ -65,17 +73,67 @@ func TestKustomizeStandaloneRuns(t *testing.T) {
 func TestKustomizeReplicatedRuns(t *testing.T) {
 	server := apiServer(t)
 	require.NoError(t, server.Apply(t.Context(), kustomize(t, "replicated")))
-	deployment := deployed(t, server)
-	require.EqualValues(t, 3, *deployment.Spec.Replicas)
-	pod := deployment.Spec.Template.Spec
+	api, worker := deployed(t, server, "signpost-api"), deployed(t, server, "signpost-worker")
+	disrupted(t, server, api, worker)
+	accepted(t, server, api, worker)
+	pod := api.Spec.Template.Spec
 	settings, err := server.Client.CoreV1().ConfigMaps("signpost").Get(t.Context(), pod.Containers[0].EnvFrom[0].ConfigMapRef.Name, metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Contains(t, settings.Data, "SIGNPOST_ETCD_ENDPOINTS")
-	uri := pod.Containers[0].Env[0]
-	require.Equal(t, "SIGNPOST_MONGO_URI", uri.Name)
-	require.Equal(t, "mongo-uri", uri.ValueFrom.SecretKeyRef.Key)
 	databases := stores(t)
-	runPod(t, pod, map[string]string{"SIGNPOST_ETCD_ENDPOINTS": databases.Etcd.URL, "SIGNPOST_MONGO_URI": mongo(t)})
+	env := map[string]string{"SIGNPOST_ETCD_ENDPOINTS": databases.Etcd.URL, "SIGNPOST_MONGO_URI": mongo(t)}
+	for deployment, role := range map[*appsv1.Deployment]string{api: "api", worker: "worker"} {
+		require.Equal(t, map[string]string{"SIGNPOST_ROLE": role, "SIGNPOST_MONGO_URI": "mongo-uri"}, variables(deployment))
+	}
+	env["SIGNPOST_ROLE"] = "api"
+	runPod(t, pod, env)
+	env["SIGNPOST_ROLE"] = "worker"
+	c, address := mounted(t, worker.Spec.Template.Spec, env)
+	c.works(t, build(t), address, "hush")
+}
+
+// variables are those of a Deployment's container: the value, or the key of the
+// Secret.
+func variables(deployment *appsv1.Deployment) map[string]string {
+	said := map[string]string{}
+	for _, variable := range deployment.Spec.Template.Spec.Containers[0].Env {
+		said[variable.Name] = variable.Value
+		if from := variable.ValueFrom; from != nil {
+			said[variable.Name] = from.SecretKeyRef.Key
+		}
+	}
+	return said
+}
+
+// disrupted requires three replicas of each Deployment, of which a budget of its
+// own lets one go at a time, and which a roll replaces one by one.
+func disrupted(t *testing.T, server *kube.Server, deployments ...*appsv1.Deployment) {
+	t.Helper()
+	for _, deployment := range deployments {
+		require.EqualValues(t, 3, *deployment.Spec.Replicas)
+		require.Zero(t, deployment.Spec.Strategy.RollingUpdate.MaxUnavailable.IntValue())
+		budget, err := server.Client.PolicyV1().PodDisruptionBudgets("signpost").Get(t.Context(), deployment.Name, metav1.GetOptions{})
+		require.NoError(t, err)
+		require.Equal(t, 1, budget.Spec.MaxUnavailable.IntValue())
+		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
+		require.NoError(t, err)
+		for _, each := range deployments {
+			require.Equal(t, each == deployment, selector.Matches(labels.Set(each.Spec.Template.Labels)), "%s has a budget of its own", each.Name)
+		}
+	}
+}
+
+// accepted requires that the Service leads to those who accept requests, alone.
+func accepted(t *testing.T, server *kube.Server, api, worker *appsv1.Deployment) {
+	t.Helper()
+	service, err := server.Client.CoreV1().Services("signpost").Get(t.Context(), "signpost", metav1.GetOptions{})
+	require.NoError(t, err)
+	selector := labels.SelectorFromSet(service.Spec.Selector)
+	require.True(t, selector.Matches(labels.Set(api.Spec.Template.Labels)))
+	require.False(t, selector.Matches(labels.Set(worker.Spec.Template.Labels)))
+	for _, port := range worker.Spec.Template.Spec.Containers[0].Ports {
+		require.Equal(t, "http", port.Name, "for probes and metrics")
+	}
 }
 
 // EMCO's orchestrator calls without a token, and nobody else reaches the port
@@ -83,8 +141,10 @@ func TestKustomizeReplicatedRuns(t *testing.T) {
 func TestKustomizeRunsBesideEMCO(t *testing.T) {
 	server := apiServer(t)
 	require.NoError(t, server.Apply(t.Context(), kustomize(t, "emco")))
-	pod := deployed(t, server).Spec.Template
-	require.Empty(t, pod.Spec.Containers[0].Env, "there is no MongoDB")
+	api := deployed(t, server, "signpost-api")
+	pod := api.Spec.Template
+	require.Equal(t, map[string]string{"SIGNPOST_ROLE": "api"}, variables(api), "there is no MongoDB")
+	require.Equal(t, map[string]string{"SIGNPOST_ROLE": "worker"}, variables(deployed(t, server, "signpost-worker")))
 	settings, err := server.Client.CoreV1().ConfigMaps("signpost").Get(t.Context(), pod.Spec.Containers[0].EnvFrom[0].ConfigMapRef.Name, metav1.GetOptions{})
 	require.NoError(t, err)
 	reachedByOrchestratorAlone(t, server, pod)
@@ -97,6 +157,7 @@ func TestKustomizeRunsBesideEMCO(t *testing.T) {
 		"SIGNPOST_EMCO_CLM":          "http://clm.emco:9061",
 		"SIGNPOST_INSECURE":          "true",
 	}, env)
+	env["SIGNPOST_ROLE"] = "api"
 	delete(env, "SIGNPOST_EMCO_ORCHESTRATOR") // no EMCO runs here, and the test's first request is for a project
 	env["SIGNPOST_ETCD_ENDPOINTS"] = stores(t).Etcd.URL
 	runPod(t, pod.Spec, env)
@@ -127,9 +188,16 @@ func reachedByOrchestratorAlone(t *testing.T, server *kube.Server, pod corev1.Po
 	require.Equal(t, map[string]string{"app": "orchestrator"}, grpc.From[0].PodSelector.MatchLabels)
 }
 
-// runPod runs the pod's container on files as the kubelet would mount them: a
-// Secret's belong to root and may be read by the group.
+// runPod runs the pod's container as a server.
 func runPod(t *testing.T, pod corev1.PodSpec, env map[string]string) {
+	t.Helper()
+	c, address := mounted(t, pod, env)
+	c.serves(t, build(t), address, "hush")
+}
+
+// mounted is the pod's container on files as the kubelet would mount them: a
+// Secret's belong to root and may be read by the group. address is that of HTTP.
+func mounted(t *testing.T, pod corev1.PodSpec, env map[string]string) (c container, address string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range map[string]string{"tokens": "hush,admin,admin\n", "secret.key": secretKey} {
@@ -140,14 +208,14 @@ func runPod(t *testing.T, pod corev1.PodSpec, env map[string]string) {
 	require.Empty(t, spec.Command, "the image's entrypoint runs")
 	require.Equal(t, "/healthz", spec.LivenessProbe.HTTPGet.Path)
 	require.Equal(t, "/readyz", spec.ReadinessProbe.HTTPGet.Path)
-	container{args: spec.Args, env: env}.translated(
+	return container{args: spec.Args, env: env}.translated(
 		"0.0.0.0:9018", free[0], "0.0.0.0:9048", free[1], "/etc/signpost", dir, "/data", filepath.Join(dir, "data"),
-	).serves(t, build(t), free[0], "hush")
+	), free[0]
 }
 
-func deployed(t *testing.T, server *kube.Server) *appsv1.Deployment {
+func deployed(t *testing.T, server *kube.Server, name string) *appsv1.Deployment {
 	t.Helper()
-	deployment, err := server.Client.AppsV1().Deployments("signpost").Get(t.Context(), "signpost", metav1.GetOptions{})
+	deployment, err := server.Client.AppsV1().Deployments("signpost").Get(t.Context(), name, metav1.GetOptions{})
 	require.NoError(t, err)
 	require.False(t, strings.HasSuffix(deployment.Spec.Template.Spec.Containers[0].Image, ":latest"), "the image has a version")
 	return deployment

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,7 +54,11 @@ type story struct {
 // clusters and a project.
 func begin(t *testing.T, world *fixture.Fixture, project string, args ...string) *story {
 	t.Helper()
-	server, err := fixture.NewSignpost(signpost(t), filepath.Join(world.Dir, "signpost-"+project), args...)
+	dir, err := os.MkdirTemp(world.Dir, "signpost-"+project+"-") //nolint:usetesting // it is kept where the world is kept
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := fixture.NewSignpost(signpost(t), dir, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,6 +99,37 @@ func TestStrangersObjectsAreUntouched(t *testing.T) {
 	s.same("after terminate", theirs)
 }
 
+// TestTwoInstallationsOnOneClusterLeaveEachOtherAlone: staging has the same
+// names for everything as production, and comes and goes beside it.
+func TestTwoInstallationsOnOneClusterLeaveEachOtherAlone(t *testing.T) {
+	t.Parallel()
+	world := sharedWorld(t)
+	production := begin(t, world, "twins")
+	production.published()
+	theirs := production.prints(
+		object{deployments, "signpost-twins", "external-dns-lab"},
+		object{serviceAccounts, "signpost-twins", "external-dns-lab"})
+
+	staging := begin(t, world, "twins")
+	staging.records("lab")
+	staging.cloud(edges(), "lab")
+	staging.app()
+	staging.group("prod")
+	staging.names(prod, "www", "www.{zone}")
+	staging.instantiate(prod)
+	staging.conflict("lab", "external-dns-lab")
+	production.same("after staging's instantiate", theirs)
+
+	staging.terminate(prod)
+	staging.becomes(prod, "Terminated")
+	production.same("after staging's terminate", theirs)
+	production.throughout("www.{zone} to answer", func() error { return production.answering("www.{zone}", parisAddress, berlinAddress) })
+
+	production.terminate(prod)
+	production.gone("www.{zone}")
+	production.nothingLeft(fixture.Hub)
+}
+
 // namesOf gives a host name to the Service web through one record.
 func (s *story) namesOf(intent, record, host string) {
 	s.Helper()

@@ -78,7 +78,7 @@ func (c *ClusterTap) RoundTrip(request *http.Request) (*http.Response, error) {
 		return c.target.RoundTrip(request)
 	}
 	var answer *http.Response
-	err := c.tap.pass(Write{Edge: c.name, What: request.Method + " " + request.URL.Path}, func() (err error) {
+	err := c.tap.pass(Write{Edge: c.name, What: request.Method + " " + request.URL.Path, Trace: request.Header.Get("traceparent")}, func() (err error) {
 		answer, err = c.target.RoundTrip(request) //nolint:bodyclose // below, or by who asked
 		return err
 	})

@@ -12,8 +12,9 @@ import (
 
 // Write is one write that came to a tap.
 type Write struct {
-	Edge string // "etcd", or the name of a cluster
-	What string // the first key, or the method and path
+	Edge  string // "etcd", or the name of a cluster
+	What  string // the first key, or the method and path
+	Trace string // that it says it belongs to, as traceparent; empty for none
 }
 
 // Moment is when a tap strikes at a write.

@@ -43,7 +43,7 @@ func TestATapCountsWritesAndNoReads(t *testing.T) {
 	require.Equal(t, "1", string(item.Value))
 	_, _, err = store.Txn(t.Context(), []kv.Compare{kv.Exists("a")})
 	require.NoError(t, err)
-	require.Equal(t, []Write{{"etcd", "a"}, {"etcd", "c"}}, tap.Writes(""))
+	require.Equal(t, []Write{{Edge: "etcd", What: "a"}, {Edge: "etcd", What: "c"}}, tap.Writes(""))
 	require.Empty(t, tap.Writes("hub"))
 
 	_, _, err = store.Txn(t.Context(), nil, kv.Put("c", nil))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/store/schema"
 	"github.com/signpost-dns/signpost/test/emco"
 )
 
@@ -112,9 +113,9 @@ func (s *stage) lifecycleIn(all map[string]string) (now lifecycle, err error) {
 
 // installation is the id that all objects of a Signpost carry.
 func (s *stage) installation(all map[string]string) string {
-	var document struct{ Body string }
+	var document struct{ Body schema.Installation }
 	_ = json.Unmarshal([]byte(all["/signpost/doc/installation//id"]), &document) // there is none before the first start
-	return document.Body
+	return document.Body.ID
 }
 
 // names are what dumps call the contexts of EMCO's, and the releases that a

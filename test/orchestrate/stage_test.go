@@ -80,7 +80,7 @@ func newStage(t *testing.T) *stage {
 	key := filepath.Join(s.dir, "secret.key")
 	require.NoError(t, os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))), 0o600))
 	s.args = []string{
-		"--etcd-endpoints=" + tapped.URL, "--secret-key-file=" + key, "--directory-root=" + s.clusters,
+		"--etcd-endpoints=" + tapped.URL, "--secret-key-file=" + key, "--directory-root=" + s.clusters, "--shared-directory-root",
 		"--emco-orchestrator=" + s.Orchestrator.URL, "--emco-dcm=" + s.DCM.URL,
 	}
 	s.replica = s.start("signpost")

@@ -209,8 +209,8 @@ func itemOf(t require.TestingT, r Request) string {
 }
 
 // TestTenThousandRequestsFromOurOwnOpenAPI: no 5xx, no undocumented status,
-// every response valid, no panic; and afterwards the server is as well as it
-// was before.
+// every response valid, no panic, memory flat; and afterwards the server is as
+// well as it was before.
 func TestTenThousandRequestsFromOurOwnOpenAPI(t *testing.T) {
 	count, seed := settings(t)
 	t.Logf("SIGNPOST_REQUESTS=%d SIGNPOST_REQUESTS_SEED=%d sends these again", count, seed)
@@ -218,15 +218,34 @@ func TestTenThousandRequestsFromOurOwnOpenAPI(t *testing.T) {
 	require.Empty(t, c.restore(), "examples that cannot be created")
 	require.Empty(t, c.clear(), "examples that cannot be deleted")
 	const refresh = 250 // requests after which what was deleted or changed is as it was
+	var resident []int64
 	for i := range count {
 		if i%refresh == 0 {
 			c.restore()
+			now, err := c.server.Resident()
+			require.NoError(t, err)
+			resident = append(resident, now)
 		}
 		c.say(c.generator.Next())
 	}
+	c.flat(resident)
 	c.remains()
 	c.summary()
 	c.worthwhile()
+}
+
+// flat checks that the server's memory, seen now and then, does not grow with
+// what it has answered: in the last quarter it has no more than in the second,
+// but for what the garbage collector has not got to.
+func (c *conversation) flat(resident []int64) {
+	const uncollected = 48 << 20 // bytes
+	quarter := len(resident) / 4
+	if quarter == 0 {
+		return
+	}
+	before, after := slices.Max(resident[quarter:2*quarter]), slices.Max(resident[len(resident)-quarter:])
+	c.Logf("memory: %d MiB in the second quarter, %d MiB in the last", before>>20, after>>20)
+	require.Less(c, after, before+uncollected, "memory grows with the requests: %v", resident)
 }
 
 // TestManyClientsAtOnce: requests that meet each other are answered as

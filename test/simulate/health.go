@@ -73,6 +73,7 @@ func (w *world) darken() {
 
 // health is what the store said of the clusters, and until when.
 type health struct {
+	counted     map[string]time.Time             // by cluster: since when its owner counts, by the true time
 	unready     map[string]time.Time             // "cluster service" that ever was, to until when; zero: it is
 	reach       map[string]observed.Reachability // by cluster
 	unreachable map[string]time.Time             // clusters that ever were for long enough to count, to until when; zero: they are
@@ -81,7 +82,7 @@ type health struct {
 
 func newHealth() health {
 	return health{
-		unready: map[string]time.Time{}, reach: map[string]observed.Reachability{},
+		unready: map[string]time.Time{}, counted: map[string]time.Time{}, reach: map[string]observed.Reachability{},
 		unreachable: map[string]time.Time{}, thawed: time.Now(),
 	}
 }
@@ -117,6 +118,9 @@ func (w *world) noteReach(op kv.Op) {
 	if err := json.Unmarshal(op.Value, &r); err != nil {
 		w.breaks("I6", "the reachability of %s is damaged: %v", name, err)
 	}
+	if last := w.health.reach[name]; last.Owner != r.Owner || !last.Counted.Equal(r.Counted) {
+		w.health.counted[name] = time.Now()
+	}
 	w.health.reach[name] = r
 }
 
@@ -133,8 +137,7 @@ func (w *world) dark() bool {
 
 // counts tells whether a cluster has been unreachable for long enough.
 func (h *health) counts(name string) bool {
-	since := h.reach[name].Counted
-	return !since.IsZero() && time.Since(since) >= unreachableAfter
+	return !h.reach[name].Counted.IsZero() && time.Since(h.counted[name]) >= unreachableAfter
 }
 
 // excused tells whether a target of a cluster may go though the cluster offers

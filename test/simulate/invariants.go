@@ -172,6 +172,7 @@ func (w *world) checkPointer(owner appcontext.Owner) {
 	}
 	if p.ContextID == "" {
 		delete(w.published, owner)
+		w.forgive(owner)
 		return
 	}
 	r, err := oracle{world: w}.release(p.ContextID)
@@ -181,6 +182,7 @@ func (w *world) checkPointer(owner appcontext.Owner) {
 	}
 	w.checkWhole(owner, r, objects)
 	w.checkTargets(owner, p, r, objects)
+	w.checkCrowd(owner, r, objects)
 }
 
 // whole is what an owner had on a cluster from a revision of the store on.

@@ -149,11 +149,12 @@ func (o oracle) group(l release.Lifecycle) ([]bundle.Object, error) {
 		}
 		var choices []address.Choice
 		for _, host := range b.Hosts {
+			previous := o.previous(r.Group, b, host)
 			choice, _ := address.Fold(address.Input{
 				Rule: rule, Routing: host.Routing, Health: host.Health, Offers: offers,
-				Previous: o.previous(r.Group, b, host), Now: time.Now().UTC(),
+				Previous: previous, Now: time.Now().UTC(),
 			})
-			choices = append(choices, choice)
+			choices = append(choices, stays(l, b, choice, previous))
 		}
 		object, some, err := endpoints.Render(r.Group, b, choices)
 		if err != nil {

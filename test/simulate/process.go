@@ -20,6 +20,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/store/etcd"
 	"github.com/signpost-dns/signpost/pkg/syncer"
+	"github.com/signpost-dns/signpost/pkg/trail"
 )
 
 // installation is the generated id that all replicas share.
@@ -33,7 +34,8 @@ type process struct {
 	slot      int    // of the replica
 	documents intent.Store
 	service   *release.Service
-	random    *rand.Rand // the worker's jitter
+	random    *rand.Rand    // the worker's jitter
+	skew      time.Duration // how far its clock goes ahead
 	end       context.CancelFunc
 
 	frozen  time.Time // nothing of it happens before
@@ -56,23 +58,36 @@ func (w *world) begin(slot int) {
 		serves: map[string]string{},
 		random: rand.New(rand.NewPCG(w.seed, uint64(w.lives[slot]*8+slot))),
 	}
+	if w.profile.skewed {
+		p.skew = time.Duration(p.random.Int64N(int64(2*mostSkew))) - mostSkew
+	}
 	ctx, end := context.WithCancel(context.Background())
 	p.end = end
 	own, workers := store{p, "controller"}, store{p, "worker"}
-	p.documents = etcd.New(own)
+	p.documents = etcd.New(own, etcd.WithClock(p.now))
 	p.service = release.New(release.Options{
-		Documents: p.documents, KV: own, Contexts: appcontext.NewStore(own, time.Now),
+		Documents: p.documents, KV: own, Contexts: appcontext.NewStore(own, p.now),
 		Ledger: ledger.New(own), Observed: observed.New(own),
-		Installation: installation, Now: time.Now, Logger: slog.New(slog.DiscardHandler),
+		Installation: installation, Now: p.now, Logger: slog.New(slog.DiscardHandler),
 	})
 	worker := syncer.New(syncer.Options{
-		KV: workers, Contexts: &reader{Store: appcontext.NewStore(workers, time.Now), world: w},
+		KV: workers, Contexts: &reader{Store: appcontext.NewStore(workers, p.now), world: w},
 		Connections: p, Installation: installation, Member: p.name, Clock: clock{p}, Random: p.jitter,
 	})
 	w.replicas[slot] = p
 	w.running.Go(func() { _ = release.NewController(p.service).Run(ctx) }) // ends with ctx, and says nothing
 	w.running.Go(func() { _ = worker.Run(ctx) })
 }
+
+// skewedOneIn of the seeds has processes whose clocks go wrong, by so much at most
+// either way.
+const (
+	skewedOneIn = 3
+	mostSkew    = 2 * time.Minute
+)
+
+// now is the time by the process' own clock.
+func (p *process) now() time.Time { return time.Now().Add(p.skew) }
 
 func (p *process) jitter() float64 {
 	p.mu.Lock()
@@ -191,7 +206,7 @@ func (c clock) Now() time.Time {
 		process: c.process, name: c.name + " worker" + c.servant("clock", "") + " clock", caller: caller(),
 		expired: func() bool { return false }, do: func() error { return nil }, fail: func(fault) error { return nil },
 	}) // a clock does not fail
-	return time.Now()
+	return c.now()
 }
 
 // timer fires when it is due.
@@ -215,7 +230,7 @@ func (c clock) After(d time.Duration) <-chan time.Time {
 func (t *timer) fire() {
 	t.process.timers = slices.DeleteFunc(t.process.timers, func(other *timer) bool { return other == t })
 	select {
-	case t.out <- time.Now():
+	case t.out <- t.process.now():
 	default:
 	}
 }
@@ -230,6 +245,14 @@ func caller() uint64 {
 		sum = sum*1099511628211 + uint64(at)
 	}
 	return sum
+}
+
+// marks is what log lines of a context would say besides their text.
+func marks(ctx context.Context) string {
+	var line strings.Builder
+	handler := trail.Handler(slog.NewTextHandler(&line, nil))
+	_ = handler.Handle(ctx, slog.Record{}) // a Builder takes everything
+	return line.String()
 }
 
 // goroutine names the calling goroutine.

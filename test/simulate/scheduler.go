@@ -14,6 +14,7 @@ type call struct {
 	process *process
 	name    string // "replica part verb key", what the trace and the order of calls go by
 	caller  uint64 // tells calls apart that look the same
+	marks   string // and those of one kind of work: what its log lines would say that it is about
 	round   int    // when it came
 	point   string // where a process may crash, empty for what writes nothing
 	expired func() bool
@@ -168,7 +169,7 @@ func (w *world) waiting() []*call {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	slices.SortStableFunc(w.pending, func(a, b *call) int {
-		return cmp.Or(cmp.Compare(a.round, b.round), cmp.Compare(a.name, b.name), cmp.Compare(a.caller, b.caller))
+		return cmp.Or(cmp.Compare(a.round, b.round), cmp.Compare(a.name, b.name), cmp.Compare(a.caller, b.caller), cmp.Compare(a.marks, b.marks))
 	})
 	return slices.Clone(w.pending)
 }

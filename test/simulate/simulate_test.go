@@ -35,8 +35,10 @@ func profileOf(seed uint64) profile {
 		faults:   []float64{0, .01, .04, .1}[random.IntN(4)],
 		crashes:  []float64{0, 0, .003, .01}[random.IntN(4)],
 
+		skewed:    seed%skewedOneIn == 1,
 		operators: seed%operatedOneIn == 0,
 		sick:      seed%sickOneIn == sickest,
+		crowded:   seed%crowdedOneIn == mostCrowded,
 	}
 }
 

@@ -27,7 +27,7 @@ func (s store) ask(ctx context.Context, verb, key, point string, do func(ctx con
 		}
 	}
 	c := &call{
-		process: s.process, name: s.name + " " + part + " " + verb + " " + key, caller: caller(), point: point,
+		process: s.process, name: s.name + " " + part + " " + verb + " " + key, caller: caller(), marks: marks(ctx), point: point,
 		expired: func() bool { return ctx.Err() != nil },
 		do:      func() error { return do(context.WithoutCancel(ctx)) }, fail: storeFails, may: storeFaults(point != ""),
 	}
@@ -147,6 +147,9 @@ func points() []point {
 		{"lay out context", "/context/", "", false},
 		{"remove context", "/context/", "", true},
 		{"claim context", "/signpost/claim/", "", false},
+		{"claim names", "/signpost/name/", "", false},
+		{"free names", "/signpost/name/", "", true},
+		{"settle removals", "/signpost/removals/", "", false},
 		{"write ledger", "/signpost/ledger/", "", false},
 		{"forget in ledger", "/signpost/ledger/", "", true},
 		{"note identity", "/signpost/cluster/", "", false},

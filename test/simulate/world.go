@@ -48,7 +48,9 @@ type profile struct {
 	crashAt  string  // the point at which a process dies, once; crashes is not used then
 
 	operators bool // drain clusters, suspend groups and move records, too
+	skewed    bool // clocks go wrong, each by its own
 	sick      bool // Services lose their endpoints, and clusters are away for long
+	crowded   bool // a record has many names, whose Services come and go
 }
 
 // world is everything there is.
@@ -74,6 +76,7 @@ type world struct {
 	known     map[string]time.Time // "cluster service target" to since when the store says so
 	withheld  map[string]time.Time // clusters that were ever drained, to until when; zero: they are
 	health    health
+	crowd     crowd
 	turns     map[string]int // of a Service's endpoints, by "cluster service"
 
 	stoodStill bool // a process did
@@ -92,7 +95,7 @@ func newWorld(seed uint64, p profile, all func(string)) *world {
 		sites: map[string]*site{}, replicas: make([]*process, p.replicas), lives: map[int]int{},
 		trace: newTrace(all), points: map[string]int{}, faults: map[fault]int{},
 		published: map[appcontext.Owner]publication{}, known: map[string]time.Time{}, withheld: map[string]time.Time{},
-		arrived: make(chan struct{}, 1), bundles: map[string][]whole{}, health: newHealth(), turns: map[string]int{},
+		arrived: make(chan struct{}, 1), bundles: map[string][]whole{}, health: newHealth(), crowd: newCrowd(), turns: map[string]int{},
 	}
 	for _, name := range []string{hub, berlin, paris} {
 		w.sites[name] = newSite(name)
@@ -142,6 +145,7 @@ func (w *world) furnish() {
 		w.sites[name].offer("shop/web", fmt.Sprintf("203.0.113.1%d", n))
 		w.sites[name].offer("shop/api", fmt.Sprintf("203.0.113.2%d", n))
 	}
+	w.fillStalls()
 }
 
 func record(domain, policy string) string {

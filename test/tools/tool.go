@@ -23,6 +23,7 @@ import (
 const (
 	KubeAPIServer = "kube-apiserver"
 	Etcd          = "etcd"
+	Etcdctl       = "etcdctl"
 	ExternalDNS   = "external-dns"
 	CoreDNS       = "coredns"
 	FerretDB      = "ferretdb"
@@ -59,6 +60,11 @@ func All() []Tool {
 			Name:    Etcd,
 			Module:  "go.etcd.io/etcd/server/v3",
 			Package: "go.etcd.io/etcd/server/v3",
+		},
+		{
+			Name:    Etcdctl,
+			Module:  "go.etcd.io/etcd/etcdctl/v3",
+			Package: "go.etcd.io/etcd/etcdctl/v3",
 		},
 		{
 			Name:   FerretDB,

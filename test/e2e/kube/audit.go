@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"time"
 )
 
 // Write is one write that a server answered.
@@ -15,7 +16,9 @@ type Write struct {
 	Resource  string // plural, with "/status" and the like
 	Namespace string
 	Name      string
-	Code      int // of the answer
+	Code      int       // of the answer
+	Agent     string    // how the writer calls itself
+	At        time.Time // when the server got it
 }
 
 // Writes lists the writes of a user so far, in order, dry runs included.
@@ -48,6 +51,9 @@ type auditEvent struct {
 
 	ObjectRef      struct{ Resource, Subresource, Namespace, Name string }
 	ResponseStatus struct{ Code int }
+	UserAgent      string
+
+	RequestReceivedTimestamp time.Time
 }
 
 func (e auditEvent) write() Write {
@@ -58,5 +64,6 @@ func (e auditEvent) write() Write {
 	return Write{
 		User: e.User.Username, Verb: e.Verb, Resource: resource,
 		Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name, Code: e.ResponseStatus.Code,
+		Agent: e.UserAgent, At: e.RequestReceivedTimestamp,
 	}
 }

@@ -148,6 +148,9 @@ func (s *Server) Start(ctx context.Context) error {
 // Stop kills the server, as a power cut does. Its objects stay in etcd.
 func (s *Server) Stop() { s.process.Kill() }
 
+// PID is the process id of the present life, 0 before the first.
+func (s *Server) PID() int { return s.process.PID() }
+
 // Tail returns the end of the server's log.
 func (s *Server) Tail(lines int) string { return s.process.Tail(lines) }
 

@@ -188,6 +188,19 @@ func (p *Process) PID() int {
 	return 0
 }
 
+// Resident is how much memory the process has now, in bytes.
+func (p *Process) Resident() (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.PID()))
+	if err != nil {
+		return 0, err
+	}
+	var size, pages int64
+	if _, err := fmt.Sscan(string(text), &size, &pages); err != nil {
+		return 0, fmt.Errorf("/proc/%d/statm: %w", p.PID(), err)
+	}
+	return pages * int64(os.Getpagesize()), nil
+}
+
 func (p *Process) life() *run {
 	p.mu.Lock()
 	defer p.mu.Unlock()

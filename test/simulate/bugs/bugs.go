@@ -76,6 +76,13 @@ func inReleases() []Bug {
 			Invariants:  []string{"I3", "I5", "I7"},
 		},
 		{
+			// Names that went count for the step that took them away alone.
+			Name: "removals one by one", File: "pkg/guard/account.go",
+			Text:        "		next.Gone, next.Last = union(next.Gone, lost), l.Now",
+			Replacement: "		next.Last = l.Now",
+			Invariants:  []string{"I11"},
+		},
+		{
 			// A record that moves starts at its new home before it has stopped at
 			// the old one.
 			Name: "two external-dns at once", File: "pkg/release/move.go",
@@ -89,6 +96,14 @@ func inReleases() []Bug {
 // inHealth are bugs in who counts.
 func inHealth() []Bug {
 	return []Bug{
+		{
+			// For how long a cluster has been unreachable is told by comparing the
+			// clock of who saw it with one's own.
+			Name: "clocks are trusted", File: "pkg/release/standing.go",
+			Text:        "			now.lost[cluster] = later(r.Counted, here.counted)",
+			Replacement: "			now.lost[cluster] = r.Counted",
+			Invariants:  []string{"I11"},
+		},
 		{
 			// A name loses its last address because nobody is healthy.
 			Name: "empty for lack of health", File: "pkg/address/health.go",
@@ -106,7 +121,7 @@ func inHealth() []Bug {
 		{
 			// A cluster that cannot be reached stays published for ever.
 			Name: "never taken out", File: "pkg/release/standing.go",
-			Text:        "			now.lost[cluster] = r.Counted\n",
+			Text:        "			now.lost[cluster] = later(r.Counted, here.counted)\n",
 			Replacement: "",
 			Invariants:  []string{"I3", "I5", "I7"},
 		},

@@ -1,0 +1,81 @@
+// Package operations proves docs/operations.md: its commands are run, its
+// metrics and alerts are those of the program and of deploy/monitoring.
+package operations
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/internal/session"
+)
+
+// page is what is proven.
+const page = "../../docs/operations.md"
+
+// TestCommandsOfOperations runs the ```console blocks of each section, in a
+// shell of its own, beside a Signpost that has the quickstart deployed.
+// systemctl start, stop and restart are for that one; addresses and directories
+// are the machine's that the section supposes, and the test's own in truth.
+func TestCommandsOfOperations(t *testing.T) {
+	programs := build(t)
+	for _, part := range sections(read(t, page)) {
+		exchanges := session.Exchanges(part.text)
+		if len(exchanges) == 0 {
+			continue
+		}
+		t.Run(part.title, func(t *testing.T) {
+			m := newMachine(t, programs, part.text)
+			for _, e := range exchanges {
+				got := m.run(t, e.Command)
+				assert.True(t, session.Matches(e.Output, got), "$ %s\nis shown to print\n%s\nand prints\n%s", e.Command, session.Normal(e.Output), session.Normal(got))
+			}
+		})
+	}
+}
+
+// TestNoCommandOfOperationsIsLeftOut: what a page shows in blocks is either a
+// session, which is run, or data.
+func TestNoCommandOfOperationsIsLeftOut(t *testing.T) {
+	data := []string{"yaml", "json", "ini", "csv", "promql"}
+	opens := true
+	for line := range strings.Lines(read(t, page)) {
+		language, is := strings.CutPrefix(strings.TrimSpace(line), "```")
+		if !is {
+			continue
+		}
+		if opens {
+			require.Contains(t, append(data, "console"), language, "a block of commands is ```console, one of data says of what kind")
+		}
+		opens = !opens
+	}
+	require.True(t, opens, "every block ends")
+}
+
+// section is a part of a page, from a heading of the second level to the next.
+type section struct{ title, text string }
+
+func sections(text string) []section {
+	heading := regexp.MustCompile(`(?m)^## (.*)$`)
+	var found []section
+	places := heading.FindAllStringSubmatchIndex(text, -1)
+	for i, at := range places {
+		end := len(text)
+		if i+1 < len(places) {
+			end = places[i+1][0]
+		}
+		found = append(found, section{text[at[2]:at[3]], text[at[1]:end]})
+	}
+	return found
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	return string(text)
+}

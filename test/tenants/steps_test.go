@@ -1,0 +1,69 @@
+package tenants
+
+import (
+	"bufio"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// step is one request of a table, and what is to be answered.
+type step struct {
+	heading string // the paragraph that it stands under
+	who     string // whose token it is sent with
+	method  string
+	path    string
+	body    string // JSON, empty for none
+	status  int
+	says    string // is in the answer
+}
+
+// The lines of a table: requests, bodies and results. All others are prose.
+var (
+	requestLine = regexp.MustCompile(`^([a-z]+) (GET|PUT|POST|DELETE) (/\S+)$`)
+	resultLine  = regexp.MustCompile(`^-> (\d{3})(?: (.+))?$`)
+)
+
+// read reads a table.
+func read(t *testing.T, file string) []step {
+	t.Helper()
+	opened, err := os.Open(file)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, opened.Close()) }()
+	var steps []step
+	var next step
+	prose := false // the line before was prose
+	lines := bufio.NewScanner(opened)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		line := lines.Text()
+		was := prose
+		prose = false
+		if parts := requestLine.FindStringSubmatch(line); parts != nil {
+			next = step{heading: next.heading, who: parts[1], method: parts[2], path: parts[3]}
+		} else if parts := resultLine.FindStringSubmatch(line); parts != nil {
+			next.status, err = strconv.Atoi(parts[1])
+			require.NoError(t, err)
+			next.says = parts[2]
+			require.NotEmpty(t, next.method, "a result without a request: %s", line)
+			steps = append(steps, next)
+			next = step{heading: next.heading}
+		} else if strings.HasPrefix(line, "{") {
+			next.body = line
+		} else if line != "" {
+			require.Empty(t, next.method, "%s %s has no result", next.method, next.path)
+			prose = true
+			if was {
+				line = next.heading + " " + line
+			}
+			next.heading = line
+		}
+	}
+	require.NoError(t, lines.Err())
+	require.Empty(t, next.method, "the last request has no result")
+	return steps
+}
