@@ -13,7 +13,7 @@ BUILD_VCS   := $(if $(shell git rev-parse --verify -q HEAD 2>/dev/null),true,fal
 BUILD_FLAGS := -trimpath -buildvcs=$(BUILD_VCS) -ldflags '-s -w'
 
 # Programs in test/tools that the tests run; "make test" builds them first.
-TEST_TOOLS := etcd ferretdb coredns external-dns kube-apiserver
+TEST_TOOLS := etcd etcdctl ferretdb coredns external-dns kube-apiserver
 
 # Modules of their own below test/ that prove one thing each.
 FLAGPARSE := $(patsubst %/go.mod,%,$(wildcard test/flagparse/*/go.mod))
@@ -85,10 +85,11 @@ lint-openapi: ## Lint openapi/openapi.yaml; a warning fails
 .PHONY: lint
 lint: lint-openapi ## Lint openapi.yaml and all modules
 	@linter=$(call tool,golangci-lint); failed=0; \
-	for module in . cmd/signpost-dns test test/ssa test/kubelet $(FLAGPARSE); do \
+	for module in . cmd/signpost-dns test test/ssa test/kubelet test/monitoring $(FLAGPARSE); do \
 		echo "lint $$module"; (cd $$module && "$$linter" run --allow-serial-runners ./...) || failed=1; \
 	done; exit $$failed
 
+# That of test/monitoring would want all that Prometheus' own tests do.
 .PHONY: tidy-check
 tidy-check: ## Fail if a go.mod or go.sum is not tidy
 	@for module in . cmd/signpost-dns test test/ssa test/kubelet $(FLAGPARSE); do (cd $$module && $(GO) mod tidy -diff) || exit 1; done
@@ -125,25 +126,30 @@ test-unit: ## Test the product's module with the race detector
 test-real: tools ## Test against real servers: stores, end-to-end stories
 	cd test && $(GO) test -count=1 -p 1 -timeout 45m $(TEST_FLAGS) ./...
 	cd test/ssa && $(GO) test -count=1 -timeout 30m $(TEST_FLAGS) ./...
+	cd test/monitoring && $(GO) test -count=1 $(TEST_FLAGS) ./...
 
 .PHONY: test-e2e
 test-e2e: tools ## Test the end-to-end stories alone
 	cd test && $(GO) test -count=1 -p 1 -timeout 45m $(TEST_FLAGS) ./e2e/...
 
 .PHONY: soak
-soak: soak-kill soak-resolver soak-requests soak-simulate ## Run at length what CI runs a part of
+soak: soak-kill soak-resolver soak-requests soak-simulate soak-chaos ## Run at length what CI runs a part of
 
 .PHONY: soak-kill
 soak-kill: tools ## Kill the server and its stores at every write, not at some
 	cd test && SIGNPOST_KILLS=all $(GO) test -count=1 -timeout 2h $(TEST_FLAGS) -run 'TestKill9AtEachWrite' ./faults ./orchestrate
+
+.PHONY: soak-chaos
+soak-chaos: tools ## Let everything fail for 10 minutes, not 90 seconds
+	cd test && SIGNPOST_CHAOS=10m $(GO) test -count=1 -timeout 1h $(TEST_FLAGS) -v ./chaos
 
 .PHONY: soak-resolver
 soak-resolver: ## Kill the node resolver 200 times while it writes, not 20
 	cd cmd/signpost-dns && SIGNPOST_RESOLVER_KILLS=200 $(GO) test -count=1 $(TEST_FLAGS) -v -run 'KilledWhileWriting' .
 
 .PHONY: soak-requests
-soak-requests: ## Send 200,000 requests from our own OpenAPI, others each time
-	cd test && SIGNPOST_REQUESTS=200000 SIGNPOST_REQUESTS_SEED=random \
+soak-requests: ## Send 100,000 requests from our own OpenAPI, others each time
+	cd test && SIGNPOST_REQUESTS=100000 SIGNPOST_REQUESTS_SEED=random \
 		$(GO) test -count=1 -timeout 2h $(TEST_FLAGS) -v -run 'TenThousand|ManyClients' ./requests
 
 # These two are parts of test-real, too.
@@ -156,7 +162,7 @@ test-simulate: ## Test 2,000 simulated histories with faults, and a crash at eac
 	cd test && $(GO) test -count=1 -timeout 45m $(TEST_FLAGS) ./simulate/...
 
 .PHONY: test-bugs
-test-bugs: ## Test that the simulator finds eighteen known bugs, put in by overlays
+test-bugs: ## Test that the simulator finds known bugs, put in by overlays
 	cd test && $(GO) test -count=1 -timeout 45m -tags bugs $(TEST_FLAGS) -run TestEachBugIsFound ./simulate/bugs
 
 .PHONY: soak-simulate
