@@ -151,7 +151,7 @@ func inSync() []Bug {
 			Name: "forgotten deletion", File: "pkg/syncer/perform.go",
 			Text:        "		case err != nil:\n			return o.failed(err)\n		case live == nil && p.doubted(o.action.id):\n			return o.doubtful()\n		case live == nil, !p.ours(*live, o.entry):",
 			Replacement: "		case err != nil, live == nil, !p.ours(*live, o.entry):",
-			Invariants:  []string{"I5", "I7"},
+			Invariants:  []string{"I5", "I7", "I10"},
 		},
 		{
 			// What is not known is written down as absent.
