@@ -254,23 +254,27 @@ func (s *Service) given(ctx context.Context, record intent.Path) (map[intent.Pat
 	}
 	out := map[intent.Path]nameSet{}
 	for _, group := range slices.Sorted(maps.Keys(groups)) {
-		pointer, err := s.Contexts.Current(ctx, groupOwner(group))
-		if err != nil {
-			return nil, err
-		}
-		objects, err := s.Contexts.Objects(ctx, pointer)
+		objects, err := s.currentEndpoints(ctx, group)
 		if err != nil {
 			return nil, err
 		}
 		all := map[string]nameSet{}
 		for _, o := range objects {
-			if o.Kind == endpointKind {
-				published(all, o.JSON)
-			}
+			published(all, o.JSON)
 		}
 		out[group] = all[record.Name()]
 	}
 	return out, nil
+}
+
+// currentEndpoints are the DNSEndpoints in a group's current context.
+func (s *Service) currentEndpoints(ctx context.Context, group intent.Path) (bundle.Bundle, error) {
+	pointer, err := s.Contexts.Current(ctx, groupOwner(group))
+	if err != nil {
+		return nil, err
+	}
+	objects, err := s.Contexts.Objects(ctx, pointer)
+	return slices.DeleteFunc(objects, func(o bundle.Object) bool { return o.Kind != endpointKind }), err
 }
 
 // recordRemoval is what a record's update takes of its names: those that its users

@@ -264,19 +264,12 @@ type placedName struct {
 // publishedNames are those in the DNSEndpoints of a group, which have been
 // applied.
 func (s *Service) publishedNames(ctx context.Context, group intent.Path) (map[placedName]bool, error) {
-	pointer, err := s.Contexts.Current(ctx, groupOwner(group))
-	if err != nil {
-		return nil, err
-	}
-	objects, err := s.Contexts.Objects(ctx, pointer)
+	objects, err := s.currentEndpoints(ctx, group)
 	if err != nil {
 		return nil, err
 	}
 	all := map[placedName]bool{}
 	for _, o := range objects {
-		if o.Kind != endpointKind {
-			continue
-		}
 		labels, sets := endpoints.Read(o.JSON)
 		for _, set := range sets {
 			if len(set.Targets) > 0 {
