@@ -52,17 +52,23 @@ func openTracing(ctx context.Context, c Config, metrics prometheus.Registerer) (
 	if err != nil {
 		return tracing{}, fmt.Errorf("--otlp-endpoint: %w", err)
 	}
-	counted := &spanCounter{SpanExporter: exporter, spans: prometheus.NewCounterVec(
+	provider := newProvider(c, exporter, metrics)
+	return tracing{trail.New(provider), provider.Shutdown}, nil
+}
+
+// newProvider has spans counted as they end, wait, and be counted as they are
+// exported. Its Shutdown exports what waits.
+func newProvider(c Config, exporter sdktrace.SpanExporter, metrics prometheus.Registerer) *sdktrace.TracerProvider {
+	spans := prometheus.NewCounterVec(
 		prometheus.CounterOpts{Name: "signpost_trace_spans_total", Help: "Spans that have ended, and those of them that were exported, or could not be."},
-		[]string{"outcome"})}
-	metrics.MustRegister(counted.spans)
-	provider := sdktrace.NewTracerProvider(
+		[]string{"outcome"})
+	metrics.MustRegister(spans)
+	waiting := sdktrace.NewBatchSpanProcessor(exportedSpans{exporter, spans}, sdktrace.WithMaxQueueSize(spanQueue), sdktrace.WithExportTimeout(exportTimeout))
+	return sdktrace.NewTracerProvider(
 		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.TraceIDRatioBased(c.TraceRatio))),
 		sdktrace.WithResource(resource.NewSchemaless(attribute.String("service.name", "signpost"), attribute.String("service.version", c.Build.Version))),
-		sdktrace.WithSpanProcessor(counted),
-		sdktrace.WithBatcher(counted, sdktrace.WithMaxQueueSize(spanQueue), sdktrace.WithExportTimeout(exportTimeout)),
+		sdktrace.WithSpanProcessor(endedSpans{waiting, spans}),
 	)
-	return tracing{trail.New(provider), provider.Shutdown}, nil
 }
 
 // end exports what waits, for a short time. What cannot be exported is lost,
@@ -73,14 +79,26 @@ func (t tracing) end(ctx context.Context) {
 	_ = t.close(ctx)
 }
 
-// spanCounter counts spans as they end, and as they are exported.
-type spanCounter struct {
+// endedSpans counts spans as they end.
+type endedSpans struct {
+	sdktrace.SpanProcessor
+	spans *prometheus.CounterVec
+}
+
+// OnEnd implements sdktrace.SpanProcessor.
+func (s endedSpans) OnEnd(span sdktrace.ReadOnlySpan) {
+	s.spans.WithLabelValues("ended").Inc()
+	s.SpanProcessor.OnEnd(span)
+}
+
+// exportedSpans counts spans as they are exported.
+type exportedSpans struct {
 	sdktrace.SpanExporter
 	spans *prometheus.CounterVec
 }
 
 // ExportSpans implements sdktrace.SpanExporter.
-func (s *spanCounter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+func (s exportedSpans) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	err := s.SpanExporter.ExportSpans(ctx, spans)
 	outcome := "exported"
 	if err != nil {
@@ -89,12 +107,3 @@ func (s *spanCounter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnly
 	s.spans.WithLabelValues(outcome).Add(float64(len(spans)))
 	return err
 }
-
-// OnStart implements sdktrace.SpanProcessor.
-func (s *spanCounter) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
-
-// OnEnd implements sdktrace.SpanProcessor.
-func (s *spanCounter) OnEnd(sdktrace.ReadOnlySpan) { s.spans.WithLabelValues("ended").Inc() }
-
-// ForceFlush implements sdktrace.SpanProcessor.
-func (s *spanCounter) ForceFlush(context.Context) error { return nil }
