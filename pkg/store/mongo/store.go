@@ -89,7 +89,7 @@ func New(ctx context.Context, uri string, opts ...Option) (*Store, error) {
 	}
 	where, err := connstring.ParseAndValidate(uri)
 	if err != nil {
-		return nil, unusable(err)
+		return nil, unusable(uri)
 	}
 	journal := true
 	client, err := mongo.Connect(options.Client().ApplyURI(uri).
@@ -99,7 +99,7 @@ func New(ctx context.Context, uri string, opts ...Option) (*Store, error) {
 		SetServerSelectionTimeout(requestTimeout).
 		SetTimeout(requestTimeout))
 	if err != nil {
-		return nil, unusable(err)
+		return nil, unusable(uri)
 	}
 	s.client = client
 	s.records = client.Database(cmp.Or(where.Database, defaultDatabase)).Collection(collectionName)
@@ -145,10 +145,6 @@ func (s *Store) Close() error {
 
 // token is a new identity for a change.
 func (s *Store) token() (string, error) { return draft.NewID(s.random) }
-
-func unusable(err error) error {
-	return &intent.Error{Code: intent.Invalid, Detail: "the MongoDB connection string is not usable", Err: err}
-}
 
 func unavailable(what string, err error) error {
 	return &intent.Error{Code: intent.Unavailable, Detail: "MongoDB does not answer: " + what, Err: err}
