@@ -19,14 +19,14 @@ func checkConfig(c app.Config) error {
 	if c.MongoURI != "" && !strings.HasPrefix(c.MongoURI, "mongodb://") && !strings.HasPrefix(c.MongoURI, "mongodb+srv://") {
 		wrong = append(wrong, errors.New("--mongo-uri: must begin with mongodb:// or mongodb+srv://"))
 	}
-	for _, endpoint := range c.EtcdEndpoints {
+	for number, endpoint := range c.EtcdEndpoints {
 		parsed, err := url.Parse(endpoint)
 		if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
-			wrong = append(wrong, fmt.Errorf("--etcd-endpoints: %q is no URL such as http://10.0.0.5:2379", endpoint))
+			wrong = append(wrong, fmt.Errorf("--etcd-endpoints: number %d is no URL such as http://10.0.0.5:2379", number+1))
 		}
 	}
 	if strings.Contains(c.ImageRegistry, "://") {
-		wrong = append(wrong, fmt.Errorf("--image-registry: %q must be a host, as in registry.example, without a scheme", c.ImageRegistry))
+		wrong = append(wrong, errors.New("--image-registry: must be a host, as in registry.example, without a scheme"))
 	}
 	if c.DNSBinary != "" {
 		_, err := linter.New(c.DNSBinary).Program()

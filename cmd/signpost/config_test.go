@@ -126,7 +126,7 @@ func TestBadConfigurationNamesTheFlag(t *testing.T) {
 		{"every address without consent", []string{"--listen", ":9018"}, []string{"--listen", "--token-file", "--insecure"}},
 		{"another machine's without consent", []string{"--grpc-listen", "192.0.2.1:9048"}, []string{"--grpc-listen", "--token-file", "--insecure"}},
 		{"no MongoDB", []string{"--mongo-uri", "http://m", "--secret-key-file", key}, []string{"--mongo-uri", "mongodb://"}},
-		{"no etcd", []string{"--etcd-endpoints", "a:2379", "--secret-key-file", key}, []string{"--etcd-endpoints", `"a:2379"`}},
+		{"no etcd", []string{"--etcd-endpoints", "a:2379", "--secret-key-file", key}, []string{"--etcd-endpoints: number 1 is no URL such as"}},
 		{"external stores without a key", []string{"--mongo-uri", "mongodb://m"}, []string{"--secret-key-file"}},
 		{"no cluster", []string{"--controller-cluster", "hub"}, []string{"--controller-cluster", "provider+cluster"}},
 		{"a URL as registry", []string{"--image-registry", "https://r"}, []string{"--image-registry"}},

@@ -28,7 +28,7 @@ type emcoService struct {
 func (s *emcoService) parse() error {
 	parsed, err := url.Parse(s.url)
 	if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" {
-		return usagef("--%s: %q is no server; give the service's URL as in http://orchestrator.emco:9015", s.flag, s.url)
+		return usagef("--%s: it names no server; give the service's URL as in http://orchestrator.emco:9015", s.flag)
 	}
 	s.url = strings.TrimSuffix(strings.TrimRight(s.url, "/"), "/v2")
 	return nil

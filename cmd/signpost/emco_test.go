@@ -245,5 +245,5 @@ func TestApplyEndsWhenAServiceOfEMCOIsDown(t *testing.T) {
 
 	got = withInput(t.Context(), f.url, story, "apply", "-f", "-", "--orchestrator", "orchestrator")
 	require.Equal(t, exitUsage, got.code)
-	require.Contains(t, got.err, `--orchestrator: "orchestrator" is no server`)
+	require.Contains(t, got.err, `--orchestrator: it names no server`)
 }

@@ -85,8 +85,8 @@ func TestRegisterDryRunAsksNobody(t *testing.T) {
 
 func TestWhatRegisterRefuses(t *testing.T) {
 	for _, test := range []struct{ flag, value, says string }{
-		{"--orchestrator", "", "is no server; give the service's URL as in http://orchestrator.emco:9015"},
-		{"--orchestrator", "orchestrator:9015", "is no server"},
+		{"--orchestrator", "", "it names no server; give the service's URL as in http://orchestrator.emco:9015"},
+		{"--orchestrator", "orchestrator:9015", "it names no server"},
 		{"--host", "", "--host is missing"},
 		{"--host", "signpost:9048", "give a name or an address alone, and the port by --port"},
 		{"--host", "http://signpost", "give a name or an address alone"},

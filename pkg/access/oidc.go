@@ -64,8 +64,11 @@ func (o OIDC) Check() error {
 
 // secureURL refuses what nobody can be trusted at.
 func secureURL(text string) error {
+	if strings.ContainsAny(text, "@?#") { // perhaps with a password, which is not for a log
+		return errors.New("what is given is no URL such as https://issuer.example, without a user and parameters")
+	}
 	parsed, err := url.Parse(text)
-	if err != nil || parsed.Hostname() == "" || parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
+	if err != nil || parsed.Hostname() == "" {
 		return fmt.Errorf("%q is no URL such as https://issuer.example", text)
 	}
 	ip := net.ParseIP(parsed.Hostname())

@@ -92,7 +92,7 @@ func withStores(ctx context.Context, c Config, do func(*stores) error) error {
 	if err != nil {
 		return err
 	}
-	if err := c.checkEtcd(); err != nil {
+	if err := errors.Join(c.checkAddresses(), c.checkEtcd()); err != nil {
 		return err
 	}
 	s, err := openStores(ctx, c, log)

@@ -5,6 +5,8 @@ package app
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/api"
@@ -75,6 +77,9 @@ type Config struct {
 // Check finds what cannot work together, before anything is started. Its
 // errors name the flags.
 func (c Config) Check() error {
+	if err := c.checkAddresses(); err != nil {
+		return err
+	}
 	if err := c.checkAccess(); err != nil {
 		return err
 	}
@@ -112,6 +117,30 @@ func (c Config) Check() error {
 	}
 	if c.DataDir == "" && (len(c.EtcdEndpoints) == 0 || c.DirectoryRoot == "") {
 		return fmt.Errorf("--data-dir is required for the embedded etcd and for directory clusters")
+	}
+	return nil
+}
+
+// checkAddresses refuses addresses with a user, a password or parameters: nothing
+// would use them, and errors and logs would tell them to everybody. What is wrong is
+// not quoted.
+func (c Config) checkAddresses() error {
+	for _, at := range []struct {
+		flag  string
+		given []string
+		help  string
+	}{
+		{"--listen", []string{c.Listen}, ""},
+		{"--grpc-listen", []string{c.GRPCListen}, ""},
+		{"--pprof-listen", []string{c.PprofListen}, ""},
+		{"--etcd-endpoints", c.EtcdEndpoints, "; --etcd-user and --etcd-password-file are for those"},
+		{"--rsync-endpoint", []string{c.RsyncEndpoint}, ""},
+		{"--otlp-endpoint", []string{c.OTLPEndpoint}, ""},
+		{"--image-registry", []string{c.ImageRegistry}, "; records' imagePullSecrets are for those"},
+	} {
+		if slices.ContainsFunc(at.given, func(address string) bool { return strings.ContainsAny(address, "@?#") }) {
+			return fmt.Errorf("%s: give addresses alone, without a user, a password or parameters%s", at.flag, at.help)
+		}
 	}
 	return nil
 }

@@ -154,6 +154,34 @@ func TestConfigurationsAreChecked(t *testing.T) {
 	}
 }
 
+// TestAPasswordInAnAddressIsRefusedAndNotQuoted: whatever else is wrong with it.
+func TestAPasswordInAnAddressIsRefusedAndNotQuoted(t *testing.T) {
+	for flag, set := range map[string]func(c *Config, address string){
+		"--listen":         func(c *Config, address string) { c.Listen = address },
+		"--grpc-listen":    func(c *Config, address string) { c.GRPCListen = address },
+		"--pprof-listen":   func(c *Config, address string) { c.PprofListen = address },
+		"--etcd-endpoints": func(c *Config, address string) { *c = external("http://a:2379", address) },
+		"--rsync-endpoint": func(c *Config, address string) { c.RsyncEndpoint = address },
+		"--otlp-endpoint":  func(c *Config, address string) { c.OTLPEndpoint = address },
+		"--image-registry": func(c *Config, address string) { c.ImageRegistry = address },
+		"--oidc-issuer": func(c *Config, address string) {
+			c.OIDC = access.OIDC{Issuer: address, Audiences: []string{"signpost"}}
+		},
+		"--emco-orchestrator": func(c *Config, address string) { c.EMCOOrchestrator = address + "?x" },
+	} {
+		for _, address := range []string{
+			"http://me:s3cr3t@a:2379", "https://s3cr3t@a", "me:s3cr3t@a:2379", "me:s3cr3t@", "http://a:2379?key=s3cr3t", "a:1?s3cr3t",
+			"http://me:s3cr3t%zz@a:2379", "http://me:s3cr3t/@a", "\x7f://s3cr3t@",
+		} {
+			config := fits()
+			set(&config, address)
+			err := config.Check()
+			require.ErrorContains(t, err, flag+": ", address)
+			require.NotContains(t, err.Error(), "s3cr3t", address)
+		}
+	}
+}
+
 func TestTheControllerClusterComesInParts(t *testing.T) {
 	require.Nil(t, Config{}.controllerCluster())
 	require.Equal(t, &intent.ClusterRef{ClusterProvider: "edge", Cluster: "hub"}, Config{ControllerCluster: "edge+hub"}.controllerCluster())

@@ -38,7 +38,7 @@ func (c Config) emco() (emco.Options, error) {
 			return o, fmt.Errorf("%s: it is no URL; give one such as %s", at.flag, at.example)
 		}
 		if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" {
-			return o, fmt.Errorf("%s: %q is no base URL; give one such as %s", at.flag, base.Redacted(), at.example)
+			return o, fmt.Errorf("%s: it is no base URL; give one such as %s", at.flag, at.example)
 		}
 		if strings.HasSuffix(strings.TrimSuffix(base.Path, "/"), "/v2") {
 			return o, fmt.Errorf("%s: leave /v2 out, as in %s", at.flag, at.example)

@@ -177,13 +177,13 @@ func TestURLsOfEMCOAreChecked(t *testing.T) {
 			c.EMCOOrchestrator, c.EMCODCM, c.EMCOCLM = "http://o:9015", "https://d", "http://gateway/clm/"
 		}, nil},
 		{"one of them", func(c *Config) { c.EMCODCM = "http://d:9077" }, nil},
-		{"no scheme", func(c *Config) { c.EMCOOrchestrator = "orchestrator:9015" }, []string{"--emco-orchestrator", `"orchestrator:9015"`, "http://orchestrator.emco:9015"}},
+		{"no scheme", func(c *Config) { c.EMCOOrchestrator = "orchestrator:9015" }, []string{"--emco-orchestrator", "http://orchestrator.emco:9015"}},
 		{"no host", func(c *Config) { c.EMCODCM = "http://" }, []string{"--emco-dcm", "http://dcm.emco:9077"}},
 		{"another scheme", func(c *Config) { c.EMCOCLM = "grpc://clm" }, []string{"--emco-clm", "http://clm.emco:9061"}},
 		{"a query", func(c *Config) { c.EMCOCLM = "http://clm?x=y" }, []string{"--emco-clm", "base URL"}},
 		{"with /v2", func(c *Config) { c.EMCOCLM = "http://clm:9061/v2/" }, []string{"--emco-clm", "leave /v2 out"}},
 		{"no URL", func(c *Config) { c.EMCOCLM = "http://clm:x" }, []string{"--emco-clm", "no URL"}},
-		{"a password is not shown", func(c *Config) { c.EMCODCM = "http://me:s3cr3t@dcm?x" }, []string{"me:xxxxx@dcm"}},
+		{"a password is not shown", func(c *Config) { c.EMCODCM = "http://me:s3cr3t@dcm?x" }, []string{"--emco-dcm: it is no base URL"}},
 	} {
 		config := fits()
 		c.change(&config)

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -38,7 +39,7 @@ type Client struct {
 func New(base string, options Options) (*Client, error) {
 	parsed, err := url.Parse(base)
 	if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
-		return nil, fmt.Errorf("%q is no server; give a URL as in http://127.0.0.1:9018", base)
+		return nil, errors.New("it names no server; give a URL as in http://127.0.0.1:9018")
 	}
 	parsed.Path = strings.TrimSuffix(strings.TrimSuffix(parsed.Path, "/"), "/v2")
 	s := &sender{http: options.HTTPClient, token: options.Token, retries: options.Retries}
