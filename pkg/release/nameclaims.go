@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/nameclaim"
@@ -28,17 +29,28 @@ func (s *Service) checkNames(ctx context.Context, p *proposal) error {
 	if p.claims, err = s.names().Read(ctx, keysOf(p.bids)); err != nil {
 		return err
 	}
-	claimants, asked := s.claimants(), d.asked()
+	claimants, asked, project := s.claimants(), d.asked(), d.group.Project.Name
+	unclaimed := sync.OnceValues(func() (map[nameclaim.Key]intent.Path, error) { return s.givenUnclaimed(ctx, project) })
 	for _, b := range p.bids {
 		claim := p.claims[b.key]
-		if claim.Sole(d.group.Project.Name, d.group.Path) {
+		if claim.Sole(project, d.group.Path) {
 			continue
 		}
-		_, verdict, by, err := claim.Bid(d.group.Project.Name, p.entry(b), claimants.of(ctx, b.key))
+		next, verdict, by, err := claim.Bid(project, p.entry(b), claimants.of(ctx, b.key))
 		if err != nil {
 			return err
 		}
-		if why := refusal(ctx, b.key, claim.Project, verdict, by); why != "" {
+		owner := claim.Project
+		if verdict == nameclaim.Granted && len(next.Entries) == 1 { // nobody of the project holds it yet
+			others, err := unclaimed()
+			if err != nil {
+				return err
+			}
+			if group, given := others[b.key]; given {
+				owner, verdict, by = projectName(group), nameclaim.Taken, nameclaim.Entry{Group: group}
+			}
+		}
+		if why := refusal(ctx, b.key, owner, verdict, by); why != "" {
 			d.failName(asked[b.key.Name], why)
 		}
 	}
@@ -175,33 +187,4 @@ func (s *Service) confirmed(ctx context.Context, l Lifecycle, g plan.Group) (cha
 		changes = append(changes, nameclaim.Change{Key: b.key, Claim: next})
 	}
 	return changes, lost, nil
-}
-
-// adoptNames claims the names and namespaces of a release that an earlier Signpost has made.
-// What another project has claimed already stays as it is in the clusters, and
-// an event tells.
-func (s *Service) adoptNames(ctx context.Context, group intent.Path, l Lifecycle) (Lifecycle, error) {
-	if l.Claimed || !l.deployed() || IsCloud(group) {
-		return l, nil
-	}
-	release, err := s.loadRelease(ctx, l.ContextID)
-	if err != nil {
-		return l, err
-	}
-	changes, lost, err := s.confirmed(ctx, l, release.Group)
-	if err == nil {
-		err = s.names().Write(ctx, changes)
-	}
-	if err == nil {
-		err = s.adoptNamespaces(ctx, release.Group)
-	}
-	if err != nil {
-		return l, err
-	}
-	l.Claimed = true
-	if len(lost) > 0 {
-		l.record(intent.Event{Time: s.Now().UTC(), Actor: actorSelf, Action: l.Wanted, Revision: l.Seq, Outcome: "contested",
-			Message: few(lost) + ": others publish it, too, since before names had owners; leave it to one of them"})
-	}
-	return s.swap(ctx, group, l)
 }

@@ -254,9 +254,10 @@ func TestNamesOfEarlierReleasesAreClaimed(t *testing.T) {
 	w := rivals(t)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
-	w.asBeforeClaims(prod)
+	w.dropClaims()
 	w.do(intent.Instantiate, bankProd)
 	w.settle(bankProd)
+	w.asBeforeClaims(prod)
 	w.asBeforeClaims(bankProd)
 	require.Empty(t, w.claims())
 
@@ -273,11 +274,56 @@ func TestNamesOfEarlierReleasesAreClaimed(t *testing.T) {
 	require.Equal(t, at, w.fake.Revision(), "once")
 }
 
+// TestANameOfAnEarlierReleaseIsTaken, before the controller has claimed it, too: an
+// update of Signpost gives nobody the chance to get at others' names.
+func TestANameOfAnEarlierReleaseIsTaken(t *testing.T) {
+	w := rivals(t)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.asBeforeClaims(prod)
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's; give the intent another name`, string(www(bankProd))+"#/spec/hostnames/0")
+	require.Empty(t, w.claims())
+	w.group(test, "api", wwwName)
+	w.do(intent.Instantiate, test) // it is the project's own
+	w.settle(prod, test)
+	require.Equal(t, map[string]string{wwwName: "shop"}, w.claims())
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+}
+
+// TestEarlierReleasesAreLookedForAsLongAsThereAreSome, and again when one comes
+// from a program that was taken back.
+func TestEarlierReleasesAreLookedForAsLongAsThereAreSome(t *testing.T) {
+	w := rivals(t)
+	noted := func() bool {
+		require.NoError(t, w.service.NoteAdopted(t.Context()))
+		item, _, err := w.fake.Get(t.Context(), "/signpost/names-adopted")
+		require.NoError(t, err)
+		return item != nil
+	}
+	w.group(test, "api", "api.lab.example")
+	w.observe(berlin, "shop/api", "203.0.113.30")
+	w.do(intent.Instantiate, prod)
+	w.do(intent.Instantiate, test)
+	w.settle(prod, test)
+	w.asBeforeClaims(prod)
+	require.False(t, noted())
+	w.settle(prod)
+	require.True(t, noted())
+
+	w.asBeforeClaims(prod)
+	w.asBeforeClaims(test)
+	_, err := w.service.StepGroup(t.Context(), test)
+	require.NoError(t, err)
+	require.False(t, noted(), "where one comes from, there are more")
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.settle(prod)
+	require.True(t, noted())
+}
+
 // asBeforeClaims has a group be as an earlier Signpost accepted it.
 func (w *world) asBeforeClaims(group intent.Path) {
 	w.Helper()
-	_, _, err := w.fake.Txn(context.Background(), nil, kv.DeletePrefix("/signpost/name/"))
-	require.NoError(w, err)
+	w.dropClaims()
 	path := intent.Path("lifecycle/" + string(group))
 	doc, err := w.documents.Get(context.Background(), path)
 	require.NoError(w, err)
@@ -285,6 +331,12 @@ func (w *world) asBeforeClaims(group intent.Path) {
 	require.NotEqual(w, string(doc.Body), body)
 	refs := doc.Refs
 	_, err = w.documents.Put(context.Background(), intent.Write{Path: path, Refs: refs, Body: []byte(body)})
+	require.NoError(w, err)
+}
+
+func (w *world) dropClaims() {
+	w.Helper()
+	_, _, err := w.fake.Txn(context.Background(), nil, kv.DeletePrefix("/signpost/name/"))
 	require.NoError(w, err)
 }
 
