@@ -48,7 +48,8 @@ type Entry struct {
 }
 
 // pendingHolds is how long a claim holds of whose acceptance nothing is to be
-// seen: it takes less.
+// seen: it takes less. One that lies further ahead than that is by a clock that
+// is wrong, and holds as little as an old one.
 const pendingHolds = time.Minute
 
 // Standing is how a group stands. It has to be read after the claim that is
@@ -69,7 +70,7 @@ func (e Entry) Held(key Key, s Standing, now time.Time) bool {
 	case e.Context != "" && e.Context == s.Context:
 		return true
 	}
-	return e.Over == s.Revision && now.Sub(e.Since) < pendingHolds
+	return e.Over == s.Revision && now.Sub(e.Since).Abs() < pendingHolds
 }
 
 // Clashes tells whether DNS allows no name with the types of both.

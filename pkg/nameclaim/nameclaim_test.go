@@ -35,6 +35,9 @@ func TestWhoHolds(t *testing.T) {
 	}{
 		{"under way", pending, nameclaim.Standing{Revision: 7}, 59 * time.Second, true},
 		{"for too long", pending, nameclaim.Standing{Revision: 7}, time.Minute, false},
+		{"by a clock that is somewhat ahead", pending, nameclaim.Standing{Revision: 7}, -59 * time.Second, true},
+		{"by a clock that is far ahead", pending, nameclaim.Standing{Revision: 7}, -time.Minute, false},
+		{"accepted by a clock that is far ahead", pending, nameclaim.Standing{Revision: 8, Context: "c2"}, -time.Hour, true},
 		{"accepted", pending, nameclaim.Standing{Revision: 8, Context: "c2"}, time.Hour, true},
 		{"another was accepted", pending, nameclaim.Standing{Revision: 8, Context: "c3"}, 0, false},
 		{"it is current", confirmed, nameclaim.Standing{UID: "u", Context: "c1"}, time.Hour, true},

@@ -232,6 +232,27 @@ func TestADeadRequestHoldsNoNameForEver(t *testing.T) {
 	}
 }
 
+// TestAClockFarAheadHoldsNoName: a request that died, and whose clock was a day
+// ahead, keeps nobody out until then.
+func TestAClockFarAheadHoldsNoName(t *testing.T) {
+	w := rivals(t)
+	w.fake.Before = func(op, key string) error {
+		if op == "txn" && strings.HasPrefix(key, "/signpost/release/") {
+			return errCrashed
+		}
+		return nil
+	}
+	ahead := w.options
+	ahead.Now = func() time.Time { return w.clock.Now().Add(24 * time.Hour) }
+	_, err := release.New(ahead).Instantiate(ann(prod), prod, "", "ann")
+	require.ErrorIs(t, err, errCrashed)
+	w.fake.Before = nil
+	require.Equal(t, map[string]string{wwwName: "shop"}, w.claims())
+	w.do(intent.Instantiate, bankProd)
+	w.settle(bankProd)
+	require.Equal(t, map[string]string{wwwName: "bank"}, w.claims())
+}
+
 // TestARefusedRequestGivesBackWhatItClaimed, so that nobody waits for it.
 func TestARefusedRequestGivesBackWhatItClaimed(t *testing.T) {
 	w := rivals(t)
