@@ -69,7 +69,7 @@ func (d *desired) load(ctx context.Context, x *index, contexts Contexts, name, i
 		if attempt == staleAttempts {
 			return err
 		}
-		if _, _, refreshed := x.refresh(ctx); refreshed != nil {
+		if _, refreshed := x.refresh(ctx); refreshed != nil {
 			return refreshed
 		}
 	}

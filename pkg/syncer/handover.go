@@ -59,7 +59,7 @@ func (t *tenure) handovers(ctx context.Context) (map[appcontext.Owner]handover.W
 	}
 	for _, h := range t.handed {
 		if h.Loses(t.desired.has) {
-			if _, _, err := t.index.refresh(ctx); err != nil {
+			if _, err := t.index.refresh(ctx); err != nil {
 				return nil, err
 			}
 			if err := t.desired.load(ctx, t.index, t.contexts, t.name, t.installation, t.entries); err != nil {

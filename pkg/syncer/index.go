@@ -10,9 +10,11 @@ import (
 )
 
 // index is the current pointers, by cluster. It is a copy in memory that the
-// watch keeps up to date; what must not be stale is refreshed first.
+// watch keeps up to date; what must not be stale is refreshed first. Whoever
+// finds out that something has changed, the clusters concerned are told of it.
 type index struct {
 	contexts Contexts
+	tell     func(clusters []string)
 
 	mu       sync.Mutex
 	owners   map[appcontext.Owner]appcontext.Pointer
@@ -21,9 +23,10 @@ type index struct {
 	moves    map[string]int64 // how often a cluster was concerned by a change
 }
 
-func newIndex(contexts Contexts) *index {
+func newIndex(contexts Contexts, tell func(clusters []string)) *index {
 	return &index{
 		contexts: contexts,
+		tell:     tell,
 		owners:   map[appcontext.Owner]appcontext.Pointer{},
 		clusters: map[string]map[appcontext.Owner]bool{},
 		moves:    map[string]int64{},
@@ -31,16 +34,23 @@ func newIndex(contexts Contexts) *index {
 }
 
 // refresh reads all pointers, linearizably, and answers the revision they were
-// read at and the clusters that are concerned by what changed.
-func (x *index) refresh(ctx context.Context) (int64, []string, error) {
+// read at.
+func (x *index) refresh(ctx context.Context) (int64, error) {
 	pointers, revision, err := x.contexts.Pointers(ctx)
 	if err != nil {
-		return 0, nil, err
+		return 0, err
 	}
+	x.tell(x.replace(pointers, revision))
+	return revision, nil
+}
+
+// replace takes all pointers as they were read, and answers the clusters
+// concerned by what changed.
+func (x *index) replace(pointers []appcontext.Pointer, revision int64) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if revision < x.revision {
-		return revision, nil, nil // an older answer, come late
+		return nil // an older answer, come late
 	}
 	x.revision = revision
 	concerned := map[string]bool{}
@@ -55,11 +65,14 @@ func (x *index) refresh(ctx context.Context) (int64, []string, error) {
 			delete(x.owners, owner)
 		}
 	}
-	return revision, slices.Sorted(maps.Keys(concerned)), nil
+	return slices.Sorted(maps.Keys(concerned))
 }
 
-// update takes up what has changed and answers the clusters concerned.
-func (x *index) update(change appcontext.Change) []string {
+// update takes up what has changed.
+func (x *index) update(change appcontext.Change) { x.tell(x.follow(change)) }
+
+// follow takes up what has changed and answers the clusters concerned.
+func (x *index) follow(change appcontext.Change) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	concerned := map[string]bool{}

@@ -131,7 +131,7 @@ func (o *observer) forgetServices(ctx context.Context, named map[string]bool) er
 	if len(candidates) == 0 {
 		return nil
 	}
-	if _, _, err := o.tenure.index.refresh(ctx); err != nil {
+	if _, err := o.tenure.index.refresh(ctx); err != nil {
 		return err
 	}
 	named = o.tenure.index.services(o.tenure.name)

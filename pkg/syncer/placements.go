@@ -59,7 +59,7 @@ func (o *observer) forgetPlacements(ctx context.Context) error {
 	if len(unwanted()) == 0 {
 		return nil
 	}
-	if _, _, err := o.tenure.index.refresh(ctx); err != nil {
+	if _, err := o.tenure.index.refresh(ctx); err != nil {
 		return err
 	}
 	for _, key := range unwanted() {

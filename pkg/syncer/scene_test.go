@@ -44,6 +44,7 @@ type scene struct {
 	tracer   *trail.Tracer
 	metrics  *prometheus.Registry // of the worker that was started last
 	resolver Resolver             // nil: the system's
+	watched  Contexts             // that workers watch; nil: contexts
 
 	mu       sync.Mutex
 	clusters map[string]*clustertest.Fake
@@ -94,8 +95,12 @@ func (s *scene) refuse(name string, err error) {
 func (s *scene) start(member string) (*Worker, func()) {
 	s.t.Helper()
 	s.metrics = prometheus.NewRegistry()
+	contexts := Contexts(s.contexts)
+	if s.watched != nil {
+		contexts = s.watched
+	}
 	w := New(Options{
-		KV: s.kv, Contexts: s.contexts, Connections: s, Rsync: s.rsync, Verifier: s.verifier, Resolver: s.resolver,
+		KV: s.kv, Contexts: contexts, Connections: s, Rsync: s.rsync, Verifier: s.verifier, Resolver: s.resolver,
 		Installation: installation, Member: member, Clock: s.clock,
 		Logger: slog.New(trail.Handler(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))), Tracer: s.tracer, Metrics: s.metrics,
 	})

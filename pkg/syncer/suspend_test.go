@@ -76,7 +76,7 @@ func TestWithdrawingEndsASuspension(t *testing.T) {
 
 func TestAnObjectIsSuspendedWithAllOfItsOwners(t *testing.T) {
 	t.Parallel()
-	x := newIndex(nil)
+	x := newIndex(nil, func([]string) {})
 	x.update(appcontext.Change{Pointers: []appcontext.Pointer{{Owner: "dig", ContextID: "1", Suspended: true}, {Owner: "other", ContextID: "2"}}})
 	for _, c := range []struct {
 		reason string

@@ -169,7 +169,7 @@ func (t *tenure) plan(ctx context.Context) ([]action, error) {
 	if !slices.ContainsFunc(actions, func(a action) bool { return a.want == nil }) {
 		return actions, nil
 	}
-	if _, _, err := t.index.refresh(ctx); err != nil {
+	if _, err := t.index.refresh(ctx); err != nil {
 		return nil, err
 	}
 	if err := t.desired.load(ctx, t.index, t.contexts, t.name, t.installation, t.entries); err != nil {

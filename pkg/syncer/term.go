@@ -64,9 +64,9 @@ type running struct {
 
 func newTerm(ctx context.Context, w *Worker) (*term, error) {
 	t := &term{
-		worker: w, index: newIndex(w.options.Contexts),
-		tenures: map[string]*running{}, leftover: map[string]bool{}, ended: make(chan string),
+		worker: w, tenures: map[string]*running{}, leftover: map[string]bool{}, ended: make(chan string),
 	}
+	t.index = newIndex(w.options.Contexts, t.rouse)
 	if err := t.begin(ctx); err != nil {
 		t.end(ctx)
 		return nil, err
@@ -76,7 +76,7 @@ func newTerm(ctx context.Context, w *Worker) (*term, error) {
 
 func (t *term) begin(ctx context.Context) error {
 	store := t.worker.options.KV
-	revision, _, err := t.index.refresh(ctx)
+	revision, err := t.index.refresh(ctx)
 	if err != nil {
 		return err
 	}
@@ -173,25 +173,26 @@ func (t *term) run(ctx context.Context) error {
 	}
 }
 
-// follow takes up changed pointers and wakes the clusters concerned.
+// follow takes up changed pointers.
 func (t *term) follow(ctx context.Context, change appcontext.Change) error {
-	concerned := t.index.update(change)
-	if change.Lost {
-		_, more, err := t.index.refresh(ctx)
-		if err != nil {
-			return err
-		}
-		concerned = append(concerned, more...)
+	t.index.update(change)
+	if !change.Lost {
+		return nil
 	}
+	_, err := t.index.refresh(ctx)
+	return err
+}
+
+// rouse wakes clusters.
+func (t *term) rouse(names []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, name := range concerned {
+	for _, name := range names {
 		if r := t.tenures[name]; r != nil {
 			wake(r.tenure.wakeStep)
 			wake(r.tenure.wakeLook)
 		}
 	}
-	return nil
 }
 
 // stir wakes the clusters for which rsync has done something.

@@ -91,7 +91,7 @@ func TestWhatNeverSucceedsDoesNotMakeATraceEndless(t *testing.T) {
 	s := newScene(t, hub)
 	object := config(t, hub, "a", "1")
 	tenure := &tenure{
-		name: hub, tracer: trail.New(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))), index: newIndex(s.contexts),
+		name: hub, tracer: trail.New(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))), index: newIndex(s.contexts, func([]string) {}),
 		attempts: attempts{object.ID: {count: tracedAttempts}},
 	}
 	target, err := s.Connect(t.Context(), hub)
