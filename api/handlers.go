@@ -84,6 +84,7 @@ type resource struct {
 	one, many string // as in getProject and listProjects
 	record    bool   // its status has more than the document tells
 	cluster   bool   // it may be drained or abandoned
+	names     bool   // it asks for names, which may be others'
 	pairs     bool   // ?key= asks for one value
 	versioned bool   // its name is followed by its version
 }
@@ -103,7 +104,7 @@ func resources() []resource {
 		{one: "CompositeApp", many: "CompositeApps", versioned: true},
 		{one: "DeploymentIntentGroup", many: "DeploymentIntentGroups"},
 		{one: "TrafficGroupIntent", many: "TrafficGroupIntents"},
-		{one: "DNSIntent", many: "DNSIntents"},
+		{one: "DNSIntent", many: "DNSIntents", names: true},
 		{one: "PodDNSIntent", many: "PodDNSIntents"},
 	}
 }

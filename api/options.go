@@ -70,6 +70,9 @@ type Lifecycle interface {
 	// RecordStatus answers what is known of a record's deployments. The
 	// warnings, which follow from its document, are left out.
 	RecordStatus(ctx context.Context, record intent.Path) (intent.RecordStatus, error)
+	// NameWarnings tells which host names of a stored DNS intent a plan would
+	// refuse now.
+	NameWarnings(ctx context.Context, dnsIntent intent.Path) ([]intent.Warning, error)
 	// Users lists who publishes through a record.
 	Users(ctx context.Context, record intent.Path) ([]intent.Use, error)
 }

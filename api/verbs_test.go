@@ -430,3 +430,21 @@ func TestVersionsOfACompositeAppAreOnPagesOfTheirOwn(t *testing.T) {
 	require.Len(t, w.send("GET", apps+"?namePrefix=store2", nil).names(), 3)
 	require.Len(t, w.send("GET", apps+"?namePrefix=store/", nil).names(), 3)
 }
+
+// TestAWriteOfNamesThatOthersHaveIsAnsweredWithAWarning, and is done all the
+// same. What is asked of names may fail, the write not with it.
+func TestAWriteOfNamesThatOthersHaveIsAnsweredWithAWarning(t *testing.T) {
+	w := newWorld(t).fill("DNSIntent")
+	at := slices.IndexFunc(rows(), func(r row) bool { return r.one == "DNSIntent" })
+	r := rows()[at]
+	w.lifecycle.warnings = []intent.Warning{{Parameter: "hostnames/0", Message: "is another project's"}}
+	told := map[string]any{"warnings": []any{map[string]any{"parameter": "hostnames/0", "message": "is another project's"}}}
+	created := w.send("POST", r.collection, w.example(r)).want(http.StatusCreated)
+	require.Equal(t, told, created.json()["status"])
+	require.Contains(t, w.lifecycle.asked, "name warnings anonymous "+strings.TrimPrefix(r.item, "/v2/"))
+	require.NotContains(t, w.send("GET", r.item, nil).want(http.StatusOK).json(), "status", "a plan tells what holds later")
+	replaced := w.send("PUT", r.item, created.Body.String()).want(http.StatusOK)
+	require.Equal(t, told, replaced.json()["status"])
+	w.lifecycle.err = &intent.Error{Code: intent.Unavailable, Detail: "the store is gone"}
+	require.NotContains(t, w.send("PUT", r.item, created.Body.String()).want(http.StatusOK).json(), "status")
+}

@@ -267,6 +267,7 @@ type lifecycle struct {
 	drained   *intent.Drained   // every cluster, as far as this goes
 	abandoned *intent.Abandoned // likewise
 	state     intent.State      // of every group, unless it is that of the example
+	warnings  []intent.Warning  // of every DNS intent
 }
 
 // reply decodes an example for an owner that exists.
@@ -339,6 +340,13 @@ func (l *lifecycle) UpdateRecord(ctx context.Context, record intent.Path, confir
 
 func (l *lifecycle) RecordStatus(ctx context.Context, record intent.Path) (intent.RecordStatus, error) {
 	return reply[intent.RecordStatus](ctx, l, record, "recordStatus", "record status")
+}
+
+func (l *lifecycle) NameWarnings(ctx context.Context, dnsIntent intent.Path) ([]intent.Warning, error) {
+	if _, err := reply[struct{}](ctx, l, dnsIntent, "", "name warnings", intent.By(ctx).Subject); err != nil {
+		return nil, err
+	}
+	return l.warnings, nil
 }
 
 func (l *lifecycle) Users(ctx context.Context, record intent.Path) ([]intent.Use, error) {

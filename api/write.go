@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/signpost-dns/signpost/pkg/admit"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
@@ -130,6 +131,15 @@ func (e *edge) stored(ctx context.Context, r resource, doc intent.Document, stat
 			e.Log.WarnContext(ctx, "no status of a record", slog.String("path", string(doc.Path)), slog.Any("error", err))
 		}
 		view.Status = merged(view.Status, known)
+	}
+	if r.names {
+		warnings, err := e.Lifecycle.NameWarnings(ctx, doc.Path)
+		if err != nil { // the write is done; a plan tells the rest
+			e.Log.WarnContext(ctx, "no warnings of names", slog.String("path", string(doc.Path)), slog.Any("error", err))
+		}
+		if len(warnings) > 0 {
+			view.Status = &admit.Status{Warnings: warnings}
+		}
 	}
 	return answer{status: status, header: header, body: view}, nil
 }

@@ -1165,6 +1165,9 @@ type DNSIntent struct {
 
 	// Spec Which names for which service.
 	Spec DNSIntentSpec `json:"spec"`
+
+	// Status What the server adds to a document. Ignored on input.
+	Status DocumentStatus `json:"status,omitempty,omitzero"`
 }
 
 // DNSIntentList A page of DNS intents.
@@ -4402,7 +4405,7 @@ type ClientInterface interface {
 
 	// CreateDNSIntentWithBody Create a DNS intent
 	//
-	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4411,7 +4414,7 @@ type ClientInterface interface {
 
 	// CreateDNSIntent Create a DNS intent
 	//
-	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4434,7 +4437,7 @@ type ClientInterface interface {
 
 	// PutDNSIntentWithBody Create or replace a DNS intent
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4443,7 +4446,7 @@ type ClientInterface interface {
 
 	// PutDNSIntent Create or replace a DNS intent
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6128,7 +6131,7 @@ func (c *API) ListDNSIntents(ctx context.Context, project ProjectName, composite
 
 // CreateDNSIntentWithBody Create a DNS intent
 //
-// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6147,7 +6150,7 @@ func (c *API) CreateDNSIntentWithBody(ctx context.Context, project ProjectName, 
 
 // CreateDNSIntent Create a DNS intent
 //
-// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6200,7 +6203,7 @@ func (c *API) GetDNSIntent(ctx context.Context, project ProjectName, compositeAp
 
 // PutDNSIntentWithBody Create or replace a DNS intent
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6219,7 +6222,7 @@ func (c *API) PutDNSIntentWithBody(ctx context.Context, project ProjectName, com
 
 // PutDNSIntent Create or replace a DNS intent
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -15197,7 +15200,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateDNSIntentWithBodyWithResponse Create a DNS intent
 	//
-	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15206,7 +15209,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateDNSIntentWithResponse Create a DNS intent
 	//
-	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15233,7 +15236,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutDNSIntentWithBodyWithResponse Create or replace a DNS intent
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15242,7 +15245,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutDNSIntentWithResponse Create or replace a DNS intent
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -19561,7 +19564,7 @@ func (c *ClientWithResponses) ListDNSIntentsWithResponse(ctx context.Context, pr
 
 // CreateDNSIntentWithBodyWithResponse Create a DNS intent
 //
-// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19576,7 +19579,7 @@ func (c *ClientWithResponses) CreateDNSIntentWithBodyWithResponse(ctx context.Co
 
 // CreateDNSIntentWithResponse Create a DNS intent
 //
-// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19621,7 +19624,7 @@ func (c *ClientWithResponses) GetDNSIntentWithResponse(ctx context.Context, proj
 
 // PutDNSIntentWithBodyWithResponse Create or replace a DNS intent
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19636,7 +19639,7 @@ func (c *ClientWithResponses) PutDNSIntentWithBodyWithResponse(ctx context.Conte
 
 // PutDNSIntentWithResponse Create or replace a DNS intent
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

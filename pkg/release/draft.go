@@ -70,25 +70,7 @@ func (d *draft) warn(format string, args ...any) {
 // draft resolves the inputs: which apps run where, which records serve which
 // names, and where each record's external-dns lives.
 func (s *Service) draft(ctx context.Context, in *inputs) (*draft, error) {
-	d := &draft{in: in, records: map[string]recordDraft{}, places: map[placeKey]place{}}
-	spec := in.group.Spec
-	namespace := in.cloud.Spec.Namespace
-	version := in.owner.Path.Parent().Name()
-	app, version, _ := strings.Cut(version, "/")
-	d.group = plan.Group{
-		Installation: s.Installation, Path: in.owner.Path, UID: in.owner.UID,
-		Project:      plan.Project{Name: in.project.Metadata.Name, Namespace: in.project.Spec.Namespace},
-		CompositeApp: app, Version: version, Name: in.group.Metadata.Name,
-		LogicalCloud: spec.LogicalCloud, LogicalCloudNamespace: namespace,
-	}
-	if in.orchestration != nil {
-		d.group.Orchestrated = in.orchestration.frozen()
-		d.group.LogicalCloudNamespace = d.group.Orchestrated.Namespace
-	}
-	for _, app := range spec.Apps {
-		d.group.Apps = append(d.group.Apps, d.app(app))
-	}
-	slices.SortFunc(d.group.Apps, func(a, b plan.App) int { return strings.Compare(a.Name, b.Name) })
+	d := s.draftApps(in)
 	if err := s.draftRecords(ctx, d); err != nil {
 		return nil, err
 	}
@@ -110,6 +92,30 @@ func (s *Service) draft(ctx context.Context, in *inputs) (*draft, error) {
 		d.inputs = append(d.inputs, Input{Path: lifecyclePath(r.frozen.Path), UID: r.frozen.UID, Revision: r.frozen.Revision})
 	}
 	return d, nil
+}
+
+// draftApps begins a draft: with which apps of which group run where.
+func (s *Service) draftApps(in *inputs) *draft {
+	d := &draft{in: in, records: map[string]recordDraft{}, places: map[placeKey]place{}}
+	spec := in.group.Spec
+	namespace := in.cloud.Spec.Namespace
+	version := in.owner.Path.Parent().Name()
+	app, version, _ := strings.Cut(version, "/")
+	d.group = plan.Group{
+		Installation: s.Installation, Path: in.owner.Path, UID: in.owner.UID,
+		Project:      plan.Project{Name: in.project.Metadata.Name, Namespace: in.project.Spec.Namespace},
+		CompositeApp: app, Version: version, Name: in.group.Metadata.Name,
+		LogicalCloud: spec.LogicalCloud, LogicalCloudNamespace: namespace,
+	}
+	if in.orchestration != nil {
+		d.group.Orchestrated = in.orchestration.frozen()
+		d.group.LogicalCloudNamespace = d.group.Orchestrated.Namespace
+	}
+	for _, app := range spec.Apps {
+		d.group.Apps = append(d.group.Apps, d.app(app))
+	}
+	slices.SortFunc(d.group.Apps, func(a, b plan.App) int { return strings.Compare(a.Name, b.Name) })
+	return d
 }
 
 // app selects an app's clusters.

@@ -533,3 +533,39 @@ func (w *world) oneWinner() {
 	}
 	assert.LessOrEqual(w, len(slices.Compact(have)), 1, "%v", have)
 }
+
+// TestAWriteWarnsOfNamesThatCannotBeHad, of other projects as far as who asks may
+// know: the names are another project's, or lie in a domain of another's.
+func TestAWriteWarnsOfNamesThatCannotBeHad(t *testing.T) {
+	w := rivals(t)
+	warned := func(ctx context.Context, group intent.Path) (told []string) {
+		t.Helper()
+		warnings, err := w.service.NameWarnings(ctx, www(group))
+		require.NoError(t, err)
+		for _, warning := range warnings {
+			told = append(told, warning.Parameter+" "+warning.Message)
+		}
+		return told
+	}
+	all := intent.As(context.Background(), intent.Actor{Reads: func(string) bool { return true }})
+	require.Empty(t, warned(all, bankProd), "the name is nobody's yet")
+	w.do(intent.Instantiate, prod)
+	taken := `hostnames/0 "www.lab.example" is another project's; give the intent another name; until then instantiate and update refuse it`
+	require.Equal(t, []string{taken}, warned(ann(bankProd), bankProd))
+	require.Contains(t, strings.Join(warned(all, bankProd), "\n"), `is project "shop"'s, given by `+string(prod))
+	require.Empty(t, warned(ann(prod), prod), "it is its own")
+
+	w.associate(bankCloud)
+	require.Equal(t, []string{taken}, warned(ann(bankProd), bankProd), "no record serves it yet")
+	w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["www.lab.example"],"scope":"cluster"}`)
+	require.Empty(t, warned(ann(bankProd), bankProd), "it is to be in a cluster's own view")
+	w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["free.example","new.lab.example"]}`)
+	require.Empty(t, warned(ann(bankProd), bankProd))
+	w.put("projects/shop", `{"namespace":"shop-dns","domains":["lab.example"]}`)
+	require.Equal(t, []string{
+		`hostnames/1 "new.lab.example" lies in lab.example, which is granted to another project; give the intent another name; until then instantiate and update refuse it`,
+	}, warned(ann(bankProd), bankProd))
+	require.Contains(t, warned(all, bankProd)[0], "granted to shop")
+	_, err := w.service.NameWarnings(all, www(bankProd)+"-none")
+	require.Equal(t, intent.NotFound, intent.CodeOf(err))
+}
