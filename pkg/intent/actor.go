@@ -45,3 +45,11 @@ func By(ctx context.Context) Actor {
 	a, _ := ctx.Value(actorKey{}).(Actor)
 	return a
 }
+
+// Within is a context in which the same one asks, but is told no more than
+// everybody may know who reads a project: for what is kept where those find it.
+func Within(ctx context.Context, project string) context.Context {
+	a := By(ctx)
+	a.Reads = func(name string) bool { return name == project }
+	return As(ctx, a)
+}

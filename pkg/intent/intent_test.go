@@ -181,3 +181,13 @@ func TestNobodySeesAnything(t *testing.T) {
 	require.Equal(t, "projects/shop/logical-clouds/eu", intent.By(ctx).Names("projects/shop/logical-clouds/eu"))
 	require.Equal(t, "another project", intent.By(ctx).Names("projects/lab/logical-clouds/eu"))
 }
+
+// TestWithinAProjectNoOtherIsSeen, but it is still the same one who asks.
+func TestWithinAProjectNoOtherIsSeen(t *testing.T) {
+	root := intent.Actor{Subject: "root", RequestID: "r1", Reads: func(string) bool { return true }}
+	within := intent.By(intent.Within(intent.As(t.Context(), root), "shop"))
+	require.Equal(t, "root", within.Subject)
+	require.Equal(t, "r1", within.RequestID)
+	require.True(t, within.Sees("shop"))
+	require.False(t, within.Sees("bank"))
+}

@@ -96,6 +96,7 @@ func (s *Service) ends(ctx context.Context, l *Lifecycle, id string) (bool, erro
 // activate makes the release that was frozen for an app context the group's.
 // cause is what tells that the context is current.
 func (s *Service) activate(ctx context.Context, group intent.Path, id, cause string) error {
+	ctx = toldIn(ctx, group)
 	accepted, err := s.accept(ctx, group, request{appContext: id}, "", actorEMCO)
 	switch {
 	case intent.CodeOf(err) == intent.Conflict:

@@ -62,6 +62,12 @@ func (s *Service) notePrepared(ctx context.Context, l *Lifecycle, p *proposal) {
 	s.Logger.Log(ctx, level, "a release is prepared for an app context of EMCO's", "group", p.draft.group.Path, "appContext", by.ID, "warnings", p.draft.warnings)
 }
 
+// toldIn is a context in which is said what may be noted of a group: all who may
+// read its project read that.
+func toldIn(ctx context.Context, group intent.Path) context.Context {
+	return intent.Within(ctx, group.Segment("projects"))
+}
+
 // noteRefused records, once, why a release could not be frozen for an app
 // context, with the group that its meta names.
 func (s *Service) noteRefused(ctx context.Context, id string, cause error) {

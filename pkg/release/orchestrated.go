@@ -32,6 +32,9 @@ func (s *Service) tryUpdateContext(ctx context.Context, id, traffic, from string
 	if err != nil {
 		return nil, err
 	}
+	if group, ok := groupOf(app.Meta); ok {
+		ctx = toldIn(ctx, group)
+	}
 	p, err := s.proposeContext(ctx, app, traffic)
 	if err != nil {
 		return nil, err

@@ -207,3 +207,30 @@ func TestAServiceInANamespaceOfKubernetesIsNotPublished(t *testing.T) {
 	require.Equal(t, intent.Conflict, intent.CodeOf(err))
 	require.ErrorContains(t, err, `in namespace kube-system on edge+paris, which belongs to Kubernetes`)
 }
+
+// TestWhatIsKeptNamesNoOtherProject, though it is who may see all that is
+// refused: viewers of the group's project read its events.
+func TestWhatIsKeptNamesNoOtherProject(t *testing.T) {
+	w := newOrchestrated(t)
+	root := intent.As(t.Context(), intent.Actor{Subject: "root", Reads: func(string) bool { return true }})
+	grant := func(domains string) { w.put("projects/bank", `{"namespace":"bank-dns","domains":`+domains+`}`) }
+	grant(`["lab.example"]`)
+	_, err := w.service.UpdateContext(root, early, "front", "")
+	require.ErrorContains(t, err, `"www.lab.example" lies in lab.example, which is granted to another project`)
+	grant(`[]`)
+	w.called(early)
+	grant(`["lab.example"]`)
+	err = w.service.PostEvent(root, early, intent.Instantiate)
+	require.ErrorContains(t, err, "granted to another project")
+	for _, outcome := range []string{"refused", "failed"} {
+		kept := w.outcomes(outcome)
+		require.Len(t, kept, 1)
+		require.Contains(t, kept[0], "granted to another project")
+	}
+	events, err := w.service.Events(root, prod)
+	require.NoError(t, err)
+	require.NotContains(t, fmt.Sprint(events), "bank")
+	for key, value := range w.below("/signpost/doc/lifecycle") {
+		require.NotContains(t, value, "bank", key)
+	}
+}
