@@ -35,8 +35,28 @@ func chores(c Config, documents intent.Store, values *vault.Vault, releases *rel
 		{"the keys of sealed values", tidyEvery, resealing(values, metrics)},
 		{"sealed values", tidyEvery, func(ctx context.Context) error { return values.Sweep(ctx, secretAge) }},
 		{"releases", tidyEvery, func(ctx context.Context) error { return releases.Sweep(ctx, unclaimed) }},
+		{"claims of names", tidyEvery, sweepingClaims(releases, metrics)},
 		{"identities of clusters", tidyEvery, known.Sweep},
 		{"the history", pruneEvery, func(ctx context.Context) error { return past.Prune(ctx, c.HistoryAge, c.HistoryCount) }},
+	}
+}
+
+// sweepingClaims takes away claims that nobody holds, and counts the others.
+func sweepingClaims(releases *release.Service, metrics prometheus.Registerer) func(context.Context) error {
+	claimed := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "signpost_names_claimed", Help: "Names that projects have, by the kind of view of DNS, and namespaces of clusters.",
+	}, []string{"view"})
+	metrics.MustRegister(claimed)
+	return func(ctx context.Context) error {
+		counts, err := releases.SweepClaims(ctx)
+		if err != nil {
+			return err
+		}
+		claimed.Reset()
+		for kind, count := range counts {
+			claimed.WithLabelValues(kind).Set(float64(count))
+		}
+		return nil
 	}
 }
 

@@ -54,8 +54,8 @@ func TestWhoHolds(t *testing.T) {
 	}
 }
 
-// entries makes a claim of groups of a project; which of them are held is drawn.
-func claimOf(t *rapid.T) (nameclaim.Claim, func(nameclaim.Entry) (bool, error)) {
+// drawnClaim is a claim of groups of a project; which of them are held is drawn.
+func drawnClaim(t *rapid.T) (nameclaim.Claim, func(nameclaim.Entry) (bool, error)) {
 	c := nameclaim.Claim{Project: rapid.SampledFrom([]string{"shop", "bank"}).Draw(t, "project")}
 	live := map[string]bool{}
 	for n := range rapid.IntRange(0, 5).Draw(t, "entries") {
@@ -74,7 +74,7 @@ func claimOf(t *rapid.T) (nameclaim.Claim, func(nameclaim.Entry) (bool, error)) 
 // all who hold it are still in it, nobody else, and the bidder.
 func TestABidTakesFromNobodyWhoHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c, held := claimOf(t)
+		c, held := drawnClaim(t)
 		mine := nameclaim.Entry{Group: "a", Context: "mine", Types: rapid.SampledFrom([][]string{nil, {"CNAME"}}).Draw(t, "mine")}
 		var stay []nameclaim.Entry
 		want := nameclaim.Granted
@@ -147,4 +147,37 @@ func TestOfTwoWritersOneWins(t *testing.T) {
 	claims, err = s.Read(t.Context(), keys)
 	require.NoError(t, err)
 	require.Empty(t, claims)
+}
+
+// TestClaimsAreReadInParts, each once, whatever their keys look like.
+func TestClaimsAreReadInParts(t *testing.T) {
+	s := nameclaim.Store{KV: kvtest.NewFake()}
+	var changes []nameclaim.Change
+	for _, view := range []string{"public", "cluster-edge+hub", "cluster-edge/b%2F"} {
+		for n := range 10 {
+			changes = append(changes, nameclaim.Change{Key: nameclaim.Key{View: view, Name: fmt.Sprintf("*.n%d/%%.lab.example", n)}, Claim: nameclaim.Claim{Project: view, Entries: []nameclaim.Entry{{}}}})
+		}
+	}
+	require.NoError(t, s.Write(t.Context(), changes))
+	var found []nameclaim.Key
+	var after nameclaim.Key
+	for {
+		page, err := s.Page(t.Context(), after, 7)
+		require.NoError(t, err)
+		if len(page) == 0 {
+			break
+		}
+		for _, at := range page {
+			require.Equal(t, at.Key.View, at.Claim.Project)
+			found = append(found, at.Key)
+		}
+		after = found[len(found)-1]
+	}
+	require.Len(t, found, 30)
+	for _, c := range changes {
+		require.Contains(t, found, c.Key)
+	}
+	counts, err := s.Count(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"public": 10, "cluster-edge+hub": 10, "cluster-edge/b%2F": 10}, counts)
 }

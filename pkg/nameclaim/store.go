@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
@@ -35,14 +36,68 @@ func (s Store) Read(ctx context.Context, keys []Key) (map[Key]Claim, error) {
 		return nil, err
 	}
 	for n := range items {
-		claim := Claim{item: &items[n]}
-		if err := json.Unmarshal(items[n].Value, &claim); err != nil {
-			return nil, fmt.Errorf("%s: %w", items[n].Key, err)
+		if claims[of[items[n].Key]], err = claimOf(&items[n]); err != nil {
+			return nil, err
 		}
-		items[n].Value = nil // what is compared is its revision
-		claims[of[items[n].Key]] = claim
 	}
 	return claims, nil
+}
+
+func claimOf(item *kv.Item) (Claim, error) {
+	claim := Claim{item: item}
+	if err := json.Unmarshal(item.Value, &claim); err != nil {
+		return claim, fmt.Errorf("%s: %w", item.Key, err)
+	}
+	item.Value = nil // what is compared is its revision
+	return claim, nil
+}
+
+// Page answers at most limit claims, in an order that stays, from behind a key
+// on; from the first one on for the zero Key.
+func (s Store) Page(ctx context.Context, after Key, limit int64) ([]Change, error) {
+	page := kv.Range{Prefix: prefix, Limit: limit}
+	if after != (Key{}) {
+		page.After = after.path()
+	}
+	items, _, err := s.KV.Range(ctx, page)
+	if err != nil {
+		return nil, err
+	}
+	claims := make([]Change, len(items))
+	for n := range items {
+		if claims[n].Key, err = keyAt(items[n].Key); err != nil {
+			return nil, err
+		}
+		if claims[n].Claim, err = claimOf(&items[n]); err != nil {
+			return nil, err
+		}
+	}
+	return claims, nil
+}
+
+// Count is how many names are claimed, by view.
+func (s Store) Count(ctx context.Context) (map[string]int, error) {
+	items, _, err := s.KV.Range(ctx, kv.Range{Prefix: prefix, KeysOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]int{}
+	for _, item := range items {
+		key, err := keyAt(item.Key)
+		if err != nil {
+			return nil, err
+		}
+		names[key.View]++
+	}
+	return names, nil
+}
+
+func keyAt(path string) (key Key, err error) {
+	view, name, _ := strings.Cut(strings.TrimPrefix(path, prefix), "/")
+	if key.View, err = url.PathUnescape(view); err == nil {
+		key.Name, err = url.PathUnescape(name)
+	}
+	return key, err
 }
 
 // Change is a claim as it is to be, made of one that was read. One without

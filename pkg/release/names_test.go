@@ -17,6 +17,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/nameclaim"
 	"github.com/signpost-dns/signpost/pkg/release"
 )
 
@@ -230,6 +231,42 @@ func TestADeadRequestHoldsNoNameForEver(t *testing.T) {
 			require.Equal(t, map[string]string{wwwName: "bank"}, w.claims())
 		}
 	}
+}
+
+// TestWhatNobodyHoldsIsSweptAway: what requests that died have claimed, and what
+// was left behind through a record that is deleted; a bounded number at a time.
+func TestWhatNobodyHoldsIsSweptAway(t *testing.T) {
+	w := rivals(t)
+	w.put(bankLab, strings.Replace(record("lab.example", ``), `"sync"`, `"upsert-only"`, 1))
+	w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["bank.lab.example"]}`)
+	w.do(intent.Instantiate, prod)
+	w.do(intent.Instantiate, bankProd)
+	w.settle(prod, bankProd)
+	w.do(intent.Terminate, bankProd)
+	w.outlive()
+	w.outlive()
+	dead := nameclaim.Claim{Project: "shop", Entries: []nameclaim.Entry{{Group: test, UID: "u", Context: "c", Since: w.clock.Now()}}}
+	var changes []nameclaim.Change
+	for n := range 1500 {
+		changes = append(changes, nameclaim.Change{Key: nameclaim.Key{View: "public", Name: fmt.Sprintf("n%d.lab.example", n)}, Claim: dead})
+	}
+	require.NoError(t, nameclaim.Store{KV: w.fake}.Write(t.Context(), changes))
+	sweep := func() (names int) {
+		counts, err := w.service.SweepClaims(t.Context())
+		require.NoError(t, err)
+		return counts["public"]
+	}
+	require.Equal(t, 1502, sweep(), "they may be under way")
+	require.Equal(t, 1502, sweep())
+	w.clock.pass(time.Minute)
+	require.Greater(t, sweep(), 500, "a part of them")
+	sweep()
+	require.Equal(t, map[string]string{wwwName: "shop", "bank.lab.example": "bank"}, w.claims())
+	for _, path := range []intent.Path{www(bankProd), bankProd.Child("traffic-group-intents", "front"), bankProd, bankCloud.Child("kv-pairs", intent.AssociationName), bankLab} {
+		require.NoError(t, w.delete(path))
+	}
+	require.Equal(t, 1, sweep())
+	require.Equal(t, map[string]string{wwwName: "shop"}, w.claims())
 }
 
 // TestAClockFarAheadHoldsNoName: a request that died, and whose clock was a day
@@ -502,7 +539,8 @@ func (w *world) rivalDeed(service *release.Service, random *rand.Rand) {
 		_, err = service.Terminate(ctx, group, false, "", "cid")
 	case 3:
 		w.clock.pass(20 * time.Second)
-		err = service.Sweep(ctx, time.Minute)
+		_, swept := service.SweepClaims(ctx)
+		err = errors.Join(service.Sweep(ctx, time.Minute), swept)
 	default:
 		_, err = service.StepGroup(ctx, group)
 	}

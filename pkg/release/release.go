@@ -27,6 +27,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/nameclaim"
 	"github.com/signpost-dns/signpost/pkg/observed"
 	"github.com/signpost-dns/signpost/pkg/placement"
 	"github.com/signpost-dns/signpost/pkg/trail"
@@ -75,6 +76,7 @@ type Service struct {
 
 	sweeping  sync.Mutex
 	unclaimed map[string]time.Time // by context id: since when no lifecycle was seen to point to a release
+	sweptTo   nameclaim.Key        // of the claims
 }
 
 // New makes a Service.
