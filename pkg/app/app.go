@@ -83,11 +83,11 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	if err != nil {
 		return nil, err
 	}
-	documents, err := openEMCO(c, stores.documents, sealer, log, metrics)
+	values, err := openVault(ctx, c, vault.New(stores.documents, sealer, time.Now))
 	if err != nil {
 		return nil, err
 	}
-	values, err := openVault(ctx, c, vault.New(documents, sealer, time.Now))
+	documents, err := openEMCO(ctx, c, stores.documents, values, log, metrics)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	if err != nil {
 		return nil, err
 	}
-	self := c.replica()
+	self := c.replica(sealer.Key())
 	registry := replicas.NewRegistry(stores.kv, self, log)
 	metrics.MustRegister(registry)
 	connections := newConnections(c, id, identities{entries, documents}, documents.Values(values), registry)
@@ -111,7 +111,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), RequireDomains: c.RequireDomains,
 		Told: past.Told, Now: time.Now, Logger: log, Tracer: traces.tracer, Metrics: metrics,
 	})
-	s := &service{config: c, log: log, traces: traces, stores: stores, releases: releases, clusters: connections, replicas: registry, janitor: newJanitor(log, chores(c, documents, values, releases, connections.identities, past, metrics))}
+	s := &service{config: c, log: log, traces: traces, stores: stores, releases: releases, clusters: connections, replicas: registry, janitor: newJanitor(log, chores(c, documents, values, registry, releases, connections.identities, past, metrics))}
 	if c.works() {
 		measureHealth(releases, metrics)
 		measureRemovals(releases, metrics)

@@ -15,8 +15,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/rsync"
-	"github.com/signpost-dns/signpost/pkg/seal"
 	"github.com/signpost-dns/signpost/pkg/store/emco"
+	"github.com/signpost-dns/signpost/pkg/vault"
 )
 
 // emco is where EMCO's services are.
@@ -58,16 +58,22 @@ func warnOfOwnEtcd(ctx context.Context, c Config, log *slog.Logger) {
 
 // openEMCO has the documents that EMCO keeps read there, and own keep all
 // others.
-func openEMCO(c Config, own intent.Store, sealer *seal.Sealer, log *slog.Logger, metrics prometheus.Registerer) (*emco.Store, error) {
+func openEMCO(ctx context.Context, c Config, own intent.Store, values *vault.Vault, log *slog.Logger, metrics prometheus.Registerer) (*emco.Store, error) {
 	options, err := c.emco()
+	if err == nil && options.CLM != nil {
+		options.Digest, err = values.Digest(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
 	asked := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "signpost_emco_requests_total",
 		Help: "Requests to a service of EMCO, by what they came to: answered, refused or silent.",
 	}, []string{"service", "outcome"})
 	metrics.MustRegister(asked)
-	options.Namespace, options.Digest, options.Log = admit.OwnNamespace, sealer.Digest, log
+	options.Namespace, options.Log = admit.OwnNamespace, log
 	options.Asked = func(service, outcome string) { asked.WithLabelValues(service, outcome).Inc() }
-	return emco.New(own, options), err
+	return emco.New(own, options), nil
 }
 
 // rsync is the client of EMCO's rsync, nil where Signpost puts objects into

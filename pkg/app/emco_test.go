@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -135,6 +136,26 @@ func TestAGroupOfEMCOIsReleased(t *testing.T) {
 		return err
 	}))
 	require.False(t, secret, "no kubeconfig is on the disk")
+}
+
+// TestAClusterOfCLMDoesNotChangeWithTheKeyOfSecrets: its document tells one
+// kubeconfig from another, and this one is the same.
+func TestAClusterOfCLMDoesNotChangeWithTheKeyOfSecrets(t *testing.T) {
+	emco, dir := emcoServer(t), t.TempDir()
+	view := func(current byte, old string) string {
+		s := serve(t, dir, func(c *Config) {
+			c.EMCOCLM, c.SecretKeyFile, c.OldSecretKeyFile = emco.URL, keyFile(t, current), old
+		})
+		defer s.stop()
+		code, answer := s.get("/v2/cluster-providers/edge/clusters/paris")
+		require.Equal(t, http.StatusOK, code, answer)
+		require.Eventually(t, func() bool { return s.sealedBy()[aKey(current).ID()] == "1" }, patience, 20*time.Millisecond)
+		return answer
+	}
+	was := view(1, "")
+	require.Contains(t, was, `"revision":`)
+	require.Equal(t, was, view(2, keyFile(t, 1)))
+	require.Equal(t, was, view(2, ""))
 }
 
 // An orchestrator writes its app contexts into its own etcd, never into

@@ -10,6 +10,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/history"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/replicas"
 	"github.com/signpost-dns/signpost/pkg/vault"
 )
 
@@ -29,10 +30,10 @@ type chore struct {
 }
 
 // chores finish and remove what crashed writers have left, and what is too old.
-func chores(c Config, documents intent.Store, values *vault.Vault, releases *release.Service, known identities, past *history.History, metrics prometheus.Registerer) []chore {
+func chores(c Config, documents intent.Store, values *vault.Vault, registry *replicas.Registry, releases *release.Service, known identities, past *history.History, metrics prometheus.Registerer) []chore {
 	return []chore{
 		{"the document store", tidyEvery, documents.Sweep},
-		{"the keys of sealed values", tidyEvery, resealing(values, metrics)},
+		{"the keys of sealed values", tidyEvery, resealing(values, registry, metrics)},
 		{"sealed values", tidyEvery, func(ctx context.Context) error { return values.Sweep(ctx, secretAge) }},
 		{"releases", tidyEvery, func(ctx context.Context) error { return releases.Sweep(ctx, unclaimed) }},
 		{"claims of names", tidyEvery, sweepingClaims(releases, metrics)},

@@ -39,10 +39,10 @@ func (c Config) checkRole() error {
 	return fmt.Errorf("--role: %q is none of all, api and worker", c.Role)
 }
 
-// replica is this process among its like.
-func (c Config) replica() replicas.Replica {
+// replica is this process among its like, which seals with a key.
+func (c Config) replica(key string) replicas.Replica {
 	host, _ := os.Hostname() // for people to read
-	return replicas.Replica{ID: rand.Text(), Role: c.role(), Version: c.Build.Version, Host: host, Since: time.Now().UTC()}
+	return replicas.Replica{ID: rand.Text(), Role: c.role(), Version: c.Build.Version, Host: host, Since: time.Now().UTC(), Key: key}
 }
 
 // ownDirectories refuses directory clusters where other processes serve clusters,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signpost-dns/signpost/pkg/replicas"
 	"github.com/signpost-dns/signpost/pkg/seal"
 	"github.com/signpost-dns/signpost/pkg/vault"
 )
@@ -80,15 +81,23 @@ func openVault(ctx context.Context, c Config, values *vault.Vault) (*vault.Vault
 	return values, nil
 }
 
-// resealing is the chore of sealing anew what an old key has sealed, with its
-// metric.
-func resealing(values *vault.Vault, metrics prometheus.Registerer) func(context.Context) error {
+// resealing is the chore of sealing anew what an old key has sealed, once no other
+// process seals with that any more, with its metric.
+func resealing(values *vault.Vault, registry *replicas.Registry, metrics prometheus.Registerer) func(context.Context) error {
 	sealed := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "signpost_sealed_values", Help: "Secret values at rest, by the id of the key that has sealed them.",
 	}, []string{"key"})
 	metrics.MustRegister(sealed)
 	return func(ctx context.Context) error {
-		counts, err := values.Reseal(ctx)
+		others, err := registry.Others(ctx)
+		if err != nil {
+			return err
+		}
+		var inUse []string
+		for _, other := range others {
+			inUse = append(inUse, other.Key)
+		}
+		counts, err := values.Reseal(ctx, inUse...)
 		if err != nil {
 			return err
 		}

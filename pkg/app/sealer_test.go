@@ -13,7 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/replicas"
 	"github.com/signpost-dns/signpost/pkg/seal"
+	"github.com/signpost-dns/signpost/pkg/store/etcd"
 )
 
 // aKey is one of the keys of the stories.
@@ -89,4 +92,54 @@ func TestTheKeyOfSecretsIsReplaced(t *testing.T) {
 	s = run(func(c *Config) { c.SecretKey, c.LostSecretKeys = aKey(3), []string{aKey(2).ID()} })
 	require.Eventually(t, func() bool { return s.sealedBy()[aKey(2).ID()] == "1" }, patience, 20*time.Millisecond, "what is lost is counted")
 	s.stop()
+}
+
+// revisionsOfSecrets are how often each value was written.
+func revisionsOfSecrets(t *testing.T, documents intent.Store) map[intent.Path]int64 {
+	t.Helper()
+	page, err := documents.List(t.Context(), intent.ListOptions{Collection: intent.SecretCollection})
+	require.NoError(t, err)
+	found := map[intent.Path]int64{}
+	for _, doc := range page.Items {
+		found[doc.Path] = doc.Revision
+	}
+	return found
+}
+
+// TestKeysAreReplacedOnceAllSealWithTheNewOne: while replicas are rolled, each of
+// the two keys is the old one for somebody, and none takes back what another has
+// done. It makes no difference in which order they come and go.
+func TestKeysAreReplacedOnceAllSealWithTheNewOne(t *testing.T) {
+	store, external := externalEtcd(t)
+	documents, a, b := etcd.New(store), keyFile(t, 1), keyFile(t, 2)
+	run := func(current, old string) *server {
+		return serve(t, t.TempDir(), external, func(c *Config) { c.SecretKeyFile, c.OldSecretKeyFile = current, old })
+	}
+	before := run(a, b)
+	before.ask("PUT", "projects/shop", `{"metadata":{"name":"shop"},"spec":{}}`, "r1", http.StatusCreated)
+	before.ask("PUT", "projects/shop/dns-update-records/lab", `{"metadata":{"name":"lab"},"spec":{
+		"provider":"cloudflare","credentials":[{"environment":"CF_API_TOKEN","value":"hunter2"}]}}`, "r2", http.StatusCreated)
+	require.Eventually(t, func() bool {
+		live, err := replicas.Live(t.Context(), store)
+		return err == nil && len(live) == 1 && live[0].Key == aKey(1).ID()
+	}, patience, 20*time.Millisecond)
+
+	was := revisionsOfSecrets(t, documents)
+	for range 2 { // the first thing that a janitor does is to look at the keys
+		after := run(b, a)
+		require.Eventually(t, func() bool { return after.sealedBy()[aKey(1).ID()] == "1" }, patience, 20*time.Millisecond)
+		after.stop()
+	}
+	require.Equal(t, was, revisionsOfSecrets(t, documents), "one still seals with the first key")
+
+	before.stop()
+	after := run(b, a)
+	require.Eventually(t, func() bool { return after.sealedBy()[aKey(2).ID()] == "1" }, patience, 20*time.Millisecond)
+	require.Len(t, after.sealedBy(), 1)
+	was = revisionsOfSecrets(t, documents)
+	late := run(a, b)
+	require.Eventually(t, func() bool { return late.sealedBy()[aKey(2).ID()] == "1" }, patience, 20*time.Millisecond)
+	require.Equal(t, was, revisionsOfSecrets(t, documents), "it does not go back, either")
+	late.stop()
+	after.stop()
 }

@@ -29,6 +29,7 @@ type Replica struct {
 	Version string    `json:"version"` // of the program
 	Host    string    `json:"host"`    // of the machine, or the pod
 	Since   time.Time `json:"since"`   // when it was started, by its own clock
+	Key     string    `json:"key"`     // the id of the one that it seals secret values with
 }
 
 // Works tells whether a replica serves clusters.

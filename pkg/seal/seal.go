@@ -5,10 +5,7 @@ package seal
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,8 +13,6 @@ import (
 
 // version begins each sealed text, so that its form can change.
 const version = "sp1"
-
-const digestBytes = 16 // of a digest
 
 // Errors of Open, to be told apart with errors.Is.
 var (
@@ -31,15 +26,14 @@ var (
 // Sealer seals with one key and opens what that or an older one has sealed.
 // Safe for concurrent use.
 type Sealer struct {
-	id     string
-	keys   map[string]cipher.AEAD
-	digest []byte // the key of digests
+	id   string
+	keys map[string]cipher.AEAD
 }
 
 // New makes a Sealer that seals with key, and opens what it or one of the
 // older keys has sealed.
 func New(key Key, older ...Key) (*Sealer, error) {
-	s := &Sealer{id: key.id, keys: map[string]cipher.AEAD{}, digest: mac(key.secret[:], []byte("signpost digest key"))}
+	s := &Sealer{id: key.id, keys: map[string]cipher.AEAD{}}
 	for _, one := range append(older, key) {
 		if one.id == "" {
 			return nil, errors.New("a sealing key is empty")
@@ -107,18 +101,6 @@ func (s *Sealer) KeyOf(text string) (id string, current, known bool) {
 	}
 	_, known = s.keys[parts[1]]
 	return parts[1], parts[1] == s.id, known
-}
-
-// Digest tells one secret value from another: 32 hexadecimal digits, the same
-// for the same value and key. Without the key, it tells nothing of the value.
-func (s *Sealer) Digest(plain []byte) string {
-	return hex.EncodeToString(mac(s.digest, plain)[:digestBytes])
-}
-
-func mac(key, text []byte) []byte {
-	h := hmac.New(sha256.New, key)
-	h.Write(text)
-	return h.Sum(nil)
 }
 
 // Knows says whether a key, by its id, is one that this Sealer opens with.

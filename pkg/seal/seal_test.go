@@ -145,13 +145,3 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
-
-func TestADigestNeedsTheKey(t *testing.T) {
-	s := sealer(t, key(t, 1))
-	digest := s.Digest([]byte("a kubeconfig"))
-	require.Len(t, digest, 32)
-	require.Equal(t, digest, sealer(t, key(t, 1)).Digest([]byte("a kubeconfig")), "replicas with one key agree")
-	require.Equal(t, digest, sealer(t, key(t, 1), key(t, 2)).Digest([]byte("a kubeconfig")), "older keys make no difference")
-	require.NotEqual(t, digest, s.Digest([]byte("another")))
-	require.NotEqual(t, digest, sealer(t, key(t, 2)).Digest([]byte("a kubeconfig")))
-}

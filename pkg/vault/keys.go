@@ -36,12 +36,13 @@ func (v *Vault) Check(ctx context.Context, lost []string) error {
 
 // Reseal seals with the current key what an older one has sealed, and answers
 // how many values each key has sealed then, by its id, the current one always. A value keeps its id, so
-// what refers to it stays as it is. Several may do so at once.
-func (v *Vault) Reseal(ctx context.Context) (sealed map[string]int, err error) {
+// what refers to it stays as it is. Several may do so at once. What was sealed with a key of inUse
+// is left alone: while others seal with it, they would take back what is done here.
+func (v *Vault) Reseal(ctx context.Context, inUse ...string) (sealed map[string]int, err error) {
 	sealed = map[string]int{v.sealer.Key(): 0}
 	err = v.each(ctx, func(doc intent.Document, body value) error {
 		id, current, known := v.sealer.KeyOf(body.Sealed)
-		if known && !current {
+		if known && !current && !slices.Contains(inUse, id) {
 			next, err := v.reseal(ctx, doc, body)
 			switch intent.CodeOf(err) {
 			case intent.NotFound:

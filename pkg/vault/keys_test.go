@@ -73,6 +73,21 @@ func TestWhatCannotBeResealedIsCounted(t *testing.T) {
 	require.Equal(t, map[string]int{key(t, 1).ID(): 1, key(t, 2).ID(): 0}, sealed)
 }
 
+// TestWhatOthersSealWithIsLeftAlone: two replicas of which each has the other's
+// key for the old one do not take back what the other has done.
+func TestWhatOthersSealWithIsLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	id := w.store(t, "hunter2")
+	was, err := w.documents.Get(t.Context(), secret(id))
+	require.NoError(t, err)
+	sealed, err := w.with(t, key(t, 2), key(t, 1)).Reseal(t.Context(), key(t, 3).ID(), key(t, 1).ID())
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{key(t, 1).ID(): 1, key(t, 2).ID(): 0}, sealed)
+	is, err := w.documents.Get(t.Context(), secret(id))
+	require.NoError(t, err)
+	require.Equal(t, was, is)
+}
+
 // TestResealersMayMeet: with each other, and with who deletes.
 func TestResealersMayMeet(t *testing.T) {
 	for _, other := range []func(w *world, v *vault.Vault) error{

@@ -52,17 +52,21 @@ func (v value) associated() string { return string(v.Path) + "#" + v.Field }
 // Store seals the value of a document's field and answers its id. Until a
 // document refers to it, the value is swept after a while.
 func (v *Vault) Store(ctx context.Context, path intent.Path, field string, plain []byte) (id string, err error) {
-	body := value{Path: path, Field: field}
+	id = rand.Text()
+	return id, v.put(ctx, id, value{Path: path, Field: field}, plain, intent.IfAbsent())
+}
+
+// put seals a value into its body and stores that.
+func (v *Vault) put(ctx context.Context, id string, body value, plain []byte, condition intent.Condition) (err error) {
 	if body.Sealed, err = v.sealer.Seal(plain, body.associated()); err != nil {
-		return "", err
+		return err
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {
-		return "", err
+		return err
 	}
-	id = rand.Text()
-	_, err = v.documents.Put(ctx, intent.Write{Path: at(id), Body: raw, Condition: intent.IfAbsent()})
-	return id, err
+	_, err = v.documents.Put(ctx, intent.Write{Path: at(id), Body: raw, Condition: condition})
+	return err
 }
 
 // Secret opens a value. The error has the code NotFound when there is none.
@@ -86,7 +90,7 @@ func (v *Vault) Sweep(ctx context.Context, age time.Duration) error {
 		return err
 	}
 	for _, doc := range page.Items {
-		if v.now().Sub(doc.CreatedAt) < age {
+		if v.now().Sub(doc.CreatedAt) < age || doc.Path == at(digestKeyID) {
 			continue
 		}
 		err := v.documents.Delete(ctx, doc.Path, intent.Always())

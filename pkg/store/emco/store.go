@@ -40,7 +40,7 @@ type Options struct {
 	Namespace func(project string) string
 
 	// Digest tells one kubeconfig from another, by a key: the same on all
-	// replicas, and no help to whoever looks for the kubeconfig.
+	// replicas, and no help to whoever looks for the kubeconfig. Needed with CLM.
 	Digest func(kubeconfig []byte) string
 
 	// Fresh is for how long an answer is taken for the present (5 s), Stale
