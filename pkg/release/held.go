@@ -79,7 +79,7 @@ func (c *contents) keepPublished(g plan.Group, b plan.Binding, choices []address
 	published := publishedBefore(before, g, b)
 	for n, host := range b.Hosts {
 		if c.kept[b.Record][host.Name] && len(endpoints.Sets(host, choices[n])) == 0 {
-			choices[n].Sets = published[host.Name]
+			choices[n].Sets, choices[n].Kept = published[host.Name], len(published[host.Name]) > 0
 		}
 	}
 }

@@ -35,15 +35,12 @@ type Snapshot struct {
 	Givers    Givers                   // of the names of Group
 	Clusters  map[string]ClusterReport // every cluster that the release or the context touches
 	Providers []ProviderReport         // those in use, then those that are draining
-
-	kept map[string]nameSet
 }
 
-// Kept says whether a host name of a binding stays published although nothing
-// offers it an address any more, for too many would go at once, and since when
-// there are such.
-func (snap *Snapshot) Kept(b plan.Binding, host string) (since time.Time, kept bool) {
-	return snap.Lifecycle.held(recordPath(snap.Group, b)).Since, snap.kept[b.Record][host]
+// HeldSince is since when names of a binding's record stay published although
+// nothing offers them an address any more; zero where none does.
+func (snap *Snapshot) HeldSince(b plan.Binding) time.Time {
+	return snap.Lifecycle.held(recordPath(snap.Group, b)).Since
 }
 
 // AppContextReport is what is known of EMCO's app context that a group is for,
@@ -167,7 +164,7 @@ func (s *Service) snapRelease(ctx context.Context, snap *Snapshot) error {
 	if err != nil {
 		return err
 	}
-	snap.Choices, snap.DNS, snap.kept = contents.choices, contents.dns, contents.kept
+	snap.Choices, snap.DNS = contents.choices, contents.dns
 	if snap.EMCO != nil && snap.EMCO.Why == "" && len(contents.unread) > 0 {
 		snap.EMCO.Why = strings.Join(contents.unread, "; ") + ": published addresses stay"
 	}

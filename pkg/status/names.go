@@ -107,9 +107,9 @@ func nameStatus(b plan.Binding, host plan.Host, sets []address.Set, choice addre
 func conditions(snap release.Snapshot, b plan.Binding, host plan.Host, choice address.Choice, synced intent.StatusCondition) []intent.StatusCondition {
 	synced.Message = strings.Join(append([]string{synced.Message}, choice.Health...), "; ")
 	published := shared(snap, b, host, published(snap, b, host, choice, synced))
-	if since, kept := snap.Kept(b, host.Name); kept {
+	if choice.Kept {
 		synced = condition(snap, "Synced", "False", "RemovalFrozen", removalFrozen(host.Name, b.Record))
-		synced.LastTransitionTime = since
+		synced.LastTransitionTime = snap.HeldSince(b)
 	}
 	return []intent.StatusCondition{planned(snap), committed(snap), synced, published}
 }

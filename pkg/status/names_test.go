@@ -2,12 +2,14 @@ package status_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/status"
 )
 
@@ -43,4 +45,27 @@ func TestServicesAreNamesOfTheirOwn(t *testing.T) {
 	require.Equal(t, []string{"0 0 443 www.lab.example."}, names[0].Targets)
 	require.Equal(t, "www.lab.example A", names[1].Name+" "+names[1].Type)
 	require.Empty(t, names[1].Sets, "one set needs no identifier")
+}
+
+// TestANameThatMayNotGoSaysWhyItStays: RemovalFrozen, since when, and what to do;
+// the group says so, too, and other names do not.
+func TestANameThatMayNotGoSaysWhyItStays(t *testing.T) {
+	snap := running(t)
+	snap.Group.Bindings[0].Hosts = append(snap.Group.Bindings[0].Hosts, plan.Host{Name: "zoo.lab.example"})
+	choose(t, snap, "203.0.113.10")
+	publish(snap)
+	require.Equal(t, "True", condition(t, status.Of(*snap), "Synced").Status)
+
+	frozen := settled().Add(time.Hour)
+	snap.Choices[0][0].Kept = true
+	snap.Lifecycle.Held = []release.Held{{Record: lab, Names: 6, Since: frozen}}
+	now := status.Of(*snap)
+	require.Equal(t, "Planned=True/Accepted Committed=True/Current Synced=False/RemovalFrozen Published=True/Published Verified=Unknown/NotAsked", summary(now.Names[0].Conditions))
+	require.Equal(t, []string{"203.0.113.10"}, now.Names[0].Targets)
+	require.Contains(t, summary(now.Names[1].Conditions), "Synced=True/Applied")
+	synced := condition(t, now, "Synced")
+	require.Equal(t, now.Names[0].Conditions[2], synced)
+	require.Equal(t, frozen, synced.LastTransitionTime)
+	require.Contains(t, synced.Message, `nothing offers an address for www.lab.example any more; it stays published, for more names of record "lab" would go at once than its maxRemoval says`)
+	require.Contains(t, synced.Message, "update with the plan's token")
 }
