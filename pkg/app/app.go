@@ -114,7 +114,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	s := &service{config: c, log: log, traces: traces, stores: stores, releases: releases, clusters: connections, replicas: registry, janitor: newJanitor(log, chores(c, documents, values, registry, releases, connections.identities, past, metrics))}
 	if c.works() {
 		measureHealth(releases, metrics)
-		measureRemovals(releases, metrics)
+		measureRemovals(releases.HeldNames, metrics)
 	}
 	s.worker = syncer.New(syncer.Options{
 		Member: self.ID, KV: stores.kv, Contexts: contexts, Connections: connections, Rsync: handed,

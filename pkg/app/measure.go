@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/signpost-dns/signpost/api"
+	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv/etcd"
 	"github.com/signpost-dns/signpost/pkg/release"
 )
@@ -35,19 +36,21 @@ func measureBuild(build api.Build, metrics prometheus.Registerer) {
 // removalsFrozen collects how many names stay published although nothing offers
 // them an address any more.
 type removalsFrozen struct {
-	releases *release.Service
-	names    *prometheus.Desc
+	held  func() map[intent.Path]int // by record
+	names *prometheus.Desc
 }
 
-func measureRemovals(releases *release.Service, metrics prometheus.Registerer) {
-	metrics.MustRegister(removalsFrozen{releases, prometheus.NewDesc("signpost_removals_frozen",
+func measureRemovals(held func() map[intent.Path]int, metrics prometheus.Registerer) {
+	metrics.MustRegister(removalsFrozen{held, prometheus.NewDesc("signpost_removals_frozen",
 		"Names that stay published although nothing offers them an address, because too many would go at once.", []string{"project", "record"}, nil)})
 }
 
+// Describe implements prometheus.Collector.
 func (r removalsFrozen) Describe(descs chan<- *prometheus.Desc) { descs <- r.names }
 
+// Collect implements prometheus.Collector.
 func (r removalsFrozen) Collect(metrics chan<- prometheus.Metric) {
-	for record, names := range r.releases.HeldNames() {
+	for record, names := range r.held() {
 		metrics <- prometheus.MustNewConstMetric(r.names, prometheus.GaugeValue, float64(names), record.Segment("projects"), record.Name())
 	}
 }

@@ -117,3 +117,16 @@ func TestTheBuildIsAMetric(t *testing.T) {
 	measureBuild(api.Build{Version: "v1.2.3", Commit: "c0ffee", Go: "go1.26"}, registry)
 	require.Equal(t, "signpost_build_info{commit=\"c0ffee\",go=\"go1.26\",version=\"v1.2.3\"} 1\n", samples(t, registry))
 }
+
+// TestNamesThatMayNotGoAreAMetric: how many, by their record; none where all may.
+func TestNamesThatMayNotGoAreAMetric(t *testing.T) {
+	held := map[intent.Path]int{}
+	registry := prometheus.NewRegistry()
+	measureRemovals(func() map[intent.Path]int { return held }, registry)
+	require.Empty(t, samples(t, registry))
+	held[intent.Join("projects", "shop", "dns-update-records", "lab")] = 7
+	held[intent.Join("projects", "bank", "dns-update-records", "lab")] = 120
+	require.Equal(t, `signpost_removals_frozen{project="bank",record="lab"} 120
+signpost_removals_frozen{project="shop",record="lab"} 7
+`, samples(t, registry))
+}
