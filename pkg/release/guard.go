@@ -147,7 +147,10 @@ func (s *Service) removals(ctx context.Context, p *proposal, changes []bundle.Ch
 		}
 		var held nameSet
 		if p.lifecycle.held(path).Names > 0 {
-			held = p.draft.wanted(name, gone[name])
+			var err error
+			if held, err = s.staysHeld(ctx, p, record.frozen, gone[name]); err != nil {
+				return nil, err
+			}
 			maps.DeleteFunc(gone[name], func(host string, _ bool) bool { return held[host] })
 		}
 		r, err := s.removal(ctx, record.frozen, p.draft.group.Path, gone[name])
@@ -158,6 +161,27 @@ func (s *Service) removals(ctx context.Context, p *proposal, changes []bundle.Ch
 		out = append(out, r)
 	}
 	return out, nil
+}
+
+// staysHeld are those of the names that nothing offers, or that are given up, which
+// stay published after the action: they are asked for, and too many to go by themselves.
+func (s *Service) staysHeld(ctx context.Context, p *proposal, record plan.Record, gone nameSet) (nameSet, error) {
+	account, _, err := s.account(ctx, record.Path, record.UID)
+	if err != nil {
+		return nil, err
+	}
+	group, wanted := string(p.draft.group.Path), p.draft.wanted(record.Name, gone)
+	loss := guard.Loss{Group: group, Names: slices.Sorted(maps.Keys(wanted)), Percent: maxRemoval(record), Now: s.Now()}
+	_, held, err := account.Judge(loss, func() (guard.Published, error) {
+		by, err := s.publishedBy(ctx, record.Path)
+		maps.DeleteFunc(by[group], func(host string, _ bool) bool { return gone[host] && !wanted[host] })
+		return by, err
+	})
+	stays := nameSet{}
+	for _, host := range held {
+		stays[host] = true
+	}
+	return stays, err
 }
 
 // wanted are those of a record's host names that the draft asks for.

@@ -184,14 +184,7 @@ func (s *Service) settleLoss(ctx context.Context, record intent.Path, uid string
 	if err != nil {
 		return nil, err
 	}
-	next, held, err := account.Judge(loss, func() (guard.Published, error) {
-		given, err := s.given(ctx, record)
-		by := guard.Published{}
-		for group, names := range given {
-			by[string(group)] = names
-		}
-		return by, err
-	})
+	next, held, err := account.Judge(loss, func() (guard.Published, error) { return s.publishedBy(ctx, record) })
 	if err != nil {
 		return nil, err
 	}
@@ -204,6 +197,16 @@ func (s *Service) settleLoss(ctx context.Context, record intent.Path, uid string
 		all.of[record] = Held{Record: record, Names: len(held)}
 	}
 	return held, nil
+}
+
+// publishedBy are a record's names in the current contexts of groups.
+func (s *Service) publishedBy(ctx context.Context, record intent.Path) (guard.Published, error) {
+	given, err := s.given(ctx, record)
+	by := guard.Published{}
+	for group, names := range given {
+		by[string(group)] = names
+	}
+	return by, err
 }
 
 // noteHeld has the group's lifecycle say which names stay although nothing offers
