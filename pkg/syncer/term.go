@@ -403,7 +403,9 @@ func (t *term) end(ctx context.Context) {
 			t.worker.options.Logger.WarnContext(ctx, "a cluster hangs and is not waited for", "cluster", r.tenure.name)
 			deadline = closed()
 		}
+		t.worker.metrics.of(r.tenure.name).end()
 	}
+	t.worker.metrics.owned.Set(0)
 	if t.lease == nil {
 		return
 	}
