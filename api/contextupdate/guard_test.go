@@ -324,16 +324,13 @@ func TestOptionsAreChecked(t *testing.T) {
 // TestTheCertificateOfACallerIsJudged, where it has shown one.
 func TestTheCertificateOfACallerIsJudged(t *testing.T) {
 	pair, pool := certificate(t)
+	door, err := access.Open(access.Options{})
+	require.NoError(t, err)
 	w := newWorld(t, func(o *Options) {
 		o.Credentials = credentials.NewTLS(&tls.Config{
 			MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: pool,
 		})
-		o.Authorize = func(_ context.Context, caller access.Caller) (intent.Actor, error) {
-			if len(caller.TLS.VerifiedChains) == 0 {
-				return intent.Actor{}, &intent.Error{Code: intent.Unauthenticated, Detail: "send a token"}
-			}
-			return access.Certified(caller).Actor(), nil
-		}
+		o.Authorize = door.Certified
 	})
 	call := func(show ...tls.Certificate) error {
 		config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool, Certificates: show}

@@ -38,13 +38,6 @@ func certified(state *tls.ConnectionState) (leaf *x509.Certificate, who identity
 	return leaf, who
 }
 
-// Certified is whoever shows any certificate that TLS has verified, as an
-// operator of all projects.
-func Certified(c Caller) Subject {
-	_, who := certified(c.TLS)
-	return Subject{Name: who.name, Grants: []Grant{{Role: Operator}}}
-}
-
 // expired tells whether a certificate has come to its end since the connection
 // began.
 func expired(leaf *x509.Certificate, now time.Time) bool { return now.After(leaf.NotAfter) }

@@ -3,13 +3,11 @@ package access
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -37,19 +35,6 @@ func newIssuerClient(caFile string) (*http.Client, error) {
 		}
 		return secureURL(next.URL.Scheme + "://" + next.URL.Host)
 	}}, nil
-}
-
-// readAuthorities reads a file of certificates in PEM.
-func readAuthorities(file string) (*x509.CertPool, error) {
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(content) {
-		return nil, fmt.Errorf("%s holds no certificate in PEM", file)
-	}
-	return pool, nil
 }
 
 // discover reads the keys that an issuer publishes, and how long they are good

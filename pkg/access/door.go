@@ -7,7 +7,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"fmt"
+	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -24,6 +24,10 @@ type Options struct {
 	PolicyFile string // the roles of an issuer's subjects and of certificates; empty: those that tokens claim
 	OIDC       OIDC
 
+	// Who signs the certificates of callers of REST and of gRPC, in PEM; empty: whom
+	// TLS has verified counts for as long as its connection lasts.
+	ClientCAFile, GRPCClientCAFile string
+
 	Metrics prometheus.Registerer // nil: a registry of its own
 	Log     *slog.Logger          // nil: slog.Default()
 	Now     func() time.Time      // nil: time.Now
@@ -39,11 +43,14 @@ type Caller struct {
 // Door finds out who asks, and whether they may. It is safe for concurrent use.
 // A nil *Door lets everybody in, as Anonymous.
 type Door struct {
-	tokens   *file[tokens]  // nil: none
-	policy   *file[*policy] // nil: none
-	issuer   *issuerTokens  // nil: none
+	ca       *file[authorities] // of those who show certificates; nil: TLS has verified them
+	grpcCA   *file[authorities] // likewise, of gRPC
+	tokens   *file[tokens]      // nil: none
+	policy   *file[*policy]     // nil: none
+	issuer   *issuerTokens      // nil: none
 	checks   *checks
 	rejected *prometheus.CounterVec // by reason
+	broken   *prometheus.GaugeVec   // by the flag that names a file
 	log      *slog.Logger
 	now      func() time.Time
 }
@@ -60,24 +67,40 @@ func Open(o Options) (*Door, error) {
 		o.Metrics = prometheus.NewRegistry()
 	}
 	d := &Door{log: o.Log, now: o.Now, checks: newChecks()}
-	var err error
-	if o.TokenFile != "" {
-		if d.tokens, err = readFile("token file", o.TokenFile, o.Log, parseTokens); err != nil {
-			return nil, fmt.Errorf("--token-file: %w", err)
-		}
-	}
-	if o.PolicyFile != "" {
-		if d.policy, err = readFile("policy file", o.PolicyFile, o.Log, parsePolicy); err != nil {
-			return nil, fmt.Errorf("--policy-file: %w", err)
-		}
-	}
 	if err := d.measure(o.Metrics); err != nil {
+		return nil, err
+	}
+	if err := d.read(o); err != nil {
 		return nil, err
 	}
 	if err := d.trust(o); err != nil {
 		return nil, err
 	}
 	return d, nil
+}
+
+// read reads the files for the first time.
+func (d *Door) read(o Options) error {
+	return errors.Join(
+		readInto(&d.tokens, d.source("token-file", "token file", o.TokenFile), parseTokens),
+		readInto(&d.policy, d.source("policy-file", "policy file", o.PolicyFile), parsePolicy),
+		readInto(&d.ca, d.source("client-ca", "CA file", o.ClientCAFile), parseAuthorities),
+		readInto(&d.grpcCA, d.source("grpc-client-ca", "CA file", o.GRPCClientCAFile), parseAuthorities),
+	)
+}
+
+func (d *Door) source(flag, what, path string) source {
+	return source{flag: flag, what: what, path: path, log: d.log, broken: d.broken}
+}
+
+// ForGRPC is the door as it is for those who call by gRPC.
+func (d *Door) ForGRPC() *Door {
+	if d == nil {
+		return nil
+	}
+	other := *d
+	other.ca = d.grpcCA
+	return &other
 }
 
 // measure makes the metrics.
@@ -89,7 +112,11 @@ func (d *Door) measure(registry prometheus.Registerer) error {
 	for _, reason := range refusals() {
 		d.rejected.WithLabelValues(reason)
 	}
-	return registry.Register(d.rejected)
+	d.broken = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "signpost_access_file_broken",
+		Help: "1 while a file that says who is let in is missing or broken, and its last good state holds, by the flag that names it.",
+	}, []string{"flag"})
+	return errors.Join(registry.Register(d.rejected), registry.Register(d.broken))
 }
 
 // trust takes the tokens of the issuer that the options name, if any.
@@ -134,10 +161,15 @@ func (d *Door) Authorize(ctx context.Context, c Caller, least Role, project stri
 	if err == nil {
 		return who.Actor(), nil
 	}
+	return intent.Actor{}, d.refused(ctx, c, who.Name, err)
+}
+
+// refused tells that somebody was not let in, and answers why as edges know it.
+func (d *Door) refused(ctx context.Context, c Caller, subject string, err error) error {
 	reason := reasonOf(err)
 	d.rejected.WithLabelValues(reason).Inc()
-	d.log.InfoContext(ctx, "not let in", slog.String("reason", reason), slog.String("address", c.Address), slog.String("subject", who.Name), slog.Any("error", err))
-	return intent.Actor{}, asIntent(err)
+	d.log.InfoContext(ctx, "not let in", slog.String("reason", reason), slog.String("address", c.Address), slog.String("subject", subject), slog.Any("error", err))
+	return asIntent(err)
 }
 
 // enter answers who asks.
@@ -145,17 +177,52 @@ func (d *Door) enter(ctx context.Context, c Caller) (Subject, error) {
 	if d == nil {
 		return Anonymous(), nil
 	}
+	if err := d.connected(c); err != nil {
+		return Subject{}, err
+	}
 	if c.Authorization != "" { // a wrong token is not made good by a certificate
 		return d.byToken(ctx, c)
 	}
+	who, err := d.byCertificate(c)
+	if err != nil {
+		return Subject{}, err
+	}
+	return d.subject(who), nil
+}
+
+// byCertificate answers whose certificate it is.
+func (d *Door) byCertificate(c Caller) (identity, error) {
 	leaf, who := certified(c.TLS)
 	switch {
 	case leaf == nil:
-		return Subject{}, refuse(missing, "send a token, as in Authorization: Bearer TOKEN", nil)
+		return identity{}, refuse(missing, "send a token, as in Authorization: Bearer TOKEN", nil)
 	case expired(leaf, d.now()):
-		return Subject{}, refuse(outdated, "the certificate has expired", nil)
+		return identity{}, refuse(outdated, "the certificate has expired", nil)
 	}
-	return d.subject(who), nil
+	return who, nil
+}
+
+// connected refuses those whose connection could not begin any more: it may have
+// begun when there were other authorities.
+func (d *Door) connected(c Caller) error {
+	if leaf, _ := certified(c.TLS); leaf == nil || d.ca == nil || d.ca.current().trust(c.TLS) {
+		return nil
+	}
+	return refuse(untrusted, "who signed the certificate of this connection is trusted no more; show another one, on a new connection", nil)
+}
+
+// Certified answers who shows a certificate that counts, as an operator of all
+// projects, or why it does not, as Authorize does.
+func (d *Door) Certified(ctx context.Context, c Caller) (intent.Actor, error) {
+	err := d.connected(c)
+	var who identity
+	if err == nil {
+		who, err = d.byCertificate(c)
+	}
+	if err != nil {
+		return intent.Actor{}, d.refused(ctx, c, who.name, err)
+	}
+	return Subject{Name: who.name, Grants: []Grant{{Role: Operator}}}.Actor(), nil
 }
 
 // byToken answers whose token it is.

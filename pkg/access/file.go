@@ -1,100 +1,105 @@
 package access
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"sync"
-	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
-// file is what a file says. It is read again when the file changes; while that
-// is broken or missing, its last good state holds. It is safe for concurrent
-// use.
+// source is where a file is, and who is told of it.
+type source struct {
+	flag, what, path string // what is how errors and the log call the file
+	log              *slog.Logger
+	broken           *prometheus.GaugeVec // by the flag: 1 while the file is broken
+}
+
+// file is what a file says now, which is read again each time: a changed one
+// need be no younger, and no longer. While it is broken or missing, its last
+// good state holds. It is safe for concurrent use.
 type file[T any] struct {
-	what, path string
-	parse      func(content []byte) (T, error)
-	log        *slog.Logger
+	source
+	parse func(content []byte) (T, error)
 
-	mu     sync.RWMutex
-	good   T
-	seen   stamp  // of the file when it was last read
-	broken string // what has been logged of it since it was good
+	mu   sync.RWMutex
+	good T
+	seen []byte // when it was last judged, nil where it could not be read
+	told string // what has been logged of it since it was good
 }
 
-// stamp tells versions of a file apart.
-type stamp struct {
-	modified time.Time
-	size     int64
-}
-
-// readFile reads a file for the first time. what is how errors and the log call
-// it.
-func readFile[T any](what, path string, log *slog.Logger, parse func(content []byte) (T, error)) (*file[T], error) {
-	f := &file[T]{what: what, path: path, parse: parse, log: log}
-	f.seen = f.stamp()
+// readInto reads a file for the first time, if there is one. Its errors name the
+// flag.
+func readInto[T any](into **file[T], from source, parse func(content []byte) (T, error)) error {
+	if from.path == "" {
+		return nil
+	}
+	f := &file[T]{source: from, parse: parse}
 	var err error
-	f.good, err = f.read()
-	return f, err
+	if f.seen, err = f.read(); err == nil {
+		f.good, err = f.judge(f.seen)
+	}
+	if err != nil {
+		return fmt.Errorf("--%s: %w", f.flag, err)
+	}
+	f.gauge().Set(0)
+	*into = f
+	return nil
 }
+
+func (f *file[T]) gauge() prometheus.Gauge { return f.broken.WithLabelValues(f.flag) }
 
 // current is what the file says now.
 func (f *file[T]) current() T {
-	now := f.stamp()
+	content, err := f.read()
 	f.mu.RLock()
-	good, same := f.good, now == f.seen
+	good, same := f.good, f.seen != nil && bytes.Equal(content, f.seen)
 	f.mu.RUnlock()
-	if same {
+	if err == nil && same {
 		return good
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if now == f.seen {
-		return f.good
+	f.seen = content
+	var now T
+	if err == nil {
+		now, err = f.judge(content)
 	}
-	read, err := f.read()
-	if f.seen = now; err != nil {
+	if err != nil {
 		f.complain(err)
 		return f.good
 	}
-	f.good, f.broken = read, ""
+	f.good, f.told = now, ""
+	f.gauge().Set(0)
 	f.log.Info("a file was read again", slog.String("file", f.what))
-	return read
+	return now
 }
 
-// complain logs, once, that the file is broken. One that cannot be read may be
-// readable again without a change, as when there were too many open files.
+// complain tells, once, that the file is broken.
 func (f *file[T]) complain(err error) {
-	if unreadable := (*fs.PathError)(nil); errors.As(err, &unreadable) {
-		f.seen = stamp{}
-	}
-	if f.broken == err.Error() {
+	f.gauge().Set(1)
+	if f.told == err.Error() {
 		return
 	}
-	f.broken = err.Error()
+	f.told = err.Error()
 	f.log.Error("a file is broken; its last good state holds", slog.String("file", f.what), slog.Any("error", err))
 }
 
-// stamp is that of the file now; the zero one when it is missing.
-func (f *file[T]) stamp() stamp {
-	info, err := os.Stat(f.path)
-	if err != nil {
-		return stamp{}
-	}
-	return stamp{info.ModTime(), info.Size()}
-}
-
-func (f *file[T]) read() (T, error) {
+// read answers what is in the file, never nil.
+func (f *file[T]) read() ([]byte, error) {
 	content, err := os.ReadFile(f.path)
 	if err != nil {
-		var none T
-		return none, fmt.Errorf("%s: %w", f.what, err)
+		return nil, fmt.Errorf("%s: %w", f.what, err)
 	}
-	read, err := f.parse(content)
+	return content, nil
+}
+
+func (f *file[T]) judge(content []byte) (T, error) {
+	said, err := f.parse(content)
 	if err != nil {
-		return read, fmt.Errorf("%s %s%w", f.what, f.path, err)
+		return said, fmt.Errorf("%s %s%w", f.what, f.path, err)
 	}
-	return read, nil
+	return said, nil
 }

@@ -91,5 +91,5 @@ func TestFilesOfAListenerAreNamedByTheirFlags(t *testing.T) {
 	ours := accesstest.NewAuthority(t, "ours")
 	certificate, key := ours.Sign(accesstest.Leaf{Name: "signpost", Server: true})
 	_, err = access.ListenerTLS{CertFile: certificate, KeyFile: key, ClientCAFile: key}.Config(slog.Default())
-	require.ErrorContains(t, err, "--client-ca: "+key+" holds no certificate in PEM")
+	require.ErrorContains(t, err, "--client-ca: "+key+", line 1: belongs to no certificate in PEM")
 }

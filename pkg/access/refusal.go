@@ -19,6 +19,7 @@ const (
 	audience    = "audience"    // for another service
 	outdated    = "expired"     // too old
 	early       = "early"       // not yet valid
+	untrusted   = "untrusted"   // a certificate whose authority has been taken out of the file
 	unavailable = "unavailable" // the issuer's keys are not known
 	limited     = "limited"     // too many new tokens from there
 	forbidden   = "forbidden"   // known, but without the role
@@ -26,7 +27,7 @@ const (
 
 // refusals lists the reasons.
 func refusals() []string {
-	return []string{missing, unknown, malformed, algorithm, signature, issuer, audience, outdated, early, unavailable, limited, forbidden}
+	return []string{missing, unknown, malformed, algorithm, signature, issuer, audience, outdated, early, untrusted, unavailable, limited, forbidden}
 }
 
 // refusal is why somebody is not let in.

@@ -16,17 +16,20 @@ import (
 // openDoor is the door of the REST listener, nil where everybody is served, and
 // that of gRPC, which knows certificates of its own.
 func openDoor(ctx context.Context, c Config, metrics prometheus.Registerer, log *slog.Logger) (rest, grpc *access.Door, err error) {
-	if !c.authenticates() && c.PolicyFile == "" {
+	if !c.authenticates() && c.PolicyFile == "" && c.GRPCClientCAFile == "" {
 		return nil, nil, nil
 	}
-	door, err := access.Open(access.Options{TokenFile: c.TokenFile, PolicyFile: c.PolicyFile, OIDC: c.OIDC, Metrics: metrics, Log: log})
+	door, err := access.Open(access.Options{
+		TokenFile: c.TokenFile, PolicyFile: c.PolicyFile, ClientCAFile: c.ClientCAFile, GRPCClientCAFile: c.GRPCClientCAFile,
+		OIDC: c.OIDC, Metrics: metrics, Log: log,
+	})
 	if err != nil || !c.authenticates() {
-		return nil, door, err
+		return nil, door.ForGRPC(), err
 	}
 	if c.TLSCertFile == "" && !onLoopback(c.Listen) {
 		log.WarnContext(ctx, "tokens come in plain text; give --tls-cert and --tls-key, or let a proxy with TLS alone reach the listener", "listen", c.Listen)
 	}
-	return door, door, nil
+	return door, door.ForGRPC(), nil
 }
 
 // restTLS is the TLS of the REST listener. Probes show no certificate, and who

@@ -116,7 +116,7 @@ func TestRESTOverTLS(t *testing.T) {
 	require.NoError(t, os.Rename(newCertificate, certificate))
 	require.NoError(t, os.Rename(newKey, key))
 	require.NoError(t, os.Rename(theirs.File(), trusted))
-	require.Equal(t, http.StatusOK, prometheus.status("/v2/projects", ""), "the connection is the one of before")
+	require.Equal(t, http.StatusUnauthorized, prometheus.status("/v2/projects", ""), "the connection is the one of before, and its authority is trusted no more")
 	require.Equal(t, http.StatusOK, visit(t, s, theirs, theirs.Pair(accesstest.Leaf{Name: "prometheus"})).status("/v2/projects", ""))
 	_, err = visit(t, s, theirs, ours.Pair(accesstest.Leaf{Name: "prometheus"})).get("/v2/projects", "")
 	require.Error(t, err, "its authority is trusted no more")
@@ -130,10 +130,10 @@ func TestFilesOfRESTAreReadBeforeTheStart(t *testing.T) {
 	tokens := filepath.Join(t.TempDir(), "tokens")
 	require.NoError(t, os.WriteFile(tokens, []byte("s3cr3t,ci,viewer\n"), 0o600))
 	for says, change := range map[string]func(c *Config){
-		"--tls-cert and --tls-key: open":                       func(c *Config) { c.TLSCertFile = "none" },
-		"--client-ca: " + key + " holds no certificate in PEM": func(c *Config) { c.ClientCAFile, c.TokenFile = key, tokens },
-		"--policy-file: policy file: open none":                func(c *Config) { c.ClientCAFile, c.PolicyFile = ours.File(), "none" },
-		"--token-file: token file " + key + ", line 1":         func(c *Config) { c.TokenFile = key },
+		"--tls-cert and --tls-key: open":                          func(c *Config) { c.TLSCertFile = "none" },
+		"--client-ca: CA file " + key + ", line 1: belongs to no": func(c *Config) { c.ClientCAFile, c.TokenFile = key, tokens },
+		"--policy-file: policy file: open none":                   func(c *Config) { c.ClientCAFile, c.PolicyFile = ours.File(), "none" },
+		"--token-file: token file " + key + ", line 1":            func(c *Config) { c.TokenFile = key },
 		"--oidc-ca-file: open none": func(c *Config) {
 			c.OIDC = access.OIDC{Issuer: "https://issuer.example", Audiences: []string{"signpost"}, CAFile: "none"}
 		},

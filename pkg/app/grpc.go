@@ -44,9 +44,7 @@ func (c Config) grpcAuthorizer(door *access.Door) contextupdate.Authorizer {
 	}
 	switch {
 	case c.GRPCClientCAFile != "" && c.PolicyFile == "":
-		return func(_ context.Context, caller access.Caller) (intent.Actor, error) {
-			return access.Certified(caller).Actor(), nil
-		}
+		return door.Certified
 	case c.GRPCClientCAFile != "":
 		return byRole
 	case door == nil, c.Insecure, onLoopback(c.GRPCListen):

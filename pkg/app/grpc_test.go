@@ -87,10 +87,10 @@ func TestFilesForGRPCAreReadBeforeTheStart(t *testing.T) {
 	ours := accesstest.NewAuthority(t, "ours")
 	certificate, key := ours.Sign(accesstest.Leaf{Name: "signpost", Server: true})
 	for says, change := range map[string]func(c *Config){
-		"--grpc-tls-cert and --grpc-tls-key: open":                func(c *Config) { c.GRPCCertFile = "none" },
-		"--grpc-tls-cert and --grpc-tls-key: tls":                 func(c *Config) { c.GRPCKeyFile = certificate },
-		"--grpc-client-ca: open":                                  func(c *Config) { c.GRPCClientCAFile = "none" },
-		"--grpc-client-ca: " + key + " holds no certificate in P": func(c *Config) { c.GRPCClientCAFile = key },
+		"--grpc-tls-cert and --grpc-tls-key: open":               func(c *Config) { c.GRPCCertFile = "none" },
+		"--grpc-tls-cert and --grpc-tls-key: tls":                func(c *Config) { c.GRPCKeyFile = certificate },
+		"--grpc-client-ca: CA file: open":                        func(c *Config) { c.GRPCClientCAFile = "none" },
+		"--grpc-client-ca: CA file " + key + ", line 1: belongs": func(c *Config) { c.GRPCClientCAFile = key },
 	} {
 		config := fits()
 		config.DataDir, config.GRPCCertFile, config.GRPCKeyFile = t.TempDir(), certificate, key

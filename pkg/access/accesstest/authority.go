@@ -39,8 +39,17 @@ type Leaf struct {
 func NewAuthority(t testing.TB, name string) *Authority {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
+	return newAuthority(t, name, key, 1)
+}
+
+// Renewed is the same authority with another certificate for its key.
+func (a *Authority) Renewed() *Authority {
+	return newAuthority(a.t, a.certificate.Subject.CommonName, a.key, a.certificate.SerialNumber.Int64()+1)
+}
+
+func newAuthority(t testing.TB, name string, key *ecdsa.PrivateKey, number int64) *Authority {
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
+		SerialNumber: big.NewInt(number), Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageCertSign, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 	}
 	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)

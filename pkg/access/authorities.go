@@ -1,0 +1,112 @@
+package access
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// authorities are those whose signature on certificates counts.
+type authorities struct {
+	pool  *x509.CertPool
+	known map[string]bool // their certificates, as they are encoded
+}
+
+// trust tells whether a certificate that TLS has verified still counts, on a
+// connection that may have begun when there were other authorities.
+func (a authorities) trust(state *tls.ConnectionState) bool {
+	for _, chain := range state.VerifiedChains {
+		if a.known[string(chain[len(chain)-1].Raw)] {
+			return true
+		}
+	}
+	chain := state.VerifiedChains[0] // an authority may have renewed its certificate
+	between := x509.NewCertPool()
+	for _, certificate := range chain[1:] {
+		between.AddCert(certificate)
+	}
+	_, err := chain[0].Verify(x509.VerifyOptions{
+		Roots: a.pool, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+	return err == nil
+}
+
+// readAuthorities reads a file of certificates in PEM.
+func readAuthorities(file string) (*x509.CertPool, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	read, err := parseAuthorities(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s%w", file, err)
+	}
+	return read.pool, nil
+}
+
+const (
+	beginCertificate = "-----BEGIN CERTIFICATE-----"
+	endCertificate   = "-----END CERTIFICATE-----"
+)
+
+// parseAuthorities reads certificates in PEM. Between them may be empty lines, and
+// comments that begin with #. Anything else may be a certificate that was
+// damaged, and would be missed: its errors name the line.
+func parseAuthorities(content []byte) (authorities, error) {
+	all := authorities{pool: x509.NewCertPool(), known: map[string]bool{}}
+	var block strings.Builder
+	number, began := 0, 0
+	for line := range strings.Lines(string(content)) {
+		number++
+		line = strings.TrimSpace(line)
+		switch {
+		case began == 0 && line == beginCertificate:
+			began = number
+		case began == 0 && (line == "" || strings.HasPrefix(line, "#")):
+			continue
+		case began == 0:
+			return all, fmt.Errorf(", line %d: belongs to no certificate in PEM; remove it, or have it begin with #", number)
+		case strings.HasPrefix(line, "-----") && line != endCertificate:
+			return all, endless(began)
+		}
+		block.WriteString(line + "\n")
+		if line != endCertificate {
+			continue
+		}
+		if err := all.add(block.String()); err != nil {
+			return all, fmt.Errorf(", line %d: the certificate is damaged: %w", began, err)
+		}
+		block.Reset()
+		began = 0
+	}
+	switch {
+	case began > 0:
+		return all, endless(began)
+	case len(all.known) == 0:
+		return all, errors.New(" holds no certificate in PEM")
+	}
+	return all, nil
+}
+
+func endless(line int) error {
+	return fmt.Errorf(", line %d: the certificate has no end, which is %s", line, endCertificate)
+}
+
+// add takes a certificate in PEM.
+func (a authorities) add(text string) error {
+	block, _ := pem.Decode([]byte(text))
+	if block == nil {
+		return errors.New("it is no PEM")
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return err
+	}
+	a.pool.AddCert(certificate)
+	a.known[string(certificate.Raw)] = true
+	return nil
+}
