@@ -9,7 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/backup"
+	"github.com/signpost-dns/signpost/pkg/handover"
+	"github.com/signpost-dns/signpost/pkg/kv"
 )
 
 // Backup writes what the stores of a configuration hold into a file, which is
@@ -104,8 +107,16 @@ func withStores(ctx context.Context, c Config, do func(*stores) error) error {
 
 // backed are the stores as a backup sees them.
 func (s *stores) backed() backup.Stores {
-	if s.mongo == nil {
-		return backup.Stores{KV: s.kv}
+	backed := backup.Stores{KV: s.kv, Named: namedContexts}
+	if s.mongo != nil {
+		backed.Records = s.mongo
 	}
-	return backup.Stores{KV: s.kv, Records: s.mongo}
+	return backed
+}
+
+// namedContexts answers the app contexts that a key of Signpost's names.
+func namedContexts(item kv.Item) ([]string, error) {
+	ids, err := appcontext.Named(item)
+	handed, handedErr := handover.Named(item)
+	return append(ids, handed...), errors.Join(err, handedErr)
 }

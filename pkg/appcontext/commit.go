@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -177,6 +179,23 @@ func clustersOf(objects bundle.Bundle) map[string][]string {
 		slices.Sort(apps)
 	}
 	return clusters
+}
+
+// Named answers the ids of the contexts that one of the store's keys names, and
+// which belong to it: none for a key that is no pointer and no claim. The error
+// is that of a pointer that cannot be read.
+func Named(item kv.Item) ([]string, error) {
+	if id, is := strings.CutPrefix(item.Key, claimPrefix); is {
+		return []string{id}, nil
+	}
+	if _, touch := touchedOwner(item.Key); touch || !strings.HasPrefix(item.Key, pointerPrefix) {
+		return nil, nil
+	}
+	p, err := decodePointer(item)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", item.Key, err)
+	}
+	return slices.DeleteFunc([]string{p.ContextID, p.Previous}, func(id string) bool { return id == "" }), nil
 }
 
 // Sweep removes contexts that nobody points to: those that are no longer kept,

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -36,6 +35,9 @@ type Records interface {
 type Stores struct {
 	KV      kv.KV
 	Records Records // nil: documents are among the keys
+	// Named answers the ids of the app contexts that a key of Signpost's names, and
+	// which are Signpost's for that. nil: there are none.
+	Named func(kv.Item) ([]string, error)
 }
 
 // Header tells what a backup is of.
@@ -92,13 +94,20 @@ func Write(ctx context.Context, s Stores, version string, now time.Time, out io.
 		return w.Summary, err
 	}
 	contexts := map[string]bool{}
-	err = eachKey(ctx, s.KV, ownPrefix, revision, func(item kv.Item) {
-		noteContexts(contexts, item)
+	err = eachKey(ctx, s.KV, ownPrefix, revision, func(item kv.Item) error {
 		w.add(line{Key: item.Key, Value: item.Value})
+		ids, unreadable := s.named(item)
+		for _, id := range ids {
+			contexts[id] = true
+		}
+		return unreadable
 	})
 	for _, id := range slices.Sorted(maps.Keys(contexts)) {
 		if err == nil {
-			err = eachKey(ctx, s.KV, contextPrefix+id+"/", revision, func(item kv.Item) { w.add(line{Key: item.Key, Value: item.Value}) })
+			err = eachKey(ctx, s.KV, contextPrefix+id+"/", revision, func(item kv.Item) error {
+				w.add(line{Key: item.Key, Value: item.Value})
+				return nil
+			})
 		}
 	}
 	if errors.Is(err, kv.ErrCompacted) {
@@ -111,15 +120,18 @@ func Write(ctx context.Context, s Stores, version string, now time.Time, out io.
 }
 
 // eachKey gives all lasting keys below a prefix as they were at a revision.
-func eachKey(ctx context.Context, store kv.KV, prefix string, revision int64, give func(kv.Item)) error {
+func eachKey(ctx context.Context, store kv.KV, prefix string, revision int64, give func(kv.Item) error) error {
 	for after := ""; ; {
 		items, _, err := store.Range(ctx, kv.Range{Prefix: prefix, After: after, Limit: pageSize, Revision: revision})
 		if err != nil {
 			return err
 		}
 		for _, item := range items {
-			if !slices.ContainsFunc(fleeting(), func(prefix string) bool { return strings.HasPrefix(item.Key, prefix) }) {
-				give(item)
+			if slices.ContainsFunc(fleeting(), func(prefix string) bool { return strings.HasPrefix(item.Key, prefix) }) {
+				continue
+			}
+			if err := give(item); err != nil {
+				return err
 			}
 		}
 		if len(items) < pageSize {
@@ -129,17 +141,9 @@ func eachKey(ctx context.Context, store kv.KV, prefix string, revision int64, gi
 	}
 }
 
-// noteContexts notes the ids of the app contexts that are Signpost's: those that
-// pointers, claims and what was handed to EMCO's rsync name.
-func noteContexts(contexts map[string]bool, item kv.Item) {
-	for _, prefix := range []string{"/signpost/current/", "/signpost/claim/", "/signpost/rsync/"} {
-		if strings.HasPrefix(item.Key, prefix) {
-			for _, id := range numbers().FindAllString(item.Key+string(item.Value), -1) {
-				contexts[id] = true
-			}
-		}
+func (s Stores) named(item kv.Item) ([]string, error) {
+	if s.Named == nil {
+		return nil, nil
 	}
+	return s.Named(item)
 }
-
-// numbers are what may be the ids of app contexts.
-func numbers() *regexp.Regexp { return regexp.MustCompile(`\d+`) }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/backup"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
@@ -29,7 +30,7 @@ func lasting() map[string]string {
 		"/signpost/doc/secrets//s1":                              `{"body":{"sealed":"sp1:0a1b2c3d:xyz"}}`,
 		"/signpost/ref/projects/shop//projects/shop/kv":          "",
 		"/signpost/release/77/000000":                            "\x1f\x8b\x00 no text",
-		"/signpost/current/projects/shop/dig":                    `{"contextID":"4711","previous":"4710"}`,
+		"/signpost/current/projects/shop/dig":                    `{"contextID":"4711","previous":"4710","since":"2026-11-21T12:00:00Z","clusters":{"edge+7":["8"]}}`,
 		"/signpost/claim/815":                                    `{}`,
 		"/context/4711/":                                         `"4711"`,
 		"/context/4711/app/a/cluster/c/resource/x+ConfigMap/":    `"{}"`,
@@ -54,6 +55,9 @@ func fleeting() map[string]string {
 		"/signpost/nudge/shop":    "",
 		"/context/99/":            `"99"`, // of EMCO's own
 		"/context/47112/":         `"47112"`,
+		"/context/2026/":          `"2026"`, // what looks like an id in a pointer, and is none
+		"/context/7/":             `"7"`,
+		"/context/8/":             `"8"`,
 		"/elsewhere/not-signpost": "",
 	}
 }
@@ -81,6 +85,7 @@ func content(t *testing.T, f kv.KV) map[string]string {
 
 func backUp(t *testing.T, s backup.Stores) []byte {
 	var out bytes.Buffer
+	s.Named = appcontext.Named
 	_, err := backup.Write(t.Context(), s, "v1.2.3", noon, &out)
 	require.NoError(t, err)
 	return out.Bytes()
@@ -94,7 +99,7 @@ func restore(t *testing.T, s backup.Stores, file []byte) error {
 func TestARestoreMakesEmptyStoresWhatTheyWere(t *testing.T) {
 	from := fill(t, lasting(), fleeting())
 	var out bytes.Buffer
-	summary, err := backup.Write(t.Context(), backup.Stores{KV: from}, "v1.2.3", noon, &out)
+	summary, err := backup.Write(t.Context(), backup.Stores{KV: from, Named: appcontext.Named}, "v1.2.3", noon, &out)
 	require.NoError(t, err)
 	require.Equal(t, backup.Summary{Keys: len(lasting()), Sealed: []string{"0a1b2c3d"}}, summary)
 	require.Equal(t, content(t, fill(t, lasting(), fleeting())), content(t, from), "a backup changes nothing")
@@ -139,6 +144,13 @@ func TestABackupIsOfOneMoment(t *testing.T) {
 	_, err := backup.Write(t.Context(), backup.Stores{KV: from}, "", noon, io.Discard)
 	require.Equal(t, intent.Unavailable, intent.CodeOf(err))
 	require.ErrorContains(t, err, "back it up again")
+}
+
+// TestAKeyThatCannotBeReadEndsABackup: of what it names, nobody would know.
+func TestAKeyThatCannotBeReadEndsABackup(t *testing.T) {
+	from := fill(t, lasting(), map[string]string{"/signpost/current/projects/shop/torn": `{"contextID":`})
+	_, err := backup.Write(t.Context(), backup.Stores{KV: from, Named: appcontext.Named}, "", noon, io.Discard)
+	require.ErrorContains(t, err, "projects/shop/torn")
 }
 
 // TestWhatIsNoWholeBackupChangesNothing: torn anywhere, or with any byte of it
@@ -312,7 +324,7 @@ func (r *records) Empty(context.Context) (bool, error) { return len(r.all) == 0,
 func TestDocumentsOfMongoDBAreRecords(t *testing.T) {
 	from := &records{all: map[string][]byte{"projects/shop": []byte("bson"), "secrets/1": []byte(`x"sp1:0a1b2c3d:y`)}}
 	var out bytes.Buffer
-	summary, err := backup.Write(t.Context(), backup.Stores{KV: fill(t, lasting()), Records: from}, "", noon, &out)
+	summary, err := backup.Write(t.Context(), backup.Stores{KV: fill(t, lasting()), Records: from, Named: appcontext.Named}, "", noon, &out)
 	require.NoError(t, err)
 	require.Equal(t, 2, summary.Records)
 

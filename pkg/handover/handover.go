@@ -132,6 +132,20 @@ type record struct {
 	Admin     bool     `json:"admin,omitempty"`     // rsync has no credentials but those of level 0 for the cluster
 }
 
+// Named answers the ids of the contexts that a key about what was handed over
+// names, and which belong to it: none for any other key. The error is that of
+// one that cannot be read.
+func Named(item kv.Item) ([]string, error) {
+	if !strings.HasPrefix(item.Key, prefix) {
+		return nil, nil
+	}
+	var r record
+	if err := json.Unmarshal(item.Value, &r); err != nil {
+		return nil, fmt.Errorf("%s: %w", item.Key, err)
+	}
+	return spend(spend(r.Spent, r.Former...), r.Context, r.Before, r.Rest, r.First, r.Draft), nil
+}
+
 func (r record) empty() bool {
 	return r.Context == "" && r.Before == "" && r.Rest == "" && r.Draft == "" && len(r.Spent) == 0
 }

@@ -638,3 +638,16 @@ func TestTheWorkSurvivesARestartAtEachWrite(t *testing.T) {
 		}
 	}
 }
+
+// TestEachContextOfAHandoverIsNamed, and what only looks like one is not.
+func TestEachContextOfAHandoverIsNamed(t *testing.T) {
+	ids, err := handover.Named(kv.Item{Key: "/signpost/rsync/edge+7/projects/shop/dig", Value: []byte(`{
+		"context":"1","before":"2","rest":"3","first":"4","draft":"5","spent":["6","1"],"former":["9"],"level":"0","namespace":"8"}`)})
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"1", "2", "3", "4", "5", "6", "9"}, ids)
+	ids, err = handover.Named(kv.Item{Key: "/signpost/current/projects/shop/dig", Value: []byte(`{"context":"1"}`)})
+	require.NoError(t, err)
+	require.Empty(t, ids)
+	_, err = handover.Named(kv.Item{Key: "/signpost/rsync/edge+7/torn", Value: []byte(`{`)})
+	require.ErrorContains(t, err, "/signpost/rsync/edge+7/torn")
+}
