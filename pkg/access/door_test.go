@@ -180,12 +180,16 @@ func TestWhatOpensNoDoor(t *testing.T) {
 		require.ErrorContains(t, err, says)
 	}
 	for says, policy := range map[string]string{
-		"/grants: nobody is granted anything": "claims: false",
-		`unknown field "grant"`:               "grant: []",
+		"/grants: nobody is granted anything":                                            "claims: false",
+		"/grant: unknown field":                                                          "grant: []",
+		"/clams: unknown field; /grants/1/porjects: unknown field":                       "{clams: true, grants: [{role: admin, subjects: ['oidc:a']}, {role: admin, porjects: [], subjects: ['oidc:a']}]}",
+		`key "role" already set`:                                                         "grants: [{role: admin, role: viewer, subjects: ['oidc:a']}]",
 		`/grants/0/role: "boss" is no role; want one of viewer, editor, operator, admin`: "grants: [{role: boss, subjects: ['oidc:anna']}]",
 		"/grants/0: names neither subjects nor groups":                                   "grants: [{role: admin}]",
 		"/grants/1/projects: is empty; leave it out to grant the role in all":            "grants: [{role: admin, groups: ['oidc:a']}, {role: admin, projects: [], groups: ['oidc:a']}]",
-		"/grants/0/projects/1: is empty":                                                 "grants: [{role: admin, projects: [shop, ''], groups: ['oidc:a']}]",
+		"/grants/0/projects: is empty; leave it out":                                     "grants: [{role: admin, projects: , groups: ['oidc:a']}]",
+		`/grants/0/projects/1: "" is no name of a project`:                               "grants: [{role: admin, projects: [shop, ''], groups: ['oidc:a']}]",
+		`/grants/0/projects/0: "*" is no name of a project; for all projects leave`:      "grants: [{role: admin, projects: ['*'], groups: ['oidc:a']}]",
 		`/grants/0/subjects/0: "anna" must begin with oidc:, as names of an issuer's`:    "grants: [{role: admin, subjects: [anna]}]",
 		`/grants/0/groups/1: "cert:" must begin with`:                                    "grants: [{role: admin, groups: ['oidc:a', 'cert:']}]",
 		"policy file": "{",

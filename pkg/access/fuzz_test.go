@@ -55,7 +55,7 @@ func FuzzPolicyFile(f *testing.F) {
 			require.NotEmpty(t, append(rule.Subjects, rule.Groups...))
 			require.NotEmpty(t, rule.grants)
 			for _, grant := range rule.grants {
-				require.Equal(t, rule.Projects == nil, grant.Project == "", "%+v", rule)
+				require.Equal(t, !rule.Projects.said, grant.Project == "", "%+v", rule)
 			}
 		}
 	})

@@ -1,11 +1,14 @@
 package access
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -25,20 +28,42 @@ type policy struct {
 
 // policyRule grants a role to all whom it names.
 type policyRule struct {
-	Role     string    `json:"role"`
-	Projects *[]string `json:"projects"` // nil: all
-	Subjects []string  `json:"subjects"`
-	Groups   []string  `json:"groups"`
+	Role     string       `json:"role"`
+	Projects ruleProjects `json:"projects"`
+	Subjects []string     `json:"subjects"`
+	Groups   []string     `json:"groups"`
 
 	grants []Grant
+}
+
+// ruleProjects are those that a rule grants its role in: all of them where it does
+// not say.
+type ruleProjects struct {
+	said  bool // also with nothing in it
+	names []string
+}
+
+// UnmarshalJSON reads a list of names. A list of which nothing is left, null, is
+// none of all.
+func (p *ruleProjects) UnmarshalJSON(text []byte) error {
+	p.said = true
+	return json.Unmarshal(text, &p.names)
 }
 
 // parsePolicy reads a policy file. Its errors name the field by its JSON
 // pointer.
 func parsePolicy(content []byte) (*policy, error) {
-	p := &policy{}
-	if err := yaml.UnmarshalStrict(content, p); err != nil {
+	text, err := yaml.YAMLToJSONStrict(content)
+	if err != nil {
 		return nil, fmt.Errorf(": %w", err)
+	}
+	p := &policy{}
+	unknown, err := kjson.UnmarshalStrict(text, p)
+	if err != nil {
+		return nil, fmt.Errorf(": %w", err)
+	}
+	if len(unknown) > 0 {
+		return nil, fmt.Errorf(": %w", unknownFields(unknown))
 	}
 	if len(p.Grants) == 0 && !p.Claims {
 		return nil, errors.New(": /grants: nobody is granted anything; give items with role, subjects or groups, and perhaps projects")
@@ -51,6 +76,20 @@ func parsePolicy(content []byte) (*policy, error) {
 	return p, nil
 }
 
+// unknownFields says where fields are that a policy does not have.
+func unknownFields(found []error) error {
+	pointer := strings.NewReplacer(".", "/", "[", "/", "]", "")
+	told := make([]string, len(found))
+	for i, err := range found {
+		told[i] = err.Error()
+		var at kjson.FieldError
+		if errors.As(err, &at) {
+			told[i] = "/" + pointer.Replace(at.FieldPath()) + ": unknown field"
+		}
+	}
+	return errors.New(strings.Join(told, "; "))
+}
+
 // complete checks the rule and makes its grants. field is the one that is wrong.
 func (r *policyRule) complete() (field string, err error) {
 	role, ok := ParseRole(r.Role)
@@ -59,14 +98,14 @@ func (r *policyRule) complete() (field string, err error) {
 		return "/role", fmt.Errorf("%q is no role; want one of %s", r.Role, strings.Join(RoleNames(), ", "))
 	case len(r.Subjects)+len(r.Groups) == 0:
 		return "", errors.New("names neither subjects nor groups")
-	case r.Projects == nil:
+	case !r.Projects.said:
 		r.grants = []Grant{{Role: role}}
-	case len(*r.Projects) == 0:
+	case len(r.Projects.names) == 0:
 		return "/projects", errors.New("is empty; leave it out to grant the role in all projects")
 	default:
-		for i, project := range *r.Projects {
-			if project == "" {
-				return fmt.Sprintf("/projects/%d", i), errors.New("is empty")
+		for i, project := range r.Projects.names {
+			if err := checkProject(project); err != nil {
+				return fmt.Sprintf("/projects/%d", i), err
 			}
 			r.grants = append(r.grants, Grant{Role: role, Project: project})
 		}
@@ -82,6 +121,14 @@ func (r *policyRule) complete() (field string, err error) {
 		}
 	}
 	return "", nil
+}
+
+// checkProject refuses what no project can be called, as a pattern.
+func checkProject(name string) error {
+	if name == "" || len(validation.IsValidLabelValue(name)) > 0 {
+		return fmt.Errorf("%q is no name of a project; for all projects leave them out", name)
+	}
+	return nil
 }
 
 // checkName refuses the name of a subject or a group that nobody can have.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
 // tokens are who the tokens of a file stand for, by the token's hash, so that
@@ -59,13 +61,25 @@ func parseToken(line string) (token string, who Subject, err error) {
 			return "", who, errors.New("a part is empty; want TOKEN,SUBJECT,ROLE[,PROJECT]")
 		}
 	}
+	if ofOthers(parts[1]) {
+		return "", who, fmt.Errorf("subject %q would be taken for another; choose one that is not %s and begins neither with %s nor with %s", parts[1], intent.Itself, ofIssuer, ofCertificate)
+	}
 	granted, ok := ParseRole(parts[2])
 	if !ok {
 		return "", who, errors.New("unknown role; want one of " + strings.Join(RoleNames(), ", "))
 	}
 	grant := Grant{Role: granted}
 	if len(parts) == most {
+		if err := checkProject(parts[3]); err != nil {
+			return "", who, err
+		}
 		grant.Project = parts[3]
 	}
 	return parts[0], Subject{Name: parts[1], Grants: []Grant{grant}}, nil
+}
+
+// ofOthers tells whether a subject's name is that of somebody whom no token file
+// lets in, which it would have in the history.
+func ofOthers(name string) bool {
+	return name == intent.Itself || strings.HasPrefix(name, ofIssuer) || strings.HasPrefix(name, ofCertificate)
 }

@@ -20,6 +20,10 @@ func TestABrokenTokenFileIsRefusedByLineAndNeverQuoted(t *testing.T) {
 		"hush,,admin":                 "line 1: a part is empty",
 		",anna,admin":                 "line 1: a part is empty",
 		"hush,anna,admin,":            "line 1: a part is empty",
+		"hush,anna,admin,*":           `line 1: "*" is no name of a project; for all projects leave them out`,
+		"hush,signpost,admin":         `line 1: subject "signpost" would be taken for another`,
+		"hush,oidc:anna,admin":        "line 1: subject",
+		"hush,cert:root,viewer,shop":  "choose one that is not signpost and begins neither with oidc: nor with cert:",
 		"hush,a,admin\nhush,b,viewer": "line 2: the token is on an earlier line already",
 	} {
 		file := filepath.Join(t.TempDir(), "tokens")

@@ -2,6 +2,9 @@ package intent
 
 import "context"
 
+// Itself is the subject of what Signpost does without being asked.
+const Itself = "signpost"
+
 // Actor is who asks for something, and by which request. The edges put one
 // into the context of each request that they let through.
 type Actor struct {

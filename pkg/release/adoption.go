@@ -41,7 +41,7 @@ func (s *Service) adoptNames(ctx context.Context, group intent.Path, l Lifecycle
 	}
 	l.Claimed = true
 	if len(lost) > 0 {
-		l.record(intent.Event{Time: s.Now().UTC(), Actor: actorSelf, Action: l.Wanted, Revision: l.Seq, Outcome: "contested",
+		l.record(intent.Event{Time: s.Now().UTC(), Actor: intent.Itself, Action: l.Wanted, Revision: l.Seq, Outcome: "contested",
 			Message: few(lost) + ": others publish it, too, since before names had owners; leave it to one of them"})
 	}
 	return s.swap(ctx, group, l)

@@ -245,7 +245,7 @@ func (s *Service) noteHeld(ctx context.Context, group intent.Path, l Lifecycle, 
 }
 
 func (s *Service) tellHeld(ctx context.Context, group intent.Path, l *Lifecycle, outcome, message string) {
-	l.record(intent.Event{Time: s.Now().UTC(), Actor: actorSelf, Action: l.Wanted, Revision: l.Seq, Outcome: outcome, Message: message})
+	l.record(intent.Event{Time: s.Now().UTC(), Actor: intent.Itself, Action: l.Wanted, Revision: l.Seq, Outcome: outcome, Message: message})
 	s.Logger.WarnContext(ctx, "names that nobody asked to go", "outcome", outcome, "group", group, "message", message)
 }
 

@@ -69,7 +69,7 @@ func (l *Lifecycle) complete(now time.Time) {
 	if l.Wanted == intent.Terminate {
 		l.Refs = nil
 	}
-	l.record(intent.Event{Time: now, Actor: actorSelf, Action: l.Wanted, Revision: l.Seq, Outcome: "completed"})
+	l.record(intent.Event{Time: now, Actor: intent.Itself, Action: l.Wanted, Revision: l.Seq, Outcome: "completed"})
 }
 
 // stillDraining are those of the providers that nobody uses and that are not

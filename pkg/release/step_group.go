@@ -276,12 +276,9 @@ func (s *Service) noteFailure(ctx context.Context, group intent.Path, l Lifecycl
 		return cause
 	}
 	l.Failure = cause.Error()
-	l.record(intent.Event{Time: s.Now().UTC(), Actor: actorSelf, Action: l.Wanted, Revision: l.Seq, Outcome: "failed", Message: l.Failure})
+	l.record(intent.Event{Time: s.Now().UTC(), Actor: intent.Itself, Action: l.Wanted, Revision: l.Seq, Outcome: "failed", Message: l.Failure})
 	if _, err := s.swap(ctx, group, l); err != nil {
 		return err
 	}
 	return cause
 }
-
-// actorSelf is the actor of events that nobody asked for.
-const actorSelf = "signpost"

@@ -296,7 +296,7 @@ func (s *Service) yield(ctx context.Context, group intent.Path, names []Yield) e
 	if len(l.Yielded) == before || !l.deployed() {
 		return nil
 	}
-	l.record(intent.Event{Time: s.Now().UTC(), Actor: actorSelf, Action: l.Wanted, Revision: l.Seq, Outcome: "yielded",
+	l.record(intent.Event{Time: s.Now().UTC(), Actor: intent.Itself, Action: l.Wanted, Revision: l.Seq, Outcome: "yielded",
 		Message: fmt.Sprintf("%s, to %s", few(namesOf(names)), names[0].To)})
 	if _, err := s.swap(ctx, group, l); err != nil {
 		return err
