@@ -15,6 +15,7 @@ import (
 // metrics are the worker's, over all clusters.
 type metrics struct {
 	depth      *prometheus.GaugeVec
+	oldest     *prometheus.GaugeVec
 	requests   *prometheus.CounterVec
 	drift      *prometheus.CounterVec
 	objects    *prometheus.GaugeVec
@@ -41,6 +42,7 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 	}
 	m := &metrics{
 		depth:    gauge("signpost_sync_queue_depth", "Actions that are due in a cluster and not yet done.", "cluster"),
+		oldest:   gauge("signpost_sync_queue_oldest_timestamp_seconds", "Since when the oldest action that is not done has been waiting, in Unix time; 0 while none is there.", "cluster"),
 		requests: counter("signpost_sync_requests_total", "Requests to a cluster, by verb and HTTP status (0: no answer).", "cluster", "verb", "code"),
 		drift:    counter("signpost_sync_drift_repaired_total", "Objects that were changed or deleted by hand and put back.", "cluster"),
 		objects:  gauge("signpost_sync_objects", "Objects in the ledger, by status.", "cluster", "status"),
@@ -70,12 +72,12 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 	m.owned = prometheus.NewGauge(prometheus.GaugeOpts{Name: "signpost_clusters_owned", Help: "Clusters that this worker serves."})
 	m.lost = prometheus.NewCounter(prometheus.CounterOpts{Name: "signpost_leases_lost_total", Help: "Leases that this worker has lost."})
 	m.everything = []*prometheus.MetricVec{
-		m.depth.MetricVec, m.requests.MetricVec, m.drift.MetricVec, m.objects.MetricVec, m.up.MetricVec,
+		m.depth.MetricVec, m.oldest.MetricVec, m.requests.MetricVec, m.drift.MetricVec, m.objects.MetricVec, m.up.MetricVec,
 		m.available.MetricVec, m.lastSync.MetricVec, m.waiting.MetricVec,
 		m.applied.MetricVec, m.answered.MetricVec, m.lag.MetricVec, m.conflicts.MetricVec,
 	}
 	if registerer != nil {
-		registerer.MustRegister(m.depth, m.requests, m.drift, m.objects, m.up, m.duration, m.available, m.lastSync, m.waiting, m.applied, m.answered, m.lag, m.conflicts, m.owned, m.lost)
+		registerer.MustRegister(m.depth, m.oldest, m.requests, m.drift, m.objects, m.up, m.duration, m.available, m.lastSync, m.waiting, m.applied, m.answered, m.lag, m.conflicts, m.owned, m.lost)
 	}
 	return m
 }
@@ -89,8 +91,18 @@ type clusterMetrics struct {
 }
 
 func (m *clusterMetrics) queue(depth int) { m.all.depth.WithLabelValues(m.name).Set(float64(depth)) }
-func (m *clusterMetrics) repaired()       { m.all.drift.WithLabelValues(m.name).Inc() }
-func (m *clusterMetrics) conflicted()     { m.all.conflicts.WithLabelValues(m.name).Inc() }
+
+// waits tells since when the oldest action has been waiting, zero for none.
+func (m *clusterMetrics) waits(since time.Time) {
+	at := 0.0
+	if !since.IsZero() {
+		at = time.Duration(since.UnixNano()).Seconds()
+	}
+	m.all.oldest.WithLabelValues(m.name).Set(at)
+}
+
+func (m *clusterMetrics) repaired()   { m.all.drift.WithLabelValues(m.name).Inc() }
+func (m *clusterMetrics) conflicted() { m.all.conflicts.WithLabelValues(m.name).Inc() }
 
 // follows counts how long after its cause something was seen to be so, if the
 // cause is known.

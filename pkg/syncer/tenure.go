@@ -43,6 +43,7 @@ type tenure struct {
 	dirty     map[bundle.ID]bool // entries that the store does not have yet, or still has
 	desired   desired
 	attempts  attempts
+	waiting   waiting
 	doubts    doubts
 	recheck   map[bundle.ID]bool
 	target    cluster.Target
@@ -122,6 +123,7 @@ func (t *tenure) step(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	t.intend(actions)
+	t.await(actions, now)
 	if !reachable {
 		t.putOff(actions, "the cluster cannot be reached: "+t.healthMessage())
 		t.settledAt.Store(-1)
@@ -258,6 +260,13 @@ func (t *tenure) intend(actions []action) {
 		}
 		t.set(e)
 	}
+}
+
+// await notes what waits to be done.
+func (t *tenure) await(actions []action, now time.Time) {
+	var oldest time.Time
+	t.waiting, oldest = t.waiting.after(actions, now)
+	t.metrics.waits(oldest)
 }
 
 // due leaves out the actions whose objects rest.
