@@ -423,11 +423,12 @@ func TestARemovalIsJudgedInTheTransactionThatWritesIt(t *testing.T) {
 		w.shut(names[5:10]...)
 		w.open(names[:5]...)
 		for range 3 {
-			_, _ = fast.StepGroup(context.Background(), prod)
+			_, err := fast.StepGroup(context.Background(), prod)
+			w.mayBeRefused(err)
 		}
 	}
 	for range 3 {
-		_, _ = w.service.StepGroup(context.Background(), prod)
+		w.mayBeRefused(w.step(prod))
 	}
 	w.settle(prod)
 	require.GreaterOrEqual(t, len(w.published(prod)), 15)

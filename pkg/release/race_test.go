@@ -8,10 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
 )
@@ -64,8 +62,7 @@ func (w *world) randomDeed(service *release.Service, random *rand.Rand) {
 	default:
 		_, err = service.StepGroup(ctx, group)
 	}
-	code := intent.CodeOf(err)
-	assert.True(w, err == nil || code == intent.Conflict || code == appcontext.ErrStale, "%v", err)
+	w.mayBeRefused(err)
 }
 
 // agree checks what the stories promise of a world at rest.
