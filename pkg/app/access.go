@@ -23,13 +23,14 @@ func openDoor(ctx context.Context, c Config, metrics prometheus.Registerer, log 
 		TokenFile: c.TokenFile, PolicyFile: c.PolicyFile, ClientCAFile: c.ClientCAFile, GRPCClientCAFile: c.GRPCClientCAFile,
 		OIDC: c.OIDC, Metrics: metrics, Log: log,
 	})
+	grpc = door.ForGRPC()
 	if err != nil || !c.authenticates() {
-		return nil, door.ForGRPC(), err
+		return nil, grpc, err
 	}
 	if c.TLSCertFile == "" && !onLoopback(c.Listen) {
 		log.WarnContext(ctx, "tokens come in plain text; give --tls-cert and --tls-key, or let a proxy with TLS alone reach the listener", "listen", c.Listen)
 	}
-	return door, door.ForGRPC(), nil
+	return door, grpc, nil
 }
 
 // restTLS is the TLS of the REST listener. Probes show no certificate, and who
