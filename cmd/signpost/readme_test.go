@@ -4,10 +4,12 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -36,6 +38,23 @@ func TestSessionsOfTheDocumentation(t *testing.T) {
 				assert.Equal(t, session.Normal(e.Output), session.Normal(strings.ReplaceAll(got, service.url, "http://127.0.0.1:9018")), "$ %s", e.Command)
 			}
 		})
+	}
+}
+
+// TestREADMEHasEveryFlagAndCommand, flags by their families, too, as --oidc-*.
+func TestREADMEHasEveryFlagAndCommand(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(repository, "README.md"))
+	require.NoError(t, err)
+	page := string(content)
+	root := program{}.rootCommand()
+	serve, _, err := root.Find([]string{"serve"})
+	require.NoError(t, err)
+	serve.Flags().VisitAll(func(flag *pflag.Flag) {
+		family, _, _ := strings.Cut(flag.Name, "-")
+		assert.True(t, strings.Contains(page, "`--"+flag.Name+"`") || strings.Contains(page, "`--"+family+"-*`"), "--%s", flag.Name)
+	})
+	for _, command := range root.Commands() {
+		assert.True(t, regexp.MustCompile("(`signpost |, `?)"+command.Name()+`\b`).MatchString(page), command.Name())
 	}
 }
 
