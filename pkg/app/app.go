@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/signpost-dns/signpost/api"
@@ -15,10 +16,12 @@ import (
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/backup"
 	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/observed"
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/replicas"
+	"github.com/signpost-dns/signpost/pkg/seal"
 	"github.com/signpost-dns/signpost/pkg/store/emco"
 	"github.com/signpost-dns/signpost/pkg/syncer"
 	"github.com/signpost-dns/signpost/pkg/vault"
@@ -83,11 +86,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	if err != nil {
 		return nil, err
 	}
-	values, err := openVault(ctx, c, vault.New(stores.documents, sealer, time.Now))
-	if err != nil {
-		return nil, err
-	}
-	documents, err := openEMCO(ctx, c, stores.documents, values, log, metrics)
+	documents, values, err := openDocuments(ctx, c, stores.documents, sealer, log, metrics)
 	if err != nil {
 		return nil, err
 	}
@@ -130,6 +129,17 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: traces.tracer,
 	}, grpcDoor, orchestrator{releases})
 	return s, err
+}
+
+// openDocuments opens the vault of what is secret, and all documents, EMCO's among
+// them.
+func openDocuments(ctx context.Context, c Config, own intent.Store, sealer *seal.Sealer, log *slog.Logger, metrics prometheus.Registerer) (*emco.Store, *vault.Vault, error) {
+	values, err := openVault(ctx, c, vault.New(own, sealer, time.Now))
+	if err != nil {
+		return nil, nil, err
+	}
+	documents, err := openEMCO(ctx, c, own, values, log, metrics)
+	return documents, values, err
 }
 
 // rules are what documents are judged by.

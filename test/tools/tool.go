@@ -33,9 +33,6 @@ const (
 	Vacuum        = "vacuum"
 )
 
-// firstBuild is the hint of the big programs.
-const firstBuild = "the first build takes some minutes"
-
 // Tool is one program: where its module lies and how it is built.
 type Tool struct {
 	// Name of the program and of the directory with its module.
@@ -54,7 +51,10 @@ type Tool struct {
 }
 
 // All returns the programs, the ones that take longest to build last.
-func All() []Tool {
+func All() []Tool { return append(small(), big()...) }
+
+// small are the programs that are built in seconds.
+func small() []Tool {
 	return []Tool{
 		{
 			Name:    Etcd,
@@ -75,45 +75,49 @@ func All() []Tool {
 			Module:  "github.com/oapi-codegen/oapi-codegen/v2",
 			Package: "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen",
 		},
+	}
+}
+
+// big are the programs whose first build takes some minutes.
+func big() []Tool {
+	tools := []Tool{
 		{
 			Name:    Buf,
 			Module:  "github.com/bufbuild/buf",
 			Package: "github.com/bufbuild/buf/cmd/buf",
-			Hint:    firstBuild,
 		},
 		{
 			Name:    Vacuum,
 			Module:  "github.com/daveshanley/vacuum",
 			Package: "github.com/daveshanley/vacuum",
-			Hint:    firstBuild,
 		},
 		{
 			Name:    CoreDNS,
 			Module:  "github.com/coredns/coredns",
 			Package: "github.com/coredns/coredns",
-			Hint:    firstBuild,
 		},
 		{
 			Name:    GolangCILint,
 			Module:  "github.com/golangci/golangci-lint/v2",
 			Package: "github.com/golangci/golangci-lint/v2/cmd/golangci-lint",
-			Hint:    firstBuild,
 		},
 		{
 			Name:        ExternalDNS,
 			Module:      "sigs.k8s.io/external-dns",
 			Package:     "sigs.k8s.io/external-dns",
 			VersionVars: []string{"sigs.k8s.io/external-dns/pkg/apis/externaldns.Version"},
-			Hint:        firstBuild,
 		},
 		{
 			Name:        KubeAPIServer,
 			Module:      "k8s.io/kubernetes",
 			Package:     "k8s.io/kubernetes/cmd/kube-apiserver",
 			VersionVars: []string{"k8s.io/component-base/version.gitVersion"},
-			Hint:        firstBuild,
 		},
 	}
+	for n := range tools {
+		tools[n].Hint = "the first build takes some minutes"
+	}
+	return tools
 }
 
 // Find returns the program of that name.
