@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -106,4 +107,43 @@ func TestEachChangeIsToldOnce(t *testing.T) {
 	_, err = x.refresh(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, [][]string{{berlin, hub}, {berlin, hub}}, told)
+}
+
+// TestATakeoverThatHangsHoldsUpNoOtherCluster: while the store does not answer for
+// one cluster, the steps of the others tell whom what they find concerns.
+func TestATakeoverThatHangsHoldsUpNoOtherCluster(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hub, berlin)
+	asked, answered := make(chan struct{}), make(chan struct{})
+	once := sync.OnceFunc(func() { close(asked) })
+	s.kv.Before = func(op, key string) error {
+		if op == "txn" && key == workerPrefix+berlin {
+			once()
+			<-answered
+		}
+		return nil
+	}
+	w, _ := s.start("a")
+	s.commit("front", namespace(t, hub))
+	s.settled(w, namespace(t, hub))
+	s.commit("front", namespace(t, hub), namespace(t, berlin))
+	<-asked
+	w.mu.Lock()
+	term := w.term
+	w.mu.Unlock()
+	told := make(chan struct{})
+	go func() {
+		term.rouse([]string{hub})
+		close(told)
+	}()
+	s.until("the other cluster is woken", func() bool {
+		select {
+		case <-told:
+			return true
+		default:
+			return false
+		}
+	})
+	close(answered)
+	s.settled(w, namespace(t, berlin))
 }

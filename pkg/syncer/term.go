@@ -48,7 +48,7 @@ type term struct {
 	abandoned *keys
 	rsynced   <-chan emco.Change // nil without rsync
 
-	mu       sync.Mutex
+	mu       sync.Mutex // for what run alone writes, and others read; never held while the store is asked
 	tenures  map[string]*running
 	leftover map[string]bool // clusters that the ledger or the observations name
 	others   map[string]bool // clusters that fell to another worker, or to nobody, when last looked at
@@ -274,8 +274,6 @@ func (t *term) preferred(name string) string {
 // go of their clusters themselves.
 func (t *term) balance(ctx context.Context) {
 	mine := t.mine()
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	ending := false
 	for name, r := range t.tenures {
 		if !mine[name] && !t.serves(name) {
@@ -325,7 +323,9 @@ func (t *term) take(ctx context.Context, name string) error {
 	}
 	within, cancel := context.WithCancel(ctx)
 	r := &running{tenure: t.tenure(name, *fence), cancel: cancel, done: make(chan struct{})}
+	t.mu.Lock()
 	t.tenures[name] = r
+	t.mu.Unlock()
 	go t.keep(ctx, within, r)
 	return nil
 }
