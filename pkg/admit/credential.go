@@ -50,7 +50,8 @@ func (r *review) credentials(in, old *intent.Record) {
 	r.nestedFiles(at, in.Credentials)
 }
 
-// credentialPlace checks where external-dns finds the credential.
+// credentialPlace checks where external-dns finds the credential. Nothing of a
+// credential is quoted: its value may be in the wrong field.
 func (r *review) credentialPlace(at pointer, c intent.Credential) bool {
 	switch {
 	case c.Environment == "" && c.File == "":
@@ -59,13 +60,13 @@ func (r *review) credentialPlace(at pointer, c intent.Credential) bool {
 		r.refusef(at, "has two places; give environment or file, not both")
 	case c.File != "":
 		if wrong := fileFault(c.File); wrong != "" {
-			r.refusef(at.key("file"), "%s %s; give an absolute path such as /etc/kubernetes/azure.json", quote(c.File), wrong)
+			r.refusef(at.key("file"), "%s; give an absolute path such as /etc/kubernetes/azure.json", wrong)
 			return false
 		}
 		return true
 	default:
 		if wrong := credentialVariableFault(c.Environment); wrong != "" {
-			r.refusef(at.key("environment"), "%s %s", quote(c.Environment), wrong)
+			r.refusef(at.key("environment"), "%s", wrong)
 			return false
 		}
 		return true
@@ -81,10 +82,10 @@ func (r *review) credentialValue(at pointer, c *intent.Credential, storedID stri
 		r.refusef(at, "has two values; give value or secretRef, not both")
 	case c.SecretRef != nil:
 		if !isSubdomain(c.SecretRef.Name) {
-			r.refusef(at.key("secretRef").key("name"), "%s is no name of a Secret; use lower-case letters, digits, '-' and '.'", quote(c.SecretRef.Name))
+			r.refusef(at.key("secretRef").key("name"), "is no name of a Secret; use lower-case letters, digits, '-' and '.'")
 		}
 		if len(c.SecretRef.Key) > longestSubdomain || !secretKeyPattern.MatchString(c.SecretRef.Key) {
-			r.refusef(at.key("secretRef").key("key"), "%s is no key of a Secret; use letters, digits, '-', '_' and '.'", quote(c.SecretRef.Key))
+			r.refusef(at.key("secretRef").key("key"), "is no key of a Secret; use letters, digits, '-', '_' and '.'")
 		}
 	case c.Value != "":
 		value := []byte(c.Value)

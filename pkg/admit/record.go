@@ -188,7 +188,7 @@ func (r *review) podMetadata(in *intent.Record) {
 	at := spec + "/imagePullSecrets"
 	for i, name := range in.ImagePullSecrets {
 		if !isSubdomain(name) {
-			r.refusef(at.index(i), "%s is no name of a Secret; use lower-case letters, digits, '-' and '.'", quote(name))
+			r.refusef(at.index(i), "is no name of a Secret; use lower-case letters, digits, '-' and '.'") // perhaps its content
 		} else if slices.Contains(in.ImagePullSecrets[:i], name) {
 			r.refusef(at.index(i), "%s is given twice; leave one out", quote(name))
 		}

@@ -43,6 +43,20 @@ func TestRecordParametersAreRefusedWithTheirPointer(t *testing.T) {
 	})
 }
 
+// TestASecretInTheWrongFieldIsNotQuoted (I9): neither where a credential goes, nor
+// the Secret that it comes from.
+func TestASecretInTheWrongFieldIsNotQuoted(t *testing.T) {
+	w := newShop(t)
+	for _, wrong := range []string{
+		`"credentials":[{"environment":"s3cr3t!","value":"A"}]`, `"credentials":[{"file":"s3cr3t","value":"A"}]`, `"credentials":[{"environment":"A","secretRef":{"name":"s3cr3t!","key":"s3cr3t!"}}]`,
+		`"imagePullSecrets":["s3cr3t!"]`, `"environment":{"EXTERNAL_DNS_PDNS_API_KEY":"s3cr3t"}`, `"extraArgs":["--pdns-api-key=s3cr3t"]`, `"external-dns-parameters":{"pdns-api-key":["s3cr3t","s3cr3t"]}`,
+	} {
+		_, err := w.admit(newRecord, coredns(","+wrong))
+		require.Equal(t, intent.Invalid, intent.CodeOf(err), wrong)
+		require.NotContains(t, err.Error(), "s3cr3t", wrong)
+	}
+}
+
 func TestRecordVersionsAndImagesAreRefused(t *testing.T) {
 	refused(t, []refusal{
 		{reason: "version and image", path: newRecord, spec: coredns(`,"version":"v0.22.0","image":"registry.k8s.io/external-dns/external-dns:v0.22.0"`),
