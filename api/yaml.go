@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/redact"
 )
 
 // marker divides the documents of a YAML stream.
@@ -29,7 +30,7 @@ func jsonOf(raw []byte) ([]byte, error) {
 	}
 	converted, err := yaml.YAMLToJSONStrict(raw)
 	if err != nil {
-		return refuse("is no valid YAML: " + clip(strings.Join(strings.Fields(err.Error()), " ")))
+		return refuse("is no valid YAML: " + clip(strings.Join(strings.Fields(redact.YAML(err)), " ")))
 	}
 	if bytes.Equal(converted, []byte("null")) {
 		return refuse("is empty; send a YAML object")

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/signpost-dns/signpost/pkg/nearest"
+	"github.com/signpost-dns/signpost/pkg/redact"
 )
 
 // fillFlags gives each flag that the command line leaves out the value of its
@@ -72,7 +73,7 @@ func readConfig(file string, flags *pflag.FlagSet) (map[string]any, error) {
 	}
 	values := map[string]any{}
 	if err := yaml.UnmarshalStrict(content, &values); err != nil {
-		return nil, fmt.Errorf("--config: %s: %w", file, err)
+		return nil, fmt.Errorf("--config: %s: %s", file, redact.YAML(err))
 	}
 	var known []string
 	flags.VisitAll(func(flag *pflag.Flag) {
@@ -102,7 +103,25 @@ func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, value any) error {
 	if err != nil {
 		return err
 	}
-	return flags.Set(flag.Name, text)
+	return flagFault(flags.Set(flag.Name, text))
+}
+
+// flagFault is a flag's error. It does not quote the value, which may hold a
+// password or be one that was meant for another flag.
+func flagFault(err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	flag := invalid.GetFlag()
+	takes, known := map[string]string{
+		"bool": "true or false", "int": "a whole number", "float64": "a number", "duration": "a duration such as 30s or 2m",
+		"stringSlice": "a list with commas; an item with a comma or a quote goes into quotes",
+	}[flag.Value.Type()]
+	if !known { // a kind of our own, which says itself what would do
+		return err
+	}
+	return fmt.Errorf("--%s takes %s", flag.Name, takes)
 }
 
 // flagText is a value as the command line would have it: a list with commas.

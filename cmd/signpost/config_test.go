@@ -121,7 +121,10 @@ func TestBadConfigurationNamesTheFlag(t *testing.T) {
 		args   []string
 		says   []string
 	}{
-		{"a flag's value", []string{"--insecure=maybe"}, []string{"--insecure"}},
+		{"a flag's value", []string{"--insecure=maybe"}, []string{"--insecure takes true or false"}},
+		{"a number", []string{"--rate-limit=fast"}, []string{"--rate-limit takes a whole number"}},
+		{"a list with one quote", []string{"--etcd-endpoints=\"s3cr3t"}, []string{"--etcd-endpoints takes a list with commas"}},
+		{"an anchor", []string{"--config", write(t, "c.yaml", "mongo-uri: *s3cr3t\n")}, []string{"--config", "unknown anchor"}},
 		{"no address", []string{"--listen", "9018"}, []string{"--listen"}},
 		{"every address without consent", []string{"--listen", ":9018"}, []string{"--listen", "--token-file", "--insecure"}},
 		{"another machine's without consent", []string{"--grpc-listen", "192.0.2.1:9048"}, []string{"--grpc-listen", "--token-file", "--insecure"}},
@@ -154,6 +157,7 @@ func TestBadConfigurationNamesTheFlag(t *testing.T) {
 		for _, words := range test.says {
 			require.Contains(t, ended.err, words, test.reason)
 		}
+		require.NotContains(t, ended.err, "s3cr3t", "what may be a password is not quoted: %s", test.reason)
 	}
 }
 

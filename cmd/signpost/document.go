@@ -12,6 +12,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/nearest"
+	"github.com/signpost-dns/signpost/pkg/redact"
 )
 
 // document is one document of a file, as apply and delete take it.
@@ -66,7 +67,7 @@ func readDocument(file string, number int, text []byte, resource string) (docume
 		return d, fmt.Errorf("%s is a template; %s", d, renderFirst)
 	}
 	if err != nil {
-		return d, fmt.Errorf("%s: %w", d, err)
+		return d, fmt.Errorf("%s: %s", d, redact.YAML(err))
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {

@@ -37,7 +37,7 @@ func (p program) rootCommand() *cobra.Command {
 		},
 	}
 	root.SuggestionsMinimumDistance = 2
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{flagFault(err)} })
 	root.AddCommand(
 		p.serveCommand(), p.backupCommand(), p.restoreCommand(),
 		p.applyCommand(), p.getCommand(), p.deleteCommand(),

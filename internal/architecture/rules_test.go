@@ -21,6 +21,7 @@ func leaves() []leaf {
 		},
 		{"pkg/bundle", nil, "objects as bytes with an identity: neither Kubernetes' types nor a store"},
 		{"pkg/nearest", nil, "edit distance"},
+		{"pkg/redact", nil, "texts of errors, whoever made them"},
 		{"pkg/corefile", []string{"pkg/autopath"}, "a configuration is a function of typed values; whether CoreDNS takes it is proven with CoreDNS, which stays out of the product's module"},
 		{"pkg/autopath", nil, "what plugins of CoreDNS and the product agree on"},
 		{"pkg/podspec", nil, "where pods are in a manifest"},

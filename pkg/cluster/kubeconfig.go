@@ -11,6 +11,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/signpost-dns/signpost/pkg/redact"
 )
 
 // ParseKubeconfig reads a kubeconfig (YAML or JSON) and answers how to reach
@@ -20,7 +22,7 @@ import (
 func ParseKubeconfig(raw []byte) (*rest.Config, error) {
 	config, err := clientcmd.Load(raw)
 	if err != nil {
-		return nil, fmt.Errorf("not a kubeconfig: %w", err)
+		return nil, fmt.Errorf("not a kubeconfig: %s", redact.YAML(err))
 	}
 	if err := refuseReferences(config); err != nil {
 		return nil, err

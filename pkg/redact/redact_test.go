@@ -1,0 +1,32 @@
+package redact_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	"github.com/signpost-dns/signpost/pkg/redact"
+)
+
+// TestErrorsOfYAMLQuoteNoValue: but tell where it is, and what is wrong.
+func TestErrorsOfYAMLQuoteNoValue(t *testing.T) {
+	for text, says := range map[string]string{
+		"a: *s3cr3t":             "unknown anchor referenced",
+		"a: !!int s3cr3t":        "cannot decode !!str a value as a !!int",
+		"a: !!int 's3`cr3t'":     "cannot decode !!str a value as a !!int",
+		"a: !!int 's3cr3t\n\n t": "",
+		"a: \"s3cr3t":            "found unexpected end of stream",
+		"a: b: s3cr3t":           "mapping values are not allowed",
+		"a: @s3cr3t":             "cannot start any token",
+		"a: [b, s3cr3t":          "did not find expected ',' or ']'",
+		"b: 1\nb: s3cr3t":        `key "b" already set`,
+		"a: &s3cr3t *s3cr3t":     "",
+		"a: &s3cr3t [*s3cr3t]":   "contains itself",
+	} {
+		_, err := yaml.YAMLToJSONStrict([]byte(text))
+		require.Error(t, err, text)
+		require.Contains(t, redact.YAML(err), says, text)
+		require.NotContains(t, redact.YAML(err), "cr3t", text)
+	}
+}
