@@ -155,6 +155,11 @@ func (c Claim) Sole(project string, group intent.Path) bool {
 	return c.Project == project && !slices.ContainsFunc(c.Entries, func(e Entry) bool { return !e.Of(group) || !e.Confirmed })
 }
 
+// Has tells whether a claim is a project's through an entry that stays.
+func (c Claim) Has(project string, entry Entry) bool {
+	return entry.Stays && c.Project == project && slices.ContainsFunc(c.Entries, entry.Same)
+}
+
 // Same tells whether two entries are of one group, or stay through one document.
 func (e Entry) Same(other Entry) bool {
 	return e.Stays == other.Stays && e.Group == other.Group && e.UID == other.UID && (!e.Stays || e.Through == other.Through)

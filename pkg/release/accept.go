@@ -142,7 +142,7 @@ func (s *Service) dropLost(ctx context.Context, p *proposal, next Lifecycle, cau
 	if next.ContextID == p.lifecycle.ContextID || code != intent.PreconditionFailed && code != intent.Conflict {
 		return cause
 	}
-	return errors.Join(cause, s.dropRelease(ctx, next.ContextID), s.withdrawNames(ctx, p, next.ContextID))
+	return errors.Join(cause, s.dropRelease(ctx, next.ContextID), s.withdrawBids(ctx, p, next.ContextID))
 }
 
 // allowed judges the action in the group's state; same says that it has been
@@ -283,10 +283,7 @@ func (s *Service) before(ctx context.Context, l Lifecycle) (plan.Group, error) {
 // claim claims the namespaces and names of a proposal, and where its DNS is to
 // be.
 func (s *Service) claim(ctx context.Context, p *proposal, before plan.Group, contextID string) error {
-	if err := s.claimNamespaces(ctx, p.draft); err != nil {
-		return err
-	}
-	if err := s.claimNames(ctx, p, before, contextID); err != nil {
+	if err := s.claimBids(ctx, p, before, contextID); err != nil {
 		return err
 	}
 	return s.claimDNS(ctx, p)

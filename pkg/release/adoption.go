@@ -33,16 +33,13 @@ func (s *Service) adoptNames(ctx context.Context, group intent.Path, l Lifecycle
 	if err == nil {
 		err = s.names().Write(ctx, changes)
 	}
-	if err == nil {
-		err = s.adoptNamespaces(ctx, release.Group)
-	}
 	if err != nil {
 		return l, err
 	}
 	l.Claimed = true
 	if len(lost) > 0 {
 		l.record(intent.Event{Time: s.Now().UTC(), Actor: intent.Itself, Action: l.Wanted, Revision: l.Seq, Outcome: "contested",
-			Message: few(lost) + ": others publish it, too, since before names had owners; leave it to one of them"})
+			Message: few(lost) + ": others have it, too, since before names had owners; leave it to one of them"})
 	}
 	return s.swap(ctx, group, l)
 }
@@ -96,7 +93,7 @@ func (s *Service) allAdopted(ctx context.Context) (bool, error) {
 	return noted != nil, err
 }
 
-// givenUnclaimed are the names that releases of other projects give without
+// givenUnclaimed are the names and namespaces that releases of other projects have without
 // claims, as an earlier Signpost accepted them, with the group that gives them.
 // It has to be asked after claims were read: what is adopted in between has
 // changed them.

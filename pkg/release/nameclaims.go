@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -21,19 +22,39 @@ func (s *Service) checkNames(ctx context.Context, p *proposal) error {
 	if p.action == intent.Terminate || d.group.Path == "" || IsCloud(d.group.Path) {
 		return nil
 	}
-	p.bids = bidsOf(d.group)
-	if err := s.checkDomains(ctx, d, p.bids); err != nil {
+	bids := bidsOf(d.group)
+	if err := s.checkDomains(ctx, d, bids); err != nil {
 		return err
 	}
-	var err error
-	if p.claims, err = s.names().Read(ctx, keysOf(p.bids)); err != nil {
+	asked := d.asked()
+	return s.judge(ctx, p, bids, func(b bid, project string, verdict nameclaim.Verdict, by nameclaim.Entry) {
+		d.failName(asked[b.key.Name], refusal(ctx, b.key, project, verdict, by))
+	})
+}
+
+// judge adds bids to those of a proposal, and answers those that are not granted
+// to refuse: whose it is that is asked for, and what stands in the way.
+func (s *Service) judge(ctx context.Context, p *proposal, bids []bid, refuse func(b bid, project string, verdict nameclaim.Verdict, by nameclaim.Entry)) error {
+	claims, err := s.names().Read(ctx, keysOf(bids))
+	if err != nil {
 		return err
 	}
-	claimants, asked, project := s.claimants(), d.asked(), d.group.Project.Name
+	if p.claims == nil {
+		p.claims = map[nameclaim.Key]nameclaim.Claim{}
+	}
+	maps.Copy(p.claims, claims)
+	claimants, group, project := s.claimants(), p.draft.group.Path, p.draft.group.Project.Name
 	unclaimed := sync.OnceValues(func() (map[nameclaim.Key]intent.Path, error) { return s.givenUnclaimed(ctx, project) })
-	for _, b := range p.bids {
-		claim := p.claims[b.key]
-		if claim.Sole(project, d.group.Path) {
+	for _, b := range bids {
+		claim := claims[b.key]
+		if keeper, err := claimants.keeper(ctx, b); err != nil || claim.Has(project, keeper) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		p.bids = append(p.bids, b)
+		if claim.Sole(project, group) {
 			continue
 		}
 		next, verdict, by, err := claim.Bid(project, p.entry(b), claimants.of(ctx, b.key))
@@ -50,8 +71,8 @@ func (s *Service) checkNames(ctx context.Context, p *proposal) error {
 				owner, verdict, by = projectName(group), nameclaim.Taken, nameclaim.Entry{Group: group}
 			}
 		}
-		if why := refusal(ctx, b.key, owner, verdict, by); why != "" {
-			d.failName(asked[b.key.Name], why)
+		if verdict != nameclaim.Granted {
+			refuse(b, owner, verdict, by)
 		}
 	}
 	return nil
@@ -74,17 +95,15 @@ func (d *draft) failName(at place, why string) {
 // entry is what a claim says of a name of a proposal while that is pending.
 func (p *proposal) entry(b bid) nameclaim.Entry {
 	return nameclaim.Entry{
-		Group: p.draft.group.Path, UID: p.draft.in.owner.UID, Through: b.record, Types: b.types,
+		Group: p.draft.group.Path, UID: p.draft.in.owner.UID, Through: b.through, Types: b.types,
 		Seq: p.lifecycle.Seq + 1, Over: p.lifecycle.revision,
 	}
 }
 
-// refusal says why a name cannot be had, empty when it can, and of other
-// projects only what who asks may know.
+// refusal says why a name cannot be had, and of other projects only what who asks
+// may know.
 func refusal(ctx context.Context, key nameclaim.Key, project string, verdict nameclaim.Verdict, by nameclaim.Entry) string {
 	switch {
-	case verdict == nameclaim.Granted:
-		return ""
 	case verdict == nameclaim.Clash:
 		return fmt.Sprintf("%q is given by %s with other types: DNS allows no CNAME beside other types; give it the same recordTypes, or another name", key.Name, by.Group)
 	case !intent.By(ctx).Sees(project):
@@ -95,13 +114,13 @@ func refusal(ctx context.Context, key nameclaim.Key, project string, verdict nam
 	return fmt.Sprintf("%q is project %q's, given by %s; terminate that, or give the intent another name", key.Name, project, by.Group)
 }
 
-// claimNames claims what a proposal takes for the release that is about to be
+// claimBids claims what a proposal takes for the release that is about to be
 // accepted, but for what the group's release of before has confirmed: that
 // stays claimed by it. What it has yielded is claimed anew.
-func (s *Service) claimNames(ctx context.Context, p *proposal, before plan.Group, contextID string) error {
+func (s *Service) claimBids(ctx context.Context, p *proposal, before plan.Group, contextID string) error {
 	had := map[nameclaim.Key]bool{}
 	if p.lifecycle.deployed() {
-		for _, b := range bidsOf(keeping(before, p.lifecycle.Yielded)) {
+		for _, b := range allBids(keeping(before, p.lifecycle.Yielded)) {
 			had[b.key] = true
 		}
 	}
@@ -119,16 +138,16 @@ func (s *Service) claimNames(ctx context.Context, p *proposal, before plan.Group
 			return err
 		}
 		if verdict != nameclaim.Granted {
-			return &intent.Error{Code: intent.PreconditionFailed, Detail: b.key.Name + " has just been claimed"}
+			return &intent.Error{Code: intent.PreconditionFailed, Detail: b.String() + " has just been claimed"}
 		}
 		changes = append(changes, nameclaim.Change{Key: b.key, Claim: next})
 	}
 	return s.names().Write(ctx, changes)
 }
 
-// withdrawNames takes back what was claimed for a release that is not accepted:
+// withdrawBids takes back what was claimed for a release that is not accepted:
 // nobody has to wait until that is over by itself.
-func (s *Service) withdrawNames(ctx context.Context, p *proposal, contextID string) error {
+func (s *Service) withdrawBids(ctx context.Context, p *proposal, contextID string) error {
 	claims, err := s.names().Read(ctx, keysOf(p.bids))
 	if err != nil {
 		return err
@@ -161,28 +180,36 @@ func (s *Service) confirmNames(ctx context.Context, l Lifecycle, g plan.Group) e
 // confirmed are the claims of a release with it in them, where they are not yet
 // so, and the names that are another project's.
 func (s *Service) confirmed(ctx context.Context, l Lifecycle, g plan.Group) (changes []nameclaim.Change, lost []string, err error) {
-	bids := bidsOf(g)
+	bids := allBids(g)
 	claims, err := s.names().Read(ctx, keysOf(bids))
 	if err != nil {
 		return nil, nil, err
 	}
-	claimants := s.claimants()
+	claimants, project := s.claimants(), g.Project.Name
 	for _, b := range bids {
 		claim := claims[b.key]
-		next, ok := claim.Confirm(g.Project.Name, g.Path, l.ContextID)
-		if _, already := claim.Confirmed(g.Project.Name, g.Path); already && !ok {
+		keeper, err := claimants.keeper(ctx, b)
+		if err != nil {
+			return nil, nil, err
+		}
+		next, ok := claim.Confirm(project, g.Path, l.ContextID)
+		if _, already := claim.Confirmed(project, g.Path); already && !ok || claim.Has(project, keeper) {
 			continue
 		}
 		if !ok {
-			mine := nameclaim.Entry{Group: g.Path, UID: l.OwnerUID, Through: b.record, Types: b.types, Context: l.ContextID, Seq: l.Seq, Confirmed: true}
+			mine := nameclaim.Entry{Group: g.Path, UID: l.OwnerUID, Through: b.through, Types: b.types, Context: l.ContextID, Seq: l.Seq, Confirmed: true}
 			var verdict nameclaim.Verdict
-			if next, verdict, _, err = claim.Bid(g.Project.Name, mine, claimants.of(ctx, b.key)); err != nil {
+			if next, verdict, _, err = claim.Bid(project, mine, claimants.of(ctx, b.key)); err != nil {
 				return nil, nil, err
 			}
 			if verdict != nameclaim.Granted {
-				lost = append(lost, b.key.Name)
+				lost = append(lost, b.String())
 				continue
 			}
+		}
+		if keeper.Stays {
+			next = next.Without(func(e nameclaim.Entry) bool { return !e.Stays && e.Through == keeper.Through })
+			next.Entries = append(next.Entries, keeper)
 		}
 		changes = append(changes, nameclaim.Change{Key: b.key, Claim: next})
 	}

@@ -14,19 +14,31 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
-// bid is a name that a release gives in a view of DNS.
+// bid is a name that a release gives in a view of DNS, or a namespace of a cluster
+// that its apps are in.
 type bid struct {
-	key    nameclaim.Key
-	record intent.Path
-	types  []string // of all who give the name in the release; none: all but SRV
+	key     nameclaim.Key
+	through intent.Path // the record; of a namespace, the logical cloud
+	types   []string    // of all who give the name in the release; none: all but SRV
+	own     bool        // it is the namespace of the logical cloud itself
 }
+
+func (b bid) String() string {
+	if cluster, is := namespaceOn(b.key); is {
+		return fmt.Sprintf("namespace %q of cluster %s", b.key.Name, cluster)
+	}
+	return b.key.Name
+}
+
+// allBids are the names and namespaces that a release takes.
+func allBids(g plan.Group) []bid { return append(bidsOf(g), namespaceBids(g)...) }
 
 // bidsOf are the names that a release gives, ordered by their keys, none twice.
 func bidsOf(g plan.Group) []bid {
 	var bids []bid
 	for _, b := range g.Bindings {
 		for _, host := range b.Hosts {
-			bids = append(bids, bid{key: nameclaim.Key{View: viewOf(b), Name: host.Name}, record: recordPath(g, b), types: host.Types})
+			bids = append(bids, bid{key: nameclaim.Key{View: viewOf(b), Name: host.Name}, through: recordPath(g, b), types: host.Types})
 		}
 	}
 	slices.SortStableFunc(bids, compareBids)
@@ -169,7 +181,7 @@ func (s *claimants) group(ctx context.Context, path intent.Path) (nameclaim.Stan
 }
 
 // givenBy are the names that the release of a group gives, but for those that it
-// has yielded.
+// has yielded, and the namespaces that it is in.
 func (s *Service) givenBy(ctx context.Context, l Lifecycle) (map[nameclaim.Key]bool, error) {
 	release, err := s.loadRelease(ctx, l.ContextID)
 	if intent.CodeOf(err) == intent.NotFound {
@@ -179,7 +191,7 @@ func (s *Service) givenBy(ctx context.Context, l Lifecycle) (map[nameclaim.Key]b
 		return nil, err
 	}
 	names := map[nameclaim.Key]bool{}
-	for _, b := range bidsOf(keeping(release.Group, l.Yielded)) {
+	for _, b := range allBids(keeping(release.Group, l.Yielded)) {
 		names[b.key] = true
 	}
 	return names, nil

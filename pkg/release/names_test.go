@@ -326,7 +326,7 @@ func TestNamesOfEarlierReleasesAreClaimed(t *testing.T) {
 	events, err := w.service.Events(context.Background(), prod)
 	require.NoError(t, err)
 	require.Equal(t, "contested", events[len(events)-1].Outcome)
-	require.Contains(t, events[len(events)-1].Message, "www.lab.example: others publish it, too")
+	require.Contains(t, events[len(events)-1].Message, "www.lab.example: others have it, too")
 	at := w.fake.Revision()
 	w.settle(prod, bankProd)
 	require.Equal(t, at, w.fake.Revision(), "once")
@@ -477,7 +477,8 @@ func TestTypesOfOneNameAreJudgedWithItsClaim(t *testing.T) {
 }
 
 // TestALogicalCloudsNamespaceIsItsProjects: another project's apps come to no
-// namespace of a cluster in which it has a logical cloud.
+// namespace of a cluster in which it has a logical cloud. Who may see the owner is
+// told whose it is.
 func TestALogicalCloudsNamespaceIsItsProjects(t *testing.T) {
 	w := rivals(t)
 	w.do(intent.Instantiate, prod)
@@ -486,14 +487,101 @@ func TestALogicalCloudsNamespaceIsItsProjects(t *testing.T) {
 	w.settle(prod) // a release of an earlier Signpost has its namespaces, too
 	w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["bank.lab.example"]}`)
 	w.put(bankCloud, `{"namespace":"shop","controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`)
-	const refusal = `namespace "shop" of cluster edge+paris is that of another project's logical cloud`
+	const refusal = `namespace "shop" of cluster edge+paris is another project's; give the logical cloud, or the app, another`
 	w.refuses(intent.Instantiate, bankProd, refusal, string(bankCloud)+"#/spec/namespace")
+	all := intent.As(t.Context(), intent.Actor{Reads: func(string) bool { return true }})
+	_, err := w.service.Instantiate(all, bankProd, "", "root")
+	require.ErrorContains(t, err, `namespace "shop" of cluster edge+paris is project "shop"'s, for `+string(eu))
 	w.put(bankCloud, `{"namespace":"bank","controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`)
 	w.put(bankProd, `{"logicalCloud":"eu","apps":[{"name":"web","namespace":"shop"}]}`, bankCloud)
 	w.refuses(intent.Instantiate, bankProd, refusal)
 	w.put(bankProd, `{"logicalCloud":"eu","apps":[{"name":"web"}]}`, bankCloud)
 	w.do(intent.Instantiate, bankProd)
 	w.settle(bankProd)
+}
+
+// TestANamespaceIsBidFor: a crash at any write of an acceptance keeps nobody out of
+// a namespace for longer than a minute, be it that of a logical cloud or of an app.
+func TestANamespaceIsBidFor(t *testing.T) {
+	for _, of := range []struct{ cloud, app string }{{"common", "own"}, {"shop", "common"}} {
+		for last := 1; ; last++ {
+			w := rivals(t)
+			w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["bank.lab.example"]}`)
+			w.put(bankProd, `{"logicalCloud":"eu","apps":[{"name":"web","namespace":"common"}]}`, bankCloud)
+			w.put(eu, fmt.Sprintf(`{"namespace":%q,"controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`, of.cloud))
+			w.put(prod, fmt.Sprintf(`{"logicalCloud":"eu","apps":[{"name":"web","namespace":%q}]}`, of.app), eu)
+			w.restartOn(&mortal{KV: w.fake, last: last, after: true})
+			_, err := w.try(intent.Instantiate, prod, "")
+			w.restartOn(w.fake)
+			if err != nil && w.snapshot(prod).Lifecycle.Seq == 0 {
+				w.clock.pass(61 * time.Second)
+				w.do(intent.Instantiate, bankProd)
+				w.settle(bankProd)
+				w.refuses(intent.Instantiate, prod, `namespace "common" of cluster edge+paris is another project's`)
+				continue
+			}
+			w.settle(prod)
+			w.refuses(intent.Instantiate, bankProd, `namespace "common" of cluster edge+paris is another project's`, string(bankProd)+"#/spec/apps")
+			break
+		}
+	}
+}
+
+// TestANamespaceIsKeptByItsLogicalCloud: one entry for all of its groups, until it
+// is deleted.
+func TestANamespaceIsKeptByItsLogicalCloud(t *testing.T) {
+	w := rivals(t)
+	w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["bank.lab.example"]}`)
+	w.put(bankProd, `{"logicalCloud":"eu","apps":[{"name":"web","namespace":"shop"}]}`, bankCloud)
+	w.group(test, "api", "api.lab.example")
+	w.observe(berlin, "shop/api", "203.0.113.30")
+	w.do(intent.Instantiate, prod)
+	w.do(intent.Instantiate, test)
+	w.settle(prod, test)
+	items, _, err := w.fake.Range(t.Context(), kv.Range{Prefix: "/signpost/name/namespace-"})
+	require.NoError(t, err)
+	require.Len(t, items, 2, "on Berlin and Paris")
+	for _, item := range items {
+		require.Equal(t, 1, strings.Count(string(item.Value), `"uid"`), string(item.Value))
+	}
+	w.do(intent.Terminate, prod)
+	w.do(intent.Terminate, test)
+	w.outlive()
+	w.outlive()
+	w.refuses(intent.Instantiate, bankProd, `namespace "shop" of cluster edge+paris is another project's`)
+	for _, group := range []intent.Path{prod, test} {
+		for _, path := range []intent.Path{www(group), group.Child("traffic-group-intents", "front"), group} {
+			require.NoError(t, w.delete(path))
+		}
+	}
+	for _, path := range []intent.Path{eu.Child("cluster-references", "berlin"), eu.Child("cluster-references", "paris"), eu.Child("kv-pairs", intent.AssociationName), eu} {
+		require.NoError(t, w.delete(path))
+	}
+	w.do(intent.Instantiate, bankProd)
+	w.settle(bankProd)
+}
+
+// TestOfTwoInOneNamespaceOneIsThere: one that was taken for dead, and whose
+// namespace another project has got, is accepted and puts nothing there.
+func TestOfTwoInOneNamespaceOneIsThere(t *testing.T) {
+	w := rivals(t)
+	w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["bank.lab.example"]}`)
+	w.put(bankProd, `{"logicalCloud":"eu","apps":[{"name":"web","namespace":"shop"}]}`, bankCloud)
+	rival := w.options
+	rival.Now = func() time.Time { return w.clock.Now().Add(2 * time.Minute) } // a clock that is ahead
+	w.fake.Before = func(op, key string) error {
+		if op == "txn" && strings.HasPrefix(key, "/signpost/release/") {
+			w.fake.Before = nil
+			_, err := release.New(rival).Instantiate(ann(bankProd), bankProd, "", "ann")
+			require.NoError(t, err)
+		}
+		return nil
+	}
+	w.do(intent.Instantiate, prod)
+	_, err := w.service.StepGroup(t.Context(), prod)
+	require.ErrorContains(t, err, `namespace "shop" of cluster edge+paris was claimed by others meanwhile`)
+	require.Equal(t, intent.Failed, w.state(prod))
+	require.Empty(t, w.snapshot(prod).Objects)
 }
 
 // TestRacingClaimsEndWithOneWinner: whatever two projects ask for at once, over

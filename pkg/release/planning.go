@@ -43,7 +43,7 @@ type proposal struct {
 	removals  removals
 	message   string                            // of the event, when it is accepted
 	takes     bool                              // names of takeover are yet to be yielded
-	bids      []bid                             // the names of the draft
+	bids      []bid                             // the names and namespaces of the draft
 	claims    map[nameclaim.Key]nameclaim.Claim // of the bids, as they were read
 }
 
@@ -66,7 +66,7 @@ func (s *Service) propose(ctx context.Context, owner intent.Path, r request) (*p
 			return p, err
 		}
 	}
-	for _, check := range []func(context.Context, *proposal) error{s.checkOffers, s.checkNames, s.checkTakeover, s.checkOwnerInZone} {
+	for _, check := range []func(context.Context, *proposal) error{s.checkOffers, s.checkNames, s.checkNamespaceClaims, s.checkTakeover, s.checkOwnerInZone} {
 		if err := check(ctx, p); err != nil {
 			return p, err
 		}
