@@ -3,7 +3,6 @@ package bench
 import (
 	"fmt"
 	"log/slog"
-	"net/http"
 	"path/filepath"
 	"testing"
 	"time"
@@ -76,10 +75,7 @@ func (m *mall) start(t testing.TB) {
 	t.Helper()
 	const patience = time.Minute
 	require.NoError(t, m.server.Launch())
-	require.Eventually(t, func() bool {
-		answer, err := m.server.Do(t.Context(), http.MethodGet, "/readyz", "")
-		return err == nil && answer.Status == http.StatusOK
-	}, patience, 2*time.Millisecond)
+	require.Eventually(t, func() bool { return m.server.IsReady(t.Context()) == nil }, patience, 2*time.Millisecond)
 }
 
 // list opens the store of a server that is down, and reads all that is there.

@@ -4,11 +4,8 @@ package clusterdns
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -105,14 +102,14 @@ func (c *CoreDNS) HostPort() string { return net.JoinHostPort(c.Host, strconv.It
 
 // Healthy asks as the kubelet does.
 func (c *CoreDNS) Healthy(ctx context.Context) error {
-	_, err := get(ctx, "http://"+c.health+"/health")
+	_, err := process.Get(ctx, "http://"+c.health+"/health")
 	return err
 }
 
 // isReady asks as the kubelet does, and then for a name of the cluster: CoreDNS
 // calls itself ready a moment before it listens.
 func (c *CoreDNS) isReady(ctx context.Context) error {
-	if _, err := get(ctx, "http://"+c.ready+"/ready"); err != nil {
+	if _, err := process.Get(ctx, "http://"+c.ready+"/ready"); err != nil {
 		return err
 	}
 	_, err := c.Ask(ctx, "kubernetes.default.svc.cluster.local", dns.TypeA)
@@ -121,24 +118,7 @@ func (c *CoreDNS) isReady(ctx context.Context) error {
 
 // Metrics are what CoreDNS tells Prometheus.
 func (c *CoreDNS) Metrics(ctx context.Context) (string, error) {
-	return get(ctx, "http://"+c.metrics+"/metrics")
-}
-
-func get(ctx context.Context, url string) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return "", err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		return "", errors.New(url + ": " + response.Status)
-	}
-	body, err := io.ReadAll(response.Body)
-	return string(body), err
+	return process.Get(ctx, "http://"+c.metrics+"/metrics")
 }
 
 // patience is how long an answer may take: for longer than CoreDNS itself tries.

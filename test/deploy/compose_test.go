@@ -3,7 +3,6 @@ package deploy
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
+	"github.com/signpost-dns/signpost/test/e2e/process"
 	"github.com/signpost-dns/signpost/test/tools"
 )
 
@@ -200,9 +200,9 @@ func composeEtcd(t *testing.T, c compose, client, peer string) string {
 		"ETCD_LISTEN_PEER_URLS": "http://" + peer, "ETCD_INITIAL_ADVERTISE_PEER_URLS": "http://" + peer, "ETCD_INITIAL_CLUSTER": "etcd=http://" + peer,
 	}}.translated("http://0.0.0.0:2379", url, "http://etcd:2379", url, "/etcd-data", filepath.Join(dir, "data"))
 	p := own.process("etcd", program, dir)
-	require.NoError(t, p.Launch())
+	p.Ready = process.Answers(url + "/health")
 	t.Cleanup(p.Kill)
-	await(t, "etcd to be healthy", func() error { return healthy(t.Context(), url+"/health") })
+	require.NoError(t, p.Start(t.Context()))
 	return url
 }
 
@@ -216,22 +216,6 @@ func mongo(t *testing.T) string {
 	}
 	t.Fatal("the stores have no MongoDB")
 	return ""
-}
-
-func healthy(ctx context.Context, url string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("it answers %s", response.Status)
-	}
-	return nil
 }
 
 func read(t *testing.T, path string) string {

@@ -20,7 +20,6 @@ import (
 
 	"github.com/signpost-dns/signpost/test/e2e/fixture"
 	"github.com/signpost-dns/signpost/test/e2e/process"
-	"github.com/signpost-dns/signpost/test/e2e/wait"
 )
 
 // root is the directory of the repository.
@@ -144,10 +143,4 @@ func addresses(t *testing.T, n int) []string {
 		free = append(free, address)
 	}
 	return free
-}
-
-// await waits for a condition.
-func await(t *testing.T, what string, condition func() error) {
-	t.Helper()
-	wait.For(t, patience, what, condition)
 }

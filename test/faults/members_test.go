@@ -117,13 +117,7 @@ func (s *service) refused(method, path string) error {
 	return nil
 }
 
-func (s *service) ready() error {
-	answer, err := s.signpost.Do(s.Context(), http.MethodGet, "/readyz", "")
-	if err == nil && answer.Status != http.StatusOK {
-		err = answer.Unexpected(http.StatusOK)
-	}
-	return err
-}
+func (s *service) ready() error { return s.signpost.IsReady(s.Context()) }
 
 // writer makes projects, one after the other, as a client does that tries again
 // after 503.

@@ -2,10 +2,8 @@ package operations
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,7 +68,7 @@ func newMachine(t *testing.T, programs, section string) *machine {
 	}, "\n"))), 0o600))
 	m.service = &process.Process{
 		Name: "signpost", Path: filepath.Join(programs, "signpost"), Args: []string{"serve", "--config", config},
-		Env: env, Log: filepath.Join(root, "log"), Ready: m.ready,
+		Env: env, Log: filepath.Join(root, "log"), Ready: process.Answers(m.real.Replace("http://127.0.0.1:9018/readyz")),
 	}
 	t.Cleanup(func() {
 		m.service.Kill()
@@ -122,23 +120,6 @@ func (m *machine) substitute(t *testing.T, root, section string) {
 		replace("127.0.0.1:2379", strings.TrimPrefix(server.URL, "http://"))
 	}
 	m.real, m.shown = strings.NewReplacer(there...), strings.NewReplacer(back...)
-}
-
-// ready asks the service whether it is.
-func (m *machine) ready(ctx context.Context) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.real.Replace("http://127.0.0.1:9018/readyz"), http.NoBody)
-	if err != nil {
-		return err
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = answer.Body.Close() }()
-	if answer.StatusCode != http.StatusOK {
-		return errors.New(answer.Status)
-	}
-	return nil
 }
 
 // run runs a command as a page writes it, and answers what it prints.

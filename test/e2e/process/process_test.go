@@ -3,9 +3,13 @@ package process_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,6 +36,28 @@ func TestStartWaitsUntilReady(t *testing.T) {
 	}
 	if err := p.Start(t.Context()); err != nil {
 		t.Errorf("start again: %v", err)
+	}
+}
+
+func TestAnURLThatIsNotOKIsNotReady(t *testing.T) {
+	var well atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if !well.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		_, _ = io.WriteString(w, "it serves")
+	}))
+	t.Cleanup(server.Close)
+	ready := process.Answers(server.URL)
+	if err := ready(t.Context()); err == nil || !strings.Contains(err.Error(), "503") {
+		t.Errorf("error is %v", err)
+	}
+	well.Store(true)
+	if err := ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if body, err := process.Get(t.Context(), server.URL); err != nil || body != "it serves" {
+		t.Errorf("%q, error %v", body, err)
 	}
 }
 
