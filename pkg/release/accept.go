@@ -186,7 +186,7 @@ func (s *Service) allowed(ctx context.Context, p *proposal) (same bool, err erro
 
 // whyUpdate is why what is instantiated cannot be instantiated.
 func (p *proposal) whyUpdate() string {
-	if p.takes {
+	if len(p.taken) > 0 {
 		return "names are taken over by its update"
 	}
 	return "its intents have changed since; update it, or terminate it first"
@@ -199,7 +199,7 @@ func (s *Service) unchanged(ctx context.Context, p *proposal) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if p.takes && p.lifecycle.Taking != p.takeover {
+	if len(p.taken) > 0 && p.lifecycle.Taking != p.takeover {
 		return false, nil
 	}
 	same := len(p.draft.errors) > 0 || sameAutopath(release.Group, p.draft.group)

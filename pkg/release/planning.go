@@ -42,7 +42,7 @@ type proposal struct {
 	view      intent.Plan
 	removals  removals
 	message   string                            // of the event, when it is accepted
-	takes     bool                              // names of takeover are yet to be yielded
+	taken     []string                          // names that takeover is yet to yield
 	bids      []bid                             // the names and namespaces of the draft
 	claims    map[nameclaim.Key]nameclaim.Claim // of the bids, as they were read
 }
@@ -341,8 +341,8 @@ func objectChange(c bundle.Change) intent.ObjectChange {
 	}
 }
 
-// token binds a plan to the revisions of its inputs and to its actions, but
-// not to addresses, which change by themselves. Which names come and go follows
+// token binds a plan to the revisions of its inputs, to its actions and to the
+// names that it takes over, but not to addresses, which change by themselves. Which names come and go follows
 // from the inputs and the current release; DNSEndpoints and the actions on
 // names follow from addresses as well, and are left out, unless so many names
 // would go that it has to be confirmed.
@@ -356,6 +356,9 @@ func token(p *proposal, v intent.Plan) string {
 		if o.Kind != "DNSEndpoint" {
 			fmt.Fprintln(hash, o.Action, o.Cluster, o.Kind, o.Namespace, o.Name)
 		}
+	}
+	if p.takeover != "" {
+		fmt.Fprintln(hash, "takeover", p.takeover, p.taken)
 	}
 	p.removals.bind(hash)
 	return hex.EncodeToString(hash.Sum(nil)[:16])

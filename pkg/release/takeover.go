@@ -115,8 +115,8 @@ func (s *Service) checkTakeover(ctx context.Context, p *proposal) error {
 	for _, r := range refused {
 		d.failName(asked[r.name], r.why)
 	}
-	p.takes = len(names) > 0
-	if p.takes {
+	p.taken = names
+	if len(names) > 0 {
 		d.warn("%s gives up %s once it is published by %s", p.takeover, few(names), d.group.Path)
 	} else if len(refused) == 0 {
 		d.fail(d.group.Path, "", "takeover: %s gives none of the names of this group", p.takeover)

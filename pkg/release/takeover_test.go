@@ -60,6 +60,25 @@ func TestATakeoverLeavesNoGap(t *testing.T) {
 	}
 }
 
+// TestATokenIsOfItsTakeover: that of a plan without one, or with another, does
+// not take names over.
+func TestATokenIsOfItsTakeover(t *testing.T) {
+	w := bothAsk(t)
+	alone, err := w.service.Plan(ann(test), test, intent.Instantiate, 0)
+	require.NoError(t, err)
+	taking, err := w.service.PlanTakeover(ann(test), test, intent.Instantiate, "prod")
+	require.NoError(t, err)
+	require.NotEqual(t, alone.Token, taking.Token)
+	before := w.keys()
+	_, err = w.service.TakeOver(ann(test), test, intent.Instantiate, "prod", alone.Token, "ann")
+	require.Equal(t, intent.PreconditionFailed, intent.CodeOf(err), "%v", err)
+	_, err = w.service.Instantiate(ann(test), test, taking.Token, "ann")
+	require.Equal(t, intent.PreconditionFailed, intent.CodeOf(err), "%v", err)
+	require.Equal(t, before, w.keys(), "a refusal leaves no trace")
+	_, err = w.service.TakeOver(ann(test), test, intent.Instantiate, "prod", taking.Token, "ann")
+	require.NoError(t, err)
+}
+
 // taken is a world in which test has taken over the name of prod.
 func taken(t testing.TB) *world {
 	w := bothAsk(t)
