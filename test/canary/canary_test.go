@@ -23,6 +23,14 @@ func TestSecretsAreWriteOnly(t *testing.T) {
 		w.backUp("--data-dir=" + data)
 		w.none()
 	})
+	t.Run("external", func(t *testing.T) {
+		s := startStores(t)
+		w := newWorld(t, program, s.args()...)
+		w.story(w.startCluster())
+		w.backUp(s.args()...)
+		w.seeStores(s)
+		w.none()
+	})
 }
 
 // story gives Signpost secrets, has it work with them, and stops it.

@@ -67,7 +67,7 @@ func (w *world) command(all []document) {
 	w.Helper()
 	for _, args := range []string{
 		"get projects/shop/dns-update-records", "get projects/shop/dns-update-records/tsig -o yaml", "get projects/shop/dns-update-records/tsig/users -o json",
-		"get cluster-providers/edge/clusters -o wide", "get projects/shop/events", "plan shop/store/v1/prod", "status shop/store/v1/prod -o json", "preflight edge+hub", "version", "ready",
+		"get cluster-providers/edge/clusters -o wide", "get projects/shop/events", "plan shop/store/v1/prod", "status shop/store/v1/prod -o json", "version", "ready",
 	} {
 		text, err := w.run(w.client(), strings.Fields(args)...)
 		require.NoError(w, err, "signpost %s: %s", args, text)

@@ -23,8 +23,8 @@ const (
 type document struct{ collection, name, spec string }
 
 // documents are all that are posted, each before those that need it. The first
-// group uses all records, where its cluster may have their secrets, and else one
-// that has none.
+// group uses all records, and the second one that has no secret; the other way
+// round where the first one's cluster may have none.
 func (w *world) documents(at hub) []document {
 	w.Helper()
 	const clouds, apps = "/v2/projects/shop/logical-clouds", "/v2/projects/shop/composite-apps"
@@ -49,9 +49,9 @@ func (w *world) documents(at hub) []document {
 	}
 	all = append(all, document{"/v2/projects/shop/dns-update-records", "open", `{"provider": "coredns", "external-dns-parameters": {"domain-filter": ["example"]},
 		"environment": {"ETCD_URLS": "http://192.0.2.53:2379"}, "credentials": [{"environment": "ETCD_PASSWORD", "secretRef": {"name": "etcd", "key": "password"}}]}`})
-	lists := map[string]string{"far": strings.Join(list, ", "), "eu": strings.Join(list, ", ")}
+	lists := map[string]string{"eu": strings.Join(list, ", "), "far": `{"key1": "open"}`}
 	if !at.secrets() {
-		lists["eu"] = `{"key1": "open"}`
+		lists["eu"], lists["far"] = lists["far"], lists["eu"]
 	}
 	for cloud, cluster := range map[string]string{"eu": "hub", "far": "away"} {
 		all = append(all,
