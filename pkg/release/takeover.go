@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,12 +13,32 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 )
 
-// Yield is a name of a group's release that another group has taken over.
+// Yield are names of a group's release that another group has taken over. Of
+// 10,000 long names it is small enough for a document.
 type Yield struct {
-	Name   string       `json:"name"`
-	Record string       `json:"record"`
-	Scope  intent.Scope `json:"scope"`
-	To     intent.Path  `json:"to"`
+	To    intent.Path `json:"to"`
+	Names []byte      `json:"names"` // their digests, one behind the other
+}
+
+// digest stands for a name of a binding, of whatever cluster.
+type digest [16]byte
+
+func digestOf(b plan.Binding, name string) digest {
+	sum := sha256.Sum256([]byte(string(b.Scope) + "\n" + b.Record + "\n" + name))
+	return digest(sum[:len(digest{})])
+}
+
+// takers are the groups that have taken names over.
+func takers(yielded []Yield) map[digest]intent.Path {
+	all := map[digest]intent.Path{}
+	for _, y := range yielded {
+		for octets := range slices.Chunk(y.Names, len(digest{})) {
+			var name digest
+			copy(name[:], octets)
+			all[name] = y.To
+		}
+	}
+	return all
 }
 
 // PlanTakeover tells what TakeOver would do to a group, and changes nothing. An
@@ -77,24 +98,16 @@ func keeping(g plan.Group, yielded []Yield) plan.Group {
 	if len(yielded) == 0 {
 		return g
 	}
-	given := map[Yield]bool{}
-	for _, y := range yielded {
-		y.To = ""
-		given[y] = true
-	}
+	taken := takers(yielded)
 	var bindings []plan.Binding
 	for _, b := range g.Bindings {
-		b.Hosts = slices.DeleteFunc(slices.Clone(b.Hosts), func(h plan.Host) bool { return given[yieldOf(b, h.Name)] })
+		b.Hosts = slices.DeleteFunc(slices.Clone(b.Hosts), func(h plan.Host) bool { return taken[digestOf(b, h.Name)] != "" })
 		if len(b.Hosts) > 0 {
 			bindings = append(bindings, b)
 		}
 	}
 	g.Bindings = bindings
 	return g
-}
-
-func yieldOf(b plan.Binding, name string) Yield {
-	return Yield{Name: name, Record: b.Record, Scope: b.Scope}
 }
 
 // checkTakeover refuses to take names over that cannot be without a gap, and to
@@ -127,16 +140,14 @@ func (s *Service) checkTakeover(ctx context.Context, p *proposal) error {
 // checkYielded refuses names that others have taken over from the group, and
 // still give.
 func (s *Service) checkYielded(ctx context.Context, p *proposal) error {
-	taken := map[Yield]intent.Path{}
-	for _, y := range p.lifecycle.Yielded {
-		to := y.To
-		y.To = ""
-		taken[y] = to
+	if len(p.lifecycle.Yielded) == 0 {
+		return nil
 	}
+	taken, asked := takers(p.lifecycle.Yielded), p.draft.asked()
 	standing := map[intent.Path]bool{"": false, p.takeover: false}
 	for _, b := range p.draft.group.Bindings {
 		for _, host := range b.Hosts {
-			to := taken[yieldOf(b, host.Name)]
+			to := taken[digestOf(b, host.Name)]
 			if _, known := standing[to]; !known {
 				l, err := s.storedLifecycle(ctx, to)
 				if err != nil {
@@ -145,7 +156,7 @@ func (s *Service) checkYielded(ctx context.Context, p *proposal) error {
 				standing[to] = l.deployed()
 			}
 			if standing[to] {
-				p.draft.failName(p.draft.asked()[host.Name], fmt.Sprintf("%q was taken over by %s; leave it out, or take it back with ?takeover=%s", host.Name, to, to))
+				p.draft.failName(asked[host.Name], fmt.Sprintf("%q was taken over by %s; leave it out, or take it back with ?takeover=%s", host.Name, to, to))
 			}
 		}
 	}
@@ -166,11 +177,13 @@ func (s *Service) common(ctx context.Context, g plan.Group, from intent.Path) (n
 	if err != nil {
 		return nil, nil, err
 	}
-	ours, theirs := publishers(g), publishers(l.placed(release.Group))
+	ours, theirs, seen := publishers(g), publishers(l.placed(release.Group)), nameSet{}
 	for _, b := range bidsOf(g) {
 		at, both := theirs[b.key.Name]
+		again := seen[b.key.Name]
+		seen[b.key.Name] = true
 		switch {
-		case !both || slices.Contains(names, b.key.Name):
+		case !both || again:
 		case subset(at, ours[b.key.Name]):
 			names = append(names, b.key.Name)
 		default:
@@ -228,30 +241,24 @@ func (s *Service) takeNames(ctx context.Context, group intent.Path, l Lifecycle)
 	if err != nil {
 		return false, err
 	}
-	yields := map[string][]Yield{}
+	yields, waiting := map[string][]digest{}, nameSet{}
 	for _, b := range ours.Bindings {
 		for _, host := range b.Hosts {
-			if !slices.Contains(names, host.Name) {
-				continue
-			}
+			yields[host.Name] = append(yields[host.Name], digestOf(b, host.Name))
 			if !published[placedName{host.Name, b.Record, b.Scope, b.Cluster}] {
-				published[placedName{name: host.Name}] = true // it waits for an address
+				waiting[host.Name] = true // for an address
 			}
-			y := yieldOf(b, host.Name)
-			y.To = group
-			yields[host.Name] = append(yields[host.Name], y)
 		}
 	}
-	var ready []Yield
+	names = slices.DeleteFunc(names, func(name string) bool { return waiting[name] })
+	var ready []digest
 	for _, name := range names {
-		if !published[placedName{name: name}] {
-			ready = append(ready, yields[name]...)
-		}
+		ready = append(ready, yields[name]...)
 	}
 	if applied, err := s.applied(ctx, group, l); err != nil || !applied {
 		return false, err
 	}
-	return false, s.yield(ctx, l.Taking, ready)
+	return false, s.yield(ctx, l.Taking, group, names, ready)
 }
 
 // placedName is a name in one external-dns' DNSEndpoints.
@@ -280,24 +287,21 @@ func (s *Service) publishedNames(ctx context.Context, group intent.Path) (map[pl
 	return all, nil
 }
 
-// yield has a group give up names, and look at once at what is left to it.
-func (s *Service) yield(ctx context.Context, group intent.Path, names []Yield) error {
+// yield has a group give up names to another one, and look at once at what is left
+// to it.
+func (s *Service) yield(ctx context.Context, group, to intent.Path, names []string, taken []digest) error {
 	l, err := s.storedLifecycle(ctx, group)
 	if err != nil {
 		return err
 	}
-	before := len(l.Yielded)
-	l.Yielded = slices.Clone(l.Yielded)
-	for _, y := range names {
-		if !slices.Contains(l.Yielded, y) {
-			l.Yielded = append(l.Yielded, y)
-		}
-	}
-	if len(l.Yielded) == before || !l.deployed() {
+	before := takers(l.Yielded)
+	taken = slices.DeleteFunc(taken, func(name digest) bool { return before[name] == to })
+	if len(taken) == 0 || !l.deployed() {
 		return nil
 	}
+	l.Yielded = yielding(l.Yielded, to, taken)
 	l.record(intent.Event{Time: s.Now().UTC(), Actor: intent.Itself, Action: l.Wanted, Revision: l.Seq, Outcome: "yielded",
-		Message: fmt.Sprintf("%s, to %s", few(namesOf(names)), names[0].To)})
+		Message: fmt.Sprintf("%s, to %s", few(names), to)})
 	if _, err := s.swap(ctx, group, l); err != nil {
 		return err
 	}
@@ -305,12 +309,15 @@ func (s *Service) yield(ctx context.Context, group intent.Path, names []Yield) e
 	return nil
 }
 
-func namesOf(yields []Yield) []string {
-	var out []string
-	for _, y := range yields {
-		if !slices.Contains(out, y.Name) {
-			out = append(out, y.Name)
-		}
+func yielding(before []Yield, to intent.Path, taken []digest) []Yield {
+	all := slices.Clone(before)
+	at := slices.IndexFunc(all, func(y Yield) bool { return y.To == to })
+	if at < 0 {
+		all, at = append(all, Yield{To: to}), len(all)
 	}
-	return out
+	all[at].Names = slices.Clip(all[at].Names)
+	for _, name := range taken {
+		all[at].Names = append(all[at].Names, name[:]...)
+	}
+	return all
 }

@@ -2,7 +2,9 @@ package release_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -88,6 +90,48 @@ func taken(t testing.TB) *world {
 	w.settle(prod, test)
 	require.Empty(t, w.published(prod))
 	return w
+}
+
+// TestTenThousandLongNamesAreTakenOver: what the lifecycle notes of them fits in a
+// document of every store.
+func TestTenThousandLongNamesAreTakenOver(t *testing.T) {
+	const parts, each = 20, 500
+	w := newShop(t)
+	ask := func(group intent.Path, app string) {
+		w.put(group, fmt.Sprintf(`{"logicalCloud":"eu","apps":[{"name":%q}]}`, app), eu)
+		w.put(group.Child("traffic-group-intents", "front"), `{}`)
+		for part := range parts {
+			var names []string // of a Service: one DNSEndpoint cannot have them all
+			for n := range each {
+				names = append(names, longName(part*each+n))
+				require.Len(t, names[n], 200)
+			}
+			raw, err := json.Marshal(names)
+			require.NoError(t, err)
+			w.put(group.Child("traffic-group-intents", "front").Child("dns-intents", fmt.Sprintf("i%d", part)),
+				fmt.Sprintf(`{"app":%q,"serviceName":"%s%d","hostnames":%s}`, app, app, part, raw))
+			w.observe(berlin, fmt.Sprintf("shop/%s%d", app, part), "203.0.113.30")
+		}
+	}
+	require.NoError(t, w.delete(www(prod)))
+	ask(prod, "web")
+	ask(test, "api")
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	require.Len(t, w.published(prod), parts*each)
+	require.NoError(t, w.takeOver(test, intent.Instantiate, "prod"))
+	w.settle(prod, test)
+	require.Empty(t, w.published(prod))
+	require.Len(t, w.published(test), parts*each)
+	doc, err := w.documents.Get(t.Context(), "lifecycle/"+prod)
+	require.NoError(t, err)
+	require.Less(t, len(doc.Body), 1<<18)
+}
+
+// longName is a name of 200 octets.
+func longName(n int) string {
+	label := strings.Repeat("x", 59)
+	return fmt.Sprintf("n%05d.%s.%s.%s.lab.example", n, label, label, label+"xx")
 }
 
 // TestWhatWasTakenOverIsNotGivenAgain by an update, until it is taken back, or
