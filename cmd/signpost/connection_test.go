@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,17 +34,19 @@ func TestAServerMayAskForACertificate(t *testing.T) {
 	require.Equal(t, exitDone, good.code, good.err)
 	require.Contains(t, good.out, "anna")
 	for says, args := range map[string][]string{
-		"certificate signed by unknown authority":               {"--ca-file", theirs.File(), "--cert-file", cert, "--key-file", key},
-		"certificate required":                                  {"--ca-file", ours.File()},
-		"--cert-file and --key-file belong together: give both": {"--cert-file", cert},
-		"--cert-file and --key-file: open none":                 {"--cert-file", "none", "--key-file", key},
-		"--ca-file: open none":                                  {"--ca-file", "none"},
-		"--ca-file: " + key + " holds no certificate in PEM":    {"--ca-file", key},
+		"certificate signed by unknown authority\n  --ca-file or": {"--ca-file", theirs.File(), "--cert-file", cert, "--key-file", key},
+		"certificate required\n  Is the certificate of":           {"--ca-file", ours.File()},
+		"--cert-file and --key-file belong together: give both":   {"--cert-file", cert},
+		"--cert-file and --key-file: open none":                   {"--cert-file", "none", "--key-file", key},
+		"--ca-file: open none":                                    {"--ca-file", "none"},
+		"--ca-file: " + key + " holds no certificate in PEM":      {"--ca-file", key},
 	} {
 		got := list(args...)
 		require.NotEqual(t, exitDone, got.code)
 		require.Contains(t, got.err, says)
 	}
+	plain := signpost(t, strings.Replace(server.URL, "https", "http", 1), "get", "projects")
+	require.Contains(t, plain.err, "the server speaks TLS; use https://")
 	t.Setenv("SIGNPOST_CA_FILE", ours.File())
 	t.Setenv("SIGNPOST_CERT_FILE", cert)
 	t.Setenv("SIGNPOST_KEY_FILE", key)

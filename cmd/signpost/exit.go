@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -112,7 +114,13 @@ func describeTransport(err *url.Error) string {
 	if parsed, parseErr := url.Parse(err.URL); parseErr == nil {
 		server = parsed.Scheme + "://" + parsed.Host
 	}
+	var unknown *tls.CertificateVerificationError
+	var alert *net.OpError // the server's, which crypto/tls has no exported type for
 	switch {
+	case errors.As(err, &unknown):
+		return fmt.Sprintf("%s shows a certificate that is not trusted: %v\n  --ca-file or SIGNPOST_CA_FILE names the authority that it is of.", server, unknown.Err)
+	case errors.As(err, &alert) && alert.Op == "remote error":
+		return fmt.Sprintf("%s does not talk to us: %v\n  Is the certificate of --cert-file one that it takes?", server, alert.Err)
 	case err.Timeout():
 		return server + " does not answer in time; --timeout sets how long to wait"
 	case errors.Is(err, context.Canceled):

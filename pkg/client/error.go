@@ -44,7 +44,11 @@ func problem(request *http.Request, response *http.Response) error {
 	if err != nil {
 		return err
 	}
-	if !isProblem || json.Unmarshal(body, e) != nil {
+	switch {
+	case isProblem && json.Unmarshal(body, e) == nil:
+	case request.URL.Scheme == "http" && strings.Contains(string(body), "HTTPS server"): // as net/http says it
+		e.Detail = "the server speaks TLS; use https://"
+	default:
 		e.Detail = "the answer is no problem document; is this a Signpost server?"
 	}
 	return e
