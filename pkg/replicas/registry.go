@@ -113,19 +113,33 @@ var _ prometheus.Collector = (*Registry)(nil)
 // Describe implements prometheus.Collector.
 func (r *Registry) Describe(descriptions chan<- *prometheus.Desc) { descriptions <- description() }
 
+// kind is what signpost_replicas tells apart.
+type kind struct{ role, version string }
+
 // Collect implements prometheus.Collector: the replicas of the last look,
 // seconds ago; none while this one is cut off from the store.
 func (r *Registry) Collect(metrics chan<- prometheus.Metric) {
-	type kind struct{ role, version string }
-	count := map[kind]int{}
+	for of, n := range r.count() {
+		metrics <- prometheus.MustNewConstMetric(description(), prometheus.GaugeValue, float64(n), of.role, of.version)
+	}
+}
+
+// count counts the replicas by kind. Each role is among them, so that one that
+// nobody has is seen to be 0.
+func (r *Registry) count() map[kind]int {
 	r.mu.Lock()
+	defer r.mu.Unlock()
+	count := map[kind]int{}
+	if len(r.live) == 0 {
+		return count
+	}
+	for _, role := range []string{All, API, Worker} {
+		count[kind{role, r.self.Version}] = 0
+	}
 	for _, replica := range r.live {
 		count[kind{replica.Role, replica.Version}]++
 	}
-	r.mu.Unlock()
-	for of, n := range count {
-		metrics <- prometheus.MustNewConstMetric(description(), prometheus.GaugeValue, float64(n), of.role, of.version)
-	}
+	return count
 }
 
 func description() *prometheus.Desc {
