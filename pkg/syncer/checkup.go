@@ -17,8 +17,10 @@ import (
 type checkup struct {
 	publisher
 	seen      bool        // its pods are known
+	watched   bool        // they have been, and may be
 	pod       cluster.Pod // the newest one; without a name: there is none
 	trouble   string      // what keeps it from running
+	judged    bool        // whether the Deployment is available is known
 	available bool        // the Deployment
 	noted     map[bundle.ID]observed.Published
 	through   map[bundle.ID]observed.Published
@@ -55,14 +57,15 @@ func (c *checkup) look(watches cluster.Watches) bool {
 	c.seen = err == nil
 	switch {
 	case cluster.FaultOf(err) == cluster.Refused:
-		c.trouble = ""
+		c.trouble, c.watched = "", false
 		c.unread("its pods cannot be watched: " + err.Error())
 	case err == nil:
+		c.watched = true
 		c.take(pods)
 	}
 	c.noted = noted(c.publisher, watches)
 	if d, known := watches.Deployment(c.namespace, c.deployment); known {
-		c.available = d != nil && d.Available
+		c.judged, c.available = true, d != nil && d.Available
 	}
 	return c.seen
 }

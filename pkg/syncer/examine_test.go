@@ -220,8 +220,11 @@ func TestWhatMayNotBeSeenIsUnknownWithTheReason(t *testing.T) {
 	s.until("metrics that do not answer are told", func() bool {
 		return strings.Contains(s.sync().Unread, "its metrics cannot be read: error trying to reach service")
 	})
+	waiting := func() float64 { return s.metric("signpost_external_dns_unpublished_endpoints") }
+	s.until("what waits is told", func() bool { return waiting() > 0 })
 	f.Podless(&cluster.Error{Fault: cluster.Refused, Code: 403, Message: "pods is forbidden"})
 	s.until("pods that may not be watched are told", func() bool { return s.sync().Unread == "its pods cannot be watched: pods is forbidden" })
+	s.until("what waits is not known", func() bool { return waiting() == 0 })
 	f.Podless(nil)
 	f.SetMetrics("shop", "lab-1", cluster.Metrics{{Name: "go_goroutines", Value: 7}})
 	f.RemovePod("shop", "lab-1")
@@ -361,8 +364,7 @@ func TestMetricsTellOfEachExternalDNS(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := newMetrics(registry).of(hub)
 	of := mark{namespace: "shop", project: "shop", record: "lab", scope: "public"}
-	c := &checkup{publisher: publisher{mark: of}, available: true, sync: &observed.Sync{Last: time.Unix(1000, 500e6)}}
-	m.examined(c)
+	c := &checkup{publisher: publisher{mark: of}}
 	gathered := func() map[string]string {
 		families, err := registry.Gather()
 		require.NoError(t, err)
@@ -381,11 +383,18 @@ func TestMetricsTellOfEachExternalDNS(t *testing.T) {
 		}
 		return out
 	}
+	m.examined(c)
+	assert.Empty(t, gathered(), "what is not known is not told")
+	c.judged, c.available, c.watched, c.sync = true, true, true, &observed.Sync{Last: time.Unix(1000, 500e6)}
+	m.examined(c)
 	assert.Equal(t, map[string]string{
 		"signpost_external_dns_available":                   "1 edge+hub shop lab public",
 		"signpost_external_dns_last_sync_timestamp_seconds": "1000.5 edge+hub shop lab public",
 		"signpost_external_dns_unpublished_endpoints":       "0 edge+hub shop lab public",
 	}, gathered())
+	c.barred = true
+	m.examined(c)
+	assert.NotContains(t, gathered(), "signpost_external_dns_unpublished_endpoints", "whoever may not ask does not know")
 	m.forget(of)
 	assert.Empty(t, gathered())
 }

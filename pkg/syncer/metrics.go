@@ -90,6 +90,14 @@ type clusterMetrics struct {
 	name string
 }
 
+// begin is told when a cluster begins to be served. What is counted begins at 0:
+// a series that begins with its first event shows no increase.
+func (m *clusterMetrics) begin() {
+	for _, counter := range []*prometheus.CounterVec{m.all.drift, m.all.conflicts} {
+		counter.WithLabelValues(m.name)
+	}
+}
+
 func (m *clusterMetrics) queue(depth int) { m.all.depth.WithLabelValues(m.name).Set(float64(depth)) }
 
 // waits tells since when the oldest action has been waiting, zero for none.
@@ -123,11 +131,17 @@ func number(yes bool) float64 {
 	return 0
 }
 
-// examined tells how an external-dns does.
+// examined tells how an external-dns does, as far as that is known.
 func (m *clusterMetrics) examined(c *checkup) {
 	labels := m.labels(c.mark)
-	m.all.available.With(labels).Set(number(c.available))
-	m.all.waiting.With(labels).Set(float64(c.unpublished()))
+	if c.judged {
+		m.all.available.With(labels).Set(number(c.available))
+	}
+	if c.watched && !c.barred {
+		m.all.waiting.With(labels).Set(float64(c.unpublished()))
+	} else {
+		m.all.waiting.Delete(labels)
+	}
 	if c.sync != nil && !c.sync.Last.IsZero() {
 		m.all.lastSync.With(labels).Set(time.Duration(c.sync.Last.UnixNano()).Seconds())
 	}

@@ -326,6 +326,7 @@ func (t *term) take(ctx context.Context, name string) error {
 	t.mu.Lock()
 	t.tenures[name] = r
 	t.mu.Unlock()
+	r.tenure.metrics.begin()
 	go t.keep(ctx, within, r)
 	return nil
 }
