@@ -135,6 +135,9 @@ func (d *Door) trust(o Options) error {
 		Name: "signpost_oidc_key_fetches_total",
 		Help: "How often the issuer was asked for its keys, by outcome.",
 	}, []string{"outcome"})
+	for _, outcome := range []string{keysFetched, keysFailed} {
+		fetches.WithLabelValues(outcome)
+	}
 	d.issuer = &issuerTokens{
 		OIDC: o.OIDC, now: o.Now,
 		keys: &keySet{issuer: o.OIDC.Issuer, client: client, now: o.Now, log: o.Log, fetches: fetches},

@@ -24,6 +24,12 @@ const (
 	keysTimeout = 5 * time.Second  // of a request for keys
 )
 
+// What comes of a request for keys, as the metric has it.
+const (
+	keysFetched = "fetched"
+	keysFailed  = "failed"
+)
+
 // keySet is the keys that an issuer signs with. They are asked for when a token
 // needs them: keys that the issuer withdraws are forgotten within keysFresh, and
 // those that it begins to use are known within keysPace. It is safe for
@@ -151,11 +157,11 @@ func (s *keySet) fetch(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failing = err != nil; s.failing {
-		s.fetches.WithLabelValues("failed").Inc()
+		s.fetches.WithLabelValues(keysFailed).Inc()
 		s.log.ErrorContext(ctx, "the issuer's keys cannot be read", slog.String("issuer", s.issuer), slog.Any("error", err))
 		return
 	}
-	s.fetches.WithLabelValues("fetched").Inc()
+	s.fetches.WithLabelValues(keysFetched).Inc()
 	s.keys, s.fetched, s.fresh = keys, s.now(), max(fresh, keysLeast)
 }
 

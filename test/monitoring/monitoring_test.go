@@ -1,6 +1,6 @@
 // Package monitoring proves deploy/monitoring: that Prometheus reads every
-// expression, that they name metrics that Signpost has, and that each alert is
-// told of in docs/operations.md.
+// expression, that they name metrics that Signpost has, that alerts fire when
+// they should and end, and that each is told of in docs/operations.md.
 package monitoring
 
 import (
@@ -20,10 +20,12 @@ import (
 // group is a group of rules, as Prometheus has it.
 type group struct {
 	Name  string
-	Rules []struct {
-		Alert, Expr, For    string
-		Labels, Annotations map[string]string
-	}
+	Rules []rule
+}
+
+type rule struct {
+	Alert, Expr, For    string
+	Labels, Annotations map[string]string
 }
 
 func read(t *testing.T, file string) []byte {
@@ -41,12 +43,12 @@ func rules(t *testing.T) []group {
 	return file.Groups
 }
 
-// told are Signpost's metrics, as the table in docs/operations.md has them, which
-// another test holds against the code.
+// told are the metrics of Signpost and of its DNS, as the tables of
+// docs/operations.md have them. Another test holds Signpost's against the code.
 func told(t *testing.T) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `(signpost_[a-z0-9_]+)` \\|").FindAllSubmatch(read(t, "docs/operations.md"), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `((?:signpost|coredns)_[a-z0-9_]+)` \\|").FindAllSubmatch(read(t, "docs/operations.md"), -1) {
 		found[string(row[1])] = true
 	}
 	require.NotEmpty(t, found)
