@@ -24,6 +24,9 @@ SOURCES := $(wildcard api cmd deploy examples internal openapi pkg test)
 # How many histories "make soak-simulate" runs.
 SOAK_SEEDS ?= 50000
 
+# For how long "make fuzz" runs each target.
+FUZZ_TIME ?= 60s
+
 # Extra flags, as in: make test-e2e TEST_FLAGS='-v -run TestMainStory'
 TEST_FLAGS ?=
 
@@ -146,6 +149,17 @@ soak-chaos: tools ## Let everything fail for 10 minutes, not 90 seconds
 .PHONY: soak-resolver
 soak-resolver: ## Kill the node resolver 200 times while it writes, not 20
 	cd cmd/signpost-dns && SIGNPOST_RESOLVER_KILLS=200 $(GO) test -count=1 $(TEST_FLAGS) -v -run 'KilledWhileWriting' .
+
+# Each for FUZZ_TIME; what it finds is left in testdata/fuzz, to be a test from
+# then on.
+.PHONY: fuzz
+fuzz: ## Run each fuzz target for FUZZ_TIME
+	@grep -rl --include='*_test.go' '^func Fuzz' $(SOURCES) | xargs -n1 dirname | sort -u | while read -r dir; do \
+		for target in $$(cd "$$dir" && $(GO) test -list '^Fuzz' . | grep '^Fuzz'); do \
+			echo "fuzz $$dir $$target"; \
+			(cd "$$dir" && $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ_TIME) $(TEST_FLAGS) .) || exit 1; \
+		done; \
+	done
 
 .PHONY: soak-requests
 soak-requests: ## Send 100,000 requests from our own OpenAPI, others each time

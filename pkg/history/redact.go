@@ -85,8 +85,9 @@ func places() []string {
 	return []string{"name", "secretName", "key", "path", "items", "mode", "defaultMode", "audience", "expirationSeconds"}
 }
 
-// userinfo is what an URL says of who asks.
-var userinfo = regexp.MustCompile(`://[^/\s@]+@`)
+// userinfo is what a URL says of who asks: up to the last @ before its path, for
+// a password may have one, too.
+var userinfo = regexp.MustCompile(`://[^/?#\s]+@`)
 
 // redactText hides the value of a flag that is named for a secret, and the
 // passwords in URLs.

@@ -97,7 +97,10 @@ func keyAt(path string) (key Key, err error) {
 	if key.View, err = url.PathUnescape(view); err == nil {
 		key.Name, err = url.PathUnescape(name)
 	}
-	return key, err
+	if err != nil {
+		return key, fmt.Errorf("%s is no key of a name: %w", path, err)
+	}
+	return key, nil
 }
 
 // Change is a claim as it is to be, made of one that was read. One without
