@@ -80,10 +80,12 @@ func (w *world) seeObjects(objects []map[string]any) []string {
 		if object["kind"] == "Secret" {
 			data, err := yaml.Marshal(object["data"])
 			require.NoError(w, err)
+			records := map[string]bool{}
 			for _, found := range searcher.find(data) {
 				name, _, _ := strings.Cut(found, " in base64")
-				held = append(held, name)
+				held, records[w.used[name]] = append(held, name), true
 			}
+			require.False(w, len(records) > 1 || records[""], "a Secret is of one record, and not of %v: %s", records, object["metadata"])
 			delete(object, "data")
 		}
 		text, err := yaml.Marshal(object)

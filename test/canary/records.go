@@ -11,15 +11,24 @@ import (
 
 // record is a DNS update record with secrets, which publishes names below
 // NAME.example.
-type record struct{ name, spec string }
+type record struct {
+	name, spec string
+	secrets    []string // names of those in it
+}
 
 // records are those of each provider that takes a secret, in each way to give
 // one.
 func (m *marks) records() []record {
 	const parameters = `"external-dns-parameters": `
 	var all []record
+	given := len(m.all)
 	add := func(name, provider string, more ...string) {
-		all = append(all, record{name, `{"provider": ` + quoted(provider) + `, ` + strings.Join(more, ", ") + `}`})
+		r := record{name: name, spec: `{"provider": ` + quoted(provider) + `, ` + strings.Join(more, ", ") + `}`}
+		for _, one := range m.all[given:] {
+			r.secrets = append(r.secrets, one.name)
+		}
+		given = len(m.all)
+		all = append(all, r)
 	}
 	filtered := func(name string, more ...string) string {
 		return parameters + `{` + strings.Join(append([]string{`"domain-filter": ["` + name + `.example"]`}, more...), ", ") + `}`

@@ -33,9 +33,9 @@ type world struct {
 	program, dir string
 	signpost     *fixture.Signpost
 	traces       *otlp.Receiver
-	admin, jwt   string   // tokens
-	used         []string // names of the secrets that external-dns needs
-	hosts        string   // that the first group publishes, in JSON
+	admin, jwt   string            // tokens
+	used         map[string]string // the records of the secrets that external-dns needs, by the secrets' names
+	hosts        string            // that the first group publishes, in JSON
 	out          []find
 }
 
@@ -49,7 +49,7 @@ type find struct {
 // exports traces.
 func newWorld(t *testing.T, program string, args ...string) *world {
 	t.Helper()
-	w := &world{T: t, program: program, dir: t.TempDir(), traces: otlp.Start(t)}
+	w := &world{T: t, program: program, dir: t.TempDir(), traces: otlp.Start(t), used: map[string]string{}}
 	issuer := accesstest.NewIssuer(t)
 	w.admin = w.word("a token of the token file")
 	w.jwt = issuer.Token("otto", map[string]any{"roles": []string{"admin"}})

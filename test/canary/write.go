@@ -38,14 +38,13 @@ func (w *world) documents(at hub) []document {
 		{"/v2/projects", "shop", `{}`},
 	}
 	var hosts, list []string
-	before := len(w.all)
 	for n, one := range w.records() {
 		all = append(all, document{"/v2/projects/shop/dns-update-records", one.name, one.spec})
 		hosts = append(hosts, `"prod.`+one.name+`.example"`)
+		for _, used := range one.secrets {
+			w.used[used] = one.name
+		}
 		list = append(list, fmt.Sprintf(`{"key%d": %q}`, n+1, one.name))
-	}
-	for _, used := range w.all[before:] {
-		w.used = append(w.used, used.name)
 	}
 	all = append(all, document{"/v2/projects/shop/dns-update-records", "open", `{"provider": "coredns", "external-dns-parameters": {"domain-filter": ["example"]},
 		"environment": {"ETCD_URLS": "http://192.0.2.53:2379"}, "credentials": [{"environment": "ETCD_PASSWORD", "secretRef": {"name": "etcd", "key": "password"}}]}`})
@@ -123,9 +122,10 @@ func (w *world) deploy(first func()) {
 	w.instantiated()
 	w.want(http.StatusAccepted, request{method: http.MethodPost, path: prod + "/rollback"})
 	w.instantiated()
-	const record = "/v2/projects/shop/dns-update-records/pdns"
+	const record, nextKey = "/v2/projects/shop/dns-update-records/pdns", "the next key of PowerDNS"
+	w.used[nextKey] = "pdns"
 	w.want(http.StatusOK, request{method: http.MethodPut, path: record, body: document{name: "pdns", spec: `{"provider": "pdns", "external-dns-parameters":
-		{"domain-filter": ["pdns.example"], "interval": "30s", "pdns-server": "http://192.0.2.53:8081", "pdns-api-key": ` + quoted(w.text("the next key of PowerDNS")) + `}}`}.body()})
+		{"domain-filter": ["pdns.example"], "interval": "30s", "pdns-server": "http://192.0.2.53:8081", "pdns-api-key": ` + quoted(w.text(nextKey)) + `}}`}.body()})
 	w.want(http.StatusOK, request{method: http.MethodPost, path: record + "/plan"})
 	w.want(http.StatusAccepted, request{method: http.MethodPost, path: record + "/update"})
 	w.instantiated()
