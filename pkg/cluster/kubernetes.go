@@ -66,39 +66,39 @@ func NewKubernetes(config *rest.Config, options Options) (*Kubernetes, error) {
 	config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}
 	client.Transport = traced{client.Transport}
 	k := &Kubernetes{options: options, http: client}
 	if k.metadata, err = metadata.NewForConfigAndClient(config, client); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}
 	if k.dynamic, err = dynamic.NewForConfigAndClient(config, client); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}
 	if k.core, err = coreclient.NewForConfigAndClient(config, client); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}
 	brief := &http.Client{Transport: bounded{client.Transport, longestMetrics + 1}}
 	if k.proxied, err = coreclient.NewForConfigAndClient(config, brief); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}
 	if k.apps, err = appsclient.NewForConfigAndClient(config, client); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}
 	if k.networking, err = networkingclient.NewForConfigAndClient(config, client); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}
 	if k.discovery, err = discoveryclient.NewForConfigAndClient(config, client); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}
 	if k.access, err = accessclient.NewForConfigAndClient(config, client); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}
 	bounded := &http.Client{Transport: client.Transport, Timeout: RequestDeadline}
 	known, err := discovery.NewDiscoveryClientForConfigAndClient(config, bounded)
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}
 	k.kinds = &catalogue{client: known}
 	return k, nil

@@ -18,3 +18,7 @@ func (t traced) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	return t.RoundTripper.RoundTrip(request)
 }
+
+// WrappedRoundTripper implements net.RoundTripperWrapper of Kubernetes: by it, Close
+// finds the connections that are to be closed.
+func (t traced) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }

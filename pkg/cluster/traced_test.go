@@ -2,9 +2,12 @@ package cluster
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/rest"
@@ -36,4 +39,36 @@ func TestRequestsSayWhichTraceTheyBelongTo(t *testing.T) {
 		require.Error(t, err)
 		require.Equal(t, c.sent, sent)
 	}
+}
+
+// TestCloseEndsConnections: those that are idle, as after a plan's look at a cluster.
+func TestCloseEndsConnections(t *testing.T) {
+	var once sync.Once
+	ended := make(chan struct{})
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			once.Do(func() { close(ended) })
+		}
+	}
+	server.Start()
+	defer server.Close()
+	target, err := NewKubernetes(&rest.Config{Host: server.URL}, Options{})
+	require.NoError(t, err)
+	_, err = target.Identity(t.Context())
+	require.Error(t, err)
+	target.Close()
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		require.FailNow(t, "the connection stays")
+	}
+}
+
+// TestAConnectionThatCannotBeMadeSaysNoPassword (I9): as with data that is no
+// certificate.
+func TestAConnectionThatCannotBeMadeSaysNoPassword(t *testing.T) {
+	_, err := NewKubernetes(&rest.Config{Host: "https://me:s3cr3t@hub.example", TLSClientConfig: rest.TLSClientConfig{CAData: []byte("no PEM")}}, Options{})
+	require.ErrorContains(t, err, "connect to https://me:xxxxx@hub.example")
+	require.NotContains(t, err.Error(), "s3cr3t")
 }
