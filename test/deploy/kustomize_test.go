@@ -3,6 +3,7 @@ package deploy
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -196,12 +197,15 @@ func runPod(t *testing.T, pod corev1.PodSpec, env map[string]string) {
 }
 
 // mounted is the pod's container on files as the kubelet would mount them: a
-// Secret's belong to root and may be read by the group. address is that of HTTP.
+// Secret's have the mode of their volume, and may be read by the pod's fsGroup.
+// address is that of HTTP.
 func mounted(t *testing.T, pod corev1.PodSpec, env map[string]string) (c container, address string) {
 	t.Helper()
-	dir := t.TempDir()
+	const groupReads = 0o440
+	dir, volume := t.TempDir(), pod.Volumes[slices.IndexFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Secret != nil })]
+	mode := os.FileMode(*volume.Secret.DefaultMode) | groupReads
 	for name, content := range map[string]string{"tokens": "hush,admin,admin\n", "secret.key": secretKey} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o440))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), mode))
 	}
 	free := addresses(t, 2)
 	spec := pod.Containers[0]
