@@ -57,7 +57,7 @@ func (e *edge) probes() map[string]handler {
 func (e *edge) actions() map[string]handler {
 	all := map[string]handler{
 		"planDNSUpdateRecord":   e.planRecord,
-		"updateDNSUpdateRecord": action(e.Lifecycle.UpdateRecord),
+		"updateDNSUpdateRecord": e.updateRecord,
 
 		"drainCluster":   e.drain,
 		"undrainCluster": e.undrain,

@@ -82,8 +82,22 @@ func (e *edge) planTakeover(ctx context.Context, c *call, action intent.Action) 
 
 // planRecord answers what rolling out a record would do.
 func (e *edge) planRecord(ctx context.Context, c *call) (answer, error) {
+	if c.query.Has("adopt") {
+		plan, err := e.Lifecycle.PlanAdoption(ctx, c.owner(), c.query.Get("adopt"))
+		return answer{status: http.StatusOK, body: wholePlan(plan)}, err
+	}
 	plan, err := e.Lifecycle.PlanRecord(ctx, c.owner())
 	return answer{status: http.StatusOK, body: wholePlan(plan)}, err
+}
+
+// updateRecord begins to roll out a record, which may take over names of another
+// external-dns.
+func (e *edge) updateRecord(ctx context.Context, c *call) (answer, error) {
+	if !c.query.Has("adopt") {
+		return action(e.Lifecycle.UpdateRecord)(ctx, c)
+	}
+	accepted, err := e.Lifecycle.Adopt(ctx, c.owner(), c.query.Get("adopt"), c.query.Get("confirm"), c.actor.Subject)
+	return answer{status: http.StatusAccepted, body: accepted}, err
 }
 
 // status answers what was observed of a deployment intent group or a logical cloud.

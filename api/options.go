@@ -67,6 +67,11 @@ type Lifecycle interface {
 	PlanRecord(ctx context.Context, record intent.Path) (intent.Plan, error)
 	// UpdateRecord rolls a record's document out to its deployments.
 	UpdateRecord(ctx context.Context, record intent.Path, confirm, actor string) (intent.Accepted, error)
+	// PlanAdoption and Adopt are PlanRecord and UpdateRecord of a record that also
+	// takes over those of its names that the external-dns with the owner id from has
+	// marked as its own.
+	PlanAdoption(ctx context.Context, record intent.Path, from string) (intent.Plan, error)
+	Adopt(ctx context.Context, record intent.Path, from, confirm, actor string) (intent.Accepted, error)
 	// RecordStatus answers what is known of a record's deployments. The
 	// warnings, which follow from its document, are left out.
 	RecordStatus(ctx context.Context, record intent.Path) (intent.RecordStatus, error)

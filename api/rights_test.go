@@ -98,6 +98,21 @@ func TestTakeoverNamesAGroup(t *testing.T) {
 	}
 }
 
+// TestAdoptionNamesAnOwnerID: on a record's plan and update.
+func TestAdoptionNamesAnOwnerID(t *testing.T) {
+	w := newWorld(t).fill("")
+	record := "/v2/projects/shop/dns-update-records/lab"
+	w.send("POST", record+"/plan?adopt=legacy", nil).want(http.StatusOK)
+	w.send("POST", record+"/update?adopt=legacy&confirm=abc", nil).want(http.StatusAccepted)
+	at := " " + record[len("/v2/"):]
+	require.Equal(t, []string{"plan adoption legacy" + at, "adopt legacy abc anonymous" + at}, w.lifecycle.asked[len(w.lifecycle.asked)-2:])
+	for _, owner := range []string{"", "a,b", "a%22b"} {
+		require.Contains(t, w.send("POST", record+"/update?adopt="+owner, nil).want(http.StatusBadRequest).Body.String(),
+			"query parameter adopt must be the txt-owner-id of an external-dns")
+	}
+	require.Contains(t, w.send("POST", rows()[9].item+"/update?adopt=legacy", nil).want(http.StatusBadRequest).Body.String(), "adopt")
+}
+
 func TestRollbackNamesARevision(t *testing.T) {
 	_, door := tokenFile(t, everyRole)
 	w := newWorld(t, func(o *api.Options) { o.Door = door })

@@ -334,6 +334,14 @@ func (l *lifecycle) PlanRecord(ctx context.Context, record intent.Path) (intent.
 	return reply[intent.Plan](ctx, l, record, "", "plan record")
 }
 
+func (l *lifecycle) PlanAdoption(ctx context.Context, record intent.Path, from string) (intent.Plan, error) {
+	return reply[intent.Plan](ctx, l, record, "plan", "plan adoption", from)
+}
+
+func (l *lifecycle) Adopt(ctx context.Context, record intent.Path, from, confirm, actor string) (intent.Accepted, error) {
+	return reply[intent.Accepted](ctx, l, record, "accepted", "adopt", from, confirm, actor)
+}
+
 func (l *lifecycle) UpdateRecord(ctx context.Context, record intent.Path, confirm, actor string) (intent.Accepted, error) {
 	return reply[intent.Accepted](ctx, l, record, "accepted", "update record", confirm, actor)
 }

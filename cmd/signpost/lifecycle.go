@@ -25,6 +25,7 @@ type lifecycle struct {
 	owner    intent.Path
 	confirm  string
 	takeover string   // of a deployment intent group: whose names it takes over
+	adopt    string   // of a record: the owner id whose names it takes over
 	to       revision // of a rollback
 	force    bool     // of terminate
 	wait     bool
@@ -32,6 +33,11 @@ type lifecycle struct {
 }
 
 const takeoverHelp = "the deployment intent `group` of the project whose names are taken over: those that both give"
+
+const (
+	adoptHelp         = "of a record: the owner `id` of an external-dns that is not Signpost's, whose mark those of the record's names carry that become its own"
+	adoptIsForRecords = "--adopt: names are adopted by a record; give projects/PROJECT/dns-update-records/RECORD"
+)
 
 // lifecycleCommand is what instantiate, update, rollback and terminate have in common.
 // The caller adds the words.
@@ -50,6 +56,9 @@ func (p program) lifecycleCommand(action intent.Action) *cobra.Command {
 			if isRecord(owner) && request.wait {
 				return usagef("--wait: a record has no state to wait for; see signpost status %s", owner)
 			}
+			if request.adopt != "" && !isRecord(owner) {
+				return usagef(adoptIsForRecords)
+			}
 			request.owner = owner
 			return p.act(cmd.Context(), request)
 		},
@@ -61,6 +70,9 @@ func (p program) lifecycleCommand(action intent.Action) *cobra.Command {
 	}
 	if action == intent.Instantiate || action == intent.Update {
 		cmd.Flags().StringVar(&request.takeover, "takeover", "", takeoverHelp)
+	}
+	if action == intent.Update {
+		cmd.Flags().StringVar(&request.adopt, "adopt", "", adoptHelp)
 	}
 	if action == intent.Terminate {
 		cmd.Flags().BoolVar(&request.force, "force", false, "terminate even what EMCO's orchestrator has in the clusters")
@@ -85,6 +97,9 @@ func (p program) act(ctx context.Context, request *lifecycle) error {
 	request.to.ask(query)
 	if request.takeover != "" {
 		query.Set("takeover", request.takeover)
+	}
+	if request.adopt != "" {
+		query.Set("adopt", request.adopt)
 	}
 	if request.force {
 		query.Set("force", "true")

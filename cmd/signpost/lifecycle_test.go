@@ -216,3 +216,24 @@ func TestAPlanWithErrorsFails(t *testing.T) {
 	require.NotContains(t, got.out, "--confirm")
 	require.Contains(t, got.err, "the plan has 1 error and would be refused")
 }
+
+// TestARecordAdoptsNames of the owner id that is given; nothing else does.
+func TestARecordAdoptsNames(t *testing.T) {
+	const lab = "projects/shop/dns-update-records/lab"
+	f := newFake(t)
+	f.on("POST "+lab+"/plan?adopt=old%2Fid", 200, "Plan", example(t, "plan"))
+	f.on("POST "+lab+"/update?adopt=old%2Fid&confirm=abc", 202, "Accepted", `{"contextID":"4242","revision":2}`)
+	got := signpost(t, f.url, "plan", lab, "--adopt", "old/id")
+	require.Equal(t, exitDone, got.code, got.err)
+	got = signpost(t, f.url, "update", lab, "--adopt", "old/id", "--confirm", "abc")
+	require.Equal(t, exitDone, got.code, got.err)
+	f.on("GET "+lab+"/status", 200, "RecordStatus", `{"ownerID":"sp-1","version":"v0.22.0","revision":2,"providers":[],"deployments":[],"warnings":[],
+		"adoption":{"from":"old/id","names":["a.lab.example","b.lab.example"],"since":"2026-11-01T12:00:00Z"}}`)
+	require.Contains(t, signpost(t, f.url, "status", lab).out, "adopting a.lab.example, b.lab.example from owner id old/id since 2026-11-01T12:00:00Z\n")
+	for _, command := range []string{"plan", "update"} {
+		got := signpost(t, f.url, command, "shop/store/v1/prod", "--adopt", "old")
+		require.Equal(t, exitUsage, got.code)
+		require.Contains(t, got.err, "--adopt: names are adopted by a record; give projects/PROJECT/dns-update-records/RECORD")
+	}
+	require.Equal(t, exitUsage, signpost(t, f.url, "instantiate", "shop/store/v1/prod", "--adopt", "old").code)
+}

@@ -24,7 +24,7 @@ A plan with errors would be refused: the exit code is 1.`
 func (p program) planCommand() *cobra.Command {
 	var server connection
 	var output format
-	var action, takeover string
+	var action, takeover, adopt string
 	var to revision
 	var diffs bool
 	cmd := &cobra.Command{
@@ -36,7 +36,10 @@ func (p program) planCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := planPath(args[0], action, to)
 			if err == nil && takeover != "" {
-				path, err = takeoverPath(path, takeover)
+				path, err = asking(path, "takeover", takeover)
+			}
+			if err == nil && adopt != "" {
+				path, err = adoptionPath(args[0], path, adopt)
 			}
 			if err != nil {
 				return err
@@ -63,6 +66,7 @@ func (p program) planCommand() *cobra.Command {
 	cmd.Flags().StringVar(&action, "for", "", "the `action`: instantiate, update, rollback or terminate (default what comes next)")
 	to.flag(cmd.Flags())
 	cmd.Flags().StringVar(&takeover, "takeover", "", takeoverHelp)
+	cmd.Flags().StringVar(&adopt, "adopt", "", adoptHelp)
 	cmd.Flags().BoolVar(&diffs, "diff", false, "show the objects' differences line by line")
 	output.flag(cmd.Flags())
 	server.flags(cmd.Flags())
@@ -92,14 +96,26 @@ func planPath(text, action string, to revision) (string, error) {
 	return withQuery(string(owner)+"/plan", query), nil
 }
 
-// takeoverPath is where a plan is asked for that takes names over.
-func takeoverPath(path, from string) (string, error) {
+// adoptionPath is where a record's plan is asked for that adopts names.
+func adoptionPath(record, path, from string) (string, error) {
+	owner, err := updatedPath(record)
+	if err == nil && !isRecord(owner) {
+		err = usagef(adoptIsForRecords)
+	}
+	if err != nil {
+		return "", err
+	}
+	return asking(path, "adopt", from)
+}
+
+// asking is a path with one more parameter of its query.
+func asking(path, parameter, value string) (string, error) {
 	asked, err := url.Parse(path)
 	if err != nil {
 		return "", err
 	}
 	query := asked.Query()
-	query.Set("takeover", from)
+	query.Set(parameter, value)
 	return withQuery(asked.Path, query), nil
 }
 

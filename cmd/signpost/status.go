@@ -151,6 +151,9 @@ func printRecordStatus(w io.Writer, owner intent.Path, body []byte) error {
 	for _, warning := range status.Warnings {
 		printf(w, "warning: %s %s\n", plain(warning.Parameter), plain(warning.Message))
 	}
+	if a := status.Adoption; a.From != "" {
+		printf(w, "adopting %s from owner id %s since %s\n", plain(strings.Join(a.Names, ", ")), plain(a.From), moment(a.Since))
+	}
 	deployments := newTable("SCOPE", "CLUSTER", "OWNER ID", "VERSION")
 	for _, d := range status.Deployments {
 		deployments.add(string(d.Scope), fmt.Sprintf("%s+%s", d.ClusterProvider, d.Cluster), d.OwnerID, d.Version)

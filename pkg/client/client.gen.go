@@ -587,6 +587,22 @@ type Action string
 // external or internal addresses of nodes for a NodePort, its cluster IPs, or the ready endpoints of a headless one.
 type AddressKind string
 
+// Adoption The taking over of names that another external-dns has marked as its own. Absent when none is under way.
+type Adoption struct {
+	// From The other's txt-owner-id.
+	//
+	// Example: legacy
+	From string `json:"from"`
+
+	// Names The names that were seen to carry its mark, in order.
+	Names []string `json:"names"`
+
+	// Since When it was accepted.
+	//
+	// Example: 2026-11-01T12:00:00Z
+	Since time.Time `json:"since"`
+}
+
 // Answer What an authoritative server said of a name and type.
 type Answer struct {
 	// At When it was asked.
@@ -2402,6 +2418,9 @@ type ReadinessStatus string
 
 // RecordStatus What is known of a DNS update record's external-dns.
 type RecordStatus struct {
+	// Adoption The taking over of names that another external-dns has marked as its own. Absent when none is under way.
+	Adoption Adoption `json:"adoption,omitempty,omitzero"`
+
 	// Deployments Each external-dns as planned.
 	Deployments []Deployment `json:"deployments"`
 
@@ -2832,6 +2851,9 @@ type Webhook struct {
 
 // AbandonForce defines model for abandonForce.
 type AbandonForce = bool
+
+// Adopt defines model for adopt.
+type Adopt = string
 
 // ClusterName A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
 //
@@ -3349,6 +3371,9 @@ type PlanDNSUpdateRecordParams struct {
 	// For The action to plan; a record knows update alone.
 	For *PlanDNSUpdateRecordParamsFor `form:"for,omitempty" json:"for,omitempty"`
 
+	// Adopt The txt-owner-id of an external-dns that is not Signpost's. Those of the record's names that carry its mark become the record's own, once: their marks are rewritten, and nothing is deleted until all of them are. Other names with that mark stay as they are. 409 where no name is seen to carry it, where it is the owner id of a record, and with providers of which external-dns cannot replace a mark.
+	Adopt *Adopt `form:"adopt,omitempty" json:"adopt,omitempty"`
+
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
@@ -3360,6 +3385,9 @@ type PlanDNSUpdateRecordParamsFor string
 type UpdateDNSUpdateRecordParams struct {
 	// Confirm The token of a plan; 412 when an input or the actions changed since.
 	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
+
+	// Adopt The txt-owner-id of an external-dns that is not Signpost's. Those of the record's names that carry its mark become the record's own, once: their marks are rewritten, and nothing is deleted until all of them are. Other names with that mark stay as they are. 409 where no name is seen to carry it, where it is the owner id of a record, and with providers of which external-dns cannot replace a mark.
+	Adopt *Adopt `form:"adopt,omitempty" json:"adopt,omitempty"`
 
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
@@ -12263,6 +12291,18 @@ func NewPlanDNSUpdateRecordRequest(server string, project ProjectName, record Re
 
 		}
 
+		if params.Adopt != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "adopt", *params.Adopt, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -12378,6 +12418,18 @@ func NewUpdateDNSUpdateRecordRequest(server string, project ProjectName, record 
 		if params.Confirm != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Adopt != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "adopt", *params.Adopt, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -14,6 +14,7 @@ type Abilities struct {
 	RootedSRV      bool // the host in an SRV record is written with a final dot
 	Wildcards      bool // names that begin with "*." are answered
 	DualStack      bool // A and AAAA of one name stay as they are between two changes
+	Remarks        bool // a changed mark takes the place of the one that was there
 }
 
 // AbilitiesOf are those of a provider ("aws") in a release; an unknown provider
@@ -35,6 +36,7 @@ func AbilitiesOf(provider string, v Version) Abilities {
 		a.SRV = false // its source of DNSEndpoints refuses the final dot that it demands elsewhere
 	}
 	a.RootedSRV = a.SRV && v >= V022
+	a.Remarks = row.name == "aws" || row.family == familyAzure || row.family == familyPDNS
 	return a
 }
 

@@ -16,13 +16,14 @@ func TestAbilities(t *testing.T) {
 		version  Version
 		want     Abilities
 	}{
-		{"aws", V022, Abilities{SetIdentifiers: true, SRV: true, RootedSRV: true, Wildcards: true, DualStack: true}},
-		{"aws", V021, Abilities{SetIdentifiers: true, Wildcards: true, DualStack: true}},
-		{"aws", V020, Abilities{SetIdentifiers: true, SRV: true, Wildcards: true, DualStack: true}},
+		{"aws", V022, Abilities{SetIdentifiers: true, SRV: true, RootedSRV: true, Wildcards: true, DualStack: true, Remarks: true}},
+		{"aws", V021, Abilities{SetIdentifiers: true, Wildcards: true, DualStack: true, Remarks: true}},
+		{"aws", V020, Abilities{SetIdentifiers: true, SRV: true, Wildcards: true, DualStack: true, Remarks: true}},
 		{"aws-sd", V022, plain},
 		{"google", V022, rooted},
 		{"google", V021, plain},
-		{"pdns", V020, Abilities{SRV: true, Wildcards: true, DualStack: true}},
+		{"azure-private-dns", V022, Abilities{Wildcards: true, DualStack: true, Remarks: true}},
+		{"pdns", V020, Abilities{SRV: true, Wildcards: true, DualStack: true, Remarks: true}},
 		{"cloudflare", V022, rooted},
 		{"cloudflare", V020, plain},
 		{"coredns", V022, Abilities{}},

@@ -18,6 +18,10 @@ type Options struct {
 	LabelFilter string
 	// OwnerID is used unless the record sets txt-owner-id; one of the two is required.
 	OwnerID string
+	// Adopt is an owner id whose marks it takes for its own, and rewrites at the
+	// names that it is asked for; it deletes nothing then. Empty: nobody's. See
+	// [Unadoptable].
+	Adopt string
 }
 
 // Arguments is the command line of one external-dns.
@@ -121,6 +125,9 @@ func (o Options) nameOf(r *reading, flag *Flag) (string, bool) {
 
 // render writes the command line of values that are right.
 func (o Options) render(r *reading) Arguments {
+	if o.Adopt != "" {
+		r.adopt(o.Adopt)
+	}
 	result := Arguments{
 		Args: []string{
 			"--source=crd",

@@ -136,6 +136,15 @@ type RecordStatus struct {
 	Providers   []ProviderStatus `json:"providers"`
 	Deployments []Deployment     `json:"deployments"`
 	Warnings    []Warning        `json:"warnings"`
+	Adoption    *Adoption        `json:"adoption,omitempty"` // under way; absent: none is
+}
+
+// Adoption is the taking over of names that another external-dns has marked as
+// its own.
+type Adoption struct {
+	From  string    `json:"from"`  // its txt-owner-id
+	Names []string  `json:"names"` // that were seen to be its own, ordered
+	Since time.Time `json:"since"` // UTC, when it was accepted
 }
 
 // Deployment is one external-dns of a record.

@@ -135,5 +135,6 @@ type Provider struct {
 	Scope   intent.Scope
 	Cluster string   // "provider+cluster"
 	Waiting bool     // everything is there but a pod
+	Adopts  string   // the owner id whose names it takes over; empty: nobody's
 	Users   []string // paths of the groups that use it, ordered, for the annotation
 }

@@ -142,7 +142,7 @@ func (s *Service) moveChanges(ctx context.Context, p *recordProposal) ([]bundle.
 		}
 		before, after = append(before, now.Objects...), append(after, then.Objects...)
 	}
-	objects, findings, err := s.render(ctx, p.frozen, use, users)
+	objects, findings, err := s.render(ctx, p, use, users)
 	if err != nil || len(findings) > 0 {
 		return nil, findings, err
 	}

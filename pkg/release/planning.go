@@ -297,15 +297,15 @@ func (s *Service) provider(ctx context.Context, p *proposal, use Use) ([]bundle.
 	}
 	slices.Sort(users)
 	record, known := p.draft.records[use.Record.Name()]
-	frozen := record.frozen
 	if !known {
-		lifecycle, err := s.recordLifecycle(ctx, use.Record)
-		if err != nil {
+		if record.lifecycle, err = s.recordLifecycle(ctx, use.Record); err != nil {
 			return nil, err
 		}
-		frozen = lifecycle.Record
+		record.frozen = record.lifecycle.Record
 	}
-	objects, findings, err := provider.Render(plan.Provider{Record: frozen, Scope: use.Scope, Cluster: use.Cluster, Users: users})
+	objects, findings, err := provider.Render(plan.Provider{
+		Record: record.frozen, Scope: use.Scope, Cluster: use.Cluster, Users: users, Adopts: record.lifecycle.adopts(use.Scope),
+	})
 	for _, f := range findings {
 		if p.action != intent.Terminate {
 			p.draft.fail(use.Record, f.Pointer, "%s", f.Detail)

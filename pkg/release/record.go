@@ -26,6 +26,7 @@ type RecordLifecycle struct {
 	PinnedAt  time.Time        `json:"pinnedAt"`
 	Trace     string           `json:"trace,omitempty"` // of the request that pinned or updated it, as traceparent
 	Draining  map[string]Drain `json:"draining,omitempty"`
+	Adopting  *intent.Adoption `json:"adopting,omitempty"` // whose names its external-dns takes over; nil: nobody's
 	Events    []intent.Event   `json:"events,omitempty"`
 
 	// Answered are the names, by the DNSEndpoint that had given them, that were still

@@ -25,6 +25,8 @@ type recordProposal struct {
 	frozen plan.Record // the record as it is now
 	view   intent.Plan
 
+	adopting *intent.Adoption // nil: of nobody's names
+
 	gone    map[intent.Path]nameSet // names that the groups which use it would take away by themselves
 	removal removal
 }
@@ -33,7 +35,7 @@ type recordProposal struct {
 // it, and changes nothing.
 func (s *Service) PlanRecord(ctx context.Context, record intent.Path) (intent.Plan, error) {
 	return undisturbed(record, func() (intent.Plan, error) {
-		p, err := s.proposeRecord(ctx, record)
+		p, err := s.proposeRecord(ctx, record, "")
 		return p.view, err
 	})
 }
@@ -43,11 +45,11 @@ func (s *Service) PlanRecord(ctx context.Context, record intent.Path) (intent.Pl
 // another version. confirm, unless empty, is the token of the plan that is
 // accepted.
 func (s *Service) UpdateRecord(ctx context.Context, record intent.Path, confirm, actor string) (intent.Accepted, error) {
-	return undisturbed(record, func() (intent.Accepted, error) { return s.tryUpdateRecord(ctx, record, confirm, actor) })
+	return undisturbed(record, func() (intent.Accepted, error) { return s.tryUpdateRecord(ctx, record, "", confirm, actor) })
 }
 
-func (s *Service) tryUpdateRecord(ctx context.Context, record intent.Path, confirm, actor string) (intent.Accepted, error) {
-	p, err := s.proposeRecord(ctx, record)
+func (s *Service) tryUpdateRecord(ctx context.Context, record intent.Path, adopt, confirm, actor string) (intent.Accepted, error) {
+	p, err := s.proposeRecord(ctx, record, adopt)
 	if err != nil {
 		return intent.Accepted{}, err
 	}
@@ -57,7 +59,7 @@ func (s *Service) tryUpdateRecord(ctx context.Context, record intent.Path, confi
 	if len(p.view.Errors) > 0 {
 		return intent.Accepted{}, &intent.Error{Code: intent.Conflict, Detail: string(record) + " cannot be updated; nothing was changed", Fields: p.view.Errors}
 	}
-	if p.before.Seq > 0 && sameRecord(p.before.Record, p.frozen) {
+	if p.before.Seq > 0 && sameRecord(p.before.Record, p.frozen) && p.adopting == p.before.Adopting {
 		return intent.Accepted{ContextID: p.before.ContextID, Revision: p.before.Seq}, nil
 	}
 	if confirm == "" {
@@ -70,8 +72,8 @@ func (s *Service) tryUpdateRecord(ctx context.Context, record intent.Path, confi
 	if p.moves() {
 		next.startMove(*p.frozen.Home)
 	}
-	next.Record, next.ContextID, next.PinnedAt, next.Trace = p.frozen, appcontext.NewID(), s.Now().UTC(), trail.Parent(ctx)
-	accepts := intent.Event{Time: next.PinnedAt, Actor: actor, RequestID: intent.By(ctx).RequestID, Action: intent.Update, Revision: next.Seq, Outcome: "accepted"}
+	next.Record, next.ContextID, next.PinnedAt, next.Trace, next.Adopting = p.frozen, appcontext.NewID(), s.Now().UTC(), trail.Parent(ctx), p.adopting
+	accepts := intent.Event{Time: next.PinnedAt, Actor: actor, RequestID: intent.By(ctx).RequestID, Action: intent.Update, Revision: next.Seq, Outcome: "accepted", Message: p.adopts()}
 	next.Events = append(slices.Clone(next.Events), accepts)
 	for group, names := range p.gone {
 		if err := s.permit(ctx, p.frozen, guard.Permit{Group: string(group), For: next.ContextID, Names: slices.Sorted(maps.Keys(names))}); err != nil {
@@ -87,7 +89,7 @@ func (s *Service) tryUpdateRecord(ctx context.Context, record intent.Path, confi
 	return intent.Accepted{ContextID: next.ContextID, Revision: next.Seq}, nil
 }
 
-func (s *Service) proposeRecord(ctx context.Context, record intent.Path) (*recordProposal, error) {
+func (s *Service) proposeRecord(ctx context.Context, record intent.Path, adopt string) (*recordProposal, error) {
 	p := &recordProposal{}
 	doc, err := s.Documents.Get(ctx, record)
 	if err != nil {
@@ -110,7 +112,11 @@ func (s *Service) proposeRecord(ctx context.Context, record intent.Path) (*recor
 	if err != nil {
 		return p, err
 	}
-	errs := slices.Concat(p.ownerIDMoves(), p.viewMoves(), dead)
+	adoption, notes, err := s.adoption(ctx, p, adopt)
+	if err != nil {
+		return p, err
+	}
+	errs := slices.Concat(adoption, p.ownerIDMoves(), p.viewMoves(), dead)
 	disabled, err := s.disable(ctx, p.frozen)
 	if err != nil {
 		return p, err
@@ -135,7 +141,7 @@ func (s *Service) proposeRecord(ctx context.Context, record intent.Path) (*recor
 	}
 	p.view = recordView(p, changes, errs)
 	left, err := s.leaveBehind(ctx, changes)
-	p.view.Warnings = append(p.view.Warnings, left...)
+	p.view.Warnings = slices.Concat(p.view.Warnings, notes, left)
 	return p, err
 }
 
@@ -149,7 +155,7 @@ func (s *Service) recordChanges(ctx context.Context, p *recordProposal) ([]bundl
 	var changes []bundle.Change
 	var findings []intent.Field
 	for _, pointer := range pointers {
-		part, found, err := s.providerChanges(ctx, pointer, p.frozen)
+		part, found, err := s.providerChanges(ctx, pointer, p)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -176,9 +182,8 @@ func (p *recordProposal) ownerIDMoves() []intent.Field {
 	}}
 }
 
-// providerChanges compares one external-dns with how a frozen record would
-// deploy it.
-func (s *Service) providerChanges(ctx context.Context, pointer appcontext.Pointer, record plan.Record) ([]bundle.Change, []intent.Field, error) {
+// providerChanges compares one external-dns with how an update would deploy it.
+func (s *Service) providerChanges(ctx context.Context, pointer appcontext.Pointer, p *recordProposal) ([]bundle.Change, []intent.Field, error) {
 	if pointer.ContextID == "" {
 		return nil, nil, nil
 	}
@@ -187,15 +192,15 @@ func (s *Service) providerChanges(ctx context.Context, pointer appcontext.Pointe
 		return nil, nil, err
 	}
 	_, scope, cluster, _ := pointer.Owner.Provider()
-	use := Use{Record: record.Path, Scope: intent.Scope(scope), Cluster: cluster}
-	if moved := (&RecordLifecycle{Record: record}).movedFrom(use); moved {
+	use := Use{Record: p.frozen.Path, Scope: intent.Scope(scope), Cluster: cluster}
+	if moved := (&RecordLifecycle{Record: p.frozen}).movedFrom(use); moved {
 		return planned(before, nil), nil, nil
 	}
 	users, err := s.users(ctx, use)
 	if err != nil {
 		return nil, nil, err
 	}
-	objects, findings, err := s.render(ctx, record, use, users)
+	objects, findings, err := s.render(ctx, p, use, users)
 	if err != nil || len(findings) > 0 {
 		return nil, findings, err
 	}
@@ -203,22 +208,26 @@ func (s *Service) providerChanges(ctx context.Context, pointer appcontext.Pointe
 	return planned(before, after), nil, err
 }
 
-// render makes the objects of an external-dns as an updated record would have
-// it, or says what of it cannot work there.
-func (s *Service) render(ctx context.Context, record plan.Record, use Use, users []string) ([]bundle.Object, []intent.Field, error) {
+// render makes the objects of an external-dns as an update would have it, or
+// says what of it cannot work there.
+func (s *Service) render(ctx context.Context, p *recordProposal, use Use, users []string) ([]bundle.Object, []intent.Field, error) {
 	ref, _ := ParseCluster(use.Cluster)
 	cluster, _, err := s.clusterSpec(ctx, ref)
 	if err != nil {
 		return nil, nil, err
 	}
-	objects, findings, err := provider.Render(plan.Provider{Record: record, Scope: use.Scope, Cluster: use.Cluster, Users: users})
-	return objects, append(findings, s.inPlain(record, use.Cluster, cluster)...), err
+	adopts := (&RecordLifecycle{Adopting: p.adopting}).adopts(use.Scope)
+	objects, findings, err := provider.Render(plan.Provider{Record: p.frozen, Scope: use.Scope, Cluster: use.Cluster, Users: users, Adopts: adopts})
+	return objects, append(findings, s.inPlain(p.frozen, use.Cluster, cluster)...), err
 }
 
 func recordView(p *recordProposal, changes []bundle.Change, errs []intent.Field) intent.Plan {
 	v := intent.Plan{Objects: []intent.ObjectChange{}, Names: []intent.NameChange{}, Warnings: []string{}, Errors: []intent.Field{}}
 	hash := sha256.New()
 	fmt.Fprintln(hash, p.before.Seq, p.frozen.UID, p.frozen.Revision)
+	if p.adopting != nil {
+		fmt.Fprintln(hash, "adopt", p.adopting.From, p.adopting.Names)
+	}
 	for _, c := range changes {
 		v.Objects = append(v.Objects, objectChange(c))
 		fmt.Fprintln(hash, c.Action, c.ID)

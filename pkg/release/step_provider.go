@@ -39,6 +39,15 @@ func (s *Service) StepProvider(ctx context.Context, use Use) error {
 	if l.moving(use.Scope) {
 		return s.stepMoving(ctx, l, use, was, users, leavers)
 	}
+	if l.adopts(use.Scope) != "" && was.ContextID != "" {
+		over, err := s.adopted(ctx, l, use)
+		if err != nil {
+			return err
+		}
+		if over {
+			return s.endAdoption(ctx, l, use, was, users)
+		}
+	}
 	l, drained, err := s.drain(ctx, l, use)
 	switch {
 	case err != nil:
@@ -61,7 +70,9 @@ func (s *Service) provide(ctx context.Context, l RecordLifecycle, use Use, was a
 			return err
 		}
 	}
-	objects, findings, err := provider.Render(plan.Provider{Record: l.Record, Scope: use.Scope, Cluster: use.Cluster, Users: users, Waiting: l.moving(use.Scope)})
+	objects, findings, err := provider.Render(plan.Provider{
+		Record: l.Record, Scope: use.Scope, Cluster: use.Cluster, Users: users, Waiting: l.moving(use.Scope), Adopts: l.adopts(use.Scope),
+	})
 	if err != nil {
 		return err
 	}
@@ -140,7 +151,7 @@ func (s *Service) undeploy(ctx context.Context, l RecordLifecycle) error {
 	if users, err := s.Users(ctx, l.Record.Path); err != nil || len(users) > 0 {
 		return err
 	}
-	l.Deployed, l.Moving = false, false
+	l.Deployed, l.Moving, l.Adopting = false, false, nil
 	_, err = s.swapRecord(ctx, l.Record.Path, l)
 	return err
 }

@@ -16,13 +16,20 @@ import (
 	"github.com/signpost-dns/signpost/pkg/verify"
 )
 
-// How long a request waits for the servers of zones, and of how many names it
-// asks them, some at a time.
-const (
-	lookAtMost  = 3 * time.Second
-	lookForMost = 50
-	lookAtOnce  = 8
-)
+// glance is how long the servers of zones are waited for, and of how many names
+// they are asked.
+type glance struct {
+	within time.Duration
+	most   int
+}
+
+// inPassing holds no request up that says nothing of what is there already.
+func inPassing() glance { return glance{within: 3 * time.Second, most: 50} }
+
+// onPurpose is for one that does.
+func onPurpose() glance { return glance{within: 10 * time.Second, most: 500} }
+
+const lookAtOnce = 8 // names
 
 // sight is what a name has that was published by nobody here.
 type sight struct {
@@ -44,7 +51,7 @@ func (s *Service) warnOfStrangers(ctx context.Context, p *proposal) {
 		}
 	}
 	names := slices.DeleteFunc(publicNames(p.draft.group), func(name nameKey) bool { return !created[name] })
-	for _, seen := range s.lookUp(ctx, p.draft, names) {
+	for _, seen := range s.lookUp(ctx, inPassing(), p.draft.frozen(), names) {
 		if text := warningOf(seen, p.draft.records[seen.record].frozen); text != "" {
 			p.view.Warnings = append(p.view.Warnings, text)
 		}
@@ -61,6 +68,8 @@ func warningOf(seen sight, record plan.Record) string {
 		return ""
 	case marks == "":
 		return shows + ": the external-dns of record " + record.Name + " marks no names as its own that could be read, and may change it"
+	case seen.held.Owner != "" && cannotAdopt(record) == "":
+		return shows + ", and belongs to the external-dns with owner id \"" + seen.held.Owner + "\": that of record " + record.Name + " leaves it alone until the record adopts it (update of the record, adopt=" + seen.held.Owner + ")"
 	case seen.held.Owner != "":
 		return shows + ", and belongs to the external-dns with owner id \"" + seen.held.Owner + "\": that of record " + record.Name + " leaves it alone"
 	}
@@ -79,7 +88,7 @@ func (s *Service) checkOwnerInZone(ctx context.Context, p *proposal) error {
 		id, _ := r.frozen.Spec.Parameters["txt-owner-id"].(string)
 		return id == "" || r.lifecycle.Record.OwnerID == id
 	})
-	for _, seen := range s.lookUp(ctx, p.draft, doubtful) {
+	for _, seen := range s.lookUp(ctx, inPassing(), p.draft.frozen(), doubtful) {
 		record := p.draft.records[seen.record].frozen
 		if seen.held.Owner == record.OwnerID {
 			p.draft.fail(record.Path, atOwnerID, "%s belongs to an external-dns with owner id %q already, which is not of this record: it would take over all names of that one; leave txt-owner-id out", seen.name, record.OwnerID)
@@ -103,20 +112,20 @@ func publicNames(group plan.Group) []nameKey {
 
 // lookUp answers which of the names have something at their authoritative
 // servers, ordered by name, as far as can be found out in time.
-func (s *Service) lookUp(ctx context.Context, d *draft, names []nameKey) []sight {
+func (s *Service) lookUp(ctx context.Context, how glance, records map[string]plan.Record, names []nameKey) []sight {
 	if s.Held == nil || len(names) == 0 {
 		return nil
 	}
 	slices.SortFunc(names, compareNames)
 	names = slices.Compact(names)
-	ctx, cancel := context.WithTimeout(ctx, lookAtMost)
+	ctx, cancel := context.WithTimeout(ctx, how.within)
 	defer cancel()
 	var mu sync.Mutex
 	var seen []sight
 	var looking errgroup.Group
 	looking.SetLimit(lookAtOnce)
-	for _, name := range names[:min(len(names), lookForMost)] {
-		record := d.records[name.record].frozen
+	for _, name := range names[:min(len(names), how.most)] {
+		record := records[name.record]
 		shown := shownOf(record)
 		if shown.Hidden != "" || shown.Private != "" && record.Spec.Verify == nil {
 			continue

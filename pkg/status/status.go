@@ -197,7 +197,7 @@ func OfRecord(snap release.RecordSnapshot) intent.RecordStatus {
 	l := snap.Lifecycle
 	s := intent.RecordStatus{
 		Home: l.Record.Home, OwnerID: l.Record.OwnerID, Version: l.Record.Version, Revision: l.Seq,
-		Providers: []intent.ProviderStatus{}, Deployments: []intent.Deployment{},
+		Providers: []intent.ProviderStatus{}, Deployments: []intent.Deployment{}, Adoption: l.Adopting,
 	}
 	for _, p := range snap.Providers {
 		ref, _ := release.ParseCluster(p.Use.Cluster)

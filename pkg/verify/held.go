@@ -15,6 +15,8 @@ import (
 type Holding struct {
 	Types []string // of A, AAAA and CNAME, those that it has; none: it is free
 	Owner string   // the owner id of the external-dns that marks it as its own; empty: none does
+
+	Elsewhere bool // the mark is where an external-dns with the affixes that were asked for does not look
 }
 
 // Held asks what a name has already: of the servers given, or those of its zone,
@@ -64,6 +66,7 @@ func (v *Verifier) heldAt(ctx context.Context, name string, marks externaldns.In
 			return held, r.Err
 		}
 		if held.Owner = owner(r.Values); held.Owner != "" {
+			held.Elsewhere = !slices.Contains(ownMarks(name, held.Types, marks), mark)
 			break
 		}
 	}
@@ -74,14 +77,7 @@ func (v *Verifier) heldAt(ctx context.Context, name string, marks externaldns.In
 // with these affixes or none, with the type (external-dns v0.12 and later) or
 // without (before).
 func marksOf(name string, types []string, marks externaldns.InDNS) []string {
-	var names []string
-	for _, kind := range types {
-		names = append(names, marks.Mark(name, kind), externaldns.InDNS{}.Mark(name, kind))
-	}
-	if len(types) > 0 {
-		label, rest, _ := strings.Cut(name, ".")
-		names = append(names, name, marks.Prefix+label+marks.Suffix+"."+rest)
-	}
+	names := slices.Concat(ownMarks(name, types, marks), ownMarks(name, types, externaldns.InDNS{Aliases: marks.Aliases}))
 	var distinct []string
 	for _, one := range names {
 		if !slices.Contains(distinct, one) && !strings.Contains(one, "%") {
@@ -89,4 +85,21 @@ func marksOf(name string, types []string, marks externaldns.InDNS) []string {
 		}
 	}
 	return distinct
+}
+
+// ownMarks are those of these that have the affixes: where an external-dns looks
+// that has them.
+func ownMarks(name string, types []string, marks externaldns.InDNS) []string {
+	var names []string
+	for _, kind := range types {
+		names = append(names, marks.Mark(name, kind))
+	}
+	if len(types) == 0 {
+		return nil
+	}
+	if marks.Aliases { // addresses that are answered in place of a CNAME may be marked as one
+		names = append(names, marks.Mark(name, "CNAME"))
+	}
+	label, rest, _ := strings.Cut(name, ".")
+	return append(names, marks.Prefix+label+marks.Suffix+"."+rest)
 }

@@ -28,7 +28,8 @@ func TestHeldTellsWhatANameHasAndWhoseItIs(t *testing.T) {
 		"without, as of old":     {zone: []string{"www.lab.example. 60 IN A 192.0.2.1", "www.lab.example." + mark}, want: Holding{Types: []string{"A"}, Owner: "corp"}},
 		"with our affixes":       {marks: affixed, zone: []string{"www.lab.example. 60 IN A 192.0.2.1", "x-a-www-y.lab.example." + mark}, want: Holding{Types: []string{"A"}, Owner: "corp"}},
 		"with our affixes, old":  {marks: affixed, zone: []string{"www.lab.example. 60 IN A 192.0.2.1", "x-www-y.lab.example." + mark}, want: Holding{Types: []string{"A"}, Owner: "corp"}},
-		"without any":            {marks: affixed, zone: []string{"www.lab.example. 60 IN A 192.0.2.1", "a-www.lab.example." + mark}, want: Holding{Types: []string{"A"}, Owner: "corp"}},
+		"without any":            {marks: affixed, zone: []string{"www.lab.example. 60 IN A 192.0.2.1", "a-www.lab.example." + mark}, want: Holding{Types: []string{"A"}, Owner: "corp", Elsewhere: true}},
+		"an alias of Route 53's": {marks: externaldns.InDNS{Aliases: true}, zone: []string{"www.lab.example. 60 IN A 192.0.2.1", "cname-www.lab.example." + mark}, want: Holding{Types: []string{"A"}, Owner: "corp"}},
 		"the type in the prefix": {marks: externaldns.InDNS{Prefix: "%{record_type}-of-"}, zone: []string{"www.lab.example. 60 IN A 192.0.2.1", "a-of-www.lab.example." + mark}, want: Holding{Types: []string{"A"}, Owner: "corp"}},
 		"another text":           {zone: []string{"www.lab.example. 60 IN A 192.0.2.1", `a-www.lab.example. 60 IN TXT "v=spf1"`}, want: Holding{Types: []string{"A"}}},
 	} {

@@ -39,6 +39,7 @@ func compile(p plan.Provider) (arguments, []intent.Field) {
 		Namespace:   p.Record.Project.Namespace,
 		LabelFilter: p.Record.LabelFilter(p.Scope),
 		OwnerID:     OwnerID(p),
+		Adopt:       p.Adopts,
 	}
 	if spec.Webhook != nil {
 		options.WebhookPort = spec.Webhook.Port

@@ -19,6 +19,9 @@ const (
 	// AnnotationUsers names the groups that use the external-dns, for people
 	// with kubectl. It is on the Deployment, so that a new user rolls no pod.
 	AnnotationUsers = "signpost.dev/users"
+	// AnnotationAdoption is on the Deployment while it takes names over: the
+	// owner id that they are marked with.
+	AnnotationAdoption = "signpost.dev/adoption"
 	// AnnotationCredentials is on the pods, so that a new credential rolls them.
 	AnnotationCredentials = "signpost.dev/credentials"
 )
@@ -50,10 +53,23 @@ func (r renderer) deployment() *appsv1.Deployment {
 			Template:             corev1.PodTemplateSpec{ObjectMeta: r.podMeta(), Spec: r.pod()},
 		},
 	}
-	if len(r.Users) > 0 {
-		deployment.Annotations = map[string]string{AnnotationUsers: users(r.Users)}
-	}
+	deployment.Annotations = r.annotations()
 	return deployment
+}
+
+// annotations tell people with kubectl what the external-dns is for.
+func (r renderer) annotations() map[string]string {
+	told := map[string]string{}
+	if len(r.Users) > 0 {
+		told[AnnotationUsers] = users(r.Users)
+	}
+	if r.Adopts != "" {
+		told[AnnotationAdoption] = r.Adopts
+	}
+	if len(told) == 0 {
+		return nil
+	}
+	return told
 }
 
 // selector are the labels that tell the pods of this external-dns. They do not

@@ -40,6 +40,7 @@ type Server struct {
 	changes int       // batches that were taken
 	last    time.Time // when the last one was
 	refused []string  // what was wrong with the others
+	keeps   []string  // names without which it takes no batch
 }
 
 // Start starts a server with an empty zone; Close ends it.
@@ -84,6 +85,14 @@ func (s *Server) Sets(name, recordType string) []string {
 		out = append(out, set.String())
 	}
 	return out
+}
+
+// Keep refuses from now on what would leave one of these names without an address;
+// without names, nothing is refused for that.
+func (s *Server) Keep(names ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keeps = names
 }
 
 // Names are the names and types of the zone, each once, ordered.
@@ -142,6 +151,11 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	changed, err := s.zone.changed(request.Changes)
+	for _, name := range s.keeps {
+		if err == nil && len(changed.of(fqdn(name), "A")) == 0 {
+			err = fmt.Errorf("%s was to be kept", name)
+		}
+	}
 	if err != nil {
 		s.refused = append(s.refused, err.Error())
 		refuse(w, "InvalidChangeBatch", err)
@@ -180,9 +194,10 @@ func (s *Server) ServeDNS(w dns.ResponseWriter, question *dns.Msg) {
 	answer.Authoritative = true
 	asked := question.Question[0]
 	s.mu.Lock()
-	set, there := s.zone.draw(strings.ToLower(asked.Name), dns.TypeToString[asked.Qtype])
+	set, _ := s.zone.draw(strings.ToLower(asked.Name), dns.TypeToString[asked.Qtype])
+	exists := s.zone.has(strings.ToLower(asked.Name))
 	s.mu.Unlock()
-	if !there {
+	if !exists {
 		answer.Rcode = dns.RcodeNameError
 	}
 	for _, value := range set.values() {

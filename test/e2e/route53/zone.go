@@ -74,6 +74,16 @@ func (z zone) of(name, kind string) []Set {
 	return slices.DeleteFunc(z.all(), func(s Set) bool { return s.Name != name || s.Type != kind })
 }
 
+// has tells whether there is anything of a name.
+func (z zone) has(name string) bool {
+	for at := range z {
+		if at.name == name {
+			return true
+		}
+	}
+	return false
+}
+
 func (z zone) names() []string {
 	var out []string
 	for _, set := range z.all() {
