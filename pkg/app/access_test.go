@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
@@ -103,6 +104,12 @@ func TestRESTOverTLS(t *testing.T) {
 	require.Error(t, err, "a certificate of somebody else")
 	_, err = visit(t, s, theirs).get("/healthz", "")
 	require.Error(t, err, "a client that does not trust us")
+	_, err = visit(t, s, ours, ours.Pair(accesstest.Leaf{Name: "prometheus", Until: time.Now().Add(-time.Minute)})).get("/healthz", "")
+	require.Error(t, err, "an expired one")
+	require.Eventually(t, func() bool {
+		metrics, err := prometheus.get("/metrics", "")
+		return err == nil && strings.Contains(metrics.body, `signpost_tls_handshakes_failed_total{listener="rest"} 3`)
+	}, patience, tick, "each of them counts")
 	old := visit(t, s, ours)
 	old.client.Transport.(*http.Transport).TLSClientConfig.MinVersion = tls.VersionTLS10
 	old.client.Transport.(*http.Transport).TLSClientConfig.MaxVersion = tls.VersionTLS11

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
 
@@ -98,7 +99,7 @@ func newEdge(c Config, options api.Options, grpcDoor *access.Door, contexts cont
 		if err != nil {
 			return nil, err
 		}
-		e.http, err = c.httpServer(handler, options.Log)
+		e.http, err = c.httpServer(handler, options.Metrics, options.Log)
 		return e, err
 	}
 	options.Buckets = c.buckets()
@@ -106,7 +107,7 @@ func newEdge(c Config, options api.Options, grpcDoor *access.Door, contexts cont
 	if err != nil {
 		return nil, err
 	}
-	if e.http, err = c.httpServer(handler, options.Log); err != nil {
+	if e.http, err = c.httpServer(handler, options.Metrics, options.Log); err != nil {
 		return nil, err
 	}
 	e.grpc, err = newGRPC(c, options, grpcDoor, contexts, e.health)
@@ -115,10 +116,13 @@ func newEdge(c Config, options api.Options, grpcDoor *access.Door, contexts cont
 
 // httpServer is the server of the HTTP listener. Clients that hang up, or cannot
 // speak TLS, are told of at debug level.
-func (c Config) httpServer(handler http.Handler, log *slog.Logger) (*http.Server, error) {
+func (c Config) httpServer(handler http.Handler, metrics prometheus.Registerer, log *slog.Logger) (*http.Server, error) {
 	server := api.NewServer(handler)
-	server.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
-	var err error
+	told, err := newHandshakes("rest", metrics, log)
+	if err != nil {
+		return nil, err
+	}
+	server.ErrorLog = slog.NewLogLogger(told.ofHTTP(), slog.LevelDebug)
 	server.TLSConfig, err = c.restTLS().Config(log)
 	return server, err
 }

@@ -24,7 +24,11 @@ func newGRPC(c Config, options api.Options, door *access.Door, contexts contextu
 	}
 	edge := contextupdate.Options{Contexts: contexts, Health: health, Authorize: c.grpcAuthorizer(door), Buckets: options.Buckets, Metrics: options.Metrics, Log: options.Log, Tracer: options.Tracer}
 	if config != nil {
-		edge.Credentials = credentials.NewTLS(config)
+		told, err := newHandshakes("grpc", options.Metrics, options.Log)
+		if err != nil {
+			return nil, err
+		}
+		edge.Credentials = told.ofGRPC(credentials.NewTLS(config))
 	}
 	return contextupdate.New(edge)
 }

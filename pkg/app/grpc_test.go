@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,10 @@ func TestGRPCCallersShowCertificates(t *testing.T) {
 		require.Error(t, probe(t, s.grpc, wrong), reason)
 	}
 	require.NoError(t, probe(t, s.grpc, client(ours, good)), "others are served all the same")
+	require.Eventually(t, func() bool {
+		_, metrics := s.get("/metrics")
+		return regexp.MustCompile(`(?m)^signpost_tls_handshakes_failed_total{listener="grpc"} [1-9]`).MatchString(metrics)
+	}, patience, tick, "they are counted")
 	s.stop()
 }
 
@@ -181,7 +186,7 @@ func TestEveryGRPCMethodForEveryRole(t *testing.T) {
 	rest, door, err := openDoor(t.Context(), config, prometheus.NewRegistry(), quiet)
 	require.NoError(t, err)
 	require.Nil(t, rest, "REST is for everybody on loopback")
-	server, err := newGRPC(config, api.Options{Log: quiet}, door, nobodysContexts{}, health.NewServer())
+	server, err := newGRPC(config, api.Options{Log: quiet, Metrics: prometheus.NewRegistry()}, door, nobodysContexts{}, health.NewServer())
 	require.NoError(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
