@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 )
 
@@ -53,9 +54,13 @@ const (
 	endCertificate   = "-----END CERTIFICATE-----"
 )
 
-// parseAuthorities reads certificates in PEM. Between them may be empty lines, and
-// comments that begin with #. Anything else may be a certificate that was
-// damaged, and would be missed: its errors name the line.
+// ofDamaged is what a line of a certificate looks like that has lost its first or
+// its last one.
+var ofDamaged = regexp.MustCompile(`-----|^[A-Za-z0-9+/]{40,}={0,2}$`)
+
+// parseAuthorities reads certificates in PEM, between which may be text, as RFC
+// 7468 has it, but nothing that may be a certificate which was damaged, and would be
+// missed: its errors name the line.
 func parseAuthorities(content []byte) (authorities, error) {
 	all := authorities{pool: x509.NewCertPool(), known: map[string]bool{}}
 	var block strings.Builder
@@ -66,10 +71,10 @@ func parseAuthorities(content []byte) (authorities, error) {
 		switch {
 		case began == 0 && line == beginCertificate:
 			began = number
-		case began == 0 && (line == "" || strings.HasPrefix(line, "#")):
-			continue
+		case began == 0 && ofDamaged.MatchString(line):
+			return all, fmt.Errorf(", line %d: belongs to no certificate in PEM; remove it", number)
 		case began == 0:
-			return all, fmt.Errorf(", line %d: belongs to no certificate in PEM; remove it, or have it begin with #", number)
+			continue
 		case strings.HasPrefix(line, "-----") && line != endCertificate:
 			return all, endless(began)
 		}

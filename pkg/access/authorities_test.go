@@ -33,7 +33,7 @@ func TestACAFileHoldsCertificatesAlone(t *testing.T) {
 	one, two := content(t, accesstest.NewAuthority(t, "one").File()), content(t, accesstest.NewAuthority(t, "two").File())
 	behind := func(text string) int { return strings.Count(text, "\n") + 1 }
 	inside := strings.Index(one, "\n") + 1
-	for _, good := range []string{one, one + two, "# one\n" + one + "\n# two\n\n" + two, strings.ReplaceAll(one+two, "\n", "\r\n"), strings.TrimSpace(one)} {
+	for _, good := range []string{one, one + two, "# one\n" + one + "\nTwo, of 2026\n============\n    00:c1:7f\n" + two + "end", strings.ReplaceAll(one+two, "\n", "\r\n"), strings.TrimSpace(one)} {
 		_, err := access.Open(access.Options{ClientCAFile: write(t, good)})
 		require.NoError(t, err)
 	}
@@ -43,9 +43,7 @@ func TestACAFileHoldsCertificatesAlone(t *testing.T) {
 		line    int
 		says    string
 	}{
-		"text before":            {"one\n" + one, 1, "belongs to no certificate in PEM; remove it, or have it begin with #"},
-		"text between":           {one + "garbage\n" + two, behind(one), "belongs to no certificate"},
-		"text behind":            {one + two + "\n garbage", behind(one+two) + 1, "belongs to no certificate"},
+		"half a beginning":       {one + strings.Replace(two, "-----BEGIN ", "", 1), behind(one), "belongs to no certificate in PEM; remove it"},
 		"a key":                  {one + key, behind(one), "belongs to no certificate"},
 		"without a beginning":    {one[inside:], 1, "belongs to no certificate"},
 		"without an end":         {two + one[:inside], behind(two), "the certificate has no end, which is -----END CERTIFICATE-----"},
@@ -130,7 +128,7 @@ func TestABrokenCAFileChangesNothing(t *testing.T) {
 	broken := func() float64 { return w.value("signpost_access_file_broken", "client-ca") }
 	require.Zero(t, broken())
 	for _, spoil := range []func() error{
-		func() error { return os.WriteFile(file, []byte(content(t, theirs.File())+"garbage\n"), 0o600) },
+		func() error { return os.WriteFile(file, []byte(content(t, theirs.File())+"-----BEGIN CERT\n"), 0o600) },
 		func() error { return os.Remove(file) },
 	} {
 		require.NoError(t, spoil())
