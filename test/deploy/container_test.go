@@ -102,6 +102,11 @@ func ready(ctx context.Context, program, server string) error {
 // post makes a project and answers the status.
 func post(t *testing.T, server, token string) int {
 	t.Helper()
+	return postBy(t, http.DefaultClient, server, token)
+}
+
+func postBy(t *testing.T, client *http.Client, server, token string) int {
+	t.Helper()
 	body := strings.NewReader(`{"metadata":{"name":"shop"},"spec":{}}`)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server+"/v2/projects", body)
 	require.NoError(t, err)
@@ -109,7 +114,7 @@ func post(t *testing.T, server, token string) int {
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := client.Do(request)
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	return response.StatusCode

@@ -39,7 +39,7 @@ func kustomize(t *testing.T, name string) string {
 // which the namespace enforces.
 func TestKustomizeBuildsWhatAnAPIServerTakes(t *testing.T) {
 	server := apiServer(t)
-	for overlay, names := range map[string][]string{"standalone": {"signpost"}, "replicated": roles(), "emco": roles()} {
+	for overlay, names := range map[string][]string{"standalone": {"signpost"}, "replicated": roles(), "emco": roles(), "secured": roles()} {
 		require.NoError(t, server.Apply(t.Context(), kustomize(t, overlay)), overlay)
 		for _, name := range names {
 			takesPods(t, server, deployed(t, server, name))
