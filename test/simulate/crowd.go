@@ -24,8 +24,8 @@ const (
 	stalls       = 8 // Services, and names, of prod
 )
 
-func stall(n int) (service, host string) {
-	return fmt.Sprintf("shop/m%d", n), fmt.Sprintf("m%d.lab.example", n)
+func stall(n int) (service, host, target string) {
+	return fmt.Sprintf("shop/m%d", n), fmt.Sprintf("m%d.lab.example", n), fmt.Sprintf("203.0.113.20%d", n)
 }
 
 // crowd is what is known of the names of record lab.
@@ -47,10 +47,10 @@ func (w *world) fillStalls() {
 		return
 	}
 	for n := range stalls {
-		service, host := stall(n)
+		service, host, target := stall(n)
 		intents := www(prod).Collection()
 		w.users.put(intent.Join(intents, fmt.Sprintf("m%d", n)), fmt.Sprintf(`{"app":"web","serviceName":"m%d","hostnames":[%q]}`, n, host))
-		w.sites[berlin].offer(service, fmt.Sprintf("203.0.113.20%d", n))
+		w.sites[berlin].offer(service, target)
 	}
 }
 
@@ -71,10 +71,10 @@ func (w *world) turnStalls(some int, open bool) {
 	first := w.random.IntN(stalls)
 	for n := range some {
 		n = (first + n) % stalls
-		service, _ := stall(n)
+		service, _, target := stall(n)
 		var addresses []string
 		if open {
-			addresses = []string{fmt.Sprintf("203.0.113.20%d", n)}
+			addresses = []string{target}
 		}
 		w.sites[berlin].offer(service, addresses...)
 	}
@@ -82,12 +82,10 @@ func (w *world) turnStalls(some int, open bool) {
 
 // letGo plans an update of prod, and confirms what it takes away.
 func (u *users) letGo() {
-	r := &request{action: intent.Update, began: u.asked + u.answered}
-	u.requests[prod] = append(u.requests[prod], r)
-	u.ask("let names go", func(ctx context.Context, p *process) error {
-		planned, err := p.service.Plan(ctx, prod, intent.Update, 0)
+	u.remember(prod, intent.Update, "let names go", func(ctx context.Context, s *release.Service) (intent.Accepted, error) {
+		planned, err := s.Plan(ctx, prod, intent.Update, 0)
 		if err != nil {
-			return err
+			return intent.Accepted{}, err
 		}
 		u.world.crowd.mu.Lock()
 		for _, n := range planned.Names {
@@ -96,16 +94,7 @@ func (u *users) letGo() {
 			}
 		}
 		u.world.crowd.mu.Unlock()
-		accepted, err := p.service.Update(ctx, prod, planned.Token, "ann")
-		r.revision = accepted.Revision
-		return err
-	}, func(err error) {
-		switch {
-		case err == nil:
-			r.ended, r.acked = u.asked+u.answered, true
-		case !unknown(err):
-			u.requests[prod] = slices.DeleteFunc(u.requests[prod], func(other *request) bool { return other == r })
-		}
+		return s.Update(ctx, prod, planned.Token, "ann")
 	})
 }
 

@@ -183,6 +183,7 @@ func (w *world) checkPointer(owner appcontext.Owner) {
 	w.checkWhole(owner, r, objects)
 	w.checkTargets(owner, p, r, objects)
 	w.checkCrowd(owner, r, objects)
+	w.checkNames(objects...)
 }
 
 // whole is what an owner had on a cluster from a revision of the store on.
@@ -253,9 +254,11 @@ type publication struct {
 }
 
 func (w *world) checkTargets(owner appcontext.Owner, p appcontext.Pointer, r release.Release, objects []bundle.Object) {
+	var l release.Lifecycle
+	w.read(intent.Join(intent.LifecycleCollection, string(owner)), &l)
 	before := w.published[owner]
 	now := publication{context: p.ContextID, targets: map[string]time.Time{}}
-	for _, b := range r.Group.Bindings {
+	for _, b := range unyielded(r.Group, l).Bindings {
 		name, some := endpoints.Name(r.Group, b), false
 		for _, target := range w.targets(r.Group, b, objects) {
 			key := name + " " + target
@@ -344,6 +347,7 @@ func (w *world) touched(s *site, id bundle.ID, verb string, err error) {
 	}
 	id.Cluster = ""
 	w.checkStranger(s, id, verb)
+	w.checkApplied(s, id)
 	w.checkAlone(s, id)
 }
 

@@ -40,7 +40,7 @@ type oracle struct {
 // lifecycles are the groups' lifecycles, by path.
 func (o oracle) lifecycles() map[intent.Path]release.Lifecycle {
 	out := map[intent.Path]release.Lifecycle{}
-	for _, group := range []intent.Path{prod, test} {
+	for _, group := range o.world.groups() {
 		var l release.Lifecycle
 		if o.world.read(intent.Join(intent.LifecycleCollection, string(group)), &l) {
 			out[group] = l
@@ -88,17 +88,21 @@ func (o oracle) release(contextID string) (r release.Release, err error) {
 // wanted are the objects that the clusters should hold. Where owners differ,
 // the first one's counts.
 func (o oracle) wanted() (map[bundle.ID]bundle.Object, error) {
-	owners := map[string][]bundle.Object{}
+	owners := map[appcontext.Owner][]bundle.Object{}
 	users := map[release.Use][]string{}
 	for group, l := range o.lifecycles() {
 		if !deployed(l) {
 			continue
 		}
-		objects, err := o.group(l)
+		var err error
+		if o.refused(group, l) {
+			err = o.asTheyAre(owners, group, l)
+		} else {
+			owners[appcontext.Owner(group)], err = o.group(l)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", group, err)
 		}
-		owners[string(group)] = objects
 		for _, use := range l.Uses {
 			use.Cluster = o.home(use.Record, use.Scope, use.Cluster)
 			users[use] = append(users[use], string(group))
@@ -110,7 +114,7 @@ func (o oracle) wanted() (map[bundle.ID]bundle.Object, error) {
 		if err != nil || len(findings) > 0 {
 			return nil, fmt.Errorf("%s: %v %w", use.Record, findings, err)
 		}
-		owners[string(appcontext.ProviderOwner(string(use.Record), string(use.Scope), use.Cluster))] = objects
+		owners[ownerOfProvider(use)] = objects
 	}
 	out := map[bundle.ID]bundle.Object{}
 	for _, owner := range slices.Sorted(maps.Keys(owners)) {
@@ -121,6 +125,30 @@ func (o oracle) wanted() (map[bundle.ID]bundle.Object, error) {
 		}
 	}
 	return out, nil
+}
+
+// asTheyAre are the objects of a group that is refused, and of the providers that
+// it has not come to leave: they stay as they are current.
+func (o oracle) asTheyAre(owners map[appcontext.Owner][]bundle.Object, group intent.Path, l release.Lifecycle) error {
+	contexts := appcontext.NewStore(o.world.kv, time.Now)
+	kept := []appcontext.Owner{appcontext.Owner(group)}
+	for _, use := range l.Leaving {
+		kept = append(kept, ownerOfProvider(use))
+	}
+	for _, owner := range kept {
+		p, err := contexts.Current(context.Background(), owner)
+		if err != nil {
+			return err
+		}
+		if owners[owner], err = contexts.Objects(context.Background(), p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ownerOfProvider(use release.Use) appcontext.Owner {
+	return appcontext.ProviderOwner(string(use.Record), string(use.Scope), use.Cluster)
 }
 
 // group renders a group's release with the addresses that its clusters offer.
@@ -134,8 +162,8 @@ func (o oracle) group(l release.Lifecycle) ([]bundle.Object, error) {
 		return nil, err
 	}
 	drained := o.world.drained()
-	for _, b := range r.Group.Bindings {
-		b.Cluster = o.home(shop.Child("dns-update-records", b.Record), b.Scope, b.Cluster)
+	for _, b := range unyielded(r.Group, l).Bindings {
+		b.Cluster = o.home(projectOf(r.Group.Path).Child("dns-update-records", b.Record), b.Scope, b.Cluster)
 		rule := address.Rule{Scope: b.Scope}
 		for _, host := range b.Hosts {
 			rule.Names = append(rule.Names, host.Name)
@@ -284,6 +312,9 @@ func (o oracle) stays(s *site, id bundle.ID) bool {
 func (o oracle) atRest() []string {
 	var out []string
 	for group, l := range o.lifecycles() {
+		if o.refused(group, l) {
+			continue
+		}
 		if l.Seq > 0 && !l.Settled && !o.heldUp(l) {
 			out = append(out, fmt.Sprintf("%s is still %s", group, l.State()))
 		}

@@ -61,6 +61,9 @@ func (w *world) begin(slot int) {
 	if w.profile.skewed {
 		p.skew = time.Duration(p.random.Int64N(int64(2*mostSkew))) - mostSkew
 	}
+	if w.profile.rivalled {
+		p.skew = time.Duration(slot) * mostSkew // each two of them disagree on whether a claim is too old
+	}
 	ctx, end := context.WithCancel(context.Background())
 	p.end = end
 	own, workers := store{p, "controller"}, store{p, "worker"}

@@ -14,7 +14,7 @@ func TestRegressions(t *testing.T) {
 		"a definition that lost its label is used as it is":           913,
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := simulate(t, number, profileOf(number), nil)
+			h := simulate(t, number, drawn(number), nil)
 			require.Nil(t, h.Broken, "%s\nseed %d: %v", h.Tail, number, h.Broken)
 		})
 	}

@@ -208,6 +208,7 @@ func (w *world) let(c *call) {
 		return
 	}
 	w.suffer(c, w.drawFault(c))
+	w.stall(c)
 }
 
 // finish answers a call.

@@ -55,7 +55,7 @@ func (u *users) deeds() []deed {
 		{2, "two requests at once", func() { u.request(prod, u.action()); u.request(test, u.action()) }},
 		{3, "edit names", u.editNames},
 		{2, "edit manifests", u.editManifests},
-		{2, "edit record", func() { u.edit(lab, record("lab.example", []string{"sync", "upsert-only"}[u.world.random.IntN(2)])) }},
+		{2, "edit record", func() { u.edit(lab, record("lab.example", u.world.policies()[u.world.random.IntN(2)])) }},
 		{2, "edit association", u.editAssociation},
 		{2, "update record", func() { u.updateRecord(lab) }},
 		{1, "delete record", func() { u.remove([]intent.Path{lab, corp}[u.world.random.IntN(2)]) }},
@@ -63,11 +63,12 @@ func (u *users) deeds() []deed {
 		{1, "put record", func() { u.edit(corp, record("corp.example", "sync")) }},
 		{1, "plan", func() { u.planTwice(u.group(), "") }},
 		{2, "status", func() { u.status(u.group()) }},
-	}, u.operate(), u.world.ail(), u.world.trade(), u.world.mishaps())
+	}, u.operate(), u.world.ail(), u.world.trade(), u.rivalry(), u.world.mishaps())
 }
 
 func (u *users) group() intent.Path {
-	return []intent.Path{prod, test}[u.world.random.IntN(2)]
+	groups := u.world.groups()
+	return groups[u.world.random.IntN(len(groups))]
 }
 
 func (u *users) action() intent.Action {
@@ -75,23 +76,23 @@ func (u *users) action() intent.Action {
 }
 
 func appOf(group intent.Path) string {
-	if group == prod {
-		return "web"
-	}
-	return "api"
+	return map[intent.Path]string{prod: "web", test: "api", loan: "pay"}[group]
 }
 
 func (u *users) editNames() {
 	group := u.group()
 	app := appOf(group)
 	choices := [][]string{{app + ".lab.example"}, {app + ".lab.example", "new-" + app + ".lab.example"}, {app + ".lab.example", app + ".corp.example"}}
-	u.edit(www(group), u.world.profile.names(app, choices[u.world.random.IntN(3)]...))
+	if u.world.profile.rivalled {
+		choices = append(choices, contested(), contested()[:1])
+	}
+	u.edit(www(group), u.world.profile.names(app, choices[u.world.random.IntN(len(choices))]...))
 }
 
 func (u *users) editManifests() {
 	group := u.group()
 	u.edition++
-	u.edit(group, spec(appOf(group), 1+u.edition), eu)
+	u.edit(group, spec(appOf(group), 1+u.edition), cloudOf(group))
 }
 
 func (u *users) editAssociation() {
@@ -127,7 +128,8 @@ func (w *world) onSomebody(do func(*process)) {
 // offering draws a Service on a cluster.
 func (w *world) offering() (s *site, service string) {
 	s = w.sites[[]string{berlin, paris}[w.random.IntN(2)]]
-	return s, []string{"shop/web", "shop/api"}[w.random.IntN(2)]
+	groups := w.groups()
+	return s, serviceOf(groups[w.random.IntN(len(groups))])
 }
 
 func (w *world) changeAddresses() {
@@ -140,8 +142,10 @@ func (w *world) changeAddresses() {
 	s.offer(service, slices.Compact(addresses)...)
 }
 
-func (w *world) outage() {
-	s := w.somewhere()
+func (w *world) outage() { w.breakOff(w.somewhere()) }
+
+// breakOff has a cluster refuse connections for a while.
+func (w *world) breakOff(s *site) {
 	s.down = true
 	w.after(time.Duration(3+w.random.IntN(40))*time.Second, s.name+" is back", func() { s.down = false; s.version++ })
 }

@@ -25,9 +25,9 @@ var (
 	enough = flag.Int("failures", 5, "how many failed seeds end a run")
 )
 
-// profileOf draws how bad a seed's world is: some are quiet, so that what
+// drawn is how bad a seed's world is, but for rivals: some are quiet, so that what
 // breaks there is easy to understand.
-func profileOf(seed uint64) profile {
+func drawn(seed uint64) profile {
 	random := rand.New(rand.NewPCG(seed, 2))
 	return profile{
 		replicas: 1 + random.IntN(3),
@@ -40,6 +40,17 @@ func profileOf(seed uint64) profile {
 		sick:      seed%sickOneIn == sickest,
 		crowded:   seed%crowdedOneIn == mostCrowded,
 	}
+}
+
+// profileOf is how bad a seed's world is.
+func profileOf(seed uint64) profile {
+	p := drawn(seed)
+	if seed%rivalledOneIn == mostRivalled {
+		p.rivalled = true
+		p.replicas = max(p.replicas, 2)
+		p.faults /= 10 // a release takes many requests: of more faults, few would come to anything
+	}
+	return p
 }
 
 // simulate runs one world.

@@ -27,14 +27,14 @@ func (u *users) suspend(group intent.Path, yes bool) {
 	if yes {
 		text = suspending + text[1:]
 	}
-	u.edit(group, text, eu)
+	u.edit(group, text, cloudOf(group))
 }
 
 // suspended are the deployed groups whose documents suspend them.
 func (w *world) suspended() []intent.Path {
 	var out []intent.Path
 	lifecycles := oracle{world: w}.lifecycles()
-	for _, group := range []intent.Path{prod, test} {
+	for _, group := range w.groups() {
 		if deployed(lifecycles[group]) && strings.Contains(w.body(group), suspending) {
 			out = append(out, group)
 		}
@@ -66,7 +66,7 @@ func (w *world) keepStill() {
 	}
 	for _, group := range groups {
 		w.users.edition++
-		w.users.put(group, spec(appOf(group), 1+w.users.edition), eu)
+		w.users.put(group, spec(appOf(group), 1+w.users.edition), cloudOf(group))
 	}
 }
 

@@ -42,7 +42,7 @@ func (t *trace) tail() string {
 
 // Broken is an invariant that did not hold.
 type Broken struct {
-	Invariant string // "I1" … "I11"
+	Invariant string // "I1" … "I12"
 	What      string
 }
 

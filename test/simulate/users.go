@@ -143,10 +143,17 @@ func unknown(err error) bool {
 
 // request posts an action for a group.
 func (u *users) request(group intent.Path, action intent.Action) {
+	u.remember(group, action, string(action)+" "+group.Name(), func(ctx context.Context, s *release.Service) (intent.Accepted, error) {
+		return post(ctx, s, group, action)
+	})
+}
+
+// remember asks for an action of a group, and keeps what was answered.
+func (u *users) remember(group intent.Path, action intent.Action, what string, do func(ctx context.Context, s *release.Service) (intent.Accepted, error)) {
 	r := &request{action: action, began: u.asked + u.answered}
 	u.requests[group] = append(u.requests[group], r)
-	u.ask(string(action)+" "+group.Name(), func(ctx context.Context, p *process) error {
-		accepted, err := post(ctx, p.service, group, action)
+	u.ask(what, func(ctx context.Context, p *process) error {
+		accepted, err := do(ctx, p.service)
 		r.revision = accepted.Revision
 		return err
 	}, func(err error) {

@@ -51,6 +51,7 @@ type profile struct {
 	skewed    bool // clocks go wrong, each by its own
 	sick      bool // Services lose their endpoints, and clusters are away for long
 	crowded   bool // a record has many names, whose Services come and go
+	rivalled  bool // two projects ask for the same names
 }
 
 // world is everything there is.
@@ -123,30 +124,49 @@ func (w *world) bundleAt(key string, revision int64) string {
 // furnish puts the documents of the main story there, and the Services.
 func (w *world) furnish() {
 	u := w.users
-	u.put(shop, `{"namespace":"shop-dns"}`)
 	u.put("cluster-providers/edge", `{}`)
 	for _, name := range []string{"hub", "berlin", "paris"} {
 		u.put(intent.Join("cluster-providers/edge/clusters", name), `{"kubeconfigRef":"sealed"}`)
 	}
-	u.put(lab, record("lab.example", "sync"))
-	u.put(corp, record("corp.example", "sync"))
-	u.put(eu, `{"namespace":"shop","controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`)
-	for _, name := range []string{"berlin", "paris"} {
-		u.put(eu.Child("cluster-references", name), fmt.Sprintf(`{"clusterProvider":"edge","cluster":%q}`, name), intent.Join("cluster-providers/edge/clusters", name))
-	}
-	u.put(association(eu), `{"kv":[{"key1":"lab"}]}`)
-	u.put("projects/shop/composite-apps/store/v1", `{"compositeAppVersion":"v1"}`)
-	for group, app := range map[intent.Path]string{prod: "web", test: "api"} {
-		u.put(group, spec(app, 1), eu)
+	for nth, group := range w.groups() {
+		app := appOf(group)
+		w.foundProject(projectOf(group))
+		u.put(group, spec(app, 1), cloudOf(group))
 		u.put(group.Child("traffic-group-intents", "front"), `{}`)
 		u.put(www(group), w.profile.names(app, app+".lab.example"))
-	}
-	for n, name := range []string{berlin, paris} {
-		w.sites[name].offer("shop/web", fmt.Sprintf("203.0.113.1%d", n))
-		w.sites[name].offer("shop/api", fmt.Sprintf("203.0.113.2%d", n))
+		for n, name := range []string{berlin, paris} {
+			w.sites[name].offer(serviceOf(group), fmt.Sprintf("203.0.113.%d%d", 1+nth, n))
+		}
 	}
 	w.fillStalls()
 }
+
+// foundProject puts the documents of a project there that its groups share, unless
+// they are there.
+func (w *world) foundProject(project intent.Path) {
+	u, cloud := w.users, project.Child("logical-clouds", "eu")
+	if w.read(project, nil) {
+		return
+	}
+	u.put(project, fmt.Sprintf(`{"namespace":"%s-dns"}`, project.Name()))
+	u.put(project.Child("dns-update-records", lab.Name()), record("lab.example", "sync"))
+	u.put(project.Child("dns-update-records", corp.Name()), record("corp.example", "sync"))
+	u.put(cloud, fmt.Sprintf(`{"namespace":%q,"controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`, project.Name()))
+	for _, name := range []string{"berlin", "paris"} {
+		u.put(cloud.Child("cluster-references", name), fmt.Sprintf(`{"clusterProvider":"edge","cluster":%q}`, name), intent.Join("cluster-providers/edge/clusters", name))
+	}
+	u.put(association(cloud), `{"kv":[{"key1":"lab"}]}`)
+	u.put(project.Child("composite-apps", "store/v1"), `{"compositeAppVersion":"v1"}`)
+}
+
+func projectOf(group intent.Path) intent.Path {
+	return intent.Join("projects", group.Segment("projects"))
+}
+
+func cloudOf(group intent.Path) intent.Path { return projectOf(group).Child("logical-clouds", "eu") }
+
+// serviceOf is the Service of a group's app, as "namespace/name".
+func serviceOf(group intent.Path) string { return projectOf(group).Name() + "/" + appOf(group) }
 
 func record(domain, policy string) string {
 	return fmt.Sprintf(`{"provider":"coredns","external-dns-parameters":{"domain-filter":[%q],"interval":"5s","policy":%q},
@@ -247,7 +267,8 @@ func (w *world) settle() {
 		w.converge("I7", othersWithin, hung)
 		w.sites[hung].hung = false
 	}
-	w.converge("I3", convergeWithin, "")
+	w.converge("I3", convergeWithin+w.longestDoubt(), "")
+	w.makeRoom()
 	w.run(func() bool { return false }, remain)
 	if w.broken == nil {
 		w.converge("I3", 0, "")
