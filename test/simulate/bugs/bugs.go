@@ -66,7 +66,7 @@ func inReleases() []Bug {
 			Name: "shared provider removed in use", File: "pkg/release/users.go",
 			Text:        "		case slices.Contains(l.Uses, use):",
 			Replacement: "		case slices.Contains(l.Uses, use) && !l.Settled:",
-			Invariants:  []string{"I10"},
+			Invariants:  []string{"I3", "I7", "I10"},
 		},
 		{
 			// A record that moves starts at its new home before it has stopped at
@@ -96,6 +96,22 @@ func inNames() []Bug {
 			Replacement: "		next.Last = l.Now",
 			Invariants:  []string{"I11"},
 		},
+		{
+			// What was claimed counts as confirmed, though another project has taken
+			// it meanwhile.
+			Name: "confirmed without looking", File: "pkg/release/nameclaims.go",
+			Text:        "				lost = append(lost, b.String())\n				continue\n",
+			Replacement: "				continue\n",
+			Invariants:  []string{"I12"},
+		},
+		{
+			// A name is free as soon as its group is not to give it any more, while
+			// clusters still have it.
+			Name: "freed before it is gone", File: "pkg/nameclaim/nameclaim.go",
+			Text:        "		return !s.Resting || e.UID",
+			Replacement: "		return e.UID",
+			Invariants:  []string{"I3", "I12"},
+		},
 	}
 }
 
@@ -115,7 +131,7 @@ func inHealth() []Bug {
 			Name: "empty for lack of health", File: "pkg/address/health.go",
 			Text:        "WhenAllUnhealthy == intent.Remove || len(f.Previous) == 0 {",
 			Replacement: "WhenAllUnhealthy != \"\" {",
-			Invariants:  []string{"I11"},
+			Invariants:  []string{"I3", "I7", "I11"},
 		},
 		{
 			// Clusters are taken out though most fail at once.
@@ -137,7 +153,7 @@ func inHealth() []Bug {
 			Name: "stale readiness", File: "pkg/observed/readiness.go",
 			Text:        "	case before.Ready > 0:\n		return turned(",
 			Replacement: "	case before.Ready > 0:\n		return before\n	case now.IsZero():\n		return turned(",
-			Invariants:  []string{"I3", "I7"},
+			Invariants:  []string{"I3", "I7", "I11"},
 		},
 	}
 }
@@ -157,7 +173,7 @@ func inSync() []Bug {
 			Name: "forgotten deletion", File: "pkg/syncer/perform.go",
 			Text:        "		case err != nil:\n			return o.failed(err)\n		case live == nil && p.doubted(o.action.id):\n			return o.doubtful()\n		case live == nil, !p.ours(*live, o.entry):",
 			Replacement: "		case err != nil, live == nil, !p.ours(*live, o.entry):",
-			Invariants:  []string{"I5", "I7", "I10"},
+			Invariants:  []string{"I5", "I7", "I10", "I12"},
 		},
 		{
 			// What is not known is written down as absent.
