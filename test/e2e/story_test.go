@@ -62,11 +62,7 @@ func begin(t *testing.T, world *fixture.Fixture, project string, args ...string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &story{T: t, world: world, signpost: server, project: project}
-	s.words = strings.NewReplacer("{p}", project,
-		"{zone}", project+"."+dns.CoreDNSZone, "{corp}", project+"."+dns.BINDZone,
-		"{etcd}", world.Etcd.URL, "{port}", strconv.Itoa(world.BIND.Port), "{tsig}", world.BIND.Secret,
-		"{dig}", "/v2/projects/"+project+"/composite-apps/store/v1/deployment-intent-groups/prod")
+	s := &story{T: t, world: world, signpost: server, project: project, words: words(world, project, project)}
 	t.Cleanup(s.end)
 	if err := server.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -77,6 +73,23 @@ func begin(t *testing.T, world *fixture.Fixture, project string, args ...string)
 	}
 	s.post("/v2/projects", `{"metadata": {"name": "{p}"}}`)
 	return s
+}
+
+// words are those of a project whose zones are another's, or its own.
+func words(world *fixture.Fixture, project, zones string) *strings.Replacer {
+	return strings.NewReplacer("{p}", project,
+		"{zone}", zones+"."+dns.CoreDNSZone, "{corp}", zones+"."+dns.BINDZone,
+		"{etcd}", world.Etcd.URL, "{port}", strconv.Itoa(world.BIND.Port), "{tsig}", world.BIND.Secret,
+		"{dig}", "/v2/projects/"+project+"/composite-apps/store/v1/deployment-intent-groups/prod")
+}
+
+// rival is the same story as another project tells it, with the same zones.
+func (s *story) rival(project string) *story {
+	s.Helper()
+	r := *s
+	r.project, r.words = project, words(s.world, project, s.project)
+	r.post("/v2/projects", `{"metadata": {"name": "{p}"}}`)
+	return &r
 }
 
 // registration is the document of a name that leads to a cluster.

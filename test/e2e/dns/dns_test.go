@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/signpost-dns/signpost/test/e2e/dns"
 	"github.com/signpost-dns/signpost/test/e2e/etcd"
 	"github.com/signpost-dns/signpost/test/e2e/process"
+	"github.com/signpost-dns/signpost/test/e2e/wait"
 )
 
 func TestCoreDNSAnswersFromEtcd(t *testing.T) {
@@ -127,4 +129,39 @@ func TestALateServerAnswersAsBINDDidWhenItWasHeld(t *testing.T) {
 	late.Release()
 	expect(t, late.Address, "printer.corp.example", "A")
 	expect(t, late.Address, "www.corp.example", "A", "203.0.113.10")
+}
+
+func TestAWatchTellsAllAnswersInOrder(t *testing.T) {
+	bind, err := dns.NewBIND(t.Context(), t.TempDir(), &process.Ports{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(bind.Kill)
+	if err := bind.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	watch := dns.NewWatch(bind.Address, "printer.corp.example")
+	t.Cleanup(watch.Stop)
+	seen := func(want ...string) {
+		t.Helper()
+		wait.For(t, time.Minute, "the answers to be seen", func() error {
+			var got []string
+			for _, a := range watch.Seen() {
+				got = append(got, a.Code+" "+strings.Join(a.Targets, " "))
+			}
+			if !slices.Equal(got, want) {
+				return fmt.Errorf("they are %q", got)
+			}
+			return nil
+		})
+	}
+	seen("NOERROR 192.0.2.77")
+	if err := bind.Update(t.Context(), "update delete printer.corp.example."); err != nil {
+		t.Fatal(err)
+	}
+	seen("NOERROR 192.0.2.77", "NXDOMAIN ")
+	if err := bind.Update(t.Context(), "update add printer.corp.example. 1 A 203.0.113.10"); err != nil {
+		t.Fatal(err)
+	}
+	seen("NOERROR 192.0.2.77", "NXDOMAIN ", "NOERROR 203.0.113.10")
 }
