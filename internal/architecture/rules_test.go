@@ -13,7 +13,7 @@ type leaf struct {
 func leaves() []leaf {
 	return []leaf{
 		{"pkg/intent", nil, "the domain's shapes, errors and store contract: everybody speaks them, they know nobody"},
-		{"pkg/access", []string{"pkg/intent", "pkg/throttle", "github.com/go-jose/go-jose/v4", "github.com/go-jose/go-jose/v4/jwt", "github.com/prometheus/client_golang/prometheus", "golang.org/x/sync/singleflight", "sigs.k8s.io/yaml"}, "who asks and what they may do follows from what a caller shows; what is asked for is others' business"},
+		{"pkg/access", []string{"pkg/intent", "pkg/throttle", "github.com/go-jose/go-jose/v4", "github.com/go-jose/go-jose/v4/jwt", "github.com/prometheus/client_golang/prometheus", "golang.org/x/sync/singleflight", "sigs.k8s.io/json", "sigs.k8s.io/yaml"}, "who asks and what they may do follows from what a caller shows; what is asked for is others' business"},
 		{
 			"pkg/trail",
 			[]string{"go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/propagation", "go.opentelemetry.io/otel/trace"},

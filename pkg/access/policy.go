@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
@@ -123,9 +123,12 @@ func (r *policyRule) complete() (field string, err error) {
 	return "", nil
 }
 
+// projectName is what projects may be called: a Name of openapi.yaml.
+var projectName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$`)
+
 // checkProject refuses what no project can be called, as a pattern.
 func checkProject(name string) error {
-	if name == "" || len(validation.IsValidLabelValue(name)) > 0 {
+	if !projectName.MatchString(name) {
 		return fmt.Errorf("%q is no name of a project; for all projects leave them out", name)
 	}
 	return nil
