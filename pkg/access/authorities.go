@@ -56,7 +56,7 @@ const (
 
 // ofDamaged is what a line of a certificate looks like that has lost its first or
 // its last one.
-var ofDamaged = regexp.MustCompile(`-----|^[A-Za-z0-9+/]{40,}={0,2}$`)
+var ofDamaged = regexp.MustCompile(`-{5}|^[A-Za-z0-9+/]{40,}={0,2}$`)
 
 // parseAuthorities reads certificates in PEM, between which may be text, as RFC
 // 7468 has it, but nothing that may be a certificate which was damaged, and would be
