@@ -110,7 +110,7 @@ func (c *Controller) scan(ctx context.Context) {
 			}
 		}
 	}
-	if err := c.service.noteAdopted(ctx); err != nil {
+	if err := c.service.noteClaimed(ctx); err != nil {
 		c.service.Logger.WarnContext(ctx, "whether all names have owners is not known", "error", err)
 	}
 	if err := c.service.LiftAbandoned(ctx); err != nil {

@@ -29,9 +29,9 @@ func (s *Service) Appointments() map[intent.Path]time.Time {
 // controller does.
 func (s *Service) KeepOutlook(ctx context.Context) error { return s.keepOutlook(ctx) }
 
-// NoteAdopted looks whether all names of releases have claims, as the controller
+// NoteClaimed looks whether all names of releases have claims, as the controller
 // does.
-func (s *Service) NoteAdopted(ctx context.Context) error { return s.noteAdopted(ctx) }
+func (s *Service) NoteClaimed(ctx context.Context) error { return s.noteClaimed(ctx) }
 
 // Saw has the Service know of a cluster that does not answer for as long as the
 // cluster's owner counts.

@@ -353,8 +353,8 @@ func TestANameOfAnEarlierReleaseIsTaken(t *testing.T) {
 func TestEarlierReleasesAreLookedForAsLongAsThereAreSome(t *testing.T) {
 	w := rivals(t)
 	noted := func() bool {
-		require.NoError(t, w.service.NoteAdopted(t.Context()))
-		item, _, err := w.fake.Get(t.Context(), "/signpost/names-adopted")
+		require.NoError(t, w.service.NoteClaimed(t.Context()))
+		item, _, err := w.fake.Get(t.Context(), "/signpost/names-claimed")
 		require.NoError(t, err)
 		return item != nil
 	}

@@ -37,7 +37,7 @@ func (s *Service) StepGroup(ctx context.Context, group intent.Path) (settled boo
 	if l, err = s.mendOffers(ctx, group, l); err != nil {
 		return false, err
 	}
-	if l, err = s.adoptNames(ctx, group, l); err != nil {
+	if l, err = s.claimNames(ctx, group, l); err != nil {
 		return false, err
 	}
 	was, rests, err := s.hold(ctx, group, l, was)

@@ -149,7 +149,7 @@ func points() []point {
 		{"claim context", "/signpost/claim/", "", false},
 		{"claim names", "/signpost/name/", "", false},
 		{"free names", "/signpost/name/", "", true},
-		{"note adoption", "/signpost/names-adopted", "", false},
+		{"note claims", "/signpost/names-claimed", "", false},
 		{"settle removals", "/signpost/removals/", "", false},
 		{"write ledger", "/signpost/ledger/", "", false},
 		{"forget in ledger", "/signpost/ledger/", "", true},

@@ -11,18 +11,18 @@ import (
 	"github.com/signpost-dns/signpost/pkg/nameclaim"
 )
 
-// adoptedKey is there when all releases were seen to have claims, also those
+// claimedKey is there when all releases were seen to have claims, also those
 // that an earlier Signpost has made.
-const adoptedKey = "/signpost/names-adopted"
+const claimedKey = "/signpost/names-claimed"
 
-// adoptNames claims the names and namespaces of a release that an earlier Signpost has made.
+// claimNames claims the names and namespaces of a release that an earlier Signpost has made.
 // What another project has claimed already stays as it is in the clusters, and
 // an event tells.
-func (s *Service) adoptNames(ctx context.Context, group intent.Path, l Lifecycle) (Lifecycle, error) {
+func (s *Service) claimNames(ctx context.Context, group intent.Path, l Lifecycle) (Lifecycle, error) {
 	if !l.lacksClaims(group) {
 		return l, nil
 	}
-	if _, _, err := s.KV.Txn(ctx, nil, kv.Delete(adoptedKey)); err != nil {
+	if _, _, err := s.KV.Txn(ctx, nil, kv.Delete(claimedKey)); err != nil {
 		return l, err // where one comes from, there may be more
 	}
 	release, err := s.loadRelease(ctx, l.ContextID)
@@ -73,10 +73,10 @@ func (s *Service) lackingClaims(ctx context.Context) (map[intent.Path]Lifecycle,
 	return all, nil
 }
 
-// noteAdopted notes that no release is left that an earlier Signpost has made and
+// noteClaimed notes that no release is left that an earlier Signpost has made and
 // of which the names have no claims: nobody has to look for them any more.
-func (s *Service) noteAdopted(ctx context.Context) error {
-	noted, err := s.allAdopted(ctx)
+func (s *Service) noteClaimed(ctx context.Context) error {
+	noted, err := s.allClaimed(ctx)
 	if err != nil || noted {
 		return err
 	}
@@ -84,12 +84,12 @@ func (s *Service) noteAdopted(ctx context.Context) error {
 	if err != nil || len(left) > 0 {
 		return err
 	}
-	_, _, err = s.KV.Txn(ctx, nil, kv.Put(adoptedKey, nil))
+	_, _, err = s.KV.Txn(ctx, nil, kv.Put(claimedKey, nil))
 	return err
 }
 
-func (s *Service) allAdopted(ctx context.Context) (bool, error) {
-	noted, _, err := s.KV.Get(ctx, adoptedKey)
+func (s *Service) allClaimed(ctx context.Context) (bool, error) {
+	noted, _, err := s.KV.Get(ctx, claimedKey)
 	return noted != nil, err
 }
 
@@ -98,7 +98,7 @@ func (s *Service) allAdopted(ctx context.Context) (bool, error) {
 // It has to be asked after claims were read: what is adopted in between has
 // changed them.
 func (s *Service) givenUnclaimed(ctx context.Context, project string) (map[nameclaim.Key]intent.Path, error) {
-	noted, err := s.allAdopted(ctx)
+	noted, err := s.allClaimed(ctx)
 	if err != nil || noted {
 		return nil, err
 	}
