@@ -27,15 +27,21 @@ func (s *Service) checkHolders(ctx context.Context, p *proposal, after bundle.Bu
 		if !taken || o.Namespace == "" || e.Digest == o.Digest() || slices.Contains(own, appcontext.Owner(e.Owners[0])) {
 			continue
 		}
-		p.draft.giveWay(o, appcontext.Owner(e.Owners[0]))
+		p.giveWay(o, appcontext.Owner(e.Owners[0]))
 	}
 	return nil
 }
 
-// giveWay notes an object that has a holder.
-func (d *draft) giveWay(o bundle.Object, holder appcontext.Owner) {
+// giveWay notes an object that has a holder. Names are not taken over as long as
+// the group lacks an object, so that none may have one then.
+func (p *proposal) giveWay(o bundle.Object, holder appcontext.Owner) {
 	const remedy = "give it another name, or another namespace or cluster"
-	if holder.Project() == d.group.Project.Name {
+	d := p.draft
+	switch ours := holder.Project() == d.group.Project.Name; {
+	case ours && p.takeover != "":
+		d.fail(d.group.Path, "/spec/apps", "%s %s/%s on %s is that of %s, whose content stays, and no name is taken over without it; %s", o.Kind, o.Namespace, o.Name, o.Cluster, holder, remedy)
+		return
+	case ours:
 		d.warn("%s %s/%s on %s is that of %s, whose content stays; %s", o.Kind, o.Namespace, o.Name, o.Cluster, holder, remedy)
 		return
 	}

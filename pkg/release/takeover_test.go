@@ -62,6 +62,17 @@ func TestATakeoverLeavesNoGap(t *testing.T) {
 	}
 }
 
+// TestATakeoverNeedsObjectsOfItsOwn: where the other group has one with other
+// contents, it would wait for ever.
+func TestATakeoverNeedsObjectsOfItsOwn(t *testing.T) {
+	w := newRivals(t)
+	w.configMap(test, eu, "c0", "of test")
+	plan, err := w.service.PlanTakeover(ann(test), test, intent.Instantiate, "prod")
+	require.NoError(t, err)
+	require.Contains(t, fmt.Sprint(plan.Errors), "ConfigMap shop/c0 on edge+berlin is that of "+string(prod)+", whose content stays, and no name is taken over without it")
+	require.ErrorContains(t, w.takeOver(test, intent.Instantiate, "prod"), "no name is taken over without it")
+}
+
 // TestATokenIsOfItsTakeover: that of a plan without one, or with another, does
 // not take names over.
 func TestATokenIsOfItsTakeover(t *testing.T) {
