@@ -70,11 +70,14 @@ func apply(ctx context.Context, b batch, d document) (string, error) {
 	case d.Action != "":
 		return b.request(ctx, d)
 	}
-	before, err := b.revision(ctx, d.Path)
+	before, err := b.stored(ctx, d.Path)
 	if err != nil {
 		return "", err
 	}
 	response, err := b.api.Do(ctx, http.MethodPut, string(d.Path), bytes.NewReader(d.Body), nil)
+	if isForbidden(err) && before != nil && says(before.Body, d.Body) {
+		return "unchanged", nil // as files say a project whose documents one may write
+	}
 	if err != nil {
 		return "", err
 	}
@@ -82,7 +85,7 @@ func apply(ctx context.Context, b batch, d document) (string, error) {
 	switch {
 	case response.StatusCode == http.StatusCreated:
 		return "created", nil
-	case response.Header.Get("ETag") == before:
+	case before != nil && response.Header.Get("ETag") == before.Header.Get("ETag"):
 		return "unchanged", nil
 	}
 	return "configured", nil
@@ -145,17 +148,14 @@ func (b batch) related(d document, failed []intent.Path) intent.Path {
 	return ""
 }
 
-// revision is the entity tag of the document at path, empty when there is none.
-func (b batch) revision(ctx context.Context, path intent.Path) (string, error) {
+// stored is the document at path as the server has it, nil when there is none.
+func (b batch) stored(ctx context.Context, path intent.Path) (*client.Response, error) {
 	response, err := b.api.Do(ctx, http.MethodGet, string(path), nil, nil)
 	var problem *client.Error
 	if errors.As(err, &problem) && problem.Status == http.StatusNotFound {
-		return "", nil
+		return nil, nil
 	}
-	if err != nil {
-		return "", err
-	}
-	return response.Header.Get("ETag"), nil
+	return response, err
 }
 
 // warn prints what the server finds odd in a document that it stored.

@@ -54,6 +54,23 @@ func TestApplySendsNothingWhenADocumentIsBroken(t *testing.T) {
 	require.Empty(t, f.seen())
 }
 
+// TestApplyPassesOverWhatMayNotBeWrittenAndIsSo: the files of a team say its project,
+// which administrators write. What differs is refused.
+func TestApplyPassesOverWhatMayNotBeWrittenAndIsSo(t *testing.T) {
+	f := newFake(t)
+	file := write(t, "shop.yaml", shop)
+	require.Equal(t, exitDone, signpost(t, f.url, "apply", "-f", file).code)
+	f.on("PUT projects/shop", 403, "Problem", `{"type":"about:blank","title":"Forbidden","status":403,"detail":"anna lacks the role admin"}`)
+	got := signpost(t, f.url, "apply", "-f", file)
+	require.Equal(t, exitDone, got.code, got.err)
+	require.Contains(t, got.out, "unchanged projects/shop\n")
+	for _, other := range []string{"metadata: {name: shop, description: ours}", "metadata: {name: shop}\nspec: {domains: [lab.example]}"} {
+		got = withInput(t.Context(), f.url, strings.Replace(shop, "metadata: {name: shop}", other, 1), "apply", "-f", "-")
+		require.Equal(t, exitFailed, got.code)
+		require.Contains(t, got.err, "anna lacks the role admin")
+	}
+}
+
 func TestApplyShowsWarnings(t *testing.T) {
 	f := newFake(t)
 	f.on("PUT projects/shop/dns-update-records/lab", 201, "DNSUpdateRecord", example(t, "dnsUpdateRecordStored"))
