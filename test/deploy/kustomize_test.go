@@ -202,7 +202,7 @@ func runPod(t *testing.T, pod corev1.PodSpec, env map[string]string) {
 func mounted(t *testing.T, pod corev1.PodSpec, env map[string]string) (c container, address string) {
 	t.Helper()
 	const groupReads = 0o440
-	dir, volume := t.TempDir(), pod.Volumes[slices.IndexFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Secret != nil })]
+	dir, volume := t.TempDir(), pod.Volumes[slices.IndexFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == "secrets" })]
 	mode := os.FileMode(*volume.Secret.DefaultMode) | groupReads
 	for name, content := range map[string]string{"tokens": "hush,admin,admin\n", "secret.key": secretKey} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), mode))

@@ -46,9 +46,11 @@ func newTarget(kubeconfig []byte) (*target, error) {
 	return &target{client: client, dynamic: objects, mapper: mapper}, nil
 }
 
-// ping tells whether the cluster answers.
+// ping tells whether the cluster can be worked with. EMCO asks for its version,
+// which an API server that starts answers while it refuses all else: what is
+// applied then fails for good.
 func (t *target) ping(ctx context.Context) error {
-	_, err := t.client.Discovery().RESTClient().Get().AbsPath("/version").DoRaw(ctx)
+	_, err := t.client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
 	return err
 }
 
