@@ -42,6 +42,10 @@ const (
 	AnnotationMetrics = "prometheus.io/port"
 )
 
+// MaxSize is how many bytes of JSON an object may have. Our etcd and those of API
+// servers take 1.5 MiB, which holds what these and other managers add, too.
+const MaxSize = 1280 << 10
+
 // ID identifies an object: which cluster ("provider+cluster"), and what the
 // API server there calls it. Namespace is empty for cluster-scoped kinds.
 type ID struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -196,4 +197,19 @@ func TestWhatIsMissingIsNotFound(t *testing.T) {
 	settled, err := w.service.StepGroup(t.Context(), test)
 	require.NoError(t, err)
 	require.True(t, settled)
+}
+
+// TestAnObjectThatNoClusterTakesIsRefused: it would be accepted, and never be
+// applied.
+func TestAnObjectThatNoClusterTakesIsRefused(t *testing.T) {
+	w := newShop(t)
+	names := make([]string, 10_000)
+	for n := range names {
+		names[n] = fmt.Sprintf("%q", fmt.Sprintf("n%d.%s.lab.example", n, strings.Repeat("a", 60)))
+	}
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":[`+strings.Join(names, ",")+`]}`)
+	errors := w.plan(prod, intent.Instantiate).Errors
+	require.Len(t, errors, 1)
+	require.Equal(t, string(prod)+"#", errors[0].Pointer)
+	require.Regexp(t, `^edge\+hub DNSEndpoint.externaldns.k8s.io shop-dns/web-web-[0-9a-f]{8} would have \d+ KiB, and clusters take at most 1280; give its names to several Services$`, errors[0].Detail)
 }

@@ -167,6 +167,7 @@ func (s *Service) changes(ctx context.Context, p *proposal) ([]bundle.Change, er
 	}
 	after = union(after, providersAfter)
 	if p.action != intent.Terminate {
+		p.draft.checkSizes(after)
 		if err := s.checkHolders(ctx, p, after); err != nil {
 			return nil, err
 		}
@@ -184,6 +185,20 @@ func union(owners ...bundle.Bundle) bundle.Bundle {
 	all := slices.Concat(owners...)
 	slices.SortStableFunc(all, func(a, b bundle.Object) int { return bundle.Compare(a.ID, b.ID) })
 	return slices.CompactFunc(all, func(a, b bundle.Object) bool { return a.ID == b.ID })
+}
+
+// checkSizes refuses objects that clusters would not take.
+func (d *draft) checkSizes(objects bundle.Bundle) {
+	for _, o := range objects {
+		if len(o.JSON) <= bundle.MaxSize {
+			continue
+		}
+		advice := "make it smaller"
+		if o.Kind == endpoints.Kind {
+			advice = "give its names to several Services"
+		}
+		d.fail(d.group.Path, "", "%s would have %d KiB, and clusters take at most %d; %s", o.ID, len(o.JSON)>>10, bundle.MaxSize>>10, advice)
+	}
 }
 
 // frozen are the records that the draft would deploy, by name.
