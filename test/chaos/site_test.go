@@ -17,6 +17,7 @@ import (
 	"github.com/signpost-dns/signpost/test/e2e/fixture"
 	"github.com/signpost-dns/signpost/test/e2e/kube"
 	"github.com/signpost-dns/signpost/test/e2e/process"
+	"github.com/signpost-dns/signpost/test/e2e/wait"
 	"github.com/signpost-dns/signpost/test/faults/link"
 )
 
@@ -171,6 +172,14 @@ func (s *site) startReplicas(roles ...string) {
 		})
 		require.NoError(s, r.Start(s.Context()))
 	}
+}
+
+// restart starts the replica as who looks after it does: again when it ends,
+// as it does while etcd does not answer.
+func (r *replica) restart(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return wait.Until(ctx, func() error { return r.Start(ctx) })
 }
 
 // with are the replicas of a role.

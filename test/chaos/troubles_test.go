@@ -86,9 +86,9 @@ func pause(ctx context.Context, d time.Duration) {
 func (s *site) troubleOf(r *rand.Rand, of *replica) trouble {
 	switch r.IntN(6) {
 	case 0:
-		return trouble{"kill -9 " + of.Name, nothing(of.Kill), of.Start}
+		return trouble{"kill -9 " + of.Name, nothing(of.Kill), of.restart}
 	case 1:
-		return trouble{"SIGTERM " + of.Name, func(context.Context) error { return of.Stop(patience) }, of.Start}
+		return trouble{"SIGTERM " + of.Name, func(context.Context) error { return of.Stop(patience) }, of.restart}
 	case 2:
 		return stopped(of.Name, of.PID)
 	case 3:
