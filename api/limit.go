@@ -36,12 +36,15 @@ func kindOfLoad(route, method string) load {
 // refused.
 type places map[load]*throttle.Places
 
-const bodies = 8 // that may be on their way, for each write that is at work
+const (
+	maxReads = 1024 // at work at once
+	bodies   = 8    // that may be on their way, for each write that is at work
+)
 
 func (o Options) places() places {
 	const turn = time.Second
 	return places{
-		reading:   throttle.NewPlaces(o.MaxReads, turn),
+		reading:   throttle.NewPlaces(maxReads, turn),
 		writing:   throttle.NewPlaces(o.MaxWrites, turn),
 		receiving: throttle.NewPlaces(bodies*o.MaxWrites, 0),
 	}

@@ -31,13 +31,16 @@ func noteOf(ctx context.Context) *note {
 	return &note{}
 }
 
+// requestTimeout is when a request is given up, with 503.
+const requestTimeout = 30 * time.Second
+
 // observed gives each request an id and a deadline, and logs and measures it.
 func (e *edge) observed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		n := &note{id: requestID(r.Header.Get("X-Request-ID"))}
 		ctx := trail.With(context.WithValue(r.Context(), noteKey{}, n), "requestID", n.id)
-		ctx, cancel := context.WithTimeout(ctx, e.RequestTimeout)
+		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()
 		w.Header().Set("X-Request-ID", n.id)
 		w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -165,9 +165,7 @@ type Options struct {
 	Tracer  *trail.Tracer        // nil: traces are passed on, and none are recorded
 
 	Buckets        *throttle.Buckets // how often each subject may ask; nil: as often as it likes
-	MaxReads       int               // at work at once, more wait a second and are 429 then; 0: 1024
-	MaxWrites      int               // all other requests, likewise; 0: 32
-	RequestTimeout time.Duration     // a request is given up with 503; 0: 30 s
+	MaxWrites int // requests other than reads at work at once, more wait a second and are 429 then; 0: 32
 }
 
 // check finds what is missing.
@@ -189,17 +187,9 @@ func (o Options) complete() Options {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	if o.MaxReads == 0 {
-		const reads = 1024
-		o.MaxReads = reads
-	}
 	if o.MaxWrites == 0 {
 		const writes = 32
 		o.MaxWrites = writes
-	}
-	if o.RequestTimeout == 0 {
-		const timeout = 30 * time.Second
-		o.RequestTimeout = timeout
 	}
 	return o
 }

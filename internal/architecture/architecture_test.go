@@ -22,6 +22,11 @@ func TestLeavesKnowNobodyElse(t *testing.T) {
 				t.Errorf("%s imports %s, but: %s", rule.name, imported, rule.reason)
 			}
 		}
+		for _, allowed := range rule.knows {
+			if !slices.Contains(imports, allowed) {
+				t.Errorf("%s does not import %s: its rule need not allow that", rule.name, allowed)
+			}
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
@@ -92,19 +91,6 @@ func (a *Admitter) Delete(ctx context.Context, path intent.Path, condition inten
 		return err
 	}
 	return a.release(ctx, reserved)
-}
-
-// SealedValues lists the ids of the sealed values that a document uses. Those
-// of an old document that are not the new one's may go, unless another
-// document refers to them.
-func SealedValues(doc intent.Document) []string {
-	var ids []string
-	for _, ref := range doc.Refs {
-		if id, ok := strings.CutPrefix(string(ref), intent.SecretCollection+"/"); ok {
-			ids = append(ids, id)
-		}
-	}
-	return ids
 }
 
 // putError tells a parent and a namespace that went meanwhile from other

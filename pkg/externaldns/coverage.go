@@ -65,11 +65,6 @@ func (c Coverage) Apex(host string) bool {
 	return slices.Contains(zones, toUnicode(host))
 }
 
-// Covers asks [NewCoverage] about one name.
-func Covers(provider string, parameters Parameters, host string) bool {
-	return NewCoverage(provider, parameters).Covers(host)
-}
-
 // defaultInterval is external-dns' own.
 const defaultInterval = time.Minute
 

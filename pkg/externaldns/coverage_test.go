@@ -45,7 +45,7 @@ func TestCovers(t *testing.T) {
 		{"a domain in ASCII, regular expression in Unicode", "coredns", Parameters{"regex-domain-filter": `\.münchen\.`}, "www.xn--mnchen-3ya.example", true},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			assert.Equal(t, c.want, Covers(c.provider, c.parameters, c.host))
+			assert.Equal(t, c.want, NewCoverage(c.provider, c.parameters).Covers(c.host))
 		})
 	}
 }

@@ -47,7 +47,7 @@ func FuzzCheckAndCompile(f *testing.F) {
 		}
 		public, _ := TakeSecrets(p)
 		assert.NotContains(t, public, "rfc2136-tsig-secret")
-		Covers(provider, p, "www.xn--mnchen-3ya.example")
+		NewCoverage(provider, p).Covers("www.xn--mnchen-3ya.example")
 		Interval(p)
 	})
 }

@@ -130,8 +130,6 @@ func TestConditions(t *testing.T) {
 		{"the zero value is always", intent.Condition{}, 7, ""},
 		{"absent, on nothing", intent.IfAbsent(), 0, ""},
 		{"absent, on something", intent.IfAbsent(), 7, intent.Conflict},
-		{"present, on nothing", intent.IfPresent(), 0, intent.NotFound},
-		{"present, on something", intent.IfPresent(), 7, ""},
 		{"a revision, on it", intent.IfRevision(7), 7, ""},
 		{"a revision, on another", intent.IfRevision(6), 7, intent.PreconditionFailed},
 		{"a revision, on nothing", intent.IfRevision(6), 0, intent.PreconditionFailed},

@@ -32,7 +32,6 @@ type conditionKind int
 const (
 	always conditionKind = iota
 	absent
-	present
 	atRevision
 )
 
@@ -42,21 +41,16 @@ func Always() Condition { return Condition{kind: always} }
 // IfAbsent holds while the document does not exist.
 func IfAbsent() Condition { return Condition{kind: absent} }
 
-// IfPresent holds while the document exists.
-func IfPresent() Condition { return Condition{kind: present} }
-
 // IfRevision holds while the document exists at exactly this revision.
 func IfRevision(revision int64) Condition { return Condition{kind: atRevision, revision: revision} }
 
 // Check judges the condition for a document's current revision, 0 when it
-// does not exist: nil, a Conflict (IfAbsent on what exists), a NotFound
-// (IfPresent on what does not) or a PreconditionFailed (another revision).
+// does not exist: nil, a Conflict (IfAbsent on what exists) or a
+// PreconditionFailed (another revision).
 func (c Condition) Check(p Path, revision int64) error {
 	switch {
 	case c.kind == absent && revision != 0:
 		return ErrExists(p)
-	case c.kind == present && revision == 0:
-		return ErrNotFound(p)
 	case c.kind == atRevision && revision != c.revision:
 		return errRevision(p, c.revision, revision)
 	}

@@ -87,7 +87,6 @@ const (
 type Event struct {
 	Item           // Value is empty when Deleted
 	Deleted bool   // the key is gone
-	Prev    []byte // not set: watchers compare with what they know
 }
 
 // Batch is a group of events of one delivery, in revision order. A batch with

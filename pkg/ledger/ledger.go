@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -64,36 +62,6 @@ func (l *Ledger) Get(ctx context.Context, id bundle.ID) (e Entry, found bool, er
 // reads one key of each.
 func (l *Ledger) Clusters(ctx context.Context) ([]string, error) {
 	return kv.Segments(ctx, l.kv, prefix)
-}
-
-// Change is a batch of clusters whose entries changed. Lost says that history
-// is missing: the reader looks at all clusters again.
-type Change struct {
-	Clusters []string
-	Lost     bool
-}
-
-// Watch tells which clusters' entries change, from a revision on (inclusive),
-// until ctx ends, when the channel closes.
-func (l *Ledger) Watch(ctx context.Context, from int64) <-chan Change {
-	out := make(chan Change)
-	go func() {
-		defer close(out)
-		for batch := range l.kv.Watch(ctx, prefix, from) {
-			clusters := map[string]bool{}
-			for _, event := range batch.Events {
-				if id, err := parseKey(event.Key); err == nil {
-					clusters[id.Cluster] = true
-				}
-			}
-			select {
-			case out <- Change{Clusters: slices.Sorted(maps.Keys(clusters)), Lost: batch.Compacted}:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return out
 }
 
 // Identity answers what the cluster of this name identified itself by, empty

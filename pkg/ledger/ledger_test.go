@@ -1,7 +1,6 @@
 package ledger_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -134,19 +133,6 @@ func TestResetDropsTheEntriesOfOneCluster(t *testing.T) {
 	clusters, err := l.Clusters(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, []string{"edge+hub2"}, clusters)
-}
-
-func TestWatchNamesTheClustersThatChange(t *testing.T) {
-	store := kvtest.NewFake()
-	l := ledger.New(store)
-	fence := own(t, store, hub)
-	ctx, cancel := context.WithCancel(t.Context())
-	changes := l.Watch(ctx, 1)
-	require.NoError(t, l.Write(t.Context(), fence, []ledger.Entry{entry(bundle.ID{Cluster: hub, Kind: "ConfigMap", Namespace: "shop", Name: "a"})}, nil))
-	assert.Equal(t, []string{hub}, (<-changes).Clusters)
-	cancel()
-	for range changes { // closes
-	}
 }
 
 func TestProgressClaimsNothingThatWasNotApplied(t *testing.T) {

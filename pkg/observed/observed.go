@@ -123,36 +123,6 @@ type Store struct{ kv kv.KV }
 // New makes a Store over a key-value store.
 func New(store kv.KV) *Store { return &Store{kv: store} }
 
-// Services answers the observed Services of a cluster, ordered by namespace
-// and name, and the store's revision they were read at.
-func (s *Store) Services(ctx context.Context, cluster string) ([]Service, int64, error) {
-	return s.services(ctx, clusterPrefix(cluster)+serviceFolder+"/")
-}
-
-// All answers the observed Services of all clusters, and the store's revision
-// they were read at.
-func (s *Store) All(ctx context.Context) ([]Service, int64, error) { return s.services(ctx, prefix) }
-
-func (s *Store) services(ctx context.Context, under string) ([]Service, int64, error) {
-	items, revision, err := s.kv.Range(ctx, kv.Range{Prefix: under})
-	if err != nil {
-		return nil, 0, err
-	}
-	var out []Service
-	for _, item := range items {
-		name, ok := parseService(item.Key)
-		if !ok {
-			continue
-		}
-		var o stored
-		if err := json.Unmarshal(item.Value, &o); err != nil {
-			return nil, 0, fmt.Errorf("%s: %w", item.Key, err)
-		}
-		out = append(out, Service{Service: name, Observation: o.whole(), Revision: item.ModRevision})
-	}
-	return out, revision, nil
-}
-
 // Service answers the observation of one Service, nil when nothing has been
 // observed.
 func (s *Store) Service(ctx context.Context, name address.Service) (*Service, error) {

@@ -106,9 +106,6 @@ func (s *Sealer) KeyOf(text string) (id string, current, known bool) {
 // Knows says whether a key, by its id, is one that this Sealer opens with.
 func (s *Sealer) Knows(id string) bool { return s.keys[id] != nil }
 
-// Sealed says whether a text looks like one that Seal answered.
-func Sealed(text string) bool { return strings.HasPrefix(text, version+":") }
-
 func isID(id string) bool {
 	return len(id) == 2*idBytes && strings.Trim(id, "0123456789abcdef") == ""
 }

@@ -33,7 +33,6 @@ func TestOpenGivesBackWhatWasSealed(t *testing.T) {
 	for _, plain := range []string{"", "x", "a secret", strings.Repeat("long", 1<<18), "\x00\xff"} {
 		sealed, err := s.Seal([]byte(plain), place)
 		require.NoError(t, err)
-		require.True(t, seal.Sealed(sealed))
 		require.True(t, strings.HasPrefix(sealed, "sp1:"+key(t, 1).ID()+":"))
 		opened, err := s.Open(sealed, place)
 		require.NoError(t, err)

@@ -71,7 +71,7 @@ func (s *Store) tryDelete(ctx context.Context, d *deletion) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	mark := found.marked(token, s.now())
+	mark := found.marked(token, time.Now())
 	if result, err := s.swap(ctx, "mark", found, mark); result != done || err != nil {
 		return false, err
 	}

@@ -56,7 +56,7 @@ func (s *Store) tryPut(ctx context.Context, d draft.Draft) (intent.Document, boo
 	if err := d.Condition.Check(d.Path, found.revision()); err != nil {
 		return intent.Document{}, false, err
 	}
-	next, changed, err := d.Next(found.document(), s.now(), s.random)
+	next, changed, err := d.Next(found.document(), time.Now(), nil)
 	if err != nil || !changed {
 		return next, !changed, err
 	}
@@ -95,7 +95,7 @@ func (s *Store) stage(ctx context.Context, path intent.Path, found *record, next
 	if err != nil {
 		return nil, err
 	}
-	pending := staged(path, found, next, token, s.now())
+	pending := staged(path, found, next, token, time.Now())
 	if result, err := s.swap(ctx, "stage", found, pending); result != done || err != nil {
 		return nil, err
 	}

@@ -18,7 +18,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -48,8 +47,6 @@ const (
 type Store struct {
 	client   *mongo.Client
 	records  *mongo.Collection
-	now      func() time.Time
-	random   io.Reader
 	sweepAge time.Duration
 	hook     func(step string) error
 }
@@ -58,12 +55,6 @@ var _ intent.Store = (*Store)(nil)
 
 // Option changes a Store.
 type Option func(*Store)
-
-// WithClock sets where times come from, default time.Now.
-func WithClock(now func() time.Time) Option { return func(s *Store) { s.now = now } }
-
-// WithRandom sets where identities come from, default crypto/rand.
-func WithRandom(random io.Reader) Option { return func(s *Store) { s.random = random } }
 
 // WithSweepAge sets for how long a write may be under way before Sweep takes
 // it for abandoned, default 30 s. A writer that was only slow notices, and
@@ -83,7 +74,7 @@ func WithHook(hook func(step string) error) Option { return func(s *Store) { s.h
 // the uri says. Invalid when the uri is not usable, Unavailable when the server
 // does not answer.
 func New(ctx context.Context, uri string, opts ...Option) (*Store, error) {
-	s := &Store{now: time.Now, sweepAge: defaultSweepAge, hook: func(string) error { return nil }}
+	s := &Store{sweepAge: defaultSweepAge, hook: func(string) error { return nil }}
 	for _, option := range opts {
 		option(s)
 	}
@@ -144,7 +135,7 @@ func (s *Store) Close() error {
 }
 
 // token is a new identity for a change.
-func (s *Store) token() (string, error) { return draft.NewID(s.random) }
+func (s *Store) token() (string, error) { return draft.NewID(nil) }
 
 func unavailable(what string, err error) error {
 	return &intent.Error{Code: intent.Unavailable, Detail: "MongoDB does not answer: " + what, Err: err}

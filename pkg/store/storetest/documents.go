@@ -94,13 +94,12 @@ func conditions(t *testing.T, data Data) {
 		_, err := s.Put(t.Context(), intent.Write{Path: project, Body: body(text), Condition: condition})
 		return err
 	}
-	requireCode(t, intent.NotFound, write(intent.IfPresent(), "x"))
 	requireCode(t, intent.PreconditionFailed, write(intent.IfRevision(1), "x"))
 	requireCode(t, intent.NotFound, s.Delete(t.Context(), project, intent.Always()))
 	require.NoError(t, write(intent.IfAbsent(), "one"))
 	requireCode(t, intent.Conflict, write(intent.IfAbsent(), "x"))
 	requireCode(t, intent.Conflict, write(intent.IfAbsent(), "one"), "also when it is the same")
-	require.NoError(t, write(intent.IfPresent(), "two"))
+	require.NoError(t, write(intent.Always(), "two"))
 	require.NoError(t, write(intent.IfRevision(2), "three"))
 	requireCode(t, intent.PreconditionFailed, write(intent.IfRevision(2), "x"))
 	requireCode(t, intent.PreconditionFailed, s.Delete(t.Context(), project, intent.IfRevision(2)))
