@@ -2,6 +2,7 @@ package corefile
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,7 +94,10 @@ func (r Resolvers) lastResort() (f Forward, targets []string) {
 }
 
 func forward(f Forward, targets []string) directive {
-	d := line(append([]string{"forward", "."}, targets...)...)
+	d := line("forward", ".")
+	for _, target := range targets {
+		d.words = append(d.words, withoutPort(target))
+	}
 	if f.TLS != nil {
 		d = d.with(line("tls_servername", f.TLS.ServerName), tls(*f.TLS))
 	}
@@ -104,6 +108,15 @@ func forward(f Forward, targets []string) directive {
 		d = d.with(line("prefer_udp"))
 	}
 	return d.with(line("policy", f.Policy.directive()))
+}
+
+// withoutPort leaves out the port that the plugin takes anyway.
+func withoutPort(target string) string {
+	const defaultPort = 53
+	if upstream, err := netip.ParseAddrPort(target); err == nil && upstream.Port() == defaultPort {
+		return upstream.Addr().String()
+	}
+	return target
 }
 
 func tls(t TLS) directive {

@@ -78,7 +78,7 @@ a.foo.com:53 {
 # foo
 bar.com:53 foo.com:53 {
     errors
-    forward . 1.2.3.4:53 {
+    forward . 1.2.3.4 {
         prefer_udp
         policy round_robin
     }
