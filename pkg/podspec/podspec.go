@@ -11,10 +11,10 @@ type Place struct {
 }
 
 // Find answers where the spec of a manifest's pods is; ok is false for what makes
-// no pods. Known are Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet, Job and
-// CronJob. Of other kinds, spec.template or template is one if it has a spec with
-// containers, as for a ReplicationController, a PodTemplate, or an extension's
-// rollout.
+// no pods. Known are Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet,
+// ReplicationController, Job, CronJob and PodTemplate. Of other kinds,
+// spec.template or template is one if it has a spec with containers, as for an
+// extension's rollout.
 func Find(manifest map[string]any) (place Place, ok bool) {
 	version, _ := manifest["apiVersion"].(string)
 	kind, _ := manifest["kind"].(string)
@@ -25,8 +25,10 @@ func Find(manifest map[string]any) (place Place, ok bool) {
 	switch group + "/" + kind {
 	case "/Pod":
 		return Place{[]string{"spec"}, true}, true
-	case "apps/Deployment", "apps/StatefulSet", "apps/DaemonSet", "apps/ReplicaSet", "batch/Job":
+	case "apps/Deployment", "apps/StatefulSet", "apps/DaemonSet", "apps/ReplicaSet", "/ReplicationController", "batch/Job":
 		return Place{[]string{"spec", "template", "spec"}, true}, true
+	case "/PodTemplate":
+		return Place{[]string{"template", "spec"}, true}, true
 	case "batch/CronJob":
 		return Place{[]string{"spec", "jobTemplate", "spec", "template", "spec"}, true}, true
 	}

@@ -23,8 +23,8 @@ func TestFind(t *testing.T) {
 		{"CronJob", `{"apiVersion":"batch/v1","kind":"CronJob"}`, "spec.jobTemplate.spec.template.spec", true},
 		{"another kind with a pod template", `{"apiVersion":"argoproj.io/v1alpha1","kind":"Rollout","spec":{"template":{"spec":` + containers + `}}}`, "spec.template.spec", false},
 		{"a kind of the same name", `{"apiVersion":"x.example/v1","kind":"Deployment","spec":{"template":{"spec":` + containers + `}}}`, "spec.template.spec", false},
-		{"PodTemplate", `{"apiVersion":"v1","kind":"PodTemplate","template":{"spec":` + containers + `}}`, "template.spec", false},
-		{"ReplicationController", `{"apiVersion":"v1","kind":"ReplicationController","spec":{"template":{"spec":` + containers + `}}}`, "spec.template.spec", false},
+		{"PodTemplate", `{"apiVersion":"v1","kind":"PodTemplate","template":{"spec":` + containers + `}}`, "template.spec", true},
+		{"ReplicationController", `{"apiVersion":"v1","kind":"ReplicationController","spec":{"template":{"spec":` + containers + `}}}`, "spec.template.spec", true},
 	} {
 		place, ok := Find(read(t, c.manifest))
 		require.True(t, ok, c.reason)

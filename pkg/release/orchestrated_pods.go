@@ -133,7 +133,7 @@ func mayHavePods(r emco.Resource) bool {
 }
 
 func isWorkload(kind string) bool {
-	return slices.Contains([]string{"Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob"}, kind)
+	return slices.Contains([]string{"Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job", "CronJob", "PodTemplate"}, kind)
 }
 
 func manifestOf(object []byte) (poddns.Manifest, error) {

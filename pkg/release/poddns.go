@@ -240,7 +240,7 @@ func (d *draft) warnOfPods(changes []bundle.Change) {
 		switch c.ID.Group + "/" + c.ID.Kind {
 		case "/Pod", "batch/Job":
 			d.warn("%s exists, and Kubernetes changes the DNS of none that does; delete it, and it is made anew", subject)
-		case "apps/ReplicaSet":
+		case "apps/ReplicaSet", "/ReplicationController":
 			d.warn("%s leaves its pods as they are; delete them, and those made anew have the new DNS", subject)
 		}
 	}

@@ -192,8 +192,8 @@ func TestWarningsOfPodDNSIntents(t *testing.T) {
 		{"ClusterFirst on the node's network", deploymentOf("web", `,"hostNetwork":true`), ndots1, `Deployment "web" has hostNetwork: true, where kubelet takes ClusterFirst for Default`},
 		{"no workload", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"web"}}`, ndots1, `app "web" has no workload among its manifests`},
 		{
-			"a kind that is left alone", `{"apiVersion":"v1","kind":"ReplicationController","metadata":{"name":"web"},"spec":{"template":{"spec":{"containers":[]}}}}`, ndots1,
-			`ReplicationController "web" has pods whose DNS is left as it is`,
+			"a kind that is left alone", `{"apiVersion":"argoproj.io/v1alpha1","kind":"Rollout","metadata":{"name":"web"},"spec":{"template":{"spec":{"containers":[]}}}}`, ndots1,
+			`Rollout "web" has pods whose DNS is left as it is`,
 		},
 	} {
 		t.Run(c.reason, func(t *testing.T) {

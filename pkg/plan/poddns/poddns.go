@@ -53,7 +53,7 @@ func Render(manifest Manifest, dns plan.PodDNS, cluster string) (Manifest, []Fin
 	name, _ := podspec.At(manifest, []string{"metadata"})["name"].(string)
 	r := renderer{PodDNS: dns, policy: dns.Spec.DNSPolicy.Canonical(), subject: fmt.Sprintf("%v %q", manifest["kind"], name)}
 	if !place.Known {
-		r.warn("/spec/app", "has pods whose DNS is left as it is: Signpost sets that of Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet, Job and CronJob alone")
+		r.warn("/spec/app", "has pods whose DNS is left as it is: Signpost sets that of Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job, CronJob and PodTemplate alone")
 		return manifest, r.findings
 	}
 	if pod = r.pod(pod, cluster); pod == nil {

@@ -200,7 +200,7 @@ func TestWhatMakesNoPodsIsAsItWas(t *testing.T) {
 
 // TestOtherKindsWithPodsAreNamed and left alone.
 func TestOtherKindsWithPodsAreNamed(t *testing.T) {
-	for kind, version := range map[string]string{"ReplicationController": "v1", "Rollout": "argoproj.io/v1alpha1", "Deployment": "example.com/v1"} {
+	for kind, version := range map[string]string{"Rollout": "argoproj.io/v1alpha1", "Deployment": "example.com/v1"} {
 		m := deployment(t, `{"containers":[{"name":"web"}]}`)
 		m["kind"], m["apiVersion"] = kind, version
 		got, findings := Render(m, asked(t, `{"dnsPolicy":"Default"}`), "edge+berlin")
