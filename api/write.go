@@ -137,11 +137,21 @@ func (e *edge) stored(ctx context.Context, r resource, doc intent.Document, stat
 		if err != nil { // the write is done; a plan tells the rest
 			e.Log.WarnContext(ctx, "no warnings of names", slog.String("path", string(doc.Path)), slog.Any("error", err))
 		}
-		if len(warnings) > 0 {
-			view.Status = &admit.Status{Warnings: warnings}
-		}
+		view.Status = warned(view.Status, warnings)
 	}
 	return answer{status: status, header: header, body: view}, nil
+}
+
+// warned is a status with more warnings, nil for none at all.
+func warned(status *admit.Status, more []intent.Warning) *admit.Status {
+	if len(more) == 0 {
+		return status
+	}
+	if status == nil {
+		status = &admit.Status{}
+	}
+	status.Warnings = append(status.Warnings, more...)
+	return status
 }
 
 // remove deletes a document, if its preconditions hold.

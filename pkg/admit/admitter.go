@@ -170,7 +170,7 @@ func kindOf(path intent.Path) (kind, bool) {
 	case "projects/composite-apps/deployment-intent-groups/traffic-group-intents":
 		return resource((*Admitter).trafficGroup, nil), true
 	case "projects/composite-apps/deployment-intent-groups/traffic-group-intents/dns-intents":
-		return resource((*Admitter).dnsIntent, nil), true
+		return resource((*Admitter).dnsIntent, alone(showDNSIntent)), true
 	case "projects/composite-apps/deployment-intent-groups/traffic-group-intents/" + podDNSIntents:
 		return resource((*Admitter).podDNSIntent, (*glance).podDNSIntent), true
 	}

@@ -12,8 +12,7 @@ import (
 )
 
 // routing checks how answers are to be chosen among clusters: that the policy is
-// one, that nothing is given which it does not read, and that the clusters
-// exist. Whether the app runs on them is the plan's to say.
+// one, and that the clusters exist. Whether the app runs on them is the plan's to say.
 func (a *Admitter) routing(ctx context.Context, r *review, in *intent.Routing) error {
 	const at = spec + "/routing"
 	if in == nil {
@@ -23,12 +22,6 @@ func (a *Admitter) routing(ctx context.Context, r *review, in *intent.Routing) e
 	case "", intent.Multivalue, intent.Failover, intent.Weighted:
 	default:
 		r.refusef(at+"/policy", "%s is no policy; give multivalue, failover or weighted", quote(in.Policy))
-	}
-	if len(in.Order) > 0 && in.Policy != intent.Failover {
-		r.refusef(at+"/order", "has an effect with policy failover alone; give that policy, or leave the order out")
-	}
-	if len(in.Weights) > 0 && in.Policy != intent.Weighted {
-		r.refusef(at+"/weights", "have an effect with policy weighted alone; give that policy, or leave the weights out")
 	}
 	if in.Policy == intent.Weighted {
 		r.weights(at+"/weights", in.Weights)
@@ -47,6 +40,25 @@ func (a *Admitter) routing(ctx context.Context, r *review, in *intent.Routing) e
 		}
 	}
 	return nil
+}
+
+// showDNSIntent warns of what the policy of a routing does not read, nil for
+// nothing.
+func showDNSIntent(in *intent.DNSIntent) *Status {
+	if in.Routing == nil {
+		return nil
+	}
+	var warnings []intent.Warning
+	if len(in.Routing.Order) > 0 && in.Routing.Policy != intent.Failover {
+		warnings = append(warnings, intent.Warning{Parameter: "routing/order", Message: "has an effect with policy failover alone"})
+	}
+	if len(in.Routing.Weights) > 0 && in.Routing.Policy != intent.Weighted {
+		warnings = append(warnings, intent.Warning{Parameter: "routing/weights", Message: "has an effect with policy weighted alone"})
+	}
+	if warnings == nil {
+		return nil
+	}
+	return &Status{Warnings: warnings}
 }
 
 // mostWeight is the largest share of a cluster.

@@ -18,10 +18,6 @@ func TestBadRoutingIsRefused(t *testing.T) {
 	refused(t, []refusal{
 		{reason: "a policy that is none", path: www, spec: routed(`{"policy":"roundrobin"}`, ``),
 			errors: map[string]string{"/spec/routing/policy": "multivalue, failover or weighted"}},
-		{reason: "an order without failover", path: www, spec: routed(`{"order":["edge+berlin"]}`, ``),
-			errors: map[string]string{order: "with policy failover alone"}},
-		{reason: "weights without weighted", path: www, spec: routed(`{"policy":"failover","weights":{"edge+berlin":1}}`, ``),
-			errors: map[string]string{weights: "with policy weighted alone"}},
 		{reason: "an order that is no list of clusters", path: www, spec: routed(`{"policy":"failover","order":["berlin","edge+berlin+2","+","edge+berlin","edge+berlin"]}`, ``),
 			errors: map[string]string{order + "/0": `as in "edge+berlin"`, order + "/1": "no cluster", order + "/2": "no cluster", order + "/4": "twice"}},
 		{reason: "unknown clusters in an order", path: www, code: intent.Conflict, spec: routed(`{"policy":"failover","order":["edge+berlin","edge+rome"]}`, ``),
@@ -39,6 +35,21 @@ func TestBadRoutingIsRefused(t *testing.T) {
 		{reason: "weights where no record has set identifiers", path: www, spec: routed(`{"policy":"weighted","weights":{"edge+berlin":90}}`, `,"records":["lab"]`),
 			errors: map[string]string{"/spec/routing/policy": "no record of the intent has: lab (coredns); external-dns has them for aws and inmemory"}},
 	})
+}
+
+// TestRoutingWithoutEffectIsWarnedOf: it is kept, for the day the policy changes.
+func TestRoutingWithoutEffectIsWarnedOf(t *testing.T) {
+	for routing, warnings := range map[string]string{
+		`{"order":["edge+berlin"]}`: `[{"parameter":"routing/order","message":"has an effect with policy failover alone"}]`,
+		`{"policy":"failover","order":["edge+berlin"],"weights":{"edge+berlin":90}}`: `[{"parameter":"routing/weights","message":"has an effect with policy weighted alone"}]`,
+	} {
+		w := newShop(t)
+		w.must(www, routed(routing, ``))
+		require.Contains(t, w.shown(www), `"status":{"warnings":`+warnings)
+	}
+	w := newShop(t)
+	w.must(www, routed(`{"policy":"failover","order":["edge+berlin"]}`, ``))
+	require.NotContains(t, w.shown(www), "warnings")
 }
 
 func TestBadHealthIsRefused(t *testing.T) {

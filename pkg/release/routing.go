@@ -32,6 +32,10 @@ func (d *draft) checkRouting(i dnsIntent, app plan.App) {
 	}
 	resolved := routing(i.spec.Routing, app.Clusters)
 	switch {
+	case len(in.Order) > 0 && in.Policy != intent.Failover:
+		d.warn("%s: its order has an effect with policy failover alone", i.path)
+	case len(in.Weights) > 0 && in.Policy != intent.Weighted:
+		d.warn("%s: its weights have an effect with policy weighted alone", i.path)
 	case len(app.Clusters) < 2:
 	case in.Policy == intent.Failover && len(in.Order) < len(app.Clusters):
 		d.warn("%s: its order leaves clusters out, which come last, by name: %s", i.path, strings.Join(resolved.Order, ", "))

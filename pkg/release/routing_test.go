@@ -68,12 +68,14 @@ func TestOneClustersOwnRecordHasNothingToChooseAmong(t *testing.T) {
 	require.Equal(t, intent.Routing{}, w.host().Routing, "so coredns will do")
 }
 
-func TestPlansWarnOfClustersThatRoutingLeavesOut(t *testing.T) {
+func TestPlansWarnOfWhatRoutingLeavesOutOrDoesNotRead(t *testing.T) {
 	for more, says := range map[string]string{
-		`,"routing":{"policy":"failover","order":["edge+paris"]}`:               ": its order leaves clusters out, which come last, by name: edge+paris, edge+berlin",
-		`,"routing":{"policy":"failover"}`:                                      "by name: edge+berlin, edge+paris",
-		`,"routing":{"policy":"weighted","weights":{"edge+berlin":90}}`:         "which have weight 0 and get answers only while no other is healthy: edge+paris",
-		`,"routing":{"policy":"failover","order":["edge+paris","edge+berlin"]}`: "",
+		`,"routing":{"order":["edge+paris"]}`: ": its order has an effect with policy failover alone",
+		`,"routing":{"policy":"failover","order":["edge+paris","edge+berlin"],"weights":{"edge+paris":1}}`: ": its weights have an effect with policy weighted alone",
+		`,"routing":{"policy":"failover","order":["edge+paris"]}`:                                          ": its order leaves clusters out, which come last, by name: edge+paris, edge+berlin",
+		`,"routing":{"policy":"failover"}`:                                                                 "by name: edge+berlin, edge+paris",
+		`,"routing":{"policy":"weighted","weights":{"edge+berlin":90}}`:                                    "which have weight 0 and get answers only while no other is healthy: edge+paris",
+		`,"routing":{"policy":"failover","order":["edge+paris","edge+berlin"]}`:                            "",
 	} {
 		w := newShop(t)
 		w.on53()
