@@ -47,6 +47,12 @@ func TestAWrongMethodIs405WithAllow(t *testing.T) {
 	}
 }
 
+func TestAnswersQuoteTextAsItWasGiven(t *testing.T) {
+	w := newWorld(t)
+	answer := w.send("PUT", "/v2/projects/shop", `{"metadata":{"name":"shop"},"spec":{"a<b>&":1}}`)
+	require.Contains(t, answer.want(http.StatusBadRequest).Body.String(), `/spec/a<b>&`)
+}
+
 func TestErrorsOfTheLifecycleKeepTheirStatusAndFields(t *testing.T) {
 	group := rows()[9].item
 	for _, c := range []struct {

@@ -95,6 +95,9 @@ func readTags(header http.Header, field string) ([]string, error) {
 	var tags []string
 	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		tag := strings.TrimSpace(part)
+		if revision, err := strconv.ParseInt(tag, 10, 64); err == nil {
+			tag = etag(revision) // without its quotes, as people write it
+		}
 		if opaque := strings.TrimPrefix(tag, "W/"); tag != "*" && !quoted(opaque) {
 			return nil, &intent.Error{
 				Code:   intent.Invalid,

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -105,13 +106,22 @@ func (e *edge) writeProblem(w http.ResponseWriter, r *http.Request, p problem) {
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", seconds(p.retryAfter))
 	}
-	body, err := json.Marshal(p)
+	body, err := encode(p)
 	if err != nil { // no field of a problem can fail
 		body = nil
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
-	_, _ = w.Write(append(body, '\n'))
+	_, _ = w.Write(body)
+}
+
+// encode is a line of JSON, in which <, > and & are as people read them.
+func encode(value any) ([]byte, error) {
+	var line bytes.Buffer
+	encoder := json.NewEncoder(&line)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return line.Bytes(), err
 }
 
 // seconds is a wait as Retry-After has it: whole, and one at least.
@@ -124,11 +134,10 @@ func (e *edge) write(w http.ResponseWriter, r *http.Request, a answer) {
 	body := a.text
 	if a.body != nil {
 		var err error
-		if body, err = json.Marshal(a.body); err != nil {
+		if body, err = encode(a.body); err != nil {
 			e.writeError(w, r, err)
 			return
 		}
-		body = append(body, '\n')
 		w.Header().Set("Content-Type", "application/json")
 	}
 	for name, values := range a.header {

@@ -158,7 +158,9 @@ func TestPreconditions(t *testing.T) {
 		{"not this revision, weakly", "PUT", there, []string{"If-None-Match", `W/"1"`}, 412},
 		{"not another revision", "PUT", there, []string{"If-None-Match", `"2"`}, 200},
 		{"both", "PUT", there, []string{"If-Match", `"1"`, "If-None-Match", `"2"`}, 200},
-		{"no quotes", "PUT", there, []string{"If-Match", "1"}, 400},
+		{"without quotes", "PUT", there, []string{"If-Match", "1"}, 200},
+		{"another one without quotes", "PUT", there, []string{"If-Match", "2"}, 412},
+		{"no tag", "PUT", there, []string{"If-Match", "first"}, 400},
 		{"nothing", "PUT", there, []string{"If-Match", ""}, 400},
 		{"delete, match", "DELETE", there, []string{"If-Match", `"1"`}, 204},
 		{"delete, another revision", "DELETE", there, []string{"If-Match", `"3"`}, 412},
@@ -199,7 +201,7 @@ func TestEveryActionHoldsIfMatchAgainstItsDocument(t *testing.T) {
 				problem := w.send("POST", action, nil, header...).want(http.StatusPreconditionFailed).problem()
 				require.Contains(t, problem, strings.TrimPrefix(owner, "/v2/"))
 			}
-			w.send("POST", action, nil, "If-Match", "1").want(http.StatusBadRequest)
+			w.send("POST", action, nil, "If-Match", "first").want(http.StatusBadRequest)
 			w.send("POST", owner+"x"+strings.TrimPrefix(action, owner), nil, "If-Match", "*").want(http.StatusPreconditionFailed)
 			require.Len(t, w.lifecycle.asked, asked, "nothing was begun")
 			answer := w.send("POST", action, nil, "If-Match", tag)
