@@ -140,6 +140,6 @@ func (e *edge) recordStatus(ctx context.Context, c *call) (answer, error) {
 	}
 	status, err := e.Lifecycle.RecordStatus(ctx, doc.Path)
 	status.Providers, status.Deployments = orEmpty(status.Providers), orEmpty(status.Deployments)
-	status.Warnings = view.Status.Warnings
+	status.Warnings = append(view.Status.Warnings, status.Warnings...)
 	return answer{status: http.StatusOK, body: status}, err
 }

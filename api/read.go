@@ -146,6 +146,6 @@ func valueOf(doc intent.Document, key string) (json.RawMessage, error) {
 // known of its deployments.
 func merged(own *admit.Status, known intent.RecordStatus) *admit.Status {
 	return &admit.Status{
-		Warnings: own.Warnings, Home: known.Home, OwnerID: known.OwnerID, Version: known.Version, Deployments: known.Deployments,
+		Warnings: append(own.Warnings, known.Warnings...), Home: known.Home, OwnerID: known.OwnerID, Version: known.Version, Deployments: known.Deployments,
 	}
 }

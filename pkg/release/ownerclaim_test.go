@@ -1,6 +1,7 @@
 package release_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -51,4 +52,26 @@ func TestAnOwnerIDIsFreeWhenItsExternalDNSIsGone(t *testing.T) {
 func TestAnOwnerIDIsFreeWhenItsReleaseWasNeverAccepted(t *testing.T) {
 	w := twoOfOneOwner(t)
 	w.diesBeforeItIsAccepted(prod, test, "txt-owner-id")
+}
+
+// TestAnOwnerIDInUseIsWarnedOfWhenItIsWritten, and not named to those who may not
+// know whose it is.
+func TestAnOwnerIDInUseIsWarnedOfWhenItIsWritten(t *testing.T) {
+	w := twoOfOneOwner(t)
+	all := intent.As(t.Context(), intent.Actor{Reads: func(string) bool { return true }})
+	warnings := func(ctx context.Context, record intent.Path) []intent.Warning {
+		snap, err := w.service.RecordSnapshot(ctx, record)
+		require.NoError(t, err)
+		return snap.Warnings
+	}
+	require.Empty(t, warnings(all, corp), "nobody uses it yet")
+	w.do(intent.Instantiate, prod)
+	require.Empty(t, warnings(all, lab), "its own")
+	require.Equal(t, []intent.Warning{{
+		Parameter: "txt-owner-id",
+		Message:   "is the owner id of " + string(lab) + " on edge+hub; leave it out, and the record gets one of its own; until then plans refuse it",
+	}}, warnings(all, corp))
+	require.Contains(t, warnings(t.Context(), corp)[0].Message, "is the owner id of another project; ")
+	w.put(corp, ownerID("corp.example", "sp-k7wq2m9x-00000000"))
+	require.Contains(t, warnings(all, corp)[0].Message, "is of the form that Signpost generates")
 }

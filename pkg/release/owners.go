@@ -67,8 +67,8 @@ func (s *Service) checkOwners(ctx context.Context, d *draft) error {
 	for _, use := range d.uses {
 		record := d.records[use.Record.Name()].frozen
 		id := ownOwnerID(record.Spec)
-		if generated := plan.OwnerID(s.Installation, record.UID); id != generated && strings.HasPrefix(id, plan.OwnerID(s.Installation, "")) {
-			d.fail(use.Record, atOwnerID, "the owner id %q is of the form that Signpost generates, and may be another record's; leave it out", id)
+		if s.looksGenerated(id, record.UID) {
+			d.fail(use.Record, atOwnerID, "the owner id %q %s", id, generatedForm)
 		}
 		if first, twice := taken[id]; twice {
 			d.failOwner(ctx, id, use, first)
@@ -96,19 +96,71 @@ func (s *Service) checkOwners(ctx context.Context, d *draft) error {
 	return nil
 }
 
-const atOwnerID = "/spec/external-dns-parameters/txt-owner-id"
+const (
+	ownerIDParameter = "txt-owner-id"
+	atOwnerID        = "/spec/external-dns-parameters/" + ownerIDParameter
+
+	generatedForm = "is of the form that Signpost generates, and may be another record's; leave it out"
+)
+
+// looksGenerated says whether an owner id is of our form, and not the one that we
+// would generate for a record with this UID.
+func (s *Service) looksGenerated(id, uid string) bool {
+	return id != plan.OwnerID(s.Installation, uid) && strings.HasPrefix(id, plan.OwnerID(s.Installation, ""))
+}
 
 func (d *draft) failOwner(ctx context.Context, id string, use, other Use) {
-	theirs := intent.By(ctx).Names(other.Record)
-	if theirs == string(other.Record) {
-		theirs += " on " + other.Cluster
+	d.fail(use.Record, atOwnerID, "the owner id %q would be used by two deployments, of %s on %s and of %s; leave it out, and each gets one of its own", id, use.Record, use.Cluster, other.seen(ctx))
+}
+
+// seen names a use as far as who asks may know of it.
+func (u Use) seen(ctx context.Context) string {
+	record := intent.By(ctx).Names(u.Record)
+	if record == string(u.Record) {
+		return record + " on " + u.Cluster
 	}
-	d.fail(use.Record, atOwnerID, "the owner id %q would be used by two deployments, of %s on %s and of %s; leave it out, and each gets one of its own", id, use.Record, use.Cluster, theirs)
+	return record
+}
+
+// ownerWarnings tells that a plan would refuse the owner id that a stored record's
+// user has set: it is in use, or may be.
+func (s *Service) ownerWarnings(ctx context.Context, record intent.Document) ([]intent.Warning, error) {
+	stored, err := intent.Of[intent.Record](record)
+	if err != nil {
+		return nil, err
+	}
+	id := ownOwnerID(stored.Spec)
+	if id == "" {
+		return nil, nil
+	}
+	warn := func(why string) []intent.Warning {
+		return []intent.Warning{{Parameter: ownerIDParameter, Message: why + "; until then plans refuse it"}}
+	}
+	if s.looksGenerated(id, record.UID) {
+		return warn(generatedForm), nil
+	}
+	uses, err := s.otherUses(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range uses {
+		if other.Record == record.Path {
+			continue
+		}
+		l, err := s.recordLifecycle(ctx, other.Record)
+		if err != nil {
+			return nil, err
+		}
+		if ownOwnerID(l.Record.Spec) == id {
+			return warn("is the owner id of " + other.seen(ctx) + "; leave it out, and the record gets one of its own"), nil
+		}
+	}
+	return nil, nil
 }
 
 // ownOwnerID is the owner id that a record's user has set, if any.
 func ownOwnerID(r intent.Record) string {
-	own, _ := r.Parameters["txt-owner-id"].(string)
+	own, _ := r.Parameters[ownerIDParameter].(string)
 	return strings.TrimSpace(own)
 }
 

@@ -256,6 +256,7 @@ func (s *Service) reportProvider(ctx context.Context, use Use) (ProviderReport, 
 type RecordSnapshot struct {
 	Lifecycle RecordLifecycle
 	Providers []ProviderReport // ordered by scope and cluster
+	Warnings  []intent.Warning // of what a plan would refuse, for what others have
 }
 
 // RecordSnapshot reads what is known of a record.
@@ -269,12 +270,14 @@ func (s *Service) tryRecordSnapshot(ctx context.Context, record intent.Path) (Re
 	if err != nil {
 		return snap, err
 	}
-	if snap.Lifecycle, err = s.recordLifecycle(ctx, record); err != nil {
+	if snap.Warnings, err = s.ownerWarnings(ctx, doc); err != nil {
 		return snap, err
 	}
-	if snap.Lifecycle.Record.UID != doc.UID {
-		return RecordSnapshot{}, nil
+	lifecycle, err := s.recordLifecycle(ctx, record)
+	if err != nil || lifecycle.Record.UID != doc.UID {
+		return snap, err
 	}
+	snap.Lifecycle = lifecycle
 	pointers, err := s.Contexts.Below(ctx, appcontext.ProviderOwners(string(record)))
 	if err != nil {
 		return snap, err

@@ -191,13 +191,13 @@ func lacking(p release.ProviderReport) []string {
 
 const applied = string(ledger.Applied)
 
-// OfRecord projects a record's snapshot. Warnings are the document's, and not
-// among what is known here.
+// OfRecord projects a record's snapshot. Its warnings are those that come of
+// others, and not those of the document by itself.
 func OfRecord(snap release.RecordSnapshot) intent.RecordStatus {
 	l := snap.Lifecycle
 	s := intent.RecordStatus{
 		Home: l.Record.Home, OwnerID: l.Record.OwnerID, Version: l.Record.Version, Revision: l.Seq,
-		Providers: []intent.ProviderStatus{}, Deployments: []intent.Deployment{}, Adoption: l.Adopting,
+		Providers: []intent.ProviderStatus{}, Deployments: []intent.Deployment{}, Adoption: l.Adopting, Warnings: snap.Warnings,
 	}
 	for _, p := range snap.Providers {
 		ref, _ := release.ParseCluster(p.Use.Cluster)
