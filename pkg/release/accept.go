@@ -186,20 +186,23 @@ func (s *Service) allowed(ctx context.Context, p *proposal) (same bool, err erro
 
 // whyUpdate is why what is instantiated cannot be instantiated.
 func (p *proposal) whyUpdate() string {
-	if len(p.taken) > 0 {
+	switch {
+	case len(p.taken) > 0:
 		return "names are taken over by its update"
+	case p.regains:
+		return "names that it has given up are free again; update it"
 	}
 	return "its intents have changed since; update it, or terminate it first"
 }
 
-// unchanged says whether the current release was made of the same inputs, and
-// gives pods the same by autopath, as far as that is known.
+// unchanged says whether the current release was made of the same inputs, gives
+// the same names, and gives pods the same by autopath, as far as that is known.
 func (s *Service) unchanged(ctx context.Context, p *proposal) (bool, error) {
 	release, err := s.loadRelease(ctx, p.lifecycle.ContextID)
 	if err != nil {
 		return false, err
 	}
-	if len(p.taken) > 0 && p.lifecycle.Taking != p.takeover {
+	if p.regains || len(p.taken) > 0 && p.lifecycle.Taking != p.takeover {
 		return false, nil
 	}
 	same := len(p.draft.errors) > 0 || sameAutopath(release.Group, p.draft.group)

@@ -126,6 +126,51 @@ func (s *Service) storedLifecycle(ctx context.Context, owner intent.Path) (Lifec
 	return l, err
 }
 
+// eachLifecycle visits the lifecycles of groups and logical clouds whose paths begin
+// with a prefix, in order.
+func (s *Service) eachLifecycle(ctx context.Context, prefix string, visit func(owner intent.Path, l Lifecycle) error) error {
+	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection, NamePrefix: prefix})
+	if err != nil {
+		return err
+	}
+	for _, doc := range page.Items {
+		owner := ownerOf(doc.Path)
+		if IsRecord(owner) {
+			continue
+		}
+		l := Lifecycle{revision: doc.Revision, schema: doc.Schema}
+		if err := json.Unmarshal(doc.Body, &l); err != nil {
+			return err
+		}
+		if err := visit(owner, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachRecord visits the lifecycles of all records, in order.
+func (s *Service) eachRecord(ctx context.Context, visit func(record intent.Path, l RecordLifecycle) error) error {
+	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
+	if err != nil {
+		return err
+	}
+	for _, doc := range page.Items {
+		record := ownerOf(doc.Path)
+		if !IsRecord(record) {
+			continue
+		}
+		l := RecordLifecycle{revision: doc.Revision}
+		if err := json.Unmarshal(doc.Body, &l); err != nil {
+			return err
+		}
+		if err := visit(record, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // swap stores the lifecycle if it is still at the revision that was read, and
 // has told what was recorded in it then.
 func (s *Service) swap(ctx context.Context, owner intent.Path, l Lifecycle) (Lifecycle, error) {

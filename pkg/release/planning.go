@@ -28,6 +28,7 @@ func (s *Service) Plan(ctx context.Context, owner intent.Path, action intent.Act
 		p, err := s.propose(ctx, owner, request{action: action, to: to})
 		if err == nil {
 			s.warnOfStrangers(ctx, p)
+			err = s.warnOfGivers(ctx, p)
 		}
 		return p.view, err
 	})
@@ -43,6 +44,7 @@ type proposal struct {
 	removals  removals
 	message   string                            // of the event, when it is accepted
 	taken     []string                          // names that takeover is yet to yield
+	regains   bool                              // names that the group has yielded, and may have again
 	bids      []bid                             // the names and namespaces of the draft
 	claims    map[nameclaim.Key]nameclaim.Claim // of the bids, as they were read
 }

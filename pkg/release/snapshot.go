@@ -33,6 +33,7 @@ type Snapshot struct {
 	DNS       []DNSReport              // of a logical cloud, by cluster
 	Choices   [][]address.Choice       // of the group's bindings, from what is observed now; if Suspended with the targets that are kept
 	Givers    Givers                   // of the names of Group
+	GivenUp   []GivenUp                // names of the release that others have taken over, which are not in Group
 	Clusters  map[string]ClusterReport // every cluster that the release or the context touches
 	Providers []ProviderReport         // those in use, then those that are draining
 }
@@ -150,6 +151,9 @@ func (s *Service) snapRelease(ctx context.Context, snap *Snapshot) error {
 		return err
 	}
 	snap.Group = snap.Lifecycle.placed(release.Group)
+	if snap.GivenUp, err = s.givenUp(ctx, snap.Lifecycle, release.Group); err != nil {
+		return err
+	}
 	records, err := s.pinned(ctx, release.Group)
 	if err != nil {
 		return err

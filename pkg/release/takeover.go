@@ -110,6 +110,34 @@ func keeping(g plan.Group, yielded []Yield) plan.Group {
 	return g
 }
 
+// GivenUp is a name of a group's release that another group has taken over.
+type GivenUp struct {
+	Name string
+	To   intent.Path
+	Free bool // that group is deployed no longer: an update publishes the name again
+}
+
+// givenUp are the names of a release that others have taken over, in its order.
+func (s *Service) givenUp(ctx context.Context, l Lifecycle, g plan.Group) ([]GivenUp, error) {
+	taken, free := takers(l.Yielded), map[intent.Path]bool{}
+	for _, y := range l.Yielded {
+		taker, err := s.storedLifecycle(ctx, y.To)
+		if err != nil {
+			return nil, err
+		}
+		free[y.To] = !taker.deployed()
+	}
+	var names []GivenUp
+	for _, b := range g.Bindings {
+		for _, host := range b.Hosts {
+			if to := taken[digestOf(b, host.Name)]; to != "" {
+				names = append(names, GivenUp{host.Name, to, free[to]})
+			}
+		}
+	}
+	return names, nil
+}
+
 // checkTakeover refuses to take names over that cannot be without a gap, and to
 // give names that others have taken over.
 func (s *Service) checkTakeover(ctx context.Context, p *proposal) error {
@@ -138,7 +166,7 @@ func (s *Service) checkTakeover(ctx context.Context, p *proposal) error {
 }
 
 // checkYielded refuses names that others have taken over from the group, and
-// still give.
+// still give. The others it may have again.
 func (s *Service) checkYielded(ctx context.Context, p *proposal) error {
 	if len(p.lifecycle.Yielded) == 0 {
 		return nil
@@ -155,12 +183,28 @@ func (s *Service) checkYielded(ctx context.Context, p *proposal) error {
 				}
 				standing[to] = l.deployed()
 			}
+			p.regains = p.regains || to != "" && !standing[to]
 			if standing[to] {
 				p.draft.failName(asked[host.Name], fmt.Sprintf("%q was taken over by %s; leave it out, or take it back with ?takeover=%s", host.Name, to, to))
 			}
 		}
 	}
 	return nil
+}
+
+// warnOfGivers warns, where a group is to be terminated, of groups that have given
+// names up to it and still ask for them.
+func (s *Service) warnOfGivers(ctx context.Context, p *proposal) error {
+	if p.action != intent.Terminate {
+		return nil
+	}
+	group := p.draft.group.Path
+	return s.eachLifecycle(ctx, string(p.draft.in.projectPath())+"/", func(other intent.Path, l Lifecycle) error {
+		if l.deployed() && slices.ContainsFunc(l.Yielded, func(y Yield) bool { return y.To == group }) {
+			p.view.Warnings = append(p.view.Warnings, fmt.Sprintf("%s still asks for names that it has given up to this group, and publishes them again when it is updated after this", other))
+		}
+		return nil
+	})
 }
 
 // refused is a name that cannot be taken over.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/release"
 )
 
 // bothAsk is prod with its name, and group test, whose intents ask for the same.
@@ -157,14 +158,40 @@ func TestWhatWasTakenOverIsNotGivenAgain(t *testing.T) {
 	require.Len(t, w.published(prod), 2)
 	require.Empty(t, w.published(test))
 
-	w = taken(t)
-	w.do(intent.Terminate, test)
-	w.outlive()
-	require.Empty(t, w.published(prod), "nobody asked for it")
-	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example","shop.lab.example"]}`)
-	w.do(intent.Update, prod)
-	w.settle(prod)
-	require.Len(t, w.published(prod), 2)
+}
+
+// TestWhatWasTakenOverIsGivenAgainOnRequest, once the group that took it over is
+// gone, although no intent has changed.
+func TestWhatWasTakenOverIsGivenAgainOnRequest(t *testing.T) {
+	for _, again := range []func(w *world){
+		func(w *world) { w.do(intent.Update, prod) },
+		func(w *world) {
+			_, err := w.service.Update(ann(prod), prod, w.plan(prod, intent.Update).Token, "ann")
+			require.NoError(w, err)
+		},
+		func(w *world) {
+			w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example","shop.lab.example"]}`)
+			w.do(intent.Update, prod)
+		},
+	} {
+		w := taken(t)
+		before := w.keys()
+		w.do(intent.Update, prod)
+		require.Equal(t, before, w.keys(), "test still has it, and nothing has changed")
+		require.Equal(t, []release.GivenUp{{Name: wwwName, To: test}}, w.snapshot(prod).GivenUp)
+		plan := w.plan(test, intent.Terminate)
+		require.Contains(t, plan.Warnings, string(prod)+" still asks for names that it has given up to this group, and publishes them again when it is updated after this")
+		w.do(intent.Terminate, test)
+		w.outlive()
+		require.Empty(t, w.published(prod), "nobody asked for it")
+		require.Equal(t, []release.GivenUp{{Name: wwwName, To: test, Free: true}}, w.snapshot(prod).GivenUp)
+		_, err := w.try(intent.Instantiate, prod, "")
+		require.ErrorContains(t, err, "names that it has given up are free again; update it")
+		again(w)
+		w.settle(prod)
+		require.Contains(t, fmt.Sprint(w.published(prod)), "www.lab.example A")
+		require.Empty(t, w.snapshot(prod).GivenUp)
+	}
 }
 
 // TestAYieldedNameIsFree when the one that has taken it over is gone: the one that

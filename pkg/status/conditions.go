@@ -2,6 +2,7 @@ package status
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -43,10 +44,35 @@ func overall(snap release.Snapshot, s intent.Status) []intent.StatusCondition {
 			}
 		}
 	}
+	tellGivenUp(snap, &worst[len(worst)-2])
 	if verified := &worst[len(worst)-1]; verified.Status == "True" { // of the names of this context: a worse one may have gone
 		verified.LastTransitionTime = later(verified.LastTransitionTime, snap.Current)
 	}
 	return worst
+}
+
+// tellGivenUp says of the condition Published which names others have taken over:
+// while they have them, nothing is missing.
+func tellGivenUp(snap release.Snapshot, published *intent.StatusCondition) {
+	if len(snap.GivenUp) == 0 {
+		return
+	}
+	first := snap.GivenUp[0]
+	text := fmt.Sprintf("%s was taken over by %s", first.Name, first.To)
+	if first.Free {
+		text += ", which is gone: an update publishes it again"
+	}
+	if more := len(snap.GivenUp) - 1; more > 0 {
+		text += fmt.Sprintf("; likewise %d more", more)
+	}
+	if published.Reason == "NoNames" {
+		published.Reason, published.Message = "GivenUp", text
+	} else {
+		published.Message += "; " + text
+	}
+	if free := slices.ContainsFunc(snap.GivenUp, func(g release.GivenUp) bool { return g.Free }); free && published.Status == "True" {
+		published.Status, published.Reason = "False", "GivenUp"
+	}
 }
 
 func allApplied(snap release.Snapshot, s intent.Status) intent.StatusCondition {

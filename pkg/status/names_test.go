@@ -69,3 +69,30 @@ func TestANameThatMayNotGoSaysWhyItStays(t *testing.T) {
 	require.Contains(t, synced.Message, `nothing offers an address for www.lab.example any more; it stays published, for more names of record "lab" would go at once than its maxRemoval says`)
 	require.Contains(t, synced.Message, "update with the plan's token")
 }
+
+// TestWhatOthersHaveTakenOverIsTold: it is no name of the group's any more, which
+// its intents still ask for.
+func TestWhatOthersHaveTakenOverIsTold(t *testing.T) {
+	const taker intent.Path = "projects/shop/composite-apps/store/v2/deployment-intent-groups/prod"
+	for _, c := range []struct {
+		reason, want, message string
+		names                 bool
+		free                  bool
+	}{
+		{"nothing else is published", "Published=True/GivenUp", "old.lab.example was taken over by " + string(taker) + "; likewise 1 more", false, false},
+		{"nobody publishes it", "Published=False/GivenUp", "old.lab.example was taken over by " + string(taker) + ", which is gone: an update publishes it again; likewise 1 more", false, true},
+		{"beside other names", "Published=True/Published", "; old.lab.example was taken over by " + string(taker), true, false},
+		{"nobody publishes it, beside others", "Published=False/GivenUp", ", which is gone: an update publishes it again", true, true},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			snap := running(t)
+			if !c.names {
+				snap.Group.Bindings, snap.Choices = nil, nil
+			}
+			snap.GivenUp = []release.GivenUp{{Name: "old.lab.example", To: taker, Free: c.free}, {Name: "api.lab.example", To: taker}}
+			s := status.Of(*snap)
+			require.Contains(t, summary(s.Conditions), c.want)
+			require.Contains(t, condition(t, s, "Published").Message, c.message)
+		})
+	}
+}
