@@ -2,7 +2,6 @@ package release
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -204,18 +203,15 @@ func (s *Service) groupWith(ctx context.Context, id string) (intent.Path, error)
 	case code != intent.NotFound && code != intent.Conflict:
 		return "", missing
 	}
-	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
-	if err != nil {
-		return "", err
-	}
-	for _, doc := range page.Items {
-		var l Lifecycle
-		if err := json.Unmarshal(doc.Body, &l); err != nil {
-			return "", err
+	var found intent.Path
+	err := s.eachLifecycle(ctx, "", func(group intent.Path, l Lifecycle) error {
+		if found == "" && (l.AppContext == id || l.isPrepared(id)) {
+			found = group
 		}
-		if group := ownerOf(doc.Path); !IsRecord(group) && (l.AppContext == id || l.isPrepared(id)) {
-			return group, nil
-		}
+		return nil
+	})
+	if err == nil && found == "" {
+		err = missing
 	}
-	return "", missing
+	return found, err
 }

@@ -127,24 +127,14 @@ func (s *Service) unadoptable(ctx context.Context, p *recordProposal, from strin
 // recordWithOwnerID is a record beside this one that is deployed with an owner
 // id, empty for none.
 func (s *Service) recordWithOwnerID(ctx context.Context, record intent.Path, id string) (intent.Path, error) {
-	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
-	if err != nil {
-		return "", err
-	}
-	for _, doc := range page.Items {
-		other := ownerOf(doc.Path)
-		if !IsRecord(other) || other == record {
-			continue
+	var holder intent.Path
+	err := s.eachRecord(ctx, func(other intent.Path, l RecordLifecycle) error {
+		if holder == "" && other != record && l.Deployed && l.Record.OwnerID == id {
+			holder = other
 		}
-		l, err := s.recordLifecycle(ctx, other)
-		if err != nil {
-			return "", err
-		}
-		if l.Deployed && l.Record.OwnerID == id {
-			return other, nil
-		}
-	}
-	return "", nil
+		return nil
+	})
+	return holder, err
 }
 
 // adoptable are the names of a record that are marked with an owner id, ordered,

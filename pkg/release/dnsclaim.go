@@ -98,26 +98,16 @@ func (s *Service) checkOthersDNS(ctx context.Context, d *draft) error {
 	if len(d.group.DNS) == 0 {
 		return nil
 	}
-	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
-	if err != nil {
-		return err
-	}
-	for _, doc := range page.Items {
-		cloud := ownerOf(doc.Path)
+	return s.eachLifecycle(ctx, "", func(cloud intent.Path, l Lifecycle) error {
 		if !IsCloud(cloud) || cloud == d.group.Path {
-			continue
-		}
-		l, err := s.storedLifecycle(ctx, cloud)
-		if err != nil {
-			return err
+			return nil
 		}
 		kept, err := s.keptDNS(ctx, l)
-		if err != nil {
-			return err
+		if err == nil {
+			d.refusePlaces(ctx, cloud, kept)
 		}
-		d.refusePlaces(ctx, cloud, kept)
-	}
-	return nil
+		return err
+	})
 }
 
 // keptDNS is the DNS that a logical cloud is to have, first, and what of its

@@ -2,7 +2,6 @@ package release
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -32,28 +31,16 @@ func projectName(group intent.Path) string { return group.Segment("projects") }
 // group's app context, and its names are there: nobody tells that to the group
 // which EMCO has migrated from.
 func (s *Service) migrated(ctx context.Context, group intent.Path, appContext string) (bool, error) {
-	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
-	if err != nil {
-		return false, err
-	}
-	for _, doc := range page.Items {
-		other := ownerOf(doc.Path)
-		if other == group || IsRecord(other) || projectName(other) != projectName(group) {
-			continue
-		}
-		var l Lifecycle
-		if err := json.Unmarshal(doc.Body, &l); err != nil {
-			return false, err
-		}
-		if !l.cameFrom(appContext) {
-			continue
+	found := false
+	err := s.eachLifecycle(ctx, "projects/"+projectName(group)+"/", func(other intent.Path, l Lifecycle) error {
+		if found || other == group || !l.cameFrom(appContext) {
+			return nil
 		}
 		pointer, err := s.Contexts.Current(ctx, groupOwner(other))
-		if err != nil || pointer.ContextID == l.ContextID {
-			return err == nil, err
-		}
-	}
-	return false, nil
+		found = err == nil && pointer.ContextID == l.ContextID
+		return err
+	})
+	return found, err
 }
 
 // cameFrom tells whether the group's app context, or one before it, took the

@@ -166,22 +166,13 @@ func ownOwnerID(r intent.Record) string {
 
 // otherUses are the external-dns that all groups but one rely on, ordered.
 func (s *Service) otherUses(ctx context.Context, group intent.Path) ([]Use, error) {
-	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
-	if err != nil {
-		return nil, err
-	}
 	var uses []Use
-	for _, doc := range page.Items {
-		owner := ownerOf(doc.Path)
-		if owner == group || IsRecord(owner) {
-			continue
+	err := s.eachLifecycle(ctx, "", func(owner intent.Path, l Lifecycle) error {
+		if owner != group {
+			uses = append(uses, l.Uses...)
 		}
-		l, err := s.storedLifecycle(ctx, owner)
-		if err != nil {
-			return nil, err
-		}
-		uses = append(uses, l.Uses...)
-	}
+		return nil
+	})
 	slices.SortFunc(uses, compareUses)
-	return slices.Compact(uses), nil
+	return slices.Compact(uses), err
 }

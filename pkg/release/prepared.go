@@ -2,7 +2,6 @@ package release
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -126,24 +125,12 @@ func (l *Lifecycle) retire(appContext string) {
 
 // sweepPrepared drops the releases for app contexts that EMCO has deleted.
 func (s *Service) sweepPrepared(ctx context.Context) error {
-	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
-	if err != nil {
-		return err
-	}
-	for _, doc := range page.Items {
-		group := ownerOf(doc.Path)
-		if IsRecord(group) {
-			continue
-		}
-		l := Lifecycle{revision: doc.Revision}
-		if err := json.Unmarshal(doc.Body, &l); err != nil {
+	return s.eachLifecycle(ctx, "", func(group intent.Path, l Lifecycle) error {
+		if err := s.dropGone(ctx, group, l); intent.CodeOf(err) != intent.PreconditionFailed {
 			return err
 		}
-		if err := s.dropGone(ctx, group, l); err != nil && intent.CodeOf(err) != intent.PreconditionFailed {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func (s *Service) dropGone(ctx context.Context, group intent.Path, l Lifecycle) error {

@@ -2,7 +2,6 @@ package release
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -68,22 +67,11 @@ type taken struct {
 // owner of the inputs.
 func (s *Service) otherGroups(ctx context.Context, in *inputs) (taken, error) {
 	var all taken
-	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection, NamePrefix: string(in.projectPath()) + "/"})
-	if err != nil {
-		return all, err
-	}
-	for _, doc := range page.Items {
-		owner := ownerOf(doc.Path)
-		if owner == in.owner.Path || IsRecord(owner) || IsCloud(owner) {
-			continue
-		}
-		var l Lifecycle
-		if err := json.Unmarshal(doc.Body, &l); err != nil {
-			return all, err
-		}
-		if l.deployed() {
+	err := s.eachLifecycle(ctx, string(in.projectPath())+"/", func(owner intent.Path, l Lifecycle) error {
+		if owner != in.owner.Path && !IsCloud(owner) && l.deployed() {
 			all.names, all.uses = all.names+l.Names, append(all.uses, l.Uses...)
 		}
-	}
-	return all, nil
+		return nil
+	})
+	return all, err
 }

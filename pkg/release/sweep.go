@@ -2,7 +2,6 @@ package release
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -67,21 +66,10 @@ func (s *Service) storedReleases(ctx context.Context) (map[string]bool, error) {
 
 // claimedReleases are the context ids that lifecycles point to.
 func (s *Service) claimedReleases(ctx context.Context) (map[string]bool, error) {
-	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
-	if err != nil {
-		return nil, err
-	}
 	ids := map[string]bool{}
-	for _, doc := range page.Items {
-		if IsRecord(ownerOf(doc.Path)) {
-			continue
-		}
-		if err := intent.CheckSchema(string(doc.Path), doc.Schema); err != nil {
-			return nil, err // it may point to releases in ways that are not known here
-		}
-		var l Lifecycle
-		if err := json.Unmarshal(doc.Body, &l); err != nil {
-			return nil, err
+	err := s.eachLifecycle(ctx, "", func(owner intent.Path, l Lifecycle) error {
+		if err := intent.CheckSchema(string(lifecyclePath(owner)), l.schema); err != nil {
+			return err // it may point to releases in ways that are not known here
 		}
 		for _, past := range l.kept() {
 			ids[past.ContextID] = true
@@ -92,6 +80,7 @@ func (s *Service) claimedReleases(ctx context.Context) (map[string]bool, error) 
 		for _, prepared := range l.Prepared {
 			ids[prepared.ContextID] = true
 		}
-	}
-	return ids, nil
+		return nil
+	})
+	return ids, err
 }

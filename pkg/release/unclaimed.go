@@ -2,7 +2,6 @@ package release
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 
@@ -52,25 +51,14 @@ func (l *Lifecycle) lacksClaims(owner intent.Path) bool {
 
 // lackingClaims are the releases of which the names have no claims yet, by owner.
 func (s *Service) lackingClaims(ctx context.Context) (map[intent.Path]Lifecycle, error) {
-	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
-	if err != nil {
-		return nil, err
-	}
 	all := map[intent.Path]Lifecycle{}
-	for _, doc := range page.Items {
-		owner := ownerOf(doc.Path)
-		if IsRecord(owner) {
-			continue
-		}
-		var l Lifecycle
-		if err := json.Unmarshal(doc.Body, &l); err != nil {
-			return nil, err
-		}
+	err := s.eachLifecycle(ctx, "", func(owner intent.Path, l Lifecycle) error {
 		if l.lacksClaims(owner) {
 			all[owner] = l
 		}
-	}
-	return all, nil
+		return nil
+	})
+	return all, err
 }
 
 // noteClaimed notes that no release is left that an earlier Signpost has made and
