@@ -103,9 +103,9 @@ func (f *fold) noAlias() string {
 	case f.NoAlias != "":
 		return f.NoAlias
 	case !f.has("CNAME"):
-		return "the recordTypes of the name have no CNAME"
-	case len(f.Rule.Allow) > 0:
-		return "the record's targetFilter.allow has to check its addresses"
+		return "the name may have no CNAME"
+	case len(f.Rule.Allow)+len(f.Rule.Passed) > 0:
+		return "the networks that the record allows have to be those of its addresses"
 	}
 	return ""
 }

@@ -96,7 +96,7 @@ func TestNameToPublishIsNoAliasOfItself(t *testing.T) {
 func TestAllowedNetworksCannotCheckHostNames(t *testing.T) {
 	c := choose(Rule{Scope: intent.Public, Allow: []string{"8.8.0.0/16"}}, []Offer{offer("edge+berlin", "lb.cloud.example")})
 	assert.False(t, c.Some())
-	assert.Contains(t, c.Rejected[0].Reason, "targetFilter.allow")
+	assert.Contains(t, c.Rejected[0].Reason, "the networks that the record allows")
 	c = choose(Rule{Scope: intent.Public, Deny: []string{"8.8.0.0/16"}}, []Offer{offer("edge+berlin", "lb.cloud.example")})
 	assert.True(t, c.Some())
 }

@@ -80,7 +80,7 @@ func (f *fold) refuse(ip netip.Addr) code {
 		return private
 	case within(f.deny, ip):
 		return denied
-	case len(f.Rule.Allow) > 0 && !within(f.allow, ip):
+	case len(f.Rule.Allow) > 0 && !within(f.allow, ip), len(f.Rule.Passed) > 0 && !within(f.passed, ip):
 		return notAllowed
 	}
 	return ""

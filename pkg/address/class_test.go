@@ -124,18 +124,21 @@ func TestTargetFilter(t *testing.T) {
 	for _, c := range []struct {
 		reason      string
 		allow, deny []string
+		passed      []string
 		want        []string
 		rejected    []code
 	}{
-		{"no filter", nil, nil, []string{"8.8.4.4", "8.8.8.8", "2600:1901::1"}, nil},
-		{"allowed networks", []string{"8.8.4.0/24", "2600::/16"}, nil, []string{"8.8.4.4", "2600:1901::1"}, []code{notAllowed}},
-		{"denied networks", nil, []string{"8.8.0.0/16"}, []string{"2600:1901::1"}, []code{denied, denied}},
-		{"deny wins", []string{"8.8.0.0/16"}, []string{"8.8.8.0/24"}, []string{"8.8.4.4"}, []code{notAllowed, denied}},
-		{"mapped networks", []string{"::ffff:8.8.4.0/120"}, nil, []string{"8.8.4.4"}, []code{notAllowed, notAllowed}},
+		{"no filter", nil, nil, nil, []string{"8.8.4.4", "8.8.8.8", "2600:1901::1"}, nil},
+		{"allowed networks", []string{"8.8.4.0/24", "2600::/16"}, nil, nil, []string{"8.8.4.4", "2600:1901::1"}, []code{notAllowed}},
+		{"denied networks", nil, []string{"8.8.0.0/16"}, nil, []string{"2600:1901::1"}, []code{denied, denied}},
+		{"deny wins", []string{"8.8.0.0/16"}, []string{"8.8.8.0/24"}, nil, []string{"8.8.4.4"}, []code{notAllowed, denied}},
+		{"mapped networks", []string{"::ffff:8.8.4.0/120"}, nil, nil, []string{"8.8.4.4"}, []code{notAllowed, notAllowed}},
+		{"what external-dns leaves", nil, nil, []string{"8.8.8.0/24"}, []string{"8.8.8.8"}, []code{notAllowed, notAllowed}},
+		{"what is allowed and left", []string{"8.8.0.0/16"}, nil, []string{"8.8.8.0/24", "2600::/16"}, []string{"8.8.8.8"}, []code{notAllowed, notAllowed}},
 	} {
 		for _, scope := range []intent.Scope{intent.Public, intent.ClusterScope} {
 			t.Run(c.reason+"/"+string(scope), func(t *testing.T) {
-				choice := choose(Rule{Scope: scope, Allow: c.allow, Deny: c.deny}, offers)
+				choice := choose(Rule{Scope: scope, Allow: c.allow, Deny: c.deny, Passed: c.passed}, offers)
 				assert.Equal(t, c.want, append(choice.Targets("A"), choice.Targets("AAAA")...))
 				assert.ElementsMatch(t, c.rejected, codes(choice))
 			})

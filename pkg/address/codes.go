@@ -53,7 +53,7 @@ func (c code) reason(detail string) string {
 	case insideCluster:
 		return "an address that leads nowhere outside its cluster, in a public record; give the Service a load balancer or external IPs"
 	case otherType:
-		return detail + " is not among the recordTypes of the name"
+		return detail + " is not among the types of record that the name may have"
 	case drained:
 		return "the cluster is drained"
 	case notReady:
@@ -91,9 +91,9 @@ func (c code) ofAddress() string {
 	case private:
 		return "private address in a public record"
 	case denied:
-		return "denied by the record's targetFilter"
+		return "in a network that the record excludes"
 	case notAllowed:
-		return "not among the networks that the record's targetFilter allows"
+		return "in no network that the record allows"
 	case invalid:
 		return "neither an IP address nor a host name"
 	case localhost:

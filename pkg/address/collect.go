@@ -143,7 +143,7 @@ func (f *fold) networks(list string, texts []string) []netip.Prefix {
 	for _, text := range texts {
 		network, err := netip.ParsePrefix(text)
 		if err != nil {
-			f.warn("targetFilter.%s: %q is no network and is ignored; write it as 203.0.113.0/24", list, text)
+			f.warn("%s: %q is no network and is ignored; write it as 203.0.113.0/24", list, text)
 			continue
 		}
 		if mapped := network.Addr(); mapped.Is4In6() && network.Bits() >= mappedBits {

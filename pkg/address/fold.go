@@ -11,7 +11,7 @@ import (
 // Input is everything that the addresses of a host name follow from.
 type Input struct {
 	Rule     Rule
-	Types    []string // of record that the name may have; none: A, AAAA and CNAME
+	Types    []string // of record that the name may have; nil: A, AAAA and CNAME
 	Routing  intent.Routing
 	Health   *intent.Health // nil: every observed address counts
 	Offers   []Offer
@@ -26,6 +26,7 @@ type Rule struct {
 	Scope        intent.Scope
 	AllowPrivate bool     // private addresses in the public scope, too
 	Allow, Deny  []string // networks in CIDR form, of the record's targetFilter; no Allow: all; Deny wins
+	Passed       []string // likewise, those that external-dns leaves of what it gets; none: all
 	Names        []string // the names to publish, canonical; a host name that is one of them is refused
 }
 
@@ -45,8 +46,9 @@ type Offer struct {
 // into the form that DNS and its provider allow (alias.go).
 func Fold(in Input) (c Choice, due time.Time) {
 	f := fold{Input: in}
-	f.allow = f.networks("allow", in.Rule.Allow)
-	f.deny = f.networks("deny", in.Rule.Deny)
+	f.allow = f.networks("targetFilter.allow", in.Rule.Allow)
+	f.deny = f.networks("targetFilter.deny", in.Rule.Deny)
+	f.passed = f.networks("target-net-filter", in.Rule.Passed)
 	f.collect()
 	return f.finish(f.decide()), f.due
 }
@@ -54,10 +56,10 @@ func Fold(in Input) (c Choice, due time.Time) {
 // fold is a choice in the making.
 type fold struct {
 	Input
-	allow, deny []netip.Prefix
-	offered     []entry // what the rule allows, in the order of the offers
-	choice      Choice  // but for what is published
-	due         time.Time
+	allow, deny, passed []netip.Prefix
+	offered             []entry // what the rule allows, in the order of the offers
+	choice              Choice  // but for what is published
+	due                 time.Time
 }
 
 // before tells whether a target is published now.
@@ -68,4 +70,4 @@ func (f *fold) before(kind, target string) bool {
 }
 
 // has tells whether the name may have records of a type.
-func (f *fold) has(kind string) bool { return len(f.Types) == 0 || slices.Contains(f.Types, kind) }
+func (f *fold) has(kind string) bool { return f.Types == nil || slices.Contains(f.Types, kind) }

@@ -2,6 +2,7 @@ package externaldns
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -64,12 +65,14 @@ func Able(v Version, has func(Abilities) bool) []string {
 }
 
 // Managed are the types of records that external-dns publishes: those of the
-// parameter, else A, AAAA and CNAME.
+// parameter, else A, AAAA and CNAME, without those that another excludes.
 func Managed(parameters Parameters) []string {
-	if types := list(parameters, "managed-record-types"); len(types) > 0 {
-		return types
+	types := list(parameters, "managed-record-types")
+	if len(types) == 0 {
+		types = []string{"A", "AAAA", "CNAME"}
 	}
-	return []string{"A", "AAAA", "CNAME"}
+	excluded := list(parameters, "exclude-record-types")
+	return slices.DeleteFunc(types, func(kind string) bool { return slices.Contains(excluded, kind) })
 }
 
 // MarksApex tells whether external-dns can note within a zone that the zone's

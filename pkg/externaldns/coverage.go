@@ -79,6 +79,12 @@ func Interval(parameters Parameters) time.Duration {
 	return defaultInterval
 }
 
+// TargetNetworks are the networks, in CIDR form, whose addresses external-dns
+// leaves as targets, all if there are none, and those whose it drops all the same.
+func TargetNetworks(parameters Parameters) (passed, excluded []string) {
+	return list(parameters, "target-net-filter"), list(parameters, "exclude-target-net")
+}
+
 // list reads the right items of one parameter.
 func list(parameters Parameters, name string) []string {
 	flag, _ := loadTable().find(name)

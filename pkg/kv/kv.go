@@ -85,8 +85,8 @@ const (
 
 // Event is a change of a watched key.
 type Event struct {
-	Item           // Value is empty when Deleted
-	Deleted bool   // the key is gone
+	Item         // Value is empty when Deleted
+	Deleted bool // the key is gone
 }
 
 // Batch is a group of events of one delivery, in revision order. A batch with

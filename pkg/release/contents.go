@@ -9,6 +9,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/placement"
 	"github.com/signpost-dns/signpost/pkg/plan"
@@ -71,11 +72,11 @@ func (c *contents) choose(ctx context.Context, g plan.Group, b plan.Binding, rec
 		return err
 	}
 	drained.mark(b, offers)
-	published := publishingOf(record)
+	published, managed := publishingOf(record), externaldns.Managed(record.Spec.Parameters)
 	choices := make([]address.Choice, len(b.Hosts))
 	for n, host := range b.Hosts {
 		in := address.Input{
-			Rule: rule(b, record), Types: host.Types, Routing: host.Routing, Health: host.Health,
+			Rule: rule(b, record), Types: typesOf(host, managed), Routing: host.Routing, Health: host.Health,
 			Offers: offersTo(host, offers), Previous: held[host.Name], Now: look.now,
 			SetIDs: published.abilities.SetIdentifiers, NoAlias: published.noAlias(host),
 		}
@@ -226,6 +227,21 @@ func (c *contents) note(unread string) {
 	}
 }
 
+// typesOf are the types of record that a host may have: of those that external-dns
+// publishes.
+func typesOf(host plan.Host, managed []string) []string {
+	if len(host.Types) == 0 {
+		return managed
+	}
+	types := []string{}
+	for _, kind := range host.Types {
+		if slices.Contains(managed, kind) {
+			types = append(types, kind)
+		}
+	}
+	return types
+}
+
 func rule(b plan.Binding, r plan.Record) address.Rule {
 	rule := address.Rule{Scope: b.Scope, AllowPrivate: r.Spec.AllowPrivate}
 	for _, host := range b.Hosts {
@@ -234,6 +250,8 @@ func rule(b plan.Binding, r plan.Record) address.Rule {
 	if filter := r.Spec.TargetFilter; filter != nil {
 		rule.Allow, rule.Deny = filter.Allow, filter.Deny
 	}
+	passed, excluded := externaldns.TargetNetworks(r.Spec.Parameters)
+	rule.Passed, rule.Deny = passed, slices.Concat(rule.Deny, excluded)
 	return rule
 }
 

@@ -98,6 +98,18 @@ func TestWhatIsAskedForStopsBeforeItTakesTooManyNames(t *testing.T) {
 		{"few addresses are refused", func(w *world) {
 			w.put(lab, record("lab.example", `,"targetFilter":{"deny":["203.0.113.100/30"]}`))
 		}, "", 0, 16},
+		{"most addresses are dropped by external-dns", func(w *world) {
+			w.put(lab, recordWith("lab.example", `"exclude-target-net":["203.0.113.100/30","203.0.113.104/31"]`))
+		}, "", 6, 14},
+		{"external-dns leaves few addresses", func(w *world) {
+			w.put(lab, recordWith("lab.example", `"target-net-filter":["203.0.113.100/30"]`))
+		}, "", 16, 4},
+		{"external-dns sees to other types alone", func(w *world) {
+			w.put(lab, recordWith("lab.example", `"managed-record-types":["AAAA","CNAME"]`))
+		}, "", 20, 0},
+		{"external-dns leaves the type alone", func(w *world) {
+			w.put(lab, recordWith("lab.example", `"exclude-record-types":["A"]`))
+		}, "", 20, 0},
 		{"the domain is a narrower one", func(w *world) { w.put(lab, record("n1.lab.example", ``)) }, "", 19, 20},
 		{"another provider", func(w *world) {
 			w.put(lab, `{"provider":"rfc2136","external-dns-parameters":{"domain-filter":["lab.example"],"rfc2136-host":["10.0.0.9"],"rfc2136-zone":["lab.example"],"rfc2136-insecure":true}}`)

@@ -136,6 +136,11 @@ func record(domain, more string) string {
 		"environment":{"ETCD_URLS":"http://10.0.0.5:2379"},"releaseTimeout":"70s"%s}`, domain, more)
 }
 
+// recordWith is a record with more parameters.
+func recordWith(domain, parameters string) string {
+	return strings.Replace(record(domain, ``), `"policy":"sync"`, `"policy":"sync",`+parameters, 1)
+}
+
 // group puts a group with one app of one service, and a DNS intent for it.
 func (w *world) group(path intent.Path, app, hostname string) {
 	w.put(path, fmt.Sprintf(`{"logicalCloud":"eu","apps":[{"name":%q}]}`, app), eu)
