@@ -125,7 +125,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	}
 	s.edge, err = newEdge(c, api.Options{
 		Door:  restDoor,
-		Store: documents, Admitter: admitter, Sealer: values, Lifecycle: lifecycle{releases, past}, History: past, Clusters: clusters{releases, connections}, Corefiles: corefiles{openLinter(c, log), releases},
+		Store: documents, Admitter: admitter, Sealer: values, Lifecycle: lifecycle{releases, past, registry.Idle}, History: past, Clusters: clusters{releases, connections}, Corefiles: corefiles{openLinter(c, log), releases},
 		Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: traces.tracer,
 	}, grpcDoor, orchestrator{releases})
 	return s, err

@@ -15,6 +15,7 @@ import (
 type lifecycle struct {
 	*release.Service
 	history *history.History
+	idle    func() bool // whether no worker is running, as far as is known
 }
 
 // Events lists what happened to a group or a logical cloud, and which documents
@@ -43,6 +44,7 @@ func (l lifecycle) Status(ctx context.Context, group intent.Path) (intent.Status
 	if err != nil {
 		return intent.Status{}, err
 	}
+	snapshot.Idle = l.idle()
 	return status.Of(snapshot), nil
 }
 

@@ -192,7 +192,7 @@ func (p *proposal) whyUpdate() string {
 	case p.regains:
 		return "names that it has given up are free again; update it"
 	}
-	return "its intents have changed since; update it, or terminate it first"
+	return "its intents, or what they depend on, have changed since; update it, or terminate it first"
 }
 
 // unchanged says whether the current release was made of the same inputs, gives

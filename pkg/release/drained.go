@@ -224,7 +224,7 @@ func (s *Service) keepsAddresses(ctx context.Context, cluster intent.Path, befor
 	}
 	slices.Sort(names)
 	return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf(
-		"%s has the last addresses of %s; undrain another cluster, or force it, and the names go",
+		"%s has the last addresses of %s; undrain another cluster, or force it by ?force=true (--force), and the names go",
 		ClusterOf(cluster), few(slices.Compact(names)))}
 }
 

@@ -102,7 +102,7 @@ func TestUpdateAfterARollbackDeploysTheLiveIntents(t *testing.T) {
 	w.rollback(1)
 	w.settle(prod)
 	_, err := w.try(intent.Instantiate, prod, "")
-	require.ErrorContains(t, err, "its intents have changed since", "they differ from what is deployed")
+	require.ErrorContains(t, err, "its intents, or what they depend on, have changed since", "they differ from what is deployed")
 
 	require.Equal(t, int64(4), w.do(intent.Update, prod).Revision)
 	w.settle(prod)

@@ -27,6 +27,7 @@ type Snapshot struct {
 	Group     plan.Group               // of the wanted release; zero before the first
 	Committed bool                     // the wanted release's context is current
 	Current   time.Time                // since when it is; zero while it is not
+	Idle      bool                     // no worker is running: all is as it was last seen, and nothing goes on; set by who knows
 	Suspended bool                     // the group's document says that the clusters are to be left as they are
 	Objects   bundle.Bundle            // of the current context
 	Going     bundle.Bundle            // of the context that was withdrawn

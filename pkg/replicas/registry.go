@@ -102,6 +102,14 @@ func (r *Registry) note(live []Replica) {
 	r.live = live
 }
 
+// Idle tells whether no replica that lives serves clusters, as of the last look,
+// seconds ago. It is false while this one is cut off from the store.
+func (r *Registry) Idle() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.live) > 0 && !slices.ContainsFunc(r.live, Replica.Works)
+}
+
 // Others lists the replicas that live beside this one, as of now.
 func (r *Registry) Others(ctx context.Context) ([]Replica, error) {
 	live, err := Live(ctx, r.store)

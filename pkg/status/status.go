@@ -48,7 +48,10 @@ func Of(snap release.Snapshot) intent.Status {
 
 // message is what stands in the way of the whole group.
 func message(snap release.Snapshot) string {
-	if snap.Suspended {
+	switch {
+	case snap.Idle:
+		return "no worker is running: clusters are told as they were last seen, and stay so until one runs"
+	case snap.Suspended:
 		return cmp.Or(snap.Lifecycle.Failure, suspendedGroup)
 	}
 	return cmp.Or(snap.Lifecycle.Failure, snap.Lifecycle.Unaccepted())

@@ -159,6 +159,14 @@ func TestARejectedTargetIsListedOnceWhereItWouldHaveBeen(t *testing.T) {
 	require.Equal(t, map[string][]string{"A": {"10.1.2.3", "lb.example"}, "AAAA": {"fd00::1"}}, got)
 }
 
+// TestThatNoWorkerRunsIsTold: what clusters have may be otherwise by now (I6).
+func TestThatNoWorkerRunsIsTold(t *testing.T) {
+	snap := running(t)
+	require.Empty(t, status.Of(*snap).Message)
+	snap.Idle = true
+	require.Contains(t, status.Of(*snap).Message, "no worker is running: clusters are told as they were last seen")
+}
+
 func TestMessagesAreWhole(t *testing.T) {
 	snap := running(t)
 	forget(snap.Clusters[berlin], "ConfigMap")
