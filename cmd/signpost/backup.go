@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/signpost-dns/signpost/pkg/app"
+	"github.com/signpost-dns/signpost/pkg/backup"
 )
 
 const backupHelp = `Writes all that Signpost keeps into a new file: documents, releases, app contexts, and what
@@ -20,8 +21,8 @@ Secret values stay sealed in the file. The key is not in it: keep it elsewhere.`
 const restoreHelp = `Makes empty stores what a file of "signpost backup" says. The stores are given by the flags of
 "signpost serve", in the same ways; no server may run on them.
 
-Nothing is written before the whole file was read and judged: one that is torn, was altered, or holds values sealed with
-another key than --secret-key-file is refused. When it is interrupted, the stores serve nobody; repeat it with the
+Nothing is written before the whole file was read and judged: one that is torn or damaged, or holds values sealed with
+another key than --secret-key-file, is refused. Nothing tells who has written it: keep it where nobody else can. When it is interrupted, the stores serve nobody; repeat it with the
 same file.`
 
 func (p program) backupCommand() *cobra.Command {
@@ -40,7 +41,7 @@ func (p program) backupCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			printf(p.out, "%s: %s, %s\n", args[0], count(summary.Keys, "key"), count(summary.Records, "record"))
+			printf(p.out, "%s: %s\n", args[0], counted(summary))
 			if len(summary.Sealed) > 0 {
 				printf(p.err, "Its secret values are sealed with key %s, which is not in it.\n", strings.Join(summary.Sealed, ", "))
 			}
@@ -67,12 +68,21 @@ func (p program) restoreCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			printf(p.out, "restored %s, %s, as of %s\n", count(summary.Keys, "key"), count(summary.Records, "record"), head.Time.Format(time.RFC3339))
+			printf(p.out, "restored %s, as of %s\n", counted(summary), head.Time.Format(time.RFC3339))
 			return nil
 		},
 	}
 	storeFlags(cmd.Flags(), &config)
 	return cmd
+}
+
+// counted says how much a backup holds.
+func counted(s backup.Summary) string {
+	text := count(s.Keys, "key")
+	if s.Records > 0 {
+		text += ", " + count(s.Records, "document") + " of MongoDB"
+	}
+	return text
 }
 
 // storeFlags adds the flags of signpost serve, so that its configuration serves

@@ -68,7 +68,7 @@ func TestABackupRestoresAnInstallation(t *testing.T) {
 	empty := t.TempDir()
 	said, ok = does(t, "restore", "--data-dir", empty, file)
 	require.False(t, ok)
-	require.Contains(t, said, "which is not the one given here: give the key of then")
+	require.Contains(t, said, "which is not given: give it with --secret-key-file")
 	require.NoFileExists(t, filepath.Join(empty, "secret.key"), "none is made up")
 	copyFile(t, filepath.Join(data, "secret.key"), filepath.Join(empty, "secret.key"))
 	said, ok = does(t, "restore", "--data-dir", empty, file)

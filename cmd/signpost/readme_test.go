@@ -4,8 +4,10 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,6 +72,18 @@ func execute(t *testing.T, command string, variables map[string]string, server s
 		variables[name] = strings.ReplaceAll(value, "http://127.0.0.1:9018", server)
 		return ""
 	}
+	if pipe := slices.Index(words, "|"); pipe > 0 {
+		filter := exec.CommandContext(t.Context(), words[pipe+1], words[pipe+2:]...)
+		filter.Stdin = strings.NewReader(run(t, words[:pipe]))
+		out, err := filter.Output()
+		require.NoError(t, err, command)
+		return string(out)
+	}
+	return run(t, words)
+}
+
+func run(t *testing.T, words []string) string {
+	t.Helper()
 	switch words[0] {
 	case "curl":
 		return curl(t, words[1:])
@@ -80,7 +94,7 @@ func execute(t *testing.T, command string, variables map[string]string, server s
 		}
 		return got.out + got.err
 	}
-	require.Fail(t, "no command of a session", command)
+	require.Fail(t, "no command of a session", words)
 	return ""
 }
 

@@ -71,7 +71,7 @@ type service struct {
 	replicas *replicas.Registry
 }
 
-// assemble makes the rooms and their doors.
+// assemble builds the service that a configuration asks for, over open stores.
 func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (*service, error) {
 	id, err := installation(ctx, stores.documents)
 	if err != nil {
@@ -81,6 +81,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	if err != nil {
 		return nil, err
 	}
+	log.InfoContext(ctx, "secrets at rest are sealed", "key", sealer.Key())
 	metrics := newMetrics(c, stores)
 	traces, err := openTracing(ctx, c, metrics)
 	if err != nil {

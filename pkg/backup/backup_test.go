@@ -223,7 +223,7 @@ func TestRefusalsChangeNothing(t *testing.T) {
 		want    string
 	}{
 		"newer":       {file: newer, want: "the backup is of Signpost v1.2.3 (schema 3, this one knows 2): restore it with that version"},
-		"another key": {file: zip(t, foreign), want: "values of the backup are sealed with key 99999999, which is not the one given here"},
+		"another key": {file: zip(t, foreign), want: "values of the backup are sealed with key 99999999, which is not given: give it with --secret-key-file"},
 		"not empty":   {file: file, there: map[string]string{"/signpost/doc/projects//x": "{}"}, want: "the stores are not empty (etcd holds /signpost/doc/projects//x)"},
 		"in use":      {file: file, there: map[string]string{"/signpost/doc/projects//x": "{}", "/signpost/members/signpost-a": "{}"}, want: "a Signpost runs on these stores (signpost-a): stop it first"},
 		"another one": {file: file, there: map[string]string{"/signpost/restoring": `{"sha256":"1"}`}, want: "the stores hold an unfinished restore of another backup"},

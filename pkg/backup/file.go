@@ -161,7 +161,7 @@ func note(sum hash.Hash, raw []byte) {
 // judge says whether the trailer fits what was read, and is the last line.
 func judge(t trailer, seen Summary, sum hash.Hash, lines *bufio.Scanner) error {
 	if t.SHA256 != hex.EncodeToString(sum.Sum(nil)) || t.Keys != seen.Keys || t.Records != seen.Records {
-		return errTorn("it was altered")
+		return errTorn("it is damaged")
 	}
 	if lines.Scan() || lines.Err() != nil {
 		return errTorn("something stands behind its end, or its checksum is wrong")

@@ -31,7 +31,7 @@ func Unfinished(ctx context.Context, store kv.KV) error {
 }
 
 // Restore makes empty stores what a backup says. The whole file is judged before
-// anything is written: Invalid for one that is torn or was altered, Conflict for one
+// anything is written: Invalid for one that is torn or damaged, Conflict for one
 // of a newer program, or whose documents are kept elsewhere than in these stores.
 // knows tells whether a key of sealed values, by its id, is at hand; without it the
 // answer is a Conflict. So it is for stores that are not empty, unless an earlier
@@ -74,7 +74,7 @@ func (s Stores) fit(head Header, end trailer, knows func(key string) bool) error
 	}
 	for _, key := range end.Sealed {
 		if !knows(key) {
-			return &intent.Error{Code: intent.Conflict, Detail: "values of the backup are sealed with key " + key + ", which is not the one given here: give the key of then"}
+			return &intent.Error{Code: intent.Conflict, Detail: "values of the backup are sealed with key " + key + ", which is not given: give it with --secret-key-file"}
 		}
 	}
 	return nil
