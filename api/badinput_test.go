@@ -188,3 +188,38 @@ func TestAnActionTakesNoBody(t *testing.T) {
 	require.Len(t, w.lifecycle.asked, asked, "nothing was begun")
 	w.send("DELETE", rows()[11].item, `{"what":"ever"}`).want(http.StatusNoContent)
 }
+
+// TestAllErrorsOfABodyAreToldAtOnce: those of its shape, of what it says, and of
+// what it refers to.
+func TestAllErrorsOfABodyAreToldAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		path, body string
+		want       []string
+	}{
+		{
+			recordsPath, `{"metadata":{"name":"x"},"spec":{"provider":"coredns","providr":"x","deployOn":{"clusterProvider":"edge","cluster":"none"},
+				"external-dns-parameters":{"aws-zone-type":"public","polcy":"sync"},"releaseTimeout":true}}`,
+			[]string{"/spec/providr", "/spec/releaseTimeout", "/spec/external-dns-parameters/aws-zone-type", "/spec/external-dns-parameters/polcy", "/spec/deployOn"},
+		},
+		{
+			intentsPath, `{"metadata":{"name":"x"},"spec":{"app":"nope","serviceName":"web","hostnames":["a..b"],"scope":"x"}}`,
+			[]string{"/spec/scope", "/spec/hostnames/0", "/spec/app"},
+		},
+		{
+			"/v2/projects", `{"metadata":{"name":"n1"},"spec":{"namespace":"kube-x","nspace":1}}`,
+			[]string{"/spec/nspace", "/spec/namespace"},
+		},
+		{
+			groupsPath, `{"metadata":{"name":"x"},"spec":{"logicalCloud":"none","apps":[{"name":"a","namespace":"kube-a","nam":1}]}}`,
+			[]string{"/spec/apps/0/nam", "/spec/apps/0/namespace", "/spec/logicalCloud"},
+		},
+	} {
+		w := newWorld(t).fill("")
+		before := w.kv.Revision()
+		problem := w.send("POST", c.path, c.body).want(http.StatusBadRequest).problem()
+		require.Equal(t, before, w.kv.Revision(), "it left a trace")
+		for _, pointer := range c.want {
+			require.Contains(t, problem, pointer+": ")
+		}
+	}
+}

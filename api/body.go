@@ -66,17 +66,22 @@ func (op *operation) receive(w http.ResponseWriter, r *http.Request) (received, 
 // readBody decodes and validates what was received. It answers the body
 // decoded and as JSON, both without what the server itself adds to documents.
 func (op *operation) readBody(sent received) (map[string]any, []byte, error) {
-	switch {
-	case op.body == nil:
+	if op.body == nil {
 		return nil, nil, nil
-	case sent.media != mediaYAML:
-		return parseBody(sent.raw, op.body)
 	}
-	raw, err := jsonOf(sent.raw)
+	raw, err := sent.json()
 	if err != nil {
 		return nil, nil, err
 	}
 	return parseBody(raw, op.body)
+}
+
+// json is what was received as JSON.
+func (s received) json() ([]byte, error) {
+	if s.media != mediaYAML {
+		return s.raw, nil
+	}
+	return jsonOf(s.raw)
 }
 
 // parseBody is readBody for JSON.

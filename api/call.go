@@ -93,7 +93,7 @@ func (e *edge) perform(w http.ResponseWriter, r *http.Request, op *operation) (a
 	}
 	defer leave()
 	if c.object, c.body, err = op.readBody(sent); err != nil {
-		return answer{}, err
+		return answer{}, e.allFlaws(intent.As(r.Context(), c.actor), op, c, sent, err)
 	}
 	return e.traced(r, op, c)
 }

@@ -86,7 +86,6 @@ type resource struct {
 	cluster   bool   // it may be drained or abandoned
 	names     bool   // it asks for names, which may be others'
 	pairs     bool   // ?key= asks for one value
-	versioned bool   // its name is followed by its version
 }
 
 // resources lists what the verbs work on.
@@ -101,7 +100,7 @@ func resources() []resource {
 		{one: "ClusterReference", many: "ClusterReferences"},
 		{one: "LogicalCloudKVPairs", many: "LogicalCloudKVPairs", pairs: true},
 		{one: "DNSCRIntent", many: "DNSCRIntents"},
-		{one: "CompositeApp", many: "CompositeApps", versioned: true},
+		{one: "CompositeApp", many: "CompositeApps"},
 		{one: "DeploymentIntentGroup", many: "DeploymentIntentGroups"},
 		{one: "TrafficGroupIntent", many: "TrafficGroupIntents"},
 		{one: "DNSIntent", many: "DNSIntents", names: true},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/admit"
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -17,10 +18,7 @@ const tries = 10
 // create stores a new document in a collection.
 func (e *edge) create(r resource) handler {
 	return func(ctx context.Context, c *call) (answer, error) {
-		path := intent.Join(string(c.path), nameIn(c.object, "metadata", "name"))
-		if r.versioned {
-			path = intent.Join(string(path), nameIn(c.object, "spec", "compositeAppVersion"))
-		}
+		path := created(c.path, c.object)
 		if old, err := e.find(ctx, path); err != nil || old != nil {
 			return answer{}, cmp.Or(err, intent.ErrExists(path))
 		}
@@ -30,6 +28,15 @@ func (e *edge) create(r resource) handler {
 		}
 		return e.stored(ctx, r, doc, http.StatusCreated)
 	}
+}
+
+// created is the path of the document that a body creates in a collection.
+func created(collection intent.Path, object map[string]any) intent.Path {
+	path := intent.Join(string(collection), nameIn(object, "metadata", "name"))
+	if strings.HasSuffix(string(collection), "/composite-apps") {
+		path = intent.Join(string(path), nameIn(object, "spec", "compositeAppVersion"))
+	}
+	return path
 }
 
 // nameIn is a text in a validated body, empty when it is not there.

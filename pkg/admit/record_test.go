@@ -195,7 +195,7 @@ func TestAllErrorsOfARecordAreReportedAtOnceAndInOrder(t *testing.T) {
 	for range 20 {
 		_, err := w.admit(newRecord, spec)
 		assertFields(t, err, intent.Invalid, map[string]string{
-			"/spec/version": "", "/spec/external-dns-parameters/policy": "", "/spec/external-dns-parameters/aws-zone-type": "",
+			"/spec/deployOn": "", "/spec/version": "", "/spec/external-dns-parameters/policy": "", "/spec/external-dns-parameters/aws-zone-type": "",
 			"/spec/environment/a-": "", "/spec/environment/b-": "", "/spec/releaseTimeout": "",
 		})
 		if first == "" {

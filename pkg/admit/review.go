@@ -74,7 +74,7 @@ func (r *review) name(name string) {
 func (r *review) verdict() error {
 	switch {
 	case len(r.invalid) > 0:
-		return &intent.Error{Code: intent.Invalid, Detail: string(r.path) + " is not valid", Fields: r.invalid}
+		return &intent.Error{Code: intent.Invalid, Detail: string(r.path) + " is not valid", Fields: slices.Concat(r.invalid, r.conflicts)}
 	case len(r.conflicts) > 0:
 		return &intent.Error{Code: intent.Conflict, Detail: string(r.path) + " conflicts with other documents", Fields: r.conflicts}
 	}
