@@ -52,8 +52,8 @@ func (e *edge) probes() map[string]handler {
 	}
 }
 
-// actions is who does something to the document whose action was called, or
-// tells what that would be.
+// actions maps the operations that act on a document, or plan to, to their
+// handlers.
 func (e *edge) actions() map[string]handler {
 	all := map[string]handler{
 		"planDNSUpdateRecord":   e.planRecord,

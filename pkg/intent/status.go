@@ -29,7 +29,7 @@ type AppContextStatus struct {
 
 // StatusCondition is one aspect of a status, in Kubernetes' form.
 type StatusCondition struct {
-	Type               string    `json:"type"`   // Planned, Committed, Synced, Published, Verified
+	Type               string    `json:"type"`   // Planned, Committed, Synced; of groups Published, Verified; of logical clouds Placed, Available
 	Status             string    `json:"status"` // True, False, Unknown
 	Reason             string    `json:"reason"` // one word in CamelCase
 	Message            string    `json:"message"`

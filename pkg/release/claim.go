@@ -9,8 +9,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/kv"
 )
 
-// claimHolds is how long a claim holds of whose release nothing is to be seen:
-// its acceptance takes less.
+// claimHolds is how long a claim counts whose release cannot be found: accepting
+// one takes less.
 const claimHolds = time.Minute
 
 // claim answers whose a key is from now on: another's who holds it, or mine.

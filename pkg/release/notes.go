@@ -17,8 +17,8 @@ const (
 	outcomeDropped  = "dropped"  // it went with the context
 )
 
-// note records what has become of an app context of EMCO's, and says whether
-// that is not what was recorded last of what EMCO does.
+// note records an outcome of an app context of EMCO's. It answers false, and
+// records nothing, if the last event of EMCO's says the same.
 func (s *Service) note(l *Lifecycle, outcome, id, what string) bool {
 	e := intent.Event{Time: s.Now().UTC(), Actor: actorEMCO, Action: l.followingAction(""), Revision: l.Seq, Outcome: outcome}
 	if l.isPrepared(id) {

@@ -51,7 +51,7 @@ func (in *inputs) orchestrate(by *orchestration) error {
 	return nil
 }
 
-// odd is the error of a context that cannot be gone by.
+// odd is the error for an app context that cannot be used.
 func (o *orchestration) odd(format string, args ...any) error {
 	return &intent.Error{Code: intent.Conflict, Detail: "app context " + o.ID + " " + fmt.Sprintf(format, args...)}
 }

@@ -105,10 +105,10 @@ func (s standings) of(cluster string) address.Standing {
 	return address.Standing{UnreachableSince: s.lost[cluster], SilentSince: s.silent[cluster], Frozen: s.frozen}
 }
 
-// standings holds what was seen of clusters against who serves them: that a
-// cluster cannot be reached counts for as long as he is there who has seen it
-// without a break. His clock may go wrong, or this process' own: nobody is taken out
-// sooner than both allow, and is kept out as soon as one does.
+// standings combines what was seen of clusters with who serves them. An outage
+// counts only while the worker that has reported it still serves the cluster.
+// Clocks may be wrong: a cluster is taken out only when that worker's clock and our
+// own agree, and kept out as soon as one of them says so.
 func (s *Service) standings(ctx context.Context) (standings, error) {
 	seen, err := s.reached(ctx)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
-// watchEMCO steps the groups of which EMCO's rsync says another state, its
-// monitor other addresses, or somebody another meta, from the time on that
-// there are such groups: all contexts pass by here, Signpost's own as well. What
-// is missed, the next look at everything finds.
+// watchEMCO steps a group when EMCO's rsync changes its context's state, its
+// monitor the addresses, or anybody the meta. It starts with the first such group:
+// all contexts pass by here, Signpost's own as well. What is missed, the next look
+// at everything finds.
 func (c *Controller) watchEMCO(ctx context.Context) {
 	select {
 	case <-ctx.Done():

@@ -252,7 +252,7 @@ func (l *logbook) String() string {
 	return l.text.String()
 }
 
-// breakStore has every write of the ledger fail until told otherwise.
+// breakLedger has every write of the ledger fail until told otherwise.
 func (s *scene) breakLedger(yes bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,9 +12,8 @@ import (
 // follows from: one that never succeeds must not make that endless.
 const tracedAttempts = 10
 
-// trail has what is done about an object belong to the context that it is of,
-// and to the trace in which that was made or changed. A repair follows from
-// neither.
+// trail tags the context of an action with the app context and the trace that led
+// to it; repairs have none.
 func (t *tenure) trail(ctx context.Context, a action, entry ledger.Entry) context.Context {
 	owners := ownersOf(a.want, &entry)
 	if len(owners) == 0 {
