@@ -47,6 +47,19 @@ func (p *recordProposal) moves() bool {
 	return p.before.Deployed && was != nil && is != nil && *was != *is
 }
 
+// takeHome has the project's namespace at the new home claimed, before anything
+// follows the record there.
+func (s *Service) takeHome(ctx context.Context, p *recordProposal) error {
+	changes, taken, err := s.claimHome(ctx, p)
+	if err == nil && taken != "" {
+		err = &intent.Error{Code: intent.PreconditionFailed, Detail: taken}
+	}
+	if err != nil {
+		return err
+	}
+	return s.names().Write(ctx, changes)
+}
+
 // startMove notes that external-dns is to wait at its new home. What it had
 // still to remove, it removes there.
 func (l *RecordLifecycle) startMove(to intent.ClusterRef) {
@@ -77,6 +90,13 @@ func (s *Service) obstacles(ctx context.Context, p *recordProposal) ([]intent.Fi
 	}
 	if _, why := s.unfit(to.String(), known, cluster, p.frozen.Project.Name); why != "" {
 		errs = append(errs, intent.Field{Pointer: at, Detail: why})
+	}
+	_, taken, err := s.claimHome(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if taken != "" {
+		errs = append(errs, intent.Field{Pointer: at, Detail: taken})
 	}
 	groups, err := s.groupsOf(ctx, p.frozen.Path)
 	if err != nil {

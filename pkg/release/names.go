@@ -15,12 +15,13 @@ import (
 )
 
 // bid is a name that a release gives in a view of DNS, or a namespace of a cluster
-// that its apps are in.
+// that it reads or writes.
 type bid struct {
 	key     nameclaim.Key
 	through intent.Path // the record; of a namespace, the logical cloud
 	types   []string    // of all who give the name in the release; none: all but SRV
-	own     bool        // it is the namespace of the logical cloud itself
+	purpose purpose     // of a namespace: what for
+	by      string      // of a namespace: the app, Service or DNS CR intent that it is for, if any
 }
 
 func (b bid) String() string {
@@ -168,7 +169,8 @@ func (s *claimants) group(ctx context.Context, path intent.Path) (nameclaim.Stan
 	if err != nil {
 		return nameclaim.Standing{}, err
 	}
-	is := nameclaim.Standing{UID: l.OwnerUID, Revision: l.revision, Resting: l.Seq == 0 || l.Settled && len(l.Shed) == 0}
+	left := len(l.Shed) > 0 || IsCloud(path) && len(l.Vacating) > 0 // a logical cloud has its DNS in what it vacates
+	is := nameclaim.Standing{UID: l.OwnerUID, Revision: l.revision, Resting: l.Seq == 0 || l.Settled && !left}
 	if l.deployed() {
 		gives, err := s.givenBy(ctx, l)
 		if err != nil {
@@ -191,7 +193,7 @@ func (s *Service) givenBy(ctx context.Context, l Lifecycle) (map[nameclaim.Key]b
 		return nil, err
 	}
 	names := map[nameclaim.Key]bool{}
-	for _, b := range allBids(keeping(release.Group, l.Yielded)) {
+	for _, b := range allBids(l.placed(release.Group)) {
 		names[b.key] = true
 	}
 	return names, nil

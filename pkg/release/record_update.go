@@ -70,6 +70,9 @@ func (s *Service) tryUpdateRecord(ctx context.Context, record intent.Path, adopt
 	next := p.before
 	next.Seq++
 	if p.moves() {
+		if err := s.takeHome(ctx, p); err != nil {
+			return intent.Accepted{}, err
+		}
 		next.startMove(*p.frozen.Home)
 	}
 	next.Record, next.ContextID, next.PinnedAt, next.Trace, next.Adopting = p.frozen, appcontext.NewID(), s.Now().UTC(), trail.Parent(ctx), p.adopting
