@@ -15,7 +15,9 @@ func (a *Admitter) webhook(r *review, in *intent.Record) {
 	if in.Webhook == nil {
 		return
 	}
-	a.image(r, at.key("image"), in.Webhook.Image, externalDNSImage())
+	if a.image(r, at.key("image"), in.Webhook.Image, webhookImage).isExternalDNS(in.Image) {
+		r.refusef(at.key("image"), "%s is external-dns itself, which would run beside the record's own with arguments that nobody checks; give the image of a webhook provider, such as %s", quote(in.Webhook.Image), webhookImage)
+	}
 	for i, argument := range in.Webhook.Args {
 		if wrong := argumentFault(argument); wrong != "" {
 			r.refusef(at.key("args").index(i), "%s", wrong)
@@ -34,6 +36,16 @@ func (a *Admitter) webhook(r *review, in *intent.Record) {
 		}
 	}
 	in.Webhook.Port = cmp.Or(in.Webhook.Port, usualPort)
+}
+
+// webhookImage shows what the image of a webhook provider is called.
+const webhookImage = "ghcr.io/stackitcloud/external-dns-stackit-webhook:v0.3.1"
+
+// isExternalDNS tells the images of external-dns, their copies in other
+// registries, and what the record runs as external-dns.
+func (i image) isExternalDNS(own string) bool {
+	return strings.HasSuffix(i.name, "/external-dns/external-dns") || strings.HasSuffix(i.name, "/bitnami/external-dns") ||
+		i.name != "" && i.name == parseImage(own).name
 }
 
 // argumentFault says why an argument would not arrive as it is, empty when it
