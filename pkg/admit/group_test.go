@@ -89,6 +89,23 @@ func TestManifestsAreRefused(t *testing.T) {
 		{reason: "a name to be made", spec: manifests(object("v1", "Pod", `"generateName":"x-"`)), errors: map[string]string{at + "/0/metadata/generateName": "give a name"}},
 		{reason: "the server's fields", spec: manifests(object("v1", "Pod", `"name":"x","uid":"1","resourceVersion":"1","managedFields":[{}]`)),
 			errors: map[string]string{at + "/0/metadata/uid": "leave it out", at + "/0/metadata/resourceVersion": "leave it out", at + "/0/metadata/managedFields": "leave it out"}},
+		{reason: "what only servers write of deletions", spec: manifests(object("v1", "Pod", `"name":"x","selfLink":"/x","deletionTimestamp":"2026-01-01T00:00:00Z","deletionGracePeriodSeconds":30`)),
+			errors: map[string]string{
+				at + "/0/metadata/selfLink":          "is written by an API server alone; leave it out",
+				at + "/0/metadata/deletionTimestamp": "leave it out", at + "/0/metadata/deletionGracePeriodSeconds": "leave it out"}},
+		{reason: "what keeps objects, or has them deleted", spec: manifests(object("v1", "Pod", `"name":"x","finalizers":["example.com/never"],"ownerReferences":[{"kind":"Pod"}]`)),
+			errors: map[string]string{
+				at + "/0/metadata/finalizers":      "would keep the cluster from deleting the object until somebody takes them away",
+				at + "/0/metadata/ownerReferences": "together with another, which Signpost would put back; leave it out"}},
+		{reason: "the same in templates", spec: manifests(
+			`{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"x"},"spec":{"template":{"metadata":{"finalizers":["a/b"]}},"volumeClaimTemplates":[{"metadata":{"ownerReferences":[{}]}}]}}`),
+			errors: map[string]string{
+				at + "/0/spec/template/metadata/finalizers":                    "leave it out",
+				at + "/0/spec/volumeClaimTemplates/0/metadata/ownerReferences": "leave it out"}},
+		{reason: "the same in other letters", spec: manifests(object("v1", "Pod", `"name":"x","Finalizers":["a/b"],"ownerreferences":[{}]`)),
+			errors: map[string]string{at + "/0": `"Finalizers" is no field of Kubernetes; write finalizers; "ownerreferences" is no field`}},
+		{reason: "all that kubectl get shows", spec: manifests(object("v1", "ConfigMap", `"name":"x","namespace":"shop","creationTimestamp":"2026-01-01T00:00:00Z","generation":1,"resourceVersion":"7","uid":"1-2","finalizers":[],"ownerReferences":null`)),
+			errors: map[string]string{at + "/0/metadata/uid": "leave it out", at + "/0/metadata/resourceVersion": "leave it out"}},
 		{reason: "a Secret that would be filled with sealed values", spec: manifests(object("v1", "Secret", `"name":"x","annotations":{"signpost.dev/values-from":"{}"}`)),
 			errors: map[string]string{at + "/0/metadata/annotations/signpost.dev~1values-from": "Signpost's own"}},
 		{reason: "labels that external-dns selects", spec: manifests(object("v1", "Pod", `"name":"x","labels":{"signpost.dev/record":"lab"}`)),

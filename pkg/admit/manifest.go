@@ -17,14 +17,13 @@ type manifest struct {
 	Kind       string
 	Items      any
 	Metadata   struct {
-		Name            string
-		Namespace       string
-		Labels          map[string]string
-		Annotations     map[string]string
-		GenerateName    string
-		ResourceVersion string
-		UID             string
-		ManagedFields   []any
+		Name         string
+		Namespace    string
+		Labels       map[string]string
+		Annotations  map[string]string
+		GenerateName string
+
+		all map[string]any
 	}
 }
 
@@ -67,11 +66,12 @@ func readManifest(raw json.RawMessage) (manifest, error) {
 	}
 	m.Metadata.Name, m.Metadata.Namespace = read.text(metadata, "name"), read.text(metadata, "namespace")
 	m.Metadata.Labels, m.Metadata.Annotations = read.texts(metadata, "labels"), read.texts(metadata, "annotations")
-	m.Metadata.GenerateName, m.Metadata.ResourceVersion = read.text(metadata, "generateName"), read.text(metadata, "resourceVersion")
-	m.Metadata.UID = read.text(metadata, "uid")
-	m.Metadata.ManagedFields, _ = metadata["managedFields"].([]any)
+	m.Metadata.GenerateName, m.Metadata.all = read.text(metadata, "generateName"), metadata
 	read.spellings(object, "apiVersion", "kind", "metadata", "spec", "status", "data", "items")
-	read.spellings(metadata, "name", "namespace", "labels", "annotations", "generateName", "resourceVersion", "uid", "managedFields")
+	read.spellings(metadata, "name", "namespace", "labels", "annotations", "generateName")
+	for _, field := range notByManifests() {
+		read.spellings(metadata, field.name)
+	}
 	if len(faults) > 0 {
 		return m, errors.New(strings.Join(faults, "; "))
 	}
@@ -208,17 +208,40 @@ func (r *review) manifestMetadata(at pointer, m manifest, cloud string) {
 			}
 		}
 	}
-	for _, field := range []struct {
-		name string
-		set  bool
-	}{
-		{"managedFields", len(m.Metadata.ManagedFields) > 0},
-		{"resourceVersion", m.Metadata.ResourceVersion != ""}, {"uid", m.Metadata.UID != ""},
-	} {
-		if field.set {
-			r.refusef(at.key(field.name), "is written by an API server alone; leave it out")
+	for _, field := range notByManifests() {
+		if isSet(m.Metadata.all[field.name]) {
+			r.refusef(at.key(field.name), "%s; leave it out", field.why)
 		}
 	}
+}
+
+// Why a manifest may not have a field of an object's metadata.
+const (
+	byServers = "is written by an API server alone"
+	holds     = "would keep the cluster from deleting the object until somebody takes them away, which Signpost does not"
+	owned     = "would have the cluster delete the object together with another, which Signpost would put back"
+)
+
+// refusedField is a field of an object's metadata that no manifest may have.
+type refusedField struct{ name, why string }
+
+func notByManifests() []refusedField {
+	return []refusedField{
+		{"managedFields", byServers}, {"resourceVersion", byServers}, {"uid", byServers}, {"selfLink", byServers},
+		{"deletionTimestamp", byServers}, {"deletionGracePeriodSeconds", byServers},
+		{"finalizers", holds}, {"ownerReferences", owned},
+	}
+}
+
+// isSet tells whether a field says anything.
+func isSet(value any) bool {
+	switch value := value.(type) {
+	case []any:
+		return len(value) > 0
+	case map[string]any:
+		return len(value) > 0
+	}
+	return value != nil && value != ""
 }
 
 // manifestKeys refuses Signpost's own labels and annotations beside the object's
@@ -233,6 +256,29 @@ func (r *review) manifestKeys(at pointer, raw json.RawMessage) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if name != "metadata" {
 			r.noKeysOfOurs(at.key(name), fields[name])
+			r.noHolds(at.key(name), fields[name])
+		}
+	}
+}
+
+// noHolds refuses finalizers and owners of what a controller makes of a template,
+// as pods and volume claims: it copies them.
+func (r *review) noHolds(at pointer, value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		metadata, _ := value["metadata"].(map[string]any)
+		if isSet(metadata["finalizers"]) {
+			r.refusef(at.key("metadata").key("finalizers"), "%s; leave it out", holds)
+		}
+		if isSet(metadata["ownerReferences"]) {
+			r.refusef(at.key("metadata").key("ownerReferences"), "%s; leave it out", owned)
+		}
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			r.noHolds(at.key(key), value[key])
+		}
+	case []any:
+		for i, item := range value {
+			r.noHolds(at.index(i), item)
 		}
 	}
 }
