@@ -1,6 +1,9 @@
 package release
 
 import (
+	"encoding/json"
+	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/pmezard/go-difflib/difflib"
@@ -25,11 +28,14 @@ func planned(before, after bundle.Bundle) []bundle.Change {
 	return changes
 }
 
-// diffText writes a change as a unified diff of the object's YAML. An
-// unchanged object has no text.
+// diffText writes a change as a unified diff of the object's YAML, without what
+// Secrets hold. An unchanged object has no text.
 func diffText(c bundle.Change) string {
 	if c.Action == bundle.Unchanged {
 		return ""
+	}
+	if c.ID.Kind == "Secret" && c.ID.Group == "" {
+		c.Old, c.New = redacted(c.Old, c.New)
 	}
 	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{A: yamlLines(c.Old), B: yamlLines(c.New), Context: 3})
 	if err != nil {
@@ -47,4 +53,81 @@ func yamlLines(raw []byte) []string {
 		return []string{string(raw)}
 	}
 	return difflib.SplitLines(strings.TrimSuffix(string(text), "\n"))
+}
+
+// lastApplied is where kubectl notes a whole object, a Secret's values included.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// redacted are two Secrets, of which one may be missing, without their values:
+// whoever reads plans sees which of them change, and none of them.
+func redacted(before, after []byte) (hiddenBefore, hiddenAfter []byte) {
+	was, is := decoded(before), decoded(after)
+	for _, field := range []string{"data", "stringData"} {
+		hideEach(was, is, field)
+	}
+	hide(annotationsOf(was), annotationsOf(is), lastApplied)
+	return encoded(before, was), encoded(after, is)
+}
+
+func annotationsOf(object map[string]any) map[string]any {
+	metadata, _ := object["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	return annotations
+}
+
+// hideEach puts words in the place of each value of a field of two objects.
+func hideEach(was, is map[string]any, field string) {
+	valuesWas, _ := was[field].(map[string]any)
+	valuesIs, _ := is[field].(map[string]any)
+	for key := range valuesWas {
+		hide(valuesWas, valuesIs, key)
+	}
+	for key := range valuesIs {
+		if _, told := valuesWas[key]; !told {
+			hide(valuesWas, valuesIs, key)
+		}
+	}
+	for _, object := range []map[string]any{was, is} {
+		if _, fields := object[field].(map[string]any); !fields && object[field] != nil {
+			object[field] = hidden
+		}
+	}
+}
+
+const hidden = "(redacted)"
+
+// hide puts words in the place of a value of two objects, which tell whether it
+// changes.
+func hide(was, is map[string]any, key string) {
+	before, had := was[key]
+	after, has := is[key]
+	if had {
+		was[key] = hidden
+	}
+	if has {
+		is[key] = hidden
+	}
+	if had && has && !reflect.DeepEqual(before, after) {
+		is[key] = "(redacted, changed)"
+	}
+}
+
+// decoded is an object as its fields; none for what is no object.
+func decoded(raw []byte) map[string]any {
+	var object map[string]any
+	if len(raw) > 0 && json.Unmarshal(raw, &object) != nil {
+		return nil
+	}
+	return object
+}
+
+func encoded(raw []byte, object map[string]any) []byte {
+	if len(raw) == 0 {
+		return nil
+	}
+	out, err := json.Marshal(object)
+	if err != nil {
+		return fmt.Appendf(nil, "%q", hidden)
+	}
+	return out
 }
