@@ -52,12 +52,41 @@ func bounded(ctx context.Context, in, old *intent.Project) error {
 	if old != nil {
 		was = *old
 	}
-	refused := &intent.Error{Code: intent.Forbidden, Detail: who.Subject + " has rights on single projects; this takes the role admin in all of them"}
+	refused := confined(who)
 	if !slices.Equal(in.Domains, was.Domains) {
 		refused.Fields = append(refused.Fields, intent.Field{Pointer: string(spec + "/domains"), Detail: "says what the project is granted; leave it as it is"})
 	}
 	if !reflect.DeepEqual(in.Quotas, was.Quotas) {
 		refused.Fields = append(refused.Fields, intent.Field{Pointer: string(spec + "/quotas"), Detail: "says how much the project may have; leave it as it is"})
+	}
+	if refused.Fields == nil {
+		return nil
+	}
+	return refused
+}
+
+// confined refuses what takes rights on all projects.
+func confined(who intent.Actor) *intent.Error {
+	return &intent.Error{Code: intent.Forbidden, Detail: who.Subject + " has rights on single projects; this takes the role admin in all of them"}
+}
+
+// unbound refuses to have those delete a project whose rights end with it, and
+// whom it bounds: they could create it anew, without its bounds.
+func unbound(ctx context.Context, doc intent.Document) error {
+	who := intent.By(ctx)
+	if !who.Confined {
+		return nil
+	}
+	project, err := intent.Of[intent.Project](doc)
+	if err != nil {
+		return err
+	}
+	refused := confined(who)
+	if len(project.Spec.Domains) > 0 {
+		refused.Fields = append(refused.Fields, intent.Field{Pointer: string(spec + "/domains"), Detail: "says what the project is granted, and would go with it"})
+	}
+	if project.Spec.Quotas != (intent.Quotas{}) {
+		refused.Fields = append(refused.Fields, intent.Field{Pointer: string(spec + "/quotas"), Detail: "says how much the project may have, and would go with it"})
 	}
 	if refused.Fields == nil {
 		return nil

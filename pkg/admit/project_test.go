@@ -187,3 +187,24 @@ func TestAProjectsOwnAdminDoesNotGrantItDomainsOrQuotas(t *testing.T) {
 	_, err = w.admitter.Admit(own, newProject, body(newProject, `{"domains":["bank.example"]}`), nil)
 	assertFields(t, err, intent.Forbidden, map[string]string{"/spec/domains": "leave it as it is"})
 }
+
+// TestAProjectsOwnAdminDoesNotLiftItsBounds by making it anew.
+func TestAProjectsOwnAdminDoesNotLiftItsBounds(t *testing.T) {
+	own := intent.As(t.Context(), intent.Actor{Subject: "petra", Confined: true})
+	for _, c := range []struct{ bounds, pointer, detail string }{
+		{`{"quotas":{"records":5}}`, "/spec/quotas", "says how much the project may have, and would go with it"},
+		{`{"domains":["shop.example"]}`, "/spec/domains", "says what the project is granted, and would go with it"},
+	} {
+		w := newWorld(t)
+		w.must(shop, c.bounds)
+		assertFields(t, w.admitter.Delete(own, shop, intent.Always()), intent.Forbidden, map[string]string{c.pointer: c.detail})
+		_, err := w.admitter.Admit(own, newProject, body(newProject, c.bounds), nil)
+		assertFields(t, err, intent.Forbidden, map[string]string{c.pointer: "leave it as it is"})
+		require.Equal(t, intent.PreconditionFailed, intent.CodeOf(w.admitter.Delete(own, shop, intent.IfRevision(1<<40))), "as for anybody")
+
+		w.must(shop, `{}`)
+		require.NoError(t, w.admitter.Delete(own, shop, intent.Always()), "it has none any more")
+		w.must(shop, c.bounds)
+		require.NoError(t, w.admitter.Delete(t.Context(), shop, intent.Always()), "who is not confined may")
+	}
+}

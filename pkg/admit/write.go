@@ -77,13 +77,23 @@ func (a *Admitter) Put(ctx context.Context, w *Write) (intent.Document, error) {
 }
 
 // Delete removes a document, and with a project the reservation of its
-// namespace. Errors: those of Store.Delete.
+// namespace. Errors: those of Store.Delete; Forbidden for a project with bounds
+// that the caller may not lift.
 func (a *Admitter) Delete(ctx context.Context, path intent.Path, condition intent.Condition) error {
 	var reserved intent.Path
 	if shape(path) == "projects" {
 		doc, err := a.store.Get(ctx, path)
 		if err != nil {
 			return err
+		}
+		if err := condition.Check(path, doc.Revision); err != nil {
+			return err
+		}
+		if err := unbound(ctx, doc); err != nil {
+			return err
+		}
+		if intent.By(ctx).Confined {
+			condition = intent.IfRevision(doc.Revision) // bounds that come meanwhile count
 		}
 		reserved = reservation(doc.Refs)
 	}
