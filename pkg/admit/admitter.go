@@ -43,6 +43,11 @@ type Rules struct {
 	// NamespaceHolder is the name of the project whose namespace it is, empty
 	// for none's, where projects are kept elsewhere; nil: they are kept here.
 	NamespaceHolder func(ctx context.Context, namespace string) (project string, err error)
+
+	// NamespaceTenant is a project other than the one given that has released
+	// something in a namespace of some cluster, empty for none, and what; nil:
+	// documents alone say so.
+	NamespaceTenant func(ctx context.Context, namespace, but string) (project string, what intent.Path, err error)
 }
 
 // Admitter admits documents to a store. It is safe for concurrent use.

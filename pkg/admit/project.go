@@ -176,8 +176,8 @@ func (a *Admitter) fixedOnceUsed(ctx context.Context, r *review, namespace strin
 	return nil
 }
 
-// freeNamespaces are the candidates that neither a project nor a logical cloud
-// of another project has. When there is none, it says why.
+// freeNamespaces are the candidates that neither a project has nor a logical
+// cloud of another project, nor what another project has released. When there is none, it says why.
 func (a *Admitter) freeNamespaces(ctx context.Context, r *review, at pointer, candidates []string) ([]string, error) {
 	tenants, err := a.tenantsOf(ctx, candidates, r.path)
 	if err != nil {
@@ -191,6 +191,11 @@ func (a *Admitter) freeNamespaces(ctx context.Context, r *review, at pointer, ca
 			return nil, err
 		}
 		tenant := tenants[namespace]
+		if tenant == "" && a.rules.NamespaceTenant != nil {
+			if _, tenant, err = a.rules.NamespaceTenant(ctx, namespace, r.path.Name()); err != nil {
+				return nil, err
+			}
+		}
 		switch {
 		case holder != "" && holder != r.path.Name():
 			why = append(why, quote(namespace)+" is the namespace of "+intent.By(ctx).Project(holder)+"; choose another")

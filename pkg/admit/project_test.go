@@ -1,6 +1,7 @@
 package admit_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -207,4 +208,22 @@ func TestAProjectsOwnAdminDoesNotLiftItsBounds(t *testing.T) {
 		w.must(shop, c.bounds)
 		require.NoError(t, w.admitter.Delete(t.Context(), shop, intent.Always()), "who is not confined may")
 	}
+}
+
+// TestAProjectGetsNoNamespaceInWhichOthersRun, whatever their documents say since.
+func TestAProjectGetsNoNamespaceInWhichOthersRun(t *testing.T) {
+	w := newWorld(t)
+	squat := intent.Path("projects/evil/logical-clouds/squat")
+	w.admitter = admit.New(w.store, admit.Rules{NamespaceTenant: func(_ context.Context, namespace, but string) (string, intent.Path, error) {
+		if namespace == "signpost-acme" && but != "evil" {
+			return "evil", squat, nil
+		}
+		return "", "", nil
+	}})
+	acme, evil := intent.Path("projects/acme"), intent.Path("projects/evil")
+	_, err := w.admit(acme, `{"namespace":"signpost-acme"}`)
+	assertFields(t, err, intent.Conflict, map[string]string{"/spec/namespace": "in use by another project"})
+	w.must(acme, `{}`)
+	assert.Regexp(t, "^signpost-acme-[0-9a-f]{8}$", w.spec(acme)["namespace"])
+	w.must(evil, `{"namespace":"signpost-acme"}`)
 }

@@ -101,16 +101,17 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	registry := replicas.NewRegistry(stores.kv, self, log)
 	metrics.MustRegister(registry)
 	connections := newConnections(c, id, identities{entries, documents}, documents.Values(values), registry)
-	admitter := admit.New(documents, c.rules(connections, documents))
+	rules := c.rules(connections, documents)
 	past := openHistory(documents, log, metrics)
 	verifier := verify.New(verify.Options{AllowLocal: c.AllowLocalVerify})
 	releases := release.New(release.Options{
 		Held: verifier.Held, Handed: handedBy(handed),
 		Documents: documents, KV: stores.kv, Contexts: contexts,
-		Ledger: entries, Observed: observed.New(stores.kv), Peek: connections.peek, PeekNodes: connections.peekNodes, NamespaceHolder: admitter.NamespaceHolder, Elsewhere: documents.Elsewhere,
+		Ledger: entries, Observed: observed.New(stores.kv), Peek: connections.peek, PeekNodes: connections.peekNodes, NamespaceHolder: admit.New(documents, rules).NamespaceHolder, Elsewhere: documents.Elsewhere,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), RequireDomains: c.RequireDomains,
 		Told: past.Told, Now: time.Now, Logger: log, Tracer: traces.tracer, Metrics: metrics,
 	})
+	rules.NamespaceTenant = releases.NamespaceTenant
 	s := &service{config: c, log: log, traces: traces, stores: stores, releases: releases, clusters: connections, replicas: registry, janitor: newJanitor(log, chores(c, documents, values, registry, releases, connections.identities, past, metrics))}
 	if c.works() {
 		measureHealth(releases, metrics)
@@ -126,7 +127,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	}
 	s.edge, err = newEdge(c, api.Options{
 		Door:  restDoor,
-		Store: documents, Admitter: admitter, Sealer: values, Lifecycle: lifecycle{releases, past, registry.Idle}, History: past, Clusters: clusters{releases, connections}, Corefiles: corefiles{openLinter(c, log), releases},
+		Store: documents, Admitter: admit.New(documents, rules), Sealer: values, Lifecycle: lifecycle{releases, past, registry.Idle}, History: past, Clusters: clusters{releases, connections}, Corefiles: corefiles{openLinter(c, log), releases},
 		Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: traces.tracer,
 	}, grpcDoor, orchestrator{releases})
 	return s, err
