@@ -39,7 +39,7 @@ func (a *Admitter) webhook(r *review, in *intent.Record) {
 }
 
 // webhookImage shows what the image of a webhook provider is called.
-const webhookImage = "ghcr.io/stackitcloud/external-dns-stackit-webhook:v0.3.1"
+const webhookImage = "registry.example/webhook:v1"
 
 // isExternalDNS tells the images of external-dns, their copies in other
 // registries, and what the record runs as external-dns.

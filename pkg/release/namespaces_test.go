@@ -167,7 +167,7 @@ func TestANamespaceOfDNSGoesFromProjectToProject(t *testing.T) {
 	}
 }
 
-// TestAnAppDoesNotGoWhereTheDNSOfOthersIs.
+// TestAnAppDoesNotGoWhereTheDNSOfOthersIs until that is terminated.
 func TestAnAppDoesNotGoWhereTheDNSOfOthersIs(t *testing.T) {
 	w := rivals(t)
 	w.nodes = map[string][]placement.Node{berlin: {linux("b1")}, paris: {linux("p1")}}

@@ -28,7 +28,7 @@ func (s *Service) claimNames(ctx context.Context, group intent.Path, l Lifecycle
 	if err != nil {
 		return l, err
 	}
-	changes, lost, err := s.confirmed(ctx, l, release.Group)
+	changes, lost, err := s.confirmed(ctx, l, l.placed(release.Group))
 	if err == nil {
 		err = s.names().Write(ctx, changes)
 	}
