@@ -32,11 +32,11 @@ const (
 	ofDNS      purpose = "of the cluster's DNS"
 )
 
-// namespaceBids are the namespaces that a release reads or writes: those of its
-// apps, and on the same clusters that of its logical cloud; those of the Services
-// that it publishes; its project's own, where external-dns and DNSEndpoints go;
-// and those of the DNS of clusters, but for the one that all share. Ordered, none
-// twice. EMCO has rules of its own for what it deploys.
+// namespaceBids are the namespaces that a release writes: those of its apps, and
+// on the same clusters that of its logical cloud; its project's own, where
+// external-dns and DNSEndpoints go; and those of the DNS of clusters, but for the
+// one that all share. Ordered, none twice. EMCO has rules of its own for what it
+// deploys.
 func namespaceBids(g plan.Group) []bid {
 	if g.Orchestrated != nil {
 		return nil
@@ -56,9 +56,6 @@ func namespaceBids(g plan.Group) []bid {
 		}
 	}
 	for _, b := range g.Bindings {
-		for _, cluster := range b.Sources {
-			add(cluster, b.Namespace, bid{purpose: ofServices, by: b.Service})
-		}
 		add(b.Cluster, g.Project.Namespace, bid{purpose: ofProject})
 	}
 	for _, dns := range g.DNS {
@@ -69,16 +66,39 @@ func namespaceBids(g plan.Group) []bid {
 	return slices.SortedFunc(maps.Values(bids), compareBids)
 }
 
+// servicesIn are the namespaces of the Services that a release publishes. None
+// may be another project's, and nobody claims them: several projects may publish
+// what one ingress offers.
+func servicesIn(g plan.Group) []bid {
+	if g.Orchestrated != nil {
+		return nil
+	}
+	var bids []bid
+	cloud := intent.Join("projects", g.Project.Name, "logical-clouds", g.LogicalCloud)
+	for _, b := range g.Bindings {
+		for _, cluster := range b.Sources {
+			bids = append(bids, bid{key: nameclaim.Key{View: inNamespaces + cluster, Name: b.Namespace}, through: cloud, purpose: ofServices, by: b.Service})
+		}
+	}
+	slices.SortStableFunc(bids, compareBids)
+	return slices.CompactFunc(bids, func(a, b bid) bool { return a.key == b.key })
+}
+
 // checkNamespaceClaims refuses namespaces of clusters that are another project's.
 func (s *Service) checkNamespaceClaims(ctx context.Context, p *proposal) error {
 	d := p.draft
 	if p.action == intent.Terminate || d.group.Path == "" {
 		return nil
 	}
-	return s.judge(ctx, p, namespaceBids(d.group), func(b bid, project string, _ nameclaim.Verdict, by nameclaim.Entry) {
+	refuse := func(b bid, project string, _ nameclaim.Verdict, by nameclaim.Entry) {
 		at, advice := d.asksFor(b)
 		d.fail(at.path, at.pointer, "%s is %s; %s", b, whose(ctx, project, by), advice)
-	})
+	}
+	if err := s.judge(ctx, p, namespaceBids(d.group), refuse); err != nil {
+		return err
+	}
+	looked := &proposal{request: p.request, lifecycle: p.lifecycle, draft: d}
+	return s.judge(ctx, looked, servicesIn(d.group), refuse)
 }
 
 // whose tells who has a namespace to those who may know.

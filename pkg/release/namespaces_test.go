@@ -110,6 +110,14 @@ func TestServicesOfOthersArePublishedByNobodyElse(t *testing.T) {
 	w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["bank.lab.example"]}`)
 	w.do(intent.Instantiate, bankProd)
 	w.settle(bankProd)
+
+	const shared = `{"app":"web","serviceName":"web","namespace":"ingress","hostnames":["bank.lab.example"]}`
+	w.put(www(bankProd), shared)
+	w.do(intent.Update, bankProd)
+	w.settle(bankProd)
+	w.put(www(prod), `{"app":"web","serviceName":"web","namespace":"ingress","hostnames":["www.lab.example"]}`)
+	w.do(intent.Update, prod)
+	w.settle(prod)
 }
 
 // TestDNSGoesToNoNamespaceOfOthers, neither that of their logical clouds, nor of
