@@ -95,6 +95,8 @@ func TestErrorsSayWhatWouldBeRight(t *testing.T) {
 		{"domain with a wildcard", "domain-filter", "*.lab.example", "", `write ".lab.example"`},
 		{"domains in one text", "domain-filter", "a.example,b.example", "", "write a list"},
 		{"regular expression", "regex-domain-filter", "(", "", "no regular expression"},
+		{"regular expression, too long", "regex-domain-exclusion", strings.Repeat("a", 1001), "", "more than 1000 characters"},
+		{"regular expression, short text of many steps", "regex-domain-filter", strings.Repeat(".{0,1000}", 10), "", "repeats too much"},
 		{"network", "target-net-filter", "203.0.113", "", `"203.0.113.0/24"`},
 		{"listen address", "metrics-address", "7979", "", `":7979"`},
 		{"listen port", "metrics-address", ":0", "", `":7979"`},
@@ -113,6 +115,16 @@ func TestErrorsSayWhatWouldBeRight(t *testing.T) {
 			assert.Equal(t, c.pointer, errors[0].Pointer)
 			assert.Contains(t, errors[0].Detail, c.detail)
 		})
+	}
+}
+
+// TestRegularExpressionsThatAreInUseAreTaken: the bounds are well above them.
+func TestRegularExpressionsThatAreInUseAreTaken(t *testing.T) {
+	for _, text := range []string{
+		strings.Repeat("é", 1000), `^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.){1,4}lab\.example$`, `^(a|b|c)-\d{1,3}\.(dev|test)\.corp\.example\.?$`, "",
+	} {
+		errors, _ := Check(coredns(Parameters{"regex-domain-filter": text}))
+		require.Empty(t, errors, text)
 	}
 }
 

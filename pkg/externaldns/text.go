@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
-	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,9 +104,27 @@ func isName(name, extra string) bool {
 	return true
 }
 
+// The bounds of a regular expression. Matching takes as long as the name times
+// the steps; text alone does not bound them, for `.{0,1000}` has a thousand.
+const (
+	longestRegexp  = 1000 // characters
+	longestProgram = 2000 // steps that it is compiled to
+)
+
 func readRegexp(text string) verdict {
-	if _, err := regexp.Compile(text); err != nil {
+	if utf8.RuneCountInString(text) > longestRegexp {
+		return wrong("is a regular expression of more than %d characters; give a shorter one, or a list of domains as domain-filter", longestRegexp)
+	}
+	parsed, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
 		return wrong("is no regular expression: %s", err)
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	switch {
+	case err != nil:
+		return wrong("is no regular expression: %s", err)
+	case len(program.Inst) > longestProgram:
+		return wrong("is a regular expression that repeats too much, as .{0,1000} does; repeat less, or use * and +")
 	}
 	return right(text)
 }
