@@ -121,7 +121,9 @@ func (a *Admitter) intentRecords(ctx context.Context, r *review, in *intent.DNSI
 			a.missing(r, here, path)
 			continue
 		}
-		r.covered(in, hosts, name, externaldns.NewCoverage(record.Provider, record.Parameters))
+		if err := r.covered(ctx, in, hosts, name, externaldns.NewCoverage(record.Provider, record.Parameters)); err != nil {
+			return err
+		}
 		if externaldns.AbilitiesOf(record.Provider, externaldns.DefaultVersion).SetIdentifiers {
 			able = append(able, name)
 		} else {
@@ -135,8 +137,12 @@ func (a *Admitter) intentRecords(ctx context.Context, r *review, in *intent.DNSI
 }
 
 // covered checks what a record's zones make of the host names that are right.
-func (r *review) covered(in *intent.DNSIntent, hosts []host, record string, coverage externaldns.Coverage) {
+// There may be thousands, each matched with a regular expression: it ends with ctx.
+func (r *review) covered(ctx context.Context, in *intent.DNSIntent, hosts []host, record string, coverage externaldns.Coverage) error {
 	for _, host := range hosts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		switch {
 		case !coverage.Covers(host.name):
 			r.refusef(host.at, "%s is not covered by record %s; give a name within its domain-filter and zones, or leave the record out", quote(host.name), record)
@@ -144,4 +150,5 @@ func (r *review) covered(in *intent.DNSIntent, hosts []host, record string, cove
 			r.refusef(host.at, "%s is the apex of a zone of record %s, where DNS allows no CNAME; allow A and AAAA in recordTypes, or give a name below it", quote(host.name), record)
 		}
 	}
+	return nil
 }

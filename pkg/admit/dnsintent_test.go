@@ -1,12 +1,14 @@
 package admit_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/admit"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
@@ -109,4 +111,29 @@ func FuzzHostNames(f *testing.F) {
 		require.NoError(t, err, "the canonical form is a host name")
 		assert.Equal(t, canonical, hostnameOf(t, again), "the canonical form is its own")
 	})
+}
+
+// leaving is a store whose caller is gone once a record was read; it answers all the
+// same.
+type leaving struct {
+	intent.Store
+	leave func()
+}
+
+// Get implements intent.Store.
+func (l leaving) Get(ctx context.Context, path intent.Path) (intent.Document, error) {
+	if path == lab {
+		l.leave()
+	}
+	return l.Store.Get(context.WithoutCancel(ctx), path)
+}
+
+// TestNamesAreMatchedForAsLongAsSomebodyWaits: each is matched with each record's
+// regular expression, and both may be many.
+func TestNamesAreMatchedForAsLongAsSomebodyWaits(t *testing.T) {
+	w := newShop(t)
+	ctx, leave := context.WithCancel(t.Context())
+	admitter := admit.New(leaving{w.store, leave}, admit.Rules{})
+	_, err := admitter.Admit(ctx, www, []byte(`{"metadata":{"name":"www"},"spec":`+names(`["www.lab.example"]`, `,"records":["lab"]`)+`}`), nil)
+	require.ErrorIs(t, err, context.Canceled)
 }

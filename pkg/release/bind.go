@@ -2,6 +2,7 @@ package release
 
 import (
 	"cmp"
+	"context"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,39 +13,56 @@ import (
 
 // bind ties one DNS intent to the records that serve its names: the logical
 // cloud's records get the public addresses of all of the app's clusters, a
-// cluster's records that cluster's addresses alone.
-func (d *draft) bind(i dnsIntent) {
+// cluster's records that cluster's addresses alone. Names may be many, and so may
+// records: it ends with ctx.
+func (d *draft) bind(ctx context.Context, i dnsIntent) error {
 	at := slices.IndexFunc(d.group.Apps, func(a plan.App) bool { return a.Name == i.spec.App })
 	if at < 0 {
 		d.fail(i.path, "/spec/app", "the deployment intent group has no app %q", i.spec.App)
-		return
+		return nil
 	}
 	app := d.group.Apps[at]
 	i.spec.Namespace = d.serviceNamespace(i, app)
 	d.checkRouting(i, app)
-	hosts := d.hostnames(i, app)
+	hosts, err := d.hostnames(ctx, i, app)
+	if err != nil {
+		return err
+	}
 	served := map[string]bool{}
 	if i.spec.Scope != intent.ClusterScope {
 		for _, name := range d.in.cloudRecords {
-			d.bindRecord(i, app, hosts, name, plan.Binding{Scope: intent.Public, Sources: app.Clusters}, served)
+			if err := d.bindRecord(ctx, i, app, hosts, name, plan.Binding{Scope: intent.Public, Sources: app.Clusters}, served); err != nil {
+				return err
+			}
 		}
 	}
 	if i.spec.Scope != intent.Public {
 		for _, cluster := range app.Clusters {
 			for _, value := range d.in.ownRecords[cluster] {
-				d.bindOwnRecord(i, app, hosts, cluster, value, served)
+				if err := d.bindOwnRecord(ctx, i, app, hosts, cluster, value, served); err != nil {
+					return err
+				}
 			}
 		}
 	}
+	return d.refuseUnserved(ctx, i, hosts, served)
+}
+
+// refuseUnserved refuses names that no record serves.
+func (d *draft) refuseUnserved(ctx context.Context, i dnsIntent, hosts []hostnameOf, served map[string]bool) error {
 	reached := map[string]bool{} // places of names of which some is served
 	for _, host := range hosts {
 		reached[host.pointer] = reached[host.pointer] || served[host.name]
 	}
 	for _, host := range hosts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if covered, asked := served[host.name]; !covered && (asked || !reached[host.pointer]) {
 			d.fail(i.path, host.pointer, "no record serves %q: associate one whose domain-filter or zones cover it with logical cloud %q or with the app's clusters%s", host.name, d.group.LogicalCloud, chosen(i.spec))
 		}
 	}
+	return nil
 }
 
 func chosen(i intent.DNSIntent) string {
@@ -55,25 +73,25 @@ func chosen(i intent.DNSIntent) string {
 }
 
 // bindOwnRecord binds a value of a cluster's association.
-func (d *draft) bindOwnRecord(i dnsIntent, app plan.App, hosts []hostnameOf, cluster, value string, served map[string]bool) {
+func (d *draft) bindOwnRecord(ctx context.Context, i dnsIntent, app plan.App, hosts []hostnameOf, cluster, value string, served map[string]bool) error {
 	name, ours := d.in.recordName(value)
 	if !ours {
-		return
+		return nil
 	}
 	if _, known := d.records[name]; !known {
 		d.warn("cluster %s is associated with record %q, which project %q does not have", cluster, name, d.group.Project.Name)
-		return
+		return nil
 	}
-	d.bindRecord(i, app, hosts, name, plan.Binding{Scope: intent.ClusterScope, Cluster: cluster, Sources: []string{cluster}}, served)
+	return d.bindRecord(ctx, i, app, hosts, name, plan.Binding{Scope: intent.ClusterScope, Cluster: cluster, Sources: []string{cluster}}, served)
 }
 
 // bindRecord adds the names that a record covers to its binding, of which the
 // scope, the sources and, but for the public scope, the cluster are given:
 // there it is the record's home. It notes which names the record was asked for.
-func (d *draft) bindRecord(i dnsIntent, app plan.App, hosts []hostnameOf, name string, to plan.Binding, served map[string]bool) {
+func (d *draft) bindRecord(ctx context.Context, i dnsIntent, app plan.App, hosts []hostnameOf, name string, to plan.Binding, served map[string]bool) error {
 	record, known := d.records[name]
 	if !known || len(i.spec.Records) > 0 && !slices.Contains(i.spec.Records, name) {
-		return
+		return nil
 	}
 	homeless := to.Cluster == "" && record.frozen.Home == nil // which has been said
 	if to.Cluster == "" && !homeless {
@@ -82,6 +100,9 @@ func (d *draft) bindRecord(i dnsIntent, app plan.App, hosts []hostnameOf, name s
 	to.App, to.Service, to.Namespace, to.Record = app.Name, i.spec.ServiceName, i.spec.Namespace, name
 	publishing := publishingOf(record.frozen)
 	for _, made := range hosts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if made.cluster != "" && !slices.Contains(to.Sources, made.cluster) {
 			continue
 		}
@@ -94,6 +115,7 @@ func (d *draft) bindRecord(i dnsIntent, app plan.App, hosts []hostnameOf, name s
 		d.checkAbilities(i, made.pointer, publishing, host)
 		d.addHost(d.binding(to), i, made.pointer, host)
 	}
+	return nil
 }
 
 // hostOf is what an intent asks for a name. What is one cluster's has nothing to
@@ -140,8 +162,8 @@ func (d *draft) addHost(b *plan.Binding, i dnsIntent, pointer string, host plan.
 }
 
 // finishBindings brings the bindings into order, refuses names that two of
-// them would fight over, and lists the providers in use.
-func (d *draft) finishBindings() {
+// them would fight over, and lists the providers in use. It ends with ctx.
+func (d *draft) finishBindings(ctx context.Context) error {
 	slices.SortFunc(d.group.Bindings, compareBindings)
 	for n := range d.group.Bindings {
 		b := &d.group.Bindings[n]
@@ -155,10 +177,14 @@ func (d *draft) finishBindings() {
 			d.uses = append(d.uses, use)
 		}
 		for _, other := range d.group.Bindings[:n] {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			d.checkShared(other, *b)
 		}
 	}
 	slices.SortFunc(d.uses, compareUses)
+	return nil
 }
 
 // checkShared refuses what two bindings cannot both have: one object's name,

@@ -75,9 +75,13 @@ func (s *Service) draft(ctx context.Context, in *inputs) (*draft, error) {
 		return nil, err
 	}
 	for _, i := range in.intents {
-		d.bind(i)
+		if err := d.bind(ctx, i); err != nil {
+			return nil, err
+		}
 	}
-	d.finishBindings()
+	if err := d.finishBindings(ctx); err != nil {
+		return nil, err
+	}
 	d.bindPodDNS()
 	if err := s.bindAutopath(ctx, d); err != nil {
 		return nil, err

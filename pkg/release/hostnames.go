@@ -1,7 +1,7 @@
 package release
 
 import (
-	"slices"
+	"context"
 	"strconv"
 
 	"github.com/signpost-dns/signpost/pkg/hostname"
@@ -16,9 +16,10 @@ type hostnameOf struct {
 }
 
 // hostnames are the names of an intent, those of templates made for the clusters
-// that its app runs on. What cannot be made is refused.
-func (d *draft) hostnames(i dnsIntent, app plan.App) []hostnameOf {
+// that its app runs on. What cannot be made is refused. It ends with ctx.
+func (d *draft) hostnames(ctx context.Context, i dnsIntent, app plan.App) ([]hostnameOf, error) {
 	var out []hostnameOf
+	made := map[string]int{} // where in out a name is
 	values := hostname.Values{App: app.Name, Service: i.spec.ServiceName, Namespace: i.spec.Namespace, Project: d.group.Project.Name}
 	for n, text := range i.spec.Hostnames {
 		pointer := "/spec/hostnames/" + strconv.Itoa(n)
@@ -32,20 +33,24 @@ func (d *draft) hostnames(i dnsIntent, app plan.App) []hostnameOf {
 			clusters = app.Clusters
 		}
 		for _, cluster := range clusters {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			whose := ofCluster(cluster)
 			name, err := template.Name(values.Of(cluster, d.in.clusters[cluster].Spec.Labels))
 			if err != nil {
 				d.fail(i.path, pointer, "%q%s %s", text, whose, err)
 				continue
 			}
-			if same := slices.IndexFunc(out, func(h hostnameOf) bool { return h.name == name }); same >= 0 {
+			if same, known := made[name]; known {
 				d.fail(i.path, pointer, "%q%s is the same name as %s%s; give each cluster a name of its own, with .Cluster and .ClusterProvider", name, whose, out[same].pointer, ofCluster(out[same].cluster))
 				continue
 			}
+			made[name] = len(out)
 			out = append(out, hostnameOf{name, cluster, pointer})
 		}
 	}
-	return out
+	return out, nil
 }
 
 func ofCluster(name string) string {

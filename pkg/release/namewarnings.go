@@ -23,7 +23,9 @@ func (s *Service) NameWarnings(ctx context.Context, path intent.Path) ([]intent.
 	if err := s.draftRecords(ctx, d); err != nil {
 		return nil, err
 	}
-	d.bindNames(in.intents[0])
+	if err := d.bindNames(ctx, in.intents[0]); err != nil {
+		return nil, err
+	}
 	d.errors = nil // of what else a plan refuses
 	if err := s.checkNames(ctx, &proposal{request: request{action: intent.Update}, draft: d}); err != nil {
 		return nil, err
@@ -60,18 +62,27 @@ func (s *Service) readNames(ctx context.Context, path intent.Path) (*inputs, err
 
 // bindNames ties an intent to the records that serve its names, and those of its
 // names that none serves, unless they are clusters' own, to none.
-func (d *draft) bindNames(i dnsIntent) {
-	d.bind(i)
-	d.finishBindings()
+func (d *draft) bindNames(ctx context.Context, i dnsIntent) error {
+	if err := d.bind(ctx, i); err != nil {
+		return err
+	}
+	if err := d.finishBindings(ctx); err != nil {
+		return err
+	}
 	at := slices.IndexFunc(d.group.Apps, func(a plan.App) bool { return a.Name == i.spec.App })
 	if at < 0 || i.spec.Scope == intent.ClusterScope {
-		return
+		return nil
 	}
 	app := d.group.Apps[at]
 	to := plan.Binding{Scope: intent.Public, App: app.Name, Service: i.spec.ServiceName, Sources: app.Clusters}
-	for _, made := range d.hostnames(i, app) {
+	hosts, err := d.hostnames(ctx, i, app)
+	for _, made := range hosts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if _, served := d.places[placeKey{app.Name, i.spec.ServiceName, made.name}]; !served {
 			d.addHost(d.binding(to), i, made.pointer, plan.Host{Name: made.name, Types: i.spec.RecordTypes})
 		}
 	}
+	return err
 }

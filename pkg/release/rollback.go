@@ -50,7 +50,9 @@ func (s *Service) redraft(ctx context.Context, d *draft, what string, release Re
 	if err := s.recallRecords(ctx, d); err != nil {
 		return err
 	}
-	d.finishBindings()
+	if err := d.finishBindings(ctx); err != nil {
+		return err
+	}
 	if err := s.bindAutopath(ctx, d); err != nil {
 		return err
 	}
