@@ -78,7 +78,7 @@ func (e *edge) perform(w http.ResponseWriter, r *http.Request, op *operation) (a
 	}
 	var sent received
 	if op.kind == writing {
-		done, err := e.receive(r, c.actor)
+		done, err := e.enter(r.Context(), receiving, asker(r, c.actor))
 		if err != nil {
 			return answer{}, err
 		}
@@ -87,7 +87,7 @@ func (e *edge) perform(w http.ResponseWriter, r *http.Request, op *operation) (a
 			return answer{}, err
 		}
 	}
-	leave, err := e.enter(r.Context(), op.kind)
+	leave, err := e.enter(r.Context(), op.kind, asker(r, c.actor))
 	if err != nil {
 		return answer{}, err
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/gorilla/mux"
 
 	"github.com/signpost-dns/signpost/openapi"
-	"github.com/signpost-dns/signpost/pkg/throttle"
 )
 
 // edge answers requests.
@@ -19,7 +18,6 @@ type edge struct {
 	Options
 	metrics *metrics
 	places  places
-	senders *throttle.Shares
 	lost    string // what is said of paths that there are not
 }
 
@@ -69,7 +67,7 @@ func NewProbes(options Options) (http.Handler, error) {
 func newEdge(options Options, lost string) (*edge, error) {
 	options = options.complete()
 	metrics, err := newMetrics(options.Metrics)
-	return &edge{Options: options, metrics: metrics, places: options.places(), senders: options.senders(), lost: lost}, err
+	return &edge{Options: options, metrics: metrics, places: options.places(), lost: lost}, err
 }
 
 // serving is the handler of some paths of the document.

@@ -34,7 +34,18 @@ func kindOfLoad(route, method string) load {
 
 // places are for what is at work at once, by its kind; none for what is never
 // refused.
-type places map[load]*throttle.Places
+type places map[load]room
+
+// room is the places of a kind, and the shares of them: whoever asks for much at
+// once, or for what takes long, leaves half of them to others.
+type room struct {
+	all    *throttle.Places
+	shares *throttle.Shares
+}
+
+func newRoom(n int, turn time.Duration) room {
+	return room{throttle.NewPlaces(n, turn), throttle.NewShares(n/2, turn)}
+}
 
 const (
 	maxReads = 1024 // at work at once
@@ -44,44 +55,29 @@ const (
 func (o Options) places() places {
 	const turn = time.Second
 	return places{
-		reading:   throttle.NewPlaces(maxReads, turn),
-		writing:   throttle.NewPlaces(o.MaxWrites, turn),
-		receiving: throttle.NewPlaces(bodies*o.MaxWrites, 0),
+		reading:   newRoom(maxReads, turn),
+		writing:   newRoom(o.MaxWrites, turn),
+		receiving: newRoom(bodies*o.MaxWrites, 0),
 	}
 }
 
-// enter takes a place, or fails with TooMany; nothing has been done then. leave
-// gives it back.
-func (e *edge) enter(ctx context.Context, kind load) (leave func(), err error) {
+// enter takes a place for who asks, or fails with TooMany; nothing has been done
+// then. leave gives it back.
+func (e *edge) enter(ctx context.Context, kind load, asker string) (leave func(), err error) {
 	of, limited := e.places[kind]
 	if !limited {
 		return func() {}, nil
 	}
-	leave, ok := of.Enter(ctx)
-	if ok {
-		return leave, nil
-	}
-	e.metrics.shed.WithLabelValues(string(kind)).Inc()
-	return nil, &intent.Error{Code: intent.TooMany, Detail: "the server is busy with " + strconv.Itoa(of.Len()) + " requests of this kind (" + string(kind) + "); try again"}
-}
-
-// senders are the shares of the places of bodies: who sends many, and slowly,
-// leaves half of them to others.
-func (o Options) senders() *throttle.Shares { return throttle.NewShares(bodies * o.MaxWrites / 2) }
-
-// receive takes a place for the body of a request of who asks, or fails with
-// TooMany. leave gives it back.
-func (e *edge) receive(r *http.Request, actor intent.Actor) (leave func(), err error) {
-	name := asker(r, actor)
-	share, ok := e.senders.Take(name)
+	share, ok := of.shares.Take(ctx, asker)
 	if !ok {
 		e.metrics.shed.WithLabelValues("subject").Inc()
-		return nil, &intent.Error{Code: intent.TooMany, Detail: name + " sends more at once than one subject may; try again"}
+		return nil, &intent.Error{Code: intent.TooMany, Detail: asker + " asks for more at once than one subject may (" + string(kind) + "); try again"}
 	}
-	place, err := e.enter(r.Context(), receiving)
-	if err != nil {
+	place, ok := of.all.Enter(ctx)
+	if !ok {
 		share()
-		return nil, err
+		e.metrics.shed.WithLabelValues(string(kind)).Inc()
+		return nil, &intent.Error{Code: intent.TooMany, Detail: "the server is busy with " + strconv.Itoa(of.all.Len()) + " requests of this kind (" + string(kind) + "); try again"}
 	}
 	return func() { place(); share() }, nil
 }

@@ -34,16 +34,19 @@ func (b blocking) Put(ctx context.Context, w *admit.Write) (intent.Document, err
 	return b.Admitter.Put(ctx, w)
 }
 
-// busy is a world with one place for writes, which is taken until leave is
-// closed; done gets the status of that write.
+// busy is a world with one place for writes, which anna's takes until leave is
+// closed; done gets the status of that write. Bob asks next.
 func busy(t *testing.T) (w *world, leave chan<- struct{}, done <-chan int) {
 	entered, gate, status := make(chan string, 10), make(chan struct{}), make(chan int, 1)
+	_, door := tokenFile(t, "a,anna,admin\nb,bob,admin\n")
 	w = newWorld(t, func(o *api.Options) {
-		o.MaxWrites = 1
+		o.MaxWrites, o.Door = 1, door
 		o.Admitter = blocking{admit.New(o.Store, admit.Rules{}), entered, gate}
 	})
+	w.token = "a"
 	go func() { status <- w.send("POST", "/v2/projects", `{"metadata":{"name":"first"}}`).Code }()
 	require.Equal(t, "projects/first", <-entered)
+	w.token = "b"
 	return w, gate, status
 }
 
@@ -96,6 +99,41 @@ func TestWhoSendsSlowlyTakesNoPlaceFromThoseAtWork(t *testing.T) {
 		require.NoError(t, answer.Body.Close())
 		require.Equal(t, http.StatusCreated, answer.StatusCode)
 	}
+}
+
+// TestNobodyHasMoreThanHalfOfThePlacesForWrites: whose writes take long keeps
+// nobody else's from being done.
+func TestNobodyHasMoreThanHalfOfThePlacesForWrites(t *testing.T) {
+	_, door := tokenFile(t, "g,greedy,admin\nm,modest,admin\n")
+	entered, gate := make(chan string, 4), make(chan struct{})
+	w := newWorld(t, func(o *api.Options) {
+		o.MaxWrites, o.Door = 4, door
+		o.Admitter = blocking{admit.New(o.Store, admit.Rules{}), entered, gate}
+	})
+	var waiting sync.WaitGroup
+	create := func(name string) int {
+		return w.send("POST", "/v2/projects", `{"metadata":{"name":"`+name+`"}}`).Code
+	}
+	w.token = "g"
+	for _, name := range []string{"one", "two"} {
+		waiting.Go(func() { create(name) })
+		<-entered
+	}
+	refused := w.send("POST", "/v2/projects", `{"metadata":{"name":"three"}}`).want(http.StatusTooManyRequests)
+	require.Contains(t, refused.Body.String(), "greedy asks for more at once than one subject may (write); try again")
+	require.Equal(t, "1", refused.Header().Get("Retry-After"))
+	w.send("GET", "/v2/projects", nil).want(http.StatusOK)
+
+	w.token = "m"
+	var modest int
+	waiting.Go(func() { modest = create("four") })
+	require.Equal(t, "projects/four", <-entered)
+	require.Contains(t, w.send("GET", "/metrics", nil).Body.String(), `signpost_shed_total{kind="subject"} 1`)
+	close(gate)
+	waiting.Wait()
+	require.Equal(t, http.StatusCreated, modest)
+	w.token = "g"
+	require.Equal(t, http.StatusCreated, create("three"))
 }
 
 // TestBodiesOnTheirWayAreBounded, and nobody sends more than half of them: one who

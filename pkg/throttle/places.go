@@ -48,32 +48,54 @@ func (p *Places) Len() int { return cap(p.free) }
 // Shares keep one from taking all places there are: nobody has more than so
 // many at once. They are safe for concurrent use.
 type Shares struct {
-	most int
+	most     int
+	patience time.Duration
 
 	mu    sync.Mutex
-	taken map[string]int // by who has them; more than 0
+	taken map[string]*share // by who has some, or waits for one
 }
 
-// NewShares are shares of most places, at least one.
-func NewShares(most int) *Shares { return &Shares{most: max(most, 1), taken: map[string]int{}} }
+// share is what one has of the places.
+type share struct {
+	*Places
+	users int // who have a place of it, or wait for one; more than 0
+}
+
+// NewShares are shares of most places, at least one, each waited for as long as
+// patience lasts; 0: not at all.
+func NewShares(most int, patience time.Duration) *Shares {
+	return &Shares{most: max(most, 1), patience: patience, taken: map[string]*share{}}
+}
 
 // Take takes a place of a name's share, which leave gives back. It is false when
-// the name has all of its share.
-func (s *Shares) Take(name string) (leave func(), ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.taken[name] >= s.most {
+// the name has all of its share, and none has become free in time, or before ctx
+// has ended.
+func (s *Shares) Take(ctx context.Context, name string) (leave func(), ok bool) {
+	place, ok := s.use(name).Enter(ctx)
+	if !ok {
+		s.forget(name)
 		return nil, false
 	}
-	s.taken[name]++
-	return func() { s.leave(name) }, true
+	return func() { place(); s.forget(name) }, true
 }
 
-func (s *Shares) leave(name string) {
+func (s *Shares) use(name string) *share {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.taken[name]--
-	if s.taken[name] == 0 {
+	of, known := s.taken[name]
+	if !known {
+		of = &share{Places: NewPlaces(s.most, s.patience)}
+		s.taken[name] = of
+	}
+	of.users++
+	return of
+}
+
+func (s *Shares) forget(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of := s.taken[name]
+	if of.users--; of.users == 0 {
 		delete(s.taken, name)
 	}
 }

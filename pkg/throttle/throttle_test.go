@@ -116,22 +116,49 @@ func TestPlacesWithoutPatience(t *testing.T) {
 }
 
 func TestNobodyHasMoreThanAShare(t *testing.T) {
-	s := NewShares(2)
-	first, ok := s.Take("greedy")
+	s, ctx := NewShares(2, 0), t.Context()
+	first, ok := s.Take(ctx, "greedy")
 	require.True(t, ok)
-	second, ok := s.Take("greedy")
+	second, ok := s.Take(ctx, "greedy")
 	require.True(t, ok)
-	_, ok = s.Take("greedy")
+	_, ok = s.Take(ctx, "greedy")
 	require.False(t, ok)
-	modest, ok := s.Take("modest")
+	modest, ok := s.Take(ctx, "modest")
 	require.True(t, ok, "what one takes is not taken from another")
 	first()
-	again, ok := s.Take("greedy")
+	again, ok := s.Take(ctx, "greedy")
 	require.True(t, ok, "a place that was given back")
 	for _, leave := range []func(){second, modest, again} {
 		leave()
 	}
 	require.Empty(t, s.taken, "who has none is forgotten")
-	_, ok = NewShares(0).Take("x")
+	_, ok = NewShares(0, 0).Take(ctx, "x")
 	require.True(t, ok, "at least one")
+}
+
+func TestWhoHasAllOfAShareWaitsForOnesOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShares(1, time.Second)
+		leave, ok := s.Take(t.Context(), "greedy")
+		require.True(t, ok)
+		began := time.Now()
+		_, ok = s.Take(t.Context(), "greedy")
+		require.False(t, ok)
+		require.Equal(t, time.Second, time.Since(began), "as long as patience lasts")
+
+		began = time.Now()
+		modest, ok := s.Take(t.Context(), "modest")
+		require.True(t, ok)
+		require.Zero(t, time.Since(began), "others do not wait")
+		modest()
+
+		go func() {
+			time.Sleep(500 * time.Millisecond)
+			leave()
+		}()
+		next, ok := s.Take(t.Context(), "greedy")
+		require.True(t, ok, "a place that becomes free")
+		next()
+		require.Empty(t, s.taken, "who has none is forgotten, those that waited in vain, too")
+	})
 }
