@@ -23,6 +23,21 @@ type Size struct {
 	Quota     int64 // writes are refused when the file reaches it; 0: the server does not tell
 }
 
+// NearlyFull says that little of the quota is left, as far as the server tells: of
+// what holds data a tenth, or of the file a twentieth. What is free within the file
+// is written again, but for large values it may be in pieces.
+func (s Size) NearlyFull() bool {
+	return s.Quota > 0 && (s.InUse > s.Quota/10*9 || s.fileNearlyFull())
+}
+
+func (s Size) fileNearlyFull() bool { return s.Allocated > s.Quota/20*19 }
+
+// wastes says that giving space back is worth the pause: half of the file is free,
+// or it is the file alone that is nearly full.
+func (s Size) wastes() bool {
+	return s.Allocated > smallDatabase && s.InUse < s.Allocated/2 || s.fileNearlyFull() && s.InUse <= s.Quota/10*9
+}
+
 // sizeTimeout is how long a member has to tell the size of its database.
 const sizeTimeout = time.Second
 
@@ -59,8 +74,8 @@ func (e *Embedded) Size() Size {
 	return Size{Allocated: backend.Size(), InUse: backend.SizeInUse(), Quota: e.quota}
 }
 
-// maintain gives space back when less than half of the file is in use, and
-// takes an alarm back once there is space again.
+// maintain gives space back when much of the file is free, or little of the quota
+// is left, and takes an alarm back once there is space again.
 func (e *Embedded) maintain(ctx context.Context, interval time.Duration) {
 	defer e.maintains.Done()
 	ticker := time.NewTicker(interval)
@@ -77,18 +92,20 @@ func (e *Embedded) maintain(ctx context.Context, interval time.Duration) {
 
 func (e *Embedded) maintainOnce(ctx context.Context) {
 	before := e.Size()
-	if before.Allocated > smallDatabase && before.InUse < before.Allocated/2 {
+	if before.wastes() {
 		if err := e.server.Server.Backend().Defrag(); err != nil {
 			e.log.WarnContext(ctx, "defragmentation failed", "error", err)
 			return
 		}
 		e.log.InfoContext(ctx, "defragmented", "before", before.Allocated, "after", e.Size().Allocated)
 	}
-	if e.Size().Allocated > e.quota/10*9 {
-		e.log.WarnContext(ctx, "the database is nearly full", "bytes", before.Allocated, "quota", before.Quota)
-		return
+	now := e.Size()
+	if now.NearlyFull() {
+		e.log.WarnContext(ctx, "the database is nearly full", "bytes", now.Allocated, "inUse", now.InUse, "quota", now.Quota)
 	}
-	e.disarm(ctx)
+	if !now.fileNearlyFull() {
+		e.disarm(ctx)
+	}
 }
 
 // disarm lets writes pass again that were refused for want of space.

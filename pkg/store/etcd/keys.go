@@ -10,7 +10,7 @@ import (
 //
 //	/signpost/doc/<collection>//<name>            the document: an envelope
 //	/signpost/ref/<target path>//<source path>    empty: source refers to target
-//	/signpost/deleted                             the last path that was deleted
+//	/signpost/deleted                             the mark that a deletion takes away
 const (
 	docRoot    = "/signpost/doc/"
 	refRoot    = "/signpost/ref/"

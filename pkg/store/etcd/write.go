@@ -13,7 +13,9 @@ import (
 const (
 	// maxCompared is how many targets a transaction compares one by one. A
 	// write with more new references compares instead that nothing was
-	// deleted since they were read: one key, however many there are.
+	// deleted since they were read: one mark, however many there are. The write
+	// sets it where there is none, and each deletion takes it away: a deletion
+	// is of deletes alone, which etcd allows when it is full, too.
 	maxCompared = 32
 
 	// settleTimeout is how long a write whose answer was lost is looked for,
@@ -88,11 +90,24 @@ func (s *Store) guard(ctx context.Context, from intent.Path, targets []intent.Pa
 		}
 		return guards, nil
 	}
-	last, _, err := s.kv.Get(ctx, deletedKey)
+	mark, err := s.mark(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return []kv.Compare{kv.Unchanged(deletedKey, last)}, s.checkTargets(ctx, from, targets)
+	return []kv.Compare{kv.Unchanged(deletedKey, mark)}, s.checkTargets(ctx, from, targets)
+}
+
+// mark is what stays as it is until something is deleted.
+func (s *Store) mark(ctx context.Context) (*kv.Item, error) {
+	for {
+		mark, _, err := s.kv.Get(ctx, deletedKey)
+		if err != nil || mark != nil {
+			return mark, err
+		}
+		if _, _, err := s.kv.Txn(ctx, []kv.Compare{kv.Unchanged(deletedKey, nil)}, kv.Put(deletedKey, nil)); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // checkTargets names the first target that does not exist.
@@ -151,7 +166,7 @@ func (s *Store) tryDelete(ctx context.Context, path intent.Path, condition inten
 		return false, err
 	}
 	when := []kv.Compare{kv.Unchanged(docKey(path), found.item), {Key: refPrefix(path), Prefix: true}}
-	then := append([]kv.Op{kv.Delete(docKey(path)), kv.Put(deletedKey, []byte(path))}, refOps(path, nil, found.doc.Refs)...)
+	then := append([]kv.Op{kv.Delete(docKey(path)), kv.Delete(deletedKey)}, refOps(path, nil, found.doc.Refs)...)
 	done, err := s.commit(ctx, found, "", when, then)
 	if done || err != nil {
 		return done, err
