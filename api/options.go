@@ -159,6 +159,10 @@ type Options struct {
 	// its context.
 	Checks map[string]func(context.Context) error
 
+	// NearlyFull tells that the store has little room left: documents can be
+	// deleted then, and not written. nil: it never has.
+	NearlyFull func() bool
+
 	Build   Build
 	Metrics *prometheus.Registry // nil: one of its own
 	Log     *slog.Logger         // nil: slog.Default()
@@ -180,6 +184,9 @@ func (o Options) check() error {
 func (o Options) complete() Options {
 	if o.History == nil {
 		o.History = unkept{}
+	}
+	if o.NearlyFull == nil {
+		o.NearlyFull = func() bool { return false }
 	}
 	if o.Metrics == nil {
 		o.Metrics = prometheus.NewRegistry()

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/admit"
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -79,6 +80,9 @@ func (e *edge) put(r resource) handler {
 
 // store admits, seals and stores a body that replaces old, nil for none.
 func (e *edge) store(ctx context.Context, path intent.Path, body []byte, old *intent.Document) (intent.Document, error) {
+	if e.NearlyFull() {
+		return intent.Document{}, errNearlyFull()
+	}
 	write, err := e.Admitter.Admit(ctx, path, body, old)
 	if err != nil {
 		return intent.Document{}, err
@@ -95,6 +99,16 @@ func (e *edge) store(ctx context.Context, path intent.Path, body []byte, old *in
 		e.History.Wrote(ctx, old, &doc)
 	}
 	return doc, err
+}
+
+// errNearlyFull leaves what room there is to deletions, and to the work on what was
+// accepted. Space that was freed comes back after minutes.
+func errNearlyFull() error {
+	const soon = 5 * time.Minute
+	return &intent.Error{
+		Code: intent.Unavailable, RetryAfter: soon,
+		Detail: "the store is nearly full, and the document was not written: delete what is not needed, or have an operator enlarge the store",
+	}
 }
 
 // find answers the document at path, nil when there is none.

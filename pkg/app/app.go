@@ -63,6 +63,7 @@ type service struct {
 	log      *slog.Logger
 	traces   tracing
 	stores   *stores
+	room     *room
 	edge     *edge
 	releases *release.Service
 	worker   *syncer.Worker
@@ -112,7 +113,11 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		Told: past.Told, Now: time.Now, Logger: log, Tracer: traces.tracer, Metrics: metrics,
 	})
 	rules.NamespaceTenant = releases.NamespaceTenant
-	s := &service{config: c, log: log, traces: traces, stores: stores, releases: releases, clusters: connections, replicas: registry, janitor: newJanitor(log, chores(c, documents, values, registry, releases, connections.identities, past, metrics))}
+	s := &service{
+		config: c, log: log, traces: traces, stores: stores, room: newRoom(stores, log),
+		releases: releases, clusters: connections, replicas: registry,
+		janitor: newJanitor(log, chores(c, documents, values, registry, releases, connections.identities, past, metrics)),
+	}
 	if c.works() {
 		measureHealth(releases, metrics)
 		measureRemovals(releases.HeldNames, metrics)
@@ -127,8 +132,10 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	}
 	s.edge, err = newEdge(c, api.Options{
 		Door:  restDoor,
-		Store: documents, Admitter: admit.New(documents, rules), Sealer: values, Lifecycle: lifecycle{releases, past, registry.Idle}, History: past, Clusters: clusters{releases, connections}, Corefiles: corefiles{openLinter(c, log), releases},
-		Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: traces.tracer,
+		Store: documents, Admitter: admit.New(documents, rules), Sealer: values,
+		Lifecycle: lifecycle{releases, past, registry.Idle}, History: past,
+		Clusters: clusters{releases, connections}, Corefiles: corefiles{openLinter(c, log), releases},
+		NearlyFull: s.room.nearlyFull, Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: traces.tracer,
 	}, grpcDoor, orchestrator{releases})
 	return s, err
 }

@@ -67,6 +67,9 @@ func (c Config) ownDirectories(registry *replicas.Registry) func(ctx context.Con
 // parts are what runs beside the edge, by name.
 func (s *service) parts() map[string]func(context.Context) error {
 	parts := map[string]func(context.Context) error{"--data-dir": s.stores.run, "replica": s.replicas.Run}
+	if s.config.accepts() && s.room != nil {
+		parts["room"] = s.room.run
+	}
 	if !s.config.works() {
 		parts["notifier"] = release.NewNotifier(s.releases).Run
 		return parts

@@ -1,0 +1,65 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/kv/etcd"
+	"github.com/signpost-dns/signpost/pkg/store/mongo"
+)
+
+// TestRoomIsWhatEtcdSaidLast, and the log tells when that changes.
+func TestRoomIsWhatEtcdSaidLast(t *testing.T) {
+	var log bytes.Buffer
+	var size etcd.Size
+	var failure error
+	r := newRoom(&stores{size: func(context.Context) (etcd.Size, error) { return size, failure }}, slog.New(slog.NewTextHandler(&log, nil)))
+	require.False(t, r.nearlyFull(), "as long as it is not known")
+	for _, c := range []struct {
+		name    string
+		size    etcd.Size
+		failure error
+		full    bool
+		told    string
+	}{
+		{"a quota that is not told", etcd.Size{Allocated: 99, InUse: 99}, nil, false, ""},
+		{"nine tenths in use", etcd.Size{Allocated: 900, InUse: 900, Quota: 1000}, nil, false, ""},
+		{"more", etcd.Size{Allocated: 901, InUse: 901, Quota: 1000}, nil, true, "documents can be deleted, and not written"},
+		{"no answer", etcd.Size{}, errors.New("away"), true, ""},
+		{"a file of which half is free", etcd.Size{Allocated: 950, InUse: 450, Quota: 1000}, nil, false, "documents can be written"},
+		{"a file that leaves nothing to grow", etcd.Size{Allocated: 951, InUse: 450, Quota: 1000}, nil, true, "not written"},
+		{"room", etcd.Size{Allocated: 500, InUse: 450, Quota: 1000}, nil, false, "room again"},
+	} {
+		size, failure = c.size, c.failure
+		log.Reset()
+		r.look(t.Context())
+		require.Equal(t, c.full, r.nearlyFull(), c.name)
+		if c.told == "" {
+			require.Empty(t, log.String(), c.name)
+		}
+		require.Contains(t, log.String(), c.told, c.name)
+	}
+}
+
+func TestEtcdIsAskedForRoomOnceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		r := newRoom(&stores{size: func(context.Context) (etcd.Size, error) { asked.Add(1); return etcd.Size{}, nil }}, slog.Default())
+		ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
+		defer cancel()
+		require.NoError(t, r.run(ctx))
+		require.EqualValues(t, 4, asked.Load())
+	})
+}
+
+func TestDocumentsThatAreNotInEtcdHaveRoom(t *testing.T) {
+	require.False(t, newRoom(&stores{mongo: &mongo.Store{}}, slog.Default()).nearlyFull())
+}
