@@ -103,7 +103,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	metrics.MustRegister(registry)
 	connections := newConnections(c, id, identities{entries, documents}, documents.Values(values), registry)
 	rules := c.rules(connections, documents)
-	past := openHistory(documents, log, metrics)
+	past := openHistory(c, documents, log, metrics)
 	verifier := verify.New(verify.Options{AllowLocal: c.AllowLocalVerify})
 	releases := release.New(release.Options{
 		Held: verifier.Held, Handed: handedBy(handed),

@@ -11,10 +11,10 @@ import (
 )
 
 // openHistory makes the history of what is done here.
-func openHistory(documents intent.Store, log *slog.Logger, metrics prometheus.Registerer) *history.History {
+func openHistory(c Config, documents intent.Store, log *slog.Logger, metrics prometheus.Registerer) *history.History {
 	lost := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "signpost_history_lost_total", Help: "Events that could not be kept in the history.",
 	})
 	metrics.MustRegister(lost)
-	return history.New(history.Options{Documents: documents, Lost: lost.Inc, Now: time.Now, Logger: log})
+	return history.New(history.Options{Documents: documents, Count: c.HistoryCount, Lost: lost.Inc, Now: time.Now, Logger: log})
 }

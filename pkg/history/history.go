@@ -23,6 +23,9 @@ const MaxDocument = 16 << 10
 // Options say what a History works with.
 type Options struct {
 	Documents intent.Store
+	// Count is how many events of each project or cluster provider are kept, and a
+	// tenth more, while they are written; 0: as many as Prune leaves.
+	Count int
 	// Lost is told of each event that could not be kept.
 	Lost   func()
 	Now    func() time.Time
@@ -33,10 +36,13 @@ type Options struct {
 //
 // An event is written after what it tells of. When that fails, the event is
 // lost, which is logged and counted: nothing is undone or refused for it.
-type History struct{ Options }
+type History struct {
+	Options
+	growth growth
+}
 
 // New makes a History.
-func New(options Options) *History { return &History{options} }
+func New(options Options) *History { return &History{Options: options} }
 
 // Wrote notes a write of the document: before is nil for a new one, after for
 // one that was deleted. A write that changed nothing is no event.
@@ -108,12 +114,15 @@ func (h *History) Told(ctx context.Context, owner intent.Path, events ...intent.
 // keep writes an event of the top document with that identity.
 func (h *History) keep(ctx context.Context, uid string, e intent.Event) {
 	raw, err := json.Marshal(e)
+	top := topOf(e.Path)
 	if err == nil {
-		_, err = h.Documents.Put(ctx, intent.Write{Path: at(topOf(e.Path), uid, e.Time), Body: raw, Condition: intent.IfAbsent()})
+		_, err = h.Documents.Put(ctx, intent.Write{Path: at(top, uid, e.Time), Body: raw, Condition: intent.IfAbsent()})
 	}
 	if err != nil {
 		h.lose(ctx, e, err)
+		return
 	}
+	h.bound(ctx, stream(top, uid))
 }
 
 func (h *History) lose(ctx context.Context, e intent.Event, err error) {

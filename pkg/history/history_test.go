@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -323,6 +324,50 @@ func TestHistoryIsPruned(t *testing.T) {
 		require.JSONEq(t, `{"n":6}`, string(kept[0].After), c.name)
 		require.Len(t, w.all("projects/blog", 100), c.blog, c.name)
 	}
+}
+
+// TestHistoryIsBoundedWhileItIsWritten: a project that writes much has a tenth more
+// than the count at most, and pushes nobody else's events out.
+func TestHistoryIsBoundedWhileItIsWritten(t *testing.T) {
+	w := newWorld(t)
+	w.Count = 20
+	w.write("projects/blog", `{"n":0}`)
+	for n := range 200 {
+		w.write(shop, `{"n":`+strconv.Itoa(n)+`}`)
+		kept := len(w.all(shop, 100))
+		require.LessOrEqual(t, kept, 22)
+		require.GreaterOrEqual(t, kept, min(n+1, 20))
+	}
+	require.JSONEq(t, `{"n":199}`, string(w.all(shop, 100)[0].After), "the newest are kept")
+	require.Len(t, w.all("projects/blog", 100), 1)
+	require.Zero(t, w.lost)
+
+	w.Count = 0
+	for n := range 30 {
+		w.write("projects/blog", `{"n":`+strconv.Itoa(n+1)+`}`)
+	}
+	require.Len(t, w.all("projects/blog", 100), 31, "without a count there is no bound")
+}
+
+// TestAHistoryThatCannotBeBoundedIsTold: what was written is kept all the same.
+func TestAHistoryThatCannotBeBoundedIsTold(t *testing.T) {
+	w := newWorld(t)
+	w.Count = 10
+	w.fake.Before = func(op, _ string) error {
+		if op == "range" {
+			return errors.New("broken")
+		}
+		return nil
+	}
+	for n := range 15 {
+		w.write(shop, `{"n":`+strconv.Itoa(n)+`}`)
+	}
+	w.fake.Before = nil
+	require.Len(t, w.all(shop, 100), 15)
+	require.Zero(t, w.lost)
+	require.Contains(t, w.log.String(), "the history is not bounded")
+	w.write(shop, `{"n":15}`)
+	require.Len(t, w.all(shop, 100), 10, "the next one makes up for it")
 }
 
 // TestWhoPrunesBesideAnotherGoesOn, and faults of the store are told.

@@ -15,7 +15,11 @@ func (h *History) Prune(ctx context.Context, age time.Duration, count int) error
 	if age == 0 && count == 0 {
 		return nil
 	}
-	options := intent.ListOptions{Collection: intent.HistoryCollection, Limit: batch}
+	return h.prune(ctx, intent.ListOptions{Collection: intent.HistoryCollection, Limit: batch}, age, count)
+}
+
+// prune prunes the streams that are listed.
+func (h *History) prune(ctx context.Context, options intent.ListOptions, age time.Duration, count int) error {
 	of, seen := "", 0
 	for {
 		page, err := h.Documents.List(ctx, options)
