@@ -85,9 +85,27 @@ func TargetNetworks(parameters Parameters) (passed, excluded []string) {
 	return list(parameters, "target-net-filter"), list(parameters, "exclude-target-net")
 }
 
+// Value is the one value of a parameter, by the name of its flag, in the form in
+// which external-dns is given it: whether it is written as a scalar or as a list of
+// one, with blanks, or in another case where that does not matter. Empty where the
+// parameter is absent, or nothing of it is right.
+func Value(parameters Parameters, name string) string {
+	if texts := list(parameters, name); len(texts) > 0 {
+		return texts[0]
+	}
+	return ""
+}
+
+// Values are those of a parameter that is a list, as [Value] gives one; those that
+// are not right are left out.
+func Values(parameters Parameters, name string) []string { return list(parameters, name) }
+
 // list reads the right items of one parameter.
 func list(parameters Parameters, name string) []string {
-	flag, _ := loadTable().find(name)
+	flag, known := loadTable().find(name)
+	if !known {
+		return nil
+	}
 	all, _ := items(parameters[name])
 	var texts []string
 	for _, item := range all {

@@ -1,11 +1,45 @@
 package externaldns
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 )
+
+// TestValueIsWhatIsRendered: whoever judges a parameter sees what external-dns is
+// given, however it is written.
+func TestValueIsWhatIsRendered(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		written []any
+		want    string
+	}{
+		{"txt-owner-id", []any{"baker", " baker ", []any{"baker"}, []string{"baker"}, []any{nil, " baker"}}, "baker"},
+		{"txt-owner-id", []any{json.Number("17"), 17.0, []any{17}, "17"}, "17"},
+		{"policy", []any{"upsert-only", "Upsert-Only", []any{"UPSERT-ONLY "}}, "upsert-only"},
+		{"registry", []any{"noop", "NoOp", []any{" noop"}}, "noop"},
+		{"aws-zone-type", []any{"private", "Private", []any{"private"}}, "private"},
+		{"interval", []any{"60s", "1m", []any{"1m0s"}}, "1m0s"},
+	} {
+		for _, written := range c.written {
+			parameters := Parameters{c.name: written}
+			arguments, findings := Compile(Options{
+				Record:    Record{Provider: "aws", Parameters: parameters, AllowUnownedDeletion: true},
+				Namespace: "shop-dns", LabelFilter: "a=b", OwnerID: "sp-1",
+			})
+			assert.Empty(t, findings)
+			assert.Contains(t, arguments.Args, "--"+c.name+"="+c.want, "%#v", written)
+			assert.Equal(t, c.want, Value(parameters, c.name), "%#v", written)
+		}
+	}
+	for _, absent := range []any{nil, "", " ", []any{}, []any{""}, map[string]any{}, "not an owner id"} {
+		assert.Empty(t, Value(Parameters{"txt-owner-id": absent}, "txt-owner-id"), "%#v", absent)
+	}
+	assert.Empty(t, Value(Parameters{"ovh-endpoint": "ovh-ca"}, "ovh-endpoint"), "not in the table")
+	assert.Equal(t, []string{"Z1", "Z2"}, Values(Parameters{"zone-id-filter": []any{" Z1", "", "Z2"}}, "zone-id-filter"))
+}
 
 func TestCovers(t *testing.T) {
 	for _, c := range []struct {

@@ -287,7 +287,7 @@ func (s *Service) lastLeftovers(ctx context.Context, group intent.Path) ([]inten
 // whyNamesStay is why a record's external-dns deletes no name; empty when it
 // does.
 func whyNamesStay(r intent.Record) string {
-	policy, _ := r.Parameters["policy"].(string)
+	policy := externaldns.Value(r.Parameters, "policy")
 	switch {
 	case policy == "upsert-only" || policy == "create-only":
 		return fmt.Sprintf("policy %s never deletes names", policy)

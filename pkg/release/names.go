@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/nameclaim"
 	"github.com/signpost-dns/signpost/pkg/plan"
@@ -82,12 +83,12 @@ func viewOf(b plan.Binding) string {
 // privateView is the view of a record whose zones are private ones, by what
 // identifies these; empty: they are public, as far as can be told.
 func privateView(r intent.Record) string {
-	if kind, _ := r.Parameters["aws-zone-type"].(string); r.Provider != "azure-private-dns" && (r.Provider != "aws" || kind != "private") {
+	if kind := externaldns.Value(r.Parameters, "aws-zone-type"); r.Provider != "azure-private-dns" && (r.Provider != "aws" || kind != "private") {
 		return ""
 	}
 	zones := []string{r.Provider}
 	for _, parameter := range []string{"zone-id-filter", "azure-subscription-id", "azure-resource-group"} {
-		zones = append(zones, zoneIDs(r.Parameters[parameter]))
+		zones = append(zones, zoneIDs(externaldns.Values(r.Parameters, parameter)))
 	}
 	hash := sha256.Sum256([]byte(strings.Join(zones, "\n")))
 	return "private-" + hex.EncodeToString(hash[:8])
@@ -95,14 +96,10 @@ func privateView(r intent.Record) string {
 
 // zoneIDs are the values of a parameter that identifies zones, in one spelling:
 // neither order, case nor the path before an id makes another zone.
-func zoneIDs(value any) string {
-	all, isList := value.([]any)
-	if !isList {
-		all = []any{value}
-	}
+func zoneIDs(values []string) string {
 	var ids []string
-	for _, one := range all {
-		for id := range strings.SplitSeq(fmt.Sprint(one), ",") {
+	for _, one := range values {
+		for id := range strings.SplitSeq(one, ",") {
 			id = strings.TrimSpace(strings.ToLower(id))
 			ids = append(ids, id[strings.LastIndexByte(id, '/')+1:])
 		}

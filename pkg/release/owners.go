@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
@@ -160,8 +161,7 @@ func (s *Service) ownerWarnings(ctx context.Context, record intent.Document) ([]
 
 // ownOwnerID is the owner id that a record's user has set, if any.
 func ownOwnerID(r intent.Record) string {
-	own, _ := r.Parameters[ownerIDParameter].(string)
-	return strings.TrimSpace(own)
+	return externaldns.Value(r.Parameters, ownerIDParameter)
 }
 
 // otherUses are the external-dns that all groups but one rely on, ordered.

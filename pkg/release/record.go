@@ -100,7 +100,7 @@ func (s *Service) freeze(doc intent.Document, project plan.Project, home *intent
 	}
 	r.Version, r.Image = s.image(resource.Spec, pinned)
 	r.OwnerID = plan.OwnerID(s.Installation, doc.UID)
-	if own, ok := resource.Spec.Parameters["txt-owner-id"].(string); ok && own != "" {
+	if own := ownOwnerID(resource.Spec); own != "" {
 		r.OwnerID = own
 	}
 	return r, nil

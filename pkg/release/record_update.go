@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -175,7 +176,7 @@ func (s *Service) recordChanges(ctx context.Context, p *recordProposal) ([]bundl
 // ownerIDMoves refuses another owner id for what is deployed: external-dns would
 // let go of every name that it has published.
 func (p *recordProposal) ownerIDMoves() []intent.Field {
-	was, is := p.before.Record.OwnerID, p.frozen.OwnerID
+	was, is := cmp.Or(ownOwnerID(p.before.Record.Spec), p.before.Record.OwnerID), p.frozen.OwnerID
 	if !p.before.Deployed || p.before.Record.UID != p.frozen.UID || was == is {
 		return nil
 	}

@@ -49,7 +49,7 @@ func changedPlaces(was, is intent.Record) []string {
 		}
 	}
 	for _, name := range namesIn(was.Parameters, is.Parameters) {
-		if externaldns.LeadsTo(name) && !reflect.DeepEqual(was.Parameters[name], is.Parameters[name]) {
+		if externaldns.LeadsTo(name) && !slices.Equal(externaldns.Values(was.Parameters, name), externaldns.Values(is.Parameters, name)) {
 			places = append(places, name)
 		}
 	}

@@ -85,7 +85,7 @@ func (s *Service) checkOwnerInZone(ctx context.Context, p *proposal) error {
 	}
 	doubtful := slices.DeleteFunc(publicNames(p.draft.group), func(name nameKey) bool {
 		r := p.draft.records[name.record]
-		id, _ := r.frozen.Spec.Parameters["txt-owner-id"].(string)
+		id := ownOwnerID(r.frozen.Spec)
 		return id == "" || r.lifecycle.Record.OwnerID == id
 	})
 	for _, seen := range s.lookUp(ctx, inPassing(), p.draft.frozen(), doubtful) {

@@ -89,7 +89,7 @@ func (p publication) says(status, reason, message string, since ...time.Time) in
 // through judges by what external-dns tells of its synchronizations.
 func (p publication) through() intent.StatusCondition {
 	sync := p.by.Observed.Sync
-	policy, _ := p.by.Record.Spec.Parameters["policy"].(string)
+	policy := externaldns.Value(p.by.Record.Spec.Parameters, "policy")
 	switch {
 	case p.put() && policy == "create-only" && p.entry.Generation > 1:
 		return p.says("Unknown", "CreateOnly", "external-dns has synchronized, and its policy create-only leaves names that exist as they are", p.seen.At)

@@ -64,7 +64,7 @@ func TestPublishedIsWhatExternalDNSWasSeenToPutThrough(t *testing.T) {
 			"False/Suspended", "suspended"},
 		{"the record runs dry", func(s *release.Snapshot) { parameters(s, "dry-run", true) }, "False/DryRun", "makes no changes"},
 		{"policy create-only may have left the change out", func(s *release.Snapshot) {
-			parameters(s, "policy", "create-only")
+			parameters(s, "policy", []any{"Create-Only"})
 			edit(s.Clusters[hub], endpoints.Kind, func(e *ledger.Entry) { e.Generation++ })
 			publish(s)
 		}, "Unknown/CreateOnly", "leaves names that exist as they are"},

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
@@ -38,8 +39,8 @@ func DeploymentName(record string, scope intent.Scope) string {
 // record's own txt-owner-id, else the generated one, which in the cluster scope
 // differs from cluster to cluster.
 func OwnerID(p plan.Provider) string {
-	if own, _ := p.Record.Spec.Parameters["txt-owner-id"].(string); strings.TrimSpace(own) != "" {
-		return strings.TrimSpace(own)
+	if own := externaldns.Value(p.Record.Spec.Parameters, "txt-owner-id"); own != "" {
+		return own
 	}
 	if p.Scope == intent.ClusterScope {
 		return plan.ClusterOwnerID(p.Record.Installation, p.Record.UID, p.Cluster)

@@ -69,8 +69,10 @@ func TestOwnerIDs(t *testing.T) {
 	p.Cluster = "edge+berlin"
 	assert.NotEqual(t, hub, OwnerID(p), "clusters do not share an owner")
 
-	p.Record.Spec.Parameters = map[string]any{"txt-owner-id": "mine"}
-	assert.Equal(t, "mine", OwnerID(p), "the user's own wins")
+	for _, written := range []any{"mine", " mine ", []any{"mine"}} {
+		p.Record.Spec.Parameters = map[string]any{"txt-owner-id": written}
+		assert.Equal(t, "mine", OwnerID(p), "the user's own wins")
+	}
 }
 
 func TestUsersAreWrittenAsTheSeedProposes(t *testing.T) {
