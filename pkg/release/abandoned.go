@@ -11,6 +11,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/provider"
 )
 
 // Abandon lets go of a cluster that never comes back, until its document is
@@ -78,6 +80,37 @@ func (s *Service) abandoned(ctx context.Context, cluster string) (bool, error) {
 	ref, _ := ParseCluster(cluster)
 	a, err := s.Abandoned(ctx, ref.Path())
 	return a != nil, err
+}
+
+// unattended says whether the external-dns of a record may run on where nobody can
+// end it: on its cluster, which is abandoned, or in a home that is, and that the
+// record has left before its external-dns was seen to end there.
+func (s *Service) unattended(ctx context.Context, record plan.Record, scope intent.Scope, cluster string) (bool, error) {
+	all, err := s.Ledger.Abandonments(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, a := range all {
+		abandoned, err := s.abandoned(ctx, a.Cluster)
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case !abandoned:
+		case a.Cluster == cluster:
+			return true, nil
+		case scope == intent.Public:
+			left, err := s.Ledger.LeftBehind(ctx, a.Cluster)
+			runs := bundle.ID{
+				Cluster: a.Cluster, Group: "apps", Kind: "Deployment",
+				Namespace: record.Project.Namespace, Name: provider.DeploymentName(record.Name, scope),
+			}
+			if err != nil || slices.Contains(left, runs) {
+				return err == nil, err
+			}
+		}
+	}
+	return false, nil
 }
 
 // LiftAbandoned ends the abandonment of clusters whose documents are gone, or

@@ -17,7 +17,12 @@ import (
 // name of group prod.
 func (w *world) hear(endpoint, verdict, message string, gone time.Time) {
 	w.Helper()
-	writer, err := w.observed.Writer(w.Context(), hub, fence)
+	w.hearOn(hub, endpoint, verdict, message, gone)
+}
+
+func (w *world) hearOn(cluster, endpoint, verdict, message string, gone time.Time) {
+	w.Helper()
+	writer, err := w.observed.Writer(w.Context(), cluster, fence)
 	require.NoError(w, err)
 	require.NoError(w, writer.SetAnswers(w.Context(), map[string]*observed.Answers{"shop-dns/" + endpoint: {
 		Project: "shop", Record: "lab", Scope: "public", Gone: gone,

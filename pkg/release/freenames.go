@@ -63,6 +63,9 @@ func (s *Service) freeNames(ctx context.Context, group intent.Path, l Lifecycle)
 		}
 		before := l.placed(release.Group)
 		before.Bindings = gone(before, now)
+		if before, err = s.atHome(ctx, before); err != nil {
+			return false, err
+		}
 		if free, err := s.outlived(ctx, group, l, before); err != nil || !free {
 			return false, err
 		}
@@ -91,11 +94,15 @@ func (s *Service) fence(ctx context.Context, group intent.Path) error {
 	return s.Contexts.Fence(ctx, pointer)
 }
 
-// outlived tells whether all names of a group's bindings have gone from DNS, or
-// had the time to.
+// outlived tells whether all names of a group's bindings, which are where their
+// records live now, have gone from DNS, or had the time to.
 func (s *Service) outlived(ctx context.Context, group intent.Path, l Lifecycle, g plan.Group) (bool, error) {
 	for _, b := range g.Bindings {
 		use := Use{Record: recordPath(g, b), Scope: b.Scope, Cluster: b.Cluster}
+		record, err := s.recordLifecycle(ctx, use.Record)
+		if err != nil || record.moving(b.Scope) {
+			return false, err // while it moves, nobody takes names away
+		}
 		pointer, err := s.Contexts.Current(ctx, use.owner())
 		if err != nil {
 			return false, err
@@ -109,10 +116,6 @@ func (s *Service) outlived(ctx context.Context, group intent.Path, l Lifecycle, 
 		}
 		if heard := answers[endpoints.ID(g, b).Name]; heard.Gone.After(l.Since) {
 			continue
-		}
-		record, err := s.recordLifecycle(ctx, use.Record)
-		if err != nil {
-			return false, err
 		}
 		if due := l.Done.Add(ReleaseTimeout(record.Record.Spec, mostSources(b))); s.Now().Before(due) {
 			s.wakeAt(group, due)
@@ -135,11 +138,11 @@ func (s *Service) free(ctx context.Context, l Lifecycle, g plan.Group) error {
 		if err != nil {
 			return err
 		}
-		abandoned, err := s.abandoned(ctx, b.Cluster)
+		unattended, err := s.unattended(ctx, record.Record, b.Scope, b.Cluster)
 		if err != nil {
 			return err
 		}
-		if !abandoned && whyNamesStay(record.Record.Spec) == "" {
+		if !unattended && whyNamesStay(record.Record.Spec) == "" {
 			continue
 		}
 		for _, host := range b.Hosts {

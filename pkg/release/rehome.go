@@ -86,6 +86,21 @@ func rehome(g plan.Group, uses []Use) plan.Group {
 	return mentioned(g)
 }
 
+// atHome is a group with its public bindings where their records live now: a move
+// takes along the names of releases that are over, too, and no use tells where.
+func (s *Service) atHome(ctx context.Context, g plan.Group) (plan.Group, error) {
+	g.Bindings = slices.Clone(g.Bindings)
+	for n := range g.Bindings {
+		b := &g.Bindings[n]
+		record, err := s.recordLifecycle(ctx, recordPath(g, *b))
+		if err != nil {
+			return g, err
+		}
+		b.Cluster = record.rehomed(Use{Scope: b.Scope, Cluster: b.Cluster}).Cluster
+	}
+	return g, nil
+}
+
 // withFormer is a group whose public bindings are in former homes as well.
 func withFormer(g plan.Group, former []Use) plan.Group {
 	bindings := slices.Clone(g.Bindings)

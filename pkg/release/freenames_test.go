@@ -1,0 +1,122 @@
+package release_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/intent"
+)
+
+// neighbours are rivals of which prod shares its external-dns with test: it goes on
+// to run when prod gives names up, and has yet to remove them.
+func neighbours(t testing.TB) *world {
+	w := rivals(t)
+	w.group(test, "api", "api.lab.example")
+	w.observe(berlin, "shop/api", "203.0.113.30")
+	w.associate(eu, "lab", "corp")
+	w.do(intent.Instantiate, prod)
+	w.do(intent.Instantiate, test)
+	w.settle(prod, test)
+	return w
+}
+
+// isHeld says that the rival cannot have prod's name before its external-dns had
+// the time to remove it, and then can.
+func (w *world) isHeld() {
+	w.Helper()
+	require.NoError(w, w.rest())
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	require.Equal(w, "shop", w.claims()[wwwName])
+	w.outlive()
+	w.do(intent.Instantiate, bankProd)
+	w.settle(bankProd)
+	require.Equal(w, "bank", w.claims()[wwwName])
+}
+
+// TestANameIsHeldWhereItsRecordHasMoved: the external-dns of the home that it has
+// left is gone, that of the new one has the names.
+func TestANameIsHeldWhereItsRecordHasMoved(t *testing.T) {
+	for what, giveUp := range map[string]func(w *world){
+		"terminated": func(w *world) { w.do(intent.Terminate, prod) },
+		"updated to another record": func(w *world) {
+			w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.corp.example"]}`)
+			w.do(intent.Update, prod)
+		},
+	} {
+		for _, moves := range []bool{false, true} {
+			w := neighbours(t)
+			if moves {
+				require.NoError(t, w.moveTo("paris"), what)
+				w.settle(prod, test)
+			}
+			giveUp(w)
+			w.isHeld()
+		}
+	}
+}
+
+// TestANameIsHeldWhileItsRecordMoves: at the new home there is no external-dns yet,
+// which is no sign that it has ended.
+func TestANameIsHeldWhileItsRecordMoves(t *testing.T) {
+	w := neighbours(t)
+	w.down[hub] = true
+	require.NoError(t, w.moveTo("paris"))
+	w.do(intent.Terminate, prod)
+	for range 3 {
+		w.outlive()
+		w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	}
+	delete(w.down, hub)
+	require.NoError(t, w.rest())
+	w.outlive()
+	w.do(intent.Instantiate, bankProd)
+	w.settle(bankProd)
+}
+
+// TestANameIsSeenToBeGoneWhereItsRecordHasMoved, by what authoritative servers
+// answer: it is free at once.
+func TestANameIsSeenToBeGoneWhereItsRecordHasMoved(t *testing.T) {
+	w := neighbours(t)
+	require.NoError(t, w.moveTo("paris"))
+	w.settle(prod, test)
+	endpoint := w.publishedBy()
+	w.do(intent.Terminate, prod)
+	require.NoError(t, w.rest())
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.clock.pass(time.Second)
+	w.hearOn(paris, endpoint, "Gone", "192.0.2.53:53 no longer answers the targets", w.clock.Now())
+	require.NoError(t, w.rest())
+	w.do(intent.Instantiate, bankProd)
+	w.settle(bankProd)
+}
+
+// TestAFormerHomeThatIsAbandonedKeepsNoName, unless its external-dns may run on
+// there: it was left before anybody saw it end.
+func TestAFormerHomeThatIsAbandonedKeepsNoName(t *testing.T) {
+	inParis := func(w *world) { // what the rival uses is not to be in what is abandoned
+		w.put(bankLab, record("lab.example", `,"deployOn":{"clusterProvider":"edge","cluster":"paris"}`))
+	}
+	w := neighbours(t)
+	inParis(w)
+	require.NoError(t, w.moveTo("paris"))
+	w.settle(prod, test)
+	w.dies(hub)
+	w.do(intent.Terminate, prod)
+	w.isHeld()
+
+	w = neighbours(t)
+	inParis(w)
+	w.down[hub] = true
+	require.NoError(t, w.moveTo("paris"))
+	require.NoError(t, w.rest())
+	w.dies(hub)
+	w.settle(test)
+	w.do(intent.Terminate, prod)
+	for range 3 {
+		w.outlive()
+	}
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	require.Equal(t, "shop", w.claims()[wwwName])
+}
