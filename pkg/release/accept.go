@@ -220,8 +220,8 @@ func (s *Service) next(ctx context.Context, p *proposal, actor string) (Lifecycl
 			return l, err
 		}
 		uses = p.draft.uses
-	} else {
-		l.shed(l.ContextID)
+	} else if err := s.shedding(ctx, &l, l.ContextID); err != nil {
+		return l, err
 	}
 	for _, cluster := range l.Vacating {
 		ref, _ := ParseCluster(cluster)
@@ -264,7 +264,9 @@ func (s *Service) release(ctx context.Context, l *Lifecycle, p *proposal) error 
 		l.vacate(was.placed(before), p.draft.group)
 		l.History = append(slices.Clone(l.History), Past{Seq: was.Seq, ContextID: was.ContextID})
 		if len(gone(before, p.draft.group)) > 0 {
-			l.shed(was.ContextID)
+			if err := s.shedding(ctx, l, was.ContextID); err != nil {
+				return err
+			}
 		}
 	}
 	l.Names = countNames(p.draft.group)

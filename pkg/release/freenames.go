@@ -18,6 +18,55 @@ func (l *Lifecycle) shed(contextID string) {
 	}
 }
 
+// shedding notes a release of which names are to be freed. Where many are noted, it
+// lets go of those whose every name a later one sheds, too: a group that changes
+// over and over keeps no more of them than it gave up names.
+func (s *Service) shedding(ctx context.Context, l *Lifecycle, contextID string) error {
+	l.shed(contextID)
+	if len(l.Shed) <= keptReleases {
+		return nil
+	}
+	type name struct {
+		uid, record string
+		scope       intent.Scope
+		cluster     string
+		key         nameclaim.Key
+	}
+	shed := map[name]bool{}
+	var keep []string
+	for _, id := range slices.Backward(l.Shed) {
+		release, err := s.loadRelease(ctx, id)
+		if err != nil && intent.CodeOf(err) != intent.NotFound {
+			return err
+		}
+		before := len(shed)
+		for _, b := range release.Group.Bindings {
+			for _, host := range b.Hosts {
+				shed[name{release.Group.UID, b.Record, b.Scope, b.Cluster, nameclaim.Key{View: viewOf(b), Name: host.Name}}] = true
+			}
+		}
+		if len(shed) > before {
+			keep = append(keep, id)
+		}
+	}
+	slices.Reverse(keep)
+	l.Shed = keep
+	return nil
+}
+
+// dropFreed drops releases whose names were freed, and that nobody can roll back to.
+func (s *Service) dropFreed(ctx context.Context, l Lifecycle, shed []string) error {
+	for _, id := range shed {
+		if slices.Contains(l.Shed, id) || slices.ContainsFunc(l.kept(), func(p Past) bool { return p.ContextID == id }) {
+			continue
+		}
+		if err := s.dropRelease(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // gone are the bindings of a group with those of their names that it does not
 // give any more.
 func gone(before, now plan.Group) []plan.Binding {
@@ -56,7 +105,7 @@ func (s *Service) freeNames(ctx context.Context, group intent.Path, l Lifecycle)
 	for _, id := range l.Shed {
 		release, err := s.loadRelease(ctx, id)
 		if intent.CodeOf(err) == intent.NotFound {
-			continue // many have followed it; who claims its names sees that they are nobody's
+			continue // dropped by an earlier Signpost; who claims its names sees that they are nobody's
 		}
 		if err != nil {
 			return false, err

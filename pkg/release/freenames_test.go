@@ -1,6 +1,7 @@
 package release_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -119,4 +120,36 @@ func TestAFormerHomeThatIsAbandonedKeepsNoName(t *testing.T) {
 	}
 	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
 	require.Equal(t, "shop", w.claims()[wwwName])
+}
+
+// TestManyUpdatesFreeNoNameBeforeItsTime: a release that gave a name up is known
+// until the name is free, however many have followed it.
+func TestManyUpdatesFreeNoNameBeforeItsTime(t *testing.T) {
+	w := neighbours(t)
+	for n := range 13 {
+		w.put(www(prod), fmt.Sprintf(`{"app":"web","serviceName":"web","hostnames":["shop.lab.example"],"ttl":%d}`, 60+n))
+		w.do(intent.Update, prod)
+		w.settle(prod)
+	}
+	require.Len(t, w.snapshot(prod).Lifecycle.Shed, 1, "the others gave nothing up")
+	require.Equal(t, 13, w.storedReleases(), "those that can be rolled back to, the one that gave the name up, and that of test")
+	w.isHeld()
+	require.Equal(t, 13, w.storedReleases(), "that of the rival in place of it")
+}
+
+// TestAGroupThatChangesOverAndOverKeepsFewReleases: of those that gave up the same
+// names, the last ones.
+func TestAGroupThatChangesOverAndOverKeepsFewReleases(t *testing.T) {
+	w := neighbours(t)
+	for n := range 60 {
+		w.rename(fmt.Sprintf("n%d.lab.example", n%3))
+	}
+	require.LessOrEqual(t, len(w.snapshot(prod).Lifecycle.Shed), 10)
+	require.NoError(t, w.service.Sweep(t.Context(), time.Minute))
+	w.clock.pass(time.Minute)
+	require.NoError(t, w.service.Sweep(t.Context(), time.Minute))
+	require.LessOrEqual(t, w.storedReleases(), 11+10+1)
+	require.Equal(t, map[string]string{"n0.lab.example": "shop", "n1.lab.example": "shop", "n2.lab.example": "shop", wwwName: "shop", "api.lab.example": "shop"}, w.claims())
+	w.isHeld()
+	require.Equal(t, map[string]string{"n2.lab.example": "shop", wwwName: "bank", "api.lab.example": "shop"}, w.claims())
 }

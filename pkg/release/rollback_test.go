@@ -155,8 +155,9 @@ func TestRollbackIsJudgedByState(t *testing.T) {
 	require.ErrorContains(t, err, "is Terminated: only what is deployed can be rolled back")
 }
 
-// TestOnlyTheLastRevisionsAreKept: ten besides the current one, and nothing of
-// those before is left in the store.
+// TestOnlyTheLastRevisionsAreKept: ten besides the current one can be rolled back to.
+// Of those before, the store has what is needed to free their names, and nothing
+// when these are free.
 func TestOnlyTheLastRevisionsAreKept(t *testing.T) {
 	w := running(t)
 	for n := 2; n <= 13; n++ {
@@ -168,7 +169,10 @@ func TestOnlyTheLastRevisionsAreKept(t *testing.T) {
 	require.Equal(t, int64(14), w.rollback(3).Revision)
 	w.settle(prod)
 	require.Contains(t, w.published(prod)[0], "n3.lab.example")
+	require.Equal(t, 14, w.storedReleases(), "each has given a name up")
+	w.outlive()
 	require.Equal(t, 11, w.storedReleases())
+	w.refusesRollback(3, "there is no revision 3; kept are 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14")
 }
 
 // storedReleases counts the releases in the store.

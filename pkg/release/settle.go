@@ -42,12 +42,16 @@ func (s *Service) settle(ctx context.Context, group intent.Path, l Lifecycle, wh
 		}
 	}
 	l.releaseOffers()
+	shed := l.Shed
 	noted, err := s.settleNames(ctx, group, &l)
 	if err != nil {
 		return false, err
 	}
 	if completed || rid || noted {
 		if _, err = s.swap(ctx, group, l); err != nil {
+			return false, err
+		}
+		if err = s.dropFreed(ctx, l, shed); err != nil {
 			return false, err
 		}
 	}

@@ -165,7 +165,8 @@ func (s *Service) wanted(ctx context.Context, l Lifecycle, before bundle.Bundle)
 }
 
 // leave moves the providers that the context has stopped to rely on from
-// Leaving to Draining, and drops releases that are too old to keep.
+// Leaving to Draining, and drops releases that are too old to keep, but for those
+// of which names are still to be freed.
 func (s *Service) leave(ctx context.Context, group intent.Path, l Lifecycle) (Lifecycle, error) {
 	if len(l.Leaving) == 0 && l.Failure == "" && len(l.History) <= keptReleases {
 		return l, nil
@@ -182,6 +183,9 @@ func (s *Service) leave(ctx context.Context, group intent.Path, l Lifecycle) (Li
 		return l, err
 	}
 	for _, past := range old {
+		if slices.Contains(l.Shed, past.ContextID) {
+			continue // freeNames reads it
+		}
 		if err := s.dropRelease(ctx, past.ContextID); err != nil {
 			return l, err
 		}
