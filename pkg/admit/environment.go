@@ -69,7 +69,7 @@ func credentialVariableFault(name string) string {
 	if wrong := variableFault(name); wrong != "" {
 		return wrong
 	}
-	if flag := flagNamed(flagOf(name)); flag.Name != "" && !flag.Secret && flag.Kind != externaldns.Text {
+	if flag := flagNamed(flagOf(name)); flag.Name != "" && !flag.Secret && (flag.Kind != externaldns.Text || externaldns.Judged(flag.Name)) {
 		return "is no secret; give the parameter " + flag.Name + " instead"
 	}
 	return ""

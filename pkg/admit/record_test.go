@@ -118,6 +118,12 @@ func TestRecordPlacesOfCredentialsAreRefused(t *testing.T) {
 			errors: map[string]string{"/spec/credentials/1": "/spec/credentials/0"}},
 		{reason: "no variable", path: newRecord, spec: coredns(`,"credentials":[{"environment":"a-b","value":"x"}]`),
 			errors: map[string]string{"/spec/credentials/0/environment": "no name of a variable"}},
+		{reason: "a plain text that names are judged by", path: newRecord,
+			spec: coredns(`,"credentials":[{"environment":"EXTERNAL_DNS_ZONE_ID_FILTER","value":"x"},{"environment":"EXTERNAL_DNS_AZURE_RESOURCE_GROUP","value":"x"},{"environment":"EXTERNAL_DNS_ANNOTATION_FILTER","value":"x"}]`),
+			errors: map[string]string{
+				"/spec/credentials/0/environment": "parameter zone-id-filter", "/spec/credentials/1/environment": "parameter azure-resource-group",
+				"/spec/credentials/2/environment": "Signpost",
+			}},
 		{reason: "a flag that is no secret", path: newRecord, spec: coredns(`,"credentials":[{"environment":"EXTERNAL_DNS_DOMAIN_FILTER","value":"x"}]`),
 			errors: map[string]string{"/spec/credentials/0/environment": "domain-filter"}},
 		{reason: "a relative file", path: newRecord, spec: coredns(`,"credentials":[{"file":"azure.json","value":"x"}]`),

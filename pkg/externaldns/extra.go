@@ -2,13 +2,14 @@ package externaldns
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // CheckExtraArgs judges arguments that a user adds by hand to the rendered ones.
 // Pointers are relative to the list of extra arguments ("/0"). Refused are: what
 // is no single --flag or --flag=value, what Signpost sets itself, secrets (their
-// place is a credential), and of the flags that the table knows those that the
+// place is a credential), what is [Judged], and of the flags that the table knows those that the
 // version lacks, that have no effect, that are set twice though external-dns
 // takes them once, and values that it would not take. Flags that the table does
 // not know are let through.
@@ -33,6 +34,18 @@ func (o Options) CheckExtraArgs(extra, rendered []string) []Finding {
 		seen[name] = true
 	}
 	return findings
+}
+
+// Judged tells flags that say which names, zones and targets external-dns manages,
+// whose they are, and when they go. Whether a release takes others' names, or too
+// many away, is judged by the parameters: these flags have no other place.
+func Judged(flag string) bool {
+	return slices.Contains([]string{
+		"aws-zone-type", "azure-resource-group", "azure-subscription-id", "domain-filter", "exclude-domains",
+		"exclude-record-types", "exclude-target-net", "interval", "managed-record-types", "policy",
+		"regex-domain-exclusion", "regex-domain-filter", "registry", "target-net-filter", "txt-owner-id",
+		"zone-id-filter", "zone-name-filter",
+	}, flag)
 }
 
 // Unchecked are those of a user's own arguments of which nobody can say whether
@@ -71,6 +84,8 @@ func (o Options) extraDetail(flag *Flag, argument string, seen bool) string {
 		return "is set by Signpost itself"
 	case flag.Secret:
 		return "would show the secret; give it as a credential for " + flag.Environment()
+	case Judged(flag.Name):
+		return "is judged as a parameter alone; give the parameter " + flag.Name + " instead"
 	case flag.Unused != "":
 		return flag.Unused
 	case !o.has(flag):

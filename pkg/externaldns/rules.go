@@ -138,8 +138,16 @@ func ruleReverseRecords(r *reading) {
 // ruleEnvironment finds flags that are set past the checks.
 func ruleEnvironment(r *reading) {
 	for _, variable := range r.record.Environment {
-		if flag, ok := r.table.byEnvironment(variable); ok && !flag.Secret {
-			r.warn(beside(variable, "sets a flag unseen; its place is the parameter "+flag.Name))
+		flag, ok := r.table.byEnvironment(variable)
+		unseen := func() Finding { return beside(variable, "sets a flag unseen; its place is the parameter "+flag.Name) }
+		switch {
+		case !ok || flag.Secret:
+		case flag.Kind == Reserved:
+			r.cannot(beside(variable, "sets what is Signpost's to set; leave it out"))
+		case Judged(flag.Name):
+			r.cannot(unseen())
+		default:
+			r.warn(unseen())
 		}
 	}
 }

@@ -30,6 +30,32 @@ func TestTakenSecretsAreKnownByTheirVariable(t *testing.T) {
 	assert.Empty(t, warnings, "the secret is in the environment")
 }
 
+// TestWhatNamesAreJudgedByIsAParameter: neither an argument nor a variable sets it
+// past those who judge, also where no parameter does, or the flag could repeat.
+func TestWhatNamesAreJudgedByIsAParameter(t *testing.T) {
+	for _, name := range []string{
+		"aws-zone-type", "azure-resource-group", "azure-subscription-id", "domain-filter", "exclude-domains",
+		"exclude-record-types", "exclude-target-net", "interval", "managed-record-types", "policy",
+		"regex-domain-exclusion", "regex-domain-filter", "registry", "target-net-filter", "txt-owner-id",
+		"zone-id-filter", "zone-name-filter", "source", "namespace", "label-filter", "annotation-filter",
+	} {
+		flag, known := loadTable().find(name)
+		require.True(t, known, name)
+		provider := map[bool]string{true: "azure-private-dns", false: "aws"}[flag.Family == familyAzure]
+		record := Record{Provider: provider, Files: []string{"/etc/kubernetes/azure.json"}}
+		arguments, findings := Compile(options(record))
+		require.Empty(t, findings)
+		wrong := options(record).CheckExtraArgs([]string{"--" + name + "=" + flag.Sample, "--x=y", "--log-level=debug"}, arguments.Args)
+		require.Len(t, wrong, 1, name)
+		if flag.Kind != Reserved {
+			assert.Contains(t, wrong[0].Detail, "give the parameter "+name+" instead")
+		}
+		record.Environment = []string{flag.Environment(), "HTTPS_PROXY"}
+		_, findings = Compile(options(record))
+		assert.Len(t, findings, 1, name)
+	}
+}
+
 func TestExtraArgs(t *testing.T) {
 	arguments, findings := Compile(options(coredns(nil)))
 	require.Empty(t, findings)
@@ -40,12 +66,13 @@ func TestExtraArgs(t *testing.T) {
 	}{
 		{"a flag of an unlisted provider", []string{"--ovh-enable-cname-relative", "--gloo-namespace=a"}, nil},
 		{"a flag of another provider", []string{"--cloudflare-proxied"}, nil},
-		{"a value that does not parse", []string{"--interval=soon"}, []string{`/0 "soon" is no duration; write a number with a unit, such as "30s" or "5m"`}},
+		{"a value that does not parse", []string{"--txt-cache-interval=soon"}, []string{`/0 "soon" is no duration; write a number with a unit, such as "30s" or "5m"`}},
 		{"a value that parameters alone may have", []string{"--log-level=DEBUG"}, []string{`/0 must be written as "debug"`}},
 		{"what would never end", []string{"--once"}, []string{"/0 does not belong in a Deployment, which would restart external-dns without end"}},
 		{"a no- form of what is no boolean", []string{"--no-interval"}, []string{"/0 does not exist: interval is no boolean"}},
 		{"a flag that is gone", []string{"--contour-load-balancer=a/b"}, []string{"/0 was removed from external-dns in v0.13.6"}},
-		{"another item of a list", []string{"--domain-filter=other.example"}, nil},
+		{"another item of a list", []string{"--aws-zone-tags=team=dns", "--aws-zone-tags=team=web"}, nil},
+		{"another domain", []string{"--domain-filter=other.example"}, []string{"/0 is judged as a parameter alone; give the parameter domain-filter instead"}},
 		{"a boolean", []string{"--no-events"}, nil},
 		{"no flag", []string{"-x", "y", "--", "--a b=c"}, []string{
 			`/0 must be one argument such as "--flag=value" or "--flag"`, `/1 must be one argument such as "--flag=value" or "--flag"`,
@@ -54,7 +81,7 @@ func TestExtraArgs(t *testing.T) {
 		{"a secret", []string{"--rfc2136-tsig-secret=x"}, []string{"/0 would show the secret; give it as a credential for EXTERNAL_DNS_RFC2136_TSIG_SECRET"}},
 		{"a boolean with a value", []string{"--events=true"}, []string{"/0 is a boolean; write --events or --no-events"}},
 		{"a value is missing", []string{"--log-level"}, []string{"/0 has no value; write --log-level=…"}},
-		{"a flag that is rendered", []string{"--policy=sync"}, []string{"/0 is set already, and external-dns takes it once; set the parameter policy"}},
+		{"a flag that is rendered", []string{"--metrics-address=:8080"}, []string{"/0 is set already, and external-dns takes it once; set the parameter metrics-address"}},
 		{"a flag twice", []string{"--events", "--no-events"}, []string{"/1 is set already, and external-dns takes it once; set the parameter events"}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {

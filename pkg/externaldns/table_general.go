@@ -10,6 +10,7 @@ const shortestInterval = 5 * time.Second
 // parameters they would take another project's names.
 func reservedFlags() []Flag {
 	return []Flag{
+		{Name: "annotation-filter", Kind: Reserved, Doc: "All of the record's DNSEndpoints are published."},
 		{Name: "crd-source-apiversion", Kind: Reserved, Doc: "API version of the published objects."},
 		{Name: "crd-source-kind", Kind: Reserved, Doc: "Kind of the published objects."},
 		{Name: "kubeconfig", Kind: Reserved, Doc: "External-dns runs under its own ServiceAccount."},
