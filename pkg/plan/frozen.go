@@ -87,7 +87,7 @@ type Binding struct {
 	Cluster   string       `json:"cluster"`        // where the DNSEndpoint and its external-dns live
 	Sources   []string     `json:"sources"`        // the clusters whose addresses count, ordered
 	Hosts     []Host       `json:"hosts"`          // ordered by name
-	View      string       `json:"view,omitempty"` // the private zones that the names are in; empty: as the scope says
+	View      string       `json:"view,omitempty"` // the private zones that the names are in, joined by commas; empty: as the scope says
 
 	Former string `json:"-"` // while the record moves: the home where the DNSEndpoint was
 }

@@ -42,7 +42,9 @@ func (s *Service) shedding(ctx context.Context, l *Lifecycle, contextID string) 
 		before := len(shed)
 		for _, b := range release.Group.Bindings {
 			for _, host := range b.Hosts {
-				shed[name{release.Group.UID, b.Record, b.Scope, b.Cluster, nameclaim.Key{View: viewOf(b), Name: host.Name}}] = true
+				for _, key := range keysIn(b, host.Name) {
+					shed[name{release.Group.UID, b.Record, b.Scope, b.Cluster, key}] = true
+				}
 			}
 		}
 		if len(shed) > before {
@@ -68,7 +70,7 @@ func (s *Service) dropFreed(ctx context.Context, l Lifecycle, shed []string) err
 }
 
 // gone are the bindings of a group with those of their names that it does not
-// give any more.
+// give any more, one for each view that these are gone from.
 func gone(before, now plan.Group) []plan.Binding {
 	given := map[nameclaim.Key]bool{}
 	for _, b := range bidsOf(now) {
@@ -76,11 +78,14 @@ func gone(before, now plan.Group) []plan.Binding {
 	}
 	var out []plan.Binding
 	for _, b := range before.Bindings {
-		b.Hosts = slices.DeleteFunc(slices.Clone(b.Hosts), func(h plan.Host) bool {
-			return given[nameclaim.Key{View: viewOf(b), Name: h.Name}]
-		})
-		if len(b.Hosts) > 0 {
-			out = append(out, b)
+		hosts := b.Hosts
+		for _, b.View = range viewsOf(b) { // a name may be gone from one of its zones alone
+			b.Hosts = slices.DeleteFunc(slices.Clone(hosts), func(h plan.Host) bool {
+				return given[nameclaim.Key{View: b.View, Name: h.Name}]
+			})
+			if len(b.Hosts) > 0 {
+				out = append(out, b)
+			}
 		}
 	}
 	return out
@@ -195,7 +200,9 @@ func (s *Service) free(ctx context.Context, l Lifecycle, g plan.Group) error {
 			continue
 		}
 		for _, host := range b.Hosts {
-			stays[nameclaim.Key{View: viewOf(b), Name: host.Name}] = nameclaim.Entry{UID: record.Record.UID, Through: record.Record.Path, Stays: true}
+			for _, key := range keysIn(b, host.Name) {
+				stays[key] = nameclaim.Entry{UID: record.Record.UID, Through: record.Record.Path, Stays: true}
+			}
 		}
 	}
 	keys := keysOf(bidsOf(g))

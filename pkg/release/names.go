@@ -3,13 +3,9 @@ package release
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/nameclaim"
 	"github.com/signpost-dns/signpost/pkg/plan"
@@ -40,7 +36,9 @@ func bidsOf(g plan.Group) []bid {
 	var bids []bid
 	for _, b := range g.Bindings {
 		for _, host := range b.Hosts {
-			bids = append(bids, bid{key: nameclaim.Key{View: viewOf(b), Name: host.Name}, through: recordPath(g, b), types: host.Types})
+			for _, key := range keysIn(b, host.Name) {
+				bids = append(bids, bid{key: key, through: recordPath(g, b), types: host.Types})
+			}
 		}
 	}
 	slices.SortStableFunc(bids, compareBids)
@@ -69,49 +67,11 @@ func bothTypes(a, b []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
 }
 
-// viewOf is the view of DNS that the names of a binding are in.
-func viewOf(b plan.Binding) string {
-	switch {
-	case b.Scope == intent.ClusterScope:
-		return "cluster-" + b.Cluster
-	case b.View != "":
-		return b.View
-	}
-	return "public"
-}
-
-// privateView is the view of a record whose zones are private ones, by what
-// identifies these; empty: they are public, as far as can be told.
-func privateView(r intent.Record) string {
-	if kind := externaldns.Value(r.Parameters, "aws-zone-type"); r.Provider != "azure-private-dns" && (r.Provider != "aws" || kind != "private") {
-		return ""
-	}
-	zones := []string{r.Provider}
-	for _, parameter := range []string{"zone-id-filter", "azure-subscription-id", "azure-resource-group"} {
-		zones = append(zones, zoneIDs(externaldns.Values(r.Parameters, parameter)))
-	}
-	hash := sha256.Sum256([]byte(strings.Join(zones, "\n")))
-	return "private-" + hex.EncodeToString(hash[:8])
-}
-
-// zoneIDs are the values of a parameter that identifies zones, in one spelling:
-// neither order, case nor the path before an id makes another zone.
-func zoneIDs(values []string) string {
-	var ids []string
-	for _, one := range values {
-		for id := range strings.SplitSeq(one, ",") {
-			id = strings.TrimSpace(strings.ToLower(id))
-			ids = append(ids, id[strings.LastIndexByte(id, '/')+1:])
-		}
-	}
-	slices.Sort(ids)
-	return strings.Join(slices.Compact(ids), ",")
-}
-
 // viewMoves refuses to take the names of a record that is in use into another
 // view of DNS, where they are not claimed.
 func (p *recordProposal) viewMoves() []intent.Field {
-	if !p.before.Deployed || privateView(p.before.Record.Spec) == privateView(p.frozen.Spec) {
+	was, _ := privateViews(p.before.Record.Spec)
+	if is, _ := privateViews(p.frozen.Spec); !p.before.Deployed || was == is {
 		return nil
 	}
 	return []intent.Field{{

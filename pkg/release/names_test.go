@@ -435,28 +435,103 @@ func TestANamesViewIsPrivateToItsZones(t *testing.T) {
 	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
 }
 
-// TestAZoneIsOneView, however its id is spelled.
+// TestAZoneIsOneView, however its id is spelled, and whatever others there are. External-dns
+// takes an id for the end of one: what that could be of is one view, too.
 func TestAZoneIsOneView(t *testing.T) {
-	for _, other := range []string{`["Z1","Z2"]`, `["/hostedzone/Z2","Z1"]`, `"Z2,Z1"`} {
+	const one, two = "Z2FDTNDATAQYW2", "Z0123456789ABCDEFGHIJ"
+	private := func(ids string) string {
+		return `{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private","zone-id-filter":` + ids + `},"releaseTimeout":"70s"}`
+	}
+	for other, shared := range map[string]bool{
+		`["` + one + `","` + two + `"]`: true, `["/hostedzone/` + two + `","` + one + `"]`: true, `"` + two + `,` + one + `"`: true,
+		`["` + one + `"]`: true, `"` + two + `"`: true, `["Z3M3LMPEXAMPLE","` + two + `"]`: true, `"` + one[2:] + `"`: true,
+		`["Z3M3LMPEXAMPLE"]`: false, `"/hostedzone/Z1"`: false,
+	} {
 		w := rivals(t)
-		private := `{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private","zone-id-filter":%s}}`
-		w.put(lab, fmt.Sprintf(private, `["/hostedzone/Z1","/hostedzone/Z2"]`))
-		w.put(bankLab, fmt.Sprintf(private, other))
+		w.put(lab, private(`["/hostedzone/`+one+`","`+two+`"]`))
+		w.put(bankLab, private(other))
 		w.do(intent.Instantiate, prod)
+		w.settle(prod)
+		if !shared {
+			w.do(intent.Instantiate, bankProd)
+			continue
+		}
 		w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+		w.do(intent.Terminate, prod)
+		w.outlive()
+		w.outlive()
+		w.do(intent.Instantiate, bankProd)
+	}
+}
+
+// TestPrivateZonesAreIdentified, so that one that is not named is no way into
+// another's. What is deployed already goes on.
+func TestPrivateZonesAreIdentified(t *testing.T) {
+	const refusal = "does not tell the record's private zones from others'"
+	for spec, at := range map[string]string{
+		`{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private"}}`:                                                      "zone-id-filter",
+		`{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private","zone-id-filter":["Z2FDTNDATAQYW2","W2"]}}`:             "zone-id-filter",
+		`{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private","zone-id-filter":"/hostedzone/"}}`:                      "zone-id-filter",
+		`{"provider":"azure-private-dns","external-dns-parameters":{"azure-resource-group":"dns"}}`:                                     "azure-resource-group",
+		`{"provider":"azure-private-dns","external-dns-parameters":{"azure-resource-group":"dns","azure-subscription-id":"1"}}`:         "",
+		`{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private","zone-id-filter":["Z2FDTNDATAQYW2","/hostedzone/Z1"]}}`: "",
+		`{"provider":"aws","external-dns-parameters":{}}`:                                                                               "",
+	} {
+		w := newShop(t)
+		w.put(lab, spec)
+		if at != "" {
+			w.refuses(intent.Instantiate, prod, "external-dns-parameters/"+at, refusal)
+			continue
+		}
+		require.NotContains(t, fmt.Sprint(w.plan(prod, intent.Instantiate).Errors), refusal, spec)
+	}
+}
+
+// TestAZoneThatARecordLeavesIsFreedAlone: where a name is given in one zone still,
+// that stays the project's.
+func TestAZoneThatARecordLeavesIsFreedAlone(t *testing.T) {
+	private := func(zones string) string {
+		return `{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private","domain-filter":"lab.example","zone-id-filter":` + zones + `},"releaseTimeout":"70s"}`
+	}
+	w := rivals(t)
+	w.associate(eu, "lab", "corp")
+	w.group(test, "api", "api.corp.example") // corp's external-dns goes on to run
+	w.observe(berlin, "shop/api", "203.0.113.30")
+	w.put(lab, private(`["/hostedzone/Z1","/hostedzone/Z2"]`))
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example","www.corp.example"]}`)
+	w.do(intent.Instantiate, prod)
+	w.do(intent.Instantiate, test)
+	w.settle(prod, test)
+	w.do(intent.Terminate, prod)
+	w.outlive()
+	require.Empty(t, w.deployment(labOnHub))
+	require.NotEmpty(t, w.snapshot(prod).Lifecycle.Shed, "the name of corp is still to go")
+	w.put(lab, private(`["/hostedzone/Z2","/hostedzone/Z3"]`))
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.outlive()
+	require.Empty(t, w.snapshot(prod).Lifecycle.Shed)
+	for zone, free := range map[string]bool{"Z1": true, "Z2": false, "Z3": false} {
+		w.put(bankLab, private(`"/hostedzone/`+zone+`"`))
+		require.Equal(t, free, len(w.plan(bankProd, intent.Instantiate).Errors) == 0, zone)
 	}
 }
 
 // TestARecordInUseKeepsItsView: its names are claimed in there.
 func TestARecordInUseKeepsItsView(t *testing.T) {
 	w := newShop(t)
-	w.put(lab, `{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private"}}`)
+	aws := func(kind, zones string) string {
+		return `{"provider":"aws","external-dns-parameters":{"aws-zone-type":"` + kind + `","zone-id-filter":` + zones + `}}`
+	}
+	w.put(lab, aws("private", `["/hostedzone/Z1"]`))
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
-	w.put(lab, `{"provider":"aws","external-dns-parameters":{"aws-zone-type":"public"}}`)
-	_, err := w.service.UpdateRecord(context.Background(), lab, "", "ann")
-	require.Equal(t, intent.Conflict, intent.CodeOf(err))
-	require.ErrorContains(t, err, "the names of the record would come into other zones")
+	for _, other := range []string{aws("public", `["/hostedzone/Z1"]`), aws("private", `["/hostedzone/Z1","/hostedzone/Z2"]`), aws("private", `[]`)} {
+		w.put(lab, other)
+		_, err := w.service.UpdateRecord(context.Background(), lab, "", "ann")
+		require.Equal(t, intent.Conflict, intent.CodeOf(err))
+		require.ErrorContains(t, err, "the names of the record would come into other zones")
+	}
 }
 
 // TestTypesOfOneNameAreJudgedWithItsClaim: two groups of a project share a name,

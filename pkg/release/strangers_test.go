@@ -109,7 +109,7 @@ func TestWhatCannotBeAskedIsNotSaid(t *testing.T) {
 		t.Error("servers of private zones are not those of the public ones")
 		return verify.Holding{}, nil
 	}
-	w.put(lab, `{"provider":"aws","external-dns-parameters":{"domain-filter":["lab.example"],"aws-zone-type":"private","policy":"upsert-only"}}`)
+	w.put(lab, `{"provider":"aws","external-dns-parameters":{"domain-filter":["lab.example"],"aws-zone-type":"private","zone-id-filter":"/hostedzone/Z1","policy":"upsert-only"}}`)
 	w.plan(prod, intent.Instantiate)
 }
 
