@@ -169,7 +169,7 @@ func (d *draft) finishBindings(ctx context.Context) error {
 		b := &d.group.Bindings[n]
 		b.View = ""
 		if b.Scope == intent.Public {
-			b.View, _ = privateViews(d.records[b.Record].frozen.Spec)
+			b.View = privateViews(d.records[b.Record].frozen.Spec)
 		}
 		slices.SortFunc(b.Hosts, func(x, y plan.Host) int { return strings.Compare(x.Name, y.Name) })
 		use := Use{Record: d.records[b.Record].frozen.Path, Scope: b.Scope, Cluster: b.Cluster}

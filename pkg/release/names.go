@@ -70,8 +70,7 @@ func bothTypes(a, b []string) []string {
 // viewMoves refuses to take the names of a record that is in use into another
 // view of DNS, where they are not claimed.
 func (p *recordProposal) viewMoves() []intent.Field {
-	was, _ := privateViews(p.before.Record.Spec)
-	if is, _ := privateViews(p.frozen.Spec); !p.before.Deployed || was == is {
+	if !p.before.Deployed || privateViews(p.before.Record.Spec) == privateViews(p.frozen.Spec) {
 		return nil
 	}
 	return []intent.Field{{

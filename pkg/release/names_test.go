@@ -464,26 +464,18 @@ func TestAZoneIsOneView(t *testing.T) {
 	}
 }
 
-// TestPrivateZonesAreIdentified, so that one that is not named is no way into
-// another's. What is deployed already goes on.
-func TestPrivateZonesAreIdentified(t *testing.T) {
-	const refusal = "does not tell the record's private zones from others'"
-	for spec, at := range map[string]string{
-		`{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private"}}`:                                                      "zone-id-filter",
-		`{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private","zone-id-filter":["Z2FDTNDATAQYW2","W2"]}}`:             "zone-id-filter",
-		`{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private","zone-id-filter":"/hostedzone/"}}`:                      "zone-id-filter",
-		`{"provider":"azure-private-dns","external-dns-parameters":{"azure-resource-group":"dns"}}`:                                     "azure-resource-group",
-		`{"provider":"azure-private-dns","external-dns-parameters":{"azure-resource-group":"dns","azure-subscription-id":"1"}}`:         "",
-		`{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private","zone-id-filter":["Z2FDTNDATAQYW2","/hostedzone/Z1"]}}`: "",
-		`{"provider":"aws","external-dns-parameters":{}}`:                                                                               "",
+// TestPrivateZonesThatAreNotIdentifiedAreOneView of a provider.
+func TestPrivateZonesThatAreNotIdentifiedAreOneView(t *testing.T) {
+	for spec, other := range map[string]string{
+		`{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private"}}`: `{"provider":"aws","external-dns-parameters":{"aws-zone-type":"Private","zone-id-filter":[]}}`,
+		`{"provider":"azure-private-dns","external-dns-parameters":{}}`:            `{"provider":"azure-private-dns","external-dns-parameters":{"azure-resource-group":""}}`,
 	} {
-		w := newShop(t)
+		w := rivals(t)
 		w.put(lab, spec)
-		if at != "" {
-			w.refuses(intent.Instantiate, prod, "external-dns-parameters/"+at, refusal)
-			continue
-		}
-		require.NotContains(t, fmt.Sprint(w.plan(prod, intent.Instantiate).Errors), refusal, spec)
+		w.put(bankLab, other)
+		w.do(intent.Instantiate, prod)
+		w.settle(prod)
+		w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
 	}
 }
 

@@ -19,7 +19,6 @@ func (s *Service) checkTenancy(ctx context.Context, d *draft) error {
 		if r.live() && r.lifecycle.Moving {
 			d.fail(use.Record, "/spec/deployOn", "the record is moving to %s; try again when it is there", r.frozen.Home)
 		}
-		d.checkZones(use)
 		for _, f := range s.inPlain(r.frozen, use.Cluster, d.in.clusters[use.Cluster].Spec) {
 			d.fail(use.Record, f.Pointer, "%s", f.Detail)
 		}

@@ -33,65 +33,42 @@ func keysIn(b plan.Binding, name string) []nameclaim.Key {
 }
 
 // privateViews are the views of a record whose zones are private ones, by what
-// identifies these, joined by commas; none: the zones are public, as far as can be
-// told. whole says that its names come into no zone that another view may be of.
+// identifies these, joined by commas; empty: the zones are public, as far as can be
+// told.
 //
 // With azure-private-dns a resource group has one zone of a name. With aws each zone
 // is a view of its own. What is not identified is in one view, whoever's it is.
-func privateViews(r intent.Record) (views string, whole bool) {
+func privateViews(r intent.Record) string {
 	value := func(parameter string) string { return strings.ToLower(externaldns.Value(r.Parameters, parameter)) }
 	switch {
 	case r.Provider == "azure-private-dns":
-		subscription, group := value("azure-subscription-id"), value("azure-resource-group")
-		return viewBy(r.Provider, "", subscription, group), subscription != "" && group != ""
+		return viewBy(r.Provider, "", value("azure-subscription-id"), value("azure-resource-group"))
 	case r.Provider != "aws" || value("aws-zone-type") != "private":
-		return "", true
+		return ""
 	}
 	var all []string
-	whole = true
 	for _, text := range externaldns.Values(r.Parameters, "zone-id-filter") {
 		for id := range strings.SplitSeq(text, ",") {
-			zone := zoneOf(id)
-			all, whole = append(all, viewBy(r.Provider, zone, "", "")), whole && zone != ""
+			all = append(all, viewBy(r.Provider, zoneOf(id), "", ""))
 		}
 	}
 	if len(all) == 0 {
-		return viewBy(r.Provider, "", "", ""), false
+		return viewBy(r.Provider, "", "", "")
 	}
 	slices.Sort(all)
-	return strings.Join(slices.Compact(all), ","), whole
+	return strings.Join(slices.Compact(all), ",")
 }
 
-// zoneOf is what zones are told apart by that end in an id, which is how external-dns
-// looks for them: the end that all ids of one zone have in common. Empty for one of
-// which too little is given. The path before an id, as in /hostedzone/Z1, says where
-// it begins.
+// zoneOf is what a zone is told from others by: the end of its id, which is what
+// external-dns compares, without the path before it, as in /hostedzone/Z1.
 func zoneOf(id string) string {
 	const enough = 12 // the shortest id of a zone of Route 53
 	id = strings.ToLower(strings.TrimSpace(id))
-	slash := strings.LastIndexByte(id, '/')
-	id = id[slash+1:]
-	if slash < 0 && len(id) < enough {
-		return ""
-	}
+	id = id[strings.LastIndexByte(id, '/')+1:]
 	return id[max(len(id)-enough, 0):]
 }
 
 func viewBy(parts ...string) string {
 	hash := sha256.Sum256([]byte(strings.Join(parts, "\n")))
 	return "private-" + hex.EncodeToString(hash[:8])
-}
-
-// checkZones refuses to begin with a record whose private zones are not identified:
-// its names could come into zones where they are others'.
-func (d *draft) checkZones(use Use) {
-	r := d.records[use.Record.Name()]
-	if _, whole := privateViews(r.frozen.Spec); whole || r.live() || use.Scope != intent.Public {
-		return
-	}
-	parameter, missing := "zone-id-filter", "give the zones' whole ids"
-	if r.frozen.Spec.Provider == "azure-private-dns" {
-		parameter, missing = "azure-resource-group", "give it, and azure-subscription-id"
-	}
-	d.fail(use.Record, "/spec/external-dns-parameters/"+parameter, "does not tell the record's private zones from others', where its names may be another project's; %s", missing)
 }
