@@ -114,14 +114,10 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	})
 	rules.NamespaceTenant = releases.NamespaceTenant
 	s := &service{
-		config: c, log: log, traces: traces, stores: stores, room: newRoom(stores, log),
-		releases: releases, clusters: connections, replicas: registry,
+		config: c, log: log, traces: traces, stores: stores, room: newRoom(stores, log), releases: releases, clusters: connections, replicas: registry,
 		janitor: newJanitor(log, chores(c, documents, values, registry, releases, connections.identities, past, metrics)),
 	}
-	if c.works() {
-		measureHealth(releases, metrics)
-		measureRemovals(releases.HeldNames, metrics)
-	}
+	c.measureReleases(releases, metrics)
 	s.worker = syncer.New(syncer.Options{
 		Member: self.ID, KV: stores.kv, Contexts: contexts, Connections: connections, Rsync: handed,
 		Verifier: verifier, Installation: id, Logger: log, Tracer: traces.tracer, Metrics: metrics,

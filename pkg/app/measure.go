@@ -55,6 +55,14 @@ func (r removalsFrozen) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
+// measureReleases has a replica that works tell of health and removals.
+func (c Config) measureReleases(releases *release.Service, metrics prometheus.Registerer) {
+	if c.works() {
+		measureHealth(releases, metrics)
+		measureRemovals(releases.HeldNames, metrics)
+	}
+}
+
 // measureHealth offers as a metric whether clusters are taken out of names for
 // being unreachable.
 func measureHealth(releases *release.Service, metrics prometheus.Registerer) {

@@ -23,7 +23,8 @@ func (g *growth) note(stream string, many int) bool {
 	if g.written == nil || len(g.written) >= remembered {
 		g.written = map[string]int{}
 	}
-	if g.written[stream]++; g.written[stream] < many {
+	g.written[stream]++
+	if g.written[stream] < many {
 		return false
 	}
 	delete(g.written, stream)

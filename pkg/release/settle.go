@@ -51,7 +51,7 @@ func (s *Service) settle(ctx context.Context, group intent.Path, l Lifecycle, wh
 		if _, err = s.swap(ctx, group, l); err != nil {
 			return false, err
 		}
-		if err = s.dropFreed(ctx, l, shed); err != nil {
+		if err := s.dropFreed(ctx, l, shed); err != nil {
 			return false, err
 		}
 	}

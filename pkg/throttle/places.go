@@ -95,7 +95,8 @@ func (s *Shares) forget(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	of := s.taken[name]
-	if of.users--; of.users == 0 {
+	of.users--
+	if of.users == 0 {
 		delete(s.taken, name)
 	}
 }

@@ -34,7 +34,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 
 // help finishes another's write if that has taken too long.
 func (s *Store) help(ctx context.Context, r *record) error {
-	if time.Now().Sub(r.Staged) < helpAge {
+	if time.Since(r.Staged) < helpAge {
 		return nil
 	}
 	return s.finish(ctx, r)
@@ -42,7 +42,7 @@ func (s *Store) help(ctx context.Context, r *record) error {
 
 // helpPath is help for a record of which only a part was read.
 func (s *Store) helpPath(ctx context.Context, part *record) error {
-	if time.Now().Sub(part.Staged) < helpAge {
+	if time.Since(part.Staged) < helpAge {
 		return nil
 	}
 	whole, err := s.find(ctx, intent.Path(part.ID))
