@@ -43,8 +43,11 @@ type room struct {
 	shares *throttle.Shares
 }
 
+// newRoom is n places. Who finds none free waits for a turn; for one of the own
+// share longer, which costs nobody else anything.
 func newRoom(n int, turn time.Duration) room {
-	return room{throttle.NewPlaces(n, turn), throttle.NewShares(n/2, turn)}
+	const patience = 5 // turns
+	return room{throttle.NewPlaces(n, turn), throttle.NewShares(n/2, patience*turn)}
 }
 
 const (
