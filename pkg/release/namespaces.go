@@ -204,22 +204,19 @@ func (s *Service) claimHome(ctx context.Context, p *recordProposal) (changes []n
 
 // NamespaceTenant is the project that has a namespace on some cluster, for what it
 // has released, other than the one given; empty for none. what it is for comes
-// with it.
+// with it. Where clusters cannot be listed, as those of EMCO while its CLM is down,
+// none is found: then a plan refuses what a project would have there.
 func (s *Service) NamespaceTenant(ctx context.Context, namespace, but string) (project string, what intent.Path, err error) {
-	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: "cluster-providers"})
+	clusters, err := s.clusterNames(ctx)
+	if intent.CodeOf(err) == intent.Unavailable {
+		return "", "", nil
+	}
 	if err != nil {
 		return "", "", err
 	}
-	var keys []nameclaim.Key
-	for _, provider := range page.Items {
-		clusters, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(provider.Path) + "/clusters"})
-		if err != nil {
-			return "", "", err
-		}
-		for _, doc := range clusters.Items {
-			cluster := intent.ClusterRef{ClusterProvider: provider.Path.Name(), Cluster: doc.Path.Name()}
-			keys = append(keys, nameclaim.Key{View: inNamespaces + cluster.String(), Name: namespace})
-		}
+	keys := make([]nameclaim.Key, len(clusters))
+	for n, cluster := range clusters {
+		keys[n] = nameclaim.Key{View: inNamespaces + cluster, Name: namespace}
 	}
 	claims, err := s.names().Read(ctx, keys)
 	if err != nil {
@@ -240,4 +237,23 @@ func (s *Service) NamespaceTenant(ctx context.Context, namespace, but string) (p
 		}
 	}
 	return "", "", nil
+}
+
+// clusterNames are all clusters, as "provider+cluster".
+func (s *Service) clusterNames(ctx context.Context) ([]string, error) {
+	providers, err := s.Documents.List(ctx, intent.ListOptions{Collection: "cluster-providers"})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, provider := range providers.Items {
+		clusters, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(provider.Path) + "/clusters"})
+		if err != nil {
+			return nil, err
+		}
+		for _, doc := range clusters.Items {
+			names = append(names, intent.ClusterRef{ClusterProvider: provider.Path.Name(), Cluster: doc.Path.Name()}.String())
+		}
+	}
+	return names, nil
 }

@@ -21,7 +21,7 @@ metadata: {name: every-workload}
 rules:
   - {apiGroups: [apps], resources: [statefulsets, daemonsets, replicasets], verbs: [get, create, patch]}
   - {apiGroups: [batch], resources: [jobs, cronjobs], verbs: [get, create, patch]}
-  - {apiGroups: [""], resources: [pods], verbs: [get, create, patch]}
+  - {apiGroups: [""], resources: [pods, replicationcontrollers], verbs: [get, create, patch]}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
@@ -62,7 +62,7 @@ func TestAnAPIServerTakesTheDNSOfEveryKindOfWorkload(t *testing.T) {
 			}
 		})
 	}
-	require.Len(t, kinds, 7, "of every kind there was one")
+	require.Len(t, kinds, 8, "of every kind there was one")
 }
 
 // requireSpecKept expects that the server kept all that the object's spec says.
