@@ -112,7 +112,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), RequireDomains: c.RequireDomains,
 		Told: past.Told, Now: time.Now, Logger: log, Tracer: traces.tracer, Metrics: metrics,
 	})
-	rules.NamespaceTenant = releases.NamespaceTenant
+	rules.NamespaceTenant = releases.NamespaceTenant // who has released something may have a namespace that no document tells of
 	s := &service{
 		config: c, log: log, traces: traces, stores: stores, room: newRoom(stores, log), releases: releases, clusters: connections, replicas: registry,
 		janitor: newJanitor(log, chores(c, documents, values, registry, releases, connections.identities, past, metrics)),
@@ -122,17 +122,12 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		Member: self.ID, KV: stores.kv, Contexts: contexts, Connections: connections, Rsync: handed,
 		Verifier: verifier, Installation: id, Logger: log, Tracer: traces.tracer, Metrics: metrics,
 	})
-	restDoor, grpcDoor, err := openDoor(ctx, c, metrics, log)
-	if err != nil {
-		return nil, err
-	}
-	s.edge, err = newEdge(c, api.Options{
-		Door:  restDoor,
+	s.edge, err = openEdge(ctx, c, api.Options{
 		Store: documents, Admitter: admit.New(documents, rules), Sealer: values,
 		Lifecycle: lifecycle{releases, past, registry.Idle}, History: past,
 		Clusters: clusters{releases, connections}, Corefiles: corefiles{openLinter(c, log), releases},
 		NearlyFull: s.room.nearlyFull, Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: traces.tracer,
-	}, grpcDoor, orchestrator{releases})
+	}, orchestrator{releases})
 	return s, err
 }
 

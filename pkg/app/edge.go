@@ -92,6 +92,16 @@ type edge struct {
 	drain  time.Duration // how long requests may go on after the end was asked for
 }
 
+// openEdge makes the edge, with doors that let in whom the configuration says.
+func openEdge(ctx context.Context, c Config, options api.Options, contexts contextupdate.Contexts) (*edge, error) {
+	rest, grpc, err := openDoor(ctx, c, options.Metrics, options.Log)
+	if err != nil {
+		return nil, err
+	}
+	options.Door = rest
+	return newEdge(c, options, grpc, contexts)
+}
+
 func newEdge(c Config, options api.Options, grpcDoor *access.Door, contexts contextupdate.Contexts) (*edge, error) {
 	e := &edge{grpc: grpc.NewServer(), health: health.NewServer(), drain: drainTimeout}
 	if !c.accepts() {
