@@ -48,16 +48,18 @@ func Of(snap release.Snapshot) intent.Status {
 
 // message is what stands in the way of the whole group.
 func message(snap release.Snapshot) string {
-	switch {
-	case snap.Idle:
-		return "no worker is running: clusters are told as they were last seen, and stay so until one runs"
-	case snap.Suspended:
-		return cmp.Or(snap.Lifecycle.Failure, suspendedGroup)
+	why := cmp.Or(snap.Lifecycle.Failure, snap.Lifecycle.Unaccepted())
+	if snap.Suspended {
+		why = cmp.Or(snap.Lifecycle.Failure, suspendedGroup)
 	}
-	return cmp.Or(snap.Lifecycle.Failure, snap.Lifecycle.Unaccepted())
+	if snap.Idle {
+		why = strings.TrimSuffix(noWorker+"; "+why, "; ")
+	}
+	return why
 }
 
 const (
+	noWorker        = "no worker is running: clusters are told as they were last seen, and stay so until one runs"
 	suspendedGroup  = "the deployment intent group is suspended: clusters keep what they have, until its suspend is false"
 	suspendedRecord = "the record is suspended: external-dns does not run, and names stay as they are, until its suspend is false and it is updated"
 )

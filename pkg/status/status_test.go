@@ -165,6 +165,8 @@ func TestThatNoWorkerRunsIsTold(t *testing.T) {
 	require.Empty(t, status.Of(*snap).Message)
 	snap.Idle = true
 	require.Contains(t, status.Of(*snap).Message, "no worker is running: clusters are told as they were last seen")
+	snap.Lifecycle.Failure = "too large"
+	require.Regexp(t, "^no worker is running: .*; too large$", status.Of(*snap).Message, "and hides nothing else")
 }
 
 func TestMessagesAreWhole(t *testing.T) {
