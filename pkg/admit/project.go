@@ -52,7 +52,7 @@ func bounded(ctx context.Context, in, old *intent.Project) error {
 	if old != nil {
 		was = *old
 	}
-	refused := confined(who)
+	refused := &intent.Error{Code: intent.Forbidden, Detail: who.Subject + " has rights on single projects; this takes the role admin in all of them"}
 	if !slices.Equal(in.Domains, was.Domains) {
 		refused.Fields = append(refused.Fields, intent.Field{Pointer: string(spec + "/domains"), Detail: "says what the project is granted; leave it as it is"})
 	}
@@ -65,33 +65,14 @@ func bounded(ctx context.Context, in, old *intent.Project) error {
 	return refused
 }
 
-// confined refuses what takes rights on all projects.
-func confined(who intent.Actor) *intent.Error {
-	return &intent.Error{Code: intent.Forbidden, Detail: who.Subject + " has rights on single projects; this takes the role admin in all of them"}
-}
-
 // unbound refuses to have those delete a project whose rights end with it, and
 // whom it bounds: they could create it anew, without its bounds.
 func unbound(ctx context.Context, doc intent.Document) error {
-	who := intent.By(ctx)
-	if !who.Confined {
-		return nil
-	}
 	project, err := intent.Of[intent.Project](doc)
 	if err != nil {
 		return err
 	}
-	refused := confined(who)
-	if len(project.Spec.Domains) > 0 {
-		refused.Fields = append(refused.Fields, intent.Field{Pointer: string(spec + "/domains"), Detail: "says what the project is granted, and would go with it"})
-	}
-	if project.Spec.Quotas != (intent.Quotas{}) {
-		refused.Fields = append(refused.Fields, intent.Field{Pointer: string(spec + "/quotas"), Detail: "says how much the project may have, and would go with it"})
-	}
-	if refused.Fields == nil {
-		return nil
-	}
-	return refused
+	return bounded(ctx, &intent.Project{}, &project.Spec)
 }
 
 // domains brings the domains that are granted to a project into canonical form.
@@ -176,8 +157,9 @@ func (a *Admitter) fixedOnceUsed(ctx context.Context, r *review, namespace strin
 	return nil
 }
 
-// freeNamespaces are the candidates that neither a project has nor a logical
-// cloud of another project, nor what another project has released. When there is none, it says why.
+// freeNamespaces are the candidates that no project has, no logical cloud of
+// another project, and nothing that another project has released. When there is
+// none, it says why.
 func (a *Admitter) freeNamespaces(ctx context.Context, r *review, at pointer, candidates []string) ([]string, error) {
 	tenants, err := a.tenantsOf(ctx, candidates, r.path)
 	if err != nil {

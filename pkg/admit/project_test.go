@@ -193,8 +193,8 @@ func TestAProjectsOwnAdminDoesNotGrantItDomainsOrQuotas(t *testing.T) {
 func TestAProjectsOwnAdminDoesNotLiftItsBounds(t *testing.T) {
 	own := intent.As(t.Context(), intent.Actor{Subject: "petra", Confined: true})
 	for _, c := range []struct{ bounds, pointer, detail string }{
-		{`{"quotas":{"records":5}}`, "/spec/quotas", "says how much the project may have, and would go with it"},
-		{`{"domains":["shop.example"]}`, "/spec/domains", "says what the project is granted, and would go with it"},
+		{`{"quotas":{"records":5}}`, "/spec/quotas", "says how much the project may have; leave it as it is"},
+		{`{"domains":["shop.example"]}`, "/spec/domains", "says what the project is granted; leave it as it is"},
 	} {
 		w := newWorld(t)
 		w.must(shop, c.bounds)
