@@ -67,11 +67,11 @@ func Able(v Version, has func(Abilities) bool) []string {
 // Managed are the types of records that external-dns publishes: those of the
 // parameter, else A, AAAA and CNAME, without those that another excludes.
 func Managed(parameters Parameters) []string {
-	types := list(parameters, "managed-record-types")
+	types := Values(parameters, "managed-record-types")
 	if len(types) == 0 {
 		types = []string{"A", "AAAA", "CNAME"}
 	}
-	excluded := list(parameters, "exclude-record-types")
+	excluded := Values(parameters, "exclude-record-types")
 	return slices.DeleteFunc(types, func(kind string) bool { return slices.Contains(excluded, kind) })
 }
 
@@ -79,6 +79,6 @@ func Managed(parameters Parameters) []string {
 // own name is its own: its TXT registry puts a word before the first label,
 // which of an apex makes a name beside the zone, unless a prefix ends in a dot.
 func MarksApex(parameters Parameters) bool {
-	registry, prefix := list(parameters, "registry"), list(parameters, "txt-prefix")
+	registry, prefix := Values(parameters, "registry"), Values(parameters, "txt-prefix")
 	return len(registry) > 0 && registry[0] != "txt" || len(prefix) > 0 && strings.HasSuffix(prefix[0], ".")
 }

@@ -21,16 +21,16 @@ type Coverage struct {
 // passed over.
 func NewCoverage(provider string, parameters Parameters) Coverage {
 	c := Coverage{
-		include:      unicodeNames(list(parameters, "domain-filter")),
-		exclude:      unicodeNames(list(parameters, "exclude-domains")),
+		include:      unicodeNames(Values(parameters, "domain-filter")),
+		exclude:      unicodeNames(Values(parameters, "exclude-domains")),
 		regexInclude: expression(parameters, "regex-domain-filter"),
 		regexExclude: expression(parameters, "regex-domain-exclusion"),
 	}
 	switch findProvider(provider).family {
 	case familyRFC2136:
-		c.zones = unicodeNames(list(parameters, "rfc2136-zone"))
+		c.zones = unicodeNames(Values(parameters, "rfc2136-zone"))
 	case familyAzure:
-		c.zoneNames = unicodeNames(list(parameters, "zone-name-filter"))
+		c.zoneNames = unicodeNames(Values(parameters, "zone-name-filter"))
 	}
 	return c
 }
@@ -71,18 +71,10 @@ const defaultInterval = time.Minute
 // Interval is the time between two synchronizations: the parameter, or one
 // minute where it is absent or not right.
 func Interval(parameters Parameters) time.Duration {
-	if texts := list(parameters, "interval"); len(texts) > 0 {
-		if interval, err := time.ParseDuration(texts[0]); err == nil {
-			return interval
-		}
+	if interval, err := time.ParseDuration(Value(parameters, "interval")); err == nil {
+		return interval
 	}
 	return defaultInterval
-}
-
-// TargetNetworks are the networks, in CIDR form, whose addresses external-dns
-// leaves as targets, all if there are none, and those whose it drops all the same.
-func TargetNetworks(parameters Parameters) (passed, excluded []string) {
-	return list(parameters, "target-net-filter"), list(parameters, "exclude-target-net")
 }
 
 // Value is the one value of a parameter, by the name of its flag, in the form in
@@ -90,7 +82,7 @@ func TargetNetworks(parameters Parameters) (passed, excluded []string) {
 // one, with blanks, or in another case where that does not matter. Empty where the
 // parameter is absent, or nothing of it is right.
 func Value(parameters Parameters, name string) string {
-	if texts := list(parameters, name); len(texts) > 0 {
+	if texts := Values(parameters, name); len(texts) > 0 {
 		return texts[0]
 	}
 	return ""
@@ -98,10 +90,7 @@ func Value(parameters Parameters, name string) string {
 
 // Values are those of a parameter that is a list, as [Value] gives one; those that
 // are not right are left out.
-func Values(parameters Parameters, name string) []string { return list(parameters, name) }
-
-// list reads the right items of one parameter.
-func list(parameters Parameters, name string) []string {
+func Values(parameters Parameters, name string) []string {
 	flag, known := loadTable().find(name)
 	if !known {
 		return nil
@@ -117,7 +106,7 @@ func list(parameters Parameters, name string) []string {
 }
 
 func expression(parameters Parameters, name string) *regexp.Regexp {
-	texts := list(parameters, name)
+	texts := Values(parameters, name)
 	if len(texts) == 0 {
 		return nil
 	}

@@ -250,8 +250,8 @@ func rule(b plan.Binding, r plan.Record) address.Rule {
 	if filter := r.Spec.TargetFilter; filter != nil {
 		rule.Allow, rule.Deny = filter.Allow, filter.Deny
 	}
-	passed, excluded := externaldns.TargetNetworks(r.Spec.Parameters)
-	rule.Passed, rule.Deny = passed, slices.Concat(rule.Deny, excluded)
+	rule.Passed = externaldns.Values(r.Spec.Parameters, "target-net-filter")
+	rule.Deny = slices.Concat(rule.Deny, externaldns.Values(r.Spec.Parameters, "exclude-target-net"))
 	return rule
 }
 
