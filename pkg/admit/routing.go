@@ -1,6 +1,7 @@
 package admit
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -49,11 +50,9 @@ func showDNSIntent(in *intent.DNSIntent) *Status {
 		return nil
 	}
 	var warnings []intent.Warning
-	if len(in.Routing.Order) > 0 && in.Routing.Policy != intent.Failover {
-		warnings = append(warnings, intent.Warning{Parameter: "routing/order", Message: "has an effect with policy failover alone"})
-	}
-	if len(in.Routing.Weights) > 0 && in.Routing.Policy != intent.Weighted {
-		warnings = append(warnings, intent.Warning{Parameter: "routing/weights", Message: "has an effect with policy weighted alone"})
+	for _, field := range in.Routing.Unread() {
+		policy := cmp.Or(in.Routing.Policy, intent.Multivalue)
+		warnings = append(warnings, intent.Warning{Parameter: "routing/" + field, Message: "has no effect with policy " + policy})
 	}
 	if warnings == nil {
 		return nil

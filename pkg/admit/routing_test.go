@@ -40,8 +40,8 @@ func TestBadRoutingIsRefused(t *testing.T) {
 // TestRoutingWithoutEffectIsWarnedOf: it is kept, for the day the policy changes.
 func TestRoutingWithoutEffectIsWarnedOf(t *testing.T) {
 	for routing, warnings := range map[string]string{
-		`{"order":["edge+berlin"]}`: `[{"parameter":"routing/order","message":"has an effect with policy failover alone"}]`,
-		`{"policy":"failover","order":["edge+berlin"],"weights":{"edge+berlin":90}}`: `[{"parameter":"routing/weights","message":"has an effect with policy weighted alone"}]`,
+		`{"order":["edge+berlin"]}`: `[{"parameter":"routing/order","message":"has no effect with policy multivalue"}]`,
+		`{"policy":"failover","order":["edge+berlin"],"weights":{"edge+berlin":90}}`: `[{"parameter":"routing/weights","message":"has no effect with policy failover"}]`,
 	} {
 		w := newShop(t)
 		w.must(www, routed(routing, ``))

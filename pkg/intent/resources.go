@@ -153,6 +153,19 @@ type Routing struct {
 	Weights map[string]int64 `json:"weights,omitempty"`
 }
 
+// Unread are the fields that are given although the policy does not read them, as
+// they are called in JSON.
+func (r Routing) Unread() []string {
+	var fields []string
+	if len(r.Order) > 0 && r.Policy != Failover {
+		fields = append(fields, "order")
+	}
+	if len(r.Weights) > 0 && r.Policy != Weighted {
+		fields = append(fields, "weights")
+	}
+	return fields
+}
+
 // What becomes of a name when none of its clusters is healthy.
 const (
 	Keep   = "keep"   // it keeps the addresses that it has

@@ -30,12 +30,11 @@ func (d *draft) checkRouting(i dnsIntent, app plan.App) {
 	for _, cluster := range slices.Sorted(maps.Keys(in.Weights)) {
 		stranger("weights/"+cluster, cluster)
 	}
+	for _, field := range in.Unread() {
+		d.warn("%s: its routing/%s has no effect with policy %s", i.path, field, cmp.Or(in.Policy, intent.Multivalue))
+	}
 	resolved := routing(i.spec.Routing, app.Clusters)
 	switch {
-	case len(in.Order) > 0 && in.Policy != intent.Failover:
-		d.warn("%s: its order has an effect with policy failover alone", i.path)
-	case len(in.Weights) > 0 && in.Policy != intent.Weighted:
-		d.warn("%s: its weights have an effect with policy weighted alone", i.path)
 	case len(app.Clusters) < 2:
 	case in.Policy == intent.Failover && len(in.Order) < len(app.Clusters):
 		d.warn("%s: its order leaves clusters out, which come last, by name: %s", i.path, strings.Join(resolved.Order, ", "))

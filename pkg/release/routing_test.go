@@ -70,8 +70,8 @@ func TestOneClustersOwnRecordHasNothingToChooseAmong(t *testing.T) {
 
 func TestPlansWarnOfWhatRoutingLeavesOutOrDoesNotRead(t *testing.T) {
 	for more, says := range map[string]string{
-		`,"routing":{"order":["edge+paris"]}`: ": its order has an effect with policy failover alone",
-		`,"routing":{"policy":"failover","order":["edge+paris","edge+berlin"],"weights":{"edge+paris":1}}`: ": its weights have an effect with policy weighted alone",
+		`,"routing":{"order":["edge+paris"]}`: ": its routing/order has no effect with policy multivalue",
+		`,"routing":{"policy":"failover","order":["edge+paris","edge+berlin"],"weights":{"edge+paris":1}}`: ": its routing/weights has no effect with policy failover",
 		`,"routing":{"policy":"failover","order":["edge+paris"]}`:                                          ": its order leaves clusters out, which come last, by name: edge+paris, edge+berlin",
 		`,"routing":{"policy":"failover"}`:                                                                 "by name: edge+berlin, edge+paris",
 		`,"routing":{"policy":"weighted","weights":{"edge+berlin":90}}`:                                    "which have weight 0 and get answers only while no other is healthy: edge+paris",
