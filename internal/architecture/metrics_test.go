@@ -45,6 +45,24 @@ func metricNames(t *testing.T) map[string]string {
 	t.Helper()
 	name := regexp.MustCompile(`^signpost_[a-z0-9_]+$`)
 	found := map[string]string{}
+	eachSource(t, func(files *token.FileSet, parsed *ast.File) {
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			literal, is := n.(*ast.BasicLit)
+			if !is || literal.Kind != token.STRING {
+				return true
+			}
+			if text, err := strconv.Unquote(literal.Value); err == nil && name.MatchString(text) {
+				found[text] = files.Position(literal.Pos()).String()
+			}
+			return true
+		})
+	})
+	return found
+}
+
+// eachSource visits the sources of api and pkg, without tests.
+func eachSource(t *testing.T, visit func(files *token.FileSet, parsed *ast.File)) {
+	t.Helper()
 	for _, part := range []string{"api", "pkg"} {
 		require.NoError(t, filepath.WalkDir(filepath.Join(root, part), func(file string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
@@ -52,21 +70,10 @@ func metricNames(t *testing.T) map[string]string {
 			}
 			files := token.NewFileSet()
 			parsed, err := parser.ParseFile(files, file, nil, parser.SkipObjectResolution)
-			if err != nil {
-				return err
+			if err == nil {
+				visit(files, parsed)
 			}
-			ast.Inspect(parsed, func(n ast.Node) bool {
-				literal, is := n.(*ast.BasicLit)
-				if !is || literal.Kind != token.STRING {
-					return true
-				}
-				if text, err := strconv.Unquote(literal.Value); err == nil && name.MatchString(text) {
-					found[text] = files.Position(literal.Pos()).String()
-				}
-				return true
-			})
-			return nil
+			return err
 		}))
 	}
-	return found
 }
