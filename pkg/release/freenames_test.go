@@ -61,19 +61,32 @@ func TestANameIsHeldWhereItsRecordHasMoved(t *testing.T) {
 // TestANameIsHeldWhileItsRecordMoves: at the new home there is no external-dns yet,
 // which is no sign that it has ended.
 func TestANameIsHeldWhileItsRecordMoves(t *testing.T) {
-	w := neighbours(t)
-	w.down[hub] = true
-	require.NoError(t, w.moveTo("paris"))
-	w.do(intent.Terminate, prod)
-	for range 3 {
+	for what, begin := range map[string]func(w *world){
+		"terminated while it moves": func(w *world) {
+			w.down[hub] = true
+			require.NoError(t, w.moveTo("paris"))
+			w.do(intent.Terminate, prod)
+		},
+		"terminated before it moves": func(w *world) {
+			w.do(intent.Terminate, prod)
+			require.NoError(t, w.rest())
+			require.True(t, w.snapshot(prod).Lifecycle.Settled)
+			w.down[hub] = true
+			require.NoError(t, w.moveTo("paris"))
+		},
+	} {
+		w := neighbours(t)
+		begin(w)
+		for range 3 {
+			w.outlive()
+			w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+		}
+		delete(w.down, hub)
+		require.NoError(t, w.rest(), what)
 		w.outlive()
-		w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+		w.do(intent.Instantiate, bankProd)
+		w.settle(bankProd)
 	}
-	delete(w.down, hub)
-	require.NoError(t, w.rest())
-	w.outlive()
-	w.do(intent.Instantiate, bankProd)
-	w.settle(bankProd)
 }
 
 // TestANameIsSeenToBeGoneWhereItsRecordHasMoved, by what authoritative servers

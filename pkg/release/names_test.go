@@ -485,27 +485,32 @@ func TestAZoneThatARecordLeavesIsFreedAlone(t *testing.T) {
 	private := func(zones string) string {
 		return `{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private","domain-filter":"lab.example","zone-id-filter":` + zones + `},"releaseTimeout":"70s"}`
 	}
-	w := rivals(t)
-	w.associate(eu, "lab", "corp")
-	w.group(test, "api", "api.corp.example") // corp's external-dns goes on to run
-	w.observe(berlin, "shop/api", "203.0.113.30")
-	w.put(lab, private(`["/hostedzone/Z1","/hostedzone/Z2"]`))
-	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example","www.corp.example"]}`)
-	w.do(intent.Instantiate, prod)
-	w.do(intent.Instantiate, test)
-	w.settle(prod, test)
-	w.do(intent.Terminate, prod)
-	w.outlive()
-	require.Empty(t, w.deployment(labOnHub))
-	require.NotEmpty(t, w.snapshot(prod).Lifecycle.Shed, "the name of corp is still to go")
-	w.put(lab, private(`["/hostedzone/Z2","/hostedzone/Z3"]`))
-	w.do(intent.Instantiate, prod)
-	w.settle(prod)
-	w.outlive()
-	require.Empty(t, w.snapshot(prod).Lifecycle.Shed)
-	for zone, free := range map[string]bool{"Z1": true, "Z2": false, "Z3": false} {
-		w.put(bankLab, private(`"/hostedzone/`+zone+`"`))
-		require.Equal(t, free, len(w.plan(bankProd, intent.Instantiate).Errors) == 0, zone)
+	for left, stays := range map[string]string{"Z1": "Z2", "Z2": "Z1"} {
+		w := rivals(t)
+		w.associate(eu, "lab", "corp")
+		w.group(test, "api", "api.corp.example") // corp's external-dns goes on to run
+		w.observe(berlin, "shop/api", "203.0.113.30")
+		w.put(lab, private(`["/hostedzone/Z1","/hostedzone/Z2"]`))
+		w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example","www.corp.example"]}`)
+		w.do(intent.Instantiate, prod)
+		w.do(intent.Instantiate, test)
+		w.settle(prod, test)
+		w.do(intent.Terminate, prod)
+		w.outlive()
+		require.Empty(t, w.deployment(labOnHub))
+		require.NotEmpty(t, w.snapshot(prod).Lifecycle.Shed, "the name of corp is still to go")
+		w.put(lab, private(`["/hostedzone/`+stays+`","/hostedzone/Z3"]`))
+		w.do(intent.Instantiate, prod)
+		w.settle(prod)
+		w.outlive()
+		require.Empty(t, w.snapshot(prod).Lifecycle.Shed)
+		inZones, _, err := w.fake.Range(t.Context(), kv.Range{Prefix: "/signpost/name/private-", KeysOnly: true})
+		require.NoError(t, err)
+		require.Len(t, inZones, 2, "the claim in the zone that was left is gone")
+		for zone, free := range map[string]bool{left: true, stays: false, "Z3": false} {
+			w.put(bankLab, private(`"/hostedzone/`+zone+`"`))
+			require.Equal(t, free, len(w.plan(bankProd, intent.Instantiate).Errors) == 0, zone)
+		}
 	}
 }
 
