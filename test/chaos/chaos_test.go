@@ -60,7 +60,7 @@ func TestWhatWasAcknowledgedSurvivesEverything(t *testing.T) {
 	}
 	wait.For(t, patience, "the beginning", func() error { return s.converged(groups, addresses) })
 	theirs := s.prints()
-	services := s.serve(ends)
+	services := s.serve()
 
 	clouds := []*cloud{{client: c, cluster: s.clusters[1], prefix: "198.51.100"}, {client: c, cluster: s.clusters[2], prefix: "203.0.113"}}
 	archives := []*archive{{client: c}, {client: c}}

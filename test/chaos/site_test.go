@@ -167,7 +167,7 @@ func (s *site) startReplicas(roles ...string) {
 		s.Cleanup(func() {
 			r.Kill()
 			if s.Failed() {
-				s.Log(name, r.Tail(60))
+				s.Log(name, r.Tail(20))
 			}
 		})
 		require.NoError(s, r.Start(s.Context()))
