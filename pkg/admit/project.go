@@ -1,9 +1,13 @@
 package admit
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/signpost-dns/signpost/pkg/hostname"
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -194,24 +198,30 @@ func (a *Admitter) freeNamespaces(ctx context.Context, r *review, at pointer, ca
 }
 
 // tenantsOf finds, for each of the namespaces, a logical cloud of another
-// project that uses it.
+// project that uses it. It reads several projects at once: there may be thousands.
 func (a *Admitter) tenantsOf(ctx context.Context, namespaces []string, but intent.Path) (map[string]intent.Path, error) {
-	wanted := map[string]bool{}
-	for _, namespace := range namespaces {
-		wanted[namespace] = true
-	}
+	const atOnce = 16
+	var mu sync.Mutex
 	found := map[string]intent.Path{}
-	err := a.each(ctx, "projects", func(project intent.Document) error {
+	reads, reading := errgroup.WithContext(ctx)
+	reads.SetLimit(atOnce)
+	err := a.each(reading, "projects", func(project intent.Document) error {
 		if project.Path == but {
 			return nil
 		}
-		return a.each(ctx, string(project.Path)+"/logical-clouds", func(doc intent.Document) error {
-			cloud, err := intent.Of[intent.LogicalCloud](doc)
-			if err == nil && wanted[cloud.Spec.Namespace] {
+		reads.Go(func() error {
+			return a.each(reading, string(project.Path)+"/logical-clouds", func(doc intent.Document) error {
+				cloud, err := intent.Of[intent.LogicalCloud](doc)
+				if err != nil || !slices.Contains(namespaces, cloud.Spec.Namespace) {
+					return err
+				}
+				mu.Lock()
+				defer mu.Unlock()
 				found[cloud.Spec.Namespace] = doc.Path
-			}
-			return err
+				return nil
+			})
 		})
+		return nil
 	})
-	return found, err
+	return found, cmp.Or(reads.Wait(), err)
 }
