@@ -753,16 +753,41 @@ func TestAWriteWarnsOfNamesThatCannotBeHad(t *testing.T) {
 	require.Empty(t, warned(ann(prod), prod), "it is its own")
 
 	w.associate(bankCloud)
-	require.Equal(t, []string{taken}, warned(ann(bankProd), bankProd), "no record serves it yet")
+	unserved := `hostnames/0 no record serves "www.lab.example": associate one whose domain-filter or zones cover it with logical cloud "eu" or with the app's clusters; until then instantiate and update refuse it`
+	require.Equal(t, []string{unserved, taken}, warned(ann(bankProd), bankProd))
 	w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["www.lab.example"],"scope":"cluster"}`)
-	require.Empty(t, warned(ann(bankProd), bankProd), "it is to be in a cluster's own view")
-	w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["free.example","new.lab.example"]}`)
+	require.Equal(t, []string{unserved}, warned(ann(bankProd), bankProd), "it is to be in a cluster's own view")
+	w.associate(bankCloud, "lab")
+	w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["free.lab.example","new.lab.example"]}`)
 	require.Empty(t, warned(ann(bankProd), bankProd))
-	w.put("projects/shop", `{"namespace":"shop-dns","domains":["lab.example"]}`)
+	w.put("projects/shop", `{"namespace":"shop-dns","domains":["new.lab.example"]}`)
 	require.Equal(t, []string{
-		`hostnames/1 "new.lab.example" lies in lab.example, which is granted to another project; give the intent another name; until then instantiate and update refuse it`,
+		`hostnames/1 "new.lab.example" lies in new.lab.example, which is granted to another project; give the intent another name; until then instantiate and update refuse it`,
 	}, warned(ann(bankProd), bankProd))
 	require.Contains(t, warned(all, bankProd)[0], "granted to shop")
 	_, err := w.service.NameWarnings(all, www(bankProd)+"-none")
 	require.Equal(t, intent.NotFound, intent.CodeOf(err))
+}
+
+// TestAWriteWarnsOfNamesThatNoRecordServes, and of many only that there are more.
+func TestAWriteWarnsOfNamesThatNoRecordServes(t *testing.T) {
+	w := newShop(t)
+	names := make([]string, 30)
+	for n := range names {
+		names[n] = fmt.Sprintf(`"n%d.elsewhere.example"`, n)
+	}
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example",`+strings.Join(names, ",")+`]}`)
+	warnings, err := w.service.NameWarnings(t.Context(), www(prod))
+	require.NoError(t, err)
+	require.Len(t, warnings, 21)
+	require.Equal(t, intent.Warning{
+		Parameter: "hostnames/1",
+		Message:   `no record serves "n0.elsewhere.example": associate one whose domain-filter or zones cover it with logical cloud "eu" or with the app's clusters; until then instantiate and update refuse it`,
+	}, warnings[0])
+	require.Equal(t, intent.Warning{Parameter: "hostnames", Message: "10 more of the names are refused by instantiate and update; a plan tells why"}, warnings[20])
+
+	w.put(www(prod), `{"app":"other","serviceName":"web","hostnames":["www.lab.example"]}`)
+	warnings, err = w.service.NameWarnings(t.Context(), www(prod))
+	require.NoError(t, err)
+	require.Empty(t, warnings, "what else a plan refuses is said there")
 }
