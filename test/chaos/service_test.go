@@ -3,9 +3,9 @@ package chaos
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -25,7 +25,7 @@ type services struct {
 	etcd *clientv3.Client
 
 	mu    sync.Mutex
-	known map[string][]tenure // by cluster, in order
+	known map[string]tenures // by cluster
 }
 
 // tenure is the time from which a worker has a cluster. It ends with the next one.
@@ -33,6 +33,9 @@ type tenure struct {
 	worker string // empty: nobody has it
 	since  time.Time
 }
+
+// tenures are those of one cluster, in order.
+type tenures []tenure
 
 // serve notes who serves what as long as the test goes on. It hears of it no sooner
 // than it is so.
@@ -44,7 +47,7 @@ func (s *site) serve() *services {
 	}
 	client, err := clientv3.New(clientv3.Config{Endpoints: endpoints, Logger: zap.NewNop(), DialKeepAliveTime: 2 * time.Second, DialKeepAliveTimeout: 2 * time.Second})
 	require.NoError(s, err)
-	v := &services{site: s, etcd: client, known: map[string][]tenure{}}
+	v := &services{site: s, etcd: client, known: map[string]tenures{}}
 	ctx := s.Context()
 	ended := make(chan struct{})
 	go func() {
@@ -84,7 +87,7 @@ func (v *services) heard() error {
 	defer v.mu.Unlock()
 	for _, pair := range now.Kvs {
 		cluster := clusterOf(pair.Key)
-		if last := v.at(cluster, time.Now()); last.worker != string(pair.Value) {
+		if last := v.known[cluster].at(time.Now()); last.worker != string(pair.Value) {
 			return fmt.Errorf("%s is served by %s, last heard of is %q", cluster, pair.Value, last.worker)
 		}
 	}
@@ -102,11 +105,11 @@ func (v *services) alone() {
 	for _, c := range v.clusters {
 		writes, err := c.Writes(kube.Signpost)
 		require.NoError(v, err)
+		known := v.known[c.Name]
 		late := map[tenure]int{} // by the tenure that others write in
 		for _, w := range writes {
-			by := writer(w)
-			require.NotEmpty(v, by, "%+v", w)
-			if now := v.at(c.Name, w.At); now.worker != "" && now.worker != by && w.Resource != "selfsubjectaccessreviews" && !v.soon(c.Name, by, w.At) {
+			require.NotEmpty(v, writer(w), "%+v", w)
+			if now, by := known.at(w.At), known.late(w); by != "" {
 				late[now]++
 				v.Logf("%s: %s %s %s/%s by %s came %s after %s had taken over", c.Name, w.Verb, w.Resource, w.Namespace, w.Name, by, w.At.Sub(now.since), now.worker)
 			}
@@ -114,15 +117,14 @@ func (v *services) alone() {
 		for tenure, n := range late {
 			require.LessOrEqual(v, n, underWay, "%s is served by two when %s has it", c.Name, tenure.worker)
 		}
-		taken := slices.DeleteFunc(slices.Clone(v.known[c.Name]), func(t tenure) bool { return t.worker == "" })
-		v.Logf("%s: %d writes, changed hands %d times, %d writes were late", c.Name, len(writes), len(taken), total(late))
+		v.Logf("%s: %d writes, changed hands %d times, %d writes were late", c.Name, len(writes), known.taken(), total(late))
 	}
 }
 
 // at is whose a cluster was at a time.
-func (v *services) at(cluster string, when time.Time) tenure {
+func (all tenures) at(when time.Time) tenure {
 	var now tenure
-	for _, t := range v.known[cluster] {
+	for _, t := range all {
 		if t.since.After(when) {
 			break
 		}
@@ -131,16 +133,37 @@ func (v *services) at(cluster string, when time.Time) tenure {
 	return now
 }
 
-// soon tells whether the next that was heard of a cluster after a time is that
-// the worker has it: what it did in between may be done by right.
-func (v *services) soon(cluster, worker string, when time.Time) bool {
+// late is the worker of a write to a cluster that was another's then, empty where
+// it was not.
+func (all tenures) late(w kube.Write) string {
+	by, now := writer(w), all.at(w.At)
+	if now.worker == "" || now.worker == by || w.Resource == "selfsubjectaccessreviews" || all.soon(by, w.At) {
+		return ""
+	}
+	return by
+}
+
+// soon tells whether the next that was heard of after a time is that the worker has
+// the cluster: what it did in between may be done by right.
+func (all tenures) soon(worker string, when time.Time) bool {
 	const heardWithin = 5 * time.Second
-	for _, t := range v.known[cluster] {
+	for _, t := range all {
 		if t.since.After(when) && t.worker != "" {
 			return t.worker == worker && t.since.Sub(when) < heardWithin
 		}
 	}
 	return false
+}
+
+// taken is how often a worker took the cluster.
+func (all tenures) taken() int {
+	n := 0
+	for _, t := range all {
+		if t.worker != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // writer is the replica that a write came from.
@@ -158,4 +181,31 @@ func total(late map[tenure]int) int {
 		sum += n
 	}
 	return sum
+}
+
+// TestWritesOfTwoWorkersAreToldApart, so that the proof can fail.
+func TestWritesOfTwoWorkersAreToldApart(t *testing.T) {
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	after := func(seconds int) time.Time { return begin.Add(time.Duration(seconds) * time.Second) }
+	known := tenures{{"A", after(0)}, {"B", after(20)}, {"", after(40)}, {"C", after(60)}}
+	for what, c := range map[string]struct {
+		by       string
+		at       int
+		resource string
+		want     string
+	}{
+		"before anybody was heard of":       {by: "B", at: -1},
+		"by whom it is":                     {by: "A", at: 10},
+		"by whom it was":                    {by: "A", at: 21, want: "A"},
+		"by who is heard of soon":           {by: "B", at: 17},
+		"by who is heard of much later":     {by: "B", at: 10, want: "B"},
+		"by who comes after the next":       {by: "C", at: 17, want: "C"},
+		"while it is nobody's":              {by: "A", at: 50},
+		"by whom it was long ago":           {by: "A", at: 70, want: "A"},
+		"a question, which changes nothing": {by: "A", at: 21, resource: "selfsubjectaccessreviews"},
+	} {
+		got := known.late(kube.Write{Agent: "signpost/v1 (replica " + c.by + ")", At: after(c.at), Resource: c.resource})
+		require.Equal(t, c.want, got, what)
+	}
+	require.Equal(t, 3, known.taken())
 }
