@@ -2,6 +2,7 @@ package admit_test
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -35,17 +36,16 @@ func TestAStoreThatDoesNotAnswerIsNoRefusal(t *testing.T) {
 			w := newShopOn(t, etcd.New(fake))
 			old := w.old(path)
 			for failing := 0; ; failing++ {
-				requests := 0
+				var requests atomic.Int64 // several come at once
 				fake.Before = func(string, string) error {
-					requests++
-					if requests == failing+1 {
+					if requests.Add(1) == int64(failing+1) {
 						return &intent.Error{Code: intent.Unavailable, Detail: "gone"}
 					}
 					return nil
 				}
 				_, err := w.admitter.Admit(t.Context(), path, body(path, spec), old)
 				fake.Before = nil
-				if requests <= failing {
+				if requests.Load() <= int64(failing) {
 					require.NoError(t, err)
 					assert.Positive(t, failing)
 					return
