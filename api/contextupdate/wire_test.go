@@ -152,7 +152,7 @@ func TestAnEndThatTheCallerSetsIsKept(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	got := w.post("/contextupdate/TerminateAppContext", frame(text(1, id)), "Grpc-Timeout", "200m")
+	got := w.post("/contextupdate/TerminateAppContext", frame(text(1, id)), "Grpc-Timeout", "2S")
 	require.Equal(t, "4", got.status)
 	require.Contains(t, got.message, "could not be done in time", "and the answer was there before the caller gave up")
 }

@@ -99,8 +99,13 @@ func copyFile(t *testing.T, from, to string) {
 func TestARestoreThatIsKilledIsNeverHalfDoneSilently(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "backup")
 	keys := writeLargeBackup(t, file)
-	early, late := time.Duration(0), 4*time.Second
-	for range 30 { // halving the time finds its middle
+	var early, late time.Duration
+	bound := 2 * time.Second
+	for round := range 48 { // halving the time finds its middle, unless it ends sooner or later by accident
+		if round%8 == 0 {
+			bound *= 2
+			early, late = 0, bound
+		}
 		data, at := t.TempDir(), (early+late)/2
 		restore := asProcess(t, "restore", "--data-dir", data, file)
 		require.NoError(t, restore.Start())

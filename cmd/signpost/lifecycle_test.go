@@ -125,9 +125,9 @@ func TestWaitingInVainHasItsOwnExitCode(t *testing.T) {
 	f := newFake(t)
 	f.on("POST "+prod+"/instantiate", 202, "Accepted", `{"contextID":"4242","revision":1}`)
 	f.on("GET "+prod+"/status", 200, "Status", strings.Replace(inState("Failed", "1", "Pending", "Pending", "true"), `"conditions"`, `"message":"etcd is full","conditions"`, 1))
-	got := signpost(t, f.url, "instantiate", "shop/store/v1/prod", "--wait", "--timeout", "50ms")
+	got := signpost(t, f.url, "instantiate", "shop/store/v1/prod", "--wait", "--timeout", "2s")
 	require.Equal(t, exitTimeout, got.code)
-	require.Contains(t, got.err, "not done after 50ms: Failed: 0 of 2 objects done; etcd is full; it goes on, see signpost status shop/store/v1/prod")
+	require.Contains(t, got.err, "not done after 2s: Failed: 0 of 2 objects done; etcd is full; it goes on, see signpost status shop/store/v1/prod")
 }
 
 func TestAnInterruptEndsWaiting(t *testing.T) {

@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -27,6 +29,22 @@ func runScript(t *testing.T, address string) (command *exec.Cmd, temporary strin
 	return command, temporary
 }
 
+// freeAddress is one on which nobody listens, and that systems give to no outgoing
+// connection.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		address := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(10_000))
+		free, err := net.Listen("tcp", address)
+		if err == nil {
+			require.NoError(t, free.Close())
+			return address
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
+}
+
 func requireEmpty(t *testing.T, directory string) {
 	t.Helper()
 	entries, err := os.ReadDir(directory)
@@ -35,10 +53,7 @@ func requireEmpty(t *testing.T, directory string) {
 }
 
 func TestMakeRunServesUntilInterruptedAndCleansUp(t *testing.T) {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := free.Addr().String()
-	require.NoError(t, free.Close())
+	address := freeAddress(t)
 	command, temporary := runScript(t, address)
 	var complaints bytes.Buffer
 	progress := regexp.MustCompile(`(?m)^Instantiating\b.*\n`) // of --wait, where the machine is slow

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -112,25 +113,28 @@ func TestTheControllerEndsAbandonments(t *testing.T) {
 // TestReplicasTogetherJoinABurst: what a Service's DNSEndpoints follow is written
 // once in 200 ms, however many replicas follow it.
 func TestReplicasTogetherJoinABurst(t *testing.T) {
-	w := newShop(t)
-	w.do(intent.Instantiate, prod)
-	w.settle(prod)
-	for range 3 {
-		w.restartOn(w.fake)
-		w.control(t)
-	}
-	var last int64
-	writes, n, began := 0, 0, time.Now()
-	until(t, "two seconds have passed", func() bool {
-		n++
-		w.observe(berlin, "shop/web", fmt.Sprintf("203.0.113.%d", n%250))
-		touch, _, err := w.fake.Get(t.Context(), "/signpost/current/touched/"+string(prod))
-		require.NoError(t, err)
-		if touch != nil && touch.ModRevision != last && strings.Contains(string(touch.Value), `"service":"shop/web"`) {
-			writes, last = writes+1, touch.ModRevision
+	synctest.Test(t, func(t *testing.T) {
+		w := newShop(t)
+		w.do(intent.Instantiate, prod)
+		w.settle(prod)
+		for range 3 {
+			w.restartOn(w.fake)
+			w.control(t)
 		}
-		return time.Since(began) > 2*time.Second
+		var last int64
+		writes, n, began := 0, 0, time.Now()
+		until(t, "two seconds have passed", func() bool {
+			n++
+			w.observe(berlin, "shop/web", fmt.Sprintf("203.0.113.%d", n%250))
+			synctest.Wait()
+			touch, _, err := w.fake.Get(t.Context(), "/signpost/current/touched/"+string(prod))
+			require.NoError(t, err)
+			if touch != nil && touch.ModRevision != last && strings.Contains(string(touch.Value), `"service":"shop/web"`) {
+				writes, last = writes+1, touch.ModRevision
+			}
+			return time.Since(began) > 2*time.Second
+		})
+		require.Positive(t, writes)
+		require.LessOrEqual(t, writes, int(time.Since(began)/(200*time.Millisecond))+4, "of %d changes; each replica may begin with one", n)
 	})
-	require.Positive(t, writes)
-	require.LessOrEqual(t, writes, int(time.Since(began)/(200*time.Millisecond))+4, "of %d changes; each replica may begin with one", n)
 }

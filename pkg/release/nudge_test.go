@@ -3,6 +3,7 @@ package release_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -41,20 +42,22 @@ func (w *world) nudges() []string {
 // TestWhatOneReplicaAcceptsAnotherWorksOnAtOnce: two replicas work, and one of
 // them takes the nudge up, long before the next scan.
 func TestWhatOneReplicaAcceptsAnotherWorksOnAtOnce(t *testing.T) {
-	w := newShop(t)
-	w.control(t)
-	w.restartOn(w.fake)
-	w.control(t)
-	w.accepting(t)
-	const soon = 5 * time.Second // half of what passes between two scans
-	for _, action := range []intent.Action{intent.Instantiate, intent.Terminate} {
-		began := time.Now()
-		w.do(action, prod)
-		until(t, "the names follow", func() bool { return w.publishes(prod, "203.0.113.10") == (action == intent.Instantiate) })
-		require.Less(t, time.Since(began), soon)
-		until(t, "nudges are taken away", func() bool { return len(w.nudges()) == 0 })
-		w.applyAll()
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newShop(t)
+		w.control(t)
+		w.restartOn(w.fake)
+		w.control(t)
+		w.accepting(t)
+		const soon = 5 * time.Second // half of what passes between two scans
+		for _, action := range []intent.Action{intent.Instantiate, intent.Terminate} {
+			began := time.Now()
+			w.do(action, prod)
+			until(t, "the names follow", func() bool { return w.publishes(prod, "203.0.113.10") == (action == intent.Instantiate) })
+			require.Less(t, time.Since(began), soon)
+			until(t, "nudges are taken away", func() bool { return len(w.nudges()) == 0 })
+			w.applyAll()
+		}
+	})
 }
 
 // TestANudgeWaitsForAReplica: nobody worked when it came.

@@ -31,11 +31,8 @@ func serve(t *testing.T, records ...string) *nameserver {
 	t.Helper()
 	s := &nameserver{t: t, records: map[string][]dns.RR{}}
 	s.add(records...)
-	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
-	require.NoError(t, err)
+	packets, stream := listen(t)
 	s.address = packets.LocalAddr().(*net.UDPAddr).AddrPort()
-	stream, err := net.Listen("tcp", s.address.String())
-	require.NoError(t, err)
 	for _, server := range []*dns.Server{
 		{PacketConn: packets, Handler: s.over("udp")}, {Listener: stream, Handler: s.over("tcp")},
 	} {
@@ -46,6 +43,23 @@ func serve(t *testing.T, records ...string) *nameserver {
 		t.Cleanup(func() { _ = server.Shutdown() })
 	}
 	return s
+}
+
+// listen opens a port for UDP and for TCP. One that is free for the one may be
+// taken for the other.
+func listen(t *testing.T) (net.PacketConn, net.Listener) {
+	t.Helper()
+	for range 20 {
+		stream, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		packets, err := net.ListenPacket("udp", stream.Addr().String())
+		if err == nil {
+			return packets, stream
+		}
+		require.NoError(t, stream.Close())
+	}
+	t.Fatal("no port is free for UDP and TCP")
+	return nil, nil
 }
 
 func (s *nameserver) add(records ...string) {

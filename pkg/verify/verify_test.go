@@ -15,7 +15,7 @@ import (
 )
 
 // impatient is how long a server is waited for that does not answer.
-const impatient = 100 * time.Millisecond
+const impatient = time.Second
 
 // local is a verifier that may ask servers of this machine.
 func local(resolvers ...*nameserver) *Verifier {
@@ -136,7 +136,7 @@ func TestAServerThatAnswersNothing(t *testing.T) {
 	for range 2 * silentAtMost {
 		f := v.Verify(t.Context(), www([]string{"203.0.113.10"}), []netip.AddrPort{s.address, right.address})
 		assert.Equal(t, Unreachable, f.Verdict)
-		assert.Contains(t, f.Message, s.address.String()+" does not answer: no answer by UDP within 100ms")
+		assert.Contains(t, f.Message, s.address.String()+" does not answer: no answer by UDP within 1s")
 		assert.Equal(t, []string{"203.0.113.10"}, f.Answers[1].Targets, "the other one is heard all the same")
 	}
 	assert.Len(t, s.questions(), silentAtMost, "it is left alone for a while then")

@@ -21,7 +21,7 @@ const adoptingRecord = `{
 			{"environment": "AWS_SECRET_ACCESS_KEY", "value": "of nobody"}
 		],
 		"verify": {"servers": [%q]},
-		"releaseTimeout": "20s"
+		"releaseTimeout": "45s"
 	}
 }`
 

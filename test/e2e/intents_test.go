@@ -12,9 +12,9 @@ const prod = "{dig}"
 
 // shortRelease is how long external-dns outlives its last name in most
 // stories, so that they end soon: it takes an interval for each target of a
-// name to remove it from etcd, and there are two. This is twice the three
+// name to remove it from etcd, and there are two. This is thrice the three
 // intervals of 5 s that it takes at most, for machines are busy.
-const shortRelease = "30s"
+const shortRelease = "45s"
 
 // records makes DNS update records for CoreDNS with these names.
 func (s *story) records(names ...string) {

@@ -21,7 +21,7 @@ const route53Record = `{
 			{"environment": "AWS_ACCESS_KEY_ID", "value": "AKIDEXAMPLE"},
 			{"environment": "AWS_SECRET_ACCESS_KEY", "value": "of nobody"}
 		],
-		"releaseTimeout": "20s"
+		"releaseTimeout": "45s"
 	}
 }`
 

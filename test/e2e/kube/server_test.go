@@ -50,13 +50,13 @@ func checkRights(t *testing.T, server *kube.Server) {
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: c.verb, Group: c.group, Resource: c.resource},
 		}}
-		got, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(), review, metav1.CreateOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.Status.Allowed != c.want {
-			t.Errorf("%s %s.%s: allowed is %t, want %t", c.verb, c.resource, c.group, got.Status.Allowed, c.want)
-		}
+		wait.For(t, time.Minute, "the right to "+c.verb, func() error { // the server hears of what was granted a moment later
+			got, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(), review, metav1.CreateOptions{})
+			if err == nil && got.Status.Allowed != c.want {
+				err = fmt.Errorf("%s %s.%s: allowed is %t, want %t", c.verb, c.resource, c.group, got.Status.Allowed, c.want)
+			}
+			return err
+		})
 	}
 }
 
