@@ -22,7 +22,7 @@ const workers = "/signpost/workers/"
 // services is who served the clusters when, as the keys in etcd tell.
 type services struct {
 	*site
-	etcd *clientv3.Client
+	etcd *clientv3.Client // of all members
 
 	mu    sync.Mutex
 	known map[string]tenures // by cluster
@@ -30,47 +30,60 @@ type services struct {
 
 // tenure is the time from which a worker has a cluster. It ends with the next one.
 type tenure struct {
-	worker string // empty: nobody has it
-	since  time.Time
+	worker   string // empty: nobody has it
+	since    time.Time
+	revision int64 // of etcd
 }
 
 // tenures are those of one cluster, in order.
 type tenures []tenure
 
 // serve notes who serves what as long as the test goes on. It hears of it no sooner
-// than it is so.
+// than it is so, and soon after: each member is listened to, for one may be stopped,
+// or tell what was long ago.
 func (s *site) serve() *services {
 	s.Helper()
-	var endpoints []string
+	v := &services{site: s, known: map[string]tenures{}}
+	var all []string
 	for _, m := range s.members {
-		endpoints = append(endpoints, m.URL)
+		all = append(all, m.URL)
+		one := s.dial(m.URL)
+		ended := make(chan struct{})
+		go func() { defer close(ended); v.listen(one) }()
+		s.Cleanup(func() { _ = one.Close(); <-ended })
 	}
-	client, err := clientv3.New(clientv3.Config{Endpoints: endpoints, Logger: zap.NewNop(), DialKeepAliveTime: 2 * time.Second, DialKeepAliveTimeout: 2 * time.Second})
-	require.NoError(s, err)
-	v := &services{site: s, etcd: client, known: map[string]tenures{}}
-	ctx := s.Context()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		next := int64(1)
-		for ctx.Err() == nil {
-			for answer := range client.Watch(clientv3.WithRequireLeader(ctx), workers, clientv3.WithPrefix(), clientv3.WithRev(next)) {
-				v.note(answer.Events)
-				next = max(next, answer.Header.Revision+1)
-			}
-			pause(ctx, 100*time.Millisecond)
-		}
-	}()
-	s.Cleanup(func() { _ = client.Close(); <-ended })
+	v.etcd = s.dial(all...)
+	s.Cleanup(func() { _ = v.etcd.Close() })
 	return v
 }
 
-func (v *services) note(events []*clientv3.Event) {
+func (s *site) dial(endpoints ...string) *clientv3.Client {
+	s.Helper()
+	client, err := clientv3.New(clientv3.Config{Endpoints: endpoints, Logger: zap.NewNop()})
+	require.NoError(s, err)
+	return client
+}
+
+// listen notes what one member tells.
+func (v *services) listen(member *clientv3.Client) {
+	ctx := v.Context()
+	for next := int64(1); ctx.Err() == nil; pause(ctx, 100*time.Millisecond) {
+		for answer := range member.Watch(clientv3.WithRequireLeader(ctx), workers, clientv3.WithPrefix(), clientv3.WithRev(next)) {
+			for _, e := range answer.Events {
+				v.note(e)
+				next = e.Kv.ModRevision + 1
+			}
+		}
+	}
+}
+
+// note takes what no other member has told yet.
+func (v *services) note(e *clientv3.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, e := range events {
-		cluster := clusterOf(e.Kv.Key)
-		v.known[cluster] = append(v.known[cluster], tenure{string(e.Kv.Value), time.Now()})
+	cluster := clusterOf(e.Kv.Key)
+	if v.known[cluster].last().revision < e.Kv.ModRevision {
+		v.known[cluster] = append(v.known[cluster], tenure{string(e.Kv.Value), time.Now(), e.Kv.ModRevision})
 	}
 }
 
@@ -79,16 +92,20 @@ func clusterOf(key []byte) string { return strings.TrimPrefix(string(key), worke
 
 // heard tells whether all that etcd says has been heard of.
 func (v *services) heard() error {
-	now, err := v.etcd.Get(v.Context(), workers, clientv3.WithPrefix())
+	answer, err := v.etcd.Get(v.Context(), workers, clientv3.WithPrefix())
 	if err != nil {
 		return err
 	}
+	now := map[string]tenure{}
+	for _, pair := range answer.Kvs {
+		now[clusterOf(pair.Key)] = tenure{worker: string(pair.Value), revision: pair.ModRevision}
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, pair := range now.Kvs {
-		cluster := clusterOf(pair.Key)
-		if last := v.known[cluster].at(time.Now()); last.worker != string(pair.Value) {
-			return fmt.Errorf("%s is served by %s, last heard of is %q", cluster, pair.Value, last.worker)
+	for _, c := range v.clusters {
+		last, want := v.known[c.Name].last(), now[c.Name]
+		if last.worker != want.worker || want.worker != "" && last.revision != want.revision {
+			return fmt.Errorf("%s is served by %q since revision %d, last heard of is %q since %d", c.Name, want.worker, want.revision, last.worker, last.revision)
 		}
 	}
 	return nil
@@ -119,6 +136,14 @@ func (v *services) alone() {
 		}
 		v.Logf("%s: %d writes, changed hands %d times, %d writes were late", c.Name, len(writes), known.taken(), total(late))
 	}
+}
+
+// last is the one that was heard of last.
+func (all tenures) last() tenure {
+	if len(all) == 0 {
+		return tenure{}
+	}
+	return all[len(all)-1]
 }
 
 // at is whose a cluster was at a time.
@@ -187,7 +212,7 @@ func total(late map[tenure]int) int {
 func TestWritesOfTwoWorkersAreToldApart(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	after := func(seconds int) time.Time { return begin.Add(time.Duration(seconds) * time.Second) }
-	known := tenures{{"A", after(0)}, {"B", after(20)}, {"", after(40)}, {"C", after(60)}}
+	known := tenures{{"A", after(0), 1}, {"B", after(20), 2}, {"", after(40), 3}, {"C", after(60), 4}}
 	for what, c := range map[string]struct {
 		by       string
 		at       int

@@ -22,7 +22,7 @@ import (
 	"github.com/signpost-dns/signpost/test/emco"
 )
 
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // servers are an etcd, and API servers on it by name.
 type servers struct {

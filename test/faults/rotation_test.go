@@ -237,7 +237,7 @@ func (k *keyed) killWhileResealing(total int) {
 		require.Eventually(k, func() bool {
 			_, done, err := k.metrics(k.Context(), `signpost_store_request_duration_seconds_count\{op="(?:txn|put)",.*\} (\d+)`)
 			return err == nil && done >= writes
-		}, patience, time.Millisecond, "%d writes", writes)
+		}, 3*patience, time.Millisecond, "%d writes", writes) // a key that a replica killed just now had is looked at a minute later
 		k.signpost.Kill()
 		sealed := k.sealedBy()
 		k.Logf("kill -9 after %d writes, with %v", writes, sealed)

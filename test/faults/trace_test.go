@@ -23,7 +23,8 @@ func TestOneTraceFromThePOSTToTheCluster(t *testing.T) {
 	w.signpost = newSignpost(t, w.dir, "--otlp-endpoint="+spans.URL)
 	require.NoError(t, w.signpost.Start(t.Context()))
 	w.intents(w.kubeconfig(), `{"name": "web"}`, oldHost)
-	killed := w.tap.Strike("hub", 0, Before, w.server().kill)
+	answered := make(chan struct{})
+	killed := w.tap.Strike("hub", 0, Before, func() { <-answered; w.server().kill() })
 
 	base, err := w.signpost.URL()
 	require.NoError(t, err)
@@ -31,6 +32,7 @@ func TestOneTraceFromThePOSTToTheCluster(t *testing.T) {
 	require.NoError(t, err)
 	request.Header.Set("traceparent", "00-"+trace+"-"+parent+"-01")
 	answer, err := http.DefaultClient.Do(request)
+	close(answered)
 	require.NoError(t, err)
 	require.NoError(t, answer.Body.Close())
 	require.Equal(t, http.StatusAccepted, answer.StatusCode)

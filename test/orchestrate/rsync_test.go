@@ -27,7 +27,7 @@ func TestNamesComeAndGoByEMCOsRsync(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "deploy", "emco", "records.yaml"))
 	require.NoError(t, err)
 	record := filepath.Join(t.TempDir(), "records.yaml")
-	mended := strings.NewReplacer("http://etcd.dns.svc:2379", s.fixture.Etcd.URL, "  deployOn:", "  releaseTimeout: 20s\n  deployOn:").Replace(string(text))
+	mended := strings.NewReplacer("http://etcd.dns.svc:2379", s.fixture.Etcd.URL, "  deployOn:", "  releaseTimeout: 45s\n  deployOn:").Replace(string(text))
 	require.NoError(t, os.WriteFile(record, []byte(mended), 0o600))
 	s.command("apply", "--server", s.url(), "--dcm", s.DCM.URL, "-f", record)
 	s.emcoctl(file(t, "intents.yaml", "GROUP", prod().Name, "HOST", host))

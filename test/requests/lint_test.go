@@ -37,6 +37,9 @@ func TestCorefilesAreLintedByTheSignpostDNSBesideSignpost(t *testing.T) {
 			}
 			all.Go(func() {
 				status, body := c.lint(text)
+				for t.Context().Err() == nil && status == http.StatusServiceUnavailable && strings.Contains(body, "others have Corefiles linted that take long; try again") {
+					status, body = c.lint(text)
+				}
 				assert.Equal(t, http.StatusOK, status, body)
 				assert.Equal(t, greedy, strings.Contains(body, "CoreDNS does not survive it"), body)
 			})

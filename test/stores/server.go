@@ -17,7 +17,7 @@ import (
 )
 
 // startTimeout is how long the server may take until it listens.
-const startTimeout = 30 * time.Second
+const startTimeout = time.Minute
 
 // server is a FerretDB process that can be killed and started again.
 type server struct {
