@@ -4,7 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/nameclaim"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
@@ -93,16 +95,51 @@ func gone(before, now plan.Group) []plan.Binding {
 
 // freeNames frees the names that the group's earlier releases gave and that
 // are gone: no authoritative server has them any more, their external-dns has
-// ended, or it had releaseTimeout for them. done says that none is left to free.
-func (s *Service) freeNames(ctx context.Context, group intent.Path, l Lifecycle) (done bool, err error) {
+// ended, or it had releaseTimeout for them since their DNSEndpoints have gone. It
+// answers whether it has noted something in the lifecycle.
+func (s *Service) freeNames(ctx context.Context, group intent.Path, l *Lifecycle) (noted bool, err error) {
 	if !l.Settled || len(l.Shed) == 0 {
 		return false, nil
 	}
+	all, err := s.shedders(ctx, *l)
+	if err != nil {
+		return false, err
+	}
+	if l.Cleared.IsZero() {
+		for _, before := range all {
+			if there, err := s.stillThere(ctx, group, before); err != nil || there {
+				return false, err
+			}
+		}
+		l.Cleared, noted = s.Now().UTC(), true
+	}
+	for _, before := range all {
+		if free, err := s.outlived(ctx, group, *l, before); err != nil || !free {
+			return noted, err
+		}
+	}
+	if len(all) > 0 {
+		if err := s.fence(ctx, group); err != nil {
+			return false, err
+		}
+	}
+	for _, before := range all {
+		if err := s.free(ctx, *l, before); err != nil {
+			return false, err
+		}
+	}
+	l.Shed = nil
+	return true, nil
+}
+
+// shedders are the group's earlier releases of which names are to be freed, with
+// their bindings that gave these, where their records live now.
+func (s *Service) shedders(ctx context.Context, l Lifecycle) ([]plan.Group, error) {
 	var now plan.Group
 	if l.deployed() {
 		release, err := s.loadRelease(ctx, l.ContextID)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		now = release.Group
 	}
@@ -113,29 +150,49 @@ func (s *Service) freeNames(ctx context.Context, group intent.Path, l Lifecycle)
 			continue // dropped by an earlier Signpost; who claims its names sees that they are nobody's
 		}
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		before := l.placed(release.Group)
 		before.Bindings = gone(before, now)
 		if before, err = s.atHome(ctx, before); err != nil {
-			return false, err
-		}
-		if free, err := s.outlived(ctx, group, l, before); err != nil || !free {
-			return false, err
+			return nil, err
 		}
 		all = append(all, before)
 	}
-	if len(all) > 0 {
-		if err := s.fence(ctx, group); err != nil {
+	return all, nil
+}
+
+// stillThere tells whether a cluster may still have a DNSEndpoint of the bindings
+// that the group's context has not any more: as long as it cannot be reached, its
+// external-dns goes on publishing. What the context has was applied when it settled.
+func (s *Service) stillThere(ctx context.Context, group intent.Path, g plan.Group) (bool, error) {
+	pointer, err := s.Contexts.Current(ctx, groupOwner(group))
+	if err != nil {
+		return false, err
+	}
+	for _, b := range g.Bindings {
+		abandoned, err := s.abandoned(ctx, b.Cluster)
+		if err != nil {
 			return false, err
 		}
-	}
-	for _, before := range all {
-		if err := s.free(ctx, l, before); err != nil {
+		if abandoned {
+			continue
+		}
+		wanted, _, err := s.Contexts.ObjectsOn(ctx, pointer, b.Cluster)
+		if err != nil {
 			return false, err
 		}
+		entries, _, err := s.Ledger.Cluster(ctx, b.Cluster)
+		if err != nil {
+			return false, err
+		}
+		id := endpoints.ID(g, b)
+		kept := slices.ContainsFunc(wanted, func(o bundle.Object) bool { return o.ID == id })
+		if !kept && slices.ContainsFunc(entries, func(e ledger.Entry) bool { return e.ID == id && awaited(e) }) {
+			return true, nil
+		}
 	}
-	return true, nil
+	return false, nil
 }
 
 // fence has steps of the group fail that are to commit an earlier release: they
@@ -171,7 +228,7 @@ func (s *Service) outlived(ctx context.Context, group intent.Path, l Lifecycle, 
 		if heard := answers[endpoints.ID(g, b).Name]; heard.Gone.After(l.Since) {
 			continue
 		}
-		if due := l.Done.Add(ReleaseTimeout(record.Record.Spec, mostSources(b))); s.Now().Before(due) {
+		if due := l.Cleared.Add(ReleaseTimeout(record.Record.Spec, mostSources(b))); s.Now().Before(due) {
 			s.wakeAt(group, due)
 			return false, nil
 		}
@@ -234,15 +291,12 @@ func (s *Service) settleNames(ctx context.Context, group intent.Path, l *Lifecyc
 	if err != nil {
 		return false, err
 	}
-	freed, err := s.freeNames(ctx, group, *l)
+	noted, err = s.freeNames(ctx, group, l)
 	if err != nil {
 		return false, err
 	}
 	if taken {
 		l.Taking = ""
 	}
-	if freed {
-		l.Shed = nil
-	}
-	return taken || freed, nil
+	return taken || noted, nil
 }

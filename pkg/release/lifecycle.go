@@ -35,6 +35,7 @@ type Lifecycle struct {
 	Offers    []Offer           `json:"offers,omitempty"`   // of autopath: what a logical cloud's release offers, or a group's relies on
 	Claimed   bool              `json:"claimed,omitempty"`  // its names have claims; not where an earlier Signpost accepted it
 	Shed      []string          `json:"shed,omitempty"`     // context ids of earlier releases of which names are to be freed
+	Cleared   time.Time         `json:"cleared,omitzero"`   // when, once it had settled, no cluster had the DNSEndpoints any more that gave these names
 	Taking    intent.Path       `json:"taking,omitempty"`   // the group whose names are taken over, until it has yielded them
 	Yielded   []Yield           `json:"yielded,omitempty"`  // names of the release that others have taken over
 	Held      []Held            `json:"held,omitempty"`     // names that stay although nothing offers them an address, by record

@@ -105,6 +105,25 @@ func TestANameIsFreedAfterTheDeadline(t *testing.T) {
 	w.refuses(intent.Update, prod, `"www.lab.example" is another project's`, string(www(prod))+"#/spec/hostnames/1")
 }
 
+// TestANameInAClusterThatIsAwayIsNotFree: its external-dns goes on publishing what
+// an update gave up, until the cluster is back and the DNSEndpoint gone, and has
+// releaseTimeout from then on.
+func TestANameInAClusterThatIsAwayIsNotFree(t *testing.T) {
+	w := neighbours(t)
+	w.down[hub] = true
+	require.NoError(t, w.delete(www(prod)))
+	w.do(intent.Update, prod)
+	for range 3 {
+		w.outlive()
+	}
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.down[hub] = false
+	require.NoError(t, w.rest())
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.outlive()
+	w.do(intent.Instantiate, bankProd)
+}
+
 // TestANameOutlivesItsGroup: one that was terminated, deleted and made anew holds
 // the names of its last life until they are gone, as any other does.
 func TestANameOutlivesItsGroup(t *testing.T) {

@@ -55,7 +55,8 @@ func (s *Service) settle(ctx context.Context, group intent.Path, l Lifecycle, wh
 			return false, err
 		}
 	}
-	return l.Settled && len(l.Draining) == 0 && len(l.Vacating) == 0 && len(l.Former) == 0, nil
+	cleared := len(l.Shed) == 0 || !l.Cleared.IsZero()
+	return l.Settled && cleared && len(l.Draining) == 0 && len(l.Vacating) == 0 && len(l.Former) == 0, nil
 }
 
 // keepVacating lets go of the clusters that hold nothing of the group any more.
@@ -69,7 +70,7 @@ func (l *Lifecycle) keepVacating(clusters []string) {
 }
 
 func (l *Lifecycle) complete(now time.Time) {
-	l.Settled, l.Done = true, now
+	l.Settled, l.Done, l.Cleared = true, now, time.Time{}
 	if l.Wanted == intent.Terminate {
 		l.Refs = nil
 	}
