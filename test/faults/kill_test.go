@@ -147,6 +147,7 @@ func (k *killer) kill(a action, m moment) {
 			return k.ended(a)
 		}
 	})
+	k.tap.Rest()
 	at := "the end"
 	if writes := k.tap.Writes(k.edge); len(writes) > m.write {
 		at = writes[m.write].What

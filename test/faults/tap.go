@@ -48,6 +48,7 @@ type strike struct {
 	moment Moment
 	deal   func()
 	done   chan struct{}
+	begun  bool // a write has come at which it strikes
 }
 
 // errStruck is the answer to the write that a tap struck at. Nobody is there
@@ -68,8 +69,20 @@ func (t *Tap) Strike(edge string, at int, moment Moment, deal func()) <-chan str
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	done := make(chan struct{})
-	t.writes, t.strike = nil, strike{edge, at, moment, deal, done}
+	t.writes, t.strike = nil, strike{edge: edge, at: at, moment: moment, deal: deal, done: done}
 	return done
+}
+
+// Rest strikes at no write any more. Where it does so just now, it waits until that
+// is over. It goes on counting.
+func (t *Tap) Rest() {
+	t.mu.Lock()
+	s := t.strike
+	t.strike = strike{}
+	t.mu.Unlock()
+	if s.begun {
+		<-s.done
+	}
 }
 
 // Writes are those to an edge, or to all where that is empty, that came since
@@ -90,8 +103,9 @@ func (t *Tap) pass(w Write, forward func() error) error {
 	s := t.strike
 	number := len(writesTo(s.edge, t.writes))
 	t.writes = append(t.writes, w)
-	t.mu.Unlock()
 	mine := s.deal != nil && number == s.at && (s.edge == "" || s.edge == w.Edge)
+	t.strike.begun = t.strike.begun || mine
+	t.mu.Unlock()
 	if !mine || s.moment == After {
 		err := forward()
 		if !mine {

@@ -88,6 +88,22 @@ func TestATapStrikesBeforeOrAfterOneWrite(t *testing.T) {
 	}
 }
 
+func TestATapThatRestsStrikesAtNothing(t *testing.T) {
+	tap, _, store := tapped(t)
+	struck := tap.Strike("etcd", 1, Before, func() {})
+	for _, key := range []string{"k/a", "k/b", "k/c"} {
+		_, _, err := store.Txn(t.Context(), nil, kv.Put(key, nil))
+		require.NoError(t, err)
+		tap.Rest()
+	}
+	require.Len(t, tap.Writes("etcd"), 3)
+	select {
+	case <-struck:
+		require.Fail(t, "it has struck")
+	default:
+	}
+}
+
 func TestMomentsAreSpreadEvenly(t *testing.T) {
 	all := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 	for text, want := range map[string][]int{"": {0, 2, 5, 7}, "all": all, "99": all, "0": {}, "2": {0, 5}} {

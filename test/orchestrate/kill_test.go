@@ -114,6 +114,7 @@ func (k *killer) kill(c call, m moment) {
 			return k.ended(c)
 		}
 	})
+	k.tap.Rest()
 	at := "the end"
 	if writes := k.tap.Writes(""); len(writes) > m.write {
 		at = writes[m.write].What
