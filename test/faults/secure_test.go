@@ -2,15 +2,19 @@ package faults
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/signpost-dns/signpost/pkg/kv"
+	kvetcd "github.com/signpost-dns/signpost/pkg/kv/etcd"
 	"github.com/signpost-dns/signpost/test/e2e/etcd"
 	"github.com/signpost-dns/signpost/test/e2e/process"
 )
@@ -69,6 +73,36 @@ func TestSignpostSignsInToEtcd(t *testing.T) {
 			require.NoError(t, s.signpost.Stop(patience))
 			require.NoError(t, server.AsRoot(t.Context(), wipe))
 		})
+	}
+}
+
+// TestAWatchThatBeginsLateIsSignedIn: what another watch was signed in with has
+// expired long before, while that one goes on.
+func TestAWatchThatBeginsLateIsSignedIn(t *testing.T) {
+	server := secured(t)
+	config, err := server.TLS()
+	require.NoError(t, err)
+	store, err := kvetcd.Dial(kvetcd.DialOptions{Endpoints: []string{server.URL}, Username: "signpost", Password: "pass word", TLS: config})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	first := store.Watch(t.Context(), "/signpost/a", 1)
+	tick := time.NewTicker(2500 * time.Millisecond) // a token that is not used lasts a second
+	defer tick.Stop()
+	for n := range 4 {
+		key := fmt.Sprintf("/signpost/a%d", n)
+		_, revision, err := store.Txn(t.Context(), nil, kv.Put(key, nil))
+		require.NoError(t, err)
+		late, end := context.WithCancel(t.Context())
+		for who, batches := range map[string]<-chan kv.Batch{"the first": first, "a late one": store.Watch(late, "/signpost/a", revision)} {
+			select {
+			case batch := <-batches:
+				require.Equal(t, key, batch.Events[0].Key, who)
+			case <-time.After(patience):
+				require.FailNow(t, "it hears nothing", "%s, of %s", who, key)
+			}
+		}
+		end()
+		<-tick.C
 	}
 }
 

@@ -2,9 +2,11 @@ package etcd
 
 import (
 	"context"
+	"crypto/rand"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/metadata"
 
 	"github.com/signpost-dns/signpost/pkg/kv"
 )
@@ -47,7 +49,7 @@ func (w *watch) follow(ctx context.Context) {
 		}
 		w.next = revision + 1
 	}
-	answers := w.kv.client.Watch(clientv3.WithRequireLeader(ctx), w.prefix,
+	answers := w.kv.client.Watch(w.kv.ownStream(clientv3.WithRequireLeader(ctx)), w.prefix,
 		clientv3.WithPrefix(), clientv3.WithRev(w.next), clientv3.WithFragment(), clientv3.WithProgressNotify())
 	for answer := range answers {
 		if answer.CompactRevision != 0 {
@@ -69,6 +71,17 @@ func (w *watch) follow(ctx context.Context) {
 		w.send(ctx, kv.Batch{Events: eventsOf(answer.Events), Revision: last})
 		w.next = last + 1
 	}
+}
+
+// ownStream has a watch of who signs in by a password use a stream of its own. The
+// client shares streams among watches of the same metadata, and a stream has the
+// token of when it was opened: etcd refuses what is watched on it once that has
+// expired, for as long as another watch keeps the stream open.
+func (s *KV) ownStream(ctx context.Context) context.Context {
+	if s.client.Username == "" {
+		return ctx
+	}
+	return metadata.AppendToOutgoingContext(ctx, "signpost-watch", rand.Text())
 }
 
 // restart goes on from the present after history was lost. The revision is

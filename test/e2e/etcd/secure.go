@@ -108,15 +108,12 @@ const patience = time.Minute
 // as does something over a connection of a user whose password is the name,
 // of nobody when it is empty.
 func (s *Secure) as(ctx context.Context, user string, do func(context.Context, *clientv3.Client) error) error {
-	pair, err := tls.LoadX509KeyPair(s.Cert, s.Key)
+	config, err := s.TLS()
 	if err != nil {
 		return err
 	}
-	roots := x509.NewCertPool()
-	roots.AddCert(s.authority.certificate)
 	client, err := clientv3.New(clientv3.Config{
-		Endpoints: []string{s.URL}, Username: user, Password: user, Logger: zap.NewNop(), DialTimeout: patience,
-		TLS: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, Certificates: []tls.Certificate{pair}},
+		Endpoints: []string{s.URL}, Username: user, Password: user, Logger: zap.NewNop(), DialTimeout: patience, TLS: config,
 	})
 	if err != nil {
 		return err
@@ -124,6 +121,14 @@ func (s *Secure) as(ctx context.Context, user string, do func(context.Context, *
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return errors.Join(do(limited, client), client.Close())
+}
+
+// TLS is what a client needs that names no user by its certificate.
+func (s *Secure) TLS() (*tls.Config, error) {
+	pair, err := tls.LoadX509KeyPair(s.Cert, s.Key)
+	roots := x509.NewCertPool()
+	roots.AddCert(s.authority.certificate)
+	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, Certificates: []tls.Certificate{pair}}, err
 }
 
 // authority signs certificates.
