@@ -2,11 +2,9 @@ package etcd
 
 import (
 	"context"
-	"crypto/rand"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"google.golang.org/grpc/metadata"
 
 	"github.com/signpost-dns/signpost/pkg/kv"
 )
@@ -49,7 +47,9 @@ func (w *watch) follow(ctx context.Context) {
 		}
 		w.next = revision + 1
 	}
-	answers := w.kv.client.Watch(w.kv.ownStream(clientv3.WithRequireLeader(ctx)), w.prefix,
+	by, end := w.kv.watcher()
+	defer func() { cancel(); _ = end() }()
+	answers := by.Watch(clientv3.WithRequireLeader(ctx), w.prefix,
 		clientv3.WithPrefix(), clientv3.WithRev(w.next), clientv3.WithFragment(), clientv3.WithProgressNotify())
 	for answer := range answers {
 		if answer.CompactRevision != 0 {
@@ -73,15 +73,16 @@ func (w *watch) follow(ctx context.Context) {
 	}
 }
 
-// ownStream has a watch of who signs in by a password use a stream of its own. The
-// client shares streams among watches of the same metadata, and a stream has the
-// token of when it was opened: etcd refuses what is watched on it once that has
+// watcher is what to watch by, and how to let go of it. Who signs in by a password
+// has one for each watch. The client's own shares a stream among watches, which has
+// the token of when it was opened: etcd refuses what is watched on it once that has
 // expired, for as long as another watch keeps the stream open.
-func (s *KV) ownStream(ctx context.Context) context.Context {
+func (s *KV) watcher() (by clientv3.Watcher, end func() error) {
 	if s.client.Username == "" {
-		return ctx
+		return s.client, func() error { return nil }
 	}
-	return metadata.AppendToOutgoingContext(ctx, "signpost-watch", rand.Text())
+	own := clientv3.NewWatcher(s.client)
+	return own, own.Close
 }
 
 // restart goes on from the present after history was lost. The revision is
