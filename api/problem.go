@@ -64,7 +64,7 @@ func problemOf(err error) problem {
 	var e *intent.Error
 	if errors.As(err, &e) {
 		if status := statusOf(e.Code); status != 0 {
-			return problem{Status: status, Detail: detailOf(e), Errors: told(e.Fields), retryAfter: e.RetryAfter}
+			return problem{Status: status, Detail: detailOf(e), Errors: told(e.Fields, func(rest string) intent.Field { return intent.Field{Detail: rest} }), retryAfter: e.RetryAfter}
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
@@ -73,14 +73,13 @@ func problemOf(err error) problem {
 	return problem{Status: http.StatusInternalServerError, Detail: "an internal error; the server's log tells more under the request's id"}
 }
 
-// told are as many errors as people read, and one that tells how many more there
-// are.
-func told(fields []intent.Field) []intent.Field {
-	if len(fields) <= maxErrors+1 {
-		return fields
+// told are as many errors or warnings as people read, and one of this text, which
+// tells how many more there are.
+func told[T any](all []T, rest func(text string) T) []T {
+	if len(all) <= maxErrors+1 {
+		return all
 	}
-	rest := intent.Field{Detail: fmt.Sprintf("and %d more", len(fields)-maxErrors)}
-	return append(slices.Clone(fields[:maxErrors]), rest)
+	return append(slices.Clone(all[:maxErrors]), rest(fmt.Sprintf("and %d more", len(all)-maxErrors)))
 }
 
 // writeError answers an error; the log gets what the user is not told. That a

@@ -8,7 +8,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
-// maxErrors is how many errors of a body are told at once.
+// maxErrors is how many errors or warnings of a body are told at once.
 const maxErrors = 100
 
 // validate judges a decoded value by a schema and answers everything that is

@@ -447,6 +447,10 @@ func TestAWriteOfNamesThatOthersHaveIsAnsweredWithAWarning(t *testing.T) {
 	require.NotContains(t, w.send("GET", r.item, nil).want(http.StatusOK).json(), "status", "a plan tells what holds later")
 	replaced := w.send("PUT", r.item, created.Body.String()).want(http.StatusOK)
 	require.Equal(t, told, replaced.json()["status"])
+	w.lifecycle.warnings = slices.Repeat(w.lifecycle.warnings, 130)
+	many := w.send("PUT", r.item, created.Body.String()).want(http.StatusOK).json()["status"].(map[string]any)["warnings"].([]any)
+	require.Len(t, many, 101)
+	require.Equal(t, map[string]any{"parameter": "hostnames", "message": "and 30 more"}, many[100])
 	w.lifecycle.err = &intent.Error{Code: intent.Unavailable, Detail: "the store is gone"}
 	require.NotContains(t, w.send("PUT", r.item, created.Body.String()).want(http.StatusOK).json(), "status")
 }

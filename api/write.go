@@ -158,7 +158,8 @@ func (e *edge) stored(ctx context.Context, r resource, doc intent.Document, stat
 		if err != nil { // the write is done; a plan tells the rest
 			e.Log.WarnContext(ctx, "no warnings of names", slog.String("path", string(doc.Path)), slog.Any("error", err))
 		}
-		view.Status = warned(view.Status, warnings)
+		rest := func(text string) intent.Warning { return intent.Warning{Parameter: "hostnames", Message: text} }
+		view.Status = warned(view.Status, told(warnings, rest))
 	}
 	return answer{status: status, header: header, body: view}, nil
 }

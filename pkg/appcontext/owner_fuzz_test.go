@@ -17,7 +17,7 @@ func FuzzOwners(f *testing.F) {
 	f.Add("", "", "", "")
 	f.Fuzz(func(t *testing.T, project, record, scope, cluster string) {
 		if strings.Contains(project+record+scope+cluster, "/") {
-			t.Skip("no name has a slash")
+			return // no name has a slash
 		}
 		path := "projects/" + project + "/dns-update-records/" + record
 		owner := appcontext.ProviderOwner(path, scope, cluster)

@@ -4433,7 +4433,7 @@ type ClientInterface interface {
 
 	// CreateDNSIntentWithBody Create a DNS intent
 	//
-	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
+	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4442,7 +4442,7 @@ type ClientInterface interface {
 
 	// CreateDNSIntent Create a DNS intent
 	//
-	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
+	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4465,7 +4465,7 @@ type ClientInterface interface {
 
 	// PutDNSIntentWithBody Create or replace a DNS intent
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4474,7 +4474,7 @@ type ClientInterface interface {
 
 	// PutDNSIntent Create or replace a DNS intent
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6159,7 +6159,7 @@ func (c *API) ListDNSIntents(ctx context.Context, project ProjectName, composite
 
 // CreateDNSIntentWithBody Create a DNS intent
 //
-// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
+// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6178,7 +6178,7 @@ func (c *API) CreateDNSIntentWithBody(ctx context.Context, project ProjectName, 
 
 // CreateDNSIntent Create a DNS intent
 //
-// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
+// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6231,7 +6231,7 @@ func (c *API) GetDNSIntent(ctx context.Context, project ProjectName, compositeAp
 
 // PutDNSIntentWithBody Create or replace a DNS intent
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6250,7 +6250,7 @@ func (c *API) PutDNSIntentWithBody(ctx context.Context, project ProjectName, com
 
 // PutDNSIntent Create or replace a DNS intent
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -15252,7 +15252,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateDNSIntentWithBodyWithResponse Create a DNS intent
 	//
-	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
+	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15261,7 +15261,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateDNSIntentWithResponse Create a DNS intent
 	//
-	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
+	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15288,7 +15288,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutDNSIntentWithBodyWithResponse Create or replace a DNS intent
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15297,7 +15297,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutDNSIntentWithResponse Create or replace a DNS intent
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -19616,7 +19616,7 @@ func (c *ClientWithResponses) ListDNSIntentsWithResponse(ctx context.Context, pr
 
 // CreateDNSIntentWithBodyWithResponse Create a DNS intent
 //
-// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
+// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19631,7 +19631,7 @@ func (c *ClientWithResponses) CreateDNSIntentWithBodyWithResponse(ctx context.Co
 
 // CreateDNSIntentWithResponse Create a DNS intent
 //
-// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
+// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19676,7 +19676,7 @@ func (c *ClientWithResponses) GetDNSIntentWithResponse(ctx context.Context, proj
 
 // PutDNSIntentWithBodyWithResponse Create or replace a DNS intent
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19691,7 +19691,7 @@ func (c *ClientWithResponses) PutDNSIntentWithBodyWithResponse(ctx context.Conte
 
 // PutDNSIntentWithResponse Create or replace a DNS intent
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now, as another project's.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

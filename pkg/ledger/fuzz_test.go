@@ -25,7 +25,7 @@ func FuzzStored(f *testing.F) {
 	f.Fuzz(func(t *testing.T, at string, value []byte) {
 		cluster, _, below := strings.Cut(at, "/")
 		if cluster == "" || !below {
-			t.Skip()
+			return // no such key is read
 		}
 		fake, key := kvtest.NewFake(), "/signpost/ledger/"+at
 		_, _, err := fake.Txn(t.Context(), nil, kv.Put(key, value))
@@ -55,13 +55,13 @@ func FuzzStored(f *testing.F) {
 // FuzzKey: two objects never share an entry.
 func FuzzKey(f *testing.F) {
 	f.Add("apps", "Deployment", "shop", "x", "", "Deployment", "shop", "x")
-	f.Add("", "Namespace", "", "x", "core", "Namespace", "_", "x")
+	f.Add("", "Namespace", "", "x", "", "Namespace", "x", "x")
 	f.Fuzz(func(t *testing.T, group, kind, namespace, name, otherGroup, otherKind, otherNamespace, otherName string) {
 		one := bundle.ID{Cluster: hub, Group: group, Kind: kind, Namespace: namespace, Name: name}
 		other := bundle.ID{Cluster: hub, Group: otherGroup, Kind: otherKind, Namespace: otherNamespace, Name: otherName}
 		for _, part := range []string{group, kind, namespace, name, otherGroup, otherKind, otherNamespace, otherName} {
 			if part == "core" || part == "_" || strings.Contains(part, "/") {
-				t.Skip("no API group, kind, namespace or name of an object")
+				return // no API group, kind, namespace or name of an object
 			}
 		}
 		require.Equal(t, one == other, ledger.Key(one) == ledger.Key(other))

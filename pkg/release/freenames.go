@@ -2,8 +2,10 @@ package release
 
 import (
 	"context"
+	"maps"
 	"slices"
 
+	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
@@ -106,10 +108,8 @@ func (s *Service) freeNames(ctx context.Context, group intent.Path, l *Lifecycle
 		return false, err
 	}
 	if l.Cleared.IsZero() {
-		for _, before := range all {
-			if there, err := s.stillThere(ctx, group, before); err != nil || there {
-				return false, err
-			}
+		if there, err := s.stillThere(ctx, group, all); err != nil || there {
+			return false, err
 		}
 		l.Cleared, noted = s.Now().UTC(), true
 	}
@@ -162,37 +162,46 @@ func (s *Service) shedders(ctx context.Context, l Lifecycle) ([]plan.Group, erro
 	return all, nil
 }
 
-// stillThere tells whether a cluster may still have a DNSEndpoint of the bindings
-// that the group's context has not any more: as long as it cannot be reached, its
-// external-dns goes on publishing. What the context has was applied when it settled.
-func (s *Service) stillThere(ctx context.Context, group intent.Path, g plan.Group) (bool, error) {
+// stillThere tells whether a cluster may still have a DNSEndpoint of the groups'
+// bindings that the context of their group has not any more: as long as it cannot be
+// reached, its external-dns goes on publishing. What the context has was applied when
+// it settled.
+func (s *Service) stillThere(ctx context.Context, group intent.Path, groups []plan.Group) (bool, error) {
 	pointer, err := s.Contexts.Current(ctx, groupOwner(group))
 	if err != nil {
 		return false, err
 	}
-	for _, b := range g.Bindings {
-		abandoned, err := s.abandoned(ctx, b.Cluster)
-		if err != nil {
-			return false, err
+	given := map[string]map[bundle.ID]bool{} // by cluster
+	for _, g := range groups {
+		for _, b := range g.Bindings {
+			if given[b.Cluster] == nil {
+				given[b.Cluster] = map[bundle.ID]bool{}
+			}
+			given[b.Cluster][endpoints.ID(g, b)] = true
 		}
-		if abandoned {
-			continue
-		}
-		wanted, _, err := s.Contexts.ObjectsOn(ctx, pointer, b.Cluster)
-		if err != nil {
-			return false, err
-		}
-		entries, _, err := s.Ledger.Cluster(ctx, b.Cluster)
-		if err != nil {
-			return false, err
-		}
-		id := endpoints.ID(g, b)
-		kept := slices.ContainsFunc(wanted, func(o bundle.Object) bool { return o.ID == id })
-		if !kept && slices.ContainsFunc(entries, func(e ledger.Entry) bool { return e.ID == id && awaited(e) }) {
-			return true, nil
+	}
+	for _, cluster := range slices.Sorted(maps.Keys(given)) {
+		if there, err := s.stillOn(ctx, pointer, cluster, given[cluster]); err != nil || there {
+			return there, err
 		}
 	}
 	return false, nil
+}
+
+// stillOn tells so of one cluster, unless that is abandoned: nobody waits for it.
+func (s *Service) stillOn(ctx context.Context, pointer appcontext.Pointer, cluster string, given map[bundle.ID]bool) (bool, error) {
+	if abandoned, err := s.abandoned(ctx, cluster); err != nil || abandoned {
+		return false, err
+	}
+	wanted, _, err := s.Contexts.ObjectsOn(ctx, pointer, cluster)
+	if err != nil {
+		return false, err
+	}
+	for _, o := range wanted {
+		delete(given, o.ID)
+	}
+	entries, _, err := s.Ledger.Cluster(ctx, cluster)
+	return slices.ContainsFunc(entries, func(e ledger.Entry) bool { return given[e.ID] && awaited(e) }), err
 }
 
 // fence has steps of the group fail that are to commit an earlier release: they

@@ -2,7 +2,6 @@ package release
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,14 +9,11 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
-// mostNameWarnings is how many warnings of names people read at once.
-const mostNameWarnings = 20
-
 // NameWarnings tells which host names of a stored DNS intent a plan would refuse
 // now: those that no record serves, that are another project's, lie in a domain of
 // another one's, or that its group cannot share with others. A name that no record
-// serves yet is taken for a public one. Of many, it tells how many more there are.
-// Errors: NotFound when the intent, or what it belongs to, does not exist.
+// serves yet is taken for a public one. Errors: NotFound when the intent, or what it
+// belongs to, does not exist.
 func (s *Service) NameWarnings(ctx context.Context, path intent.Path) ([]intent.Warning, error) {
 	in, err := s.readNames(ctx, path)
 	if err != nil {
@@ -37,11 +33,7 @@ func (s *Service) NameWarnings(ctx context.Context, path intent.Path) ([]intent.
 		return nil, err
 	}
 	var warnings []intent.Warning
-	for n, f := range d.errors {
-		if n == mostNameWarnings {
-			more := fmt.Sprintf("%d more of the names are refused by instantiate and update; a plan tells why", len(d.errors)-n)
-			return append(warnings, intent.Warning{Parameter: "hostnames", Message: more}), nil
-		}
+	for _, f := range d.errors {
 		at := strings.TrimPrefix(f.Pointer, string(path)+"#/spec/")
 		warnings = append(warnings, intent.Warning{Parameter: at, Message: f.Detail + "; until then instantiate and update refuse it"})
 	}
