@@ -124,7 +124,7 @@ func TestAnUpstreamThatFailsItsHealthChecksIsShown(t *testing.T) {
 		server, missing, there, kubelet.HostIP(ip)))
 	s.dnsPod(ip)
 	s.eventually("a query to be forwarded past the one that is missing", func() error {
-		_, err := dns.Dig(t.Context(), fmt.Sprintf("127.0.0.1:%d", server), "www.foo.com", "A")
+		_, err := dns.Query(t.Context(), fmt.Sprintf("127.0.0.1:%d", server), "www.foo.com", "A")
 		return err
 	})
 	began := time.Now()

@@ -109,7 +109,7 @@ func (s *story) ownedByUs(name string) {
 		s.Fatalf("owner id is %q", record.OwnerID)
 	}
 	name = s.words.Replace(name)
-	texts, err := dns.Dig(s.Context(), s.server(name), "a-"+name, "TXT")
+	texts, err := dns.Query(s.Context(), s.server(name), "a-"+name, "TXT")
 	s.must(err)
 	if !strings.Contains(strings.Join(texts, " "), "external-dns/owner="+record.OwnerID) {
 		s.Errorf("TXT of %s is %v, want owner %s", name, texts, record.OwnerID)

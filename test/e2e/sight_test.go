@@ -89,7 +89,7 @@ func (s *story) server(name string) string {
 // dig asks for the addresses of a name now.
 func (s *story) dig(name string) ([]string, error) {
 	name = s.words.Replace(name)
-	return dns.Dig(s.Context(), s.server(name), name, "A")
+	return dns.Query(s.Context(), s.server(name), name, "A")
 }
 
 // answering expects the name to have these addresses now, in their order.

@@ -119,7 +119,7 @@ func (s *story) finds(what, name, kind string, want ...string) {
 	name = s.words.Replace(name)
 	slices.Sort(want)
 	s.eventually(what+" to be answered", func() error {
-		got, err := dns.Dig(s.Context(), s.server(name), name, kind)
+		got, err := dns.Query(s.Context(), s.server(name), name, kind)
 		if err == nil && !slices.Equal(got, want) {
 			err = fmt.Errorf("%s of %s is %v, want %v", kind, name, got, want)
 		}

@@ -155,7 +155,7 @@ func (s *site) answers(host string, want ...string) {
 		server = s.fixture.BIND.Address
 	}
 	eventually(s.T, fmt.Sprintf("%s to be %v", host, want), func() error {
-		got, err := dns.Dig(s.Context(), server, host, "A")
+		got, err := dns.Query(s.Context(), server, host, "A")
 		if err == nil && !slices.Equal(got, want) {
 			err = fmt.Errorf("it is %v", got)
 		}

@@ -1,4 +1,4 @@
-// Package dns runs real DNS servers for tests, and asks them with dig.
+// Package dns runs real DNS servers for tests, and queries them.
 package dns
 
 import (
@@ -67,7 +67,7 @@ func NewCoreDNS(ctx context.Context, dir, etcd string, ports *process.Ports) (*S
 // serves is ready when the server answers for the zone with authority.
 func (s *Server) serves(zone string) func(context.Context) error {
 	return func(ctx context.Context) error {
-		_, err := Dig(ctx, s.Address, zone, "SOA")
+		_, err := Query(ctx, s.Address, zone, "SOA")
 		return err
 	}
 }

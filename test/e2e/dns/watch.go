@@ -21,7 +21,7 @@ type Watch struct {
 
 // Answer is what queries in a row were answered.
 type Answer struct {
-	Code    string   // as dig shows it, "NOERROR"; of a query that nobody answered the reason
+	Code    string   // such as "NOERROR"; of a query that nobody answered the reason
 	Targets []string // sorted
 	Times   int      // how many queries in a row, at least 1
 }
