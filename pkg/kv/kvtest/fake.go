@@ -3,6 +3,7 @@ package kvtest
 import (
 	"context"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 
@@ -29,6 +30,7 @@ type Fake struct {
 	revision  int64
 	compacted int64 // history up to here, inclusive, is gone
 	items     map[string]kv.Item
+	keys      []string // of items, in order
 	history   []change
 	leases    map[int64]*fakeLease
 	nextLease int64
@@ -103,14 +105,14 @@ func (f *Fake) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 		if revision < f.compacted {
 			return kv.ErrCompacted
 		}
-		state := f.stateAt(revision)
+		then := f.at(revision)
 		if r.Keys != nil {
-			items = named(state, r.Keys)
+			items = named(then, r.Keys)
 			return nil
 		}
-		for _, key := range sortedKeys(state) {
-			item := state[key]
-			if !strings.HasPrefix(key, r.Prefix) || key <= r.After && r.After != "" || item.ModRevision < r.MinModRevision {
+		for _, key := range then.below(r.Prefix) {
+			item, exists := then.item(key)
+			if !exists || key <= r.After && r.After != "" || item.ModRevision < r.MinModRevision {
 				continue
 			}
 			item.Value = slices.Clone(item.Value)
@@ -130,10 +132,10 @@ func (f *Fake) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 }
 
 // named are those of the keys that exist.
-func named(state map[string]kv.Item, keys []string) []kv.Item {
+func named(then past, keys []string) []kv.Item {
 	items := []kv.Item{}
 	for _, key := range keys {
-		if item, exists := state[key]; exists {
+		if item, exists := then.item(key); exists {
 			item.Value = slices.Clone(item.Value)
 			items = append(items, item)
 		}
@@ -141,23 +143,56 @@ func named(state map[string]kv.Item, keys []string) []kv.Item {
 	return items
 }
 
-// stateAt undoes the changes after a revision.
-func (f *Fake) stateAt(revision int64) map[string]kv.Item {
-	if revision >= f.revision {
-		return f.items
-	}
-	state := make(map[string]kv.Item, len(f.items))
-	for key, item := range f.items {
-		state[key] = item
-	}
+// past is a Fake as of a revision.
+type past struct {
+	*Fake
+	changed map[string]*kv.Item // what keys held that were changed since, nil for nothing
+}
+
+// at undoes the changes after a revision.
+func (f *Fake) at(revision int64) past {
+	then := past{f, map[string]*kv.Item{}}
 	for i := len(f.history) - 1; i >= 0 && f.history[i].revision > revision; i-- {
-		one := f.history[i]
-		delete(state, one.event.Key)
-		if one.previous != nil {
-			state[one.event.Key] = *one.previous
+		then.changed[f.history[i].event.Key] = f.history[i].previous
+	}
+	return then
+}
+
+// item returns what a key held.
+func (p past) item(key string) (kv.Item, bool) {
+	if held, changed := p.changed[key]; changed {
+		if held == nil {
+			return kv.Item{}, false
+		}
+		return *held, true
+	}
+	item, exists := p.items[key]
+	return item, exists
+}
+
+// below returns, in order, the keys with a prefix that exist now or changed
+// since.
+func (p past) below(prefix string) []string {
+	now := p.keysBelow(prefix)
+	if len(p.changed) == 0 {
+		return now
+	}
+	keys := slices.Clone(now)
+	for key := range p.changed {
+		if strings.HasPrefix(key, prefix) {
+			keys = append(keys, key)
 		}
 	}
-	return state
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// keysBelow returns, in order, the keys with a prefix. The slice is good until
+// the next write.
+func (f *Fake) keysBelow(prefix string) []string {
+	from, _ := slices.BinarySearch(f.keys, prefix)
+	rest := f.keys[from:]
+	return rest[:sort.Search(len(rest), func(i int) bool { return !strings.HasPrefix(rest[i], prefix) })]
 }
 
 // Ping implements kv.KV.
@@ -179,13 +214,4 @@ func (f *Fake) Compact(context.Context) error {
 	f.compacted = f.revision
 	f.history = slices.DeleteFunc(f.history, func(c change) bool { return c.revision < f.compacted })
 	return nil
-}
-
-func sortedKeys(items map[string]kv.Item) []string {
-	keys := make([]string, 0, len(items))
-	for key := range items {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

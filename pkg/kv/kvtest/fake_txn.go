@@ -96,10 +96,8 @@ func (f *Fake) holds(c kv.Compare) bool {
 
 // below is the revision of the latest key below a prefix, 0 for none.
 func (f *Fake) below(prefix string) (latest int64) {
-	for key, item := range f.items {
-		if strings.HasPrefix(key, prefix) {
-			latest = max(latest, item.ModRevision)
-		}
+	for _, key := range f.keysBelow(prefix) {
+		latest = max(latest, f.items[key].ModRevision)
 	}
 	return latest
 }
@@ -116,10 +114,8 @@ func (f *Fake) apply(then []kv.Op) {
 		case !op.Prefix:
 			changes = append(changes, f.remove(op.Key, revision)...)
 		default:
-			for _, key := range sortedKeys(f.items) {
-				if strings.HasPrefix(key, op.Key) {
-					changes = append(changes, f.remove(key, revision)...)
-				}
+			for _, key := range slices.Clone(f.keysBelow(op.Key)) {
+				changes = append(changes, f.remove(key, revision)...)
 			}
 		}
 	}
@@ -136,6 +132,9 @@ func (f *Fake) put(op kv.Op, revision int64) change {
 	item := kv.Item{Key: op.Key, Value: slices.Clone(op.Value), CreateRevision: revision, ModRevision: revision}
 	if previous != nil {
 		item.CreateRevision = previous.CreateRevision
+	} else {
+		at, _ := slices.BinarySearch(f.keys, op.Key)
+		f.keys = slices.Insert(f.keys, at, op.Key)
 	}
 	f.items[op.Key] = item
 	for _, l := range f.leases {
@@ -153,6 +152,8 @@ func (f *Fake) remove(key string, revision int64) []change {
 		return nil
 	}
 	delete(f.items, key)
+	at, _ := slices.BinarySearch(f.keys, key)
+	f.keys = slices.Delete(f.keys, at, at+1)
 	for _, l := range f.leases {
 		delete(l.keys, key)
 	}
