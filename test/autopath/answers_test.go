@@ -12,6 +12,7 @@ import (
 	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/internal/sample"
 	"github.com/signpost-dns/signpost/pkg/autopath"
 	"github.com/signpost-dns/signpost/pkg/corefile"
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -21,16 +22,13 @@ import (
 )
 
 // many is how many random names are looked up in each mode.
-const many = 3000
-
-// The seed of the random names. Each run looks up the same.
-const seed = 5
+func many() int { return sample.Cases(300, 300, 3000) }
 
 // requireSameAnswers looks random names up for pods of two namespaces, and
 // expects what pods get that expand by themselves.
 func requireSameAnswers(t *testing.T, server string, names int, expanding func(namespace string) Resolver) {
 	t.Helper()
-	random, found, failed := rand.New(rand.NewPCG(seed, seed)), 0, 0
+	random, found, failed := rand.New(rand.NewPCG(sample.Seed(t), 5)), 0, 0
 	for range names {
 		namespace := []string{"shop", "ns2"}[random.IntN(2)]
 		name := DrawName(random)
@@ -56,7 +54,7 @@ func requireSameAnswers(t *testing.T, server string, names int, expanding func(n
 // In mode edns0 the answers are those that a pod gets that expands by itself.
 func TestAnswersAreThoseOfPodsThatExpand(t *testing.T) {
 	n := newNode(t, NewSite(t), edns0())
-	requireSameAnswers(t, n.cache.HostPort(), many, func(namespace string) Resolver {
+	requireSameAnswers(t, n.cache.HostPort(), many(), func(namespace string) Resolver {
 		return Expanding(n.pod.HostPort(), namespace)
 	})
 }
@@ -72,10 +70,10 @@ func TestStaticAnswersAreThoseOfPodsThatExpandUpToNamesThatAreNotMissing(t *test
 		return r
 	}
 	t.Run("through the node's cache", func(t *testing.T) {
-		requireSameAnswers(t, n.cache.HostPort(), many, expanding)
+		requireSameAnswers(t, n.cache.HostPort(), many(), expanding)
 	})
 	t.Run("without a node's cache", func(t *testing.T) {
-		requireSameAnswers(t, n.pod.HostPort(), many/3, expanding)
+		requireSameAnswers(t, n.pod.HostPort(), many()/3, expanding)
 	})
 	t.Run("the difference", func(t *testing.T) {
 		for _, c := range []struct {
@@ -96,11 +94,11 @@ func TestStaticAnswersAreThoseOfPodsThatExpandUpToNamesThatAreNotMissing(t *test
 // The client that these tests compare with is glibc, in what it finds and in how
 // often it asks; and glibc finds the same with autopath.
 func TestGlibcFindsTheSame(t *testing.T) {
-	const names = 400
+	names := sample.Cases(40, 40, 400)
 	n := newNode(t, NewSite(t), edns0())
 	require.Equal(t, resolvconf.Text(resolvconf.Autopath(autopath.LocalIP, autopath.SearchDomain("shop", corefile.DefaultDomain))),
 		WithAutopath(n.cache.HostPort(), "shop").Conf(), "it has the resolv.conf of a pod with autopath")
-	wire, random := hear(t, n.cache), rand.New(rand.NewPCG(seed, names))
+	wire, random := hear(t, n.cache), rand.New(rand.NewPCG(sample.Seed(t), 400))
 	for range names {
 		expanding, name := Expanding(n.cache.HostPort(), "shop"), DrawName(random)
 		want := resolve(t, expanding, name)
@@ -116,9 +114,9 @@ func TestGlibcFindsTheSame(t *testing.T) {
 
 // Go's own resolver, which many pods have, finds the same, too.
 func TestGoFindsTheSame(t *testing.T) {
-	const names = 400
+	names := sample.Cases(40, 40, 400)
 	n := newNode(t, NewSite(t), edns0())
-	short, random := WithAutopath(n.cache.HostPort(), "shop"), rand.New(rand.NewPCG(seed, names))
+	short, random := WithAutopath(n.cache.HostPort(), "shop"), rand.New(rand.NewPCG(sample.Seed(t), 400))
 	require.NoError(t, SetResolvConf(short.Conf()))
 	native := &net.Resolver{PreferGo: true}
 	wait.For(t, time.Minute, "Go to read resolv.conf anew", func() error {

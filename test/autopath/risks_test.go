@@ -28,7 +28,7 @@ func TestAPodThatAsksTheClusterDNSDirectlyResolves(t *testing.T) {
 	asked.Searches = HostSearch() // there is no node to ask for them
 	pod := s.DNSPod(t, s.Asked(asked, true))
 	start(t, pod)
-	requireSameAnswers(t, pod.HostPort(), many/3, func(namespace string) Resolver {
+	requireSameAnswers(t, pod.HostPort(), many()/3, func(namespace string) Resolver {
 		return Expanding(pod.HostPort(), namespace)
 	})
 }
@@ -43,7 +43,7 @@ func TestAServerThatDoesNotKnowTheOptionIsNoticed(t *testing.T) {
 	cache := n.newCache(t)
 	start(t, cache)
 	began := time.Now()
-	requireSameAnswers(t, cache.HostPort(), many/3, func(namespace string) Resolver {
+	requireSameAnswers(t, cache.HostPort(), many()/3, func(namespace string) Resolver {
 		return Expanding(stock.HostPort(), namespace)
 	})
 	metrics, err := cache.Metrics(t.Context())

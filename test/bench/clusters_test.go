@@ -20,6 +20,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/store/etcd"
 	"github.com/signpost-dns/signpost/pkg/syncer"
+	"github.com/signpost-dns/signpost/test/apiserver"
 	"github.com/signpost-dns/signpost/test/bench/compare"
 )
 
@@ -75,17 +76,17 @@ func TestClustersThatHangHoldUpNoOther(t *testing.T) {
 	f.hang()
 	const unlimited = 8 * time.Second // here it takes 0.2 to 1
 	for range 3 {
-		before := f.hub.written()
+		before := f.hub.Applies()
 		require.Less(t, f.move(t, fleetHanging), unlimited)
-		require.Equal(t, fleetEdges-fleetHanging, f.hub.written()-before)
+		require.Equal(t, fleetEdges-fleetHanging, f.hub.Applies()-before)
 	}
 }
 
 // fleet is a hub, edges with a name each, and what publishes them: all of
 // Signpost that has to do with it, in this process.
 type fleet struct {
-	hub     *apiServer
-	edges   []*apiServer
+	hub     *apiserver.Server
+	edges   []*apiserver.Server
 	limited bool
 	address netip.Addr      // the last that was given
 	each    compare.Samples // how long the edges took
@@ -99,10 +100,10 @@ func newFleet(t testing.TB, edges int, limited bool) *fleet {
 	t.Helper()
 	store := unflushedEtcd(t)
 	f := &fleet{limited: limited, address: netip.MustParseAddr("198.18.0.0"), arrived: map[string]chan time.Time{}}
-	f.hub = startAPIServer(t, "hub", fleetAway)
-	f.hub.applied = f.note
+	f.hub = apiserver.Start(t, "hub", fleetAway)
+	f.hub.Applied = f.note
 	for n := range edges {
-		f.edges = append(f.edges, startAPIServer(t, site(n), fleetAway))
+		f.edges = append(f.edges, apiserver.Start(t, site(n), fleetAway))
 	}
 	documents := etcd.New(store)
 	write(t, documents, f.documents())
@@ -121,7 +122,7 @@ func newFleet(t testing.TB, edges int, limited bool) *fleet {
 // hang has the first edges answer no more.
 func (f *fleet) hang() {
 	for _, edge := range f.edges[:fleetHanging] {
-		edge.hang()
+		edge.Hang()
 	}
 }
 
@@ -163,7 +164,7 @@ func (f *fleet) Connect(_ context.Context, name string) (cluster.Target, error) 
 			server = f.edges[n]
 		}
 	}
-	config := server.config()
+	config := server.Config()
 	if f.limited {
 		config.Wrap(limit)
 	}
@@ -197,7 +198,7 @@ func (l limited) RoundTrip(request *http.Request) (*http.Response, error) {
 func (l limited) WrappedRoundTripper() http.RoundTripper { return l.next }
 
 // note tells who waits for it that a DNSEndpoint has an address.
-func (f *fleet) note(o object) {
+func (f *fleet) note(o apiserver.Object) {
 	spec, _ := o["spec"].(map[string]any)
 	endpoints, _ := spec["endpoints"].([]any)
 	f.mu.Lock()
@@ -227,7 +228,7 @@ func (f *fleet) move(t testing.TB, but int) time.Duration {
 		f.arrived[f.address.String()] = arrived
 		f.mu.Unlock()
 		waits = append(waits, arrived)
-		edge.setService("shop", "web", f.address.String())
+		edge.SetService("shop", "web", f.address.String())
 	}
 	end := time.After(patience)
 	var last time.Duration
@@ -241,11 +242,4 @@ func (f *fleet) move(t testing.TB, but int) time.Duration {
 		}
 	}
 	return last
-}
-
-// written is how often something was applied.
-func (s *apiServer) written() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.applies
 }

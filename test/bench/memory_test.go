@@ -24,6 +24,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/cluster/clustertest"
 	"github.com/signpost-dns/signpost/pkg/observed"
 	"github.com/signpost-dns/signpost/pkg/syncer"
+	"github.com/signpost-dns/signpost/test/apiserver"
 	"github.com/signpost-dns/signpost/test/e2e/wait"
 )
 
@@ -34,7 +35,7 @@ import (
 // API server's end.
 func BenchmarkWatchedServices(b *testing.B) {
 	const count = 10_000
-	server, clusters := servingServices(b, count), make([]*apiServer, 100)
+	server, clusters := servingServices(b, count), make([]*apiserver.Server, 100)
 	for n := range clusters {
 		clusters[n] = servingServices(b, 1)
 	}
@@ -59,13 +60,13 @@ func TestAWatchedServiceTakesLittle(t *testing.T) {
 
 // watched is what sync workers' watches of the Services of clusters take, in
 // bytes, with both ends of the connections to them.
-func watched(t testing.TB, each int, servers ...*apiServer) float64 {
+func watched(t testing.TB, each int, servers ...*apiserver.Server) float64 {
 	t.Helper()
 	nothing := func() {}
 	return taken(func() func() {
 		var ends []func()
 		for _, server := range servers {
-			target, err := cluster.NewKubernetes(server.config(), cluster.Options{Installation: "0123456789abcdef"})
+			target, err := cluster.NewKubernetes(server.Config(), cluster.Options{Installation: "0123456789abcdef"})
 			require.NoError(t, err)
 			watches := target.Watch(t.Context(), cluster.Notify{Objects: nothing, Addresses: nothing, Pods: nothing})
 			watches.Follow(cluster.Interest{Namespaces: []string{"shop"}})
@@ -87,11 +88,11 @@ func watched(t testing.TB, each int, servers ...*apiServer) float64 {
 
 // servingServices is an API server with Services of about 3 KB each, and an
 // EndpointSlice of each with three endpoints.
-func servingServices(t testing.TB, count int) *apiServer {
+func servingServices(t testing.TB, count int) *apiserver.Server {
 	t.Helper()
-	s := startAPIServer(t, "a", 0)
+	s := apiserver.Start(t, "a", 0)
 	for n := range count {
-		s.put("/api/v1/namespaces/shop/services/"+service(n), object{
+		s.Put("/api/v1/namespaces/shop/services/"+service(n), apiserver.Object{
 			"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{
 				"name": service(n), "namespace": "shop",
 				"labels": map[string]any{"app.kubernetes.io/name": service(n), "app.kubernetes.io/managed-by": "Helm", "helm.sh/chart": "web-1.2.3"},
@@ -105,7 +106,7 @@ func servingServices(t testing.TB, count int) *apiServer {
 				"ports": []any{map[string]any{"name": "https", "port": 443, "targetPort": 8443, "nodePort": 30443}}},
 			"status": map[string]any{"loadBalancer": map[string]any{"ingress": []any{map[string]any{"ip": fmt.Sprintf("198.18.%d.%d", n/256%256, n%256)}}}},
 		})
-		s.put("/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices/"+service(n), object{
+		s.Put("/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices/"+service(n), apiserver.Object{
 			"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4", "metadata": map[string]any{
 				"name": service(n), "namespace": "shop", "labels": map[string]any{"kubernetes.io/service-name": service(n), "endpointslice.kubernetes.io/managed-by": "x"},
 			},
@@ -120,9 +121,9 @@ func servingServices(t testing.TB, count int) *apiServer {
 }
 
 // informed is what an informer takes for them.
-func informed(t testing.TB, server *apiServer, count int) float64 {
+func informed(t testing.TB, server *apiserver.Server, count int) float64 {
 	t.Helper()
-	client, err := kubernetes.NewForConfig(server.config())
+	client, err := kubernetes.NewForConfig(server.Config())
 	require.NoError(t, err)
 	return taken(func() func() {
 		ctx, stop := context.WithCancel(t.Context())

@@ -1,34 +1,20 @@
 package faults
 
 import (
-	"os"
-	"strconv"
 	"testing"
+
+	"github.com/signpost-dns/signpost/internal/sample"
 )
 
-// killsVariable is the environment variable that says how many of all moments
-// are tried, evenly spread: a number, or "all".
-const killsVariable = "SIGNPOST_KILLS"
-
-// Choose chooses some of all moments to kill at, evenly: as many as usual, or as
-// SIGNPOST_KILLS says.
+// Choose chooses some of all moments to kill at, evenly spread: as many as
+// usual, and all in ring 3. Where they begin follows from SIGNPOST_SEED, so that
+// runs with successive seeds meet all of them.
 func Choose[M any](t testing.TB, all []M, usual int) []M {
 	t.Helper()
-	n := usual
-	switch text := os.Getenv(killsVariable); text {
-	case "":
-	case "all":
-		n = len(all)
-	default:
-		var err error
-		if n, err = strconv.Atoi(text); err != nil {
-			t.Fatalf("%s: %v", killsVariable, err)
-		}
-	}
-	n = min(n, len(all))
-	chosen := make([]M, n)
+	n := min(sample.Cases(usual, usual, len(all)), len(all))
+	chosen, offset := make([]M, n), int(sample.Seed(t)-1) //nolint:gosec // a seed has 32 bits
 	for i := range chosen {
-		chosen[i] = all[i*len(all)/n]
+		chosen[i] = all[(i*len(all)/n+offset)%len(all)]
 	}
 	return chosen
 }

@@ -54,9 +54,9 @@ func TestKill9AtEachWriteOfInstantiateUpdateAndTerminate(t *testing.T) {
 		edge   string // where the writes are, empty for all
 		kills  int
 	}{
-		{"Signpost over an external etcd", overEtcd, (*world).server, "", 20},
-		{"Signpost over its own etcd", overEmbedded, (*world).server, "hub", 5},
-		{"etcd", overEtcd, (*world).store, "etcd", 5},
+		{"Signpost over an external etcd", overEtcd, (*world).server, "", 6},
+		{"Signpost over its own etcd", overEmbedded, (*world).server, "hub", 3},
+		{"etcd", overEtcd, (*world).store, "etcd", 3},
 		{"kube-apiserver", overEtcd, (*world).hub, "hub", 2},
 	} {
 		t.Run(c.of, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/internal/sample"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
 	kvetcd "github.com/signpost-dns/signpost/pkg/kv/etcd"
@@ -104,10 +105,13 @@ func TestATapThatRestsStrikesAtNothing(t *testing.T) {
 	}
 }
 
-func TestMomentsAreSpreadEvenly(t *testing.T) {
+func TestMomentsAreSpreadEvenlyAndBeginWhereTheSeedSays(t *testing.T) {
 	all := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
-	for text, want := range map[string][]int{"": {0, 2, 5, 7}, "all": all, "99": all, "0": {}, "2": {0, 5}} {
-		t.Setenv(killsVariable, text)
-		require.Equal(t, want, Choose(t, all, 4), text)
+	for seed, want := range map[string][]int{"": {0, 2, 5, 7}, "1": {0, 2, 5, 7}, "2": {1, 3, 6, 8}, "4": {3, 5, 8, 0}} {
+		t.Setenv(sample.SeedVariable, seed)
+		require.Equal(t, want, Choose(t, all, 4), seed)
 	}
+	t.Setenv(sample.SeedVariable, "")
+	t.Setenv(sample.RingVariable, "3")
+	require.Equal(t, all, Choose(t, all, 4))
 }

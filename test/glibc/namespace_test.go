@@ -6,24 +6,27 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/signpost-dns/signpost/internal/sample"
 )
 
 // inside tells this program that it is in namespaces of its own.
 const inside = "SIGNPOST_GLIBC_INSIDE"
 
-// lookups is how many random names are looked up, unless the command line says.
-const lookups = "2000"
+// lookups is how many random names are looked up.
+func lookups() string { return strconv.Itoa(sample.Cases(300, 300, 2000)) }
 
 // TestMain runs the tests where /etc and the network are their own.
 func TestMain(m *testing.M) {
 	if os.Getenv(inside) == "" {
 		os.Exit(again())
 	}
-	if err := errors.Join(furnish(), flag.Set("rapid.checks", lookups)); err != nil {
+	if err := errors.Join(furnish(), flag.Set("rapid.checks", lookups())); err != nil {
 		fmt.Fprintln(os.Stderr, "the namespaces cannot be furnished:", err)
 		os.Exit(1)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,12 +21,13 @@ import (
 	"k8s.io/kubernetes/pkg/kubelet/network/dns"
 	"pgregory.net/rapid"
 
+	"github.com/signpost-dns/signpost/internal/sample"
 	"github.com/signpost-dns/signpost/pkg/resolvconf"
 )
 
 // TestMain has thousands of pods tried, unless the command line says how many.
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.checks", "5000"); err != nil {
+	if err := flag.Set("rapid.checks", strconv.Itoa(sample.Cases(1000, 1000, 20_000))); err != nil {
 		panic(err)
 	}
 	klog.SetLogger(klog.Logger{}) // kubelet tells what it cuts; its events do, too

@@ -23,15 +23,16 @@ type moment struct {
 // are the same as without the kill.
 func TestKill9AtEachWriteOfEachCall(t *testing.T) {
 	t.Parallel()
-	const usual = 24
+	const usual = 8
 	k := &killer{stage: newStage(t)}
 	moments := k.rehearse()
 	chosen := faults.Choose(t, moments, usual)
 	t.Logf("%d of %d moments", len(chosen), len(moments))
+	tried := len(chosen)
 	for len(chosen) > 0 {
 		chosen = k.round(chosen)
 	}
-	require.Less(t, 3*k.missed, min(usual, len(moments)), "kills that came too late")
+	require.Less(t, 3*k.missed, tried, "kills that came too late")
 }
 
 // killer has Signpost killed in calls, in one life of a group after the other.

@@ -14,12 +14,14 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/internal/sample"
 )
 
 var (
 	seed   = flag.Uint64("seed", 0, "run this seed alone, and tell all that happens")
-	seeds  = flag.Int("seeds", 2000, "how many seeds TestSeeds runs")
-	first  = flag.Uint64("first", 1, "the first of them")
+	seeds  = flag.Int("seeds", 0, "how many seeds TestSeeds runs; 0: as many as its ring does")
+	first  = flag.Uint64("first", 0, "the first of them; 0: where SIGNPOST_SEED puts it")
 	share  = flag.Int("share", 0, "which share of the seeds this process tells, 0: all, by other processes")
 	shares = flag.Int("shares", 1, "how many shares there are")
 	enough = flag.Int("failures", 5, "how many failed seeds end a run")
@@ -80,6 +82,7 @@ func TestSeeds(t *testing.T) {
 		return
 	}
 	if *share == 0 {
+		choose(t)
 		tellShares(t, runtime.NumCPU())
 		return
 	}
@@ -94,6 +97,18 @@ func TestSeeds(t *testing.T) {
 		}
 	}
 	t.Logf("%d steps in %s", steps, time.Since(began))
+}
+
+// choose settles which seeds are run where the command line does not say: two
+// values of SIGNPOST_SEED have no seed in common.
+func choose(t *testing.T) {
+	if *seeds == 0 {
+		*seeds = sample.Cases(20, 200, 4000)
+	}
+	if *first == 0 {
+		*first = 1 + (sample.Seed(t)-1)*uint64(*seeds)
+	}
+	fmt.Printf("seeds %d to %d\n", *first, *first+uint64(*seeds)-1)
 }
 
 // tellShares has as many processes tell all seeds.
@@ -118,7 +133,7 @@ func tellShares(t *testing.T, processes int) {
 
 // TestASeedIsAHistory: the same seed gives the same history, step by step.
 func TestASeedIsAHistory(t *testing.T) {
-	for number := uint64(1); number <= 60; number++ {
+	for number := range uint64(sample.Cases(2, 10, 60)) {
 		var lines []string
 		a := simulate(t, number, profileOf(number), func(line string) { lines = append(lines, line) })
 		n := 0

@@ -1,0 +1,39 @@
+package apiserver
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheServerIsAsFarAwayAsItSays(t *testing.T) {
+	const away = 10 * time.Millisecond
+	s := Start(t, "a", away)
+	began := time.Now()
+	answer, err := s.Client().Get(s.URL + "/api/v1/namespaces/kube-system")
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	require.GreaterOrEqual(t, time.Since(began), 2*away)
+}
+
+func TestAnObjectIsAppliedByItsVersionAndRemovedByItsPreconditions(t *testing.T) {
+	const path = "/api/v1/namespaces/shop/configmaps/a"
+	s := Start(t, "a", 0)
+	apply := func(metadata map[string]any) int {
+		status, _ := s.apply(path, Object{"metadata": metadata})
+		return status
+	}
+	require.Equal(t, http.StatusOK, apply(map[string]any{"name": "a", "namespace": "shop"}))
+	require.Equal(t, http.StatusConflict, apply(map[string]any{"resourceVersion": "1"}), "an applier that takes it for another is refused")
+	require.Len(t, s.list("/api/v1/configmaps", "", true)["items"], 1)
+	require.Empty(t, s.list("/api/v1/namespaces/other/configmaps", "", true)["items"])
+
+	status, _ := s.remove(path, Object{"preconditions": map[string]any{"uid": "another"}})
+	require.Equal(t, http.StatusConflict, status)
+	status, _ = s.remove(path, Object{"preconditions": map[string]any{"uid": s.Get(path).metadata()["uid"]}})
+	require.Equal(t, http.StatusOK, status)
+	require.Nil(t, s.Get(path))
+}
