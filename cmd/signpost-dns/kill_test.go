@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/internal/need"
 	"github.com/signpost-dns/signpost/pkg/noderesolver"
 )
 
@@ -75,6 +76,7 @@ func (v victim) run(t *testing.T) *exec.Cmd {
 	cmd := program(t.Context(), "node-resolver", "--hosts-file="+v.hosts, "--services=images/registry",
 		"--nameserver="+v.server, "--interval=1ms", "--journal="+v.journal)
 	if v.mount {
+		need.Namespaces(t)
 		inItsOwnMounts(cmd, v.hosts)
 	}
 	require.NoError(t, cmd.Start())

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vishvananda/netlink"
+
+	"github.com/signpost-dns/signpost/internal/need"
 )
 
 // inNetwork says that this test binary runs in a network namespace of its own.
@@ -25,6 +27,7 @@ func withNetwork(t *testing.T, test func(t *testing.T)) {
 		test(t)
 		return
 	}
+	need.Namespaces(t)
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+t.Name()+"$")
 	cmd.Env = append(os.Environ(), inNetwork+"=1")
 	cmd.SysProcAttr = asRootOf(syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET)
@@ -218,6 +221,7 @@ func TestLocalIPTakesNothingFromOthers(t *testing.T) {
 }
 
 func TestLocalIPSaysWhatIsMissing(t *testing.T) {
+	need.Namespaces(t)
 	cmd := program(t.Context(), "local-ip", "169.254.20.10")
 	cmd.SysProcAttr = asRootOf(syscall.CLONE_NEWUSER) // which may do nothing to the network that is there
 	output, err := cmd.CombinedOutput()

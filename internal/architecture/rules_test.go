@@ -169,6 +169,7 @@ func suites() []string {
 	return []string{
 		"api/apitest",
 		"internal/golden",
+		"internal/need",
 		"internal/sample",
 		"internal/seed",
 		"internal/story",

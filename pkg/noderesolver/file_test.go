@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/internal/need"
 	"github.com/signpost-dns/signpost/pkg/noderesolver"
 )
 
@@ -216,6 +217,7 @@ func killWriter(t *testing.T, f noderesolver.File, changes int, mounted bool) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = []string{writerFile + "=" + f.Path, writerJournal + "=" + f.Journal}
 	if mounted {
+		need.Namespaces(t)
 		cmd.Env = append(cmd.Env, writerMount+"=1")
 		cmd.SysProcAttr = &syscall.SysProcAttr{
 			Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
