@@ -12,18 +12,17 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
-// Histories of random deeds.
-const (
-	histories = 20
-	deeds     = 40
-)
+// deeds are how many a random history has.
+const deeds = 40
 
 // TestAnAbandonedClusterHoldsNobodyUp: whatever has happened before and happens
 // meanwhile, once every cluster answers or is abandoned, a group terminates,
 // and nothing holds the document of any cluster.
 func TestAnAbandonedClusterHoldsNobodyUp(t *testing.T) {
-	for seed := range uint64(histories) {
+	t.Parallel()
+	for _, seed := range seeds(t, 5, 20, 200) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
 			w := manned(t)
 			w.wander(rand.New(rand.NewPCG(seed, 1)))
 			for _, cluster := range []string{hub, berlin, paris} {

@@ -55,6 +55,7 @@ func (w *world) withoutParis() {
 }
 
 func TestAbandonTellsWhatIsLeftBehind(t *testing.T) {
+	t.Parallel()
 	w := manned(t)
 	left := w.dies(paris)
 	var lines []string
@@ -81,6 +82,7 @@ func TestAbandonTellsWhatIsLeftBehind(t *testing.T) {
 // TestAnAbandonedClusterLeavesPublicNames: nothing dead stays published; of
 // what its own external-dns has published it says so.
 func TestAnAbandonedClusterLeavesPublicNames(t *testing.T) {
+	t.Parallel()
 	w := manned(t)
 	w.dies(paris)
 	w.settle(prod)
@@ -99,6 +101,7 @@ func TestAnAbandonedClusterLeavesPublicNames(t *testing.T) {
 }
 
 func TestAbandonNeverLeavesANameWithoutAddressUnlessForced(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.dies(paris)
 	_, err := w.abandon(berlin, false)
@@ -114,6 +117,7 @@ func TestAbandonNeverLeavesANameWithoutAddressUnlessForced(t *testing.T) {
 // TestNobodyWaitsForAnAbandonedCluster: neither to instantiate, nor to update,
 // nor to terminate.
 func TestNobodyWaitsForAnAbandonedCluster(t *testing.T) {
+	t.Parallel()
 	t.Run("Instantiated", func(t *testing.T) {
 		w := newShop(t)
 		w.put(prod, `{"logicalCloud":"eu","apps":[{"name":"web","manifests":[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"settings"}}]}]}`, eu)
@@ -163,6 +167,7 @@ func (w *world) inClustersBut(cluster string) []string {
 // TestTheDocumentOfAnAbandonedClusterCanBeDeleted: nothing holds it that only
 // stood there; and registered again, it starts over.
 func TestTheDocumentOfAnAbandonedClusterCanBeDeleted(t *testing.T) {
+	t.Parallel()
 	w := manned(t)
 	w.dies(paris)
 	w.withoutParis()
@@ -187,6 +192,7 @@ func TestTheDocumentOfAnAbandonedClusterCanBeDeleted(t *testing.T) {
 // TestAnAbandonmentEndsWithTheDocument: whether or not anybody looks at it, all
 // that was known of the cluster goes with it.
 func TestAnAbandonmentEndsWithTheDocument(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.put("cluster-providers/edge/clusters/rome", `{"kubeconfigRef":"sealed"}`)
 	w.observe("edge+rome", "shop/web", "203.0.113.30")
@@ -201,6 +207,7 @@ func TestAnAbandonmentEndsWithTheDocument(t *testing.T) {
 }
 
 func TestNothingIsPlacedOnAnAbandonedCluster(t *testing.T) {
+	t.Parallel()
 	const remedy = "cluster edge+paris is abandoned: nobody serves it; place this elsewhere, or delete the cluster's document and register it again"
 	t.Run("by instantiate", func(t *testing.T) {
 		w := newShop(t)
@@ -235,6 +242,7 @@ func TestNothingIsPlacedOnAnAbandonedCluster(t *testing.T) {
 
 // TestThePlanTellsWhatIsNotDeleted: where nobody is there to delete it.
 func TestThePlanTellsWhatIsNotDeleted(t *testing.T) {
+	t.Parallel()
 	const said = "cluster edge+paris is abandoned: nothing is deleted there"
 	w := manned(t)
 	w.dies(paris)
@@ -247,6 +255,7 @@ func TestThePlanTellsWhatIsNotDeleted(t *testing.T) {
 // TestNamesOfAnAbandonedHomeAreLeftovers: nobody removes them, and status says
 // so.
 func TestNamesOfAnAbandonedHomeAreLeftovers(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.dies(hub)
 	w.do(intent.Terminate, prod)
@@ -261,6 +270,7 @@ func TestNamesOfAnAbandonedHomeAreLeftovers(t *testing.T) {
 // TestARecordMovesAwayFromAnAbandonedHome: the new external-dns has the same
 // owner id, and takes the names over.
 func TestARecordMovesAwayFromAnAbandonedHome(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.dies(hub)
 	w.put(lab, record("lab.example", `,"txtPrefix":"x"`))
@@ -277,6 +287,7 @@ func TestARecordMovesAwayFromAnAbandonedHome(t *testing.T) {
 // TestAMoveGoesOnWhenTheFormerHomeIsAbandoned: it has waited to know that the
 // external-dns there has stopped.
 func TestAMoveGoesOnWhenTheFormerHomeIsAbandoned(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.down[hub] = true
 	require.NoError(t, w.moveTo("paris"))
@@ -289,6 +300,7 @@ func TestAMoveGoesOnWhenTheFormerHomeIsAbandoned(t *testing.T) {
 
 // TestAMoveToAHomeThatIsAbandonedMayGoElsewhere: it would not end there.
 func TestAMoveToAHomeThatIsAbandonedMayGoElsewhere(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.down[hub] = true
 	require.NoError(t, w.moveTo("paris"))
@@ -305,6 +317,7 @@ func TestAMoveToAHomeThatIsAbandonedMayGoElsewhere(t *testing.T) {
 // TestAbandonSurvivesCrashes: wherever the process dies that abandons, or one
 // that terminates afterwards, asking again and the next process end it (I1).
 func TestAbandonSurvivesCrashes(t *testing.T) {
+	t.Parallel()
 	tell := func(l *life) {
 		l.ask("instantiate", intent.Instantiate, prod)
 		l.part(l.rest)
@@ -323,14 +336,12 @@ func TestAbandonSurvivesCrashes(t *testing.T) {
 	undisturbed := newLife(newShop(t), 0, false)
 	tell(undisturbed)
 	require.Equal(t, intent.Terminated, undisturbed.state(prod))
-	for last := 1; last <= undisturbed.process.writes; last += everyWrite {
-		for _, after := range []bool{false, true} {
-			l := newLife(newShop(t), last, after)
-			tell(l)
-			require.Equal(t, undisturbed.picture(), l.picture(), "write %d, after it: %t", last, after)
-			require.Empty(t, l.keysOf(paris))
-		}
-	}
+	deaths(t, undisturbed.process.writes, func(last int, after bool) {
+		l := newLife(newShop(t), last, after)
+		tell(l)
+		require.Equal(t, undisturbed.picture(), l.picture(), "write %d, after it: %t", last, after)
+		require.Empty(t, l.keysOf(paris))
+	})
 }
 
 // keysOf are the keys of the ledger, the observations and the abandonment that
@@ -351,6 +362,7 @@ func (w *world) keysOf(cluster string) []string {
 // TestARequestThatRacesWithTheDocument: an abandonment of what is registered
 // anew meanwhile holds for nobody.
 func TestARequestThatRacesWithTheDocument(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.put("cluster-providers/edge/clusters/rome", `{"kubeconfigRef":"sealed"}`)
 	rome := clusterPath(t, "edge+rome")

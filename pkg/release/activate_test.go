@@ -15,6 +15,7 @@ import (
 // TestNothingOfAPreparedReleaseIsInClustersBeforeItsEvent: an update that
 // EMCO gives up leaves everything as it is.
 func TestNothingOfAPreparedReleaseIsInClustersBeforeItsEvent(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.appContext(firstContext)
 	w.settle(prod)
@@ -24,6 +25,7 @@ func TestNothingOfAPreparedReleaseIsInClustersBeforeItsEvent(t *testing.T) {
 }
 
 func TestTheEventOfAnInstantiationMakesThePreparedReleaseCurrent(t *testing.T) {
+	t.Parallel()
 	w := orchestrated(t)
 	require.Equal(t, "Instantiated 1111 "+wwwOf, w.current())
 	require.Equal(t, []string{"edge+hub DNSEndpoint"}, kinds(w.objects("projects/shop/composite-apps/store/v1/deployment-intent-groups/prod")), "apps are EMCO's")
@@ -57,6 +59,7 @@ func kinds(objects []string) []string {
 }
 
 func TestEventsMayBeRepeated(t *testing.T) {
+	t.Parallel()
 	w := updated(t)
 	before := w.keys()
 	w.event(secondContext, intent.Update)
@@ -75,6 +78,7 @@ func TestEventsMayBeRepeated(t *testing.T) {
 // TestAnEventForAnEarlierContextIsEMCOsRollback: with an UPDATE and no other
 // call. What the context froze then is current again, as a new revision.
 func TestAnEventForAnEarlierContextIsEMCOsRollback(t *testing.T) {
+	t.Parallel()
 	w := updated(t)
 	require.Equal(t, "Instantiated 2222 "+twoOf, w.current())
 	w.tell(firstContext, "Update", secondContext)
@@ -96,6 +100,7 @@ func TestAnEventForAnEarlierContextIsEMCOsRollback(t *testing.T) {
 }
 
 func TestTerminateTakesEverythingAway(t *testing.T) {
+	t.Parallel()
 	w := updated(t)
 	require.NoError(t, w.service.TerminateContext(t.Context(), secondContext))
 	require.Equal(t, intent.Terminating, w.state(prod), "before the event: EMCO calls rsync for the children before it posts that")
@@ -110,6 +115,7 @@ func TestTerminateTakesEverythingAway(t *testing.T) {
 
 // TestTerminateGoesByTheReleaseAlone: documents are gone, as is the context.
 func TestTerminateGoesByTheReleaseAlone(t *testing.T) {
+	t.Parallel()
 	w := orchestrated(t)
 	w.fake.Before = func(op, key string) error {
 		if strings.Contains(key, "logical-clouds") || strings.Contains(key, "/doc/projects/shop") {
@@ -126,6 +132,7 @@ func TestTerminateGoesByTheReleaseAlone(t *testing.T) {
 }
 
 func TestANewContextAfterATerminationIsAnInstantiation(t *testing.T) {
+	t.Parallel()
 	w := updated(t)
 	w.event(secondContext, intent.Terminate)
 	w.tell(secondContext, "Terminate", "")
@@ -143,6 +150,7 @@ func TestANewContextAfterATerminationIsAnInstantiation(t *testing.T) {
 
 // TestBadEventsAreRefused with what would be right, and change nothing.
 func TestBadEventsAreRefused(t *testing.T) {
+	t.Parallel()
 	w := orchestrated(t)
 	w.putKey("/context/77/", quoted(t, "77"))
 	w.putKey("/context/78/", quoted(t, "78"))
@@ -172,6 +180,7 @@ func TestBadEventsAreRefused(t *testing.T) {
 
 // TestWhatStandsInTheWayOfAnActivationIsToldOnceAndRetried until it is gone.
 func TestWhatStandsInTheWayOfAnActivationIsToldOnceAndRetried(t *testing.T) {
+	t.Parallel()
 	w := orchestrated(t)
 	w.associate(eu, "lab", "corp")
 	w.serve("www.corp.example")
@@ -197,6 +206,7 @@ func TestWhatStandsInTheWayOfAnActivationIsToldOnceAndRetried(t *testing.T) {
 
 // TestWhatEMCODrivesIsNotDrivenHere, but can be terminated here.
 func TestWhatEMCODrivesIsNotDrivenHere(t *testing.T) {
+	t.Parallel()
 	w := updated(t)
 	for _, action := range []intent.Action{intent.Instantiate, intent.Update} {
 		_, err := w.try(action, prod, "")
@@ -238,6 +248,7 @@ func (w *world) force(confirm string) {
 // TestWhatHasEndedAtEMCOIsTerminatedHereWithoutForce: there is nothing there
 // that could be asked for it.
 func TestWhatHasEndedAtEMCOIsTerminatedHereWithoutForce(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(*world){
 		"gone":       func(w *world) { w.vanish(secondContext) },
 		"terminated": func(w *world) { w.tell(secondContext, "Terminate", "") },
@@ -276,6 +287,7 @@ func (w *world) prepare(id string) {
 // TestAForcedTerminationKeepsWhatIsPreparedForOtherContexts: EMCO may come back
 // and roll back to one of them. Until then none of them is followed.
 func TestAForcedTerminationKeepsWhatIsPreparedForOtherContexts(t *testing.T) {
+	t.Parallel()
 	w := orchestrated(t)
 	w.serve("two.lab.example")
 	w.appContext(secondContext)
@@ -294,6 +306,7 @@ func TestAForcedTerminationKeepsWhatIsPreparedForOtherContexts(t *testing.T) {
 // TestARequestThatIsOvertakenByEMCOIsRefused: between its reads EMCO makes a
 // context current.
 func TestARequestThatIsOvertakenByEMCOIsRefused(t *testing.T) {
+	t.Parallel()
 	for read, over := 1, false; !over; read++ {
 		w := newShop(t)
 		w.appContext(firstContext)
@@ -326,6 +339,7 @@ func TestARequestThatIsOvertakenByEMCOIsRefused(t *testing.T) {
 // TestAPlanTellsWhatEMCOsNextUpdateWouldMakeOfTheGroup: by the rules of its
 // call, and with the apps as they are in the current app context.
 func TestAPlanTellsWhatEMCOsNextUpdateWouldMakeOfTheGroup(t *testing.T) {
+	t.Parallel()
 	w := updated(t)
 	w.serve("three.lab.example")
 	before := w.keys()
@@ -352,6 +366,7 @@ func TestAPlanTellsWhatEMCOsNextUpdateWouldMakeOfTheGroup(t *testing.T) {
 
 // TestWhatSignpostDeploysIsNotActivated: both would fight over it.
 func TestWhatSignpostDeploysIsNotActivated(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.appContext(firstContext)
 	w.do(intent.Instantiate, prod)
@@ -370,6 +385,7 @@ func TestWhatSignpostDeploysIsNotActivated(t *testing.T) {
 // TestARevisionOfEMCOsIsNotRolledBackToHere: it has no apps that Signpost
 // could deploy.
 func TestARevisionOfEMCOsIsNotRolledBackToHere(t *testing.T) {
+	t.Parallel()
 	w := orchestrated(t)
 	w.event(firstContext, intent.Terminate)
 	w.outlive()

@@ -48,6 +48,7 @@ func (w *world) adopting() *intent.Adoption {
 // other's owner id and may not delete until the names are seen to be its own, and
 // is as it was then.
 func TestNamesAreAdoptedOnceAndNothingIsDeletedMeanwhile(t *testing.T) {
+	t.Parallel()
 	w := legacyShop(t)
 	before := w.deployment(labOnHub)
 	require.Contains(t, before, "--policy=sync")
@@ -98,6 +99,7 @@ func TestNamesAreAdoptedOnceAndNothingIsDeletedMeanwhile(t *testing.T) {
 // TestAnAdoptionEndsWithItsNames: what was adopted by then is deleted as the
 // record asks for.
 func TestAnAdoptionEndsWithItsNames(t *testing.T) {
+	t.Parallel()
 	w := legacyShop(t)
 	_, err := w.service.Adopt(t.Context(), lab, "legacy", "", "ann")
 	require.NoError(t, err)
@@ -113,6 +115,7 @@ func TestAnAdoptionEndsWithItsNames(t *testing.T) {
 
 // TestAnAdoptionThatCannotWorkIsRefused, with what would.
 func TestAnAdoptionThatCannotWorkIsRefused(t *testing.T) {
+	t.Parallel()
 	held := func(owner string, types ...string) func(*world) {
 		return func(w *world) {
 			w.answers("www.lab.example", verify.Holding{Types: types, Owner: owner})
@@ -172,6 +175,7 @@ func TestAnAdoptionThatCannotWorkIsRefused(t *testing.T) {
 
 // TestAPlanTellsThatANameCouldBeAdopted, before it is asked for.
 func TestAPlanTellsThatANameCouldBeAdopted(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.on53()
 	w.answers("www.lab.example", verify.Holding{Types: []string{"A"}, Owner: "legacy"})
@@ -182,6 +186,7 @@ func TestAPlanTellsThatANameCouldBeAdopted(t *testing.T) {
 
 // TestAdoptionTellsOfTypesThatStay: addresses of a family that nothing here gives.
 func TestAdoptionTellsOfTypesThatStay(t *testing.T) {
+	t.Parallel()
 	w := legacyShop(t)
 	w.answers("www.lab.example", verify.Holding{Types: []string{"A", "AAAA"}, Owner: "legacy"})
 	p := w.planAdoption("legacy")
@@ -191,6 +196,7 @@ func TestAdoptionTellsOfTypesThatStay(t *testing.T) {
 
 // TestOneAdoptionAtATime, and none is made impossible while it is under way.
 func TestOneAdoptionAtATime(t *testing.T) {
+	t.Parallel()
 	w := legacyShop(t)
 	_, err := w.service.Adopt(t.Context(), lab, "legacy", "", "ann")
 	require.NoError(t, err)

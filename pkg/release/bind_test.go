@@ -13,6 +13,7 @@ import (
 // TestBindingEndsWithItsContext: wherever it has come to, for names and records may
 // be many, and to match them may take long.
 func TestBindingEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	asks := dnsIntent{"projects/p/dns-intents/www", intent.DNSIntent{App: "web", ServiceName: "web", Hostnames: []string{"www.lab.example"}}}

@@ -17,6 +17,7 @@ func (w *world) contextID() string {
 // TestTheParentNamesTheGroupsContextAsItsChild and the external-dns' context
 // not, which others use: EMCO uninstalls the children of what it terminates.
 func TestTheParentNamesTheGroupsContextAsItsChild(t *testing.T) {
+	t.Parallel()
 	w := orchestrated(t)
 	require.Equal(t, []string{w.contextID()}, w.children(firstContext))
 	w.serve("two.lab.example")
@@ -37,6 +38,7 @@ func TestTheParentNamesTheGroupsContextAsItsChild(t *testing.T) {
 
 // TestTheChildIsNamedAgain when another controller has written the meta over.
 func TestTheChildIsNamedAgain(t *testing.T) {
+	t.Parallel()
 	w := orchestrated(t)
 	at := "/context/1111/meta/"
 	w.putKey(at, strings.Replace(w.value(at), w.contextID(), `77","78`, 1))
@@ -49,6 +51,7 @@ func TestTheChildIsNamedAgain(t *testing.T) {
 
 // TestTheChildIsNamedWhileOthersWriteTheMeta: nothing of theirs is lost.
 func TestTheChildIsNamedWhileOthersWriteTheMeta(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.appContext(firstContext)
 	w.event(firstContext, intent.Instantiate)
@@ -67,6 +70,7 @@ func TestTheChildIsNamedWhileOthersWriteTheMeta(t *testing.T) {
 
 // TestAParentThatCannotBeReadStopsNothing: the child is not named there.
 func TestAParentThatCannotBeReadStopsNothing(t *testing.T) {
+	t.Parallel()
 	for what, spoil := range map[string]func(w *world){
 		"half-written": func(w *world) { w.remove("/context/1111/app/instruction/order/") },
 		"without meta": func(w *world) { w.remove("/context/1111/meta/") },

@@ -112,6 +112,7 @@ func (w *world) dns(cluster string) release.DNSReport {
 }
 
 func TestALogicalCloudGetsTheDNSOfItsIntents(t *testing.T) {
+	t.Parallel()
 	w := newCloud(t)
 	plan := w.plan(eu, "")
 	assert.Empty(t, plan.Errors)
@@ -137,6 +138,7 @@ func TestALogicalCloudGetsTheDNSOfItsIntents(t *testing.T) {
 // TestADomainThatTakesInAClustersOwnIsAnErrorOfPlan: the cluster may have come,
 // or got its domain, after the intent was admitted.
 func TestADomainThatTakesInAClustersOwnIsAnErrorOfPlan(t *testing.T) {
+	t.Parallel()
 	w := newCloud(t)
 	w.put("cluster-providers/edge/clusters/paris", `{"kubeconfigRef":"sealed","dns":{"domain":"k8s.foo.com"}}`)
 	plan := w.plan(eu, "")
@@ -149,6 +151,7 @@ func TestADomainThatTakesInAClustersOwnIsAnErrorOfPlan(t *testing.T) {
 }
 
 func TestADNSCRIntentChangesNothingBeforeUpdate(t *testing.T) {
+	t.Parallel()
 	w := resolving(t)
 	before := w.corefile(berlin)
 	w.resolve(`[{"domain":"bar.com","nameservers":["9.9.9.9"]}]`, ``)
@@ -170,6 +173,7 @@ func TestADNSCRIntentChangesNothingBeforeUpdate(t *testing.T) {
 func second[A any](_ A, err error) error { return err }
 
 func TestAnIntentIsNarrowedByClustersOrLabels(t *testing.T) {
+	t.Parallel()
 	for name, more := range map[string]string{
 		"clusters": `,"clusters":[{"clusterProvider":"edge","cluster":"paris"}]`,
 		"labels":   `,"clusterLabels":{"region":"west"}`,
@@ -187,17 +191,20 @@ func TestAnIntentIsNarrowedByClustersOrLabels(t *testing.T) {
 }
 
 func TestTwoIntentsOnOneClusterAreRefusedNamingBoth(t *testing.T) {
+	t.Parallel()
 	w := newCloud(t)
 	w.put(eu+"/dns-cr-intents/others", `{"clusters":[{"clusterProvider":"edge","cluster":"paris"}]}`)
 	w.refuses(intent.Instantiate, eu, `"others" and "resolvers"`, paris)
 }
 
 func TestALogicalCloudWithoutIntentsHasNothingToInstantiate(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.refuses(intent.Instantiate, eu, "no DNS CR intent")
 }
 
 func TestAnInstantiatedLogicalCloudCannotBeDeleted(t *testing.T) {
+	t.Parallel()
 	w := resolving(t)
 	err := w.delete(eu)
 	assert.Equal(t, intent.Conflict, intent.CodeOf(err), "%v", err)
@@ -206,6 +213,7 @@ func TestAnInstantiatedLogicalCloudCannotBeDeleted(t *testing.T) {
 // TestAFirstPlacementThatLeavesNoNodeCreatesNothing is seed 001's rule, per
 // cluster: the other one is not held up.
 func TestAFirstPlacementThatLeavesNoNodeCreatesNothing(t *testing.T) {
+	t.Parallel()
 	w := newCloud(t)
 	w.nodes[berlin] = []placement.Node{linux("b1", dnsOnly), linux("b2", dnsOnly)}
 	w.do(intent.Instantiate, eu)
@@ -224,6 +232,7 @@ func TestAFirstPlacementThatLeavesNoNodeCreatesNothing(t *testing.T) {
 }
 
 func TestAPlacementThatLeavesNoNodeLeavesTheOneBefore(t *testing.T) {
+	t.Parallel()
 	w := resolving(t)
 	before := w.selector(berlin)
 	w.nodes[paris] = []placement.Node{{Name: "p1", Labels: map[string]string{"kubernetes.io/os": "linux", "disktype": "ssd"}}}
@@ -243,6 +252,7 @@ func TestAPlacementThatLeavesNoNodeLeavesTheOneBefore(t *testing.T) {
 }
 
 func TestTheLastSuitableNodeThatGoesIsTold(t *testing.T) {
+	t.Parallel()
 	w := resolving(t)
 	before := w.corefile(berlin)
 	w.nodes[berlin] = []placement.Node{linux("b1", dnsOnly), linux("b2", dnsOnly)}
@@ -259,6 +269,7 @@ func TestTheLastSuitableNodeThatGoesIsTold(t *testing.T) {
 // TestUnknownNodesAreNotNone is I11 for nodes: nothing is settled, and nothing
 // is made, before they are known.
 func TestUnknownNodesAreNotNone(t *testing.T) {
+	t.Parallel()
 	w := newCloud(t)
 	w.down[berlin] = true
 	w.do(intent.Instantiate, eu)
@@ -280,6 +291,7 @@ func TestUnknownNodesAreNotNone(t *testing.T) {
 }
 
 func TestNobodyWaitsForTheNodesOfAnAbandonedCluster(t *testing.T) {
+	t.Parallel()
 	w := newCloud(t)
 	w.down[berlin] = true
 	w.do(intent.Instantiate, eu)
@@ -292,6 +304,7 @@ func TestNobodyWaitsForTheNodesOfAnAbandonedCluster(t *testing.T) {
 }
 
 func TestAPlanLooksAtTheLiveNodes(t *testing.T) {
+	t.Parallel()
 	w := newCloud(t)
 	w.options.PeekNodes = func(_ context.Context, cluster string) ([]placement.Node, error) {
 		return []placement.Node{linux(cluster, dnsOnly)}, nil
@@ -302,6 +315,7 @@ func TestAPlanLooksAtTheLiveNodes(t *testing.T) {
 }
 
 func TestAPlacementIsAppliedToADirectoryWithAWarning(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.put("cluster-providers/edge/clusters/gitops", `{"directory":"gitops"}`)
 	w.member(eu, "gitops")
@@ -313,6 +327,7 @@ func TestAPlacementIsAppliedToADirectoryWithAWarning(t *testing.T) {
 }
 
 func TestACloudsImagesStayAsTheyWereFrozen(t *testing.T) {
+	t.Parallel()
 	w := resolving(t)
 	w.options.ImageRegistry = "registry.example"
 	w.restartOn(w.fake)

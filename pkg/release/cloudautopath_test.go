@@ -27,6 +27,7 @@ func (w *world) asks(fields string) {
 // TestEachModeOfAutopathRunsTheImageThatKnowsIt: with edns0 DNS pods run
 // signpost-dns, otherwise stock CoreDNS, whatever was pinned before.
 func TestEachModeOfAutopathRunsTheImageThatKnowsIt(t *testing.T) {
+	t.Parallel()
 	w := resolving(t)
 	for _, c := range []struct{ reason, fields, image, resolver string }{
 		{"neither", ``, stockImage, ""},
@@ -48,6 +49,7 @@ func TestEachModeOfAutopathRunsTheImageThatKnowsIt(t *testing.T) {
 // TestPinnedImagesDoNotCrossOverBetweenModes: what DNS pods run stays as long as
 // the mode does, and no longer.
 func TestPinnedImagesDoNotCrossOverBetweenModes(t *testing.T) {
+	t.Parallel()
 	w := resolving(t)
 	w.asks(`"autopath":{}`)
 	w.options.ImageRegistry = "registry.example"
@@ -64,6 +66,7 @@ func TestPinnedImagesDoNotCrossOverBetweenModes(t *testing.T) {
 // TestStockCoreDNSWalksTheSearchPathsOfTheLogicalCloudsNamespace: beside those
 // that the intent names, each once; and so a trace tells.
 func TestStockCoreDNSWalksTheSearchPathsOfTheLogicalCloudsNamespace(t *testing.T) {
+	t.Parallel()
 	w := newCloud(t)
 	w.put(resolvers, `{"autopath":{"mode":"static","namespaces":["shop","batch"],"searches":["corp.example"]}}`)
 	w.do(intent.Instantiate, eu)
@@ -91,6 +94,7 @@ func TestStockCoreDNSWalksTheSearchPathsOfTheLogicalCloudsNamespace(t *testing.T
 // TestTheCachesOnTheNodesAreSeenWhereThereAreToBeAny: what was seen of earlier
 // ones is not told.
 func TestTheCachesOnTheNodesAreSeenWhereThereAreToBeAny(t *testing.T) {
+	t.Parallel()
 	w := resolving(t)
 	w.asks(`"autopath":{}`)
 	require.Nil(t, w.dns(berlin).Caches, "nobody has seen them yet")

@@ -73,10 +73,10 @@ func (c *contents) choose(ctx context.Context, g plan.Group, b plan.Binding, rec
 	}
 	drained.mark(b, offers)
 	published, managed := publishingOf(record), externaldns.Managed(record.Spec.Parameters)
-	choices := make([]address.Choice, len(b.Hosts))
+	choices, rule := make([]address.Choice, len(b.Hosts)), rule(b, record)
 	for n, host := range b.Hosts {
 		in := address.Input{
-			Rule: rule(b, record), Types: typesOf(host, managed), Routing: host.Routing, Health: host.Health,
+			Rule: rule, Types: typesOf(host, managed), Routing: host.Routing, Health: host.Health,
 			Offers: offersTo(host, offers), Previous: held[host.Name], Now: look.now,
 			SetIDs: published.abilities.SetIdentifiers, NoAlias: published.noAlias(host),
 		}

@@ -16,8 +16,16 @@ import (
 
 // until waits for a condition, with a deadline.
 func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	untilEach(t, 2*time.Millisecond, what, holds)
+}
+
+// untilEach is until, and looks once in so much time. In a bubble, whose clock
+// waits for everybody, a long time costs nothing.
+func untilEach(t *testing.T, pause time.Duration, what string, holds func() bool) {
+	t.Helper()
 	deadline := time.After(time.Minute)
-	tick := time.NewTicker(2 * time.Millisecond)
+	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	for !holds() {
 		select {
@@ -53,6 +61,7 @@ func (w *world) control(t *testing.T) {
 // TestTheControllerDoesWhatRequestsAskFor: without anybody stepping, and
 // follows addresses as they are observed.
 func TestTheControllerDoesWhatRequestsAskFor(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.control(t)
 	w.do(intent.Instantiate, prod)
@@ -73,6 +82,7 @@ func TestTheControllerDoesWhatRequestsAskFor(t *testing.T) {
 // TestTheControllerFindsWhatItsPredecessorLeft: a request was accepted, and its
 // process died.
 func TestTheControllerFindsWhatItsPredecessorLeft(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.do(intent.Instantiate, prod)
 	w.restartOn(w.fake)
@@ -82,6 +92,7 @@ func TestTheControllerFindsWhatItsPredecessorLeft(t *testing.T) {
 
 // TestTheControllerTakesARecordsUpdateToItsUsers: providers and names.
 func TestTheControllerTakesARecordsUpdateToItsUsers(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.control(t)
 	w.put(lab, record("lab.example", `,"targetFilter":{"deny":["203.0.113.20/32"]},"suspend":true`))
@@ -100,6 +111,7 @@ func TestTheControllerTakesARecordsUpdateToItsUsers(t *testing.T) {
 // TestTheControllerEndsAbandonments: of clusters whose documents are gone, and
 // that nobody looks at any more.
 func TestTheControllerEndsAbandonments(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.put("cluster-providers/edge/clusters/rome", `{"kubeconfigRef":"sealed"}`)
 	w.observe("edge+rome", "shop/web", "203.0.113.30")
@@ -113,6 +125,7 @@ func TestTheControllerEndsAbandonments(t *testing.T) {
 // TestReplicasTogetherJoinABurst: what a Service's DNSEndpoints follow is written
 // once in 200 ms, however many replicas follow it.
 func TestReplicasTogetherJoinABurst(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newShop(t)
 		w.do(intent.Instantiate, prod)

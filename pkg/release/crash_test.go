@@ -297,6 +297,7 @@ func newLife(w *world, last int, after bool) *life {
 // instantiate, update, rollback and terminate, whoever comes after it brings the world to
 // where it would have been (I1, I2, I10).
 func TestCrashesAtAnyWriteLoseNothing(t *testing.T) {
+	t.Parallel()
 	t.Run("group", func(t *testing.T) { crash(t, newShop, tellGroup, prod) })
 	t.Run("logical cloud", func(t *testing.T) { crash(t, newCloud, tellCloud, eu) })
 	t.Run("autopath", func(t *testing.T) { crash(t, newOffer, tellAutopath, eu, prod) })
@@ -320,25 +321,24 @@ func crash(t *testing.T, begin func(t testing.TB) *world, tell func(l *life, res
 	}
 	require.Empty(t, undisturbed.inClusters())
 	require.Greater(t, undisturbed.process.writes, 20)
-	for last := 1; last <= undisturbed.process.writes; last += everyWrite {
-		for _, after := range []bool{false, true} {
-			name := fmt.Sprintf("before write %d", last)
-			if after {
-				name = fmt.Sprintf("after write %d", last)
-			}
-			t.Run(name, func(t *testing.T) {
-				l := newLife(begin(t), last, after)
-				got := l.told(tell)
-				for n := range want {
-					require.Equal(t, want[n], got[n], "after part %d", n)
-				}
-				for part, accepted := range undisturbed.acked {
-					require.Equal(t, accepted.Revision, l.acked[part].Revision, part)
-				}
-				l.nothingIsLeftBehind(owners...)
-			})
+	deaths(t, undisturbed.process.writes, func(last int, after bool) {
+		name := fmt.Sprintf("before write %d", last)
+		if after {
+			name = fmt.Sprintf("after write %d", last)
 		}
-	}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLife(begin(t), last, after)
+			got := l.told(tell)
+			for n := range want {
+				require.Equal(t, want[n], got[n], "after part %d", n)
+			}
+			for part, accepted := range undisturbed.acked {
+				require.Equal(t, accepted.Revision, l.acked[part].Revision, part)
+			}
+			l.nothingIsLeftBehind(owners...)
+		})
+	})
 }
 
 // nothingIsLeftBehind checks that a sweep removes what dead writers have
@@ -381,6 +381,7 @@ func (l *life) nothingIsLeftBehind(owners ...intent.Path) {
 // TestAnAcknowledgedRequestSurvivesItsProcess: it dies right after the answer,
 // before any step (I1).
 func TestAnAcknowledgedRequestSurvivesItsProcess(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	accepted := w.do(intent.Instantiate, prod)
 	w.restartOn(w.fake)
@@ -392,6 +393,7 @@ func TestAnAcknowledgedRequestSurvivesItsProcess(t *testing.T) {
 // TestAnAcknowledgedRequestIsNotOverwritten: a step that read the lifecycle
 // before the request was accepted loses (I1).
 func TestAnAcknowledgedRequestIsNotOverwritten(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.do(intent.Instantiate, prod)
 	require.NoError(t, w.step(prod))
@@ -406,6 +408,7 @@ func TestAnAcknowledgedRequestIsNotOverwritten(t *testing.T) {
 // accept and commit two releases of the group and of its record. The step puts
 // nothing of old over them (I2).
 func TestAStepThatStoodStillCommitsNothingOfOld(t *testing.T) {
+	t.Parallel()
 	for _, owner := range []intent.Path{prod, lab} {
 		for read, over := 1, false; !over; read++ {
 			w := running(t)
@@ -450,6 +453,7 @@ func (w *world) releaseAgain(name string) {
 // TestAnOutageIsNoFailureOfTheRelease: steps fail while the store does not
 // answer, and go on when it does.
 func TestAnOutageIsNoFailureOfTheRelease(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.do(intent.Instantiate, prod)
 	w.fake.Before = func(op, _ string) error {
@@ -469,6 +473,7 @@ func TestAnOutageIsNoFailureOfTheRelease(t *testing.T) {
 // TestAReleaseThatCannotBeCommittedIsFailedAndRetried: Failed tells why, and
 // ends by itself when the reason does.
 func TestAReleaseThatCannotBeCommittedIsFailedAndRetried(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.do(intent.Instantiate, prod)
 	w.fake.Before = func(op, key string) error {

@@ -28,6 +28,7 @@ func (w *world) rival(cloud intent.Path) {
 }
 
 func TestTwoLogicalCloudsShareNoNamespaceOnACluster(t *testing.T) {
+	t.Parallel()
 	w := resolving(t)
 	w.rival(us)
 	w.refuses(intent.Instantiate, us, `"mine" and "resolvers", of `+string(eu), paris, `"signpost-dns"`)
@@ -40,6 +41,7 @@ func TestTwoLogicalCloudsShareNoNamespaceOnACluster(t *testing.T) {
 
 // TestOfTwoLogicalCloudsAtOnceOneGetsTheNamespace: neither can see the other.
 func TestOfTwoLogicalCloudsAtOnceOneGetsTheNamespace(t *testing.T) {
+	t.Parallel()
 	for _, other := range []intent.Path{us, foreign} {
 		for _, between := range []string{"/signpost/cluster-dns/", "/signpost/release/"} {
 			w := newCloud(t)
@@ -56,6 +58,7 @@ func TestOfTwoLogicalCloudsAtOnceOneGetsTheNamespace(t *testing.T) {
 // TestWhoseDNSItIsIsNotToldToAnotherProject neither by plans nor by who comes
 // first of two at once.
 func TestWhoseDNSItIsIsNotToldToAnotherProject(t *testing.T) {
+	t.Parallel()
 	w := newCloud(t)
 	w.rival(foreign)
 	refusals := map[string]error{}
@@ -72,6 +75,7 @@ func TestWhoseDNSItIsIsNotToldToAnotherProject(t *testing.T) {
 
 // TestANamespaceIsFreeWhenItsDNSIsGone at once, and not while it may still be there.
 func TestANamespaceIsFreeWhenItsDNSIsGone(t *testing.T) {
+	t.Parallel()
 	for name, leave := range map[string]func(*world){
 		"terminated":        func(w *world) { w.do(intent.Terminate, eu) },
 		"another namespace": func(w *world) { w.resolve(`[]`, `,"namespace":"eu-dns"`); w.do(intent.Update, eu) },
@@ -97,6 +101,7 @@ func TestANamespaceIsFreeWhenItsDNSIsGone(t *testing.T) {
 
 // TestANamespaceIsFreeWhenItsReleaseWasNeverAccepted: as when the process died.
 func TestANamespaceIsFreeWhenItsReleaseWasNeverAccepted(t *testing.T) {
+	t.Parallel()
 	w := newCloud(t)
 	w.rival(us)
 	w.diesBeforeItIsAccepted(eu, us, "signpost-dns")
@@ -105,6 +110,7 @@ func TestANamespaceIsFreeWhenItsReleaseWasNeverAccepted(t *testing.T) {
 // TestTwoLogicalCloudsShareNoAddressOnTheNodes: the nodes' caches of both would
 // listen there together, and each would get some of the other one's queries.
 func TestTwoLogicalCloudsShareNoAddressOnTheNodes(t *testing.T) {
+	t.Parallel()
 	w := newCloud(t)
 	w.resolve(`[]`, `,"autopath":{}`)
 	w.do(intent.Instantiate, eu)
@@ -130,6 +136,7 @@ func TestTwoLogicalCloudsShareNoAddressOnTheNodes(t *testing.T) {
 
 // TestOfTwoLogicalCloudsAtOnceOneGetsTheAddress: neither can see the other.
 func TestOfTwoLogicalCloudsAtOnceOneGetsTheAddress(t *testing.T) {
+	t.Parallel()
 	w := newCloud(t)
 	w.resolve(`[]`, `,"autopath":{}`)
 	w.rival(us)

@@ -39,6 +39,7 @@ func (w *world) publishedBy() string {
 // TestTerminateEndsWhenNoAuthoritativeServerAnswersAnyMore: long before the
 // releaseTimeout.
 func TestTerminateEndsWhenNoAuthoritativeServerAnswersAnyMore(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	endpoint := w.publishedBy()
 	w.hear(endpoint, "Matches", "192.0.2.53:53 answers 203.0.113.10", time.Time{})
@@ -62,6 +63,7 @@ func TestTerminateEndsWhenNoAuthoritativeServerAnswersAnyMore(t *testing.T) {
 // TestWhatWasHeardBeforeDoesNotCount: the names had gone once, came back, and go
 // again.
 func TestWhatWasHeardBeforeDoesNotCount(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.hear(w.publishedBy(), "Gone", "192.0.2.53:53 no longer answers the targets", w.clock.Now())
 	w.do(intent.Terminate, prod)
@@ -75,6 +77,7 @@ func TestWhatWasHeardBeforeDoesNotCount(t *testing.T) {
 // TestLeftoversAreWhatIsStillAnsweredAtTheDeadline, with the server and its
 // answer; nothing is claimed of what could not be asked (I6).
 func TestLeftoversAreWhatIsStillAnsweredAtTheDeadline(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		verdict, message string
 		left             []intent.Leftover
@@ -103,6 +106,7 @@ func TestLeftoversAreWhatIsStillAnsweredAtTheDeadline(t *testing.T) {
 // TestANameOfSomebodyElseIsNoLeftover, nor one that no server has any more,
 // though external-dns deletes nothing.
 func TestANameOfSomebodyElseIsNoLeftover(t *testing.T) {
+	t.Parallel()
 	for verdict, left := range map[string]int{"Matches": 1, "Differs": 1, "Unreachable": 1, "StillThere": 1, "Foreign": 0, "Gone": 0} {
 		w := running(t)
 		w.suspendLab(true)
@@ -117,6 +121,7 @@ func TestANameOfSomebodyElseIsNoLeftover(t *testing.T) {
 
 // TestALeftoverThatTwoAppServicesGaveIsListedOnce, with each reason once.
 func TestALeftoverThatTwoAppServicesGaveIsListedOnce(t *testing.T) {
+	t.Parallel()
 	w := giveTwice(t, ``)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
@@ -131,6 +136,7 @@ func TestALeftoverThatTwoAppServicesGaveIsListedOnce(t *testing.T) {
 // TestHowNamesAreVerifiedFollowsTheRecord: the worker finds it beside the
 // external-dns, and an update of the record changes it there alone.
 func TestHowNamesAreVerifiedFollowsTheRecord(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	pointer, err := w.contexts.Current(t.Context(), providerOwner(labOnHub))
 	require.NoError(t, err)

@@ -27,6 +27,7 @@ func (w *world) undrain(cluster string) {
 }
 
 func TestADrainedClusterIsOutOfPublicNamesAtOnce(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	both := w.published(prod)
 	before := w.inClusters()
@@ -51,6 +52,7 @@ func TestADrainedClusterIsOutOfPublicNamesAtOnce(t *testing.T) {
 }
 
 func TestAnAddressThatADrainedClusterGetsIsNotPublished(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	require.NoError(t, w.drain(berlin, false))
 	w.observe(berlin, "shop/web", "203.0.113.11")
@@ -62,6 +64,7 @@ func TestAnAddressThatADrainedClusterGetsIsNotPublished(t *testing.T) {
 }
 
 func TestDrainNeverLeavesANameWithoutAddressUnlessForced(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	require.NoError(t, w.drain(berlin, false))
 	require.NoError(t, w.drain(berlin, false), "again is no other wish")
@@ -81,6 +84,7 @@ func TestDrainNeverLeavesANameWithoutAddressUnlessForced(t *testing.T) {
 }
 
 func TestOfTwoDrainsAtOnceTheLaterKnowsOfTheEarlier(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.meanwhile("drained-clusters", func() { require.NoError(t, w.drain(berlin, false)) })
 	err := w.drain(paris, false)
@@ -92,6 +96,7 @@ func TestOfTwoDrainsAtOnceTheLaterKnowsOfTheEarlier(t *testing.T) {
 // TestDrainOfAClusterThatIsInventoryOnlyIsAConflict: our own lifecycle answers
 // 409 and says so. It is abandoned all the same.
 func TestDrainOfAClusterThatIsInventoryOnlyIsAConflict(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.put("cluster-providers/edge/clusters/rome", `{}`)
 	for _, force := range []bool{false, true} {
@@ -109,6 +114,7 @@ func TestDrainOfAClusterThatIsInventoryOnlyIsAConflict(t *testing.T) {
 }
 
 func TestDrainOfWhatIsNotThere(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	require.Equal(t, intent.NotFound, intent.CodeOf(w.drain("edge+rome", false)))
 	found, err := w.service.Drained(context.Background(), clusterPath(t, berlin))

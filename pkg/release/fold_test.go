@@ -51,6 +51,7 @@ func (w *world) fold(service string) release.Fold {
 // TestAChangedAddressTouchesOneDNSEndpoint: what is written is the DNSEndpoint,
 // and that it was, whatever else the group has.
 func TestAChangedAddressTouchesOneDNSEndpoint(t *testing.T) {
+	t.Parallel()
 	w := newMarket(t)
 	w.observe(paris, "shop/db", "203.0.113.99")
 	before, was := w.keys(), w.snapshot(prod).Objects
@@ -74,6 +75,7 @@ func TestAChangedAddressTouchesOneDNSEndpoint(t *testing.T) {
 
 // TestAFoldLeavesToTheWholeStepWhatItDoesNotKnow: nothing is written.
 func TestAFoldLeavesToTheWholeStepWhatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		what string
 		do   func(w *world)
@@ -114,6 +116,7 @@ func TestAFoldLeavesToTheWholeStepWhatItDoesNotKnow(t *testing.T) {
 // TestAServiceThatIsNotKnownIsLeftToTheWholeStep: another replica has made a
 // release current that names it.
 func TestAServiceThatIsNotKnownIsLeftToTheWholeStep(t *testing.T) {
+	t.Parallel()
 	w := newMarket(t)
 	require.Equal(t, release.Fold{Whole: true}, w.fold("shop/new"))
 }
@@ -121,6 +124,7 @@ func TestAServiceThatIsNotKnownIsLeftToTheWholeStep(t *testing.T) {
 // TestASlowReplicaNeverWritesAnOlderFold: between what it has read and its
 // write, another observation comes, and perhaps somebody else who follows it.
 func TestASlowReplicaNeverWritesAnOlderFold(t *testing.T) {
+	t.Parallel()
 	for name, faster := range map[string]bool{"alone": false, "with a faster one": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newMarket(t)
@@ -171,8 +175,10 @@ func (s *slow) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (bool,
 // follows single Services holds, byte for byte, what one holds that does
 // everything anew each time (I8), and a whole step finds nothing to do there.
 func TestFoldingOneServiceIsFoldingTheWholeGroup(t *testing.T) {
-	for seed := range uint64(histories / 2) {
+	t.Parallel()
+	for _, seed := range seeds(t, 2, 4, 20) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
 			single, whole := newMarket(t), newMarket(t)
 			random, folds := rand.New(rand.NewPCG(seed, 7)), 0
 			for n := range deeds {
@@ -240,6 +246,7 @@ func happening(random *rand.Rand) (service string, do func(w *world)) {
 // one not later than 200 ms after it came, and at most one write in each such
 // time.
 func TestABurstIsWrittenOnceEach200Milliseconds(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newMarket(t)
 		ctx, end := context.WithCancel(t.Context())

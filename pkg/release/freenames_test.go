@@ -39,6 +39,7 @@ func (w *world) isHeld() {
 // TestANameIsHeldWhereItsRecordHasMoved: the external-dns of the home that it has
 // left is gone, that of the new one has the names.
 func TestANameIsHeldWhereItsRecordHasMoved(t *testing.T) {
+	t.Parallel()
 	for what, giveUp := range map[string]func(w *world){
 		"terminated": func(w *world) { w.do(intent.Terminate, prod) },
 		"updated to another record": func(w *world) {
@@ -61,6 +62,7 @@ func TestANameIsHeldWhereItsRecordHasMoved(t *testing.T) {
 // TestANameIsHeldWhileItsRecordMoves: at the new home there is no external-dns yet,
 // which is no sign that it has ended.
 func TestANameIsHeldWhileItsRecordMoves(t *testing.T) {
+	t.Parallel()
 	for what, begin := range map[string]func(w *world){
 		"terminated while it moves": func(w *world) {
 			w.down[hub] = true
@@ -92,6 +94,7 @@ func TestANameIsHeldWhileItsRecordMoves(t *testing.T) {
 // TestANameIsSeenToBeGoneWhereItsRecordHasMoved, by what authoritative servers
 // answer: it is free at once.
 func TestANameIsSeenToBeGoneWhereItsRecordHasMoved(t *testing.T) {
+	t.Parallel()
 	w := neighbours(t)
 	require.NoError(t, w.moveTo("paris"))
 	w.settle(prod, test)
@@ -109,6 +112,7 @@ func TestANameIsSeenToBeGoneWhereItsRecordHasMoved(t *testing.T) {
 // TestAFormerHomeThatIsAbandonedKeepsNoName, unless its external-dns may run on
 // there: it was left before anybody saw it end.
 func TestAFormerHomeThatIsAbandonedKeepsNoName(t *testing.T) {
+	t.Parallel()
 	inParis := func(w *world) { // what the rival uses is not to be in what is abandoned
 		w.put(bankLab, record("lab.example", `,"deployOn":{"clusterProvider":"edge","cluster":"paris"}`))
 	}
@@ -138,6 +142,7 @@ func TestAFormerHomeThatIsAbandonedKeepsNoName(t *testing.T) {
 // TestManyUpdatesFreeNoNameBeforeItsTime: a release that gave a name up is known
 // until the name is free, however many have followed it.
 func TestManyUpdatesFreeNoNameBeforeItsTime(t *testing.T) {
+	t.Parallel()
 	w := neighbours(t)
 	for n := range 13 {
 		w.put(www(prod), fmt.Sprintf(`{"app":"web","serviceName":"web","hostnames":["shop.lab.example"],"ttl":%d}`, 60+n))
@@ -153,6 +158,7 @@ func TestManyUpdatesFreeNoNameBeforeItsTime(t *testing.T) {
 // TestAGroupThatChangesOverAndOverKeepsFewReleases: of those that gave up the same
 // names, the last ones.
 func TestAGroupThatChangesOverAndOverKeepsFewReleases(t *testing.T) {
+	t.Parallel()
 	w := neighbours(t)
 	for n := range 60 {
 		w.rename(fmt.Sprintf("n%d.lab.example", n%3))

@@ -31,6 +31,7 @@ func shares(plan intent.Plan) []string {
 }
 
 func TestAPlanNamesBothAppServicesThatOneNameIsGivenTo(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, spec, version, says string }{
 		{"as external-dns merges them", ``, ``, "external-dns publishes the addresses of all of them"},
 		{"with another ttl", `,"ttl":30`, ``, "their ttl differs, so external-dns publishes the addresses of one of them only"},
@@ -46,6 +47,7 @@ func TestAPlanNamesBothAppServicesThatOneNameIsGivenTo(t *testing.T) {
 }
 
 func TestAPlanNamesTheGroupsThatGiveOneName(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.group(test, "api", "www.lab.example")
 	w.observe(berlin, "shop/api", "203.0.113.30")
@@ -72,6 +74,7 @@ func oneName(t *testing.T, snap release.Snapshot) []release.Giver {
 }
 
 func TestManyNamesThatAreSharedAreOneWarning(t *testing.T) {
+	t.Parallel()
 	w := giveTwice(t, ``)
 	names := `"hostnames":["a.lab.example","b.lab.example","c.lab.example","d.lab.example","e.lab.example"]`
 	w.put(www(prod), `{"app":"web","serviceName":"web",`+names+`}`)
@@ -83,6 +86,7 @@ func TestManyNamesThatAreSharedAreOneWarning(t *testing.T) {
 
 // TestDrainCountsTheAddressesOfANameInItsRecord: not those of one app service.
 func TestDrainCountsTheAddressesOfANameInItsRecord(t *testing.T) {
+	t.Parallel()
 	w := giveTwice(t, ``)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
@@ -108,6 +112,7 @@ func TestDrainCountsTheAddressesOfANameInItsRecord(t *testing.T) {
 
 // TestDrainCountsAddressesThatTheNameMayHave: of its recordTypes.
 func TestDrainCountsAddressesThatTheNameMayHave(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example"],"recordTypes":["AAAA"]}`)
 	w.observe(berlin, "shop/web", "203.0.113.10", "2001:db8::10")

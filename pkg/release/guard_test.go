@@ -74,6 +74,7 @@ func (w *world) shut(names ...string) {
 // or KV change that would take away more than maxRemoval of a record's names, and
 // more than 5, is 409 until confirmed by the plan's token.
 func TestWhatIsAskedForStopsBeforeItTakesTooManyNames(t *testing.T) {
+	t.Parallel()
 	names := numbered(20, "lab.example")
 	for _, c := range []struct {
 		what   string
@@ -167,6 +168,7 @@ func (w *world) tryGuarded(action intent.Action, confirm string) (intent.Accepte
 // TestATokenConfirmsTheNamesOfItsPlanAlone: one from before, though all documents
 // are as they were, confirms nothing new.
 func TestATokenConfirmsTheNamesOfItsPlanAlone(t *testing.T) {
+	t.Parallel()
 	names := numbered(20, "lab.example")
 	w := newMall(t)
 	w.names(names[:13]...) // 7 go
@@ -184,6 +186,7 @@ func TestATokenConfirmsTheNamesOfItsPlanAlone(t *testing.T) {
 
 // TestMaxRemovalIsTheRecordsOwn: as it is deployed, and 100 lets all go.
 func TestMaxRemovalIsTheRecordsOwn(t *testing.T) {
+	t.Parallel()
 	names := numbered(20, "lab.example")
 	w := newMall(t)
 	w.names(names[:10]...)
@@ -205,6 +208,7 @@ func TestMaxRemovalIsTheRecordsOwn(t *testing.T) {
 
 // TestAnExplicitTerminateIsExempt: so are drains and abandons that were forced.
 func TestAnExplicitTerminateIsExempt(t *testing.T) {
+	t.Parallel()
 	w := newMall(t)
 	require.Equal(t, 20, strings.Count(fmt.Sprint(w.plan(prod, intent.Terminate).Names), "delete"))
 	w.do(intent.Terminate, prod)
@@ -219,6 +223,7 @@ func TestAnExplicitTerminateIsExempt(t *testing.T) {
 
 // TestNamesThatOthersGiveDoNotGo: a name is counted when nobody gives it any more.
 func TestNamesThatOthersGiveDoNotGo(t *testing.T) {
+	t.Parallel()
 	names := numbered(20, "lab.example")
 	w := newMall(t)
 	w.put(test, `{"logicalCloud":"eu","apps":[{"name":"web"}]}`, eu)
@@ -241,6 +246,7 @@ func TestNamesThatOthersGiveDoNotGo(t *testing.T) {
 // TestWhatNobodyAskedForFreezesAndReports: Services go one after the other, and
 // all at once; what would be more than maxRemoval stays as it is published.
 func TestWhatNobodyAskedForFreezesAndReports(t *testing.T) {
+	t.Parallel()
 	names := numbered(20, "lab.example")
 	w := newMall(t)
 	for _, name := range names[:5] { // few may go
@@ -289,6 +295,7 @@ func (w *world) happened(group intent.Path) []string {
 
 // TestATokenFromBeforeLetsNothingNewGo: the freeze has grown since the plan.
 func TestATokenFromBeforeLetsNothingNewGo(t *testing.T) {
+	t.Parallel()
 	names := numbered(20, "lab.example")
 	w := newMall(t)
 	w.shut(names[:12]...)
@@ -311,6 +318,7 @@ func TestATokenFromBeforeLetsNothingNewGo(t *testing.T) {
 // TestAConfirmationIsUsedOnce: names that a record's update has taken away come back
 // by other addresses, and go again though nobody has asked for that.
 func TestAConfirmationIsUsedOnce(t *testing.T) {
+	t.Parallel()
 	names := numbered(20, "lab.example")
 	w := newMall(t)
 	w.put(lab, record("lab.example", `,"targetFilter":{"deny":["203.0.113.100/30","203.0.113.104/31"]}`))
@@ -336,6 +344,7 @@ func TestAConfirmationIsUsedOnce(t *testing.T) {
 // TestWhatIsOfferedAgainIsPublishedAgain: the freeze ends with the fault, and one
 // that is small enough lets the rest go.
 func TestWhatIsOfferedAgainIsPublishedAgain(t *testing.T) {
+	t.Parallel()
 	names := numbered(20, "lab.example")
 	w := newMall(t)
 	before := w.published(prod)
@@ -365,6 +374,7 @@ func TestWhatIsOfferedAgainIsPublishedAgain(t *testing.T) {
 // TestAFreezeEndsWithWhatItIsOf: the group is terminated, its names are asked for no
 // more, or the record may lose them.
 func TestAFreezeEndsWithWhatItIsOf(t *testing.T) {
+	t.Parallel()
 	names := numbered(20, "lab.example")
 	for what, c := range map[string]struct {
 		do   func(w *world)
@@ -396,6 +406,7 @@ func TestAFreezeEndsWithWhatItIsOf(t *testing.T) {
 
 // TestTwoGroupsOfARecordAreJudgedTogether: neither would lose too much by itself.
 func TestTwoGroupsOfARecordAreJudgedTogether(t *testing.T) {
+	t.Parallel()
 	w := newMall(t)
 	names := numbered(4, "more.lab.example")
 	w.put(test, `{"logicalCloud":"eu","apps":[{"name":"web"}]}`, eu)
@@ -424,6 +435,7 @@ func TestTwoGroupsOfARecordAreJudgedTogether(t *testing.T) {
 // TestARemovalIsJudgedInTheTransactionThatWritesIt: two replicas have each seen five
 // Services go, and neither what the other has.
 func TestARemovalIsJudgedInTheTransactionThatWritesIt(t *testing.T) {
+	t.Parallel()
 	names := numbered(20, "lab.example")
 	w := newMall(t)
 	fast := w.service
@@ -448,6 +460,7 @@ func TestARemovalIsJudgedInTheTransactionThatWritesIt(t *testing.T) {
 
 // TestNamesThatStayMoveWithTheirRecord: nothing offers them an address in either home.
 func TestNamesThatStayMoveWithTheirRecord(t *testing.T) {
+	t.Parallel()
 	w := newMall(t)
 	w.shut(numbered(12, "lab.example")...)
 	w.settle(prod)
@@ -462,6 +475,7 @@ func TestNamesThatStayMoveWithTheirRecord(t *testing.T) {
 
 // TestUpdateAppContextIsRefusedWithTheRemedy: nobody of EMCO's could confirm.
 func TestUpdateAppContextIsRefusedWithTheRemedy(t *testing.T) {
+	t.Parallel()
 	names := numbered(8, "lab.example")
 	w := newOrchestrated(t)
 	w.open(names...)

@@ -29,6 +29,7 @@ func (w *world) handed(children *handover.Children) {
 // TestWithRsyncPlansRefuseWhatItCannotDo: all of it is said before anything is
 // accepted.
 func TestWithRsyncPlansRefuseWhatItCannotDo(t *testing.T) {
+	t.Parallel()
 	for what, c := range map[string]struct {
 		spoil func(w *world)
 		says  []string
@@ -61,6 +62,7 @@ func TestWithRsyncPlansRefuseWhatItCannotDo(t *testing.T) {
 }
 
 func TestWithRsyncAClusterNeedsNoKubeconfig(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.put("cluster-providers/edge/clusters/hub", `{}`)
 	w.refuses(intent.Instantiate, prod, "inventory only")
@@ -71,6 +73,7 @@ func TestWithRsyncAClusterNeedsNoKubeconfig(t *testing.T) {
 }
 
 func TestWithRsyncACloudsDNSCannotBeImported(t *testing.T) {
+	t.Parallel()
 	w := newCloud(t)
 	w.handed(&handover.Children{})
 	w.resolve(`[{"domain":"foo.com","nameservers":["1.2.3.4"]}]`, `,"mode":"import"`)
@@ -80,6 +83,7 @@ func TestWithRsyncACloudsDNSCannotBeImported(t *testing.T) {
 // TestWithRsyncTheParentNamesWhatRsyncKnows: EMCO's orchestrator has rsync
 // uninstall the children of what it terminates.
 func TestWithRsyncTheParentNamesWhatRsyncKnows(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	var children handover.Children
 	w.handed(&children)

@@ -13,6 +13,7 @@ import (
 // TestMissedEventsAreMadeUpForByWhatRsyncWasTold: EMCO posts an event once, to
 // one controller after the other until one fails, and to nobody that is down.
 func TestMissedEventsAreMadeUpForByWhatRsyncWasTold(t *testing.T) {
+	t.Parallel()
 	t.Run("instantiate", func(t *testing.T) {
 		w := newShop(t)
 		w.appContext(firstContext)
@@ -112,6 +113,7 @@ func TestMissedEventsAreMadeUpForByWhatRsyncWasTold(t *testing.T) {
 
 // TestMissedEventsAreMadeUpForByTheStatesOfRsync where it keeps no queue.
 func TestMissedEventsAreMadeUpForByTheStatesOfRsync(t *testing.T) {
+	t.Parallel()
 	for _, state := range []string{"Instantiating", "Instantiated", "InstantiateFailed"} {
 		w := newShop(t)
 		w.appContext(firstContext)
@@ -146,6 +148,7 @@ func TestMissedEventsAreMadeUpForByTheStatesOfRsync(t *testing.T) {
 // TestEventsAndStatesDoNotFlap: rsync writes states long after it is told, and
 // not in order.
 func TestEventsAndStatesDoNotFlap(t *testing.T) {
+	t.Parallel()
 	prepared := func(t *testing.T) *world {
 		w := orchestrated(t)
 		w.serve("two.lab.example")
@@ -272,6 +275,7 @@ func (w *world) steadily(holds func() bool, deeds ...func()) {
 }
 
 func TestContextsThatVanish(t *testing.T) {
+	t.Parallel()
 	t.Run("before their event", func(t *testing.T) {
 		w := orchestrated(t)
 		w.serve("two.lab.example")
@@ -348,6 +352,7 @@ func (w *world) sweep() {
 // TestWhatWasPreparedForAnEarlierGroupIsPassedOver: one of the same name has
 // come since.
 func TestWhatWasPreparedForAnEarlierGroupIsPassedOver(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.appContext(firstContext)
 	for _, path := range []intent.Path{www(prod), front, prod} {
@@ -364,6 +369,7 @@ func TestWhatWasPreparedForAnEarlierGroupIsPassedOver(t *testing.T) {
 // TestPatchesThatWereLeftInTheMiddleAreSwept, also of contexts that nobody asks
 // for again.
 func TestPatchesThatWereLeftInTheMiddleAreSwept(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.putKey("/signpost/emco/7777/patch", `{"phase":"staging","writes":1,"since":"2020-01-01T00:00:00Z"}`)
 	w.putKey("/signpost/emco/7777/patch/00000000/after", "/context/7777/app/web/\n1")
@@ -379,6 +385,7 @@ func TestPatchesThatWereLeftInTheMiddleAreSwept(t *testing.T) {
 // TestAGroupEndsWithAContextThatSignpostWasNotCalledFor: somebody has taken
 // Signpost out of the group's intents in EMCO, then updated and terminated it.
 func TestAGroupEndsWithAContextThatSignpostWasNotCalledFor(t *testing.T) {
+	t.Parallel()
 	w := orchestrated(t)
 	w.writeContext(secondContext)
 	w.replace(firstContext, secondContext)

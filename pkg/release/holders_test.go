@@ -52,6 +52,7 @@ func (w *world) configMap(group, cloud intent.Path, name, value string) {
 // TestAnotherProjectsObjectIsNotReplaced is I4 between projects: the plan and
 // the actions refuse it, and say nothing more about the other project.
 func TestAnotherProjectsObjectIsNotReplaced(t *testing.T) {
+	t.Parallel()
 	w := newRivals(t)
 	w.configMap(evilProd, evilCloud, "c1", "evil")
 	const refusal = "ConfigMap shop/c1 on edge+berlin is another project's"
@@ -79,6 +80,7 @@ func TestAnotherProjectsObjectIsNotReplaced(t *testing.T) {
 // TestAnObjectThatIsToGoIsFree: its holder has let go of it, even where the
 // cluster does not answer.
 func TestAnObjectThatIsToGoIsFree(t *testing.T) {
+	t.Parallel()
 	w := newRivals(t)
 	w.down[berlin] = true
 	w.do(intent.Terminate, prod)
@@ -90,6 +92,7 @@ func TestAnObjectThatIsToGoIsFree(t *testing.T) {
 // TestAnObjectIsHeldBeforeItIsApplied: an owner whose cluster does not answer
 // came first all the same.
 func TestAnObjectIsHeldBeforeItIsApplied(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.down[berlin] = true
 	w.manifests(prod, 1)
@@ -106,6 +109,7 @@ func TestAnObjectIsHeldBeforeItIsApplied(t *testing.T) {
 
 // TestAnObjectOfAnotherGroupOfTheProjectIsWarnedOf with the group's name.
 func TestAnObjectOfAnotherGroupOfTheProjectIsWarnedOf(t *testing.T) {
+	t.Parallel()
 	w := newRivals(t)
 	w.configMap(test, eu, "c0", "of test")
 	plan := w.plan(test, intent.Instantiate)
@@ -118,6 +122,7 @@ func TestAnObjectOfAnotherGroupOfTheProjectIsWarnedOf(t *testing.T) {
 
 // TestAPlanNeedsTheLedger to know whose objects there are.
 func TestAPlanNeedsTheLedger(t *testing.T) {
+	t.Parallel()
 	w := newRivals(t)
 	w.configMap(evilProd, evilCloud, "c0", "evil")
 	w.fake.Before = func(op, key string) error {

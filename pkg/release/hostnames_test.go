@@ -17,6 +17,7 @@ func (w *world) named(hostnames, more string) {
 // TestPerClusterNamesStandBesideTheGlobalOne: each with the addresses of its own
 // cluster alone.
 func TestPerClusterNamesStandBesideTheGlobalOne(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.named(`["www.lab.example","{{.Cluster}}.{{.App}}.lab.example"]`, `,"routing":{"policy":"failover","order":["edge+paris","edge+berlin"]}`)
 	w.do(intent.Instantiate, prod)
@@ -33,6 +34,7 @@ func TestPerClusterNamesStandBesideTheGlobalOne(t *testing.T) {
 }
 
 func TestTemplatesSpeakOfLabels(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.put("cluster-providers/edge/clusters/berlin", `{"kubeconfigRef":"sealed","labels":{"site":"B1"}}`)
 	w.put("cluster-providers/edge/clusters/paris", `{"kubeconfigRef":"sealed","labels":{"site":"P1"}}`)
@@ -49,6 +51,7 @@ func TestTemplatesSpeakOfLabels(t *testing.T) {
 
 // TestAClustersOwnRecordHasThatClustersName: of a template in the cluster scope.
 func TestAClustersOwnRecordHasThatClustersName(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.associate(eu)
 	w.associate("cluster-providers/edge/clusters/berlin", "lab")
@@ -59,6 +62,7 @@ func TestAClustersOwnRecordHasThatClustersName(t *testing.T) {
 }
 
 func TestTemplatesThatAPlanRefuses(t *testing.T) {
+	t.Parallel()
 	const at = "dns-intents/www#/spec/hostnames/"
 	for _, c := range []struct {
 		reason, hostnames string

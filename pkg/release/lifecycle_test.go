@@ -15,6 +15,7 @@ import (
 )
 
 func TestInstantiateIsInstantiatedOnceEveryObjectWasApplied(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	require.Equal(t, intent.Created, w.state(prod))
 	accepted := w.do(intent.Instantiate, prod)
@@ -43,6 +44,7 @@ func TestInstantiateIsInstantiatedOnceEveryObjectWasApplied(t *testing.T) {
 // TestReadersSeeWholeBundlesOnly: of a release that takes several transactions
 // no reader ever sees a part (I2).
 func TestReadersSeeWholeBundlesOnly(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.manifests(prod, 200)
 	w.do(intent.Instantiate, prod)
@@ -83,6 +85,7 @@ func (w *world) watchSizes(group intent.Path) map[int]bool {
 }
 
 func TestRepeatedInstantiateAnswersTheSame(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	first := w.do(intent.Instantiate, prod)
 	require.Equal(t, first, w.do(intent.Instantiate, prod), "while Instantiating")
@@ -94,6 +97,7 @@ func TestRepeatedInstantiateAnswersTheSame(t *testing.T) {
 }
 
 func TestOthersRecordsDoNotMakeARepeatedInstantiateAnother(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.associate(eu, "lab", "corp")
 	w.group(test, "api", "api.corp.example")
@@ -107,6 +111,7 @@ func TestOthersRecordsDoNotMakeARepeatedInstantiateAnother(t *testing.T) {
 }
 
 func TestEditsDoNotLeakBeforeUpdate(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example","leak.lab.example"],"ttl":7}`)
 	w.put(lab, record("lab.example", `,"targetFilter":{"deny":["0.0.0.0/0"]}`))
@@ -123,6 +128,7 @@ func TestEditsDoNotLeakBeforeUpdate(t *testing.T) {
 }
 
 func TestUpdateMakesTheNextRevisionAndDropsWhatIsGone(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	first := w.snapshot(prod).Lifecycle.ContextID
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["shop.lab.example"]}`)
@@ -138,6 +144,7 @@ func TestUpdateMakesTheNextRevisionAndDropsWhatIsGone(t *testing.T) {
 }
 
 func TestActionsAreJudgedByState(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		reason string
 		before []intent.Action
@@ -161,6 +168,7 @@ func TestActionsAreJudgedByState(t *testing.T) {
 }
 
 func TestTerminateIsIdempotent(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	first := w.do(intent.Terminate, prod)
 	require.Equal(t, first, w.do(intent.Terminate, prod), "while Terminating")
@@ -174,6 +182,7 @@ func TestTerminateIsIdempotent(t *testing.T) {
 }
 
 func TestInstantiateWhileTerminatingBringsItBack(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.do(intent.Terminate, prod)
 	require.NoError(t, w.rest())
@@ -189,6 +198,7 @@ func TestInstantiateWhileTerminatingBringsItBack(t *testing.T) {
 }
 
 func TestAGroupThatWasTerminatedStartsAgain(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.do(intent.Terminate, prod)
 	w.outlive()
@@ -200,6 +210,7 @@ func TestAGroupThatWasTerminatedStartsAgain(t *testing.T) {
 }
 
 func TestAGroupCannotBeDeletedWhileItIsDeployed(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	for _, path := range []intent.Path{www(prod), prod.Child("traffic-group-intents", "front")} {
 		require.NoError(t, w.delete(path))
@@ -219,6 +230,7 @@ func TestAGroupCannotBeDeletedWhileItIsDeployed(t *testing.T) {
 }
 
 func TestEventsTellWhatHappened(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.do(intent.Terminate, prod)
 	w.outlive()

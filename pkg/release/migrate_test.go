@@ -26,6 +26,7 @@ func migrating(t *testing.T) *world {
 // TestTheGroupThatEMCOHasMigratedFromEnds once its names are at the other one:
 // no call and no state says so.
 func TestTheGroupThatEMCOHasMigratedFromEnds(t *testing.T) {
+	t.Parallel()
 	for name, tell := range map[string]func(w *world){
 		"by the event":      func(w *world) { w.event(secondContext, intent.Update) },
 		"without the event": func(*world) {},
@@ -47,6 +48,7 @@ func TestTheGroupThatEMCOHasMigratedFromEnds(t *testing.T) {
 
 // TestAMigrationThatIsGivenUpEndsNothing: the group that was to be left goes on.
 func TestAMigrationThatIsGivenUpEndsNothing(t *testing.T) {
+	t.Parallel()
 	w := migrating(t)
 	w.vanish(secondContext)
 	w.settle(prod, next)

@@ -40,6 +40,7 @@ func inventoryShop(t testing.TB) *world {
 // TestAddressesComeFromEMCOsMonitor where Signpost does not connect to the
 // cluster, as they come, change and go; what a worker has once seen there is old.
 func TestAddressesComeFromEMCOsMonitor(t *testing.T) {
+	t.Parallel()
 	w := inventoryShop(t)
 	name := func(addresses string) []string {
 		return []string{"edge+hub lab/public: www.lab.example A " + addresses}
@@ -63,6 +64,7 @@ func TestAddressesComeFromEMCOsMonitor(t *testing.T) {
 
 // TestAddressesOfLaterContextsAreInTheFirst: there EMCO keeps the statuses.
 func TestAddressesOfLaterContextsAreInTheFirst(t *testing.T) {
+	t.Parallel()
 	w := inventoryShop(t)
 	w.monitor(firstContext, paris, "203.0.113.60")
 	w.serve("two.lab.example")
@@ -79,6 +81,7 @@ func TestAddressesOfLaterContextsAreInTheFirst(t *testing.T) {
 
 // TestNamesDoNotShrinkByWhatCannotBeRead (I11): and all else goes on (I7).
 func TestNamesDoNotShrinkByWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	w := inventoryShop(t)
 	w.monitor(firstContext, paris, "203.0.113.60")
 	w.settle(prod)
@@ -105,6 +108,7 @@ func TestNamesDoNotShrinkByWhatCannotBeRead(t *testing.T) {
 // TestTheMonitorSpeaksForAClusterThatCannotBeReached: from what it has written
 // since a worker last saw the Service.
 func TestTheMonitorSpeaksForAClusterThatCannotBeReached(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.appContext(firstContext)
 	w.event(firstContext, intent.Instantiate)
@@ -139,6 +143,7 @@ func TestTheMonitorSpeaksForAClusterThatCannotBeReached(t *testing.T) {
 // TestTheMonitorSpeaksOfLoadBalancersAlone: what a worker has seen beside them
 // stays, though it cannot be seen any more (I11).
 func TestTheMonitorSpeaksOfLoadBalancersAlone(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.appContext(firstContext)
 	w.event(firstContext, intent.Instantiate)
@@ -158,6 +163,7 @@ func TestTheMonitorSpeaksOfLoadBalancersAlone(t *testing.T) {
 // TestTheControllerFollowsEMCO: states, addresses and metas, without a look at
 // everything.
 func TestTheControllerFollowsEMCO(t *testing.T) {
+	t.Parallel()
 	w := inventoryShop(t)
 	w.control(t)
 	w.monitor(firstContext, paris, "203.0.113.60")
@@ -183,6 +189,7 @@ func TestTheControllerFollowsEMCO(t *testing.T) {
 // TestAddressesAreFollowedWhileEMCOsServicesAreDown: what a step needs of the
 // group and of drained clusters is as it was, after a restart as well.
 func TestAddressesAreFollowedWhileEMCOsServicesAreDown(t *testing.T) {
+	t.Parallel()
 	w := orchestrated(t)
 	require.NoError(t, w.drain(paris, false))
 	w.settle(prod)
@@ -202,6 +209,7 @@ func TestAddressesAreFollowedWhileEMCOsServicesAreDown(t *testing.T) {
 // TestAClusterThatOnlyEMCOsMonitorSeesCanBeDrained: its addresses are published
 // as others are.
 func TestAClusterThatOnlyEMCOsMonitorSeesCanBeDrained(t *testing.T) {
+	t.Parallel()
 	w := inventoryShop(t)
 	w.monitor(firstContext, paris, "203.0.113.60")
 	w.settle(prod)

@@ -69,6 +69,7 @@ func (w *world) guardMove() {
 }
 
 func TestARecordMovesByItsUpdateAndItsNamesFollow(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.settleOn("paris")
 	w.settle(prod)
@@ -92,6 +93,7 @@ func TestARecordMovesByItsUpdateAndItsNamesFollow(t *testing.T) {
 
 // TestARecordMovesThereAndBack: even before the first home is cleared.
 func TestARecordMovesThereAndBack(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	require.NoError(t, w.moveTo("paris"))
 	for range rounds {
@@ -113,6 +115,7 @@ func TestARecordMovesThereAndBack(t *testing.T) {
 
 // TestTheOwnerIDMovesAlong: it is what makes the names the new one's.
 func TestTheOwnerIDMovesAlong(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	id := ownerArgument(w.deployment(labOnHub))
 	require.NotEmpty(t, id)
@@ -128,6 +131,7 @@ func ownerArgument(deployment string) string {
 }
 
 func TestAMoveWaitsForAHomeThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.down[hub] = true
 	w.guardMove()
@@ -155,6 +159,7 @@ func TestAMoveWaitsForAHomeThatDoesNotAnswer(t *testing.T) {
 // TestAMoveWaitsForEveryGroup: the new external-dns would remove the names of
 // the one that is missing.
 func TestAMoveWaitsForEveryGroup(t *testing.T) {
+	t.Parallel()
 	w := sharing(t)
 	require.NoError(t, w.moveTo("paris"))
 	require.NoError(t, w.step(lab))
@@ -172,6 +177,7 @@ func TestAMoveWaitsForEveryGroup(t *testing.T) {
 }
 
 func TestASuspendedGroupHoldsAMoveUp(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.suspend(prod, true)
 	w.settleOn("paris")
@@ -184,6 +190,7 @@ func TestASuspendedGroupHoldsAMoveUp(t *testing.T) {
 }
 
 func TestThePlanOfAMove(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.settleOn("paris")
 	plan, err := w.service.PlanRecord(t.Context(), lab)
@@ -202,6 +209,7 @@ func TestThePlanOfAMove(t *testing.T) {
 // TestATerminationDuringAMoveRemovesTheNames: the external-dns starts at its
 // new home to do that, and goes.
 func TestATerminationDuringAMoveRemovesTheNames(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.down[hub] = true
 	require.NoError(t, w.moveTo("paris"))
@@ -220,6 +228,7 @@ func TestATerminationDuringAMoveRemovesTheNames(t *testing.T) {
 // TestATerminationRightAfterAMoveWasAskedFor: even if the group has not
 // followed yet.
 func TestATerminationRightAfterAMoveWasAskedFor(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	require.NoError(t, w.moveTo("paris"))
 	w.do(intent.Terminate, prod)
@@ -235,6 +244,7 @@ func TestATerminationRightAfterAMoveWasAskedFor(t *testing.T) {
 // TestTerminatedWaitsForTheExternalDNSInWhicheverHome: however far a move has
 // come when the last user is terminated, and also when it begins after that.
 func TestTerminatedWaitsForTheExternalDNSInWhicheverHome(t *testing.T) {
+	t.Parallel()
 	const far = 12 // turns, after which a move is over
 	for before := -3; before <= far; before++ {
 		w := running(t)
@@ -279,6 +289,7 @@ func (w *world) turns(n int) {
 // TestAMoveThatIsDoneLeavesTheReleaseAsItIs: a rollback goes where the record
 // lives now, even when the former home is gone for good.
 func TestAMoveThatIsDoneLeavesTheReleaseAsItIs(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.rename("shop.lab.example")
 	require.NoError(t, w.moveTo("paris"))
@@ -293,6 +304,7 @@ func TestAMoveThatIsDoneLeavesTheReleaseAsItIs(t *testing.T) {
 // TestAMoveSurvivesCrashes: wherever a process dies, the next one ends the
 // move, and no name goes in between (I1, I10, I11).
 func TestAMoveSurvivesCrashes(t *testing.T) {
+	t.Parallel()
 	tell := func(l *life) {
 		l.ask("instantiate", intent.Instantiate, prod)
 		l.part(l.rest)
@@ -304,11 +316,9 @@ func TestAMoveSurvivesCrashes(t *testing.T) {
 	undisturbed := newLife(newShop(t), 0, false)
 	tell(undisturbed)
 	require.Equal(t, []string{wwwOnParis}, undisturbed.published(prod))
-	for last := 1; last <= undisturbed.process.writes; last += everyWrite {
-		for _, after := range []bool{false, true} {
-			l := newLife(newShop(t), last, after)
-			tell(l)
-			require.Equal(t, undisturbed.picture(), l.picture(), "write %d, after it: %t", last, after)
-		}
-	}
+	deaths(t, undisturbed.process.writes, func(last int, after bool) {
+		l := newLife(newShop(t), last, after)
+		tell(l)
+		require.Equal(t, undisturbed.picture(), l.picture(), "write %d, after it: %t", last, after)
+	})
 }

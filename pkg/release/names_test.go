@@ -64,6 +64,7 @@ func (w *world) claims() map[string]string {
 // TestASecondClaimantIsRefused, by the plan and by the actions, and learns who
 // the owner is if it may know of it; when the owner's name is gone, it gets it.
 func TestASecondClaimantIsRefused(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
@@ -88,6 +89,7 @@ func TestASecondClaimantIsRefused(t *testing.T) {
 // TestANameIsFreedAfterTheDeadline: an update that no longer gives a name frees
 // it when its external-dns, which goes on to run, had releaseTimeout for it.
 func TestANameIsFreedAfterTheDeadline(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
@@ -109,6 +111,7 @@ func TestANameIsFreedAfterTheDeadline(t *testing.T) {
 // an update gave up, until the cluster is back and the DNSEndpoint gone, and has
 // releaseTimeout from then on.
 func TestANameInAClusterThatIsAwayIsNotFree(t *testing.T) {
+	t.Parallel()
 	w := neighbours(t)
 	w.down[hub] = true
 	require.NoError(t, w.delete(www(prod)))
@@ -127,6 +130,7 @@ func TestANameInAClusterThatIsAwayIsNotFree(t *testing.T) {
 // TestANameOutlivesItsGroup: one that was terminated, deleted and made anew holds
 // the names of its last life until they are gone, as any other does.
 func TestANameOutlivesItsGroup(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.group(test, "api", "api.lab.example") // its external-dns is prod's, and goes on to run
 	w.observe(berlin, "shop/api", "203.0.113.30")
@@ -152,6 +156,7 @@ func TestANameOutlivesItsGroup(t *testing.T) {
 // TestANameThatIsLeftBehindStaysItsProjects, where its external-dns never
 // deletes, until the record is deleted: its data is still in DNS.
 func TestANameThatIsLeftBehindStaysItsProjects(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.put(lab, strings.Replace(record("lab.example", ``), `"sync"`, `"upsert-only"`, 1))
 	w.do(intent.Instantiate, prod)
@@ -176,6 +181,7 @@ func TestANameThatIsLeftBehindStaysItsProjects(t *testing.T) {
 // TestOfTwoClaimantsOnePublishes, whatever clocks say: one that was taken for
 // dead, and lost its claim, is accepted, and publishes nothing. It is told.
 func TestOfTwoClaimantsOnePublishes(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	rival := w.options
 	rival.Now = func() time.Time { return w.clock.Now().Add(2 * time.Minute) } // a clock that is ahead
@@ -211,6 +217,7 @@ func TestOfTwoClaimantsOnePublishes(t *testing.T) {
 // about to publish them, when their group is terminated, and another project
 // gets them.
 func TestALateStepPublishesNoNameThatWasFreed(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.do(intent.Instantiate, prod)
 	w.meanwhile("/signpost/current/"+string(prod), func() {
@@ -230,6 +237,7 @@ func TestALateStepPublishesNoNameThatWasFreed(t *testing.T) {
 // TestADeadRequestHoldsNoNameForEver: a crash at any write of an acceptance
 // keeps nobody out for longer than a minute.
 func TestADeadRequestHoldsNoNameForEver(t *testing.T) {
+	t.Parallel()
 	for last := 1; ; last++ {
 		for _, after := range []bool{false, true} {
 			w := rivals(t)
@@ -255,6 +263,7 @@ func TestADeadRequestHoldsNoNameForEver(t *testing.T) {
 // TestWhatNobodyHoldsIsSweptAway: what requests that died have claimed, and what
 // was left behind through a record that is deleted; a bounded number at a time.
 func TestWhatNobodyHoldsIsSweptAway(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.put(bankLab, strings.Replace(record("lab.example", ``), `"sync"`, `"upsert-only"`, 1))
 	w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["bank.lab.example"]}`)
@@ -291,6 +300,7 @@ func TestWhatNobodyHoldsIsSweptAway(t *testing.T) {
 // TestAClockFarAheadHoldsNoName: a request that died, and whose clock was a day
 // ahead, keeps nobody out until then.
 func TestAClockFarAheadHoldsNoName(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.fake.Before = func(op, key string) error {
 		if op == "txn" && strings.HasPrefix(key, "/signpost/release/") {
@@ -311,6 +321,7 @@ func TestAClockFarAheadHoldsNoName(t *testing.T) {
 
 // TestARefusedRequestGivesBackWhatItClaimed, so that nobody waits for it.
 func TestARefusedRequestGivesBackWhatItClaimed(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.fake.Before = func(op, key string) error {
 		if op == "txn" && strings.HasPrefix(key, "/signpost/release/") {
@@ -328,6 +339,7 @@ func TestARefusedRequestGivesBackWhatItClaimed(t *testing.T) {
 // TestNamesOfEarlierReleasesAreClaimed by the controller; where two projects
 // publish one, nothing is removed, and the second one is told.
 func TestNamesOfEarlierReleasesAreClaimed(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
@@ -354,6 +366,7 @@ func TestNamesOfEarlierReleasesAreClaimed(t *testing.T) {
 // TestANameOfAnEarlierReleaseIsTaken, before the controller has claimed it, too: an
 // update of Signpost gives nobody the chance to get at others' names.
 func TestANameOfAnEarlierReleaseIsTaken(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
@@ -370,6 +383,7 @@ func TestANameOfAnEarlierReleaseIsTaken(t *testing.T) {
 // TestEarlierReleasesAreLookedForAsLongAsThereAreSome, and again when one comes
 // from a program that was taken back.
 func TestEarlierReleasesAreLookedForAsLongAsThereAreSome(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	noted := func() bool {
 		require.NoError(t, w.service.NoteClaimed(t.Context()))
@@ -420,6 +434,7 @@ func (w *world) dropClaims() {
 // TestAnUnchangedStepAsksForNoClaim: what a step reads does not grow by names
 // having owners.
 func TestAnUnchangedStepAsksForNoClaim(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.fake.Before = func(_, key string) error {
 		if strings.HasPrefix(key, "/signpost/name/") {
@@ -435,6 +450,7 @@ func TestAnUnchangedStepAsksForNoClaim(t *testing.T) {
 // TestANamesViewIsPrivateToItsZones: two private zones may have one name, and
 // one in a cluster is another thing than a public one.
 func TestANamesViewIsPrivateToItsZones(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	private := func(zone string) string {
 		return fmt.Sprintf(`{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private","zone-id-filter":[%q]}}`, zone)
@@ -457,6 +473,7 @@ func TestANamesViewIsPrivateToItsZones(t *testing.T) {
 // TestAZoneIsOneView, however its id is spelled, and whatever others there are. External-dns
 // takes an id for the end of one: what that could be of is one view, too.
 func TestAZoneIsOneView(t *testing.T) {
+	t.Parallel()
 	const one, two = "Z2FDTNDATAQYW2", "Z0123456789ABCDEFGHIJ"
 	private := func(ids string) string {
 		return `{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private","zone-id-filter":` + ids + `},"releaseTimeout":"70s"}`
@@ -485,6 +502,7 @@ func TestAZoneIsOneView(t *testing.T) {
 
 // TestPrivateZonesThatAreNotIdentifiedAreOneView of a provider.
 func TestPrivateZonesThatAreNotIdentifiedAreOneView(t *testing.T) {
+	t.Parallel()
 	for spec, other := range map[string]string{
 		`{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private"}}`: `{"provider":"aws","external-dns-parameters":{"aws-zone-type":"Private","zone-id-filter":[]}}`,
 		`{"provider":"azure-private-dns","external-dns-parameters":{}}`:            `{"provider":"azure-private-dns","external-dns-parameters":{"azure-resource-group":""}}`,
@@ -501,6 +519,7 @@ func TestPrivateZonesThatAreNotIdentifiedAreOneView(t *testing.T) {
 // TestAZoneThatARecordLeavesIsFreedAlone: where a name is given in one zone still,
 // that stays the project's.
 func TestAZoneThatARecordLeavesIsFreedAlone(t *testing.T) {
+	t.Parallel()
 	private := func(zones string) string {
 		return `{"provider":"aws","external-dns-parameters":{"aws-zone-type":"private","domain-filter":"lab.example","zone-id-filter":` + zones + `},"releaseTimeout":"70s"}`
 	}
@@ -535,6 +554,7 @@ func TestAZoneThatARecordLeavesIsFreedAlone(t *testing.T) {
 
 // TestARecordInUseKeepsItsView: its names are claimed in there.
 func TestARecordInUseKeepsItsView(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	aws := func(kind, zones string) string {
 		return `{"provider":"aws","external-dns-parameters":{"aws-zone-type":"` + kind + `","zone-id-filter":` + zones + `}}`
@@ -553,6 +573,7 @@ func TestARecordInUseKeepsItsView(t *testing.T) {
 // TestTypesOfOneNameAreJudgedWithItsClaim: two groups of a project share a name,
 // and are warned, unless DNS does not allow the types of both.
 func TestTypesOfOneNameAreJudgedWithItsClaim(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.associate(eu, "lab", "corp")
 	w.put(corp, record("lab.example", ``)) // another external-dns of the same zone
@@ -571,6 +592,7 @@ func TestTypesOfOneNameAreJudgedWithItsClaim(t *testing.T) {
 // namespace of a cluster in which it has a logical cloud. Who may see the owner is
 // told whose it is.
 func TestALogicalCloudsNamespaceIsItsProjects(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
@@ -594,6 +616,7 @@ func TestALogicalCloudsNamespaceIsItsProjects(t *testing.T) {
 // TestANamespaceIsBidFor: a crash at any write of an acceptance keeps nobody out of
 // a namespace for longer than a minute, be it that of a logical cloud or of an app.
 func TestANamespaceIsBidFor(t *testing.T) {
+	t.Parallel()
 	for _, of := range []struct{ cloud, app string }{{"common", "own"}, {"shop", "common"}} {
 		for last := 1; ; last++ {
 			w := rivals(t)
@@ -621,6 +644,7 @@ func TestANamespaceIsBidFor(t *testing.T) {
 // TestANamespaceIsKeptByItsLogicalCloud: one entry for all of its groups, until it
 // is deleted.
 func TestANamespaceIsKeptByItsLogicalCloud(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["bank.lab.example"]}`)
 	w.put(bankProd, `{"logicalCloud":"eu","apps":[{"name":"web","namespace":"shop"}]}`, bankCloud)
@@ -655,6 +679,7 @@ func TestANamespaceIsKeptByItsLogicalCloud(t *testing.T) {
 // TestOfTwoInOneNamespaceOneIsThere: one that was taken for dead, and whose
 // namespace another project has got, is accepted and puts nothing there.
 func TestOfTwoInOneNamespaceOneIsThere(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["bank.lab.example"]}`)
 	w.put(bankProd, `{"logicalCloud":"eu","apps":[{"name":"web","namespace":"shop"}]}`, bankCloud)
@@ -679,8 +704,9 @@ func TestOfTwoInOneNamespaceOneIsThere(t *testing.T) {
 // several replicas whose clocks are minutes apart, a name is never in current
 // contexts of both (I12).
 func TestRacingClaimsEndWithOneWinner(t *testing.T) {
+	t.Parallel()
 	const replicas, deeds = 4, 40
-	for seed := range uint64(3) {
+	for _, seed := range seeds(t, 1, 3, 30) {
 		w := rivals(t)
 		var all sync.WaitGroup
 		for replica := range uint64(replicas) {
@@ -753,6 +779,7 @@ func (w *world) oneWinner() {
 // TestAWriteWarnsOfNamesThatCannotBeHad, of other projects as far as who asks may
 // know: the names are another project's, or lie in a domain of another's.
 func TestAWriteWarnsOfNamesThatCannotBeHad(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	warned := func(ctx context.Context, group intent.Path) (told []string) {
 		t.Helper()
@@ -789,6 +816,7 @@ func TestAWriteWarnsOfNamesThatCannotBeHad(t *testing.T) {
 }
 
 func TestAWriteWarnsOfNamesThatNoRecordServes(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example","www.elsewhere.example"]}`)
 	warnings, err := w.service.NameWarnings(t.Context(), www(prod))

@@ -33,6 +33,7 @@ func (w *world) namespaces() []string {
 // DNSEndpoints go where another project's release is, whatever the documents of
 // that say by now.
 func TestAProjectsNamespaceIsNotWhereOthersRun(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.put(eu, `{"namespace":"bank-dns","controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`)
 	w.member(eu, "hub")
@@ -51,6 +52,7 @@ func TestAProjectsNamespaceIsNotWhereOthersRun(t *testing.T) {
 // TestAProjectsNamespaceIsItsOwnWhileItsExternalDNSIsThere: apps and DNS of
 // others are refused there, and the project itself is kept from nothing.
 func TestAProjectsNamespaceIsItsOwnWhileItsExternalDNSIsThere(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
@@ -80,6 +82,7 @@ func TestAProjectsNamespaceIsItsOwnWhileItsExternalDNSIsThere(t *testing.T) {
 // TestAProjectsNamespaceFollowsItsRecords to the home that they move to, and no
 // record moves to where the namespace is another's.
 func TestAProjectsNamespaceFollowsItsRecords(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
@@ -100,6 +103,7 @@ func TestAProjectsNamespaceFollowsItsRecords(t *testing.T) {
 // TestServicesOfOthersArePublishedByNobodyElse: an intent reads no Services of a
 // namespace that is another project's.
 func TestServicesOfOthersArePublishedByNobodyElse(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
@@ -123,6 +127,7 @@ func TestServicesOfOthersArePublishedByNobodyElse(t *testing.T) {
 // TestDNSGoesToNoNamespaceOfOthers, neither that of their logical clouds, nor of
 // their apps, nor where their external-dns is.
 func TestDNSGoesToNoNamespaceOfOthers(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.put(prod, `{"logicalCloud":"eu","apps":[{"name":"web","namespace":"shop-web"}]}`, eu)
 	w.do(intent.Instantiate, prod)
@@ -146,6 +151,7 @@ func TestDNSGoesToNoNamespaceOfOthers(t *testing.T) {
 // TestANamespaceOfDNSGoesFromProjectToProject: it is another's as soon as the DNS
 // of one is gone, and not while it may still be there.
 func TestANamespaceOfDNSGoesFromProjectToProject(t *testing.T) {
+	t.Parallel()
 	for name, leave := range map[string]func(*world){
 		"terminated": func(w *world) { w.do(intent.Terminate, eu) },
 		"vacated cluster": func(w *world) {
@@ -177,6 +183,7 @@ func TestANamespaceOfDNSGoesFromProjectToProject(t *testing.T) {
 
 // TestAnAppDoesNotGoWhereTheDNSOfOthersIs until that is terminated.
 func TestAnAppDoesNotGoWhereTheDNSOfOthersIs(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.nodes = map[string][]placement.Node{berlin: {linux("b1")}, paris: {linux("p1")}}
 	w.resolve(`[]`, `,"namespace":"bank"`)
@@ -192,6 +199,7 @@ func TestAnAppDoesNotGoWhereTheDNSOfOthersIs(t *testing.T) {
 
 // TestNamespaceTenantIsWhoRunsThere, for who asks before a project is made.
 func TestNamespaceTenantIsWhoRunsThere(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	tenant := func(namespace, but string) string {
 		project, _, err := w.service.NamespaceTenant(t.Context(), namespace, but)

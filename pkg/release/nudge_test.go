@@ -42,6 +42,7 @@ func (w *world) nudges() []string {
 // TestWhatOneReplicaAcceptsAnotherWorksOnAtOnce: two replicas work, and one of
 // them takes the nudge up, long before the next scan.
 func TestWhatOneReplicaAcceptsAnotherWorksOnAtOnce(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newShop(t)
 		w.control(t)
@@ -62,6 +63,7 @@ func TestWhatOneReplicaAcceptsAnotherWorksOnAtOnce(t *testing.T) {
 
 // TestANudgeWaitsForAReplica: nobody worked when it came.
 func TestANudgeWaitsForAReplica(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.accepting(t)
 	w.do(intent.Instantiate, prod)
@@ -75,6 +77,7 @@ func TestANudgeWaitsForAReplica(t *testing.T) {
 
 // TestALostNudgeIsNoHarm: the store does not take it, and scans find the owner.
 func TestALostNudgeIsNoHarm(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.fake.Before = func(op, key string) error {
 		if op == "txn" && len(key) > len(nudges) && key[:len(nudges)] == nudges {

@@ -94,6 +94,7 @@ func (w *world) observeDNS(cluster, ip string) {
 // TestAutopathIsWhatTheDNSOfEachClusterOffers: with the node's cache its
 // address, without it the address of the Service; each cluster has its domain.
 func TestAutopathIsWhatTheDNSOfEachClusterOffers(t *testing.T) {
+	t.Parallel()
 	w := newPods(t, autopathWeb)
 	w.put("cluster-providers/edge/clusters/paris", `{"kubeconfigRef":"sealed","dns":{"domain":"Paris.example"}}`)
 	w.put(eu+"/dns-cr-intents/others", `{"clusters":[{"clusterProvider":"edge","cluster":"paris"}],"autopath":{"mode":"static"}}`)
@@ -112,6 +113,7 @@ func TestAutopathIsWhatTheDNSOfEachClusterOffers(t *testing.T) {
 // TestAutopathThatIsNotOfferedIsAnErrorOfPlan: it names the cluster, the DNS CR
 // intent, and what to change. When that is done, it works.
 func TestAutopathThatIsNotOfferedIsAnErrorOfPlan(t *testing.T) {
+	t.Parallel()
 	const berlinAlone = `,"clusters":[{"clusterProvider":"edge","cluster":"berlin"}]`
 	for _, c := range []struct {
 		reason string
@@ -208,6 +210,7 @@ func (w *world) onlyIn(cluster string) {
 
 // TestAnOfferThatIsNotThereYetIsTold: it is released, and not applied yet.
 func TestAnOfferThatIsNotThereYetIsTold(t *testing.T) {
+	t.Parallel()
 	w := newPods(t, autopathWeb)
 	w.offering(`{}`, ``)
 	w.do(intent.Instantiate, eu)
@@ -219,6 +222,7 @@ func TestAnOfferThatIsNotThereYetIsTold(t *testing.T) {
 // TestTakingAutopathAwayIsRefused while pods rely on it, naming their groups and
 // what would take it away; other changes of the DNS are not.
 func TestTakingAutopathAwayIsRefused(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		reason  string
 		change  func(w *world)
@@ -276,6 +280,7 @@ func TestTakingAutopathAwayIsRefused(t *testing.T) {
 // TestWhatKeepsANameserverOfOnesOwnIsNamedWithIt: the easy way out is one that
 // works.
 func TestWhatKeepsANameserverOfOnesOwnIsNamedWithIt(t *testing.T) {
+	t.Parallel()
 	w := newPods(t, autopathWeb)
 	w.walks(`{}`, `,"nodeLocalDNS":{"enabled":true,"localIP":"169.254.9.9"}`)
 	w.do(intent.Instantiate, prod)
@@ -288,6 +293,7 @@ func TestWhatKeepsANameserverOfOnesOwnIsNamedWithIt(t *testing.T) {
 
 // TestASuspendedGroupIsResumedFirst: what it is told to do would wait.
 func TestASuspendedGroupIsResumedFirst(t *testing.T) {
+	t.Parallel()
 	w := walking(t)
 	require.NotContains(t, fmt.Sprint(w.plan(eu, intent.Terminate).Errors), "suspend")
 	w.put(prod, `{"logicalCloud":"eu","suspend":true,"apps":[{"name":"web","manifests":[`+deploymentOf("web", ``)+`]}]}`, eu)
@@ -302,6 +308,7 @@ func TestASuspendedGroupIsResumedFirst(t *testing.T) {
 // TestASearchDomainThatKubernetesDoesNotTakeIsAnErrorOfPlan: that of a long
 // cluster domain.
 func TestASearchDomainThatKubernetesDoesNotTakeIsAnErrorOfPlan(t *testing.T) {
+	t.Parallel()
 	for extra, fits := range map[int]bool{0: true, 1: false} {
 		w := newPods(t, autopathWeb)
 		domain := strings.Repeat(strings.Repeat("d", 55)+".", 4) + strings.Repeat("d", 253-len("search.shop..ap.k8s.io")-4*56+extra)
@@ -319,6 +326,7 @@ func TestASearchDomainThatKubernetesDoesNotTakeIsAnErrorOfPlan(t *testing.T) {
 // TestAutopathInAClusterWhoseDomainIsWhereSearchDomainsAreIsAnErrorOfPlan: no
 // DNS pod would start there.
 func TestAutopathInAClusterWhoseDomainIsWhereSearchDomainsAreIsAnErrorOfPlan(t *testing.T) {
+	t.Parallel()
 	for _, domain := range []string{"ap.k8s.io", "x.ap.k8s.io"} {
 		w := newPods(t, autopathWeb)
 		w.put("cluster-providers/edge/clusters/berlin", `{"kubeconfigRef":"sealed","dns":{"domain":"`+domain+`"}}`)
@@ -333,6 +341,7 @@ func TestAutopathInAClusterWhoseDomainIsWhereSearchDomainsAreIsAnErrorOfPlan(t *
 }
 
 func TestChangesThatKeepAnOfferAreAccepted(t *testing.T) {
+	t.Parallel()
 	for reason, change := range map[string]func(w *world){
 		"another option":          func(w *world) { w.offering(`{"option":65002,"searches":["corp.example"]}`, ``) },
 		"static behind the cache": func(w *world) { w.offering(`{"mode":"static"}`, `,"nodeLocalDNS":{"enabled":true}`) },
@@ -364,6 +373,7 @@ func TestChangesThatKeepAnOfferAreAccepted(t *testing.T) {
 // TestStaticTakesTheSearchDomainsOfNodesAway: only the nodes' caches know them, so
 // a plan warns and names the groups whose pods lose them.
 func TestStaticTakesTheSearchDomainsOfNodesAway(t *testing.T) {
+	t.Parallel()
 	const lost = "lose the search domains of their nodes on cluster "
 	w := walking(t)
 	w.offering(`{"searches":["corp.example"]}`, ``)
@@ -380,6 +390,7 @@ func TestStaticTakesTheSearchDomainsOfNodesAway(t *testing.T) {
 // TestLocalIPIsNotTheDNSServiceOfACluster: the address may have been said after
 // the intent.
 func TestLocalIPIsNotTheDNSServiceOfACluster(t *testing.T) {
+	t.Parallel()
 	w := newWalkers(t)
 	w.put("cluster-providers/edge/clusters/paris", `{"kubeconfigRef":"sealed","dns":{"address":"169.254.20.10"}}`)
 	errors := w.plan(eu, "").Errors
@@ -390,6 +401,7 @@ func TestLocalIPIsNotTheDNSServiceOfACluster(t *testing.T) {
 
 // TestARollbackThatTakesAutopathAwayIsRefused as an update is.
 func TestARollbackThatTakesAutopathAwayIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newPods(t, autopathWeb)
 	w.serves(``)
 	w.offering(`{}`, ``)
@@ -406,6 +418,7 @@ func TestARollbackThatTakesAutopathAwayIsRefused(t *testing.T) {
 // TestAnOfferIsKeptUntilThePodsAreGone: of a group's update, too, and where a
 // cluster that it leaves does not answer.
 func TestAnOfferIsKeptUntilThePodsAreGone(t *testing.T) {
+	t.Parallel()
 	for reason, leave := range map[string]func(w *world){
 		"another policy":  func(w *world) { w.put(webPods, ndots1) },
 		"no intent":       func(w *world) { require.NoError(w, w.delete(webPods)) },
@@ -443,6 +456,7 @@ func TestAnOfferIsKeptUntilThePodsAreGone(t *testing.T) {
 
 // TestARollbackOfAGroupGetsWhatIsOfferedNow: the DNS is not the group's.
 func TestARollbackOfAGroupGetsWhatIsOfferedNow(t *testing.T) {
+	t.Parallel()
 	w := walking(t)
 	w.put(webPods, ndots1)
 	w.do(intent.Update, prod)
@@ -469,6 +483,7 @@ func TestARollbackOfAGroupGetsWhatIsOfferedNow(t *testing.T) {
 // TestAnotherAddressOfTheDNSServiceIsGivenAtTheNextUpdate: the Service may have
 // been made anew.
 func TestAnotherAddressOfTheDNSServiceIsGivenAtTheNextUpdate(t *testing.T) {
+	t.Parallel()
 	w := newPods(t, autopathWeb)
 	w.observeDNS(berlin, "10.96.0.53")
 	w.observeDNS(paris, "10.97.0.53")
@@ -490,6 +505,7 @@ func TestAnotherAddressOfTheDNSServiceIsGivenAtTheNextUpdate(t *testing.T) {
 
 // TestOffersThatNobodyNamesAreSwept, and no others.
 func TestOffersThatNobodyNamesAreSwept(t *testing.T) {
+	t.Parallel()
 	w := walking(t)
 	stray := intent.Join(intent.OfferCollection, string(eu), berlin, "stray")
 	_, err := w.documents.Put(t.Context(), intent.Write{Path: stray, Body: []byte(`{"cloud":"` + string(eu) + `","id":"stray"}`)})

@@ -20,6 +20,7 @@ func withBatch(id string) layout {
 // TestAppsThatNothingIsAskedForDoNotMatter: their clusters need not be known,
 // neither for the call, nor for the event, nor for what follows.
 func TestAppsThatNothingIsAskedForDoNotMatter(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.lay(withBatch(firstContext))
 	w.called(firstContext)
@@ -37,6 +38,7 @@ func TestAppsThatNothingIsAskedForDoNotMatter(t *testing.T) {
 // TestClustersOfAppsThatSomethingIsAskedForHaveToBeKnown: a name is, and so are
 // DNS settings of pods.
 func TestClustersOfAppsThatSomethingIsAskedForHaveToBeKnown(t *testing.T) {
+	t.Parallel()
 	for name, intents := range map[string]struct {
 		path intent.Path
 		spec string
@@ -56,6 +58,7 @@ func TestClustersOfAppsThatSomethingIsAskedForHaveToBeKnown(t *testing.T) {
 // TestWhatEMCOHasMadeCurrentOnAnAbandonedClusterIsFollowed: EMCO has moved, and
 // Signpost puts nothing there.
 func TestWhatEMCOHasMadeCurrentOnAnAbandonedClusterIsFollowed(t *testing.T) {
+	t.Parallel()
 	w := orchestrated(t)
 	w.serve("two.lab.example")
 	w.appContext(secondContext)
@@ -70,6 +73,7 @@ func TestWhatEMCOHasMadeCurrentOnAnAbandonedClusterIsFollowed(t *testing.T) {
 
 // TestAnAbandonedHomeOfAGroupOfEMCOsIsRefused: names would never get there.
 func TestAnAbandonedHomeOfAGroupOfEMCOsIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newOrchestrated(t)
 	w.dies(hub)
 	w.refusesCall(early, intent.Conflict, "cluster edge+hub is abandoned")

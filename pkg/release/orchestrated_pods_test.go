@@ -13,6 +13,7 @@ import (
 // TestPodDNSIsBroughtIntoTheWorkloads: of all the keys of the context, only
 // those of the workloads change, and in those only what the intent asks for.
 func TestPodDNSIsBroughtIntoTheWorkloads(t *testing.T) {
+	t.Parallel()
 	w := newOrchestrated(t)
 	w.podsAsk(podsNone)
 	require.Equal(t, map[string]string{
@@ -26,6 +27,7 @@ func TestPodDNSIsBroughtIntoTheWorkloads(t *testing.T) {
 
 // TestAWorkloadThatHasTheSettingsStays: byte for byte.
 func TestAWorkloadThatHasTheSettingsStays(t *testing.T) {
+	t.Parallel()
 	w := newOrchestrated(t)
 	w.podsAsk(`{"app":"web","dnsPolicy":"Default"}`)
 	own := strings.Replace(webPodYAML, "      containers:", "      dnsPolicy:   'Default'\n      containers:", 1)
@@ -38,6 +40,7 @@ func TestAWorkloadThatHasTheSettingsStays(t *testing.T) {
 // TestWorkloadsThatCannotHaveTheSettingsAreRefused: with the resource, and
 // before anything is written.
 func TestWorkloadsThatCannotHaveTheSettingsAreRefused(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ text, says string }{
 		"no YAML":           {"kind: [Deployment", "resource web+Deployment of app web on edge+berlin cannot be read"},
 		"empty":             {"# nothing\n", "resource web+Deployment of app web on edge+berlin cannot be read"},
@@ -55,6 +58,7 @@ func TestWorkloadsThatCannotHaveTheSettingsAreRefused(t *testing.T) {
 
 // TestKindsThatKubernetesDoesNotKnowStay: those with pods are told of.
 func TestKindsThatKubernetesDoesNotKnowStay(t *testing.T) {
+	t.Parallel()
 	w := newOrchestrated(t)
 	w.podsAsk(podsNone)
 	w.putKey(resourceKey(early, berlin, "odd+Thing"), quoted(t, strings.NewReplacer("apps/v1", "example.org/v1", "Deployment", "Thing").Replace(webPodYAML)))
@@ -73,6 +77,7 @@ func TestKindsThatKubernetesDoesNotKnowStay(t *testing.T) {
 // TestAnAppWithoutWorkloads: there is nobody to get the settings; without any
 // resource, its pods are somebody else's.
 func TestAnAppWithoutWorkloads(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	require.NoError(t, w.delete(www(prod)))
 	w.podsAsk(podsNone)
@@ -95,6 +100,7 @@ func TestAnAppWithoutWorkloads(t *testing.T) {
 // TestAutopathIsForPodsOfTheContextsNamespace: what the logical cloud's DNS
 // offers is what its pods there get.
 func TestAutopathIsForPodsOfTheContextsNamespace(t *testing.T) {
+	t.Parallel()
 	w := newOffer(t)
 	w.do(intent.Instantiate, eu)
 	w.settle(eu)
@@ -119,6 +125,7 @@ func TestAutopathIsForPodsOfTheContextsNamespace(t *testing.T) {
 // reads, and no settings are looked for there. Where there may be pods all the
 // same, the caller is told.
 func TestWhatIsNoWorkloadNeedNotBeReadable(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.put(front.Child("pod-dns-intents", "web"), `{"app":"web","dnsPolicy":"Default"}`)
 	o := orchestratedWeb(early)

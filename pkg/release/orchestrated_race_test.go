@@ -24,6 +24,7 @@ func newPatched(t testing.TB) *world {
 // TestACallThatDiesAtAnyWriteCanBeRepeated: the keys of the context, and what
 // is frozen for it, are the same then as without the death.
 func TestACallThatDiesAtAnyWriteCanBeRepeated(t *testing.T) {
+	t.Parallel()
 	undisturbed := newPatched(t)
 	process := &mortal{KV: undisturbed.fake}
 	undisturbed.restartOn(process)
@@ -60,6 +61,7 @@ func TestACallThatDiesAtAnyWriteCanBeRepeated(t *testing.T) {
 // changes what it reads. The call goes by what is there when it ends, and no
 // byte of theirs is lost.
 func TestWhatChangesMeanwhileIsTakenIn(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(w *world){
 		"an intent": func(w *world) {
 			w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["new.lab.example"]}`)
@@ -113,6 +115,7 @@ func TestWhatChangesMeanwhileIsTakenIn(t *testing.T) {
 // TestCallersAtOnceFreezeOneRelease: two callers of one context, by two
 // replicas, leave what one leaves.
 func TestCallersAtOnceFreezeOneRelease(t *testing.T) {
+	t.Parallel()
 	w := newPatched(t)
 	const callers = 8
 	replicas := make([]*release.Service, callers)
@@ -138,6 +141,7 @@ func TestCallersAtOnceFreezeOneRelease(t *testing.T) {
 
 // TestManyContextsAtOnce: fifty, of one group.
 func TestManyContextsAtOnce(t *testing.T) {
+	t.Parallel()
 	w := newPatched(t)
 	const contexts = 50
 	failures := make([]error, contexts)
@@ -158,6 +162,7 @@ func TestManyContextsAtOnce(t *testing.T) {
 // TestALostAnswerIsNoSuccess: nobody knows whether the last write has happened;
 // the call says so, and may be repeated.
 func TestALostAnswerIsNoSuccess(t *testing.T) {
+	t.Parallel()
 	w := newPatched(t)
 	lost := &intent.Error{Code: intent.Unavailable, Detail: "the connection broke"}
 	w.fake.After = func(op, key string) error {
@@ -178,6 +183,7 @@ func TestALostAnswerIsNoSuccess(t *testing.T) {
 // one intent to another, and from one record to another that did not exist.
 // Nobody freezes half of it.
 func TestWhatIsFrozenWasSoAtOneTime(t *testing.T) {
+	t.Parallel()
 	moved := false
 	for at, over := 1, false; !over; at++ {
 		w := newOrchestrated(t)

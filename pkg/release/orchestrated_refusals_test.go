@@ -15,6 +15,7 @@ import (
 
 // TestBadContextsAreRefused: each with what is wrong, and nothing half-done.
 func TestBadContextsAreRefused(t *testing.T) {
+	t.Parallel()
 	order := "/context/" + early + "/app/web/cluster/" + berlin + "/resource/instruction/order/"
 	for name, c := range map[string]struct {
 		spoil func(w *world)
@@ -76,6 +77,7 @@ func TestBadContextsAreRefused(t *testing.T) {
 
 // TestIdsThatAreNoneAreRefused: before anything is read.
 func TestIdsThatAreNoneAreRefused(t *testing.T) {
+	t.Parallel()
 	w := newOrchestrated(t)
 	for _, id := range []string{"", "x", "-1", "007", "4242/", "9223372036854775808", strings.Repeat("9", 1000)} {
 		w.refusesCall(id, intent.Invalid, "is no id of an app context")
@@ -85,6 +87,7 @@ func TestIdsThatAreNoneAreRefused(t *testing.T) {
 // TestSignpostsOwnContextsAreRefused: they are in the same place, in the same
 // layout.
 func TestSignpostsOwnContextsAreRefused(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.refusesCall(w.snapshot(prod).Lifecycle.ContextID, intent.Conflict, "Signpost's own")
 }
@@ -92,6 +95,7 @@ func TestSignpostsOwnContextsAreRefused(t *testing.T) {
 // TestHalfWrittenContextsAreRefused: EMCO writes key after key; a call at any
 // time before the last but one finds that out.
 func TestHalfWrittenContextsAreRefused(t *testing.T) {
+	t.Parallel()
 	whole := orchestratedWeb(early).keys(t)
 	root := "/context/" + early + "/"
 	last := []string{root + "app/instruction/order/", root + "app/instruction/dependency/"}
@@ -120,6 +124,7 @@ func TestHalfWrittenContextsAreRefused(t *testing.T) {
 // TestIntentsOfAnotherProjectDoNotCount: a traffic group is one of the group
 // that the context's meta names, and of no other.
 func TestIntentsOfAnotherProjectDoNotCount(t *testing.T) {
+	t.Parallel()
 	w := newOrchestrated(t)
 	const other intent.Path = "projects/other/composite-apps/store/v1/deployment-intent-groups/prod"
 	w.put("projects/other", `{"namespace":"other-dns"}`)
@@ -132,6 +137,7 @@ func TestIntentsOfAnotherProjectDoNotCount(t *testing.T) {
 
 // TestAllReasonsAreToldAtOnce: the caller shows no more than one text.
 func TestAllReasonsAreToldAtOnce(t *testing.T) {
+	t.Parallel()
 	w := newOrchestrated(t)
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.other.example"]}`)
 	w.put(front.Child("dns-intents", "api"), `{"app":"api","serviceName":"api","hostnames":["api.lab.example"]}`)
@@ -150,6 +156,7 @@ func TestAllReasonsAreToldAtOnce(t *testing.T) {
 // TestWhatExternalDNSWouldRefuseIsToldInTime: not when the event comes, whose
 // error nobody is told.
 func TestWhatExternalDNSWouldRefuseIsToldInTime(t *testing.T) {
+	t.Parallel()
 	w := newOrchestrated(t)
 	w.put(lab, strings.Replace(record("lab.example", ``), `"sync"`, `"sync","registry":"noop"`, 1))
 	w.refusesCall(early, intent.Conflict, "allowUnownedDeletion")
@@ -197,6 +204,7 @@ func (w *world) flood(resources int) {
 
 // TestAServiceInANamespaceOfKubernetesIsNotPublished, wherever a chart puts it.
 func TestAServiceInANamespaceOfKubernetesIsNotPublished(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	o := orchestratedWeb(early)
 	for _, on := range o.apps["web"] {
@@ -211,6 +219,7 @@ func TestAServiceInANamespaceOfKubernetesIsNotPublished(t *testing.T) {
 // TestWhatIsKeptNamesNoOtherProject, though it is who may see all that is
 // refused: viewers of the group's project read its events.
 func TestWhatIsKeptNamesNoOtherProject(t *testing.T) {
+	t.Parallel()
 	w := newOrchestrated(t)
 	root := intent.As(t.Context(), intent.Actor{Subject: "root", Reads: func(string) bool { return true }})
 	grant := func(domains string) { w.put("projects/bank", `{"namespace":"bank-dns","domains":`+domains+`}`) }

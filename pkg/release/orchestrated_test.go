@@ -15,6 +15,7 @@ import (
 // TestACallFreezesARelease: what a group's intents ask for is frozen for the
 // app context, by the rules of instantiate, and nothing is deployed yet.
 func TestACallFreezesARelease(t *testing.T) {
+	t.Parallel()
 	w := newOrchestrated(t)
 	require.Empty(t, w.changedBy("/context/", func() { w.called(early) }), "nothing in the context is to be changed")
 	_, frozen := w.prepared(early)
@@ -34,6 +35,7 @@ func TestACallFreezesARelease(t *testing.T) {
 // TestACallOnceMoreWritesNothing: nor does it when the server was restarted, or
 // after other groups have changed.
 func TestACallOnceMoreWritesNothing(t *testing.T) {
+	t.Parallel()
 	w := newOrchestrated(t)
 	w.called(early)
 	w.group(test, "api", "api.lab.example")
@@ -49,6 +51,7 @@ func TestACallOnceMoreWritesNothing(t *testing.T) {
 // TestTheContextSaysWhereAppsRun: not the group's document, nor the logical
 // cloud's references alone; its namespace is that of the apps.
 func TestTheContextSaysWhereAppsRun(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.put(prod, `{"logicalCloud":"gone","apps":[{"name":"web","clusters":[{"clusterProvider":"edge","cluster":"berlin"}]},{"name":"old"}]}`)
 	o := orchestratedWeb(early)
@@ -66,6 +69,7 @@ func TestTheContextSaysWhereAppsRun(t *testing.T) {
 // TestTheLogicalCloudMayBeMissingInTheMeta: EMCO's service discovery rewrites
 // it without. Then the group's document says.
 func TestTheLogicalCloudMayBeMissingInTheMeta(t *testing.T) {
+	t.Parallel()
 	w := newOrchestrated(t)
 	w.metaWith(early, "LogicalCloud", "")
 	w.called(early)
@@ -76,6 +80,7 @@ func TestTheLogicalCloudMayBeMissingInTheMeta(t *testing.T) {
 // TestTheServiceIsFoundAmongTheResources: its namespace is the object's own,
 // else that of the context; the intent's own counts before both.
 func TestTheServiceIsFoundAmongTheResources(t *testing.T) {
+	t.Parallel()
 	const elsewhere = "apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: elsewhere}\n"
 	spec := `{"app":"web","serviceName":"web","hostnames":["www.lab.example"]%s}`
 	for name, c := range map[string]struct {
@@ -117,6 +122,7 @@ func TestTheServiceIsFoundAmongTheResources(t *testing.T) {
 
 // TestAServiceInTwoNamespacesIsRefused: a binding has one.
 func TestAServiceInTwoNamespacesIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newOrchestrated(t)
 	w.putKey(resourceKey(early, paris, "web+Service"), quoted(t, "apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: b}\n"))
 	w.refusesCall(early, intent.Conflict, string(www(prod))+"#/spec/namespace", "in namespace b on edge+paris and in shop on edge+berlin")
@@ -127,6 +133,7 @@ func TestAServiceInTwoNamespacesIsRefused(t *testing.T) {
 // TestClustersMayBeInventoryOnly: EMCO's rsync pushes to them. Where external-dns
 // is to live must be in Signpost's reach.
 func TestClustersMayBeInventoryOnly(t *testing.T) {
+	t.Parallel()
 	w := newOrchestrated(t)
 	for _, name := range []string{"berlin", "paris"} {
 		w.put(intent.Join("cluster-providers/edge/clusters", name), `{}`)
@@ -141,6 +148,7 @@ func TestClustersMayBeInventoryOnly(t *testing.T) {
 // TestTrafficGroupsAddUp: a controller may be called with several; each adds
 // its intents to the release, and those that nobody named do not count.
 func TestTrafficGroupsAddUp(t *testing.T) {
+	t.Parallel()
 	w := newOrchestrated(t)
 	w.put(back, `{}`)
 	w.put(back.Child("dns-intents", "api"), `{"app":"web","serviceName":"api","namespace":"shop","hostnames":["api.lab.example"]}`)
@@ -170,6 +178,7 @@ func TestTrafficGroupsAddUp(t *testing.T) {
 // context, whether the event comes or not. A context of another group, as
 // after a migration, has none.
 func TestAnUpdateNamesTheChildThatHolds(t *testing.T) {
+	t.Parallel()
 	w := newOrchestrated(t)
 	w.called(early)
 	w.event(early, intent.Instantiate)
@@ -205,6 +214,7 @@ func TestAnUpdateNamesTheChildThatHolds(t *testing.T) {
 
 // TestAHundredContextsAreKept: the oldest go, but never the current one.
 func TestAHundredContextsAreKept(t *testing.T) {
+	t.Parallel()
 	w := newOrchestrated(t)
 	w.called(early)
 	w.event(early, intent.Instantiate)
@@ -222,6 +232,7 @@ func TestAHundredContextsAreKept(t *testing.T) {
 
 // TestASuspendedGroupIsToldOf: what is frozen waits.
 func TestASuspendedGroupIsToldOf(t *testing.T) {
+	t.Parallel()
 	w := newOrchestrated(t)
 	w.put(prod, `{"logicalCloud":"eu","suspend":true,"apps":[{"name":"web"}]}`)
 	warnings, err := w.call(early)

@@ -38,7 +38,8 @@ type history struct {
 // TestWhateverEMCODoesItIsFollowed: at rest, the names are those that were
 // frozen for the context that EMCO has made current, whichever events came.
 func TestWhateverEMCODoesItIsFollowed(t *testing.T) {
-	for seed := range uint64(60) {
+	t.Parallel()
+	for _, seed := range seeds(t, 15, 60, 600) {
 		w := newShop(t)
 		h := &history{
 			world: w, random: rand.New(rand.NewPCG(seed, 1)), states: map[string]string{},
@@ -247,6 +248,7 @@ func (h *history) finish() {
 // TestReplicasThatAreToldAtOnceAgree: calls, events and steps of one context
 // reach several replicas at the same time.
 func TestReplicasThatAreToldAtOnceAgree(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	replicas := []*release.Service{release.New(w.options), release.New(w.options), release.New(w.options)}
 	together := func(do func(ctx context.Context, service *release.Service) error) {

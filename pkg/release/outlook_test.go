@@ -46,6 +46,7 @@ func newOutlook() (*Service, *counting) {
 // TestNoStepReadsAboutAllClustersWhileTheOutlookIsKept: what a changed address
 // costs does not grow with the clusters that are well.
 func TestNoStepReadsAboutAllClustersWhileTheOutlookIsKept(t *testing.T) {
+	t.Parallel()
 	s, store := newOutlook()
 	now := time.Now().UTC().Add(time.Hour) // of an owner whose clock is ahead
 	for _, cluster := range []string{"edge+a", "edge+b", "edge+c"} {
@@ -83,6 +84,7 @@ func TestNoStepReadsAboutAllClustersWhileTheOutlookIsKept(t *testing.T) {
 // TestOwnersAreSteppedWhenTheirTimeComes: those of whom something is due later not
 // before, the others at once.
 func TestOwnersAreSteppedWhenTheirTimeComes(t *testing.T) {
+	t.Parallel()
 	s, _ := newOutlook()
 	c := NewController(s)
 	ctx, cancel := context.WithCancel(t.Context())

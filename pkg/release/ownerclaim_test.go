@@ -22,6 +22,7 @@ func twoOfOneOwner(t testing.TB) *world {
 
 // TestOfTwoReleasesAtOnceOneGetsTheOwnerID: neither can see the other.
 func TestOfTwoReleasesAtOnceOneGetsTheOwnerID(t *testing.T) {
+	t.Parallel()
 	for _, between := range []string{"/signpost/owner-id/", "/signpost/release/"} {
 		w := twoOfOneOwner(t)
 		_, refused := w.atOnce(prod, test, between)
@@ -32,6 +33,7 @@ func TestOfTwoReleasesAtOnceOneGetsTheOwnerID(t *testing.T) {
 }
 
 func TestAnOwnerIDIsFreeWhenItsExternalDNSIsGone(t *testing.T) {
+	t.Parallel()
 	w := twoOfOneOwner(t)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
@@ -50,6 +52,7 @@ func TestAnOwnerIDIsFreeWhenItsExternalDNSIsGone(t *testing.T) {
 
 // TestAnOwnerIDIsFreeWhenItsReleaseWasNeverAccepted: as when the process died.
 func TestAnOwnerIDIsFreeWhenItsReleaseWasNeverAccepted(t *testing.T) {
+	t.Parallel()
 	w := twoOfOneOwner(t)
 	w.diesBeforeItIsAccepted(prod, test, "txt-owner-id")
 }
@@ -57,6 +60,7 @@ func TestAnOwnerIDIsFreeWhenItsReleaseWasNeverAccepted(t *testing.T) {
 // TestAnOwnerIDInUseIsWarnedOfWhenItIsWritten, and not named to those who may not
 // know whose it is.
 func TestAnOwnerIDInUseIsWarnedOfWhenItIsWritten(t *testing.T) {
+	t.Parallel()
 	w := twoOfOneOwner(t)
 	all := intent.As(t.Context(), intent.Actor{Reads: func(string) bool { return true }})
 	warnings := func(ctx context.Context, record intent.Path) []intent.Warning {

@@ -11,6 +11,7 @@ import (
 // TestBurstsAreJoined: the first is done at once, and then one in each 200 ms as
 // long as more comes; each work has a pace of its own.
 func TestBurstsAreJoined(t *testing.T) {
+	t.Parallel()
 	p := newPace(foldEvery)
 	web, api := work{"prod", "shop/web"}, work{"prod", "shop/api"}
 	at := func(ms int) time.Time { return time.UnixMilli(int64(ms)) }
@@ -29,6 +30,7 @@ func TestBurstsAreJoined(t *testing.T) {
 
 // TestAPaceRemembersWhatRestsAlone: however many Services change.
 func TestAPaceRemembersWhatRestsAlone(t *testing.T) {
+	t.Parallel()
 	p, now := newPace(foldEvery), time.UnixMilli(0)
 	random := rand.New(rand.NewPCG(1, 1))
 	did := map[work]time.Time{}

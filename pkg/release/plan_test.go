@@ -26,6 +26,7 @@ func actions(p intent.Plan) []string {
 }
 
 func TestPlanTellsWhatWouldHappenAndChangesNothing(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	before := w.keys()
 	plan := w.plan(prod, "")
@@ -65,6 +66,7 @@ func trimHashes(lines []string) []string {
 }
 
 func TestTokensAreStableOverAddresses(t *testing.T) {
+	t.Parallel()
 	for _, action := range []intent.Action{intent.Instantiate, intent.Update, intent.Terminate} {
 		w := newShop(t)
 		if action != intent.Instantiate {
@@ -80,6 +82,7 @@ func TestTokensAreStableOverAddresses(t *testing.T) {
 }
 
 func TestTokensChangeWithEveryInput(t *testing.T) {
+	t.Parallel()
 	again := map[intent.Path]string{
 		shop:                                     `{"namespace":"shop-dns","x":1}`,
 		lab:                                      record("lab.example", `,"podLabels":{"a":"b"}`),
@@ -114,6 +117,7 @@ func TestTokensChangeWithEveryInput(t *testing.T) {
 // TestAConfirmedActionSurvivesALostRace: that others step the group in between
 // changes no input and no action.
 func TestAConfirmedActionSurvivesALostRace(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.do(intent.Instantiate, prod)
 	require.NoError(t, w.step(prod))
@@ -128,6 +132,7 @@ func TestAConfirmedActionSurvivesALostRace(t *testing.T) {
 // TestReadersAreNotDisturbedByAddresses: a context that changes while it is
 // read is read again.
 func TestReadersAreNotDisturbedByAddresses(t *testing.T) {
+	t.Parallel()
 	for name, read := range map[string]func(w *world) error{
 		"plan":     func(w *world) error { _, err := w.service.Plan(context.Background(), prod, "", 0); return err },
 		"snapshot": func(w *world) error { _, err := w.service.Snapshot(context.Background(), prod); return err },
@@ -146,6 +151,7 @@ func TestReadersAreNotDisturbedByAddresses(t *testing.T) {
 }
 
 func TestPlanLooksAtServicesThatWereNotObservedYet(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.group(prod, "api", "api.lab.example")
 	w.options.Peek = func(_ context.Context, s address.Service) (*address.Observation, error) {
@@ -161,6 +167,7 @@ func TestPlanLooksAtServicesThatWereNotObservedYet(t *testing.T) {
 }
 
 func TestANameWithoutAddressIsPlannedWithoutTargets(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.group(prod, "api", "api.lab.example")
 	plan := w.plan(prod, "")
@@ -172,6 +179,7 @@ func TestANameWithoutAddressIsPlannedWithoutTargets(t *testing.T) {
 }
 
 func TestANamespaceMayServeBothTheProjectAndItsApps(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.put(eu, `{"namespace":"shop-dns","controllerCluster":{"clusterProvider":"edge","cluster":"berlin"}}`)
 	w.manifests(prod, 1)
@@ -182,6 +190,7 @@ func TestANamespaceMayServeBothTheProjectAndItsApps(t *testing.T) {
 }
 
 func TestWhatIsMissingIsNotFound(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	for _, ask := range []func() error{
 		func() error { _, err := w.service.Plan(t.Context(), test, "", 0); return err },
@@ -202,6 +211,7 @@ func TestWhatIsMissingIsNotFound(t *testing.T) {
 // TestAnObjectThatNoClusterTakesIsRefused: it would be accepted, and never be
 // applied.
 func TestAnObjectThatNoClusterTakesIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	names := make([]string, 10_000)
 	for n := range names {

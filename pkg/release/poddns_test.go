@@ -73,6 +73,7 @@ func (w *world) podsDNS(cluster string) string {
 // TestAPodDNSIntentIsReleasedWithItsGroup: it changes nothing before update, and
 // its deletion and an update put the manifest's own settings back.
 func TestAPodDNSIntentIsReleasedWithItsGroup(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.deploys(deploymentOf("web", `,"dnsPolicy":"Default"`))
 	w.do(intent.Instantiate, prod)
@@ -107,6 +108,7 @@ func TestAPodDNSIntentIsReleasedWithItsGroup(t *testing.T) {
 
 // TestPlanningPodDNSTwiceGivesTheSame is I8 up to what users confirm.
 func TestPlanningPodDNSTwiceGivesTheSame(t *testing.T) {
+	t.Parallel()
 	w := newPods(t, ndots1)
 	want := w.plan(prod, "")
 	for range 20 {
@@ -115,6 +117,7 @@ func TestPlanningPodDNSTwiceGivesTheSame(t *testing.T) {
 }
 
 func TestErrorsOfPodDNSIntents(t *testing.T) {
+	t.Parallel()
 	other := podIntents(prod) + "/zweb"
 	for _, c := range []struct {
 		reason, spec string
@@ -171,6 +174,7 @@ func TestErrorsOfPodDNSIntents(t *testing.T) {
 // TestPodsOfAppsThatEMCODeploysAreNotRefused: EMCO keeps the group, and has not
 // instantiated it yet.
 func TestPodsOfAppsThatEMCODeploysAreNotRefused(t *testing.T) {
+	t.Parallel()
 	w := newPods(t, ndots1)
 	w.deploys()
 	w.options.Elsewhere = func(path intent.Path) error {
@@ -186,6 +190,7 @@ func TestPodsOfAppsThatEMCODeploysAreNotRefused(t *testing.T) {
 }
 
 func TestWarningsOfPodDNSIntents(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		reason, manifest, spec, warning string
 	}{
@@ -215,6 +220,7 @@ func TestWarningsOfPodDNSIntents(t *testing.T) {
 
 // TestPodsThatExistAreTold: Kubernetes changes the DNS of none that does.
 func TestPodsThatExistAreTold(t *testing.T) {
+	t.Parallel()
 	const pod = `"spec":{"restartPolicy":"Never","containers":[{"name":"web","image":"web"}]}`
 	for manifest, warning := range map[string]string{
 		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"one"},` + pod + `}`:                                                                              "Pod shop/one on " + berlin + " exists, and Kubernetes changes the DNS of none that does; delete it, and it is made anew",

@@ -13,6 +13,7 @@ func (w *world) quotas(quotas string) {
 }
 
 func TestAProjectPublishesNoMoreNamesThanItsQuota(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.quotas(`"names":2`)
 	w.do(intent.Instantiate, prod)
@@ -39,6 +40,7 @@ func TestAProjectPublishesNoMoreNamesThanItsQuota(t *testing.T) {
 }
 
 func TestAProjectRunsNoMoreExternalDNSThanItsQuota(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.quotas(`"externalDNS":1`)
 	w.do(intent.Instantiate, prod)
@@ -56,6 +58,7 @@ func TestAProjectRunsNoMoreExternalDNSThanItsQuota(t *testing.T) {
 
 // TestQuotasOfTheServerAreForProjectsWithoutOnes: --max-names and --max-external-dns.
 func TestQuotasOfTheServerAreForProjectsWithoutOnes(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	none := 0
 	w.options.Quotas = intent.Quotas{Names: &none, ExternalDNS: &none}

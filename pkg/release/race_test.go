@@ -18,8 +18,9 @@ import (
 // between each other, the external-dns that two groups share is there at the
 // end if a group uses it, and gone if none does (I10).
 func TestRacingReplicasAgree(t *testing.T) {
+	t.Parallel()
 	const replicas, deeds = 4, 25
-	for seed := range uint64(8) {
+	for _, seed := range seeds(t, 2, 8, 40) {
 		w := newShop(t)
 		w.group(test, "api", "api.lab.example")
 		w.observe(berlin, "shop/api", "203.0.113.30")

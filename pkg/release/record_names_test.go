@@ -12,6 +12,7 @@ import (
 // TestTheRecordsPlanTellsNameByName which addresses its filter takes away, and
 // what it takes away is what the update then takes away.
 func TestTheRecordsPlanTellsNameByName(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		reason, filter string
 		want           []intent.NameChange
@@ -49,6 +50,7 @@ func TestTheRecordsPlanTellsNameByName(t *testing.T) {
 
 // TestTheRecordsPlanLeavesSuspendedGroupsOut: nobody writes their names.
 func TestTheRecordsPlanLeavesSuspendedGroupsOut(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.suspend(prod, true)
 	w.put(lab, record("lab.example", `,"targetFilter":{"deny":["0.0.0.0/0"]}`))

@@ -24,6 +24,7 @@ func (w *world) updateRecord(record intent.Path) intent.Accepted {
 // TestNothingDeployedChangesBeforeTheRecordsUpdate: neither steps, nor updates
 // of its users, nor restarts take up what was written.
 func TestNothingDeployedChangesBeforeTheRecordsUpdate(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		reason, spec, says string
 	}{
@@ -60,6 +61,7 @@ func TestNothingDeployedChangesBeforeTheRecordsUpdate(t *testing.T) {
 // TestUpgradingSignpostNeverRollsExternalDNS: its version is pinned at first
 // use, and only a version that the record names replaces it.
 func TestUpgradingSignpostNeverRollsExternalDNS(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.put(lab, record("lab.example", `,"version":"v0.21.0"`))
 	w.do(intent.Instantiate, prod)
@@ -80,6 +82,7 @@ func TestUpgradingSignpostNeverRollsExternalDNS(t *testing.T) {
 }
 
 func TestThePlanOfAnotherVersionTellsWhatItAlters(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.put(lab, record("lab.example", `,"version":"v0.21.0"`))
 	w.do(intent.Instantiate, prod)
@@ -91,6 +94,7 @@ func TestThePlanOfAnotherVersionTellsWhatItAlters(t *testing.T) {
 }
 
 func TestAMirrorHoldsTheDefaultImage(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.options.ImageRegistry = "mirror.example:5000"
 	w.restartOn(w.fake)
@@ -100,6 +104,7 @@ func TestAMirrorHoldsTheDefaultImage(t *testing.T) {
 }
 
 func TestARecordsUpdateReachesNamesAndAllItsProviders(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.associate("cluster-providers/edge/clusters/berlin", "lab")
 	w.do(intent.Instantiate, prod)
@@ -116,6 +121,7 @@ func TestARecordsUpdateReachesNamesAndAllItsProviders(t *testing.T) {
 }
 
 func TestARecordsOwnerIDNeverChanges(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	owner := func() string {
 		snap, err := w.service.RecordSnapshot(t.Context(), lab)
@@ -133,6 +139,7 @@ func TestARecordsOwnerIDNeverChanges(t *testing.T) {
 }
 
 func TestRefusedRecordUpdatesLeaveNoTrace(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		reason, spec, says string
 	}{
@@ -154,6 +161,7 @@ func TestRefusedRecordUpdatesLeaveNoTrace(t *testing.T) {
 }
 
 func TestARecordsTokenIsBoundToItsRevision(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.put(lab, record("lab.example", `,"podLabels":{"a":"b"}`))
 	plan, err := w.service.PlanRecord(t.Context(), lab)
@@ -170,6 +178,7 @@ func TestARecordsTokenIsBoundToItsRevision(t *testing.T) {
 }
 
 func TestARecordsUpdateSurvivesALostRace(t *testing.T) {
+	t.Parallel()
 	w := sharing(t)
 	w.put(lab, record("lab.example", `,"podLabels":{"a":"b"}`))
 	w.do(intent.Terminate, test)
@@ -182,6 +191,7 @@ func TestARecordsUpdateSurvivesALostRace(t *testing.T) {
 }
 
 func TestARecordThatNobodyUsesWarnsInItsPlan(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	plan, err := w.service.PlanRecord(t.Context(), lab)
 	require.NoError(t, err)
@@ -199,6 +209,7 @@ func TestARecordThatNobodyUsesWarnsInItsPlan(t *testing.T) {
 }
 
 func TestPathsOfRecordsAreToldFromThoseOfGroups(t *testing.T) {
+	t.Parallel()
 	require.True(t, release.IsRecord(lab))
 	require.False(t, release.IsRecord(prod))
 	require.False(t, release.IsRecord(intent.Path(appcontext.Owner("projects/shop"))))
@@ -207,6 +218,7 @@ func TestPathsOfRecordsAreToldFromThoseOfGroups(t *testing.T) {
 // TestThePlanOfAnUpgradeTellsWhichArgumentsNobodyChecked: a flag that
 // external-dns lacks keeps it from starting.
 func TestThePlanOfAnUpgradeTellsWhichArgumentsNobodyChecked(t *testing.T) {
+	t.Parallel()
 	const extra = `,"extraArgs":["--ovh-endpoint=ovh-ca","--log-level=debug"]`
 	w := newShop(t)
 	w.put(lab, record("lab.example", extra+`,"version":"v0.21.0"`))

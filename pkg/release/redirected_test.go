@@ -10,6 +10,7 @@ import (
 // TestAPlanTellsThatAKeptCredentialGoesElsewhere: who writes a record need not
 // know its credentials, and could have them sent to a server of their own.
 func TestAPlanTellsThatAKeptCredentialGoesElsewhere(t *testing.T) {
+	t.Parallel()
 	const secret = `,"credentials":[{"environment":"ETCD_PASSWORD","valueRef":"sealed"}]`
 	for _, c := range []struct{ reason, spec, warns string }{
 		{"nothing changes", record("lab.example", secret), ""},

@@ -13,6 +13,7 @@ import (
 var clusterScopeOnBerlin = release.Use{Record: lab, Scope: intent.ClusterScope, Cluster: berlin}
 
 func TestTheHomeOfARecord(t *testing.T) {
+	t.Parallel()
 	on := func(cluster string) string { return fmt.Sprintf(`{"clusterProvider":"edge","cluster":%q}`, cluster) }
 	for _, c := range []struct {
 		reason              string
@@ -64,6 +65,7 @@ func elsewhere(w *world, controller string) {
 }
 
 func TestAPinnedHomeHoldsForOtherLogicalClouds(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	elsewhere(w, ``)
 	w.do(intent.Instantiate, test)
@@ -72,6 +74,7 @@ func TestAPinnedHomeHoldsForOtherLogicalClouds(t *testing.T) {
 }
 
 func TestALogicalCloudThatImpliesAnotherHomeIsRefused(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	elsewhere(w, `,"controllerCluster":{"clusterProvider":"edge","cluster":"paris"}`)
 	w.refuses(intent.Instantiate, test, `record "lab" lives on edge+hub`, "implies edge+paris", "logical-clouds/us#/spec/controllerCluster")
@@ -83,6 +86,7 @@ func TestALogicalCloudThatImpliesAnotherHomeIsRefused(t *testing.T) {
 }
 
 func TestAnEditedDeployOnMovesNothing(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.put(lab, record("lab.example", `,"deployOn":{"clusterProvider":"edge","cluster":"paris"}`))
 	w.put(eu, `{"namespace":"shop"}`)
@@ -92,6 +96,7 @@ func TestAnEditedDeployOnMovesNothing(t *testing.T) {
 }
 
 func TestClusterScopeStaysOnTheCluster(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.associate(eu)
 	w.associate("cluster-providers/edge/clusters/berlin", "shop/lab", "other/foreign", "nobodys")
@@ -109,6 +114,7 @@ func TestClusterScopeStaysOnTheCluster(t *testing.T) {
 }
 
 func TestAnIntentsScopeChoosesAmongAssociations(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		scope string
 		want  []string
@@ -127,6 +133,7 @@ func TestAnIntentsScopeChoosesAmongAssociations(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	const both = `{"app":"web","serviceName":"web","hostnames":["www.lab.example"]}`
 	for _, c := range []struct {
 		reason string
@@ -196,6 +203,7 @@ func ownerID(domain, owner string) string {
 // TestAnOwnerIDBelongsToOneDeployment: two would take each other's names for
 // their own, whichever groups and records they belong to.
 func TestAnOwnerIDBelongsToOneDeployment(t *testing.T) {
+	t.Parallel()
 	t.Run("of one record", func(t *testing.T) {
 		w := newShop(t)
 		w.put(lab, ownerID("lab.example", "mine"))
@@ -227,6 +235,7 @@ func TestAnOwnerIDBelongsToOneDeployment(t *testing.T) {
 
 // TestARefusedUpdateChangesNothing: also of a group that is deployed.
 func TestARefusedUpdateChangesNothing(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.elsewhere.example"]}`)
 	w.refuses(intent.Update, prod, "www.elsewhere.example")
@@ -240,6 +249,7 @@ func TestARefusedUpdateChangesNothing(t *testing.T) {
 // TestACredentialByValueIsRefusedWhereItWouldBePlain: the files of a directory
 // are for everybody to read (I9).
 func TestACredentialByValueIsRefusedWhereItWouldBePlain(t *testing.T) {
+	t.Parallel()
 	const inline, byReference = `,"credentials":[{"environment":"ETCD_PASSWORD","valueRef":"sealed"}]`, `,"credentials":[{"environment":"ETCD_PASSWORD","secretRef":{"name":"etcd","key":"password"}}]`
 	says := []string{
 		string(lab) + "#/spec/credentials/0", "environment ETCD_PASSWORD has a value, which would be plain in the files of edge+hub, a directory",
@@ -267,6 +277,7 @@ func TestACredentialByValueIsRefusedWhereItWouldBePlain(t *testing.T) {
 }
 
 func TestARecordWithACredentialByValueDoesNotMoveToADirectory(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.put("secrets/sealed", `{}`)
 	w.put("cluster-providers/edge/clusters/paris", `{"directory":"paris"}`)

@@ -46,6 +46,7 @@ func (w *world) refusesRollback(to int64, texts ...string) {
 }
 
 func TestRollbackMakesAnEarlierReleaseCurrentAsANewRevision(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	first := w.snapshot(prod).Lifecycle.ContextID
 	w.rename("shop.lab.example")
@@ -70,6 +71,7 @@ func TestRollbackMakesAnEarlierReleaseCurrentAsANewRevision(t *testing.T) {
 }
 
 func TestRollbackWithoutARevisionGoesBackByOneAndForthAgain(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.rename("two.lab.example")
 	w.rename("three.lab.example")
@@ -83,6 +85,7 @@ func TestRollbackWithoutARevisionGoesBackByOneAndForthAgain(t *testing.T) {
 }
 
 func TestRepeatedRollbackAnswersTheSame(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.rename("shop.lab.example")
 	accepted := w.rollback(1)
@@ -97,6 +100,7 @@ func TestRepeatedRollbackAnswersTheSame(t *testing.T) {
 // TestUpdateAfterARollbackDeploysTheLiveIntents: it is no update without a
 // change, though the documents are what the last update froze.
 func TestUpdateAfterARollbackDeploysTheLiveIntents(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.rename("shop.lab.example")
 	w.rollback(1)
@@ -111,6 +115,7 @@ func TestUpdateAfterARollbackDeploysTheLiveIntents(t *testing.T) {
 }
 
 func TestPlanOfARollback(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.rename("shop.lab.example")
 	before := w.keys()
@@ -135,6 +140,7 @@ func TestPlanOfARollback(t *testing.T) {
 }
 
 func TestRollbackIsJudgedByState(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.refusesRollback(0)
 	w.do(intent.Instantiate, prod)
@@ -159,6 +165,7 @@ func TestRollbackIsJudgedByState(t *testing.T) {
 // Of those before, the store has what is needed to free their names, and nothing
 // when these are free.
 func TestOnlyTheLastRevisionsAreKept(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	for n := 2; n <= 13; n++ {
 		w.rename(fmt.Sprintf("n%d.lab.example", n))
@@ -189,6 +196,7 @@ func (w *world) storedReleases() int {
 
 // TestWhatARollbackNeedsAndIsGone: each is named, and nothing was changed.
 func TestWhatARollbackNeedsAndIsGone(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.associate(eu, "lab", "corp")
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example","www.corp.example"]}`)
@@ -215,6 +223,7 @@ func TestWhatARollbackNeedsAndIsGone(t *testing.T) {
 // TestRollbackLeavesRecordsAsTheyAreDeployed: they are shared, and their own
 // update is what changes them.
 func TestRollbackLeavesRecordsAsTheyAreDeployed(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.rename("shop.lab.example")
 	w.put(lab, record("lab.example", `,"podLabels":{"tier":"two"}`))
@@ -235,6 +244,7 @@ func TestRollbackLeavesRecordsAsTheyAreDeployed(t *testing.T) {
 // TestRollbackPinsWhatIsNotDeployedAnyMore: the record has moved while nobody
 // used it, and the earlier revision follows it.
 func TestRollbackPinsWhatIsNotDeployedAnyMore(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.associate(eu, "lab", "corp")
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.corp.example"]}`)
@@ -255,6 +265,7 @@ func TestRollbackPinsWhatIsNotDeployedAnyMore(t *testing.T) {
 // TestRollbackIntoWhatBelongsToOthersNow: neither the project's former
 // namespace nor one that another project has taken.
 func TestRollbackIntoWhatBelongsToOthersNow(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.rename("shop.lab.example")
 	w.options.NamespaceHolder = func(_ context.Context, namespace string) (string, error) {
@@ -274,6 +285,7 @@ func TestRollbackIntoWhatBelongsToOthersNow(t *testing.T) {
 // TestReleasesOfDeadRequestsAreSwept: but never one whose request may still be
 // under way.
 func TestReleasesOfDeadRequestsAreSwept(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	l := &life{world: w, process: &mortal{KV: w.fake, last: 2, after: true}} // it has claimed its name, and written its release
 	w.restartOn(l.process)

@@ -32,6 +32,7 @@ func (w *world) on53() {
 }
 
 func TestAReleaseFreezesRoutingAndHealthWithTheirDefaults(t *testing.T) {
+	t.Parallel()
 	yes, no := true, false
 	defaults := intent.Health{ReadyEndpoints: &yes, UnreachableAfter: "5m", WhenAllUnhealthy: intent.Keep}
 	for _, c := range []struct {
@@ -61,6 +62,7 @@ func TestAReleaseFreezesRoutingAndHealthWithTheirDefaults(t *testing.T) {
 }
 
 func TestOneClustersOwnRecordHasNothingToChooseAmong(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.associate(eu)
 	w.associate("cluster-providers/edge/clusters/berlin", "lab")
@@ -69,6 +71,7 @@ func TestOneClustersOwnRecordHasNothingToChooseAmong(t *testing.T) {
 }
 
 func TestPlansWarnOfWhatRoutingLeavesOutOrDoesNotRead(t *testing.T) {
+	t.Parallel()
 	for more, says := range map[string]string{
 		`,"routing":{"order":["edge+paris"]}`: ": its routing/order has no effect with policy multivalue",
 		`,"routing":{"policy":"failover","order":["edge+paris","edge+berlin"],"weights":{"edge+paris":1}}`: ": its routing/weights has no effect with policy failover",
@@ -91,6 +94,7 @@ func TestPlansWarnOfWhatRoutingLeavesOutOrDoesNotRead(t *testing.T) {
 }
 
 func TestRoutingThatCannotBeIsRefused(t *testing.T) {
+	t.Parallel()
 	const at = "dns-intents/www#/spec/"
 	for _, c := range []struct {
 		reason string
@@ -135,6 +139,7 @@ func TestRoutingThatCannotBeIsRefused(t *testing.T) {
 
 // TestNamesThatAppServicesCannotShare: two of them, of one group or two.
 func TestNamesThatAppServicesCannotShare(t *testing.T) {
+	t.Parallel()
 	const web = `{"app":"web","serviceName":"web","hostnames":["www.lab.example"]`
 	for _, c := range []struct{ reason, web, api, says string }{
 		{"differing policies", `,"routing":{"policy":"failover"}`, ``, "a name with policy failover is one app service's alone"},
@@ -162,6 +167,7 @@ func TestNamesThatAppServicesCannotShare(t *testing.T) {
 // TestARecordThatIsUsedKeepsItsAbilities: what it publishes would be changed by
 // its external-dns for ever, or never removed.
 func TestARecordThatIsUsedKeepsItsAbilities(t *testing.T) {
+	t.Parallel()
 	const managed = `,"managed-record-types":["A","AAAA","CNAME","SRV"]`
 	put := func(w *world, provider, more, version string) {
 		w.put(lab, fmt.Sprintf(`{"provider":%q,"external-dns-parameters":{"domain-filter":["lab.example"],"policy":"sync"%s}%s}`, provider, more, version))
@@ -191,6 +197,7 @@ func TestARecordThatIsUsedKeepsItsAbilities(t *testing.T) {
 
 // TestARollbackAsksForNothingThatTheRecordLacksNow: it was another's then.
 func TestARollbackAsksForNothingThatTheRecordLacksNow(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.on53()
 	w.ask(`,"routing":{"policy":"weighted","weights":{"edge+berlin":1}}`)
@@ -207,6 +214,7 @@ func TestARollbackAsksForNothingThatTheRecordLacksNow(t *testing.T) {
 }
 
 func TestPlansWarnOfBothFamiliesWhereTheyAreConfused(t *testing.T) {
+	t.Parallel()
 	const says = "www.lab.example has IPv4 and IPv6 addresses: external-dns reads them back from provider coredns"
 	w := newShop(t)
 	w.observe(berlin, "shop/web", "203.0.113.10", "2001:db8::10")
@@ -219,12 +227,14 @@ func TestPlansWarnOfBothFamiliesWhereTheyAreConfused(t *testing.T) {
 }
 
 func TestDefaultsAreWhatTwoIntentsAgreeOn(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.put(www(prod)+"2", `{"app":"web","serviceName":"web","hostnames":["www.lab.example"],"routing":{"policy":"multivalue"},"health":{"unreachableAfter":"5m","readyEndpoints":true}}`)
 	w.host()
 }
 
 func TestPlansWarnOfWhatTheDNSServerDoesNotDo(t *testing.T) {
+	t.Parallel()
 	for name, says := range map[string]string{
 		"*.lab.example": "*.lab.example of record \"lab\" is a wildcard, which the DNS server behind provider coredns does not answer",
 		"lab.example":   "set txt-prefix of the record to one that ends in a dot, as in %{record_type}-owner.",

@@ -18,6 +18,7 @@ import (
 // with records, so that these groups wait in the queue already, and are stepped
 // once.
 func TestALookAtEverythingStepsEachGroupOnce(t *testing.T) {
+	t.Parallel()
 	const (
 		record = intent.Path("projects/shop/dns-update-records/lab")
 		groups = intent.Path("projects/shop/composite-apps/store/v1/deployment-intent-groups/")

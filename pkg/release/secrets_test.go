@@ -11,6 +11,7 @@ import (
 // TestPlansShowNoValuesOfSecrets: which of them come, go and change can be seen,
 // and no value, of what kubectl notes neither.
 func TestPlansShowNoValuesOfSecrets(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	secret := func(fields string) {
 		w.put(prod, `{"logicalCloud":"eu","apps":[{"name":"web","manifests":[{"apiVersion":"v1","kind":"Secret",`+fields+`},

@@ -26,6 +26,7 @@ func sharing(t testing.TB) *world {
 }
 
 func TestUsersOfASharedRecordAreListedAndAnnotated(t *testing.T) {
+	t.Parallel()
 	w := sharing(t)
 	users, err := w.service.Users(t.Context(), lab)
 	require.NoError(t, err)
@@ -44,6 +45,7 @@ func TestUsersOfASharedRecordAreListedAndAnnotated(t *testing.T) {
 }
 
 func TestUsersOfWhatDoesNotExistAreNotFound(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	_, err := w.service.Users(t.Context(), lab+"x")
 	require.Equal(t, intent.NotFound, intent.CodeOf(err))
@@ -53,6 +55,7 @@ func TestUsersOfWhatDoesNotExistAreNotFound(t *testing.T) {
 }
 
 func TestTheProviderStaysAsLongAsOneUserDoes(t *testing.T) {
+	t.Parallel()
 	w := sharing(t)
 	w.do(intent.Terminate, test)
 	w.settle(test)
@@ -64,6 +67,7 @@ func TestTheProviderStaysAsLongAsOneUserDoes(t *testing.T) {
 }
 
 func TestTheProviderOutlivesTheLastNames(t *testing.T) {
+	t.Parallel()
 	w := sharing(t)
 	w.do(intent.Terminate, test)
 	w.settle(test)
@@ -88,6 +92,7 @@ func TestTheProviderOutlivesTheLastNames(t *testing.T) {
 // TestTheDrainBeginsWhenTheNamesAreConfirmedToBeGone: time that passes before
 // does not count.
 func TestTheDrainBeginsWhenTheNamesAreConfirmedToBeGone(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.down[hub] = true
 	w.do(intent.Terminate, prod)
@@ -103,6 +108,7 @@ func TestTheDrainBeginsWhenTheNamesAreConfirmedToBeGone(t *testing.T) {
 }
 
 func TestReleaseTimeouts(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		reason  string
 		record  intent.Record
@@ -122,6 +128,7 @@ func TestReleaseTimeouts(t *testing.T) {
 
 // TestExternalDNSOutlivesANameByItsTargets: three here, of both kinds.
 func TestExternalDNSOutlivesANameByItsTargets(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.put(lab, strings.Replace(record("lab.example", ``), `"releaseTimeout":"70s"`, `"extraArgs":[]`, 1))
 	w.observe(berlin, "shop/web", "203.0.113.10", "2001:4860:4860::8888")
@@ -138,6 +145,7 @@ func TestExternalDNSOutlivesANameByItsTargets(t *testing.T) {
 }
 
 func TestAnUpdateThatDropsARecordDrainsIt(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.associate(eu, "lab", "corp")
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example","www.corp.example"]}`)
@@ -161,6 +169,7 @@ func TestAnUpdateThatDropsARecordDrainsIt(t *testing.T) {
 }
 
 func TestADroppedRecordThatIsUsedAgainStays(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.corp.example"]}`)
 	w.associate(eu, "lab", "corp")
@@ -177,6 +186,7 @@ func TestADroppedRecordThatIsUsedAgainStays(t *testing.T) {
 }
 
 func TestAClusterThatIsDownKeepsTheGroupTerminating(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.manifests(prod, 1)
 	w.do(intent.Instantiate, prod)
@@ -193,6 +203,7 @@ func TestAClusterThatIsDownKeepsTheGroupTerminating(t *testing.T) {
 }
 
 func TestAClusterThatWasDownAtTerminateAndIsInstantiatedMeanwhileKeepsItsObjects(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.manifests(prod, 1)
 	w.do(intent.Instantiate, prod)
@@ -212,6 +223,7 @@ func TestAClusterThatWasDownAtTerminateAndIsInstantiatedMeanwhileKeepsItsObjects
 // TestTerminatedWaitsForAClusterThatAnUpdateDropped: what was deleted is gone
 // everywhere (I5), and status does not say so before (I6).
 func TestTerminatedWaitsForAClusterThatAnUpdateDropped(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.manifests(prod, 1)
 	w.do(intent.Instantiate, prod)
@@ -234,6 +246,7 @@ func TestTerminatedWaitsForAClusterThatAnUpdateDropped(t *testing.T) {
 }
 
 func TestAnUpdateLetsGoOfADroppedClusterOnceItIsEmpty(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.manifests(prod, 1)
 	w.do(intent.Instantiate, prod)
@@ -246,6 +259,7 @@ func TestAnUpdateLetsGoOfADroppedClusterOnceItIsEmpty(t *testing.T) {
 }
 
 func TestNamesStayBehindWherePolicyNeverDeletes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		policy string
 		left   int
@@ -284,6 +298,7 @@ func failOnce(w *world, key string) {
 // TestARecordIsFreeAsSoonAsTheGroupIsTerminated: also when the worker is done
 // between the step of the provider and that of the group.
 func TestARecordIsFreeAsSoonAsTheGroupIsTerminated(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.do(intent.Terminate, prod)
 	w.outliveOfGroup(prod)
@@ -316,6 +331,7 @@ func (w *world) outliveOfGroup(group intent.Path) {
 // TestARequestThatDiesAfterPinningLeavesNoRecordBehind: the record can be
 // deleted once somebody has looked at it.
 func TestARequestThatDiesAfterPinningLeavesNoRecordBehind(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	failOnce(w, "/signpost/doc/lifecycle//"+string(prod))
 	_, err := w.try(intent.Instantiate, prod, "")
@@ -328,6 +344,7 @@ func TestARequestThatDiesAfterPinningLeavesNoRecordBehind(t *testing.T) {
 // TestAPinningThatIsTakenBackTooEarlyIsMadeUpFor: the record was let go of
 // while the request that uses it was still under way.
 func TestAPinningThatIsTakenBackTooEarlyIsMadeUpFor(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.meanwhile("/signpost/doc/lifecycle//"+string(prod), func() { require.NoError(w, w.service.StepRecord(context.Background(), lab)) })
 	w.do(intent.Instantiate, prod)
@@ -338,6 +355,7 @@ func TestAPinningThatIsTakenBackTooEarlyIsMadeUpFor(t *testing.T) {
 }
 
 func TestALostRaceLeavesNoReleaseBehind(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.meanwhile("/signpost/doc/lifecycle//"+string(prod), func() { w.do(intent.Instantiate, prod) })
 	w.do(intent.Instantiate, prod)
@@ -351,6 +369,7 @@ func TestALostRaceLeavesNoReleaseBehind(t *testing.T) {
 }
 
 func TestOldReleasesAreDropped(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	for n := range int64(14) {
 		w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example"],"ttl":`+string(rune('1'+n%9))+`}`)
@@ -373,6 +392,7 @@ func TestOldReleasesAreDropped(t *testing.T) {
 }
 
 func TestSnapshotsOfProvidersTellWhichAreDraining(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	require.False(t, w.snapshot(prod).Providers[0].Draining)
 	w.do(intent.Terminate, prod)

@@ -23,6 +23,7 @@ func with(parameter, written string) string {
 // TestAnOwnerIDIsOnesOwnHoweverItIsWritten: one that is another's, and one of the
 // form that is generated.
 func TestAnOwnerIDIsOnesOwnHoweverItIsWritten(t *testing.T) {
+	t.Parallel()
 	for _, written := range spellings("baker") {
 		w := rivals(t)
 		w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["bank.lab.example"]}`)
@@ -45,6 +46,7 @@ func TestAnOwnerIDIsOnesOwnHoweverItIsWritten(t *testing.T) {
 // TestAnOwnerIDInUseStaysHoweverItIsWritten: names carry the one that is deployed,
 // and another spelling of it is no other.
 func TestAnOwnerIDInUseStaysHoweverItIsWritten(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	for _, written := range spellings("other") {
 		w.put(lab, with("txt-owner-id", written))
@@ -66,6 +68,7 @@ func TestAnOwnerIDInUseStaysHoweverItIsWritten(t *testing.T) {
 // TestAPolicyThatDeletesNothingIsKnownHoweverItIsWritten: what it leaves behind is
 // told, and stays the project's.
 func TestAPolicyThatDeletesNothingIsKnownHoweverItIsWritten(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"upsert-only", "Upsert-Only", "create-only"} {
 		for _, written := range spellings(policy) {
 			w := rivals(t)
@@ -82,6 +85,7 @@ func TestAPolicyThatDeletesNothingIsKnownHoweverItIsWritten(t *testing.T) {
 
 // TestAPrivateZoneIsOneViewHoweverItsTypeIsWritten, and however its id is.
 func TestAPrivateZoneIsOneViewHoweverItsTypeIsWritten(t *testing.T) {
+	t.Parallel()
 	private := func(kind, zone string) string {
 		return fmt.Sprintf(`{"provider":"aws","external-dns-parameters":{"aws-zone-type":%s,"zone-id-filter":%s}}`, kind, zone)
 	}

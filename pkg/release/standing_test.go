@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -79,6 +80,7 @@ const (
 // TestAnUnreachableClusterIsTakenOutAndComesBackByItself, after unreachableAfter,
 // which is 5 minutes unless the intent says otherwise.
 func TestAnUnreachableClusterIsTakenOutAndComesBackByItself(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.reachable(hub, paris)
 	w.lost(berlin, 0)
@@ -103,6 +105,7 @@ func TestAnUnreachableClusterIsTakenOutAndComesBackByItself(t *testing.T) {
 }
 
 func TestAnIntentSaysForHowLongAClusterMayBeUnreachable(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example"],"health":{"unreachableAfter":"1h"}}`)
 	w.do(intent.Instantiate, prod)
@@ -119,6 +122,7 @@ func TestAnIntentSaysForHowLongAClusterMayBeUnreachable(t *testing.T) {
 // counted for an hour when others hear of it. Nor do they let anybody in again, whose
 // is ahead.
 func TestClocksThatGoWrongTakeNobodyOutTooSoon(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.reachable(hub, paris)
 	hourAgo := w.clock.Now().Add(-time.Hour)
@@ -146,6 +150,7 @@ func TestClocksThatGoWrongTakeNobodyOutTooSoon(t *testing.T) {
 // TestADeadSignpostTakesNobodyOut: what is counted counts for as long as he owns
 // the cluster who has counted.
 func TestADeadSignpostTakesNobodyOut(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.reachable(hub, paris)
 	w.lost(berlin, time.Hour)
@@ -162,6 +167,7 @@ func TestADeadSignpostTakesNobodyOut(t *testing.T) {
 // TestWhoIsOutStaysOutUntilItsClusterAnswers, whoever serves it meanwhile: a
 // Signpost that was started again brings nothing back that is down.
 func TestWhoIsOutStaysOutUntilItsClusterAnswers(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.reachable(hub, paris)
 	w.lost(berlin, time.Hour)
@@ -181,6 +187,7 @@ func TestWhoIsOutStaysOutUntilItsClusterAnswers(t *testing.T) {
 // TestAClusterThatTurnsSignpostAwayIsThere, and so is one that nobody knows how
 // to reach.
 func TestAClusterThatTurnsSignpostAwayIsThere(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.reachable(hub, paris)
 	w.reach(berlin, observed.Reachability{Message: "Unauthorized", Since: w.clock.Now(), Owner: w.owned(berlin)})
@@ -196,6 +203,7 @@ func TestAClusterThatTurnsSignpostAwayIsThere(t *testing.T) {
 // TestMostClustersFailingAtOnceFreeze: nobody is taken out for it, whatever names
 // he is in, and status says so. What is out stays out.
 func TestMostClustersFailingAtOnceFreeze(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.reachable(hub, paris)
 	w.lost(berlin, 6*time.Minute)
@@ -220,6 +228,7 @@ func TestMostClustersFailingAtOnceFreeze(t *testing.T) {
 // TestAClusterThatChangesHandsThawsNobody: while nobody serves one of those that
 // cannot be reached, it is not known to answer.
 func TestAClusterThatChangesHandsThawsNobody(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.reachable(hub)
 	w.lost(berlin, time.Hour)
@@ -233,6 +242,7 @@ func TestAClusterThatChangesHandsThawsNobody(t *testing.T) {
 // TestNamesInsideAClusterDoNotMindThatItCannotBeReached: who asks for them is in
 // there, and so is what answers.
 func TestNamesInsideAClusterDoNotMindThatItCannotBeReached(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.associate("cluster-providers/edge/clusters/berlin", "shop/corp")
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.corp.example"],"scope":"cluster"}`)
@@ -249,6 +259,7 @@ func TestNamesInsideAClusterDoNotMindThatItCannotBeReached(t *testing.T) {
 // TestAServiceThatLosesItsLastReadyEndpointIsTakenOut, and the last one that is
 // published stays.
 func TestAServiceThatLosesItsLastReadyEndpointIsTakenOut(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.ready(berlin, "203.0.113.10", 0)
 	w.settle(prod)
@@ -264,6 +275,7 @@ func TestAServiceThatLosesItsLastReadyEndpointIsTakenOut(t *testing.T) {
 
 // TestANameThatIsKeptIsKeptOnTheMove: to another home of its external-dns.
 func TestANameThatIsKeptIsKeptOnTheMove(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.ready(berlin, "203.0.113.10", 0)
 	w.settle(prod)
@@ -274,6 +286,7 @@ func TestANameThatIsKeptIsKeptOnTheMove(t *testing.T) {
 }
 
 func TestNothingIsPublishedBeforeSomethingWasHealthy(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.ready(berlin, "203.0.113.10", 0)
 	w.ready(paris, "203.0.113.20", 0)
@@ -287,6 +300,7 @@ func TestNothingIsPublishedBeforeSomethingWasHealthy(t *testing.T) {
 }
 
 func TestANameGoesThatIsToGoWhenNoClusterIsHealthy(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example"],"health":{"whenAllUnhealthy":"remove"}}`)
 	w.do(intent.Instantiate, prod)
@@ -300,6 +314,7 @@ func TestANameGoesThatIsToGoWhenNoClusterIsHealthy(t *testing.T) {
 // TestASickClusterMayBeDrained: whether a name keeps an address is asked without
 // regard to who is healthy at the moment.
 func TestASickClusterMayBeDrained(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.ready(paris, "203.0.113.20", 0)
 	require.NoError(t, w.drain(berlin, false))
@@ -309,6 +324,7 @@ func TestASickClusterMayBeDrained(t *testing.T) {
 }
 
 func TestFailoverGoesToTheNextClusterAndBack(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example"],"routing":{"policy":"failover","order":["edge+paris","edge+berlin"]}}`)
 	require.NotContains(t, strings.Join(w.plan(prod, intent.Instantiate).Warnings, "; "), "comes first")
@@ -327,19 +343,22 @@ func TestFailoverGoesToTheNextClusterAndBack(t *testing.T) {
 // TestTheControllerFollowsHowClustersCanBeReached, and takes them out when their
 // time has come; it tells when most fail at once.
 func TestTheControllerFollowsHowClustersCanBeReached(t *testing.T) {
-	w := running(t)
-	w.reachable(hub, paris, berlin)
-	w.control(t)
-	w.lost(berlin, 0)
-	until(t, "it is taken out", func() bool {
-		w.clock.pass(time.Second)
-		return !w.publishes(prod, "203.0.113.10")
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := running(t)
+		w.reachable(hub, paris, berlin)
+		w.control(t)
+		w.lost(berlin, 0)
+		untilEach(t, time.Second, "it is taken out", func() bool {
+			w.clock.pass(time.Minute)
+			return !w.publishes(prod, "203.0.113.10")
+		})
+		require.Empty(t, w.service.Frozen())
+		w.lost(hub, time.Second)
+		untilEach(t, time.Second, "most have failed", func() bool { return strings.Contains(w.service.Frozen(), "2 of 3 clusters cannot be reached") })
+		w.reachable(berlin, hub)
+		untilEach(t, time.Second, "it is back", func() bool { return w.publishes(prod, "203.0.113.10") && w.service.Frozen() == "" })
 	})
-	require.Empty(t, w.service.Frozen())
-	w.lost(hub, time.Second)
-	until(t, "most have failed", func() bool { return strings.Contains(w.service.Frozen(), "2 of 3 clusters cannot be reached") })
-	w.reachable(berlin, hub)
-	until(t, "it is back", func() bool { return w.publishes(prod, "203.0.113.10") && w.service.Frozen() == "" })
 }
 
 // counting counts what is read.
@@ -361,6 +380,7 @@ func (c *counting) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, err
 // TestAnOutageOfManyClustersCostsNoFoldMore: the controller knows how clusters can
 // be reached, and asks in one request who serves those that cannot.
 func TestAnOutageOfManyClustersCostsNoFoldMore(t *testing.T) {
+	t.Parallel()
 	reads := func(silent int) int {
 		w := newMarket(t)
 		for n := range silent {

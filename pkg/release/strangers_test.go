@@ -45,6 +45,7 @@ func about(name string, texts []string) (out []string) {
 // TestAPlanWarnsOfNamesThatExistAlready, with their owner: external-dns leaves
 // them alone. What it has published itself is no stranger.
 func TestAPlanWarnsOfNamesThatExistAlready(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	for _, c := range []struct {
 		held verify.Holding
@@ -82,6 +83,7 @@ func TestAPlanWarnsOfNamesThatExistAlready(t *testing.T) {
 
 // TestWhatCannotBeAskedIsNotSaid, and holds no plan up.
 func TestWhatCannotBeAskedIsNotSaid(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	names := make([]string, 200)
 	for n := range names {
@@ -116,6 +118,7 @@ func TestWhatCannotBeAskedIsNotSaid(t *testing.T) {
 // TestAnOwnerIDOfSomebodyElseInTheZoneIsRefused: with it, external-dns would take
 // that one's names for its own. One that the record had before is its own.
 func TestAnOwnerIDOfSomebodyElseInTheZoneIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.put(lab, ownerID("lab.example", "legacy"))
 	w.answers("www.lab.example", verify.Holding{Types: []string{"A"}, Owner: "legacy"})

@@ -28,6 +28,7 @@ func (w *world) pointer(group intent.Path) appcontext.Pointer {
 // TestASuspendedGroupIsLeftAsItIs: from the next step on, without any update;
 // nothing shrinks or grows until it is resumed.
 func TestASuspendedGroupIsLeftAsItIs(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.suspend(prod, true)
 	w.observe(berlin, "shop/web", "203.0.113.11")
@@ -52,6 +53,7 @@ func TestASuspendedGroupIsLeftAsItIs(t *testing.T) {
 // TestWhatIsAcceptedOfASuspendedGroupWaits: for update, rollback and
 // instantiate alike.
 func TestWhatIsAcceptedOfASuspendedGroupWaits(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.suspend(prod, true)
 	plan := w.plan(prod, "")
@@ -82,6 +84,7 @@ func TestWhatIsAcceptedOfASuspendedGroupWaits(t *testing.T) {
 
 // TestTerminateDoesNotWaitForASuspendedGroup: it was asked for, after all.
 func TestTerminateDoesNotWaitForASuspendedGroup(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.suspend(prod, true)
 	w.settle(prod)
@@ -98,6 +101,7 @@ func TestTerminateDoesNotWaitForASuspendedGroup(t *testing.T) {
 // TestASuspendedGroupKeepsItsExternalDNS: others come and go, and it stays in
 // use.
 func TestASuspendedGroupKeepsItsExternalDNS(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.group(test, "api", "api.lab.example")
 	w.do(intent.Instantiate, test)
@@ -115,6 +119,7 @@ func TestASuspendedGroupKeepsItsExternalDNS(t *testing.T) {
 // suspended, changed and resumed, the next one brings it to where it would
 // have been (I1).
 func TestSuspensionSurvivesCrashes(t *testing.T) {
+	t.Parallel()
 	tell := func(l *life) {
 		l.ask("instantiate", intent.Instantiate, prod)
 		l.part(l.rest)
@@ -129,13 +134,11 @@ func TestSuspensionSurvivesCrashes(t *testing.T) {
 	}
 	undisturbed := newLife(newShop(t), 0, false)
 	tell(undisturbed)
-	for last := 1; last <= undisturbed.process.writes; last += everyWrite {
-		for _, after := range []bool{false, true} {
-			l := newLife(newShop(t), last, after)
-			tell(l)
-			require.Equal(t, undisturbed.picture(), l.picture(), "write %d, after it: %t", last, after)
-		}
-	}
+	deaths(t, undisturbed.process.writes, func(last int, after bool) {
+		l := newLife(newShop(t), last, after)
+		tell(l)
+		require.Equal(t, undisturbed.picture(), l.picture(), "write %d, after it: %t", last, after)
+	})
 }
 
 // suspendLab suspends the record by its document, and brings that to its
@@ -150,6 +153,7 @@ func (w *world) suspendLab(suspended bool) {
 // TestASuspendedRecordRunsNoExternalDNS: as everything of a record, by its
 // update; the DNSEndpoints go on, and are taken up when it is resumed.
 func TestASuspendedRecordRunsNoExternalDNS(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.put(lab, record("lab.example", `,"suspend":true`))
 	w.settle(prod)
@@ -170,6 +174,7 @@ func TestASuspendedRecordRunsNoExternalDNS(t *testing.T) {
 // TestTerminateDoesNotWaitForASuspendedRecord: its external-dns would never
 // delete the names, so they are told at once.
 func TestTerminateDoesNotWaitForASuspendedRecord(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.suspendLab(true)
 	w.settle(prod)
@@ -184,6 +189,7 @@ func TestTerminateDoesNotWaitForASuspendedRecord(t *testing.T) {
 // TestSuspendingARecordEndsTheWaitForItsNames: what was to outlive them does
 // nothing any more.
 func TestSuspendingARecordEndsTheWaitForItsNames(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.do(intent.Terminate, prod)
 	require.NoError(t, w.rest())

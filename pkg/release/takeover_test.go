@@ -29,6 +29,7 @@ func (w *world) takeOver(group intent.Path, action intent.Action, from string) e
 // TestATakeoverLeavesNoGap: a name is in a DNSEndpoint of one group or the other
 // at each write, and in the end in that of the one which took it over alone.
 func TestATakeoverLeavesNoGap(t *testing.T) {
+	t.Parallel()
 	for _, from := range []string{"prod", "store/v1/prod", string(prod)} {
 		w := bothAsk(t)
 		gaps := 0
@@ -66,6 +67,7 @@ func TestATakeoverLeavesNoGap(t *testing.T) {
 // TestATakeoverNeedsObjectsOfItsOwn: where the other group has one with other
 // contents, it would wait for ever.
 func TestATakeoverNeedsObjectsOfItsOwn(t *testing.T) {
+	t.Parallel()
 	w := newRivals(t)
 	w.configMap(test, eu, "c0", "of test")
 	plan, err := w.service.PlanTakeover(ann(test), test, intent.Instantiate, "prod")
@@ -77,6 +79,7 @@ func TestATakeoverNeedsObjectsOfItsOwn(t *testing.T) {
 // TestATokenIsOfItsTakeover: that of a plan without one, or with another, does
 // not take names over.
 func TestATokenIsOfItsTakeover(t *testing.T) {
+	t.Parallel()
 	w := bothAsk(t)
 	alone, err := w.service.Plan(ann(test), test, intent.Instantiate, 0)
 	require.NoError(t, err)
@@ -107,6 +110,7 @@ func taken(t testing.TB) *world {
 // TestTenThousandLongNamesAreTakenOver: what the lifecycle notes of them fits in a
 // document of every store.
 func TestTenThousandLongNamesAreTakenOver(t *testing.T) {
+	t.Parallel()
 	const parts, each = 20, 500
 	w := newShop(t)
 	ask := func(group intent.Path, app string) {
@@ -149,6 +153,7 @@ func longName(n int) string {
 // TestWhatWasTakenOverIsNotGivenAgain by an update, until it is taken back, or
 // the one that took it over is gone.
 func TestWhatWasTakenOverIsNotGivenAgain(t *testing.T) {
+	t.Parallel()
 	w := taken(t)
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example","shop.lab.example"]}`)
 	w.refuses(intent.Update, prod, `"www.lab.example" was taken over by `+string(test), string(www(prod))+"#/spec/hostnames/0")
@@ -163,6 +168,7 @@ func TestWhatWasTakenOverIsNotGivenAgain(t *testing.T) {
 // TestWhatWasTakenOverIsGivenAgainOnRequest, once the group that took it over is
 // gone, although no intent has changed.
 func TestWhatWasTakenOverIsGivenAgainOnRequest(t *testing.T) {
+	t.Parallel()
 	for _, again := range []func(w *world){
 		func(w *world) { w.do(intent.Update, prod) },
 		func(w *world) {
@@ -197,6 +203,7 @@ func TestWhatWasTakenOverIsGivenAgainOnRequest(t *testing.T) {
 // TestAYieldedNameIsFree when the one that has taken it over is gone: the one that
 // had it before holds it no longer, and has to claim it again.
 func TestAYieldedNameIsFree(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
@@ -218,6 +225,7 @@ func TestAYieldedNameIsFree(t *testing.T) {
 
 // TestWhatCannotBeTakenOverIsRefused with the reason.
 func TestWhatCannotBeTakenOverIsRefused(t *testing.T) {
+	t.Parallel()
 	w := bothAsk(t)
 	for from, why := range map[string]string{
 		"test": "is the group itself", "projects/bank/composite-apps/store/v1/deployment-intent-groups/prod": "is of another project",
@@ -245,6 +253,7 @@ func TestWhatCannotBeTakenOverIsRefused(t *testing.T) {
 // TestADomainIsItsProjects: of the domains that are granted, the longest that a
 // name lies in decides; what is published already stays.
 func TestADomainIsItsProjects(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
@@ -270,6 +279,7 @@ func TestADomainIsItsProjects(t *testing.T) {
 
 // TestAWildcardStandsForGrantedDomains below it, too.
 func TestAWildcardStandsForGrantedDomains(t *testing.T) {
+	t.Parallel()
 	w := rivals(t)
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["*.lab.example"]}`)
 	w.put(shop, `{"namespace":"shop-dns","domains":["own.lab.example"]}`)

@@ -21,6 +21,7 @@ func (w *world) domain(name string) {
 
 // A trace is of the document as it is, whether it is deployed or not.
 func TestTraceIsOfTheDocumentAsItIs(t *testing.T) {
+	t.Parallel()
 	w := newCloud(t)
 	way, err := w.trace("", "www.foo.com")
 	require.NoError(t, err)
@@ -37,6 +38,7 @@ func TestTraceIsOfTheDocumentAsItIs(t *testing.T) {
 }
 
 func TestTraceKnowsTheClustersDomain(t *testing.T) {
+	t.Parallel()
 	w := newCloud(t)
 	w.domain("paris.example")
 	for _, one := range []struct{ cluster, name, plugin string }{
@@ -54,6 +56,7 @@ func TestTraceKnowsTheClustersDomain(t *testing.T) {
 }
 
 func TestTraceOfServersThatAreImported(t *testing.T) {
+	t.Parallel()
 	w := newCloud(t)
 	w.resolve(`[{"domain":"foo.com","nameservers":["1.2.3.4"]}]`, `,"mode":"import"`)
 	way, err := w.trace("", "www.foo.com")
@@ -67,6 +70,7 @@ func TestTraceOfServersThatAreImported(t *testing.T) {
 }
 
 func TestTraceInAClusterThatTheIntentIsNotFor(t *testing.T) {
+	t.Parallel()
 	w := newCloud(t)
 	w.resolve(`[{"domain":"foo.com","nameservers":["1.2.3.4"]}]`, `,"clusters":[{"clusterProvider":"edge","cluster":"paris"}]`)
 	_, err := w.trace(berlin, "foo.com")
@@ -75,6 +79,7 @@ func TestTraceInAClusterThatTheIntentIsNotFor(t *testing.T) {
 }
 
 func TestTraceWhereTheIntentCannotWork(t *testing.T) {
+	t.Parallel()
 	w := newCloud(t)
 	_, err := w.service.Trace(w.Context(), eu+"/dns-cr-intents/others", "", corefile.Query{Name: "a", Type: "A"})
 	require.Equal(t, intent.NotFound, intent.CodeOf(err))

@@ -46,6 +46,7 @@ const (
 // external-dns, also when another replica makes them, later. What follows from
 // an address that changes is of a trace of its own.
 func TestWhatARequestLeadsToIsOfItsTrace(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	_, log := w.traced()
 	accepted, err := w.service.Instantiate(trail.With(trail.Follow(ann(prod), asked), "requestID", "r1"), prod, "", "ann")
@@ -87,6 +88,7 @@ func TestWhatARequestLeadsToIsOfItsTrace(t *testing.T) {
 
 // TestWithoutTracingOnlyTheCallersTraceIsKept: none begins here.
 func TestWithoutTracingOnlyTheCallersTraceIsKept(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
@@ -101,6 +103,7 @@ func TestWithoutTracingOnlyTheCallersTraceIsKept(t *testing.T) {
 
 // TestARecordsUpdateIsOfItsTrace: its external-dns are committed within it.
 func TestARecordsUpdateIsOfItsTrace(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	w.traced()
 	w.put(lab, record("lab.example", `,"podLabels":{"a":"b"}`))

@@ -50,6 +50,7 @@ const unkept = "EMCO's app context 1111 is current and not followed: no release 
 // TestARollbackToAContextThatNoReleaseIsKeptForIsTold, whether its event comes,
 // or its states, or both; names stay, for withdrawing them would be a guess.
 func TestARollbackToAContextThatNoReleaseIsKeptForIsTold(t *testing.T) {
+	t.Parallel()
 	for name, roll := range map[string]func(*world){
 		"event": func(w *world) { w.tell(firstContext, "Update", secondContext); w.event(firstContext, intent.Update) },
 		"event, where rsync has no queue": func(w *world) {
@@ -89,6 +90,7 @@ func TestARollbackToAContextThatNoReleaseIsKeptForIsTold(t *testing.T) {
 
 // TestEMCOComesBackFromAContextThatNoReleaseIsKeptFor to the group's own.
 func TestEMCOComesBackFromAContextThatNoReleaseIsKeptFor(t *testing.T) {
+	t.Parallel()
 	for name, back := range map[string]func(*world){
 		"event":  func(w *world) { w.event(secondContext, intent.Update) },
 		"states": func(w *world) { w.replace(firstContext, secondContext) },
@@ -110,6 +112,7 @@ func TestEMCOComesBackFromAContextThatNoReleaseIsKeptFor(t *testing.T) {
 // TestTheEndOfAContextThatNoReleaseIsKeptForEndsTheGroup: names and external-dns
 // do not stay for ever.
 func TestTheEndOfAContextThatNoReleaseIsKeptForEndsTheGroup(t *testing.T) {
+	t.Parallel()
 	terminate := func(w *world) { require.NoError(w, w.service.TerminateContext(w.Context(), firstContext)) }
 	for name, end := range map[string]func(*world){
 		"TerminateAppContext": terminate,
@@ -175,6 +178,7 @@ func TestTheEndOfAContextThatNoReleaseIsKeptForEndsTheGroup(t *testing.T) {
 
 // TestWhatEMCOAsksForIsInTheEventsOfTheGroup: its users need not have EMCO's log.
 func TestWhatEMCOAsksForIsInTheEventsOfTheGroup(t *testing.T) {
+	t.Parallel()
 	t.Run("warnings", func(t *testing.T) {
 		w := newShop(t)
 		w.put(www(prod), `{"app":"web","serviceName":"nosuch","hostnames":["www.lab.example"]}`)

@@ -14,6 +14,7 @@ import (
 
 // TestUnknownIsNotEmpty: published addresses never shrink by ignorance (I11).
 func TestUnknownIsNotEmpty(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.member(eu, "hub") // whose Service nobody has looked at yet
 	w.do(intent.Instantiate, prod)
@@ -31,6 +32,7 @@ func TestUnknownIsNotEmpty(t *testing.T) {
 }
 
 func TestARestartChangesNoKey(t *testing.T) {
+	t.Parallel()
 	w := sharing(t)
 	before := w.keys()
 	w.restartOn(w.fake)
@@ -39,6 +41,7 @@ func TestARestartChangesNoKey(t *testing.T) {
 }
 
 func TestAServiceThatIsSeenToBeGoneIsTakenOut(t *testing.T) {
+	t.Parallel()
 	w := running(t)
 	writer, err := w.observed.Writer(context.Background(), berlin, fence)
 	require.NoError(t, err)
@@ -55,6 +58,7 @@ func TestAServiceThatIsSeenToBeGoneIsTakenOut(t *testing.T) {
 }
 
 func TestAnAddressRewritesTheDNSEndpointAlone(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.manifests(prod, 3)
 	w.do(intent.Instantiate, prod)
@@ -79,6 +83,7 @@ func TestAnAddressRewritesTheDNSEndpointAlone(t *testing.T) {
 
 // TestDirectoriesOfferWhatTheirManifestsSay: nobody observes them.
 func TestDirectoriesOfferWhatTheirManifestsSay(t *testing.T) {
+	t.Parallel()
 	w := newShop(t)
 	w.put("cluster-providers/edge/clusters/paris", `{"directory":"paris"}`)
 	w.put(prod, `{"logicalCloud":"eu","apps":[{"name":"web","manifests":[{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"},"spec":{"externalIPs":["203.0.113.50"]}}]}]}`, eu)

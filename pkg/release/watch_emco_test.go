@@ -19,6 +19,7 @@ import (
 // something, the monitor sees something, or somebody writes the meta. Contexts
 // of others step nobody, and nothing is watched before there is such a group.
 func TestGroupsOfEMCOsAreSteppedWhenTheirContextsChange(t *testing.T) {
+	t.Parallel()
 	const groups = intent.Path("projects/shop/composite-apps/store/v1/deployment-intent-groups/")
 	watched := make(chan struct{})
 	store := &watching{Fake: kvtest.NewFake(), begun: watched}

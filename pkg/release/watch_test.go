@@ -15,6 +15,7 @@ import (
 // TestOwnersAreSteppedWhenWhatTheyAskedAboutChanges: their Services, and what
 // their placements make of the nodes.
 func TestOwnersAreSteppedWhenWhatTheyAskedAboutChanges(t *testing.T) {
+	t.Parallel()
 	const group, cloud intent.Path = "projects/shop/composite-apps/web/v1/deployment-intent-groups/prod", "projects/shop/logical-clouds/eu"
 	provider := appcontext.ProviderOwner("projects/shop/dns-provider-records/lab", "public", "edge+hub")
 	owners := newInterest()
@@ -48,6 +49,7 @@ func TestOwnersAreSteppedWhenWhatTheyAskedAboutChanges(t *testing.T) {
 
 // TestInterestFollowsThePointers: what a pointer no longer names matters no more.
 func TestInterestFollowsThePointers(t *testing.T) {
+	t.Parallel()
 	const group appcontext.Owner = "projects/shop/composite-apps/web/v1/deployment-intent-groups/prod"
 	owners := newInterest()
 	owners.take(appcontext.Pointer{Owner: group, Services: map[string][]string{"edge+hub": {"shop/web", "shop/api"}}})

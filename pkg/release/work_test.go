@@ -13,6 +13,7 @@ import (
 // TestLogLinesNameWhomTheWorkIsFor: several Services of an owner may be followed
 // at once.
 func TestLogLinesNameWhomTheWorkIsFor(t *testing.T) {
+	t.Parallel()
 	for want, todo := range map[string]work{
 		"owner=projects/shop service=shop/web\n": {"projects/shop", "shop/web"},
 		"owner=projects/shop\n":                  {owner: "projects/shop"},
