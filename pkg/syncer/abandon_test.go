@@ -22,6 +22,7 @@ func (s *scene) abandon(name string) ledger.Abandonment {
 // TestAnAbandonedClusterIsServedByNobody: neither by who served it, who gets to
 // know at once, nor by another worker; and by somebody again when that is over.
 func TestAnAbandonedClusterIsServedByNobody(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, hub, berlin)
 	s.commit("shop", append(everything(t, hub), namespace(t, berlin), config(t, berlin, "settings", "1"))...)
 	w, _ := s.start("a")
@@ -56,6 +57,7 @@ func (w *Worker) serving(name string) bool {
 // TestAClaimThatComesAfterTheAbandonmentFails: though the worker has not heard
 // of it yet.
 func TestAClaimThatComesAfterTheAbandonmentFails(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, hub)
 	claimant := s.claimant()
 	s.abandon(hub)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -86,16 +87,18 @@ func TestForeignObjectIsNeverChangedOrRemoved(t *testing.T) {
 
 func TestConflictIsLookedAtAgain(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hub)
-	f := s.clusters[hub]
-	f.Plant(namespace(t, hub))
-	f.Plant(config(t, hub, "a", "theirs"))
-	w, _ := s.start("a")
-	mine := config(t, hub, "a", "ours")
-	s.commit("dig", mine)
-	s.until("the conflict is told", func() bool { return s.entries(hub)[mine.ID].Status == ledger.Failed })
-	f.Remove(mine.ID)
-	s.settled(w, mine)
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub)
+		f := s.clusters[hub]
+		f.Plant(namespace(t, hub))
+		f.Plant(config(t, hub, "a", "theirs"))
+		w, _ := s.start("a")
+		mine := config(t, hub, "a", "ours")
+		s.commit("dig", mine)
+		s.until("the conflict is told", func() bool { return s.entries(hub)[mine.ID].Status == ledger.Failed })
+		f.Remove(mine.ID)
+		s.settled(w, mine)
+	})
 }
 
 func TestUnchangedCostsNoRequest(t *testing.T) {
@@ -126,6 +129,7 @@ func TestUnchangedCostsNoRequest(t *testing.T) {
 }
 
 func TestDriftIsRepaired(t *testing.T) {
+	t.Parallel()
 	label := func(o bundle.Object, spec string, labels map[string]string) bundle.Object {
 		made, err := bundle.New(hub, "web", map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "spec": spec,
 			"metadata": map[string]any{"name": o.Name, "namespace": o.Namespace, "labels": labels}})
@@ -178,17 +182,19 @@ func TestNewStatusIsNoDrift(t *testing.T) {
 
 func TestDefinitionIsEstablishedBeforeItsObjects(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hub)
-	f := s.clusters[hub]
-	f.LateDefinitions()
-	w, _ := s.start("a")
-	objects := everything(t, hub)
-	s.commit("dig", objects...)
-	e := endpoint(t, hub, "1")
-	s.until("the object waits", func() bool { return s.entries(hub)[e.ID].Status == ledger.Retrying })
-	assert.NotContains(t, writes(f), "create DNSEndpoint web")
-	f.Establish("dnsendpoints.externaldns.k8s.io")
-	s.settled(w, objects...)
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub)
+		f := s.clusters[hub]
+		f.LateDefinitions()
+		w, _ := s.start("a")
+		objects := everything(t, hub)
+		s.commit("dig", objects...)
+		e := endpoint(t, hub, "1")
+		s.until("the object waits", func() bool { return s.entries(hub)[e.ID].Status == ledger.Retrying })
+		assert.NotContains(t, writes(f), "create DNSEndpoint web")
+		f.Establish("dnsendpoints.externaldns.k8s.io")
+		s.settled(w, objects...)
+	})
 }
 
 // TestAnEntryTellsSinceWhenItsObjectIsAsItIs: for how long it has been applied
@@ -306,79 +312,87 @@ func TestNobodyTakesAnObjectOverFromAnotherProject(t *testing.T) {
 
 func TestNamespaceGoesOnlyWhenItIsEmpty(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hub)
-	f := s.clusters[hub]
-	w, _ := s.start("a")
-	objects := []bundle.Object{namespace(t, hub), config(t, hub, "a", "1")}
-	s.commit("dig", objects...)
-	s.settled(w, objects...)
-	f.Plant(config(t, hub, "theirs", "1"))
-	s.commit("dig")
-	s.until("it is kept", func() bool { return s.entries(hub)[objects[0].ID].Kept })
-	e := s.entries(hub)[objects[0].ID]
-	assert.True(t, e.Lingers(), "nobody waits for it")
-	assert.Contains(t, e.Message, "theirs")
-	assert.Len(t, s.entries(hub), 1, "all else is gone")
-	f.Remove(config(t, hub, "theirs", "1").ID)
-	s.until("it goes once it is empty", func() bool { return f.Live(objects[0].ID) == nil && len(s.entries(hub)) == 0 })
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub)
+		f := s.clusters[hub]
+		w, _ := s.start("a")
+		objects := []bundle.Object{namespace(t, hub), config(t, hub, "a", "1")}
+		s.commit("dig", objects...)
+		s.settled(w, objects...)
+		f.Plant(config(t, hub, "theirs", "1"))
+		s.commit("dig")
+		s.until("it is kept", func() bool { return s.entries(hub)[objects[0].ID].Kept })
+		e := s.entries(hub)[objects[0].ID]
+		assert.True(t, e.Lingers(), "nobody waits for it")
+		assert.Contains(t, e.Message, "theirs")
+		assert.Len(t, s.entries(hub), 1, "all else is gone")
+		f.Remove(config(t, hub, "theirs", "1").ID)
+		s.until("it goes once it is empty", func() bool { return f.Live(objects[0].ID) == nil && len(s.entries(hub)) == 0 })
+	})
 }
 
 func TestNamespaceThatIsBeingDeletedIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hub)
-	f := s.clusters[hub]
-	f.Finalize(cluster.Kind{Kind: "Namespace"}, true)
-	w, _ := s.start("a")
-	objects := []bundle.Object{namespace(t, hub), config(t, hub, "a", "1")}
-	s.commit("dig", objects...)
-	s.settled(w, objects...)
-	s.commit("dig")
-	s.until("the delete is accepted", func() bool { return s.entries(hub)[objects[0].ID].Status == ledger.Deleted })
-	s.commit("dig", objects...)
-	s.until("what is wanted again waits", func() bool { return s.entries(hub)[objects[1].ID].Status == ledger.Retrying })
-	f.Finish()
-	s.settled(w, objects...)
-	assert.NotNil(t, f.Live(objects[1].ID))
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub)
+		f := s.clusters[hub]
+		f.Finalize(cluster.Kind{Kind: "Namespace"}, true)
+		w, _ := s.start("a")
+		objects := []bundle.Object{namespace(t, hub), config(t, hub, "a", "1")}
+		s.commit("dig", objects...)
+		s.settled(w, objects...)
+		s.commit("dig")
+		s.until("the delete is accepted", func() bool { return s.entries(hub)[objects[0].ID].Status == ledger.Deleted })
+		s.commit("dig", objects...)
+		s.until("what is wanted again waits", func() bool { return s.entries(hub)[objects[1].ID].Status == ledger.Retrying })
+		f.Finish()
+		s.settled(w, objects...)
+		assert.NotNil(t, f.Live(objects[1].ID))
+	})
 }
 
 func TestUsedNamespaceThatGoesIsMadeByUs(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hub)
-	f := s.clusters[hub]
-	f.Plant(namespace(t, hub))
-	w, _ := s.start("a")
-	objects := []bundle.Object{namespace(t, hub), config(t, hub, "a", "1")}
-	s.commit("dig", objects...)
-	s.settled(w, objects...)
-	require.False(t, s.entries(hub)[objects[0].ID].CreatedByUs)
-	f.Remove(objects[0].ID)
-	f.Remove(objects[1].ID)
-	s.until("both are made again", func() bool { return f.Live(objects[0].ID) != nil && f.Live(objects[1].ID) != nil })
-	s.until("and the namespace is ours now", func() bool { return s.entries(hub)[objects[0].ID].CreatedByUs })
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub)
+		f := s.clusters[hub]
+		f.Plant(namespace(t, hub))
+		w, _ := s.start("a")
+		objects := []bundle.Object{namespace(t, hub), config(t, hub, "a", "1")}
+		s.commit("dig", objects...)
+		s.settled(w, objects...)
+		require.False(t, s.entries(hub)[objects[0].ID].CreatedByUs)
+		f.Remove(objects[0].ID)
+		f.Remove(objects[1].ID)
+		s.until("both are made again", func() bool { return f.Live(objects[0].ID) != nil && f.Live(objects[1].ID) != nil })
+		s.until("and the namespace is ours now", func() bool { return s.entries(hub)[objects[0].ID].CreatedByUs })
+	})
 }
 
 func TestRefusalIsFailedAndHoldsUpNothingElse(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hub)
-	f := s.clusters[hub]
-	var mended atomic.Bool
-	f.Before = func(_ context.Context, verb string, id bundle.ID) error {
-		if verb == "create" && id.Name == "bad" && !mended.Load() {
-			return &cluster.Error{Fault: cluster.Refused, Code: 422, Message: "spec: Invalid value"}
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub)
+		f := s.clusters[hub]
+		var mended atomic.Bool
+		f.Before = func(_ context.Context, verb string, id bundle.ID) error {
+			if verb == "create" && id.Name == "bad" && !mended.Load() {
+				return &cluster.Error{Fault: cluster.Refused, Code: 422, Message: "spec: Invalid value"}
+			}
+			return nil
 		}
-		return nil
-	}
-	w, _ := s.start("a")
-	bad, good := config(t, hub, "bad", "1"), config(t, hub, "good", "1")
-	objects := []bundle.Object{namespace(t, hub), bad, good}
-	s.commit("dig", objects...)
-	s.until("the refusal is told", func() bool {
-		e := s.entries(hub)[bad.ID]
-		return e.Status == ledger.Failed && e.Message == "spec: Invalid value"
+		w, _ := s.start("a")
+		bad, good := config(t, hub, "bad", "1"), config(t, hub, "good", "1")
+		objects := []bundle.Object{namespace(t, hub), bad, good}
+		s.commit("dig", objects...)
+		s.until("the refusal is told", func() bool {
+			e := s.entries(hub)[bad.ID]
+			return e.Status == ledger.Failed && e.Message == "spec: Invalid value"
+		})
+		s.until("the rest goes on", func() bool { return s.entries(hub)[good.ID].Status == ledger.Applied })
+		mended.Store(true)
+		s.settled(w, objects...)
 	})
-	s.until("the rest goes on", func() bool { return s.entries(hub)[good.ID].Status == ledger.Applied })
-	mended.Store(true)
-	s.settled(w, objects...)
 }
 
 func TestStaleVersionIsReadAgain(t *testing.T) {
@@ -449,23 +463,25 @@ func TestKillBetweenCreateAndLedgerLeavesNothingBehind(t *testing.T) {
 
 func TestAnswerThatGetsLostHeals(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hub)
-	s.clock = hasty{time.Now()}
-	f := s.clusters[hub]
-	var lost atomic.Int32
-	f.After = func(_ context.Context, verb string, _ bundle.ID) error {
-		if (verb == "create" || verb == "apply" || verb == "delete") && lost.Add(1)%2 == 1 {
-			return &cluster.Error{Fault: cluster.Unreachable, Message: "connection reset"}
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub)
+		s.clock = hasty{time.Now()}
+		f := s.clusters[hub]
+		var lost atomic.Int32
+		f.After = func(_ context.Context, verb string, _ bundle.ID) error {
+			if (verb == "create" || verb == "apply" || verb == "delete") && lost.Add(1)%2 == 1 {
+				return &cluster.Error{Fault: cluster.Unreachable, Message: "connection reset"}
+			}
+			return nil
 		}
-		return nil
-	}
-	w, _ := s.start("a")
-	objects := everything(t, hub)
-	s.commit("dig", objects...)
-	s.settled(w, objects...)
-	s.commit("dig")
-	s.until("everything goes", func() bool { return len(s.entries(hub)) == 0 })
-	assert.Nil(t, f.Live(objects[4].ID))
+		w, _ := s.start("a")
+		objects := everything(t, hub)
+		s.commit("dig", objects...)
+		s.settled(w, objects...)
+		s.commit("dig")
+		s.until("everything goes", func() bool { return len(s.entries(hub)) == 0 })
+		assert.Nil(t, f.Live(objects[4].ID))
+	})
 }
 
 // sealed opens one value.
@@ -479,32 +495,35 @@ func (v sealed) Secret(_ context.Context, id string) ([]byte, error) {
 }
 
 func TestNoSecretLeavesButIntoItsSecret(t *testing.T) {
-	const hush = "hush-hush-value"
-	s := newScene(t, hub)
-	s.values = sealed(hush)
-	f := s.clusters[hub]
-	f.Plant(namespace(t, hub))
-	var fail atomic.Bool
-	fail.Store(true)
-	f.Before = func(_ context.Context, verb string, id bundle.ID) error {
-		if verb == "create" && id.Kind == "Secret" && fail.Swap(false) {
-			return &cluster.Error{Fault: cluster.Refused, Code: 422, Message: "data: Invalid"}
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const hush = "hush-hush-value"
+		s := newScene(t, hub)
+		s.values = sealed(hush)
+		f := s.clusters[hub]
+		f.Plant(namespace(t, hub))
+		var fail atomic.Bool
+		fail.Store(true)
+		f.Before = func(_ context.Context, verb string, id bundle.ID) error {
+			if verb == "create" && id.Kind == "Secret" && fail.Swap(false) {
+				return &cluster.Error{Fault: cluster.Refused, Code: 422, Message: "data: Invalid"}
+			}
+			return nil
 		}
-		return nil
-	}
-	w, _ := s.start("a")
-	secret, err := bundle.New(hub, "web", map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{
-		"name": "tsig", "namespace": "shop", "annotations": map[string]string{bundle.AnnotationValuesFrom: `{"secret":"v1"}`}}})
-	require.NoError(t, err)
-	s.commit("dig", secret)
-	s.settled(w, secret)
-	assert.Contains(t, fmt.Sprint(f.Content(secret.ID)), "aHVzaC1odXNoLXZhbHVl", "it arrived")
-	items, _, err := s.kv.Range(t.Context(), everyKey())
-	require.NoError(t, err)
-	for _, item := range items {
-		assert.NotContains(t, string(item.Value), hush, item.Key)
-		assert.NotContains(t, string(item.Value), "aHVzaC1odXNoLXZhbHVl", item.Key)
-	}
-	assert.NotContains(t, s.log.String(), hush)
-	assert.NotContains(t, s.log.String(), "aHVzaC1odXNoLXZhbHVl")
+		w, _ := s.start("a")
+		secret, err := bundle.New(hub, "web", map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{
+			"name": "tsig", "namespace": "shop", "annotations": map[string]string{bundle.AnnotationValuesFrom: `{"secret":"v1"}`}}})
+		require.NoError(t, err)
+		s.commit("dig", secret)
+		s.settled(w, secret)
+		assert.Contains(t, fmt.Sprint(f.Content(secret.ID)), "aHVzaC1odXNoLXZhbHVl", "it arrived")
+		items, _, err := s.kv.Range(t.Context(), everyKey())
+		require.NoError(t, err)
+		for _, item := range items {
+			assert.NotContains(t, string(item.Value), hush, item.Key)
+			assert.NotContains(t, string(item.Value), "aHVzaC1odXNoLXZhbHVl", item.Key)
+		}
+		assert.NotContains(t, s.log.String(), hush)
+		assert.NotContains(t, s.log.String(), "aHVzaC1odXNoLXZhbHVl")
+	})
 }

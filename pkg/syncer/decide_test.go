@@ -11,6 +11,7 @@ import (
 )
 
 func TestDecide(t *testing.T) {
+	t.Parallel()
 	config := bundle.ID{Cluster: "edge+hub", Kind: "ConfigMap", Namespace: "shop", Name: "a"}
 	deployment := bundle.ID{Cluster: "edge+hub", Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "a"}
 	namespace := bundle.ID{Cluster: "edge+hub", Kind: "Namespace", Name: "shop"}
@@ -100,6 +101,7 @@ func TestDecide(t *testing.T) {
 }
 
 func TestWavesFollowTheOrderOfKinds(t *testing.T) {
+	t.Parallel()
 	id := func(group, kind, name string) bundle.ID {
 		return bundle.ID{Cluster: "c", Group: group, Kind: kind, Namespace: "n", Name: name}
 	}

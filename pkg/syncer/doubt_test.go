@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -104,16 +105,18 @@ func TestWhatWasDeletedIsGoneThoughItsCreationLandsLate(t *testing.T) {
 
 func TestWhatWasNeverMadeIsGoneAfterAWhile(t *testing.T) {
 	t.Parallel()
-	s := newUnanswered(t)
-	s.start("a")
-	s.commit("dig", s.object)
-	s.until("the creation gets no answer", func() bool { return s.asked.Load() > 0 })
-	s.commit("dig")
-	s.absent()
-	s.until("it is told", func() bool {
-		return strings.Contains(s.entries(hub)[s.object.ID].Message, "its creation was not answered")
+	synctest.Test(t, func(t *testing.T) {
+		s := newUnanswered(t)
+		s.start("a")
+		s.commit("dig", s.object)
+		s.until("the creation gets no answer", func() bool { return s.asked.Load() > 0 })
+		s.commit("dig")
+		s.absent()
+		s.until("it is told", func() bool {
+			return strings.Contains(s.entries(hub)[s.object.ID].Message, "its creation was not answered")
+		})
+		s.gone()
 	})
-	s.gone()
 }
 
 // TestWhatIsMadeAgainIsNotAppliedMeanwhile: it is known to be missing (I6), and

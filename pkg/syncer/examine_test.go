@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -112,33 +113,35 @@ func (s *scene) through(id bundle.ID) bool {
 
 func TestNameIsPublishedOnceItsReadingHasBeenSynchronized(t *testing.T) {
 	t.Parallel()
-	s, f, objects := published(t)
-	id := objects[3].ID
-	f.SetPod("shop", runs("lab-1"))
-	f.SetMetrics("shop", "lab-1", answer(1000, 1001, 0))
-	s.until("external-dns was asked", func() bool { return s.sync().Last.Equal(time.Unix(1001, 0)) })
-	assert.False(t, s.through(id), "it has synchronized, and not read the DNSEndpoint (I6)")
+	synctest.Test(t, func(t *testing.T) {
+		s, f, objects := published(t)
+		id := objects[3].ID
+		f.SetPod("shop", runs("lab-1"))
+		f.SetMetrics("shop", "lab-1", answer(1000, 1001, 0))
+		s.until("external-dns was asked", func() bool { return s.sync().Last.Equal(time.Unix(1001, 0)) })
+		assert.False(t, s.through(id), "it has synchronized, and not read the DNSEndpoint (I6)")
 
-	f.SetMetrics("shop", "lab-1", answer(1005, 1001, 0)) // it has begun
-	f.Note(id)                                           // and read
-	f.Forget()
-	s.until("it is asked again", func() bool { return asked(f) > 1 })
-	assert.False(t, s.through(id), "what it has read is not through yet (I6)")
+		f.SetMetrics("shop", "lab-1", answer(1005, 1001, 0)) // it has begun
+		f.Note(id)                                           // and read
+		f.Forget()
+		s.until("it is asked again", func() bool { return asked(f) > 1 })
+		assert.False(t, s.through(id), "what it has read is not through yet (I6)")
 
-	f.SetMetrics("shop", "lab-1", answer(1005, 1006, 0))
-	s.until("it is published", func() bool { return s.through(id) })
-	published, err := s.observed.Published(t.Context(), hub, "shop")
-	require.NoError(t, err)
-	assert.Equal(t, time.Unix(1006, 0).UTC(), published["web"].At)
+		f.SetMetrics("shop", "lab-1", answer(1005, 1006, 0))
+		s.until("it is published", func() bool { return s.through(id) })
+		published, err := s.observed.Published(t.Context(), hub, "shop")
+		require.NoError(t, err)
+		assert.Equal(t, time.Unix(1006, 0).UTC(), published["web"].At)
 
-	s.commit("dig", publishing(t, "2")...)
-	s.until("a change is not published", func() bool { return !s.through(id) })
-	f.SetMetrics("shop", "lab-1", answer(1010, 1011, 0)) // it was on its way before the change
-	s.until("another synchronization is seen", func() bool { return s.sync().Last.Equal(time.Unix(1011, 0)) })
-	assert.False(t, s.through(id), "without having read the change (I6)")
-	f.Note(id)
-	f.SetMetrics("shop", "lab-1", answer(1015, 1016, 0))
-	s.until("the change is published", func() bool { return s.through(id) })
+		s.commit("dig", publishing(t, "2")...)
+		s.until("a change is not published", func() bool { return !s.through(id) })
+		f.SetMetrics("shop", "lab-1", answer(1010, 1011, 0)) // it was on its way before the change
+		s.until("another synchronization is seen", func() bool { return s.sync().Last.Equal(time.Unix(1011, 0)) })
+		assert.False(t, s.through(id), "without having read the change (I6)")
+		f.Note(id)
+		f.SetMetrics("shop", "lab-1", answer(1015, 1016, 0))
+		s.until("the change is published", func() bool { return s.through(id) })
+	})
 }
 
 func asked(f *clustertest.Fake) int {
@@ -170,68 +173,74 @@ func TestClocksOfExternalDNSAreComparedWithThemselvesAlone(t *testing.T) {
 
 func TestWhatFailsIsTold(t *testing.T) {
 	t.Parallel()
-	s, f, objects := published(t)
-	f.Note(objects[3].ID)
-	f.SetMetrics("shop", "lab-1", answer(1005, 1001, 4))
-	f.SetPod("shop", runs("lab-1"))
-	s.until("the failures are told", func() bool {
-		return strings.Contains(s.sync().Failing, "its last 4 synchronizations have failed (errors since it started: 4 from the DNS provider")
+	synctest.Test(t, func(t *testing.T) {
+		s, f, objects := published(t)
+		f.Note(objects[3].ID)
+		f.SetMetrics("shop", "lab-1", answer(1005, 1001, 4))
+		f.SetPod("shop", runs("lab-1"))
+		s.until("the failures are told", func() bool {
+			return strings.Contains(s.sync().Failing, "its last 4 synchronizations have failed (errors since it started: 4 from the DNS provider")
+		})
+		assert.Equal(t, time.Unix(1001, 0).UTC(), s.sync().Last)
+		assert.False(t, s.through(objects[3].ID))
+		f.SetMetrics("shop", "lab-1", answer(1010, 1011, 0))
+		s.until("that they have ended, too", func() bool { return s.sync().Failing == "" && s.through(objects[3].ID) })
+		assert.Contains(t, s.log.String(), "external-dns does not do well")
+		assert.Contains(t, s.log.String(), "external-dns does well again")
 	})
-	assert.Equal(t, time.Unix(1001, 0).UTC(), s.sync().Last)
-	assert.False(t, s.through(objects[3].ID))
-	f.SetMetrics("shop", "lab-1", answer(1010, 1011, 0))
-	s.until("that they have ended, too", func() bool { return s.sync().Failing == "" && s.through(objects[3].ID) })
-	assert.Contains(t, s.log.String(), "external-dns does not do well")
-	assert.Contains(t, s.log.String(), "external-dns does well again")
 }
 
 func TestPodsTellWhatAilsThem(t *testing.T) {
 	t.Parallel()
-	s, f, objects := published(t)
-	pod := runs("lab-1")
-	f.SetMetrics("shop", "lab-1", answer(1000, 1001, 0))
-	f.Note(objects[3].ID)
-	f.SetPod("shop", pod)
-	s.until("it is published", func() bool { return s.through(objects[3].ID) })
+	synctest.Test(t, func(t *testing.T) {
+		s, f, objects := published(t)
+		pod := runs("lab-1")
+		f.SetMetrics("shop", "lab-1", answer(1000, 1001, 0))
+		f.Note(objects[3].ID)
+		f.SetPod("shop", pod)
+		s.until("it is published", func() bool { return s.through(objects[3].ID) })
 
-	pod.Ready, pod.Trouble = false, "crash loop"
-	f.SetPod("shop", pod)
-	s.until("a crash loop is told", func() bool { return s.message() == "crash loop" && s.sync().Unread == "its pod is not ready" })
-	assert.Equal(t, time.Unix(1001, 0).UTC(), s.sync().Last, "what was seen stays")
+		pod.Ready, pod.Trouble = false, "crash loop"
+		f.SetPod("shop", pod)
+		s.until("a crash loop is told", func() bool { return s.message() == "crash loop" && s.sync().Unread == "its pod is not ready" })
+		assert.Equal(t, time.Unix(1001, 0).UTC(), s.sync().Last, "what was seen stays")
 
-	waiting := runs("lab-2")
-	waiting.Ready, waiting.Waiting, waiting.Secrets, waiting.Created = false, true, []string{"tsig"}, time.Now().Add(time.Second)
-	f.SetPod("shop", waiting)
-	s.until("a missing Secret is told by its name", func() bool {
-		return s.message() == "pod lab-2 cannot start: there is no Secret shop/tsig"
+		waiting := runs("lab-2")
+		waiting.Ready, waiting.Waiting, waiting.Secrets, waiting.Created = false, true, []string{"tsig"}, time.Now().Add(time.Second)
+		f.SetPod("shop", waiting)
+		s.until("a missing Secret is told by its name", func() bool {
+			return s.message() == "pod lab-2 cannot start: there is no Secret shop/tsig"
+		})
+		f.Plant(object(t, hub, "v1", "Secret", "shop", "tsig", ""))
+		s.until("it is told no more once it is there", func() bool { return s.message() == "" })
+		f.RemovePod("shop", "lab-1")
+		f.RemovePod("shop", "lab-2")
+		s.until("no pod is told", func() bool { return s.sync().Unread == "it has no pod" })
 	})
-	f.Plant(object(t, hub, "v1", "Secret", "shop", "tsig", ""))
-	s.until("it is told no more once it is there", func() bool { return s.message() == "" })
-	f.RemovePod("shop", "lab-1")
-	f.RemovePod("shop", "lab-2")
-	s.until("no pod is told", func() bool { return s.sync().Unread == "it has no pod" })
 }
 
 func TestWhatMayNotBeSeenIsUnknownWithTheReason(t *testing.T) {
 	t.Parallel()
-	s, f, objects := published(t)
-	f.Note(objects[3].ID)
-	f.SetPod("shop", runs("lab-1")) // and nothing answers
-	s.until("metrics that do not answer are told", func() bool {
-		return strings.Contains(s.sync().Unread, "its metrics cannot be read: error trying to reach service")
+	synctest.Test(t, func(t *testing.T) {
+		s, f, objects := published(t)
+		f.Note(objects[3].ID)
+		f.SetPod("shop", runs("lab-1")) // and nothing answers
+		s.until("metrics that do not answer are told", func() bool {
+			return strings.Contains(s.sync().Unread, "its metrics cannot be read: error trying to reach service")
+		})
+		waiting := func() float64 { return s.metric("signpost_external_dns_unpublished_endpoints") }
+		s.until("what waits is told", func() bool { return waiting() > 0 })
+		f.Podless(&cluster.Error{Fault: cluster.Refused, Code: 403, Message: "pods is forbidden"})
+		s.until("pods that may not be watched are told", func() bool { return s.sync().Unread == "its pods cannot be watched: pods is forbidden" })
+		s.until("what waits is not known", func() bool { return waiting() == 0 })
+		f.Podless(nil)
+		f.SetMetrics("shop", "lab-1", cluster.Metrics{{Name: "go_goroutines", Value: 7}})
+		f.RemovePod("shop", "lab-1")
+		s.until("no pod", func() bool { return s.sync().Unread == "it has no pod" })
+		f.SetPod("shop", runs("lab-1"))
+		s.until("strange metrics are told", func() bool { return strings.Contains(s.sync().Unread, "not external-dns'") })
+		assert.False(t, s.through(objects[3].ID))
 	})
-	waiting := func() float64 { return s.metric("signpost_external_dns_unpublished_endpoints") }
-	s.until("what waits is told", func() bool { return waiting() > 0 })
-	f.Podless(&cluster.Error{Fault: cluster.Refused, Code: 403, Message: "pods is forbidden"})
-	s.until("pods that may not be watched are told", func() bool { return s.sync().Unread == "its pods cannot be watched: pods is forbidden" })
-	s.until("what waits is not known", func() bool { return waiting() == 0 })
-	f.Podless(nil)
-	f.SetMetrics("shop", "lab-1", cluster.Metrics{{Name: "go_goroutines", Value: 7}})
-	f.RemovePod("shop", "lab-1")
-	s.until("no pod", func() bool { return s.sync().Unread == "it has no pod" })
-	f.SetPod("shop", runs("lab-1"))
-	s.until("strange metrics are told", func() bool { return strings.Contains(s.sync().Unread, "not external-dns'") })
-	assert.False(t, s.through(objects[3].ID))
 }
 
 func TestAHungExternalDNSHoldsUpNothingElse(t *testing.T) {

@@ -40,6 +40,7 @@ func (s *scene) owner(name string) *kv.Item {
 // So the worker claims the cluster anew, and whatever was fenced by the old
 // claim is refused.
 func TestAWriteOfUnknownOutcomeIsFencedOff(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, hub)
 	begin, failed := s.failOnce("/signpost/ledger/")
 	begin()
@@ -56,6 +57,7 @@ func TestAWriteOfUnknownOutcomeIsFencedOff(t *testing.T) {
 // know it yet, puts nothing there any more: what it makes nobody would remove
 // (I5).
 func TestWhoStoodStillSendsNothing(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, hub)
 	s.commit("shop", everything(t, hub)...)
 	w, _ := s.start("a")
@@ -70,6 +72,7 @@ func TestWhoStoodStillSendsNothing(t *testing.T) {
 
 // TestWhoStoodStillAmidRequestsSendsNoMore: not even those that were next.
 func TestWhoStoodStillAmidRequestsSendsNoMore(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, hub)
 	clock := &leaping{}
 	s.clock = clock
@@ -102,6 +105,7 @@ func (l *leaping) After(d time.Duration) <-chan time.Time { return time.After(d)
 // TestAClusterIsLetGoOfUntilThatSucceeds: a key that could not be deleted kept
 // the cluster from everybody, for as long as the worker lived (I3).
 func TestAClusterIsLetGoOfUntilThatSucceeds(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, hub)
 	begin, failed := s.failOnce(workerPrefix + hub)
 	s.commit("shop", everything(t, hub)...)

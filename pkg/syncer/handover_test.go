@@ -59,6 +59,7 @@ func (s *scene) untouched(name string) {
 const web, lab = "projects/shop/web", "provider/projects/shop/lab/public/" + hub
 
 func TestWithRsyncTheWorkerWritesToNoCluster(t *testing.T) {
+	t.Parallel()
 	s, fake := byRsync(t, hub)
 	w, _ := s.start("a")
 	all := everything(t, hub)
@@ -97,6 +98,7 @@ func TestWithRsyncTheWorkerWritesToNoCluster(t *testing.T) {
 // TestOwnersAreHandedOverByThemselves: what one owner has goes, and
 // what another one has stays.
 func TestOwnersAreHandedOverByThemselves(t *testing.T) {
+	t.Parallel()
 	s, _ := byRsync(t, hub)
 	w, _ := s.start("a")
 	space, first, second := namespace(t, hub), config(t, hub, "a", "1"), config(t, hub, "b", "1")
@@ -111,6 +113,7 @@ func TestOwnersAreHandedOverByThemselves(t *testing.T) {
 }
 
 func TestAnObjectThatOwnersShareChangesHandsInOrder(t *testing.T) {
+	t.Parallel()
 	s, _ := byRsync(t, hub)
 	w, _ := s.start("a")
 	shared := config(t, hub, "shared", "1")
@@ -127,6 +130,7 @@ func TestAnObjectThatOwnersShareChangesHandsInOrder(t *testing.T) {
 
 // TestAClusterThatOnlyRsyncReaches is inventory only for Signpost.
 func TestAClusterThatOnlyRsyncReaches(t *testing.T) {
+	t.Parallel()
 	s, fake := byRsync(t)
 	w, _ := s.start("a")
 	o := endpoint(t, hub, "1")
@@ -142,6 +146,7 @@ func TestAClusterThatOnlyRsyncReaches(t *testing.T) {
 }
 
 func TestWhatRsyncAppliedIsToldFromWhatWasThere(t *testing.T) {
+	t.Parallel()
 	s, _ := byRsync(t, hub)
 	w, _ := s.start("a")
 	o := endpoint(t, hub, "1")
@@ -157,6 +162,7 @@ func TestWhatRsyncAppliedIsToldFromWhatWasThere(t *testing.T) {
 
 // TestDriftIsRepairedByRsync, where Signpost sees it.
 func TestDriftIsRepairedByRsync(t *testing.T) {
+	t.Parallel()
 	s, fake := byRsync(t, hub)
 	w, _ := s.start("a")
 	o, other := endpoint(t, hub, "1"), config(t, hub, "a", "1")
@@ -183,6 +189,7 @@ func TestDriftIsRepairedByRsync(t *testing.T) {
 }
 
 func TestRsyncThatIsDownIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	s, fake := byRsync(t, hub)
 	client, err := rsync.New(rsync.Options{Endpoint: "127.0.0.1:1", Timeout: 100 * time.Millisecond})
 	require.NoError(t, err)
@@ -203,6 +210,7 @@ func TestRsyncThatIsDownIsWaitedFor(t *testing.T) {
 }
 
 func TestWhatMayNotBeHandedOverIsSaid(t *testing.T) {
+	t.Parallel()
 	s, fake := byRsync(t, hub)
 	w, _ := s.start("a")
 	secret, err := bundle.New(hub, "web", map[string]any{
@@ -228,6 +236,7 @@ func TestWhatMayNotBeHandedOverIsSaid(t *testing.T) {
 }
 
 func TestAClusterThatWasBuiltAnewGetsEverythingFromRsyncAgain(t *testing.T) {
+	t.Parallel()
 	s, fake := byRsync(t, hub)
 	w, _ := s.start("a")
 	all := everything(t, hub)
@@ -251,6 +260,7 @@ func TestAClusterThatWasBuiltAnewGetsEverythingFromRsyncAgain(t *testing.T) {
 }
 
 func TestWhatIsSuspendedIsNotHandedOver(t *testing.T) {
+	t.Parallel()
 	s, fake := byRsync(t, hub)
 	w, _ := s.start("a")
 	s.commit(web, config(t, hub, "a", "1"))
@@ -270,6 +280,7 @@ func TestWhatIsSuspendedIsNotHandedOver(t *testing.T) {
 }
 
 func TestAWithdrawalFindsItsContextsAfterARestart(t *testing.T) {
+	t.Parallel()
 	s, fake := byRsync(t, hub)
 	w, stop := s.start("a")
 	o := config(t, hub, "a", "1")
@@ -291,6 +302,7 @@ func TestAWithdrawalFindsItsContextsAfterARestart(t *testing.T) {
 }
 
 func TestAClusterThatDoesNotLetSignpostInIsServedByRsync(t *testing.T) {
+	t.Parallel()
 	s, _ := byRsync(t, hub)
 	s.refused[hub] = errors.New("forbidden")
 	w, _ := s.start("a")

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -119,77 +120,83 @@ func TestDaemonSetsAreObserved(t *testing.T) {
 
 func TestUpstreamThatFailsItsHealthChecksIsTold(t *testing.T) {
 	t.Parallel()
-	s, f, _ := resolving(t)
-	f.SetMetrics("shop", "dns-1", counted(map[string]float64{north: 5, south: 0}))
-	f.SetPod("shop", dnsPod("dns-1"))
-	s.untilUpstreams("both do well, whatever was long ago", map[string]bool{north: false, south: false})
-	since := s.daemonSet().DNS.Upstreams[0].Since
-	assert.False(t, since.IsZero())
+	synctest.Test(t, func(t *testing.T) {
+		s, f, _ := resolving(t)
+		f.SetMetrics("shop", "dns-1", counted(map[string]float64{north: 5, south: 0}))
+		f.SetPod("shop", dnsPod("dns-1"))
+		s.untilUpstreams("both do well, whatever was long ago", map[string]bool{north: false, south: false})
+		since := s.daemonSet().DNS.Upstreams[0].Since
+		assert.False(t, since.IsZero())
 
-	f.SetMetrics("shop", "dns-1", counted(map[string]float64{north: 17, south: 0}))
-	s.untilUpstreams("one has failed since", map[string]bool{north: true, south: false})
-	assert.True(t, s.daemonSet().DNS.Upstreams[0].Since.After(since))
-	assert.Equal(t, since, s.daemonSet().DNS.Upstreams[1].Since)
-	s.until("the log tells", func() bool { return assert.Contains(t, s.log.String(), "upstream "+north+" fails its health checks") })
-	s.untilUpstreams("it is well again", map[string]bool{north: false, south: false})
+		f.SetMetrics("shop", "dns-1", counted(map[string]float64{north: 17, south: 0}))
+		s.untilUpstreams("one has failed since", map[string]bool{north: true, south: false})
+		assert.True(t, s.daemonSet().DNS.Upstreams[0].Since.After(since))
+		assert.Equal(t, since, s.daemonSet().DNS.Upstreams[1].Since)
+		s.until("the log tells", func() bool { return assert.Contains(t, s.log.String(), "upstream "+north+" fails its health checks") })
+		s.untilUpstreams("it is well again", map[string]bool{north: false, south: false})
 
-	f.SetMetrics("shop", "dns-1", counted(map[string]float64{north: 1, south: 0}))
-	s.untilUpstreams("a CoreDNS that was started anew counts from 0", map[string]bool{north: true, south: false})
-	f.SetMetrics("shop", "dns-1", counted(map[string]float64{south: 0}))
-	s.untilUpstreams("what is asked no more is forgotten", map[string]bool{south: false})
+		f.SetMetrics("shop", "dns-1", counted(map[string]float64{north: 1, south: 0}))
+		s.untilUpstreams("a CoreDNS that was started anew counts from 0", map[string]bool{north: true, south: false})
+		f.SetMetrics("shop", "dns-1", counted(map[string]float64{south: 0}))
+		s.untilUpstreams("what is asked no more is forgotten", map[string]bool{south: false})
+	})
 }
 
 func TestUpstreamFailsIfItDoesFromAnyNode(t *testing.T) {
 	t.Parallel()
-	s, f, _ := resolving(t)
-	for n := range 12 {
-		name := "dns-" + strconv.Itoa(10+n)
-		f.SetMetrics("shop", name, counted(map[string]float64{north: 0}))
-		f.SetPod("shop", dnsPod(name))
-	}
-	s.untilUpstreams("it does well", map[string]bool{north: false})
-	f.SetMetrics("shop", "dns-12", counted(map[string]float64{north: 1}))
-	s.untilUpstreams("it fails from one", map[string]bool{north: true})
-	all := map[string]bool{}
-	for _, r := range f.Requests() {
-		if r.Verb == "metrics" {
-			all[r.ID.Name] = true
+	synctest.Test(t, func(t *testing.T) {
+		s, f, _ := resolving(t)
+		for n := range 12 {
+			name := "dns-" + strconv.Itoa(10+n)
+			f.SetMetrics("shop", name, counted(map[string]float64{north: 0}))
+			f.SetPod("shop", dnsPod(name))
 		}
-	}
-	assert.Len(t, all, inspected, "some pods stand for all")
-	f.RemovePod("shop", "dns-12")
-	s.untilUpstreams("which is gone", map[string]bool{north: false})
+		s.untilUpstreams("it does well", map[string]bool{north: false})
+		f.SetMetrics("shop", "dns-12", counted(map[string]float64{north: 1}))
+		s.untilUpstreams("it fails from one", map[string]bool{north: true})
+		all := map[string]bool{}
+		for _, r := range f.Requests() {
+			if r.Verb == "metrics" {
+				all[r.ID.Name] = true
+			}
+		}
+		assert.Len(t, all, inspected, "some pods stand for all")
+		f.RemovePod("shop", "dns-12")
+		s.untilUpstreams("which is gone", map[string]bool{north: false})
+	})
 }
 
 func TestMetricsThatCannotBeReadLeaveWhatWasSeen(t *testing.T) {
 	t.Parallel()
-	s, f, stop := resolving(t)
-	unread := func() string {
-		if dns := s.daemonSet().DNS; dns != nil {
-			return dns.Unread
+	synctest.Test(t, func(t *testing.T) {
+		s, f, stop := resolving(t)
+		unread := func() string {
+			if dns := s.daemonSet().DNS; dns != nil {
+				return dns.Unread
+			}
+			return ""
 		}
-		return ""
-	}
-	f.SetPod("shop", dnsPod("dns-1"))
-	s.until("nothing answers", func() bool {
-		return strings.Contains(unread(), "the metrics of pod dns-1 cannot be read: error trying to reach service")
-	})
-	assert.Empty(t, s.upstreams(), "nothing is known of any upstream (I6)")
-	f.SetMetrics("shop", "dns-1", cluster.Metrics{{Name: "go_goroutines", Value: 7}})
-	s.until("something else answers", func() bool { return unread() == "what pod dns-1 serves as metrics is not CoreDNS'" })
-	f.SetMetrics("shop", "dns-1", counted(map[string]float64{north: 0}))
-	s.untilUpstreams("it is read", map[string]bool{north: false})
-	assert.Empty(t, unread())
-	before := s.daemonSet().DNS.Upstreams
+		f.SetPod("shop", dnsPod("dns-1"))
+		s.until("nothing answers", func() bool {
+			return strings.Contains(unread(), "the metrics of pod dns-1 cannot be read: error trying to reach service")
+		})
+		assert.Empty(t, s.upstreams(), "nothing is known of any upstream (I6)")
+		f.SetMetrics("shop", "dns-1", cluster.Metrics{{Name: "go_goroutines", Value: 7}})
+		s.until("something else answers", func() bool { return unread() == "what pod dns-1 serves as metrics is not CoreDNS'" })
+		f.SetMetrics("shop", "dns-1", counted(map[string]float64{north: 0}))
+		s.untilUpstreams("it is read", map[string]bool{north: false})
+		assert.Empty(t, unread())
+		before := s.daemonSet().DNS.Upstreams
 
-	f.SetMetrics("shop", "dns-1", nil)
-	s.until("it answers no more", func() bool { return unread() != "" })
-	assert.Equal(t, before, s.daemonSet().DNS.Upstreams, "what was seen stays")
-	stop()
-	s.start("b")
-	f.Podless(&cluster.Error{Fault: cluster.Refused, Code: 403, Message: "pods is forbidden"})
-	s.until("the pods may not be seen", func() bool { return unread() == "its pods cannot be watched: pods is forbidden" })
-	assert.Equal(t, before, s.daemonSet().DNS.Upstreams, "over a takeover too")
+		f.SetMetrics("shop", "dns-1", nil)
+		s.until("it answers no more", func() bool { return unread() != "" })
+		assert.Equal(t, before, s.daemonSet().DNS.Upstreams, "what was seen stays")
+		stop()
+		s.start("b")
+		f.Podless(&cluster.Error{Fault: cluster.Refused, Code: 403, Message: "pods is forbidden"})
+		s.until("the pods may not be seen", func() bool { return unread() == "its pods cannot be watched: pods is forbidden" })
+		assert.Equal(t, before, s.daemonSet().DNS.Upstreams, "over a takeover too")
+	})
 }
 
 // TestUpstreamsAreOldWithoutADNSPodThatIsReady: what was seen of them stays, and
@@ -228,15 +235,17 @@ func TestUpstreamsAreOldWithoutADNSPodThatIsReady(t *testing.T) {
 // TestNobodyKnowsHowUpstreamsDoWhenTheLastDNSPodIsGone: over the store, too.
 func TestNobodyKnowsHowUpstreamsDoWhenTheLastDNSPodIsGone(t *testing.T) {
 	t.Parallel()
-	s, f, _ := resolving(t)
-	f.SetMetrics("shop", "dns-1", counted(map[string]float64{north: 0}))
-	f.SetPod("shop", dnsPod("dns-1"))
-	s.untilUpstreams("it does well", map[string]bool{north: false})
-	f.RemovePod("shop", "dns-1")
-	s.until("that is old", func() bool { return s.daemonSet().DNS.Unread == "no DNS pod is ready" })
-	assert.Equal(t, map[string]bool{north: false}, s.upstreams(), "what was seen stays")
-	f.SetPod("shop", dnsPod("dns-1"))
-	s.until("a pod was asked again", func() bool { return s.daemonSet().DNS.Unread == "" })
+	synctest.Test(t, func(t *testing.T) {
+		s, f, _ := resolving(t)
+		f.SetMetrics("shop", "dns-1", counted(map[string]float64{north: 0}))
+		f.SetPod("shop", dnsPod("dns-1"))
+		s.untilUpstreams("it does well", map[string]bool{north: false})
+		f.RemovePod("shop", "dns-1")
+		s.until("that is old", func() bool { return s.daemonSet().DNS.Unread == "no DNS pod is ready" })
+		assert.Equal(t, map[string]bool{north: false}, s.upstreams(), "what was seen stays")
+		f.SetPod("shop", dnsPod("dns-1"))
+		s.until("a pod was asked again", func() bool { return s.daemonSet().DNS.Unread == "" })
+	})
 }
 
 func TestDNSPodsAreAskedTwiceAndThenRarely(t *testing.T) {
@@ -275,35 +284,37 @@ func walked(answers, unsupported float64) cluster.Metrics {
 // autopath in PodSpec": told while it is so, and no longer.
 func TestAServerThatDoesNotKnowTheOptionIsDetected(t *testing.T) {
 	t.Parallel()
-	s, f, stop := resolving(t)
-	unsupported := func() string {
-		if dns := s.daemonSet().DNS; dns != nil && dns.Unsupported != nil {
-			return strconv.FormatBool(*dns.Unsupported)
+	synctest.Test(t, func(t *testing.T) {
+		s, f, stop := resolving(t)
+		unsupported := func() string {
+			if dns := s.daemonSet().DNS; dns != nil && dns.Unsupported != nil {
+				return strconv.FormatBool(*dns.Unsupported)
+			}
+			return "not known"
 		}
-		return "not known"
-	}
-	tell := func(answers, unsupported float64) { f.SetMetrics("shop", "dns-1", walked(answers, unsupported)) }
-	tell(0, 0)
-	f.SetPod("shop", dnsPod("dns-1"))
-	s.untilUpstreams("it was asked twice", map[string]bool{north: false})
-	assert.Equal(t, "not known", unsupported(), "nobody asked for a name in a search domain (I6)")
-	tell(10, 0)
-	s.until("it knows it", func() bool { return unsupported() == "false" })
-	tell(12, 2)
-	s.until("it does not", func() bool { return unsupported() == "true" })
-	s.until("the log tells", func() bool {
-		return strings.Contains(s.log.String(), "an upstream does not know the EDNS0 option with search paths")
-	})
-	stop()
-	w, _ := s.start("b")
-	s.settled(w, clusterDNS(t)...)
-	s.untilUpstreams("nobody asked since", map[string]bool{north: false})
-	assert.Equal(t, "true", unsupported(), "that was the last that is known")
-	answers := 12.0
-	s.until("it was replaced", func() bool {
-		answers++
-		tell(answers, 2)
-		return unsupported() == "false"
+		tell := func(answers, unsupported float64) { f.SetMetrics("shop", "dns-1", walked(answers, unsupported)) }
+		tell(0, 0)
+		f.SetPod("shop", dnsPod("dns-1"))
+		s.untilUpstreams("it was asked twice", map[string]bool{north: false})
+		assert.Equal(t, "not known", unsupported(), "nobody asked for a name in a search domain (I6)")
+		tell(10, 0)
+		s.until("it knows it", func() bool { return unsupported() == "false" })
+		tell(12, 2)
+		s.until("it does not", func() bool { return unsupported() == "true" })
+		s.until("the log tells", func() bool {
+			return strings.Contains(s.log.String(), "an upstream does not know the EDNS0 option with search paths")
+		})
+		stop()
+		w, _ := s.start("b")
+		s.settled(w, clusterDNS(t)...)
+		s.untilUpstreams("nobody asked since", map[string]bool{north: false})
+		assert.Equal(t, "true", unsupported(), "that was the last that is known")
+		answers := 12.0
+		s.until("it was replaced", func() bool {
+			answers++
+			tell(answers, 2)
+			return unsupported() == "false"
+		})
 	})
 }
 

@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -65,30 +66,32 @@ func TestSyncLagIsFromTheContextToTheCluster(t *testing.T) {
 // TestAConflictIsCountedOnce: however often it is looked at, until it is another one.
 func TestAConflictIsCountedOnce(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hub)
-	s.clock = hasty{time.Now()}
-	f := s.clusters[hub]
-	f.Plant(namespace(t, hub))
-	f.Plant(config(t, hub, "a", "theirs"))
-	f.Plant(config(t, hub, "b", "theirs"))
-	s.start("a")
-	ours := config(t, hub, "a", "ours")
-	s.commit("dig", ours, config(t, hub, "b", "ours"), config(t, hub, "c", "ours"))
-	s.until("both are told", func() bool { return s.metric("signpost_sync_conflicts_total") == 2 })
-	looks := func() (n int) {
-		for _, r := range f.Requests() {
-			if r.Verb == "get" && r.ID == ours.ID {
-				n++
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub)
+		s.clock = hasty{time.Now()}
+		f := s.clusters[hub]
+		f.Plant(namespace(t, hub))
+		f.Plant(config(t, hub, "a", "theirs"))
+		f.Plant(config(t, hub, "b", "theirs"))
+		s.start("a")
+		ours := config(t, hub, "a", "ours")
+		s.commit("dig", ours, config(t, hub, "b", "ours"), config(t, hub, "c", "ours"))
+		s.until("both are told", func() bool { return s.metric("signpost_sync_conflicts_total") == 2 })
+		looks := func() (n int) {
+			for _, r := range f.Requests() {
+				if r.Verb == "get" && r.ID == ours.ID {
+					n++
+				}
 			}
+			return n
 		}
-		return n
-	}
-	before := looks()
-	s.until("they are looked at again", func() bool { return looks() > before+1 })
-	require.InDelta(t, 2, s.metric("signpost_sync_conflicts_total"), 0)
-	f.Remove(ours.ID)
-	s.until("the other one is not any more", func() bool { return s.entries(hub)[ours.ID].Status == ledger.Applied })
-	require.InDelta(t, 2, s.metric("signpost_sync_conflicts_total"), 0)
+		before := looks()
+		s.until("they are looked at again", func() bool { return looks() > before+1 })
+		require.InDelta(t, 2, s.metric("signpost_sync_conflicts_total"), 0)
+		f.Remove(ours.ID)
+		s.until("the other one is not any more", func() bool { return s.entries(hub)[ours.ID].Status == ledger.Applied })
+		require.InDelta(t, 2, s.metric("signpost_sync_conflicts_total"), 0)
+	})
 }
 
 // TestCountsOfAClusterBeginAtZero: an increase is seen from there on alone.
@@ -132,19 +135,21 @@ func TestClustersOwnedAreThoseThatAWorkerServes(t *testing.T) {
 // TestALeaseThatIsLostIsCounted, and one that is given back is not.
 func TestALeaseThatIsLostIsCounted(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hub)
-	object := config(t, hub, "a", "1")
-	s.commit("dig", namespace(t, hub), object)
-	w, stop := s.start("a")
-	s.settled(w, object)
-	require.Zero(t, s.metric("signpost_leases_lost_total"))
-	s.kv.Expire(1)
-	s.until("it is told", func() bool { return s.metric("signpost_leases_lost_total") == 1 })
-	s.until("it serves again", func() bool {
-		return s.metric("signpost_clusters_owned") == 1 && s.entries(hub)[object.ID].Status == ledger.Applied
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub)
+		object := config(t, hub, "a", "1")
+		s.commit("dig", namespace(t, hub), object)
+		w, stop := s.start("a")
+		s.settled(w, object)
+		require.Zero(t, s.metric("signpost_leases_lost_total"))
+		s.kv.Expire(1)
+		s.until("it is told", func() bool { return s.metric("signpost_leases_lost_total") == 1 })
+		s.until("it serves again", func() bool {
+			return s.metric("signpost_clusters_owned") == 1 && s.entries(hub)[object.ID].Status == ledger.Applied
+		})
+		stop()
+		require.InDelta(t, 1, s.metric("signpost_leases_lost_total"), 0)
 	})
-	stop()
-	require.InDelta(t, 1, s.metric("signpost_leases_lost_total"), 0)
 }
 
 // TestWhoServesNoClusterTellsOfNone: another worker does by now, or nobody.

@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -74,31 +75,33 @@ func TestPlacementIsHeldAgainstTheNodesAsTheyChange(t *testing.T) {
 
 func TestVerdictStaysWhileTheNodesAreUnknown(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hub)
-	f := s.clusters[hub]
-	_, stop := s.start("a")
-	f.Blind(true)
-	s.commitWith("eu", placing(hub, onAll()))
-	s.until("the cluster is reached", func() bool { r, _ := s.observed.Reachability(t.Context(), hub); return r != nil })
-	assert.Nil(t, s.verdict(onAll()), "nodes that nobody has seen are not none")
-	f.SetNode(placement.Node{Name: "a"})
-	f.Blind(false)
-	s.suits(onAll(), 1, 1)
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub)
+		f := s.clusters[hub]
+		_, stop := s.start("a")
+		f.Blind(true)
+		s.commitWith("eu", placing(hub, onAll()))
+		s.until("the cluster is reached", func() bool { r, _ := s.observed.Reachability(t.Context(), hub); return r != nil })
+		assert.Nil(t, s.verdict(onAll()), "nodes that nobody has seen are not none")
+		f.SetNode(placement.Node{Name: "a"})
+		f.Blind(false)
+		s.suits(onAll(), 1, 1)
 
-	f.Down(true)
-	f.RemoveNode("a")
-	stop()
-	s.start("b")
-	s.commitWith("us", placing(hub, onSSD()))
-	s.until("the cluster is known to be down", func() bool {
-		r, _ := s.observed.Reachability(t.Context(), hub)
-		return r != nil && !r.Reachable
+		f.Down(true)
+		f.RemoveNode("a")
+		stop()
+		s.start("b")
+		s.commitWith("us", placing(hub, onSSD()))
+		s.until("the cluster is known to be down", func() bool {
+			r, _ := s.observed.Reachability(t.Context(), hub)
+			return r != nil && !r.Reachable
+		})
+		assert.Equal(t, 1, s.verdict(onAll()).Suitable, "it is what it was when the nodes were seen last (I11)")
+		assert.Nil(t, s.verdict(onSSD()))
+		f.Down(false)
+		s.suits(onAll(), 0, 0)
+		s.suits(onSSD(), 0, 0)
 	})
-	assert.Equal(t, 1, s.verdict(onAll()).Suitable, "it is what it was when the nodes were seen last (I11)")
-	assert.Nil(t, s.verdict(onSSD()))
-	f.Down(false)
-	s.suits(onAll(), 0, 0)
-	s.suits(onSSD(), 0, 0)
 }
 
 func TestVerdictGoesWithTheLastWhoWantsIt(t *testing.T) {

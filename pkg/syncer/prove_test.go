@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -118,41 +119,44 @@ func (s *scene) judged(named string) string {
 
 func TestNamesAreAskedForUntilTheyAreAnswered(t *testing.T) {
 	t.Parallel()
-	s, z := proving(t)
-	s.commit("dig", giving(t, "web", "203.0.113.10"))
-	s.until("nothing is there yet", func() bool { return s.judged("web") == "NotThere" })
-	z.answer("www.lab.example A", "203.0.113.99")
-	s.until("another target is answered", func() bool { return s.judged("web") == "Differs" })
-	z.answer("www.lab.example A", "203.0.113.10")
-	s.until("the target is answered", func() bool { return s.judged("web") == "Matches" })
+	synctest.Test(t, func(t *testing.T) {
+		s, z := proving(t)
+		s.commit("dig", giving(t, "web", "203.0.113.10"))
+		s.until("nothing is there yet", func() bool { return s.judged("web") == "NotThere" })
+		z.answer("www.lab.example A", "203.0.113.99")
+		s.until("another target is answered", func() bool { return s.judged("web") == "Differs" })
+		z.answer("www.lab.example A", "203.0.113.10")
+		s.until("the target is answered", func() bool { return s.judged("web") == "Matches" })
 
-	a := s.answersOf("web")
-	assert.Equal(t, observed.Answers{
-		Project: "shop", Record: "lab", Scope: "public", Revision: a.Revision,
-		Names: []observed.NameAnswer{{
-			Name: "www.lab.example", Type: "A", Targets: []string{"203.0.113.10"}, Seen: true, Verdict: "Matches",
-			Message: authoritative + " answers 203.0.113.10", Since: a.Names[0].Since,
-			Answers: []intent.Answer{{Server: authoritative, At: a.Names[0].Answers[0].At, Rcode: "NOERROR", Targets: []string{"203.0.113.10"}}},
-		}},
-	}, *a)
-	assert.Equal(t, verify.Question{
-		Name: "www.lab.example", Type: "A", Sets: [][]string{{"203.0.113.10"}}, Owner: "sp-1", TXT: "a-www.lab.example",
-	}, z.last())
-	z.set(func() { assert.Equal(t, []netip.AddrPort{netip.MustParseAddrPort(authoritative)}, z.servers) })
+		a := s.answersOf("web")
+		assert.Equal(t, observed.Answers{
+			Project: "shop", Record: "lab", Scope: "public", Revision: a.Revision,
+			Names: []observed.NameAnswer{{
+				Name: "www.lab.example", Type: "A", Targets: []string{"203.0.113.10"}, Seen: true, Verdict: "Matches",
+				Message: authoritative + " answers 203.0.113.10", Since: a.Names[0].Since,
+				Answers: []intent.Answer{{Server: authoritative, At: a.Names[0].Answers[0].At, Rcode: "NOERROR", Targets: []string{"203.0.113.10"}}},
+			}},
+		}, *a)
+		assert.Equal(t, verify.Question{
+			Name: "www.lab.example", Type: "A", Sets: [][]string{{"203.0.113.10"}}, Owner: "sp-1", TXT: "a-www.lab.example",
+		}, z.last())
+		z.set(func() { assert.Equal(t, []netip.AddrPort{netip.MustParseAddrPort(authoritative)}, z.servers) })
 
-	asked := z.asked()
-	s.until("it is asked again, rarely", func() bool { return z.asked() > asked })
-	assert.Equal(t, a.Names[0].Since, s.answersOf("web").Names[0].Since, "the verdict is as old as it is")
-	s.commit("dig", giving(t, "web", "203.0.113.20"))
-	s.until("a change is asked for at once", func() bool {
-		n := s.answersOf("web").Names[0]
-		return n.Verdict == "Differs" && slices.Equal(n.Targets, []string{"203.0.113.20"})
+		asked := z.asked()
+		s.until("it is asked again, rarely", func() bool { return z.asked() > asked })
+		assert.Equal(t, a.Names[0].Since, s.answersOf("web").Names[0].Since, "the verdict is as old as it is")
+		s.commit("dig", giving(t, "web", "203.0.113.20"))
+		s.until("a change is asked for at once", func() bool {
+			n := s.answersOf("web").Names[0]
+			return n.Verdict == "Differs" && slices.Equal(n.Targets, []string{"203.0.113.20"})
+		})
 	})
 }
 
 // TestServersThatTheRecordNoLongerNamesDoNotCount: what they answered is forgotten
 // at once, and the new ones are asked; whatever comes of it.
 func TestServersThatTheRecordNoLongerNamesDoNotCount(t *testing.T) {
+	t.Parallel()
 	now := time.Now().UTC()
 	key, m := "shop/web", mark{"shop", "shop", "lab", "public"}
 	posedWith := func(server string) *posed {
@@ -194,35 +198,39 @@ func TestServersThatTheRecordNoLongerNamesDoNotCount(t *testing.T) {
 // TestOtherServersOfARecordAreAskedAtOnce, also of what was right.
 func TestOtherServersOfARecordAreAskedAtOnce(t *testing.T) {
 	t.Parallel()
-	s, z := proving(t)
-	z.answer("www.lab.example A", "203.0.113.10")
-	s.commit("dig", giving(t, "web", "203.0.113.10"))
-	s.until("it is there", func() bool { return s.judged("web") == "Matches" })
-	z.answer("www.lab.example A")
-	s.commitWith("shop/lab", appcontext.Context{Verify: &appcontext.Verify{
-		Servers: []string{"192.0.2.54:53"}, InDNS: externaldns.InDNS{Owner: "sp-1"},
-	}}, namespace(t, hub), definition(t, hub), marked(t, "apps/v1", "Deployment", "external-dns-lab", ""))
-	s.until("the other server has nothing", func() bool { return s.judged("web") == "NotThere" })
-	z.set(func() { assert.Equal(t, []netip.AddrPort{netip.MustParseAddrPort("192.0.2.54:53")}, z.servers) })
+	synctest.Test(t, func(t *testing.T) {
+		s, z := proving(t)
+		z.answer("www.lab.example A", "203.0.113.10")
+		s.commit("dig", giving(t, "web", "203.0.113.10"))
+		s.until("it is there", func() bool { return s.judged("web") == "Matches" })
+		z.answer("www.lab.example A")
+		s.commitWith("shop/lab", appcontext.Context{Verify: &appcontext.Verify{
+			Servers: []string{"192.0.2.54:53"}, InDNS: externaldns.InDNS{Owner: "sp-1"},
+		}}, namespace(t, hub), definition(t, hub), marked(t, "apps/v1", "Deployment", "external-dns-lab", ""))
+		s.until("the other server has nothing", func() bool { return s.judged("web") == "NotThere" })
+		z.set(func() { assert.Equal(t, []netip.AddrPort{netip.MustParseAddrPort("192.0.2.54:53")}, z.servers) })
+	})
 }
 
 func TestAnAnswerHasWhatAllGiveToAName(t *testing.T) {
 	t.Parallel()
-	s, z := proving(t)
-	s.commit("dig", giving(t, "web", "203.0.113.10"))
-	s.commit("other", giving(t, "shop", "203.0.113.20"))
-	z.answer("www.lab.example A", "203.0.113.10")
-	s.until("one alone is not all", func() bool { return s.judged("web") == "Differs" && s.judged("shop") == "Differs" })
-	z.answer("www.lab.example A", "203.0.113.10", "203.0.113.20")
-	s.until("both are", func() bool { return s.judged("web") == "Matches" && s.judged("shop") == "Matches" })
-	assert.Equal(t, []string{"203.0.113.20"}, s.answersOf("shop").Names[0].Targets, "each tells of its own")
+	synctest.Test(t, func(t *testing.T) {
+		s, z := proving(t)
+		s.commit("dig", giving(t, "web", "203.0.113.10"))
+		s.commit("other", giving(t, "shop", "203.0.113.20"))
+		z.answer("www.lab.example A", "203.0.113.10")
+		s.until("one alone is not all", func() bool { return s.judged("web") == "Differs" && s.judged("shop") == "Differs" })
+		z.answer("www.lab.example A", "203.0.113.10", "203.0.113.20")
+		s.until("both are", func() bool { return s.judged("web") == "Matches" && s.judged("shop") == "Matches" })
+		assert.Equal(t, []string{"203.0.113.20"}, s.answersOf("shop").Names[0].Targets, "each tells of its own")
 
-	s.commit("other")
-	s.until("what one gave leaves", func() bool { return s.judged("shop") == "StillThere" })
-	assert.Equal(t, [][]string{{"203.0.113.20"}}, z.leaving("www.lab.example").Sets)
-	assert.True(t, s.answersOf("shop").Gone.IsZero())
-	z.answer("www.lab.example A", "203.0.113.10")
-	s.until("it has left, and the other's stays", func() bool { return !s.answersOf("shop").Gone.IsZero() && s.judged("web") == "Matches" })
+		s.commit("other")
+		s.until("what one gave leaves", func() bool { return s.judged("shop") == "StillThere" })
+		assert.Equal(t, [][]string{{"203.0.113.20"}}, z.leaving("www.lab.example").Sets)
+		assert.True(t, s.answersOf("shop").Gone.IsZero())
+		z.answer("www.lab.example A", "203.0.113.10")
+		s.until("it has left, and the other's stays", func() bool { return !s.answersOf("shop").Gone.IsZero() && s.judged("web") == "Matches" })
+	})
 }
 
 // leaving is the last question about a name that leaves.
@@ -253,117 +261,129 @@ func TestSetsAreToldApart(t *testing.T) {
 // say so (I6).
 func TestAServerThatDoesNotAnswerRemovesNothing(t *testing.T) {
 	t.Parallel()
-	s, z := proving(t)
-	s.commit("dig", giving(t, "web", "203.0.113.10"))
-	z.answer("www.lab.example A", "203.0.113.10")
-	s.until("it is there", func() bool { return s.judged("web") == "Matches" })
-	z.set(func() { z.silent = true })
-	s.commit("dig")
-	s.until("the server does not answer", func() bool { return s.judged("web") == "Unreachable" && z.last().Leaving })
-	assert.True(t, s.answersOf("web").Gone.IsZero())
-	z.set(func() { z.silent = false })
-	s.until("it answers the target", func() bool { return s.judged("web") == "StillThere" })
-	z.answer("www.lab.example A")
-	s.until("it no longer does", func() bool { return !s.answersOf("web").Gone.IsZero() })
+	synctest.Test(t, func(t *testing.T) {
+		s, z := proving(t)
+		s.commit("dig", giving(t, "web", "203.0.113.10"))
+		z.answer("www.lab.example A", "203.0.113.10")
+		s.until("it is there", func() bool { return s.judged("web") == "Matches" })
+		z.set(func() { z.silent = true })
+		s.commit("dig")
+		s.until("the server does not answer", func() bool { return s.judged("web") == "Unreachable" && z.last().Leaving })
+		assert.True(t, s.answersOf("web").Gone.IsZero())
+		z.set(func() { z.silent = false })
+		s.until("it answers the target", func() bool { return s.judged("web") == "StillThere" })
+		z.answer("www.lab.example A")
+		s.until("it no longer does", func() bool { return !s.answersOf("web").Gone.IsZero() })
 
-	s.commit("dig", giving(t, "web", "203.0.113.10"))
-	s.until("it is wanted again, so it has not gone", func() bool { return s.answersOf("web").Gone.IsZero() })
-	s.commit("dig")
-	s.until("it goes once more", func() bool { return !s.answersOf("web").Gone.IsZero() })
-	s.commit("shop/lab", namespace(t, hub))
-	s.until("nobody waits for it without an external-dns", func() bool { return s.answersOf("web") == nil })
+		s.commit("dig", giving(t, "web", "203.0.113.10"))
+		s.until("it is wanted again, so it has not gone", func() bool { return s.answersOf("web").Gone.IsZero() })
+		s.commit("dig")
+		s.until("it goes once more", func() bool { return !s.answersOf("web").Gone.IsZero() })
+		s.commit("shop/lab", namespace(t, hub))
+		s.until("nobody waits for it without an external-dns", func() bool { return s.answersOf("web") == nil })
+	})
 }
 
 // TestANameThatWasNeverSeenMayStillCome: external-dns may be about to make it
 // from what it read before.
 func TestANameThatWasNeverSeenMayStillCome(t *testing.T) {
 	t.Parallel()
-	s, z := proving(t)
-	s.commit("dig", giving(t, "web", "203.0.113.10"))
-	s.until("it is not there yet", func() bool { return s.judged("web") == "NotThere" })
-	s.commit("dig")
-	s.until("it is not there after its DNSEndpoint has gone", func() bool { return s.judged("web") == "Gone" })
-	assert.True(t, s.answersOf("web").Gone.IsZero(), "that is not known for good")
-	z.answer("www.lab.example A", "203.0.113.10")
-	s.until("it comes", func() bool { return s.judged("web") == "StillThere" })
-	z.answer("www.lab.example A")
-	s.until("and goes", func() bool { return !s.answersOf("web").Gone.IsZero() })
+	synctest.Test(t, func(t *testing.T) {
+		s, z := proving(t)
+		s.commit("dig", giving(t, "web", "203.0.113.10"))
+		s.until("it is not there yet", func() bool { return s.judged("web") == "NotThere" })
+		s.commit("dig")
+		s.until("it is not there after its DNSEndpoint has gone", func() bool { return s.judged("web") == "Gone" })
+		assert.True(t, s.answersOf("web").Gone.IsZero(), "that is not known for good")
+		z.answer("www.lab.example A", "203.0.113.10")
+		s.until("it comes", func() bool { return s.judged("web") == "StillThere" })
+		z.answer("www.lab.example A")
+		s.until("and goes", func() bool { return !s.answersOf("web").Gone.IsZero() })
+	})
 }
 
 // TestAnotherWorkerGoesOn: what was found, and what leaves, outlives a worker.
 func TestAnotherWorkerGoesOn(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hub)
-	s.clock = hasty{time.Now()}
-	z := &zone{answers: map[string][]string{"www.lab.example A": {"203.0.113.10"}}}
-	s.verifier = z
-	_, stop := s.start("a")
-	s.commitWith("shop/lab", appcontext.Context{Verify: &appcontext.Verify{}}, namespace(t, hub), definition(t, hub), marked(t, "apps/v1", "Deployment", "external-dns-lab", ""))
-	s.commit("dig", giving(t, "web", "203.0.113.10"))
-	s.until("it is there", func() bool { return s.judged("web") == "Matches" })
-	s.commit("dig")
-	s.until("it leaves", func() bool { return s.judged("web") == "StillThere" })
-	stop()
-	z.set(func() { z.answers, z.questions = nil, nil })
-	s.start("b")
-	s.until("the other one hears that it has left", func() bool { return !s.answersOf("web").Gone.IsZero() })
-	assert.Equal(t, "203.0.113.10", z.leaving("www.lab.example").Sets[0][0])
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub)
+		s.clock = hasty{time.Now()}
+		z := &zone{answers: map[string][]string{"www.lab.example A": {"203.0.113.10"}}}
+		s.verifier = z
+		_, stop := s.start("a")
+		s.commitWith("shop/lab", appcontext.Context{Verify: &appcontext.Verify{}}, namespace(t, hub), definition(t, hub), marked(t, "apps/v1", "Deployment", "external-dns-lab", ""))
+		s.commit("dig", giving(t, "web", "203.0.113.10"))
+		s.until("it is there", func() bool { return s.judged("web") == "Matches" })
+		s.commit("dig")
+		s.until("it leaves", func() bool { return s.judged("web") == "StillThere" })
+		stop()
+		z.set(func() { z.answers, z.questions = nil, nil })
+		s.start("b")
+		s.until("the other one hears that it has left", func() bool { return !s.answersOf("web").Gone.IsZero() })
+		assert.Equal(t, "203.0.113.10", z.leaving("www.lab.example").Sets[0][0])
+	})
 }
 
 func TestNamesAreAskedForWhileTheirHomeIsUnreachable(t *testing.T) {
 	t.Parallel()
-	s, z := proving(t)
-	s.commit("dig", giving(t, "web", "203.0.113.10"))
-	s.until("it is asked for", func() bool { return s.judged("web") == "NotThere" })
-	s.clusters[hub].Down(true)
-	z.answer("www.lab.example A", "203.0.113.10")
-	s.until("it is answered", func() bool { return s.judged("web") == "Matches" })
+	synctest.Test(t, func(t *testing.T) {
+		s, z := proving(t)
+		s.commit("dig", giving(t, "web", "203.0.113.10"))
+		s.until("it is asked for", func() bool { return s.judged("web") == "NotThere" })
+		s.clusters[hub].Down(true)
+		z.answer("www.lab.example A", "203.0.113.10")
+		s.until("it is answered", func() bool { return s.judged("web") == "Matches" })
+	})
 }
 
 func TestWhatDoesNotShowIsNotAskedFor(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		reason  string
-		how     appcontext.Verify
-		verdict string
-		message string
-	}{
-		{"a proxy", appcontext.Verify{Servers: []string{authoritative}, InDNS: externaldns.InDNS{Hidden: "Cloudflare answers"}}, "Hidden", "Cloudflare answers"},
-		{"a private zone", appcontext.Verify{InDNS: externaldns.InDNS{Private: "the record's zones are private"}}, "NoServers", "the record's zones are private: give the authoritative servers in the record's verify.servers"},
-	} {
-		s, z := proving(t)
-		s.commitWith("shop/lab", appcontext.Context{Verify: &c.how}, namespace(t, hub), definition(t, hub), marked(t, "apps/v1", "Deployment", "external-dns-lab", ""))
-		s.commit("dig", giving(t, "web", "203.0.113.10"))
-		s.until(c.reason, func() bool { return s.judged("web") == c.verdict })
-		assert.Equal(t, c.message, s.answersOf("web").Names[0].Message)
-		assert.Zero(t, z.asked())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			reason  string
+			how     appcontext.Verify
+			verdict string
+			message string
+		}{
+			{"a proxy", appcontext.Verify{Servers: []string{authoritative}, InDNS: externaldns.InDNS{Hidden: "Cloudflare answers"}}, "Hidden", "Cloudflare answers"},
+			{"a private zone", appcontext.Verify{InDNS: externaldns.InDNS{Private: "the record's zones are private"}}, "NoServers", "the record's zones are private: give the authoritative servers in the record's verify.servers"},
+		} {
+			s, z := proving(t)
+			s.commitWith("shop/lab", appcontext.Context{Verify: &c.how}, namespace(t, hub), definition(t, hub), marked(t, "apps/v1", "Deployment", "external-dns-lab", ""))
+			s.commit("dig", giving(t, "web", "203.0.113.10"))
+			s.until(c.reason, func() bool { return s.judged("web") == c.verdict })
+			assert.Equal(t, c.message, s.answersOf("web").Names[0].Message)
+			assert.Zero(t, z.asked())
+		}
+	})
 }
 
 // TestHowLongAnAddressTakesIsMeasured: from the observation to the cluster, and
 // to the verified answer.
 func TestHowLongAnAddressTakesIsMeasured(t *testing.T) {
 	t.Parallel()
-	s, z := proving(t)
-	first, second := giving(t, "web", "203.0.113.10"), giving(t, "web", "203.0.113.20")
-	z.answer("www.lab.example A", "203.0.113.10")
-	s.commit("dig", first)
-	s.until("it is there", func() bool { return s.judged("web") == "Matches" })
-	assert.Zero(t, s.count("signpost_address_to_endpoint_seconds"), "nobody knows since when it was to be there")
+	synctest.Test(t, func(t *testing.T) {
+		s, z := proving(t)
+		first, second := giving(t, "web", "203.0.113.10"), giving(t, "web", "203.0.113.20")
+		z.answer("www.lab.example A", "203.0.113.10")
+		s.commit("dig", first)
+		s.until("it is there", func() bool { return s.judged("web") == "Matches" })
+		assert.Zero(t, s.count("signpost_address_to_endpoint_seconds"), "nobody knows since when it was to be there")
 
-	pointer, err := s.contexts.Current(t.Context(), "dig")
-	require.NoError(t, err)
-	held, err := s.contexts.Held(t.Context(), pointer.ContextID, []appcontext.Place{{App: "web", ID: first.ID}})
-	require.NoError(t, err)
-	require.NoError(t, s.contexts.Replace(t.Context(), pointer, held, nil, []bundle.Object{second}, appcontext.Touch{Cause: s.clock.Now().UTC()}))
-	s.until("the cluster has it", func() bool { return s.count("signpost_address_to_endpoint_seconds") == 1 })
-	s.until("it is not answered yet", func() bool { return s.judged("web") == "Differs" })
-	assert.Zero(t, s.count("signpost_address_to_answer_seconds"))
-	z.answer("www.lab.example A", "203.0.113.20")
-	s.until("it is", func() bool { return s.judged("web") == "Matches" })
-	asked := z.asked()
-	s.until("it is asked again", func() bool { return z.asked() > asked })
-	assert.EqualValues(t, 1, s.count("signpost_address_to_answer_seconds"), "it is counted once")
+		pointer, err := s.contexts.Current(t.Context(), "dig")
+		require.NoError(t, err)
+		held, err := s.contexts.Held(t.Context(), pointer.ContextID, []appcontext.Place{{App: "web", ID: first.ID}})
+		require.NoError(t, err)
+		require.NoError(t, s.contexts.Replace(t.Context(), pointer, held, nil, []bundle.Object{second}, appcontext.Touch{Cause: s.clock.Now().UTC()}))
+		s.until("the cluster has it", func() bool { return s.count("signpost_address_to_endpoint_seconds") == 1 })
+		s.until("it is not answered yet", func() bool { return s.judged("web") == "Differs" })
+		assert.Zero(t, s.count("signpost_address_to_answer_seconds"))
+		z.answer("www.lab.example A", "203.0.113.20")
+		s.until("it is", func() bool { return s.judged("web") == "Matches" })
+		asked := z.asked()
+		s.until("it is asked again", func() bool { return z.asked() > asked })
+		assert.EqualValues(t, 1, s.count("signpost_address_to_answer_seconds"), "it is counted once")
+	})
 }
 
 // count is how much a histogram has counted.
@@ -380,6 +400,7 @@ func (s *scene) count(name string) uint64 {
 }
 
 func TestQuestionsGetRarer(t *testing.T) {
+	t.Parallel()
 	began := time.Unix(1000, 0)
 	for _, c := range []struct {
 		reason      string
@@ -409,6 +430,7 @@ func TestQuestionsGetRarer(t *testing.T) {
 }
 
 func TestNamesOfADNSEndpoint(t *testing.T) {
+	t.Parallel()
 	raw, err := json.Marshal(map[string]any{"spec": map[string]any{"endpoints": []any{
 		map[string]any{"dnsName": "www.lab.example", "recordType": "A", "targets": []string{"203.0.113.20", "203.0.113.10"}},
 		map[string]any{"dnsName": "_web._tcp.lab.example", "recordType": "SRV", "targets": []string{"0 1 80 www.lab.example."}},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -23,96 +24,104 @@ func everyKey() kv.Range { return kv.Range{Prefix: "/"} }
 
 func TestWhatWasDeletedGoesFromAClusterThatWasDown(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hub, berlin)
-	f := s.clusters[berlin]
-	w, stop := s.start("a")
-	objects := append(everything(t, hub), namespace(t, berlin), config(t, berlin, "a", "1"))
-	s.commit("dig", objects...)
-	s.settled(w, objects...)
-	f.Down(true)
-	s.commit("dig", everything(t, hub)...) // an update that drops the cluster
-	s.until("the entry tells", func() bool {
-		e := s.entries(berlin)[objects[6].ID]
-		return e.Going && e.Status == ledger.Retrying
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub, berlin)
+		f := s.clusters[berlin]
+		w, stop := s.start("a")
+		objects := append(everything(t, hub), namespace(t, berlin), config(t, berlin, "a", "1"))
+		s.commit("dig", objects...)
+		s.settled(w, objects...)
+		f.Down(true)
+		s.commit("dig", everything(t, hub)...) // an update that drops the cluster
+		s.until("the entry tells", func() bool {
+			e := s.entries(berlin)[objects[6].ID]
+			return e.Going && e.Status == ledger.Retrying
+		})
+		stop()
+		s.start("b")
+		s.commit("dig") // terminated while the cluster is down still
+		s.until("the rest goes", func() bool { return len(s.entries(hub)) == 0 })
+		assert.NotNil(t, f.Live(objects[6].ID))
+		f.Down(false)
+		s.until("it goes when the cluster is back (I5)", func() bool { return f.Live(objects[6].ID) == nil && len(s.entries(berlin)) == 0 })
 	})
-	stop()
-	s.start("b")
-	s.commit("dig") // terminated while the cluster is down still
-	s.until("the rest goes", func() bool { return len(s.entries(hub)) == 0 })
-	assert.NotNil(t, f.Live(objects[6].ID))
-	f.Down(false)
-	s.until("it goes when the cluster is back (I5)", func() bool { return f.Live(objects[6].ID) == nil && len(s.entries(berlin)) == 0 })
 }
 
 func TestInstantiatedAgainWhileTheClusterIsDown(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, berlin)
-	f := s.clusters[berlin]
-	w, _ := s.start("a")
-	objects := []bundle.Object{namespace(t, berlin), config(t, berlin, "a", "1"), config(t, berlin, "b", "1")}
-	s.commit("dig", objects...)
-	s.settled(w, objects...)
-	kept := f.Live(objects[1].ID)
-	f.Down(true)
-	s.commit("dig")
-	s.until("it is to go", func() bool { return s.entries(berlin)[objects[1].ID].Going })
-	s.commit("dig", objects[:2]...)
-	s.until("it is to stay", func() bool { return !s.entries(berlin)[objects[1].ID].Going })
-	f.Down(false)
-	s.until("what is wanted again stays, the rest goes", func() bool {
-		return f.Live(objects[2].ID) == nil && len(s.entries(berlin)) == 2
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, berlin)
+		f := s.clusters[berlin]
+		w, _ := s.start("a")
+		objects := []bundle.Object{namespace(t, berlin), config(t, berlin, "a", "1"), config(t, berlin, "b", "1")}
+		s.commit("dig", objects...)
+		s.settled(w, objects...)
+		kept := f.Live(objects[1].ID)
+		f.Down(true)
+		s.commit("dig")
+		s.until("it is to go", func() bool { return s.entries(berlin)[objects[1].ID].Going })
+		s.commit("dig", objects[:2]...)
+		s.until("it is to stay", func() bool { return !s.entries(berlin)[objects[1].ID].Going })
+		f.Down(false)
+		s.until("what is wanted again stays, the rest goes", func() bool {
+			return f.Live(objects[2].ID) == nil && len(s.entries(berlin)) == 2
+		})
+		s.settled(w, objects[:2]...)
+		assert.Equal(t, kept, f.Live(objects[1].ID))
 	})
-	s.settled(w, objects[:2]...)
-	assert.Equal(t, kept, f.Live(objects[1].ID))
 }
 
 func TestHungClusterDelaysNoOther(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hub, berlin)
-	release := s.clusters[berlin].Hang()
-	defer release()
-	_, stop := s.start("a")
-	objects := everything(t, hub)
-	s.commit("dig", append(objects, namespace(t, berlin))...)
-	began := time.Now()
-	s.until("the other cluster is served (I7)", func() bool {
-		for _, o := range objects {
-			if s.entries(hub)[o.ID].Status != ledger.Applied {
-				return false
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub, berlin)
+		release := s.clusters[berlin].Hang()
+		defer release()
+		_, stop := s.start("a")
+		objects := everything(t, hub)
+		s.commit("dig", append(objects, namespace(t, berlin))...)
+		began := time.Now()
+		s.until("the other cluster is served (I7)", func() bool {
+			for _, o := range objects {
+				if s.entries(hub)[o.ID].Status != ledger.Applied {
+					return false
+				}
 			}
-		}
-		return true
+			return true
+		})
+		assert.Less(t, time.Since(began), connectAtMost)
+		began = time.Now()
+		stop()
+		assert.Less(t, time.Since(began), shutdownAtMost+letGoAtMost+patience/2, "nor the shutdown")
 	})
-	assert.Less(t, time.Since(began), connectAtMost)
-	began = time.Now()
-	stop()
-	assert.Less(t, time.Since(began), shutdownAtMost+letGoAtMost+patience/2, "nor the shutdown")
 }
 
 func TestUnreachableIsNotFailed(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hub)
-	f := s.clusters[hub]
-	f.Down(true)
-	w, _ := s.start("a")
-	objects := everything(t, hub)
-	s.commit("dig", objects...)
-	s.until("the entries tell", func() bool {
-		e := s.entries(hub)[objects[0].ID]
-		return e.Status == ledger.Retrying && e.Message == "the cluster cannot be reached: connection refused"
-	})
-	s.until("so does the observation", func() bool {
-		r, err := s.observed.Reachability(t.Context(), hub)
-		require.NoError(t, err)
-		return r != nil && !r.Reachable && r.Message == "connection refused"
-	})
-	assert.Empty(t, beyondProbes(f), "a cluster that does not answer is probed, and nothing else")
-	f.Down(false)
-	s.settled(w, objects...)
-	s.until("and when it is back", func() bool {
-		r, err := s.observed.Reachability(t.Context(), hub)
-		require.NoError(t, err)
-		return r != nil && r.Reachable && r.Message == ""
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub)
+		f := s.clusters[hub]
+		f.Down(true)
+		w, _ := s.start("a")
+		objects := everything(t, hub)
+		s.commit("dig", objects...)
+		s.until("the entries tell", func() bool {
+			e := s.entries(hub)[objects[0].ID]
+			return e.Status == ledger.Retrying && e.Message == "the cluster cannot be reached: connection refused"
+		})
+		s.until("so does the observation", func() bool {
+			r, err := s.observed.Reachability(t.Context(), hub)
+			require.NoError(t, err)
+			return r != nil && !r.Reachable && r.Message == "connection refused"
+		})
+		assert.Empty(t, beyondProbes(f), "a cluster that does not answer is probed, and nothing else")
+		f.Down(false)
+		s.settled(w, objects...)
+		s.until("and when it is back", func() bool {
+			r, err := s.observed.Reachability(t.Context(), hub)
+			require.NoError(t, err)
+			return r != nil && r.Reachable && r.Message == ""
+		})
 	})
 }
 
@@ -120,56 +129,58 @@ func TestUnreachableIsNotFailed(t *testing.T) {
 // that owns it.
 func TestItsOwnerCountsSinceWhenAClusterDoesNotAnswer(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hub)
-	s.clock = hasty{time.Now()}
-	f := s.clusters[hub]
-	refusal := &cluster.Error{Fault: cluster.Unreachable, Code: 401, Message: "Unauthorized"}
-	var answer atomic.Pointer[cluster.Error]
-	f.Before = func(context.Context, string, bundle.ID) error {
-		if e := answer.Load(); e != nil {
-			return e
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub)
+		s.clock = hasty{time.Now()}
+		f := s.clusters[hub]
+		refusal := &cluster.Error{Fault: cluster.Unreachable, Code: 401, Message: "Unauthorized"}
+		var answer atomic.Pointer[cluster.Error]
+		f.Before = func(context.Context, string, bundle.ID) error {
+			if e := answer.Load(); e != nil {
+				return e
+			}
+			return nil
 		}
-		return nil
-	}
-	_, stop := s.start("a")
-	s.commit("dig", everything(t, hub)...)
-	seen := func(why, message string) observed.Reachability {
-		t.Helper()
-		var last *observed.Reachability
-		s.until(why, func() bool {
+		_, stop := s.start("a")
+		s.commit("dig", everything(t, hub)...)
+		seen := func(why, message string) observed.Reachability {
+			t.Helper()
+			var last *observed.Reachability
+			s.until(why, func() bool {
+				r, err := s.observed.Reachability(t.Context(), hub)
+				require.NoError(t, err)
+				last = r
+				return r != nil && r.Message == message
+			})
+			return *last
+		}
+		owner := func() int64 {
+			item, _, err := s.kv.Get(t.Context(), workerPrefix+hub)
+			require.NoError(t, err)
+			return item.ModRevision
+		}
+		well := seen("the cluster answers", "")
+		assert.Zero(t, well.Counted)
+		assert.Equal(t, owner(), well.Owner)
+
+		f.Down(true)
+		first := seen("it is down", "connection refused")
+		assert.Equal(t, first.Since, first.Counted)
+		answer.Store(&cluster.Error{Fault: cluster.Unreachable, Message: "no answer in time"})
+		f.Down(false)
+		assert.Equal(t, first.Counted, seen("it fails in another way", "no answer in time").Counted, "which is no break")
+		stop()
+		s.start("b")
+		s.until("the next owner begins anew", func() bool {
 			r, err := s.observed.Reachability(t.Context(), hub)
 			require.NoError(t, err)
-			last = r
-			return r != nil && r.Message == message
+			return r.Owner > first.Owner && r.Owner == owner() && r.Counted.After(first.Counted) && r.Since.Equal(first.Since)
 		})
-		return *last
-	}
-	owner := func() int64 {
-		item, _, err := s.kv.Get(t.Context(), workerPrefix+hub)
-		require.NoError(t, err)
-		return item.ModRevision
-	}
-	well := seen("the cluster answers", "")
-	assert.Zero(t, well.Counted)
-	assert.Equal(t, owner(), well.Owner)
-
-	f.Down(true)
-	first := seen("it is down", "connection refused")
-	assert.Equal(t, first.Since, first.Counted)
-	answer.Store(&cluster.Error{Fault: cluster.Unreachable, Message: "no answer in time"})
-	f.Down(false)
-	assert.Equal(t, first.Counted, seen("it fails in another way", "no answer in time").Counted, "which is no break")
-	stop()
-	s.start("b")
-	s.until("the next owner begins anew", func() bool {
-		r, err := s.observed.Reachability(t.Context(), hub)
-		require.NoError(t, err)
-		return r.Owner > first.Owner && r.Owner == owner() && r.Counted.After(first.Counted) && r.Since.Equal(first.Since)
+		answer.Store(refusal)
+		assert.Zero(t, seen("a cluster that turns Signpost away is there", "Unauthorized").Counted)
+		answer.Store(nil)
+		assert.Zero(t, seen("it is back", "").Counted)
 	})
-	answer.Store(refusal)
-	assert.Zero(t, seen("a cluster that turns Signpost away is there", "Unauthorized").Counted)
-	answer.Store(nil)
-	assert.Zero(t, seen("it is back", "").Counted)
 }
 
 func TestClusterWithoutDocumentSaysSo(t *testing.T) {
@@ -235,42 +246,44 @@ func (s *scene) seen(name string) *address.Observation {
 
 func TestAddressesAreObservedAndUnknownIsNotEmpty(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, berlin)
-	f := s.clusters[berlin]
-	_, stop := s.start("a")
-	web := map[string][]string{berlin: {"shop/web"}}
-	f.Blind(true)
-	s.commitWith("dig", appcontext.Context{Services: web})
-	s.until("the cluster is reached", func() bool { r, _ := s.observed.Reachability(t.Context(), berlin); return r != nil })
-	assert.Nil(t, s.seen(berlin), "what was not seen is not there")
-	f.Blind(false)
-	s.until("absence is observed", func() bool { o := s.seen(berlin); return o != nil && !o.Found })
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, berlin)
+		f := s.clusters[berlin]
+		_, stop := s.start("a")
+		web := map[string][]string{berlin: {"shop/web"}}
+		f.Blind(true)
+		s.commitWith("dig", appcontext.Context{Services: web})
+		s.until("the cluster is reached", func() bool { r, _ := s.observed.Reachability(t.Context(), berlin); return r != nil })
+		assert.Nil(t, s.seen(berlin), "what was not seen is not there")
+		f.Blind(false)
+		s.until("absence is observed", func() bool { o := s.seen(berlin); return o != nil && !o.Found })
 
-	for _, ip := range []string{"203.0.113.10", "203.0.113.11"} {
-		began := time.Now()
-		f.SetService("shop", "web", offer(ip))
-		s.until("a changed address is written at once", func() bool { return assert.ObjectsAreEqual(s.seen(berlin), ptr(offer(ip))) })
-		assert.Less(t, time.Since(began), probeInterval)
-	}
-	last := offer("203.0.113.11")
-	f.Down(true)
-	s.commit("other", config(t, berlin, "a", "1"))
-	s.until("the cluster is known to be down", func() bool {
-		r, _ := s.observed.Reachability(t.Context(), berlin)
-		return r != nil && !r.Reachable
-	})
-	assert.Equal(t, &last, s.seen(berlin), "what it was last seen to offer stays (I11)")
-	stop()
-	w, _ := s.start("b")
-	s.until("the new worker has tried", func() bool { return len(s.entries(berlin)) == 1 })
-	assert.Equal(t, &last, s.seen(berlin), "through a restart too")
-	s.commit("other")
-	s.commit("dig")
-	s.until("it goes when nobody names it", func() bool { return s.seen(berlin) == nil })
-	f.Down(false)
-	s.until("and the cluster is let go of", func() bool {
-		items, _, err := s.kv.Range(t.Context(), kv.Range{Prefix: workerPrefix})
-		return err == nil && len(items) == 0 && w.Idle()
+		for _, ip := range []string{"203.0.113.10", "203.0.113.11"} {
+			began := time.Now()
+			f.SetService("shop", "web", offer(ip))
+			s.until("a changed address is written at once", func() bool { return assert.ObjectsAreEqual(s.seen(berlin), ptr(offer(ip))) })
+			assert.Less(t, time.Since(began), probeInterval)
+		}
+		last := offer("203.0.113.11")
+		f.Down(true)
+		s.commit("other", config(t, berlin, "a", "1"))
+		s.until("the cluster is known to be down", func() bool {
+			r, _ := s.observed.Reachability(t.Context(), berlin)
+			return r != nil && !r.Reachable
+		})
+		assert.Equal(t, &last, s.seen(berlin), "what it was last seen to offer stays (I11)")
+		stop()
+		w, _ := s.start("b")
+		s.until("the new worker has tried", func() bool { return len(s.entries(berlin)) == 1 })
+		assert.Equal(t, &last, s.seen(berlin), "through a restart too")
+		s.commit("other")
+		s.commit("dig")
+		s.until("it goes when nobody names it", func() bool { return s.seen(berlin) == nil })
+		f.Down(false)
+		s.until("and the cluster is let go of", func() bool {
+			items, _, err := s.kv.Range(t.Context(), kv.Range{Prefix: workerPrefix})
+			return err == nil && len(items) == 0 && w.Idle()
+		})
 	})
 }
 
@@ -307,6 +320,7 @@ func TestDeploymentsAreObserved(t *testing.T) {
 }
 
 func TestWorkersShareClustersAndTakeOver(t *testing.T) {
+	t.Parallel()
 	names := []string{"edge+c1", "edge+c2", "edge+c3", "edge+c4", "edge+c5", "edge+c6", "edge+c7", "edge+c8"}
 	s := newScene(t, names...)
 	owners := func() map[string]int {
@@ -352,17 +366,19 @@ func TestWorkersShareClustersAndTakeOver(t *testing.T) {
 
 func TestWorkerThatLostItsLeaseWritesNothingMore(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hub)
-	w, _ := s.start("a")
-	objects := everything(t, hub)
-	s.commit("dig", objects...)
-	s.settled(w, objects...)
-	s.kv.Expire(1)
-	s.until("it begins again under a new lease", func() bool {
-		items, _, err := s.kv.Range(t.Context(), kv.Range{Prefix: workerPrefix})
-		return err == nil && len(items) == 1 && w.Idle()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub)
+		w, _ := s.start("a")
+		objects := everything(t, hub)
+		s.commit("dig", objects...)
+		s.settled(w, objects...)
+		s.kv.Expire(1)
+		s.until("it begins again under a new lease", func() bool {
+			items, _, err := s.kv.Range(t.Context(), kv.Range{Prefix: workerPrefix})
+			return err == nil && len(items) == 1 && w.Idle()
+		})
+		more := config(t, hub, "a", "1")
+		s.commit("more", more)
+		s.settled(w, more)
 	})
-	more := config(t, hub, "a", "1")
-	s.commit("more", more)
-	s.settled(w, more)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -139,6 +140,7 @@ func (d *desk) again(host string) string {
 }
 
 func TestHostNamesAreResolvedInBothFamilies(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.book.set("lb.example.", "203.0.113.20 203.0.113.10 2001:db8::1 ::ffff:203.0.113.10")
 	o := named("lb.example")
@@ -155,6 +157,7 @@ func TestHostNamesAreResolvedInBothFamilies(t *testing.T) {
 
 // Addresses stay while a host name does not resolve (I11).
 func TestAddressesStayWhileAHostNameDoesNotResolve(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	assert.Empty(t, d.again("lb.example"), "a name that never resolved has none")
 	d.book.set("lb.example.", "203.0.113.10 2001:db8::1")
@@ -174,6 +177,7 @@ func TestAddressesStayWhileAHostNameDoesNotResolve(t *testing.T) {
 }
 
 func TestLookupsAreBounded(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.book.hold = make(chan struct{})
 	o := address.Observation{Found: true}
@@ -210,29 +214,31 @@ func many(n int) string {
 
 func TestAHostNameIsObservedWithItsAddresses(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, berlin)
-	s.clock = hasty{time.Now()}
-	z := newPhonebook()
-	z.set("lb.example.", "203.0.113.10")
-	s.resolver = z
-	f := s.clusters[berlin]
-	_, stop := s.start("a")
-	f.SetService("shop", "web", offer("lb.example"))
-	s.commitWith("dig", appcontext.Context{Services: map[string][]string{berlin: {"shop/web"}}})
-	addresses := func() []string {
-		o := s.seen(berlin)
-		if o == nil {
-			return nil
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, berlin)
+		s.clock = hasty{time.Now()}
+		z := newPhonebook()
+		z.set("lb.example.", "203.0.113.10")
+		s.resolver = z
+		f := s.clusters[berlin]
+		_, stop := s.start("a")
+		f.SetService("shop", "web", offer("lb.example"))
+		s.commitWith("dig", appcontext.Context{Services: map[string][]string{berlin: {"shop/web"}}})
+		addresses := func() []string {
+			o := s.seen(berlin)
+			if o == nil {
+				return nil
+			}
+			return o.Candidates[0].Resolved
 		}
-		return o.Candidates[0].Resolved
-	}
-	s.until("its addresses are known", func() bool { return slices.Equal(addresses(), []string{"203.0.113.10"}) })
-	z.set("lb.example.", "203.0.113.11")
-	s.until("they change", func() bool { return slices.Equal(addresses(), []string{"203.0.113.11"}) })
-	stop()
-	z.set("lb.example.", "")
-	began := len(z.questions())
-	s.start("b")
-	s.until("the next owner has tried", func() bool { return len(z.questions()) >= began+4 })
-	assert.Equal(t, []string{"203.0.113.11"}, addresses(), "they stay through a restart (I11)")
+		s.until("its addresses are known", func() bool { return slices.Equal(addresses(), []string{"203.0.113.10"}) })
+		z.set("lb.example.", "203.0.113.11")
+		s.until("they change", func() bool { return slices.Equal(addresses(), []string{"203.0.113.11"}) })
+		stop()
+		z.set("lb.example.", "")
+		began := len(z.questions())
+		s.start("b")
+		s.until("the next owner has tried", func() bool { return len(z.questions()) >= began+4 })
+		assert.Equal(t, []string{"203.0.113.11"}, addresses(), "they stay through a restart (I11)")
+	})
 }

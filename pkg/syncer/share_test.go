@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 
@@ -73,6 +74,7 @@ func TestKeysAreSharedWithAStrangersObject(t *testing.T) {
 // TestAKeyThatMayHaveBeenPutInIsTakenOut: the answer was lost, and then nobody
 // wanted it any more (I5).
 func TestAKeyThatMayHaveBeenPutInIsTakenOut(t *testing.T) {
+	t.Parallel()
 	entry := ledger.Entry{ID: keyed(t, "a", "1").ID, Status: ledger.Pending, Shared: true}
 	assert.Equal(t, remove, decide(entry.ID, nil, &entry, cluster.Sight{}).deed)
 	entry.Status = ledger.Applied
@@ -82,6 +84,7 @@ func TestAKeyThatMayHaveBeenPutInIsTakenOut(t *testing.T) {
 // TestAStrangersObjectIsNeverAppliedWhole: after a failed attempt, too, its keys
 // alone are written.
 func TestAStrangersObjectIsNeverAppliedWhole(t *testing.T) {
+	t.Parallel()
 	f := clustertest.NewFake("uid")
 	o := keyed(t, "a", "1")
 	f.Plant(clustertest.Object(t, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "dns"}}))
@@ -98,6 +101,7 @@ func TestAStrangersObjectIsNeverAppliedWhole(t *testing.T) {
 // settled first, so that nothing of ours stays in it and nothing of strangers'
 // goes (I4, I5).
 func TestAnObjectThatIsSharedFromNowOnBeginsAnew(t *testing.T) {
+	t.Parallel()
 	id := keyed(t, "a", "1").ID
 	whole, keys := &wanted{digest: "w"}, &wanted{digest: "k", shared: true}
 	for _, c := range []struct {
@@ -119,41 +123,43 @@ func TestAnObjectThatIsSharedFromNowOnBeginsAnew(t *testing.T) {
 
 func TestASharedObjectAndAWholeOneOfItsNameGiveWay(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hub)
-	f := s.clusters[hub]
-	f.Plant(clustertest.Object(t, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "dns"}}))
-	theirs := clustertest.Object(t, map[string]any{
-		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]string{"theirs.server": "x"},
-		"metadata": map[string]any{"name": "coredns-custom", "namespace": "dns"},
-	})
-	f.Plant(theirs)
-	keys, whole := keyed(t, "ours.server", "1"), clustertest.Object(t, map[string]any{
-		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]string{"whole.server": "1"},
-		"metadata": map[string]any{"name": "coredns-custom", "namespace": "dns"},
-	})
-	keys.Cluster, whole.Cluster = hub, hub
-	id := keys.ID
-	becomes := func(why string, status ledger.Status, data map[string]string) {
-		t.Helper()
-		s.until(why, func() bool {
-			e := s.entries(hub)[id]
-			return e.Status == status && !e.Going && assert.ObjectsAreEqual(data, f.Data(id))
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub)
+		f := s.clusters[hub]
+		f.Plant(clustertest.Object(t, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "dns"}}))
+		theirs := clustertest.Object(t, map[string]any{
+			"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]string{"theirs.server": "x"},
+			"metadata": map[string]any{"name": "coredns-custom", "namespace": "dns"},
 		})
-	}
-	s.start("a")
-	s.commit("cloud", whole)
-	becomes("somebody else's is in the way", ledger.Failed, map[string]string{"theirs.server": "x"})
-	s.commit("cloud", keys)
-	becomes("our key is put into it", ledger.Applied, map[string]string{"theirs.server": "x", "ours.server": "1"})
-	s.commit("cloud", whole)
-	becomes("it is taken out, and it is in the way again", ledger.Failed, map[string]string{"theirs.server": "x"})
+		f.Plant(theirs)
+		keys, whole := keyed(t, "ours.server", "1"), clustertest.Object(t, map[string]any{
+			"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]string{"whole.server": "1"},
+			"metadata": map[string]any{"name": "coredns-custom", "namespace": "dns"},
+		})
+		keys.Cluster, whole.Cluster = hub, hub
+		id := keys.ID
+		becomes := func(why string, status ledger.Status, data map[string]string) {
+			t.Helper()
+			s.until(why, func() bool {
+				e := s.entries(hub)[id]
+				return e.Status == status && !e.Going && assert.ObjectsAreEqual(data, f.Data(id))
+			})
+		}
+		s.start("a")
+		s.commit("cloud", whole)
+		becomes("somebody else's is in the way", ledger.Failed, map[string]string{"theirs.server": "x"})
+		s.commit("cloud", keys)
+		becomes("our key is put into it", ledger.Applied, map[string]string{"theirs.server": "x", "ours.server": "1"})
+		s.commit("cloud", whole)
+		becomes("it is taken out, and it is in the way again", ledger.Failed, map[string]string{"theirs.server": "x"})
 
-	f.Remove(id)
-	becomes("a whole one is made", ledger.Applied, map[string]string{"whole.server": "1"})
-	s.commit("cloud", keys)
-	becomes("it goes, for one that is not ours", ledger.Applied, map[string]string{"ours.server": "1"})
-	assert.NotContains(t, f.Live(id).Labels, bundle.LabelInstallation)
-	s.commit("cloud")
-	s.until("nothing of ours is left", func() bool { return len(s.entries(hub)) == 0 })
-	assert.Empty(t, f.Data(id))
+		f.Remove(id)
+		becomes("a whole one is made", ledger.Applied, map[string]string{"whole.server": "1"})
+		s.commit("cloud", keys)
+		becomes("it goes, for one that is not ours", ledger.Applied, map[string]string{"ours.server": "1"})
+		assert.NotContains(t, f.Live(id).Labels, bundle.LabelInstallation)
+		s.commit("cloud")
+		s.until("nothing of ours is left", func() bool { return len(s.entries(hub)) == 0 })
+		assert.Empty(t, f.Data(id))
+	})
 }

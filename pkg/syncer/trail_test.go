@@ -50,6 +50,7 @@ func spansOf(spans *tracetest.InMemoryExporter) map[string]string {
 // commit that has made, changed or taken it away; a repair's of a trace of its
 // own. Lines of the log say so, too.
 func TestWhatIsDoneInAClusterIsOfTheTraceThatItFollowsFrom(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, hub)
 	spans := tracetest.NewInMemoryExporter()
 	s.tracer = trail.New(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)))
@@ -87,6 +88,7 @@ func TestWhatIsDoneInAClusterIsOfTheTraceThatItFollowsFrom(t *testing.T) {
 // TestWhatNeverSucceedsDoesNotMakeATraceEndless: attempts beyond the first ones
 // are not told.
 func TestWhatNeverSucceedsDoesNotMakeATraceEndless(t *testing.T) {
+	t.Parallel()
 	spans := tracetest.NewInMemoryExporter()
 	s := newScene(t, hub)
 	object := config(t, hub, "a", "1")
