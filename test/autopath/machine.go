@@ -65,7 +65,7 @@ func failed(err error) int {
 
 // build builds what needs the network to be built.
 func build(ctx context.Context, dir string) error {
-	for _, tool := range []string{tools.CoreDNS, tools.Etcd, tools.KubeAPIServer} {
+	for _, tool := range []string{tools.CoreDNSFull, tools.Etcd, tools.KubeAPIServer} {
 		if _, err := tools.Path(ctx, tool); err != nil {
 			return err
 		}

@@ -98,7 +98,7 @@ func BenchmarkPluginsCost(b *testing.B) {
 	s := autopath.NewSite(b)
 	pod, cache := dnsOfANode(b, s)
 	plain := s.Asked(nil, true)
-	program, err := tools.Path(b.Context(), tools.CoreDNS)
+	program, err := tools.Path(b.Context(), tools.CoreDNSFull)
 	require.NoError(b, err)
 	stockPod := s.DNSPod(b, plain)
 	stockCache := s.NodeCache(b, plain, pod, netip.AddrPort{})

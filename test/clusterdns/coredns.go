@@ -35,7 +35,7 @@ type CoreDNS struct {
 // NewCoreDNS prepares a CoreDNS on loopback that finds its cluster by a
 // kubeconfig.
 func NewCoreDNS(ctx context.Context, dir, kubeconfig string, ports *process.Ports) (*CoreDNS, error) {
-	path, err := tools.Path(ctx, tools.CoreDNS)
+	path, err := tools.Path(ctx, tools.CoreDNSFull)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,6 +18,10 @@ import (
 // CacheVariable is the environment variable that names the directory of the
 // built programs.
 const CacheVariable = "SIGNPOST_TOOLS_CACHE"
+
+// WholeVariable is the environment variable that, unless it is empty, has [Path]
+// give the complete program instead of a small form of it.
+const WholeVariable = "SIGNPOST_TOOLS_WHOLE"
 
 // modulePath is the module that the directory of the tools belongs to.
 const modulePath = "github.com/signpost-dns/signpost/test"
@@ -46,6 +51,11 @@ func Path(ctx context.Context, name string) (string, error) {
 	tool, err := Find(name)
 	if err != nil {
 		return "", err
+	}
+	if tool.Of != "" && os.Getenv(WholeVariable) != "" {
+		if tool, err = Find(tool.Of); err != nil {
+			return "", err
+		}
 	}
 	return builder.Path(ctx, tool)
 }
@@ -111,16 +121,16 @@ func isTestModule(dir string) bool {
 
 // Path returns the path of the program, building it if it is not in the cache.
 func (b *Builder) Path(ctx context.Context, tool Tool) (string, error) {
-	dir := filepath.Join(b.Source, tool.Name)
+	dir := filepath.Join(b.Source, tool.dir())
 	version, err := tool.version(dir)
 	if err != nil {
 		return "", err
 	}
-	compiler, err := toolchain(ctx, dir)
+	compiler, err := toolchain(ctx, dir, tool.buildEnv())
 	if err != nil {
 		return "", err
 	}
-	key, err := cacheKey(compiler, tool.buildArgs(version, ""), dir)
+	key, err := cacheKey(compiler, tool.identity(version), dir)
 	if err != nil {
 		return "", err
 	}
@@ -151,29 +161,41 @@ func (b *Builder) buildOnce(ctx context.Context, tool Tool, version, binary stri
 	}
 	b.printf("building %s\n", describe(tool, version))
 	start := time.Now()
-	if err := b.build(ctx, tool, version, binary); err != nil {
+	spent, err := b.build(ctx, tool, version, binary)
+	if err != nil {
 		return fmt.Errorf("build %s: %w", tool.Name, err)
 	}
-	b.printf("built %s in %s, cached at %s\n", tool.Name, time.Since(start).Round(time.Second), binary)
+	b.printf("built %s in %.0f s, with %.0f s of processor time, cached at %s\n",
+		tool.Name, time.Since(start).Seconds(), spent.Seconds(), binary)
 	return nil
 }
 
-// build runs the compiler. The caller holds the lock, so the temporary file is
-// its own; the rename makes sure that no one ever sees half a program.
-func (b *Builder) build(ctx context.Context, tool Tool, version, binary string) error {
-	partial := binary + ".partial"
+// build runs the compiler and returns how much processor time that took. The
+// caller holds the lock, so the temporary files are its own; the rename makes
+// sure that no one ever sees half a program.
+func (b *Builder) build(ctx context.Context, tool Tool, version, binary string) (time.Duration, error) {
+	partial, source := binary+".partial", binary+".source"
+	dir, args := filepath.Join(b.Source, tool.dir()), tool.buildArgs(version, partial)
+	if len(tool.Trims) > 0 {
+		defer func() { _ = os.RemoveAll(source) }()
+		modfile, err := tool.trimmed(ctx, dir, source)
+		if err != nil {
+			return 0, err
+		}
+		args = slices.Insert(args, 1, "-modfile="+modfile)
+	}
 	var output bytes.Buffer
-	cmd := exec.CommandContext(ctx, "go", tool.buildArgs(version, partial)...)
-	cmd.Dir = filepath.Join(b.Source, tool.Name)
-	cmd.Env = buildEnv()
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	cmd.Env = tool.buildEnv()
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return 0, ctx.Err()
 		}
-		return fmt.Errorf("%w\n%s", err, bytes.TrimSpace(output.Bytes()))
+		return 0, fmt.Errorf("%w\n%s", err, bytes.TrimSpace(output.Bytes()))
 	}
-	return os.Rename(partial, binary)
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), os.Rename(partial, binary)
 }
 
 // printf reports progress. A report that cannot be written is no reason to
@@ -189,12 +211,6 @@ func describe(tool Tool, version string) string {
 		text += " (" + tool.Hint + ")"
 	}
 	return text
-}
-
-// buildEnv is the environment of the compiler: the tools are plain Go, and the
-// workspace of a developer must not change what they are.
-func buildEnv() []string {
-	return append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 }
 
 // exists tells whether there is a file at path.

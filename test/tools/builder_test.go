@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"errors"
@@ -97,6 +98,70 @@ func TestPathTellsWhatTheCompilerSays(t *testing.T) {
 	}
 }
 
+func TestPathLeavesOutWhatIsTrimmed(t *testing.T) {
+	builder, _ := newTestBuilder(t)
+	// What is trimmed is a module of its own, in the module cache.
+	proxy := writeProxy(t, "example.com/parts", "v1.0.0", map[string]string{
+		"go.mod": "module example.com/parts\n\ngo 1.26.0\n",
+		"parts.go": `package main
+
+import (
+	"example.com/parts/a"
+	"example.com/parts/b"
+	"example.com/parts/key"
+)
+
+func main() {
+	for name, run := range map[string]func(){
+		key.A: a.Run,
+		key.B: b.Run,
+	} {
+		println(name)
+		run()
+	}
+}
+`,
+		"key/key.go": "package key\n\nconst A, B = \"key of a\", \"key of b\"\n",
+		"a/a.go":     "package a\n\nfunc Run() { println(\"a runs\") }\n",
+		"b/b.go":     "package b\n\nfunc Run() { nonsense() }\n",
+	})
+	for name, value := range map[string]string{
+		"GOPROXY": "file://" + filepath.ToSlash(proxy), "GOMODCACHE": t.TempDir(), "GOFLAGS": "-modcacherw", "GOSUMDB": "off",
+	} {
+		t.Setenv(name, value)
+	}
+	dir := filepath.Join(builder.Source, "parts")
+	writeFiles(t, dir, map[string]string{
+		"go.mod": "module example.com/tool\n\ngo 1.26.0\n\ntool example.com/parts\n\nrequire example.com/parts v1.0.0 // indirect\n",
+		"go.sum": "",
+	})
+	sum := exec.CommandContext(t.Context(), "go", "mod", "tidy")
+	sum.Dir, sum.Env = dir, Tool{}.buildEnv()
+	if output, err := sum.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	tool := Tool{Name: "parts", Module: "example.com/parts", Package: "example.com/parts"}
+	if _, err := builder.Path(t.Context(), tool); err == nil || !strings.Contains(err.Error(), "undefined: nonsense") {
+		t.Fatalf("untrimmed, the error is %v", err)
+	}
+	tool.Trims = []Trim{{File: "parts.go", Keep: []string{"A"}}}
+	path, err := builder.Path(t.Context(), tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), path).CombinedOutput()
+	if err != nil || string(out) != "key of a\na runs\n" {
+		t.Errorf("the program says %q, error %v", out, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(builder.Cache, "*.source")); err != nil || len(left) > 0 {
+		t.Errorf("left behind %v, error %v", left, err)
+	}
+	tool.Trims = []Trim{{File: "parts.go", Keep: []string{"C"}}}
+	if _, err := builder.Path(t.Context(), tool); err == nil || !strings.Contains(err.Error(), `parts.go is not as expected`) || !strings.Contains(err.Error(), `no key ["C"]`) {
+		t.Errorf("error is %v", err)
+	}
+}
+
 func TestPathEndsWithItsContext(t *testing.T) {
 	builder, _ := newTestBuilder(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -145,6 +210,32 @@ func newTestBuilder(t *testing.T) (*Builder, *safeBuffer) {
 	})
 	progress := &safeBuffer{}
 	return &Builder{Source: source, Cache: filepath.Join(t.TempDir(), "cache"), Progress: progress}, progress
+}
+
+// writeProxy writes a directory that serves one version of a module to the go
+// command, as GOPROXY.
+func writeProxy(t *testing.T, module, version string, files map[string]string) string {
+	t.Helper()
+	proxy := t.TempDir()
+	var packed bytes.Buffer
+	writer := zip.NewWriter(&packed)
+	for name, content := range files {
+		file, err := writer.Create(module + "@" + version + "/" + name)
+		if err == nil {
+			_, err = file.Write([]byte(content))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	writeFiles(t, filepath.Join(proxy, module, "@v"), map[string]string{
+		"list": version + "\n", version + ".info": `{"Version": "` + version + `"}`,
+		version + ".mod": files["go.mod"], version + ".zip": packed.String(),
+	})
+	return proxy
 }
 
 // safeBuffer is a buffer that several builders may write to.

@@ -17,11 +17,11 @@ import (
 const keyLength = 16
 
 // toolchain describes the compiler that builds the module in dir: the Go
-// version and the platform it builds for.
-func toolchain(ctx context.Context, dir string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "env", "GOVERSION", "GOOS", "GOARCH")
+// version, the platform it builds for and whether it uses cgo.
+func toolchain(ctx context.Context, dir string, env []string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "env", "GOVERSION", "GOOS", "GOARCH", "CGO_ENABLED")
 	cmd.Dir = dir
-	cmd.Env = buildEnv()
+	cmd.Env = env
 	out, err := cmd.Output()
 	if err != nil {
 		return "", fmt.Errorf("ask go for its version: %w", err)

@@ -3,13 +3,14 @@ package tools
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
 func TestEveryToolHasAModuleWithItsVersion(t *testing.T) {
 	for _, tool := range All() {
-		version, err := tool.version(tool.Name)
+		version, err := tool.version(tool.dir())
 		if err != nil {
 			t.Error(err)
 			continue
@@ -20,17 +21,22 @@ func TestEveryToolHasAModuleWithItsVersion(t *testing.T) {
 	}
 }
 
-func TestEveryModuleIsATool(t *testing.T) {
+func TestEveryModuleIsThatOfATool(t *testing.T) {
 	modules, err := filepath.Glob("*/go.mod")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(modules) != len(All()) {
-		t.Errorf("%d modules for %d tools", len(modules), len(All()))
+	var dirs []string
+	for _, tool := range All() {
+		dirs = append(dirs, tool.dir())
+	}
+	slices.Sort(dirs)
+	if used := len(slices.Compact(dirs)); len(modules) != used {
+		t.Errorf("%d modules, of which tools use %d", len(modules), used)
 	}
 	for _, module := range modules {
-		if _, err := Find(filepath.Dir(module)); err != nil {
-			t.Error(err)
+		if !slices.Contains(dirs, filepath.Dir(module)) {
+			t.Errorf("no tool is built from %s", module)
 		}
 	}
 }
@@ -40,14 +46,40 @@ func TestToolDirectiveNamesThePackage(t *testing.T) {
 		if tool.Package == "" {
 			continue
 		}
-		goMod, err := os.ReadFile(filepath.Join(tool.Name, "go.mod"))
+		goMod, err := os.ReadFile(filepath.Join(tool.dir(), "go.mod"))
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		if !strings.Contains(string(goMod), "\ntool "+tool.Package+"\n") {
+		one, several := "\ntool "+tool.Package+"\n", "\n\t"+tool.Package+"\n"
+		if !strings.Contains(string(goMod), one) && !strings.Contains(string(goMod), several) {
 			t.Errorf("go.mod of %s has no line: tool %s", tool.Name, tool.Package)
 		}
+	}
+}
+
+func TestASmallFormIsOfAProgramWithTheSameVersion(t *testing.T) {
+	for _, tool := range All() {
+		if tool.Of == "" {
+			continue
+		}
+		whole, err := Find(tool.Of)
+		if err != nil || whole.Module != tool.Module || whole.dir() != tool.dir() || whole.Of != "" || len(whole.Trims) > 0 {
+			t.Errorf("%s is a small form of %s, error %v", tool.Name, tool.Of, err)
+		}
+	}
+}
+
+func TestToolsComeInTheOrderInWhichTheyAreWanted(t *testing.T) {
+	var names []string
+	for _, tool := range All() {
+		names = append(names, tool.Name)
+	}
+	if first := names[:3]; !slices.Equal(first, []string{Etcd, CoreDNS, ExternalDNSCoreDNS}) {
+		t.Errorf("the first are %v, not those of make test", first)
+	}
+	if once := slices.Compact(slices.Sorted(slices.Values(names))); len(once) != len(names) {
+		t.Errorf("a name is there twice: %v", names)
 	}
 }
 
@@ -82,5 +114,23 @@ func TestBuildArgsSetTheVersion(t *testing.T) {
 	}
 	if args := (Tool{}).buildArgs("", "out"); args[len(args)-1] != "." {
 		t.Errorf("without a package the arguments are %q", args)
+	}
+}
+
+func TestIdentityFollowsWhatIsLeftOut(t *testing.T) {
+	seen := map[string]string{}
+	for name, tool := range map[string]Tool{
+		"all":         {},
+		"one kept":    {Trims: []Trim{{File: "a.go", Keep: []string{"A"}}}},
+		"two kept":    {Trims: []Trim{{File: "a.go", Keep: []string{"A", "B"}}}},
+		"other file":  {Trims: []Trim{{File: "b.go", Keep: []string{"A"}}}},
+		"two files":   {Trims: []Trim{{File: "a.go", Keep: []string{"A"}}, {File: "b.go"}}},
+		"for release": {Release: true},
+	} {
+		identity := strings.Join(tool.identity("v1.2.3"), " ")
+		if other, ok := seen[identity]; ok {
+			t.Errorf("%s is as %s: %s", name, other, identity)
+		}
+		seen[identity] = name
 	}
 }

@@ -50,7 +50,7 @@ type Kubelet struct {
 
 // New prepares a kubelet whose files are in dir; Run runs it.
 func New(ctx context.Context, server *kube.Server, dir string) (*Kubelet, error) {
-	program, err := tools.Path(ctx, tools.ExternalDNS)
+	program, err := tools.Path(ctx, tools.ExternalDNSStories)
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func expect(t *testing.T, zone *Server, name, address, owner string) {
 // synchronize runs external-dns once, with policy sync, for these names.
 func synchronize(t *testing.T, zone *Server, owner, adopt string, wanted ...*endpoint.Endpoint) {
 	t.Helper()
-	program, err := tools.Path(t.Context(), tools.ExternalDNS)
+	program, err := tools.Path(t.Context(), tools.ExternalDNSStories)
 	if err != nil {
 		t.Fatal(err)
 	}
