@@ -12,17 +12,11 @@ GO ?= go
 BUILD_VCS   := $(if $(shell git rev-parse --verify -q HEAD 2>/dev/null),true,false)
 BUILD_FLAGS := -trimpath -buildvcs=$(BUILD_VCS) -ldflags '-s -w'
 
-# Programs in test/tools that the tests run; "make test" builds them first.
-TEST_TOOLS := etcd etcdctl ferretdb coredns external-dns kube-apiserver
-
 # Modules of their own below test/ that prove one thing each.
 FLAGPARSE := $(patsubst %/go.mod,%,$(wildcard test/flagparse/*/go.mod))
 
 # Directories with Go code that people write.
 SOURCES := $(wildcard api cmd deploy examples internal openapi pkg test)
-
-# How many histories "make soak-simulate" runs.
-SOAK_SEEDS ?= 50000
 
 # For how long "make fuzz" runs each target.
 FUZZ_TIME ?= 60s
@@ -99,56 +93,45 @@ tidy-check: ## Fail if a go.mod or go.sum is not tidy
 
 ##@ Tests
 
-.PHONY: check
-check: fmt-check lint test-unit ## The fast loop: format, lint, unit tests with the race detector
-
-# All groups run, also after one has failed; the summary lines of go test come
-# once more at the end, where they are found.
+# Three rings; CONTRIBUTING.md says what each proves and how long it takes.
 .PHONY: test
-test: ## Run all tests on real parts (the first time it builds them)
-	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; failed=0; \
-	for group in tools test-unit test-dns test-real test-flagparse test-kubelet test-typescript test-bugs; do \
-		echo "==> $$group"; \
-		$(MAKE) $$group 2>&1 | tee -a "$$log" || failed=1; \
-	done; \
-	echo "==> all groups"; \
-	grep -E '^( *--- FAIL|panic:|(ok|FAIL|NOT RUN)[[:space:]])' "$$log" || true; \
-	exit $$failed
+test: ## Run ring 1: all that Go, make, git and curl can run
+	@test/rings.sh test
 
-.PHONY: tools
-tools: ## Build the programs that the tests run, unless they are cached
-	cd test && $(GO) run -buildvcs=false ./tools/cmd/buildtools $(TEST_TOOLS)
+.PHONY: test-real
+test-real: ## Run ring 2: on real API servers, DNS servers and stores
+	@test/rings.sh real
+
+.PHONY: test-deep
+test-deep: ## Run ring 3: everything at length, for hours
+	@test/rings.sh deep
+
+.PHONY: test-times
+test-times: ## Print the 50 slowest tests of the last runs
+	@sum=$(call tool,gotestsum); for log in "$${SIGNPOST_TEST_LOGS:-$${XDG_CACHE_HOME:-$$HOME/.cache}/signpost/tests}"/*.json; do \
+		"$$sum" tool slowest --threshold 500ms --jsonfile "$$log"; done | sort -k3 -rn | head -n 50
+
+.PHONY: check
+check: fmt-check lint test-unit ## Check format and lint, and run the unit tests with the race detector
 
 .PHONY: test-unit
 test-unit: ## Test the product's module with the race detector
-	$(GO) test -race -timeout 30m $(TEST_FLAGS) ./...
+	GOGC=400 $(GO) test -race -timeout 20m $(TEST_FLAGS) ./...
 
-# One package at a time: each starts servers. Never cached: what they run is
-# built by other modules, which go test does not see.
-.PHONY: test-real
-test-real: tools ## Test against real servers: stores, end-to-end stories
-	cd test && $(GO) test -count=1 -p 1 -timeout 45m $(TEST_FLAGS) ./...
-	cd test/ssa && $(GO) test -count=1 -timeout 30m $(TEST_FLAGS) ./...
-	cd test/monitoring && $(GO) test -count=1 $(TEST_FLAGS) ./...
+.PHONY: tools
+tools: ## Build the programs that the tests run, unless they are cached
+	cd test && $(GO) run -buildvcs=false ./tools/cmd/buildtools
 
 .PHONY: test-e2e
-test-e2e: tools ## Test the end-to-end stories alone
+test-e2e: ## Run the end-to-end stories alone
 	cd test && $(GO) test -count=1 -p 1 -timeout 45m $(TEST_FLAGS) ./e2e/...
 
-.PHONY: soak
-soak: soak-kill soak-resolver soak-requests soak-simulate soak-chaos ## Run at length what CI runs a part of
+# How many histories "make soak-simulate" runs, after those of test-deep.
+SOAK_SEEDS ?= 50000
 
-.PHONY: soak-kill
-soak-kill: tools ## Kill the server and its stores at every write, not at some
-	cd test && SIGNPOST_KILLS=all $(GO) test -count=1 -timeout 2h $(TEST_FLAGS) -run 'TestKill9AtEachWrite' ./faults ./orchestrate
-
-.PHONY: soak-chaos
-soak-chaos: tools ## Let everything fail for 10 minutes, not 90 seconds
-	cd test && SIGNPOST_CHAOS=10m $(GO) test -count=1 -timeout 1h $(TEST_FLAGS) -v ./chaos
-
-.PHONY: soak-resolver
-soak-resolver: ## Kill the node resolver 200 times while it writes, not 20
-	cd cmd/signpost-dns && SIGNPOST_RESOLVER_KILLS=200 $(GO) test -count=1 $(TEST_FLAGS) -v -run 'KilledWhileWriting' .
+.PHONY: soak-simulate
+soak-simulate: ## Run SOAK_SEEDS simulated histories beyond those of test-deep
+	cd test && $(GO) test -count=1 -timeout 0 $(TEST_FLAGS) ./simulate -run 'TestSeeds$$' -first=4001 -seeds=$(SOAK_SEEDS)
 
 # Each for FUZZ_TIME; what it finds is left in testdata/fuzz, to be a test from
 # then on.
@@ -160,44 +143,6 @@ fuzz: ## Run each fuzz target for FUZZ_TIME
 			(cd "$$dir" && $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ_TIME) $(TEST_FLAGS) .) || exit 1; \
 		done; \
 	done
-
-.PHONY: soak-requests
-soak-requests: ## Send 100,000 requests from our own OpenAPI, others each time
-	cd test && SIGNPOST_REQUESTS=100000 SIGNPOST_REQUESTS_SEED=random \
-		$(GO) test -count=1 -timeout 2h $(TEST_FLAGS) -v -run 'TenThousand|ManyClients' ./requests
-
-# These two are parts of test-real, too.
-.PHONY: test-orchestrate
-test-orchestrate: tools ## Test Signpost as the DNS controller of an EMCO alone
-	cd test && $(GO) test -count=1 -timeout 45m $(TEST_FLAGS) ./orchestrate/...
-
-.PHONY: test-simulate
-test-simulate: ## Test 2,000 simulated histories with faults, and a crash at each write
-	cd test && $(GO) test -count=1 -timeout 45m $(TEST_FLAGS) ./simulate/...
-
-.PHONY: test-bugs
-test-bugs: ## Test that the simulator finds known bugs, put in by overlays
-	cd test && $(GO) test -count=1 -timeout 45m -tags bugs $(TEST_FLAGS) -run TestEachBugIsFound ./simulate/bugs
-
-.PHONY: soak-simulate
-soak-simulate: ## Run simulated histories beyond those of CI, SOAK_SEEDS of them
-	cd test && $(GO) test -count=1 -timeout 0 $(TEST_FLAGS) ./simulate -run 'TestSeeds$$' -first=2001 -seeds=$(SOAK_SEEDS)
-
-.PHONY: test-dns
-test-dns: ## Test signpost-dns, which is CoreDNS and what belongs to it
-	cd cmd/signpost-dns && $(GO) test -timeout 30m $(TEST_FLAGS) ./...
-
-.PHONY: test-flagparse
-test-flagparse: ## Test arguments against external-dns' own parsers
-	@for module in $(FLAGPARSE); do (cd $$module && $(GO) test $(TEST_FLAGS) ./...); done
-
-.PHONY: test-kubelet
-test-kubelet: ## Test pods' DNS against Kubernetes' own code
-	cd test/kubelet && $(GO) test $(TEST_FLAGS) ./...
-
-.PHONY: test-typescript
-test-typescript: build ## Test the TypeScript client against a server, where Node 18 or later is
-	@SIGNPOST_PROGRAM=$(CURDIR)/bin/signpost test/typescript/run.sh
 
 .PHONY: bench
 bench: ## Run the benchmarks

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/internal/need"
+	"github.com/signpost-dns/signpost/internal/sample"
 	"github.com/signpost-dns/signpost/pkg/noderesolver"
 )
 
@@ -31,19 +31,8 @@ func mountItself(file string) {
 	}
 }
 
-// killsVariable says how often the node resolver is killed while it writes.
-const killsVariable = "SIGNPOST_RESOLVER_KILLS"
-
-func kills(t *testing.T) int {
-	t.Helper()
-	text := os.Getenv(killsVariable)
-	if text == "" {
-		return 20
-	}
-	n, err := strconv.Atoi(text)
-	require.NoError(t, err, killsVariable)
-	return n
-}
+// kills is how often the node resolver is killed while it writes.
+func kills() int { return sample.Cases(5, 20, 200) }
 
 // restless answers another address each time, so that there is something to
 // write after each look.
@@ -138,7 +127,7 @@ func whole(content string) bool {
 // writing: the file is whole after each kill.
 func TestNodeResolverKilledWhileWritingLeavesAWholeFile(t *testing.T) {
 	v := victim{hosts: filepath.Join(t.TempDir(), "hosts"), server: startCoreDNS(t, restless).address}
-	for n := range kills(t) {
+	for n := range kills() {
 		v.killedWhileWriting(t)
 		require.True(t, whole(read(t, v.hosts)), "kill %d", n)
 	}
@@ -153,7 +142,7 @@ func TestNodeResolverKilledWhileWritingToAMountMakesItWholeAgain(t *testing.T) {
 		server: startCoreDNS(t, restless).address, mount: true,
 	}
 	halves := 0
-	for n := range kills(t) {
+	for n := range kills() {
 		v.killedWhileWriting(t)
 		if !whole(read(t, v.hosts)) {
 			halves++
@@ -161,7 +150,7 @@ func TestNodeResolverKilledWhileWritingToAMountMakesItWholeAgain(t *testing.T) {
 		require.NoError(t, noderesolver.File{Path: v.hosts, Journal: v.journal}.Recover())
 		require.True(t, whole(read(t, v.hosts)), "kill %d", n)
 	}
-	t.Logf("%d of %d kills left half a file", halves, kills(t))
+	t.Logf("%d of %d kills left half a file", halves, kills())
 	requireGoesOn(t, v)
 }
 

@@ -22,12 +22,17 @@ func (o Object) asked(brief bool) Object {
 	return Object{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": o["metadata"]}
 }
 
-// selected reports whether the labels are those of a selector, which names one
-// label at most.
+// selected reports whether the labels are those of a selector: keys that have
+// to be there, or keys with their values.
 func (o Object) selected(selector string) bool {
-	key, value, equals := strings.Cut(selector, "=")
 	labels, _ := o.metadata()["labels"].(map[string]any)
-	return selector == "" || labels[key] != nil && (!equals || labels[key] == value)
+	for part := range strings.SplitSeq(selector, ",") {
+		key, value, equals := strings.Cut(part, "=")
+		if part != "" && (labels[key] == nil || equals && labels[key] != value) {
+			return false
+		}
+	}
+	return true
 }
 
 // failure is an answer that refuses.
