@@ -121,7 +121,7 @@ func main() {
 	}
 }
 `,
-		"key/key.go": "package key\n\nconst A, B = \"key of a\", \"key of b\"\n",
+		"key/key.go": "package key\n\nconst A, B = \"first\", \"second\"\n",
 		"a/a.go":     "package a\n\nfunc Run() { println(\"a runs\") }\n",
 		"b/b.go":     "package b\n\nfunc Run() { nonsense() }\n",
 	})
@@ -150,7 +150,7 @@ func main() {
 		t.Fatal(err)
 	}
 	out, err := exec.CommandContext(t.Context(), path).CombinedOutput()
-	if err != nil || string(out) != "key of a\na runs\n" {
+	if err != nil || string(out) != "first\na runs\n" {
 		t.Errorf("the program says %q, error %v", out, err)
 	}
 	if left, err := filepath.Glob(filepath.Join(builder.Cache, "*.source")); err != nil || len(left) > 0 {
