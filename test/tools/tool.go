@@ -1,6 +1,6 @@
 // Package tools builds and caches the third-party programs that the tests run
 // as processes (kube-apiserver, etcd, external-dns, CoreDNS, FerretDB) and the
-// ones that make runs (golangci-lint, vacuum, oapi-codegen, buf).
+// ones that make runs (golangci-lint, vacuum, oapi-codegen, buf, gotestsum).
 //
 // The Go modules below this directory pin the programs' versions and all that
 // the programs depend on. Most of these modules hold no Go file: a tool directive
@@ -17,7 +17,7 @@
 //     others are later. It needs a replace for each staging module as well.
 //   - ferretdb is apart, because FerretDB 1 is of 2024, and so are its libraries.
 //   - golangci-lint is apart, because it needs an old viper.
-//   - oapi-codegen has vacuum, too. buf could join them, but pkg/emcopb names the
+//   - oapi-codegen has vacuum and gotestsum, too. buf could join them, but pkg/emcopb names the
 //     directory.
 //
 // Some programs are small forms of others, see [Tool.Of]: with fewer plugins or
@@ -52,6 +52,7 @@ const (
 	OAPICodegen        = "oapi-codegen"
 	Buf                = "buf"
 	Vacuum             = "vacuum"
+	Gotestsum          = "gotestsum"
 )
 
 // Tool is one program: where its module lies and how it is built.
@@ -143,6 +144,12 @@ func makes() []Tool {
 			Module:  "github.com/daveshanley/vacuum",
 			Package: "github.com/daveshanley/vacuum",
 			Hint:    slow,
+		},
+		{
+			Name:    Gotestsum,
+			Dir:     OAPICodegen,
+			Module:  "gotest.tools/gotestsum",
+			Package: "gotest.tools/gotestsum",
 		},
 		{
 			Name:    OAPICodegen,
