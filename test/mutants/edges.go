@@ -1,0 +1,147 @@
+package mutants
+
+import "github.com/signpost-dns/signpost/test/simulate/bugs"
+
+// inEdges are mutants of the HTTP and gRPC edges.
+func inEdges() []bugs.Bug {
+	return []bugs.Bug{
+		{
+			Name: "weak If-Match", File: "api/precondition.go",
+			Breaks:      "If-Match takes a weak entity tag",
+			Text:        "matches(p.match, doc, false)",
+			Replacement: "matches(p.match, doc, true)",
+		},
+		{
+			Name: "token not taken", File: "api/call.go",
+			Breaks:      "the rate limit of a subject is not applied",
+			Text:        "	if err := e.takeToken(r, op, c.actor); err != nil {\n		return nil, err\n	}\n",
+			Replacement: "",
+		},
+		{
+			Name: "gRPC without rights", File: "api/contextupdate/guard.go",
+			Breaks:      "a call by gRPC is served although its caller is refused",
+			Text:        "	actor, err := e.authorize(ctx)\n	if err != nil {\n		return nil, refuse(err, n.id)\n	}\n",
+			Replacement: "	actor, _ := e.authorize(ctx)\n",
+		},
+		{
+			Name: "retried precondition", File: "pkg/client/sender.go",
+			Breaks:      "the client repeats a PUT that has a precondition",
+			Text:        `request.Header.Get("If-Match") == "" && request`,
+			Replacement: `request.Header.Get("If-Match") == "" || request`,
+		},
+		{
+			Name: "share not given back", File: "pkg/throttle/places.go",
+			Breaks:      "a caller that waited in vain is remembered for ever",
+			Text:        "	if !ok {\n		s.forget(name)\n",
+			Replacement: "	if !ok {\n",
+		},
+		{
+			Name: "shared marks", File: "pkg/trail/log.go",
+			Breaks:      "two contexts of one parent overwrite each other's log marks",
+			Text:        "slices.DeleteFunc(slices.Clone(marksOf(ctx)), ",
+			Replacement: "slices.DeleteFunc(marksOf(ctx), ",
+		},
+		{
+			Name: "value in an error", File: "pkg/redact/redact.go",
+			Breaks:      "an error quotes a value of several lines, which may be secret",
+			Text:        "(?s)`.*`",
+			Replacement: "`.*`",
+		},
+	}
+}
+
+// inRights are mutants of who may do what.
+func inRights() []bugs.Bug {
+	return []bugs.Bug{
+		{
+			Name: "any audience", File: "pkg/access/oidc.go",
+			Breaks:      "a token that the issuer made for another service is taken",
+			Text:        "AnyAudience: o.Audiences, ",
+			Replacement: "",
+		},
+		{
+			Name: "role of another project", File: "pkg/access/subject.go",
+			Breaks:      "a role in one project counts in all of them",
+			Text:        "		if g.covers(project) {\n			best = max(best, g.Role)\n		}\n",
+			Replacement: "		best = max(best, g.Role)\n",
+		},
+		{
+			Name: "bounds lifted", File: "pkg/admit/write.go",
+			Breaks:      "a caller who is bounded by a project may delete it, and its bounds",
+			Text:        "		if err := unbound(ctx, doc); err != nil {\n			return err\n		}\n",
+			Replacement: "",
+		},
+		{
+			Name: "reservation left", File: "pkg/admit/write.go",
+			Breaks:      "the namespace of a project that could not be stored stays reserved",
+			Text:        "errors.Join(putError(w.Path, err), a.release(ctx, reserved))",
+			Replacement: "putError(w.Path, err)",
+		},
+		{
+			Name: "readable key", File: "pkg/seal/key.go",
+			Breaks:      "a key file that everybody may read is taken",
+			Text:        "mode&0o027 != 0",
+			Replacement: "mode&0o022 != 0",
+		},
+		{
+			Name: "digest key swept", File: "pkg/vault/vault.go",
+			Breaks:      "the key of all digests is removed as unused",
+			Text:        " || doc.Path == at(digestKeyID)",
+			Replacement: "",
+		},
+		{
+			Name: "link-local server", File: "pkg/verify/client.go",
+			Breaks:      "a DNS server on the machine's own link is asked",
+			Text:        " || address.IsLinkLocalUnicast()",
+			Replacement: "",
+		},
+	}
+}
+
+// inCommands are mutants of the programs, and of what they are made of.
+func inCommands() []bugs.Bug {
+	return []bugs.Bug{
+		{
+			Name: "earlier release awaited", File: "cmd/signpost/wait.go",
+			Breaks:      "--wait ends when an earlier release has reached the state",
+			Text:        " && status.Revision >= revision {",
+			Replacement: " {",
+		},
+		{
+			Name: "busy is failed", File: "cmd/signpost/exit.go",
+			Breaks:      "a server that asks to try again gets the exit code of a failure",
+			Text:        " || problem.Status == http.StatusTooManyRequests",
+			Replacement: "",
+		},
+		{
+			Name: "half-restored stores", File: "pkg/app/app.go",
+			Breaks:      "Signpost starts on stores whose restore was interrupted",
+			Text:        "	if err := backup.Unfinished(ctx, stores.kv); err != nil {\n",
+			Replacement: "	if err := backup.Unfinished(ctx, stores.kv); err != nil && ctx.Err() != nil {\n",
+		},
+		{
+			Name: "backup of two moments", File: "pkg/backup/backup.go",
+			Breaks:      "a backup reads keys at several revisions",
+			Text:        "eachKey(ctx, s.KV, ownPrefix, revision, ",
+			Replacement: "eachKey(ctx, s.KV, ownPrefix, 0*revision, ",
+		},
+		{
+			Name: "inherited environment", File: "pkg/linter/run.go",
+			Breaks:      "the linter gets the server's environment, with its secrets",
+			Text:        "	cmd.Env = []string{}\n",
+			Replacement: "",
+		},
+		{
+			Name: "last name wins", File: "pkg/nearest/nearest.go",
+			Breaks:      "of equally near names the last one is proposed",
+			Text:        "distance < bestDistance",
+			Replacement: "distance <= bestDistance",
+		},
+		{
+			Name: "dead replica lives on", File: "pkg/replicas/registry.go",
+			Breaks:      "a replica that ends counts as alive until its lease runs out",
+			Text:        "	defer r.release(ctx, lease)\n",
+			Replacement: "",
+		},
+	}
+}

@@ -1,0 +1,135 @@
+package mutants
+
+import "github.com/signpost-dns/signpost/test/simulate/bugs"
+
+// inStores are mutants of the document stores.
+func inStores() []bugs.Bug {
+	return []bugs.Bug{
+		{
+			Name: "lost update", File: "pkg/store/etcd/write.go",
+			Breaks:      "of two writers at once one overwrites the other",
+			Text:        "	when := []kv.Compare{kv.Unchanged(docKey(d.Path), found.item)}\n	guards",
+			Replacement: "	when := []kv.Compare{}\n	guards",
+		},
+		{
+			Name: "cursor of another list", File: "pkg/store/internal/draft/cursor.go",
+			Breaks:      "the cursor of one list is taken by another",
+			Text:        " || !strings.HasPrefix(name, options.NamePrefix)",
+			Replacement: "",
+		},
+		{
+			Name: "last item twice", File: "pkg/store/emco/store.go",
+			Breaks:      "a page begins with the last item of the page before",
+			Text:        "body.name <= after ||",
+			Replacement: "body.name < after ||",
+		},
+		{
+			Name: "pending reader ignored", File: "pkg/store/mongo/delete.go",
+			Breaks:      "a document is deleted while another one begins to refer to it",
+			Text:        "	if len(h.live)+len(h.pending) == 0 {",
+			Replacement: "	if len(h.live) == 0 {",
+		},
+		{
+			Name: "new references lost", File: "pkg/store/mongo/record.go",
+			Breaks:      "a write that is under way does not hold what it refers to",
+			Text:        "union(found.Live.Refs, r.Pending.Refs)",
+			Replacement: "union(found.Live.Refs, found.Live.Refs)",
+		},
+		{
+			Name: "old replica overlooked", File: "pkg/store/schema/replicas.go",
+			Breaks:      "a field is written that a running older replica loses",
+			Text:        "is.Schema > 0",
+			Replacement: "is.Schema >= 0",
+		},
+	}
+}
+
+// inKeys are mutants of what is kept under keys.
+func inKeys() []bugs.Bug {
+	return []bugs.Bug{
+		{
+			Name: "skipped segment", File: "pkg/kv/segments.go",
+			Breaks:      "a cluster whose name begins with that of another one is not listed",
+			Text:        `segment + "/\xff"`,
+			Replacement: `segment + "\xff"`,
+		},
+		{
+			Name: "lease held too long", File: "pkg/kv/etcd/lease.go",
+			Breaks:      "a worker takes a lease for its own that another one may have by now",
+			Text:        "ttl - ttl/safetyPart",
+			Replacement: "ttl",
+		},
+		{
+			Name: "revision too far", File: "pkg/kv/etcd/txn.go",
+			Breaks:      "a key that was changed after a revision counts as unchanged",
+			Text:        `"<", c.NotAfter+1)`,
+			Replacement: `"<", c.NotAfter+2)`,
+		},
+		{
+			Name: "unfenced observation", File: "pkg/observed/writer.go",
+			Breaks:      "a worker that has lost a cluster still writes what it saw",
+			Text:        "[]kv.Compare{w.fence}",
+			Replacement: "nil",
+		},
+		{
+			Name: "replaced over a change", File: "pkg/appcontext/touch.go",
+			Breaks:      "objects are replaced in a context that is not current any more",
+			Text:        "slices.Concat([]kv.Compare{p.unchanged()}, was.places, when)",
+			Replacement: "slices.Concat(was.places, when)",
+		},
+		{
+			Name: "two patches", File: "pkg/emco/apply.go",
+			Breaks:      "an app context is patched while another patch is under way",
+			Text:        "		kv.Unchanged(journalKey(c.ID), c.journal),\n",
+			Replacement: "",
+		},
+		{
+			Name: "abandoned cluster read", File: "pkg/ledger/ledger.go",
+			Breaks:      "an abandoned cluster still has entries",
+			Text:        "	if abandoned != nil || err != nil {",
+			Replacement: "	if err != nil {",
+		},
+	}
+}
+
+// inWork are mutants of what is done to clusters.
+func inWork() []bugs.Bug {
+	return []bugs.Bug{
+		{
+			Name: "waits for ever", File: "pkg/syncer/attempts.go",
+			Breaks:      "an object that fails often is tried again after hours only",
+			Text:        "return min(first<<count, longest)",
+			Replacement: "return first << count",
+		},
+		{
+			Name: "overwritten file", File: "pkg/cluster/directory.go",
+			Breaks:      "a file that somebody has changed meanwhile is overwritten",
+			Text:        "if live == nil || live.Version != at {",
+			Replacement: "if live == nil {",
+		},
+		{
+			Name: "no deadline", File: "pkg/cluster/occupant.go",
+			Breaks:      "a request to a silent cluster outlives the lease",
+			Text:        "context.WithTimeout(ctx, RequestDeadline)",
+			Replacement: "context.WithCancel(ctx)",
+		},
+		{
+			Name: "prerequisites removed", File: "pkg/handover/step.go",
+			Breaks:      "rsync is asked to remove what all records need",
+			Text:        "change.Action != bundle.Unchanged && (change.Action != bundle.Delete || h.owner != Prerequisites)",
+			Replacement: "change.Action != bundle.Unchanged",
+		},
+		{
+			Name: "refusal ignored", File: "pkg/rsync/rsync.go",
+			Breaks:      "a refusal of rsync counts as done",
+			Text:        "	case err == nil && done:",
+			Replacement: "	case err == nil && (done || message != \"\"):",
+		},
+		{
+			Name: "few is one less", File: "pkg/guard/account.go",
+			Breaks:      "as many names as may always go are held back",
+			Text:        "+waiting > Few {",
+			Replacement: "+waiting >= Few {",
+		},
+	}
+}
