@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -154,7 +155,10 @@ func start(t *testing.T) *kube.Server {
 	require.NoError(t, err)
 	require.NoError(t, store.Start(t.Context()))
 	t.Cleanup(store.Kill)
-	proxy, err := kubelet.StartProxy(t.Context(), filepath.Join(dir, "pods.sock"))
+	sockets, err := os.MkdirTemp("", "pods-") //nolint:usetesting // t.TempDir has the test's name, and the path of a socket is short
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(sockets)) })
+	proxy, err := kubelet.StartProxy(t.Context(), filepath.Join(sockets, "pods.sock"))
 	require.NoError(t, err)
 	t.Cleanup(proxy.Close)
 	server, err := kube.NewServer(t.Context(), kube.Options{Name: "hub", Dir: filepath.Join(dir, "hub"), Etcd: store.URL, PodProxy: proxy.Socket, Ports: ports})

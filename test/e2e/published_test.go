@@ -153,11 +153,13 @@ func (s *story) toldByTheRecord() {
 	if len(record.Providers) != 1 || record.Providers[0].LastSync == nil || record.Providers[0].Message != "" {
 		s.Errorf("the record's status is %+v", record)
 	}
-	answer, err := s.signpost.Do(s.Context(), "GET", "/metrics", "")
-	s.must(err)
 	for _, metric := range []string{"signpost_external_dns_last_sync_timestamp_seconds", "signpost_external_dns_available"} {
-		if !strings.Contains(string(answer.Body), metric+`{cluster="edge+hub",project="says",record="lab",scope="public"} 1`) {
-			s.Errorf("the metrics lack %s", metric)
-		}
+		s.eventually(metric, func() error { // the worker sets it after it has written what the status tells
+			answer, err := s.signpost.Do(s.Context(), "GET", "/metrics", "")
+			if err == nil && !strings.Contains(string(answer.Body), metric+`{cluster="edge+hub",project="says",record="lab",scope="public"} 1`) {
+				err = errors.New("the metrics lack it")
+			}
+			return err
+		})
 	}
 }
