@@ -26,6 +26,26 @@ readonly PLAIN=(./apiserver ./story ./tools/... ./e2e/wait ./e2e/process ./fault
 # Packages of the module test that are run at length only: they prove the tests'
 # own harness, or how Signpost behaves under load.
 readonly LONG='/(bench|load|e2e/fixture|e2e/kube|e2e/kubelet|e2e/etcd)(/|$)'
+# Stories that are told at length only. Each takes a world of its own or minutes
+# of waiting, and a faster test proves its promise, too.
+readonly AT_LENGTH=(
+	TestAnEdgeThatWasDownIsCleanedUpWhenItComesBack/after_an_update_without_it # the third of them contains both others
+	'TestAnEdgeThatWasDownIsCleanedUpWhenItComesBack/after_a_terminate$'
+	'TestANamePostedOverRESTResolves$'                       # test/story, and the same story over RFC 2136 and MongoDB
+	TestADeadEdgeIsAbandoned                                 # TestARecordLeavesADeadHome, pkg/release
+	TestAnUnreachableEdge                                    # pkg/release, I7 and I11 in test/simulate
+	TestARestartWithAnUnreachableEdgeLosesNoAddress          # I11 in test/simulate
+	TestKill9AnywhereConverges                               # test/faults, at chosen writes
+	TestTwoInstallationsOnOneClusterLeaveEachOtherAlone      # TestStrangersObjectsAreUntouched, I4 in test/simulate
+	TestAStrangersNamespaceAndDefinitionAreUsedAndUntouched  # the same
+	TestTheKeyOfSecretsIsReplacedWithoutALoss/MongoDB        # over the embedded etcd, and pkg/vault on each store
+	TestARollingRestartPausesNoLongerThanALease              # test/chaos, pkg/syncer
+	TestTheFilesInDeployDoTheStory                           # TestANameOfAnAppThatEMCODeploysResolves
+	TestFiftyContextsAtOnce TestTwoCallersOnOneContextAtOnce # api/contextupdate, pkg/emco
+	TestANewServiceIsSeenWithinTheNegativeTTL                # cmd/signpost-dns/searchpath
+	TestANodesCacheIsReplacedWithoutALostLookup              # cmd/signpost-dns
+	TestTheClusterDNSIsRestarted                             # cmd/signpost-dns/searchpath
+)
 
 say() { printf '==> %s\n' "$*"; }
 
@@ -169,16 +189,17 @@ ring_real() {
 	export SIGNPOST_RING=2
 	look_around
 	group "programs" prepare_real
-	group "tools" build_tools etcd etcdctl ferretdb coredns external-dns-stories kube-apiserver
+	group "tools" build_tools etcd etcdctl ferretdb coredns external-dns-stories kube-apiserver coredns-full
 	real_modules
-	group "stories on real parts" tests real test -count=1 -p 2 -timeout 25m $(packages "$LONG|$skipped|/tools")
+	group "stories on real parts" tests real test -count=1 -p 2 -timeout 25m \
+		-skip "$(IFS='|'; echo "${AT_LENGTH[*]}")" $(packages "$LONG|$skipped|/tools")
 	if has gcc; then
 		group "race detector" tests race . -race -timeout 20m $(concurrent)
 	fi
 }
 
 ring_deep() {
-	export SIGNPOST_RING=3
+	export SIGNPOST_RING=3 SIGNPOST_TOOLS_WHOLE=1
 	look_around
 	group "programs" prepare_real
 	group "tools" build_tools

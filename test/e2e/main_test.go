@@ -57,7 +57,7 @@ func (s *suite) run(m *testing.M) int {
 // are: they spend their time waiting for external-dns. A -parallel on the
 // command line is heard.
 func sideBySide() error {
-	const stories = "4"
+	const stories = "6"
 	flag.Parse()
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })

@@ -60,6 +60,7 @@ func TestKill9AtEachWriteOfInstantiateUpdateAndTerminate(t *testing.T) {
 		{"kube-apiserver", overEtcd, (*world).hub, "hub", 2},
 	} {
 		t.Run(c.of, func(t *testing.T) {
+			t.Parallel() // it mostly waits
 			w := c.start(t)
 			w.intents(w.kubeconfig(), `{"name": "web"}`, oldHost)
 			k := &killer{world: w, victim: c.victim(w), edge: c.edge}
