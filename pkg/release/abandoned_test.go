@@ -119,6 +119,7 @@ func TestAbandonNeverLeavesANameWithoutAddressUnlessForced(t *testing.T) {
 func TestNobodyWaitsForAnAbandonedCluster(t *testing.T) {
 	t.Parallel()
 	t.Run("Instantiated", func(t *testing.T) {
+		t.Parallel()
 		w := newShop(t)
 		w.put(prod, `{"logicalCloud":"eu","apps":[{"name":"web","manifests":[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"settings"}}]}]}`, eu)
 		w.do(intent.Instantiate, prod)
@@ -130,6 +131,7 @@ func TestNobodyWaitsForAnAbandonedCluster(t *testing.T) {
 		require.Equal(t, intent.Instantiated, w.state(prod))
 	})
 	t.Run("updated without it", func(t *testing.T) {
+		t.Parallel()
 		w := manned(t)
 		w.dies(paris)
 		w.withoutParis()
@@ -139,6 +141,7 @@ func TestNobodyWaitsForAnAbandonedCluster(t *testing.T) {
 		require.Empty(t, w.snapshot(prod).Lifecycle.Vacating)
 	})
 	t.Run("Terminated", func(t *testing.T) {
+		t.Parallel()
 		w := manned(t)
 		w.down[paris] = true
 		require.NoError(t, w.rest())
@@ -210,17 +213,20 @@ func TestNothingIsPlacedOnAnAbandonedCluster(t *testing.T) {
 	t.Parallel()
 	const remedy = "cluster edge+paris is abandoned: nobody serves it; place this elsewhere, or delete the cluster's document and register it again"
 	t.Run("by instantiate", func(t *testing.T) {
+		t.Parallel()
 		w := newShop(t)
 		w.dies(paris)
 		w.refuses(intent.Instantiate, prod, remedy)
 	})
 	t.Run("by update", func(t *testing.T) {
+		t.Parallel()
 		w := running(t)
 		w.dies(paris)
 		w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["shop.lab.example"]}`)
 		w.refuses(intent.Update, prod, remedy)
 	})
 	t.Run("by rollback", func(t *testing.T) {
+		t.Parallel()
 		w := manned(t)
 		w.dies(paris)
 		w.withoutParis()
@@ -233,6 +239,7 @@ func TestNothingIsPlacedOnAnAbandonedCluster(t *testing.T) {
 		require.Equal(t, before, w.keys())
 	})
 	t.Run("by the update of a record", func(t *testing.T) {
+		t.Parallel()
 		w := running(t)
 		w.dies(paris)
 		require.ErrorContains(t, w.moveTo("paris"), remedy)

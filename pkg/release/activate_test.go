@@ -254,6 +254,7 @@ func TestWhatHasEndedAtEMCOIsTerminatedHereWithoutForce(t *testing.T) {
 		"terminated": func(w *world) { w.tell(secondContext, "Terminate", "") },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := updated(t)
 			end(w)
 			require.Empty(t, w.plan(prod, intent.Terminate).Warnings)
@@ -268,6 +269,7 @@ func TestWhatHasEndedAtEMCOIsTerminatedHereWithoutForce(t *testing.T) {
 		"nobody can read what it is at": func(w *world) { w.putKey("/context/2222/rsync/AppContextEventQueue/", `"?"`) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := updated(t)
 			leave(w)
 			_, err := w.try(intent.Terminate, prod, "")

@@ -157,6 +157,7 @@ func TestAnAdoptionThatCannotWorkIsRefused(t *testing.T) {
 		}, "nothing is asked of the record yet"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
 			w := legacyShop(t)
 			c.given(w)
 			p := w.planAdoption(c.from)

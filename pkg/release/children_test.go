@@ -77,6 +77,7 @@ func TestAParentThatCannotBeReadStopsNothing(t *testing.T) {
 		"unreadable":   func(w *world) { w.putKey("/context/1111/meta/", `{"ChildContextIDs":7}`) },
 	} {
 		t.Run(what, func(t *testing.T) {
+			t.Parallel()
 			w := newShop(t)
 			w.appContext(firstContext)
 			w.event(firstContext, intent.Instantiate)

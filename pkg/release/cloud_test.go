@@ -179,6 +179,7 @@ func TestAnIntentIsNarrowedByClustersOrLabels(t *testing.T) {
 		"labels":   `,"clusterLabels":{"region":"west"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newCloud(t)
 			w.put("cluster-providers/edge/clusters/paris", `{"kubeconfigRef":"sealed","labels":{"region":"west"}}`)
 			w.resolve(`[]`, more)

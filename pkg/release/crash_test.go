@@ -298,10 +298,21 @@ func newLife(w *world, last int, after bool) *life {
 // where it would have been (I1, I2, I10).
 func TestCrashesAtAnyWriteLoseNothing(t *testing.T) {
 	t.Parallel()
-	t.Run("group", func(t *testing.T) { crash(t, newShop, tellGroup, prod) })
-	t.Run("logical cloud", func(t *testing.T) { crash(t, newCloud, tellCloud, eu) })
-	t.Run("autopath", func(t *testing.T) { crash(t, newOffer, tellAutopath, eu, prod) })
-	t.Run("group of EMCO's", func(t *testing.T) { crash(t, newShop, tellOrchestrated, prod) })
+	for name, story := range map[string]struct {
+		begin  func(t testing.TB) *world
+		tell   func(l *life, rest func())
+		owners []intent.Path
+	}{
+		"group":           {newShop, tellGroup, []intent.Path{prod}},
+		"logical cloud":   {newCloud, tellCloud, []intent.Path{eu}},
+		"autopath":        {newOffer, tellAutopath, []intent.Path{eu, prod}},
+		"group of EMCO's": {newShop, tellOrchestrated, []intent.Path{prod}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			crash(t, story.begin, story.tell, story.owners...)
+		})
+	}
 }
 
 // newOffer is a shop without names, whose DNS and pods ask for autopath.

@@ -85,6 +85,7 @@ func TestANamespaceIsFreeWhenItsDNSIsGone(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := resolving(t)
 			w.rival(us)
 			w.down[paris] = true

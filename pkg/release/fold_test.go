@@ -103,6 +103,7 @@ func TestAFoldLeavesToTheWholeStepWhatItDoesNotKnow(t *testing.T) {
 		}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
+			t.Parallel()
 			w := newMarket(t)
 			w.observe(berlin, "shop/api", "203.0.113.99")
 			c.do(w)
@@ -127,6 +128,7 @@ func TestASlowReplicaNeverWritesAnOlderFold(t *testing.T) {
 	t.Parallel()
 	for name, faster := range map[string]bool{"alone": false, "with a faster one": true} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newMarket(t)
 			fast := w.service
 			slowed := &slow{KV: w.fake}

@@ -38,6 +38,7 @@ func TestAPlanNamesBothAppServicesThatOneNameIsGivenTo(t *testing.T) {
 		{"in an external-dns that does not merge", ``, `,"version":"v0.20.0"`, "external-dns v0.20.0 publishes the addresses of one of them only; v0.21 and later publish all"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			w := giveTwice(t, c.spec)
 			w.put(lab, record("lab.example", c.version))
 			require.Equal(t, []string{`service "api" of app "api" and service "web" of app "web" share www.lab.example of record "lab": ` + c.says},

@@ -117,6 +117,7 @@ func TestWhatIsAskedForStopsBeforeItTakesTooManyNames(t *testing.T) {
 		}, "", 20, 20},
 	} {
 		t.Run(c.what, func(t *testing.T) {
+			t.Parallel()
 			w := newMall(t)
 			c.change(w)
 			before, plan := w.keys(), w.planGuarded(c.action)
@@ -392,6 +393,7 @@ func TestAFreezeEndsWithWhatItIsOf(t *testing.T) {
 		}, 8},
 	} {
 		t.Run(what, func(t *testing.T) {
+			t.Parallel()
 			w := newMall(t)
 			w.shut(names[:12]...)
 			w.settle(prod)

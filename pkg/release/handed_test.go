@@ -53,6 +53,7 @@ func TestWithRsyncPlansRefuseWhatItCannotDo(t *testing.T) {
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
+			t.Parallel()
 			w := newShop(t)
 			w.handed(&handover.Children{})
 			c.spoil(w)

@@ -15,6 +15,7 @@ import (
 func TestMissedEventsAreMadeUpForByWhatRsyncWasTold(t *testing.T) {
 	t.Parallel()
 	t.Run("instantiate", func(t *testing.T) {
+		t.Parallel()
 		w := newShop(t)
 		w.appContext(firstContext)
 		w.settle(prod)
@@ -24,6 +25,7 @@ func TestMissedEventsAreMadeUpForByWhatRsyncWasTold(t *testing.T) {
 		require.Equal(t, "Instantiated 1111 "+wwwOf, w.current())
 	})
 	t.Run("update", func(t *testing.T) {
+		t.Parallel()
 		w := orchestrated(t)
 		w.serve("two.lab.example")
 		w.appContext(secondContext)
@@ -35,6 +37,7 @@ func TestMissedEventsAreMadeUpForByWhatRsyncWasTold(t *testing.T) {
 		require.Equal(t, "Instantiated 2222 "+twoOf, w.current())
 	})
 	t.Run("rollback", func(t *testing.T) {
+		t.Parallel()
 		w := updated(t)
 		w.tell(firstContext, "Update", secondContext)
 		w.tell(secondContext, "UpdateDelete", firstContext)
@@ -42,6 +45,7 @@ func TestMissedEventsAreMadeUpForByWhatRsyncWasTold(t *testing.T) {
 		require.Equal(t, "Instantiated 1111 "+wwwOf, w.current())
 	})
 	t.Run("two updates and a rollback", func(t *testing.T) {
+		t.Parallel()
 		w := orchestrated(t)
 		w.serve("two.lab.example")
 		w.appContext(secondContext)
@@ -55,6 +59,7 @@ func TestMissedEventsAreMadeUpForByWhatRsyncWasTold(t *testing.T) {
 		require.Equal(t, int64(2), w.snapshot(prod).Lifecycle.Seq)
 	})
 	t.Run("rollback of what has failed", func(t *testing.T) {
+		t.Parallel()
 		w := updated(t)
 		w.rsync(secondContext, "InstantiateFailed")
 		w.settle(prod)
@@ -65,12 +70,14 @@ func TestMissedEventsAreMadeUpForByWhatRsyncWasTold(t *testing.T) {
 		require.Equal(t, "Instantiated 1111 "+wwwOf, w.current())
 	})
 	t.Run("terminate", func(t *testing.T) {
+		t.Parallel()
 		w := updated(t)
 		w.tell(secondContext, "Terminate", "")
 		w.outlive()
 		require.Equal(t, "Terminated 2222 []", w.current())
 	})
 	t.Run("terminate, before rsync has begun with the update", func(t *testing.T) {
+		t.Parallel()
 		w := orchestrated(t)
 		w.serve("two.lab.example")
 		w.appContext(secondContext)
@@ -82,6 +89,7 @@ func TestMissedEventsAreMadeUpForByWhatRsyncWasTold(t *testing.T) {
 		require.Equal(t, "Terminated 2222 []", w.current(), "what was there before does not come back")
 	})
 	t.Run("update and terminate", func(t *testing.T) {
+		t.Parallel()
 		w := orchestrated(t)
 		w.serve("two.lab.example")
 		w.appContext(secondContext)
@@ -91,6 +99,7 @@ func TestMissedEventsAreMadeUpForByWhatRsyncWasTold(t *testing.T) {
 		require.Equal(t, "Terminated 1111 []", w.current())
 	})
 	t.Run("terminate and instantiate", func(t *testing.T) {
+		t.Parallel()
 		w := updated(t)
 		w.tell(secondContext, "Terminate", "")
 		w.serve("three.lab.example")
@@ -100,6 +109,7 @@ func TestMissedEventsAreMadeUpForByWhatRsyncWasTold(t *testing.T) {
 		require.Equal(t, "Instantiated 3333 [edge+hub lab/public: three.lab.example A 203.0.113.10,203.0.113.20]", w.current())
 	})
 	t.Run("an update to what nobody has prepared", func(t *testing.T) {
+		t.Parallel()
 		w := orchestrated(t)
 		w.writeContext(secondContext)
 		w.replace(firstContext, secondContext)
@@ -162,6 +172,7 @@ func TestEventsAndStatesDoNotFlap(t *testing.T) {
 		return func() bool { return w.snapshot(prod).Lifecycle.Wanted == intent.Terminate }
 	}
 	t.Run("the event of the second comes while the first is Instantiated", func(t *testing.T) {
+		t.Parallel()
 		w := prepared(t)
 		w.tell(secondContext, "Update", firstContext)
 		w.event(secondContext, intent.Update)
@@ -179,6 +190,7 @@ func TestEventsAndStatesDoNotFlap(t *testing.T) {
 		require.Equal(t, int64(2), w.snapshot(prod).Lifecycle.Seq)
 	})
 	t.Run("the event of a rollback comes before rsync begins with it", func(t *testing.T) {
+		t.Parallel()
 		w := updated(t)
 		w.tell(firstContext, "Update", secondContext)
 		w.event(firstContext, intent.Update)
@@ -195,6 +207,7 @@ func TestEventsAndStatesDoNotFlap(t *testing.T) {
 		require.Equal(t, "Instantiated 2222 "+twoOf, w.current())
 	})
 	t.Run("an event comes when it is history", func(t *testing.T) {
+		t.Parallel()
 		w := prepared(t)
 		w.replace(firstContext, secondContext)
 		w.serve("three.lab.example")
@@ -206,6 +219,7 @@ func TestEventsAndStatesDoNotFlap(t *testing.T) {
 		require.Contains(t, w.current(), "Instantiated 3333", "what rsync was told since counts")
 	})
 	t.Run("the event of a rollback comes, and that of the update has not", func(t *testing.T) {
+		t.Parallel()
 		w := prepared(t)
 		w.replace(firstContext, secondContext)
 		w.tell(firstContext, "Update", secondContext)
@@ -216,6 +230,7 @@ func TestEventsAndStatesDoNotFlap(t *testing.T) {
 		require.Equal(t, int64(1), w.snapshot(prod).Lifecycle.Seq, "it has never been away")
 	})
 	t.Run("the first stays Instantiated when the second is terminated", func(t *testing.T) {
+		t.Parallel()
 		w := prepared(t)
 		w.tell(secondContext, "Update", firstContext)
 		w.event(secondContext, intent.Update)
@@ -228,6 +243,7 @@ func TestEventsAndStatesDoNotFlap(t *testing.T) {
 			func() { w.vanish(firstContext) })
 	})
 	t.Run("the second is terminated before its event has come", func(t *testing.T) {
+		t.Parallel()
 		w := prepared(t)
 		w.tell(secondContext, "Update", firstContext)
 		require.NoError(t, w.service.TerminateContext(t.Context(), secondContext))
@@ -236,6 +252,7 @@ func TestEventsAndStatesDoNotFlap(t *testing.T) {
 			func() { w.tell(secondContext, "Terminate", "") })
 	})
 	t.Run("the first is terminated before its event has come", func(t *testing.T) {
+		t.Parallel()
 		w := newShop(t)
 		w.appContext(firstContext)
 		w.tell(firstContext, "Instantiate", "")
@@ -245,6 +262,7 @@ func TestEventsAndStatesDoNotFlap(t *testing.T) {
 			func() { w.tell(firstContext, "Terminate", "") })
 	})
 	t.Run("a rollback that no event has told is terminated", func(t *testing.T) {
+		t.Parallel()
 		for _, begun := range []bool{false, true} {
 			w := updated(t)
 			w.tell(firstContext, "Update", secondContext)
@@ -256,6 +274,7 @@ func TestEventsAndStatesDoNotFlap(t *testing.T) {
 		}
 	})
 	t.Run("an old context is terminated late", func(t *testing.T) {
+		t.Parallel()
 		w := updated(t)
 		before := w.keys()
 		require.NoError(t, w.service.TerminateContext(t.Context(), firstContext))
@@ -277,6 +296,7 @@ func (w *world) steadily(holds func() bool, deeds ...func()) {
 func TestContextsThatVanish(t *testing.T) {
 	t.Parallel()
 	t.Run("before their event", func(t *testing.T) {
+		t.Parallel()
 		w := orchestrated(t)
 		w.serve("two.lab.example")
 		w.appContext(secondContext)
@@ -289,6 +309,7 @@ func TestContextsThatVanish(t *testing.T) {
 		require.NotContains(t, w.keys(), "/signpost/release/"+frozen+"/000000")
 	})
 	t.Run("an instantiation that was given up", func(t *testing.T) {
+		t.Parallel()
 		w := newShop(t)
 		w.appContext(firstContext)
 		w.vanish(firstContext)
@@ -300,6 +321,7 @@ func TestContextsThatVanish(t *testing.T) {
 		}
 	})
 	t.Run("the current one", func(t *testing.T) {
+		t.Parallel()
 		w := updated(t)
 		w.vanish(secondContext)
 		w.outlive()
@@ -307,6 +329,7 @@ func TestContextsThatVanish(t *testing.T) {
 		require.Empty(t, w.inClusters())
 	})
 	t.Run("the current one, and another has taken its place", func(t *testing.T) {
+		t.Parallel()
 		w := orchestrated(t)
 		w.serve("two.lab.example")
 		w.appContext(secondContext)
@@ -318,6 +341,7 @@ func TestContextsThatVanish(t *testing.T) {
 		require.Len(t, w.snapshot(prod).Lifecycle.Prepared, 1)
 	})
 	t.Run("all, after a termination", func(t *testing.T) {
+		t.Parallel()
 		w := updated(t)
 		w.event(secondContext, intent.Terminate)
 		w.outlive()
@@ -330,6 +354,7 @@ func TestContextsThatVanish(t *testing.T) {
 		require.Empty(t, w.snapshot(prod).Lifecycle.Prepared)
 	})
 	t.Run("one whose state nobody can read", func(t *testing.T) {
+		t.Parallel()
 		w := orchestrated(t)
 		w.putKey("/context/1111/rsync/AppContextEventQueue/", `"?"`)
 		w.settle(prod)

@@ -86,6 +86,7 @@ func TestTemplatesThatAPlanRefuses(t *testing.T) {
 		}, []string{at + "0", `no record serves "p.else.example"`}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
 			w := newShop(t)
 			w.named(c.hostnames, ``)
 			if c.given != nil {

@@ -32,6 +32,7 @@ func TestTheGroupThatEMCOHasMigratedFromEnds(t *testing.T) {
 		"without the event": func(*world) {},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := migrating(t)
 			w.replace(firstContext, secondContext)
 			_, err := w.service.StepGroup(t.Context(), prod)

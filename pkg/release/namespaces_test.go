@@ -160,6 +160,7 @@ func TestANamespaceOfDNSGoesFromProjectToProject(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newCloud(t)
 			w.resolve(`[]`, `,"namespace":"net"`)
 			w.rival(foreign)

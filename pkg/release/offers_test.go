@@ -188,6 +188,7 @@ func TestAutopathThatIsNotOfferedIsAnErrorOfPlan(t *testing.T) {
 		},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
 			w := newPods(t, autopathWeb)
 			c.cloud(w)
 			w.refuses(intent.Instantiate, prod, c.detail...)
@@ -261,6 +262,7 @@ func TestTakingAutopathAwayIsRefused(t *testing.T) {
 		},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
 			w := walking(t)
 			c.change(w)
 			w.refuses(c.action, eu, c.detail, "pods of "+string(prod)+" have clusterFirstWithAutopath on cluster")
@@ -360,6 +362,7 @@ func TestChangesThatKeepAnOfferAreAccepted(t *testing.T) {
 		},
 	} {
 		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
 			w := walking(t)
 			change(w)
 			require.Empty(t, w.plan(eu, "").Errors)
@@ -436,6 +439,7 @@ func TestAnOfferIsKeptUntilThePodsAreGone(t *testing.T) {
 		},
 	} {
 		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
 			w := walking(t)
 			w.down[paris] = true
 			leave(w)

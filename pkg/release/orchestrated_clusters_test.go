@@ -47,6 +47,7 @@ func TestClustersOfAppsThatSomethingIsAskedForHaveToBeKnown(t *testing.T) {
 		"the DNS of pods": {front.Child("pod-dns-intents", "batch"), `{"app":"batch","dnsPolicy":"None","dnsConfig":{"nameservers":["10.0.0.10"]}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newShop(t)
 			w.lay(withBatch(early))
 			w.put(intents.path, intents.spec)

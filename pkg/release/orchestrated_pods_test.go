@@ -48,6 +48,7 @@ func TestWorkloadsThatCannotHaveTheSettingsAreRefused(t *testing.T) {
 		"its own dnsConfig": {strings.Replace(webPodYAML, "      containers:", "      dnsConfig: 7\n      containers:", 1), `Deployment "web" has no valid dnsConfig`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newOrchestrated(t)
 			w.podsAsk(podsNone)
 			w.putKey(resourceKey(early, berlin, "web+Deployment"), quoted(t, c.text))

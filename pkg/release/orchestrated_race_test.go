@@ -24,7 +24,6 @@ func newPatched(t testing.TB) *world {
 // TestACallThatDiesAtAnyWriteCanBeRepeated: the keys of the context, and what
 // is frozen for it, are the same then as without the death.
 func TestACallThatDiesAtAnyWriteCanBeRepeated(t *testing.T) {
-	t.Parallel()
 	undisturbed := newPatched(t)
 	process := &mortal{KV: undisturbed.fake}
 	undisturbed.restartOn(process)
@@ -61,7 +60,6 @@ func TestACallThatDiesAtAnyWriteCanBeRepeated(t *testing.T) {
 // changes what it reads. The call goes by what is there when it ends, and no
 // byte of theirs is lost.
 func TestWhatChangesMeanwhileIsTakenIn(t *testing.T) {
-	t.Parallel()
 	for name, change := range map[string]func(w *world){
 		"an intent": func(w *world) {
 			w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["new.lab.example"]}`)

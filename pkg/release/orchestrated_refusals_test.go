@@ -68,6 +68,7 @@ func TestBadContextsAreRefused(t *testing.T) {
 		}, intent.Conflict, []string{"deployed by Signpost itself (Instantiated)", "terminate it"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newOrchestrated(t)
 			c.spoil(w)
 			w.refusesCall(early, c.code, c.texts...)

@@ -96,6 +96,7 @@ func TestTheServiceIsFoundAmongTheResources(t *testing.T) {
 		"on none":                     {"", "", ``, "shop", `no Service "web" of app "web" for edge+berlin, edge+paris`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newShop(t)
 			o := orchestratedWeb(early)
 			for cluster, text := range map[string]string{berlin: c.berlin, paris: c.paris} {

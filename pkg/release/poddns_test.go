@@ -159,6 +159,7 @@ func TestErrorsOfPodDNSIntents(t *testing.T) {
 		},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
 			w := newPods(t, c.spec)
 			if c.change != nil {
 				c.change(w)
@@ -202,6 +203,7 @@ func TestWarningsOfPodDNSIntents(t *testing.T) {
 		},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
 			w := newPods(t, c.spec)
 			w.deploys(c.manifest)
 			plan := w.plan(prod, "")

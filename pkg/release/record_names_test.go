@@ -27,6 +27,7 @@ func TestTheRecordsPlanTellsNameByName(t *testing.T) {
 		{"none", `{"deny":["192.0.2.0/24"]}`, []intent.NameChange{}, ""},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
 			w := running(t)
 			w.put(lab, record("lab.example", `,"targetFilter":`+c.filter))
 			plan, err := w.service.PlanRecord(t.Context(), lab)

@@ -35,6 +35,7 @@ func TestNothingDeployedChangesBeforeTheRecordsUpdate(t *testing.T) {
 		{"a suspension", record("lab.example", `,"suspend":true`), `"replicas":0`},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
 			w := running(t)
 			before := w.deployment(labOnHub)
 			w.put("secrets/newid", `{}`)

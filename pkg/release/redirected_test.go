@@ -25,6 +25,7 @@ func TestAPlanTellsThatAKeptCredentialGoesElsewhere(t *testing.T) {
 		{"another server, with a value of its own", record("lab.example", strings.Replace(secret, "sealed", "other", 1)+`,"environment":{"ETCD_URLS":"http://evil.example"}`), ""},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
 			w := newShop(t)
 			w.put("secrets/sealed", `{}`)
 			w.put("secrets/other", `{}`)

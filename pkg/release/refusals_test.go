@@ -32,6 +32,7 @@ func TestTheHomeOfARecord(t *testing.T) {
 		{reason: "a home has to exist", record: `,"deployOn":` + on("rome"), refused: []string{"cluster edge+rome does not exist"}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
 			w := newShop(t)
 			w.options.ControllerCluster = c.server
 			w.restartOn(w.fake)
@@ -187,6 +188,7 @@ func TestRefusals(t *testing.T) {
 		}, []string{"dns-update-records/lab#"}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
 			w := newShop(t)
 			w.put(www(prod), both)
 			c.given(w)
@@ -205,6 +207,7 @@ func ownerID(domain, owner string) string {
 func TestAnOwnerIDBelongsToOneDeployment(t *testing.T) {
 	t.Parallel()
 	t.Run("of one record", func(t *testing.T) {
+		t.Parallel()
 		w := newShop(t)
 		w.put(lab, ownerID("lab.example", "mine"))
 		w.do(intent.Instantiate, prod)
@@ -217,6 +220,7 @@ func TestAnOwnerIDBelongsToOneDeployment(t *testing.T) {
 		w.do(intent.Instantiate, test)
 	})
 	t.Run("of two records", func(t *testing.T) {
+		t.Parallel()
 		w := newShop(t)
 		w.put(lab, ownerID("lab.example", "mine"))
 		w.put(corp, ownerID("corp.example", "mine"))
@@ -227,6 +231,7 @@ func TestAnOwnerIDBelongsToOneDeployment(t *testing.T) {
 		w.refuses(intent.Instantiate, test, "dns-update-records/corp#/spec/external-dns-parameters/txt-owner-id", string(lab))
 	})
 	t.Run("of a record that gets a generated one", func(t *testing.T) {
+		t.Parallel()
 		w := newShop(t)
 		w.put(lab, ownerID("lab.example", "sp-k7wq2m9x-0a1b2c3d"))
 		w.refuses(intent.Instantiate, prod, "dns-update-records/lab#/spec/external-dns-parameters/txt-owner-id", "of the form that Signpost generates")

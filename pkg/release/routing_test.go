@@ -51,6 +51,7 @@ func TestAReleaseFreezesRoutingAndHealthWithTheirDefaults(t *testing.T) {
 			intent.Routing{}, intent.Health{ReadyEndpoints: &no, UnreachableAfter: "90s", WhenAllUnhealthy: intent.Remove}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
 			w := newShop(t)
 			w.on53()
 			w.ask(c.more)
@@ -130,6 +131,7 @@ func TestRoutingThatCannotBeIsRefused(t *testing.T) {
 		}, []string{"dns-intents/www2#/spec/hostnames/0", "routing or health"}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
 			w := newShop(t)
 			c.given(w)
 			w.refuses(intent.Instantiate, prod, c.says...)
@@ -148,6 +150,7 @@ func TestNamesThatAppServicesCannotShare(t *testing.T) {
 		{"a CNAME beside other types", `,"recordTypes":["CNAME"]`, `,"recordTypes":["A"]`, "DNS allows no CNAME beside other types"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
 			w := giveTwice(t, c.api)
 			w.on53()
 			w.put(www(prod), web+c.web+`}`)
@@ -167,7 +170,6 @@ func TestNamesThatAppServicesCannotShare(t *testing.T) {
 // TestARecordThatIsUsedKeepsItsAbilities: what it publishes would be changed by
 // its external-dns for ever, or never removed.
 func TestARecordThatIsUsedKeepsItsAbilities(t *testing.T) {
-	t.Parallel()
 	const managed = `,"managed-record-types":["A","AAAA","CNAME","SRV"]`
 	put := func(w *world, provider, more, version string) {
 		w.put(lab, fmt.Sprintf(`{"provider":%q,"external-dns-parameters":{"domain-filter":["lab.example"],"policy":"sync"%s}%s}`, provider, more, version))

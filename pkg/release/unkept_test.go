@@ -68,6 +68,7 @@ func TestARollbackToAContextThatNoReleaseIsKeptForIsTold(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newlyNamed(t)
 			require.Empty(t, w.message())
 			roll(w)
@@ -96,6 +97,7 @@ func TestEMCOComesBackFromAContextThatNoReleaseIsKeptFor(t *testing.T) {
 		"states": func(w *world) { w.replace(firstContext, secondContext) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newlyNamed(t)
 			w.replace(secondContext, firstContext)
 			w.event(firstContext, intent.Update)
@@ -136,6 +138,7 @@ func TestTheEndOfAContextThatNoReleaseIsKeptForEndsTheGroup(t *testing.T) {
 			},
 		} {
 			t.Run(name+", "+begun, func(t *testing.T) {
+				t.Parallel()
 				w := newlyNamed(t)
 				roll(w)
 				w.settle(prod)
@@ -151,18 +154,21 @@ func TestTheEndOfAContextThatNoReleaseIsKeptForEndsTheGroup(t *testing.T) {
 		}
 	}
 	t.Run("rsync was told, and has not begun", func(t *testing.T) {
+		t.Parallel()
 		w := newlyNamed(t)
 		w.tell(firstContext, "Update", secondContext)
 		terminate(w)
 		require.Equal(t, intent.Terminating, w.state(prod))
 	})
 	t.Run("the group's own is gone", func(t *testing.T) {
+		t.Parallel()
 		w := newlyNamed(t)
 		w.vanish(secondContext)
 		terminate(w)
 		require.Equal(t, intent.Terminating, w.state(prod))
 	})
 	t.Run("not while the group's own is current", func(t *testing.T) {
+		t.Parallel()
 		w := newlyNamed(t)
 		before := w.keys()
 		terminate(w)
@@ -180,6 +186,7 @@ func TestTheEndOfAContextThatNoReleaseIsKeptForEndsTheGroup(t *testing.T) {
 func TestWhatEMCOAsksForIsInTheEventsOfTheGroup(t *testing.T) {
 	t.Parallel()
 	t.Run("warnings", func(t *testing.T) {
+		t.Parallel()
 		w := newShop(t)
 		w.put(www(prod), `{"app":"web","serviceName":"nosuch","hostnames":["www.lab.example"]}`)
 		w.writeContext(firstContext)
@@ -194,6 +201,7 @@ func TestWhatEMCOAsksForIsInTheEventsOfTheGroup(t *testing.T) {
 		require.Contains(t, told[0], warnings[0])
 	})
 	t.Run("a refusal", func(t *testing.T) {
+		t.Parallel()
 		w := newShop(t)
 		w.serve("www.other.example")
 		w.writeContext(firstContext)
@@ -214,6 +222,7 @@ func TestWhatEMCOAsksForIsInTheEventsOfTheGroup(t *testing.T) {
 		require.Len(t, w.outcomes("refused"), 2, "it is news again")
 	})
 	t.Run("a refusal of a hundred reasons", func(t *testing.T) {
+		t.Parallel()
 		w := newShop(t)
 		for n := range 100 {
 			w.put(front.Child("dns-intents", fmt.Sprint("of", n)), fmt.Sprintf(`{"app":"none","serviceName":"api","hostnames":["api%d.lab.example"]}`, n))
@@ -224,6 +233,7 @@ func TestWhatEMCOAsksForIsInTheEventsOfTheGroup(t *testing.T) {
 		require.Less(t, len(w.outcomes("refused")[0]), 2100)
 	})
 	t.Run("a refusal of nobody's group", func(t *testing.T) {
+		t.Parallel()
 		w := newShop(t)
 		require.NoError(t, w.delete(www(prod)))
 		require.NoError(t, w.delete(front))
@@ -235,6 +245,7 @@ func TestWhatEMCOAsksForIsInTheEventsOfTheGroup(t *testing.T) {
 		require.Equal(t, before, w.keys())
 	})
 	t.Run("a context that rsync has refused", func(t *testing.T) {
+		t.Parallel()
 		w := orchestrated(t)
 		w.serve("two.lab.example")
 		w.appContext(secondContext)

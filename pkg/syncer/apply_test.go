@@ -145,6 +145,7 @@ func TestDriftIsRepaired(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newScene(t, hub)
 			f := s.clusters[hub]
 			w, _ := s.start("a")

@@ -11,7 +11,6 @@ import (
 )
 
 func TestDecide(t *testing.T) {
-	t.Parallel()
 	config := bundle.ID{Cluster: "edge+hub", Kind: "ConfigMap", Namespace: "shop", Name: "a"}
 	deployment := bundle.ID{Cluster: "edge+hub", Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "a"}
 	namespace := bundle.ID{Cluster: "edge+hub", Kind: "Namespace", Name: "shop"}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
@@ -77,11 +79,15 @@ func TestWhoStoodStillAmidRequestsSendsNoMore(t *testing.T) {
 	clock := &leaping{}
 	s.clock = clock
 	var made atomic.Int64
+	stand := sync.OnceFunc(func() {
+		_, _, err := s.kv.Txn(context.Background(), nil, kv.Put(workerPrefix+hub, []byte("b")))
+		assert.NoError(t, err)
+		clock.leap.Store(int64(2 * leaseSeconds * time.Second))
+	})
 	s.clusters[hub].Before = func(_ context.Context, verb string, id bundle.ID) error {
-		if verb == "create" && id.Kind == "ConfigMap" && made.Add(1) == 1 {
-			_, _, err := s.kv.Txn(context.Background(), nil, kv.Put(workerPrefix+hub, []byte("b")))
-			require.NoError(t, err)
-			clock.leap.Store(int64(2 * leaseSeconds * time.Second))
+		if verb == "create" && id.Kind == "ConfigMap" {
+			made.Add(1)
+			stand() // all that are under way
 		}
 		return nil
 	}
