@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -19,9 +20,12 @@ import (
 
 const installation = "inst-1"
 
+// scanEvery is how often directories are scanned here: soon, as tests wait for it.
+const scanEvery = 20 * time.Millisecond
+
 func openDirectory(t *testing.T, root string) *cluster.Directory {
 	t.Helper()
-	d, err := cluster.NewDirectory(root, "edge/gitops", cluster.Options{Installation: installation})
+	d, err := cluster.NewDirectory(root, "edge/gitops", cluster.Options{Installation: installation, ScanEvery: scanEvery})
 	require.NoError(t, err)
 	t.Cleanup(d.Close)
 	return d
@@ -74,6 +78,7 @@ func TestDirectoryKeepsTheContract(t *testing.T) {
 }
 
 func TestDirectoryHasOneFilePerObject(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	d := openDirectory(t, root)
 	_, err := d.Create(t.Context(), configMap(t, "settings", "1"))
@@ -98,6 +103,7 @@ metadata:
 }
 
 func TestDirectoryLeavesForeignFilesAlone(t *testing.T) {
+	t.Parallel()
 	for name, content := range map[string]string{
 		"an object without our label":   "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: shop}\n",
 		"of another installation":       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, labels: {signpost.dev/installation: other}}\n",
@@ -107,6 +113,7 @@ func TestDirectoryLeavesForeignFilesAlone(t *testing.T) {
 		"nothing":                       "",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			root := t.TempDir()
 			d := openDirectory(t, root)
 			writeFile(t, root, "edge/gitops/shop/configmap_settings.yaml", content)
@@ -123,6 +130,7 @@ func TestDirectoryLeavesForeignFilesAlone(t *testing.T) {
 }
 
 func TestDirectoryRemovesTheFolderThatItMade(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	d := openDirectory(t, root)
 	first, err := d.Create(t.Context(), configMap(t, "a", "1"))
@@ -160,13 +168,15 @@ func TestDirectoryRemovesTheFolderThatItsLastFileHasLeft(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, err := os.Stat(filepath.Join(root, "edge/gitops/shop"))
 		return os.IsNotExist(err)
-	}, 6*cluster.ScanInterval, cluster.ScanInterval/10)
+	}, 6*cluster.ScanInterval, scanEvery)
 	require.DirExists(t, filepath.Join(root, "edge/gitops/theirs"))
 }
 
 func TestDirectoryNameStaysBelowTheRoot(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"", ".", "..", "../x", "a/../../x", "/etc", "a/..", "./a", "a//b", `a\b`} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			require.Error(t, cluster.CheckDirectory(name))
 			_, err := cluster.NewDirectory(t.TempDir(), name, cluster.Options{})
 			require.Error(t, err)
@@ -178,6 +188,7 @@ func TestDirectoryNameStaysBelowTheRoot(t *testing.T) {
 }
 
 func TestDirectorySymlinkCannotLeadOut(t *testing.T) {
+	t.Parallel()
 	root, outside := t.TempDir(), t.TempDir()
 	require.NoError(t, os.Symlink(outside, filepath.Join(root, "edge")))
 	_, err := cluster.NewDirectory(root, "edge", cluster.Options{Installation: installation})
@@ -196,6 +207,7 @@ func TestDirectorySymlinkCannotLeadOut(t *testing.T) {
 }
 
 func TestDirectoryRefusesNamesThatAreNoFileNames(t *testing.T) {
+	t.Parallel()
 	d := openDirectory(t, t.TempDir())
 	for _, id := range []bundle.ID{
 		{Kind: "ConfigMap", Namespace: "..", Name: "a"},
@@ -212,6 +224,7 @@ func TestDirectoryRefusesNamesThatAreNoFileNames(t *testing.T) {
 }
 
 func TestDirectoryTakesNoInlineCredential(t *testing.T) {
+	t.Parallel()
 	d := openDirectory(t, t.TempDir())
 	o := clustertest.Object(t, map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{
 		"name": "tsig", "namespace": "shop", "annotations": map[string]string{bundle.AnnotationValuesFrom: `{"secret":"v1"}`}}})
@@ -222,32 +235,37 @@ func TestDirectoryTakesNoInlineCredential(t *testing.T) {
 
 func TestDirectoryScanFindsWhatOthersDid(t *testing.T) {
 	t.Parallel()
-	root := t.TempDir()
-	d := openDirectory(t, root)
-	o := configMap(t, "a", "1")
-	made, err := d.Create(t.Context(), o)
-	require.NoError(t, err)
-	nudged := make(chan struct{}, 1)
-	w := d.Watch(t.Context(), cluster.Notify{Addresses: func() {}, Objects: func() {
+	synctest.Test(t, func(t *testing.T) {
+		root := t.TempDir()
+		d, err := cluster.NewDirectory(root, "edge/gitops", cluster.Options{Installation: installation})
+		require.NoError(t, err)
+		defer d.Close()
+		o := configMap(t, "a", "1")
+		made, err := d.Create(t.Context(), o)
+		require.NoError(t, err)
+		nudged := make(chan struct{}, 1)
+		w := d.Watch(t.Context(), cluster.Notify{Addresses: func() {}, Objects: func() {
+			select {
+			case nudged <- struct{}{}:
+			default:
+			}
+		}})
+		defer w.Stop()
+		assert.Equal(t, made.Version, w.Object(o.ID, "").Live.Version, "the picture is complete from the start")
+		require.NoError(t, os.RemoveAll(filepath.Join(root, "edge/gitops/shop")))
 		select {
-		case nudged <- struct{}{}:
-		default:
+		case <-nudged:
+		case <-time.After(2 * cluster.ScanInterval):
+			t.Fatal("nobody was told within two scans")
 		}
-	}})
-	defer w.Stop()
-	assert.Equal(t, made.Version, w.Object(o.ID, "").Live.Version, "the picture is complete from the start")
-	require.NoError(t, os.RemoveAll(filepath.Join(root, "edge/gitops/shop")))
-	select {
-	case <-nudged:
-	case <-time.After(2 * cluster.ScanInterval):
-		t.Fatal("nobody was told within two scans")
-	}
-	sight := w.Object(o.ID, "")
-	assert.True(t, sight.Known)
-	assert.Nil(t, sight.Live)
+		sight := w.Object(o.ID, "")
+		assert.True(t, sight.Known)
+		assert.Nil(t, sight.Live)
+	})
 }
 
 func TestDirectoryThatWasRemovedIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	d := openDirectory(t, root)
 	o := configMap(t, "a", "1")
@@ -262,6 +280,7 @@ func TestDirectoryThatWasRemovedIsMadeAgain(t *testing.T) {
 }
 
 func TestDirectoryWithoutItsRootIsUnreachable(t *testing.T) {
+	t.Parallel()
 	root := filepath.Join(t.TempDir(), "mount")
 	d := openDirectory(t, root)
 	require.NoError(t, os.RemoveAll(root))

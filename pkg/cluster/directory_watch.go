@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -14,8 +15,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/placement"
 )
 
-// ScanInterval is how often a directory is looked through for what others
-// have done to our files.
+// ScanInterval is the default time between two scans of a directory for what
+// others have done to our files.
 const ScanInterval = 5 * time.Second
 
 // directoryWatches is a picture of the files that are ours, from scans. A file
@@ -51,7 +52,7 @@ func (d *Directory) Watch(ctx context.Context, notify Notify) Watches {
 }
 
 func (w *directoryWatches) run(ctx context.Context) {
-	ticker := time.NewTicker(ScanInterval)
+	ticker := time.NewTicker(cmp.Or(w.directory.options.ScanEvery, ScanInterval))
 	defer ticker.Stop()
 	for {
 		select {

@@ -14,6 +14,7 @@ import (
 // Who may list and not watch would know for a moment, from time to time: what is
 // seen would come and go.
 func TestAFeedThatMayOnlyListKnowsNothing(t *testing.T) {
+	t.Parallel()
 	var refusal error = &Error{Fault: Refused, Code: 403, Message: "no watch"}
 	f := &feed{
 		notify: func() {},

@@ -56,6 +56,7 @@ func failure(code int32, reason metav1.StatusReason, message string, kind string
 }
 
 func TestAnswersTellWhatToDoNext(t *testing.T) {
+	t.Parallel()
 	terminating := metav1.StatusCause{Type: corev1.NamespaceTerminatingCause}
 	at := cluster.Version{UID: "u1", ResourceVersion: "7"}
 	for _, test := range []struct {
@@ -75,6 +76,7 @@ func TestAnswersTellWhatToDoNext(t *testing.T) {
 		{"a broken webhook", failure(500, metav1.StatusReasonInternalError, "hook", ""), cluster.Unreachable, cluster.Unreachable, cluster.Unreachable},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
+			t.Parallel()
 			k := connect(t, &server{status: test.status})
 			o := configMap(t, "a", "1")
 			_, err := k.Create(t.Context(), o)
@@ -88,6 +90,7 @@ func TestAnswersTellWhatToDoNext(t *testing.T) {
 }
 
 func TestRequestsCarryTheirPreconditions(t *testing.T) {
+	t.Parallel()
 	s := &server{status: failure(409, metav1.StatusReasonConflict, "conflict", "configmaps")}
 	k := connect(t, s)
 	o := configMap(t, "a", "1")
@@ -109,6 +112,7 @@ func TestRequestsCarryTheirPreconditions(t *testing.T) {
 }
 
 func TestSecretValueIsInTheRequestAndNotInTheError(t *testing.T) {
+	t.Parallel()
 	const encoded = "aHVzaC1odXNoLXZhbHVl"
 	s := &server{status: failure(422, metav1.StatusReasonInvalid, `data.secret: Invalid value: "`+encoded+`" which is hush-hush-value`, "secrets")}
 	k := connect(t, s)
@@ -131,6 +135,7 @@ func unwrap(err error) error {
 }
 
 func TestServerThatIsNotThereIsUnreachable(t *testing.T) {
+	t.Parallel()
 	at := httptest.NewServer(http.NotFoundHandler())
 	at.Close()
 	k, err := cluster.NewKubernetes(&rest.Config{Host: at.URL}, cluster.Options{Installation: installation})
@@ -146,6 +151,7 @@ func TestServerThatIsNotThereIsUnreachable(t *testing.T) {
 }
 
 func TestObjectsStandWhereTheirKindSays(t *testing.T) {
+	t.Parallel()
 	k := connect(t, &server{status: failure(500, "", "unexpected", "")})
 	for _, id := range []bundle.ID{
 		{Kind: "ConfigMap", Name: "a"},
@@ -157,6 +163,7 @@ func TestObjectsStandWhereTheirKindSays(t *testing.T) {
 }
 
 func TestKindsAreKnownWithoutACluster(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		group, kind          string
 		known, clusterScoped bool
@@ -180,6 +187,7 @@ func TestKindsAreKnownWithoutACluster(t *testing.T) {
 
 // TestMetricsThatDoNotEndAreNotReadToTheEnd, whatever the pod says of them.
 func TestMetricsThatDoNotEndAreNotReadToTheEnd(t *testing.T) {
+	t.Parallel()
 	for _, status := range []int{http.StatusOK, http.StatusInternalServerError} {
 		written := make(chan int, 1)
 		at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

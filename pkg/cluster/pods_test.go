@@ -71,6 +71,7 @@ func TestPodsTellWhyTheyDoNotRun(t *testing.T) {
 }
 
 func TestPodsTellThatTheyAreNotScheduledOrNotReady(t *testing.T) {
+	t.Parallel()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "lab-1"}, Status: corev1.PodStatus{
 		Phase:      corev1.PodPending,
 		Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes are available"}},
@@ -91,6 +92,7 @@ func TestPodsTellThatTheyAreNotScheduledOrNotReady(t *testing.T) {
 }
 
 func TestPodsTellWhatTheyNeed(t *testing.T) {
+	t.Parallel()
 	optional := true
 	reference := func(name string) *corev1.EnvVarSource {
 		return &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: name}}}
@@ -119,6 +121,7 @@ func TestPodsTellWhatTheyNeed(t *testing.T) {
 }
 
 func TestLastWordsAreShort(t *testing.T) {
+	t.Parallel()
 	assert.Empty(t, lastLine(" \n"))
 	assert.Equal(t, "b", lastLine("a\n b \n\n"))
 	long := lastLine(strings.Repeat("ä", longestWords))
@@ -127,6 +130,7 @@ func TestLastWordsAreShort(t *testing.T) {
 }
 
 func TestMetricsAreReadByName(t *testing.T) {
+	t.Parallel()
 	metrics, err := ParseMetrics([]byte(`# HELP up whether it is
 # TYPE up gauge
 up 1
@@ -152,6 +156,7 @@ plain 7
 // TestAPodWithoutAPortForMetricsHasItInAnAnnotation: on the network of a node
 // none is declared. What is no port is none, and what is declared counts.
 func TestAPodWithoutAPortForMetricsHasItInAnAnnotation(t *testing.T) {
+	t.Parallel()
 	for annotation, want := range map[string]int32{"9253": 9253, "": 0, "0": 0, "-1": 0, "metrics": 0, "65536": 0} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"prometheus.io/port": annotation}}}
 		require.Equal(t, want, podOf(pod).Ports["metrics"], annotation)

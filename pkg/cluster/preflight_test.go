@@ -86,6 +86,7 @@ func names(p intent.Preflight) []string {
 const endpoints = "knows DNSEndpoint or can be taught it"
 
 func TestPreflightAsksForEachRightOfTheManifest(t *testing.T) {
+	t.Parallel()
 	g := &gatekeeper{}
 	p := g.preflight(t, "shop-dns")
 	require.True(t, p.Reachable)
@@ -106,6 +107,7 @@ func TestPreflightAsksForEachRightOfTheManifest(t *testing.T) {
 }
 
 func TestPreflightIsContentWithRightsInTheNamespacesThatMatter(t *testing.T) {
+	t.Parallel()
 	g := &gatekeeper{denies: func(a authorizationv1.ResourceAttributes) bool {
 		return a.Resource == "secrets" && a.Verb == "create" && a.Namespace != "shop-dns"
 	}}
@@ -126,6 +128,7 @@ func keys(m map[string]string) []string {
 }
 
 func TestPreflightSaysWhatAMissingRightCosts(t *testing.T) {
+	t.Parallel()
 	g := &gatekeeper{denies: func(a authorizationv1.ResourceAttributes) bool {
 		return a.Resource == "*" || a.Resource == "roles" && a.Verb == "patch"
 	}}
@@ -156,6 +159,7 @@ func TestPreflightWantsEndpointsDefinedOrDefinable(t *testing.T) {
 }
 
 func TestPreflightOfWhatDoesNotAnswerIsAnAnswer(t *testing.T) {
+	t.Parallel()
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
@@ -175,6 +179,7 @@ func TestPreflightOfWhatDoesNotAnswerIsAnAnswer(t *testing.T) {
 }
 
 func TestPreflightOfADirectory(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	d, err := cluster.NewDirectory(root, "gitops", cluster.Options{})
 	require.NoError(t, err)

@@ -90,6 +90,7 @@ func aShop() lists {
 }
 
 func TestWhatLeadsToAServiceIsSeen(t *testing.T) {
+	t.Parallel()
 	k := aShop().connect(t)
 	want := address.Observation{
 		Found: true, ClusterIPs: []string{"10.0.0.1"}, Readiness: &address.Readiness{Total: 1},
@@ -165,6 +166,7 @@ func TestKindsThatCannotBeLookedAtAreUnseen(t *testing.T) {
 }
 
 func TestAServiceThatCannotBeLookedAtIsUnknown(t *testing.T) {
+	t.Parallel()
 	shop := aShop()
 	shop.status["services"] = 403
 	k := shop.connect(t)
@@ -178,6 +180,7 @@ func TestAServiceThatCannotBeLookedAtIsUnknown(t *testing.T) {
 
 // Who may list and not watch would see now and then, and know nothing between.
 func TestWhatMayOnlyBeListedIsUnseen(t *testing.T) {
+	t.Parallel()
 	shop := aShop()
 	shop.status["watch ingresses"] = 403
 	w := watching(t, shop.connect(t))

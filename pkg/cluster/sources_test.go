@@ -91,6 +91,7 @@ func TestAServiceOffersItsLoadBalancerAndExternalIPs(t *testing.T) {
 }
 
 func TestAServiceTellsItsClusterIPsAndNamedPorts(t *testing.T) {
+	t.Parallel()
 	o := manifests{service: `{spec: {type: ClusterIP, clusterIP: 10.0.0.1, clusterIPs: [10.0.0.1, "fd00::1"],
 		ports: [{name: http, protocol: TCP, port: 80}, {protocol: UDP, port: 53}, {name: sip, protocol: UDP, port: 5060}]}}`}.seen(t)
 	assert.Equal(t, address.Observation{
@@ -101,6 +102,7 @@ func TestAServiceTellsItsClusterIPsAndNamedPorts(t *testing.T) {
 }
 
 func TestIngressesLeadToServices(t *testing.T) {
+	t.Parallel()
 	const web = `{metadata: {namespace: shop, name: web},
 		spec: {defaultBackend: {service: {name: home}}, rules: [{host: a.example}, {http: {paths: [
 			{path: /, pathType: Prefix, backend: {service: {name: web}}}, {path: /b, pathType: Prefix, backend: {resource: {kind: Bucket, name: b}}}]}}]},
@@ -112,6 +114,7 @@ func TestIngressesLeadToServices(t *testing.T) {
 }
 
 func TestRoutesThatAGatewayHasAcceptedLeadToServices(t *testing.T) {
+	t.Parallel()
 	for reason, test := range map[string]struct{ route, services, gateways string }{
 		"backends are Services, parents are Gateways": {
 			`{spec: {rules: [{backendRefs: [{name: web, port: 80}, {name: api, namespace: shop, kind: Service, group: ""}]}, {}]},
@@ -128,6 +131,7 @@ func TestRoutesThatAGatewayHasAcceptedLeadToServices(t *testing.T) {
 		"what has other types leads nowhere": {`{spec: {rules: 7}, status: {parents: {a: 1}}}`, "", ""},
 	} {
 		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
 			object := loose(t, test.route)
 			object.SetNamespace("shop")
 			kept := routeOf(object)
@@ -138,6 +142,7 @@ func TestRoutesThatAGatewayHasAcceptedLeadToServices(t *testing.T) {
 }
 
 func TestAGatewayOffersItsAddresses(t *testing.T) {
+	t.Parallel()
 	const edge = `{metadata: {namespace: infra, name: edge}, spec: {addresses: [{value: 192.0.2.1}]}, status: {addresses: [
 		{value: 203.0.113.30}, {type: Hostname, value: gw.example}, {type: net.example/Pool, value: blue}, {type: IPAddress, value: ""}, {type: IPAddress, value: "2001:db8::30"}]}}`
 	o := manifests{service: `{}`, gateways: []string{edge, `{status: {addresses: 7}}`}}.seen(t)
@@ -259,6 +264,7 @@ func TestReadinessIsCountedOverSlices(t *testing.T) {
 
 // An answer of DNS holds so much, and etcd's values do, too.
 func TestEndpointsAndNodesAreBounded(t *testing.T) {
+	t.Parallel()
 	s := sources{service: &service{headless: true, nodePorts: true}, slices: []*slice{{endpoints: make([]endpoint, 3*offersAtMost)}}}
 	for n := range s.slices[0].endpoints {
 		s.slices[0].endpoints[n] = endpoint{addresses: []string{"10.1.0.1"}, ready: true}
@@ -285,6 +291,7 @@ func words(text string) []string {
 // TestWhatAServiceOffersFitsIntoTheStore: who writes a Service, or what leads to
 // it, can write more than anybody could publish.
 func TestWhatAServiceOffersFitsIntoTheStore(t *testing.T) {
+	t.Parallel()
 	var many corev1.Service
 	var leading networkingv1.Ingress
 	for i := range 20_000 {

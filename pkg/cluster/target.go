@@ -171,6 +171,10 @@ type Options struct {
 	Values       Values // nil: Secrets that need values are refused
 	Version      string // of Signpost, for the user agent
 	Replica      string // which of its processes this is, for the user agent; empty: it does not say
+
+	// ScanEvery is the time between two scans of a directory cluster for files that
+	// others changed; 0: ScanInterval.
+	ScanEvery time.Duration
 }
 
 // agent is who Signpost says that it is, to be found in audit logs.

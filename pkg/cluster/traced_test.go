@@ -17,6 +17,7 @@ import (
 
 // TestRequestsSayWhichTraceTheyBelongTo: those that belong to one.
 func TestRequestsSayWhichTraceTheyBelongTo(t *testing.T) {
+	t.Parallel()
 	const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	var sent []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -43,6 +44,7 @@ func TestRequestsSayWhichTraceTheyBelongTo(t *testing.T) {
 
 // TestCloseEndsConnections: those that are idle, as after a plan's look at a cluster.
 func TestCloseEndsConnections(t *testing.T) {
+	t.Parallel()
 	var once sync.Once
 	ended := make(chan struct{})
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -68,6 +70,7 @@ func TestCloseEndsConnections(t *testing.T) {
 // TestAConnectionThatCannotBeMadeSaysNoPassword (I9): as with data that is no
 // certificate.
 func TestAConnectionThatCannotBeMadeSaysNoPassword(t *testing.T) {
+	t.Parallel()
 	_, err := NewKubernetes(&rest.Config{Host: "https://me:s3cr3t@hub.example", TLSClientConfig: rest.TLSClientConfig{CAData: []byte("no PEM")}}, Options{})
 	require.ErrorContains(t, err, "connect to https://me:xxxxx@hub.example")
 	require.NotContains(t, err.Error(), "s3cr3t")

@@ -10,6 +10,7 @@ import (
 )
 
 func TestDaemonSetIsAvailableWhenEachOfItsNodesHasAReadyPod(t *testing.T) {
+	t.Parallel()
 	status := func(observed int64, desired, ready, updated int32) appsv1.DaemonSetStatus {
 		return appsv1.DaemonSetStatus{ObservedGeneration: observed, DesiredNumberScheduled: desired, NumberReady: ready, UpdatedNumberScheduled: updated}
 	}
@@ -30,6 +31,7 @@ func TestDaemonSetIsAvailableWhenEachOfItsNodesHasAReadyPod(t *testing.T) {
 }
 
 func TestDeploymentIsAvailableWhenItsConditionSaysSo(t *testing.T) {
+	t.Parallel()
 	condition := func(kind appsv1.DeploymentConditionType, status corev1.ConditionStatus, message string) appsv1.DeploymentCondition {
 		return appsv1.DeploymentCondition{Type: kind, Status: status, Message: message}
 	}

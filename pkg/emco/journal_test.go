@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/internal/sample"
 	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
@@ -62,6 +63,11 @@ func (m *mortal) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error
 	return m.KV.Range(ctx, r)
 }
 
+// share is the part of all points of a patch at which a run of rings 1 and 2 lets
+// the process die or others interfere: one in so many. It is odd, so that deaths
+// before and after a write take turns.
+const share = 3
+
 // sites and texts make a context whose patch is several transactions large.
 const (
 	sites = 12
@@ -93,6 +99,7 @@ func expected(t testing.TB, whole keys, text string) keys {
 }
 
 func TestAPatchLargerThanATransactionIsWhole(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, store kv.KV) {
 		whole := large(t, sites, 1, texts)
 		whole.write(t, store)
@@ -127,6 +134,7 @@ func same(t testing.TB, want, got keys) {
 // call brings the context to where it would have been, and a reader sees all of
 // the patch or nothing of it.
 func TestCrashesAtAnyWriteLeaveAWholeContext(t *testing.T) {
+	t.Parallel()
 	whole := large(t, sites, 1, texts)
 	want := expected(t, whole, "ours")
 	life := func(last int, after bool) (*kvtest.Fake, *mortal, error) {
@@ -140,27 +148,30 @@ func TestCrashesAtAnyWriteLeaveAWholeContext(t *testing.T) {
 	_, undisturbed, err := life(0, false)
 	require.NoError(t, err)
 	require.Greater(t, undisturbed.writes, 15)
-	for last := 1; last <= undisturbed.writes; last++ {
-		for _, after := range []bool{false, true} {
-			store, _, err := life(last, after)
-			require.ErrorIs(t, err, errCrashed)
-			s := newStore(store)
-
-			c := read(t, s, first)
-			for n := range sites {
-				got := c.App("web").Cluster(clusterName(n))
-				require.Equal(t, len(c.Meta.ChildContextIDs) == 1, got.Lists("new+ConfigMap"), "write %d, %v: all or nothing", last, after)
-			}
-			_, err = s.Apply(t.Context(), c, everywhere("ours"))
-			require.NoError(t, err)
-			same(t, want, held(t, store))
+	for point := range 2 * undisturbed.writes {
+		if !sample.Every(t, point, share) {
+			continue
 		}
+		last, after := 1+point/2, point%2 == 1
+		store, _, err := life(last, after)
+		require.ErrorIs(t, err, errCrashed)
+		s := newStore(store)
+
+		c := read(t, s, first)
+		for n := range sites {
+			got := c.App("web").Cluster(clusterName(n))
+			require.Equal(t, len(c.Meta.ChildContextIDs) == 1, got.Lists("new+ConfigMap"), "write %d, %v: all or nothing", last, after)
+		}
+		_, err = s.Apply(t.Context(), c, everywhere("ours"))
+		require.NoError(t, err)
+		same(t, want, held(t, store))
 	}
 }
 
 // TestARestartSettlesWhatADeadProcessLeft: without a repeated call nothing of
 // a journal is left, and the context is as before or patched.
 func TestARestartSettlesWhatADeadProcessLeft(t *testing.T) {
+	t.Parallel()
 	whole := large(t, sites, 1, texts)
 	patched := expected(t, whole, "ours")
 	for last, over := 1, false; !over; last++ {
@@ -184,6 +195,7 @@ func TestARestartSettlesWhatADeadProcessLeft(t *testing.T) {
 }
 
 func TestAPatchThatIsBeingPreparedIsNotSettled(t *testing.T) {
+	t.Parallel()
 	store := kvtest.NewFake()
 	large(t, sites, 1, texts).write(t, store)
 	process := &mortal{KV: store, last: 3, after: true}
@@ -198,6 +210,7 @@ func TestAPatchThatIsBeingPreparedIsNotSettled(t *testing.T) {
 // TestAPatchIsTakenBackWhereSomebodyElseWritesInBetween: behind any of its
 // writes, another one comes.
 func TestAPatchIsTakenBackWhereSomebodyElseWritesInBetween(t *testing.T) {
+	t.Parallel()
 	at := root + "app/web/cluster/" + clusterName(3) + "/"
 	for name, meddle := range map[string]keys{
 		"another app":       {root + "app/db/": `"db"`},
@@ -207,8 +220,15 @@ func TestAPatchIsTakenBackWhereSomebodyElseWritesInBetween(t *testing.T) {
 	} {
 		whole := large(t, sites, 1, texts)
 		patched := expected(t, whole, "ours")
+		undisturbed := &mortal{KV: kvtest.NewFake()}
+		whole.write(t, undisturbed.KV)
+		_, err := newStore(undisturbed).Apply(t.Context(), read(t, newStore(undisturbed), first), everywhere("ours"))
+		require.NoError(t, err)
 		decided := 0
 		for write, over := 1, false; !over; write++ {
+			if write < undisturbed.writes && !sample.Every(t, write, share) {
+				continue
+			}
 			store := kvtest.NewFake()
 			whole.write(t, store)
 			over = true
@@ -236,6 +256,7 @@ func TestAPatchIsTakenBackWhereSomebodyElseWritesInBetween(t *testing.T) {
 }
 
 func TestAContextThatIsDeletedInBetweenStaysDeleted(t *testing.T) {
+	t.Parallel()
 	for write, over := 1, false; !over; write++ {
 		store := kvtest.NewFake()
 		large(t, sites, 1, texts).write(t, store)
@@ -258,6 +279,7 @@ func TestAContextThatIsDeletedInBetweenStaysDeleted(t *testing.T) {
 
 // TestCrashesWhileAPatchIsTakenBack: it is taken back by whoever comes next.
 func TestCrashesWhileAPatchIsTakenBack(t *testing.T) {
+	t.Parallel()
 	whole := large(t, sites, 1, texts)
 	theirs := keys{root + "app/db/": `"db"`}
 	undisturbed := &mortal{KV: kvtest.NewFake()}
@@ -290,6 +312,7 @@ func TestCrashesWhileAPatchIsTakenBack(t *testing.T) {
 
 // TestTwoCallersAtOnceOnOneContext: each patch is whole, and no child is lost.
 func TestTwoCallersAtOnceOnOneContext(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, store kv.KV) {
 		whole := large(t, sites, 1, texts)
 		whole.write(t, store)
@@ -324,6 +347,7 @@ func TestTwoCallersAtOnceOnOneContext(t *testing.T) {
 }
 
 func TestABrokenJournalIsAnErrorNotAPanic(t *testing.T) {
+	t.Parallel()
 	for _, value := range []string{"", "x", `{"phase":"forward","writes":3}`, `{"phase":"back","writes":3,"done":3}`} {
 		store := kvtest.NewFake()
 		dump(t, "context").with(keys{"/signpost/emco/" + first + "/patch": value}).write(t, store)
@@ -336,6 +360,7 @@ func TestABrokenJournalIsAnErrorNotAPanic(t *testing.T) {
 // TestWhatSomebodyElseWritesWhileAPatchIsTakenBackStays: right between reading
 // and restoring a text, it is written by another.
 func TestWhatSomebodyElseWritesWhileAPatchIsTakenBackStays(t *testing.T) {
+	t.Parallel()
 	whole := large(t, sites, 1, texts)
 	theirs := keys{root + "app/db/": `"db"`}
 	mine := root + "app/web/cluster/" + clusterName(0) + "/resource/web-0+Deployment/"

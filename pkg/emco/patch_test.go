@@ -22,6 +22,7 @@ func webService(text string) emco.Edit {
 const parisKey = root + "app/web/cluster/" + paris + "/"
 
 func TestAPatchChangesWhatItNamesAndNothingElse(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, store kv.KV) {
 		whole := dump(t, "context").with(keys{
 			root + "meta/":                           ` {"Project" : "shop", "ChildContextIDs" :null, "Later":{"b":1e400,"a":"\u003c"}} `,
@@ -178,6 +179,7 @@ func TestAContextThatSomebodyElseChangedStaysAsItIs(t *testing.T) {
 }
 
 func TestChildrenChangeWhileRsyncIsAtWork(t *testing.T) {
+	t.Parallel()
 	store := kvtest.NewFake()
 	dump(t, "instantiated").write(t, store)
 	s := newStore(store)
@@ -232,6 +234,7 @@ func others(t *testing.T, meta string) map[string]string {
 }
 
 func TestAnOutcomeThatNobodyKnowsIsSaidAndRepeated(t *testing.T) {
+	t.Parallel()
 	store := kvtest.NewFake()
 	dump(t, "context").write(t, store)
 	s := newStore(store)

@@ -18,6 +18,7 @@ import (
 const root = "/context/" + first + "/"
 
 func TestAContextIsReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, store kv.KV) {
 		dump(t, "context").write(t, store)
 		c := read(t, newStore(store), first)
@@ -60,6 +61,7 @@ func TestAContextIsReadAsItWasWritten(t *testing.T) {
 }
 
 func TestAContextIsReadWhileRsyncIsAtWork(t *testing.T) {
+	t.Parallel()
 	store := kvtest.NewFake()
 	dump(t, "updated-first").write(t, store)
 	dump(t, "updated-second").write(t, store)
@@ -73,6 +75,7 @@ func TestAContextIsReadWhileRsyncIsAtWork(t *testing.T) {
 }
 
 func TestTextsAreReadAsYAMLOrJSON(t *testing.T) {
+	t.Parallel()
 	const object = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"web"}}`
 	for name, text := range map[string]string{
 		"JSON":                         object,
@@ -101,6 +104,7 @@ func TestTextsAreReadAsYAMLOrJSON(t *testing.T) {
 }
 
 func TestWhatLooksLikeASeparatorIsNone(t *testing.T) {
+	t.Parallel()
 	const text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata:\n  key: |\n    ---\n    -----BEGIN-----\n"
 	got, err := resource(t, text).Object(paris, "web")
 	require.NoError(t, err)
@@ -108,6 +112,7 @@ func TestWhatLooksLikeASeparatorIsNone(t *testing.T) {
 }
 
 func TestUnknownKindsAndKeysAreNoTrouble(t *testing.T) {
+	t.Parallel()
 	store := kvtest.NewFake()
 	at := root + "app/web/cluster/" + paris + "/"
 	dump(t, "context").with(keys{
@@ -127,6 +132,7 @@ func TestUnknownKindsAndKeysAreNoTrouble(t *testing.T) {
 }
 
 func TestNamesThatBeginAlikeAreToldApart(t *testing.T) {
+	t.Parallel()
 	store := kvtest.NewFake()
 	k := dump(t, "context")
 	for _, name := range []string{"edge+paris-2", "edge+paris.x", "edge+paris2"} {
@@ -186,6 +192,7 @@ func TestBadContextsAreRefusedWithAClearError(t *testing.T) {
 }
 
 func TestMalformedIDsAreInvalid(t *testing.T) {
+	t.Parallel()
 	store := kvtest.NewFake()
 	for _, id := range []string{"", "x", "-1", "+1", "01", "1.0", " 1", "1/", "1/../2", "0x1", "9223372036854775808", "99999999999999999999", "١", "<nil>", strings.Repeat("9", 5000)} {
 		_, err := newStore(store).Read(t.Context(), id)
@@ -199,6 +206,7 @@ func TestMalformedIDsAreInvalid(t *testing.T) {
 // TestAContextWithoutItsEndIsHalfWritten walks through EMCO's order of writing:
 // wherever it stopped before the order of apps, the context is refused.
 func TestAContextWithoutItsEndIsHalfWritten(t *testing.T) {
+	t.Parallel()
 	whole := dump(t, "context")
 	writing := []string{"", "meta/", "app/web/", "app/web/cluster/" + berlin + "/", "app/web/cluster/" + berlin + "/resource/web+Service/", "app/api/"}
 	partial := keys{}
@@ -229,6 +237,7 @@ func (c *counted) Get(ctx context.Context, key string) (*kv.Item, int64, error) 
 }
 
 func TestAContextIsReadInOnePassOfRanges(t *testing.T) {
+	t.Parallel()
 	store := &counted{KV: kvtest.NewFake()}
 	all := large(t, 100, 20, 100)
 	all.write(t, store)
@@ -272,6 +281,7 @@ func behind(store *kvtest.Fake, read int, do func()) {
 }
 
 func TestAContextIsReadAtOneRevision(t *testing.T) {
+	t.Parallel()
 	for n := 2; n <= 4; n++ {
 		store := kvtest.NewFake()
 		large(t, 60, 20, 10).write(t, store)
@@ -290,6 +300,7 @@ func TestAContextIsReadAtOneRevision(t *testing.T) {
 }
 
 func TestAContextIsReadAgainWhereHistoryIsLost(t *testing.T) {
+	t.Parallel()
 	store := kvtest.NewFake()
 	large(t, 60, 20, 10).write(t, store)
 	behind(store, 3, func() {
@@ -301,6 +312,7 @@ func TestAContextIsReadAgainWhereHistoryIsLost(t *testing.T) {
 }
 
 func TestAStoreThatFailsIsSaidSo(t *testing.T) {
+	t.Parallel()
 	for n := 1; n <= 5; n++ {
 		store := kvtest.NewFake()
 		large(t, 60, 20, 10).write(t, store)

@@ -13,6 +13,7 @@ import (
 // TestResultsAreWhatRsyncHasNoted in the first context of a group that was
 // updated.
 func TestResultsAreWhatRsyncHasNoted(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, store kv.KV) {
 		dump(t, "updated-first").write(t, store)
 		results, err := newStore(store).Results(t.Context(), first)
@@ -35,6 +36,7 @@ func TestResultsAreWhatRsyncHasNoted(t *testing.T) {
 }
 
 func TestResultsOfNothingAndOfWhatIsNoContext(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, store kv.KV) {
 		results, err := newStore(store).Results(t.Context(), first)
 		require.NoError(t, err)
@@ -45,6 +47,7 @@ func TestResultsOfNothingAndOfWhatIsNoContext(t *testing.T) {
 }
 
 func TestActiveIsWhatRsyncWorksOn(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, store kv.KV) {
 		s := newStore(store)
 		_, revision, err := store.Get(t.Context(), "/none")
@@ -68,6 +71,7 @@ func TestActiveIsWhatRsyncWorksOn(t *testing.T) {
 
 // TestWhatRsyncIsToldBeforeItIsAsked is read as rsync's own.
 func TestWhatRsyncIsToldBeforeItIsAsked(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, store kv.KV) {
 		keys{"/context/" + second + "/": `"` + second + `"`}.write(t, store)
 		_, _, err := store.Txn(t.Context(), nil, emco.StatusesIn(second, first), emco.Installed(second))

@@ -16,6 +16,7 @@ import (
 )
 
 func TestTheStateIsWhatRsyncSays(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, store kv.KV) {
 		s := newStore(store)
 		_, err := s.State(t.Context(), first)
@@ -46,6 +47,7 @@ func TestTheStateIsWhatRsyncSays(t *testing.T) {
 
 // TestTheMetaIsReadOfAContextThatIsNotWhole: EMCO may be writing it still.
 func TestTheMetaIsReadOfAContextThatIsNotWhole(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, store kv.KV) {
 		s := newStore(store)
 		_, err := s.Meta(t.Context(), "x")
@@ -68,6 +70,7 @@ func TestTheMetaIsReadOfAContextThatIsNotWhole(t *testing.T) {
 // TestAddressesAreReadInTheContextThatHasTheStatuses: after an update they are
 // still written into the first one.
 func TestAddressesAreReadInTheContextThatHasTheStatuses(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, store kv.KV) {
 		dump(t, "updated-first").write(t, store)
 		dump(t, "updated-second").write(t, store)
@@ -121,6 +124,7 @@ func TestOnlyTheIngressOfALoadBalancerCounts(t *testing.T) {
 }
 
 func TestABrokenStatusHidesNoOther(t *testing.T) {
+	t.Parallel()
 	store := kvtest.NewFake()
 	dump(t, "updated-first").with(keys{parisKey + "status/": `broken`}).write(t, store)
 	s := newStore(store)
@@ -145,6 +149,7 @@ func next(t *testing.T, changes <-chan emco.Change) emco.Change {
 }
 
 func TestAWatchReportsContextsWhoseStateChanged(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, store kv.KV) {
 		dump(t, "context").write(t, store)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -178,6 +183,7 @@ func TestAWatchReportsContextsWhoseStateChanged(t *testing.T) {
 }
 
 func TestAWatchSaysWhereHistoryIsLost(t *testing.T) {
+	t.Parallel()
 	store := kvtest.NewFake()
 	for n := range 5 {
 		put(t, store, root+"status/", fmt.Sprint(n))

@@ -29,8 +29,14 @@ const (
 // onEach runs a test over the fake and over a real etcd.
 func onEach(t *testing.T, test func(t *testing.T, store kv.KV)) {
 	t.Helper()
-	t.Run("fake", func(t *testing.T) { test(t, kvtest.NewFake()) })
-	t.Run("etcd", func(t *testing.T) { test(t, realEtcd(t)) })
+	t.Run("fake", func(t *testing.T) {
+		t.Parallel()
+		test(t, kvtest.NewFake())
+	})
+	t.Run("etcd", func(t *testing.T) {
+		t.Parallel()
+		test(t, realEtcd(t))
+	})
 }
 
 func realEtcd(t testing.TB) kv.KV {

@@ -27,6 +27,7 @@ const patience = time.Minute
 func TestMain(m *testing.M) { etcdtest.Main(m) }
 
 func TestEmbeddedServerIsReadyInUnderASecondWhereNobodyElseWorks(t *testing.T) {
+	t.Parallel()
 	began := time.Now()
 	server := start(t, etcd.EmbeddedOptions{})
 	require.NoError(t, server.KV().Ping(t.Context()))
@@ -35,11 +36,13 @@ func TestEmbeddedServerIsReadyInUnderASecondWhereNobodyElseWorks(t *testing.T) {
 }
 
 func TestEmbeddedServerListensNowhere(t *testing.T) {
+	t.Parallel()
 	server := start(t, etcd.EmbeddedOptions{})
 	require.Empty(t, server.ClientURL())
 }
 
 func TestEmbeddedServerKeepsItsDataOverARestart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first, err := etcd.StartEmbedded(t.Context(), etcd.EmbeddedOptions{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
@@ -55,6 +58,7 @@ func TestEmbeddedServerKeepsItsDataOverARestart(t *testing.T) {
 // TestDataOfAnEarlierLayoutIsFound: it lay in a directory etcd below the one
 // that was given.
 func TestDataOfAnEarlierLayoutIsFound(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	before, err := etcd.StartEmbedded(t.Context(), etcd.EmbeddedOptions{Dir: filepath.Join(dir, "etcd"), Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
@@ -75,6 +79,7 @@ func TestDataOfAnEarlierLayoutIsFound(t *testing.T) {
 }
 
 func TestDataDirectoryInUseIsSaid(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	start(t, etcd.EmbeddedOptions{Dir: dir})
 	_, err := etcd.StartEmbedded(t.Context(), etcd.EmbeddedOptions{Dir: dir})
@@ -85,8 +90,10 @@ func TestDataDirectoryInUseIsSaid(t *testing.T) {
 }
 
 func TestDamagedDataDirectoryIsAnErrorNotAPanic(t *testing.T) {
+	t.Parallel()
 	for _, files := range []string{"wal/*.wal", "snap/db"} {
 		t.Run(files, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			server, err := etcd.StartEmbedded(t.Context(), etcd.EmbeddedOptions{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
 			require.NoError(t, err)
@@ -103,6 +110,7 @@ func TestDamagedDataDirectoryIsAnErrorNotAPanic(t *testing.T) {
 }
 
 func TestLeaseOfAnEarlierLifeIsRevoked(t *testing.T) {
+	t.Parallel()
 	server := etcdtest.Start(t)
 	store := etcd.New(server.Client)
 	lease, err := store.Lease(t.Context(), 10)
@@ -123,6 +131,7 @@ func TestLeaseOfAnEarlierLifeIsRevoked(t *testing.T) {
 }
 
 func TestLeaseIsLostWhileTheServerIsAway(t *testing.T) {
+	t.Parallel()
 	server := etcdtest.Start(t)
 	lease, err := etcd.New(server.Client).Lease(t.Context(), 2)
 	require.NoError(t, err)
@@ -135,6 +144,7 @@ func TestLeaseIsLostWhileTheServerIsAway(t *testing.T) {
 }
 
 func TestWatchSurvivesServerRestart(t *testing.T) {
+	t.Parallel()
 	server := etcdtest.Start(t)
 	store := etcd.New(server.Client)
 	_, revision, err := store.Txn(t.Context(), nil, kv.Put("w/0", nil))
@@ -168,6 +178,7 @@ func readKeys(t *testing.T, batches <-chan kv.Batch, n int) []string {
 }
 
 func TestAcknowledgedWriteSurvivesKill9(t *testing.T) {
+	t.Parallel()
 	server := etcdtest.Start(t)
 	store := etcd.New(server.Client)
 	var written atomic.Int64
@@ -194,6 +205,7 @@ func TestAcknowledgedWriteSurvivesKill9(t *testing.T) {
 }
 
 func TestServerAwayIsUnavailable(t *testing.T) {
+	t.Parallel()
 	store, err := etcd.Dial(etcd.DialOptions{Endpoints: []string{"http://127.0.0.1:1"}})
 	require.NoError(t, err, "Dial does not wait")
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
@@ -237,6 +249,7 @@ func TestHistoryIsCompacted(t *testing.T) {
 }
 
 func TestSpaceComesBack(t *testing.T) {
+	t.Parallel()
 	server := start(t, etcd.EmbeddedOptions{ListenClients: true, Maintain: 10 * time.Millisecond})
 	admin, err := clientv3.NewFromURL(server.ClientURL())
 	require.NoError(t, err)
@@ -257,6 +270,7 @@ func TestSpaceComesBack(t *testing.T) {
 }
 
 func TestFullDatabaseRefusesWritesAndRecovers(t *testing.T) {
+	t.Parallel()
 	server := start(t, etcd.EmbeddedOptions{ListenClients: true, Quota: 24 << 20, Maintain: 10 * time.Millisecond})
 	admin, err := clientv3.NewFromURL(server.ClientURL())
 	require.NoError(t, err)

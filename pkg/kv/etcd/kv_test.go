@@ -44,6 +44,7 @@ func start(t *testing.T, options etcd.EmbeddedOptions) *etcd.Embedded {
 }
 
 func TestEmbeddedServerKeepsTheContract(t *testing.T) {
+	t.Parallel()
 	server := start(t, etcd.EmbeddedOptions{ListenClients: true})
 	admin, err := clientv3.NewFromURL(server.ClientURL())
 	require.NoError(t, err)
@@ -55,6 +56,7 @@ func TestEmbeddedServerKeepsTheContract(t *testing.T) {
 }
 
 func TestExternalServerKeepsTheContract(t *testing.T) {
+	t.Parallel()
 	server := start(t, etcd.EmbeddedOptions{ListenClients: true})
 	admin, err := clientv3.NewFromURL(server.ClientURL())
 	require.NoError(t, err)
@@ -75,12 +77,14 @@ func wipe(t *testing.T, admin *clientv3.Client) {
 }
 
 func TestDialNeedsAnEndpoint(t *testing.T) {
+	t.Parallel()
 	_, err := etcd.Dial(etcd.DialOptions{})
 	require.Equal(t, intent.Invalid, intent.CodeOf(err))
 }
 
 // TestTheSizeOfAnExternalServerIsKnown: as long as one of its members answers.
 func TestTheSizeOfAnExternalServerIsKnown(t *testing.T) {
+	t.Parallel()
 	server := start(t, etcd.EmbeddedOptions{ListenClients: true})
 	some, err := etcd.Dial(etcd.DialOptions{Endpoints: []string{"http://127.0.0.1:1", server.ClientURL()}})
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -44,6 +45,7 @@ func unserved(t *testing.T) *net.TCPListener {
 // failed is why Dial or Ping fails, which one of them has to.
 func failed(t *testing.T, options etcd.DialOptions) error {
 	t.Helper()
+	options.Timeout = time.Second
 	external, err := etcd.Dial(options)
 	if err == nil {
 		err = external.Ping(t.Context())
@@ -131,6 +133,7 @@ func reset(connection net.Conn) error {
 
 // TestWhatEtcdAnswersIsNotExplainedAway: who has been answered is told that.
 func TestWhatEtcdAnswersIsNotExplainedAway(t *testing.T) {
+	t.Parallel()
 	server, authority := guarded(t, &tls.Config{})
 	err := failed(t, etcd.DialOptions{Endpoints: []string{server.URL}, TLS: &tls.Config{RootCAs: authority}})
 	require.NotErrorIs(t, err, etcd.ErrTLSRefused)
