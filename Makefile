@@ -72,6 +72,22 @@ fmt-check: ## Fail if code is not formatted
 	@unformatted=$$(gofmt -l $(SOURCES)); \
 	if [[ -n $$unformatted ]]; then echo "not formatted (make fmt):" >&2; echo "$$unformatted" >&2; exit 1; fi
 
+# The last release is the latest tag. RELEASED names another file to compare with.
+RELEASED ?=
+
+.PHONY: openapi-breaking
+openapi-breaking: ## Fail if openapi.yaml breaks clients of the last release
+	@released="$(RELEASED)"; dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	if [[ -z $$released ]]; then \
+		tag=$$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null) || { echo "there is no release yet: nothing can break"; exit 0; }; \
+		released=$$dir/openapi.yaml; git show "$$tag:openapi/openapi.yaml" >"$$released"; \
+	fi; \
+	oasdiff=$(call tool,oasdiff); "$$oasdiff" breaking --fail-on ERR "$$released" openapi/openapi.yaml
+
+.PHONY: lint-workflows
+lint-workflows: ## Lint .github/workflows
+	@echo "lint workflows"; actionlint=$(call tool,actionlint); "$$actionlint"
+
 .PHONY: lint-openapi
 lint-openapi: ## Lint openapi/openapi.yaml; a warning fails
 	@echo "lint openapi"; vacuum=$(call tool,vacuum); \
@@ -80,7 +96,7 @@ lint-openapi: ## Lint openapi/openapi.yaml; a warning fails
 
 # One linter at a time: each module is loaded from its own directory.
 .PHONY: lint
-lint: lint-openapi ## Lint openapi.yaml and all modules
+lint: lint-openapi lint-workflows ## Lint openapi.yaml, the workflows and all modules
 	@linter=$(call tool,golangci-lint); failed=0; \
 	for module in . cmd/signpost-dns test test/ssa test/kubelet test/monitoring $(FLAGPARSE); do \
 		echo "lint $$module"; (cd $$module && "$$linter" run --allow-serial-runners ./...) || failed=1; \

@@ -189,7 +189,7 @@ ring_real() {
 	export SIGNPOST_RING=2
 	look_around
 	group "programs" prepare_real
-	group "tools" build_tools etcd etcdctl ferretdb coredns external-dns-stories kube-apiserver coredns-full
+	group "tools" build_tools etcd etcdctl ferretdb coredns external-dns-stories kube-apiserver coredns-full oasdiff
 	real_modules
 	group "stories on real parts" tests real test -count=1 -p 2 -timeout 25m \
 		-skip "$(IFS='|'; echo "${AT_LENGTH[*]}")" $(packages "$LONG|$skipped|/tools")

@@ -17,8 +17,9 @@
 //     others are later. It needs a replace for each staging module as well.
 //   - ferretdb is apart, because FerretDB 1 is of 2024, and so are its libraries.
 //   - golangci-lint is apart, because it needs an old viper.
-//   - oapi-codegen has vacuum and gotestsum, too. buf could join them, but pkg/emcopb names the
-//     directory.
+//   - oapi-codegen has vacuum and gotestsum, too. It cannot have actionlint, which
+//     needs an older YAML library.
+//   - buf has actionlint and oasdiff, too. pkg/emcopb names its directory.
 //
 // Some programs are small forms of others, see [Tool.Of]: with fewer plugins or
 // providers they are built in a fraction of the time. They have no code but
@@ -53,6 +54,8 @@ const (
 	Buf                = "buf"
 	Vacuum             = "vacuum"
 	Gotestsum          = "gotestsum"
+	Actionlint         = "actionlint"
+	Oasdiff            = "oasdiff"
 )
 
 // Tool is one program: where its module lies and how it is built.
@@ -155,6 +158,18 @@ func makes() []Tool {
 			Name:    OAPICodegen,
 			Module:  "github.com/oapi-codegen/oapi-codegen/v2",
 			Package: "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen",
+		},
+		{
+			Name:    Actionlint,
+			Dir:     Buf,
+			Module:  "github.com/rhysd/actionlint",
+			Package: "github.com/rhysd/actionlint/cmd/actionlint",
+		},
+		{
+			Name:    Oasdiff,
+			Dir:     Buf,
+			Module:  "github.com/oasdiff/oasdiff",
+			Package: "github.com/oasdiff/oasdiff",
 		},
 		{
 			Name:    Buf,
