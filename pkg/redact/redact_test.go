@@ -12,17 +12,18 @@ import (
 // TestErrorsOfYAMLQuoteNoValue: but tell where it is, and what is wrong.
 func TestErrorsOfYAMLQuoteNoValue(t *testing.T) {
 	for text, says := range map[string]string{
-		"a: *s3cr3t":             "unknown anchor referenced",
-		"a: !!int s3cr3t":        "cannot decode !!str a value as a !!int",
-		"a: !!int 's3`cr3t'":     "cannot decode !!str a value as a !!int",
-		"a: !!int 's3cr3t\n\n t": "",
-		"a: \"s3cr3t":            "found unexpected end of stream",
-		"a: b: s3cr3t":           "mapping values are not allowed",
-		"a: @s3cr3t":             "cannot start any token",
-		"a: [b, s3cr3t":          "did not find expected ',' or ']'",
-		"b: 1\nb: s3cr3t":        `key "b" already set`,
-		"a: &s3cr3t *s3cr3t":     "",
-		"a: &s3cr3t [*s3cr3t]":   "contains itself",
+		"a: *s3cr3t":              "unknown anchor referenced",
+		"a: !!int s3cr3t":         "cannot decode !!str a value as a !!int",
+		"a: !!int 's3`cr3t'":      "cannot decode !!str a value as a !!int",
+		"a: !!int 's3cr3t\n\n t":  "",
+		"a: !!int 's3cr3t\n\n t'": "cannot decode !!str a value as a !!int",
+		"a: \"s3cr3t":             "found unexpected end of stream",
+		"a: b: s3cr3t":            "mapping values are not allowed",
+		"a: @s3cr3t":              "cannot start any token",
+		"a: [b, s3cr3t":           "did not find expected ',' or ']'",
+		"b: 1\nb: s3cr3t":         `key "b" already set`,
+		"a: &s3cr3t *s3cr3t":      "",
+		"a: &s3cr3t [*s3cr3t]":    "contains itself",
 	} {
 		_, err := yaml.YAMLToJSONStrict([]byte(text))
 		require.Error(t, err, text)
