@@ -297,7 +297,7 @@ func (t *tenure) noteGoing(ctx context.Context, e ledger.Entry) {
 func (t *tenure) restHandovers(moves int64) time.Duration {
 	settled, wait := moves, max(0, t.nextProbe.Sub(t.clock.Now()))
 	for _, owner := range slices.Sorted(maps.Keys(t.handed)) {
-		if h := t.handed[owner]; !h.Settled() {
+		if h := t.handed[owner]; !h.Settled() && !t.index.suspended([]string{string(owner)}) {
 			settled, wait = -1, min(wait, h.Due())
 		}
 	}
