@@ -116,6 +116,7 @@ func nameOf(g *access.Grant) string {
 // so, for each role in all projects, in the route's and in another one, whether it is
 // shown by a token, a JWT or a certificate; and nobody else may.
 func TestEveryRouteForEveryKindOfSubject(t *testing.T) {
+	t.Parallel()
 	door, kinds := showers(t)
 	w := newWorld(t, func(o *api.Options) { o.Door = door })
 	listed := rights(t)

@@ -110,6 +110,7 @@ func TestBadInputIsRefusedByNameAndLeavesNoTrace(t *testing.T) {
 }
 
 func TestAPutOfBadInputLeavesNoTrace(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("")
 	before := w.kv.Revision()
 	problem := w.send(http.MethodPut, "/v2/projects/shop/dns-update-records/lab", record(`"interval":"soon"`)).want(http.StatusBadRequest).problem()
@@ -118,6 +119,7 @@ func TestAPutOfBadInputLeavesNoTrace(t *testing.T) {
 }
 
 func TestABodyOver1MiBIs413(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	fits := `{"metadata":{"name":"x","description":""}}`
 	fits = strings.Replace(fits, `""`, `"`+strings.Repeat("a", 1<<20-len(fits))+`"`, 1)
@@ -130,6 +132,7 @@ func TestABodyOver1MiBIs413(t *testing.T) {
 }
 
 func TestOnlyJSONIsTaken(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	body := `{"metadata":{"name":"x"}}`
 	before := w.kv.Revision()
@@ -144,6 +147,7 @@ func TestOnlyJSONIsTaken(t *testing.T) {
 }
 
 func TestWhatTheServerAddsIsIgnoredOnInput(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.send("POST", "/v2/projects", `{"metadata":{"name":"x","revision":"nonsense","createdAt":7,"updatedAt":null,"userdata1":"a","userData2":"b"},"status":{"any":["thing"]}}`).
 		want(http.StatusCreated)
@@ -154,6 +158,7 @@ func TestWhatTheServerAddsIsIgnoredOnInput(t *testing.T) {
 }
 
 func TestAWholeNumberMayBeWrittenAsAFraction(t *testing.T) {
+	t.Parallel()
 	for written, want := range map[string]float64{"30.0": 30, "3e1": 30, "300E-1": 30, "30": 30, "1.0": 1} {
 		w := newWorld(t).fill("DNSIntent")
 		got := w.send("POST", intentsPath,
@@ -164,6 +169,7 @@ func TestAWholeNumberMayBeWrittenAsAFraction(t *testing.T) {
 }
 
 func TestManyErrorsAreToldUpToABound(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	body := `{"metadata":{"name":"x"}`
 	for i := range 500 {
@@ -175,6 +181,7 @@ func TestManyErrorsAreToldUpToABound(t *testing.T) {
 }
 
 func TestAnActionTakesNoBody(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("")
 	group := rows()[9].item
 	for _, body := range []string{"", " ", "{}", "null", "\n{}\n"} {
@@ -192,6 +199,7 @@ func TestAnActionTakesNoBody(t *testing.T) {
 // TestAllErrorsOfABodyAreToldAtOnce: those of its shape, of what it says, and of
 // what it refers to.
 func TestAllErrorsOfABodyAreToldAtOnce(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		path, body string
 		want       []string

@@ -8,6 +8,7 @@ import (
 )
 
 func TestADrainedClusterSaysSo(t *testing.T) {
+	t.Parallel()
 	const hub = "/v2/cluster-providers/edge/clusters/hub"
 	w := newWorld(t).fill("")
 	require.NotContains(t, w.send("GET", hub, nil).want(http.StatusOK).Body.String(), "drained")
@@ -27,6 +28,7 @@ func TestADrainedClusterSaysSo(t *testing.T) {
 }
 
 func TestAnAbandonedClusterSaysSo(t *testing.T) {
+	t.Parallel()
 	const hub = "/v2/cluster-providers/edge/clusters/hub"
 	w := newWorld(t).fill("")
 	answer := w.send("POST", hub+"/abandon", nil).want(http.StatusOK)
@@ -47,6 +49,7 @@ func TestAnAbandonedClusterSaysSo(t *testing.T) {
 }
 
 func TestForceIsTrueOrFalse(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("")
 	answer := w.send("POST", "/v2/cluster-providers/edge/clusters/hub/drain?force=yes", nil).want(http.StatusBadRequest)
 	require.Contains(t, answer.Body.String(), "query parameter force must be true or false")
@@ -56,6 +59,7 @@ func TestForceIsTrueOrFalse(t *testing.T) {
 // TestATerminationIsForced for a group, which EMCO's orchestrator may have, and
 // for no logical cloud.
 func TestATerminationIsForced(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("")
 	group := rows()[9].item
 	w.send("POST", group+"/terminate?force=true&confirm=abc", nil).want(http.StatusAccepted)

@@ -16,6 +16,7 @@ import (
 const lintPath = "/v2/corefile/lint"
 
 func TestLintAnswersTheFindings(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	got := w.send(http.MethodPost, lintPath, `{"corefile":".:53 {\n whoami\n}\n"}`).want(http.StatusOK)
 	require.JSONEq(t, `{"findings":[]}`, got.Body.String())
@@ -26,6 +27,7 @@ func TestLintAnswersTheFindings(t *testing.T) {
 }
 
 func TestLintOfWhatIsNoCorefile(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for _, one := range []struct{ body, pointer string }{
 		{`{}`, "/corefile: "},
@@ -41,6 +43,7 @@ func TestLintOfWhatIsNoCorefile(t *testing.T) {
 }
 
 func TestLintSaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.corefiles.err = &intent.Error{Code: intent.Conflict, Detail: "there is no signpost-dns"}
 	require.Equal(t, "there is no signpost-dns", w.send(http.MethodPost, lintPath, `{"corefile":""}`).want(http.StatusConflict).problem())
@@ -56,6 +59,7 @@ const (
 )
 
 func TestTraceAnswersTheWay(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("")
 	w.corefiles.way = corefile.Way{Server: "a.foo.com:5353", Plugin: "forward", Upstreams: []string{"1.2.3.4:53"}, Policy: "round_robin", Why: []string{"because"}}
 	got := w.send(http.MethodPost, tracePath, `{"name":"www.a.foo.com","type":"A"}`).want(http.StatusOK)
@@ -67,6 +71,7 @@ func TestTraceAnswersTheWay(t *testing.T) {
 }
 
 func TestTraceAsksForTheCanonicalNameAndTypeA(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("")
 	const owner = "projects/shop/logical-clouds/eu/dns-cr-intents/resolvers "
 	for body, want := range map[string]string{
@@ -83,6 +88,7 @@ func TestTraceAsksForTheCanonicalNameAndTypeA(t *testing.T) {
 }
 
 func TestTraceOfWhatCannotBeAsked(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("")
 	for body, says := range map[string]string{
 		`{}`:                              "/name: ",

@@ -33,10 +33,12 @@ func specOf(t *testing.T, text string) map[string]any {
 // TestTheSeedsDNSObjectsArePostedAsTheyAre: in YAML and in JSON; answered is
 // our usual document, which can be sent back.
 func TestTheSeedsDNSObjectsArePostedAsTheyAre(t *testing.T) {
+	t.Parallel()
 	objects, err := seed.DNS()
 	require.NoError(t, err)
 	for name, text := range objects {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t).fill("DNSCRIntent")
 			fromYAML := w.send("POST", "/v2/project/shop/logical-clouds/eu/dns-cr-intents/", text, inYAML()...).want(http.StatusCreated).json()
 			require.NotContains(t, fromYAML, "apiVersion")
@@ -143,6 +145,7 @@ func TestBadInputOfDNSCRIntentsIsRefusedByNameAndLeavesNoTrace(t *testing.T) {
 }
 
 func TestBodiesInYAML(t *testing.T) {
+	t.Parallel()
 	const object = "metadata: {name: x}\nspec: {logLevel: Debug}\n"
 	for name, c := range map[string]struct {
 		body, problem string
@@ -167,6 +170,7 @@ func TestBodiesInYAML(t *testing.T) {
 		"nested too deep":                {body: strings.Repeat("[", 200_000), problem: ": is no valid YAML: "},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t).fill("DNSCRIntent")
 			answer := w.send("POST", resolversPath, c.body, inYAML()...)
 			if c.accepted {
@@ -189,6 +193,7 @@ func bomb() string {
 }
 
 func TestYAMLIsTakenForDNSCRIntentsAlone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("DNSCRIntent")
 	require.Contains(t, w.send("POST", "/v2/projects", "metadata: {name: x}", inYAML()...).want(http.StatusUnsupportedMediaType).problem(), "must be application/json")
 	require.Contains(t, w.send("POST", resolversPath, "metadata: {name: x}", "Content-Type", "text/yaml").want(http.StatusUnsupportedMediaType).problem(),
@@ -243,6 +248,7 @@ func (bareStatus) Status(context.Context, intent.Path) (intent.Status, error) {
 // TestAStatusOfALogicalCloudHasNoNullLists: the response is checked against
 // openapi.yaml.
 func TestAStatusOfALogicalCloudHasNoNullLists(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(o *api.Options) {
 		known, _ := o.Lifecycle.(*lifecycle)
 		o.Lifecycle = bareStatus{known}
@@ -258,6 +264,7 @@ func TestAStatusOfALogicalCloudHasNoNullLists(t *testing.T) {
 // TestALogicalCloudsActionsAreItsOwn: each goes to the lifecycle by the logical
 // cloud's path.
 func TestALogicalCloudsActionsAreItsOwn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("DNSCRIntent")
 	const cloud = "/v2/project/shop/logical-clouds/eu"
 	for path, asked := range map[string]string{

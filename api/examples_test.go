@@ -126,6 +126,7 @@ func (d described) header() []string {
 // operation, of GET too, to a server whose documents are these examples: its
 // path, its query, its header and each of its bodies.
 func TestEveryOperationsExampleIsSentAndAccepted(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for _, d := range inOrder(w.doc) {
 		if d.method == http.MethodDelete {
@@ -144,6 +145,7 @@ func TestEveryOperationsExampleIsSentAndAccepted(t *testing.T) {
 }
 
 func TestTheExamplesOfDeleteDeleteWhatTheOthersCreate(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("")
 	for _, d := range inOrder(w.doc) {
 		if d.method == http.MethodDelete {
@@ -156,6 +158,7 @@ func TestTheExamplesOfDeleteDeleteWhatTheOthersCreate(t *testing.T) {
 }
 
 func TestTheExamplesOfPreconditionsHold(t *testing.T) {
+	t.Parallel()
 	for _, d := range inOrder(newWorld(t).doc) {
 		if d.method != http.MethodPut {
 			continue
@@ -169,6 +172,7 @@ func TestTheExamplesOfPreconditionsHold(t *testing.T) {
 }
 
 func TestEveryParameterHasAnExampleThatItsSchemaAccepts(t *testing.T) {
+	t.Parallel()
 	for _, d := range inOrder(newWorld(t).doc) {
 		for _, p := range d.parameters {
 			require.NotNil(t, p.Example, "%s: parameter %s has no example", d.OperationID, p.Name)
@@ -178,6 +182,7 @@ func TestEveryParameterHasAnExampleThatItsSchemaAccepts(t *testing.T) {
 }
 
 func TestEveryOperationTellsItsErrorsAndItsExample(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for id, operation := range operations(w.doc) {
 		require.NotEmpty(t, operation.Summary, id)
@@ -192,6 +197,7 @@ func TestEveryOperationTellsItsErrorsAndItsExample(t *testing.T) {
 }
 
 func TestEverySchemaAndFieldIsDescribed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for name, ref := range w.doc.Components.Schemas {
 		require.NotEmpty(t, ref.Value.Description, name)

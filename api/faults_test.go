@@ -27,6 +27,7 @@ import (
 )
 
 func TestAnUnknownRouteIs404AsAProblem(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for _, path := range []string{"/", "/v2", "/v3/projects", "/v2/nothing", "/v2//projects", "/v2/projects/a//dns-update-records", "/v2/projects/a/nothing"} {
 		w.send("GET", path, nil).want(http.StatusNotFound)
@@ -34,6 +35,7 @@ func TestAnUnknownRouteIs404AsAProblem(t *testing.T) {
 }
 
 func TestAWrongMethodIs405WithAllow(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for path, allow := range map[string]string{
 		"/v2/projects":      "GET, HEAD, OPTIONS, POST",
@@ -48,12 +50,14 @@ func TestAWrongMethodIs405WithAllow(t *testing.T) {
 }
 
 func TestAnswersQuoteTextAsItWasGiven(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	answer := w.send("PUT", "/v2/projects/shop", `{"metadata":{"name":"shop"},"spec":{"a<b>&":1}}`)
 	require.Contains(t, answer.want(http.StatusBadRequest).Body.String(), `/spec/a<b>&`)
 }
 
 func TestErrorsOfTheLifecycleKeepTheirStatusAndFields(t *testing.T) {
+	t.Parallel()
 	group := rows()[9].item
 	for _, c := range []struct {
 		err  error
@@ -83,6 +87,7 @@ func TestErrorsOfTheLifecycleKeepTheirStatusAndFields(t *testing.T) {
 }
 
 func TestARecordIsStillStoredWhenItsStatusCannotBeRead(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("DNSUpdateRecord")
 	w.lifecycle.err = &intent.Error{Code: intent.Unavailable, Detail: "etcd does not answer"}
 	w.send("POST", rows()[3].collection, w.example(rows()[3])).want(http.StatusCreated)
@@ -90,6 +95,7 @@ func TestARecordIsStillStoredWhenItsStatusCannotBeRead(t *testing.T) {
 }
 
 func TestASealThatFailsStoresNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(o *api.Options) {
 		o.Sealer = &sealer{err: &intent.Error{Code: intent.Unavailable, Detail: "the store does not answer"}}
 	})
@@ -108,6 +114,7 @@ func (panicking) View(context.Context, intent.Document) (admit.View, error)     
 func (panicking) Views(context.Context, []intent.Document) ([]admit.View, error) { panic("hush") }
 
 func TestAPanicIs500AndLogged(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	w := newWorld(t, func(o *api.Options) {
 		o.Admitter = panicking{admit.New(o.Store, admit.Rules{})}
@@ -139,6 +146,7 @@ func (r *racing) Put(ctx context.Context, w *admit.Write) (intent.Document, erro
 }
 
 func TestAPutStartsAgainWhenTheDocumentChangesMeanwhile(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name         string
 		times, exist int
@@ -152,6 +160,7 @@ func TestAPutStartsAgainWhenTheDocumentChangesMeanwhile(t *testing.T) {
 		{"created meanwhile, wanted new", 1, 0, []string{"If-None-Match", "*"}, 412},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			race := &racing{}
 			w := newWorld(t, func(o *api.Options) {
 				race.Admitter, race.store = admit.New(o.Store, admit.Rules{}), o.Store
@@ -167,6 +176,7 @@ func TestAPutStartsAgainWhenTheDocumentChangesMeanwhile(t *testing.T) {
 }
 
 func TestConcurrentPutsAllTakeEffect(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.send("POST", "/v2/projects", `{"metadata":{"name":"shop"}}`).want(http.StatusCreated)
 	var group sync.WaitGroup
@@ -183,6 +193,7 @@ func TestConcurrentPutsAllTakeEffect(t *testing.T) {
 }
 
 func TestReadinessNamesEachDependency(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(o *api.Options) {
 		o.Checks["etcd"] = func(context.Context) error { return errors.New("dial 10.1.2.3: refused") }
 	})
@@ -194,6 +205,7 @@ func TestReadinessNamesEachDependency(t *testing.T) {
 }
 
 func TestVersionHealthAndDescription(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	require.JSONEq(t, `{"version":"v0.1.0","commit":"0a1b2c3d","go":"go1.26"}`, w.send("GET", "/version", nil).want(http.StatusOK).Body.String())
 	require.JSONEq(t, `{"status":"ok"}`, w.send("GET", "/healthz", nil).want(http.StatusOK).Body.String())
@@ -201,6 +213,7 @@ func TestVersionHealthAndDescription(t *testing.T) {
 }
 
 func TestMetricsCountByRouteMethodAndCode(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.send("GET", "/v2/project/none/", nil).want(http.StatusNotFound)
 	w.send("GET", "/nowhere", nil).want(http.StatusNotFound)
@@ -213,6 +226,7 @@ func TestMetricsCountByRouteMethodAndCode(t *testing.T) {
 }
 
 func TestRequestIDsAreTakenWhenTheyAreSane(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	require.Equal(t, "Trace_1.2-3", w.send("GET", "/healthz", nil, "X-Request-ID", "Trace_1.2-3").Header().Get("X-Request-ID"))
 	for _, id := range []string{"", "a b", "a\tb", "ä", strings.Repeat("a", 65)} {
@@ -223,6 +237,7 @@ func TestRequestIDsAreTakenWhenTheyAreSane(t *testing.T) {
 }
 
 func TestTheAccessLogNamesRequestActorAndStatusButNoToken(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	_, door := tokenFile(t, "hush,anna,admin\n")
 	w := newWorld(t, func(o *api.Options) {
@@ -240,6 +255,7 @@ func TestTheAccessLogNamesRequestActorAndStatusButNoToken(t *testing.T) {
 }
 
 func TestMissingOptionsAreRefused(t *testing.T) {
+	t.Parallel()
 	_, err := api.New(api.Options{})
 	require.ErrorContains(t, err, "Store")
 	w := newWorld(t)
@@ -252,6 +268,7 @@ func TestMissingOptionsAreRefused(t *testing.T) {
 }
 
 func TestTheServerHasLimits(t *testing.T) {
+	t.Parallel()
 	server := api.NewServer(http.NotFoundHandler())
 	require.Equal(t, 10*time.Second, server.ReadHeaderTimeout)
 	require.Equal(t, 30*time.Second, server.ReadTimeout)
@@ -301,6 +318,7 @@ func TestNoClientHoldsAConnectionForEver(t *testing.T) {
 }
 
 func TestOverARealConnection(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	server := httptest.NewServer(w.handler)
 	t.Cleanup(server.Close)
@@ -356,6 +374,7 @@ func (h hungUp) Get(ctx context.Context, _ intent.Path) (intent.Document, error)
 }
 
 func TestAClientThatHangsUpIsNoErrorOfTheServer(t *testing.T) {
+	t.Parallel()
 	ctx, leave := context.WithCancel(t.Context())
 	var log bytes.Buffer
 	w := newWorld(t, func(o *api.Options) {

@@ -11,6 +11,7 @@ import (
 
 // TestANearlyFullStoreTakesNoDocuments, but lets them be read and deleted.
 func TestANearlyFullStoreTakesNoDocuments(t *testing.T) {
+	t.Parallel()
 	full := false
 	w := newWorld(t, func(o *api.Options) { o.NearlyFull = func() bool { return full } })
 	w.send("POST", "/v2/projects", `{"metadata":{"name":"shop"}}`).want(http.StatusCreated)

@@ -52,6 +52,7 @@ func busy(t *testing.T) (w *world, leave chan<- struct{}, done <-chan int) {
 }
 
 func TestReadsAreAnsweredWhileWritesAreShed(t *testing.T) {
+	t.Parallel()
 	w, leave, done := busy(t)
 	refused := w.send("POST", "/v2/projects", `{"metadata":{"name":"second"}}`).want(http.StatusTooManyRequests)
 	require.Equal(t, "1", refused.Header().Get("Retry-After"))
@@ -68,6 +69,7 @@ func TestReadsAreAnsweredWhileWritesAreShed(t *testing.T) {
 }
 
 func TestAWriteThatFindsNoPlaceWaitsItsTurn(t *testing.T) {
+	t.Parallel()
 	w, leave, done := busy(t)
 	go func() { close(leave) }()
 	w.send("POST", "/v2/projects", `{"metadata":{"name":"second"}}`).want(http.StatusCreated)
@@ -77,6 +79,7 @@ func TestAWriteThatFindsNoPlaceWaitsItsTurn(t *testing.T) {
 // TestWhoSendsSlowlyTakesNoPlaceFromThoseAtWork: as slow loris does, with real
 // connections, of which there are more than places for writes.
 func TestWhoSendsSlowlyTakesNoPlaceFromThoseAtWork(t *testing.T) {
+	t.Parallel()
 	const writes = 2
 	server := httptest.NewUnstartedServer(nil)
 	server.Config = api.NewServer(newWorld(t, func(o *api.Options) { o.MaxWrites = writes }).handler)
@@ -105,6 +108,7 @@ func TestWhoSendsSlowlyTakesNoPlaceFromThoseAtWork(t *testing.T) {
 // TestNobodyHasMoreThanHalfOfThePlacesForWrites: whose writes take long keeps
 // nobody else's from being done.
 func TestNobodyHasMoreThanHalfOfThePlacesForWrites(t *testing.T) {
+	t.Parallel()
 	_, door := tokenFile(t, "g,greedy,admin\nm,modest,admin\n")
 	entered, gate := make(chan string, 4), make(chan struct{})
 	w := newWorld(t, func(o *api.Options) {
@@ -140,6 +144,7 @@ func TestNobodyHasMoreThanHalfOfThePlacesForWrites(t *testing.T) {
 // TestBodiesOnTheirWayAreBounded, and nobody sends more than half of them: one who
 // sends slowly does not keep another from being heard, but two together keep a third.
 func TestBodiesOnTheirWayAreBounded(t *testing.T) {
+	t.Parallel()
 	_, door := tokenFile(t, "a,anna,admin\nb,bob,admin\nc,carl,admin\n")
 	w := newWorld(t, func(o *api.Options) { o.MaxWrites, o.Door = 1, door })
 	server := httptest.NewServer(w.handler)
@@ -185,6 +190,7 @@ func TestBodiesOnTheirWayAreBounded(t *testing.T) {
 }
 
 func TestEachSubjectHasABucketOfItsOwn(t *testing.T) {
+	t.Parallel()
 	_, door := tokenFile(t, "g,greedy,admin\nm,modest,admin\n")
 	w := newWorld(t, func(o *api.Options) {
 		o.Door, o.Buckets = door, throttle.NewBuckets(0.001, 3)
@@ -210,6 +216,7 @@ func TestEachSubjectHasABucketOfItsOwn(t *testing.T) {
 }
 
 func TestWhoIsNotAskedWhoTheyAreIsKnownByWhereTheyAskFrom(t *testing.T) {
+	t.Parallel()
 	_, door := tokenFile(t, "a,anna,admin\n")
 	for name, w := range map[string]*world{
 		"without tokens":     newWorld(t, func(o *api.Options) { o.Buckets = throttle.NewBuckets(0.001, 1) }),

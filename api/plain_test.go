@@ -26,6 +26,7 @@ func FuzzPlain(f *testing.F) {
 }
 
 func TestBodiesWithoutOdditiesAreDecodedTheShortWay(t *testing.T) {
+	t.Parallel()
 	for _, body := range plainBodies() {
 		_, ok := plain([]byte(body))
 		require.True(t, ok, body)

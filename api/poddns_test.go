@@ -51,6 +51,7 @@ dnsConfig:
 `
 
 func TestTheSeedsPodDNSIsPostedAsItStands(t *testing.T) {
+	t.Parallel()
 	for reason, c := range map[string]struct{ fields, spec string }{
 		"its own resolver": {seedsOwnResolver, `{"app":"web","dnsPolicy":"Custom","dnsConfig":{"nameservers":["1.2.3.4"],
 			"searches":["ns1.svc.cluster.local","my.dns.search.suffix"],"options":[{"name":"ndots","value":"2"},{"name":"edns0"}]}}`},
@@ -62,6 +63,7 @@ func TestTheSeedsPodDNSIsPostedAsItStands(t *testing.T) {
 		"numbers in any form":          {"dnsPolicy: Default\ndnsConfig: {options: [{name: timeout, value: 3e1}, {name: attempts, value: '2'}, {name: ndots, value: 2.0}]}", `{"app":"web","dnsPolicy":"Default","dnsConfig":{"options":[{"name":"timeout","value":"30"},{"name":"attempts","value":"2"},{"name":"ndots","value":"2"}]}}`},
 	} {
 		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t).fill("PodDNSIntent")
 			created := w.send("POST", strings.Replace(podDNSPath, "projects", "project", 1)+"/", podDNS(t, c.fields)).want(http.StatusCreated)
 			require.Equal(t, podDNSPath+"/web", created.Header().Get("Location"))
@@ -74,6 +76,7 @@ func TestTheSeedsPodDNSIsPostedAsItStands(t *testing.T) {
 }
 
 func TestAWrongPodDNSIntentIs400AndShowsTheRightForm(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("PodDNSIntent")
 	const at = "/spec/dnsConfig"
 	for fields, want := range map[string]string{
@@ -102,12 +105,14 @@ func TestAWrongPodDNSIntentIs400AndShowsTheRightForm(t *testing.T) {
 }
 
 func TestPodDNSOfAnAppThatTheGroupDoesNotHaveIs400(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("PodDNSIntent")
 	problem := w.send("POST", podDNSPath, `{"metadata":{"name":"db"},"spec":{"app":"db","dnsPolicy":"Default"}}`).want(http.StatusBadRequest).problem()
 	require.Contains(t, problem, `/spec/app: "db" is no app of projects/shop/composite-apps/store/v1/deployment-intent-groups/prod, whose apps are: web, api`)
 }
 
 func TestASecondPodDNSIntentForOneAppIs409AndNamesTheOther(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("DNSCRIntent")
 	for _, send := range [][2]string{{"POST", podDNSPath}, {"PUT", podDNSPath + "/other"}} {
 		problem := w.send(send[0], send[1], `{"metadata":{"name":"other"},"spec":{"app":"web","dnsPolicy":"Default"}}`).want(http.StatusConflict).problem()
@@ -117,6 +122,7 @@ func TestASecondPodDNSIntentForOneAppIs409AndNamesTheOther(t *testing.T) {
 
 // TestPreconditionsAndParentsOfPodDNSIntents: as those of all documents.
 func TestPreconditionsAndParentsOfPodDNSIntents(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("DNSCRIntent")
 	changed := podDNS(t, "dnsPolicy: Default")
 	w.send("PUT", podDNSPath+"/web", changed, "If-Match", `"7"`).want(http.StatusPreconditionFailed)
@@ -129,6 +135,7 @@ func TestPreconditionsAndParentsOfPodDNSIntents(t *testing.T) {
 
 // TestAnEditorWritesPodDNSIntentsAndAViewerReadsThem of its project alone.
 func TestAnEditorWritesPodDNSIntentsAndAViewerReadsThem(t *testing.T) {
+	t.Parallel()
 	_, door := tokenFile(t, everyRole)
 	w := newWorld(t, func(o *api.Options) { o.Door = door })
 	w.token = "a"
@@ -145,6 +152,7 @@ func TestAnEditorWritesPodDNSIntentsAndAViewerReadsThem(t *testing.T) {
 }
 
 func TestAPodDNSIntentOfAnAppWithoutManifestsIsStoredWithAWarning(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("PodDNSIntent")
 	warned := w.send("POST", podDNSPath, podDNS(t, "dnsPolicy: Default")).want(http.StatusCreated)
 	require.Contains(t, warned.Body.String(), `"warnings":[{"parameter":"app","message":"web has no manifests`)
@@ -158,6 +166,7 @@ func TestAPodDNSIntentOfAnAppWithoutManifestsIsStoredWithAWarning(t *testing.T) 
 
 // TestAPodOrABarePolicyIsToldWherePodDNSGoes: people send what they have.
 func TestAPodOrABarePolicyIsToldWherePodDNSGoes(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("PodDNSIntent")
 	const below = `dnsPolicy and dnsConfig go below spec, beside app: {`
 	for _, body := range []string{

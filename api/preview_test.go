@@ -12,6 +12,7 @@ const previewPath = "/v2/projects/shop/composite-apps/store/v1/deployment-intent
 
 // TestPreviewOfPodDNS: body and answer are the contract's.
 func TestPreviewOfPodDNS(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("PodDNSIntent")
 	const question = `{"spec":{"dnsPolicy":"ClusterFirst","dnsConfig":{"options":[{"name":"ndots","value":1}]}},
 		"hostResolvConf":"nameserver 10.1.1.10\nsearch foo.com\noptions ndots:1\n","namespace":"default","clusterDomain":"cluster.local","clusterDNS":"10.0.0.10"`
@@ -27,6 +28,7 @@ func TestPreviewOfPodDNS(t *testing.T) {
 // TestAnAnswerIsShortHoweverMuchIsWrong: of a body as large as is taken, and of
 // one that the schema lets pass.
 func TestAnAnswerIsShortHoweverMuchIsWrong(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("PodDNSIntent")
 	many := func(n int, what string) string { return strings.TrimSuffix(strings.Repeat(what+",", n), ",") }
 	for config, says := range map[string]string{
@@ -47,6 +49,7 @@ func TestAnAnswerIsShortHoweverMuchIsWrong(t *testing.T) {
 }
 
 func TestBadPreviews(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("PodDNSIntent")
 	for body, problem := range map[string]string{
 		`{"spec":{"dnsPolicy":"Default"},"name":""}`:                   "/name: must be a name of at most 1024 characters, or leave it out",

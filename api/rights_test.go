@@ -37,6 +37,7 @@ other,otto,admin,bakery
 `
 
 func TestRightsAreWhatTheRolesSay(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	want := map[string]string{
 		"getDNSIntent": "viewer", "listProjects": "viewer", "getMetrics": "viewer", "getDeploymentIntentGroupStatus": "viewer",
@@ -59,6 +60,7 @@ func TestRightsAreWhatTheRolesSay(t *testing.T) {
 }
 
 func TestA401SaysHowToAuthenticate(t *testing.T) {
+	t.Parallel()
 	_, door := tokenFile(t, everyRole)
 	w := newWorld(t, func(o *api.Options) { o.Door = door })
 	answer := w.send("GET", "/v2/projects", nil).want(http.StatusUnauthorized)
@@ -68,6 +70,7 @@ func TestA401SaysHowToAuthenticate(t *testing.T) {
 }
 
 func TestTheActorIsTheTokensSubject(t *testing.T) {
+	t.Parallel()
 	_, door := tokenFile(t, everyRole)
 	w := newWorld(t, func(o *api.Options) { o.Door = door })
 	w.token = "a"
@@ -81,6 +84,7 @@ func TestTheActorIsTheTokensSubject(t *testing.T) {
 
 // TestTakeoverNamesAGroup: on plan, instantiate and update.
 func TestTakeoverNamesAGroup(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.fill("")
 	group := rows()[9].item
@@ -100,6 +104,7 @@ func TestTakeoverNamesAGroup(t *testing.T) {
 
 // TestAdoptionNamesAnOwnerID: on a record's plan and update.
 func TestAdoptionNamesAnOwnerID(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("")
 	record := "/v2/projects/shop/dns-update-records/lab"
 	w.send("POST", record+"/plan?adopt=legacy", nil).want(http.StatusOK)
@@ -114,6 +119,7 @@ func TestAdoptionNamesAnOwnerID(t *testing.T) {
 }
 
 func TestRollbackNamesARevision(t *testing.T) {
+	t.Parallel()
 	_, door := tokenFile(t, everyRole)
 	w := newWorld(t, func(o *api.Options) { o.Door = door })
 	w.token = "a"
@@ -143,12 +149,14 @@ func TestRollbackNamesARevision(t *testing.T) {
 }
 
 func TestWithoutTokensEverybodyIsAnonymous(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("")
 	w.send("POST", rows()[9].item+"/terminate", nil).want(http.StatusAccepted)
 	require.Contains(t, w.lifecycle.asked[len(w.lifecycle.asked)-1], "terminate false  anonymous ")
 }
 
 func TestATokenFileThatChangesIsReadAgain(t *testing.T) {
+	t.Parallel()
 	file, door := tokenFile(t, "one,anna,admin\n")
 	w := newWorld(t, func(o *api.Options) { o.Door = door })
 	rewrite := func(content string, at time.Duration) {

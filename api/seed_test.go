@@ -17,8 +17,10 @@ import (
 // lists, one by one; but for those on the TSIG secret, which is sealed by then,
 // and not shown again.
 func TestTheSeedsExampleIsPostedAsItStands(t *testing.T) {
+	t.Parallel()
 	for _, provider := range seed.Providers() {
 		t.Run(provider, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			w.send(http.MethodPost, "/v2/projects", `{"metadata":{"name":"shop"}}`).want(http.StatusCreated)
 			record, err := seed.Record(provider)

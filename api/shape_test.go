@@ -11,6 +11,7 @@ import (
 
 // The command line judges a body as a server does.
 func TestShapeIsThatOfARequest(t *testing.T) {
+	t.Parallel()
 	body, err := api.Shape("previewPodDNSIntent", []byte(`{"spec":{"dnsPolicy":"Default"}}`))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"spec":{"dnsPolicy":"Default"}}`, string(body))

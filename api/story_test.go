@@ -8,6 +8,7 @@ import (
 )
 
 func TestTheSeedsExampleRecordIsAccepted(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("DNSUpdateRecord")
 	answer := w.send("POST", "/v2/project/shop/dns-update-records/", `{
 		"metadata": {"name": "name_of_dns_information_record", "description": "description of the DNS information",

@@ -73,6 +73,7 @@ func walkThroughVerbs(w *world, r row, spell func(string) string) {
 }
 
 func TestAMissingParentIs404(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for _, r := range rows() {
 		if strings.Count(r.collection, "/") == 2 {
@@ -85,6 +86,7 @@ func TestAMissingParentIs404(t *testing.T) {
 }
 
 func TestAListHasPagesAndAPrefix(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for i := range 5 {
 		w.send("POST", "/v2/projects", fmt.Sprintf(`{"metadata":{"name":"p%d"}}`, i)).want(http.StatusCreated)
@@ -110,6 +112,7 @@ func TestAListHasPagesAndAPrefix(t *testing.T) {
 }
 
 func TestABadQueryIs400AndNamesTheParameter(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("")
 	for query, want := range map[string]string{
 		"/v2/projects?limit=x":                    "query parameter limit must be a whole number from 1 to 1000",
@@ -139,6 +142,7 @@ func TestABadQueryIs400AndNamesTheParameter(t *testing.T) {
 }
 
 func TestPreconditions(t *testing.T) {
+	t.Parallel()
 	there, gone := "/v2/projects/shop", "/v2/projects/none"
 	for _, c := range []struct {
 		name, method, path string
@@ -169,6 +173,7 @@ func TestPreconditions(t *testing.T) {
 		{"delete, none on what does not exist", "DELETE", gone, []string{"If-None-Match", "*"}, 404},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			w.send("POST", "/v2/projects", `{"metadata":{"name":"shop"}}`).want(http.StatusCreated)
 			var body any
@@ -212,6 +217,7 @@ func TestEveryActionHoldsIfMatchAgainstItsDocument(t *testing.T) {
 }
 
 func TestDeletingWhatIsNeededIs409AndNamesBothEnds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("")
 	for path, wants := range map[string][]string{
 		"/v2/projects/shop":                         {"projects/shop cannot be deleted", "it has projects/shop/dns-update-records/lab; delete that first"},
@@ -244,6 +250,7 @@ func deployedShop(t *testing.T) (w *world, group, record, hub intent.Path) {
 }
 
 func TestDeletingWhatIsInUseIs409AndTellsEachUserOnce(t *testing.T) {
+	t.Parallel()
 	w, group, record, hub := deployedShop(t)
 	refusal := func(path intent.Path) string {
 		return w.send("DELETE", "/v2/"+string(path), nil).want(http.StatusConflict).problem()
@@ -263,6 +270,7 @@ func TestDeletingWhatIsInUseIs409AndTellsEachUserOnce(t *testing.T) {
 }
 
 func TestDeletingWhatIsTerminatingSaysToWait(t *testing.T) {
+	t.Parallel()
 	w, group, record, _ := deployedShop(t)
 	w.lifecycle.state = intent.Terminating
 	w.send("DELETE", "/v2/"+string(group)+"/traffic-group-intents/front", nil).want(http.StatusNoContent)
@@ -273,6 +281,7 @@ func TestDeletingWhatIsTerminatingSaysToWait(t *testing.T) {
 }
 
 func TestOfManyUsersTenAreTold(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.send("POST", "/v2/projects", `{"metadata":{"name":"shop"}}`).want(http.StatusCreated)
 	for i := range 13 {
@@ -285,6 +294,7 @@ func TestOfManyUsersTenAreTold(t *testing.T) {
 }
 
 func TestDeletingARecordWhoseExternalDNSIsStillThereIs409AndNamesIt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("DNSIntent")
 	record := intent.Path("projects/shop/dns-update-records/lab")
 	_, err := w.store.Put(t.Context(), intent.Write{
@@ -296,6 +306,7 @@ func TestDeletingARecordWhoseExternalDNSIsStillThereIs409AndNamesIt(t *testing.T
 }
 
 func TestAReferenceToWhatDoesNotExistIs409AndNamesIt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("ClusterReference")
 	problem := w.send("POST", "/v2/projects/shop/logical-clouds/eu/cluster-references",
 		`{"metadata":{"name":"x"},"spec":{"clusterProvider":"edge","cluster":"nowhere"}}`).want(http.StatusConflict).problem()
@@ -303,6 +314,7 @@ func TestAReferenceToWhatDoesNotExistIs409AndNamesIt(t *testing.T) {
 }
 
 func TestOneValueOfAKVDocument(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("")
 	pairs := rows()[7].item
 	require.JSONEq(t, `{"value":"lab"}`, w.send("GET", pairs+"?key=key1", nil).want(http.StatusOK).Body.String())
@@ -310,6 +322,7 @@ func TestOneValueOfAKVDocument(t *testing.T) {
 }
 
 func TestARecordCarriesItsStatusAndNoSecret(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("")
 	item := rows()[3].item
 	for _, method := range []string{"GET", "PUT"} {
@@ -336,6 +349,7 @@ func TestARecordCarriesItsStatusAndNoSecret(t *testing.T) {
 }
 
 func TestAPutWithoutTheSecretKeepsIt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("")
 	item := rows()[3].item
 	before, err := w.store.Get(t.Context(), "projects/shop/dns-update-records/lab")
@@ -349,6 +363,7 @@ func TestAPutWithoutTheSecretKeepsIt(t *testing.T) {
 
 // TestWhatNeedsNoQueryTakesAny: load balancers and browsers add what they like.
 func TestWhatNeedsNoQueryTakesAny(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for _, path := range []string{"/healthz", "/readyz", "/version", "/metrics", "/v2/openapi.yaml"} {
 		for _, query := range []string{"?v=2", "?a;b", "?%zz", "?"} {
@@ -369,6 +384,7 @@ func (a *answer) names() []string {
 }
 
 func TestPagesGoOnWhereTheyEndedWhateverChangedMeanwhile(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	project := func(name string) {
 		w.send("POST", "/v2/projects", fmt.Sprintf(`{"metadata":{"name":%q}}`, name)).want(http.StatusCreated)
@@ -396,6 +412,7 @@ func TestPagesGoOnWhereTheyEndedWhateverChangedMeanwhile(t *testing.T) {
 }
 
 func TestAPageHas500ItemsUnlessItIsSaid(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for i := range 501 {
 		w.send("POST", "/v2/cluster-providers", fmt.Sprintf(`{"metadata":{"name":"p%03d"}}`, i)).want(http.StatusCreated)
@@ -407,6 +424,7 @@ func TestAPageHas500ItemsUnlessItIsSaid(t *testing.T) {
 }
 
 func TestVersionsOfACompositeAppAreOnPagesOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("CompositeApp")
 	apps := "/v2/projects/shop/composite-apps"
 	for _, version := range []string{"v1", "v2", "v10"} {
@@ -436,6 +454,7 @@ func TestVersionsOfACompositeAppAreOnPagesOfTheirOwn(t *testing.T) {
 // TestAWriteOfNamesThatOthersHaveIsAnsweredWithAWarning, and is done all the
 // same. What is asked of names may fail, the write not with it.
 func TestAWriteOfNamesThatOthersHaveIsAnsweredWithAWarning(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).fill("DNSIntent")
 	at := slices.IndexFunc(rows(), func(r row) bool { return r.one == "DNSIntent" })
 	r := rows()[at]

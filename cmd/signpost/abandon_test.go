@@ -7,6 +7,7 @@ import (
 )
 
 func TestAbandonListsWhatIsLeftBehind(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST "+hubPath+"/abandon", 200, "ClusterAbandoned", example(t, "clusterAbandoned"))
 	got := signpost(t, f.url, "abandon", "edge/hub")
@@ -22,12 +23,14 @@ Deployment  shop-dns   external-dns-lab
 }
 
 func TestAbandonOfWhatWasNeverUsed(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST "+hubPath+"/abandon", 200, "ClusterAbandoned", `{"leftBehind":[]}`)
 	require.Equal(t, result{exitDone, "edge/hub abandoned; 0 objects left behind\n", ""}, signpost(t, f.url, "abandon", "edge/hub"))
 }
 
 func TestAbandonThatWouldEmptyANameIsRefusedUnlessForced(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST "+hubPath+"/abandon", 409, "Problem",
 		`{"type":"about:blank","title":"Conflict","status":409,"detail":"edge+hub has the last addresses of www.lab.example"}`)
@@ -39,6 +42,7 @@ func TestAbandonThatWouldEmptyANameIsRefusedUnlessForced(t *testing.T) {
 }
 
 func TestAbandonWantsACluster(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, exitUsage, signpost(t, "http://127.0.0.1:1", "abandon").code)
 	require.Equal(t, exitUsage, signpost(t, "http://127.0.0.1:1", "abandon", "berlin").code)
 	require.Equal(t, exitUnreachable, signpost(t, "http://127.0.0.1:1", "abandon", "edge/berlin").code)

@@ -24,6 +24,7 @@ const aRefusal = `{"type":"about:blank","title":"Bad Request","status":400,"deta
 	{"pointer":"/spec/provider","detail":"is unknown; did you mean coredns?"},{"pointer":"","detail":"is odd"}]}`
 
 func TestApplyCreatesConfiguresAndLeavesAlone(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	file := write(t, "shop.yaml", shop)
 	got := signpost(t, f.url, "apply", "-f", file)
@@ -36,6 +37,7 @@ func TestApplyCreatesConfiguresAndLeavesAlone(t *testing.T) {
 }
 
 func TestApplyGoesOnAfterARefusalButNotBelowIt(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("PUT projects/shop", 400, "Problem", aRefusal)
 	file := write(t, "shop.yaml", shop)
@@ -46,6 +48,7 @@ func TestApplyGoesOnAfterARefusalButNotBelowIt(t *testing.T) {
 }
 
 func TestApplySendsNothingWhenADocumentIsBroken(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	got := withInput(t.Context(), f.url, shop+"---\nresource: projects\n", "apply", "-f", "-")
 	require.Equal(t, exitFailed, got.code)
@@ -57,6 +60,7 @@ func TestApplySendsNothingWhenADocumentIsBroken(t *testing.T) {
 // TestApplyPassesOverWhatMayNotBeWrittenAndIsSo: the files of a team say its project,
 // which administrators write. What differs is refused.
 func TestApplyPassesOverWhatMayNotBeWrittenAndIsSo(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	file := write(t, "shop.yaml", shop)
 	require.Equal(t, exitDone, signpost(t, f.url, "apply", "-f", file).code)
@@ -72,6 +76,7 @@ func TestApplyPassesOverWhatMayNotBeWrittenAndIsSo(t *testing.T) {
 }
 
 func TestApplyShowsWarnings(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("PUT projects/shop/dns-update-records/lab", 201, "DNSUpdateRecord", example(t, "dnsUpdateRecordStored"))
 	got := withInput(t.Context(), f.url, shop, "apply", "-f", "-")
@@ -80,6 +85,7 @@ func TestApplyShowsWarnings(t *testing.T) {
 }
 
 func TestApplyEndsWhenTheServerCannotAnswer(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("PUT projects/shop", 503, "Problem", `{"type":"about:blank","title":"Service Unavailable","status":503,"detail":"etcd does not answer"}`)
 	got := withInput(t.Context(), f.url, shop, "apply", "-f", "-")
@@ -89,6 +95,7 @@ func TestApplyEndsWhenTheServerCannotAnswer(t *testing.T) {
 }
 
 func TestDeleteOfFilesIsTheReverseOfApply(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	file := write(t, "shop.yaml", shop)
 	require.Equal(t, exitDone, signpost(t, f.url, "apply", "-f", file).code)
@@ -99,6 +106,7 @@ func TestDeleteOfFilesIsTheReverseOfApply(t *testing.T) {
 }
 
 func TestDeleteKeepsTheParentsOfWhatStays(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	require.Equal(t, exitDone, withInput(t.Context(), f.url, shop, "apply", "-f", "-").code)
 	f.on("DELETE projects/shop/dns-update-records/lab", 409, "Problem", `{"type":"about:blank","title":"Conflict","status":409,"detail":"the record is in use"}`)
@@ -123,6 +131,7 @@ metadata: {name: lab}
 // TestDeleteDeletesNothingOfWhatIsInUse: the traffic group comes before the
 // group, which the server would refuse.
 func TestDeleteDeletesNothingOfWhatIsInUse(t *testing.T) {
+	t.Parallel()
 	for state, want := range map[string]string{
 		"Instantiated": "is Instantiated; terminate it first: signpost terminate shop/store/v1/prod --wait",
 		"Failed":       "is Failed; terminate it first: signpost terminate shop/store/v1/prod --wait",
@@ -146,6 +155,7 @@ func TestDeleteDeletesNothingOfWhatIsInUse(t *testing.T) {
 }
 
 func TestDeleteDeletesNothingOfALogicalCloudWhoseDNSIsDeployed(t *testing.T) {
+	t.Parallel()
 	const cloud = "resource: projects/shop/logical-clouds\nmetadata: {name: eu}\n---\n" +
 		"resource: projects/shop/logical-clouds/eu/dns-cr-intents\nmetadata: {name: resolvers}\n"
 	f := newFake(t)
@@ -158,6 +168,7 @@ func TestDeleteDeletesNothingOfALogicalCloudWhoseDNSIsDeployed(t *testing.T) {
 }
 
 func TestDeleteDeletesNothingWhenOthersUseARecord(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	require.Equal(t, exitDone, withInput(t.Context(), f.url, shop, "apply", "-f", "-").code)
 	f.on("GET projects/shop/dns-update-records/lab/users", 200, "UseList", example(t, "useList"))
@@ -168,12 +179,14 @@ func TestDeleteDeletesNothingWhenOthersUseARecord(t *testing.T) {
 }
 
 func TestDeleteOfOneThatIsNotThereFails(t *testing.T) {
+	t.Parallel()
 	got := signpost(t, newFake(t).url, "delete", "projects/shop")
 	require.Equal(t, exitFailed, got.code)
 	require.Equal(t, "signpost delete: projects/shop does not exist\n", got.err)
 }
 
 func TestARefusedDeleteTellsEachReasonOnALine(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("DELETE cluster-providers/edge/clusters/hub", 409, "Problem", example(t, "conflict"))
 	got := signpost(t, f.url, "delete", "cluster-providers/edge/clusters/hub")

@@ -37,6 +37,7 @@ func does(t *testing.T, args ...string) (string, bool) {
 // TestABackupRestoresAnInstallation with its identity, its secrets and what it
 // has deployed; and only with its key, into empty stores, while no server runs.
 func TestABackupRestoresAnInstallation(t *testing.T) {
+	t.Parallel()
 	var data string
 	service := startService(t, func(c *app.Config) { data = c.DataDir })
 	c, err := client.New(service.url, client.Options{})
@@ -97,6 +98,7 @@ func copyFile(t *testing.T, from, to string) {
 // leaves nothing, in its middle what serves nobody until the same command has
 // finished it.
 func TestARestoreThatIsKilledIsNeverHalfDoneSilently(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "backup")
 	keys := writeLargeBackup(t, file)
 	var early, late time.Duration

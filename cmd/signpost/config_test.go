@@ -105,6 +105,7 @@ func flagNames() string {
 }
 
 func TestTheFileMayHoldListsAndBooleans(t *testing.T) {
+	t.Parallel()
 	key := write(t, "key", "k")
 	file := write(t, "typed.yaml", "insecure: true\nlisten: 0.0.0.0:80\netcd-endpoints:\n- http://a:2379\n- http://b:2379\nready-file:\nsecret-key-file: "+key)
 	c, ended := configured(t, "--config", file)
@@ -115,6 +116,7 @@ func TestTheFileMayHoldListsAndBooleans(t *testing.T) {
 }
 
 func TestBadConfigurationNamesTheFlag(t *testing.T) {
+	t.Parallel()
 	key := write(t, "key", "k")
 	for _, test := range []struct {
 		reason string
@@ -170,6 +172,7 @@ func TestABadVariableIsNamed(t *testing.T) {
 }
 
 func TestTheServicesEndIsTheExitCode(t *testing.T) {
+	t.Parallel()
 	for want, err := range map[int]error{exitDone: nil, exitFailed: errors.New("the disk is full")} {
 		var text strings.Builder
 		p := program{serve: func(context.Context, app.Config) error { return err }, in: strings.NewReader(""), out: io.Discard, err: &text}
@@ -178,6 +181,7 @@ func TestTheServicesEndIsTheExitCode(t *testing.T) {
 }
 
 func TestATakenAddressIsExplained(t *testing.T) {
+	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer func() { _ = taken.Close() }()

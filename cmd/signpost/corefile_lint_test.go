@@ -24,6 +24,7 @@ func dnsBinary(t *testing.T, answer string) (file, given string) {
 }
 
 func TestLintPrintsFindingsAsEditorsKnowThem(t *testing.T) {
+	t.Parallel()
 	binary, given := dnsBinary(t, findings)
 	file := write(t, "Corefile", badCorefile)
 	got := signpost(t, "", "corefile", "lint", file, "--dns-binary", binary)
@@ -41,6 +42,7 @@ func TestLintPrintsFindingsAsEditorsKnowThem(t *testing.T) {
 }
 
 func TestLintOfStandardInput(t *testing.T) {
+	t.Parallel()
 	binary, given := dnsBinary(t, `{"findings":[{"line":2,"severity":"warning","message":"a\u001b[31mred"}]}`)
 	got := withInput(t.Context(), "", badCorefile, "corefile", "lint", "-", "--dns-binary", binary)
 	require.Equal(t, result{exitDone, "<stdin>:2: warning: a [31mred\n", ""}, got, "a warning is no error")
@@ -50,6 +52,7 @@ func TestLintOfStandardInput(t *testing.T) {
 }
 
 func TestLintAtAServer(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST corefile/lint", 200, "CorefileFindings", findings)
 	got := signpost(t, f.url, "corefile", "lint", write(t, "Corefile", badCorefile))
@@ -86,6 +89,7 @@ func TestLintOfWhatIsNotThere(t *testing.T) {
 }
 
 func TestServeRefusesADNSBinaryThatIsNone(t *testing.T) {
+	t.Parallel()
 	got := signpost(t, "", "serve", "--dns-binary", write(t, "text", "no program"))
 	require.Equal(t, exitUsage, got.code)
 	require.Contains(t, got.err, "--dns-binary names no program")

@@ -9,6 +9,7 @@ import (
 const resolversPath = "projects/shop/logical-clouds/eu/dns-cr-intents/resolvers"
 
 func TestTraceTellsTheWay(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST "+resolversPath+"/trace", 200, "DNSWay", example(t, "dnsWay"))
 	got := signpost(t, f.url, "corefile", "trace", "shop/eu/resolvers", "www.a.foo.com")
@@ -25,6 +26,7 @@ a.foo.com:5353  forward  round_robin  1.2.3.4:53
 }
 
 func TestTraceThroughTheServer(t *testing.T) {
+	t.Parallel()
 	service := startService(t)
 	documents := write(t, "shop.yaml", `
 {resource: projects, metadata: {name: shop}, spec: {}}

@@ -16,6 +16,7 @@ import (
 )
 
 func TestDocumentsOfAFile(t *testing.T) {
+	t.Parallel()
 	file := write(t, "shop.yaml", `# the tenant
 ---
 resource: projects
@@ -49,6 +50,7 @@ status: {warnings: []}
 }
 
 func TestDirectoriesAndStandardInput(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	for name, content := range map[string]string{
 		"b.yml":     "resource: projects\nmetadata: {name: b}",
@@ -70,6 +72,7 @@ func TestDirectoriesAndStandardInput(t *testing.T) {
 }
 
 func TestEveryFaultOfEveryDocumentIsNamed(t *testing.T) {
+	t.Parallel()
 	file := write(t, "bad.yaml", `resource: projcts
 metadata: {name: shop}
 ---
@@ -103,6 +106,7 @@ metadata: {name: fine}
 }
 
 func TestFilesWithoutDocumentsAreRefused(t *testing.T) {
+	t.Parallel()
 	for _, content := range []string{"", "# only\n---\n# comments\n"} {
 		_, err := (&source{files: []string{write(t, "empty.yaml", content)}}).read(nil, 0)
 		require.ErrorContains(t, err, "there is no document")
@@ -112,6 +116,7 @@ func TestFilesWithoutDocumentsAreRefused(t *testing.T) {
 // TestOpenShiftsDNSObjectIsApplied: as it is, to the logical cloud that
 // --resource names.
 func TestOpenShiftsDNSObjectIsApplied(t *testing.T) {
+	t.Parallel()
 	objects, err := seed.DNS()
 	require.NoError(t, err)
 	const intents = "projects/shop/logical-clouds/eu/dns-cr-intents"
@@ -134,6 +139,7 @@ func TestOpenShiftsDNSObjectIsApplied(t *testing.T) {
 }
 
 func TestADocumentsOwnResourceGoesFirst(t *testing.T) {
+	t.Parallel()
 	file := write(t, "two.yaml", "resource: projects\nmetadata: {name: a}\n---\nmetadata: {name: b}\n")
 	documents, err := (&source{files: []string{file}, resource: "cluster-providers"}).read(nil, 0)
 	require.NoError(t, err)

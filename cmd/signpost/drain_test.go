@@ -9,6 +9,7 @@ import (
 const drainedBody = `{"drained":{"since":"2026-11-02T09:31:07Z","actor":"alice"}}`
 
 func TestDrainAndUndrain(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST cluster-providers/edge/clusters/berlin/drain", 202, "ClusterDrained", drainedBody)
 	f.on("POST cluster-providers/edge/clusters/berlin/undrain", 202, "ClusterDrained", `{}`)
@@ -17,6 +18,7 @@ func TestDrainAndUndrain(t *testing.T) {
 }
 
 func TestDrainThatWouldEmptyANameIsRefusedUnlessForced(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST cluster-providers/edge/clusters/berlin/drain", 409, "Problem",
 		`{"type":"about:blank","title":"Conflict","status":409,"detail":"edge+berlin has the last addresses of www.lab.example"}`)
@@ -28,6 +30,7 @@ func TestDrainThatWouldEmptyANameIsRefusedUnlessForced(t *testing.T) {
 }
 
 func TestDrainWantsACluster(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, exitUsage, signpost(t, "http://127.0.0.1:1", "drain").code)
 	require.Equal(t, exitUsage, signpost(t, "http://127.0.0.1:1", "drain", "berlin").code)
 	require.Equal(t, exitUnreachable, signpost(t, "http://127.0.0.1:1", "undrain", "edge/berlin").code)

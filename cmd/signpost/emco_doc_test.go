@@ -12,6 +12,7 @@ import (
 // TestTheCommandLineBesideEMCOIsWhole: that of docs/emco.md starts a server that
 // reads what EMCO keeps, over its etcd.
 func TestTheCommandLineBesideEMCOIsWhole(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile("../../docs/emco.md")
 	require.NoError(t, err)
 	found := regexp.MustCompile(`(?s)signpost serve (.*?)\n *` + "```").FindSubmatch(page)

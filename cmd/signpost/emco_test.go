@@ -51,6 +51,7 @@ metadata: {name: mall}
 `
 
 func TestEMCOsServicesGetWhatIsTheirs(t *testing.T) {
+	t.Parallel()
 	ours, orchestrator, dcm, clm := newFake(t), newFakeEMCO(t), newFakeEMCO(t), newFakeEMCO(t)
 	story := strings.ReplaceAll(inEMCO, "KUBECONFIG", write(t, "hub", "kind: Config\n"))
 	run := func(command string) result {
@@ -88,6 +89,7 @@ const kvPath = "projects/shop/logical-clouds/eu/kv-pairs"
 // TestWhatEMCOHasIsReadFirst: EMCO fills in what a document does not say, and
 // has no PUT for some.
 func TestWhatEMCOHasIsReadFirst(t *testing.T) {
+	t.Parallel()
 	f, emco := newFake(t), newFakeEMCO(t)
 	apply := func(document string) result {
 		emco.requests = nil
@@ -117,6 +119,7 @@ func TestWhatEMCOHasIsReadFirst(t *testing.T) {
 
 // TestWhatEMCOCannotReplaceStays: a cluster has a file, and may be in use.
 func TestWhatEMCOCannotReplaceStays(t *testing.T) {
+	t.Parallel()
 	f, emco := newFake(t), newFakeEMCO(t)
 	file := write(t, "hub", "kind: Config\n")
 	cluster := "version: emco/v2\nresourceContext: {anchor: cluster-providers/edge/clusters}\nmetadata: {name: hub}\nfile: " + file + "\n"
@@ -141,6 +144,7 @@ func TestWhatEMCOCannotReplaceStays(t *testing.T) {
 // TestWhatWasDeletedToBeReplacedComesBack: when EMCO refuses what was to come in
 // its place.
 func TestWhatWasDeletedToBeReplacedComesBack(t *testing.T) {
+	t.Parallel()
 	f, emco := newFake(t), newFakeEMCO(t)
 	emco.documents[kvPath+"/list"] = `{"metadata":{"name":"list"},"spec":{"kv":[{"key1":"corp"}]}}`
 	emco.refused = "lab"
@@ -157,6 +161,7 @@ func TestWhatWasDeletedToBeReplacedComesBack(t *testing.T) {
 
 // TestAMissingParentIsNamed: EMCO answers 409, as for what exists already.
 func TestAMissingParentIsNamed(t *testing.T) {
+	t.Parallel()
 	f, emco := newFake(t), newFakeEMCO(t)
 	emco.orphans = "Cannot perform requested operation. Parent resource not found"
 	got := withInput(t.Context(), f.url, kvList, "apply", "-f", "-", "--dcm", emco.url)
@@ -188,6 +193,7 @@ func life(state, deployed string) string {
 
 // TestWhatIsInstantiatedAlreadyIsUnchanged: a file can be applied again.
 func TestWhatIsInstantiatedAlreadyIsUnchanged(t *testing.T) {
+	t.Parallel()
 	f, emco := newFake(t), newFakeEMCO(t)
 	apply := func() result {
 		return withInput(t.Context(), f.url, emcoRequests, "apply", "-f", "-", "--orchestrator", emco.url)
@@ -205,6 +211,7 @@ func TestWhatIsInstantiatedAlreadyIsUnchanged(t *testing.T) {
 // TestDeleteWaitsUntilEMCOHasTerminatedTheGroup, and Signpost, too; and it can
 // be repeated.
 func TestDeleteWaitsUntilEMCOHasTerminatedTheGroup(t *testing.T) {
+	t.Parallel()
 	f, emco := newFake(t), newFakeEMCO(t)
 	f.on("GET "+prod+"/status", 200, "Status", inState("Terminating", "1", "Applied", "Applied", "true"))
 	f.on("GET "+prod+"/status", 200, "Status", inState("Terminating", "1", "Applied", "Applied", "true"))
@@ -236,6 +243,7 @@ func TestDeleteWaitsUntilEMCOHasTerminatedTheGroup(t *testing.T) {
 }
 
 func TestApplyEndsWhenAServiceOfEMCOIsDown(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	story := strings.ReplaceAll(inEMCO, "KUBECONFIG", write(t, "hub", "kind: Config\n"))
 	got := withInput(t.Context(), f.url, story, "apply", "-f", "-", "--orchestrator", "http://127.0.0.1:1", "--clm", "http://127.0.0.1:1")

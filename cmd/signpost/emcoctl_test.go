@@ -17,6 +17,7 @@ import (
 
 // TestEmcoctlsFormAndOursInOneFile: what is applied is the same.
 func TestEmcoctlsFormAndOursInOneFile(t *testing.T) {
+	t.Parallel()
 	const mixed = `# the tenant
 version: emco/v2
 resourceContext:
@@ -46,6 +47,7 @@ spec: {compositeAppVersion: v1}
 }
 
 func TestEveryFaultOfEmcoctlsFormIsNamed(t *testing.T) {
+	t.Parallel()
 	file := write(t, "bad.yaml", `version: emco/v2
 metadata: {name: shop}
 ---
@@ -106,6 +108,7 @@ metadata: {name: "{{ .Cloud }}"}
 
 // TestWhatOnlyLooksLikeATemplateIsApplied: braces in a value are the value's.
 func TestWhatOnlyLooksLikeATemplateIsApplied(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	got := withInput(t.Context(), f.url, `version: emco/v2
 resourceContext: {anchor: projects/shop/dns-update-records}
@@ -116,6 +119,7 @@ spec: {provider: coredns, external-dns-parameters: {fqdn-template: "{{.Name}}.la
 }
 
 func TestWhatIsEMCOsAloneIsSaidToBe(t *testing.T) {
+	t.Parallel()
 	const group = "projects/shop/composite-apps/store/v1/deployment-intent-groups/prod"
 	for anchor, says := range map[string]string{
 		"controllers": "controllers is EMCO's; --orchestrator says where that is; see also signpost register",
@@ -136,6 +140,7 @@ func TestWhatIsEMCOsAloneIsSaidToBe(t *testing.T) {
 
 // TestAClustersFileIsItsKubeconfig: as EMCO's clusters have it.
 func TestAClustersFileIsItsKubeconfig(t *testing.T) {
+	t.Parallel()
 	file := write(t, "hub.kubeconfig", "kind: Config\n")
 	cluster := "version: emco/v2\nresourceContext: {anchor: cluster-providers/edge/clusters}\nmetadata: {name: hub}\nfile: " + file + "\n"
 	f := newFake(t)
@@ -164,6 +169,7 @@ spec: {revision: "3"}
 
 // TestRequestsAreMadeAfterAllDocuments: wherever they are written.
 func TestRequestsAreMadeAfterAllDocuments(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST "+prod+"/instantiate", 202, "Accepted", `{"contextID":"1","revision":1}`)
 	f.on("POST "+prod+"/rollback?to=3", 202, "Accepted", `{"contextID":"2","revision":2}`)
@@ -177,6 +183,7 @@ func TestRequestsAreMadeAfterAllDocuments(t *testing.T) {
 }
 
 func TestNothingIsRequestedOfWhatCouldNotBeStored(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("PUT projects/shop/dns-update-records/lab", 400, "Problem", aRefusal)
 	got := withInput(t.Context(), f.url, requests+shop, "apply", "-f", "-")
@@ -188,6 +195,7 @@ func TestNothingIsRequestedOfWhatCouldNotBeStored(t *testing.T) {
 // TestDeleteTerminatesWhatWasInstantiated: first, and waits for it; other
 // requests leave nothing behind.
 func TestDeleteTerminatesWhatWasInstantiated(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	require.Equal(t, exitDone, withInput(t.Context(), f.url, shop, "apply", "-f", "-").code)
 	f.requests = nil
@@ -212,6 +220,7 @@ func TestDeleteTerminatesWhatWasInstantiated(t *testing.T) {
 // TestDeleteOfADeployedGroupWithItsRequest: what the request is to terminate is
 // no reason to delete nothing.
 func TestDeleteOfADeployedGroupWithItsRequest(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	require.Equal(t, exitDone, withInput(t.Context(), f.url, aGroup, "apply", "-f", "-").code)
 	f.on("POST "+prod+"/terminate", 202, "Accepted", `{"contextID":"1","revision":1}`)
@@ -223,6 +232,7 @@ func TestDeleteOfADeployedGroupWithItsRequest(t *testing.T) {
 }
 
 func TestEMCOsDocumentsHaveTheirPlaceInTheOrder(t *testing.T) {
+	t.Parallel()
 	var documents []document
 	for i, path := range strings.Fields(`
 		controllers/signpost
@@ -243,6 +253,7 @@ func TestEMCOsDocumentsHaveTheirPlaceInTheOrder(t *testing.T) {
 
 // TestEmcoctlsExamplesArePlanned: the files of deploy/emco, with Signpost alone.
 func TestEmcoctlsExamplesArePlanned(t *testing.T) {
+	t.Parallel()
 	service := startService(t)
 	run := func(args ...string) result {
 		t.Helper()
@@ -268,6 +279,7 @@ func TestEmcoctlsExamplesArePlanned(t *testing.T) {
 const emcoFiles = "../../deploy/emco"
 
 func TestEveryFileOfDeployEMCOIsInEmcoctlsForm(t *testing.T) {
+	t.Parallel()
 	from := source{files: []string{emcoFiles, emcoFiles + "/install"}}
 	from.emco.orchestrator.flag, from.emco.orchestrator.url = "orchestrator", "http://orchestrator.emco:9015"
 	documents, err := from.read(nil, 0)

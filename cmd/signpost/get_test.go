@@ -12,6 +12,7 @@ import (
 )
 
 func TestTablesOfEveryCollection(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ path, schema, example string }{
 		{"projects", "ProjectList", "projectPage"},
 		{"cluster-providers", "ClusterProviderList", "clusterProviderPage"},
@@ -40,6 +41,7 @@ func TestTablesOfEveryCollection(t *testing.T) {
 }
 
 func TestADocumentInEveryFormat(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	const lab = "projects/shop/dns-update-records/lab"
 	f.on("GET "+lab, 200, "DNSUpdateRecord", example(t, "dnsUpdateRecordStored"))
@@ -54,6 +56,7 @@ func TestADocumentInEveryFormat(t *testing.T) {
 }
 
 func TestAllPagesAreRead(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("GET projects?namePrefix=s", 200, "ProjectList", `{"items":[{"metadata":{"name":"sa","revision":1}}],"continue":"x"}`)
 	f.on("GET projects?continue=x&namePrefix=s", 200, "ProjectList", `{"items":[{"metadata":{"name":"sb","revision":1}}]}`)
@@ -63,6 +66,7 @@ func TestAllPagesAreRead(t *testing.T) {
 }
 
 func TestAnEmptyListIsSaidAndIsStillAList(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("GET projects", 200, "ProjectList", `{"items":[]}`)
 	require.Equal(t, "There are no projects.\n", signpost(t, f.url, "get", "projects").out)
@@ -70,12 +74,14 @@ func TestAnEmptyListIsSaidAndIsStillAList(t *testing.T) {
 }
 
 func TestWhatHasNoTableIsYAML(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("GET cluster-providers/edge/clusters/hub/preflight", 200, "", `{"reachable":true,"checks":[]}`)
 	require.Equal(t, "checks: []\nreachable: true\n", signpost(t, f.url, "get", "cluster-providers/edge/clusters/hub/preflight").out)
 }
 
 func TestProblemsArePrintedFieldByField(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("GET projects", 400, "Problem", aRefusal)
 	got := signpost(t, f.url, "get", "projects")
@@ -103,6 +109,7 @@ func TestTheTokenIsShownAndAskedFor(t *testing.T) {
 }
 
 func TestControlCharactersDoNotReachTheTerminal(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("GET projects", 200, "", `{"items":[{"metadata":{"name":"x","description":"\u001b[31mred\nline"}}]}`)
 	got := signpost(t, f.url, "get", "projects", "-o", "wide")

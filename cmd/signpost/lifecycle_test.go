@@ -23,6 +23,7 @@ func inState(state, revision, berlin, paris, reachable string) string {
 }
 
 func TestInstantiateWithoutWaiting(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST "+prod+"/instantiate", 202, "Accepted", `{"contextID":"4242","revision":1}`)
 	got := signpost(t, f.url, "instantiate", "shop/store/v1/prod")
@@ -34,6 +35,7 @@ func TestInstantiateWithoutWaiting(t *testing.T) {
 // TestALogicalCloudHasALifecycle: its cluster DNS is planned, deployed, rolled
 // back and taken away by its path.
 func TestALogicalCloudHasALifecycle(t *testing.T) {
+	t.Parallel()
 	const eu = "projects/shop/logical-clouds/eu"
 	f := newFake(t)
 	f.on("POST "+eu+"/plan?for=instantiate", 200, "Plan", example(t, "cloudPlan"))
@@ -55,6 +57,7 @@ func TestALogicalCloudHasALifecycle(t *testing.T) {
 }
 
 func TestWaitingShowsProgressAndEndsWithTheState(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST "+prod+"/update?confirm=a%2Bb", 202, "Accepted", `{"contextID":"4243","revision":2}`)
 	for _, status := range []string{
@@ -75,6 +78,7 @@ Updating: 1 of 2 objects done; edge+paris cannot be reached
 }
 
 func TestTerminateOfWhatWasNeverDeployedWaitsForNothing(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST "+prod+"/terminate", 202, "Accepted", `{"contextID":"","revision":0}`)
 	got := signpost(t, f.url, "terminate", "shop/store/v1/prod", "--wait")
@@ -82,6 +86,7 @@ func TestTerminateOfWhatWasNeverDeployedWaitsForNothing(t *testing.T) {
 }
 
 func TestTerminateWaitsUntilAllIsGone(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST "+prod+"/terminate", 202, "Accepted", `{"contextID":"4242","revision":1}`)
 	f.on("GET "+prod+"/status", 200, "Status", inState("Terminating", "1", "Applied", "Applied", "true"))
@@ -95,6 +100,7 @@ func TestTerminateWaitsUntilAllIsGone(t *testing.T) {
 
 // TestAForcedTermination is for what EMCO has, which else is refused.
 func TestAForcedTermination(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST "+prod+"/terminate?confirm=abc&force=true", 202, "Accepted", `{"contextID":"4242","revision":1}`)
 	got := signpost(t, f.url, "terminate", "shop/store/v1/prod", "--force", "--confirm", "abc")
@@ -105,6 +111,7 @@ func TestAForcedTermination(t *testing.T) {
 // TestTerminateSaysWhatItWaitsFor: the group's own objects are gone long before
 // the external-dns is that has to remove its names.
 func TestTerminateSaysWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST "+prod+"/terminate", 202, "Accepted", `{"contextID":"4242","revision":1}`)
 	waiting := func(reason, message string) string {
@@ -122,6 +129,7 @@ Terminating; external-dns of record lab outlives the names that it is to remove
 }
 
 func TestWaitingInVainHasItsOwnExitCode(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST "+prod+"/instantiate", 202, "Accepted", `{"contextID":"4242","revision":1}`)
 	f.on("GET "+prod+"/status", 200, "Status", strings.Replace(inState("Failed", "1", "Pending", "Pending", "true"), `"conditions"`, `"message":"etcd is full","conditions"`, 1))
@@ -131,6 +139,7 @@ func TestWaitingInVainHasItsOwnExitCode(t *testing.T) {
 }
 
 func TestAnInterruptEndsWaiting(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST "+prod+"/instantiate", 202, "Accepted", `{"contextID":"4242","revision":1}`)
 	f.on("GET "+prod+"/status", 200, "Status", inState("Instantiating", "1", "Pending", "Pending", "true"))
@@ -145,6 +154,7 @@ func TestAnInterruptEndsWaiting(t *testing.T) {
 }
 
 func TestARefusedActionShowsThePlansErrors(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST "+prod+"/instantiate", 409, "Problem", `{"type":"about:blank","title":"Conflict","status":409,"detail":"the plan has 1 error","errors":[{"pointer":"/spec/hostnames/0","detail":"no record covers www.lab.example"},{"pointer":"projects/shop#","detail":"is gone"}]}`)
 	got := signpost(t, f.url, "instantiate", "shop/store/v1/prod", "--wait")
@@ -152,6 +162,7 @@ func TestARefusedActionShowsThePlansErrors(t *testing.T) {
 }
 
 func TestUpdateOfARecord(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST projects/shop/dns-update-records/lab/update", 202, "Accepted", `{"contextID":"7","revision":3}`)
 	got := signpost(t, f.url, "update", "projects/shop/dns-update-records/lab")
@@ -159,6 +170,7 @@ func TestUpdateOfARecord(t *testing.T) {
 }
 
 func TestRollbackNamesItsRelease(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST "+prod+"/rollback", 202, "Accepted", `{"contextID":"9","revision":5}`)
 	f.on("POST "+prod+"/rollback?confirm=6f1c&to=3", 202, "Accepted", `{"contextID":"10","revision":6}`)
@@ -191,6 +203,7 @@ const aPlan = `{"token":"6f1c","warnings":["sync without a domain filter"],"erro
 	{"cluster":"edge+hub","action":"unchanged","kind":"Namespace","namespace":"","name":"shop-dns","diff":""}]}`
 
 func TestPlans(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST "+prod+"/plan", 200, "Plan", aPlan)
 	f.on("POST "+prod+"/plan?for=terminate", 200, "Plan", aPlan)
@@ -208,6 +221,7 @@ func TestPlans(t *testing.T) {
 }
 
 func TestAPlanWithErrorsFails(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("POST "+prod+"/plan", 200, "Plan", `{"token":"6f1c","warnings":[],"errors":[{"pointer":"/spec/hostnames/0","detail":"no record covers it"}],"names":[],"objects":[]}`)
 	got := signpost(t, f.url, "plan", "shop/store/v1/prod")
@@ -219,6 +233,7 @@ func TestAPlanWithErrorsFails(t *testing.T) {
 
 // TestARecordAdoptsNames of the owner id that is given; nothing else does.
 func TestARecordAdoptsNames(t *testing.T) {
+	t.Parallel()
 	const lab = "projects/shop/dns-update-records/lab"
 	f := newFake(t)
 	f.on("POST "+lab+"/plan?adopt=old%2Fid", 200, "Plan", example(t, "plan"))

@@ -52,6 +52,7 @@ func write(t *testing.T, name, content string) string {
 }
 
 func TestExitCodesOfTheCommandLine(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		reason string
 		args   []string
@@ -91,6 +92,7 @@ func TestExitCodesOfTheCommandLine(t *testing.T) {
 }
 
 func TestHelpNamesEveryCommandAndExitCode(t *testing.T) {
+	t.Parallel()
 	got := signpost(t, "", "--help")
 	for _, word := range []string{"serve", "apply", "get", "delete", "plan", "instantiate", "update", "terminate", "status", "corefile", "register", "version", "completion"} {
 		require.Contains(t, got.out, "\n  "+word+" ")
@@ -101,6 +103,7 @@ func TestHelpNamesEveryCommandAndExitCode(t *testing.T) {
 }
 
 func TestServersTokenListIsNoToken(t *testing.T) {
+	t.Parallel()
 	for _, content := range []string{"t0ken,anna,admin\n", "one\ntwo\n", "", "  \n"} {
 		got := signpost(t, "", "get", "projects", "--token-file", write(t, "tokens", content))
 		require.Equal(t, exitUsage, got.code)

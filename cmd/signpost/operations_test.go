@@ -21,6 +21,7 @@ const aKubeconfig = `{"apiVersion":"v1","kind":"Config","current-context":"hub",
 // TestTheProvidersInOperationsWorkAsTheyStand: the specs of docs/operations.md
 // are accepted without a warning, and a name that goes through one is planned.
 func TestTheProvidersInOperationsWorkAsTheyStand(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile("../../docs/operations.md")
 	require.NoError(t, err)
 	specs := regexp.MustCompile("`({\"provider\":.*})`").FindAllStringSubmatch(string(page), -1)

@@ -39,6 +39,7 @@ func documentsOf(paths []string) []document {
 }
 
 func TestParentsAndReferencesComeFirst(t *testing.T) {
+	t.Parallel()
 	paths := strings.Fields(applicable)
 	sorted := documentsOf(paths)
 	ranked := func(documents []document) []int {
@@ -62,6 +63,7 @@ func TestParentsAndReferencesComeFirst(t *testing.T) {
 }
 
 func TestDocumentsOfOneRankKeepTheirOrder(t *testing.T) {
+	t.Parallel()
 	documents := documentsOf([]string{"projects/b", "cluster-providers/z/clusters/c", "projects/a", "cluster-providers/z"})
 	order(documents)
 	var numbers []int
@@ -72,6 +74,7 @@ func TestDocumentsOfOneRankKeepTheirOrder(t *testing.T) {
 }
 
 func TestEveryCollectionOfTheAPIHasARank(t *testing.T) {
+	t.Parallel()
 	doc, err := openapi.Load()
 	require.NoError(t, err)
 	parameter := regexp.MustCompile(`\{[^}]*\}`)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestPathsAsPeopleWriteThem(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]intent.Path{
 		"projects":                                "projects",
 		"/v2/projects/shop/":                      "projects/shop",
@@ -25,6 +26,7 @@ func TestPathsAsPeopleWriteThem(t *testing.T) {
 }
 
 func TestPathsThatWouldLeadElsewhereAreRefused(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"", "/", "projects//x", "projects/../x", "projects/./x", "projects/a b", "projects/a?b", "projects/a#b", "projects/%2e", "http://x/v2/projects"} {
 		_, err := cleanPath(text)
 		require.ErrorContains(t, err, "is no path below /v2", text)
@@ -32,6 +34,7 @@ func TestPathsThatWouldLeadElsewhereAreRefused(t *testing.T) {
 }
 
 func TestGroupsByBothForms(t *testing.T) {
+	t.Parallel()
 	const whole = "projects/shop/composite-apps/store/v1/deployment-intent-groups/prod"
 	for _, text := range []string{whole, "/v2/" + whole + "/", "project/shop/composite-apps/store/v1/deployment-intent-groups/prod", "shop/store/v1/prod"} {
 		got, err := groupPath(text)
@@ -47,6 +50,7 @@ func TestGroupsByBothForms(t *testing.T) {
 }
 
 func TestOwnersAreGroupsAndLogicalClouds(t *testing.T) {
+	t.Parallel()
 	cloud, err := ownerPath("/v2/project/shop/logical-clouds/eu/")
 	require.NoError(t, err)
 	require.Equal(t, intent.Path("projects/shop/logical-clouds/eu"), cloud)
@@ -61,6 +65,7 @@ func TestOwnersAreGroupsAndLogicalClouds(t *testing.T) {
 }
 
 func TestOwnersAndRecordsAreUpdated(t *testing.T) {
+	t.Parallel()
 	record, err := updatedPath("/v2/project/shop/dns-update-records/lab")
 	require.NoError(t, err)
 	require.True(t, isRecord(record))
@@ -76,6 +81,7 @@ func TestOwnersAndRecordsAreUpdated(t *testing.T) {
 }
 
 func TestKindIsTheLastCollection(t *testing.T) {
+	t.Parallel()
 	for path, want := range map[intent.Path]string{
 		"projects":                              "projects",
 		"projects/shop":                         "projects",
@@ -88,6 +94,7 @@ func TestKindIsTheLastCollection(t *testing.T) {
 }
 
 func TestClustersByTheirForms(t *testing.T) {
+	t.Parallel()
 	const whole = "cluster-providers/edge/clusters/hub"
 	for _, text := range []string{whole, "/v2/" + whole + "/", "edge/hub", "edge+hub"} {
 		got, err := clusterPath(text)

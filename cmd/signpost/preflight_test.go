@@ -9,6 +9,7 @@ import (
 const hubPath = "cluster-providers/edge/clusters/hub"
 
 func TestPreflightShowsWhatFails(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("GET "+hubPath+"/preflight", 200, "Preflight", example(t, "preflight"))
 	got := signpost(t, f.url, "preflight", "edge/hub")
@@ -22,6 +23,7 @@ func TestPreflightShowsWhatFails(t *testing.T) {
 }
 
 func TestPreflightOfWhatCannotBeReached(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("GET "+hubPath+"/preflight", 200, "Preflight", `{"reachable":false,"checks":[{"name":"can be reached","ok":false,"message":"connection refused"}]}`)
 	got := signpost(t, f.url, "preflight", hubPath)
@@ -31,6 +33,7 @@ func TestPreflightOfWhatCannotBeReached(t *testing.T) {
 }
 
 func TestPreflightOfWhatHasAll(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("GET "+hubPath+"/preflight", 200, "Preflight", `{"reachable":true,"checks":[{"name":"has its directory","ok":true,"message":""}]}`)
 	got := signpost(t, f.url, "preflight", "edge/hub")

@@ -14,6 +14,7 @@ const quickstart = "../../examples/quickstart"
 
 // The story of the quickstart, from the first document to the last.
 func TestQuickstart(t *testing.T) {
+	t.Parallel()
 	service := startService(t)
 	run := func(args ...string) result {
 		t.Helper()

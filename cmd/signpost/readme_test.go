@@ -45,6 +45,7 @@ func TestSessionsOfTheDocumentation(t *testing.T) {
 
 // TestREADMEHasEveryFlagAndCommand, flags by their families, too, as --oidc-*.
 func TestREADMEHasEveryFlagAndCommand(t *testing.T) {
+	t.Parallel()
 	content, err := os.ReadFile(filepath.Join(repository, "README.md"))
 	require.NoError(t, err)
 	page := string(content)
@@ -163,6 +164,7 @@ func shellWords(command string, variables map[string]string) []string {
 }
 
 func TestShellWords(t *testing.T) {
+	t.Parallel()
 	variables := map[string]string{"B": "http://x", "DIG": "http://x/dig"}
 	require.Equal(t, []string{"curl", "--json", `{"a":"$B c"}`, "http://x/p", "http://x/dig?x y"},
 		shellWords("curl --json '{\"a\":\"$B c\"}' \\\n  $B/p \"$DIG?x y\"\n", variables))

@@ -13,18 +13,21 @@ const (
 )
 
 func TestReadyAsksTheServer(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("GET /readyz", 200, "Readiness", isReady)
 	require.Equal(t, result{exitDone, "ready\n", ""}, signpost(t, f.url, "ready"))
 }
 
 func TestReadySaysWhatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("GET /readyz", 503, "Readiness", notReady)
 	require.Equal(t, result{exitUnreachable, "", "signpost ready: not ready: etcd does not answer\n"}, signpost(t, f.url, "ready"))
 }
 
 func TestReadyWaits(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	for range 4 {
 		f.on("GET /readyz", 503, "Readiness", notReady)
@@ -34,6 +37,7 @@ func TestReadyWaits(t *testing.T) {
 }
 
 func TestReadyWaitsInVain(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("GET /readyz", 503, "Readiness", notReady)
 	got := signpost(t, f.url, "ready", "--wait", "50ms")
@@ -41,12 +45,14 @@ func TestReadyWaitsInVain(t *testing.T) {
 }
 
 func TestReadyWithoutAServer(t *testing.T) {
+	t.Parallel()
 	got := signpost(t, "http://127.0.0.1:1", "ready")
 	require.Equal(t, exitUnreachable, got.code)
 	require.Contains(t, got.err, "cannot be reached")
 }
 
 func TestReadyCanBeInterrupted(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("GET /readyz", 503, "Readiness", notReady)
 	ctx, cancel := context.WithCancel(t.Context())

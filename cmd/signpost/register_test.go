@@ -21,6 +21,7 @@ func register(t *testing.T, orchestrator string, args ...string) result {
 }
 
 func TestRegisterTellsTheOrchestratorWhereSignpostIs(t *testing.T) {
+	t.Parallel()
 	f := newFakeEMCO(t)
 	got := register(t, f.url+"/v2/") // as emcoctl's configuration has it, too
 	require.Equal(t, result{exitDone, "signpost registered: signpost.signpost:9048, action, priority 90\n" + unchecked, ""}, got)
@@ -40,6 +41,7 @@ func TestRegisterTellsTheOrchestratorWhereSignpostIs(t *testing.T) {
 // TestRegisterAboveEMCOsPorts: EMCO refuses to create such a controller, but
 // takes it as a replacement.
 func TestRegisterAboveEMCOsPorts(t *testing.T) {
+	t.Parallel()
 	f := newFakeEMCO(t)
 	got := register(t, f.url, "--port", "50001")
 	require.Equal(t, exitDone, got.code)
@@ -50,6 +52,7 @@ func TestRegisterAboveEMCOsPorts(t *testing.T) {
 }
 
 func TestRegisterSaysWhatEMCOSays(t *testing.T) {
+	t.Parallel()
 	f := newFakeEMCO(t)
 	f.status = http.StatusInternalServerError
 	require.Equal(t, result{exitFailed, "", "signpost register: EMCO's orchestrator answers 500 Internal Server Error: Cannot perform requested operation\n"}, register(t, f.url))
@@ -75,6 +78,7 @@ func TestRegisterSaysWhatEMCOSays(t *testing.T) {
 }
 
 func TestRegisterDryRunAsksNobody(t *testing.T) {
+	t.Parallel()
 	got := register(t, "http://127.0.0.1:1", "--dry-run")
 	require.Equal(t, result{exitDone, "signpost would be registered: signpost.signpost:9048, action, priority 90\n" + unchecked, ""}, got)
 	got = register(t, "http://127.0.0.1:1", "--dry-run", "-o", "json")
@@ -84,6 +88,7 @@ func TestRegisterDryRunAsksNobody(t *testing.T) {
 }
 
 func TestWhatRegisterRefuses(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ flag, value, says string }{
 		{"--orchestrator", "", "it names no server; give the service's URL as in http://orchestrator.emco:9015"},
 		{"--orchestrator", "orchestrator:9015", "it names no server"},

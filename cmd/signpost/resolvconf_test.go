@@ -20,6 +20,7 @@ func podIntent(t *testing.T, spec string) string {
 
 // TestResolvconfOfTheSeedsExamples: "configurable pod DNS", to the letter.
 func TestResolvconfOfTheSeedsExamples(t *testing.T) {
+	t.Parallel()
 	host := write(t, "resolv.conf", nodesResolvConf)
 	for spec, want := range map[string]string{
 		`{dnsPolicy: Default}`: nodesResolvConf,
@@ -34,6 +35,7 @@ func TestResolvconfOfTheSeedsExamples(t *testing.T) {
 // TestResolvconfTellsWhatALookupCosts: "minimizes the number of DNS queries at
 // client side to atmost 2(A, AAAA)".
 func TestResolvconfTellsWhatALookupCosts(t *testing.T) {
+	t.Parallel()
 	args := []string{
 		"resolvconf", "-f", podIntent(t, `{dnsPolicy: clusterFirstWithAutopath}`), "--host", write(t, "resolv.conf", nodesResolvConf),
 		"--namespace", "shop", "--cluster-domain", "k8s.example", "--local-ip", "169.254.99.1", "--name", "service123",
@@ -64,6 +66,7 @@ service123. AAAA                       -
 }
 
 func TestResolvconfOfAPodOnTheNodesNetwork(t *testing.T) {
+	t.Parallel()
 	got := signpost(t, "", "resolvconf", "-f", podIntent(t, `{dnsPolicy: ClusterFirst}`), "--host", write(t, "resolv.conf", nodesResolvConf), "--host-network")
 	require.Equal(t, exitDone, got.code)
 	require.Equal(t, nodesResolvConf, got.out)
@@ -71,6 +74,7 @@ func TestResolvconfOfAPodOnTheNodesNetwork(t *testing.T) {
 }
 
 func TestResolvconfReadsStandardInput(t *testing.T) {
+	t.Parallel()
 	content, err := os.ReadFile(repository + "/examples/pod-dns/web.yaml")
 	require.NoError(t, err)
 	got := withInput(t.Context(), "", string(content), "resolvconf", "-f", "-", "--cluster-dns", "10.0.0.10")
@@ -78,6 +82,7 @@ func TestResolvconfReadsStandardInput(t *testing.T) {
 }
 
 func TestResolvconfSaysWhatIsWrongAndWhere(t *testing.T) {
+	t.Parallel()
 	file := podIntent(t, `{dnsPolicy: ClusterFirst, dnsConfig: {options: [{name: nodts}]}}`)
 	got := signpost(t, "", "resolvconf", "-f", file, "--host", write(t, "resolv.conf", "nameserver\n"), "--namespace", "Shop", "--cluster-domain", "a_b", "--name", "a..b", "--local-ip", "127.0.0.1")
 	require.Equal(t, exitFailed, got.code)
@@ -97,6 +102,7 @@ func TestResolvconfSaysWhatIsWrongAndWhere(t *testing.T) {
 }
 
 func TestResolvconfRefusesWhatIsNoIntent(t *testing.T) {
+	t.Parallel()
 	for content, says := range map[string]string{
 		"":                                     "has 0 documents; give a file with one pod DNS intent",
 		"spec: {}\n---\nspec: {}\n":            "has 2 documents",
@@ -120,6 +126,7 @@ func TestResolvconfRefusesWhatIsNoIntent(t *testing.T) {
 }
 
 func TestResolvconfSaysWhatClusterDNSIsFor(t *testing.T) {
+	t.Parallel()
 	got := signpost(t, "", "resolvconf", "-f", podIntent(t, `{dnsPolicy: clusterFirstWithAutopath}`), "--cluster-dns", "10.0.0.10")
 	require.Equal(t, exitDone, got.code)
 	require.Equal(t, "warning: --cluster-dns has no effect: pods with autopath ask --local-ip; in mode static without nodeLocalDNS, give that the address of the Service dns-default\n", got.err)
@@ -128,6 +135,7 @@ func TestResolvconfSaysWhatClusterDNSIsFor(t *testing.T) {
 }
 
 func TestResolvconfTakesOneFile(t *testing.T) {
+	t.Parallel()
 	file := podIntent(t, "{dnsPolicy: Default}")
 	require.Contains(t, signpost(t, "", "resolvconf", "-f", file, "-f", file).err, "-f is given 2 times: give one file")
 	require.Contains(t, signpost(t, "", "resolvconf", "-f", file, "--name", "").err, "--name is empty: give a name to look up")

@@ -53,6 +53,7 @@ func requireEmpty(t *testing.T, directory string) {
 }
 
 func TestMakeRunServesUntilInterruptedAndCleansUp(t *testing.T) {
+	t.Parallel()
 	address := freeAddress(t)
 	command, temporary := runScript(t, address)
 	var complaints bytes.Buffer
@@ -88,6 +89,7 @@ func TestMakeRunServesUntilInterruptedAndCleansUp(t *testing.T) {
 }
 
 func TestMakeRunSaysThatTheAddressIsTaken(t *testing.T) {
+	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer func() { _ = taken.Close() }()
@@ -101,6 +103,7 @@ func TestMakeRunSaysThatTheAddressIsTaken(t *testing.T) {
 
 // The process that an orchestrator ends: SIGTERM, exit code 0.
 func TestSIGTERMEndsServeCleanly(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	directory := t.TempDir()

@@ -21,6 +21,7 @@ import (
 // deployed is: nobody has to do anything after an upgrade. These files never
 // change.
 func TestWhatSchema1KeptIsServedForEver(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	copyFile(t, "testdata/schema1/secret.key", filepath.Join(data, "secret.key"))
 	said, ok := does(t, "restore", "--data-dir", data, zipped(t, "testdata/schema1/backup.jsonl"))

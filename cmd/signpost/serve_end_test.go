@@ -19,6 +19,7 @@ import (
 // TestSIGTERMLetsTheRequestUnderWayFinishAndExitsWith0: nothing new is accepted
 // meanwhile.
 func TestSIGTERMLetsTheRequestUnderWayFinishAndExitsWith0(t *testing.T) {
+	t.Parallel()
 	command, address := startProcess(t)
 	body, rest := io.Pipe()
 	answers := make(chan int, 1)

@@ -8,6 +8,7 @@ import (
 
 // TestStatusShowsTheSetsOfAWeightedName: each with its share.
 func TestStatusShowsTheSetsOfAWeightedName(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("GET "+prod+"/status", 200, "Status", `{"state":"Instantiated","contextID":"1","revision":1,"conditions":[],"clusters":[],"providers":[],
 		"names":[{"name":"www.lab.example","type":"A","record":"lab","scope":"public","targets":["203.0.113.10"],"conditions":[],"sources":[],"rejected":[],

@@ -41,6 +41,7 @@ const aStatus = `{"state":"Terminating","contextID":"4242","revision":2,"message
 	"leftovers":[{"name":"old.lab.example","type":"A","record":"lab","reason":"policy upsert-only"}]}`
 
 func TestStatusTables(t *testing.T) {
+	t.Parallel()
 	for name, body := range map[string]string{
 		"status":         aStatus,
 		"status_example": example(t, "status"),
@@ -63,6 +64,7 @@ func TestStatusTables(t *testing.T) {
 }
 
 func TestWideStatusListsEveryObject(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.on("GET "+prod+"/status", 200, "Status", aStatus)
 	require.NotContains(t, signpost(t, f.url, "status", prod).out, "Service/web")
@@ -71,6 +73,7 @@ func TestWideStatusListsEveryObject(t *testing.T) {
 }
 
 func TestStatusOfARecord(t *testing.T) {
+	t.Parallel()
 	const lab = "projects/shop/dns-update-records/lab"
 	f := newFake(t)
 	f.on("GET "+lab+"/status", 200, "RecordStatus", example(t, "recordStatus"))
@@ -81,6 +84,7 @@ func TestStatusOfARecord(t *testing.T) {
 }
 
 func TestWatchShowsChangesUntilInterrupted(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	for _, status := range []string{
 		inState("Instantiating", "1", "Pending", "Pending", "true"),
@@ -97,6 +101,7 @@ func TestWatchShowsChangesUntilInterrupted(t *testing.T) {
 
 // TestWatchShowsAnswersAsTheyComeIn is --watch for the condition Verified.
 func TestWatchShowsAnswersAsTheyComeIn(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	for _, now := range [][3]string{
 		{``, "Unknown", "NotAsked"},
@@ -129,5 +134,6 @@ func watched(t *testing.T, f *fake, reads int) result {
 }
 
 func TestWatchFailsWhenThereIsNothing(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, exitFailed, signpost(t, newFake(t).url, "status", prod, "--watch").code)
 }

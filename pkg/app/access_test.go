@@ -70,6 +70,7 @@ func (v *visitor) status(path, token string) int {
 // TestRESTOverTLS: tokens, JWTs and certificates come in by one door, whoever shows
 // nothing gets what is public, and renewed files count for new connections.
 func TestRESTOverTLS(t *testing.T) {
+	t.Parallel()
 	ours, theirs, issuer := accesstest.NewAuthority(t, "ours"), accesstest.NewAuthority(t, "theirs"), accesstest.NewIssuer(t)
 	dir := t.TempDir()
 	tokens, policy := filepath.Join(dir, "tokens"), filepath.Join(dir, "policy.yaml")
@@ -132,6 +133,7 @@ func TestRESTOverTLS(t *testing.T) {
 
 // TestFilesOfRESTAreReadBeforeTheStart: what is wrong with one is told by its flag.
 func TestFilesOfRESTAreReadBeforeTheStart(t *testing.T) {
+	t.Parallel()
 	ours := accesstest.NewAuthority(t, "ours")
 	certificate, key := ours.Sign(accesstest.Leaf{Name: "signpost", Server: true})
 	tokens := filepath.Join(t.TempDir(), "tokens")
@@ -154,6 +156,7 @@ func TestFilesOfRESTAreReadBeforeTheStart(t *testing.T) {
 
 // TestTokensInPlainTextAreWarnedOf where others may hear them.
 func TestTokensInPlainTextAreWarnedOf(t *testing.T) {
+	t.Parallel()
 	tokens := filepath.Join(t.TempDir(), "tokens")
 	require.NoError(t, os.WriteFile(tokens, []byte("s3cr3t,ci,viewer\n"), 0o600))
 	for _, c := range []struct {

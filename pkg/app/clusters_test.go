@@ -33,6 +33,7 @@ func put(t *testing.T, documents intent.Store, path intent.Path, spec any, refs 
 }
 
 func TestPreflightOfAnInventoryOnlyClusterSaysWhatToSet(t *testing.T) {
+	t.Parallel()
 	c, _ := registered(t, intent.Cluster{})
 	p, err := c.Preflight(t.Context(), hub)
 	require.NoError(t, err)
@@ -43,6 +44,7 @@ func TestPreflightOfAnInventoryOnlyClusterSaysWhatToSet(t *testing.T) {
 }
 
 func TestPreflightOfADirectoryCluster(t *testing.T) {
+	t.Parallel()
 	c, _ := registered(t, intent.Cluster{Directory: "gitops"})
 	p, err := c.Preflight(t.Context(), hub)
 	require.NoError(t, err)
@@ -56,6 +58,7 @@ func TestPreflightOfADirectoryCluster(t *testing.T) {
 // TestPreflightOfAnAbandonedCluster: it is not asked, so that its name does not
 // stand for it again; and one that is registered anew is.
 func TestPreflightOfAnAbandonedCluster(t *testing.T) {
+	t.Parallel()
 	c, documents := registered(t, intent.Cluster{Directory: "gitops"})
 	doc, err := documents.Get(t.Context(), hub)
 	require.NoError(t, err)
@@ -78,6 +81,7 @@ func TestPreflightOfAnAbandonedCluster(t *testing.T) {
 }
 
 func TestPreflightOfWhatIsNotRegistered(t *testing.T) {
+	t.Parallel()
 	c, _ := registered(t, intent.Cluster{})
 	_, err := c.Preflight(t.Context(), "cluster-providers/edge/clusters/other")
 	require.Equal(t, intent.NotFound, intent.CodeOf(err))
@@ -86,6 +90,7 @@ func TestPreflightOfWhatIsNotRegistered(t *testing.T) {
 // TestPreflightLooksAtTheNamespacesOfProjects: of those that are named as
 // allowed, else of those that use the cluster.
 func TestPreflightLooksAtTheNamespacesOfProjects(t *testing.T) {
+	t.Parallel()
 	c, documents := registered(t, intent.Cluster{})
 	for _, project := range []string{"shop", "bakery"} {
 		put(t, documents, intent.Join("projects", project), intent.Project{Namespace: project + "-dns"})

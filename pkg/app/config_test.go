@@ -156,6 +156,7 @@ func TestConfigurationsAreChecked(t *testing.T) {
 
 // TestAPasswordInAnAddressIsRefusedAndNotQuoted: whatever else is wrong with it.
 func TestAPasswordInAnAddressIsRefusedAndNotQuoted(t *testing.T) {
+	t.Parallel()
 	for flag, set := range map[string]func(c *Config, address string){
 		"--listen":         func(c *Config, address string) { c.Listen = address },
 		"--grpc-listen":    func(c *Config, address string) { c.GRPCListen = address },
@@ -183,11 +184,13 @@ func TestAPasswordInAnAddressIsRefusedAndNotQuoted(t *testing.T) {
 }
 
 func TestTheControllerClusterComesInParts(t *testing.T) {
+	t.Parallel()
 	require.Nil(t, Config{}.controllerCluster())
 	require.Equal(t, &intent.ClusterRef{ClusterProvider: "edge", Cluster: "hub"}, Config{ControllerCluster: "edge+hub"}.controllerCluster())
 }
 
 func TestFilesForEtcdAreReadBeforeItIsAsked(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := func(content string) string {
 		name := filepath.Join(dir, rand.Text())

@@ -32,6 +32,7 @@ func behind(t *testing.T, answer http.HandlerFunc) *connections {
 }
 
 func TestPlanLooksAtTheNodesThemselves(t *testing.T) {
+	t.Parallel()
 	var asked string
 	nodes, err := behind(t, func(w http.ResponseWriter, r *http.Request) {
 		asked = r.URL.Path
@@ -49,6 +50,7 @@ func TestPlanLooksAtTheNodesThemselves(t *testing.T) {
 }
 
 func TestNodesOfAClusterWithNoneAreKnown(t *testing.T) {
+	t.Parallel()
 	nodes, err := behind(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":null}`))
@@ -59,6 +61,7 @@ func TestNodesOfAClusterWithNoneAreKnown(t *testing.T) {
 }
 
 func TestNodesThatCannotBeSeenAreNotNone(t *testing.T) {
+	t.Parallel()
 	nodes, err := behind(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusForbidden)

@@ -49,6 +49,7 @@ func emcoServer(t *testing.T) *httptest.Server {
 }
 
 func TestProjectsOfEMCOAreNotCreatedTwice(t *testing.T) {
+	t.Parallel()
 	emco := emcoServer(t)
 	s := serve(t, t.TempDir(), func(c *Config) { c.EMCOOrchestrator = emco.URL })
 	code, body := s.get("/v2/projects")
@@ -95,6 +96,7 @@ func TestProjectsOfEMCOAreNotCreatedTwice(t *testing.T) {
 // A group that EMCO keeps is planned, released and terminated as one of
 // Signpost's own, also while EMCO is away.
 func TestAGroupOfEMCOIsReleased(t *testing.T) {
+	t.Parallel()
 	emco, dir := emcoServer(t), t.TempDir()
 	s := serve(t, dir, func(c *Config) { c.EMCOOrchestrator, c.EMCODCM, c.EMCOCLM = emco.URL, emco.URL, emco.URL })
 	const group = "/v2/projects/shop/composite-apps/store/v1/deployment-intent-groups/prod"
@@ -141,6 +143,7 @@ func TestAGroupOfEMCOIsReleased(t *testing.T) {
 // TestAClusterOfCLMDoesNotChangeWithTheKeyOfSecrets: its document tells one
 // kubeconfig from another, and this one is the same.
 func TestAClusterOfCLMDoesNotChangeWithTheKeyOfSecrets(t *testing.T) {
+	t.Parallel()
 	emco, dir := emcoServer(t), t.TempDir()
 	view := func(current byte, old string) string {
 		s := serve(t, dir, func(c *Config) {
@@ -161,6 +164,7 @@ func TestAClusterOfCLMDoesNotChangeWithTheKeyOfSecrets(t *testing.T) {
 // An orchestrator writes its app contexts into its own etcd, never into
 // Signpost's embedded one.
 func TestAnEtcdThatEMCODoesNotReachIsWarnedOf(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		reason string
 		change func(c *Config)
@@ -189,6 +193,7 @@ func TestAnEtcdThatEMCODoesNotReachIsWarnedOf(t *testing.T) {
 }
 
 func TestURLsOfEMCOAreChecked(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		reason string
 		change func(c *Config)

@@ -28,6 +28,7 @@ import (
 // TestARequestUnderWayIsFinishedBeforeTheWorkersEnd: it is acknowledged, and
 // what it wrote is there after the next start.
 func TestARequestUnderWayIsFinishedBeforeTheWorkersEnd(t *testing.T) {
+	t.Parallel()
 	store, external := externalEtcd(t)
 	s := serve(t, t.TempDir(), external)
 	require.Eventually(t, func() bool { return members(t, store) == 1 }, patience, time.Millisecond)
@@ -108,6 +109,7 @@ func (h half) finish() int {
 
 // TestARequestThatDoesNotEndIsCutOff: the end has a deadline, and is clean.
 func TestARequestThatDoesNotEndIsCutOff(t *testing.T) {
+	t.Parallel()
 	under := make(chan struct{})
 	e := &edge{grpc: grpc.NewServer(), health: health.NewServer(), drain: 50 * time.Millisecond}
 	e.http = &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -135,6 +137,7 @@ func TestARequestThatDoesNotEndIsCutOff(t *testing.T) {
 // TestADataDirectoryHasOneServer: a second one ends at once and says why, and
 // the first one's data is unharmed.
 func TestADataDirectoryHasOneServer(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first := serve(t, dir)
 	second := fits()
@@ -152,6 +155,7 @@ func TestADataDirectoryHasOneServer(t *testing.T) {
 
 // TestTheDataDirectoryHoldsWhatTheManualSays: etcd's files, and the key.
 func TestTheDataDirectoryHoldsWhatTheManualSays(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	serve(t, dir).stop()
 	require.DirExists(t, filepath.Join(dir, "etcd", "member"))

@@ -44,6 +44,7 @@ func probe(t *testing.T, address string, c credentials.TransportCredentials) err
 // TestGRPCCallersShowCertificates: whoever does not, or shows a wrong one, is
 // not even heard.
 func TestGRPCCallersShowCertificates(t *testing.T) {
+	t.Parallel()
 	ours, theirs := accesstest.NewAuthority(t, "ours"), accesstest.NewAuthority(t, "theirs")
 	certificate, key := ours.Sign(accesstest.Leaf{Name: "signpost", Server: true})
 	s := serve(t, t.TempDir(), func(c *Config) {
@@ -81,6 +82,7 @@ func TestGRPCCallersShowCertificates(t *testing.T) {
 // TestGRPCOverTLSNeedsNoCertificateOfTheCaller unless it is asked for: EMCO
 // shows none.
 func TestGRPCOverTLSNeedsNoCertificateOfTheCaller(t *testing.T) {
+	t.Parallel()
 	ours := accesstest.NewAuthority(t, "ours")
 	certificate, key := ours.Sign(accesstest.Leaf{Name: "signpost", Server: true})
 	s := serve(t, t.TempDir(), func(c *Config) { c.GRPCCertFile, c.GRPCKeyFile = certificate, key })
@@ -89,6 +91,7 @@ func TestGRPCOverTLSNeedsNoCertificateOfTheCaller(t *testing.T) {
 }
 
 func TestFilesForGRPCAreReadBeforeTheStart(t *testing.T) {
+	t.Parallel()
 	ours := accesstest.NewAuthority(t, "ours")
 	certificate, key := ours.Sign(accesstest.Leaf{Name: "signpost", Server: true})
 	for says, change := range map[string]func(c *Config){
@@ -107,6 +110,7 @@ func TestFilesForGRPCAreReadBeforeTheStart(t *testing.T) {
 // TestWhoMayChangeAppContexts: callers of a listener that others reach show a
 // token, unless everybody is to be served.
 func TestWhoMayChangeAppContexts(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "tokens")
 	require.NoError(t, os.WriteFile(file, []byte("op,emco,operator\nview,grafana,viewer\nshop,ci,operator,shop\n"), 0o600))
 	door, err := access.Open(access.Options{TokenFile: file, Log: slog.New(slog.DiscardHandler)})
@@ -135,6 +139,7 @@ func TestWhoMayChangeAppContexts(t *testing.T) {
 // alone, and with one the subject has to be an operator of all projects, on
 // loopback, too.
 func TestWhoMayChangeAppContextsByCertificate(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "policy.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(`grants:
 - {role: operator, groups: ["cert:orchestrators"]}
@@ -164,6 +169,7 @@ func TestWhoMayChangeAppContextsByCertificate(t *testing.T) {
 // TestEveryGRPCMethodForEveryRole: what api/testdata/rights.txt says of a method is
 // so for each role in all projects, and in one, of those who show a certificate.
 func TestEveryGRPCMethodForEveryRole(t *testing.T) {
+	t.Parallel()
 	content, err := os.ReadFile("../../api/testdata/rights.txt")
 	require.NoError(t, err)
 	listed := map[string]string{}

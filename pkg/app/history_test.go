@@ -43,6 +43,7 @@ func (s *server) events(path string) []intent.Event {
 // deployment intent group its releases, and what was written since, oldest
 // first. A restart forgets nothing.
 func TestEventsTellWhoAskedForWhat(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := serve(t, dir)
 	const group = "projects/shop/composite-apps/store/v1/deployment-intent-groups/prod"
@@ -86,6 +87,7 @@ func TestEventsTellWhoAskedForWhat(t *testing.T) {
 
 // TestEventsOfClustersTellWhoDrainedThem: and by which request.
 func TestEventsOfClustersTellWhoDrainedThem(t *testing.T) {
+	t.Parallel()
 	s := serve(t, t.TempDir())
 	s.ask("PUT", "cluster-providers/edge", `{"metadata":{"name":"edge"},"spec":{}}`, "r1", http.StatusCreated)
 	s.ask("PUT", "cluster-providers/edge/clusters/one", `{"metadata":{"name":"one"},"spec":{"directory":"one"}}`, "r2", http.StatusCreated)

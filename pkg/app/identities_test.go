@@ -50,6 +50,7 @@ func (a *atlas) unregister(path intent.Path) {
 }
 
 func TestClusterAnswersUnderOneName(t *testing.T) {
+	t.Parallel()
 	a := newAtlas(t)
 	uid, err := a.as("edge+hub", "https://a").Identity(t.Context())
 	require.NoError(t, err)
@@ -60,6 +61,7 @@ func TestClusterAnswersUnderOneName(t *testing.T) {
 
 // TestDeletedRegistrationMakesRoom: at once, and without being asked for.
 func TestDeletedRegistrationMakesRoom(t *testing.T) {
+	t.Parallel()
 	a := newAtlas(t)
 	_, err := a.as("edge+hub", "https://a").Identity(t.Context())
 	require.NoError(t, err)
@@ -79,6 +81,7 @@ func TestDeletedRegistrationMakesRoom(t *testing.T) {
 }
 
 func TestDeletedRegistrationKeepsItsClusterWhileSomethingIsLeft(t *testing.T) {
+	t.Parallel()
 	a := newAtlas(t)
 	_, err := a.as("edge+hub", "https://a").Identity(t.Context())
 	require.NoError(t, err)
@@ -94,6 +97,7 @@ func TestDeletedRegistrationKeepsItsClusterWhileSomethingIsLeft(t *testing.T) {
 // TestOneConnectionSeesTheClusterRebuilt: what was claimed once over it says
 // nothing of another cluster that answers later.
 func TestOneConnectionSeesTheClusterRebuilt(t *testing.T) {
+	t.Parallel()
 	a := newAtlas(t)
 	target := a.as("edge+hub", "https://a")
 	_, err := target.Identity(t.Context())
@@ -107,6 +111,7 @@ func TestOneConnectionSeesTheClusterRebuilt(t *testing.T) {
 }
 
 func TestPreflightTellsWhatTheNameStandsFor(t *testing.T) {
+	t.Parallel()
 	a := newAtlas(t)
 	report := intent.Preflight{Reachable: true}
 	failed := func(name, source string) []string {
@@ -163,6 +168,7 @@ func answering(t *testing.T, answer http.HandlerFunc) (kubeconfig []byte) {
 
 // TestNewKubeconfigIsHeldAgainstWhatAnswers: what does not answer is accepted.
 func TestNewKubeconfigIsHeldAgainstWhatAnswers(t *testing.T) {
+	t.Parallel()
 	a := newAtlas(t)
 	c := newConnections(fits(), "inst-1", a.identities, nil, replicas.NewRegistry(nil, replicas.Replica{}, nil))
 	const alias intent.Path = "cluster-providers/edge/clusters/alias"
@@ -179,6 +185,7 @@ func TestNewKubeconfigIsHeldAgainstWhatAnswers(t *testing.T) {
 // TestAPlanLooksAtNoClusterInAnothersPlace: its addresses would be published
 // under names that are not its own.
 func TestAPlanLooksAtNoClusterInAnothersPlace(t *testing.T) {
+	t.Parallel()
 	c := behind(t, func(w http.ResponseWriter, r *http.Request) {
 		if path.Base(r.URL.Path) != "services" {
 			http.NotFound(w, r)
@@ -203,6 +210,7 @@ func TestAPlanLooksAtNoClusterInAnothersPlace(t *testing.T) {
 // TestSecondRegistrationIsAConflictOverHTTP: it names the field and stores
 // nothing, and what was there goes on.
 func TestSecondRegistrationIsAConflictOverHTTP(t *testing.T) {
+	t.Parallel()
 	s := serve(t, t.TempDir())
 	const clusters = "/v2/cluster-providers/edge/clusters"
 	document := func(name, uid string) string {

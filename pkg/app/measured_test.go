@@ -39,6 +39,7 @@ func counts(t *testing.T, registry *prometheus.Registry) map[string]uint64 {
 // TestRequestsToStoresAreMeasured: by what became of them; an answer that is no
 // for a reason of the caller's is no failure of the store.
 func TestRequestsToStoresAreMeasured(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	took := newStoreMetric()
 	registry := prometheus.NewRegistry()
@@ -78,6 +79,7 @@ func TestRequestsToStoresAreMeasured(t *testing.T) {
 
 // TestEtcdsSizeIsAMetric: of any etcd, while it answers and as far as it tells.
 func TestEtcdsSizeIsAMetric(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		reason, metrics string
 		size            etcd.Size
@@ -113,6 +115,7 @@ func samples(t *testing.T, registry *prometheus.Registry) string {
 }
 
 func TestTheBuildIsAMetric(t *testing.T) {
+	t.Parallel()
 	registry := prometheus.NewRegistry()
 	measureBuild(api.Build{Version: "v1.2.3", Commit: "c0ffee", Go: "go1.26"}, registry)
 	require.Equal(t, "signpost_build_info{commit=\"c0ffee\",go=\"go1.26\",version=\"v1.2.3\"} 1\n", samples(t, registry))
@@ -120,6 +123,7 @@ func TestTheBuildIsAMetric(t *testing.T) {
 
 // TestNamesThatMayNotGoAreAMetric: how many, by their record; none where all may.
 func TestNamesThatMayNotGoAreAMetric(t *testing.T) {
+	t.Parallel()
 	held := map[intent.Path]int{}
 	registry := prometheus.NewRegistry()
 	measureRemovals(func() map[intent.Path]int { return held }, registry)

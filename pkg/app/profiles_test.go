@@ -11,6 +11,7 @@ import (
 
 // TestProfilesHaveAListenerOfTheirOwn: and the API does not offer them.
 func TestProfilesHaveAListenerOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	s := serve(t, t.TempDir(), func(c *Config) { c.PprofListen = "127.0.0.1:0" })
 	require.NotEmpty(t, s.pprof, "the ready file names it")
 	for path, status := range map[string]int{"/debug/pprof/": http.StatusOK, "/debug/pprof/heap": http.StatusOK, "/debug/pprof/cmdline": http.StatusOK, "/v2/projects": http.StatusNotFound} {
@@ -31,6 +32,7 @@ func TestProfilesHaveAListenerOfTheirOwn(t *testing.T) {
 // TestProfilesAreNotForPagesThatCallThisMachineTheirs: as by a name of theirs that
 // leads to loopback.
 func TestProfilesAreNotForPagesThatCallThisMachineTheirs(t *testing.T) {
+	t.Parallel()
 	for host, status := range map[string]int{
 		"127.0.0.1:6060": http.StatusOK, "localhost:6060": http.StatusOK, "[::1]:6060": http.StatusOK, "localhost": http.StatusOK,
 		"evil.example:6060": http.StatusForbidden, "evil.example": http.StatusForbidden, "127.0.0.1.evil.example:6060": http.StatusForbidden,
@@ -44,6 +46,7 @@ func TestProfilesAreNotForPagesThatCallThisMachineTheirs(t *testing.T) {
 }
 
 func TestAnAddressForProfilesThatIsTakenIsSaid(t *testing.T) {
+	t.Parallel()
 	s := serve(t, t.TempDir())
 	config := fits()
 	config.DataDir, config.PprofListen = t.TempDir(), s.http

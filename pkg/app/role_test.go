@@ -35,6 +35,7 @@ func (s *server) post(collection, body string) {
 
 // TestAWorkerServesProbesAlone: and says who would do more. It has no gRPC.
 func TestAWorkerServesProbesAlone(t *testing.T) {
+	t.Parallel()
 	store, external := externalEtcd(t)
 	s := serve(t, t.TempDir(), external, role(replicas.Worker))
 	for _, path := range []string{"/healthz", "/readyz", "/version", "/metrics"} {
@@ -56,6 +57,7 @@ func TestAWorkerServesProbesAlone(t *testing.T) {
 // TestAnAPIReplicaServesNoClusters: it is ready without any worker, since documents
 // can be written.
 func TestAnAPIReplicaServesNoClusters(t *testing.T) {
+	t.Parallel()
 	store, external := externalEtcd(t)
 	s := serve(t, t.TempDir(), external, role(replicas.API))
 	code, _ := s.get("/readyz")
@@ -91,6 +93,7 @@ func keysBelow(t *testing.T, store kv.KV, prefix string) map[string]bool {
 // TestDirectoryClustersAreForOneWorker: several would each have manifests of
 // their own, unless they say that all have the same root.
 func TestDirectoryClustersAreForOneWorker(t *testing.T) {
+	t.Parallel()
 	store, external := externalEtcd(t)
 	documents := etcd.New(store)
 	put(t, documents, hub, intent.Cluster{Directory: "gitops"})

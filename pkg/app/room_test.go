@@ -18,6 +18,7 @@ import (
 
 // TestRoomIsWhatEtcdSaidLast, and the log tells when that changes.
 func TestRoomIsWhatEtcdSaidLast(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	var size etcd.Size
 	var failure error
@@ -61,5 +62,6 @@ func TestEtcdIsAskedForRoomOnceASecond(t *testing.T) {
 }
 
 func TestDocumentsThatAreNotInEtcdHaveRoom(t *testing.T) {
+	t.Parallel()
 	require.False(t, newRoom(&stores{mongo: &mongo.Store{}}, slog.Default()).nearlyFull())
 }

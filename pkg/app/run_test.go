@@ -103,6 +103,7 @@ func (s *server) health() grpc_health_v1.HealthCheckResponse_ServingStatus {
 }
 
 func TestSignpostStartsAnswersEndsAndStartsAgain(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first := serve(t, dir)
 	for path, says := range map[string]string{"/healthz": "", "/readyz": "etcd", "/version": "", "/metrics": "signpost_etcd_database_quota_bytes 8.589934592e+09"} {
@@ -147,6 +148,7 @@ func installationOf(t *testing.T, dir string) string {
 // TestAnEndlessStreamDoesNotHoldTheEndUp: as of a client that watches our
 // health.
 func TestAnEndlessStreamDoesNotHoldTheEndUp(t *testing.T) {
+	t.Parallel()
 	e := &edge{http: &http.Server{ReadHeaderTimeout: patience}, grpc: grpc.NewServer(), health: health.NewServer(), drain: 50 * time.Millisecond}
 	grpc_health_v1.RegisterHealthServer(e.grpc, e.health)
 	l, err := listen(fits())
@@ -165,6 +167,7 @@ func TestAnEndlessStreamDoesNotHoldTheEndUp(t *testing.T) {
 }
 
 func TestTheInstallationIsNamedOnce(t *testing.T) {
+	t.Parallel()
 	documents := etcd.New(kvtest.NewFake())
 	first, err := installation(t.Context(), documents)
 	require.NoError(t, err)

@@ -58,6 +58,7 @@ func (s *server) sealedBy() map[string]string {
 // sealed, which is not needed any more then; a start without the key that is
 // needed is refused, with what would do.
 func TestTheKeyOfSecretsIsReplaced(t *testing.T) {
+	t.Parallel()
 	dir, old, current := t.TempDir(), keyFile(t, 1), keyFile(t, 2)
 	run := func(change func(c *Config)) *server { return serve(t, dir, change) }
 	s := run(func(c *Config) { c.SecretKeyFile = old })
@@ -110,6 +111,7 @@ func revisionsOfSecrets(t *testing.T, documents intent.Store) map[intent.Path]in
 // the two keys is the old one for somebody, and none takes back what another has
 // done. It makes no difference in which order they come and go.
 func TestKeysAreReplacedOnceAllSealWithTheNewOne(t *testing.T) {
+	t.Parallel()
 	store, external := externalEtcd(t)
 	documents, a, b := etcd.New(store), keyFile(t, 1), keyFile(t, 2)
 	run := func(current, old string) *server {

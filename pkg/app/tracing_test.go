@@ -35,6 +35,7 @@ func (c *collector) Shutdown(context.Context) error {
 
 // TestTheLastSpansAreExportedAtTheEnd: those that wait when the process ends.
 func TestTheLastSpansAreExportedAtTheEnd(t *testing.T) {
+	t.Parallel()
 	to, metrics := &collector{}, prometheus.NewRegistry()
 	provider := newProvider(Config{TraceRatio: 1}, to, metrics)
 	for _, name := range []string{"GET group", "step"} {

@@ -61,6 +61,7 @@ func commit(t *testing.T, s *appcontext.Store, c appcontext.Context) appcontext.
 }
 
 func TestAContextIsReadBackAsItWasCommitted(t *testing.T) {
+	t.Parallel()
 	s, _ := newStore(t)
 	objects := collect(t, configMap(t, "edge+berlin", "web", "a", "1"), configMap(t, "edge+berlin", "api", "b", "2"), configMap(t, "edge+hub", "web", "b", "3"))
 	p := commit(t, s, appcontext.Context{ID: "1", Objects: objects, Services: map[string][]string{"edge+hub": {"shop/web"}}})
@@ -72,6 +73,7 @@ func TestAContextIsReadBackAsItWasCommitted(t *testing.T) {
 }
 
 func TestTheLayoutIsEMCOs(t *testing.T) {
+	t.Parallel()
 	s, store := newStore(t)
 	object := configMap(t, "edge+berlin", "web", "settings", "1")
 	commit(t, s, appcontext.Context{ID: "42", Objects: collect(t, object), Meta: appcontext.Meta{Project: "shop", Level: "0", ChildContextIDs: []string{}}})
@@ -97,6 +99,7 @@ func TestTheLayoutIsEMCOs(t *testing.T) {
 
 // TestWhatIsOnlyToBeCreatedIsAHook: rsync reads an order nevertheless.
 func TestWhatIsOnlyToBeCreatedIsAHook(t *testing.T) {
+	t.Parallel()
 	s, store := newStore(t)
 	mine := kv.Compare{Key: "/mine"}
 	c := appcontext.Context{ID: "42", Objects: collect(t, configMap(t, "edge+berlin", "web", "settings", "1")), CreateOnly: true}
@@ -117,6 +120,7 @@ func TestWhatIsOnlyToBeCreatedIsAHook(t *testing.T) {
 }
 
 func TestAContextOfManyLargeObjectsIsCommittedInChunks(t *testing.T) {
+	t.Parallel()
 	s, _ := newStore(t)
 	var objects []bundle.Object
 	for n := range 600 {
@@ -131,6 +135,7 @@ func TestAContextOfManyLargeObjectsIsCommittedInChunks(t *testing.T) {
 // The time that a commit takes grows by a request for each 128 objects, and not
 // by one for each.
 func TestACommitTakesFarFewerRequestsThanItHasObjects(t *testing.T) {
+	t.Parallel()
 	_, store := newStore(t)
 	asked := &counted{KV: store}
 	s := appcontext.NewStore(asked, time.Now)
@@ -168,6 +173,7 @@ func (c *counted) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (bo
 
 // I2: a reader sees whole bundles only, of one release.
 func TestAReaderSeesWholeBundlesOnly(t *testing.T) {
+	t.Parallel()
 	s, _ := newStore(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -229,6 +235,7 @@ func dataOf(o bundle.Object) string {
 }
 
 func TestCurrentAndPreviousAreKeptOlderOnesAreCollected(t *testing.T) {
+	t.Parallel()
 	s, store := newStore(t)
 	for n := 1; n <= 4; n++ {
 		commit(t, s, appcontext.Context{ID: fmt.Sprint(n), Objects: collect(t, configMap(t, "edge+berlin", "web", "a", fmt.Sprint(n)))})
@@ -242,6 +249,7 @@ func TestCurrentAndPreviousAreKeptOlderOnesAreCollected(t *testing.T) {
 }
 
 func TestACommitByAWriterThatReadAnOlderPointerIsRefused(t *testing.T) {
+	t.Parallel()
 	s, _ := newStore(t)
 	was, err := s.Current(t.Context(), owner)
 	require.NoError(t, err)
@@ -253,6 +261,7 @@ func TestACommitByAWriterThatReadAnOlderPointerIsRefused(t *testing.T) {
 // I2: two replicas commit the same release, and the slower one finds it current
 // by the time it claims the id.
 func TestALateWriterOfTheSameContextLeavesTheCurrentOneAlone(t *testing.T) {
+	t.Parallel()
 	s, store := newStore(t)
 	was, err := s.Current(t.Context(), owner)
 	require.NoError(t, err)
@@ -277,6 +286,7 @@ func everything(t *testing.T, store kv.KV) []kv.Item {
 // A chunk that fails fails the commit, whichever it is; nothing is under way
 // any more then, and nobody sees what was written.
 func TestACommitFailsWithAnyOfItsChunks(t *testing.T) {
+	t.Parallel()
 	_, store := newStore(t)
 	var objects []bundle.Object
 	for n := range 600 {
@@ -303,6 +313,7 @@ func TestACommitFailsWithAnyOfItsChunks(t *testing.T) {
 var errBroken = errors.New("broken")
 
 func TestTwoObjectsOfOneKeyAreRefusedBeforeAnythingIsWritten(t *testing.T) {
+	t.Parallel()
 	s, store := newStore(t)
 	was, err := s.Current(t.Context(), owner)
 	require.NoError(t, err)
@@ -330,6 +341,7 @@ func (b *breaking) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (b
 }
 
 func TestRepeatingACurrentCommitChangesNothing(t *testing.T) {
+	t.Parallel()
 	s, _ := newStore(t)
 	c := appcontext.Context{ID: "1", Objects: collect(t, configMap(t, "edge+berlin", "web", "a", "1"))}
 	first := commit(t, s, c)
@@ -338,6 +350,7 @@ func TestRepeatingACurrentCommitChangesNothing(t *testing.T) {
 }
 
 func TestAnAttemptThatDiedHalfwayIsTakenOverWhole(t *testing.T) {
+	t.Parallel()
 	s, store := newStore(t)
 	_, _, err := store.Txn(t.Context(), nil,
 		kv.Put("/signpost/claim/7", []byte(`{"attempt":"dead","since":"2020-01-01T00:00:00Z"}`)),
@@ -353,6 +366,7 @@ func TestAnAttemptThatDiedHalfwayIsTakenOverWhole(t *testing.T) {
 }
 
 func TestSweepRemovesWhatADeadWriterLeft(t *testing.T) {
+	t.Parallel()
 	s, store := newStore(t)
 	_, _, err := store.Txn(t.Context(), nil,
 		kv.Put("/signpost/claim/7", []byte(`{"attempt":"dead","since":"2020-01-01T00:00:00Z"}`)),
@@ -367,6 +381,7 @@ func TestSweepRemovesWhatADeadWriterLeft(t *testing.T) {
 }
 
 func TestRewriteChangesSingleObjectsAndTouchesThePointer(t *testing.T) {
+	t.Parallel()
 	s, _ := newStore(t)
 	before := commit(t, s, appcontext.Context{ID: "1", Objects: collect(t,
 		configMap(t, "edge+berlin", "web", "a", "1"), configMap(t, "edge+berlin", "web", "b", "1"), configMap(t, "edge+berlin", "web", "c", "1"))})
@@ -394,6 +409,7 @@ func changed(before, after bundle.Bundle) []bundle.Change {
 }
 
 func TestRewriteAddsTheFirstObjectOfAnAppOnACluster(t *testing.T) {
+	t.Parallel()
 	s, _ := newStore(t)
 	before := commit(t, s, appcontext.Context{ID: "1"})
 	require.Empty(t, before.Clusters)
@@ -406,6 +422,7 @@ func TestRewriteAddsTheFirstObjectOfAnAppOnACluster(t *testing.T) {
 }
 
 func TestWatchTellsOfEachChangedPointer(t *testing.T) {
+	t.Parallel()
 	s, _ := newStore(t)
 	_, revision, err := s.Pointers(t.Context())
 	require.NoError(t, err)
@@ -421,6 +438,7 @@ func TestWatchTellsOfEachChangedPointer(t *testing.T) {
 }
 
 func TestAnOwnerOfNothingHasAPointerThatSaysSo(t *testing.T) {
+	t.Parallel()
 	s, _ := newStore(t)
 	commit(t, s, appcontext.Context{ID: "1", Objects: collect(t, configMap(t, "edge+berlin", "web", "a", "1"))})
 	p := commit(t, s, appcontext.Context{})
@@ -433,6 +451,7 @@ func TestAnOwnerOfNothingHasAPointerThatSaysSo(t *testing.T) {
 }
 
 func TestProviderOwnersAreTakenApartAsTheyWerePutTogether(t *testing.T) {
+	t.Parallel()
 	record, scope, cluster, ok := appcontext.ProviderOwner("projects/shop/dns-update-records/lab", "public", "edge+hub").Provider()
 	require.True(t, ok)
 	require.Equal(t, []string{"projects/shop/dns-update-records/lab", "public", "edge+hub"}, []string{record, scope, cluster})
@@ -444,6 +463,7 @@ func TestProviderOwnersAreTakenApartAsTheyWerePutTogether(t *testing.T) {
 // TestASuspensionHoldsForTheContextThatItWasMadeFor: rewriting objects keeps
 // it, another context or none ends it, and a stale writer makes none.
 func TestASuspensionHoldsForTheContextThatItWasMadeFor(t *testing.T) {
+	t.Parallel()
 	s, _ := newStore(t)
 	first := commit(t, s, appcontext.Context{ID: "1", Objects: collect(t, configMap(t, "edge+hub", "web", "a", "1"))})
 	suspended, err := s.Suspend(t.Context(), first, true)
@@ -467,6 +487,7 @@ func TestASuspensionHoldsForTheContextThatItWasMadeFor(t *testing.T) {
 }
 
 func TestOwnersBelongToAProject(t *testing.T) {
+	t.Parallel()
 	for o, project := range map[appcontext.Owner]string{
 		"projects/shop/logical-clouds/eu": "shop",
 		"projects/shop":                   "shop",

@@ -13,6 +13,7 @@ import (
 // TestWhatEMCOsRsyncWritesIntoAContextDisturbsNothing: EMCO has it uninstall the
 // children of what it terminates, and so it writes its states there.
 func TestWhatEMCOsRsyncWritesIntoAContextDisturbsNothing(t *testing.T) {
+	t.Parallel()
 	s, store := newStore(t)
 	object := configMap(t, "edge+berlin", "web", "settings", "1")
 	p := commit(t, s, appcontext.Context{ID: "42", Objects: collect(t, object)})

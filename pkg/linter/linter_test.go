@@ -32,6 +32,7 @@ func lint(t *testing.T, body, text string) ([]corefile.Finding, error) {
 }
 
 func TestFindingsAreThoseOfTheProgram(t *testing.T) {
+	t.Parallel()
 	findings, err := lint(t, `echo '{"findings":[{"line":3,"severity":"error","message":"no"}]}'`, "x")
 	require.NoError(t, err)
 	require.Equal(t, []corefile.Finding{{Line: 3, Severity: corefile.Error, Message: "no"}}, findings)
@@ -50,6 +51,7 @@ func TestTheProgramGetsTheCorefileAndNothingElse(t *testing.T) {
 }
 
 func TestThatCoreDNSDoesNotSurviveACorefileIsAFinding(t *testing.T) {
+	t.Parallel()
 	for _, one := range []struct{ reason, body, message string }{
 		{"it says why", "echo 'signpost-dns: not done after 10 seconds' >&2; exit 1", "CoreDNS does not survive it: not done after 10 seconds"},
 		{"it is killed", "kill -9 $$", "CoreDNS does not survive it: signal: killed"},
@@ -62,6 +64,7 @@ func TestThatCoreDNSDoesNotSurviveACorefileIsAFinding(t *testing.T) {
 }
 
 func TestAProgramThatDoesNotWorkIsAConflict(t *testing.T) {
+	t.Parallel()
 	for _, one := range []struct{ reason, body, message string }{
 		{"it fails always", "exit 3", "that works: exit status 3"},
 		{"it knows no lint", "echo 'flag provided but not defined' >&2; exit 1", "that works: flag provided but not defined"},
@@ -82,6 +85,7 @@ func TestAProgramThatDoesNotWorkIsAConflict(t *testing.T) {
 
 // A program that hangs ends with the request.
 func TestAProgramThatHangsEndsWithTheContext(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	began := time.Now()
@@ -91,6 +95,7 @@ func TestAProgramThatHangsEndsWithTheContext(t *testing.T) {
 }
 
 func TestOnlyAFewRunAtOnce(t *testing.T) {
+	t.Parallel()
 	gate, started := filepath.Join(t.TempDir(), "gate"), filepath.Join(t.TempDir(), "started")
 	l := linter.New(script(t, t.TempDir(), "echo >>"+started+"; while [ ! -e "+gate+" ]; do sleep 0.05; done; "+fine))
 	busy := make(chan error, 2)

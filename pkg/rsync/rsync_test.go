@@ -103,6 +103,7 @@ func calls(c *Client) map[string]func(ctx context.Context) error {
 }
 
 func TestRsyncIsAsked(t *testing.T) {
+	t.Parallel()
 	for what := range calls(nil) {
 		s, l := &server{}, listen(t)
 		serve(t, l, s.register)
@@ -114,6 +115,7 @@ func TestRsyncIsAsked(t *testing.T) {
 // TestRsyncSaysNo: by an error, which is not repeated, since rsync has begun to
 // uninstall then; or by an answer.
 func TestRsyncSaysNo(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		reason  string
 		done    bool
@@ -142,6 +144,7 @@ func TestRsyncSaysNo(t *testing.T) {
 
 // TestAnRsyncThatRestartsIsAskedAgain: what it may not have got is repeated.
 func TestAnRsyncThatRestartsIsAskedAgain(t *testing.T) {
+	t.Parallel()
 	s, l := &server{}, listen(t)
 	s.answer = func(_ context.Context, count int) (bool, string, error) {
 		if count < 3 {
@@ -156,6 +159,7 @@ func TestAnRsyncThatRestartsIsAskedAgain(t *testing.T) {
 
 // TestAnRsyncThatComesBackIsReached: its proxy cuts connections off until then.
 func TestAnRsyncThatComesBackIsReached(t *testing.T) {
+	t.Parallel()
 	s, l := &server{}, listen(t)
 	c, failed := client(t, l.Addr().String(), 0), make(chan error, 1)
 	go func() { failed <- c.Install(t.Context(), "17") }()
@@ -171,6 +175,7 @@ func TestAnRsyncThatComesBackIsReached(t *testing.T) {
 
 // TestAnRsyncThatIsDownIsNamed soon, and long before the timeout.
 func TestAnRsyncThatIsDownIsNamed(t *testing.T) {
+	t.Parallel()
 	l := listen(t)
 	address := l.Addr().String()
 	require.NoError(t, l.Close())
@@ -183,6 +188,7 @@ func TestAnRsyncThatIsDownIsNamed(t *testing.T) {
 }
 
 func TestAnRsyncThatIsSlowIsGivenUp(t *testing.T) {
+	t.Parallel()
 	s, l := &server{}, listen(t)
 	s.answer = func(ctx context.Context, _ int) (bool, string, error) {
 		<-ctx.Done()
@@ -198,6 +204,7 @@ func TestAnRsyncThatIsSlowIsGivenUp(t *testing.T) {
 // TestWhoeverListensThereMayBeNoRsync: a server without the service, one that
 // says nothing, and one that speaks something else.
 func TestWhoeverListensThereMayBeNoRsync(t *testing.T) {
+	t.Parallel()
 	other := listen(t)
 	serve(t, other, func(*grpc.Server) {})
 	err := client(t, other.Addr().String(), 0).Install(t.Context(), "17")
@@ -228,6 +235,7 @@ func TestWhoeverListensThereMayBeNoRsync(t *testing.T) {
 
 // TestTheCallersOwnEndIsTold as it is: it is no fault of rsync.
 func TestTheCallersOwnEndIsTold(t *testing.T) {
+	t.Parallel()
 	s, l := &server{}, listen(t)
 	begun := make(chan struct{})
 	s.answer = func(ctx context.Context, _ int) (bool, string, error) {
@@ -247,6 +255,7 @@ func TestTheCallersOwnEndIsTold(t *testing.T) {
 }
 
 func TestManyAskAtOnce(t *testing.T) {
+	t.Parallel()
 	s, l := &server{}, listen(t)
 	serve(t, l, s.register)
 	c := client(t, l.Addr().String(), 0)
@@ -261,6 +270,7 @@ func TestManyAskAtOnce(t *testing.T) {
 }
 
 func TestAnEndpointIsAHostAndAPort(t *testing.T) {
+	t.Parallel()
 	for _, wrong := range []string{"", "rsync", "rsync:", ":9031", "http://rsync:9031", "rsync:9031:1"} {
 		_, err := New(Options{Endpoint: wrong})
 		require.ErrorContains(t, err, "host:port", wrong)

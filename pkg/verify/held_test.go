@@ -12,6 +12,7 @@ import (
 // TestHeldTellsWhatANameHasAndWhoseItIs: by marks of all forms, with the affixes
 // of the record that asks or with none.
 func TestHeldTellsWhatANameHasAndWhoseItIs(t *testing.T) {
+	t.Parallel()
 	const mark = ` 60 IN TXT "heritage=external-dns,external-dns/owner=corp,external-dns/resource=service/a/b"`
 	affixed := externaldns.InDNS{Owner: "mine", Prefix: "x-", Suffix: "-y"}
 	for name, c := range map[string]struct {
@@ -43,6 +44,7 @@ func TestHeldTellsWhatANameHasAndWhoseItIs(t *testing.T) {
 // TestHeldAsksTheNextServer where one does not speak for the zone, and does not
 // guess where none does.
 func TestHeldAsksTheNextServer(t *testing.T) {
+	t.Parallel()
 	lame, good := serve(t), serve(t, "www.lab.example. 60 IN A 192.0.2.1")
 	lame.set(func() { lame.lame = true })
 	v := New(Options{AllowLocal: true, Resolvers: func() []netip.AddrPort { return nil }})

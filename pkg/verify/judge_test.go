@@ -122,6 +122,7 @@ func TestAllServersMustAgree(t *testing.T) {
 }
 
 func TestANameHasLeftWhenNoServerAnswersItsTargets(t *testing.T) {
+	t.Parallel()
 	q := www([]string{"203.0.113.10"}).changed(func(q *Question) { q.Leaving = true })
 	gone, there := says(), says("203.0.113.10").with(func(r *Reply) { r.Server = second })
 	assert.Equal(t, Gone, Judge(q, []Reply{gone, gone}).Verdict)
@@ -132,6 +133,7 @@ func TestANameHasLeftWhenNoServerAnswersItsTargets(t *testing.T) {
 
 // TestWhatIsStoredIsBounded: a server may answer as much as it likes.
 func TestWhatIsStoredIsBounded(t *testing.T) {
+	t.Parallel()
 	var many []string
 	for i := range 1000 {
 		many = append(many, fmt.Sprintf("203.0.%d.%d", i/250, i%250))
@@ -145,6 +147,7 @@ func TestWhatIsStoredIsBounded(t *testing.T) {
 
 // TestTheOrderOfRepliesDoesNotDecide: the verdict is of the set of replies.
 func TestTheOrderOfRepliesDoesNotDecide(t *testing.T) {
+	t.Parallel()
 	replies := []Reply{
 		says("203.0.113.10"), says("203.0.113.99"), says(), silent(errors.New("lost")), silent(errLocal),
 		says("203.0.113.99").with(func(r *Reply) { r.Marked = true }), {Rcode: "REFUSED"}, {Rcode: noError},

@@ -18,6 +18,7 @@ import (
 // TestAFullStoreLetsDocumentsBeDeleted, and takes new ones when some have gone: not
 // most of them have to.
 func TestAFullStoreLetsDocumentsBeDeleted(t *testing.T) {
+	t.Parallel()
 	server, err := kvetcd.StartEmbedded(t.Context(), kvetcd.EmbeddedOptions{
 		Dir: t.TempDir(), Quota: 40 << 20, Keep: time.Second, Maintain: 50 * time.Millisecond, Logger: slog.New(slog.DiscardHandler),
 	})
@@ -52,6 +53,7 @@ func TestAFullStoreLetsDocumentsBeDeleted(t *testing.T) {
 // TestADeletionBesideAWriteOfManyReferencesIsNoticed: the first of a store, as every
 // other.
 func TestADeletionBesideAWriteOfManyReferencesIsNoticed(t *testing.T) {
+	t.Parallel()
 	fake := kvtest.NewFake()
 	s := etcd.New(fake)
 	put := func(path intent.Path, refs ...intent.Path) error {

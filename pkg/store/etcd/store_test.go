@@ -19,6 +19,7 @@ import (
 func TestMain(m *testing.M) { etcdtest.Main(m) }
 
 func TestStoreOverEmbeddedServer(t *testing.T) {
+	t.Parallel()
 	server, err := kvetcd.StartEmbedded(t.Context(), kvetcd.EmbeddedOptions{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, server.Close()) }()
@@ -32,6 +33,7 @@ func TestStoreOverEmbeddedServer(t *testing.T) {
 }
 
 func TestStoreOverServerThatIsKilled(t *testing.T) {
+	t.Parallel()
 	server := etcdtest.Start(t)
 	store := kvetcd.New(server.Client)
 	storetest.Run(t, storetest.Options{New: func(t *testing.T) storetest.Data {
@@ -45,6 +47,7 @@ func TestStoreOverServerThatIsKilled(t *testing.T) {
 }
 
 func TestStoreOverFake(t *testing.T) {
+	t.Parallel()
 	storetest.Run(t, storetest.Options{New: func(*testing.T) storetest.Data {
 		fake := kvtest.NewFake()
 		return storetest.Data{
