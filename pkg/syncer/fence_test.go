@@ -81,7 +81,7 @@ func TestWhoStoodStillAmidRequestsSendsNoMore(t *testing.T) {
 	var made atomic.Int64
 	stand := sync.OnceFunc(func() {
 		_, _, err := s.kv.Txn(context.Background(), nil, kv.Put(workerPrefix+hub, []byte("b")))
-		assert.NoError(t, err)
+		assert.NoError(t, err) //nolint:testifylint // this is not the goroutine of the test
 		clock.leap.Store(int64(2 * leaseSeconds * time.Second))
 	})
 	s.clusters[hub].Before = func(_ context.Context, verb string, id bundle.ID) error {
