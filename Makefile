@@ -122,10 +122,13 @@ test-real: ## Run ring 2: on real API servers, DNS servers and stores
 test-deep: ## Run ring 3: everything at length, for hours
 	@test/rings.sh deep
 
+# gotestsum prints durations as 990ms, 1.2s or 1m2s; sorting takes seconds.
 .PHONY: test-times
 test-times: ## Print the 50 slowest tests of the last runs
 	@sum=$(call tool,gotestsum); for log in "$${SIGNPOST_TEST_LOGS:-$${XDG_CACHE_HOME:-$$HOME/.cache}/signpost/tests}"/*.json; do \
-		"$$sum" tool slowest --threshold 500ms --jsonfile "$$log"; done | sort -k3 -rn | head -n 50
+		"$$sum" tool slowest --threshold 500ms --jsonfile "$$log"; \
+	done | awk '{ d = $$NF; t = 0; if (d ~ /ms$$/) t = d / 1000; else { if (d ~ /m/) { split(d, p, "m"); t = 60 * p[1]; d = p[2] } t += d } \
+		$$NF = ""; printf "%8.2f s  %s\n", t, $$0 }' | sort -rn | head -n 50
 
 .PHONY: check
 check: fmt-check lint test-unit ## Check format and lint, and run the unit tests with the race detector
