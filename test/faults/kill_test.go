@@ -47,6 +47,7 @@ type moment struct {
 // unchanged objects are not written again, and nothing is left behind. Signpost
 // dies of its writes to all servers; a server, of those to itself.
 func TestKill9AtEachWriteOfInstantiateUpdateAndTerminate(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		of     string
 		start  func(t *testing.T) *world
@@ -60,7 +61,7 @@ func TestKill9AtEachWriteOfInstantiateUpdateAndTerminate(t *testing.T) {
 		{"kube-apiserver", overEtcd, (*world).hub, "hub", 2},
 	} {
 		t.Run(c.of, func(t *testing.T) {
-			t.Parallel() // it mostly waits
+			t.Parallel()
 			w := c.start(t)
 			w.intents(w.kubeconfig(), `{"name": "web"}`, oldHost)
 			k := &killer{world: w, victim: c.victim(w), edge: c.edge}
