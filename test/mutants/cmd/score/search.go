@@ -110,7 +110,7 @@ func (s *search) tryFind(ctx context.Context, mutant bugs.Bug) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	overlay, err := mutant.Overlay(s.root, dir)
 	if err != nil {
 		return result{}, err
