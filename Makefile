@@ -122,6 +122,10 @@ test-real: ## Run ring 2: on real API servers, DNS servers and stores
 test-deep: ## Run ring 3: everything at length, for hours
 	@test/rings.sh deep
 
+.PHONY: test-mutants
+test-mutants: ## Plant a fault at a time and note which test finds it, in test/mutants/table.md
+	cd test && $(GO) run -buildvcs=false ./mutants/cmd/score
+
 # gotestsum prints durations as 990ms, 1.2s or 1m2s; sorting takes seconds.
 .PHONY: test-times
 test-times: ## Print the 50 slowest tests of the last runs

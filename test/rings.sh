@@ -22,7 +22,7 @@ readonly MEMORY=/dev/shm
 readonly ROOM=4 # GiB for the files of a run
 
 # Packages of the module test that need Go alone.
-readonly PLAIN=(./apiserver ./story ./tools/... ./e2e/wait ./e2e/process ./faults/link ./tenants ./simulate ./simulate/bugs)
+readonly PLAIN=(./apiserver ./story ./tools/... ./e2e/wait ./e2e/process ./faults/link ./tenants ./simulate ./simulate/bugs ./mutants/...)
 # Packages of the module test that are run at length only: they prove the tests'
 # own harness, or how Signpost behaves under load.
 readonly LONG='/(bench|load|e2e/fixture|e2e/kube|e2e/kubelet|e2e/etcd)(/|$)'
@@ -209,6 +209,7 @@ ring_deep() {
 	group "everything on real parts" tests real test -count=1 -p 1 -timeout 6h $(packages "$skipped")
 	group "server-side apply beside Flux" tests ssa test/ssa -count=1 -timeout 30m ./...
 	group "known bugs in the simulator" tests bugs test -count=1 -timeout 2h -tags bugs -run TestEachBugIsFound ./simulate/bugs
+	group "planted faults" make test-mutants
 	group "fuzzing" make fuzz
 }
 
