@@ -133,6 +133,7 @@ func TestTargetFilter(t *testing.T) {
 		{"denied networks", nil, []string{"8.8.0.0/16"}, nil, []string{"2600:1901::1"}, []code{denied, denied}},
 		{"deny wins", []string{"8.8.0.0/16"}, []string{"8.8.8.0/24"}, nil, []string{"8.8.4.4"}, []code{notAllowed, denied}},
 		{"mapped networks", []string{"::ffff:8.8.4.0/120"}, nil, nil, []string{"8.8.4.4"}, []code{notAllowed, notAllowed}},
+		{"all mapped addresses are all of IPv4", nil, []string{"::ffff:0.0.0.0/96"}, nil, []string{"2600:1901::1"}, []code{denied, denied}},
 		{"what external-dns leaves", nil, nil, []string{"8.8.8.0/24"}, []string{"8.8.8.8"}, []code{notAllowed, notAllowed}},
 		{"what is allowed and left", []string{"8.8.0.0/16"}, nil, []string{"8.8.8.0/24", "2600::/16"}, []string{"8.8.8.8"}, []code{notAllowed, notAllowed}},
 	} {

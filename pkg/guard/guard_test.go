@@ -82,6 +82,21 @@ func TestAnAccountIsOfAllThatWentWithinTheWindow(t *testing.T) {
 	require.Empty(t, held, "what went long ago counts no more")
 }
 
+// TestNamesThatWentCountWithThoseThatGo checks that more cannot go in small steps
+// than at once.
+func TestNamesThatWentCountWithThoseThatGo(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	left := published("a", letters("defghijklmnopqrst")...)
+	gone, held, err := Account{}.Judge(Loss{Group: "a", Names: letters("abc"), Percent: Default, Now: now}, left)
+	require.NoError(t, err)
+	require.Empty(t, held)
+	require.Equal(t, letters("abc"), gone.Gone)
+	_, held, err = gone.Judge(Loss{Group: "a", Names: letters("def"), Percent: Default, Now: now.Add(time.Minute)}, left)
+	require.NoError(t, err)
+	require.Equal(t, letters("def"), held)
+}
+
 // TestAPermitIsForWhatWasAcceptedWithIt, once.
 func TestAPermitIsForWhatWasAcceptedWithIt(t *testing.T) {
 	loss := Loss{Group: "a", Names: letters("abcdefg"), For: []string{"2"}, Percent: Default}

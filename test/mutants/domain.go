@@ -86,8 +86,8 @@ func inNames() []bugs.Bug {
 		{
 			Name: "unordered claims", File: "pkg/nameclaim/store.go",
 			Breaks:      "two that claim the same names in another order both get some",
-			Text:        "	slices.SortFunc(changes, func(a, b Change) int { return compare(a.Key, b.Key) })\n",
-			Replacement: "",
+			Text:        "func(a, b Change) int { return compare(a.Key, b.Key) }",
+			Replacement: "func(a, b Change) int { return 0 * compare(a.Key, b.Key) }",
 		},
 		{
 			Name: "wrong turn", File: "pkg/status/turns.go",

@@ -1,0 +1,39 @@
+package appcontext_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
+)
+
+// TestObjectsAreOfTheRevisionThatIsAnswered checks a reader that is overtaken by a
+// writer between its two requests.
+func TestObjectsAreOfTheRevisionThatIsAnswered(t *testing.T) {
+	t.Parallel()
+	fake := kvtest.NewFake()
+	s := appcontext.NewStore(fake, time.Now)
+	before := collect(t, configMap(t, "edge+hub", "web", "a", "1"))
+	after := collect(t, configMap(t, "edge+hub", "web", "a", "2"))
+	p := commit(t, s, appcontext.Context{ID: "17", Objects: before})
+	requests := 0
+	fake.Before = func(string, string) error {
+		if requests++; requests == 2 {
+			fake.Before = nil
+			_, err := s.Rewrite(t.Context(), p, "web", "edge+hub", bundle.Diff(before, after))
+			require.NoError(t, err)
+		}
+		return nil
+	}
+	objects, revision, err := s.ObjectsOn(t.Context(), p, "edge+hub")
+	require.NoError(t, err)
+	require.Equal(t, before, objects)
+	objects, later, err := s.ObjectsOn(t.Context(), p, "edge+hub")
+	require.NoError(t, err)
+	require.Equal(t, after, objects)
+	require.Greater(t, later, revision)
+}
