@@ -1,6 +1,7 @@
 package autopath
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -64,6 +65,20 @@ func TestWhatIsEncodedIsDecoded(t *testing.T) {
 	got, err = Decode([]byte("Foo.COM."))
 	require.NoError(t, err)
 	require.Equal(t, []string{"foo.com"}, got)
+}
+
+// TestAsManyPathsAsKubernetesTakesAreAnOption checks the limits themselves.
+func TestAsManyPathsAsKubernetesTakesAreAnOption(t *testing.T) {
+	t.Parallel()
+	var paths []string
+	for n := range MaxPaths {
+		paths = append(paths, fmt.Sprintf("%02d.%s", n, strings.Repeat("x", MaxBytes/MaxPaths-len("00.,"))))
+	}
+	paths[0] += "x" // there is one comma less
+	require.Len(t, Encode(paths), MaxBytes)
+	got, err := Decode(Encode(paths))
+	require.NoError(t, err)
+	require.Equal(t, paths, got)
 }
 
 func TestWhatIsNoOptionIsRefused(t *testing.T) {
