@@ -8,6 +8,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
 )
 
@@ -36,4 +37,19 @@ func TestObjectsAreOfTheRevisionThatIsAnswered(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, after, objects)
 	require.Greater(t, later, revision)
+}
+
+// TestWhatIsNotCurrentAnyMoreIsNotReplaced checks a writer that held the objects
+// of a context before the owner got another one.
+func TestWhatIsNotCurrentAnyMoreIsNotReplaced(t *testing.T) {
+	t.Parallel()
+	s := appcontext.NewStore(kvtest.NewFake(), time.Now)
+	object := configMap(t, "edge+hub", "web", "a", "1")
+	first := commit(t, s, appcontext.Context{ID: "17", Objects: collect(t, object)})
+	held, err := s.Held(t.Context(), "17", []appcontext.Place{{App: "web", ID: object.ID}})
+	require.NoError(t, err)
+	commit(t, s, appcontext.Context{ID: "18", Objects: collect(t, object)})
+	changed := configMap(t, "edge+hub", "web", "a", "2")
+	err = s.Replace(t.Context(), first, held, nil, []bundle.Object{changed}, appcontext.Touch{})
+	require.Equal(t, appcontext.ErrStale, intent.CodeOf(err))
 }

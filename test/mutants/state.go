@@ -87,7 +87,7 @@ func inKeys() []bugs.Bug {
 			Name: "abandoned cluster read", File: "pkg/ledger/ledger.go",
 			Breaks:      "an abandoned cluster still has entries",
 			Text:        "	if abandoned != nil || err != nil {",
-			Replacement: "	if err != nil {",
+			Replacement: "	if abandoned != nil && abandoned.Key == \"\" || err != nil {",
 		},
 	}
 }
