@@ -18,10 +18,10 @@ func inDNS() []bugs.Bug {
 			Replacement: "len(reply.Answer) == 0",
 		},
 		{
-			Name: "mapped client", File: "cmd/signpost-dns/searchexpand/searchexpand.go",
-			Breaks:      "a client with an IPv4-mapped address may not send the option",
+			Name: "client with a zone", File: "cmd/signpost-dns/searchexpand/searchexpand.go",
+			Breaks:      "a client with a link-local address may not send the option",
 			Text:        `address.Unmap().WithZone("")`,
-			Replacement: `address.WithZone("")`,
+			Replacement: `address.Unmap()`,
 		},
 		{
 			Name: "poisoned cache", File: "cmd/signpost-dns/searchpath/searchpath.go",

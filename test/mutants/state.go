@@ -108,16 +108,16 @@ func inWork() []bugs.Bug {
 			Replacement: "if live == nil {",
 		},
 		{
-			Name: "no deadline", File: "pkg/cluster/occupant.go",
-			Breaks:      "a request to a silent cluster outlives the lease",
-			Text:        "context.WithTimeout(ctx, RequestDeadline)",
+			Name: "no deadline", File: "pkg/cluster/kubernetes.go",
+			Breaks:      "the probe of a silent cluster never ends",
+			Text:        "context.WithTimeout(ctx, RequestDeadline/2)",
 			Replacement: "context.WithCancel(ctx)",
 		},
 		{
-			Name: "prerequisites removed", File: "pkg/handover/step.go",
-			Breaks:      "rsync is asked to remove what all records need",
-			Text:        "change.Action != bundle.Unchanged && (change.Action != bundle.Delete || h.owner != Prerequisites)",
-			Replacement: "change.Action != bundle.Unchanged",
+			Name: "context under way", File: "pkg/handover/step.go",
+			Breaks:      "an app context that rsync still works on counts as done",
+			Text:        "return !s.active && s.in(",
+			Replacement: "return s.in(",
 		},
 		{
 			Name: "refusal ignored", File: "pkg/rsync/rsync.go",
@@ -126,10 +126,10 @@ func inWork() []bugs.Bug {
 			Replacement: "	case err == nil && (done || message != \"\"):",
 		},
 		{
-			Name: "few is one less", File: "pkg/guard/account.go",
+			Name: "few is one less", File: "pkg/guard/guard.go",
 			Breaks:      "as many names as may always go are held back",
-			Text:        "+waiting > Few {",
-			Replacement: "+waiting >= Few {",
+			Text:        "gone > Few && ",
+			Replacement: "gone >= Few && ",
 		},
 	}
 }
