@@ -129,7 +129,7 @@ func TestNoMeetingLeavesPodsWithoutTheirDNS(t *testing.T) {
 
 // meetings is the part of all moments of a deed at which a run of rings 1 and 2
 // lets another deed come in its midst: one in so many.
-const meetings = 4
+const meetings = 7
 
 // meet does the first deed, and the second one right before its request number
 // at, of those that write, or read lifecycles or offers. It returns how many of

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/internal/sample"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
 )
@@ -108,10 +109,11 @@ func taken(t testing.TB) *world {
 }
 
 // TestTenThousandLongNamesAreTakenOver: what the lifecycle notes of them fits in a
-// document of every store.
+// document of every store. Ring 1 tries 2,000 of them, and has as much less room.
 func TestTenThousandLongNamesAreTakenOver(t *testing.T) {
 	t.Parallel()
-	const parts, each = 20, 500
+	const all, each = 20, 500
+	parts := sample.Cases(4, all, all)
 	w := newShop(t)
 	ask := func(group intent.Path, app string) {
 		w.put(group, fmt.Sprintf(`{"logicalCloud":"eu","apps":[{"name":%q}]}`, app), eu)
@@ -141,7 +143,7 @@ func TestTenThousandLongNamesAreTakenOver(t *testing.T) {
 	require.Len(t, w.published(test), parts*each)
 	doc, err := w.documents.Get(t.Context(), "lifecycle/"+prod)
 	require.NoError(t, err)
-	require.Less(t, len(doc.Body), 1<<18)
+	require.Less(t, len(doc.Body), 1<<18*parts/all)
 }
 
 // longName is a name of 200 octets.
