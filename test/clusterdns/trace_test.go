@@ -20,6 +20,8 @@ import (
 const (
 	names = 30 // of each configuration
 	pool  = 8  // upstreams
+
+	enough = 12 // configurations, for every plugin to answer once
 )
 
 // TestTraceAgreesWithARealCoreDNS asks a real CoreDNS for random names, under
@@ -34,7 +36,7 @@ func TestTraceAgreesWithARealCoreDNS(t *testing.T) {
 		upstreams = append(upstreams, w.upstream(t, fmt.Sprintf("192.0.2.%d", i+1)))
 	}
 	plugins := map[string]int{}
-	configurations := sample.Cases(3, 3, 12)
+	configurations := sample.Cases(3, 3, enough)
 	for n := range uint64(configurations) {
 		seed := sample.Seed(t) + n
 		random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same each time
@@ -53,8 +55,10 @@ func TestTraceAgreesWithARealCoreDNS(t *testing.T) {
 		c.Kill()
 	}
 	require.Greater(t, plugins["forward"], configurations*names/2)
-	require.NotZero(t, plugins["kubernetes"])
-	require.NotZero(t, plugins["chaos"])
+	if configurations >= enough {
+		require.NotZero(t, plugins["kubernetes"])
+		require.NotZero(t, plugins["chaos"])
+	}
 }
 
 // kinds of records, DS among them, which CoreDNS looks for at the parent.
