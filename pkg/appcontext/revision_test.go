@@ -23,7 +23,8 @@ func TestObjectsAreOfTheRevisionThatIsAnswered(t *testing.T) {
 	p := commit(t, s, appcontext.Context{ID: "17", Objects: before})
 	requests := 0
 	fake.Before = func(string, string) error {
-		if requests++; requests == 2 {
+		requests++
+		if requests == 2 {
 			fake.Before = nil
 			_, err := s.Rewrite(t.Context(), p, "web", "edge+hub", bundle.Diff(before, after))
 			require.NoError(t, err)

@@ -301,7 +301,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 				continue
 			}
 			time.Sleep(time.Until(e.at.Add(s.away)))
-			told := json.NewEncoder(w).Encode(map[string]any{"type": e.kind, "object": e.asked(brief)}) //nolint:errchkjson // objects came as JSON
+			told := json.NewEncoder(w).Encode(map[string]any{"type": e.kind, "object": e.asked(brief)})
 			if told != nil || flush.Flush() != nil {
 				return
 			}
