@@ -165,6 +165,27 @@ func (s *Store) Reachabilities(ctx context.Context) (map[string]Reachability, er
 	return all, nil
 }
 
+// ReachabilitiesOf answers the same of some clusters, in one request.
+func (s *Store) ReachabilitiesOf(ctx context.Context, clusters []string) (map[string]Reachability, error) {
+	keys := make([]string, len(clusters)) // not nil: none are asked for
+	for n, cluster := range clusters {
+		keys[n] = reachabilityKey(cluster)
+	}
+	items, _, err := s.kv.Range(ctx, kv.Range{Keys: keys})
+	if err != nil {
+		return nil, err
+	}
+	some := map[string]Reachability{}
+	for _, item := range items {
+		var r Reachability
+		if err := json.Unmarshal(item.Value, &r); err != nil {
+			return nil, fmt.Errorf("%s: %w", item.Key, err)
+		}
+		some[strings.TrimSuffix(strings.TrimPrefix(item.Key, prefix), "/"+reachability)] = r
+	}
+	return some, nil
+}
+
 // Deployment answers the state of a Deployment, nil when it cannot be
 // observed.
 func (s *Store) Deployment(ctx context.Context, cluster, namespace, name string) (*Deployment, error) {

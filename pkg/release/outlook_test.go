@@ -3,6 +3,8 @@ package release
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -67,7 +69,7 @@ func TestNoStepReadsAboutAllClustersWhileTheOutlookIsKept(t *testing.T) {
 	seen, err = s.standings(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, map[string]time.Time{"edge+b": now}, seen.lost)
-	require.Equal(t, 1, store.reads, "who owns it")
+	require.Equal(t, 2, store.reads, "whether it is still silent, and who owns it")
 	kept, err := s.reached(t.Context())
 	require.NoError(t, err)
 	read, err := s.Observed.Reachabilities(t.Context())
@@ -79,6 +81,41 @@ func TestNoStepReadsAboutAllClustersWhileTheOutlookIsKept(t *testing.T) {
 	seen, err = s.standings(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, seen.lost, "who does not follow reads")
+}
+
+// TestNobodyIsTakenOutByOldNews (I11): a process that stood still knows the time
+// before it hears what has happened meanwhile.
+func TestNobodyIsTakenOutByOldNews(t *testing.T) {
+	t.Parallel()
+	s, store := newOutlook()
+	now := time.Now().UTC()
+	silent := func(cluster string) {
+		_, owner, err := store.Txn(t.Context(), nil, kv.Put(ledger.WorkerPrefix+cluster, []byte("x")))
+		require.NoError(t, err)
+		store.reach(t, cluster, observed.Reachability{Since: now, Counted: now, Owner: owner})
+	}
+	for _, cluster := range []string{"edge+a", "edge+b", "edge+c"} {
+		silent(cluster)
+	}
+	require.NoError(t, s.keepOutlook(t.Context()))
+	seen, err := s.standings(t.Context())
+	require.NoError(t, err)
+	require.Len(t, seen.lost, 3)
+	require.NotEmpty(t, seen.frozen)
+
+	store.reach(t, "edge+a", observed.Reachability{Reachable: true, Since: now})
+	store.reach(t, "edge+b", observed.Reachability{Reachable: true, Since: now})
+	seen, err = s.standings(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"edge+c"}, slices.Collect(maps.Keys(seen.silent)))
+	require.Equal(t, []string{"edge+c"}, slices.Collect(maps.Keys(seen.lost)))
+	require.Empty(t, seen.frozen)
+
+	now = now.Add(time.Minute)
+	silent("edge+c") // again, after it was back
+	seen, err = s.standings(t.Context())
+	require.NoError(t, err)
+	require.False(t, seen.lost["edge+c"].Before(now), "it counts anew")
 }
 
 // TestOwnersAreSteppedWhenTheirTimeComes: those of whom something is due later not

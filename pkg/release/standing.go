@@ -94,6 +94,26 @@ func (s *Service) followReached(ctx context.Context, clusters []string) error {
 	return nil
 }
 
+// stillSilent reads again how the clusters can be reached that did not answer. A
+// picture that is kept is as old as the last news: who stood still, or hears late,
+// would count on for clusters that have come back since, and take them out for an
+// outage that nobody saw to be so long (I11).
+func (s *Service) stillSilent(ctx context.Context, seen *reach) (*reach, error) {
+	if len(seen.silent) == 0 {
+		return seen, nil
+	}
+	now, err := s.Observed.ReachabilitiesOf(ctx, seen.silent)
+	if err != nil {
+		return nil, err
+	}
+	all := maps.Clone(seen.all)
+	for _, cluster := range seen.silent {
+		delete(all, cluster)
+	}
+	maps.Copy(all, now)
+	return reachOf(all), nil
+}
+
 // standings are those of all clusters at a time.
 type standings struct {
 	silent map[string]time.Time // since when clusters were seen not to answer; others do, or nobody knows
@@ -110,7 +130,11 @@ func (s standings) of(cluster string) address.Standing {
 // Clocks may be wrong: a cluster is taken out only when that worker's clock and our
 // own agree, and kept out as soon as one of them says so.
 func (s *Service) standings(ctx context.Context) (standings, error) {
-	seen, err := s.reached(ctx)
+	kept, err := s.reached(ctx)
+	if err != nil {
+		return standings{}, err
+	}
+	seen, err := s.stillSilent(ctx, kept)
 	if err != nil {
 		return standings{}, err
 	}

@@ -378,7 +378,8 @@ func (c *counting) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, err
 }
 
 // TestAnOutageOfManyClustersCostsNoFoldMore: the controller knows how clusters can
-// be reached, and asks in one request who serves those that cannot.
+// be reached, and asks in one request whether those that could not still cannot, and
+// in one who serves them.
 func TestAnOutageOfManyClustersCostsNoFoldMore(t *testing.T) {
 	t.Parallel()
 	reads := func(silent int) int {
@@ -395,5 +396,5 @@ func TestAnOutageOfManyClustersCostsNoFoldMore(t *testing.T) {
 		require.True(t, w.fold("shop/db").Wrote)
 		return store.reads
 	}
-	require.LessOrEqual(t, reads(100), reads(0)+1)
+	require.LessOrEqual(t, reads(100), reads(0)+2)
 }
