@@ -46,6 +46,12 @@ func (s *Server) applyObject(ctx context.Context, object *unstructured.Unstructu
 	return err
 }
 
+// Merge changes one object as the admin, by a JSON merge patch.
+func (s *Server) Merge(ctx context.Context, kind schema.GroupVersionKind, namespace, name string, patch []byte) error {
+	_, err := s.resource(kind, namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
+	return err
+}
+
 // Get reads one object as the admin.
 func (s *Server) Get(ctx context.Context, kind schema.GroupVersionKind, namespace, name string) (*unstructured.Unstructured, error) {
 	return s.resource(kind, namespace).Get(ctx, name, metav1.GetOptions{})
