@@ -48,7 +48,7 @@ func TestKubernetesKeepsTheContract(t *testing.T) {
 	server := start(t)
 	require.NoError(t, fixture.DefineEndpoints(t.Context(), server))
 	var count atomic.Int32
-	clustertest.Run(t, func(t *testing.T) clustertest.Fixture {
+	open := func(t *testing.T) clustertest.Fixture {
 		namespace := fmt.Sprintf("suite-%d", count.Add(1))
 		require.NoError(t, server.Namespace(t.Context(), namespace))
 		target, err := cluster.NewKubernetes(server.Config(), cluster.Options{Installation: installation, Values: sealed{}, Version: "test"})
@@ -85,7 +85,9 @@ func TestKubernetesKeepsTheContract(t *testing.T) {
 				require.NoError(t, offer(t.Context(), namespace, name, ip))
 			},
 		}
-	})
+	}
+	clustertest.Run(t, open)
+	clustertest.RunServer(t, open)
 }
 
 // A label of ours that a stranger takes off hides the object from the watch,

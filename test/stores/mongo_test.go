@@ -22,7 +22,7 @@ func TestStoreOverMongoWireProtocol(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, proxy.close()) }()
 	databases := 0
-	storetest.Run(t, storetest.Options{New: func(*testing.T) storetest.Data {
+	options := storetest.Options{New: func(*testing.T) storetest.Data {
 		databases++
 		open := func(t *testing.T, options ...mongo.Option) intent.Store {
 			t.Helper()
@@ -40,7 +40,10 @@ func TestStoreOverMongoWireProtocol(t *testing.T) {
 			Kill:    func(t *testing.T) { require.NoError(t, server.kill()) },
 			Restart: func(t *testing.T) { require.NoError(t, server.start(t.Context())) },
 		}
-	}})
+	}}
+	storetest.Run(t, options)
+	storetest.RunCrashes(t, options)
+	storetest.RunKills(t, options)
 }
 
 // TestTheURINamesTheDatabase: "signpost" where it names none.

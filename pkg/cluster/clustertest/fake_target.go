@@ -359,8 +359,9 @@ func (w *fakeWatches) workload(id bundle.ID) (*cluster.Availability, bool) {
 	f := w.target.fake
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !w.sees() || f.objects[id] == nil {
-		return nil, w.sees()
+	known := w.sees() && w.kinds[cluster.KindOf(id)]
+	if !known || f.objects[id] == nil {
+		return nil, known
 	}
 	a := f.available[id.Namespace+"/"+id.Name]
 	return &a, true

@@ -25,7 +25,7 @@ func (v oneValue) Secret(_ context.Context, id string) ([]byte, error) {
 
 func TestFakeKeepsTheContract(t *testing.T) {
 	t.Parallel()
-	Run(t, func(t *testing.T) Fixture {
+	open := func(t *testing.T) Fixture {
 		f := NewFake("cluster-1")
 		f.Plant(Object(t, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "suite"}}))
 		f.Plant(Object(t, map[string]any{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -46,7 +46,9 @@ func TestFakeKeepsTheContract(t *testing.T) {
 					{Kind: address.LoadBalancer, Target: ip, Field: "status.loadBalancer.ingress[0].ip"}}})
 			},
 		}
-	})
+	}
+	Run(t, open)
+	RunServer(t, open)
 }
 
 func runPod(t *testing.T, f *Fake, pod RunPod) {

@@ -62,10 +62,6 @@ func testShare(t *testing.T, f Fixture) {
 // testShareAbsent shares an object that nobody has made yet. It stays for
 // others when our keys go.
 func testShareAbsent(t *testing.T, f Fixture) {
-	if f.Directory {
-		t.Log("a directory shares no keys, as another test checks")
-		return
-	}
 	ctx := t.Context()
 	o := f.shared(t, "absent", "ours.server", "one")
 	require.NoError(t, f.Target.Unshare(ctx, o.ID))

@@ -9,7 +9,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/kv/etcd"
 	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
 )
@@ -21,7 +20,7 @@ type wiped struct {
 	admin *clientv3.Client
 }
 
-// Compact implements kvtest.Compacter.
+// Compact implements kvtest.Subject.
 func (w wiped) Compact(ctx context.Context) error {
 	answer, err := w.admin.Get(ctx, "k")
 	if err != nil {
@@ -49,7 +48,7 @@ func TestEmbeddedServerKeepsTheContract(t *testing.T) {
 	admin, err := clientv3.NewFromURL(server.ClientURL())
 	require.NoError(t, err)
 	defer admin.Close()
-	kvtest.Run(t, func(t *testing.T) kv.KV {
+	kvtest.Run(t, func(t *testing.T) kvtest.Subject {
 		wipe(t, admin)
 		return wiped{KV: server.KV(), admin: admin}
 	})
@@ -64,7 +63,7 @@ func TestExternalServerKeepsTheContract(t *testing.T) {
 	dialled, err := etcd.Dial(etcd.DialOptions{Endpoints: []string{server.ClientURL()}})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, dialled.Close()) }()
-	kvtest.Run(t, func(t *testing.T) kv.KV {
+	kvtest.Run(t, func(t *testing.T) kvtest.Subject {
 		wipe(t, admin)
 		return wiped{KV: dialled, admin: admin}
 	})

@@ -11,7 +11,7 @@ import (
 )
 
 func TestFakeKeepsTheContract(t *testing.T) {
-	kvtest.Run(t, func(*testing.T) kv.KV { return kvtest.NewFake() })
+	kvtest.Run(t, func(*testing.T) kvtest.Subject { return kvtest.NewFake() })
 }
 
 func TestFakeHooksInjectFaults(t *testing.T) {

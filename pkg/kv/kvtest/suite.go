@@ -18,16 +18,17 @@ import (
 // patience is how long a test waits for what has to come.
 const patience = 10 * time.Second
 
-// Compacter is a kv.KV that can forget its history; the parts of the suite
-// about that are skipped for one that cannot.
-type Compacter interface {
+// Subject is what the suite tests: a kv.KV that forgets its history when it is
+// told to.
+type Subject interface {
+	kv.KV
 	Compact(ctx context.Context) error
 }
 
 // Run proves that what open gives, empty and new for each call, keeps the
 // contract of kv.KV.
-func Run(t *testing.T, open func(t *testing.T) kv.KV) {
-	for name, test := range map[string]func(*testing.T, kv.KV){
+func Run(t *testing.T, open func(t *testing.T) Subject) {
+	for name, test := range map[string]func(*testing.T, Subject){
 		"ReadsWhatWasWritten":                     readsWhatWasWritten,
 		"RangeSelects":                            rangeSelects,
 		"RangeReadsAtARevision":                   rangeReadsAtARevision,
@@ -49,7 +50,7 @@ func Run(t *testing.T, open func(t *testing.T) kv.KV) {
 		"CancelledRequestIsUnavailable":           cancelledIsUnavailable,
 		"CompactedRevisionIsErrCompacted":         compactedRevision,
 		"DeletingNothingChangesNoRevision":        deletingNothing,
-		"PingAnswers":                             func(t *testing.T, s kv.KV) { require.NoError(t, s.Ping(t.Context())) },
+		"PingAnswers":                             func(t *testing.T, s Subject) { require.NoError(t, s.Ping(t.Context())) },
 		"LongRangeIsCompleteAndInOrder":           longRange,
 		"KeysOutsideThePrefixAreNeverInTheAnswer": neighbours,
 	} {
@@ -84,7 +85,7 @@ func keys(t *testing.T, s kv.KV, r kv.Range) []string {
 	return list
 }
 
-func readsWhatWasWritten(t *testing.T, s kv.KV) {
+func readsWhatWasWritten(t *testing.T, s Subject) {
 	require.Nil(t, get(t, s, "k"))
 	first := put(t, s, "k", "one")
 	require.Equal(t, &kv.Item{Key: "k", Value: []byte("one"), CreateRevision: first, ModRevision: first}, get(t, s, "k"))
@@ -96,7 +97,7 @@ func readsWhatWasWritten(t *testing.T, s kv.KV) {
 	require.Equal(t, second, now, "the store's revision comes with every answer")
 }
 
-func rangeOfKeys(t *testing.T, s kv.KV) {
+func rangeOfKeys(t *testing.T, s Subject) {
 	const many = 2*kv.MaxOps + 7
 	var all []string
 	for n := range many {
@@ -114,7 +115,7 @@ func rangeOfKeys(t *testing.T, s kv.KV) {
 	require.Equal(t, "old", string(items[0].Value))
 }
 
-func rangeSelects(t *testing.T, s kv.KV) {
+func rangeSelects(t *testing.T, s Subject) {
 	var third int64
 	for i, key := range []string{"p/a", "p/b", "p/b/c", "p/d", "q/a"} {
 		revision := put(t, s, key, "v")
@@ -145,7 +146,7 @@ func rangeSelects(t *testing.T, s kv.KV) {
 	require.NotZero(t, items[0].ModRevision)
 }
 
-func rangeReadsAtARevision(t *testing.T, s kv.KV) {
+func rangeReadsAtARevision(t *testing.T, s Subject) {
 	put(t, s, "p/a", "one")
 	then := put(t, s, "p/b", "one")
 	put(t, s, "p/a", "two")
@@ -160,7 +161,7 @@ func rangeReadsAtARevision(t *testing.T, s kv.KV) {
 	require.Equal(t, []string{"p/a", "p/c"}, keys(t, s, kv.Range{Prefix: "p/"}))
 }
 
-func longRange(t *testing.T, s kv.KV) {
+func longRange(t *testing.T, s Subject) {
 	const n = 2500
 	var want []string
 	var ops []kv.Op
@@ -175,7 +176,7 @@ func longRange(t *testing.T, s kv.KV) {
 	require.Equal(t, want[:2001], keys(t, s, kv.Range{Prefix: "long/", Limit: 2001}))
 }
 
-func neighbours(t *testing.T, s kv.KV) {
+func neighbours(t *testing.T, s Subject) {
 	for _, key := range []string{"a", "a/", "a/b", "a0", "a.", "b"} {
 		put(t, s, key, "v")
 	}
@@ -185,25 +186,16 @@ func neighbours(t *testing.T, s kv.KV) {
 	require.Equal(t, []string{"a", "a.", "a0", "b"}, keys(t, s, kv.Range{}))
 }
 
-func compactedRevision(t *testing.T, s kv.KV) {
+func compactedRevision(t *testing.T, s Subject) {
 	old := put(t, s, "k", "one")
 	put(t, s, "k", "two")
-	compact(t, s)
+	require.NoError(t, s.Compact(t.Context()))
 	_, _, err := s.Range(t.Context(), kv.Range{Prefix: "k", Revision: old})
 	require.ErrorIs(t, err, kv.ErrCompacted)
 	require.Equal(t, []string{"k"}, keys(t, s, kv.Range{Prefix: "k"}))
 }
 
-func compact(t *testing.T, s kv.KV) {
-	t.Helper()
-	able, ok := s.(Compacter)
-	if !ok {
-		t.Skip("history cannot be compacted here")
-	}
-	require.NoError(t, able.Compact(t.Context()))
-}
-
-func cancelledIsUnavailable(t *testing.T, s kv.KV) {
+func cancelledIsUnavailable(t *testing.T, s Subject) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, _, err := s.Get(ctx, "k")

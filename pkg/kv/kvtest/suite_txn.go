@@ -12,7 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/kv"
 )
 
-func comparesDecide(t *testing.T, s kv.KV) {
+func comparesDecide(t *testing.T, s Subject) {
 	created := put(t, s, "dir/there", "one")
 	modified := put(t, s, "dir/there", "two")
 	for _, one := range []struct {
@@ -42,7 +42,7 @@ func comparesDecide(t *testing.T, s kv.KV) {
 	}
 }
 
-func comparesAWholePrefix(t *testing.T, s kv.KV) {
+func comparesAWholePrefix(t *testing.T, s Subject) {
 	put(t, s, "dir/a", "one")
 	put(t, s, "dir/b", "one")
 	then := put(t, s, "dir/c", "one")
@@ -65,7 +65,7 @@ func comparesAWholePrefix(t *testing.T, s kv.KV) {
 	require.False(t, holds(), "a key came")
 }
 
-func transactionIsWholeOrNot(t *testing.T, s kv.KV) {
+func transactionIsWholeOrNot(t *testing.T, s Subject) {
 	before := put(t, s, "a", "one")
 	done, revision, err := s.Txn(t.Context(),
 		[]kv.Compare{{Key: "a", ModRevision: before}, kv.Exists("none")},
@@ -83,7 +83,7 @@ func transactionIsWholeOrNot(t *testing.T, s kv.KV) {
 	require.Equal(t, revision, get(t, s, "b").ModRevision)
 }
 
-func transactionOfThousands(t *testing.T, s kv.KV) {
+func transactionOfThousands(t *testing.T, s Subject) {
 	var ops []kv.Op
 	for i := range 4096 {
 		ops = append(ops, kv.Put(fmt.Sprintf("many/%d", i), []byte("v")))
@@ -99,7 +99,7 @@ func transactionOfThousands(t *testing.T, s kv.KV) {
 	require.False(t, done)
 }
 
-func transactionRefusals(t *testing.T, s kv.KV) {
+func transactionRefusals(t *testing.T, s Subject) {
 	many := make([]kv.Compare, kv.MaxOps+1)
 	for i := range many {
 		many[i] = kv.Compare{Key: fmt.Sprintf("k%d", i)}
@@ -122,7 +122,7 @@ func transactionRefusals(t *testing.T, s kv.KV) {
 	require.Empty(t, keys(t, s, kv.Range{}))
 }
 
-func deletingNothing(t *testing.T, s kv.KV) {
+func deletingNothing(t *testing.T, s Subject) {
 	before := put(t, s, "k", "v")
 	done, revision, err := s.Txn(t.Context(), nil, kv.Delete("none"), kv.DeletePrefix("none/"))
 	require.NoError(t, err)
@@ -130,7 +130,7 @@ func deletingNothing(t *testing.T, s kv.KV) {
 	require.Equal(t, before, revision)
 }
 
-func concurrentSwapsAllCount(t *testing.T, s kv.KV) {
+func concurrentSwapsAllCount(t *testing.T, s Subject) {
 	const writers, each = 4, 25
 	put(t, s, "n", "0")
 	var group sync.WaitGroup

@@ -46,7 +46,7 @@ func collect(t *testing.T, batches <-chan kv.Batch, n int) []string {
 	return events
 }
 
-func watchDelivers(t *testing.T, s kv.KV) {
+func watchDelivers(t *testing.T, s Subject) {
 	from := put(t, s, "other", "x") + 1
 	batches := s.Watch(t.Context(), "p/", from)
 	var want []string
@@ -60,7 +60,7 @@ func watchDelivers(t *testing.T, s kv.KV) {
 	require.Equal(t, append(want, "p/k gone"), collect(t, batches, 51))
 }
 
-func watchKeepsTogether(t *testing.T, s kv.KV) {
+func watchKeepsTogether(t *testing.T, s Subject) {
 	from := put(t, s, "other", "x") + 1
 	batches := s.Watch(t.Context(), "p/", from)
 	var ops []kv.Op
@@ -74,14 +74,14 @@ func watchKeepsTogether(t *testing.T, s kv.KV) {
 	require.Equal(t, revision, batch.Revision)
 }
 
-func watchFromThePast(t *testing.T, s kv.KV) {
+func watchFromThePast(t *testing.T, s Subject) {
 	put(t, s, "p/a", "1")
 	from := put(t, s, "p/b", "2")
 	put(t, s, "p/c", "3")
 	require.Equal(t, []string{"p/b=2", "p/c=3"}, collect(t, s.Watch(t.Context(), "p/", from), 2), "inclusive")
 }
 
-func watchEnds(t *testing.T, s kv.KV) {
+func watchEnds(t *testing.T, s Subject) {
 	ctx, cancel := context.WithCancel(t.Context())
 	batches := s.Watch(ctx, "p/", 0)
 	cancel()
@@ -93,11 +93,11 @@ func watchEnds(t *testing.T, s kv.KV) {
 	}
 }
 
-func watchTellsOfCompaction(t *testing.T, s kv.KV) {
+func watchTellsOfCompaction(t *testing.T, s Subject) {
 	from := put(t, s, "p/a", "1")
 	put(t, s, "p/a", "2")
 	put(t, s, "p/a", "3")
-	compact(t, s)
+	require.NoError(t, s.Compact(t.Context()))
 	batches := s.Watch(t.Context(), "p/", from)
 	batch := next(t, batches)
 	require.True(t, batch.Compacted)
@@ -106,7 +106,7 @@ func watchTellsOfCompaction(t *testing.T, s kv.KV) {
 	require.Equal(t, []string{"p/a=4"}, collect(t, batches, 1))
 }
 
-func leasedKeyGoes(t *testing.T, s kv.KV) {
+func leasedKeyGoes(t *testing.T, s Subject) {
 	lease, err := s.Lease(t.Context(), 5)
 	require.NoError(t, err)
 	_, revision, err := s.Txn(t.Context(), nil, kv.Op{Key: "l/mine", Value: []byte("v"), Lease: lease.ID()})
@@ -119,7 +119,7 @@ func leasedKeyGoes(t *testing.T, s kv.KV) {
 	lost(t, lease)
 }
 
-func leaseIsLostWithItsContext(t *testing.T, s kv.KV) {
+func leaseIsLostWithItsContext(t *testing.T, s Subject) {
 	ctx, cancel := context.WithCancel(t.Context())
 	lease, err := s.Lease(ctx, 5)
 	require.NoError(t, err)
@@ -141,7 +141,7 @@ func lost(t *testing.T, lease kv.Lease) {
 	}
 }
 
-func endedLeaseIsAConflict(t *testing.T, s kv.KV) {
+func endedLeaseIsAConflict(t *testing.T, s Subject) {
 	lease, err := s.Lease(t.Context(), 5)
 	require.NoError(t, err)
 	require.NoError(t, lease.Release(t.Context()))

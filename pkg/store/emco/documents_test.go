@@ -17,7 +17,7 @@ import (
 
 // Own documents are kept as the wrapped store keeps them, whatever EMCO keeps.
 func TestOwnDocumentsConform(t *testing.T) {
-	storetest.Run(t, storetest.Options{New: func(t *testing.T) storetest.Data {
+	options := storetest.Options{New: func(t *testing.T) storetest.Data {
 		w := newWorld(t)
 		cloudsOnly := func(o *emco.Options) { o.Orchestrator, o.CLM = nil, nil }
 		return storetest.Data{
@@ -27,7 +27,9 @@ func TestOwnDocumentsConform(t *testing.T) {
 				return emco.New(etcd.New(stepping{w.data, step}), options)
 			},
 		}
-	}})
+	}}
+	storetest.Run(t, options)
+	storetest.RunCrashes(t, options)
 }
 
 // stepping calls step around each transaction.

@@ -23,38 +23,44 @@ func TestStoreOverEmbeddedServer(t *testing.T) {
 	server, err := kvetcd.StartEmbedded(t.Context(), kvetcd.EmbeddedOptions{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, server.Close()) }()
-	storetest.Run(t, storetest.Options{New: func(t *testing.T) storetest.Data {
+	options := storetest.Options{New: func(t *testing.T) storetest.Data {
 		wipe(t, server.KV())
 		return storetest.Data{
 			Open:     func(*testing.T) intent.Store { return etcd.New(server.KV()) },
 			Crashing: func(_ *testing.T, step func(string) error) intent.Store { return etcd.New(stepping{server.KV(), step}) },
 		}
-	}})
+	}}
+	storetest.Run(t, options)
+	storetest.RunCrashes(t, options)
 }
 
 func TestStoreOverServerThatIsKilled(t *testing.T) {
 	t.Parallel()
 	server := etcdtest.Start(t)
 	store := kvetcd.New(server.Client)
-	storetest.Run(t, storetest.Options{New: func(t *testing.T) storetest.Data {
+	options := storetest.Options{New: func(t *testing.T) storetest.Data {
 		wipe(t, store)
 		return storetest.Data{
 			Open:    func(*testing.T) intent.Store { return etcd.New(store) },
 			Kill:    server.Kill,
 			Restart: server.Restart,
 		}
-	}})
+	}}
+	storetest.Run(t, options)
+	storetest.RunKills(t, options)
 }
 
 func TestStoreOverFake(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, storetest.Options{New: func(*testing.T) storetest.Data {
+	options := storetest.Options{New: func(*testing.T) storetest.Data {
 		fake := kvtest.NewFake()
 		return storetest.Data{
 			Open:     func(*testing.T) intent.Store { return etcd.New(fake) },
 			Crashing: func(_ *testing.T, step func(string) error) intent.Store { return etcd.New(stepping{fake, step}) },
 		}
-	}})
+	}}
+	storetest.Run(t, options)
+	storetest.RunCrashes(t, options)
 }
 
 func wipe(t *testing.T, store kv.KV) {

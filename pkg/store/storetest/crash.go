@@ -39,9 +39,6 @@ type play struct {
 // until one lives to the end. After each death another process comes, looks,
 // sweeps and looks again; then everything can be removed.
 func crashAtEveryStep(t *testing.T, data Data, p play) {
-	if data.Crashing == nil {
-		t.Skip("this server cannot be made to crash at a step")
-	}
 	for n := 1; ; n++ {
 		on, steps, died := newScene(n), 0, ""
 		p.prepare(data.Open(t), on)
@@ -191,9 +188,6 @@ func requireRefusedOrDead(t *testing.T, err error) {
 // lostAnswers breaks the connection once, at every step in turn, ahead of a
 // write or behind it: the store has to find out, and to acknowledge.
 func lostAnswers(t *testing.T, data Data) {
-	if data.Crashing == nil {
-		t.Skip("this server's answers cannot be lost")
-	}
 	for n := 1; ; n++ {
 		on, steps, lost := newScene(n), 0, ""
 		put(t, data.Open(t), on.old, "x")

@@ -43,9 +43,6 @@ func sweepsAnd(then turn) turn {
 // end, between any two steps of a first one: however they end, no reference
 // dangles, and nothing stays blocked.
 func interleavedAtEveryStep(t *testing.T, data Data) {
-	if data.Crashing == nil {
-		t.Skip("this server cannot be halted at a step")
-	}
 	theDoc := func(on scene) intent.Path { return on.doc }
 	theOld := func(on scene) intent.Path { return on.old }
 	theNew := func(on scene) intent.Path { return on.new }

@@ -34,9 +34,6 @@ func (l *ledger) count() int {
 }
 
 func survivesKill(t *testing.T, data Data) {
-	if data.Kill == nil {
-		t.Skip("this server cannot be killed")
-	}
 	put(t, data.Open(t), project, "p")
 	for life := range 3 {
 		l := &ledger{acked: map[intent.Path]int{}, tried: map[intent.Path]int{}}
@@ -86,9 +83,6 @@ func requireAcknowledged(t *testing.T, data Data, l *ledger) {
 }
 
 func serverAway(t *testing.T, data Data) {
-	if data.Kill == nil {
-		t.Skip("this server cannot go away")
-	}
 	s := data.Open(t)
 	before := put(t, s, project, "one")
 	data.Kill(t)

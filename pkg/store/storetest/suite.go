@@ -29,50 +29,68 @@ type Data struct {
 
 	// Crashing opens a store which calls step ahead of and behind each
 	// external write; after an error from it, the store does nothing more.
-	// Nil skips the tests about crashes.
+	// RunCrashes needs it.
 	Crashing func(t *testing.T, step func(name string) error) intent.Store
 
 	// Kill ends the server without warning, Restart brings it back on the
-	// data it had. Stores that are open live through both. Nil skips the
-	// tests about that.
+	// data it had. Stores that are open live through both. RunKills needs
+	// them.
 	Kill, Restart func(t *testing.T)
 }
 
-// Run runs the suite.
+// Run runs what every store promises.
 func Run(t *testing.T, options Options) {
-	for name, test := range map[string]func(*testing.T, Data){
-		"DocumentComesBackAsItWasWritten":                 documentComesBack,
-		"RevisionsAndTimes":                               revisionsAndTimes,
-		"IdenticalPutChangesNothing":                      identicalPut,
-		"ConditionsAreChecked":                            conditions,
-		"RecreatedDocumentIsAnother":                      recreated,
-		"OfManyCreatorsOneWins":                           manyCreators,
-		"OfManySwapsOneWinsEach":                          manySwaps,
-		"BadInputIsRefusedAndLeavesNothing":               badInput,
-		"NewerSchemaIsReadAndNotChanged":                  newerSchema,
-		"LargeBody":                                       largeBody,
-		"ManyDocumentsAreReadAtOnce":                      manyAtOnce,
-		"ListIsOrderedAndComplete":                        listOrdered,
-		"ListPages":                                       listPages,
-		"ListContinueIsValidated":                         listContinue,
-		"ListKeepsCollectionsApart":                       listApart,
-		"MissingReferenceIsNamed":                         missingReference,
-		"ReferencedDocumentStays":                         referencedStays,
-		"ReferencesFollowReplacement":                     referencesFollow,
-		"SelfReferenceIsRefused":                          selfReference,
-		"ManyReferences":                                  manyReferences,
-		"ConcurrentWritersLeaveNoDanglingReference":       concurrentWriters,
-		"ConcurrentReplacementsLeaveNoDanglingReference":  concurrentReplacements,
-		"SweeperDisturbsNoLiveWriter":                     sweeperDisturbsNobody,
+	run(t, options, map[string]func(*testing.T, Data){
+		"DocumentComesBackAsItWasWritten":                documentComesBack,
+		"RevisionsAndTimes":                              revisionsAndTimes,
+		"IdenticalPutChangesNothing":                     identicalPut,
+		"ConditionsAreChecked":                           conditions,
+		"RecreatedDocumentIsAnother":                     recreated,
+		"OfManyCreatorsOneWins":                          manyCreators,
+		"OfManySwapsOneWinsEach":                         manySwaps,
+		"BadInputIsRefusedAndLeavesNothing":              badInput,
+		"NewerSchemaIsReadAndNotChanged":                 newerSchema,
+		"LargeBody":                                      largeBody,
+		"ManyDocumentsAreReadAtOnce":                     manyAtOnce,
+		"ListIsOrderedAndComplete":                       listOrdered,
+		"ListPages":                                      listPages,
+		"ListContinueIsValidated":                        listContinue,
+		"ListKeepsCollectionsApart":                      listApart,
+		"MissingReferenceIsNamed":                        missingReference,
+		"ReferencedDocumentStays":                        referencedStays,
+		"ReferencesFollowReplacement":                    referencesFollow,
+		"SelfReferenceIsRefused":                         selfReference,
+		"ManyReferences":                                 manyReferences,
+		"ConcurrentWritersLeaveNoDanglingReference":      concurrentWriters,
+		"ConcurrentReplacementsLeaveNoDanglingReference": concurrentReplacements,
+		"SweeperDisturbsNoLiveWriter":                    sweeperDisturbsNobody,
+	})
+}
+
+// RunCrashes runs what a store promises of writers that die or are halted at a
+// step.
+func RunCrashes(t *testing.T, options Options) {
+	run(t, options, map[string]func(*testing.T, Data){
 		"CrashAtEveryStepOfCreate":                        crashOfCreate,
 		"CrashAtEveryStepOfReplace":                       crashOfReplace,
 		"CrashAtEveryStepOfDelete":                        crashOfDelete,
 		"CrashAtEveryStepOfRefusals":                      crashOfRefusals,
 		"LostAnswersAreFoundOut":                          lostAnswers,
 		"WritesThatMeetAtAnyStepLeaveNoDanglingReference": interleavedAtEveryStep,
-		"AcknowledgedWriteSurvivesKill9":                  survivesKill,
-		"UnavailableWhileServerIsAway":                    serverAway,
-	} {
+	})
+}
+
+// RunKills runs what a store promises of a server that dies and comes back.
+func RunKills(t *testing.T, options Options) {
+	run(t, options, map[string]func(*testing.T, Data){
+		"AcknowledgedWriteSurvivesKill9": survivesKill,
+		"UnavailableWhileServerIsAway":   serverAway,
+	})
+}
+
+func run(t *testing.T, options Options, tests map[string]func(*testing.T, Data)) {
+	t.Helper()
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) { test(t, options.New(t)) })
 	}
 }
