@@ -24,13 +24,15 @@ type emcoService struct {
 	http http.Client
 }
 
-// parse checks the URL that the flag gave.
+// parse checks the URL that the flag gave. No redirect from there is followed: it
+// would choose who gets kubeconfigs.
 func (s *emcoService) parse() error {
 	parsed, err := url.Parse(s.url)
 	if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" {
 		return usagef("--%s: it names no server; give the service's URL as in http://orchestrator.emco:9015", s.flag)
 	}
 	s.url = strings.TrimSuffix(strings.TrimRight(s.url, "/"), "/v2")
+	s.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return nil
 }
 

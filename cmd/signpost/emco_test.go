@@ -255,3 +255,20 @@ func TestApplyEndsWhenAServiceOfEMCOIsDown(t *testing.T) {
 	require.Equal(t, exitUsage, got.code)
 	require.Contains(t, got.err, `--orchestrator: it names no server`)
 }
+
+// TestEMCODoesNotSendDocumentsElsewhere checks that no redirect is followed: what is
+// sent may be a kubeconfig.
+func TestEMCODoesNotSendDocumentsElsewhere(t *testing.T) {
+	followed := false
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed = true }))
+	t.Cleanup(elsewhere.Close)
+	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+	}))
+	t.Cleanup(at.Close)
+	clm := emcoService{flag: "clm", url: at.URL}
+	require.NoError(t, clm.parse())
+	_, err := clm.do(t.Context(), http.MethodPost, "cluster-providers", "application/json", []byte("{}"))
+	require.ErrorContains(t, err, "EMCO's clm answers 307")
+	require.False(t, followed)
+}

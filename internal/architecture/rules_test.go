@@ -13,7 +13,7 @@ type leaf struct {
 func leaves() []leaf {
 	return []leaf{
 		{"pkg/intent", nil, "the domain's shapes, errors and store contract: everybody speaks them, they know nobody"},
-		{"pkg/access", []string{"pkg/intent", "pkg/throttle", "github.com/go-jose/go-jose/v4", "github.com/go-jose/go-jose/v4/jwt", "github.com/prometheus/client_golang/prometheus", "golang.org/x/sync/singleflight", "sigs.k8s.io/json", "sigs.k8s.io/yaml"}, "who asks and what they may do follows from what a caller shows; what is asked for is others' business"},
+		{"pkg/access", []string{"pkg/bounded", "pkg/intent", "pkg/throttle", "github.com/go-jose/go-jose/v4", "github.com/go-jose/go-jose/v4/jwt", "github.com/prometheus/client_golang/prometheus", "golang.org/x/sync/singleflight", "sigs.k8s.io/json", "sigs.k8s.io/yaml"}, "who asks and what they may do follows from what a caller shows; what is asked for is others' business"},
 		{
 			"pkg/trail",
 			[]string{"go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/propagation", "go.opentelemetry.io/otel/trace"},
@@ -25,6 +25,7 @@ func leaves() []leaf {
 		{"pkg/corefile", []string{"pkg/autopath"}, "a configuration is a function of typed values; whether CoreDNS takes it is proven with CoreDNS, which stays out of the product's module"},
 		{"pkg/autopath", nil, "what plugins of CoreDNS and the product agree on"},
 		{"pkg/podspec", nil, "where pods are in a manifest"},
+		{"pkg/bounded", nil, "what an answer may cost, whoever asked"},
 		{"pkg/throttle", []string{"golang.org/x/time/rate"}, "tokens and places, whoever they are for"},
 		{"pkg/resolvconf", []string{"pkg/autopath", "pkg/intent"}, "what kubelet and glibc do, compared with both by tests, without either in the product's module"},
 		{"pkg/linter", []string{"pkg/corefile", "pkg/intent"}, "a program is run and its answer read, nothing more"},

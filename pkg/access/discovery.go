@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/signpost-dns/signpost/pkg/bounded"
 )
 
 // newIssuerClient is the client that asks an issuer. Proxies of the environment
@@ -28,13 +29,7 @@ func newIssuerClient(caFile string) (*http.Client, error) {
 		}
 		transport.TLSClientConfig.RootCAs = trusted
 	}
-	return &http.Client{Transport: transport, CheckRedirect: func(next *http.Request, before []*http.Request) error {
-		const most = 3
-		if len(before) > most {
-			return errors.New("it redirects too often")
-		}
-		return secureURL(next.URL.Scheme + "://" + next.URL.Host)
-	}}, nil
+	return &http.Client{Transport: bounded.Transport{RoundTripper: transport}}, nil
 }
 
 // discover reads the keys that an issuer publishes, and how long they are good

@@ -296,16 +296,25 @@ func TestAnIssuerThatAnswersNonsenseIsNotBelieved(t *testing.T) {
 		require.Equal(t, "oidc:anna", w.asks(bearer(token), ""), says)
 		require.Contains(t, w.log.String(), says)
 	}
-	issuer.Answer(func(rw http.ResponseWriter, r *http.Request) {
-		http.Redirect(rw, r, "http://192.0.2.1/", http.StatusFound)
-	})
-	w.pass(time.Hour)
+}
+
+// TestAnIssuerIsNotFollowedElsewhere: neither to another address nor to another
+// path, by whatever status.
+func TestAnIssuerIsNotFollowedElsewhere(t *testing.T) {
+	w, issuer := trusting(t)
+	token := issuer.Token("anna", viewer("exp", time.Now().Add(48*time.Hour).Unix()))
 	require.Equal(t, "oidc:anna", w.asks(bearer(token), ""))
-	require.Contains(t, w.log.String(), `must begin with https://`)
-	issuer.Answer(func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, r.URL.Path, http.StatusFound) })
-	w.pass(time.Hour)
-	require.Equal(t, "oidc:anna", w.asks(bearer(token), ""))
-	require.Contains(t, w.log.String(), "redirects too often")
+	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		asked := 0
+		issuer.Answer(func(rw http.ResponseWriter, r *http.Request) {
+			asked++
+			http.Redirect(rw, r, issuer.URL+"/keys", status)
+		})
+		w.pass(time.Hour)
+		require.Equal(t, "oidc:anna", w.asks(bearer(token), ""))
+		require.Equal(t, 1, asked)
+		require.Contains(t, w.log.String(), "the server redirects to "+issuer.URL+", which is not followed")
+	}
 }
 
 // TestKeysAreAskedForOnce by however many wait for them, and wrong tokens do not

@@ -15,7 +15,8 @@ type Options struct {
 	// Token is sent as a bearer token; empty: none.
 	Token string
 
-	// HTTPClient makes the requests; nil: http.DefaultClient.
+	// HTTPClient makes the requests; nil: one of http.DefaultTransport. An
+	// *http.Client that does not say how it treats redirects follows none.
 	HTTPClient HttpRequestDoer
 
 	// Retries is how often a request is sent again that was answered 429 or,
@@ -42,15 +43,30 @@ func New(base string, options Options) (*Client, error) {
 		return nil, errors.New("it names no server; give a URL as in http://127.0.0.1:9018")
 	}
 	parsed.Path = strings.TrimSuffix(strings.TrimSuffix(parsed.Path, "/"), "/v2")
-	s := &sender{http: options.HTTPClient, token: options.Token, retries: options.Retries}
-	if s.http == nil {
-		s.http = http.DefaultClient
-	}
+	s := &sender{http: withoutRedirects(options.HTTPClient), token: options.Token, retries: options.Retries}
 	generated, err := NewClientWithResponses(parsed.String(), WithHTTPClient(s))
 	if err != nil {
 		return nil, err
 	}
 	return &Client{ClientWithResponses: generated, base: parsed, doer: s}, nil
+}
+
+// withoutRedirects is a client that sends the token where it was told to, and
+// nowhere else: net/http would take it from https to http.
+func withoutRedirects(given HttpRequestDoer) HttpRequestDoer {
+	var own http.Client
+	switch known := given.(type) {
+	case nil:
+	case *http.Client:
+		if known.CheckRedirect != nil {
+			return known
+		}
+		own = *known
+	default:
+		return given
+	}
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &own
 }
 
 // Response is the answer to [Client.Do].

@@ -83,6 +83,24 @@ func TestTheTokenAndPathAreSent(t *testing.T) {
 	}
 }
 
+// TestTheTokenGoesWhereItWasToldToGo checks that no redirect is followed, whether
+// or not a client for HTTP is given.
+func TestTheTokenGoesWhereItWasToldToGo(t *testing.T) {
+	elsewhere, got := server(t, func(http.ResponseWriter, *http.Request) {})
+	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		url, _ := server(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere, status) })
+		for _, given := range []client.HttpRequestDoer{nil, &http.Client{}} {
+			c, err := client.New(url, client.Options{Token: "secret", HTTPClient: given})
+			require.NoError(t, err)
+			_, err = c.Do(t.Context(), http.MethodGet, "projects", nil, nil)
+			require.ErrorContains(t, err, `redirects to "`+elsewhere)
+			_, err = c.CreateProjectWithResponse(t.Context(), project("shop"))
+			require.ErrorContains(t, err, "is not followed")
+		}
+	}
+	require.Zero(t, got.Load())
+}
+
 func TestABaseThatIsNoServerIsRefused(t *testing.T) {
 	for _, base := range []string{"", "127.0.0.1:9018", "ftp://x", "http://", "::"} {
 		_, err := client.New(base, client.Options{})

@@ -30,6 +30,11 @@ func (e *Error) Error() string {
 // problem reads the problem that the answer to a request carries and closes
 // its body; nil when the answer is none.
 func problem(request *http.Request, response *http.Response) error {
+	if redirects(response) {
+		_ = response.Body.Close()
+		return &Error{Title: http.StatusText(response.StatusCode), Status: response.StatusCode,
+			Detail: fmt.Sprintf("the server redirects to %.200q, which is not followed; if that is the right address, give it as the server's", response.Header.Get("Location"))}
+	}
 	if response.StatusCode < http.StatusBadRequest {
 		return nil
 	}
@@ -52,4 +57,13 @@ func problem(request *http.Request, response *http.Response) error {
 		e.Detail = "the answer is no problem document; is this a Signpost server?"
 	}
 	return e
+}
+
+// redirects tells whether an answer sends the client elsewhere.
+func redirects(response *http.Response) bool {
+	switch response.StatusCode {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
 }

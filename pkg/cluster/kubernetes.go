@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
+	"github.com/signpost-dns/signpost/pkg/bounded"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 )
 
@@ -68,7 +69,7 @@ func NewKubernetes(config *rest.Config, options Options) (*Kubernetes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}
-	client.Transport = traced{client.Transport}
+	client.Transport = traced{bounded.Transport{RoundTripper: client.Transport}}
 	k := &Kubernetes{options: options, http: client}
 	if k.metadata, err = metadata.NewForConfigAndClient(config, client); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
@@ -79,7 +80,7 @@ func NewKubernetes(config *rest.Config, options Options) (*Kubernetes, error) {
 	if k.core, err = coreclient.NewForConfigAndClient(config, client); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}
-	brief := &http.Client{Transport: bounded{client.Transport, longestMetrics + 1}}
+	brief := &http.Client{Transport: shortened{client.Transport, longestMetrics + 1}}
 	if k.proxied, err = coreclient.NewForConfigAndClient(config, brief); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}
@@ -95,8 +96,8 @@ func NewKubernetes(config *rest.Config, options Options) (*Kubernetes, error) {
 	if k.access, err = accessclient.NewForConfigAndClient(config, client); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}
-	bounded := &http.Client{Transport: client.Transport, Timeout: RequestDeadline}
-	known, err := discovery.NewDiscoveryClientForConfigAndClient(config, bounded)
+	hurried := &http.Client{Transport: client.Transport, Timeout: RequestDeadline}
+	known, err := discovery.NewDiscoveryClientForConfigAndClient(config, hurried)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}

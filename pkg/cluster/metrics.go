@@ -48,15 +48,15 @@ func (k *Kubernetes) Metrics(ctx context.Context, namespace, pod string, port in
 	return ParseMetrics(body)
 }
 
-// bounded is a transport of which no answer is longer than so many bytes,
+// shortened is a transport of which no answer is longer than so many bytes,
 // whatever its status: a pod says what it likes.
-type bounded struct {
+type shortened struct {
 	http.RoundTripper
 	most int64
 }
 
 // RoundTrip implements http.RoundTripper.
-func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
+func (b shortened) RoundTrip(request *http.Request) (*http.Response, error) {
 	answer, err := b.RoundTripper.RoundTrip(request)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,61 @@
+// Package bounded limits what the answer of a server that is not trusted can
+// cost: where it leads, how much memory it takes, and how fast it comes.
+package bounded
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+)
+
+// Redirect is the error of a request that was answered with a redirect.
+type Redirect struct {
+	To string // scheme and host; empty: nowhere that could be read
+}
+
+// Error implements error.
+func (r *Redirect) Error() string {
+	if r.To == "" {
+		return "the server redirects elsewhere, which is not followed; give the address that answers itself"
+	}
+	return "the server redirects to " + r.To + ", which is not followed; if that is the right address, give it instead"
+}
+
+// redirect is the error of an answer that is a redirect, nil for all others.
+func redirect(answer *http.Response) error {
+	switch answer.StatusCode {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	default:
+		return nil
+	}
+	const longest = 200
+	to, err := url.Parse(answer.Header.Get("Location"))
+	if err != nil || to.Host == "" || len(to.Host) > longest {
+		return &Redirect{}
+	}
+	return &Redirect{To: fmt.Sprintf("%.8s://%s", to.Scheme, to.Host)}
+}
+
+// Transport is a transport whose requests go where they are sent and nowhere else:
+// a redirect is an error, as the one who answers would choose who gets the
+// credentials of the request.
+type Transport struct {
+	http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t Transport) RoundTrip(request *http.Request) (*http.Response, error) {
+	answer, err := t.RoundTripper.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	if err := redirect(answer); err != nil {
+		_ = answer.Body.Close()
+		return nil, err
+	}
+	return answer, nil
+}
+
+// WrappedRoundTripper implements net.RoundTripperWrapper of Kubernetes, by which
+// connections are found that are to be closed.
+func (t Transport) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }
