@@ -115,6 +115,7 @@ func (e *edge) accept(r *http.Request, op *operation) (*call, error) {
 	}
 	n := noteOf(r.Context())
 	n.actor, c.actor.RequestID = c.actor.Subject, n.id
+	e.acquaint(r, op, c.actor)
 	if err := e.takeToken(r, op, c.actor); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -92,6 +93,14 @@ func asker(r *http.Request, actor intent.Actor) string {
 		return throttle.Origin(r.RemoteAddr)
 	}
 	return actor.Subject
+}
+
+// acquaint tells whose request a connection has carried: that of somebody who may
+// ask for what is not for everybody.
+func (e *edge) acquaint(r *http.Request, op *operation, actor intent.Actor) {
+	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && !op.public {
+		e.Connections.Known(r.RemoteAddr, local.String(), asker(r, actor))
+	}
 }
 
 // takeToken takes a token of who asks, or fails with TooMany.

@@ -168,8 +168,9 @@ type Options struct {
 	Log     *slog.Logger         // nil: slog.Default()
 	Tracer  *trail.Tracer        // nil: traces are passed on, and none are recorded
 
-	Buckets   *throttle.Buckets // how often each subject may ask; nil: as often as it likes
-	MaxWrites int               // requests other than reads at work at once, more wait a second and are 429 then; 0: 32
+	Buckets     *throttle.Buckets     // how often each subject may ask; nil: as often as it likes
+	Connections *throttle.Connections // those that requests come by, to tell which of them have carried one of a known subject; nil: nobody asks
+	MaxWrites   int                   // requests other than reads at work at once, more wait a second and are 429 then; 0: 32
 }
 
 // check finds what is missing.

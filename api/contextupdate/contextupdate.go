@@ -59,9 +59,10 @@ type Options struct {
 	Log     *slog.Logger         // nil: slog.Default()
 	Tracer  *trail.Tracer        // nil: traces are passed on, and none are recorded
 
-	Buckets     *throttle.Buckets // how often each subject may call, others wait; nil: as often as it likes
-	MaxInFlight int               // calls that work at once, others wait; 0: 64
-	Patience    time.Duration     // how long a caller waits who does not say; 0: 10 s, as EMCO
+	Buckets     *throttle.Buckets     // how often each subject may call, others wait; nil: as often as it likes
+	Connections *throttle.Connections // those that calls come by, to tell which of them have carried one of a known subject; nil: nobody asks
+	MaxInFlight int                   // calls that work at once, others wait; 0: 64
+	Patience    time.Duration         // how long a caller waits who does not say; 0: 10 s, as EMCO
 }
 
 // complete checks the options and fills in the defaults.
@@ -90,7 +91,12 @@ type edge struct {
 	Options
 	metrics *metrics
 	slots   chan struct{} // one for each call at work
+	streams chan struct{} // one for each stream, of health and reflection
 }
+
+// maxStreams is how many streams of health and reflection there are at once: they
+// are for everybody, and may never end.
+const maxStreams = 256
 
 // New is a server with the services of the edge. The caller serves listeners
 // with it.
@@ -99,7 +105,7 @@ func New(o Options) (*grpc.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &edge{Options: o, slots: make(chan struct{}, o.MaxInFlight)}
+	e := &edge{Options: o, slots: make(chan struct{}, o.MaxInFlight), streams: make(chan struct{}, maxStreams)}
 	if e.metrics, err = newMetrics(o.Metrics); err != nil {
 		return nil, err
 	}
@@ -127,6 +133,7 @@ func (e *edge) serverOptions() []grpc.ServerOption {
 	)
 	options := []grpc.ServerOption{
 		grpc.ChainUnaryInterceptor(e.observed, e.guarded),
+		grpc.ChainStreamInterceptor(e.few),
 		grpc.MaxRecvMsgSize(message),
 		grpc.MaxHeaderListSize(header),
 		grpc.MaxConcurrentStreams(streams),

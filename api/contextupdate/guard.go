@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
 
 	"github.com/signpost-dns/signpost/pkg/access"
 	"github.com/signpost-dns/signpost/pkg/emcopb"
@@ -31,6 +33,9 @@ func (e *edge) guarded(ctx context.Context, request any, info *grpc.UnaryServerI
 		return nil, refuse(err, n.id)
 	}
 	n.actor, actor.RequestID = actor.Subject, n.id
+	if from, ok := peer.FromContext(ctx); ok && from.LocalAddr != nil {
+		e.Connections.Known(from.Addr.String(), from.LocalAddr.String(), actor.Subject)
+	}
 	ctx, end := e.Tracer.Start(trail.Follow(intent.As(ctx, actor), sent(ctx, "traceparent")), info.FullMethod, "requestID", n.id, "actor", n.actor)
 	n.trace = trail.TraceID(ctx)
 	answer, err := e.timely(ctx, func(ctx context.Context) (any, error) { return next(ctx, request) })
@@ -39,6 +44,17 @@ func (e *edge) guarded(ctx context.Context, request any, info *grpc.UnaryServerI
 		return nil, refuse(err, n.id)
 	}
 	return answer, nil
+}
+
+// few lets as many streams go on at once as there are places.
+func (e *edge) few(service any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	select {
+	case e.streams <- struct{}{}:
+		defer func() { <-e.streams }()
+		return next(service, stream)
+	default:
+		return status.Error(codes.ResourceExhausted, fmt.Sprintf("%d streams are open; try again", cap(e.streams)))
+	}
 }
 
 // authorize answers who calls, or why they may not.

@@ -369,3 +369,26 @@ func TestLongHeadersAreRefused(t *testing.T) {
 	require.Error(t, err)
 	require.Len(t, w.domain.calls(), 1)
 }
+
+// TestStreamsThatNeverEndAreBounded, over all connections: whoever reaches the
+// listener may open them.
+func TestStreamsThatNeverEndAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, end := context.WithCancel(t.Context())
+	watch := func(ctx context.Context, of grpc.ClientConnInterface) error {
+		stream, err := grpc_health_v1.NewHealthClient(of).Watch(ctx, &grpc_health_v1.HealthCheckRequest{})
+		require.NoError(t, err)
+		_, err = stream.Recv()
+		return err
+	}
+	one, other := w.dial(), w.dial()
+	for n := range maxStreams {
+		require.NoError(t, watch(ctx, []grpc.ClientConnInterface{one, other}[n%2]))
+	}
+	require.Equal(t, codes.ResourceExhausted, status.Code(watch(t.Context(), one)))
+	_, err := w.client().TerminateAppContext(t.Context(), &emcopb.TerminateRequest{AppContext: "1"})
+	require.NoError(t, err, "calls go on")
+	end()
+	require.Eventually(t, func() bool { return watch(t.Context(), one) == nil }, patience, time.Millisecond)
+}

@@ -21,6 +21,7 @@ const (
 	maxNames       = 100_000
 	maxExternalDNS = 1000
 	rateLimit      = 1000 // requests of a subject in a second
+	maxConnections = 2048 // of the REST listener at once
 )
 
 // serveFlags adds the flags of signpost serve, which fill c.
@@ -97,6 +98,7 @@ func accessFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.IntVar(&c.MaxNames, "max-names", maxNames, "the `NUMBER` of names that such a project may publish; 0 for no limit")
 	flags.IntVar(&c.MaxExternalDNS, "max-external-dns", maxExternalDNS, "the `NUMBER` of external-dns that such a project may have run; 0 for no limit")
 	flags.IntVar(&c.RateLimit, "rate-limit", rateLimit, "the `NUMBER` of requests that each subject may make in a second, with ten times as many at once; 0 for no limit")
+	flags.IntVar(&c.MaxConnections, "max-connections", maxConnections, "the `NUMBER` of connections of the REST listener at once, gRPC has an eighth of it; never more than a quarter of the descriptors; 0 for that quarter")
 }
 
 // watchFlags adds those that say what is told of the work.

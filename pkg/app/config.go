@@ -56,6 +56,7 @@ type Config struct {
 	MaxNames          int       // names that such a project publishes (100000)
 	MaxExternalDNS    int       // external-dns that it relies on (1000)
 	RateLimit         int       // requests in a second that each subject may make, ten times as many at once (1000); 0: as many as it likes
+	MaxConnections    int       // connections of the HTTP listener at once, never more than a quarter of the descriptors (2048); 0: that quarter
 	OTLPEndpoint      string    // where traces are exported to, by OTLP over gRPC, as in http://127.0.0.1:4317; empty: nowhere
 	TraceRatio        float64   // how many of the traces that begin here are recorded (1: all); those that callers begin say so themselves
 	PprofListen       string    // loopback address of the listener for profiles, as in 127.0.0.1:6060; empty: none

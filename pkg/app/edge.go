@@ -13,12 +13,14 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/net/netutil"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
 
 	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/api/contextupdate"
 	"github.com/signpost-dns/signpost/pkg/access"
+	"github.com/signpost-dns/signpost/pkg/throttle"
 )
 
 // listeners are the open sockets of the server. A worker has none for gRPC, and
@@ -36,6 +38,7 @@ func listen(c Config) (*listeners, error) {
 			l.close()
 			return nil, fmt.Errorf("--pprof-listen: %w", err)
 		}
+		l.pprof = netutil.LimitListener(l.pprof, maxProfiling)
 	}
 	if !c.accepts() {
 		return &l, nil
@@ -90,6 +93,8 @@ type edge struct {
 	grpc   *grpc.Server
 	health *health.Server
 	drain  time.Duration // how long requests may go on after the end was asked for
+
+	ofHTTP, ofGRPC *throttle.Connections
 }
 
 // openEdge makes the edge, with doors that let in whom the configuration says.
@@ -104,6 +109,10 @@ func openEdge(ctx context.Context, c Config, options api.Options, contexts conte
 
 func newEdge(c Config, options api.Options, grpcDoor *access.Door, contexts contextupdate.Contexts) (*edge, error) {
 	e := &edge{grpc: grpc.NewServer(), health: health.NewServer(), drain: drainTimeout}
+	if err := e.bound(c.maxConnections(), options.Metrics); err != nil {
+		return nil, err
+	}
+	options.Connections = e.ofHTTP
 	if !c.accepts() {
 		handler, err := api.NewProbes(options)
 		if err != nil {
@@ -120,6 +129,7 @@ func newEdge(c Config, options api.Options, grpcDoor *access.Door, contexts cont
 	if e.http, err = c.httpServer(handler, options.Metrics, options.Log); err != nil {
 		return nil, err
 	}
+	options.Connections = e.ofGRPC
 	e.grpc, err = newGRPC(c, options, grpcDoor, contexts, e.health)
 	return e, err
 }
@@ -147,7 +157,7 @@ func (e *edge) serve(ctx context.Context, l *listeners) error {
 	failed := make(chan error, 2)
 	go func() { failed <- e.serveHTTP(l.http) }()
 	if l.grpc != nil {
-		go func() { failed <- e.grpc.Serve(l.grpc) }()
+		go func() { failed <- e.grpc.Serve(e.ofGRPC.Limit(l.grpc)) }()
 	}
 	select {
 	case err := <-failed:
@@ -169,6 +179,7 @@ func (e *edge) serve(ctx context.Context, l *listeners) error {
 
 // serveHTTP serves with TLS where there are files for it.
 func (e *edge) serveHTTP(l net.Listener) error {
+	l = e.ofHTTP.Limit(l)
 	if e.http.TLSConfig == nil {
 		return e.http.Serve(l)
 	}

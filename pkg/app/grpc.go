@@ -22,7 +22,7 @@ func newGRPC(c Config, options api.Options, door *access.Door, contexts contextu
 	if err != nil {
 		return nil, err
 	}
-	edge := contextupdate.Options{Contexts: contexts, Health: health, Authorize: c.grpcAuthorizer(door), Buckets: options.Buckets, Metrics: options.Metrics, Log: options.Log, Tracer: options.Tracer}
+	edge := contextupdate.Options{Contexts: contexts, Health: health, Authorize: c.grpcAuthorizer(door), Buckets: options.Buckets, Connections: options.Connections, Metrics: options.Metrics, Log: options.Log, Tracer: options.Tracer}
 	if config != nil {
 		told, err := newHandshakes("grpc", options.Metrics, options.Log)
 		if err != nil {

@@ -14,6 +14,7 @@ func (c Config) checkLimits() error {
 		value int
 	}{
 		{"--max-records", c.MaxRecords}, {"--max-names", c.MaxNames}, {"--max-external-dns", c.MaxExternalDNS}, {"--rate-limit", c.RateLimit},
+		{"--max-connections", c.MaxConnections},
 	} {
 		if limit.value < 0 {
 			return fmt.Errorf("%s: %d is below 0; give 0 for no limit", limit.flag, limit.value)
