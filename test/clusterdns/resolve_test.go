@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +41,7 @@ func TestARealCoreDNSDoesWhatIsAskedFor(t *testing.T) {
 		"RoundRobin asks each as often":                                     roundRobin,
 		"Random asks all":                                                   random,
 		"a dead upstream is skipped until it lives":                         dead,
+		"dead upstreams are asked all the same when there is no other":      allDead,
 		"a truncated answer is fetched over TCP":                            truncated,
 		"TCP can be forced":                                                 forced,
 		"TLS with the right and the wrong name":                             secure,
@@ -203,6 +206,29 @@ func dead(t *testing.T, w *World, kubeconfig string) {
 		}
 		return nil
 	})
+}
+
+// allDead has CoreDNS count that its health checks are of no use, and then sees
+// a name being asked for nevertheless.
+func allDead(t *testing.T, w *World, kubeconfig string) {
+	first, second := w.upstream(t, "192.0.2.1"), w.upstream(t, "192.0.2.2")
+	first.Fall(true)
+	second.Fall(true)
+	c := w.run(t, kubeconfig, seed(w.upstream(t, "192.0.2.3"), forward("foo.com", "Sequential", first, second)))
+	noneLeft := regexp.MustCompile(`(?m)^coredns_forward_healthcheck_broken_total [1-9]`)
+	number := 0
+	next := func() string { number++; return fmt.Sprintf("n%d.foo.com", number) }
+	wait.For(t, time.Minute, "no upstream to be left", func() error {
+		_, _ = c.Ask(t.Context(), next(), dns.TypeA) // nobody answers
+		metrics, err := c.Metrics(t.Context())
+		if err == nil && !noneLeft.MatchString(metrics) {
+			err = errors.New(metrics)
+		}
+		return err
+	})
+	_, _ = c.Ask(t.Context(), next(), dns.TypeA)
+	asked := slices.Concat(first.Asked(), second.Asked())
+	require.True(t, slices.ContainsFunc(asked, func(q Question) bool { return q.Name == fmt.Sprintf("n%d.foo.com", number) }), "%v", asked)
 }
 
 func truncated(t *testing.T, w *World, kubeconfig string) {
