@@ -227,7 +227,7 @@ func (s *Service) next(ctx context.Context, p *proposal, actor string) (Lifecycl
 		ref, _ := ParseCluster(cluster)
 		l.Refs = append(l.Refs, ref.Path())
 	}
-	l.track(p)
+	l.track(p.request)
 	l.Leaving = without(append(slices.Clone(l.Leaving), l.Uses...), uses)
 	l.Draining = without(l.Draining, uses)
 	l.Uses, l.Former = uses, nil

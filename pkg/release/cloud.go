@@ -67,7 +67,7 @@ func (s *Service) draftCloud(ctx context.Context, in *inputs, before Lifecycle) 
 	}
 	s.collectClusters(d)
 	d.inputs = in.inputs()
-	return d, s.checkTenancy(ctx, d)
+	return d, nil
 }
 
 // refuseImports refuses what EMCO's rsync cannot do: put single keys into an

@@ -87,9 +87,6 @@ func (s *Service) draft(ctx context.Context, in *inputs) (*draft, error) {
 		return nil, err
 	}
 	s.collectClusters(d)
-	if err := s.checkTenancy(ctx, d); err != nil {
-		return nil, err
-	}
 	d.inputs = in.inputs()
 	for _, name := range slices.Sorted(maps.Keys(d.records)) {
 		r := d.records[name]

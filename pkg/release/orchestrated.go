@@ -85,6 +85,9 @@ func (s *Service) proposeContext(ctx context.Context, app *emco.Context, traffic
 	if p.draft, err = s.draft(ctx, in); err != nil {
 		return nil, err
 	}
+	if err := s.checkTenancy(ctx, p.draft); err != nil {
+		return nil, err
+	}
 	p.draft.warnOfSuspension()
 	for _, check := range []func(context.Context, *proposal) error{s.checkQuotas, s.checkNames} {
 		if err := check(ctx, p); err != nil {

@@ -116,10 +116,16 @@ func (s *Service) outline(ctx context.Context, owner intent.Path, p *proposal) e
 	default:
 		p.draft, err = s.draft(ctx, in)
 	}
-	if err == nil && in.orchestration != nil {
+	if err != nil {
+		return err
+	}
+	if in.orchestration != nil {
 		p.draft.foresee()
 	}
-	return err
+	if p.draft.group.Path == "" {
+		return nil
+	}
+	return s.checkTenancy(ctx, p.draft)
 }
 
 // gatherTo reads what an action follows from, beside the releases of before.
@@ -157,7 +163,7 @@ func (s *Service) changes(ctx context.Context, p *proposal) ([]bundle.Change, er
 		case err != nil:
 			return nil, err
 		}
-		p.draft.explain(contents)
+		explain(p.draft, contents)
 		if err := s.checkSharing(ctx, p.draft); err != nil {
 			return nil, err
 		}
@@ -214,7 +220,7 @@ func (d *draft) frozen() map[string]plan.Record {
 
 // explain says what is to be said of the DNS of pods, and warns of what the
 // choices of addresses leave open.
-func (d *draft) explain(c contents) {
+func explain(d *draft, c contents) {
 	for _, f := range c.podDNS {
 		if f.Refused {
 			d.fail(f.Intent, f.Pointer, "%s", f.Detail)

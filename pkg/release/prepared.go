@@ -82,12 +82,12 @@ func (l *Lifecycle) followingAction(appContext string) intent.Action {
 
 // track notes which app context a group is for that takes an action. EMCO never
 // comes back to contexts of a group that it has ended.
-func (l *Lifecycle) track(p *proposal) {
-	if p.action == intent.Terminate && !p.force {
-		l.retire(p.appContext)
+func (l *Lifecycle) track(r request) {
+	if r.action == intent.Terminate && !r.force {
+		l.retire(r.appContext)
 	}
-	if p.action != intent.Terminate || p.appContext != "" {
-		l.AppContext = p.appContext
+	if r.action != intent.Terminate || r.appContext != "" {
+		l.AppContext = r.appContext
 	}
 	l.follow()
 }

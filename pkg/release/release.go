@@ -70,6 +70,8 @@ type Service struct {
 	orchestrates chan struct{} // closed once there are groups that EMCO deploys
 	noteEMCO     func()        // closes it
 
+	syncFromEMCO func(ctx context.Context, group intent.Path, l Lifecycle) (acted bool, err error) // before a step
+
 	grounds grounds
 	outlook outlook
 	heldNow heldNow
@@ -82,10 +84,12 @@ type Service struct {
 // New makes a Service.
 func New(options Options) *Service {
 	orchestrates := make(chan struct{})
-	return &Service{
+	s := &Service{
 		Options: options, emco: emco.NewStore(options.KV, options.Now), nudge: make(chan nudge, 1024),
 		orchestrates: orchestrates, noteEMCO: sync.OnceFunc(func() { close(orchestrates) }),
 	}
+	s.syncFromEMCO = s.heed
+	return s
 }
 
 // nudge has the controller look at an owner.

@@ -27,7 +27,7 @@ func (s *Service) StepGroup(ctx context.Context, group intent.Path) (settled boo
 	if err := intent.CheckSchema("the release of "+string(group), l.schema); err != nil {
 		return true, err
 	}
-	if acted, err := s.heed(ctx, group, l); acted || err != nil {
+	if acted, err := s.syncFromEMCO(ctx, group, l); acted || err != nil {
 		return false, err
 	}
 	if l.Seq == 0 {
