@@ -32,6 +32,12 @@ const (
 	mediaYAML = "application/yaml"
 )
 
+// formMedia are the media types that a page of another site can have a browser
+// send without asking the server first.
+func formMedia() []string {
+	return []string{"application/x-www-form-urlencoded", "multipart/form-data", "text/plain"}
+}
+
 // received is a body as it was sent.
 type received struct {
 	media string
@@ -110,6 +116,9 @@ func parseBody(raw []byte, schema *openapi3.Schema) (map[string]any, []byte, err
 func (op *operation) refuseBody(r *http.Request) error {
 	if r.Method != http.MethodPost {
 		return nil
+	}
+	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); slices.Contains(formMedia(), media) {
+		return &intent.Error{Code: intent.Invalid, Detail: "this takes no body, and nothing that a form may have sent (" + media + "): leave the body and the content type out"}
 	}
 	const enough = 16
 	raw, err := io.ReadAll(io.LimitReader(r.Body, enough))

@@ -76,7 +76,7 @@ func (e *edge) serving(doc *openapi3.T, paths []string, handlers map[string]hand
 	if err != nil {
 		return nil, err
 	}
-	return e.observed(e.recovered(canonical(router))), nil
+	return e.observed(e.recovered(e.ownPages(canonical(router)))), nil
 }
 
 // router has one route for each path.

@@ -155,6 +155,10 @@ type Options struct {
 
 	Door *access.Door // who asks, and what they may do; nil: everybody may do everything, as "anonymous"
 
+	// Local says that whoever is on this machine may ask, and is not asked who they
+	// are: requests by another name than its own are refused then.
+	Local bool
+
 	// Checks are the dependencies for /readyz, by name. Each must end with
 	// its context.
 	Checks map[string]func(context.Context) error

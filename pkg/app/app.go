@@ -126,7 +126,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		Store: documents, Admitter: admit.New(documents, rules), Sealer: values,
 		Lifecycle: lifecycle{releases, past, registry.Idle}, History: past,
 		Clusters: clusters{releases, connections}, Corefiles: corefiles{openLinter(c, log), releases},
-		NearlyFull: s.room.nearlyFull, Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: traces.tracer,
+		NearlyFull: s.room.nearlyFull, Local: !c.authenticates() && !c.Insecure, Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: traces.tracer,
 	}, orchestrator{releases})
 	return s, err
 }

@@ -61,6 +61,9 @@ func (s *server) send(t *testing.T, one step) (status int, answer string) {
 	if one.body != "" {
 		request.Header.Set("Content-Type", "application/json")
 	}
+	for _, field := range one.header {
+		request.Header.Set(field[0], field[1])
+	}
 	response, err := http.DefaultTransport.RoundTrip(request)
 	require.NoError(t, err)
 	defer func() { _ = response.Body.Close() }()

@@ -17,14 +17,17 @@ type step struct {
 	who     string // whose token it is sent with
 	method  string
 	path    string
+	header  [][2]string
 	body    string // JSON, empty for none
 	status  int
 	says    string // is in the answer
 }
 
-// The lines of a table: requests, bodies and results. All others are prose.
+// The lines of a table: requests, their headers, bodies and results. All others are
+// prose.
 var (
 	requestLine = regexp.MustCompile(`^([a-z]+) (GET|PUT|POST|DELETE) (/\S+)$`)
+	headerLine  = regexp.MustCompile(`^([A-Z][A-Za-z-]+): (.+)$`)
 	resultLine  = regexp.MustCompile(`^-> (\d{3})(?: (.+))?$`)
 )
 
@@ -52,6 +55,8 @@ func read(t *testing.T, file string) []step {
 			require.NotEmpty(t, next.method, "a result without a request: %s", line)
 			steps = append(steps, next)
 			next = step{heading: next.heading}
+		} else if parts := headerLine.FindStringSubmatch(line); parts != nil && next.method != "" {
+			next.header = append(next.header, [2]string{parts[1], parts[2]})
 		} else if strings.HasPrefix(line, "{") {
 			next.body = line
 		} else if line != "" {
