@@ -137,9 +137,9 @@ func printPlan(w io.Writer, plan client.Plan, wide, diffs bool) error {
 	for _, warning := range plan.Warnings {
 		printf(w, "warning: %s\n", plain(warning))
 	}
-	names := newTable("ACTION", "NAME", "TYPE", "RECORD", "TARGETS")
+	names := newTable("ACTION", "NAME", "TYPE", "RECORD", "TARGETS", "WITHIN")
 	for _, n := range plan.Names {
-		names.add(string(n.Action), n.Name, n.Type, n.Record, strings.Join(n.Targets, " "))
+		names.add(string(n.Action), n.Name, n.Type, n.Record, strings.Join(n.Targets, " "), n.AnsweredWithin)
 	}
 	objects := newTable("ACTION", "CLUSTER", "KIND", "NAMESPACE", "NAME")
 	for _, o := range plan.Objects {

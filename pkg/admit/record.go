@@ -118,7 +118,7 @@ func (r *review) parameterAsCredential(at pointer, in *intent.Record, secret ext
 func externalDNS(in intent.Record) externaldns.Record {
 	record := externaldns.Record{
 		Provider: in.Provider, Parameters: in.Parameters, AllowUnownedDeletion: in.AllowUnownedDeletion,
-		Environment: in.Variables(), Files: in.Files(),
+		Environment: in.Variables(), Files: in.Files(), Pace: externaldns.PaceOf(in.Provider, in.ExtraArgs, 0),
 	}
 	if in.Webhook != nil {
 		record.WebhookPort = in.Webhook.Port

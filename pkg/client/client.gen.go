@@ -1936,6 +1936,11 @@ type NameChange struct {
 	// Action What happens to it.
 	Action Change `json:"action"`
 
+	// AnsweredWithin How soon external-dns tells the DNS provider of what comes or changes, at most, as a duration; absent of other names, and where it tells nobody.
+	//
+	// Example: 6s
+	AnsweredWithin string `json:"answeredWithin,omitempty,omitzero"`
+
 	// Name The host name.
 	//
 	// Example: www.lab.example

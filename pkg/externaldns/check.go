@@ -23,6 +23,8 @@ type Record struct {
 	Files []string
 	// WebhookPort is where the record's webhook sidecar listens; zero without one.
 	WebhookPort int
+	// Pace is used where the parameters do not say how often it looks, see [PaceOf].
+	Pace Pace
 	// AllowUnownedDeletion consents to registry noop with policy sync.
 	AllowUnownedDeletion bool
 }

@@ -1,6 +1,7 @@
 package externaldns
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -68,13 +69,13 @@ func (c Coverage) Apex(host string) bool {
 // defaultInterval is external-dns' own.
 const defaultInterval = time.Minute
 
-// Interval is the time between two synchronizations: the parameter, or one
-// minute where it is absent or not right.
-func Interval(parameters Parameters) time.Duration {
+// Interval is the time between two synchronizations: the parameter, else what was
+// chosen for the record, else external-dns' own.
+func Interval(parameters Parameters, chosen time.Duration) time.Duration {
 	if interval, err := time.ParseDuration(Value(parameters, "interval")); err == nil {
 		return interval
 	}
-	return defaultInterval
+	return cmp.Or(chosen, defaultInterval)
 }
 
 // Value is the one value of a parameter, by the name of its flag, in the form in

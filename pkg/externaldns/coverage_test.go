@@ -108,9 +108,10 @@ func TestTheApexOfAZone(t *testing.T) {
 }
 
 func TestInterval(t *testing.T) {
-	assert.Equal(t, time.Minute, Interval(nil))
-	assert.Equal(t, 5*time.Second, Interval(Parameters{"interval": "5s"}))
-	assert.Equal(t, time.Minute, Interval(Parameters{"interval": "never"}), "Check refuses it")
+	assert.Equal(t, time.Minute, Interval(nil, 0))
+	assert.Equal(t, 5*time.Second, Interval(Parameters{"interval": "5s"}, time.Hour), "what the user sets wins")
+	assert.Equal(t, time.Hour, Interval(nil, time.Hour))
+	assert.Equal(t, time.Minute, Interval(Parameters{"interval": "never"}, 0), "Check refuses it")
 }
 
 func TestToUnicode(t *testing.T) {

@@ -48,6 +48,6 @@ func FuzzCheckAndCompile(f *testing.F) {
 		public, _ := TakeSecrets(p)
 		assert.NotContains(t, public, "rfc2136-tsig-secret")
 		NewCoverage(provider, p).Covers("www.xn--mnchen-3ya.example")
-		Interval(p)
+		Interval(p, 0)
 	})
 }

@@ -15,6 +15,7 @@ const (
 	metricFailures       = "external_dns_controller_consecutive_soft_errors"
 	metricRegistryErrors = "external_dns_registry_errors_total"
 	metricSourceErrors   = "external_dns_source_errors_total"
+	metricNames          = "external_dns_registry_endpoints_total"
 	metricSkipped        = "external_dns_registry_skipped_records_owner_mismatch_per_sync"
 )
 
@@ -26,6 +27,7 @@ type Health struct {
 	Failures       int       // how many have failed since then, and not ended the process
 	RegistryErrors int       // from the DNS provider and the registry, since the process started
 	SourceErrors   int       // from reading DNSEndpoints, since the process started
+	Names          int       // that it has read from the DNS provider, whoever they belong to; zero before the first time
 	Skipped        int       // names that it leaves alone because they belong to another owner
 }
 
@@ -40,6 +42,7 @@ func ReadHealth(metrics map[string]float64) (h Health, ok bool) {
 		Failures:       int(metrics[metricFailures]),
 		RegistryErrors: int(metrics[metricRegistryErrors]),
 		SourceErrors:   int(metrics[metricSourceErrors]),
+		Names:          int(metrics[metricNames]),
 		Skipped:        int(metrics[metricSkipped]),
 	}, true
 }
@@ -59,15 +62,19 @@ func (h Health) Complete() bool { return !h.Synced.IsZero() && !h.Synced.Before(
 
 // IntervalOf is the time between two synchronizations of an external-dns with
 // these arguments, its default where they do not say.
-func IntervalOf(args []string) time.Duration {
+func IntervalOf(args []string) time.Duration { return durationOf(args, "interval", defaultInterval) }
+
+// durationOf is the value of a flag among arguments, the default where they have
+// none that is right.
+func durationOf(args []string, flag string, otherwise time.Duration) time.Duration {
 	for _, arg := range args {
-		if text, found := strings.CutPrefix(arg, "--interval="); found {
-			if interval, err := time.ParseDuration(text); err == nil && interval > 0 {
-				return interval
+		if text, found := strings.CutPrefix(arg, "--"+flag+"="); found {
+			if value, err := time.ParseDuration(text); err == nil && value > 0 {
+				return value
 			}
 		}
 	}
-	return defaultInterval
+	return otherwise
 }
 
 // DryRun tells whether an external-dns with these parameters, this environment

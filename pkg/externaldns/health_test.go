@@ -17,14 +17,15 @@ func metricsV022() map[string]float64 {
 		"external_dns_registry_errors_total":                            3,
 		"external_dns_source_errors_total":                              1,
 		"external_dns_registry_skipped_records_owner_mismatch_per_sync": 5,
-		"go_goroutines": 40,
+		"external_dns_registry_endpoints_total":                         7,
+		"go_goroutines":                                                 40,
 	}
 }
 
 func TestHealthIsReadFromMetrics(t *testing.T) {
 	h, ok := ReadHealth(metricsV022())
 	assert.True(t, ok)
-	assert.Equal(t, Health{Began: h.Began, Synced: h.Synced, Failures: 2, RegistryErrors: 3, SourceErrors: 1, Skipped: 5}, h)
+	assert.Equal(t, Health{Began: h.Began, Synced: h.Synced, Failures: 2, RegistryErrors: 3, SourceErrors: 1, Names: 7, Skipped: 5}, h)
 	assert.Equal(t, "2025-11-21T04:59:55.165Z", h.Synced.Format("2006-01-02T15:04:05.000Z07:00"))
 	assert.Equal(t, 9958*time.Millisecond, h.Began.Sub(h.Synced).Round(time.Millisecond))
 	assert.False(t, h.Complete(), "the one that began last has not succeeded")

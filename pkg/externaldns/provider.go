@@ -11,6 +11,10 @@ type providerRow struct {
 	name    string
 	family  string  // whose parameters it takes; several providers share one
 	removed Version // first release without it; zero: still there
+
+	cheap     bool // a read of the zone costs nobody anything
+	perMinute int  // requests that the provider allows an account; zero: not known
+	perPage   int  // entries of a zone that one of them reads
 }
 
 const (
@@ -29,33 +33,33 @@ func providerRows() []providerRow {
 	return []providerRow{
 		{name: "akamai", family: "akamai", removed: V022},
 		{name: "alibabacloud", family: "alibabacloud"},
-		{name: "aws", family: familyAWS},
+		{name: "aws", family: familyAWS, perMinute: 300, perPage: 300},
 		{name: "aws-sd", family: familyAWS},
-		{name: "azure", family: familyAzure},
-		{name: "azure-dns", family: familyAzure}, // another word for azure
-		{name: "azure-private-dns", family: familyAzure},
+		{name: "azure", family: familyAzure, perMinute: 100, perPage: 100},
+		{name: "azure-dns", family: familyAzure, perMinute: 100, perPage: 100}, // another word for azure
+		{name: "azure-private-dns", family: familyAzure, perMinute: 100, perPage: 100},
 		{name: "civo", family: "civo"},
-		{name: "cloudflare", family: familyCloudflare},
-		{name: "coredns", family: familyCoreDNS},
+		{name: "cloudflare", family: familyCloudflare, perMinute: 240, perPage: 100},
+		{name: "coredns", family: familyCoreDNS, cheap: true},
 		{name: "digitalocean", family: "digitalocean", removed: V021},
 		{name: "dnsimple", family: "dnsimple"},
 		{name: "exoscale", family: "exoscale"},
 		{name: "gandi", family: "gandi"},
 		{name: "godaddy", family: "godaddy"},
-		{name: "google", family: familyGoogle},
+		{name: "google", family: familyGoogle, perMinute: 600, perPage: 100},
 		{name: "inmemory", family: "inmemory"},
 		{name: "linode", family: "linode"},
 		{name: "ns1", family: "ns1"},
 		{name: "oci", family: "oci"},
 		{name: "ovh", family: "ovh"},
-		{name: "pdns", family: familyPDNS},
+		{name: "pdns", family: familyPDNS, cheap: true},
 		{name: "pihole", family: "pihole"},
 		{name: "plural", family: "plural", removed: V022},
-		{name: "rfc2136", family: familyRFC2136},
+		{name: "rfc2136", family: familyRFC2136, cheap: true},
 		{name: "scaleway", family: "scaleway"},
-		{name: "skydns", family: familyCoreDNS}, // another word for coredns
+		{name: "skydns", family: familyCoreDNS, cheap: true}, // another word for coredns
 		{name: "transip", family: "transip", removed: V022},
-		{name: "webhook", family: familyWebhook},
+		{name: "webhook", family: familyWebhook, cheap: true},
 	}
 }
 

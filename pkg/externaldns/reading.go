@@ -156,6 +156,10 @@ func (r *reading) defaultOf(flag *Flag) []string {
 	switch {
 	case flag.Name == "registry" && r.record.Provider == "aws-sd":
 		return []string{"aws-sd"} // Cloud Map has no place for TXT records
+	case flag.Name == "events" && r.record.Pace.Events && !r.given(flag.Name):
+		return []string{"true"}
+	case flag.Name == "interval" && r.record.Pace.Interval > 0:
+		return []string{r.record.Pace.Interval.String()}
 	case flag.Name == "rfc2136-port" && r.on("rfc2136-use-tls"):
 		return []string{"853"}
 	case flag.Name == "rfc2136-zone":

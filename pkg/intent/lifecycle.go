@@ -78,6 +78,8 @@ type NameChange struct {
 	Record  string   `json:"record"`
 	Action  string   `json:"action"` // create, update, delete, unchanged
 	Targets []string `json:"targets"`
+
+	AnsweredWithin string `json:"answeredWithin,omitempty"` // a Go duration: how soon external-dns tells the DNS provider, at most
 }
 
 // Accepted answers a lifecycle request.

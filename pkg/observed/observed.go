@@ -51,6 +51,7 @@ type Deployment struct {
 // Sync is what an external-dns tells of its synchronizations.
 type Sync struct {
 	Last    time.Time `json:"last,omitzero"`     // UTC by its own clock: the end of the last one that succeeded; zero: none was seen
+	Names   int       `json:"names,omitempty"`   // that it read from the DNS provider then; zero: not known
 	Failing string    `json:"failing,omitempty"` // what is wrong with them
 	Unread  string    `json:"unread,omitempty"`  // why its metrics could not be read when last tried
 }

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
@@ -127,6 +128,10 @@ type Record struct {
 	Image        string             `json:"image"`   // the whole image name, pinned
 	Home         *intent.ClusterRef `json:"home,omitempty"`
 	OwnerID      string             `json:"ownerID"` // of the public scope; generated, or the record's txt-owner-id
+
+	// How often external-dns looks where Spec does not say, chosen when it was frozen.
+	Events   bool          `json:"events,omitempty"`   // also when a DNSEndpoint changes
+	Interval time.Duration `json:"interval,omitempty"` // zero: external-dns' own default
 }
 
 // Provider is one external-dns: a record in one scope on one cluster.

@@ -13,6 +13,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/verify"
 )
@@ -127,7 +128,7 @@ func (s *Service) drain(ctx context.Context, l RecordLifecycle, use Use) (Record
 		l.Draining = maps.Clone(l.Draining)
 		drain.Since = now
 		l.Draining[key] = drain
-	case !gone && !abandoned && !l.Record.Spec.Suspend && now.Sub(drain.Since) < ReleaseTimeout(l.Record.Spec, drain.Targets):
+	case !gone && !abandoned && !l.Record.Spec.Suspend && now.Sub(drain.Since) < ReleaseTimeout(l.Record, drain.Targets):
 		return l, false, nil
 	default:
 		l.Draining = maps.Clone(l.Draining)
@@ -180,15 +181,15 @@ func (s *Service) heard(ctx context.Context, l RecordLifecycle, use Use, drain D
 // External-dns' coredns provider removes one target of a name in each interval,
 // so there a name with more targets, of which there are so many, needs an
 // interval for each and one to spare.
-func ReleaseTimeout(r intent.Record, targets int) time.Duration {
-	if timeout, err := time.ParseDuration(r.ReleaseTimeout); err == nil && timeout > 0 {
+func ReleaseTimeout(r plan.Record, targets int) time.Duration {
+	if timeout, err := time.ParseDuration(r.Spec.ReleaseTimeout); err == nil && timeout > 0 {
 		return timeout
 	}
 	rounds := 2
-	if r.Provider == "coredns" {
+	if r.Spec.Provider == "coredns" {
 		rounds = max(rounds, targets+1)
 	}
-	return time.Duration(rounds)*externaldns.Interval(r.Parameters) + time.Minute
+	return time.Duration(rounds)*externaldns.Interval(r.Spec.Parameters, r.Interval) + time.Minute
 }
 
 // noteLeftovers writes down which names terminate leaves behind: those of

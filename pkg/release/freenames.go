@@ -237,7 +237,7 @@ func (s *Service) outlived(ctx context.Context, group intent.Path, l Lifecycle, 
 		if heard := answers[endpoints.ID(g, b).Name]; heard.Gone.After(l.Since) {
 			continue
 		}
-		if due := l.Cleared.Add(ReleaseTimeout(record.Record.Spec, mostSources(b))); s.Now().Before(due) {
+		if due := l.Cleared.Add(ReleaseTimeout(record.Record, mostSources(b))); s.Now().Before(due) {
 			s.wakeAt(group, due)
 			return false, nil
 		}

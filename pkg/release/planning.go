@@ -350,6 +350,7 @@ func view(p *proposal, changes []bundle.Change) intent.Plan {
 		v.Objects = append(v.Objects, objectChange(c))
 	}
 	v.Names = append(v.Names, nameChanges(changes, p.pendingNames())...)
+	tellAnswers(v.Names, p.draft.frozen())
 	v.Warnings = slices.Concat(v.Warnings, p.removals.warnings(), p.draft.warnings)
 	v.Errors = append(v.Errors, p.draft.errors...)
 	if p.draft.in.orchestration == nil { // else EMCO's orchestrator does it

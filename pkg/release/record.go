@@ -103,6 +103,7 @@ func (s *Service) freeze(doc intent.Document, project plan.Project, home *intent
 	if own := ownOwnerID(resource.Spec); own != "" {
 		r.OwnerID = own
 	}
+	setPace(&r, 0, before)
 	return r, nil
 }
 

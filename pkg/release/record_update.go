@@ -95,22 +95,8 @@ func (s *Service) tryUpdateRecord(ctx context.Context, record intent.Path, adopt
 
 func (s *Service) proposeRecord(ctx context.Context, record intent.Path, adopt string) (*recordProposal, error) {
 	p := &recordProposal{}
-	doc, err := s.Documents.Get(ctx, record)
-	if err != nil {
+	if err := s.freezeUpdate(ctx, record, p); err != nil {
 		return p, err
-	}
-	project, err := s.projectOf(ctx, record)
-	if err != nil {
-		return p, err
-	}
-	if p.before, err = s.recordLifecycle(ctx, record); err != nil {
-		return p, err
-	}
-	if p.frozen, err = s.freeze(doc, project, p.before.Record.Home, p.before); err != nil {
-		return p, err
-	}
-	if to := p.frozen.Spec.DeployOn; to != nil && p.before.Deployed && p.frozen.Home != nil {
-		p.frozen.Home = to
 	}
 	dead, err := s.deadHome(ctx, p)
 	if err != nil {
@@ -147,6 +133,33 @@ func (s *Service) proposeRecord(ctx context.Context, record intent.Path, adopt s
 	left, err := s.leaveBehind(ctx, changes)
 	p.view.Warnings = slices.Concat(p.view.Warnings, notes, left)
 	return p, err
+}
+
+// freezeUpdate reads a record as it is deployed, and as an update would have it.
+func (s *Service) freezeUpdate(ctx context.Context, record intent.Path, p *recordProposal) error {
+	doc, err := s.Documents.Get(ctx, record)
+	if err != nil {
+		return err
+	}
+	project, err := s.projectOf(ctx, record)
+	if err != nil {
+		return err
+	}
+	if p.before, err = s.recordLifecycle(ctx, record); err != nil {
+		return err
+	}
+	if p.frozen, err = s.freeze(doc, project, p.before.Record.Home, p.before); err != nil {
+		return err
+	}
+	if to := p.frozen.Spec.DeployOn; to != nil && p.before.Deployed && p.frozen.Home != nil {
+		p.frozen.Home = to
+	}
+	size, err := s.zoneSize(ctx, p.frozen)
+	if err != nil {
+		return err
+	}
+	setPace(&p.frozen, size, p.before)
+	return nil
 }
 
 // recordChanges compares every external-dns of a record, and the names that
@@ -239,6 +252,7 @@ func recordView(p *recordProposal, changes []bundle.Change, errs []intent.Field)
 	removals{p.removal}.bind(hash)
 	v.Errors = append(v.Errors, errs...)
 	v.Names = append(v.Names, nameChanges(changes, nil)...)
+	tellAnswers(v.Names, map[string]plan.Record{p.frozen.Name: p.frozen})
 	v.Warnings = slices.Concat(v.Warnings, removals{p.removal}.warnings(), losses(v.Names))
 	if !p.before.Deployed {
 		v.Warnings = append(v.Warnings, "nothing of the record is deployed: it takes effect at its first use")

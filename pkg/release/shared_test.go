@@ -122,8 +122,9 @@ func TestReleaseTimeouts(t *testing.T) {
 		{"coredns removes a target in each interval", intent.Record{Provider: "coredns", Parameters: map[string]any{"interval": "5s"}}, 9, 110 * time.Second},
 		{"never less than twice the interval", intent.Record{Provider: "coredns", Parameters: map[string]any{"interval": "5s"}}, 0, 70 * time.Second},
 	} {
-		require.Equal(t, c.want, release.ReleaseTimeout(c.record, c.targets), c.reason)
+		require.Equal(t, c.want, release.ReleaseTimeout(plan.Record{Spec: c.record}, c.targets), c.reason)
 	}
+	require.Equal(t, 11*time.Minute, release.ReleaseTimeout(plan.Record{Interval: 5 * time.Minute}, 1), "twice the interval that was chosen")
 }
 
 // TestExternalDNSOutlivesANameByItsTargets: three here, of both kinds.

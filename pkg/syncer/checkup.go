@@ -210,7 +210,7 @@ func (c *checkup) hear(health externaldns.Health, now time.Time) {
 		c.sync = &observed.Sync{}
 	}
 	if !health.Synced.IsZero() {
-		c.sync.Last = health.Synced
+		c.sync.Last, c.sync.Names = health.Synced, health.Names
 	}
 	c.sync.Unread, c.sync.Failing = "", c.failing(now)
 	if !health.Complete() {

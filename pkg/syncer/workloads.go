@@ -119,7 +119,7 @@ func (o *observer) deployment(namespace, name string, a cluster.Availability, fo
 	state.Message = joined(state.Message, found.trouble[key])
 	if now := found.sync[key]; now != nil {
 		if now.Last.IsZero() && state.Sync != nil {
-			now = &observed.Sync{Last: state.Sync.Last, Failing: now.Failing, Unread: now.Unread}
+			now = &observed.Sync{Last: state.Sync.Last, Names: state.Sync.Names, Failing: now.Failing, Unread: now.Unread}
 		}
 		state.Sync = now
 	}

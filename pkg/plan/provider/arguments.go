@@ -3,6 +3,7 @@ package provider
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -34,6 +35,7 @@ func compile(p plan.Provider) (arguments, []intent.Field) {
 		Record: externaldns.Record{
 			Provider: spec.Provider, Parameters: spec.Parameters,
 			Environment: spec.Variables(), Files: spec.Files(), AllowUnownedDeletion: spec.AllowUnownedDeletion,
+			Pace: externaldns.Pace{Events: p.Record.Events, Interval: p.Record.Interval},
 		},
 		Version:     version,
 		Namespace:   p.Record.Project.Namespace,
@@ -67,6 +69,17 @@ func compile(p plan.Provider) (arguments, []intent.Field) {
 		args:        slices.Concat(compiled.Args, spec.ExtraArgs),
 		metricsPort: int32(compiled.MetricsPort),
 	}, fields
+}
+
+// AnswerWithin is about how long after a DNSEndpoint has changed its external-dns
+// tells the DNS provider, at most; zero where it tells nobody.
+func AnswerWithin(p plan.Provider) time.Duration {
+	spec := p.Record.Spec
+	arguments, fields := compile(p)
+	if len(fields) > 0 || spec.Suspend || externaldns.DryRun(spec.Parameters, spec.Environment, spec.ExtraArgs) {
+		return 0
+	}
+	return externaldns.AnswerWithin(arguments.args)
 }
 
 // parameterPointer is where in the record a finding is.

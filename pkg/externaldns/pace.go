@@ -1,0 +1,69 @@
+package externaldns
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Pace says how often an external-dns looks where its record does not.
+type Pace struct {
+	Events   bool          // also when a DNSEndpoint changes
+	Interval time.Duration // between two synchronizations; zero: external-dns' own default
+}
+
+// Where a read of the zone costs requests that a provider limits, external-dns may
+// take one in so many of them: the account has other users.
+const readShare = 10
+
+// Most zones of a provider that are listed before their names are.
+const zoneRequests = 2
+
+// PaceOf is the pace that suits a provider: external-dns wakes up for changes
+// where a read of the zone is cheap, and looks as often as the provider's limits
+// allow for the size of the zone where it is not. size is how many names external-dns
+// reads there; zero means not known, and leaves the interval to external-dns.
+// What the record's extra arguments say wins.
+func PaceOf(provider string, extraArgs []string, size int) Pace {
+	row := findProvider(provider)
+	told := slices.ContainsFunc(extraArgs, func(arg string) bool { return strings.TrimPrefix(flagName(arg), "no-") == "events" })
+	return Pace{Events: row.cheap && !told, Interval: row.interval(size)}
+}
+
+// interval is the shortest one in which reading a zone of that size stays within
+// the share of the provider's limit, in steps, so that a name more or less changes
+// nothing.
+func (p providerRow) interval(size int) time.Duration {
+	if p.perMinute == 0 || size <= 0 {
+		return 0
+	}
+	requests := zoneRequests + (marked*size+p.perPage-1)/p.perPage
+	needed := time.Duration(requests*readShare) * time.Minute / time.Duration(p.perMinute)
+	steps := []time.Duration{15 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute}
+	for _, step := range steps {
+		if needed <= step {
+			return step
+		}
+	}
+	return steps[len(steps)-1]
+}
+
+// marked is how many entries of a zone a name has: its own, and its mark.
+const marked = 2
+
+// External-dns waits so long after a change before it looks, unless
+// min-event-sync-interval says otherwise, and looks at its clock so often.
+const (
+	defaultEventGap = 5 * time.Second
+	clockTick       = time.Second
+)
+
+// AnswerWithin is about how long after a DNSEndpoint has changed an external-dns
+// with these arguments tells the DNS provider, at most.
+func AnswerWithin(args []string) time.Duration {
+	wait := IntervalOf(args)
+	if slices.Contains(args, "--events") {
+		wait = min(wait, durationOf(args, "min-event-sync-interval", defaultEventGap))
+	}
+	return wait + clockTick
+}
