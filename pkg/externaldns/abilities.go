@@ -16,6 +16,7 @@ type Abilities struct {
 	Wildcards      bool // names that begin with "*." are answered
 	DualStack      bool // A and AAAA of one name stay as they are between two changes
 	Remarks        bool // a changed mark takes the place of the one that was there
+	Subtree        bool // a name is answered with the records of all names below it, too
 }
 
 // AbilitiesOf are those of a provider ("aws") in a release; an unknown provider
@@ -29,7 +30,7 @@ func AbilitiesOf(provider string, v Version) Abilities {
 	case row.family == familyGoogle, row.family == familyPDNS, row.family == familyCloudflare && v >= V022:
 		a.SRV = true
 	case row.family == familyCoreDNS:
-		a.Wildcards, a.DualStack = false, false
+		a.Wildcards, a.DualStack, a.Subtree = false, false, true
 	case row.name == "pihole":
 		a.Wildcards = false
 	}

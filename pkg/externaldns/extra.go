@@ -41,9 +41,10 @@ func (o Options) CheckExtraArgs(extra, rendered []string) []Finding {
 // many away, is judged by the parameters: these flags have no other place.
 func Judged(flag string) bool {
 	return slices.Contains([]string{
-		"aws-zone-type", "azure-resource-group", "azure-subscription-id", "domain-filter", "exclude-domains",
-		"exclude-record-types", "exclude-target-net", "interval", "managed-record-types", "policy",
-		"regex-domain-exclusion", "regex-domain-filter", "registry", "target-net-filter", "txt-owner-id",
+		"aws-zone-type", "azure-resource-group", "azure-subscription-id", "coredns-prefix", "create-ptr", "domain-filter",
+		"exclude-domains", "exclude-record-types", "exclude-target-net", "interval", "managed-record-types", "policy",
+		"regex-domain-exclusion", "regex-domain-filter", "registry", "rfc2136-create-ptr", "rfc2136-zone",
+		"target-net-filter", "txt-owner-id", "txt-prefix", "txt-suffix", "txt-wildcard-replacement",
 		"zone-id-filter", "zone-name-filter",
 	}, flag)
 }

@@ -34,7 +34,8 @@ func TestTakenSecretsAreKnownByTheirVariable(t *testing.T) {
 // past those who judge, also where no parameter does, or the flag could repeat.
 func TestWhatNamesAreJudgedByIsAParameter(t *testing.T) {
 	for _, name := range []string{
-		"aws-zone-type", "azure-resource-group", "azure-subscription-id", "domain-filter", "exclude-domains",
+		"aws-zone-type", "azure-resource-group", "azure-subscription-id", "create-ptr", "domain-filter", "exclude-domains",
+		"txt-prefix", "txt-suffix", "txt-wildcard-replacement",
 		"exclude-record-types", "exclude-target-net", "interval", "managed-record-types", "policy",
 		"regex-domain-exclusion", "regex-domain-filter", "registry", "target-net-filter", "txt-owner-id",
 		"zone-id-filter", "zone-name-filter", "source", "namespace", "label-filter", "annotation-filter",
@@ -54,6 +55,19 @@ func TestWhatNamesAreJudgedByIsAParameter(t *testing.T) {
 		_, findings = Compile(options(record))
 		assert.Len(t, findings, 1, name)
 	}
+}
+
+// TestWhereKeysAreIsAParameter: it is a part of the names.
+func TestWhereKeysAreIsAParameter(t *testing.T) {
+	record := coredns(nil)
+	arguments, findings := Compile(options(record))
+	require.Empty(t, findings)
+	wrong := options(record).CheckExtraArgs([]string{"--coredns-prefix=/skydns/example/"}, arguments.Args)
+	require.Len(t, wrong, 1)
+	assert.Contains(t, wrong[0].Detail, "give the parameter coredns-prefix instead")
+	record.Environment = append(record.Environment, "EXTERNAL_DNS_COREDNS_PREFIX")
+	_, findings = Compile(options(record))
+	assert.Len(t, findings, 1)
 }
 
 func TestExtraArgs(t *testing.T) {

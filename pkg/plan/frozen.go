@@ -89,6 +89,7 @@ type Binding struct {
 	Sources   []string     `json:"sources"`        // the clusters whose addresses count, ordered
 	Hosts     []Host       `json:"hosts"`          // ordered by name
 	View      string       `json:"view,omitempty"` // the private zones that the names are in, joined by commas; empty: as the scope says
+	Prefix    string       `json:"prefix,omitempty"` // of the keys of etcd that the names are, as /skydns/; empty: they are none, or an earlier Signpost froze it
 
 	Former string `json:"-"` // while the record moves: the home where the DNSEndpoint was
 }

@@ -167,7 +167,7 @@ func (d *draft) finishBindings(ctx context.Context) error {
 	slices.SortFunc(d.group.Bindings, compareBindings)
 	for n := range d.group.Bindings {
 		b := &d.group.Bindings[n]
-		b.View = ""
+		b.View, b.Prefix = "", keyPrefix(d.records[b.Record].frozen.Spec)
 		if b.Scope == intent.Public {
 			b.View = privateViews(d.records[b.Record].frozen.Spec)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
@@ -72,20 +73,36 @@ func (s *Service) checkDomains(ctx context.Context, d *draft, bids []bid) error 
 	}
 	asked := d.asked()
 	for _, b := range bids {
-		domain, projects := all.of(b.key.Name)
-		below := all.below(b.key.Name, d.group.Project.Name)
-		switch {
-		case slices.Contains(projects, d.group.Project.Name):
-		case domain == "" && below != "":
-			d.failName(asked[b.key.Name], fmt.Sprintf("%q lies above %s, which is granted to %s, and stands for names in there; give the intent another name", b.key.Name, below, grantees(ctx, all[below])))
-		case domain == "" && !s.RequireDomains:
-		case domain == "":
-			d.failName(asked[b.key.Name], fmt.Sprintf("%q lies in no domain that is granted to the project; have an administrator grant it one (spec.domains), or give the intent another name", b.key.Name))
-		default:
-			d.failName(asked[b.key.Name], fmt.Sprintf("%q lies in %s, which is granted to %s; give the intent another name", b.key.Name, domain, grantees(ctx, projects)))
+		if b.key.Name != b.host {
+			continue // the host name stands for all that it is seen as
+		}
+		if why := s.outsideDomains(ctx, all, d.group.Project.Name, b); why != "" {
+			d.failName(asked[b.host], why)
 		}
 	}
 	return nil
+}
+
+// outsideDomains says why a project may not publish a host name, as far as domains
+// are granted; empty: it may. Names that only some resolvers see in its place are
+// refused where they are others'.
+func (s *Service) outsideDomains(ctx context.Context, all grants, project string, b bid) string {
+	seen := externaldns.SeenAs(b.prefix, b.host)
+	for _, name := range externaldns.Names(b.prefix, b.host) {
+		domain, projects := all.of(name)
+		below := all.below(name, project)
+		b.key.Name = name
+		switch {
+		case slices.Contains(projects, project):
+		case domain == "" && below != "":
+			return fmt.Sprintf("%s lies above %s, which is granted to %s, and stands for names in there; give the intent another name", b.seen(), below, grantees(ctx, all[below]))
+		case domain != "":
+			return fmt.Sprintf("%s lies in %s, which is granted to %s; give the intent another name", b.seen(), domain, grantees(ctx, projects))
+		case s.RequireDomains && name == seen.Name:
+			return fmt.Sprintf("%s lies in no domain that is granted to the project; have an administrator grant it one (spec.domains), or give the intent another name", b.seen())
+		}
+	}
+	return ""
 }
 
 // grantees are projects as who asks may know of them.

@@ -28,7 +28,7 @@ func (s *Service) checkNames(ctx context.Context, p *proposal) error {
 	}
 	asked := d.asked()
 	return s.judge(ctx, p, bids, func(b bid, project string, verdict nameclaim.Verdict, by nameclaim.Entry) {
-		d.failName(asked[b.key.Name], refusal(ctx, b.key, project, verdict, by))
+		d.failName(asked[b.host], refusal(ctx, b, project, verdict, by))
 	})
 }
 
@@ -102,16 +102,16 @@ func (p *proposal) entry(b bid) nameclaim.Entry {
 
 // refusal says why a name cannot be had, and of other projects only what who asks
 // may know.
-func refusal(ctx context.Context, key nameclaim.Key, project string, verdict nameclaim.Verdict, by nameclaim.Entry) string {
+func refusal(ctx context.Context, b bid, project string, verdict nameclaim.Verdict, by nameclaim.Entry) string {
 	switch {
 	case verdict == nameclaim.Clash:
-		return fmt.Sprintf("%q is given by %s with other types: DNS allows no CNAME beside other types; give it the same recordTypes, or another name", key.Name, by.Group)
+		return fmt.Sprintf("%s is given by %s with other types: DNS allows no CNAME beside other types; give it the same recordTypes, or another name", b.seen(), by.Group)
 	case !intent.By(ctx).Sees(project):
-		return fmt.Sprintf("%q is another project's; give the intent another name", key.Name)
+		return fmt.Sprintf("%s is another project's; give the intent another name", b.seen())
 	case by.Stays:
-		return fmt.Sprintf("%q is project %q's: %s never takes it away; delete that record, or give the intent another name", key.Name, project, by.Through)
+		return fmt.Sprintf("%s is project %q's: %s never takes it away; delete that record, or give the intent another name", b.seen(), project, by.Through)
 	}
-	return fmt.Sprintf("%q is project %q's, given by %s; terminate that, or give the intent another name", key.Name, project, by.Group)
+	return fmt.Sprintf("%s is project %q's, given by %s; terminate that, or give the intent another name", b.seen(), project, by.Group)
 }
 
 // claimBids claims what a proposal takes for the release that is about to be

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
+	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/nameclaim"
 	"github.com/signpost-dns/signpost/pkg/plan"
@@ -15,6 +17,8 @@ import (
 // that it reads or writes.
 type bid struct {
 	key     nameclaim.Key
+	host    string      // as the group gives the name; of a namespace, empty
+	prefix  string      // of the keys of etcd that the name is one of; empty: it is none
 	through intent.Path // the record; of a namespace, the logical cloud
 	types   []string    // of all who give the name in the release; none: all but SRV
 	purpose purpose     // of a namespace: what for
@@ -28,6 +32,14 @@ func (b bid) String() string {
 	return b.key.Name
 }
 
+// seen is the name of a bid with the host name that it is asked for by.
+func (b bid) seen() string {
+	if b.host == "" || b.host == b.key.Name {
+		return strconv.Quote(b.key.Name)
+	}
+	return fmt.Sprintf("%q, as resolvers may see %q below coredns-prefix %s,", b.key.Name, b.host, b.prefix)
+}
+
 // allBids are the names and namespaces that a release takes.
 func allBids(g plan.Group) []bid { return append(bidsOf(g), namespaceBids(g)...) }
 
@@ -37,7 +49,7 @@ func bidsOf(g plan.Group) []bid {
 	for _, b := range g.Bindings {
 		for _, host := range b.Hosts {
 			for _, key := range keysIn(b, host.Name) {
-				bids = append(bids, bid{key: key, through: recordPath(g, b), types: host.Types})
+				bids = append(bids, bid{key: key, host: host.Name, prefix: b.Prefix, through: recordPath(g, b), types: host.Types})
 			}
 		}
 	}
@@ -70,7 +82,16 @@ func bothTypes(a, b []string) []string {
 // viewMoves refuses to take the names of a record that is in use into another
 // view of DNS, where they are not claimed.
 func (p *recordProposal) viewMoves() []intent.Field {
-	if !p.before.Deployed || privateViews(p.before.Record.Spec) == privateViews(p.frozen.Spec) {
+	was, is := p.before.Record.Spec, p.frozen.Spec
+	switch {
+	case !p.before.Deployed:
+		return nil
+	case externaldns.SeenAs(keyPrefix(is), "x").Whole != externaldns.SeenAs(keyPrefix(was), "x").Whole:
+		return []intent.Field{{
+			Pointer: string(p.frozen.Path) + "#/spec/external-dns-parameters/coredns-prefix",
+			Detail:  "resolvers would see the names of the record as other names, which may be others'; make a record for these, and associate that",
+		}}
+	case privateViews(was) == privateViews(is):
 		return nil
 	}
 	return []intent.Field{{

@@ -227,7 +227,7 @@ func (s *Service) common(ctx context.Context, g plan.Group, from intent.Path) (n
 		again := seen[b.key.Name]
 		seen[b.key.Name] = true
 		switch {
-		case !both || again:
+		case !both || again || b.key.Name != b.host:
 		case subset(at, ours[b.key.Name]):
 			names = append(names, b.key.Name)
 		default:

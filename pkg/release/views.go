@@ -23,13 +23,21 @@ func viewsOf(b plan.Binding) []string {
 	return []string{"public"}
 }
 
-// keysIn are what a name of a binding is claimed by, one key for each view.
-func keysIn(b plan.Binding, name string) []nameclaim.Key {
+// keysIn are what a host name of a binding is claimed by: in each view the name, and
+// those that resolvers see in its place.
+func keysIn(b plan.Binding, host string) []nameclaim.Key {
 	var keys []nameclaim.Key
 	for _, view := range viewsOf(b) {
-		keys = append(keys, nameclaim.Key{View: view, Name: name})
+		for _, name := range externaldns.SeenAs(b.Prefix, host).Claims() {
+			keys = append(keys, nameclaim.Key{View: view, Name: name})
+		}
 	}
 	return keys
+}
+
+// keyPrefix is where in etcd the names of a record are; empty: they are no keys.
+func keyPrefix(r intent.Record) string {
+	return externaldns.NamesBelow(r.Provider, r.Parameters, r.ExtraArgs)
 }
 
 // privateViews are the views of a record whose zones are private ones, by what
