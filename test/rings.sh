@@ -17,12 +17,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly ROOT=$PWD
 
 readonly RING=${1:?which ring: test, real or deep}
-readonly LOGS=${SIGNPOST_TEST_LOGS:-${XDG_CACHE_HOME:-$HOME/.cache}/signpost/tests}
-readonly MEMORY=/dev/shm
-readonly ROOM=4 # GiB for the files of a run
+readonly LOGS=${SIGNPOST_TEST_LOGS:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/signpost/tests}
 
 # Packages of the module test that need Go alone.
-readonly PLAIN=(./apiserver ./story ./tools/... ./e2e/wait ./e2e/process ./faults/link ./tenants ./simulate ./simulate/bugs ./mutants/...)
+readonly PLAIN=(./apiserver ./story ./tools/... ./machine ./e2e/wait ./e2e/process ./faults/link ./tenants ./simulate ./simulate/bugs ./mutants/...)
 # Packages of the module test that are run at length only: they prove the tests'
 # own harness, or how Signpost behaves under load.
 readonly LONG='/(bench|load|e2e/fixture|e2e/kube|e2e/kubelet|e2e/etcd)(/|$)'
@@ -47,90 +45,8 @@ readonly AT_LENGTH=(
 	TestTheClusterDNSIsRestarted                             # cmd/signpost-dns/searchpath
 )
 
-say() { printf '==> %s\n' "$*"; }
-
-die() {
-	printf 'rings: %s\n' "$*" >&2
-	exit 1
-}
-
-# not_run <what> <needs>: named at once and at the end.
-missing=()
-not_run() {
-	local line="NOT RUN	$1: it needs $2"
-	[[ -z ${SIGNPOST_REQUIRE_ALL:-} ]] || die "SIGNPOST_REQUIRE_ALL lets nothing be skipped: $1 needs $2"
-	missing+=("$line")
-	say "$line"
-}
-
-has() { PATH="$PATH:/usr/sbin:/sbin" command -v "$1" >/dev/null; }
-
-# older <version> <version>: the first is older than the second.
-older() { [[ $1 != "$2" && $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1) == "$1" ]]; }
-
-# check_machine looks for everything that would fail after minutes.
-check_machine() {
-	local wanted version
-	has go || die "go is not on the PATH; https://go.dev/dl has it"
-	has git || die "git is not on the PATH"
-	wanted=$(awk '$1 == "go" {print $2}' go.mod)
-	version=$(GOTOOLCHAIN=local go env GOVERSION)
-	if older "${version#go}" "$wanted" && [[ $(go env GOTOOLCHAIN) == local ]]; then
-		die "go is ${version#go}, but go.mod wants $wanted or later"
-	fi
-	choose_directory
-	local dir
-	for dir in "${TMPDIR:-/tmp}" "$(go env GOCACHE)"; do
-		mkdir -p "$dir" || die "$dir cannot be written"
-		[[ $(free "$dir") -ge $ROOM ]] || die "$dir has $(free "$dir") GiB left, and the tests need $ROOM; free some, or set TMPDIR and GOCACHE"
-	done
-	if ! GOPROXY=off GOFLAGS=-mod=readonly go list -deps ./... >/dev/null 2>&1; then
-		say "downloading modules"
-		go mod download || die "modules are missing and cannot be downloaded: check the network and GOPROXY (go env GOPROXY)"
-	fi
-}
-
-# free <directory>: GiB left.
-free() { df -Pk "$1" | awk 'NR == 2 {print int($4 / 1048576)}'; }
-
-# choose_directory puts the files of tests into memory, if there is room: servers
-# flush theirs often, which a slow disk makes seconds of.
-choose_directory() {
-	[[ -z ${TMPDIR:-} ]] || return 0
-	if [[ -w $MEMORY && $(free $MEMORY) -ge $ROOM ]] && ! findmnt -no OPTIONS $MEMORY 2>/dev/null | grep -qw noexec; then
-		TMPDIR=$(mktemp -d $MEMORY/signpost.XXXXXX)
-		trap 'rm -rf "$TMPDIR"' EXIT
-		export TMPDIR
-	else
-		say "$MEMORY does not have $ROOM GiB: the tests' files are in /tmp, which may be slower"
-	fi
-}
-
-# look_around names what this ring cannot run here.
-skipped='^$' # packages that are left out
-look_around() {
-	has gcc || not_run "the race detector" "a C compiler (Debian: gcc libc6-dev)"
-	if ! has named || ! has nsupdate; then
-		not_run "stories with BIND: test/e2e, test/orchestrate, test/verify" "bind9 and bind9-dnsutils"
-		skipped+='|/(e2e|e2e/dns|orchestrate|verify|ssa)$'
-	fi
-	if ! has docker-compose; then
-		not_run "docker-compose.yml: test/deploy" "docker-compose"
-		skipped+='|/deploy$'
-	fi
-	if ! has node || ! has npm; then
-		not_run "the TypeScript client" "nodejs 18 or later and npm"
-	fi
-	if ! unshare --user --map-root-user --net true 2>/dev/null; then
-		not_run "resolvers on machines of their own: test/autopath, test/glibc" "user namespaces"
-		skipped+='|/(autopath|glibc)$'
-	fi
-}
-
-# build_tools <name…>: the programs that the tests run, unless they are cached.
-build_tools() { (cd test && go run -buildvcs=false ./tools/cmd/buildtools "$@"); }
-
-tool() { (cd test && go run -buildvcs=false ./tools/cmd/buildtools --print "$1"); }
+# shellcheck source=machine/machine.sh
+source test/machine/machine.sh
 
 # group <name> <command…>: times it; the others run also after it failed.
 failed=() times=()
@@ -158,7 +74,8 @@ packages() { (cd test && go list ./... | grep -Ev "$1"); }
 concurrent() { git grep -lE '^\s+go [a-z]|\.Go\(' -- 'api/*.go' 'cmd/signpost/*.go' 'pkg/*.go' ':!*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|'; }
 
 ring_test() {
-	build_tools etcd coredns external-dns-coredns >"$LOGS/tools.log" 2>&1 & # beside tests that need none of them
+	namespaces || say "some tests will be NOT RUN: they need user namespaces"
+	build_tools "${TOOLS[@]}" >"$LOGS/tools.log" 2>&1 & # beside tests that need none of them
 	local tools=$!
 	group "unit tests" tests unit . -timeout 10m ./...
 	group "signpost-dns" tests dns cmd/signpost-dns -timeout 10m ./...
@@ -189,7 +106,7 @@ ring_real() {
 	export SIGNPOST_RING=2
 	look_around
 	group "programs" prepare_real
-	group "tools" build_tools etcd etcdctl ferretdb coredns external-dns-stories kube-apiserver coredns-full oasdiff
+	group "tools" build_tools "${TOOLS[@]}"
 	real_modules
 	group "stories on real parts" tests real test -count=1 -p 2 -timeout 25m \
 		-skip "$(IFS='|'; echo "${AT_LENGTH[*]}")" $(packages "$LONG|$skipped|/tools")
@@ -222,15 +139,16 @@ summary() {
 	[[ ${#failed[@]} -eq 0 ]] || die "failed: ${failed[*]}"
 }
 
-mkdir -p "$LOGS"
-rm -f "$LOGS/$RING"-*.json
-export GOGC=${GOGC:-400} # many small processes: memory is there, time is not
-check_machine
-GOTESTSUM=$(tool gotestsum)
-case $RING in
-test) ring_test ;;
-real) ring_real ;;
-deep) ring_deep ;;
+case $RING in # the programs that a ring runs
+test) TOOLS=(gotestsum etcd coredns external-dns-coredns) ;;
+real) TOOLS=(gotestsum etcd etcdctl ferretdb coredns external-dns-stories kube-apiserver coredns-full oasdiff) ;;
+deep) TOOLS=() ;; # all
 *) die "no ring $RING: test, real or deep" ;;
 esac
+check_machine "$LOGS"
+rm -f "$LOGS/$RING"-*.json
+export GOGC=${GOGC:-400} # many small processes: memory is there, time is not
+check_tools ${TOOLS[@]+"${TOOLS[@]}"}
+GOTESTSUM=$(tool gotestsum)
+"ring_$RING"
 summary

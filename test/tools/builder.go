@@ -121,20 +121,10 @@ func isTestModule(dir string) bool {
 
 // Path returns the path of the program, building it if it is not in the cache.
 func (b *Builder) Path(ctx context.Context, tool Tool) (string, error) {
-	dir := filepath.Join(b.Source, tool.dir())
-	version, err := tool.version(dir)
+	binary, version, err := b.binary(ctx, tool)
 	if err != nil {
 		return "", err
 	}
-	compiler, err := toolchain(ctx, dir, tool.buildEnv())
-	if err != nil {
-		return "", err
-	}
-	key, err := cacheKey(compiler, tool.identity(version), dir)
-	if err != nil {
-		return "", err
-	}
-	binary := filepath.Join(b.Cache, tool.Name+"-"+key)
 	if found, err := exists(binary); err != nil || found {
 		return binary, err
 	}
@@ -142,6 +132,32 @@ func (b *Builder) Path(ctx context.Context, tool Tool) (string, error) {
 		return "", err
 	}
 	return binary, nil
+}
+
+// Built tells whether the program is in the cache.
+func (b *Builder) Built(ctx context.Context, tool Tool) (bool, error) {
+	binary, _, err := b.binary(ctx, tool)
+	if err != nil {
+		return false, err
+	}
+	return exists(binary)
+}
+
+// binary is where the program is or will be, and its version.
+func (b *Builder) binary(ctx context.Context, tool Tool) (path, version string, err error) {
+	dir := filepath.Join(b.Source, tool.dir())
+	if version, err = tool.version(dir); err != nil {
+		return "", "", err
+	}
+	compiler, err := toolchain(ctx, dir, tool.buildEnv())
+	if err != nil {
+		return "", "", err
+	}
+	key, err := cacheKey(compiler, tool.identity(version), dir)
+	if err != nil {
+		return "", "", err
+	}
+	return filepath.Join(b.Cache, tool.Name+"-"+key), version, nil
 }
 
 // buildOnce builds the program unless another process does so meanwhile.

@@ -17,9 +17,15 @@ func TestPathBuildsOnce(t *testing.T) {
 	builder, progress := newTestBuilder(t)
 	tool := Tool{Name: "hello", Hint: "takes no time"}
 
+	if built, err := builder.Built(t.Context(), tool); err != nil || built {
+		t.Errorf("built before it was: %t, error %v", built, err)
+	}
 	path, err := builder.Path(t.Context(), tool)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if built, err := builder.Built(t.Context(), tool); err != nil || !built {
+		t.Errorf("built: %t, error %v", built, err)
 	}
 	out, err := exec.CommandContext(t.Context(), path).CombinedOutput()
 	if err != nil || string(out) != "hello\n" {

@@ -4,9 +4,11 @@
 //
 //	go run ./tools/cmd/buildtools [name...]
 //	go run ./tools/cmd/buildtools --print name
+//	go run ./tools/cmd/buildtools --missing [name...]
 //
 // With --print, standard output is the path of that one program and nothing
-// else.
+// else. With --missing, it has the names of those that are not built yet, and
+// nothing is built.
 package main
 
 import (
@@ -45,6 +47,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("buildtools", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	printed := flags.String("print", "", "build the program of this `name` if need be and print its path alone")
+	missing := flags.Bool("missing", false, "build nothing, and print the names of the programs that are not built yet")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -58,7 +61,31 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		return printPath(ctx, builder, *printed, stdout)
 	}
+	if *missing {
+		return printMissing(ctx, builder, flags.Args(), stdout)
+	}
 	return buildAll(ctx, builder, flags.Args(), stdout)
+}
+
+// printMissing prints the names of the programs that are not built yet, of those
+// that are named or of all.
+func printMissing(ctx context.Context, builder *tools.Builder, names []string, stdout io.Writer) error {
+	wanted, err := choose(names)
+	if err != nil {
+		return err
+	}
+	for _, tool := range wanted {
+		built, err := builder.Built(ctx, tool)
+		if err != nil {
+			return err
+		}
+		if !built {
+			if _, err := fmt.Fprintln(stdout, tool.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // printPath prints the path of one program.
