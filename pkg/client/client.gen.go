@@ -4051,7 +4051,7 @@ type ClientInterface interface {
 
 	// DrainCluster Take a cluster's addresses out of public names
 	//
-	// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, and for a cluster that is inventory only, unless EMCO has apps there.
+	// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, also one that a template made for this cluster alone: `errors` lists them. 409 also for a cluster that is inventory only, unless EMCO has apps there.
 	//
 	// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/drain (the `DrainCluster` operationId).
 	DrainCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *DrainClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5287,7 +5287,7 @@ func (c *API) AbandonCluster(ctx context.Context, clusterProvider ClusterProvide
 
 // DrainCluster Take a cluster's addresses out of public names
 //
-// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, and for a cluster that is inventory only, unless EMCO has apps there.
+// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, also one that a template made for this cluster alone: `errors` lists them. 409 also for a cluster that is inventory only, unless EMCO has apps there.
 //
 // Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/drain (the `DrainCluster` operationId).
 func (c *API) DrainCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *DrainClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14816,7 +14816,7 @@ type ClientWithResponsesInterface interface {
 
 	// DrainClusterWithResponse Take a cluster's addresses out of public names
 	//
-	// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, and for a cluster that is inventory only, unless EMCO has apps there.
+	// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, also one that a template made for this cluster alone: `errors` lists them. 409 also for a cluster that is inventory only, unless EMCO has apps there.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -18886,7 +18886,7 @@ func (c *ClientWithResponses) AbandonClusterWithResponse(ctx context.Context, cl
 
 // DrainClusterWithResponse Take a cluster's addresses out of public names
 //
-// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, and for a cluster that is inventory only, unless EMCO has apps there.
+// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, also one that a template made for this cluster alone: `errors` lists them. 409 also for a cluster that is inventory only, unless EMCO has apps there.
 //
 // Returns a wrapper object for the known response body format(s).
 //

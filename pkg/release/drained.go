@@ -218,19 +218,31 @@ func (s *Service) keepsAddresses(ctx context.Context, cluster intent.Path, befor
 	if len(lost) == 0 {
 		return nil
 	}
+	return lastAddresses(cluster, lost)
+}
+
+// listedNames is how many names a refusal lists one by one, at most.
+const listedNames = 100
+
+// lastAddresses lists the names that would go with a cluster.
+func lastAddresses(cluster intent.Path, lost map[givenName]bool) error {
 	var names []string
 	for name := range lost {
 		names = append(names, name.name)
 	}
 	slices.Sort(names)
-	return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf(
-		"%s has the last addresses of %s; undrain another cluster, or force it by ?force=true (--force), and the names go",
-		ClusterOf(cluster), few(slices.Compact(names)))}
+	names = slices.Compact(names)
+	refusal := &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf(
+		"%s has the last addresses of %s; undrain another cluster that has some, or force it by ?force=true (--force), and the names go",
+		ClusterOf(cluster), few(names))}
+	for _, name := range names[:min(len(names), listedNames)] {
+		refusal.Fields = append(refusal.Fields, intent.Field{Detail: name + " would be left without any address"})
+	}
+	return refusal
 }
 
 // addressed are the public names of a group that have an address while some
-// clusters are drained, but for those that are one cluster's by their templates:
-// these go with it. Who is healthy does not matter: what is drained is often sick,
+// clusters are drained, those that templates made for one cluster too. Who is healthy does not matter: what is drained is often sick,
 // and what is sick for a moment has addresses all the same.
 func (s *Service) addressed(ctx context.Context, l Lifecycle, drained drainedClusters) (map[givenName]bool, error) {
 	release, err := s.loadRelease(ctx, l.ContextID)
@@ -247,7 +259,7 @@ func (s *Service) addressed(ctx context.Context, l Lifecycle, drained drainedClu
 	for n, choices := range contents.choices {
 		b := group.Bindings[n]
 		for h, host := range b.Hosts {
-			if b.Scope == intent.Public && len(host.Sources) == 0 && len(endpoints.Sets(host, choices[h])) > 0 {
+			if b.Scope == intent.Public && len(endpoints.Sets(host, choices[h])) > 0 {
 				names[given(group, b, host.Name)] = true
 			}
 		}

@@ -30,7 +30,38 @@ func TestPerClusterNamesStandBesideTheGlobalOne(t *testing.T) {
 	w.observe(berlin, "shop/web", "203.0.113.11")
 	w.settle(prod)
 	require.Contains(t, w.published(prod), "edge+hub lab/public: berlin.web.lab.example A 203.0.113.11")
-	require.NoError(t, w.drain(berlin, false), "a name that is one cluster's goes with it")
+}
+
+// TestDrainAsksBeforeItEmptiesAClustersOwnName, though others have addresses for the
+// global one; abandon does, too.
+func TestDrainAsksBeforeItEmptiesAClustersOwnName(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.named(`["www.lab.example","{{.Cluster}}.lab.example","{{.Cluster}}.{{.App}}.lab.example"]`, ``)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	before := w.published(prod)
+	_, abandons := w.service.Abandon(ann(prod), clusterPath(t, berlin), false, "ann")
+	for _, err := range []error{w.drain(berlin, false), abandons} {
+		require.Equal(t, intent.Conflict, intent.CodeOf(err))
+		require.ErrorContains(t, err, "force it by ?force=true")
+		var refusal *intent.Error
+		require.ErrorAs(t, err, &refusal)
+		require.Equal(t, []intent.Field{
+			{Detail: "berlin.lab.example would be left without any address"},
+			{Detail: "berlin.web.lab.example would be left without any address"},
+		}, refusal.Fields)
+	}
+	w.settle(prod)
+	require.Equal(t, before, w.published(prod), "nothing was changed")
+
+	require.NoError(t, w.drain(berlin, true))
+	w.settle(prod)
+	require.Equal(t, []string{
+		"edge+hub lab/public: paris.lab.example A 203.0.113.20",
+		"edge+hub lab/public: paris.web.lab.example A 203.0.113.20",
+		"edge+hub lab/public: www.lab.example A 203.0.113.20",
+	}, w.published(prod))
 }
 
 func TestTemplatesSpeakOfLabels(t *testing.T) {
