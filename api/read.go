@@ -51,6 +51,7 @@ func (e *edge) page(ctx context.Context, c *call) (intent.Page, error) {
 		Collection: string(c.path),
 		NamePrefix: c.query.Get("namePrefix"),
 		Limit:      c.limit(),
+		Bytes:      intent.PageBytes,
 		Continue:   c.query.Get("continue"),
 	})
 	return stored, wrongContinue(err)

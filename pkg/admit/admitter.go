@@ -256,7 +256,7 @@ func find[Spec any](ctx context.Context, store intent.Store, path intent.Path) (
 // it fails.
 func (a *Admitter) each(ctx context.Context, collection string, visit func(intent.Document) error) error {
 	const pageSize = 200
-	options := intent.ListOptions{Collection: collection, Limit: pageSize}
+	options := intent.ListOptions{Collection: collection, Limit: pageSize, Bytes: intent.PageBytes}
 	for {
 		page, err := a.store.List(ctx, options)
 		if err != nil {

@@ -2971,7 +2971,7 @@ type TrafficGroupIntentName = Name
 
 // ListClusterProvidersParams defines parameters for ListClusterProviders.
 type ListClusterProvidersParams struct {
-	// Limit The most items that a page may hold.
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Continue Where the last page ended; its `continue`.
@@ -3001,7 +3001,7 @@ type PutClusterProviderParams struct {
 
 // ListClustersParams defines parameters for ListClusters.
 type ListClustersParams struct {
-	// Limit The most items that a page may hold.
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Continue Where the last page ended; its `continue`.
@@ -3049,7 +3049,7 @@ type DrainClusterParams struct {
 
 // ListClusterKVPairsParams defines parameters for ListClusterKVPairs.
 type ListClusterKVPairsParams struct {
-	// Limit The most items that a page may hold.
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Continue Where the last page ended; its `continue`.
@@ -3091,7 +3091,7 @@ type UndrainClusterParams struct {
 
 // ListClusterProviderEventsParams defines parameters for ListClusterProviderEvents.
 type ListClusterProviderEventsParams struct {
-	// Limit The most items that a page may hold.
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Continue Where the last page ended; its `continue`.
@@ -3100,7 +3100,7 @@ type ListClusterProviderEventsParams struct {
 
 // ListProjectsParams defines parameters for ListProjects.
 type ListProjectsParams struct {
-	// Limit The most items that a page may hold.
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Continue Where the last page ended; its `continue`.
@@ -3130,7 +3130,7 @@ type PutProjectParams struct {
 
 // ListCompositeAppsParams defines parameters for ListCompositeApps.
 type ListCompositeAppsParams struct {
-	// Limit The most items that a page may hold.
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Continue Where the last page ended; its `continue`.
@@ -3160,7 +3160,7 @@ type PutCompositeAppParams struct {
 
 // ListDeploymentIntentGroupsParams defines parameters for ListDeploymentIntentGroups.
 type ListDeploymentIntentGroupsParams struct {
-	// Limit The most items that a page may hold.
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Continue Where the last page ended; its `continue`.
@@ -3241,7 +3241,7 @@ type TerminateDeploymentIntentGroupParams struct {
 
 // ListTrafficGroupIntentsParams defines parameters for ListTrafficGroupIntents.
 type ListTrafficGroupIntentsParams struct {
-	// Limit The most items that a page may hold.
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Continue Where the last page ended; its `continue`.
@@ -3271,7 +3271,7 @@ type PutTrafficGroupIntentParams struct {
 
 // ListDNSIntentsParams defines parameters for ListDNSIntents.
 type ListDNSIntentsParams struct {
-	// Limit The most items that a page may hold.
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Continue Where the last page ended; its `continue`.
@@ -3301,7 +3301,7 @@ type PutDNSIntentParams struct {
 
 // ListPodDNSIntentsParams defines parameters for ListPodDNSIntents.
 type ListPodDNSIntentsParams struct {
-	// Limit The most items that a page may hold.
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Continue Where the last page ended; its `continue`.
@@ -3343,7 +3343,7 @@ type UpdateDeploymentIntentGroupParams struct {
 
 // ListDNSUpdateRecordsParams defines parameters for ListDNSUpdateRecords.
 type ListDNSUpdateRecordsParams struct {
-	// Limit The most items that a page may hold.
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Continue Where the last page ended; its `continue`.
@@ -3400,7 +3400,7 @@ type UpdateDNSUpdateRecordParams struct {
 
 // ListProjectEventsParams defines parameters for ListProjectEvents.
 type ListProjectEventsParams struct {
-	// Limit The most items that a page may hold.
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Continue Where the last page ended; its `continue`.
@@ -3409,7 +3409,7 @@ type ListProjectEventsParams struct {
 
 // ListLogicalCloudsParams defines parameters for ListLogicalClouds.
 type ListLogicalCloudsParams struct {
-	// Limit The most items that a page may hold.
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Continue Where the last page ended; its `continue`.
@@ -3439,7 +3439,7 @@ type PutLogicalCloudParams struct {
 
 // ListClusterReferencesParams defines parameters for ListClusterReferences.
 type ListClusterReferencesParams struct {
-	// Limit The most items that a page may hold.
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Continue Where the last page ended; its `continue`.
@@ -3469,7 +3469,7 @@ type PutClusterReferenceParams struct {
 
 // ListDNSCRIntentsParams defines parameters for ListDNSCRIntents.
 type ListDNSCRIntentsParams struct {
-	// Limit The most items that a page may hold.
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Continue Where the last page ended; its `continue`.
@@ -3508,7 +3508,7 @@ type InstantiateLogicalCloudParams struct {
 
 // ListLogicalCloudKVPairsParams defines parameters for ListLogicalCloudKVPairs.
 type ListLogicalCloudKVPairsParams struct {
-	// Limit The most items that a page may hold.
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Continue Where the last page ended; its `continue`.

@@ -18,7 +18,7 @@ func (h *History) Page(ctx context.Context, top intent.Path, limit int, after st
 	if err != nil {
 		return intent.EventPage{}, err
 	}
-	return h.page(ctx, intent.ListOptions{Collection: intent.HistoryCollection, NamePrefix: stream(top, doc.UID), Limit: limit, Continue: after})
+	return h.page(ctx, intent.ListOptions{Collection: intent.HistoryCollection, NamePrefix: stream(top, doc.UID), Limit: limit, Bytes: intent.PageBytes, Continue: after})
 }
 
 func (h *History) page(ctx context.Context, options intent.ListOptions) (intent.EventPage, error) {

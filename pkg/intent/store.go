@@ -71,8 +71,13 @@ type ListOptions struct {
 	Collection string
 	NamePrefix string // only names that begin so
 	Limit      int    // at most so many, 0 for all
+	Bytes      int    // no more than fit, by their bodies, and at least one; 0 for no bound
 	Continue   string // where the last page ended: its Page.Continue
 }
+
+// PageBytes is the bound of pages that people and programs read, whatever they ask
+// for: hundreds of the largest documents are more than a server has memory for.
+const PageBytes = 4 << 20
 
 // Page is a part of a collection, ordered by name (bytewise).
 type Page struct {

@@ -72,6 +72,7 @@ type Range struct {
 	Keys           []string // when not nil, those of these keys that exist, in this order; of the other fields, Revision alone applies
 	After          string   // only keys behind this one
 	Limit          int64    // at most so many, 0 for all (read in pages at one revision)
+	Bytes          int64    // ends with the item by which the values have more bytes than this, 0 for no bound
 	Revision       int64    // read as of this revision, 0 for now
 	MinModRevision int64    // only keys written at this revision or later
 	KeysOnly       bool

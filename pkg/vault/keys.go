@@ -80,7 +80,7 @@ func (v *Vault) reseal(ctx context.Context, doc intent.Document, body value) (st
 
 // each visits all values until it fails.
 func (v *Vault) each(ctx context.Context, visit func(intent.Document, value) error) error {
-	options := intent.ListOptions{Collection: intent.SecretCollection, Limit: batch}
+	options := intent.ListOptions{Collection: intent.SecretCollection, Limit: batch, Bytes: intent.PageBytes}
 	for {
 		page, err := v.documents.List(ctx, options)
 		if err != nil {

@@ -28,6 +28,10 @@ const DefaultTimeout = 5 * time.Second
 // rangePage is how many keys one request of a long Range reads.
 const rangePage = 1000
 
+// boundedPage is that of one whose bytes are bounded: a value may have more than a
+// megabyte.
+const boundedPage = 32
+
 // KV is a kv.KV over an etcd client. Safe for concurrent use.
 type KV struct {
 	client *clientv3.Client
@@ -123,8 +127,12 @@ func (s *KV) rangeAt(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 	if r.After >= r.Prefix && r.After != "" {
 		from = r.After + "\x00"
 	}
+	var size int64
 	for {
 		limit := int64(rangePage)
+		if r.Bytes > 0 {
+			limit = boundedPage
+		}
 		if left := r.Limit - int64(len(items)); r.Limit > 0 && left < limit {
 			limit = left
 		}
@@ -136,7 +144,10 @@ func (s *KV) rangeAt(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 			r.Revision = answer.Header.Revision
 		}
 		for _, one := range answer.Kvs {
-			items = append(items, itemOf(one))
+			items, size = append(items, itemOf(one)), size+int64(len(one.Value))
+			if r.Bytes > 0 && size > r.Bytes {
+				return items, r.Revision, nil
+			}
 		}
 		if !answer.More || len(answer.Kvs) == 0 || (r.Limit > 0 && int64(len(items)) >= r.Limit) {
 			return items, r.Revision, nil

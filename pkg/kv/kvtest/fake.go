@@ -105,7 +105,7 @@ func (f *Fake) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 		if revision < f.compacted {
 			return kv.ErrCompacted
 		}
-		then := f.at(revision)
+		then, size := f.at(revision), int64(0)
 		if r.Keys != nil {
 			items = named(then, r.Keys)
 			return nil
@@ -119,7 +119,8 @@ func (f *Fake) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 			if r.KeysOnly {
 				item.Value = nil
 			}
-			if items = append(items, item); r.Limit > 0 && int64(len(items)) == r.Limit {
+			size += int64(len(item.Value))
+			if items = append(items, item); r.Limit > 0 && int64(len(items)) == r.Limit || r.Bytes > 0 && size > r.Bytes {
 				break
 			}
 		}

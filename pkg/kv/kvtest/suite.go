@@ -130,6 +130,9 @@ func rangeSelects(t *testing.T, s Subject) {
 	}{
 		{"all below the prefix, in order", kv.Range{Prefix: "p/"}, []string{"p/a", "p/b", "p/b/c", "p/d"}},
 		{"a limit", kv.Range{Prefix: "p/", Limit: 2}, []string{"p/a", "p/b"}},
+		{"bytes that suffice", kv.Range{Prefix: "p/", Bytes: 4}, []string{"p/a", "p/b", "p/b/c", "p/d"}},
+		{"bytes that do not", kv.Range{Prefix: "p/", Bytes: 2}, []string{"p/a", "p/b", "p/b/c"}},
+		{"bytes behind a limit", kv.Range{Prefix: "p/", Bytes: 2, Limit: 1}, []string{"p/a"}},
 		{"after a key", kv.Range{Prefix: "p/", After: "p/b"}, []string{"p/b/c", "p/d"}},
 		{"after a key that is not there", kv.Range{Prefix: "p/", After: "p/bb"}, []string{"p/d"}},
 		{"after a key ahead of the prefix", kv.Range{Prefix: "p/b", After: "a"}, []string{"p/b", "p/b/c"}},
@@ -174,6 +177,7 @@ func longRange(t *testing.T, s Subject) {
 	require.NoError(t, err)
 	require.Equal(t, want, keys(t, s, kv.Range{Prefix: "long/"}))
 	require.Equal(t, want[:2001], keys(t, s, kv.Range{Prefix: "long/", Limit: 2001}))
+	require.Equal(t, want[:101], keys(t, s, kv.Range{Prefix: "long/", Bytes: 100, Limit: 2001}))
 }
 
 func neighbours(t *testing.T, s Subject) {

@@ -219,13 +219,14 @@ func (s *Store) List(ctx context.Context, options intent.ListOptions) (intent.Pa
 	if err != nil {
 		return intent.Page{}, err
 	}
-	page := intent.Page{Items: []intent.Document{}}
+	page, size := intent.Page{Items: []intent.Document{}}, int64(0)
 	for _, body := range bodies {
 		if body.name <= after || !strings.HasPrefix(body.name, options.NamePrefix) {
 			continue
 		}
-		if options.Limit > 0 && len(page.Items) == options.Limit {
-			page.Continue = draft.Cursor(page.Items[options.Limit-1].Path.Name())
+		size += int64(len(body.json))
+		if draft.Full(options, len(page.Items), size) {
+			page.Continue = draft.Cursor(page.Items[len(page.Items)-1].Path.Name())
 			break
 		}
 		doc, err := s.noted(ctx, intent.Join(options.Collection, body.name), body.json)

@@ -94,14 +94,17 @@ func (s *Store) List(ctx context.Context, options intent.ListOptions) (intent.Pa
 	if options.Limit > 0 {
 		selected.Limit = int64(options.Limit) + 1
 	}
+	selected.Bytes = int64(options.Bytes)
 	items, _, err := s.kv.Range(ctx, selected)
 	if err != nil {
 		return intent.Page{}, err
 	}
 	page := intent.Page{Items: make([]intent.Document, 0, len(items))}
+	size := int64(0)
 	for _, item := range items {
-		if options.Limit > 0 && len(page.Items) == options.Limit {
-			page.Continue = draft.Cursor(page.Items[options.Limit-1].Path.Name())
+		size += int64(len(item.Value))
+		if draft.Full(options, len(page.Items), size) {
+			page.Continue = draft.Cursor(page.Items[len(page.Items)-1].Path.Name())
 			break
 		}
 		doc, _, err := decode(item)
@@ -109,6 +112,9 @@ func (s *Store) List(ctx context.Context, options intent.ListOptions) (intent.Pa
 			return intent.Page{}, err
 		}
 		page.Items = append(page.Items, doc)
+	}
+	if len(items) == 1 && options.Bytes > 0 && size > int64(options.Bytes) { // nothing behind it was read
+		page.Continue = draft.Cursor(page.Items[0].Path.Name())
 	}
 	return page, nil
 }

@@ -71,17 +71,36 @@ func (s *Store) find(ctx context.Context, path intent.Path) (*record, error) {
 
 // all reads the records that a filter selects.
 func (s *Store) all(ctx context.Context, what string, filter bson.D, opts *options.FindOptionsBuilder) ([]record, error) {
+	var found []record
+	err := s.each(ctx, what, filter, opts, func(r record) (more bool) {
+		found = append(found, r)
+		return true
+	})
+	return found, err
+}
+
+// each visits the records that a filter selects, until visit wants no more.
+func (s *Store) each(ctx context.Context, what string, filter bson.D, opts *options.FindOptionsBuilder, visit func(record) (more bool)) error {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	cursor, err := s.records.Find(ctx, filter, opts)
 	if err != nil {
-		return nil, unavailable(what, err)
+		return unavailable(what, err)
 	}
-	var found []record
-	if err := cursor.All(ctx, &found); err != nil {
-		return nil, unavailable(what, err)
+	defer func() { _ = cursor.Close(ctx) }()
+	for cursor.Next(ctx) {
+		var r record
+		if err := cursor.Decode(&r); err != nil {
+			return unavailable(what, err)
+		}
+		if !visit(r) {
+			return nil
+		}
 	}
-	return found, nil
+	if err := cursor.Err(); err != nil {
+		return unavailable(what, err)
+	}
+	return nil
 }
 
 // List implements intent.Store.
@@ -91,6 +110,9 @@ func (s *Store) List(ctx context.Context, list intent.ListOptions) (intent.Page,
 		return intent.Page{}, err
 	}
 	opts := options.Find().SetSort(bson.D{{Key: "name", Value: 1}}).SetProjection(bson.D{{Key: "pending", Value: 0}})
+	if list.Bytes > 0 {
+		opts = opts.SetBatchSize(boundedBatch)
+	}
 	if list.Limit > 0 {
 		opts = opts.SetLimit(int64(list.Limit) + 1)
 	}
@@ -99,23 +121,29 @@ func (s *Store) List(ctx context.Context, list intent.ListOptions) (intent.Page,
 		{Key: "name", Value: nameRange(list.NamePrefix, after)},
 		{Key: "live.revision", Value: bson.D{{Key: "$gt", Value: 0}}},
 	}
-	found, err := s.all(ctx, "list "+list.Collection, filter, opts)
+	page, size := intent.Page{Items: []intent.Document{}}, int64(0)
+	err = s.each(ctx, "list "+list.Collection, filter, opts, func(r record) (more bool) {
+		if !strings.HasPrefix(r.Name, list.NamePrefix) {
+			return false
+		}
+		doc := *r.document()
+		size += int64(len(doc.Body))
+		if draft.Full(list, len(page.Items), size) {
+			page.Continue = draft.Cursor(page.Items[len(page.Items)-1].Path.Name())
+			return false
+		}
+		page.Items = append(page.Items, doc)
+		return true
+	})
 	if err != nil {
 		return intent.Page{}, err
 	}
-	page := intent.Page{Items: make([]intent.Document, 0, len(found))}
-	for _, r := range found {
-		if !strings.HasPrefix(r.Name, list.NamePrefix) {
-			break
-		}
-		if list.Limit > 0 && len(page.Items) == list.Limit {
-			page.Continue = draft.Cursor(page.Items[list.Limit-1].Path.Name())
-			break
-		}
-		page.Items = append(page.Items, *r.document())
-	}
 	return page, nil
 }
+
+// boundedBatch is how many records the server sends at once for a page whose bytes
+// are bounded.
+const boundedBatch = 32
 
 const lastASCII = 0x7f
 

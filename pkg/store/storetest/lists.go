@@ -3,6 +3,7 @@ package storetest
 import (
 	"encoding/base64"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,6 +62,31 @@ func listPages(t *testing.T, data Data) {
 	put(t, s, "projects/p11", "x")
 	second := list(t, s, intent.ListOptions{Collection: "projects", Limit: 2, Continue: first.Continue})
 	require.Equal(t, []string{"p11", "p3"}, names(second), "a page begins behind the last name, be it there or not")
+}
+
+// listBytes: a page ends early, and the next one goes on behind it.
+func listBytes(t *testing.T, data Data) {
+	s := data.Open(t)
+	var want []string
+	for n := range 70 {
+		name := fmt.Sprintf("p%02d", n)
+		want = append(want, name)
+		put(t, s, intent.Join("projects", name), strings.Repeat("x", 1000))
+	}
+	for _, bytes := range []int{1, 5000, 50_000, 1 << 30} {
+		var got []string
+		options := intent.ListOptions{Collection: "projects", Limit: 60, Bytes: bytes}
+		for {
+			page := list(t, s, options)
+			require.True(t, len(page.Items) > 0 || page.Continue == "", "it goes on")
+			require.LessOrEqual(t, len(page.Items), max(1, min(60, bytes/1000)), "%d bytes", bytes)
+			got = append(got, names(page)...)
+			if options.Continue = page.Continue; page.Continue == "" {
+				break
+			}
+		}
+		require.Equal(t, want, got, "%d bytes", bytes)
+	}
 }
 
 func listContinue(t *testing.T, data Data) {

@@ -54,6 +54,7 @@ func Run(t *testing.T, options Options) {
 		"ManyDocumentsAreReadAtOnce":                     manyAtOnce,
 		"ListIsOrderedAndComplete":                       listOrdered,
 		"ListPages":                                      listPages,
+		"ListBytes":                                      listBytes,
 		"ListContinueIsValidated":                        listContinue,
 		"ListKeepsCollectionsApart":                      listApart,
 		"MissingReferenceIsNamed":                        missingReference,

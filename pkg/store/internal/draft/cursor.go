@@ -35,3 +35,9 @@ func After(options intent.ListOptions) (string, error) {
 	}
 	return name, nil
 }
+
+// Full tells whether a page with so many items takes no further one, with which
+// they would have so many bytes.
+func Full(options intent.ListOptions, items int, bytes int64) bool {
+	return items > 0 && (items == options.Limit || options.Bytes > 0 && bytes > int64(options.Bytes))
+}
