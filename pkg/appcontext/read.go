@@ -41,12 +41,13 @@ func (s *Store) Objects(ctx context.Context, p Pointer) (bundle.Bundle, error) {
 		return nil, err
 	}
 	var objects []bundle.Object
+	sharing := bundle.NewSharing()
 	for _, cluster := range sortedKeys(p.Clusters) {
 		part, err := s.objectsOn(ctx, p, cluster, revision)
 		if err != nil {
 			return nil, err
 		}
-		objects = append(objects, part...)
+		objects = append(objects, sharing.Share(part...)...)
 	}
 	return bundle.Collect(objects)
 }

@@ -2058,7 +2058,7 @@ type ObjectChange struct {
 	// Example: edge+berlin
 	Cluster ClusterWord `json:"cluster"`
 
-	// Diff Lines of YAML with "+", "-" or " " before each; empty when unchanged.
+	// Diff Lines of YAML with "+", "-" or " " before each; empty when unchanged. Of an object above 512 KiB, and beyond 4 MiB in all, it says that it is left out.
 	Diff string `json:"diff"`
 
 	// Kind Its kind.

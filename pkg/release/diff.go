@@ -28,6 +28,55 @@ func planned(before, after bundle.Bundle) []bundle.Change {
 	return changes
 }
 
+const (
+	maxDiff  = 512 << 10 // bytes of an object, before and after, of which a diff is made
+	maxDiffs = 4 << 20   // bytes of all diffs of a plan
+)
+
+// diffs are the texts of a plan's changes, each made once: an app has the same ones
+// on most clusters.
+type diffs struct {
+	known map[diffed]string
+	size  int
+}
+
+// diffed is a change by where its objects are in memory.
+type diffed struct {
+	before, after *byte
+	lengths       [2]int
+}
+
+// of is the text of a change; of what is too long, that it is left out.
+func (d *diffs) of(c bundle.Change) string {
+	if c.Action == bundle.Unchanged {
+		return ""
+	}
+	if len(c.Old)+len(c.New) > maxDiff {
+		return fmt.Sprintf("(left out: the object has more than %d KiB)\n", maxDiff>>10)
+	}
+	if d.size > maxDiffs {
+		return fmt.Sprintf("(left out: the plan's diffs have more than %d MiB)\n", maxDiffs>>20)
+	}
+	key := diffed{first(c.Old), first(c.New), [2]int{len(c.Old), len(c.New)}}
+	text, known := d.known[key]
+	if !known {
+		text = diffText(c)
+	}
+	if d.known == nil {
+		d.known = map[diffed]string{}
+	}
+	d.known[key] = text
+	d.size += len(text)
+	return text
+}
+
+func first(raw []byte) *byte {
+	if len(raw) == 0 {
+		return nil
+	}
+	return &raw[0]
+}
+
 // diffText writes a change as a unified diff of the object's YAML, without what
 // Secrets hold. An unchanged object has no text.
 func diffText(c bundle.Change) string {

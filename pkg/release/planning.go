@@ -346,8 +346,9 @@ func groupOwner(path intent.Path) appcontext.Owner { return appcontext.Owner(pat
 // view writes the proposal down for users, with its token.
 func view(p *proposal, changes []bundle.Change) intent.Plan {
 	v := intent.Plan{Objects: []intent.ObjectChange{}, Names: []intent.NameChange{}, Warnings: []string{}, Errors: []intent.Field{}}
+	texts := diffs{}
 	for _, c := range changes {
-		v.Objects = append(v.Objects, objectChange(c))
+		v.Objects = append(v.Objects, objectChange(c, texts.of(c)))
 	}
 	v.Names = append(v.Names, nameChanges(changes, p.pendingNames())...)
 	tellAnswers(v.Names, p.draft.frozen())
@@ -359,9 +360,9 @@ func view(p *proposal, changes []bundle.Change) intent.Plan {
 	return v
 }
 
-func objectChange(c bundle.Change) intent.ObjectChange {
+func objectChange(c bundle.Change, diff string) intent.ObjectChange {
 	return intent.ObjectChange{
-		Cluster: c.ID.Cluster, Action: string(c.Action), Kind: c.ID.Kind, Namespace: c.ID.Namespace, Name: c.ID.Name, Diff: diffText(c),
+		Cluster: c.ID.Cluster, Action: string(c.Action), Kind: c.ID.Kind, Namespace: c.ID.Namespace, Name: c.ID.Name, Diff: diff,
 	}
 }
 

@@ -245,8 +245,9 @@ func recordView(p *recordProposal, changes []bundle.Change, errs []intent.Field)
 	if p.adopting != nil {
 		fmt.Fprintln(hash, "adopt", p.adopting.From, p.adopting.Names)
 	}
+	texts := diffs{}
 	for _, c := range changes {
-		v.Objects = append(v.Objects, objectChange(c))
+		v.Objects = append(v.Objects, objectChange(c, texts.of(c)))
 		fmt.Fprintln(hash, c.Action, c.ID)
 	}
 	removals{p.removal}.bind(hash)

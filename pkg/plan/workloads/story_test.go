@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -36,4 +37,19 @@ func told(findings []poddns.Finding) string {
 		fmt.Fprintf(&out, "--- # %s: %s#%s\n%s\n", severity, f.Intent, f.Pointer, f.Detail)
 	}
 	return out.String()
+}
+
+// TestWhatAGroupHasOnItsClustersIsBounded: what is the same there counts once.
+func TestWhatAGroupHasOnItsClustersIsBounded(t *testing.T) {
+	t.Parallel()
+	g := plan.Group{LogicalCloudNamespace: "shop"}
+	for _, name := range []string{"a", "b"} {
+		manifest := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q},"data":{"k":%q}}`, name, strings.Repeat("x", 1000))
+		g.Apps = append(g.Apps, plan.App{Name: name, Clusters: []string{"edge+a", "edge+b", "edge+c"}, Manifests: []json.RawMessage{json.RawMessage(manifest)}})
+	}
+	objects, _, err := render(g, 3000)
+	require.NoError(t, err)
+	require.Len(t, objects, 9)
+	_, _, err = render(g, 2000)
+	require.ErrorContains(t, err, `app "b": what differs between the clusters`)
 }

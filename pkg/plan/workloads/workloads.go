@@ -18,6 +18,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/podspec"
 )
 
+// maxBytes is how much a group may have on all its clusters, what is the same there
+// counted once: whoever plans or applies it has it all in memory.
+const maxBytes = 256 << 20
+
 // Render makes each app's objects for each of the app's clusters, in the
 // logical cloud's namespace unless a manifest names one, with Signpost's labels
 // beside the manifest's own. Pod templates and selectors stay as they are, but
@@ -26,10 +30,12 @@ import (
 // the logical cloud's Namespace. Apps without manifests are somebody else's
 // deployment, as all those of an orchestrated group, and give nothing. The error
 // names the app and the manifest that cannot be read.
-func Render(g plan.Group) ([]bundle.Object, []poddns.Finding, error) {
+func Render(g plan.Group) ([]bundle.Object, []poddns.Finding, error) { return render(g, maxBytes) }
+
+func render(g plan.Group, maxBytes int) ([]bundle.Object, []poddns.Finding, error) {
 	var out []bundle.Object
 	var findings []poddns.Finding
-	housed := map[string]bool{}
+	housed, sharing := map[string]bool{}, bundle.NewSharing()
 	for _, app := range g.Apps {
 		manifests, err := flatten(app)
 		if err != nil {
@@ -57,7 +63,10 @@ func Render(g plan.Group) ([]bundle.Object, []poddns.Finding, error) {
 				if err != nil {
 					return nil, nil, err
 				}
-				out = append(out, object)
+				out = append(out, sharing.Share(object)...)
+			}
+			if sharing.Size() > maxBytes {
+				return nil, nil, fmt.Errorf("app %q: what differs between the clusters has more than %d MiB; divide it among several groups", app.Name, maxBytes>>20)
 			}
 		}
 	}
