@@ -158,7 +158,7 @@ func (d *draft) addHost(b *plan.Binding, i dnsIntent, pointer string, host plan.
 		return
 	}
 	b.Hosts = append(b.Hosts, host)
-	d.places[placeKey{b.App, b.Service, host.Name}] = place{i.path, pointer}
+	d.places[placeKey{app: b.App, service: b.Service, host: host.Name}] = place{i.path, pointer}
 }
 
 // finishBindings brings the bindings into order, refuses names that two of

@@ -15,8 +15,8 @@ const claimHolds = time.Minute
 
 // claim answers whose a key is from now on: another's who holds it, or mine.
 // Lost races are those of their caller, who repeats them.
-func claim[Claim any](ctx context.Context, s *Service, key string, mine Claim, anothers func(held Claim) (bool, error)) (Claim, error) {
-	item, _, err := s.KV.Get(ctx, key)
+func claim[Claim any](ctx context.Context, store kv.KV, key string, mine Claim, anothers func(held Claim) (bool, error)) (Claim, error) {
+	item, _, err := store.Get(ctx, key)
 	if err != nil {
 		return mine, err
 	}
@@ -33,7 +33,7 @@ func claim[Claim any](ctx context.Context, s *Service, key string, mine Claim, a
 	if err != nil {
 		return mine, err
 	}
-	done, _, err := s.KV.Txn(ctx, []kv.Compare{kv.Unchanged(key, item)}, kv.Put(key, raw))
+	done, _, err := store.Txn(ctx, []kv.Compare{kv.Unchanged(key, item)}, kv.Put(key, raw))
 	if err == nil && !done {
 		err = &intent.Error{Code: intent.PreconditionFailed, Detail: key + " has just been claimed"}
 	}

@@ -57,7 +57,7 @@ func (s *Service) claimDNS(ctx context.Context, p *proposal) error {
 func (s *Service) claimPlace(ctx context.Context, p *proposal, dns plan.ClusterDNS, place dnsPlace) error {
 	d, now := p.draft, s.Now().UTC()
 	key := dnsClaims + url.PathEscape(place.cluster) + "/" + url.PathEscape(place.name)
-	held, err := claim(ctx, s, key, dnsClaim{d.group.Path, dns.Intent, p.lifecycle.revision, now}, func(held dnsClaim) (bool, error) {
+	held, err := claim(ctx, s.KV, key, dnsClaim{d.group.Path, dns.Intent, p.lifecycle.revision, now}, func(held dnsClaim) (bool, error) {
 		return s.anothersDNS(ctx, held, d.group.Path, place, now)
 	})
 	if err != nil || held.Cloud == d.group.Path {

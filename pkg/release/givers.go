@@ -168,7 +168,7 @@ func (s *Service) checkSharing(ctx context.Context, d *draft) error {
 			}
 			described := Describe(d.group.Path, givers...)
 			if why := apart(givers); why != "" {
-				place := d.places[placeKey{b.App, b.Service, host.Name}]
+				place := d.places[placeKey{app: b.App, service: b.Service, host: host.Name}]
 				d.fail(cmp.Or(place.path, d.group.Path), place.pointer, "%s share %s of record %q: %s", described, host.Name, b.Record, why)
 				continue
 			}

@@ -82,7 +82,7 @@ func (d *draft) bindNames(ctx context.Context, i dnsIntent) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if _, served := d.places[placeKey{app.Name, i.spec.ServiceName, made.name}]; !served {
+		if _, served := d.places[placeKey{app: app.Name, service: i.spec.ServiceName, host: made.name}]; !served {
 			d.addHost(d.binding(to), i, made.pointer, plan.Host{Name: made.name, Types: i.spec.RecordTypes})
 		}
 	}

@@ -41,7 +41,7 @@ func (s *Service) claimOwnerIDs(ctx context.Context, d *draft) error {
 // claimOwnerID answers who has an owner id from now on.
 func (s *Service) claimOwnerID(ctx context.Context, id string, use Use) (Use, error) {
 	now := s.Now().UTC()
-	held, err := claim(ctx, s, ownerClaims+url.PathEscape(id), ownerClaim{use, now}, func(held ownerClaim) (bool, error) {
+	held, err := claim(ctx, s.KV, ownerClaims+url.PathEscape(id), ownerClaim{use, now}, func(held ownerClaim) (bool, error) {
 		return s.carries(ctx, held, use, now)
 	})
 	return held.Use, err

@@ -76,9 +76,10 @@ type Service struct {
 	outlook outlook
 	heldNow heldNow
 
-	sweeping  sync.Mutex
-	unclaimed map[string]time.Time // by context id: since when no lifecycle was seen to point to a release
-	sweptTo   nameclaim.Key        // of the claims
+	sweeping       sync.Mutex
+	sweepingClaims sync.Mutex
+	unclaimed      map[string]time.Time // by context id: since when no lifecycle was seen to point to a release
+	sweptTo        nameclaim.Key        // of the claims
 }
 
 // New makes a Service.

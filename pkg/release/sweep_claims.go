@@ -18,8 +18,8 @@ const sweptClaims = 1000
 // the kind of their view: public, private, cluster, and namespace for those of
 // clusters.
 func (s *Service) SweepClaims(ctx context.Context) (map[string]int, error) {
-	s.sweeping.Lock()
-	defer s.sweeping.Unlock()
+	s.sweepingClaims.Lock()
+	defer s.sweepingClaims.Unlock()
 	claims, err := s.names().Page(ctx, s.sweptTo, sweptClaims)
 	if err != nil {
 		return nil, err
