@@ -118,5 +118,5 @@ func (c clusters) namespaces(ctx context.Context, path intent.Path, spec intent.
 
 // clusterName is the cluster of a document's path, as one word.
 func clusterName(path intent.Path) string {
-	return release.ClusterOf(path).String()
+	return intent.ClusterOf(path).String()
 }

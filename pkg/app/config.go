@@ -12,7 +12,6 @@ import (
 	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/pkg/access"
 	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/seal"
 )
 
@@ -85,7 +84,7 @@ func (c Config) Check() error {
 		return err
 	}
 	if c.ControllerCluster != "" {
-		if _, ok := release.ParseCluster(c.ControllerCluster); !ok {
+		if _, ok := intent.ParseCluster(c.ControllerCluster); !ok {
 			return fmt.Errorf("--controller-cluster: %q is not of the form provider+cluster", c.ControllerCluster)
 		}
 	}
@@ -148,7 +147,7 @@ func (c Config) checkAddresses() error {
 
 // controllerCluster is ControllerCluster in parts, nil when it is not set.
 func (c Config) controllerCluster() *intent.ClusterRef {
-	ref, ok := release.ParseCluster(c.ControllerCluster)
+	ref, ok := intent.ParseCluster(c.ControllerCluster)
 	if !ok {
 		return nil
 	}

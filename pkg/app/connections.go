@@ -13,7 +13,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/placement"
-	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/replicas"
 )
 
@@ -118,7 +117,7 @@ func (c *connections) parsed(kubeconfig []byte) (*cluster.Kubernetes, string, er
 }
 
 func (c *connections) read(ctx context.Context, name string) (intent.Cluster, state, error) {
-	ref, ok := release.ParseCluster(name)
+	ref, ok := intent.ParseCluster(name)
 	if !ok {
 		return intent.Cluster{}, state{}, fmt.Errorf("%q names no cluster", name)
 	}

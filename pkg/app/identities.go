@@ -8,7 +8,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
-	"github.com/signpost-dns/signpost/pkg/release"
 )
 
 // identities sees to it that a name stands for one cluster, and that a cluster
@@ -38,7 +37,7 @@ func (i identities) claim(ctx context.Context, asked ledger.Claim) error {
 // release gives up what a name stands for if its document is gone and nothing
 // is left in the cluster, and tells whether it did.
 func (i identities) release(ctx context.Context, name string) (bool, error) {
-	if ref, ok := release.ParseCluster(name); ok {
+	if ref, ok := intent.ParseCluster(name); ok {
 		_, err := i.documents.Get(ctx, ref.Path())
 		if intent.CodeOf(err) != intent.NotFound {
 			return false, err

@@ -3,6 +3,7 @@ package intent
 import (
 	"cmp"
 	"encoding/json"
+	"strings"
 )
 
 // Project is a tenant. Its namespace holds what Signpost makes for it in
@@ -65,6 +66,17 @@ type ClusterRef struct {
 
 // String is the cluster as one word: "provider+cluster".
 func (r ClusterRef) String() string { return r.ClusterProvider + "+" + r.Cluster }
+
+// ParseCluster reads "provider+cluster"; ok says whether it is of that form.
+func ParseCluster(name string) (ref ClusterRef, ok bool) {
+	provider, cluster, _ := strings.Cut(name, "+")
+	return ClusterRef{ClusterProvider: provider, Cluster: cluster}, provider != "" && cluster != "" && !strings.Contains(cluster, "+")
+}
+
+// ClusterOf names the cluster of a document's path.
+func ClusterOf(path Path) ClusterRef {
+	return ClusterRef{ClusterProvider: path.Segment("cluster-providers"), Cluster: path.Segment("clusters")}
+}
 
 // Path is the cluster's document.
 func (r ClusterRef) Path() Path {

@@ -31,7 +31,7 @@ func (s *Service) Abandon(ctx context.Context, cluster intent.Path, force bool, 
 	if _, err := s.Abandoned(ctx, cluster); err != nil {
 		return nil, err
 	}
-	name := ClusterOf(cluster).String()
+	name := intent.ClusterOf(cluster).String()
 	err = s.Ledger.Abandon(ctx, ledger.Abandonment{
 		Abandoned: intent.Abandoned{Since: s.Now().UTC(), Actor: actor}, Cluster: name, UID: doc.UID,
 	})
@@ -60,7 +60,7 @@ func (s *Service) leftBehind(ctx context.Context, cluster string) ([]intent.Left
 // the document that was abandoned, the abandonment ends: whoever finds that
 // lifts it, and the name starts over.
 func (s *Service) Abandoned(ctx context.Context, cluster intent.Path) (*intent.Abandoned, error) {
-	a, err := s.Ledger.Abandoned(ctx, ClusterOf(cluster).String())
+	a, err := s.Ledger.Abandoned(ctx, intent.ClusterOf(cluster).String())
 	if a == nil || err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (s *Service) Abandoned(ctx context.Context, cluster intent.Path) (*intent.A
 
 // abandoned says whether a cluster ("provider+cluster") is.
 func (s *Service) abandoned(ctx context.Context, cluster string) (bool, error) {
-	ref, _ := ParseCluster(cluster)
+	ref, _ := intent.ParseCluster(cluster)
 	a, err := s.Abandoned(ctx, ref.Path())
 	return a != nil, err
 }
@@ -142,7 +142,7 @@ func (s *Service) checkAbandoned(ctx context.Context, d *draft) error {
 		if err != nil {
 			return err
 		}
-		if ref, _ := ParseCluster(a.Cluster); abandoned {
+		if ref, _ := intent.ParseCluster(a.Cluster); abandoned {
 			d.fail(ref.Path(), "", "cluster %s %s", a.Cluster, abandonedRemedy)
 		}
 	}

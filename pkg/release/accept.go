@@ -224,7 +224,7 @@ func (s *Service) next(ctx context.Context, p *proposal, actor string) (Lifecycl
 		return l, err
 	}
 	for _, cluster := range l.Vacating {
-		ref, _ := ParseCluster(cluster)
+		ref, _ := intent.ParseCluster(cluster)
 		l.Refs = append(l.Refs, ref.Path())
 	}
 	l.track(p.request)
@@ -323,7 +323,7 @@ func without(uses, others []Use) []Use {
 func refs(d *draft) []intent.Path {
 	out := []intent.Path{d.group.Path, d.in.cloudPath}
 	for _, c := range d.group.Clusters {
-		ref, _ := ParseCluster(c.Name)
+		ref, _ := intent.ParseCluster(c.Name)
 		out = append(out, ref.Path())
 	}
 	for _, u := range d.uses {

@@ -216,7 +216,7 @@ func (s *Service) home(d *draft, name string, r recordDraft) *intent.ClusterRef 
 		implied = s.ControllerCluster
 	}
 	if implied == nil && len(d.in.members) == 1 {
-		only, _ := ParseCluster(d.in.members[0])
+		only, _ := intent.ParseCluster(d.in.members[0])
 		implied = &only
 	}
 	pinned := r.frozen.Home
@@ -274,7 +274,7 @@ func (s *Service) collectClusters(d *draft) {
 	pushed := reached(d.group)
 	for _, name := range slices.Sorted(maps.Keys(pushed)) {
 		cluster, known := d.in.clusters[name]
-		ref, _ := ParseCluster(name)
+		ref, _ := intent.ParseCluster(name)
 		pointer, why := s.unfit(name, known, cluster.Spec, d.group.Project.Name)
 		inventory := known && inventoryOnly(cluster.Spec)
 		if why != "" && (pushed[name] || !inventory) {

@@ -41,7 +41,7 @@ func (s *Service) drained(ctx context.Context) (drainedList, error) {
 	list.revision = stored.Revision
 	for _, name := range slices.Sorted(maps.Keys(list.clusters)) {
 		cluster := list.clusters[name]
-		ref, _ := ParseCluster(name)
+		ref, _ := intent.ParseCluster(name)
 		doc, err := s.Documents.Get(ctx, ref.Path())
 		switch intent.CodeOf(err) {
 		case intent.Unavailable: // EMCO keeps the document, and does not answer
@@ -78,7 +78,7 @@ func (s *Service) Drained(ctx context.Context, cluster intent.Path) (*intent.Dra
 	if err != nil {
 		return nil, err
 	}
-	if found, drained := list.clusters[ClusterOf(cluster).String()]; drained {
+	if found, drained := list.clusters[intent.ClusterOf(cluster).String()]; drained {
 		return &found.Drained, nil
 	}
 	return nil, nil
@@ -103,7 +103,7 @@ func (s *Service) Drain(ctx context.Context, cluster intent.Path, force bool, ac
 	}
 	if inventoryOnly(resource.Spec) && len(groups) == 0 {
 		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf(
-			"cluster %s is inventory only, with neither kubeconfig nor directory, and EMCO has no app of a deployment intent group there: Signpost publishes none of its addresses, so there is nothing to drain", ClusterOf(cluster))}
+			"cluster %s is inventory only, with neither kubeconfig nor directory, and EMCO has no app of a deployment intent group there: Signpost publishes none of its addresses, so there is nothing to drain", intent.ClusterOf(cluster))}
 	}
 	if err := s.drainCluster(ctx, cluster, force, actor); err != nil {
 		return err
@@ -120,19 +120,19 @@ func (s *Service) tellOf(ctx context.Context, cluster intent.Path, action intent
 // drainCluster is Drain for clusters of any kind.
 func (s *Service) drainCluster(ctx context.Context, cluster intent.Path, force bool, actor string) error {
 	err := s.order(ctx, cluster, func(list drainedClusters, uid string) (drainedClusters, error) {
-		name := ClusterOf(cluster).String()
+		name := intent.ClusterOf(cluster).String()
 		if _, already := list[name]; already {
 			return list, nil
 		}
 		next := maps.Clone(list)
-		next[name] = drainedCluster{intent.Drained{Since: s.Now().UTC(), Actor: actor}, uid}
+		next[name] = drainedCluster{Drained: intent.Drained{Since: s.Now().UTC(), Actor: actor}, UID: uid}
 		if force {
 			return next, nil
 		}
 		return next, s.keepsAddresses(ctx, cluster, list, next)
 	})
 	if err == nil {
-		s.Logger.InfoContext(ctx, "cluster is drained", "cluster", ClusterOf(cluster), "forced", force, "actor", actor)
+		s.Logger.InfoContext(ctx, "cluster is drained", "cluster", intent.ClusterOf(cluster), "forced", force, "actor", actor)
 	}
 	return err
 }
@@ -145,15 +145,15 @@ func (s *Service) Undrain(ctx context.Context, cluster intent.Path, actor string
 		return err
 	}
 	if abandoned != nil {
-		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s is abandoned, so what it offers is not known; delete its document and register it again", ClusterOf(cluster))}
+		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s is abandoned, so what it offers is not known; delete its document and register it again", intent.ClusterOf(cluster))}
 	}
 	err = s.order(ctx, cluster, func(list drainedClusters, _ string) (drainedClusters, error) {
 		next := maps.Clone(list)
-		delete(next, ClusterOf(cluster).String())
+		delete(next, intent.ClusterOf(cluster).String())
 		return next, nil
 	})
 	if err == nil {
-		s.Logger.InfoContext(ctx, "cluster is not drained", "cluster", ClusterOf(cluster), "actor", actor)
+		s.Logger.InfoContext(ctx, "cluster is not drained", "cluster", intent.ClusterOf(cluster), "actor", actor)
 		s.tellOf(ctx, cluster, intent.Undrain, actor)
 	}
 	return err
@@ -234,7 +234,7 @@ func lastAddresses(cluster intent.Path, lost map[givenName]bool) error {
 	names = slices.Compact(names)
 	refusal := &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf(
 		"%s has the last addresses of %s; undrain another cluster that has some, or force it by ?force=true (--force), and the names go",
-		ClusterOf(cluster), few(names))}
+		intent.ClusterOf(cluster), few(names))}
 	for _, name := range names[:min(len(names), listedNames)] {
 		refusal.Fields = append(refusal.Fields, intent.Field{Detail: name + " would be left without any address"})
 	}

@@ -7,12 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/release"
 )
 
 func clusterPath(t testing.TB, name string) intent.Path {
 	t.Helper()
-	ref, ok := release.ParseCluster(name)
+	ref, ok := intent.ParseCluster(name)
 	require.True(t, ok)
 	return ref.Path()
 }

@@ -79,7 +79,7 @@ func (s *Service) ask(ctx context.Context, on *ground, l Lifecycle) error {
 	}
 	var clusters []intent.Path
 	for _, name := range slices.Sorted(maps.Keys(drained)) {
-		ref, _ := ParseCluster(name)
+		ref, _ := intent.ParseCluster(name)
 		clusters = append(clusters, ref.Path())
 	}
 	if len(clusters) > 0 {

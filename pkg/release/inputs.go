@@ -133,7 +133,7 @@ func (s *Service) readMembers(ctx context.Context, in *inputs) error {
 // absent is the error of a cluster that was not found, in the words of who
 // keeps it.
 func (s *Service) absent(ctx context.Context, name string) error {
-	ref, _ := ParseCluster(name)
+	ref, _ := intent.ParseCluster(name)
 	_, err := s.Documents.Get(ctx, ref.Path())
 	if err == nil {
 		err = &intent.Error{Code: intent.PreconditionFailed, Detail: string(ref.Path()) + " has just been created"}
@@ -146,7 +146,7 @@ func (s *Service) readClusters(ctx context.Context, in *inputs, names []string) 
 	var paths []intent.Path
 	for _, name := range names {
 		if _, known := in.clusters[name]; !known {
-			ref, _ := ParseCluster(name)
+			ref, _ := intent.ParseCluster(name)
 			paths = append(paths, ref.Path())
 		}
 	}
@@ -159,7 +159,7 @@ func (s *Service) readClusters(ctx context.Context, in *inputs, names []string) 
 		if err != nil {
 			return err
 		}
-		in.clusters[ClusterOf(doc.Path).String()] = cluster
+		in.clusters[intent.ClusterOf(doc.Path).String()] = cluster
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (s *Service) readClusters(ctx context.Context, in *inputs, names []string) 
 func (s *Service) readAssociations(ctx context.Context, in *inputs) error {
 	owners := []intent.Path{in.cloudPath}
 	for _, member := range in.members {
-		ref, _ := ParseCluster(member)
+		ref, _ := intent.ParseCluster(member)
 		owners = append(owners, ref.Path())
 	}
 	for n, owner := range owners {
@@ -188,7 +188,7 @@ func (s *Service) readAssociations(ctx context.Context, in *inputs) error {
 		if doc.Path == owners[0] {
 			in.cloudRecords = values(pairs.Spec)
 		} else {
-			in.ownRecords[ClusterOf(doc.Path).String()] = values(pairs.Spec)
+			in.ownRecords[intent.ClusterOf(doc.Path).String()] = values(pairs.Spec)
 		}
 	}
 	return nil
@@ -300,15 +300,4 @@ func (s *Service) readHomes(ctx context.Context, in *inputs) error {
 		}
 	}
 	return s.readClusters(ctx, in, names)
-}
-
-// ParseCluster reads "provider+cluster"; ok says whether it is of that form.
-func ParseCluster(name string) (ref intent.ClusterRef, ok bool) {
-	provider, cluster, _ := strings.Cut(name, "+")
-	return intent.ClusterRef{ClusterProvider: provider, Cluster: cluster}, provider != "" && cluster != "" && !strings.Contains(cluster, "+")
-}
-
-// ClusterOf names the cluster of a document's path.
-func ClusterOf(path intent.Path) intent.ClusterRef {
-	return intent.ClusterRef{ClusterProvider: path.Segment("cluster-providers"), Cluster: path.Segment("clusters")}
 }

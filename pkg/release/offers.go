@@ -77,7 +77,7 @@ func withdrawal(g plan.Group, o Offer) (path intent.Path, pointer, why string) {
 	case o.LocalIP == "" && dns.Spec.Namespace != o.DNSNamespace:
 		return path, "/spec/namespace", "the nameserver would be another"
 	case given.Domain != o.Domain:
-		ref, _ := ParseCluster(o.Cluster)
+		ref, _ := intent.ParseCluster(o.Cluster)
 		return ref.Path(), "/spec/dns/domain", "the cluster's domain would be another"
 	case given.Static && o.Namespace != g.LogicalCloudNamespace && !slices.Contains(given.Namespaces, o.Namespace):
 		return path, "/spec/autopath/namespaces", fmt.Sprintf("it would not be for namespace %q any more", o.Namespace)

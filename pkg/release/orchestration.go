@@ -37,7 +37,7 @@ func (in *inputs) orchestrate(by *orchestration) error {
 	for _, app := range by.Apps {
 		clusters := make([]intent.ClusterRef, len(app.Clusters))
 		for n, on := range app.Clusters {
-			ref, ok := ParseCluster(on.Name)
+			ref, ok := intent.ParseCluster(on.Name)
 			if !ok {
 				return by.odd("has app %q on %q; a cluster is written provider+cluster", app.Name, on.Name)
 			}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
 	"github.com/signpost-dns/signpost/pkg/ledger"
@@ -116,28 +115,4 @@ func TestNobodyIsTakenOutByOldNews(t *testing.T) {
 	seen, err = s.standings(t.Context())
 	require.NoError(t, err)
 	require.False(t, seen.lost["edge+c"].Before(now), "it counts anew")
-}
-
-// TestOwnersAreSteppedWhenTheirTimeComes: those of whom something is due later not
-// before, the others at once.
-func TestOwnersAreSteppedWhenTheirTimeComes(t *testing.T) {
-	t.Parallel()
-	s, _ := newOutlook()
-	c := NewController(s)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { defer close(ended); c.listen(ctx) }()
-	s.wakeAt("later", s.Now().Add(time.Hour))
-	s.wakeAt("past", s.Now().Add(-time.Hour))
-	s.wake("now")
-	var stepped []intent.Path
-	for range 2 {
-		todo, _ := c.queue.Get()
-		stepped = append(stepped, todo.owner)
-	}
-	require.ElementsMatch(t, []intent.Path{"past", "now"}, stepped)
-	require.Zero(t, c.queue.Len())
-	cancel()
-	<-ended
-	c.queue.ShutDown()
 }

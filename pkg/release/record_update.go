@@ -228,7 +228,7 @@ func (s *Service) providerChanges(ctx context.Context, pointer appcontext.Pointe
 // render makes the objects of an external-dns as an update would have it, or
 // says what of it cannot work there.
 func (s *Service) render(ctx context.Context, p *recordProposal, use Use, users []string) ([]bundle.Object, []intent.Field, error) {
-	ref, _ := ParseCluster(use.Cluster)
+	ref, _ := intent.ParseCluster(use.Cluster)
 	cluster, _, err := s.clusterSpec(ctx, ref)
 	if err != nil {
 		return nil, nil, err

@@ -123,7 +123,7 @@ func (s *Service) findAgain(ctx context.Context, d *draft, what string, past Rel
 		paths = append(paths, d.in.recordPath(b.Record))
 	}
 	for _, name := range placed(past.Group) {
-		ref, _ := ParseCluster(name)
+		ref, _ := intent.ParseCluster(name)
 		paths = append(paths, ref.Path())
 	}
 	slices.Sort(paths)
@@ -212,7 +212,7 @@ func (s *Service) recallRecord(ctx context.Context, d *draft, b plan.Binding) (r
 		}
 	}
 	if r.frozen.Home == nil && b.Scope == intent.Public {
-		then, _ := ParseCluster(b.Cluster)
+		then, _ := intent.ParseCluster(b.Cluster)
 		if r.frozen.Home = r.frozen.Spec.DeployOn; r.frozen.Home == nil {
 			r.frozen.Home = &then
 		}

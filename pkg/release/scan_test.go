@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"log/slog"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
 	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/observed"
 	"github.com/signpost-dns/signpost/pkg/store/etcd"
 )
 
@@ -39,4 +41,29 @@ func TestALookAtEverythingStepsEachGroupOnce(t *testing.T) {
 	require.Equal(t, work{owner: record}, first)
 	c.queue.Add(work{owner: groups + "b"}) // as the record's step does
 	require.Equal(t, 2, c.queue.Len())
+}
+
+// TestOwnersAreSteppedWhenTheirTimeComes: those of whom something is due later not
+// before, the others at once.
+func TestOwnersAreSteppedWhenTheirTimeComes(t *testing.T) {
+	t.Parallel()
+	store := kvtest.NewFake()
+	s := New(Options{KV: store, Ledger: ledger.New(store), Observed: observed.New(store), Now: time.Now, Logger: slog.New(slog.DiscardHandler)})
+	c := NewController(s)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); c.listen(ctx) }()
+	s.wakeAt("later", s.Now().Add(time.Hour))
+	s.wakeAt("past", s.Now().Add(-time.Hour))
+	s.wake("now")
+	var stepped []intent.Path
+	for range 2 {
+		todo, _ := c.queue.Get()
+		stepped = append(stepped, todo.owner)
+	}
+	require.ElementsMatch(t, []intent.Path{"past", "now"}, stepped)
+	require.Zero(t, c.queue.Len())
+	cancel()
+	<-ended
+	c.queue.ShutDown()
 }

@@ -62,7 +62,7 @@ func (s *Service) settle(ctx context.Context, group intent.Path, l Lifecycle, wh
 // keepVacating lets go of the clusters that hold nothing of the group any more.
 func (l *Lifecycle) keepVacating(clusters []string) {
 	for _, cluster := range l.Vacating {
-		if ref, _ := ParseCluster(cluster); !slices.Contains(clusters, cluster) {
+		if ref, _ := intent.ParseCluster(cluster); !slices.Contains(clusters, cluster) {
 			l.Refs = slices.DeleteFunc(slices.Clone(l.Refs), func(p intent.Path) bool { return p == ref.Path() })
 		}
 	}

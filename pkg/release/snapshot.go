@@ -217,7 +217,7 @@ func (s *Service) reportCluster(ctx context.Context, cluster string) (ClusterRep
 	if r.Reachability, err = s.Observed.Reachability(ctx, cluster); err != nil {
 		return r, err
 	}
-	ref, _ := ParseCluster(cluster)
+	ref, _ := intent.ParseCluster(cluster)
 	if r.Abandoned, err = s.Abandoned(ctx, ref.Path()); err != nil {
 		return r, err
 	}

@@ -74,7 +74,7 @@ func (s *Service) domainIn(ctx context.Context, path intent.Path, spec intent.DN
 		}
 		return member.Spec.Domain(), nil
 	}
-	ref, _ := ParseCluster(name)
+	ref, _ := intent.ParseCluster(name)
 	_, err := s.Documents.Get(ctx, ref.Path())
 	switch {
 	case intent.CodeOf(err) == intent.NotFound:

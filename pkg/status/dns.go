@@ -19,7 +19,7 @@ func dns(snap release.Snapshot) []intent.DNSStatus {
 	}
 	var out []intent.DNSStatus
 	for _, r := range snap.DNS {
-		ref, _ := release.ParseCluster(r.Cluster)
+		ref, _ := intent.ParseCluster(r.Cluster)
 		s := intent.DNSStatus{
 			ClusterRef: ref, Intent: r.Intent, Mode: r.Spec.Mode, Namespace: r.Spec.Namespace, Domain: r.Domain,
 			Address: r.Address,

@@ -77,7 +77,7 @@ func looked(snap release.Snapshot, name string) bool {
 // current context holds, and those that are still to go.
 func cluster(snap release.Snapshot, name string) intent.ClusterStatus {
 	report := snap.Clusters[name]
-	ref, _ := release.ParseCluster(name)
+	ref, _ := intent.ParseCluster(name)
 	out := intent.ClusterStatus{ClusterRef: ref, Message: "not contacted yet", Resources: []intent.ResourceStatus{}}
 	if seen := report.Reachability; seen != nil {
 		out.Reachable, out.Message = seen.Reachable, seen.Message
@@ -205,7 +205,7 @@ func OfRecord(snap release.RecordSnapshot) intent.RecordStatus {
 		Providers: []intent.ProviderStatus{}, Deployments: []intent.Deployment{}, Adoption: l.Adopting, Warnings: snap.Warnings,
 	}
 	for _, p := range snap.Providers {
-		ref, _ := release.ParseCluster(p.Use.Cluster)
+		ref, _ := intent.ParseCluster(p.Use.Cluster)
 		s.Providers = append(s.Providers, Provider(p))
 		s.Deployments = append(s.Deployments, intent.Deployment{
 			Scope: p.Use.Scope, ClusterProvider: ref.ClusterProvider, Cluster: ref.Cluster, OwnerID: p.OwnerID, Version: p.Record.Version,

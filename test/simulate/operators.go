@@ -22,7 +22,7 @@ const drainedList intent.Path = intent.OperationCollection + "/drained-clusters"
 const drainedMark = "/drained"
 
 func pathOfSite(name string) intent.Path {
-	ref, _ := release.ParseCluster(name) // the world's names are well formed
+	ref, _ := intent.ParseCluster(name) // the world's names are well formed
 	return ref.Path()
 }
 
@@ -56,7 +56,7 @@ func (u *users) undrain() {
 
 // move asks for another home of a record, and updates it a little later.
 func (u *users) move() {
-	at, _ := release.ParseCluster(u.world.somewhere().name)
+	at, _ := intent.ParseCluster(u.world.somewhere().name)
 	u.edit(lab, fmt.Sprintf(`{"deployOn":%s,%s`, encode(at), record("lab.example", "sync")[1:]), at.Path())
 	u.world.after(longestPauseBetween/2*time.Millisecond, "update record", func() { u.updateRecord(lab) })
 }
@@ -69,7 +69,7 @@ func (u *users) offering() intent.Path {
 // stored is what is stored under a path.
 func (u *users) stored(path intent.Path) (now version) {
 	if at, is := strings.CutSuffix(string(path), drainedMark); is {
-		if u.world.drained()[release.ClusterOf(intent.Path(at)).String()] {
+		if u.world.drained()[intent.ClusterOf(intent.Path(at)).String()] {
 			now.body = "drained"
 		}
 		return now
