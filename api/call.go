@@ -61,7 +61,9 @@ func (e *edge) dispatch(route string, methods map[string]*operation) http.Handle
 
 // serve checks a request by its operation, handles it and writes the answer.
 func (e *edge) serve(w http.ResponseWriter, r *http.Request, op *operation) {
-	result, err := e.perform(w, r, op)
+	free := func() {}
+	defer func() { free() }() // only what is written needs no memory
+	result, err := e.perform(w, r, op, &free)
 	if err != nil {
 		e.writeError(w, r, err)
 		return
@@ -70,8 +72,9 @@ func (e *edge) serve(w http.ResponseWriter, r *http.Request, op *operation) {
 }
 
 // perform judges a request in the order rights, parameters, body, and handles
-// it. Who sends a body slowly takes no place from those that are at work.
-func (e *edge) perform(w http.ResponseWriter, r *http.Request, op *operation) (answer, error) {
+// it. Who sends a body slowly takes no place from those that are at work. free gives
+// back the memory that the answer is in.
+func (e *edge) perform(w http.ResponseWriter, r *http.Request, op *operation, free *func()) (answer, error) {
 	c, err := e.accept(r, op)
 	if err != nil {
 		return answer{}, err
@@ -92,6 +95,9 @@ func (e *edge) perform(w http.ResponseWriter, r *http.Request, op *operation) (a
 		return answer{}, err
 	}
 	defer leave()
+	if *free, err = e.weigh(r, op, c, sent); err != nil {
+		return answer{}, err
+	}
 	if c.object, c.body, err = op.readBody(sent); err != nil {
 		return answer{}, e.allFlaws(intent.As(r.Context(), c.actor), op, c, sent, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"github.com/signpost-dns/signpost/openapi"
+	"github.com/signpost-dns/signpost/pkg/throttle"
 )
 
 // edge answers requests.
@@ -18,6 +19,7 @@ type edge struct {
 	Options
 	metrics *metrics
 	places  places
+	bytes   *throttle.Bytes
 	lost    string // what is said of paths that there are not
 }
 
@@ -67,7 +69,7 @@ func NewProbes(options Options) (http.Handler, error) {
 func newEdge(options Options, lost string) (*edge, error) {
 	options = options.complete()
 	metrics, err := newMetrics(options.Metrics)
-	return &edge{Options: options, metrics: metrics, places: options.places(), lost: lost}, err
+	return &edge{Options: options, metrics: metrics, places: options.places(), bytes: throttle.NewBytes(options.MaxBytes, turn), lost: lost}, err
 }
 
 // serving is the handler of some paths of the document.

@@ -56,12 +56,14 @@ const (
 	bodies   = 8    // that may be on their way, for each write that is at work
 )
 
+// turn is how long a request waits that finds no place.
+const turn = time.Second
+
 func (o Options) places() places {
-	const turn = time.Second
 	return places{
 		reading:   newRoom(maxReads, turn),
 		writing:   newRoom(o.MaxWrites, turn),
-		receiving: newRoom(bodies*o.MaxWrites, 0),
+		receiving: newRoom(min(bodies*o.MaxWrites, max(int(o.MaxBytes/maxBody), o.MaxWrites)), 0),
 	}
 }
 
@@ -84,6 +86,32 @@ func (e *edge) enter(ctx context.Context, kind load, asker string) (leave func()
 		return nil, &intent.Error{Code: intent.TooMany, Detail: "the server is busy with " + strconv.Itoa(of.all.Len()) + " requests of this kind (" + string(kind) + "); try again"}
 	}
 	return func() { place(); share() }, nil
+}
+
+// weight is how many bytes of memory a request takes, as far as that can be told: so
+// many times what it brings and may read.
+func (op *operation) weight(c *call, sent received) int64 {
+	const times = 4
+	most := int64(intent.MaxBody)
+	if op.pages {
+		most = min(int64(c.limit())*most, intent.PageBytes)
+	}
+	return times * (most + int64(len(sent.raw)))
+}
+
+// weigh takes the memory that a request needs, or fails with Unavailable; nothing
+// has been done then. free gives it back.
+func (e *edge) weigh(r *http.Request, op *operation, c *call, sent received) (free func(), err error) {
+	if op.kind == probing {
+		return func() {}, nil
+	}
+	if !e.Scarce() {
+		if free, ok := e.bytes.Take(r.Context(), asker(r, c.actor), op.weight(c, sent)); ok {
+			return free, nil
+		}
+	}
+	e.metrics.shed.WithLabelValues("memory").Inc()
+	return func() {}, &intent.Error{Code: intent.Unavailable, Detail: "the server has too little memory for the requests that are under way; nothing was done; try again", RetryAfter: turn}
 }
 
 // asker names who asks. Nobody knows those apart who are not asked who they are,

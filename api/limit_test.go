@@ -238,3 +238,40 @@ func TestWhoIsNotAskedWhoTheyAreIsKnownByWhereTheyAskFrom(t *testing.T) {
 		require.Equal(t, http.StatusOK, from("[2001:db8:2::1]:1000"))
 	}
 }
+
+// TestRequestsForMoreMemoryThanThereIsAreShed: nothing was done then, and nobody
+// takes more than half of it.
+func TestRequestsForMoreMemoryThanThereIsAreShed(t *testing.T) {
+	t.Parallel()
+	_, door := tokenFile(t, "g,greedy,admin\nm,modest,admin\n")
+	entered, gate := make(chan string, 1), make(chan struct{})
+	w := newWorld(t, func(o *api.Options) {
+		o.Door, o.MaxBytes = door, 10<<20
+		o.Admitter = blocking{admit.New(o.Store, admit.Rules{}), entered, gate}
+	})
+	w.token = "g"
+	done := make(chan int)
+	go func() { done <- w.send("POST", "/v2/projects", `{"metadata":{"name":"first"}}`).Code }()
+	<-entered
+	refused := w.send("GET", "/v2/projects", nil).want(http.StatusServiceUnavailable)
+	require.Equal(t, "1", refused.Header().Get("Retry-After"))
+	require.Contains(t, refused.Body.String(), "too little memory")
+	w.send("POST", "/v2/projects", `{"metadata":{"name":"second"}}`).want(http.StatusServiceUnavailable)
+	require.Contains(t, w.send("GET", "/metrics", nil).Body.String(), `signpost_shed_total{kind="memory"} 2`)
+	w.token = "m"
+	w.send("GET", "/v2/projects", nil).want(http.StatusOK)
+	close(gate)
+	require.Equal(t, http.StatusCreated, <-done)
+	w.token = "g"
+	w.send("GET", "/v2/projects/second", nil).want(http.StatusNotFound)
+	w.send("GET", "/v2/projects", nil).want(http.StatusOK)
+}
+
+func TestWithoutMemoryOnlyProbesAreAnswered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *api.Options) { o.Scarce = func() bool { return true } })
+	w.send("GET", "/v2/projects", nil).want(http.StatusServiceUnavailable)
+	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
+		w.send("GET", path, nil).want(http.StatusOK)
+	}
+}

@@ -14,6 +14,7 @@ type operation struct {
 	id         string
 	kind       load
 	public     bool // needs no token
+	pages      bool // answers a page of a list
 	role       access.Role
 	anyQuery   bool                  // does not look at the query
 	parameters []*openapi3.Parameter // of the path and of the query
@@ -41,6 +42,7 @@ func newOperation(doc *openapi3.T, route, method string, handle handler) (*opera
 		for _, ref := range list {
 			if ref.Value.In != openapi3.ParameterInHeader {
 				op.parameters = append(op.parameters, ref.Value)
+				op.pages = op.pages || ref.Value.Name == "limit"
 			}
 		}
 	}

@@ -167,6 +167,10 @@ type Options struct {
 	// deleted then, and not written. nil: it never has.
 	NearlyFull func() bool
 
+	// Scarce tells that there is little memory left: requests are refused then. nil:
+	// there always is some.
+	Scarce func() bool
+
 	Build   Build
 	Metrics *prometheus.Registry // nil: one of its own
 	Log     *slog.Logger         // nil: slog.Default()
@@ -174,6 +178,7 @@ type Options struct {
 
 	Buckets     *throttle.Buckets     // how often each subject may ask; nil: as often as it likes
 	Connections *throttle.Connections // those that requests come by, to tell which of them have carried one of a known subject; nil: nobody asks
+	MaxBytes    int64                 // of memory that requests take at once, as far as that can be told before; more wait a second and are 503 then; 0: 256 MiB
 	MaxWrites   int                   // requests other than reads at work at once, more wait a second and are 429 then; 0: 32
 }
 
@@ -192,6 +197,13 @@ func (o Options) complete() Options {
 	}
 	if o.NearlyFull == nil {
 		o.NearlyFull = func() bool { return false }
+	}
+	if o.Scarce == nil {
+		o.Scarce = func() bool { return false }
+	}
+	if o.MaxBytes == 0 {
+		const bytes = 256 << 20
+		o.MaxBytes = bytes
 	}
 	if o.Metrics == nil {
 		o.Metrics = prometheus.NewRegistry()

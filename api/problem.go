@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math"
 	"net/http"
@@ -130,6 +131,10 @@ func seconds(wait time.Duration) string {
 
 // write answers what a handler said.
 func (e *edge) write(w http.ResponseWriter, r *http.Request, a answer) {
+	if list, ok := a.body.(page); ok {
+		e.writePage(w, a.status, list)
+		return
+	}
 	body := a.text
 	if a.body != nil {
 		var err error
@@ -144,6 +149,33 @@ func (e *edge) write(w http.ResponseWriter, r *http.Request, a answer) {
 	}
 	w.WriteHeader(a.status)
 	_, _ = w.Write(body)
+}
+
+// writePage writes a list one item at a time: all of it as text would be as much
+// again. What cannot be written ends the connection, for half an answer must not
+// look whole.
+func (e *edge) writePage(w http.ResponseWriter, status int, list page) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, `{"items":[`)
+	for n, item := range list.Items {
+		text, err := encode(item)
+		if err != nil {
+			e.Log.Error("a document cannot be written", "error", err)
+			panic(http.ErrAbortHandler)
+		}
+		if n > 0 {
+			_, _ = io.WriteString(w, ",")
+		}
+		if _, err := w.Write(bytes.TrimSuffix(text, []byte("\n"))); err != nil {
+			return // nobody listens any more
+		}
+	}
+	end := "]}\n"
+	if list.Continue != "" {
+		end = `],"continue":` + strconv.Quote(list.Continue) + "}\n"
+	}
+	_, _ = io.WriteString(w, end)
 }
 
 // noRoute answers a path that the API does not have.

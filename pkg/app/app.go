@@ -122,7 +122,9 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		Member: self.ID, KV: stores.kv, Contexts: contexts, Connections: connections, Rsync: handed,
 		Verifier: verifier, Installation: id, Logger: log, Tracer: traces.tracer, Metrics: metrics,
 	})
+	memory := boundMemory()
 	s.edge, err = openEdge(ctx, c, api.Options{
+		Scarce: memory.scarce, MaxBytes: memory.forRequests(),
 		Store: documents, Admitter: admit.New(documents, rules), Sealer: values,
 		Lifecycle: lifecycle{releases, past, registry.Idle}, History: past,
 		Clusters: clusters{releases, connections}, Corefiles: corefiles{openLinter(c, log), releases},
