@@ -26,7 +26,7 @@ func leaves() []leaf {
 		{"pkg/autopath", nil, "what plugins of CoreDNS and the product agree on"},
 		{"pkg/podspec", nil, "where pods are in a manifest"},
 		{"pkg/bounded", nil, "what an answer may cost, whoever asked"},
-		{"pkg/throttle", []string{"golang.org/x/time/rate"}, "tokens and places, whoever they are for"},
+		{"pkg/throttle", []string{"golang.org/x/sync/semaphore", "golang.org/x/time/rate"}, "tokens, places and memory, whoever they are for"},
 		{"pkg/resolvconf", []string{"pkg/autopath", "pkg/intent"}, "what kubelet and glibc do, compared with both by tests, without either in the product's module"},
 		{"pkg/linter", []string{"pkg/corefile", "pkg/intent"}, "a program is run and its answer read, nothing more"},
 		{"pkg/noderesolver", nil, "a file of the node and a nameserver, and nothing of Signpost's"},
