@@ -19,6 +19,10 @@ readonly ROOT=$PWD
 readonly RING=${1:?which ring: test, real or deep}
 readonly LOGS=${SIGNPOST_TEST_LOGS:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/signpost/tests}
 
+# Tests of one package at the same time. Most of those that take seconds wait:
+# for a process, a disk or a deadline.
+readonly AT_ONCE=6
+
 # Packages of the module test that need Go alone.
 readonly PLAIN=(./apiserver ./story ./tools/... ./machine ./e2e/wait ./e2e/process ./faults/link ./tenants ./simulate ./simulate/bugs ./mutants/...)
 # Packages of the module test that are run at length only: they prove the tests'
@@ -77,7 +81,7 @@ ring_test() {
 	namespaces || say "some tests will be NOT RUN: they need user namespaces"
 	build_tools "${TOOLS[@]}" >"$LOGS/tools.log" 2>&1 & # beside tests that need none of them
 	local tools=$!
-	group "unit tests" tests unit . -timeout 10m ./...
+	group "unit tests" tests unit . -parallel $AT_ONCE -timeout 10m ./...
 	group "signpost-dns" tests dns cmd/signpost-dns -timeout 10m ./...
 	wait $tools || { cat "$LOGS/tools.log"; die "the programs of the main story could not be built"; }
 	group "main story, simulator, tenants" tests plain test -timeout 10m "${PLAIN[@]}"

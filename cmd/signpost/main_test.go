@@ -32,7 +32,7 @@ func withInput(ctx context.Context, server, input string, args ...string) result
 	var out, err bytes.Buffer
 	p := program{
 		serve: func(context.Context, app.Config) error { return errors.New("no service in this test") },
-		poll:  time.Millisecond,
+		poll:  20 * time.Millisecond, // a service does not get on while it is asked all the time
 		in:    strings.NewReader(input),
 		out:   &out,
 		err:   &err,
