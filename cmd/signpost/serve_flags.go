@@ -22,6 +22,7 @@ const (
 	maxExternalDNS = 1000
 	rateLimit      = 1000 // requests of a subject in a second
 	maxConnections = 2048 // of the REST listener at once
+	clusterMemory  = 64   // MiB
 )
 
 // serveFlags adds the flags of signpost serve, which fill c.
@@ -73,6 +74,7 @@ func clusterFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.StringVar(&c.EMCODCM, "emco-dcm", "", "the `URL` of EMCO's DCM, where logical clouds are read")
 	flags.StringVar(&c.EMCOCLM, "emco-clm", "", "the `URL` of EMCO's CLM, where clusters are read")
 	flags.StringVar(&c.RsyncEndpoint, "rsync-endpoint", "", "the `HOST:PORT` of EMCO's rsync, which puts objects into clusters instead of Signpost")
+	flags.IntVar(&c.ClusterMemory, "cluster-memory", clusterMemory, "how many `MIB` of memory may be kept of one cluster's answers; what is beyond is not known")
 	flags.StringVar(&c.DirectoryRoot, "directory-root", "", "the `DIR` that holds the directory clusters (default clusters in --data-dir)")
 	flags.BoolVar(&c.SharedDirectories, "shared-directory-root", false, "all replicas have the same --directory-root, as on a shared file system; else several refuse directory clusters")
 	flags.StringVar(&c.ControllerCluster, "controller-cluster", "", "the `PROVIDER+CLUSTER` where external-dns runs when nothing nearer says so")

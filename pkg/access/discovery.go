@@ -29,7 +29,8 @@ func newIssuerClient(caFile string) (*http.Client, error) {
 		}
 		transport.TLSClientConfig.RootCAs = trusted
 	}
-	return &http.Client{Transport: bounded.Transport{RoundTripper: transport}}, nil
+	const memory = 8 << 20 // of an answer
+	return &http.Client{Transport: bounded.Transport{RoundTripper: bounded.Straight{RoundTripper: bounded.LimitHeaders(transport)}, Most: memory}}, nil
 }
 
 // discover reads the keys that an issuer publishes, and how long they are good

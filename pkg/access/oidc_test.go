@@ -283,6 +283,7 @@ func TestAnIssuerThatAnswersNonsenseIsNotBelieved(t *testing.T) {
 		"unexpected end of JSON":                       {discovery(issuer.URL + "/keys"), `{"keys":[`},
 		"publishes no public key":                      {discovery(issuer.URL + "/keys"), `{"keys":[{"kty":"oct","k":"c2VjcmV0"},{"kty":"new"},7]}`},
 		"it publishes 101 keys":                        {discovery(issuer.URL + "/keys"), `{"keys":[1` + strings.Repeat(",1", 100) + `]}`},
+		"would take more than 8 MiB of memory":         {discovery(issuer.URL + "/keys"), `{"keys":[` + strings.Repeat("1,", 1<<14) + `1]}`},
 		"request body too large":                       {discovery(issuer.URL + "/keys"), strings.Repeat(" ", 1<<20+1)},
 	} {
 		issuer.Answer(func(rw http.ResponseWriter, r *http.Request) {

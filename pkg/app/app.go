@@ -102,6 +102,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	registry := replicas.NewRegistry(stores.kv, self, log)
 	metrics.MustRegister(registry)
 	connections := newConnections(c, id, identities{entries, documents}, documents.Values(values), registry)
+	metrics.MustRegister(newKept(connections))
 	rules := c.rules(connections, documents)
 	past := openHistory(c, documents, log, metrics)
 	verifier := verify.New(verify.Options{AllowLocal: c.AllowLocalVerify})

@@ -53,6 +53,8 @@ func TestConfigurationsAreChecked(t *testing.T) {
 		{"more traces than all", func(c *Config) { c.TraceRatio = 1.5 }, []string{"--trace-ratio", "between 0 and 1"}},
 		{"fewer than none", func(c *Config) { c.TraceRatio = -1 }, []string{"--trace-ratio"}},
 		{"a rate below nothing", func(c *Config) { c.RateLimit = -1 }, []string{"--rate-limit", "0 for no limit"}},
+		{"memory for a cluster", func(c *Config) { c.ClusterMemory = 256 }, nil},
+		{"too little of it", func(c *Config) { c.ClusterMemory = 1 }, []string{"--cluster-memory", "between 16 and 65536"}},
 		{"a quota below nothing", func(c *Config) { c.MaxNames = -1 }, []string{"--max-names", "0 for no limit"}},
 		{"an address needs a port", func(c *Config) { c.Listen = "127.0.0.1" }, []string{"--listen", "host:port"}},
 		{"an address is needed", func(c *Config) { c.GRPCListen = "" }, []string{"--grpc-listen", "host:port"}},

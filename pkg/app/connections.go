@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/bounded"
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
@@ -32,9 +33,11 @@ type connections struct {
 	root       string                          // of directory clusters
 	alone      func(ctx context.Context) error // refuses directory clusters that others would have elsewhere
 	changed    chan string
+	memory     int64 // of each cluster's budget
 
-	mu   sync.Mutex
-	seen map[string]state // of each cluster when it was last connected to
+	mu      sync.Mutex
+	seen    map[string]state           // of each cluster when it was last connected to
+	budgets map[string]*bounded.Budget // of each cluster
 }
 
 // state tells one content of a cluster's document from another.
@@ -50,7 +53,7 @@ func newConnections(c Config, installation string, identities identities, values
 	return &connections{
 		documents: identities.documents, identities: identities, values: values, root: root, alone: c.ownDirectories(registry),
 		options: cluster.Options{Installation: installation, Values: values, Version: c.Build.Version, Replica: registry.ID()},
-		changed: make(chan string), seen: map[string]state{},
+		changed: make(chan string), memory: c.clusterMemory(), seen: map[string]state{}, budgets: map[string]*bounded.Budget{},
 	}
 }
 
@@ -100,20 +103,33 @@ func (c *connections) kubernetes(ctx context.Context, name string, spec intent.C
 	if err != nil {
 		return nil, "", fmt.Errorf("the kubeconfig of cluster %s cannot be opened: %w", name, err)
 	}
-	target, source, err := c.parsed(raw)
+	target, source, err := c.parsed(name, raw)
 	if err != nil {
 		return nil, "", fmt.Errorf("the kubeconfig of cluster %s: %w", name, err)
 	}
 	return target, source, nil
 }
 
-func (c *connections) parsed(kubeconfig []byte) (*cluster.Kubernetes, string, error) {
+func (c *connections) parsed(name string, kubeconfig []byte) (*cluster.Kubernetes, string, error) {
 	config, err := cluster.ParseKubeconfig(kubeconfig)
 	if err != nil {
 		return nil, "", err
 	}
-	target, err := cluster.NewKubernetes(config, c.options)
+	options := c.options
+	options.Budget = c.budget(name)
+	target, err := cluster.NewKubernetes(config, options)
 	return target, cluster.Source(config), err
+}
+
+// budget is what the answers of a cluster may cost, however many connections lead
+// to it.
+func (c *connections) budget(name string) *bounded.Budget {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.budgets[name] == nil {
+		c.budgets[name] = bounded.NewBudget(c.memory)
+	}
+	return c.budgets[name]
 }
 
 func (c *connections) read(ctx context.Context, name string) (intent.Cluster, state, error) {
@@ -182,7 +198,7 @@ func (c *connections) stale(ctx context.Context) []string {
 // claim has a cluster's name stand for what its new kubeconfig leads to. One
 // that does not answer in time is claimed when it is connected to.
 func (c *connections) claim(ctx context.Context, path intent.Path, kubeconfig []byte) error {
-	target, source, err := c.parsed(kubeconfig)
+	target, source, err := c.parsed(clusterName(path), kubeconfig)
 	if err != nil {
 		return err
 	}

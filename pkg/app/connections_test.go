@@ -5,11 +5,13 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/placement"
+	"github.com/signpost-dns/signpost/pkg/replicas"
 )
 
 // opened is what every sealed value holds.
@@ -47,6 +49,27 @@ func TestPlanLooksAtTheNodesThemselves(t *testing.T) {
 		{Name: "a"},
 		{Name: "b", Labels: map[string]string{"disktype": "ssd"}, Taints: []placement.Taint{{Key: "dns-only", Effect: "NoSchedule"}}},
 	}, nodes)
+}
+
+// TestEachClusterHasABudgetOfItsOwn, which all connections to it share, and which the
+// flag sets.
+func TestEachClusterHasABudgetOfItsOwn(t *testing.T) {
+	t.Parallel()
+	c := newConnections(Config{ClusterMemory: 16}, "inst-1", identities{}, nil, replicas.NewRegistry(nil, replicas.Replica{}, nil))
+	require.Same(t, c.budget("edge+hub"), c.budget("edge+hub"))
+	require.NoError(t, c.budget("edge+hub").Keep(16<<20))
+	require.Error(t, c.budget("edge+hub").Keep(1))
+	require.NoError(t, c.budget("edge+berlin").Keep(1))
+	require.Equal(t, int64(cluster.DefaultMemory), Config{}.clusterMemory())
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(newKept(c))
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	told := map[string]float64{}
+	for _, m := range families[0].GetMetric() {
+		told[m.GetLabel()[0].GetValue()] = m.GetGauge().GetValue()
+	}
+	require.Equal(t, map[string]float64{"edge+berlin": 1, "edge+hub": 16 << 20}, told)
 }
 
 func TestNodesOfAClusterWithNoneAreKnown(t *testing.T) {

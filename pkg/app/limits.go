@@ -1,8 +1,10 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 
+	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/throttle"
 )
@@ -20,7 +22,22 @@ func (c Config) checkLimits() error {
 			return fmt.Errorf("%s: %d is below 0; give 0 for no limit", limit.flag, limit.value)
 		}
 	}
+	if c.ClusterMemory != 0 && (c.ClusterMemory < leastMemory || c.ClusterMemory > mostMemory) {
+		return fmt.Errorf("--cluster-memory: %d MiB is not between %d and %d", c.ClusterMemory, leastMemory, mostMemory)
+	}
 	return nil
+}
+
+// What --cluster-memory may be, in MiB.
+const (
+	leastMemory = 16
+	mostMemory  = 64 << 10
+)
+
+// clusterMemory is how many bytes may be kept of one cluster's answers.
+func (c Config) clusterMemory() int64 {
+	const mib = 1 << 20
+	return cmp.Or(int64(c.ClusterMemory)*mib, cluster.DefaultMemory)
 }
 
 // quotas are those of projects that have none of their own.

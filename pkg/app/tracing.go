@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"google.golang.org/grpc"
 
 	"github.com/signpost-dns/signpost/pkg/trail"
 )
@@ -34,6 +35,7 @@ func (c Config) checkTracing() error {
 const (
 	spanQueue     = 4096
 	exportTimeout = 5 * time.Second
+	longestReply  = 64 << 10 // bytes of a collector's answer
 )
 
 // tracing is where spans go.
@@ -48,7 +50,8 @@ func openTracing(ctx context.Context, c Config, metrics prometheus.Registerer) (
 	if c.OTLPEndpoint == "" {
 		return tracing{close: func(context.Context) error { return nil }}, nil
 	}
-	exporter, err := otlptracegrpc.New(ctx, otlptracegrpc.WithEndpointURL(c.OTLPEndpoint), otlptracegrpc.WithTimeout(exportTimeout))
+	exporter, err := otlptracegrpc.New(ctx, otlptracegrpc.WithEndpointURL(c.OTLPEndpoint), otlptracegrpc.WithTimeout(exportTimeout),
+		otlptracegrpc.WithDialOption(grpc.WithMaxHeaderListSize(longestReply), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(longestReply))))
 	if err != nil {
 		return tracing{}, fmt.Errorf("--otlp-endpoint: %w", err)
 	}

@@ -12,7 +12,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/signpost-dns/signpost/pkg/bounded"
 )
+
+// errUnreadable is why a watch has ended that sent what is no event, or too large.
+var errUnreadable = errors.New("unreadable")
+
+// beyond tells whether a cluster has answered what is too much, or what cannot be
+// read.
+func beyond(err error) bool {
+	var excess *bounded.Excess
+	return errors.As(err, &excess) || errors.Is(err, errUnreadable)
+}
 
 // Fault says what kind of failure an Error is, and with that what to do next.
 type Fault string
@@ -119,6 +131,9 @@ func faultOf(err error, s metav1.Status, v verb) Fault {
 // transport says why there was no answer, in words that do not change from
 // one attempt to the next (addresses and ports of our side do).
 func transport(err error) string {
+	if excess := (*bounded.Excess)(nil); errors.As(err, &excess) {
+		return excess.Error() + "; if the cluster is that large, and not broken, raise --cluster-memory"
+	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "no answer in time"

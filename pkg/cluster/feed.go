@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math/rand/v2"
@@ -15,12 +16,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/signpost-dns/signpost/pkg/bounded"
 )
 
 // A feed's rhythm.
 const (
 	feedPage      = 500
+	feedSmaller   = 8                // by which a page is divided that is too large
 	feedListing   = 30 * time.Second // deadline of one page
+	feedRelisting = 2 * time.Minute  // deadline of all pages
 	feedWatching  = 5 * time.Minute  // after which a watch is opened anew
 	feedRetry     = 100 * time.Millisecond
 	feedRetryMost = 5 * time.Second
@@ -63,8 +68,11 @@ type feed struct {
 	keep   func(object runtime.Object) (entry, error) // takes what matters out of an object
 	notify func()
 	spare  bool // it can be done without
+	budget *bounded.Budget
+	paged  int64 // how many objects a page has had that was not too large; 0: feedPage
 
 	mu        sync.Mutex
+	kept      int64               // of the budget
 	entries   map[string]entry    // by "namespace/name"
 	leading   map[string][]string // by Service, the keys of what leads to it, ordered
 	version   string              // how far the picture goes
@@ -98,12 +106,16 @@ func feedKey(namespace, name string) string { return namespace + "/" + name }
 
 // run keeps the picture until ctx ends.
 func (f *feed) run(ctx context.Context) {
+	defer f.forget()
 	wait := feedRetry
 	for ctx.Err() == nil {
 		err := f.relist(ctx)
 		if err == nil {
-			wait = feedRetry
+			began := time.Now()
 			err = f.follow(ctx)
+			if time.Since(began) > feedRetryMost {
+				wait = feedRetry
+			}
 		}
 		if ctx.Err() != nil {
 			return
@@ -115,7 +127,7 @@ func (f *feed) run(ctx context.Context) {
 			return
 		}
 		wait = min(2*wait, feedRetryMost)
-		if f.spare && denied(err) {
+		if f.spare && denied(err) || beyond(err) {
 			wait = feedDenied
 		}
 	}
@@ -129,23 +141,71 @@ func denied(err error) bool {
 
 // relist replaces the picture by a complete one.
 func (f *feed) relist(ctx context.Context) error {
-	entries := map[string]entry{}
-	options := metav1.ListOptions{Limit: feedPage}
+	ctx, cancel := context.WithTimeout(ctx, feedRelisting)
+	defer cancel()
+	d := drawing{feed: f, entries: map[string]entry{}}
+	if err := d.read(ctx); err != nil {
+		d.giveBack()
+		return err
+	}
+	return nil
+}
+
+// drawing is a picture that is being drawn.
+type drawing struct {
+	feed    *feed
+	entries map[string]entry
+	kept    int64 // of the budget
+}
+
+// read reads all pages. One that is too large is asked for in smaller ones.
+func (d *drawing) read(ctx context.Context) error {
+	f := d.feed
+	options := metav1.ListOptions{Limit: cmp.Or(f.paged, feedPage)}
 	for {
 		list, next, err := f.page(ctx, options)
+		if beyond(err) && options.Limit > 1 {
+			options.Limit = max(1, options.Limit/feedSmaller)
+			f.paged = options.Limit
+			continue
+		}
 		if err != nil {
 			return err
 		}
-		if err := meta.EachListItem(list, func(object runtime.Object) error { return f.read(entries, object) }); err != nil {
+		if err := meta.EachListItem(list, d.add); err != nil {
 			return err
 		}
 		if next.GetContinue() == "" {
-			f.replace(entries, next.GetResourceVersion())
+			f.replace(d.entries, d.kept, next.GetResourceVersion())
 			return nil
 		}
 		options.Continue = next.GetContinue()
 	}
 }
+
+func (d *drawing) add(object runtime.Object) error {
+	head, err := meta.Accessor(object)
+	if err != nil {
+		return err
+	}
+	kept, err := d.feed.keep(object)
+	if err != nil {
+		return err
+	}
+	key := feedKey(head.GetNamespace(), head.GetName())
+	size := sizeOf(key, kept)
+	if err := d.feed.budget.Keep(size); err != nil {
+		return classify(err, reading)
+	}
+	d.kept += size
+	d.entries[key] = kept
+	return nil
+}
+
+func (d *drawing) giveBack() { _ = d.feed.budget.Keep(-d.kept) }
+
+// sizeOf is about how much memory an entry takes.
+func sizeOf(key string, e entry) int64 { return int64(len(key)) + bounded.Size(e) }
 
 func (f *feed) page(ctx context.Context, options metav1.ListOptions) (runtime.Object, metav1.ListInterface, error) {
 	ctx, cancel := context.WithTimeout(ctx, feedListing)
@@ -158,22 +218,12 @@ func (f *feed) page(ctx context.Context, options metav1.ListOptions) (runtime.Ob
 	return list, head, err
 }
 
-func (f *feed) read(entries map[string]entry, object runtime.Object) error {
-	head, err := meta.Accessor(object)
-	if err != nil {
-		return err
-	}
-	kept, err := f.keep(object)
-	if err != nil {
-		return err
-	}
-	entries[feedKey(head.GetNamespace(), head.GetName())] = kept
-	return nil
-}
-
-func (f *feed) replace(entries map[string]entry, version string) {
+// replace takes up the picture that a drawing has, and what it takes of the
+// budget.
+func (f *feed) replace(entries map[string]entry, kept int64, version string) {
 	f.mu.Lock()
-	f.entries, f.version = entries, version
+	_ = f.budget.Keep(-f.kept)
+	f.entries, f.kept, f.version = entries, kept, version
 	if f.synced = !f.unwatched; f.synced {
 		f.trouble = nil
 	}
@@ -185,11 +235,25 @@ func (f *feed) replace(entries map[string]entry, version string) {
 	f.notify()
 }
 
-// put takes an entry up. The feed is locked.
-func (f *feed) put(key string, kept entry) {
+// forget lets go of the picture.
+func (f *feed) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_ = f.budget.Keep(-f.kept)
+	f.entries, f.leading, f.kept, f.synced = nil, nil, 0, false
+}
+
+// put takes an entry up, if the budget has room for it. The feed is locked.
+func (f *feed) put(key string, kept entry) error {
 	f.drop(key)
+	size := sizeOf(key, kept)
+	if err := f.budget.Keep(size); err != nil {
+		return classify(err, reading)
+	}
+	f.kept += size
 	f.entries[key] = kept
 	f.index(key, kept)
+	return nil
 }
 
 func (f *feed) index(key string, kept entry) {
@@ -202,6 +266,11 @@ func (f *feed) index(key string, kept entry) {
 
 // drop takes an entry away. The feed is locked.
 func (f *feed) drop(key string) {
+	if before, had := f.entries[key]; had {
+		size := sizeOf(key, before)
+		_ = f.budget.Keep(-size)
+		f.kept -= size
+	}
 	for _, service := range f.entries[key].leads() {
 		if n, has := slices.BinarySearch(f.leading[service], key); has {
 			f.leading[service] = slices.Delete(f.leading[service], n, n+1)
@@ -285,7 +354,7 @@ func (f *feed) reached() string {
 // nothing that is kept.
 func (f *feed) take(event watch.Event) error {
 	if event.Type == watch.Error {
-		return classify(apierrors.FromObject(event.Object), reading)
+		return brokenOff(apierrors.FromObject(event.Object))
 	}
 	head, err := meta.Accessor(event.Object)
 	if err != nil {
@@ -301,7 +370,7 @@ func (f *feed) take(event watch.Event) error {
 	case watch.Added, watch.Modified:
 		var kept entry
 		if kept, err = f.keep(event.Object); err == nil {
-			f.put(key, kept)
+			err = f.put(key, kept)
 		}
 	}
 	after, has := f.entries[key]
@@ -312,7 +381,21 @@ func (f *feed) take(event watch.Event) error {
 	return err
 }
 
+// brokenOff is why a watch ended. What client-go could not decode came from the
+// cluster, which did not say no to anything.
+func brokenOff(err error) error {
+	if apierrors.HasStatusCause(err, "ClientWatchDecoding") {
+		return &Error{Fault: Unreachable, Message: "a watch sends what is too large or cannot be read: " + err.Error(), Err: errUnreadable}
+	}
+	return classify(err, reading)
+}
+
+// fail notes that the picture is not known. One that there is no room for is let go
+// of, too, for others of the cluster.
 func (f *feed) fail(err error) {
+	if beyond(err) {
+		f.forget()
+	}
 	f.mu.Lock()
 	changed := f.synced || f.trouble == nil
 	f.synced, f.trouble = false, err

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -43,6 +44,7 @@ const (
 // Kubernetes is a Target over an API server.
 type Kubernetes struct {
 	options    Options
+	budget     *bounded.Budget
 	http       *http.Client
 	metadata   metadata.Interface
 	dynamic    dynamic.Interface
@@ -65,12 +67,15 @@ func NewKubernetes(config *rest.Config, options Options) (*Kubernetes, error) {
 	config.QPS, config.Burst = requestsPerSecond, requestBurst
 	config.Timeout = 0 // it would end watches; each request has its own deadline
 	config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext
+	config.WarningHandler = rest.NoWarnings{} // they would be log lines of the cluster's own making
+	config.Wrap(bounded.LimitHeaders)
+	budget := cmp.Or(options.Budget, bounded.NewBudget(DefaultMemory))
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}
-	client.Transport = traced{bounded.Transport{RoundTripper: client.Transport}}
-	k := &Kubernetes{options: options, http: client}
+	client.Transport = traced{answersIn(budget, client.Transport)}
+	k := &Kubernetes{options: options, http: client, budget: budget}
 	if k.metadata, err = metadata.NewForConfigAndClient(config, client); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}

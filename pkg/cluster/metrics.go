@@ -14,7 +14,8 @@ import (
 const (
 	metricsPath    = "metrics"
 	metricsAtMost  = RequestDeadline / 2
-	longestMetrics = 4 << 20 // bytes
+	longestMetrics = 2 << 20 // bytes
+	mostLines      = 20_000  // each may become a sample
 )
 
 // Metrics are samples of what a pod serves: counters, gauges, and of each
@@ -71,7 +72,7 @@ func (b shortened) RoundTrip(request *http.Request) (*http.Response, error) {
 // ParseMetrics reads Prometheus' plain text. What is no counter, gauge or
 // histogram is left out. The order is of no meaning.
 func ParseMetrics(text []byte) (Metrics, error) {
-	if len(text) > longestMetrics {
+	if len(text) > longestMetrics || bytes.Count(text, []byte("\n")) > mostLines {
 		return nil, &Error{Fault: Unreachable, Code: http.StatusOK, Message: "the metrics are longer than any that are read"}
 	}
 	parser := expfmt.NewTextParser(model.LegacyValidation)

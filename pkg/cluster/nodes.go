@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/signpost-dns/signpost/pkg/address"
@@ -79,30 +78,26 @@ func (w *watches) Nodes() ([]placement.Node, bool) {
 	if err != nil {
 		return nil, false
 	}
+	return nodesOf(entries), true
+}
+
+func nodesOf(entries []entry) []placement.Node {
 	nodes := make([]placement.Node, 0, len(entries))
 	for _, e := range entries {
 		nodes = append(nodes, e.node.Node)
 	}
 	slices.SortFunc(nodes, byName)
-	return nodes, true
+	return nodes
 }
 
 // Nodes looks at all nodes, once, ordered by name.
 func (k *Kubernetes) Nodes(ctx context.Context) ([]placement.Node, error) {
-	nodes := []placement.Node{}
-	options := metav1.ListOptions{Limit: feedPage}
-	for {
-		list, err := k.core.Nodes().List(ctx, options)
-		if err != nil {
-			return nil, classify(err, reading)
-		}
-		for i := range list.Items {
-			nodes = append(nodes, nodeOf(&list.Items[i]))
-		}
-		if list.Continue == "" {
-			slices.SortFunc(nodes, byName)
-			return nodes, nil
-		}
-		options.Continue = list.Continue
+	f := k.nodeFeed(nodeKind(), Notify{Addresses: func() {}})
+	f.budget = k.budget
+	defer f.forget()
+	if err := f.relist(ctx); err != nil {
+		return nil, err
 	}
+	entries, err := f.all()
+	return nodesOf(entries), err
 }

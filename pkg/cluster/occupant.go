@@ -47,6 +47,8 @@ func derived(group, plural string) bool {
 }
 
 func (k *Kubernetes) occupantOf(ctx context.Context, at schema.GroupVersionResource, namespace string) (string, error) {
+	ctx, cancel := context.WithCancel(ctx) // as each answer is done with by itself
+	defer cancel()
 	list, err := k.metadata.Resource(at).Namespace(namespace).List(ctx, metav1.ListOptions{Limit: 5})
 	if apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
 		return "", nil

@@ -146,7 +146,7 @@ plain 7
 	require.NoError(t, err)
 	assert.Equal(t, map[string]float64{"up": 1, "errors_total": 5, "plain": 7}, metrics.Sums(), "summed over labels")
 	assert.Contains(t, metrics, Sample{Name: "errors_total", Labels: map[string]string{"of": "b"}, Value: 3})
-	for _, text := range []string{"<html>", strings.Repeat("#", longestMetrics+1)} {
+	for _, text := range []string{"<html>", strings.Repeat("#", longestMetrics+1), strings.Repeat("a 1\n", mostLines+1)} {
 		_, err := ParseMetrics([]byte(text))
 		assert.Equal(t, Unreachable, FaultOf(err))
 		assert.NotContains(t, err.Error(), "<html>", "a stranger's answer is not repeated")

@@ -84,9 +84,10 @@ func (k *Kubernetes) Offer(ctx context.Context, namespace, name string) (address
 		if err := f.relist(ctx); err != nil {
 			f.fail(err)
 		}
-		return quiet
+		return f.forget
 	})
 	w.Follow(Interest{Namespaces: []string{namespace}})
+	defer w.Follow(Interest{})
 	return w.observe(namespace, name)
 }
 

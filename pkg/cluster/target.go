@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/bounded"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/placement"
 )
@@ -19,6 +20,9 @@ import (
 // RequestDeadline is how long one request may take. It lies inside the lease
 // by which a worker owns a cluster, so that no request outlives ownership.
 const RequestDeadline = 10 * time.Second
+
+// DefaultMemory is how many bytes may be kept of what a cluster answers.
+const DefaultMemory = 64 << 20
 
 // Version is a state of an object at which a write may happen: of this UID
 // and at this resource version.
@@ -171,6 +175,10 @@ type Options struct {
 	Values       Values // nil: Secrets that need values are refused
 	Version      string // of Signpost, for the user agent
 	Replica      string // which of its processes this is, for the user agent; empty: it does not say
+
+	// Budget is what the cluster's answers may cost, of all targets that lead to it;
+	// nil: one of DefaultMemory for this target.
+	Budget *bounded.Budget
 
 	// ScanEvery is the time between two scans of a directory cluster for files that
 	// others changed; 0: ScanInterval.

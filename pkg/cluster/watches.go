@@ -99,6 +99,7 @@ func follow[K comparable](w *watches, have map[K]*running, want []K, open func(K
 	for _, key := range want {
 		if have[key] == nil {
 			f := open(key, w.notify)
+			f.budget = w.target.budget
 			have[key] = &running{feed: f, stop: w.begin(f)}
 		}
 	}
@@ -127,12 +128,17 @@ func (w *watches) Object(id bundle.ID, atLeast string) Sight {
 }
 
 // Trouble implements Watches. A kind that is not served yet is none, and neither
-// is one that Services can do without.
+// is one that Services can do without, unless the cluster answers too much.
 func (w *watches) Trouble() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range w.kinds {
 		if err := r.feed.problem(); err != nil && FaultOf(err) != NotServed {
+			return err
+		}
+	}
+	for _, r := range w.spares() {
+		if err := r.feed.problem(); beyond(err) {
 			return err
 		}
 	}
@@ -146,6 +152,13 @@ func (w *watches) Trouble() error {
 		}
 	}
 	return nil
+}
+
+// spares are what the feeds follow that Services can do without. The watches are
+// locked.
+func (w *watches) spares() []*running {
+	return slices.Concat(slices.Collect(maps.Values(w.slices)), slices.Collect(maps.Values(w.ingresses)),
+		slices.Collect(maps.Values(w.routes)), slices.Collect(maps.Values(w.gateways)), slices.Collect(maps.Values(w.pods)))
 }
 
 func (f *feed) problem() error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -79,12 +80,28 @@ const repeating = `{"methodConfig": [{"name": [{}], "retryPolicy": {
 	"maxAttempts": 5, "initialBackoff": "0.2s", "maxBackoff": "1s", "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]
 }}]}`
 
+// How much rsync may answer, in bytes: a call is answered by yes or no, and why.
+const (
+	longestAnswer = 64 << 10
+	longestHeader = 16 << 10
+	longestReason = 500 // of that, is passed on
+)
+
+// shortly is the beginning of a reason.
+func shortly(reason string) string {
+	if len(reason) <= longestReason {
+		return reason
+	}
+	return strings.ToValidUTF8(reason[:longestReason], "") + "…"
+}
+
 // call connects, asks, and says what went wrong with what.
 func (c *Client) call(ctx context.Context, what string, ask func(context.Context, grpc.ClientConnInterface) (done bool, message string, err error)) error {
 	limited, cancel := context.WithTimeout(ctx, c.options.Timeout)
 	defer cancel()
 	connection, err := grpc.NewClient(c.options.Endpoint,
-		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultServiceConfig(repeating), grpc.WithDisableServiceConfig(),
+		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithMaxHeaderListSize(longestHeader),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(longestAnswer)), grpc.WithDefaultServiceConfig(repeating), grpc.WithDisableServiceConfig(),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 2, MaxDelay: time.Second}}))
 	if err != nil {
 		return c.failed(intent.Unavailable, "cannot be reached to "+what, err)
@@ -97,7 +114,7 @@ func (c *Client) call(ctx context.Context, what string, ask func(context.Context
 	case err == nil && message == "":
 		return c.failed(intent.Conflict, "refuses to "+what+", and does not say why", nil)
 	case err == nil:
-		return c.failed(intent.Conflict, "refuses to "+what+": "+message, nil)
+		return c.failed(intent.Conflict, "refuses to "+what+": "+shortly(message), nil)
 	case ctx.Err() != nil:
 		return fmt.Errorf("rsync at %s, asked to %s: %w", c.options.Endpoint, what, ctx.Err())
 	}
@@ -108,13 +125,15 @@ func (c *Client) call(ctx context.Context, what string, ask func(context.Context
 func (c *Client) explain(what string, err error) error {
 	switch answered := status.Convert(err); answered.Code() {
 	case codes.Unavailable:
-		return c.failed(intent.Unavailable, "cannot be reached to "+what+": "+answered.Message(), err)
+		return c.failed(intent.Unavailable, "cannot be reached to "+what+": "+shortly(answered.Message()), err)
 	case codes.DeadlineExceeded:
 		return c.failed(intent.Unavailable, fmt.Sprintf("did not answer within %s, asked to %s", c.options.Timeout, what), err)
+	case codes.ResourceExhausted:
+		return c.failed(intent.Unavailable, "answers too much, or has too much to do, to "+what+": "+shortly(answered.Message()), err)
 	case codes.Unimplemented:
-		return c.failed(intent.Unavailable, "is no rsync that could "+what+": "+answered.Message(), err)
+		return c.failed(intent.Unavailable, "is no rsync that could "+what+": "+shortly(answered.Message()), err)
 	default:
-		return c.failed(intent.Conflict, "refuses to "+what+": "+answered.Message(), err)
+		return c.failed(intent.Conflict, "refuses to "+what+": "+shortly(answered.Message()), err)
 	}
 }
 

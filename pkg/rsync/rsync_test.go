@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -112,6 +113,18 @@ func TestRsyncIsAsked(t *testing.T) {
 	}
 }
 
+// TestAnAnswerOfRsyncIsBounded checks that one that is too long is not read, and may be asked for again.
+func TestAnAnswerOfRsyncIsBounded(t *testing.T) {
+	t.Parallel()
+	s, l := &server{}, listen(t)
+	s.answer = func(context.Context, int) (bool, string, error) { return true, strings.Repeat("x", 1<<20), nil }
+	serve(t, l, s.register)
+	err := client(t, l.Addr().String(), 0).Install(t.Context(), "17")
+	require.Equal(t, intent.Unavailable, intent.CodeOf(err))
+	require.ErrorContains(t, err, "received message larger than max")
+	require.Equal(t, []string{"install 17"}, s.calls())
+}
+
 // TestRsyncSaysNo: by an error, which is not repeated, since rsync has begun to
 // uninstall then; or by an answer.
 func TestRsyncSaysNo(t *testing.T) {
@@ -126,6 +139,8 @@ func TestRsyncSaysNo(t *testing.T) {
 		{"an error of Go, as rsync's are", false, "", errors.New("Terminate Flag is set"), ": Terminate Flag is set"},
 		{"a status", false, "", status.Error(codes.PermissionDenied, "RBAC: access denied"), ": RBAC: access denied"},
 		{"no, with a reason", false, "no such context", nil, ": no such context"},
+		{"no, at length", false, strings.Repeat("x", 2000), nil, ": " + strings.Repeat("x", 500) + "…"},
+		{"an error at length", false, "", errors.New(strings.Repeat("x", 2000)), ": " + strings.Repeat("x", 500) + "…"},
 		{"no, without one", false, "", nil, ", and does not say why"},
 	} {
 		s, l := &server{}, listen(t)

@@ -78,6 +78,9 @@ func (c *client) ask(ctx context.Context, to netip.AddrPort, name, kind string) 
 		return Reply{Server: to.String(), At: at, Err: err}
 	}
 	r := read(answer, canonical(name), kind)
+	if r.size() > longestReply {
+		return Reply{Server: to.String(), At: at, Err: errTooMuch}
+	}
 	r.Server, r.At = to.String(), at
 	return r
 }

@@ -33,6 +33,22 @@ func read(m *dns.Msg, name, kind string) Reply {
 	return r
 }
 
+// longestReply is how long the values of a reply may be together, in bytes: they are
+// kept, of each server and name. No set that is published is so long.
+const longestReply = 16 << 10
+
+// errTooMuch leaves the question open.
+var errTooMuch = fmt.Errorf("the records of the name are longer than %d bytes together", longestReply)
+
+// size is how long the values of a reply are together.
+func (r Reply) size() int {
+	size := len(r.CNAME)
+	for _, value := range r.Values {
+		size += len(value)
+	}
+	return size
+}
+
 // valueOf is the value of a record of the type as targets are written; empty for
 // a record of another type.
 func valueOf(record dns.RR, kind string) string {

@@ -67,6 +67,25 @@ func TestEachTypeIsAskedAndRead(t *testing.T) {
 	assert.Equal(t, []string{"lb.cloud.example"}, f.Answers[0].Targets)
 }
 
+// TestAServerThatAnswersTooMuchLeavesTheQuestionOpen (I6) checks that nothing is kept
+// of it, neither when the name is looked for nor when it is being given up.
+func TestAServerThatAnswersTooMuchLeavesTheQuestionOpen(t *testing.T) {
+	t.Parallel()
+	records := []string{"www.lab.example. 30 IN A 203.0.113.10"}
+	for n := range 2000 { // 62 KB on the wire
+		records = append(records, fmt.Sprintf("www.lab.example. 30 IN A 192.168.%d.%d", n/256, n%256))
+	}
+	s := serve(t, records...)
+	s.set(func() { s.truncate = true })
+	for _, leaving := range []bool{false, true} {
+		f := s.verifies(t, www([]string{"203.0.113.10"}).changed(func(q *Question) { q.Leaving = leaving }))
+		require.Equal(t, Unreachable, f.Verdict, f.Message)
+		require.Contains(t, f.Message, "longer than 16384 bytes together")
+		require.Empty(t, f.Answers[0].Targets)
+		require.Less(t, len(f.Message), 1000)
+	}
+}
+
 func TestWhatDoesNotFitIsAskedByTCP(t *testing.T) {
 	t.Parallel()
 	var records, targets []string

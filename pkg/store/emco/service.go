@@ -1,6 +1,7 @@
 package emco
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"github.com/signpost-dns/signpost/pkg/bounded"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
@@ -33,6 +35,7 @@ const (
 	absentFor  = time.Second            // for how long something counts as missing: it may be made at any time
 	maxAnswer  = 8 << 20                // bytes
 	maxHeld    = 20_000                 // answers
+	maxMemory  = 64 << 20               // bytes of what is held, and twice those of an answer
 	maxQuote   = 200                    // bytes of a refusal that are shown
 )
 
@@ -49,6 +52,7 @@ type service struct {
 	name string   // in messages
 	base *url.URL // without "/v2"
 	Options
+	budget *bounded.Budget // of what is held, and of answers
 
 	flights singleflight.Group
 	mu      sync.Mutex
@@ -65,7 +69,11 @@ type held struct {
 }
 
 func newService(name string, base *url.URL, options Options) *service {
-	return &service{name: name, base: base, Options: options, held: map[string]held{}}
+	s := &service{name: name, base: base, Options: options, budget: bounded.NewBudget(maxMemory), held: map[string]held{}}
+	client := *options.Client
+	client.Transport = bounded.Transport{RoundTripper: cmp.Or(client.Transport, http.DefaultTransport), Most: s.budget.Answer(), Budget: s.budget}
+	s.Client = &client
+	return s
 }
 
 // get answers what is at a path below /v2/: as it was at most Fresh ago or,
@@ -173,10 +181,30 @@ func (s *service) ask(ctx context.Context, key, path, accept string) (held, erro
 		s.cause = nil
 	}
 	answer.at = s.Now()
-	if _, known := s.held[key]; known || len(s.held) < maxHeld {
+	s.hold(key, answer)
+	return answer, nil
+}
+
+// hold keeps an answer if there is room for it. The service is locked.
+func (s *service) hold(key string, answer held) {
+	s.drop(key)
+	if len(s.held) < maxHeld && s.budget.Keep(answer.size()) == nil {
 		s.held[key] = answer
 	}
-	return answer, nil
+}
+
+// drop forgets an answer. The service is locked.
+func (s *service) drop(key string) {
+	if kept, known := s.held[key]; known {
+		_ = s.budget.Keep(-kept.size())
+		delete(s.held, key)
+	}
+}
+
+// size is about how much memory an answer takes.
+func (h held) size() int64 {
+	const entry = 256 // with its key
+	return int64(len(h.raw)) + entry
 }
 
 func outcome(err error) string {
@@ -219,6 +247,9 @@ func (s *service) try(ctx context.Context, path, accept string) (answer held, ag
 	}
 	defer response.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	if excess := (*bounded.Excess)(nil); errors.As(err, &excess) {
+		return held{}, false, s.unavailable("answers GET /v2/"+path+" with too much: "+excess.Error(), nil)
+	}
 	if err != nil {
 		return held{}, true, s.unavailable("breaks off its answer", &silence{err})
 	}
@@ -270,7 +301,7 @@ func (s *service) sweep() {
 	for key, kept := range s.held {
 		_, path, _ := strings.Cut(key, " ")
 		if s.Now().Sub(kept.at) >= s.Stale || kept.missing && !s.fresh(kept) && !optional(path) {
-			delete(s.held, key)
+			s.drop(key)
 		}
 	}
 }

@@ -232,6 +232,7 @@ func TestAnswersThatAreNoneAreNamed(t *testing.T) {
 		{"a name that leads elsewhere", shop, 200, `{"metadata":{"name":"../x"}}`, 1, []string{"without a name"}},
 		{"a composite app without a version", "projects/shop/composite-apps/store/v1", 200, `{"metadata":{"name":"store"},"spec":{}}`, 1, []string{"without a version"}},
 		{"more than can be", eu, 200, strings.Repeat(" ", 8<<20) + "{}", 1, []string{"with more than 8388608 bytes"}},
+		{"more than can be, in few bytes", eu, 200, `{"x":[` + strings.Repeat("1,", 1<<15) + `1]}`, 1, []string{"with too much", "more than 32 MiB"}},
 		{"labels that are none", paris + "/labels", 200, `["west"]`, 1, []string{"CLM", "with what is not its form"}},
 		{"a long refusal", eu, 418, strings.Repeat("x", 1000), 1, []string{"418", strings.Repeat("x", 200) + "…"}},
 	} {

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/signpost-dns/signpost/pkg/bounded"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/store/internal/draft"
 )
@@ -105,6 +106,7 @@ func New(own intent.Store, options Options) *Store {
 func newClient() *http.Client {
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 2 * width, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true,
+		MaxResponseHeaderBytes: bounded.HeaderBytes,
 	}
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }

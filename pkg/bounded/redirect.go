@@ -1,5 +1,3 @@
-// Package bounded limits what the answer of a server that is not trusted can
-// cost: where it leads, how much memory it takes, and how fast it comes.
 package bounded
 
 import (
@@ -36,16 +34,16 @@ func redirect(answer *http.Response) error {
 	return &Redirect{To: fmt.Sprintf("%.8s://%s", to.Scheme, to.Host)}
 }
 
-// Transport is a transport whose requests go where they are sent and nowhere else:
+// Straight is a transport whose requests go where they are sent and nowhere else:
 // a redirect is an error, as the one who answers would choose who gets the
 // credentials of the request.
-type Transport struct {
+type Straight struct {
 	http.RoundTripper
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t Transport) RoundTrip(request *http.Request) (*http.Response, error) {
-	answer, err := t.RoundTripper.RoundTrip(request)
+func (s Straight) RoundTrip(request *http.Request) (*http.Response, error) {
+	answer, err := s.RoundTripper.RoundTrip(request)
 	if err != nil {
 		return nil, err
 	}
@@ -58,4 +56,4 @@ func (t Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 
 // WrappedRoundTripper implements net.RoundTripperWrapper of Kubernetes, by which
 // connections are found that are to be closed.
-func (t Transport) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }
+func (s Straight) WrappedRoundTripper() http.RoundTripper { return s.RoundTripper }
