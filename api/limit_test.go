@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -53,19 +54,21 @@ func busy(t *testing.T) (w *world, leave chan<- struct{}, done <-chan int) {
 
 func TestReadsAreAnsweredWhileWritesAreShed(t *testing.T) {
 	t.Parallel()
-	w, leave, done := busy(t)
-	refused := w.send("POST", "/v2/projects", `{"metadata":{"name":"second"}}`).want(http.StatusTooManyRequests)
-	require.Equal(t, "1", refused.Header().Get("Retry-After"))
-	require.Contains(t, refused.Body.String(), "try again")
-	for _, path := range []string{"/v2/projects", "/healthz", "/readyz", "/metrics"} {
-		w.send("GET", path, nil).want(http.StatusOK)
-	}
-	require.Contains(t, w.send("GET", "/metrics", nil).Body.String(), `signpost_shed_total{kind="write"} 1`)
+	synctest.Test(t, func(t *testing.T) {
+		w, leave, done := busy(t)
+		refused := w.send("POST", "/v2/projects", `{"metadata":{"name":"second"}}`).want(http.StatusTooManyRequests)
+		require.Equal(t, "1", refused.Header().Get("Retry-After"))
+		require.Contains(t, refused.Body.String(), "try again")
+		for _, path := range []string{"/v2/projects", "/healthz", "/readyz", "/metrics"} {
+			w.send("GET", path, nil).want(http.StatusOK)
+		}
+		require.Contains(t, w.send("GET", "/metrics", nil).Body.String(), `signpost_shed_total{kind="write"} 1`)
 
-	close(leave)
-	require.Equal(t, http.StatusCreated, <-done)
-	w.send("GET", "/v2/projects/second", nil).want(http.StatusNotFound) // what is shed has not been done
-	w.send("POST", "/v2/projects", `{"metadata":{"name":"second"}}`).want(http.StatusCreated)
+		close(leave)
+		require.Equal(t, http.StatusCreated, <-done)
+		w.send("GET", "/v2/projects/second", nil).want(http.StatusNotFound) // what is shed has not been done
+		w.send("POST", "/v2/projects", `{"metadata":{"name":"second"}}`).want(http.StatusCreated)
+	})
 }
 
 func TestAWriteThatFindsNoPlaceWaitsItsTurn(t *testing.T) {
@@ -109,36 +112,38 @@ func TestWhoSendsSlowlyTakesNoPlaceFromThoseAtWork(t *testing.T) {
 // nobody else's from being done.
 func TestNobodyHasMoreThanHalfOfThePlacesForWrites(t *testing.T) {
 	t.Parallel()
-	_, door := tokenFile(t, "g,greedy,admin\nm,modest,admin\n")
-	entered, gate := make(chan string, 4), make(chan struct{})
-	w := newWorld(t, func(o *api.Options) {
-		o.MaxWrites, o.Door = 4, door
-		o.Admitter = blocking{admit.New(o.Store, admit.Rules{}), entered, gate}
-	})
-	var waiting sync.WaitGroup
-	create := func(name string) int {
-		return w.send("POST", "/v2/projects", `{"metadata":{"name":"`+name+`"}}`).Code
-	}
-	w.token = "g"
-	for _, name := range []string{"one", "two"} {
-		waiting.Go(func() { create(name) })
-		<-entered
-	}
-	refused := w.send("POST", "/v2/projects", `{"metadata":{"name":"three"}}`).want(http.StatusTooManyRequests)
-	require.Contains(t, refused.Body.String(), "greedy asks for more at once than one subject may (write); try again")
-	require.Equal(t, "1", refused.Header().Get("Retry-After"))
-	w.send("GET", "/v2/projects", nil).want(http.StatusOK)
+	synctest.Test(t, func(t *testing.T) {
+		_, door := tokenFile(t, "g,greedy,admin\nm,modest,admin\n")
+		entered, gate := make(chan string, 4), make(chan struct{})
+		w := newWorld(t, func(o *api.Options) {
+			o.MaxWrites, o.Door = 4, door
+			o.Admitter = blocking{admit.New(o.Store, admit.Rules{}), entered, gate}
+		})
+		var waiting sync.WaitGroup
+		create := func(name string) int {
+			return w.send("POST", "/v2/projects", `{"metadata":{"name":"`+name+`"}}`).Code
+		}
+		w.token = "g"
+		for _, name := range []string{"one", "two"} {
+			waiting.Go(func() { create(name) })
+			<-entered
+		}
+		refused := w.send("POST", "/v2/projects", `{"metadata":{"name":"three"}}`).want(http.StatusTooManyRequests)
+		require.Contains(t, refused.Body.String(), "greedy asks for more at once than one subject may (write); try again")
+		require.Equal(t, "1", refused.Header().Get("Retry-After"))
+		w.send("GET", "/v2/projects", nil).want(http.StatusOK)
 
-	w.token = "m"
-	var modest int
-	waiting.Go(func() { modest = create("four") })
-	require.Equal(t, "projects/four", <-entered)
-	require.Contains(t, w.send("GET", "/metrics", nil).Body.String(), `signpost_shed_total{kind="subject"} 1`)
-	close(gate)
-	waiting.Wait()
-	require.Equal(t, http.StatusCreated, modest)
-	w.token = "g"
-	require.Equal(t, http.StatusCreated, create("three"))
+		w.token = "m"
+		var modest int
+		waiting.Go(func() { modest = create("four") })
+		require.Equal(t, "projects/four", <-entered)
+		require.Contains(t, w.send("GET", "/metrics", nil).Body.String(), `signpost_shed_total{kind="subject"} 1`)
+		close(gate)
+		waiting.Wait()
+		require.Equal(t, http.StatusCreated, modest)
+		w.token = "g"
+		require.Equal(t, http.StatusCreated, create("three"))
+	})
 }
 
 // TestBodiesOnTheirWayAreBounded, and nobody sends more than half of them: one who

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -98,23 +99,39 @@ func TestOnlyAFewRunAtOnce(t *testing.T) {
 	t.Parallel()
 	gate, started := filepath.Join(t.TempDir(), "gate"), filepath.Join(t.TempDir(), "started")
 	l := linter.New(script(t, t.TempDir(), "echo >>"+started+"; while [ ! -e "+gate+" ]; do sleep 0.05; done; "+fine))
-	busy := make(chan error, 2)
-	for range cap(busy) {
-		go func() { _, err := l.Lint(t.Context(), "x"); busy <- err }()
+	const all, atOnce = 4, 2
+	done := make(chan error, all)
+	for range all {
+		go func() { _, err := l.Lint(t.Context(), "x"); done <- err }()
 	}
-	require.Eventually(t, func() bool {
+	running := func() int {
 		lines, err := os.ReadFile(started)
-		return err == nil && len(lines) == cap(busy)
-	}, 30*time.Second, time.Millisecond)
-	_, err := l.Lint(t.Context(), "x")
-	require.Equal(t, intent.Unavailable, intent.CodeOf(err))
-	require.ErrorContains(t, err, "try again")
-	require.NoError(t, os.WriteFile(gate, nil, 0o600))
-	for range cap(busy) {
-		require.NoError(t, <-busy)
+		if err != nil {
+			return 0
+		}
+		return len(lines)
 	}
-	_, err = l.Lint(t.Context(), "x")
-	require.NoError(t, err)
+	require.Eventually(t, func() bool { return running() >= atOnce }, 30*time.Second, time.Millisecond)
+	require.Never(t, func() bool { return running() > atOnce }, 100*time.Millisecond, 10*time.Millisecond)
+	require.NoError(t, os.WriteFile(gate, nil, 0o600))
+	for range all {
+		require.NoError(t, <-done, "turns are given back")
+	}
+}
+
+func TestATurnIsNotWaitedForWithoutEnd(t *testing.T) {
+	t.Parallel()
+	program := script(t, t.TempDir(), fine)
+	synctest.Test(t, func(t *testing.T) {
+		l := linter.New(program)
+		require.NoError(t, l.Enter(t.Context()))
+		require.NoError(t, l.Enter(t.Context()))
+		began := time.Now()
+		_, err := l.Lint(t.Context(), "x")
+		require.Equal(t, intent.Unavailable, intent.CodeOf(err))
+		require.ErrorContains(t, err, "try again")
+		require.Equal(t, 5*time.Second, time.Since(began))
+	})
 }
 
 func TestSignpostDNSIsFound(t *testing.T) {
