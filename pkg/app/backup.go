@@ -56,11 +56,39 @@ func Restore(ctx context.Context, c Config, file string) (head backup.Header, su
 	if err != nil {
 		return head, summary, err
 	}
+	made := c.unmade()
 	err = withStores(ctx, c, func(s *stores) error {
 		head, summary, err = backup.Restore(ctx, s.backed(), in, knows)
 		return err
 	})
+	if err != nil {
+		err = errors.Join(err, made.undo())
+	}
 	return head, summary, err
+}
+
+// unmade are directories that are not there yet, the inner first.
+type unmade []string
+
+// unmade are those of the embedded etcd.
+func (c Config) unmade() unmade {
+	var dirs unmade
+	for _, dir := range []string{filepath.Join(c.DataDir, "etcd"), c.DataDir} {
+		if _, err := os.Lstat(dir); len(c.EtcdEndpoints) == 0 && errors.Is(err, fs.ErrNotExist) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// undo removes them with what is in them: half a restore is worth nothing, and looks
+// like the data of a server.
+func (u unmade) undo() error {
+	var errs []error
+	for _, dir := range u {
+		errs = append(errs, os.RemoveAll(dir))
+	}
+	return errors.Join(errs...)
 }
 
 // checkData refuses to back up an embedded etcd that there is not.

@@ -83,6 +83,7 @@ func (s *stores) measure(metrics prometheus.Registerer) {
 		size:  s.size,
 		bytes: prometheus.NewDesc("signpost_etcd_database_bytes", "Size of etcd's database file, of the member where it is largest.", nil, nil),
 		inUse: prometheus.NewDesc("signpost_etcd_database_in_use_bytes", "Bytes of that file that hold data.", nil, nil),
+		free:  prometheus.NewDesc("signpost_etcd_disk_free_bytes", "Bytes that are free on the disk of the embedded etcd.", nil, nil),
 		quota: prometheus.NewDesc("signpost_etcd_database_quota_bytes", "Size of that file at which writes are refused.", nil, nil),
 	})
 }
@@ -90,8 +91,8 @@ func (s *stores) measure(metrics prometheus.Registerer) {
 // databaseCollector asks etcd for the size of its database. Where etcd does not
 // answer in time, there are no metrics.
 type databaseCollector struct {
-	size                func(context.Context) (etcd.Size, error)
-	bytes, inUse, quota *prometheus.Desc
+	size                      func(context.Context) (etcd.Size, error)
+	bytes, inUse, quota, free *prometheus.Desc
 }
 
 // sizeTimeout is how long a scrape waits for etcd.
@@ -102,6 +103,7 @@ func (d *databaseCollector) Describe(out chan<- *prometheus.Desc) {
 	out <- d.bytes
 	out <- d.inUse
 	out <- d.quota
+	out <- d.free
 }
 
 // Collect implements prometheus.Collector.
@@ -116,5 +118,8 @@ func (d *databaseCollector) Collect(out chan<- prometheus.Metric) {
 	out <- prometheus.MustNewConstMetric(d.inUse, prometheus.GaugeValue, float64(size.InUse))
 	if size.Quota > 0 { // etcd before 3.6 does not tell
 		out <- prometheus.MustNewConstMetric(d.quota, prometheus.GaugeValue, float64(size.Quota))
+	}
+	if size.Disk > 0 { // an external etcd does not tell
+		out <- prometheus.MustNewConstMetric(d.free, prometheus.GaugeValue, float64(size.Free))
 	}
 }

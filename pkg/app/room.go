@@ -50,7 +50,7 @@ func (r *room) look(ctx context.Context) {
 		return
 	}
 	if size.NearlyFull() {
-		r.log.ErrorContext(ctx, "etcd is nearly full: documents can be deleted, and not written", "bytes", size.Allocated, "inUse", size.InUse, "quota", size.Quota)
+		r.log.ErrorContext(ctx, "etcd, or its disk, is nearly full: documents can be deleted, and not written", "bytes", size.Allocated, "inUse", size.InUse, "quota", size.Quota, "free", size.Free)
 		return
 	}
 	r.log.InfoContext(ctx, "etcd has room again: documents can be written", "bytes", size.Allocated, "inUse", size.InUse, "quota", size.Quota)

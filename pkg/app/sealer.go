@@ -38,24 +38,34 @@ func (c Config) secretKey() (seal.Key, error) {
 	if c.SecretKey.ID() != "" {
 		return c.SecretKey, nil
 	}
-	file := c.SecretKeyFile
-	if file == "" {
-		file = filepath.Join(c.DataDir, "secret.key")
-		if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
-			return seal.Key{}, fmt.Errorf("--data-dir: %w", err)
+	if c.SecretKeyFile != "" {
+		key, err := seal.LoadKeyFile(c.SecretKeyFile)
+		if err != nil {
+			return key, fmt.Errorf("--secret-key-file: %w", err)
 		}
-		if _, err := seal.GenerateKeyFile(file); err != nil && !errors.Is(err, fs.ErrExist) {
-			return seal.Key{}, fmt.Errorf("the key of secrets at rest: %w", err)
-		}
+		return key, nil
 	}
+	file := filepath.Join(c.DataDir, "secret.key")
 	key, err := seal.LoadKeyFile(file)
-	switch {
-	case err != nil && c.SecretKeyFile == "":
+	if errors.Is(err, fs.ErrNotExist) {
+		key, err = c.generateKey(file)
+	}
+	if err != nil {
 		return key, fmt.Errorf("%w: put it back from a backup; under a new one, credentials and kubeconfigs have to be posted again", err)
-	case err != nil:
-		return key, fmt.Errorf("--secret-key-file: %w", err)
 	}
 	return key, nil
+}
+
+// generateKey writes a key where there is none. What a disk has no room for is
+// looked for first: a server with a key starts when it is full, too.
+func (c Config) generateKey(file string) (seal.Key, error) {
+	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
+		return seal.Key{}, fmt.Errorf("--data-dir: %w", err)
+	}
+	if _, err := seal.GenerateKeyFile(file); err != nil && !errors.Is(err, fs.ErrExist) {
+		return seal.Key{}, fmt.Errorf("the key of secrets at rest: %w", err)
+	}
+	return seal.LoadKeyFile(file) // another process may have been first
 }
 
 // checkSecretKey finds whether there is one key of secrets at rest.

@@ -145,3 +145,21 @@ func TestKeysAreReplacedOnceAllSealWithTheNewOne(t *testing.T) {
 	late.stop()
 	after.stop()
 }
+
+// TestAServerWithAKeyNeedsNoRoomForAnother, as when the disk is full: nothing is
+// written, not even for a moment.
+func TestAServerWithAKeyNeedsNoRoomForAnother(t *testing.T) {
+	t.Parallel()
+	config := fits()
+	config.DataDir = t.TempDir()
+	made, err := config.secretKey()
+	require.NoError(t, err)
+	long := time.Now().Add(-time.Hour)
+	require.NoError(t, os.Chtimes(config.DataDir, long, long))
+	found, err := config.secretKey()
+	require.NoError(t, err)
+	require.Equal(t, made.ID(), found.ID())
+	info, err := os.Stat(config.DataDir)
+	require.NoError(t, err)
+	require.WithinDuration(t, long, info.ModTime(), time.Second)
+}

@@ -50,6 +50,7 @@ type Embedded struct {
 	server    *embed.Etcd
 	client    *clientv3.Client
 	lock      *flock.Flock
+	dir       string
 	quota     int64
 	log       *slog.Logger
 	closing   *atomic.Bool
@@ -69,7 +70,7 @@ func StartEmbedded(ctx context.Context, options EmbeddedOptions) (*Embedded, err
 	if err != nil {
 		return nil, err
 	}
-	if err := moveUp(options.Dir); err != nil {
+	if err := errors.Join(moveUp(options.Dir), checkLog(options.Dir)); err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
 	closing, death := &atomic.Bool{}, newDeath()
@@ -81,6 +82,7 @@ func StartEmbedded(ctx context.Context, options EmbeddedOptions) (*Embedded, err
 		server:  server,
 		client:  v3client.New(server.Server),
 		lock:    lock,
+		dir:     options.Dir,
 		quota:   options.Quota,
 		log:     options.Logger,
 		closing: closing,

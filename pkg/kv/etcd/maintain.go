@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -21,22 +22,34 @@ type Size struct {
 	Allocated int64 // the file
 	InUse     int64 // of it holds data
 	Quota     int64 // writes are refused when the file reaches it; 0: the server does not tell
+	Free      int64 // of the disk with the file
+	Disk      int64 // the disk; 0: the server does not tell
 }
 
 // NearlyFull says that little of the quota is left, as far as the server tells: of
-// what holds data a tenth, or of the file a twentieth. What is free within the file
-// is written again, but for large values it may be in pieces.
+// what holds data a tenth, or of the file a twentieth; or little of the disk. What is
+// free within the file is written again, but for large values it may be in pieces.
 func (s Size) NearlyFull() bool {
-	return s.Quota > 0 && (s.InUse > s.Quota/10*9 || s.fileNearlyFull())
+	return s.Quota > 0 && (s.InUse > s.Quota/10*9 || s.fileNearlyFull()) || s.diskNearlyFull()
 }
 
-func (s Size) fileNearlyFull() bool { return s.Allocated > s.Quota/20*19 }
+func (s Size) fileNearlyFull() bool { return s.Quota > 0 && s.Allocated > s.Quota/20*19 }
+
+// diskNearlyFull leaves the server some segments of its log, of 64 MiB each, and
+// snapshots: it ends when it cannot write one.
+func (s Size) diskNearlyFull() bool {
+	const reserve, share = 256 << 20, 4
+	return s.Disk > 0 && s.Free < min(reserve, s.Disk/share)
+}
 
 // wastes says that giving space back is worth the pause: half of the file is free,
 // or it is the file alone that is nearly full.
 func (s Size) wastes() bool {
 	return s.Allocated > smallDatabase && s.InUse < s.Allocated/2 || s.fileNearlyFull() && s.InUse <= s.Quota/10*9
 }
+
+// movable says that there is room for the second file that giving space back takes.
+func (s Size) movable() bool { return s.Disk == 0 || s.InUse < s.Free }
 
 // sizeTimeout is how long a member has to tell the size of its database.
 const sizeTimeout = time.Second
@@ -71,7 +84,20 @@ func (s *KV) Size(ctx context.Context) (Size, error) {
 // Size measures the database.
 func (e *Embedded) Size() Size {
 	backend := e.server.Server.Backend()
-	return Size{Allocated: backend.Size(), InUse: backend.SizeInUse(), Quota: e.quota}
+	size := Size{Allocated: backend.Size(), InUse: backend.SizeInUse(), Quota: e.quota}
+	size.Free, size.Disk = space(e.dir)
+	return size
+}
+
+// space is how much of the disk with a directory is free, and the whole of it; 0 and
+// 0 where that cannot be told.
+func space(dir string) (free, all int64) {
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(dir, &disk); err != nil {
+		return 0, 0
+	}
+	block := int64(disk.Bsize)
+	return int64(disk.Bavail) * block, int64(disk.Blocks) * block //nolint:gosec // disks are not that large
 }
 
 // maintain gives space back when much of the file is free, or little of the quota
@@ -92,7 +118,7 @@ func (e *Embedded) maintain(ctx context.Context, interval time.Duration) {
 
 func (e *Embedded) maintainOnce(ctx context.Context) {
 	before := e.Size()
-	if before.wastes() {
+	if before.wastes() && before.movable() {
 		if err := e.server.Server.Backend().Defrag(); err != nil {
 			e.log.WarnContext(ctx, "defragmentation failed", "error", err)
 			return
@@ -101,7 +127,7 @@ func (e *Embedded) maintainOnce(ctx context.Context) {
 	}
 	now := e.Size()
 	if now.NearlyFull() {
-		e.log.WarnContext(ctx, "the database is nearly full", "bytes", now.Allocated, "inUse", now.InUse, "quota", now.Quota)
+		e.log.WarnContext(ctx, "the database, or its disk, is nearly full", "bytes", now.Allocated, "inUse", now.InUse, "quota", now.Quota, "free", now.Free)
 	}
 	if !now.fileNearlyFull() {
 		e.disarm(ctx)
