@@ -53,7 +53,7 @@ func tellAnswers(names []intent.NameChange, records map[string]plan.Record) {
 		}
 	}
 	for i, n := range names {
-		if n.Action == "create" || n.Action == "update" {
+		if (n.Action == "create" || n.Action == "update") && len(n.Targets) > 0 {
 			names[i].AnsweredWithin = within[n.Record]
 		}
 	}
