@@ -109,7 +109,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	releases := release.New(release.Options{
 		Held: verifier.Held, Handed: handedBy(handed),
 		Documents: documents, KV: stores.kv, Contexts: contexts,
-		Ledger: entries, Observed: observed.New(stores.kv), Peek: connections.peek, PeekNodes: connections.peekNodes, NamespaceHolder: admit.New(documents, rules).NamespaceHolder, Elsewhere: documents.Elsewhere,
+		Ledger: entries, Observed: observed.New(stores.kv), Peek: connections.peek, PeekNodes: connections.peekNodes, PeekResolverUsers: connections.peekResolverUsers, PeekStrangers: connections.peekStrangers, NamespaceHolder: admit.New(documents, rules).NamespaceHolder, Elsewhere: documents.Elsewhere,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), RequireDomains: c.RequireDomains,
 		Told: past.Told, Now: time.Now, Logger: log, Tracer: traces.tracer, Metrics: metrics,
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/bounded"
+	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
@@ -239,6 +240,24 @@ func (c *connections) peekNodes(ctx context.Context, name string) (nodes []place
 		return err
 	})
 	return nodes, err
+}
+
+// peekResolverUsers looks, for a plan, for what asks nameservers in a cluster.
+func (c *connections) peekResolverUsers(ctx context.Context, name string, addresses []string) (users []string, err error) {
+	err = c.peekAt(ctx, name, func(ctx context.Context, target *cluster.Kubernetes) error {
+		users, err = target.ResolverUsers(ctx, addresses)
+		return err
+	})
+	return users, err
+}
+
+// peekStrangers looks, for a plan, for objects of others in a cluster.
+func (c *connections) peekStrangers(ctx context.Context, name string, ids []bundle.ID) (strangers []bundle.ID, err error) {
+	err = c.peekAt(ctx, name, func(ctx context.Context, target *cluster.Kubernetes) error {
+		strangers, err = target.Strangers(ctx, ids)
+		return err
+	})
+	return strangers, err
 }
 
 // peekAt connects to a cluster for one look, if it is an API server. What

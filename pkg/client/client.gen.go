@@ -1344,6 +1344,9 @@ type DNSStatus struct {
 	// Example: cluster.local
 	Domain string `json:"domain"`
 
+	// Former Another DNS service has replaced it in this cluster; it stays for pods that still ask it, until an update that changes nothing else is confirmed by its plan's token.
+	Former bool `json:"former,omitempty,omitzero"`
+
 	// Intent The DNS CR intent that asks for it.
 	//
 	// Example: resolvers

@@ -165,6 +165,7 @@ type DNSStatus struct {
 	Namespace string           `json:"namespace"`
 	Domain    string           `json:"domain"`              // of the cluster
 	Address   string           `json:"address,omitempty"`   // of the DNS service, for pods to use; absent while it is not known
+	Former    bool             `json:"former,omitempty"`    // another one replaces it, and pods may still ask it
 	Available *bool            `json:"available,omitempty"` // every DNS pod that there is to be is ready; absent where that cannot be observed
 	Placement *PlacementStatus `json:"placement,omitempty"` // absent where it cannot be checked, and in mode import
 	Upstreams []UpstreamStatus `json:"upstreams"`           // that health checks have told of

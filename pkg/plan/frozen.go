@@ -5,6 +5,7 @@ package plan
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -27,10 +28,14 @@ type Group struct {
 	Clusters              []Cluster   `json:"clusters"` // ordered by name: all that apps and bindings mention
 	Bindings              []Binding   `json:"bindings"` // ordered by app, service, namespace, record, scope, cluster
 
-	DNS []ClusterDNS `json:"dns,omitempty"` // of a logical cloud: ordered by cluster, one for each
+	DNS       []ClusterDNS `json:"dns,omitempty"`       // of a logical cloud: ordered by cluster, one for each
+	FormerDNS []ClusterDNS `json:"formerDNS,omitempty"` // that DNS replaces, and pods may still ask
 
 	Orchestrated *Orchestrated `json:"orchestrated,omitempty"` // nil: Signpost deploys the apps
 }
+
+// AllDNS are the DNS of a logical cloud's clusters, those that are replaced last.
+func (g Group) AllDNS() []ClusterDNS { return slices.Concat(g.DNS, g.FormerDNS) }
 
 // Orchestrated says that EMCO's orchestrator deploys the apps of a group: they
 // are those of its app context, and have no manifests here.

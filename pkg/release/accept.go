@@ -78,7 +78,7 @@ func (s *Service) tryAccept(ctx context.Context, owner intent.Path, r request, c
 	if same && confirm != "" && len(p.lifecycle.Held) > 0 {
 		return s.letGo(ctx, p, actor)
 	}
-	if same {
+	if same && (confirm == "" || !p.clears) {
 		return intent.Accepted{ContextID: p.lifecycle.ContextID, Revision: p.lifecycle.Seq}, nil
 	}
 	if len(p.view.Errors) > 0 {

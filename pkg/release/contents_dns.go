@@ -24,6 +24,7 @@ type DNSReport struct {
 	Remains *placement.Verdict   // of the nodes, on InUse
 	Pods    *observed.DaemonSet  // nil where they cannot be observed
 	Caches  *observed.DaemonSet  // the caches on the nodes; nil where there are none, and where they cannot be observed
+	Former  bool                 // another one replaces it, and pods may still ask it
 	Address string               // of the DNS Service inside its cluster; empty while it is not known
 }
 
@@ -44,6 +45,8 @@ func (r DNSReport) Message() string {
 		stays = "the one before stays"
 	}
 	switch {
+	case r.Former:
+		return fmt.Sprintf("another DNS service replaces that of namespace %q, which stays for running pods: they ask the address that they started with. It is taken away by an update that changes nothing else, and is confirmed by its plan's token", r.Spec.Namespace)
 	case !r.Judged && r.Dedicated():
 		return "the placement cannot be checked in a directory: it is applied as it is"
 	case r.Judged && r.Verdict == nil && r.Current():
@@ -64,8 +67,11 @@ func (r DNSReport) Message() string {
 // leaves no node, or of which that is not known yet, is not applied: the one in
 // use stays, and where there is none, nothing is made.
 func (c *contents) fillDNS(ctx context.Context, g plan.Group, before bundle.Bundle, look look) error {
-	for _, dns := range g.DNS {
+	for n, dns := range g.AllDNS() {
 		report, err := c.placeDNS(ctx, g, dns, before, look)
+		if n >= len(g.DNS) {
+			report = report.staying(before)
+		}
 		if err != nil {
 			return err
 		}
@@ -77,9 +83,30 @@ func (c *contents) fillDNS(ctx context.Context, g plan.Group, before bundle.Bund
 		if err != nil {
 			return &intent.Error{Code: intent.Conflict, Detail: err.Error()}
 		}
+		if report.Former {
+			objects = formerApp(objects, dns)
+		}
 		c.objects = append(c.objects, objects...)
 	}
 	return nil
+}
+
+// formerApp files the objects of a DNS that another one replaces in an app of their own:
+// an app context tells those of one app apart by kind and name alone.
+func formerApp(objects []bundle.Object, dns plan.ClusterDNS) []bundle.Object {
+	for n := range objects {
+		objects[n].App = clusterdns.App + "-" + plan.Hash(dns.Spec.Namespace)
+	}
+	return objects
+}
+
+// staying is the report of a DNS that another one replaces: its pods keep their place.
+func (r DNSReport) staying(before bundle.Bundle) DNSReport {
+	r.Former, r.Judged, r.InUse = true, false, &r.Asked
+	if current, placed := clusterdns.Placed(before, r.ClusterDNS); placed {
+		r.InUse = &current
+	}
+	return r
 }
 
 func (c *contents) placeDNS(ctx context.Context, g plan.Group, dns plan.ClusterDNS, before bundle.Bundle, look look) (DNSReport, error) {

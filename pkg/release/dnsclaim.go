@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
 )
@@ -44,7 +45,7 @@ func dnsPlaces(dns plan.ClusterDNS) []dnsPlace {
 
 // claimDNS claims where the DNS of a proposal is to be.
 func (s *Service) claimDNS(ctx context.Context, p *proposal) error {
-	for _, dns := range p.draft.group.DNS {
+	for _, dns := range p.draft.group.AllDNS() {
 		for _, place := range dnsPlaces(dns) {
 			if err := s.claimPlace(ctx, p, dns, place); err != nil {
 				return err
@@ -120,22 +121,42 @@ func (s *Service) keptDNS(ctx context.Context, l Lifecycle) ([]plan.ClusterDNS, 
 	if err != nil {
 		return nil, err
 	}
-	kept := current.Group.DNS
-	if l.Settled && len(l.Vacating) == 0 {
-		return kept, nil
+	kept := current.Group.AllDNS()
+	history := l.History
+	if l.Settled && len(l.Vacating) == 0 { // only what the last change took away can be there
+		history = history[max(len(history)-1, 0):]
 	}
-	for _, past := range slices.Backward(l.History) {
+	for _, past := range slices.Backward(history) {
 		release, err := s.loadRelease(ctx, past.ContextID)
 		if err != nil && intent.CodeOf(err) != intent.NotFound {
 			return nil, err
 		}
-		for _, dns := range release.Group.DNS {
+		for _, dns := range release.Group.AllDNS() {
 			if !l.Settled || slices.Contains(l.Vacating, dns.Cluster) {
+				kept = append(kept, dns)
+				continue
+			}
+			if there, err := s.leftDNS(ctx, current.Group, dns); err != nil {
+				return nil, err
+			} else if there {
 				kept = append(kept, dns)
 			}
 		}
 	}
 	return kept, nil
+}
+
+// leftDNS says whether a cluster still holds the service of a DNS of an earlier
+// release of a logical cloud, whose place is another one now.
+func (s *Service) leftDNS(ctx context.Context, g plan.Group, dns plan.ClusterDNS) (bool, error) {
+	if slices.ContainsFunc(g.AllDNS(), func(now plan.ClusterDNS) bool { return sameService(now, dns) }) {
+		return false, nil
+	}
+	entries, _, err := s.Ledger.Cluster(ctx, dns.Cluster)
+	return slices.ContainsFunc(entries, func(e ledger.Entry) bool {
+		ours := len(e.Owners) == 0 || slices.Contains(e.Owners, string(g.Path))
+		return ours && e.ID.Kind == "Service" && e.ID.Namespace == dns.Spec.Namespace && e.ID.Name == clusterdns.ServiceName
+	}), err
 }
 
 // refusePlaces notes which places another logical cloud has already.

@@ -78,7 +78,7 @@ func TestANamespaceIsFreeWhenItsDNSIsGone(t *testing.T) {
 	t.Parallel()
 	for name, leave := range map[string]func(*world){
 		"terminated":        func(w *world) { w.do(intent.Terminate, eu) },
-		"another namespace": func(w *world) { w.resolve(`[]`, `,"namespace":"eu-dns"`); w.do(intent.Update, eu) },
+		"another namespace": func(w *world) { w.moveDNS() },
 		"vacated cluster": func(w *world) {
 			w.resolve(`[]`, `,"clusters":[{"clusterProvider":"edge","cluster":"berlin"}]`)
 			w.do(intent.Update, eu)

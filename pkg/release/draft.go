@@ -257,7 +257,7 @@ func placed(g plan.Group) []string {
 			clusters = append(clusters, app.Clusters...)
 		}
 	}
-	for _, dns := range g.DNS {
+	for _, dns := range g.AllDNS() {
 		clusters = append(clusters, dns.Cluster)
 	}
 	return clusters

@@ -58,7 +58,7 @@ func namespaceBids(g plan.Group) []bid {
 	for _, b := range g.Bindings {
 		add(b.Cluster, g.Project.Namespace, bid{purpose: ofProject})
 	}
-	for _, dns := range g.DNS {
+	for _, dns := range g.AllDNS() {
 		if dns.Spec.Namespace != intent.DefaultDNSNamespace {
 			add(dns.Cluster, dns.Spec.Namespace, bid{purpose: ofDNS, by: dns.Intent})
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -28,7 +29,7 @@ func (s *Service) Plan(ctx context.Context, owner intent.Path, action intent.Act
 		p, err := s.propose(ctx, owner, request{action: action, to: to})
 		if err == nil {
 			s.warnOfStrangers(ctx, p)
-			err = s.warnOfGivers(ctx, p)
+			err = errors.Join(s.warnOfGivers(ctx, p), s.warnOfFormerDNS(ctx, p))
 		}
 		return p.view, err
 	})
@@ -45,6 +46,7 @@ type proposal struct {
 	message   string                            // of the event, when it is accepted
 	taken     []string                          // names that takeover is yet to yield
 	regains   bool                              // names that the group has yielded, and may have again
+	clears    bool                              // it takes away the DNS services that others have replaced, and nothing else
 	bids      []bid                             // the names and namespaces of the draft
 	claims    map[nameclaim.Key]nameclaim.Claim // of the bids, as they were read
 }
@@ -125,6 +127,9 @@ func (s *Service) outline(ctx context.Context, owner intent.Path, p *proposal) e
 	if p.draft.group.Path == "" {
 		return nil
 	}
+	if err := s.keepFormerDNS(ctx, p); err != nil {
+		return err
+	}
 	return s.checkTenancy(ctx, p.draft)
 }
 
@@ -181,6 +186,7 @@ func (s *Service) changes(ctx context.Context, p *proposal) ([]bundle.Change, er
 		}
 	}
 	changes := planned(union(before, providersBefore), after)
+	s.checkStrangersDNS(ctx, p, changes, after)
 	p.draft.warnOfPods(changes)
 	left, err := s.leaveBehind(ctx, changes)
 	p.draft.warnings = append(p.draft.warnings, left...)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/address"
 	"github.com/signpost-dns/signpost/pkg/appcontext"
+	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/handover"
@@ -42,6 +43,8 @@ type Options struct {
 	Ledger            *ledger.Ledger
 	Observed          *observed.Store
 	Peek              func(ctx context.Context, service address.Service) (*address.Observation, error)                // a live look for plans; nil: none
+	PeekResolverUsers func(ctx context.Context, cluster string, addresses []string) ([]string, error)                 // what is seen to ask nameservers there; nil: nothing can be
+	PeekStrangers     func(ctx context.Context, cluster string, ids []bundle.ID) ([]bundle.ID, error)                 // those that are there and not Signpost's; nil: nobody looks
 	PeekNodes         func(ctx context.Context, cluster string) ([]placement.Node, error)                             // a live look at a cluster's nodes for plans, nil where they cannot be known; nil: none
 	NamespaceHolder   func(ctx context.Context, namespace string) (project string, err error)                         // whose namespace it is, empty for none's; nil: not asked
 	Handed            func(ctx context.Context, owner appcontext.Owner, clusters []string) (handover.Children, error) // the contexts by which EMCO's rsync knows an owner's; nil: the sync worker puts objects into clusters

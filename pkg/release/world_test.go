@@ -103,7 +103,7 @@ func (w *world) restartOn(store kv.KV) {
 		Documents: etcd.New(store, etcd.WithClock(w.clock.Now)), KV: store,
 		Contexts: appcontext.NewStore(store, w.clock.Now), Ledger: ledger.New(store), Observed: observed.New(store),
 		Installation: "k7wq2m9xhdr4", ControllerCluster: w.options.ControllerCluster, ImageRegistry: w.options.ImageRegistry, Quotas: w.options.Quotas, RequireDomains: w.options.RequireDomains,
-		Peek: w.options.Peek, PeekNodes: w.options.PeekNodes, Now: w.clock.Now, Logger: slog.New(slog.DiscardHandler),
+		Peek: w.options.Peek, PeekNodes: w.options.PeekNodes, PeekResolverUsers: w.options.PeekResolverUsers, PeekStrangers: w.options.PeekStrangers, Now: w.clock.Now, Logger: slog.New(slog.DiscardHandler),
 	}
 	w.service = release.New(w.options)
 }

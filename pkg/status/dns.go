@@ -22,7 +22,7 @@ func dns(snap release.Snapshot) []intent.DNSStatus {
 		ref, _ := intent.ParseCluster(r.Cluster)
 		s := intent.DNSStatus{
 			ClusterRef: ref, Intent: r.Intent, Mode: r.Spec.Mode, Namespace: r.Spec.Namespace, Domain: r.Domain,
-			Address: r.Address,
+			Address: r.Address, Former: r.Former,
 		}
 		old := unobserved(snap.Clusters[r.Cluster])
 		if r.Judged {
@@ -49,7 +49,7 @@ func nodeCache(r release.DNSReport, old string) *intent.NodeCacheStatus {
 	s := &intent.NodeCacheStatus{LocalIP: clusterdns.LocalIP(r.ClusterDNS), Message: old}
 	if r.Caches == nil {
 		why := "how the caches do is not known yet"
-		if !r.Judged {
+		if !r.Judged && !r.Former {
 			why = "in a directory nobody sees how the caches do"
 		}
 		s.Message = joined(why, old)
@@ -147,6 +147,7 @@ func placed(snap release.Snapshot) intent.StatusCondition {
 		next := worst
 		old := unobserved(snap.Clusters[r.Cluster])
 		switch {
+		case r.Former:
 		case r.Judged && old != "":
 			next = condition(snap, "Placed", "Unknown", "NotObserved", r.Cluster+": "+joined(r.Message(), old))
 		case r.Refused():

@@ -149,11 +149,11 @@ func (r renderer) unique(recognised string) string {
 	return plan.Slug(recognised, longest) + "-" + plan.Hash(r.Installation, string(r.Path), r.Intent, r.Spec.Namespace)
 }
 
-// Placed is the placement of the DNS pods in objects that Render made before,
-// whatever their namespace; ok is false where there are none for the cluster.
+// Placed is the placement of the DNS pods in objects that Render made before for
+// the same namespace; ok is false where there are none for the cluster.
 func Placed(objects bundle.Bundle, d plan.ClusterDNS) (p placement.Placement, ok bool) {
 	for _, o := range objects {
-		if o.Cluster != d.Cluster || o.Group != appsv1.GroupName || o.Kind != daemonSet || o.Name != ServiceName {
+		if o.Cluster != d.Cluster || o.Group != appsv1.GroupName || o.Kind != daemonSet || o.Name != ServiceName || o.Namespace != d.Spec.Namespace {
 			continue
 		}
 		var found struct {

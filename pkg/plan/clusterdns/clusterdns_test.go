@@ -134,7 +134,7 @@ func TestPlacedIsWhatWasRenderedBefore(t *testing.T) {
 	require.False(t, ok, "another cluster")
 	d.Spec.Namespace = "elsewhere"
 	_, ok = Placed(old, d)
-	require.True(t, ok, "a DNS service that moves keeps its placement")
+	require.False(t, ok, "another DNS service, which stays where it is")
 }
 
 // TestPlacementDefaultsAreTheSeeds: a selector replaces the default, tolerations
