@@ -5,9 +5,12 @@ import (
 	"strings"
 )
 
-// defaultKeyPrefix is external-dns' own. Its first part is the path of CoreDNS' etcd
-// plugin, where that is not configured.
-const defaultKeyPrefix = "/skydns/"
+// defaultKeyPrefix is external-dns' own, and the path of CoreDNS' etcd plugin where
+// that is not configured. As a part of a name it is defaultPath.
+const (
+	defaultKeyPrefix = "/skydns/"
+	defaultPath      = ".skydns"
+)
 
 // NamesBelow is where in etcd a provider keeps its names, with a slash on both
 // sides; empty where names are no keys. extra are arguments that a user adds by hand.
@@ -36,16 +39,18 @@ func NamesBelow(provider string, parameters Parameters, extra []string) string {
 type Seen struct {
 	Host  string // as external-dns is given it
 	Name  string // at a CoreDNS whose path is the first part of the prefix
-	Whole string // with that part, too, unless it is the default: tells keys of one etcd apart
+	Whole string // of the whole key, without the default path: two hosts have one key of etcd if it is the same
 }
 
 // SeenAs is how resolvers see a host name, in canonical form, below a key prefix.
 // Without a prefix they see it as it is.
 func SeenAs(prefix, host string) Seen {
-	names := Names(prefix, host)
-	seen := Seen{Host: host, Name: host, Whole: names[len(names)-1]}
+	seen := Seen{Host: host, Name: host, Whole: host}
 	if parts := keyParts(prefix); len(parts) > 0 {
-		seen.Name = under(host, parts[1:])
+		seen.Name, seen.Whole = under(host, parts[1:]), under(host, parts)
+	}
+	if prefix != "" {
+		seen.Whole = strings.TrimSuffix(seen.Whole, defaultPath)
 	}
 	return seen
 }
@@ -61,14 +66,21 @@ func (s Seen) Claims() []string {
 	return names
 }
 
+// MayBeWhole tells whether a name, as one by which a host name below a key prefix is
+// claimed, may be that of the whole key.
+func MayBeWhole(prefix, name string) bool {
+	return strings.HasSuffix(name, SeenAs(prefix, "").Whole)
+}
+
 // Names are all names by which some CoreDNS may answer for a host name below a key
-// prefix, the shortest first.
+// prefix, the host name first.
 func Names(prefix, host string) []string {
 	parts, names := keyParts(prefix), []string{host}
-	for n := len(parts) - 1; n >= 0; n-- {
-		if n > 0 || parts[0] != keyParts(defaultKeyPrefix)[0] {
-			names = append(names, under(host, parts[n:]))
-		}
+	for n := len(parts) - 1; n > 0; n-- {
+		names = append(names, under(host, parts[n:]))
+	}
+	if whole := SeenAs(prefix, host).Whole; !slices.Contains(names, whole) {
+		names = append(names, whole)
 	}
 	return names
 }

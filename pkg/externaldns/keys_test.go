@@ -52,6 +52,10 @@ func TestNamesAreSeenWithTheirPrefix(t *testing.T) {
 			"/dns/example/", Seen{host, host + ".example", host + ".example.dns"},
 			[]string{host, host + ".example", host + ".example.dns"}, []string{host, host + ".example", host + ".example.dns"},
 		},
+		"a deeper part of another path": {
+			"/dns/a/b/", Seen{host, host + ".b.a", host + ".b.a.dns"},
+			[]string{host, host + ".b.a", host + ".b.a.dns"}, []string{host, host + ".b", host + ".b.a", host + ".b.a.dns"},
+		},
 		"nothing but the root": {"/", Seen{host, host, host}, []string{host}, []string{host}},
 	} {
 		seen := SeenAs(c.prefix, host)
@@ -59,4 +63,17 @@ func TestNamesAreSeenWithTheirPrefix(t *testing.T) {
 		assert.Equal(t, c.claims, seen.Claims(), reason)
 		assert.Equal(t, c.names, Names(c.prefix, host), reason)
 	}
+}
+
+// TestTheDefaultPathMayBeAPartOfTheHost: below the root it is the last label.
+func TestTheDefaultPathMayBeAPartOfTheHost(t *testing.T) {
+	assert.Equal(t, SeenAs("/skydns/", "www.bakery.example").Whole, SeenAs("/", "www.bakery.example.skydns").Whole)
+	assert.Contains(t, Names("/", "www.bakery.example.skydns"), "www.bakery.example")
+	assert.Equal(t, "www.skydns", SeenAs("", "www.skydns").Whole, "of another provider it is a name like others")
+}
+
+func TestWhichClaimMayBeOfTheWholeKey(t *testing.T) {
+	assert.True(t, MayBeWhole("/skydns/", "www.example"))
+	assert.True(t, MayBeWhole("/skydns/tenant/", "www.example.tenant"))
+	assert.False(t, MayBeWhole("/skydns/tenant/", "www.example"))
 }

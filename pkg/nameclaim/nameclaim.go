@@ -164,3 +164,7 @@ func (c Claim) Has(project string, entry Entry) bool {
 func (e Entry) Same(other Entry) bool {
 	return e.Stays == other.Stays && e.Group == other.Group && e.UID == other.UID && (!e.Stays || e.Through == other.Through)
 }
+
+// Lasts tells whether an entry does not end by the clock: its name is published, or
+// is to be.
+func (e Entry) Lasts() bool { return e.Confirmed || e.Stays }

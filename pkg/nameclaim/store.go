@@ -108,6 +108,7 @@ func keyAt(path string) (key Key, err error) {
 type Change struct {
 	Key   Key
 	Claim Claim
+	Tree  bool // the name is of a provider that answers it with all names below it
 }
 
 // Write writes claims, of which none has changed since it was read. It does so
@@ -121,7 +122,7 @@ func (s Store) Write(ctx context.Context, changes []Change) error {
 	var then []kv.Op
 	size := 0
 	flush := func(next int) error {
-		if len(when) == 0 || len(when) < kv.MaxOps && size+next <= kv.MaxBytes/2 {
+		if len(when) == 0 || len(then) < kv.MaxOps-1 && size+next <= kv.MaxBytes/2 {
 			return nil
 		}
 		done, _, err := s.KV.Txn(ctx, when, then...)
@@ -132,14 +133,14 @@ func (s Store) Write(ctx context.Context, changes []Change) error {
 		return err
 	}
 	for _, change := range changes {
-		when1, op, err := change.write()
+		when1, ops, err := change.write()
 		if err == nil {
-			err = flush(len(op.Value))
+			err = flush(len(ops[0].Value))
 		}
 		if err != nil {
 			return err
 		}
-		when, then, size = append(when, when1), append(then, op), size+len(op.Value)
+		when, then, size = append(when, when1), append(then, ops...), size+len(ops[0].Value)
 	}
 	return flush(kv.MaxBytes)
 }
@@ -151,12 +152,17 @@ func compare(a, b Key) int {
 	return 1
 }
 
-func (c Change) write() (kv.Compare, kv.Op, error) {
+// write is the claim's operation, and where it comes or goes that of the tree.
+func (c Change) write() (kv.Compare, []kv.Op, error) {
 	path := c.Key.path()
 	when := kv.Unchanged(path, c.Claim.item)
 	if len(c.Claim.Entries) == 0 {
-		return when, kv.Delete(path), nil
+		return when, []kv.Op{kv.Delete(path), kv.Delete(c.Key.leaf())}, nil
 	}
 	raw, err := json.Marshal(c.Claim)
-	return when, kv.Put(path, raw), err
+	ops := []kv.Op{kv.Put(path, raw)}
+	if c.Tree {
+		ops = append(ops, kv.Put(c.Key.leaf(), nil))
+	}
+	return when, ops, err
 }

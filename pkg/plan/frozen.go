@@ -90,10 +90,10 @@ type Binding struct {
 	Namespace string       `json:"namespace"` // of the Service
 	Record    string       `json:"record"`
 	Scope     intent.Scope `json:"scope"`
-	Cluster   string       `json:"cluster"`        // where the DNSEndpoint and its external-dns live
-	Sources   []string     `json:"sources"`        // the clusters whose addresses count, ordered
-	Hosts     []Host       `json:"hosts"`          // ordered by name
-	View      string       `json:"view,omitempty"` // the private zones that the names are in, joined by commas; empty: as the scope says
+	Cluster   string       `json:"cluster"`          // where the DNSEndpoint and its external-dns live
+	Sources   []string     `json:"sources"`          // the clusters whose addresses count, ordered
+	Hosts     []Host       `json:"hosts"`            // ordered by name
+	View      string       `json:"view,omitempty"`   // the private zones that the names are in, joined by commas; empty: as the scope says
 	Prefix    string       `json:"prefix,omitempty"` // of the keys of etcd that the names are, as /skydns/; empty: they are none, or an earlier Signpost froze it
 
 	Former string `json:"-"` // while the record moves: the home where the DNSEndpoint was

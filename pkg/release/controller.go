@@ -113,6 +113,9 @@ func (c *Controller) scan(ctx context.Context) {
 	if err := c.service.noteClaimed(ctx); err != nil {
 		c.service.Logger.WarnContext(ctx, "whether all names have owners is not known", "error", err)
 	}
+	if err := c.service.plantTree(ctx); err != nil {
+		c.service.Logger.WarnContext(ctx, "the tree of names is not known to be whole", "error", err)
+	}
 	if err := c.service.LiftAbandoned(ctx); err != nil {
 		c.service.Logger.WarnContext(ctx, "abandoned clusters cannot be swept", "error", err)
 	}

@@ -46,6 +46,18 @@ func (all grants) of(name string) (domain string, projects []string) {
 	return "", nil
 }
 
+// to tells whether the longest domain that a name lies in is granted to a project.
+func (all grants) to(project, name string) bool {
+	_, projects := all.of(name)
+	return slices.Contains(projects, project)
+}
+
+// prefer tells whether the longest domain that a name lies in is granted to a project
+// and not to another one.
+func (all grants) prefer(name, project, other string) bool {
+	return all.to(project, name) && !all.to(other, name)
+}
+
 // below is a domain whose names a wildcard stands for, too, and that is granted
 // to others than a project; empty for none.
 func (all grants) below(name, project string) (domain string) {
@@ -63,8 +75,8 @@ func (all grants) below(name, project string) (domain string) {
 
 // checkDomains refuses names in domains that are granted to others, and, where
 // that is asked for, those in no domain that is granted.
-func (s *Service) checkDomains(ctx context.Context, d *draft, bids []bid) error {
-	if len(bids) == 0 {
+func (s *Service) checkDomains(ctx context.Context, d *draft) error {
+	if len(d.group.Bindings) == 0 {
 		return nil
 	}
 	all, err := s.grants(ctx)
@@ -72,34 +84,31 @@ func (s *Service) checkDomains(ctx context.Context, d *draft, bids []bid) error 
 		return err
 	}
 	asked := d.asked()
-	for _, b := range bids {
-		if b.key.Name != b.host {
-			continue // the host name stands for all that it is seen as
-		}
-		if why := s.outsideDomains(ctx, all, d.group.Project.Name, b); why != "" {
-			d.failName(asked[b.host], why)
+	for _, b := range d.group.Bindings {
+		for _, host := range b.Hosts {
+			if why := s.outsideDomains(ctx, all, d.group.Project.Name, b.Prefix, host.Name); why != "" {
+				d.failName(asked[host.Name], why)
+			}
 		}
 	}
 	return nil
 }
 
-// outsideDomains says why a project may not publish a host name, as far as domains
-// are granted; empty: it may. Names that only some resolvers see in its place are
-// refused where they are others'.
-func (s *Service) outsideDomains(ctx context.Context, all grants, project string, b bid) string {
-	seen := externaldns.SeenAs(b.prefix, b.host)
-	for _, name := range externaldns.Names(b.prefix, b.host) {
+// outsideDomains says why a project may not publish a host name below a key prefix, as
+// far as domains are granted; empty: it may. Names that only some resolvers see in its
+// place are refused where they are others'.
+func (s *Service) outsideDomains(ctx context.Context, all grants, project, prefix, host string) string {
+	for _, name := range externaldns.Names(prefix, host) {
 		domain, projects := all.of(name)
 		below := all.below(name, project)
-		b.key.Name = name
 		switch {
 		case slices.Contains(projects, project):
 		case domain == "" && below != "":
-			return fmt.Sprintf("%s lies above %s, which is granted to %s, and stands for names in there; give the intent another name", b.seen(), below, grantees(ctx, all[below]))
+			return fmt.Sprintf("%s lies above %s, which is granted to %s, and stands for names in there; give the intent another name", seenAs(name, prefix, host), below, grantees(ctx, all[below]))
 		case domain != "":
-			return fmt.Sprintf("%s lies in %s, which is granted to %s; give the intent another name", b.seen(), domain, grantees(ctx, projects))
-		case s.RequireDomains && name == seen.Name:
-			return fmt.Sprintf("%s lies in no domain that is granted to the project; have an administrator grant it one (spec.domains), or give the intent another name", b.seen())
+			return fmt.Sprintf("%s lies in %s, which is granted to %s; give the intent another name", seenAs(name, prefix, host), domain, grantees(ctx, projects))
+		case s.RequireDomains && name == externaldns.SeenAs(prefix, host).Name:
+			return fmt.Sprintf("%s lies in no domain that is granted to the project; have an administrator grant it one (spec.domains), or give the intent another name", seenAs(name, prefix, host))
 		}
 	}
 	return ""

@@ -33,6 +33,10 @@ func (s *Service) KeepOutlook(ctx context.Context) error { return s.keepOutlook(
 // does.
 func (s *Service) NoteClaimed(ctx context.Context) error { return s.noteClaimed(ctx) }
 
+// PlantTree puts names into the tree that were claimed before there was one, as the
+// controller does.
+func (s *Service) PlantTree(ctx context.Context) error { return s.plantTree(ctx) }
+
 // Saw has the Service know of a cluster that does not answer for as long as the
 // cluster's owner counts.
 func (s *Service) Saw(cluster string, r observed.Reachability) {

@@ -23,13 +23,17 @@ func (s *Service) checkNames(ctx context.Context, p *proposal) error {
 		return nil
 	}
 	bids := bidsOf(d.group)
-	if err := s.checkDomains(ctx, d, bids); err != nil {
+	if err := s.checkDomains(ctx, d); err != nil {
 		return err
 	}
 	asked := d.asked()
-	return s.judge(ctx, p, bids, func(b bid, project string, verdict nameclaim.Verdict, by nameclaim.Entry) {
+	err := s.judge(ctx, p, bids, func(b bid, project string, verdict nameclaim.Verdict, by nameclaim.Entry) {
 		d.failName(asked[b.host], refusal(ctx, b, project, verdict, by))
 	})
+	if err != nil {
+		return err
+	}
+	return s.checkSubtrees(ctx, p, bids)
 }
 
 // judge adds bids to those of a proposal, and answers those that are not granted
@@ -126,10 +130,11 @@ func (s *Service) claimBids(ctx context.Context, p *proposal, before plan.Group,
 	}
 	claimants, project := s.claimants(), p.draft.group.Project.Name
 	var changes []nameclaim.Change
+	var asked []bid
 	for _, b := range p.bids {
 		claim, mine := p.claims[b.key], p.entry(b)
 		was, confirmed := claim.Confirmed(project, mine.Group)
-		if confirmed && had[b.key] && slices.Equal(was.Types, b.types) {
+		if confirmed && had[b.key] && slices.Equal(was.Types, b.types) && (len(b.trees) == 0 || was.Through == b.through) {
 			continue
 		}
 		mine.Context, mine.Since = contextID, s.Now().UTC()
@@ -140,9 +145,17 @@ func (s *Service) claimBids(ctx context.Context, p *proposal, before plan.Group,
 		if verdict != nameclaim.Granted {
 			return &intent.Error{Code: intent.PreconditionFailed, Detail: b.String() + " has just been claimed"}
 		}
-		changes = append(changes, nameclaim.Change{Key: b.key, Claim: next})
+		changes = append(changes, nameclaim.Change{Key: b.key, Claim: next, Tree: len(b.trees) > 0})
+		asked = append(asked, b)
 	}
-	return s.names().Write(ctx, changes)
+	if err := s.names().Write(ctx, changes); err != nil {
+		return err
+	}
+	rival, err := s.rivals(ctx, project, asked, p.claims, func(nameclaim.Entry) bool { return true })
+	if err == nil && len(rival) > 0 {
+		err = &intent.Error{Code: intent.PreconditionFailed, Detail: few(rival) + ": a name above or below has just been claimed"}
+	}
+	return err
 }
 
 // withdrawBids takes back what was claimed for a release that is not accepted:
@@ -186,6 +199,7 @@ func (s *Service) confirmed(ctx context.Context, l Lifecycle, g plan.Group) (cha
 		return nil, nil, err
 	}
 	claimants, project := s.claimants(), g.Project.Name
+	var fresh []bid
 	for _, b := range bids {
 		claim := claims[b.key]
 		keeper, err := claimants.keeper(ctx, b)
@@ -211,7 +225,8 @@ func (s *Service) confirmed(ctx context.Context, l Lifecycle, g plan.Group) (cha
 			next = next.Without(func(e nameclaim.Entry) bool { return !e.Stays && e.Through == keeper.Through })
 			next.Entries = append(next.Entries, keeper)
 		}
-		changes = append(changes, nameclaim.Change{Key: b.key, Claim: next})
+		changes, fresh = append(changes, nameclaim.Change{Key: b.key, Claim: next, Tree: len(b.trees) > 0}), append(fresh, b)
 	}
-	return changes, lost, nil
+	rivals, err := s.rivals(ctx, project, fresh, claims, nameclaim.Entry.Lasts)
+	return changes, append(lost, rivals...), err
 }

@@ -18,7 +18,8 @@ import (
 type bid struct {
 	key     nameclaim.Key
 	host    string      // as the group gives the name; of a namespace, empty
-	prefix  string      // of the keys of etcd that the name is one of; empty: it is none
+	prefix  string      // of the keys of etcd, where the name is one; else empty
+	trees   []string    // the prefixes below which the name is that of a whole key, ordered
 	through intent.Path // the record; of a namespace, the logical cloud
 	types   []string    // of all who give the name in the release; none: all but SRV
 	purpose purpose     // of a namespace: what for
@@ -33,11 +34,14 @@ func (b bid) String() string {
 }
 
 // seen is the name of a bid with the host name that it is asked for by.
-func (b bid) seen() string {
-	if b.host == "" || b.host == b.key.Name {
-		return strconv.Quote(b.key.Name)
+func (b bid) seen() string { return seenAs(b.key.Name, b.prefix, b.host) }
+
+// seenAs is a name with the host name below a key prefix that resolvers see as it.
+func seenAs(name, prefix, host string) string {
+	if host == "" || host == name {
+		return strconv.Quote(name)
 	}
-	return fmt.Sprintf("%q, as resolvers may see %q below coredns-prefix %s,", b.key.Name, b.host, b.prefix)
+	return fmt.Sprintf("%q, as resolvers may see %q below coredns-prefix %s,", name, host, prefix)
 }
 
 // allBids are the names and namespaces that a release takes.
@@ -49,7 +53,11 @@ func bidsOf(g plan.Group) []bid {
 	for _, b := range g.Bindings {
 		for _, host := range b.Hosts {
 			for _, key := range keysIn(b, host.Name) {
-				bids = append(bids, bid{key: key, host: host.Name, prefix: b.Prefix, through: recordPath(g, b), types: host.Types})
+				next := bid{key: key, host: host.Name, prefix: b.Prefix, through: recordPath(g, b), types: host.Types}
+				if b.Prefix != "" && externaldns.SeenAs(b.Prefix, host.Name).Whole == key.Name {
+					next.trees = []string{b.Prefix}
+				}
+				bids = append(bids, next)
 			}
 		}
 	}
@@ -57,12 +65,23 @@ func bidsOf(g plan.Group) []bid {
 	out := bids[:0]
 	for _, next := range bids {
 		if last := len(out) - 1; last >= 0 && out[last].key == next.key {
-			out[last].types = bothTypes(out[last].types, next.types)
+			out[last] = out[last].and(next)
 			continue
 		}
 		out = append(out, next)
 	}
 	return out
+}
+
+// and is a bid for what two are for. It is through a record of which the names are
+// keys, if one is such: by that others see what lies above or below.
+func (b bid) and(other bid) bid {
+	types, trees := bothTypes(b.types, other.types), slices.Compact(slices.Sorted(slices.Values(slices.Concat(b.trees, other.trees))))
+	if len(b.trees) == 0 && len(other.trees) > 0 {
+		b = other
+	}
+	b.types, b.trees = types, trees
+	return b
 }
 
 func compareBids(a, b bid) int { return compareKeys(a.key, b.key) }
@@ -107,10 +126,11 @@ type claimants struct {
 
 	groups    map[intent.Path]nameclaim.Standing
 	documents map[intent.Path]string // uid, empty for none
+	prefixes  map[intent.Path]string // of the keys of etcd of records, empty for none
 }
 
 func (s *Service) claimants() *claimants {
-	return &claimants{Service: s, groups: map[intent.Path]nameclaim.Standing{}, documents: map[intent.Path]string{}}
+	return &claimants{Service: s, groups: map[intent.Path]nameclaim.Standing{}, documents: map[intent.Path]string{}, prefixes: map[intent.Path]string{}}
 }
 
 // of judges the entries of a claim.

@@ -112,6 +112,11 @@ func (s *Service) proposeRecord(ctx context.Context, record intent.Path, adopt s
 		return p, err
 	}
 	errs = append(errs, disabled...)
+	beside, err := s.besideOthers(ctx, p)
+	if err != nil {
+		return p, err
+	}
+	errs = append(errs, beside...)
 	changes, findings, err := s.recordChanges(ctx, p)
 	if err != nil {
 		return p, err

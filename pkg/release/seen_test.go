@@ -59,6 +59,15 @@ func TestDomainsJudgeANameAsResolversSeeIt(t *testing.T) {
 		w.refuses(intent.Instantiate, bankProd, `which is granted to another project`)
 	}
 
+	for _, name := range []string{"etcd", "zone"} { // beside another record of the name
+		w := rivals(t)
+		w.put(shop, `{"namespace":"shop-dns","domains":["lab.example"]}`)
+		ask(w, "/skydns/", "new.lab")
+		w.put(intent.Join(string(bank), "dns-update-records", name), below("/skydns/example/"))
+		w.associate(bankCloud, "lab", name)
+		w.refuses(intent.Instantiate, bankProd, `which is granted to another project`)
+	}
+
 	w := rivals(t)
 	w.options.RequireDomains = true
 	w.restartOn(w.fake)

@@ -28,6 +28,9 @@ func (s *Service) SweepClaims(ctx context.Context) (map[string]int, error) {
 	if len(claims) == sweptClaims {
 		s.sweptTo = claims[len(claims)-1].Key
 	}
+	if err := s.plant(ctx, claims); err != nil {
+		return nil, err
+	}
 	changes, err := s.unheld(ctx, claims)
 	if err != nil {
 		return nil, err

@@ -150,6 +150,8 @@ func points() []point {
 		{"claim names", "/signpost/name/", "", false},
 		{"free names", "/signpost/name/", "", true},
 		{"note claims", "/signpost/names-claimed", "", false},
+		{"plant the tree of names", "/signpost/name-tree/", "", false},
+		{"note the tree of names", "/signpost/names-planted", "", false},
 		{"settle removals", "/signpost/removals/", "", false},
 		{"write ledger", "/signpost/ledger/", "", false},
 		{"forget in ledger", "/signpost/ledger/", "", true},
