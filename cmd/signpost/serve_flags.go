@@ -22,7 +22,7 @@ const (
 	maxExternalDNS = 1000
 	rateLimit      = 1000 // requests of a subject in a second
 	maxConnections = 2048 // of the REST listener at once
-	clusterMemory  = 64   // MiB
+	clusterMemory  = 48   // MiB
 )
 
 // serveFlags adds the flags of signpost serve, which fill c.

@@ -81,9 +81,9 @@ func TestEachDocumentOfAStreamIsWeighed(t *testing.T) {
 	t.Parallel()
 	stream := func(*http.Request) bool { return true }
 	small := `{"a":"` + strings.Repeat("x", 1000) + `"}` + "\n"
-	_, err := ask(t.Context(), t, bounded.Transport{RoundTripper: text(strings.Repeat(small, 2000)), Most: mib, Stream: stream})
+	_, err := ask(t.Context(), t, bounded.Transport{RoundTripper: text(strings.Repeat(small, 2000)), Most: 2 * mib, Stream: stream})
 	require.NoError(t, err)
-	_, err = ask(t.Context(), t, bounded.Transport{RoundTripper: text(small + strings.Repeat("x", mib)), Most: mib, Stream: stream})
+	_, err = ask(t.Context(), t, bounded.Transport{RoundTripper: text(small + strings.Repeat("x", mib)), Most: 2 * mib, Stream: stream})
 	require.ErrorContains(t, err, "would take more than 1 MiB")
 	_, err = ask(t.Context(), t, bounded.Transport{RoundTripper: text(strings.Repeat(small, 2000)), Most: mib})
 	require.ErrorContains(t, err, "would take more than 1 MiB")

@@ -12,6 +12,13 @@ import (
 
 const mib = 1 << 20
 
+// The shares of a budget that one answer, and of an answer one document of a stream,
+// may take. The reading of a document keeps room for more.
+const (
+	answerShare   = 2
+	documentShare = 2
+)
+
 // How fast the answers of one server are read: large ones at once, for as long as
 // that is an exception.
 const (
@@ -47,10 +54,7 @@ func NewBudget(most int64) *Budget {
 }
 
 // Answer is how much memory one answer may take.
-func (b *Budget) Answer() int64 {
-	const share = 2
-	return b.most / share
-}
+func (b *Budget) Answer() int64 { return b.most / answerShare }
 
 // Keep asks for room for so many more bytes, or fails with an *Excess. Less than
 // none gives room back.

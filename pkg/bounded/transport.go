@@ -34,7 +34,7 @@ type Transport struct {
 	http.RoundTripper
 	Most   int64                    // memory of an answer, in bytes
 	Budget *Budget                  // of the server; nil: none
-	Stream func(*http.Request) bool // tells whether the answer is a stream of documents, each of which is weighed by itself; nil: none is
+	Stream func(*http.Request) bool // tells whether the answer is a stream of documents, each of which is weighed by itself and may take half of that; nil: none is
 }
 
 // RoundTrip implements http.RoundTripper. With a Budget, a large answer keeps others
@@ -44,10 +44,11 @@ func (t Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer.Body = &body{
-		ReadCloser: answer.Body, ctx: request.Context(), most: t.Most, budget: t.Budget,
-		stream: t.Stream != nil && t.Stream(request),
+	limited := &body{ReadCloser: answer.Body, ctx: request.Context(), most: t.Most, budget: t.Budget}
+	if t.Stream != nil && t.Stream(request) {
+		limited.stream, limited.most = true, t.Most/documentShare
 	}
+	answer.Body = limited
 	return answer, nil
 }
 

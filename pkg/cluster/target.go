@@ -22,7 +22,7 @@ import (
 const RequestDeadline = 10 * time.Second
 
 // DefaultMemory is how many bytes may be kept of what a cluster answers.
-const DefaultMemory = 64 << 20
+const DefaultMemory = 48 << 20
 
 // Version is a state of an object at which a write may happen: of this UID
 // and at this resource version.
