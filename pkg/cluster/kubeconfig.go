@@ -17,8 +17,8 @@ import (
 
 // ParseKubeconfig reads a kubeconfig (YAML or JSON) and answers how to reach
 // the cluster of its current context. It refuses, naming the field, whatever
-// would run a program or read a file of the machine that Signpost runs on, in
-// any of its users and clusters. It is pure.
+// would run a program, read a file of the machine that Signpost runs on, or go
+// through a proxy, in any of its users and clusters. It is pure.
 func ParseKubeconfig(raw []byte) (*rest.Config, error) {
 	config, err := clientcmd.Load(raw)
 	if err != nil {
@@ -73,6 +73,9 @@ func refuseReferences(config *api.Config) error {
 	for _, name := range slices.Sorted(maps.Keys(config.Clusters)) {
 		if config.Clusters[name].CertificateAuthority != "" {
 			return fmt.Errorf("clusters[%s].cluster.certificate-authority names a file: use certificate-authority-data", name)
+		}
+		if config.Clusters[name].ProxyURL != "" {
+			return fmt.Errorf("clusters[%s].cluster.proxy-url would send Signpost's requests elsewhere: leave it out, and set HTTPS_PROXY for the server where there is a proxy", name)
 		}
 	}
 	return nil

@@ -30,7 +30,7 @@ func TestKubeconfigIsReadOrRefusedByField(t *testing.T) {
 		{"a token and a CA are all that is needed", goodKubeconfig, ""},
 		{"certificates inline", user("{client-certificate-data: Yw==, client-key-data: aw==}"), ""},
 		{"a name and a password", user("{username: a, password: b}"), ""},
-		{"a proxy is somebody's network", replace("server:", `proxy-url: "http://proxy:3128", server:`), ""},
+		{"a proxy is somebody's network", replace("server:", `proxy-url: "http://proxy:3128", server:`), "clusters[c].cluster.proxy-url"},
 		{"an unverified server is the user's choice", replace("certificate-authority-data: Y2E=", "insecure-skip-tls-verify: true"), ""},
 		{"JSON is YAML", `{"apiVersion":"v1","kind":"Config","current-context":"m","contexts":[{"name":"m","context":{"cluster":"c"}}],"clusters":[{"name":"c","cluster":{"server":"http://127.0.0.1:8080"}}]}`, ""},
 		{"exec runs a program", user("{exec: {apiVersion: client.authentication.k8s.io/v1, command: sh}}"), "users[u].user.exec"},
