@@ -92,6 +92,7 @@ func TestErrorsSayWhatWouldBeRight(t *testing.T) {
 		{"template", "fqdn-template", "{{.Name", "", "is no template"},
 		{"template with an unknown function", "fqdn-template", "{{evil .Name}}", "", "is no template"},
 		{"domain", "domain-filter", []any{"ok.example", "not a domain"}, "/domain-filter/1", `such as "lab.example"`},
+		{"domain with a long label", "domain-filter", strings.Repeat("a", 64) + ".example", "", "has a label longer than 63 characters"},
 		{"domain with a wildcard", "domain-filter", "*.lab.example", "", `write ".lab.example"`},
 		{"domains in one text", "domain-filter", "a.example,b.example", "", "write a list"},
 		{"regular expression", "regex-domain-filter", "(", "", "no regular expression"},

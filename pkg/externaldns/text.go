@@ -62,6 +62,8 @@ func readZone(text string) verdict {
 	switch {
 	case strings.ContainsFunc(name, func(r rune) bool { return !isASCII(r) }):
 		return wrong(`%s is not in ASCII; write the form that begins with "xn--"`, clip(text))
+	case hasLongLabel(name):
+		return wrong("%s %s", clip(text), longLabel)
 	case !isName(name, "-_/"):
 		return wrong(`%s is no zone; write one name such as "corp.example" for each`, clip(text))
 	default:
@@ -77,11 +79,22 @@ func readDomain(text string) verdict {
 		return wrong("%s: a wildcard matches nothing here; write %s for the subdomains alone", clip(text), clip(strings.TrimLeft(name, "*")))
 	case strings.Contains(name, ","):
 		return wrong("%s: commas do not separate domains; write a list", clip(text))
+	case hasLongLabel(bare):
+		return wrong("%s %s", clip(text), longLabel)
 	case !isName(bare, "-_/"):
 		return wrong(`%s is no domain; write a name such as "lab.example", or ".lab.example" for its subdomains alone`, clip(text))
 	default:
 		return right(name)
 	}
+}
+
+// longLabel is what is wrong with a name that hasLongLabel.
+const longLabel = "has a label longer than 63 characters, which DNS does not allow; shorten what is between two dots"
+
+// hasLongLabel reports whether one of the labels of a name is longer than DNS allows.
+func hasLongLabel(name string) bool {
+	const longest = 63
+	return slices.ContainsFunc(strings.Split(name, "."), func(label string) bool { return len(label) > longest })
 }
 
 // isName checks the labels of a name: letters and digits of any script, and the

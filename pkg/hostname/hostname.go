@@ -5,6 +5,7 @@ package hostname
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -95,6 +96,9 @@ func ASCII(name string) (string, error) {
 		if !strings.HasPrefix(name, "xn--") && !strings.Contains(name, ".xn--") {
 			return name, nil
 		}
+		if slices.ContainsFunc(strings.Split(name, "."), func(label string) bool { return len(label) > longestLabel }) {
+			return "", errLongLabel()
+		}
 	}
 	rest, wildcard := strings.CutPrefix(name, "*.")
 	encoded, err := idna.Lookup.ToASCII(rest)
@@ -116,9 +120,13 @@ func CheckLabel(label string) error {
 	case strings.Contains(label, "*"):
 		return errors.New("has a \"*\" that is not the whole first label; give one such as *.lab.example")
 	case len(label) > longestLabel:
-		return errors.New("has a label longer than 63 characters")
+		return errLongLabel()
 	case !labelPattern.MatchString(label):
 		return errors.New("has a label that is not of letters, digits and '-', beginning and ending with a letter or digit")
 	}
 	return nil
+}
+
+func errLongLabel() error {
+	return errors.New("has a label longer than 63 characters; shorten what is between two dots")
 }
