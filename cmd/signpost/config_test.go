@@ -62,7 +62,7 @@ func settings(t *testing.T) map[string]string {
 	return map[string]string{
 		"allow-local-verify": "true", "dns-binary": binary, "listen": "127.0.0.1:1", "grpc-listen": "[::1]:2", "data-dir": "data", "mongo-uri": "mongodb://m",
 		"etcd-endpoints": "https://a:2379,https://b:2379", "directory-root": "root", "role": "api", "shared-directory-root": "true", "controller-cluster": "edge+hub",
-		"emco-orchestrator": "http://o:9015", "emco-dcm": "http://d:9077", "emco-clm": "https://c/clm", "rsync-endpoint": "rsync:9031",
+		"emco-orchestrator": "http://o:9015", "emco-dcm": "http://d:9077", "emco-clm": "https://c/clm", "rsync-endpoint": "rsync:9031", "emco-namespaces": "shop,team-*",
 		"token-file": write(t, "tokens", "t,anna,admin\n"), "secret-key-file": write(t, "key", "k"), "insecure": "true",
 		"policy-file": write(t, "policy.yaml", "claims: true\n"), "oidc-issuer": "https://issuer.example", "oidc-audience": "signpost,other", "oidc-algorithms": "RS256,ES256",
 		"oidc-ca-file": write(t, "issuer.pem", "c"), "oidc-subject-claim": "email", "oidc-groups-claim": "teams", "oidc-roles-claim": "powers",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/access"
 	"github.com/signpost-dns/signpost/pkg/app"
+	"github.com/signpost-dns/signpost/pkg/release"
 )
 
 // configFlag names the flag that says where the others may come from.
@@ -73,6 +74,7 @@ func clusterFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.StringVar(&c.EMCOOrchestrator, "emco-orchestrator", "", "the `URL` of EMCO's orchestrator, where projects, composite apps and deployment intent groups are read")
 	flags.StringVar(&c.EMCODCM, "emco-dcm", "", "the `URL` of EMCO's DCM, where logical clouds are read")
 	flags.StringVar(&c.EMCOCLM, "emco-clm", "", "the `URL` of EMCO's CLM, where clusters are read")
+	flags.StringSliceVar(&c.EMCONamespaces, "emco-namespaces", release.DefaultEMCONamespaces(), "the `NAMESPACES` in which names of EMCO's app contexts are published and Pods get their DNS settings: names, or beginnings with a trailing *; platform namespaces by their names only")
 	flags.StringVar(&c.RsyncEndpoint, "rsync-endpoint", "", "the `HOST:PORT` of EMCO's rsync, which puts objects into clusters instead of Signpost")
 	flags.IntVar(&c.ClusterMemory, "cluster-memory", clusterMemory, "how many `MIB` of memory may be kept of one cluster's answers; what is beyond is not known")
 	flags.StringVar(&c.DirectoryRoot, "directory-root", "", "the `DIR` that holds the directory clusters (default clusters in --data-dir)")

@@ -22,6 +22,8 @@ func (a *Admitter) cluster(ctx context.Context, r *review, in, old *intent.Clust
 	r.labels(spec+"/labels", in.Labels)
 	r.clusterDNS(in.DNS)
 	r.clusterProjects(in.Projects)
+	r.grantedNamespaces(in.Namespaces)
+	r.grantedKinds(in.Kinds)
 	if err := a.directory(ctx, r, in.Directory); err != nil {
 		return err
 	}
@@ -94,7 +96,9 @@ func (r *review) clusterDNS(in *intent.ClusterDNS) {
 	}
 	if in.Domain != "" {
 		in.Domain = strings.ToLower(strings.TrimSuffix(in.Domain, "."))
-		if !isSubdomain(in.Domain) {
+		if hasLongLabel(in.Domain) {
+			r.refusef(at.key("domain"), "%s has a label longer than 63 characters, which DNS does not allow; shorten what is between two dots", quote(in.Domain))
+		} else if !isSubdomain(in.Domain) {
 			r.refusef(at.key("domain"), "%s is no DNS domain; give one such as cluster.local", quote(in.Domain))
 		}
 	}

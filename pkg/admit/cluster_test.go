@@ -2,6 +2,7 @@ package admit_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,6 +28,15 @@ func TestClustersAreRefused(t *testing.T) {
 			errors: map[string]string{"/spec/labels/a b": "no key", "/spec/labels/region": "no value"}},
 		{reason: "its DNS", path: newCluster, spec: `{"dns":{"domain":"a..b","address":"dns.example"}}`,
 			errors: map[string]string{"/spec/dns/domain": "no DNS domain", "/spec/dns/address": "no IP address"}},
+		{reason: "a long label in its domain", path: newCluster, spec: `{"dns":{"domain":"` + strings.Repeat("a", 64) + `.local"}}`,
+			errors: map[string]string{"/spec/dns/domain": "has a label longer than 63 characters"}},
+		{reason: "granted namespaces", path: newCluster, spec: `{"namespaces":["shop","team-*","*","A","a/b","shop"]}`,
+			errors: map[string]string{"/spec/namespaces/3": "is no namespace", "/spec/namespaces/4": "is no namespace", "/spec/namespaces/5": "twice"}},
+		{reason: "granted kinds", path: newCluster, spec: `{"kinds":["cert-manager.io/Certificate","argoproj.io/*","Certificate","/Pod","a.b/","*/*","rbac.authorization.k8s.io/Role","storage.k8s.io/StorageClass","argoproj.io/*","core/Namespace"]}`,
+			errors: map[string]string{
+				"/spec/kinds/2": "is no kind", "/spec/kinds/3": "is no kind", "/spec/kinds/4": "is no kind", "/spec/kinds/5": "is no kind",
+				"/spec/kinds/6": "cannot be granted", "/spec/kinds/7": "cannot be granted", "/spec/kinds/8": "twice", "/spec/kinds/9": "cannot be granted",
+			}},
 		{reason: "projects", path: newCluster, spec: `{"projects":["shop","a b","shop"]}`,
 			errors: map[string]string{"/spec/projects/1": "no name", "/spec/projects/2": "twice"}},
 		{reason: "a project that does not exist", path: newCluster, code: intent.Conflict, spec: `{"projects":["none"]}`,

@@ -81,6 +81,8 @@ func TestManifestsAreRefused(t *testing.T) {
 			errors: map[string]string{at + "/0/metadata/namespace": `give "shop"`}},
 		{reason: "rights", spec: manifests(object("rbac.authorization.k8s.io/v1", "Role", `"name":"x"`), object("rbac.authorization.k8s.io/v1beta1", "ClusterRoleBinding", `"name":"x"`)),
 			errors: map[string]string{at + "/0/kind": "grants rights", at + "/1/kind": "grants rights"}},
+		{reason: "kinds that are written otherwise", spec: manifests(object("v1", "namespace", `"name":"x"`), object("core/v1", "Namespace", `"name":"x"`), object("v1", "Gadget", `"name":"x"`)),
+			errors: map[string]string{at + "/0/kind": "no kind of v1", at + "/1/apiVersion": "write v1", at + "/2/kind": "no kind of v1"}},
 		{reason: "a list", spec: manifests(`{"apiVersion":"v1","kind":"List","metadata":{"name":"x"},"items":[]}`), errors: map[string]string{at + "/0/kind": "manifest of its own"}},
 		{reason: "the same object twice", spec: manifests(object("apps/v1", "Deployment", `"name":"x"`), object("apps/v1beta1", "Deployment", `"name":"x"`)),
 			errors: map[string]string{at + "/1": at + "/0 already"}},

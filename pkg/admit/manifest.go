@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/grant"
 	"github.com/signpost-dns/signpost/pkg/podspec"
 )
 
@@ -181,6 +182,10 @@ func (r *review) manifestKind(at pointer, m manifest) {
 		r.refusef(kind, "%s (%s) grants rights, which an app's manifests may not; let the cluster's operator create it", m.Kind, m.APIVersion)
 	case isClusterScoped(group, m.Kind):
 		r.refusef(kind, "%s (%s) belongs to no namespace; an app's manifests may hold namespaced kinds alone", m.Kind, m.APIVersion)
+	case group == "core":
+		r.refusef(at.key("apiVersion"), "%s is no API version; the core group has none in front of its version: write %s", quote(m.APIVersion), version)
+	case group == "" && !grant.Common(group, m.Kind):
+		r.refusef(kind, "%s is no kind of %s that manifests may hold; write it as Kubernetes does, as in ConfigMap", quote(m.Kind), m.APIVersion)
 	}
 }
 

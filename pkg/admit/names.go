@@ -47,6 +47,11 @@ func isSubdomain(text string) bool {
 	return true
 }
 
+// hasLongLabel reports whether one of the labels of a name is longer than DNS allows.
+func hasLongLabel(name string) bool {
+	return slices.ContainsFunc(strings.Split(name, "."), func(label string) bool { return len(label) > longestLabel })
+}
+
 // isQualifiedName tells whether a text is a key of labels or annotations:
 // a label value, with a subdomain and a slash before it or not.
 func isQualifiedName(text string) bool {

@@ -18,7 +18,9 @@ func (a *Admitter) project(ctx context.Context, r *review, in, old *intent.Proje
 	const at = spec + "/namespace"
 	name := r.path.Name()
 	r.domains(in)
-	if err := bounded(ctx, in, old); err != nil {
+	r.grantedNamespaces(in.Namespaces)
+	r.grantedAccounts(in.ServiceAccounts)
+	if err := bounded(ctx, name, in, old); err != nil {
 		return err
 	}
 	if old != nil {
@@ -47,7 +49,7 @@ func (a *Admitter) project(ctx context.Context, r *review, in, old *intent.Proje
 
 // bounded refuses to have those change what their project is granted, and how
 // much it may have, whose rights end with it.
-func bounded(ctx context.Context, in, old *intent.Project) error {
+func bounded(ctx context.Context, name string, in, old *intent.Project) error {
 	who := intent.By(ctx)
 	if !who.Confined {
 		return nil
@@ -57,8 +59,16 @@ func bounded(ctx context.Context, in, old *intent.Project) error {
 		was = *old
 	}
 	refused := &intent.Error{Code: intent.Forbidden, Detail: who.Subject + " has rights on single projects; this takes the role admin in all of them"}
-	if !slices.Equal(in.Domains, was.Domains) {
-		refused.Fields = append(refused.Fields, intent.Field{Pointer: string(spec + "/domains"), Detail: "says what the project is granted; leave it as it is"})
+	for _, granted := range []struct {
+		field    pointer
+		was, now []string
+	}{{"/domains", was.Domains, in.Domains}, {"/namespaces", was.Namespaces, in.Namespaces}, {"/serviceAccounts", was.ServiceAccounts, in.ServiceAccounts}} {
+		if !slices.Equal(granted.was, granted.now) {
+			refused.Fields = append(refused.Fields, intent.Field{Pointer: string(spec + granted.field), Detail: "says what the project is granted; leave it as it is"})
+		}
+	}
+	if in.Namespace != "" && in.Namespace != was.Namespace && !slices.Contains(defaultNamespaces(name), in.Namespace) {
+		refused.Fields = append(refused.Fields, intent.Field{Pointer: string(spec + "/namespace"), Detail: "counts as granted to the project; leave it out"})
 	}
 	if !reflect.DeepEqual(in.Quotas, was.Quotas) {
 		refused.Fields = append(refused.Fields, intent.Field{Pointer: string(spec + "/quotas"), Detail: "says how much the project may have; leave it as it is"})
@@ -76,7 +86,7 @@ func unbound(ctx context.Context, doc intent.Document) error {
 	if err != nil {
 		return err
 	}
-	return bounded(ctx, &intent.Project{}, &project.Spec)
+	return bounded(ctx, doc.Path.Name(), &intent.Project{}, &project.Spec)
 }
 
 // domains brings the domains that are granted to a project into canonical form.

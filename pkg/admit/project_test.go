@@ -33,6 +33,34 @@ func TestProjectNamespacesAreRefused(t *testing.T) {
 	})
 }
 
+func TestGrantsOfProjectsAreRefused(t *testing.T) {
+	refused(t, []refusal{
+		{reason: "namespaces", path: newProject, spec: `{"namespaces":["flux-system","openshift-*","_","team-*","team-*"]}`,
+			errors: map[string]string{"/spec/namespaces/2": "is no namespace", "/spec/namespaces/4": "twice"}},
+		{reason: "ServiceAccounts", path: newProject, spec: `{"serviceAccounts":["shop/builder","shop/*","shop/a*","builder","*/builder","shop/","shop/builder"]}`,
+			errors: map[string]string{
+				"/spec/serviceAccounts/3": "is no ServiceAccount", "/spec/serviceAccounts/4": "is no ServiceAccount",
+				"/spec/serviceAccounts/5": "is no ServiceAccount", "/spec/serviceAccounts/6": "twice",
+			}},
+	})
+}
+
+// TestAProjectsOwnAdminChoosesNoNamespace: it counts as granted.
+func TestAProjectsOwnAdminChoosesNoNamespace(t *testing.T) {
+	own := intent.As(t.Context(), intent.Actor{Subject: "petra", Confined: true})
+	w := newShop(t)
+	_, err := w.admitter.Admit(own, newProject, body(newProject, `{"namespace":"team"}`), nil)
+	assertFields(t, err, intent.Forbidden, map[string]string{"/spec/namespace": "counts as granted to the project; leave it out"})
+	_, err = w.admitter.Admit(own, shop, body(shop, `{"namespace":"team"}`), w.old(shop))
+	assertFields(t, err, intent.Forbidden, map[string]string{"/spec/namespace": "counts as granted"})
+	for _, spec := range []string{`{}`, `{"namespace":"signpost-new"}`} {
+		_, err = w.admitter.Admit(own, newProject, body(newProject, spec), nil)
+		require.NoError(t, err)
+	}
+	_, err = w.admitter.Admit(own, shop, body(shop, `{"namespace":"shop-dns"}`), w.old(shop))
+	require.NoError(t, err, "as it is")
+}
+
 func TestProjectsWithoutANamespaceGetOneOfTheirOwn(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range []struct{ reason, name, namespace string }{
@@ -195,6 +223,8 @@ func TestAProjectsOwnAdminDoesNotLiftItsBounds(t *testing.T) {
 	for _, c := range []struct{ bounds, pointer, detail string }{
 		{`{"quotas":{"records":5}}`, "/spec/quotas", "says how much the project may have; leave it as it is"},
 		{`{"domains":["shop.example"]}`, "/spec/domains", "says what the project is granted; leave it as it is"},
+		{`{"namespaces":["team"]}`, "/spec/namespaces", "says what the project is granted; leave it as it is"},
+		{`{"serviceAccounts":["team/builder"]}`, "/spec/serviceAccounts", "says what the project is granted; leave it as it is"},
 	} {
 		w := newWorld(t)
 		w.must(shop, c.bounds)

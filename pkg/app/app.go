@@ -111,6 +111,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		Documents: documents, KV: stores.kv, Contexts: contexts,
 		Ledger: entries, Observed: observed.New(stores.kv), Peek: connections.peek, PeekNodes: connections.peekNodes, PeekResolverUsers: connections.peekResolverUsers, PeekStrangers: connections.peekStrangers, NamespaceHolder: admit.New(documents, rules).NamespaceHolder, Elsewhere: documents.Elsewhere,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), RequireDomains: c.RequireDomains,
+		PeekNamespace: connections.peekNamespace, EMCONamespaces: c.EMCONamespaces,
 		Told: past.Told, Now: time.Now, Logger: log, Tracer: traces.tracer, Metrics: metrics,
 	})
 	rules.NamespaceTenant = releases.NamespaceTenant // who has released something may have a namespace that no document tells of
@@ -120,7 +121,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	}
 	c.measureReleases(releases, metrics)
 	s.worker = syncer.New(syncer.Options{
-		Member: self.ID, KV: stores.kv, Contexts: contexts, Connections: connections, Rsync: handed,
+		Member: self.ID, KV: stores.kv, Contexts: contexts, Connections: connections, Rsync: handed, MayUse: releases.NamespaceRefused,
 		Verifier: verifier, Installation: id, Logger: log, Tracer: traces.tracer, Metrics: metrics,
 	})
 	memory := boundMemory()

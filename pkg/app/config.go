@@ -11,6 +11,7 @@ import (
 
 	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/pkg/access"
+	"github.com/signpost-dns/signpost/pkg/grant"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/seal"
 )
@@ -37,6 +38,7 @@ type Config struct {
 	EMCOOrchestrator  string    // the base URL of EMCO's orchestrator, which keeps projects, composite apps and deployment intent groups then
 	EMCODCM           string    // the base URL of EMCO's DCM, which keeps logical clouds then
 	EMCOCLM           string    // the base URL of EMCO's CLM, which keeps clusters then
+	EMCONamespaces    []string  // in which EMCO's app contexts may have what names are for: names, or beginnings with a trailing * (*, default)
 	RsyncEndpoint     string    // host:port of EMCO's rsync, which puts objects into clusters then; empty: Signpost does
 	Role              string    // replicas.All, API or Worker (all)
 	DirectoryRoot     string    // below it, directory clusters get their manifests (DataDir/clusters)
@@ -112,6 +114,9 @@ func (c Config) Check() error {
 	}
 	if _, err := c.rsync(); err != nil {
 		return err
+	}
+	if at := slices.IndexFunc(c.EMCONamespaces, func(text string) bool { return !grant.IsPattern(text) }); at >= 0 {
+		return fmt.Errorf("--emco-namespaces: %q is no namespace; give names such as shop, or beginnings such as team-a-*", c.EMCONamespaces[at])
 	}
 	if c.HistoryAge < 0 || c.HistoryCount < 0 {
 		return fmt.Errorf("--history-age and --history-count: give nothing below 0; with 0 the history is kept whole")

@@ -15,6 +15,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/ledger"
 	"github.com/signpost-dns/signpost/pkg/placement"
+	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/replicas"
 )
 
@@ -258,6 +259,25 @@ func (c *connections) peekStrangers(ctx context.Context, name string, ids []bund
 		return err
 	})
 	return strangers, err
+}
+
+// peekNamespace looks at who made a namespace of a cluster, for a plan.
+func (c *connections) peekNamespace(ctx context.Context, name, namespace string) (release.MadeBy, error) {
+	is := release.NotKnown
+	err := c.peekAt(ctx, name, func(ctx context.Context, target *cluster.Kubernetes) error {
+		live, err := target.Get(ctx, bundle.ID{Cluster: name, Kind: "Namespace", Name: namespace})
+		switch {
+		case err != nil:
+		case live == nil:
+			is = release.Nobody
+		case live.Ours(c.options.Installation):
+			is = release.Us
+		default:
+			is = release.Others
+		}
+		return err
+	})
+	return is, err
 }
 
 // peekAt connects to a cluster for one look, if it is an API server. What

@@ -214,7 +214,7 @@ func zip(t *testing.T, plain []byte) []byte {
 // empty, or in use, or of another kind.
 func TestRefusalsChangeNothing(t *testing.T) {
 	file := backUp(t, backup.Stores{KV: fill(t, lasting())})
-	newer := zip(t, bytes.Replace(unzip(t, file), []byte(`"schema":2`), []byte(`"schema":3`), 1))
+	newer := zip(t, bytes.Replace(unzip(t, file), fmt.Appendf(nil, `"schema":%d`, intent.Schema), fmt.Appendf(nil, `"schema":%d`, intent.Schema+1), 1))
 	foreign := bytes.ReplaceAll(unzip(t, file), []byte(`["0a1b2c3d"]`), []byte(`["99999999"]`))
 	for name, refused := range map[string]struct {
 		file    []byte
@@ -222,7 +222,7 @@ func TestRefusalsChangeNothing(t *testing.T) {
 		records backup.Records
 		want    string
 	}{
-		"newer":       {file: newer, want: "the backup is of Signpost v1.2.3 (schema 3, this one knows 2): restore it with that version"},
+		"newer":       {file: newer, want: fmt.Sprintf("the backup is of Signpost v1.2.3 (schema %d, this one knows %d): restore it with that version", intent.Schema+1, intent.Schema)},
 		"another key": {file: zip(t, foreign), want: "values of the backup are sealed with key 99999999, which is not given: give it with --secret-key-file"},
 		"not empty":   {file: file, there: map[string]string{"/signpost/doc/projects//x": "{}"}, want: "the stores are not empty (etcd holds /signpost/doc/projects//x)"},
 		"in use":      {file: file, there: map[string]string{"/signpost/doc/projects//x": "{}", "/signpost/members/signpost-a": "{}"}, want: "a Signpost runs on these stores (signpost-a): stop it first"},

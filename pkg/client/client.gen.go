@@ -824,6 +824,11 @@ type ClusterSpec struct {
 	// DNS The DNS service inside the cluster.
 	DNS ClusterDNS `json:"dns,omitempty,omitzero"`
 
+	// Kinds Kinds that manifests of apps may have on the cluster beside the namespaced kinds of Kubernetes' own API groups.
+	//
+	// Example: ["gateway.networking.k8s.io/HTTPRoute"]
+	Kinds []string `json:"kinds,omitempty,omitzero"`
+
 	// Kubeconfig A kubeconfig in base64. Write-only, encrypted at rest. One with exec, auth-provider or file references is refused. Excludes directory.
 	Kubeconfig string `json:"kubeconfig,omitempty,omitzero"`
 
@@ -831,6 +836,11 @@ type ClusterSpec struct {
 	//
 	// Example: {"region":"eu"}
 	Labels map[string]string `json:"labels,omitempty,omitzero"`
+
+	// Namespaces Namespaces into which objects may be put although Signpost did not make them: exact names, or beginnings with a trailing `*`. If both the project and the cluster have some, both have to allow a namespace. A platform namespace (`default`, `kube-*`, `flux-system` and their like) is only granted by its exact name. In directories, a project with grants has no others. Only an administrator of all projects sets them.
+	//
+	// Example: ["shop","team-a-*"]
+	Namespaces GrantedNamespaces `json:"namespaces,omitempty,omitzero"`
 
 	// Projects The projects that are allowed on the cluster; none means all.
 	Projects []Name `json:"projects,omitempty,omitzero"`
@@ -1739,6 +1749,11 @@ type ForwardPlugin struct {
 // Example: RoundRobin
 type ForwardPolicy = string
 
+// GrantedNamespaces Namespaces into which objects may be put although Signpost did not make them: exact names, or beginnings with a trailing `*`. If both the project and the cluster have some, both have to allow a namespace. A platform namespace (`default`, `kube-*`, `flux-system` and their like) is only granted by its exact name. In directories, a project with grants has no others. Only an administrator of all projects sets them.
+//
+// Example: ["shop","team-a-*"]
+type GrantedNamespaces = []string
+
 // Health The process is alive.
 type Health struct {
 	// Status Always ok.
@@ -2351,8 +2366,18 @@ type ProjectSpec struct {
 	// Example: shop-dns
 	Namespace Namespace `json:"namespace,omitempty,omitzero"`
 
+	// Namespaces Namespaces into which objects may be put although Signpost did not make them: exact names, or beginnings with a trailing `*`. If both the project and the cluster have some, both have to allow a namespace. A platform namespace (`default`, `kube-*`, `flux-system` and their like) is only granted by its exact name. In directories, a project with grants has no others. Only an administrator of all projects sets them.
+	//
+	// Example: ["shop","team-a-*"]
+	Namespaces GrantedNamespaces `json:"namespaces,omitempty,omitzero"`
+
 	// Quotas How much the project may have. What is absent is as the server's flags say: 10,000 records, 100,000 names and 1,000 external-dns by default. What is there already stays when a quota is lowered.
 	Quotas Quotas `json:"quotas,omitempty,omitzero"`
+
+	// ServiceAccounts ServiceAccounts as which Pods of the project may run although its manifests do not bring them, and whose tokens its Secrets may ask for. Only an administrator of all projects sets them.
+	//
+	// Example: ["shop/deployer"]
+	ServiceAccounts []string `json:"serviceAccounts,omitempty,omitzero"`
 }
 
 // ProtocolStrategy Empty (the default): UDP, and TCP when an answer was truncated. TCP: always.

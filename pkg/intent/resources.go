@@ -12,6 +12,9 @@ type Project struct {
 	Namespace string   `json:"namespace,omitempty"` // unique to the project; default signpost-{slug}, written at creation
 	Quotas    Quotas   `json:"quotas,omitzero"`     // how much it may have
 	Domains   []string `json:"domains,omitempty"`   // granted to it: others publish no names in them
+
+	Namespaces      []string `json:"namespaces,omitempty"`      // granted to it in clusters, although they are not Signpost's: names, or beginnings with a trailing '*'
+	ServiceAccounts []string `json:"serviceAccounts,omitempty"` // granted to its Pods, as "namespace/name", with a trailing '*' too
 }
 
 // Quotas are how much a project may have; nil: the server's default.
@@ -37,6 +40,8 @@ type Cluster struct {
 	Directory     string            `json:"directory,omitempty"`     // relative to the server's --directory-root
 	Labels        map[string]string `json:"labels,omitempty"`        // selected by clusterLabels
 	Projects      []string          `json:"projects,omitempty"`      // the projects allowed on it; none: all
+	Namespaces    []string          `json:"namespaces,omitempty"`    // granted to projects, although they are not Signpost's: names, or beginnings with a trailing '*'
+	Kinds         []string          `json:"kinds,omitempty"`         // that manifests may hold beside Kubernetes' own: "group/Kind" or "group/*"
 	DNS           *ClusterDNS       `json:"dns,omitempty"`
 }
 

@@ -6,7 +6,7 @@ import "fmt"
 // this program knows. What is stored carries the version that it needs: the
 // lowest one whose programs read it and write it again without losing anything.
 // What carries none is of version 1.
-const Schema = 2
+const Schema = 3
 
 // CheckSchema refuses the change of what needs a newer schema version than this
 // program knows, with a Conflict: it can be read, but what it holds beyond that

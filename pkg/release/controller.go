@@ -110,6 +110,9 @@ func (c *Controller) scan(ctx context.Context) {
 			}
 		}
 	}
+	if err := c.service.grantCurrent(ctx); err != nil {
+		c.service.Logger.WarnContext(ctx, "what current releases use is not granted yet", "error", err)
+	}
 	if err := c.service.noteClaimed(ctx); err != nil {
 		c.service.Logger.WarnContext(ctx, "whether all names have owners is not known", "error", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/grant"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
@@ -23,6 +24,8 @@ type draft struct {
 	inputs   []Input                // what it follows from, ordered by path
 	errors   []intent.Field
 	warnings []string
+
+	emcoNamespaces grant.Namespaces // that app contexts of EMCO's may use
 }
 
 // placeKey names a host of a binding.
@@ -83,6 +86,7 @@ func (s *Service) draft(ctx context.Context, in *inputs) (*draft, error) {
 		return nil, err
 	}
 	d.bindPodDNS()
+	d.checkOrchestrated()
 	if err := s.bindAutopath(ctx, d); err != nil {
 		return nil, err
 	}
@@ -97,7 +101,10 @@ func (s *Service) draft(ctx context.Context, in *inputs) (*draft, error) {
 
 // draftApps begins a draft: with which apps of which group run where.
 func (s *Service) draftApps(in *inputs) *draft {
-	d := &draft{in: in, records: map[string]recordDraft{}, places: map[placeKey]place{}}
+	d := &draft{in: in, records: map[string]recordDraft{}, places: map[placeKey]place{}, emcoNamespaces: s.EMCONamespaces}
+	if len(d.emcoNamespaces) == 0 {
+		d.emcoNamespaces = DefaultEMCONamespaces()
+	}
 	spec := in.group.Spec
 	namespace := in.cloud.Spec.Namespace
 	version := in.owner.Path.Parent().Name()

@@ -37,6 +37,9 @@ func (s *Service) NoteClaimed(ctx context.Context) error { return s.noteClaimed(
 // controller does.
 func (s *Service) PlantTree(ctx context.Context) error { return s.plantTree(ctx) }
 
+// GrantCurrent grants what current releases use, as the controller does.
+func (s *Service) GrantCurrent(ctx context.Context) error { return s.grantCurrent(ctx) }
+
 // Saw has the Service know of a cluster that does not answer for as long as the
 // cluster's owner counts.
 func (s *Service) Saw(cluster string, r observed.Reachability) {

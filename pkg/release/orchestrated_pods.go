@@ -93,6 +93,10 @@ func (e *podEditor) editOne(r emco.Resource, cluster string) editedPod {
 		return editedPod{}
 	}
 	e.some = true
+	if object.Namespace != "" && e.isElsewhere(object.Namespace) {
+		e.fail(e.app.PodDNS.Intent, "/spec/app", "%s %q of app %q is in namespace %s, %s", object.Kind, object.Name, e.app.Name, object.Namespace, elsewhereAdvice)
+		return editedPod{}
+	}
 	if usesAutopath(e.app) && object.Namespace != "" && object.Namespace != e.app.Namespace {
 		e.fail(e.app.PodDNS.Intent, "/spec/dnsPolicy", "%s %q of app %q is in namespace %q, and %s is offered to pods of namespace %q here; give another dnsPolicy",
 			object.Kind, object.Name, e.app.Name, object.Namespace, intent.DNSAutopath, e.app.Namespace)

@@ -214,7 +214,7 @@ func TestAServiceInANamespaceOfKubernetesIsNotPublished(t *testing.T) {
 	w.lay(o)
 	_, err := w.call(early)
 	require.Equal(t, intent.Conflict, intent.CodeOf(err))
-	require.ErrorContains(t, err, `in namespace kube-system on edge+paris, which belongs to Kubernetes`)
+	require.ErrorContains(t, err, `in namespace kube-system on edge+paris, which is not allowed`)
 }
 
 // TestWhatIsKeptNamesNoOtherProject, though it is who may see all that is

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/intent"
@@ -126,9 +125,9 @@ func (d *draft) serviceNamespace(i dnsIntent, app plan.App) string {
 		d.warn("app context %s has no Service %q of app %q for %s: it counts once something else has made it, in namespace %q", o.ID, i.spec.ServiceName, app.Name, few(without), app.Namespace)
 	}
 	namespaces := slices.Sorted(maps.Keys(found))
-	if at := slices.IndexFunc(namespaces, isKubernetes); at >= 0 {
-		d.fail(i.path, "/spec/serviceName", "app context %s has Service %q of app %q in namespace %s on %s, which belongs to Kubernetes: its addresses are not published",
-			o.ID, i.spec.ServiceName, app.Name, namespaces[at], found[namespaces[at]])
+	if at := slices.IndexFunc(namespaces, d.isElsewhere); at >= 0 {
+		d.fail(i.path, "/spec/serviceName", "app context %s has Service %q of app %q in namespace %s on %s, %s",
+			o.ID, i.spec.ServiceName, app.Name, namespaces[at], found[namespaces[at]], elsewhereAdvice)
 	}
 	if len(namespaces) == 0 {
 		return app.Namespace
@@ -140,7 +139,23 @@ func (d *draft) serviceNamespace(i dnsIntent, app plan.App) string {
 	return namespaces[0]
 }
 
-func isKubernetes(namespace string) bool { return strings.HasPrefix(namespace, "kube-") }
+// elsewhereAdvice is about a namespace of an app context of EMCO's that is not
+// among those that the server allows.
+const elsewhereAdvice = "which is not allowed: Signpost publishes and edits nothing there; give the logical cloud another namespace, or have the server allow it (--emco-namespaces)"
+
+// isElsewhere reports whether a namespace of the app context is none of those that
+// the server allows.
+func (d *draft) isElsewhere(namespace string) bool { return !d.emcoNamespaces.Hold(namespace) }
+
+// checkOrchestrated refuses apps of an app context that are where the server does
+// not allow it, if something is asked for them.
+func (d *draft) checkOrchestrated() {
+	for _, app := range d.group.Apps {
+		if d.group.Orchestrated != nil && asked(d.group, app) && d.isElsewhere(app.Namespace) {
+			d.fail(d.group.Path, "/spec/apps", "app context %s has app %q in namespace %s, %s", d.group.Orchestrated.AppContext, app.Name, app.Namespace, elsewhereAdvice)
+		}
+	}
+}
 
 // namespaceOf is where an object is applied.
 func (o *orchestration) namespaceOf(r emco.Resource, cluster, app string) (string, error) {

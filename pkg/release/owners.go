@@ -23,7 +23,7 @@ func (s *Service) checkTenancy(ctx context.Context, d *draft) error {
 			d.fail(use.Record, f.Pointer, "%s", f.Detail)
 		}
 	}
-	for _, check := range []func(context.Context, *draft) error{s.checkAbandoned, s.checkOwners, s.checkOthersDNS, s.checkNamespaces} {
+	for _, check := range []func(context.Context, *draft) error{s.checkAbandoned, s.checkOwners, s.checkOthersDNS, s.checkNamespaces, s.checkGranted} {
 		if err := check(ctx, d); err != nil {
 			return err
 		}

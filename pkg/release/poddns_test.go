@@ -205,6 +205,7 @@ func TestWarningsOfPodDNSIntents(t *testing.T) {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
 			w := newPods(t, c.spec)
+			w.grantKind("argoproj.io/Rollout")
 			w.deploys(c.manifest)
 			plan := w.plan(prod, "")
 			assert.Empty(t, plan.Errors)

@@ -24,6 +24,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/grant"
 	"github.com/signpost-dns/signpost/pkg/handover"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
@@ -46,11 +47,13 @@ type Options struct {
 	PeekResolverUsers func(ctx context.Context, cluster string, addresses []string) ([]string, error)                 // what is seen to ask nameservers there; nil: nothing can be
 	PeekStrangers     func(ctx context.Context, cluster string, ids []bundle.ID) ([]bundle.ID, error)                 // those that are there and not Signpost's; nil: nobody looks
 	PeekNodes         func(ctx context.Context, cluster string) ([]placement.Node, error)                             // a live look at a cluster's nodes for plans, nil where they cannot be known; nil: none
+	PeekNamespace     func(ctx context.Context, cluster, namespace string) (MadeBy, error)                            // a live look at who made a namespace; nil: none
 	NamespaceHolder   func(ctx context.Context, namespace string) (project string, err error)                         // whose namespace it is, empty for none's; nil: not asked
 	Handed            func(ctx context.Context, owner appcontext.Owner, clusters []string) (handover.Children, error) // the contexts by which EMCO's rsync knows an owner's; nil: the sync worker puts objects into clusters
 	Elsewhere         func(intent.Path) error                                                                         // not nil for documents that EMCO keeps; nil where it keeps none
 	Told              func(ctx context.Context, owner intent.Path, events ...intent.Event)                            // of what has happened, once it is stored; nil: nobody is
 	RequireDomains    bool                                                                                            // only names in domains that are granted to a project are published
+	EMCONamespaces    grant.Namespaces                                                                                // in which app contexts of EMCO's may have what names and DNS settings are for; none: DefaultEMCONamespaces
 	Installation      string                                                                                          // generated id
 	ControllerCluster *intent.ClusterRef                                                                              // the server's default home of external-dns
 	ImageRegistry     string                                                                                          // replaces registry.k8s.io in default images
@@ -63,6 +66,10 @@ type Options struct {
 	// Held tells what a name has at its authoritative servers; nil: they are not asked.
 	Held func(ctx context.Context, name string, marks externaldns.InDNS, servers []netip.AddrPort) (verify.Holding, error)
 }
+
+// DefaultEMCONamespaces are all but those of Kubernetes and of the platform, and
+// the default one.
+func DefaultEMCONamespaces() grant.Namespaces { return grant.Namespaces{"*", "default"} }
 
 // Service accepts lifecycle requests and executes their steps.
 type Service struct {

@@ -104,6 +104,7 @@ func (w *world) restartOn(store kv.KV) {
 		Contexts: appcontext.NewStore(store, w.clock.Now), Ledger: ledger.New(store), Observed: observed.New(store),
 		Installation: "k7wq2m9xhdr4", ControllerCluster: w.options.ControllerCluster, ImageRegistry: w.options.ImageRegistry, Quotas: w.options.Quotas, RequireDomains: w.options.RequireDomains,
 		Peek: w.options.Peek, PeekNodes: w.options.PeekNodes, PeekResolverUsers: w.options.PeekResolverUsers, PeekStrangers: w.options.PeekStrangers, Now: w.clock.Now, Logger: slog.New(slog.DiscardHandler),
+		PeekNamespace: w.options.PeekNamespace, EMCONamespaces: w.options.EMCONamespaces,
 	}
 	w.service = release.New(w.options)
 }
@@ -275,6 +276,8 @@ func (w *world) want(wanted map[bundle.ID]ledger.Entry, owner string, o bundle.O
 	switch {
 	case w.down[o.Cluster]:
 		e.Digest, e.Status, e.Message = "", ledger.Retrying, "it does not answer"
+	case w.strangers[o.Kind+" "+o.Name] && o.Kind == "Namespace":
+		e.UID, e.CreatedByUs = "", false // it is used as it is
 	case w.strangers[o.Kind+" "+o.Name]:
 		e.Digest, e.CreatedByUs, e.Status, e.Message = "", false, ledger.Failed, "conflict: it is not ours"
 	}

@@ -83,11 +83,16 @@ func (t *tenure) execute(ctx context.Context, actions []action) error {
 	return nil
 }
 
-// serveable leaves out what the cluster does not know the kind of yet.
+// serveable leaves out what the cluster does not know the kind of yet, and what
+// somebody else's object is in the way of.
 func (t *tenure) serveable(ctx context.Context, wave []action) []action {
 	var out []action
 	missing := map[cluster.Kind]error{}
 	for _, a := range wave {
+		if why := t.strangersWay(a); why != "" {
+			t.note(ctx, []outcome{outcome{action: a, entry: t.entries[a.id]}.failed(&cluster.Error{Fault: cluster.Stale, Message: why})})
+			continue
+		}
 		kind := cluster.KindOf(a.id)
 		if a.want == nil || !cluster.NeedsDefinition(kind) {
 			out = append(out, a)
@@ -145,7 +150,7 @@ func (t *tenure) owned(ctx context.Context) error {
 // not begun are put off. When it is not this worker's any more, they are left
 // out, and the error says so.
 func (t *tenure) wave(ctx context.Context, actions []action) ([]outcome, error) {
-	p := &performer{target: t.target, installation: t.installation, occupied: t.occupied, doubted: t.doubted}
+	p := &performer{target: t.target, installation: t.installation, occupied: t.occupied, doubted: t.doubted, mayUse: t.mayUse}
 	outcomes := make([]outcome, len(actions))
 	var next atomic.Int64
 	var silent atomic.Bool

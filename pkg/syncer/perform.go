@@ -31,6 +31,8 @@ type performer struct {
 	installation string
 	occupied     func(namespace string) bool // by objects of ours
 	doubted      func(id bundle.ID) bool     // whether an absent object may still come to be
+
+	mayUse func(ctx context.Context, cluster, namespace string, owners []string) (refused string, err error) // nil: all may
 }
 
 // perform executes an action, given the object's entry.
@@ -119,7 +121,7 @@ func (p *performer) lookAndApply(ctx context.Context, o outcome, looks int) outc
 	case live == nil:
 		return o.failed(&cluster.Error{Fault: cluster.Stale, Message: "the object keeps changing"})
 	case !p.ours(*live, o.entry):
-		return o.strange(*live)
+		return p.stranger(ctx, o, *live)
 	case live.Deleting:
 		return o.awaiting()
 	}

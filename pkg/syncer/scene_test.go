@@ -44,7 +44,8 @@ type scene struct {
 	tracer   *trail.Tracer
 	metrics  *prometheus.Registry // of the worker that was started last
 	resolver Resolver             // nil: the system's
-	watched  Contexts             // that workers watch; nil: contexts
+	mayUse   func(ctx context.Context, cluster, namespace string, owners []string) (string, error)
+	watched  Contexts // that workers watch; nil: contexts
 
 	mu       sync.Mutex
 	clusters map[string]*clustertest.Fake
@@ -101,7 +102,7 @@ func (s *scene) start(member string) (*Worker, func()) {
 	}
 	w := New(Options{
 		KV: s.kv, Contexts: contexts, Connections: s, Rsync: s.rsync, Verifier: s.verifier, Resolver: s.resolver,
-		Installation: installation, Member: member, Clock: s.clock,
+		Installation: installation, Member: member, Clock: s.clock, MayUse: s.mayUse,
 		Logger: slog.New(trail.Handler(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))), Tracer: s.tracer, Metrics: s.metrics,
 	})
 	ctx, cancel := context.WithCancel(context.Background())

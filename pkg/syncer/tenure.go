@@ -31,6 +31,7 @@ type tenure struct {
 	index        *index
 	ledger       *ledger.Ledger
 	rsync        *handover.Store // nil: this worker writes to the cluster itself
+	mayUse       func(ctx context.Context, cluster, namespace string, owners []string) (refused string, err error)
 	clock        Clock
 	random       func() float64
 	logger       *slog.Logger

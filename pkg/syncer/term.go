@@ -361,7 +361,7 @@ func (t *term) tenure(name string, fence kv.Compare) *tenure {
 	o := t.worker.options
 	made := &tenure{
 		name: name, installation: o.Installation, fence: fence,
-		contexts: o.Contexts, connections: o.Connections, index: t.index, ledger: t.worker.ledger, rsync: o.Rsync,
+		contexts: o.Contexts, connections: o.Connections, index: t.index, ledger: t.worker.ledger, rsync: o.Rsync, mayUse: o.MayUse,
 		clock: o.Clock, random: o.Random, logger: o.Logger.With("cluster", name), tracer: o.Tracer, metrics: t.worker.metrics.of(name),
 		entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}, attempts: attempts{}, doubts: doubts{},
 		recheck: map[bundle.ID]bool{}, served: map[cluster.Kind]bool{},

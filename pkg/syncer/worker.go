@@ -76,14 +76,19 @@ type Options struct {
 	Connections  Connections
 	Installation string
 	Rsync        *handover.Store // puts objects into the clusters, in place of the worker; nil: the worker does
-	Verifier     Verifier        // has published names verified; nil: they are not
-	Resolver     Resolver        // of the host names that Services offer; default: the system's
-	Member       string          // names this worker among the replicas; default: random
-	Clock        Clock
-	Random       func() float64 // in [0,1), for jitter
-	Logger       *slog.Logger
-	Tracer       *trail.Tracer // nil: traces are passed on, and none are recorded
-	Metrics      prometheus.Registerer
+
+	// MayUse says why owners may not put objects into a namespace that somebody
+	// else made; empty: they may. nil: all may.
+	MayUse func(ctx context.Context, cluster, namespace string, owners []string) (refused string, err error)
+
+	Verifier Verifier // has published names verified; nil: they are not
+	Resolver Resolver // of the host names that Services offer; default: the system's
+	Member   string   // names this worker among the replicas; default: random
+	Clock    Clock
+	Random   func() float64 // in [0,1), for jitter
+	Logger   *slog.Logger
+	Tracer   *trail.Tracer // nil: traces are passed on, and none are recorded
+	Metrics  prometheus.Registerer
 }
 
 // Worker serves clusters.

@@ -16,6 +16,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/grant"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/ledger"
@@ -262,7 +263,7 @@ func (o oracle) missing(want bundle.Object) []string {
 	if _, theirs := s.strangers[local]; theirs {
 		return nil
 	}
-	if o.usedAsItIs(s, want.ID) {
+	if o.usedAsItIs(s, want.ID) || waitsForAccount(s, want) {
 		return nil
 	}
 	have := s.Content(want.ID)
@@ -282,6 +283,19 @@ func (o oracle) missing(want bundle.Object) []string {
 		return []string{fmt.Sprintf("other content: %s\n  has    %s\n  should %s", want.ID, text, raw)}
 	}
 	return nil
+}
+
+// waitsForAccount tells whether pods are to run as a ServiceAccount that is a
+// stranger's: they stay as they are.
+func waitsForAccount(s *site, want bundle.Object) bool {
+	var manifest map[string]any
+	if json.Unmarshal(want.JSON, &manifest) != nil {
+		return false
+	}
+	return slices.ContainsFunc(grant.Accounts(manifest), func(account string) bool {
+		_, theirs := s.strangers[bundle.ID{Kind: "ServiceAccount", Namespace: want.Namespace, Name: account}]
+		return theirs
+	})
 }
 
 // usedAsItIs tells whether an object without our label is used as somebody

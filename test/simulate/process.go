@@ -75,7 +75,7 @@ func (w *world) begin(slot int) {
 	})
 	worker := syncer.New(syncer.Options{
 		KV: workers, Contexts: &reader{Store: appcontext.NewStore(workers, p.now), world: w},
-		Connections: p, Installation: installation, Member: p.name, Clock: clock{p}, Random: p.jitter,
+		Connections: p, MayUse: p.service.NamespaceRefused, Installation: installation, Member: p.name, Clock: clock{p}, Random: p.jitter,
 	})
 	w.replicas[slot] = p
 	w.running.Go(func() { _ = release.NewController(p.service).Run(ctx) }) // ends with ctx, and says nothing

@@ -148,7 +148,7 @@ func (w *world) foundProject(project intent.Path) {
 	if w.read(project, nil) {
 		return
 	}
-	u.put(project, fmt.Sprintf(`{"namespace":"%s-dns"}`, project.Name()))
+	u.put(project, fmt.Sprintf(`{"namespace":"%s-dns","namespaces":[%q]}`, project.Name(), project.Name())) // strangers may have made it
 	u.put(project.Child("dns-update-records", lab.Name()), record("lab.example", "sync"))
 	u.put(project.Child("dns-update-records", corp.Name()), record("corp.example", "sync"))
 	u.put(cloud, fmt.Sprintf(`{"namespace":%q,"controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`, project.Name()))

@@ -37,7 +37,7 @@ func render(g plan.Group, maxBytes int) ([]bundle.Object, []poddns.Finding, erro
 	var findings []poddns.Finding
 	housed, sharing := map[string]bool{}, bundle.NewSharing()
 	for _, app := range g.Apps {
-		manifests, err := flatten(app)
+		manifests, err := Manifests(app)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -109,8 +109,9 @@ func namespace(g plan.Group, app, cluster string) (bundle.Object, error) {
 // manifest is a Kubernetes object of any kind.
 type manifest = map[string]any
 
-// flatten reads the app's manifests, and the objects of v1 Lists among them.
-func flatten(app plan.App) ([]manifest, error) {
+// Manifests are the objects of an app, those of v1 Lists among them one by one.
+// The error names the manifest that cannot be read.
+func Manifests(app plan.App) ([]map[string]any, error) {
 	var out []manifest
 	for n, raw := range app.Manifests {
 		decoder := json.NewDecoder(bytes.NewReader(raw))

@@ -38,6 +38,10 @@ func Changes() []Change {
 		{Schema: 2, Kind: intent.LifecycleCollection, Field: []string{"taking"}},
 		{Schema: 2, Kind: intent.LifecycleCollection, Field: []string{"yielded"}},
 		{Schema: 2, Kind: "dns-update-records", Field: []string{"spec", "maxRemoval"}},
+		{Schema: 3, Kind: "projects", Field: []string{"spec", "namespaces"}},
+		{Schema: 3, Kind: "projects", Field: []string{"spec", "serviceAccounts"}},
+		{Schema: 3, Kind: "clusters", Field: []string{"spec", "namespaces"}},
+		{Schema: 3, Kind: "clusters", Field: []string{"spec", "kinds"}},
 	}
 }
 

@@ -62,6 +62,8 @@ func TestADocumentCarriesTheSchemaThatItNeeds(t *testing.T) {
 		`{"spec":{"namespace":"shop"}}`:                1,
 		`{"spec":{"domains":["lab.example"]}}`:         2,
 		`{"spec":{"quotas":{"records":3}}}`:            2,
+		`{"spec":{"namespaces":["team"]}}`:             3,
+		`{"spec":{"serviceAccounts":["team/web"]}}`:    3,
 		`{"spec":{"domains":[]}}`:                      1,
 		`{"spec":{"domains":null}}`:                    1,
 		`{"metadata":{"description":"\"domains\""}}`:   1,

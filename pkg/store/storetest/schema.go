@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,7 +31,7 @@ func newerSchema(t *testing.T, data Data) {
 
 	_, err = s.Put(t.Context(), intent.Write{Path: path, Body: body("today"), Refs: []intent.Path{project}})
 	requireCode(t, intent.Conflict, err)
-	require.ErrorContains(t, err, "projects/shop/dns-update-records/lab was written by a newer Signpost (schema 3, this one knows 2)")
+	require.ErrorContains(t, err, fmt.Sprintf("projects/shop/dns-update-records/lab was written by a newer Signpost (schema %d, this one knows %d)", intent.Schema+1, intent.Schema))
 	requireCode(t, intent.Conflict, s.Delete(t.Context(), path, intent.Always()))
 	require.Equal(t, newer, get(t, s, path))
 	requireReferenced(t, s.Delete(t.Context(), project, intent.Always()), project, path)
