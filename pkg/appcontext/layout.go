@@ -176,7 +176,7 @@ func parseResource(cluster, app string, item kv.Item) (bundle.Object, error) {
 	if err := json.Unmarshal(item.Value, &text); err != nil {
 		return bundle.Object{}, fmt.Errorf("%s holds no text: %w", item.Key, err)
 	}
-	return bundle.Parse(cluster, app, []byte(text))
+	return bundle.Stored(cluster, app, []byte(text))
 }
 
 // isResource tells a resource's key from those of instructions and statuses.

@@ -117,6 +117,18 @@ func Parse(cluster, app string, raw []byte) (Object, error) {
 	return Object{ID: id, App: app, JSON: canonical}, err
 }
 
+// Stored makes an object from the JSON that it had when it was stored: of that,
+// which is canonical, the head alone is read.
+func Stored(cluster, app string, canonical []byte) (Object, error) {
+	o := Object{App: app, JSON: canonical}
+	head, err := o.Head()
+	if err != nil {
+		return Object{}, err
+	}
+	o.ID, err = identify(cluster, head)
+	return o, err
+}
+
 func identify(cluster string, h Head) (ID, error) {
 	if h.APIVersion == "" || h.Kind == "" || h.Name == "" {
 		return ID{}, errors.New("an object needs apiVersion, kind and metadata.name")

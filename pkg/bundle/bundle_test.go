@@ -33,6 +33,9 @@ func TestParseWritesObjectsCanonically(t *testing.T) {
 		o := parse(t, c.text)
 		require.Equal(t, c.want, string(o.JSON), c.reason)
 		require.Equal(t, o, parse(t, string(o.JSON)), c.reason)
+		again, err := bundle.Stored("edge+hub", o.App, o.JSON)
+		require.NoError(t, err, c.reason)
+		require.Equal(t, o, again, c.reason)
 	}
 }
 
@@ -72,6 +75,8 @@ func TestParseRefusesWhatIsNoObject(t *testing.T) {
 		`{"kind":"A","metadata":{"name":"n"}}`, `{"apiVersion":"v1","metadata":{"name":"n"}}`, `{"apiVersion":"v1","kind":"A","metadata":{"name":1}}`,
 	} {
 		_, err := bundle.Parse("edge+hub", "web", []byte(text))
+		require.Error(t, err, text)
+		_, err = bundle.Stored("edge+hub", "web", []byte(text))
 		require.Error(t, err, text)
 	}
 	_, err := bundle.New("edge+hub", "web", func() {})

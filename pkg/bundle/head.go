@@ -18,11 +18,22 @@ type Head struct {
 
 // Head reads the object's head.
 func (o Object) Head() (Head, error) {
-	decoder := json.NewDecoder(bytes.NewReader(o.JSON))
-	decoder.UseNumber() // of whatever size
-	var content map[string]any
-	if err := decoder.Decode(&content); err != nil {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(o.JSON, &fields); err != nil {
 		return Head{}, err
+	}
+	content := map[string]any{}
+	for _, name := range []string{"apiVersion", "kind", "metadata"} {
+		if fields[name] == nil {
+			continue
+		}
+		decoder := json.NewDecoder(bytes.NewReader(fields[name]))
+		decoder.UseNumber() // of whatever size
+		var value any
+		if err := decoder.Decode(&value); err != nil {
+			return Head{}, err
+		}
+		content[name] = value
 	}
 	return headOf(content)
 }
