@@ -61,6 +61,9 @@ func (e *edge) dispatch(route string, methods map[string]*operation) http.Handle
 
 // serve checks a request by its operation, handles it and writes the answer.
 func (e *edge) serve(w http.ResponseWriter, r *http.Request, op *operation) {
+	if !op.public {
+		w.Header().Set("Cache-Control", "no-store") // what needs rights is for nobody who asks a cache
+	}
 	free := func() {}
 	defer func() { free() }() // only what is written needs no memory
 	result, err := e.perform(w, r, op, &free)
@@ -143,6 +146,6 @@ func (e *edge) authorize(r *http.Request, op *operation, project string) (intent
 	if op.public {
 		return access.Anonymous().Actor(), nil
 	}
-	caller := access.Caller{Authorization: r.Header.Get("Authorization"), TLS: r.TLS, Address: r.RemoteAddr}
+	caller := access.Caller{Authorization: strings.Join(r.Header.Values("Authorization"), ", "), TLS: r.TLS, Address: r.RemoteAddr}
 	return e.Door.Authorize(r.Context(), caller, op.role, project)
 }

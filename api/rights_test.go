@@ -3,6 +3,7 @@ package api_test
 import (
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -181,4 +182,45 @@ func TestATokenFileThatChangesIsReadAgain(t *testing.T) {
 	require.Equal(t, map[string]int{"one": 401, "two": 200}, codes())
 	rewrite("one,anna,admin\n", 3*time.Second)
 	require.Equal(t, map[string]int{"one": 200, "two": 401}, codes())
+}
+
+// TestOneAuthorizationCounts checks that two are refused, whichever of them is right,
+// and also if they are in one header.
+func TestOneAuthorizationCounts(t *testing.T) {
+	t.Parallel()
+	_, door := tokenFile(t, "one,anna,admin\ntwo,otto,viewer\n")
+	w := newWorld(t, func(o *api.Options) { o.Door = door })
+	for _, c := range []struct {
+		headers []string
+		status  int
+	}{
+		{[]string{"Bearer one"}, http.StatusOK},
+		{[]string{"Bearer one", "Bearer two"}, http.StatusUnauthorized},
+		{[]string{"Bearer two", "Bearer one"}, http.StatusUnauthorized},
+		{[]string{"Bearer one", "Bearer one"}, http.StatusUnauthorized},
+		{[]string{"Bearer one", ""}, http.StatusUnauthorized},
+		{[]string{"", "Bearer one"}, http.StatusUnauthorized},
+		{[]string{"Bearer one", "Basic eDp5"}, http.StatusUnauthorized},
+		{[]string{"Bearer one, Bearer two"}, http.StatusUnauthorized},
+	} {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v2/projects", http.NoBody)
+		request.Header["Authorization"] = c.headers
+		answer := httptest.NewRecorder()
+		w.handler.ServeHTTP(answer, request)
+		require.Equal(t, c.status, answer.Code, c.headers)
+	}
+}
+
+// TestWhatNeedsRightsIsKeptByNoCache: answers and refusals. What is public may be kept.
+func TestWhatNeedsRightsIsKeptByNoCache(t *testing.T) {
+	t.Parallel()
+	_, door := tokenFile(t, "one,anna,admin\n")
+	w := newWorld(t, func(o *api.Options) { o.Door = door })
+	for _, token := range []string{"one", "two"} {
+		w.token = token
+		for _, path := range []string{"/v2/projects", "/v2/projects/missing", "/metrics"} {
+			require.Equal(t, "no-store", w.send("GET", path, nil).Header().Get("Cache-Control"), path)
+		}
+		require.Empty(t, w.send("GET", "/v2/openapi.yaml", nil).Header().Get("Cache-Control"))
+	}
 }

@@ -75,7 +75,7 @@ func sent(ctx context.Context, name string) string {
 
 // callerOf is what the caller has shown.
 func callerOf(ctx context.Context) access.Caller {
-	c := access.Caller{Authorization: sent(ctx, "authorization")}
+	c := access.Caller{Authorization: strings.Join(metadata.ValueFromIncomingContext(ctx, "authorization"), ", ")}
 	from, ok := peer.FromContext(ctx)
 	if !ok {
 		return c

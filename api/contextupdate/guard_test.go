@@ -204,7 +204,8 @@ func TestWhoMayCall(t *testing.T) {
 		}
 	})
 	client := w.client()
-	for _, wrong := range []metadata.MD{nil, metadata.Pairs("authorization", "Bearer other"), metadata.Pairs("authorization", "")} {
+	for _, wrong := range []metadata.MD{nil, metadata.Pairs("authorization", "Bearer other"), metadata.Pairs("authorization", ""),
+		metadata.Pairs("authorization", "Bearer s3cr3t", "authorization", "Bearer other"), metadata.Pairs("authorization", "Bearer s3cr3t", "authorization", "Bearer s3cr3t")} {
 		_, err := client.UpdateAppContext(metadata.NewOutgoingContext(t.Context(), wrong), update("17"))
 		require.Equal(t, codes.Unauthenticated, status.Code(err))
 		require.ErrorContains(t, err, "send a token")

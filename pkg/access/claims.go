@@ -6,7 +6,35 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/go-jose/go-jose/v4"
 )
+
+// loggedOut is an event of which a logout token tells, and no other.
+const loggedOut = "http://schemas.openid.net/event/backchannel-logout"
+
+// forCallers refuses tokens that an issuer signs for something else than to call a
+// service with them, and those that count only together with a proof, for which
+// nobody asks here.
+func forCallers(header jose.Header, claims map[string]json.RawMessage) error {
+	stated, _ := header.ExtraHeaders[jose.HeaderType].(string)
+	var claimed string
+	_ = json.Unmarshal(claims["typ"], &claimed) // one that is no text says nothing
+	for _, kind := range []string{stated, claimed} {
+		kind = strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(kind), "application/"), "+jwt")
+		if kind == "logout" || kind == "dpop" {
+			return refuse(malformed, "the token is one for "+kind+" (typ), not for callers; send an access token or an ID token", nil)
+		}
+	}
+	var events map[string]json.RawMessage
+	if json.Unmarshal(claims["events"], &events) == nil && events[loggedOut] != nil {
+		return refuse(malformed, "the token says that somebody has logged out (events); send an access token or an ID token", nil)
+	}
+	if bound := claims["cnf"]; bound != nil && string(bound) != "null" {
+		return refuse(malformed, "the token is bound to a key (cnf), of which Signpost asks for no proof; have the issuer make a bearer token", nil)
+	}
+	return nil
+}
 
 // identify reads whom a token stands for.
 func (o *issuerTokens) identify(claims map[string]json.RawMessage) (identity, error) {

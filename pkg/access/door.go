@@ -35,7 +35,7 @@ type Options struct {
 
 // Caller is what somebody shows who asks for something.
 type Caller struct {
-	Authorization string               // the header; empty: none
+	Authorization string               // the header, several of them with commas between them; empty: none
 	TLS           *tls.ConnectionState // nil: plain text
 	Address       string               // where it comes from, as host:port
 }
@@ -235,6 +235,9 @@ func (d *Door) byToken(ctx context.Context, c Caller) (Subject, error) {
 		return Subject{}, refuse(missing, "send a token, as in Authorization: Bearer TOKEN", nil)
 	}
 	token = strings.TrimSpace(token)
+	if strings.Contains(token, ",") { // which no token has
+		return Subject{}, refuse(malformed, "send one Authorization header with one token; which of several counts is not for Signpost to guess", nil)
+	}
 	if d.tokens != nil {
 		if who, ok := d.tokens.current().find(token); ok {
 			return who, nil

@@ -114,6 +114,9 @@ func (o *issuerTokens) enter(ctx context.Context, raw string) (identity, error) 
 	if err := o.judge(standard); err != nil {
 		return identity{}, err
 	}
+	if err := forCallers(token.Headers[0], claims); err != nil {
+		return identity{}, err
+	}
 	return o.identify(claims)
 }
 

@@ -88,6 +88,36 @@ func TestAnIssuersTokenIsJudgedByItsClaims(t *testing.T) {
 	}
 }
 
+// TestATokenIsForCallers checks that what an issuer signs for another purpose, or only
+// for the holder of a key, lets nobody in.
+func TestATokenIsForCallers(t *testing.T) {
+	w, issuer := trusting(t)
+	const logout = "http://schemas.openid.net/event/backchannel-logout"
+	for what, c := range map[string]struct{ token, says string }{
+		"an ID token":                   {issuer.Typed("JWT", "anna", viewer("typ", "ID")), ""},
+		"an access token":               {issuer.Typed("at+jwt", "anna", viewer("typ", "Bearer")), ""},
+		"of no kind":                    {issuer.Typed("", "anna", viewer("typ", 7, "cnf", nil, "events", "x")), ""},
+		"of another event":              {issuer.Token("anna", viewer("events", map[string]any{"https://example.org/hired": map[string]any{}})), ""},
+		"a logout token":                {issuer.Typed("logout+jwt", "anna", viewer()), "for logout (typ)"},
+		"a logout token, at length":     {issuer.Typed("Application/Logout+JWT", "anna", viewer()), "for logout (typ)"},
+		"a logout token by its claim":   {issuer.Token("anna", viewer("typ", "Logout")), "for logout (typ)"},
+		"a logout token by its event":   {issuer.Token("anna", viewer("events", map[string]any{logout: map[string]any{}})), "logged out"},
+		"a proof":                       {issuer.Typed("dpop+jwt", "anna", viewer()), "for dpop (typ)"},
+		"a token that needs a proof":    {issuer.Token("anna", viewer("typ", "DPoP")), "for dpop (typ)"},
+		"bound to a key":                {issuer.Token("anna", viewer("cnf", map[string]any{"jkt": "x"})), "(cnf)"},
+		"bound to a certificate":        {issuer.Token("anna", viewer("cnf", map[string]any{"x5t#S256": "x"})), "(cnf)"},
+		"bound to what nobody can read": {issuer.Token("anna", viewer("cnf", "x")), "(cnf)"},
+	} {
+		said := w.asks(bearer(c.token), "")
+		if c.says == "" {
+			require.Equal(t, "oidc:anna", said, what)
+			continue
+		}
+		require.Contains(t, said, "unauthenticated: ", what)
+		require.Contains(t, said, c.says, what)
+	}
+}
+
 // TestATokenIsSignedByTheIssuersKey and by no other, nor by none: alg none, HS*
 // with the public key as secret, a key that the token brings along, and extensions
 // that nobody here knows.

@@ -135,15 +135,24 @@ func (i *Issuer) Claims(subject string, others map[string]any) map[string]any {
 
 // Token is a token of a subject, signed.
 func (i *Issuer) Token(subject string, others map[string]any) string {
+	return i.Typed("JWT", subject, others)
+}
+
+// Typed is a token whose header has another typ.
+func (i *Issuer) Typed(typ, subject string, others map[string]any) string {
 	i.mu.Lock()
 	key, kid := i.signs, i.kid
 	i.mu.Unlock()
-	return Sign(i.t, jose.ES256, jose.JSONWebKey{Key: key, KeyID: kid}, i.Claims(subject, others))
+	return sign(i.t, jose.ContentType(typ), jose.ES256, jose.JSONWebKey{Key: key, KeyID: kid}, i.Claims(subject, others))
 }
 
 // Sign makes a token.
 func Sign(t testing.TB, algorithm jose.SignatureAlgorithm, key any, claims any) string {
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: key}, (&jose.SignerOptions{}).WithType("JWT"))
+	return sign(t, "JWT", algorithm, key, claims)
+}
+
+func sign(t testing.TB, typ jose.ContentType, algorithm jose.SignatureAlgorithm, key any, claims any) string {
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: key}, (&jose.SignerOptions{}).WithType(typ))
 	require.NoError(t, err)
 	token, err := jwt.Signed(signer).Claims(claims).Serialize()
 	require.NoError(t, err)
