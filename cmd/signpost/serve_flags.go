@@ -22,6 +22,8 @@ const (
 	maxNames       = 100_000
 	maxExternalDNS = 1000
 	rateLimit      = 1000 // requests of a subject in a second
+	maxDocuments   = 100_000
+	maxBytes       = 512 << 20
 	maxConnections = 2048 // of the REST listener at once
 	clusterMemory  = 48   // MiB
 )
@@ -101,6 +103,8 @@ func accessFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.IntVar(&c.MaxRecords, "max-records", maxRecords, "the `NUMBER` of DNS update records that a project may have whose spec.quotas does not say; 0 for no limit")
 	flags.IntVar(&c.MaxNames, "max-names", maxNames, "the `NUMBER` of names that such a project may publish; 0 for no limit")
 	flags.IntVar(&c.MaxExternalDNS, "max-external-dns", maxExternalDNS, "the `NUMBER` of external-dns that such a project may have run; 0 for no limit")
+	flags.IntVar(&c.MaxDocuments, "max-documents", maxDocuments, "the `NUMBER` of documents that such a project may have; 0 for no limit")
+	flags.Int64Var(&c.MaxBytes, "max-bytes", maxBytes, "the `NUMBER` of bytes that these may have, and that it may write within ten minutes; 0 for no limit")
 	flags.IntVar(&c.RateLimit, "rate-limit", rateLimit, "the `NUMBER` of requests that each subject may make in a second, with ten times as many at once; 0 for no limit")
 	flags.IntVar(&c.MaxConnections, "max-connections", maxConnections, "the `NUMBER` of connections of the REST listener at once, gRPC has an eighth of it; never more than a quarter of the descriptors; 0 for that quarter")
 }

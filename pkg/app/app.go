@@ -117,7 +117,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	rules.NamespaceTenant = releases.NamespaceTenant // who has released something may have a namespace that no document tells of
 	s := &service{
 		config: c, log: log, traces: traces, stores: stores, room: newRoom(stores, log), releases: releases, clusters: connections, replicas: registry,
-		janitor: newJanitor(log, chores(c, documents, values, registry, releases, connections.identities, past, metrics)),
+		janitor: newJanitor(log, chores(c, stores.documents, documents, values, registry, releases, connections.identities, past, metrics)),
 	}
 	c.measureReleases(releases, metrics)
 	s.worker = syncer.New(syncer.Options{

@@ -57,6 +57,8 @@ type Config struct {
 	MaxNames          int       // names that such a project publishes (100000)
 	MaxExternalDNS    int       // external-dns that it relies on (1000)
 	ClusterMemory     int       // MiB that may be kept of one cluster's answers (48)
+	MaxDocuments      int       // documents of such a project (100000)
+	MaxBytes          int64     // and bytes of these (512 MiB)
 	RateLimit         int       // requests in a second that each subject may make, ten times as many at once (1000); 0: as many as it likes
 	MaxConnections    int       // connections of the HTTP listener at once, never more than a quarter of the descriptors (2048); 0: that quarter
 	OTLPEndpoint      string    // where traces are exported to, by OTLP over gRPC, as in http://127.0.0.1:4317; empty: nowhere

@@ -11,6 +11,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/replicas"
+	"github.com/signpost-dns/signpost/pkg/store/quota"
 	"github.com/signpost-dns/signpost/pkg/vault"
 )
 
@@ -30,7 +31,7 @@ type chore struct {
 }
 
 // chores finish and remove what crashed writers have left, and what is too old.
-func chores(c Config, documents intent.Store, values *vault.Vault, registry *replicas.Registry, releases *release.Service, known identities, past *history.History, metrics prometheus.Registerer) []chore {
+func chores(c Config, stored *quota.Store, documents intent.Store, values *vault.Vault, registry *replicas.Registry, releases *release.Service, known identities, past *history.History, metrics prometheus.Registerer) []chore {
 	return []chore{
 		{"the document store", tidyEvery, documents.Sweep},
 		{"the keys of sealed values", tidyEvery, resealing(values, registry, metrics)},
@@ -38,6 +39,7 @@ func chores(c Config, documents intent.Store, values *vault.Vault, registry *rep
 		{"releases", tidyEvery, func(ctx context.Context) error { return releases.Sweep(ctx, unclaimed) }},
 		{"claims of names", tidyEvery, sweepingClaims(releases, metrics)},
 		{"identities of clusters", tidyEvery, known.Sweep},
+		{"what projects have", pruneEvery, stored.Recount},
 		{"the history", pruneEvery, func(ctx context.Context) error { return past.Prune(ctx, c.HistoryAge, c.HistoryCount) }},
 	}
 }

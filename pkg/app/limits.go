@@ -15,7 +15,7 @@ func (c Config) checkLimits() error {
 		flag  string
 		value int
 	}{
-		{"--max-records", c.MaxRecords}, {"--max-names", c.MaxNames}, {"--max-external-dns", c.MaxExternalDNS}, {"--rate-limit", c.RateLimit},
+		{"--max-records", c.MaxRecords}, {"--max-names", c.MaxNames}, {"--max-external-dns", c.MaxExternalDNS}, {"--max-documents", c.MaxDocuments}, {"--max-bytes", int(c.MaxBytes)}, {"--rate-limit", c.RateLimit},
 		{"--max-connections", c.MaxConnections},
 	} {
 		if limit.value < 0 {
@@ -48,7 +48,11 @@ func (c Config) quotas() intent.Quotas {
 		}
 		return &limit
 	}
-	return intent.Quotas{Records: quota(c.MaxRecords), Names: quota(c.MaxNames), ExternalDNS: quota(c.MaxExternalDNS)}
+	quotas := intent.Quotas{Records: quota(c.MaxRecords), Names: quota(c.MaxNames), ExternalDNS: quota(c.MaxExternalDNS), Documents: quota(c.MaxDocuments)}
+	if c.MaxBytes > 0 {
+		quotas.Bytes = &c.MaxBytes
+	}
+	return quotas
 }
 
 // buckets limit how often each subject asks, by REST and by gRPC together; nil:

@@ -11,6 +11,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv/etcd"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/store/quota"
 )
 
 // newMetrics has the metrics of the process, and of the stores.
@@ -19,6 +20,7 @@ func newMetrics(c Config, stores *stores) *prometheus.Registry {
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	measureBuild(c.Build, metrics)
 	stores.measure(metrics)
+	metrics.MustRegister(newUsageCollector(stores.documents.Usages))
 	return metrics
 }
 
@@ -86,6 +88,41 @@ func (s *stores) measure(metrics prometheus.Registerer) {
 		free:  prometheus.NewDesc("signpost_etcd_disk_free_bytes", "Bytes that are free on the disk of the embedded etcd.", nil, nil),
 		quota: prometheus.NewDesc("signpost_etcd_database_quota_bytes", "Size of that file at which writes are refused.", nil, nil),
 	})
+}
+
+// usageCollector collects what projects have.
+type usageCollector struct {
+	usages           func(context.Context) (map[string]quota.Usage, error)
+	documents, bytes *prometheus.Desc
+}
+
+func newUsageCollector(usages func(context.Context) (map[string]quota.Usage, error)) usageCollector {
+	return usageCollector{
+		usages:    usages,
+		documents: prometheus.NewDesc("signpost_project_documents", "Documents of a project.", []string{"project"}, nil),
+		bytes:     prometheus.NewDesc("signpost_project_bytes", "Bytes of these documents, and of what is sealed of them.", []string{"project"}, nil),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (u usageCollector) Describe(out chan<- *prometheus.Desc) {
+	out <- u.documents
+	out <- u.bytes
+}
+
+// Collect implements prometheus.Collector. There are no metrics where the store does
+// not answer in time.
+func (u usageCollector) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), sizeTimeout)
+	defer cancel()
+	all, err := u.usages(ctx)
+	if err != nil {
+		return
+	}
+	for project, has := range all {
+		out <- prometheus.MustNewConstMetric(u.documents, prometheus.GaugeValue, float64(has.Documents), project)
+		out <- prometheus.MustNewConstMetric(u.bytes, prometheus.GaugeValue, float64(has.Bytes), project)
+	}
 }
 
 // databaseCollector asks etcd for the size of its database. Where etcd does not

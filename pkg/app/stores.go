@@ -9,11 +9,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/kv"
 	"github.com/signpost-dns/signpost/pkg/kv/etcd"
 	etcdstore "github.com/signpost-dns/signpost/pkg/store/etcd"
 	"github.com/signpost-dns/signpost/pkg/store/mongo"
+	"github.com/signpost-dns/signpost/pkg/store/quota"
 	"github.com/signpost-dns/signpost/pkg/store/schema"
 )
 
@@ -21,7 +21,7 @@ import (
 // contexts, ledgers and observations.
 type stores struct {
 	kv        kv.KV
-	documents intent.Store
+	documents *quota.Store
 	mongo     *mongo.Store   // nil where documents are in etcd
 	embedded  *etcd.Embedded // nil with an external etcd
 	size      func(context.Context) (etcd.Size, error)
@@ -64,7 +64,8 @@ func (s *stores) openKV(ctx context.Context, c Config, log *slog.Logger) error {
 
 func (s *stores) openDocuments(ctx context.Context, c Config) error {
 	if c.MongoURI == "" {
-		s.documents = schema.New(etcdstore.New(s.kv), s.kv, schema.Changes())
+		documents := etcdstore.New(s.kv)
+		s.documents = quota.New(schema.New(documents, s.kv, schema.Changes()), documents.Usage, s.kv, c.quotas())
 		return nil
 	}
 	documents, err := mongo.New(ctx, c.MongoURI)
@@ -73,7 +74,8 @@ func (s *stores) openDocuments(ctx context.Context, c Config) error {
 	}
 	s.mongo = documents
 	measured := measuredStore{documents, newStopwatch(s.took, "mongodb")}
-	s.documents, s.closers = schema.New(measured, s.kv, schema.Changes()), append(s.closers, documents.Close)
+	s.documents = quota.New(schema.New(measured, s.kv, schema.Changes()), documents.Usage, s.kv, c.quotas())
+	s.closers = append(s.closers, documents.Close)
 	s.checks["mongodb"] = documents.Ping
 	return nil
 }

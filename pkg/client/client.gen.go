@@ -2371,7 +2371,7 @@ type ProjectSpec struct {
 	// Example: ["shop","team-a-*"]
 	Namespaces GrantedNamespaces `json:"namespaces,omitempty,omitzero"`
 
-	// Quotas How much the project may have. What is absent is as the server's flags say: 10,000 records, 100,000 names and 1,000 external-dns by default. What is there already stays when a quota is lowered.
+	// Quotas How much the project may have. What is absent is as the server's flags say: 10,000 records, 100,000 names, 1,000 external-dns, 100,000 documents and 512 MiB of them by default. What is there already stays when a quota is lowered.
 	Quotas Quotas `json:"quotas,omitempty,omitzero"`
 
 	// ServiceAccounts ServiceAccounts as which Pods of the project may run although its manifests do not bring them, and whose tokens its Secrets may ask for. Only an administrator of all projects sets them.
@@ -2419,8 +2419,18 @@ type ProviderStatus struct {
 	Version string `json:"version"`
 }
 
-// Quotas How much the project may have. What is absent is as the server's flags say: 10,000 records, 100,000 names and 1,000 external-dns by default. What is there already stays when a quota is lowered.
+// Quotas How much the project may have. What is absent is as the server's flags say: 10,000 records, 100,000 names, 1,000 external-dns, 100,000 documents and 512 MiB of them by default. What is there already stays when a quota is lowered.
 type Quotas struct {
+	// Bytes Bytes of these documents as they are stored, and of what is sealed of them; more is 409. Who writes more within ten minutes is 429.
+	//
+	// Example: 536870912
+	Bytes int64 `json:"bytes,omitempty,omitzero"`
+
+	// Documents Documents of the project, its own among them; one more is 409.
+	//
+	// Example: 100000
+	Documents int `json:"documents,omitempty,omitzero"`
+
 	// ExternalDNS External-dns that these groups rely on; more is an error of the plan.
 	//
 	// Example: 1000

@@ -22,11 +22,17 @@ type Quotas struct {
 	Records     *int `json:"records,omitempty"`     // DNS update records
 	Names       *int `json:"names,omitempty"`       // names that its deployment intent groups publish together
 	ExternalDNS *int `json:"externalDNS,omitempty"` // external-dns that these rely on
+
+	Documents *int   `json:"documents,omitempty"` // the project's own among them
+	Bytes     *int64 `json:"bytes,omitempty"`     // of these documents, and of what is sealed of them
 }
 
 // Or are the quotas, with those of others where there are none.
 func (q Quotas) Or(others Quotas) Quotas {
-	return Quotas{Records: cmp.Or(q.Records, others.Records), Names: cmp.Or(q.Names, others.Names), ExternalDNS: cmp.Or(q.ExternalDNS, others.ExternalDNS)}
+	return Quotas{
+		Records: cmp.Or(q.Records, others.Records), Names: cmp.Or(q.Names, others.Names), ExternalDNS: cmp.Or(q.ExternalDNS, others.ExternalDNS),
+		Documents: cmp.Or(q.Documents, others.Documents), Bytes: cmp.Or(q.Bytes, others.Bytes),
+	}
 }
 
 // ClusterProvider groups clusters.

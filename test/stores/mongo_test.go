@@ -82,3 +82,25 @@ func TestAServerThatHangsIsGivenUp(t *testing.T) {
 	require.Equal(t, intent.Unavailable, intent.CodeOf(err))
 	require.Less(t, time.Since(began), 30*time.Second)
 }
+
+// TestUsageIsThatOfAProject: its own document and those below it, and no other
+// project's.
+func TestUsageIsThatOfAProject(t *testing.T) {
+	server, err := newServer(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, server.kill()) }()
+	store, err := mongo.New(t.Context(), "mongodb://"+server.address)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, store.Close()) }()
+	for path, body := range map[intent.Path]string{
+		"projects/shop": `{"a":1}`, "projects/shop/logical-clouds/west": `{"b":22}`, "projects/shop/logical-clouds/west/cluster-references/r": `{"c":333}`,
+		"projects/shop-2": `{}`, "projects/shop-2/logical-clouds/west": `{}`, "projects/shop0/logical-clouds/west": `{}`, "lifecycle/projects/shop": `{}`,
+	} {
+		_, err := store.Put(t.Context(), intent.Write{Path: path, Body: []byte(body)})
+		require.NoError(t, err)
+	}
+	documents, bytes, err := store.Usage(t.Context(), "projects/shop")
+	require.NoError(t, err)
+	require.Equal(t, 3, documents)
+	require.EqualValues(t, 7+8+9, bytes)
+}

@@ -135,6 +135,42 @@ func (s *Store) Referrers(ctx context.Context, path intent.Path) ([]intent.Path,
 	return sources, nil
 }
 
+// Usage counts the document at a path and those below it, and the bytes of their
+// bodies.
+func (s *Store) Usage(ctx context.Context, path intent.Path) (documents int, bytes int64, err error) {
+	count := func(selected kv.Range) error {
+		selected.Bytes = intent.PageBytes
+		for {
+			items, _, err := s.kv.Range(ctx, selected)
+			if err != nil {
+				return err
+			}
+			size := int64(0)
+			for _, item := range items {
+				doc, _, err := decode(item)
+				if err != nil {
+					return err
+				}
+				documents, bytes, size = documents+1, bytes+int64(len(doc.Body)), size+int64(len(item.Value))
+			}
+			if size <= selected.Bytes {
+				return nil
+			}
+			selected.After = items[len(items)-1].Key
+		}
+	}
+	if err := count(kv.Range{Prefix: docRoot + string(path) + "/"}); err != nil {
+		return 0, 0, err
+	}
+	switch doc, err := s.Get(ctx, path); {
+	case err == nil:
+		return documents + 1, bytes + int64(len(doc.Body)), nil
+	case intent.CodeOf(err) != intent.NotFound:
+		return 0, 0, err
+	}
+	return documents, bytes, nil
+}
+
 // Sweep implements intent.Store. There is nothing to do: a write is one
 // transaction, so a crash leaves nothing behind.
 func (s *Store) Sweep(context.Context) error { return nil }

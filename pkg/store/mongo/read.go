@@ -145,6 +145,24 @@ func (s *Store) List(ctx context.Context, list intent.ListOptions) (intent.Page,
 // are bounded.
 const boundedBatch = 32
 
+// Usage counts the document at a path and those below it, and the bytes of their
+// bodies.
+func (s *Store) Usage(ctx context.Context, path intent.Path) (documents int, bytes int64, err error) {
+	collection, name := path.Split()
+	below := bson.D{{Key: "$or", Value: bson.A{
+		bson.D{{Key: "collection", Value: collection}, {Key: "name", Value: name}},
+		bson.D{{Key: "collection", Value: bson.D{{Key: "$gte", Value: string(path) + "/"}, {Key: "$lt", Value: string(path) + "0"}}}},
+	}}}
+	opts := options.Find().SetProjection(bson.D{{Key: "pending", Value: 0}}).SetBatchSize(boundedBatch)
+	err = s.each(ctx, "count what is below "+string(path), below, opts, func(r record) (more bool) {
+		if doc := r.document(); doc != nil {
+			documents, bytes = documents+1, bytes+int64(len(doc.Body))
+		}
+		return true
+	})
+	return documents, bytes, err
+}
+
 const lastASCII = 0x7f
 
 // nameRange selects the names behind after that begin with prefix, and, where
