@@ -372,6 +372,11 @@ func (d *Directory) syncFolder(folder string) {
 	_ = file.Close()
 }
 
+// Restore implements Target: a file that is written holds nothing of others.
+func (d *Directory) Restore(ctx context.Context, o bundle.Object, at Version) (Live, error) {
+	return d.Apply(ctx, o, at)
+}
+
 // Delete implements Target. A namespace's folder goes with its last file: Git
 // knows no empty ones.
 func (d *Directory) Delete(ctx context.Context, id bundle.ID, version Version) error {

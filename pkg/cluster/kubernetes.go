@@ -186,7 +186,11 @@ func (k *Kubernetes) patch(ctx context.Context, o bundle.Object, version Version
 	if err != nil {
 		return Live{}, c.scrub(classify(err, v))
 	}
-	return liveOf(object), nil
+	live := liveOf(object)
+	if c.rendered() {
+		live.Additions = additionsOf(KindOf(o.ID), object.GetManagedFields())
+	}
+	return live, nil
 }
 
 // Delete implements Target.
@@ -297,5 +301,6 @@ func liveOf(object metav1.Object) Live {
 		Labels:      object.GetLabels(),
 		Annotations: object.GetAnnotations(),
 		Deleting:    object.GetDeletionTimestamp() != nil,
+		ChangedBy:   changedBy(object.GetManagedFields()),
 	}
 }

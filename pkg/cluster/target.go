@@ -38,7 +38,10 @@ type Live struct {
 	Observed    int64 // the generation that external-dns has noted in a DNSEndpoint; 0 for other kinds, and where only requests tell
 	Labels      map[string]string
 	Annotations map[string]string
-	Deleting    bool // a delete was accepted and has not finished
+	Deleting    bool   // a delete was accepted and has not finished
+	ChangedBy   string // who has changed it last, besides Signpost; empty where that is not told
+
+	Additions Additions // of others; answered by Create, Apply and Restore alone, of objects that Signpost renders
 }
 
 // Target is one cluster. Its methods are safe for concurrent use, obey their
@@ -59,6 +62,11 @@ type Target interface {
 	// whoever owned the fields before: Stale when it is at another version,
 	// or gone. Applying what is there already changes nothing.
 	Apply(ctx context.Context, o bundle.Object, at Version) (Live, error)
+
+	// Restore takes out of the object of exactly this version what others have
+	// added to the part of it that is Signpost's alone: Stale when it is at
+	// another version, or gone.
+	Restore(ctx context.Context, o bundle.Object, at Version) (Live, error)
 
 	// Delete removes the object of exactly this version, its dependents in
 	// the background; nil when it is gone or going, Stale when it is at

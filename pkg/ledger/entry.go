@@ -46,7 +46,8 @@ type Entry struct {
 	Kept            bool      `json:"kept,omitempty"`        // it is to go but others still use it (a namespace)
 	Status          Status    `json:"status"`
 	Message         string    `json:"message,omitempty"`
-	Since           time.Time `json:"since,omitzero"` // UTC, of the last change of Status or Digest
+	Drift           string    `json:"drift,omitempty"` // what others have added to it, where that stays
+	Since           time.Time `json:"since,omitzero"`  // UTC, of the last change of Status or Digest
 }
 
 // Progress is the entry's state as an owner sees it who wants the content of
@@ -58,7 +59,7 @@ func (e Entry) Progress(owner, digest string) (Status, string) {
 	case e.Going, e.Status == Applied && e.Digest != digest:
 		return Pending, ""
 	}
-	return e.Status, e.Message
+	return e.Status, strings.Join(slices.DeleteFunc([]string{e.Message, e.Drift}, func(text string) bool { return text == "" }), "; ")
 }
 
 // Of selects the entries that an owner's contexts hold or held last.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/verify"
@@ -98,7 +99,30 @@ func allApplied(snap release.Snapshot, s intent.Status) intent.StatusCondition {
 	if !snap.Committed {
 		return condition(snap, "Synced", "False", "Committing", "the app context is being written")
 	}
+	if added := drift(snap); len(added) > 0 {
+		return turns.date(snap, condition(snap, "Synced", "True", "Drift", allOf(snap)+"; "+strings.Join(added, "; ")))
+	}
 	return turns.date(snap, condition(snap, "Synced", "True", "Applied", allOf(snap)))
+}
+
+// drift says what others have added to the group's objects and to those of its
+// external-dns, where that stays.
+func drift(snap release.Snapshot) []string {
+	var added []string
+	tell := func(o bundle.Object, report release.ClusterReport) {
+		if e, there := report.Entries[o.ID]; there && e.Drift != "" {
+			added = append(added, fmt.Sprintf("%s %s on %s: %s", o.Kind, o.Name, o.Cluster, e.Drift))
+		}
+	}
+	for _, o := range snap.Objects {
+		tell(o, snap.Clusters[o.Cluster])
+	}
+	for _, p := range snap.Providers {
+		for _, o := range p.Objects {
+			tell(o, p.Cluster)
+		}
+	}
+	return added
 }
 
 // allOf says of which objects Synced speaks: there are none of a DNS that no

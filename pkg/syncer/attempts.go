@@ -64,6 +64,8 @@ func (m attempts) note(o outcome, now time.Time) {
 	switch {
 	case o.gone:
 		delete(m, id)
+	case !o.until.IsZero():
+		m[id] = attempt{count: before.count + 1, last: now, digest: digest, until: o.until}
 	case o.conflict:
 		rest(conflictRest, conflictRest)
 	case o.fault == cluster.NotServed, o.fault == cluster.NoNamespace, o.fault == cluster.Stale:

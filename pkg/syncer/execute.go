@@ -171,6 +171,10 @@ func (t *tenure) wave(ctx context.Context, actions []action) ([]outcome, error) 
 						Fault: cluster.Unreachable, Message: "waits for the cluster to answer"})
 					continue
 				}
+				if until := t.contests.until(actions[i], t.clock.Now()); !until.IsZero() {
+					outcomes[i] = outcome{action: actions[i], entry: entry}.contested(until)
+					continue
+				}
 				outcomes[i] = t.perform(ctx, p, actions[i], entry)
 				if outcomes[i].silent {
 					silent.Store(true)
@@ -209,6 +213,7 @@ func (t *tenure) note(ctx context.Context, outcomes []outcome) bool {
 		t.learn(o)
 		t.attempts.note(o, t.clock.Now())
 		t.doubts.note(o, t.clock.Now())
+		t.contests.note(o, t.clock.Now())
 		if o.gone {
 			t.drop(id)
 			continue

@@ -211,6 +211,13 @@ func (c *countedTarget) Create(ctx context.Context, o bundle.Object) (cluster.Li
 	return live, err
 }
 
+func (c *countedTarget) Restore(ctx context.Context, o bundle.Object, at cluster.Version) (cluster.Live, error) {
+	began := time.Now()
+	live, err := c.Target.Restore(ctx, o, at)
+	c.count("restore", began, err)
+	return live, err
+}
+
 func (c *countedTarget) Apply(ctx context.Context, o bundle.Object, at cluster.Version) (cluster.Live, error) {
 	began := time.Now()
 	live, err := c.Target.Apply(ctx, o, at)

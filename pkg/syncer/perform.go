@@ -3,6 +3,8 @@ package syncer
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
@@ -18,6 +20,7 @@ type outcome struct {
 	conflict bool          // somebody else's object is in the way
 	waiting  bool          // done, but its end must be awaited
 	repaired bool          // drift was put right, by a write that changed something
+	until    time.Time     // of a conflict: when it is tried again, zero for soon
 	silent   bool          // the cluster gave no answer at all
 }
 
@@ -97,6 +100,15 @@ func (p *performer) apply(ctx context.Context, o outcome, at cluster.Version, lo
 	}
 	if err != nil {
 		return o.failed(err)
+	}
+	if len(live.Additions.Exclusive) > 0 {
+		live, err = p.target.Restore(ctx, o.action.want.object, live.Version)
+		if cluster.FaultOf(err) == cluster.Stale && looks > 0 {
+			return p.lookAndApply(ctx, o, looks-1)
+		}
+		if err != nil {
+			return o.failed(err)
+		}
 	}
 	o.repaired = o.action.drift && live.Version != at
 	return o.applied(live)
@@ -208,8 +220,15 @@ func (o outcome) applied(live cluster.Live) outcome {
 	o.entry.UID, o.entry.ResourceVersion, o.entry.Generation = live.UID, live.ResourceVersion, live.Generation
 	o.entry.Digest, o.entry.CreatedByUs = o.action.want.digest, true
 	o.entry.Status, o.entry.Message = ledger.Applied, o.action.want.message
+	o.entry.Drift = ""
+	if added := live.Additions.Other; len(added) > 0 {
+		o.entry.Drift = "others have added to it, and it stays: " + strings.Join(added[:min(len(added), toldAdditions)], ", ")
+	}
 	return o
 }
+
+// toldAdditions is how many additions of others are told of an object, at most.
+const toldAdditions = 10
 
 // strange notes that somebody else's object has the name: namespaces and
 // definitions are used as they are, anything else is a conflict.

@@ -46,6 +46,7 @@ type tenure struct {
 	attempts  attempts
 	waiting   waiting
 	doubts    doubts
+	contests  contests
 	recheck   map[bundle.ID]bool
 	target    cluster.Target
 	served    map[cluster.Kind]bool

@@ -363,7 +363,7 @@ func (t *term) tenure(name string, fence kv.Compare) *tenure {
 		name: name, installation: o.Installation, fence: fence,
 		contexts: o.Contexts, connections: o.Connections, index: t.index, ledger: t.worker.ledger, rsync: o.Rsync, mayUse: o.MayUse,
 		clock: o.Clock, random: o.Random, logger: o.Logger.With("cluster", name), tracer: o.Tracer, metrics: t.worker.metrics.of(name),
-		entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}, attempts: attempts{}, doubts: doubts{},
+		entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}, attempts: attempts{}, doubts: doubts{}, contests: contests{},
 		recheck: map[bundle.ID]bool{}, served: map[cluster.Kind]bool{},
 		wakeStep: make(chan struct{}, 1), wakeLook: make(chan struct{}, 1), wakeExaminer: make(chan struct{}, 1), wakeProver: make(chan struct{}, 1),
 	}

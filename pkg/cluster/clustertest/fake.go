@@ -57,6 +57,7 @@ type Request struct {
 type object struct {
 	live    cluster.Live
 	content map[string]any
+	added   cluster.Additions
 }
 
 // NewFake makes a cluster that holds what a new one holds.
@@ -147,6 +148,37 @@ func (f *Fake) Touch(id bundle.ID) {
 			o.live.ResourceVersion = strconv.FormatInt(f.version, 10)
 		}
 	})
+}
+
+// Add has a manager set a field that is not Signpost's, in the part of the object that
+// is Signpost's alone or elsewhere.
+func (f *Fake) Add(id bundle.ID, manager, field string, exclusive bool) {
+	f.change(func() {
+		o := f.objects[local(id)]
+		if o == nil {
+			return
+		}
+		f.version++
+		o.live.ResourceVersion, o.live.ChangedBy = strconv.FormatInt(f.version, 10), manager
+		if o.live.Generation > 0 {
+			o.live.Generation++
+		}
+		if exclusive {
+			o.added.Exclusive = append(slices.Clone(o.added.Exclusive), field)
+		} else {
+			o.added.Other = append(slices.Clone(o.added.Other), field+" ("+manager+")")
+		}
+	})
+}
+
+// Additions are what others have added to an object.
+func (f *Fake) Additions(id bundle.ID) cluster.Additions {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if o := f.objects[local(id)]; o != nil {
+		return o.added
+	}
+	return cluster.Additions{}
 }
 
 // Remove takes an object away at once, as a stranger would.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/address"
@@ -54,7 +55,7 @@ func (t *fakeTarget) request(ctx context.Context, verb string, id bundle.ID, do 
 		}
 	}
 	var err error
-	if slices.Contains([]string{"create", "apply", "delete", "share", "unshare"}, verb) {
+	if slices.Contains([]string{"create", "apply", "delete", "restore", "share", "unshare"}, verb) {
 		f.change(func() { err = do() })
 	} else {
 		f.mu.Lock()
@@ -142,6 +143,26 @@ func (t *fakeTarget) Apply(ctx context.Context, o bundle.Object, at cluster.Vers
 		}
 		t.fake.replace(cluster.KindOf(o.ID), have, merge(have.content, decode(raw)))
 		live = have.live
+		live.Additions = have.added
+		return nil
+	})
+	return live, err
+}
+
+func (t *fakeTarget) Restore(ctx context.Context, o bundle.Object, at cluster.Version) (live cluster.Live, err error) {
+	err = t.request(ctx, "restore", o.ID, func() error {
+		have := t.fake.objects[local(o.ID)]
+		if have == nil || have.live.Version != at {
+			return fault(cluster.Stale, 409, "the object has been modified")
+		}
+		have.added.Exclusive = nil
+		t.fake.version++
+		have.live.ResourceVersion = strconv.FormatInt(t.fake.version, 10)
+		if have.live.Generation > 0 {
+			have.live.Generation++
+		}
+		live = have.live
+		live.Additions = have.added
 		return nil
 	})
 	return live, err
