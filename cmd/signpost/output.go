@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/yaml"
@@ -70,10 +72,24 @@ func printJSON(w io.Writer, body []byte) error {
 }
 
 func printYAML(w io.Writer, body []byte) error {
-	text, err := yaml.JSONToYAML(body)
+	text, err := yaml.JSONToYAML(escaped(body))
 	if err != nil {
 		return err
 	}
 	_, err = w.Write(text)
 	return err
+}
+
+// escaped is JSON without what may be in its texts, but not in YAML as it stands:
+// invisible characters.
+func escaped(body []byte) []byte {
+	var safe bytes.Buffer
+	for _, r := range string(body) { // what is no UTF-8 becomes U+FFFD
+		if r <= '\uffff' && r != '\n' && r != '\r' && r != '\t' && !unicode.IsPrint(r) {
+			fmt.Fprintf(&safe, `\u%04x`, r)
+			continue
+		}
+		safe.WriteRune(r)
+	}
+	return safe.Bytes()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode"
@@ -45,14 +46,22 @@ func plain(cell string) string {
 	return cell
 }
 
-// visible is text with a space for each control character.
+// visible is text on one line of which a terminal obeys nothing: white space is a
+// space, and what has no shape of its own, or turns the order of what follows, is
+// shown as it is written in Go.
 func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
+	var shown strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\u2028' || r == '\u2029' || r != ' ' && unicode.IsSpace(r):
+			shown.WriteByte(' ')
+		case unicode.In(r, unicode.Cc, unicode.Cf):
+			shown.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		default:
+			shown.WriteRune(r)
 		}
-		return r
-	}, text)
+	}
+	return shown.String()
 }
 
 // writeTables prints the tables that have rows, with an empty line before each.
