@@ -64,9 +64,9 @@ func (e *edge) serve(w http.ResponseWriter, r *http.Request, op *operation) {
 	if !op.public {
 		w.Header().Set("Cache-Control", "no-store") // what needs rights is for nobody who asks a cache
 	}
-	free := func() {}
-	defer func() { free() }() // only what is written needs no memory
-	result, err := e.perform(w, r, op, &free)
+	var memory reservation
+	defer memory.release() // only what is written needs none
+	result, err := e.perform(w, r, op, &memory)
 	if err != nil {
 		e.writeError(w, r, err)
 		return
@@ -74,10 +74,19 @@ func (e *edge) serve(w http.ResponseWriter, r *http.Request, op *operation) {
 	e.write(w, r, result)
 }
 
+// reservation is memory that a request has been given.
+type reservation struct{ free func() }
+
+func (r *reservation) release() {
+	if r.free != nil {
+		r.free()
+	}
+}
+
 // perform judges a request in the order rights, parameters, body, and handles
-// it. Who sends a body slowly takes no place from those that are at work. free gives
-// back the memory that the answer is in.
-func (e *edge) perform(w http.ResponseWriter, r *http.Request, op *operation, free *func()) (answer, error) {
+// it. Who sends a body slowly takes no place from those that are at work. The
+// answer is in the memory that is reserved.
+func (e *edge) perform(w http.ResponseWriter, r *http.Request, op *operation, memory *reservation) (answer, error) {
 	c, err := e.accept(r, op)
 	if err != nil {
 		return answer{}, err
@@ -98,7 +107,7 @@ func (e *edge) perform(w http.ResponseWriter, r *http.Request, op *operation, fr
 		return answer{}, err
 	}
 	defer leave()
-	if *free, err = e.weigh(r, op, c, sent); err != nil {
+	if memory.free, err = e.weigh(r, op, c, sent); err != nil {
 		return answer{}, err
 	}
 	if c.object, c.body, err = op.readBody(sent); err != nil {

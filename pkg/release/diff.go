@@ -55,7 +55,7 @@ func (d *diffs) of(c bundle.Change) string {
 		return fmt.Sprintf("(left out: the object has more than %d KiB)\n", maxDiff>>10)
 	}
 	if d.size > maxDiffs {
-		return fmt.Sprintf("(left out: the plan's diffs have more than %d MiB)\n", maxDiffs>>20)
+		return fmt.Sprintf("(left out: the plan's diffs have more than %d KiB)\n", maxDiffs>>10)
 	}
 	key := diffed{first(c.Old), first(c.New), [2]int{len(c.Old), len(c.New)}}
 	text, known := d.known[key]

@@ -37,7 +37,7 @@ func TestAPlanOverManyClustersIsSmall(t *testing.T) {
 	for _, change := range planned(nil, bundle.Bundle(objects)) {
 		text := texts.of(change)
 		said += len(text)
-		if strings.HasPrefix(text, "(left out: the plan's diffs have more than 4 MiB)") {
+		if strings.HasPrefix(text, "(left out: the plan's diffs have more than 4096 KiB)") {
 			left++
 		}
 	}

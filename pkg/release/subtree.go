@@ -85,7 +85,7 @@ func (s *Service) familyOf(ctx context.Context, c *claimants, bids []bid) (famil
 					return family{}, err
 				}
 				if held {
-					out.relatives = append(out.relatives, relative{b, tree, key, claims[key].Project, by})
+					out.relatives = append(out.relatives, relative{bid: b, tree: tree, key: key, project: claims[key].Project, by: by})
 				}
 			}
 		}
