@@ -45,7 +45,7 @@ func TestLintOfStandardInput(t *testing.T) {
 	t.Parallel()
 	binary, given := dnsBinary(t, `{"findings":[{"line":2,"severity":"warning","message":"a\u001b[31mred"}]}`)
 	got := withInput(t.Context(), "", badCorefile, "corefile", "lint", "-", "--dns-binary", binary)
-	require.Equal(t, result{exitDone, "<stdin>:2: warning: a [31mred\n", ""}, got, "a warning is no error")
+	require.Equal(t, result{exitDone, "<stdin>:2: warning: a\\x1b[31mred\n", ""}, got, "a warning is no error")
 	content, err := os.ReadFile(given)
 	require.NoError(t, err)
 	require.Equal(t, badCorefile, string(content))
