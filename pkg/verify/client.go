@@ -51,13 +51,6 @@ func newClient(o Options) *client {
 	return c
 }
 
-// Local tells whether an address reaches the machine itself or its link, or no
-// single machine at all.
-func Local(address netip.Addr) bool {
-	address = address.Unmap()
-	return address.IsLoopback() || address.IsUnspecified() || address.IsMulticast() || address.IsLinkLocalUnicast()
-}
-
 // refuseLocal looks at the address that is dialled in the end, whatever led there.
 func refuseLocal(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
