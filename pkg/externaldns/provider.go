@@ -2,6 +2,7 @@ package externaldns
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/nearest"
 )
@@ -81,7 +82,21 @@ func KnownProvider(name string) (known bool, meant string) {
 	if slices.Contains(names, name) {
 		return true, name
 	}
+	if meant, ok := otherWords(strings.ToLower(name)); ok {
+		return false, meant
+	}
 	return false, nearest.Name(name, names)
+}
+
+// otherWords are names by which people know what a provider is for, and that are
+// not like its own.
+func otherWords(name string) (provider string, known bool) {
+	provider, known = map[string]string{
+		"bind": "rfc2136", "bind9": "rfc2136", "named": "rfc2136", "nsupdate": "rfc2136", "knot": "rfc2136",
+		"route53": "aws", "route-53": "aws", "cloudmap": "aws-sd", "cloud-map": "aws-sd",
+		"powerdns": "pdns", "clouddns": "google", "gcp": "google", "etcd": "coredns",
+	}[name]
+	return provider, known
 }
 
 // findProvider gives the row of a provider; an unknown one is a family alone.

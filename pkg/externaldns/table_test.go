@@ -78,6 +78,11 @@ func TestProviders(t *testing.T) {
 	known, meant := KnownProvider("corends")
 	assert.False(t, known)
 	assert.Equal(t, "coredns", meant)
+	for name, provider := range map[string]string{"bind": "rfc2136", "BIND9": "rfc2136", "route53": "aws", "powerdns": "pdns", "cloud-map": "aws-sd"} {
+		known, meant = KnownProvider(name)
+		assert.False(t, known, name)
+		assert.Equal(t, provider, meant, name)
+	}
 	known, meant = KnownProvider("nameserver")
 	assert.False(t, known)
 	assert.Empty(t, meant, "none is like it")
