@@ -86,7 +86,7 @@ func (r *review) provider(name string) {
 func (r *review) parameters(in *intent.Record) {
 	const at = spec + "/external-dns-parameters"
 	findings, _ := externaldns.Check(externalDNS(*in))
-	for _, f := range findings {
+	for _, f := range append(findings, externaldns.Mistyped(in.Parameters)...) {
 		place := at + pointer(f.Pointer)
 		if f.Pointer == "" {
 			place = spec.key(f.Parameter)

@@ -36,6 +36,8 @@ func TestRecordParametersAreRefusedWithTheirPointer(t *testing.T) {
 			errors: map[string]string{at + "/fqdn-template": ""}},
 		{reason: "an object for a value", path: newRecord, spec: coredns(`,"external-dns-parameters":{"interval":{"a":[[[]]]}}`),
 			errors: map[string]string{at + "/interval": ""}},
+		{reason: "a list for a boolean", path: newRecord, spec: coredns(`,"external-dns-parameters":{"dry-run":[true],"domain-filter":["lab.example",5]}`),
+			errors: map[string]string{at + "/dry-run": "not a list", at + "/domain-filter/1": "not a number"}},
 		{reason: "unknown provider", path: newRecord, spec: `{"provider":"corends"}`,
 			errors: map[string]string{"/spec/provider": "the nearest is coredns"}},
 		{reason: "deletion of strangers' names", path: newRecord, spec: coredns(`,"external-dns-parameters":{"registry":"noop"}`),

@@ -22,7 +22,7 @@ func TestTheSeedsExampleIsTaken(t *testing.T) {
 			require.NoError(t, err)
 			record := Record{Provider: provider, Parameters: example}
 			errors, warnings := Check(record)
-			assert.Empty(t, errors)
+			assert.Empty(t, append(errors, Mistyped(example)...))
 			arguments, stuck := Compile(options(record))
 			got := strings.Join(lines(warnings), "\n") +
 				"\n\nerrors of a plan:\n" + strings.Join(lines(stuck), "\n") +
