@@ -45,6 +45,7 @@ type proposal struct {
 	removals  removals
 	message   string                            // of the event, when it is accepted
 	taken     []string                          // names that takeover is yet to yield
+	given     map[nameKey][]string              // the targets of these, as they are published until then
 	regains   bool                              // names that the group has yielded, and may have again
 	clears    bool                              // it takes away the DNS services that others have replaced, and nothing else
 	bids      []bid                             // the names and namespaces of the draft
@@ -356,7 +357,7 @@ func view(p *proposal, changes []bundle.Change) intent.Plan {
 	for _, c := range changes {
 		v.Objects = append(v.Objects, objectChange(c, texts.of(c)))
 	}
-	v.Names = append(v.Names, nameChanges(changes, p.pendingNames())...)
+	v.Names = append(v.Names, nameChanges(changes, p.pendingNames(), p.given)...)
 	tellAnswers(v.Names, p.draft.frozen())
 	v.Warnings = slices.Concat(v.Warnings, p.removals.warnings(), p.draft.warnings)
 	v.Errors = append(v.Errors, p.draft.errors...)
@@ -419,8 +420,9 @@ func compareNames(a, b nameKey) int {
 }
 
 // nameChanges reads the changes of names out of the changes of DNSEndpoints.
-// A pending name that no DNSEndpoint holds is created without targets.
-func nameChanges(changes []bundle.Change, pending []nameKey) []intent.NameChange {
+// A pending name that no DNSEndpoint holds is created without targets. What another
+// group publishes until this one does is changed, or stays, and is not created.
+func nameChanges(changes []bundle.Change, pending []nameKey, given map[nameKey][]string) []intent.NameChange {
 	before, after := map[nameKey][]string{}, map[nameKey][]string{}
 	for _, c := range changes {
 		if c.ID.Kind == "DNSEndpoint" {
@@ -433,6 +435,7 @@ func nameChanges(changes []bundle.Change, pending []nameKey) []intent.NameChange
 		key.kind = ""
 		published[key] = true
 	}
+	addGiven(before, after, published, given)
 	for _, key := range pending {
 		if !published[key] {
 			key.kind = "A"
@@ -446,6 +449,25 @@ func nameChanges(changes []bundle.Change, pending []nameKey) []intent.NameChange
 		out = append(out, nameChange(key, before, after))
 	}
 	return out
+}
+
+// addGiven has what another group publishes be there before: until this group has
+// addresses for a name, the other one goes on.
+func addGiven(before, after map[nameKey][]string, published map[nameKey]bool, given map[nameKey][]string) {
+	for key, targets := range given {
+		at := nameKey{name: key.name, record: key.record}
+		_, was := before[key]
+		_, is := after[key]
+		switch {
+		case !was && is:
+			before[key] = targets
+		case !was && !published[at]:
+			before[key], after[key] = targets, targets
+		}
+	}
+	for key := range given {
+		published[nameKey{name: key.name, record: key.record}] = true
+	}
 }
 
 func nameChange(key nameKey, before, after map[nameKey][]string) intent.NameChange {

@@ -257,7 +257,7 @@ func recordView(p *recordProposal, changes []bundle.Change, errs []intent.Field)
 	}
 	removals{p.removal}.bind(hash)
 	v.Errors = append(v.Errors, errs...)
-	v.Names = append(v.Names, nameChanges(changes, nil)...)
+	v.Names = append(v.Names, nameChanges(changes, nil, nil)...)
 	tellAnswers(v.Names, map[string]plan.Record{p.frozen.Name: p.frozen})
 	v.Warnings = slices.Concat(v.Warnings, removals{p.removal}.warnings(), losses(v.Names))
 	if !p.before.Deployed {

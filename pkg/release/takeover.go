@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -148,6 +149,9 @@ func (s *Service) checkTakeover(ctx context.Context, p *proposal) error {
 	if err := s.checkYielded(ctx, p); err != nil || p.takeover == "" {
 		return err
 	}
+	if _, err := s.Documents.Get(ctx, p.takeover); err != nil {
+		return err
+	}
 	names, refused, err := s.common(ctx, d.group, p.takeover)
 	if err != nil {
 		return err
@@ -157,12 +161,39 @@ func (s *Service) checkTakeover(ctx context.Context, p *proposal) error {
 		d.failName(asked[r.name], r.why)
 	}
 	p.taken = names
+	if p.given, err = s.givenNow(ctx, p.takeover, names); err != nil {
+		return err
+	}
 	if len(names) > 0 {
 		d.warn("%s gives up %s once it is published by %s", p.takeover, few(names), d.group.Path)
 	} else if len(refused) == 0 {
 		d.fail(d.group.Path, "", "takeover: %s gives none of the names of this group", p.takeover)
 	}
 	return nil
+}
+
+// givenNow is what a group publishes at present of some names.
+func (s *Service) givenNow(ctx context.Context, group intent.Path, names []string) (map[nameKey][]string, error) {
+	pointer, err := s.Contexts.Current(ctx, groupOwner(group))
+	if err != nil {
+		return nil, err
+	}
+	objects, err := s.Contexts.Objects(ctx, pointer)
+	if err != nil {
+		return nil, err
+	}
+	all := map[nameKey][]string{}
+	for _, o := range objects {
+		if o.Kind == endpoints.Kind {
+			collectNames(o.JSON, all)
+		}
+	}
+	wanted := map[string]bool{}
+	for _, name := range names {
+		wanted[name] = true
+	}
+	maps.DeleteFunc(all, func(key nameKey, _ []string) bool { return !wanted[key.name] })
+	return all, nil
 }
 
 // checkYielded refuses names that others have taken over from the group, and

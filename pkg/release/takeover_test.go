@@ -65,6 +65,23 @@ func TestATakeoverLeavesNoGap(t *testing.T) {
 	}
 }
 
+// TestAPlanOfATakeoverChangesNames, and creates none that the other group publishes.
+func TestAPlanOfATakeoverChangesNames(t *testing.T) {
+	t.Parallel()
+	w := bothAsk(t)
+	change := func() intent.NameChange {
+		plan, err := w.service.PlanTakeover(ann(test), test, "", "prod")
+		require.NoError(t, err)
+		require.Len(t, plan.Names, 1)
+		plan.Names[0].AnsweredWithin = ""
+		return plan.Names[0]
+	}
+	was := intent.NameChange{Name: wwwName, Type: "A", Record: "lab", Action: "unchanged", Targets: []string{"203.0.113.10", "203.0.113.20"}}
+	require.Equal(t, was, change(), "the other group goes on while this one has no address")
+	w.observe(berlin, "shop/api", "203.0.113.30")
+	require.Equal(t, intent.NameChange{Name: wwwName, Type: "A", Record: "lab", Action: "update", Targets: []string{"203.0.113.30"}}, change())
+}
+
 // TestATakeoverNeedsObjectsOfItsOwn: where the other group has one with other
 // contents, it would wait for ever.
 func TestATakeoverNeedsObjectsOfItsOwn(t *testing.T) {
@@ -245,7 +262,14 @@ func TestWhatCannotBeTakenOverIsRefused(t *testing.T) {
 		require.ErrorContains(t, err, why)
 		require.Equal(t, before, w.keys(), "a refusal leaves no trace")
 	}
-	refuses("none", "gives none of the names of this group")
+	for _, from := range []string{"none", "store/v9/prod", string(prod) + "x"} {
+		_, err := w.service.PlanTakeover(ann(test), test, "", from)
+		require.Equal(t, intent.NotFound, intent.CodeOf(err), from)
+		require.Equal(t, intent.NotFound, intent.CodeOf(w.takeOver(test, intent.Instantiate, from)), from)
+	}
+	other := prod.Parent().Child("deployment-intent-groups", "other")
+	w.group(other, "api", "other.lab.example")
+	refuses("other", "gives none of the names of this group")
 	w.associate(eu, "lab", "corp")
 	w.put(corp, record("lab.example", ``))
 	w.put(www(test), `{"app":"api","serviceName":"api","hostnames":["www.lab.example"],"records":["corp"]}`)
