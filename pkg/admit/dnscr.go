@@ -19,7 +19,7 @@ func (a *Admitter) dnsCRIntent(ctx context.Context, r *review, in, _ *intent.DNS
 	if err := a.dnsNamespace(ctx, r, in.Namespace); err != nil {
 		return err
 	}
-	zones := &zones{review: r, domains: clusters.domains, toNodes: in.NodeResolver != nil && in.Mode != intent.Import, walked: in.Autopath != nil, first: map[string]pointer{}}
+	zones := &zones{review: r, domains: clusters.domains, own: clusters.addresses, toNodes: in.NodeResolver != nil && in.Mode != intent.Import, walked: in.Autopath != nil, first: map[string]pointer{}}
 	zones.plugins(in.PluginConfig)
 	zones.servers(in.Servers)
 	r.upstreamResolvers(in.UpstreamResolvers)

@@ -252,6 +252,28 @@ func TestTheClustersOwnDomainIsRefusedWhereTheIntentIsFor(t *testing.T) {
 	}
 }
 
+// TestZonesOfAClustersOwnAddressesAreRefused, where its DNS service is known to be one.
+func TestZonesOfAClustersOwnAddressesAreRefused(t *testing.T) {
+	w := newShop(t)
+	w.must("cluster-providers/edge/clusters/berlin", `{"dns":{"address":"10.96.0.10"}}`)
+	w.must("cluster-providers/edge/clusters/paris", `{"dns":{"address":"fd00:10:96::a"}}`)
+	w.must(eu.Child("cluster-references", "paris"), `{"clusterProvider":"edge","cluster":"paris"}`)
+	for zone, wrong := range map[string]string{
+		"10.in-addr.arpa": "Services of cluster edge+berlin, whose dns.address is 10.96.0.10", "96.10.in-addr.arpa": "edge+berlin", "in-addr.arpa": "edge+berlin",
+		"d.f.ip6.arpa": "edge+paris", "arpa": "the names of all addresses",
+		"97.10.in-addr.arpa": "", "168.192.in-addr.arpa": "", "0.c.f.ip6.arpa": "", "home.arpa": "",
+	} {
+		_, err := w.admit(resolvers, forward(zone, `["1.2.3.4"]`, ``))
+		if wrong == "" {
+			require.NoError(t, err, zone)
+			continue
+		}
+		assertFields(t, err, intent.Invalid, map[string]string{"/spec/pluginConfig/forwardPlugins/0/domain": wrong})
+		_, err = w.admit(resolvers, `{"servers":[{"name":"s","zones":["foo.com",`+fmt.Sprintf("%q", zone)+`],"forwardPlugin":{"upstreams":["1.2.3.4"]}}]}`)
+		assertFields(t, err, intent.Invalid, map[string]string{"/spec/servers/0/zones/1": wrong})
+	}
+}
+
 func TestDNSCRIntentsAreStoredAsTheyWereWritten(t *testing.T) {
 	everything := `{"pluginConfig":{"forwardPlugins":[{"domain":"foo.com","nameservers":["1.2.3.4","5.6.7.8:5353"],"policy":"roundrobin"}]},
 		"servers":[{"name":"bar","zones":["bar.com","baz.com"],"forwardPlugin":{"upstreams":["[2001:db8::1]:853"],"policy":"SEQUENTIAL","protocolStrategy":"tcp",
@@ -357,6 +379,8 @@ func TestWhatADNSCRIntentIsWarnedOf(t *testing.T) {
 		{"the pod itself", forward("foo.com", `["127.0.0.1:53"]`, ``), map[string]string{"127.0.0.1:53": "the DNS pod itself"}},
 		{"one nameserver twice", forward("foo.com", `["1.2.3.4","1.2.3.4:53"]`, ``), map[string]string{"1.2.3.4:53": "is given twice for foo.com"}},
 		{"names of the cluster", forward("svc.cluster.local", `["1.2.3.4"]`, ``), map[string]string{"svc.cluster.local": "takes these names away"}},
+		{"names of addresses that may be the cluster's", forward("10.in-addr.arpa", `["1.2.3.4"]`, ``), map[string]string{"10.in-addr.arpa": "PTR records"}},
+		{"names of public addresses", forward("113.0.203.in-addr.arpa", `["1.2.3.4"]`, ``), nil},
 		{"an operator's log level", `{"operatorLogLevel":"Debug"}`, map[string]string{"operatorLogLevel": "no operator"}},
 		{"a node-local cache that is off", `{"nodeLocalDNS":{"enabled":false,"localIP":"169.254.20.10"}}`, map[string]string{"nodeLocalDNS": "not enabled"}},
 		{"an address of the node's resolvers", `{"upstreamResolvers":{"upstreams":[{"type":"SystemResolvConf","address":"1.2.3.4"}]}}`, map[string]string{"upstreamResolvers": "no effect"}},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/hostname"
 	"github.com/signpost-dns/signpost/pkg/intent"
 )
 
@@ -112,6 +113,9 @@ func (w *oddities) forward(f forwarding) {
 	for _, zone := range f.zones {
 		if strings.HasSuffix(zone, "."+intent.DefaultClusterDomain) {
 			w.warn(zone, "takes these names away from clusters whose own domain is %s", intent.DefaultClusterDomain)
+		}
+		if slices.ContainsFunc(hostname.ReverseNetworks(zone), hostname.OfClusters) {
+			w.warn(zone, "may hold the names (PTR records) of Services and pods of the clusters, which are no longer answered then; give zones beside the networks of these")
 		}
 	}
 	seen := map[netip.AddrPort]bool{}

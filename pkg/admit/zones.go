@@ -2,6 +2,8 @@ package admit
 
 import (
 	"encoding/json"
+	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -28,9 +30,10 @@ type clusterDomain struct{ name, whose string }
 type zones struct {
 	*review
 	domains []clusterDomain
-	toNodes bool               // a node resolver writes answers to the nodes
-	walked  bool               // there are search domains
-	first   map[string]pointer // where each zone was seen first
+	own     map[netip.Addr]string // addresses of clusters' own DNS services, and which cluster has each
+	toNodes bool                  // a node resolver writes answers to the nodes
+	walked  bool                  // there are search domains
+	first   map[string]pointer    // where each zone was seen first
 }
 
 // plugins checks the forwards in the seed's form, and points to them as they
@@ -123,6 +126,9 @@ func (z *zones) take(at pointer, text string) string {
 			return name
 		}
 	}
+	if z.reverse(at, name) {
+		return name
+	}
 	if first, twice := z.first[name]; twice {
 		z.refusef(at, "%s is the same zone as %s; put their nameservers together, or leave one out", quote(text), first)
 		return name
@@ -132,6 +138,23 @@ func (z *zones) take(at pointer, text string) string {
 		z.refusef(at, "is one zone too many: an intent has at most %d; leave some out", mostZones)
 	}
 	return name
+}
+
+// reverse refuses a zone that is known to hold the names of a cluster's own addresses.
+func (z *zones) reverse(at pointer, zone string) (refused bool) {
+	if zone == "arpa" {
+		z.refusef(at, "%s holds the names of all addresses, for which clusters answer of their Services and pods themselves; give the zones of the networks that are yours", quote(zone))
+		return true
+	}
+	for _, address := range slices.SortedFunc(maps.Keys(z.own), netip.Addr.Compare) {
+		for _, network := range hostname.ReverseNetworks(zone) {
+			if network.Contains(address.Unmap()) {
+				z.refusef(at, "%s holds the names of Services of cluster %s, whose dns.address is %s: their PTR records would no longer be answered; give zones beside those networks, such as that of a /16 or /24", quote(zone), z.own[address], address)
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // withinZone tells whether a domain is a zone's or lies in it; both canonical.

@@ -65,6 +65,9 @@ func (s *Service) draftCloud(ctx context.Context, in *inputs, before Lifecycle) 
 	if s.Handed != nil {
 		d.refuseImports()
 	}
+	if err := s.checkReverseZones(ctx, d); err != nil {
+		return nil, err
+	}
 	s.collectClusters(d)
 	d.inputs = in.inputs()
 	return d, nil
