@@ -72,6 +72,20 @@ func TestTodaysDNSObjectsArePostedAsTheyAre(t *testing.T) {
 	}
 }
 
+// TestADNSObjectOfOpenShiftsGoClientIsTaken checks that what its types write when
+// nothing is set is no error: null, empty names and types.
+func TestADNSObjectOfOpenShiftsGoClientIsTaken(t *testing.T) {
+	w := newWorld(t).fill("DNSCRIntent")
+	object := `{"kind":"DNS","apiVersion":"operator.openshift.io/v1","metadata":{"name":"default","creationTimestamp":null},
+		"spec":{"servers":[{"name":"foo","zones":["foo.com"],"forwardPlugin":{"upstreams":["1.2.3.4"],"transportConfig":{"transport":"TLS","tls":{"serverName":"dns.foo.com","caBundle":{"name":""}}},"protocolStrategy":""}}],
+			"upstreamResolvers":{"upstreams":null,"transportConfig":{},"protocolStrategy":""},"nodePlacement":{},"cache":{"positiveTTL":"1.5s","negativeTTL":"0s"}},
+		"status":{"clusterIP":"","clusterDomain":""}}`
+	w.send("POST", resolversPath, object).want(http.StatusCreated)
+	again := w.send("PUT", resolversPath+"/default", strings.Replace(object, `"upstreams":null`, `"upstreams":[{"type":""},{"type":"SystemResolvConf"}]`, 1)).want(http.StatusOK).json()
+	require.Equal(t, map[string]any{"upstreams": []any{map[string]any{"type": "SystemResolvConf"}}, "transportConfig": map[string]any{}},
+		again["spec"].(map[string]any)["upstreamResolvers"])
+}
+
 func mustJSON(t *testing.T, value any) []byte {
 	t.Helper()
 	raw, err := json.Marshal(value)

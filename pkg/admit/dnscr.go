@@ -145,24 +145,25 @@ func (r *review) dnsCache(in *intent.DNSCache) {
 	if in == nil {
 		return
 	}
-	r.seconds(at.key("positiveTTL"), in.PositiveTTL)
-	r.seconds(at.key("negativeTTL"), in.NegativeTTL)
+	r.seconds(at.key("positiveTTL"), &in.PositiveTTL)
+	r.seconds(at.key("negativeTTL"), &in.NegativeTTL)
 }
 
-// seconds checks a duration of whole seconds; zero is the default.
-func (r *review) seconds(at pointer, text string) {
+// seconds checks a duration, and leaves out what is no whole second, as OpenShift does;
+// zero is the default.
+func (r *review) seconds(at pointer, text *string) {
 	const most = (1<<31 - 1) * time.Second // a TTL of DNS
-	if text == "" {
+	if *text == "" {
 		return
 	}
-	duration, err := time.ParseDuration(text)
+	duration, err := time.ParseDuration(*text)
 	switch {
 	case err != nil:
-		r.refusef(at, "%s is no duration; give one such as 30s or 1h30m", quote(text))
+		r.refusef(at, "%s is no duration; give one such as 30s or 1h30m", quote(*text))
 	case duration < 0 || duration > most:
-		r.refusef(at, "%s is out of range; give 1s to %s, or leave it out for the default", quote(text), most)
+		r.refusef(at, "%s is out of range; give 1s to %s, or leave it out for the default", quote(*text), most)
 	case duration%time.Second != 0:
-		r.refusef(at, "%s is not of whole seconds; give one such as %s", quote(text), duration.Truncate(time.Second)+time.Second)
+		*text = duration.Truncate(time.Second).String()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -129,6 +130,9 @@ func (r *review) transport(at pointer, in *intent.TransportConfig) bool {
 	if in == nil {
 		return false
 	}
+	if in.TLS != nil && in.TLS.CABundle != nil && in.TLS.CABundle.Name == "" { // as OpenShift's Go client writes none
+		in.TLS.CABundle = nil
+	}
 	r.word(at.key("transport"), in.Transport, "transport", "Cleartext", "TLS")
 	secure, here := strings.EqualFold(in.Transport, "TLS"), at.key("tls")
 	switch {
@@ -165,20 +169,16 @@ func (r *review) upstreamResolvers(in *intent.UpstreamResolvers) {
 	r.policy(at.key("policy"), in.Policy)
 	r.protocol(at.key("protocolStrategy"), in.ProtocolStrategy)
 	secure := r.transport(at.key("transportConfig"), in.TransportConfig)
+	spellOut(in)
 	system, network := 0, 0
 	for i, upstream := range in.Upstreams {
 		here := at.key("upstreams").index(i)
 		switch {
 		case strings.EqualFold(upstream.Type, systemResolvConf):
 			system++
-			if system > 1 {
-				r.refusef(here, "is %s once more; leave it out", systemResolvConf)
-			}
 		case strings.EqualFold(upstream.Type, networkUpstream):
 			network++
 			r.networkUpstream(here, upstream)
-		case upstream.Type == "":
-			r.refusef(here.key("type"), "is missing; give %s or %s", systemResolvConf, networkUpstream)
 		default:
 			r.word(here.key("type"), upstream.Type, "type of an upstream", systemResolvConf, networkUpstream)
 		}
@@ -186,10 +186,37 @@ func (r *review) upstreamResolvers(in *intent.UpstreamResolvers) {
 	if secure && (system > 0 || network == 0) {
 		r.refusef(at.key("transportConfig"), "is TLS, which the node's own resolvers (%s) hardly speak; give upstreams of type %s alone", systemResolvConf, networkUpstream)
 	}
-	if most := mostUpstreams - system*mostSystem; network > most {
+	if most := mostUpstreams - min(system, 1)*mostSystem; network > most {
 		r.refusef(at.key("upstreams"), "has %d of type %s; CoreDNS takes at most %d nameservers, those of /etc/resolv.conf included: give at most %d",
 			network, networkUpstream, mostUpstreams, most)
 	}
+	once(in) // the last: errors name resolvers by their places
+}
+
+// spellOut gives resolvers without a type, as OpenShift's Go client writes them, the
+// one that they are taken for.
+func spellOut(in *intent.UpstreamResolvers) {
+	for i := range in.Upstreams {
+		switch upstream := &in.Upstreams[i]; {
+		case upstream.Type != "":
+		case upstream.Address == "":
+			upstream.Type = systemResolvConf
+		default:
+			upstream.Type = networkUpstream
+		}
+	}
+}
+
+// once leaves out the node's own resolvers where they are given again, which OpenShift
+// takes.
+func once(in *intent.UpstreamResolvers) {
+	seen := false
+	in.Upstreams = slices.DeleteFunc(in.Upstreams, func(upstream intent.Upstream) bool {
+		system := strings.EqualFold(upstream.Type, systemResolvConf)
+		again := system && seen
+		seen = seen || system
+		return again
+	})
 }
 
 // networkUpstream checks one resolver that is given by its address.

@@ -931,7 +931,7 @@ type ConditionStatus string
 // on; Unknown where that cannot be checked. Available: of a logical cloud, the DNS pods are ready.
 type ConditionType string
 
-// ConfigMapRef A ConfigMap in the intent's namespace, in each cluster, with certificates in PEM under the key ca-bundle.crt. Without one those of the system count. Not with mode import.
+// ConfigMapRef A ConfigMap in the intent's namespace, in each cluster, with certificates in PEM under the key ca-bundle.crt. Without one, or with an empty name, those of the system count. Not with mode import.
 type ConfigMapRef struct {
 	// Name The ConfigMap's name.
 	//
@@ -1173,12 +1173,12 @@ type DNSCRMetadata struct {
 
 // DNSCache How long answers are kept.
 type DNSCache struct {
-	// NegativeTTL Whole seconds, as a duration, for answers that there is no such name; 0s is the default, 30s.
+	// NegativeTTL A duration, whose fractions of a second are left out, for answers that there is no such name; 0s is the default, 30s.
 	//
 	// Example: 1m
 	NegativeTTL string `json:"negativeTTL,omitempty,omitzero"`
 
-	// PositiveTTL Whole seconds, as a duration; 0s is the default, 15m.
+	// PositiveTTL A duration, whose fractions of a second are left out; 0s is the default, 15m.
 	//
 	// Example: 30m
 	PositiveTTL string `json:"positiveTTL,omitempty,omitzero"`
@@ -2754,7 +2754,7 @@ type TransportConfig struct {
 
 // TransportTLS DNS over TLS, with transport TLS alone.
 type TransportTLS struct {
-	// CaBundle A ConfigMap in the intent's namespace, in each cluster, with certificates in PEM under the key ca-bundle.crt. Without one those of the system count. Not with mode import.
+	// CaBundle A ConfigMap in the intent's namespace, in each cluster, with certificates in PEM under the key ca-bundle.crt. Without one, or with an empty name, those of the system count. Not with mode import.
 	CaBundle ConfigMapRef `json:"caBundle,omitempty,omitzero"`
 
 	// ServerName The name that the upstreams' certificates are for; required.
@@ -2775,7 +2775,7 @@ type Upstream struct {
 	// Example: 53
 	Port int64 `json:"port,omitempty,omitzero"`
 
-	// Type SystemResolvConf: those of the node's /etc/resolv.conf. Network: the one at address.
+	// Type SystemResolvConf: those of the node's /etc/resolv.conf; once is enough. Network: the one at address. Empty: Network with an address, else SystemResolvConf.
 	//
 	// Example: Network
 	Type string `json:"type,omitempty,omitzero"`
@@ -2796,7 +2796,7 @@ type UpstreamResolvers struct {
 	// TransportConfig How upstreams are spoken to.
 	TransportConfig TransportConfig `json:"transportConfig,omitempty,omitzero"`
 
-	// Upstreams At most 15, those of the node counting as 3; none means the node's own.
+	// Upstreams At most 15, those of the node counting as 3; none, or null, means the node's own.
 	Upstreams []Upstream `json:"upstreams,omitempty,omitzero"`
 }
 
