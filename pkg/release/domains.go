@@ -9,6 +9,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/externaldns"
 	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
 // grants are the projects that domains are granted to, by the domain.
@@ -85,13 +86,62 @@ func (s *Service) checkDomains(ctx context.Context, d *draft) error {
 	}
 	asked := d.asked()
 	for _, b := range d.group.Bindings {
+		spec := d.records[b.Record].frozen.Spec
+		record := externaldns.Record{Provider: spec.Provider, Parameters: spec.Parameters}
+		s.checkReverse(ctx, d, all, b.Record, externaldns.ReverseZones(record))
+		marks := externaldns.Marks(record)
 		for _, host := range b.Hosts {
-			if why := s.outsideDomains(ctx, all, d.group.Project.Name, b.Prefix, host.Name); why != "" {
+			why := s.outsideDomains(ctx, all, d.group.Project.Name, b.Prefix, host.Name)
+			if why == "" {
+				why = markedOutside(ctx, all, d.group.Project.Name, b, host.Name, marks(host.Name))
+			}
+			if why != "" {
 				d.failName(asked[host.Name], why)
 			}
 		}
 	}
 	return nil
+}
+
+// markedOutside says why a host name may not be published as its record is: the TXT
+// records by which external-dns marks it as its own would lie in a domain of others.
+// Beside the host name itself they may be: there external-dns puts them by default.
+func markedOutside(ctx context.Context, all grants, project string, b plan.Binding, host string, marks []string) string {
+	_, parent, _ := strings.Cut(host, ".")
+	for _, mark := range marks {
+		if _, beside, _ := strings.Cut(mark, "."); beside == parent {
+			continue
+		}
+		for _, name := range externaldns.Names(b.Prefix, mark) {
+			domain, projects := all.of(name)
+			if domain != "" && !slices.Contains(projects, project) {
+				return fmt.Sprintf("the TXT record %s by which external-dns of record %q would mark %q as its own lies in %s, which is granted to %s; give another name, or the record another txt-prefix or txt-suffix",
+					name, b.Record, host, domain, grantees(ctx, projects))
+			}
+		}
+	}
+	return ""
+}
+
+// checkReverse refuses a record by which external-dns makes PTR records in domains
+// that are granted to others, and, where that is asked for, in none that is granted.
+func (s *Service) checkReverse(ctx context.Context, d *draft, all grants, record string, zones []string) {
+	path, project := d.records[record].frozen.Path, d.group.Project.Name
+	for _, zone := range zones {
+		domain, projects := all.of(zone)
+		below := all.below("*."+zone, project)
+		fail := func(format string, args ...any) {
+			d.fail(path, "/spec/external-dns-parameters/create-ptr", "makes PTR records in "+format+"; leave it out, or narrow the zones of the record", args...)
+		}
+		switch {
+		case domain != "" && !slices.Contains(projects, project):
+			fail("%s, which lies in %s, granted to %s", zone, domain, grantees(ctx, projects))
+		case below != "":
+			fail("%s, which holds %s, granted to %s", zone, below, grantees(ctx, all[below]))
+		case domain == "" && s.RequireDomains:
+			fail("%s, which lies in no domain that is granted to the project: have an administrator grant it (spec.domains)", zone)
+		}
+	}
 }
 
 // outsideDomains says why a project may not publish a host name below a key prefix, as
