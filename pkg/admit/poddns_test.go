@@ -208,6 +208,7 @@ func TestWarningsOfPodDNSIntents(t *testing.T) {
 		"searches are one more than Kubernetes takes beside that of autopath, so that a plan refuses them; give at most 31",
 		"searches come behind that of autopath, which answers before they are asked for; give them as autopath.searches of the DNS CR intent",
 		"ndots costs queries again: names with as many dots are asked for as they are before autopath gets them; leave it out for 5",
+		"searches have 287 characters, joined by spaces: musl, as in Alpine images, ignores all of them above 255; give fewer or shorter ones",
 	}, warnings(podDNS, pods("clusterFirstWithAutopath", `{"nameservers":["192.0.2.1","192.0.2.2","192.0.2.3"],"searches":`+many(32, 8)+`,"options":[{"name":"ndots","value":1},{"name":"ndots","value":5}]}`)))
 	const itself = " is each pod itself, where no nameserver listens unless the pod has one; with systemd-resolved, the node's /run/systemd/resolve/resolv.conf has the nameservers that pods can ask"
 	assert.Equal(t, []string{"127.0.0.53" + itself, "::1" + itself}, warnings(podDNS, pods("None", `{"nameservers":["127.0.0.53","192.0.2.1","::1"]}`)))

@@ -14,7 +14,7 @@ import (
 
 // podDNSIntent adds the warnings.
 func (g *glance) podDNSIntent(ctx context.Context, path intent.Path, in *intent.PodDNSIntent) (*Status, error) {
-	status := &Status{Warnings: podDNSWarnings(*in)}
+	status := &Status{Warnings: append(podDNSWarnings(*in), searchWarnings(*in)...)}
 	group, err := g.group(ctx, path.Parent().Parent())
 	if err != nil || group == nil {
 		return status, err
@@ -56,6 +56,18 @@ func podDNSWarnings(in intent.PodDNSIntent) []intent.Warning {
 	case intent.DNSClusterFirst, intent.DNSClusterFirstWithHostNet:
 		if nameservers >= resolvconf.MaxNameservers {
 			w.warn("nameservers", "come behind that of the cluster's DNS, and kubelet drops those after the third")
+		}
+	}
+	return w.list
+}
+
+// searchWarnings tell of searches that some resolvers do not take. What comes from the
+// cluster and the node beside them is not known here; a preview tells of all.
+func searchWarnings(in intent.PodDNSIntent) []intent.Warning {
+	w := &oddities{list: []intent.Warning{}}
+	if in.DNSConfig != nil {
+		if fault := resolvconf.NotTakenEverywhere(in.DNSConfig.Searches); fault != "" {
+			w.warn("searches", "%s", fault)
 		}
 	}
 	return w.list

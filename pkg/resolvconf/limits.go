@@ -37,6 +37,25 @@ func Exceeded(c intent.PodDNSConfig) []Excess {
 	return out
 }
 
+// What resolvers in containers are known to take of the searches: musl ignores the
+// whole line if it is longer, and glibc before 2.26 what comes after the sixth.
+const (
+	widelyTakenChars    = 255
+	widelyTakenSearches = 6
+)
+
+// NotTakenEverywhere says of searches what some resolvers make of so many; empty: all
+// take them.
+func NotTakenEverywhere(searches []string) string {
+	if n := chars(searches); n > widelyTakenChars {
+		return fmt.Sprintf("have %d characters, joined by spaces: musl, as in Alpine images, ignores all of them above %d; give fewer or shorter ones", n, widelyTakenChars)
+	}
+	if n := len(searches); n > widelyTakenSearches {
+		return fmt.Sprintf("are %d: glibc before 2.26 takes the first %d only, and musl ignores all of them above %d characters; give fewer", n, widelyTakenSearches, widelyTakenChars)
+	}
+	return ""
+}
+
 // chars is how long the searches are on their line.
 func chars(searches []string) int { return len(strings.Join(searches, " ")) }
 

@@ -39,3 +39,24 @@ func TestWhichLimitsAreExceeded(t *testing.T) {
 		Exceeded(intent.PodDNSConfig{Searches: append(many(31, 63), strings.Repeat("x", 2049-31*64))}))
 	require.Len(t, Exceeded(intent.PodDNSConfig{Nameservers: slices.Repeat([]string{"1.2.3.4"}, 4), Searches: many(33, 100)}), 3)
 }
+
+func TestWhatSomeResolversDoNotTake(t *testing.T) {
+	for reason, c := range map[string]struct {
+		searches []string
+		want     string
+	}{
+		"none":               {nil, ""},
+		"six":                {many(6, 20), ""},
+		"255 characters":     {many(4, 63), ""},
+		"seven":              {many(7, 10), "are 7: glibc before 2.26 takes the first 6 only"},
+		"256 characters":     {append(many(3, 63), strings.Repeat("x", 64)), "have 256 characters, joined by spaces: musl, as in Alpine images, ignores all of them above 255"},
+		"both, by the worse": {many(8, 63), "have 511 characters"},
+	} {
+		got := NotTakenEverywhere(c.searches)
+		if c.want == "" {
+			require.Empty(t, got, reason)
+		} else {
+			require.Contains(t, got, c.want, reason)
+		}
+	}
+}

@@ -33,6 +33,9 @@ func (n Node) Preview(pod Pod, name string) Preview {
 	default:
 		warnings = append(warnings, "the pod has no nameserver: its resolver asks 127.0.0.1")
 	}
+	if fault := NotTakenEverywhere(after.Searches); fault != "" {
+		warnings = append(warnings, "the pod's searches "+fault)
+	}
 	preview := Preview{ResolvConf: Text(after), Warnings: append([]string{}, warnings...)}
 	if name != "" {
 		preview.Queries = &Cost{

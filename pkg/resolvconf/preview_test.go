@@ -66,3 +66,13 @@ func TestAutopathAnswersWhateverThereIs(t *testing.T) {
 func TestAPodWithoutANameserverIsWarnedOf(t *testing.T) {
 	require.Equal(t, []string{"the pod has no nameserver: its resolver asks 127.0.0.1"}, Node{}.Preview(Pod{Policy: intent.DNSDefault}, "").Warnings)
 }
+
+// TestThePreviewWarnsOfWhatSomeResolversDrop: of all searches that the pod gets, those of
+// the cluster and of the node among them.
+func TestThePreviewWarnsOfWhatSomeResolversDrop(t *testing.T) {
+	pod := Pod{Namespace: "shop", Policy: intent.DNSClusterFirst, Config: &intent.PodDNSConfig{Searches: many(2, 10)}}
+	require.Empty(t, node(t).Preview(pod, "").Warnings)
+	pod.Config.Searches = many(3, 10)
+	require.Equal(t, []string{"the pod's searches are 7: glibc before 2.26 takes the first 6 only, and musl ignores all of them above 255 characters; give fewer"},
+		node(t).Preview(pod, "").Warnings)
+}
