@@ -52,6 +52,8 @@ type Meta struct {
 	Level                 string
 	ChildContextIDs       []string
 	LogicalCloud          string
+	LogicalCloudNamespace string // empty, but there, as in EMCO's own
+	LogicalCloudLevel     string // so is this
 }
 
 // Verify is how the names are verified that an external-dns publishes.

@@ -86,7 +86,7 @@ func TestTheLayoutIsEMCOs(t *testing.T) {
 		"/context/42/app/web/cluster/edge+berlin/": `"edge+berlin"`,
 		"/context/42/app/web/cluster/edge+berlin/resource/instruction/order/":  `"{\"resorder\":[\"settings+ConfigMap\"]}"`,
 		"/context/42/app/web/cluster/edge+berlin/resource/settings+ConfigMap/": string(resource),
-		"/context/42/meta/": `{"Project":"shop","CompositeApp":"","Version":"","Release":"","DeploymentIntentGroup":"","Namespace":"","Level":"0","ChildContextIDs":[],"LogicalCloud":""}`,
+		"/context/42/meta/": `{"Project":"shop","CompositeApp":"","Version":"","Release":"","DeploymentIntentGroup":"","Namespace":"","Level":"0","ChildContextIDs":[],"LogicalCloud":"","LogicalCloudNamespace":"","LogicalCloudLevel":""}`,
 	}
 	items, _, err := store.Range(t.Context(), kv.Range{Prefix: "/context/"})
 	require.NoError(t, err)

@@ -36,15 +36,28 @@ func (s *Service) PostEvent(ctx context.Context, id string, event intent.Action)
 }
 
 // TerminateContext has what belongs to an app context taken away: EMCO is about
-// to uninstall it. It is idempotent. NotFound where there is no such context,
+// to uninstall it. The context has no child of the group's any more then. It is idempotent. NotFound where there is no such context,
 // and no group knows it.
 func (s *Service) TerminateContext(ctx context.Context, id string) error {
 	group, err := s.groupWith(ctx, id)
 	if err != nil {
 		return err
 	}
-	_, err = undisturbed(group, func() (intent.Accepted, error) { return s.tryTerminate(ctx, group, id) })
-	return err
+	if _, err = undisturbed(group, func() (intent.Accepted, error) { return s.tryTerminate(ctx, group, id) }); err != nil {
+		return err
+	}
+	return s.orphan(ctx, group, id)
+}
+
+// orphan has an app context of EMCO's name no context of the group's any more, before
+// EMCO is answered: its orchestrator reads the meta right after, and would uninstall
+// Signpost's context a second time.
+func (s *Service) orphan(ctx context.Context, group intent.Path, id string) error {
+	l, err := s.storedLifecycle(ctx, group)
+	if err != nil || l.deployed() && l.AppContext == id {
+		return err
+	}
+	return s.adopt(ctx, group, l, id, "")
 }
 
 func (s *Service) tryTerminate(ctx context.Context, group intent.Path, id string) (intent.Accepted, error) {

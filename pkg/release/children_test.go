@@ -32,8 +32,23 @@ func TestTheParentNamesTheGroupsContextAsItsChild(t *testing.T) {
 	require.Equal(t, []string{w.contextID()}, w.children(firstContext))
 	require.Empty(t, w.children(secondContext))
 	w.event(firstContext, intent.Terminate)
+	require.Empty(t, w.children(firstContext), "before EMCO is answered: it reads the meta right after")
 	w.outlive()
 	require.Empty(t, w.children(firstContext))
+}
+
+// TestTerminatingAnotherContextLeavesTheChild: another context that ends leaves the current one
+// its child, and asked again nothing changes.
+func TestTerminatingAnotherContextLeavesTheChild(t *testing.T) {
+	t.Parallel()
+	w := orchestrated(t)
+	w.appContext(secondContext)
+	require.NoError(t, w.service.TerminateContext(t.Context(), secondContext))
+	require.Equal(t, []string{w.contextID()}, w.children(firstContext))
+	for range 2 {
+		require.NoError(t, w.service.TerminateContext(t.Context(), firstContext))
+		require.Empty(t, w.children(firstContext))
+	}
 }
 
 // TestTheChildIsNamedAgain when another controller has written the meta over.
