@@ -154,3 +154,26 @@ func TestHowNamesAreVerifiedFollowsTheRecord(t *testing.T) {
 	w.settle(prod)
 	require.Equal(t, keys, w.keys(), "and it is written once")
 }
+
+// TestAKillWhileNamesAreRemovedDelaysNothing: when the external-dns goes at the latest is
+// told, and it is the same after a restart. With the defaults of the record that is minutes.
+func TestAKillWhileNamesAreRemovedDelaysNothing(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.put(lab, hastyRecord("coredns"))
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.do(intent.Terminate, prod)
+	require.NoError(t, w.rest())
+	until := w.snapshot(prod).Providers[0].Until
+	require.Equal(t, w.clock.Now().Add(4*time.Minute), until, "an interval for each of two targets, one to spare, and a minute")
+
+	w.clock.pass(80 * time.Second)
+	w.restartOn(w.fake)
+	require.NoError(t, w.rest())
+	require.Equal(t, intent.Terminating, w.state(prod))
+	require.Equal(t, until, w.snapshot(prod).Providers[0].Until)
+	w.clock.pass(until.Sub(w.clock.Now()))
+	w.settle(prod)
+	require.Equal(t, intent.Terminated, w.state(prod))
+}

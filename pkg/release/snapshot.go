@@ -68,6 +68,7 @@ type ProviderReport struct {
 	Seq      int64
 	OwnerID  string
 	Draining bool                 // nothing relies on it any more
+	Until    time.Time            // when it goes at the latest, while it is draining; zero: its DNSEndpoints are still there
 	Waiting  bool                 // it has no pod until the names have followed it to its new home
 	Objects  bundle.Bundle        // of its current context
 	Observed *observed.Deployment // nil where it cannot be observed
@@ -235,6 +236,9 @@ func (s *Service) reportProvider(ctx context.Context, use Use) (ProviderReport, 
 		return r, err
 	}
 	r.Record, r.Seq, r.Waiting = l.Record, l.Seq, l.moving(use.Scope)
+	if drain, draining := l.Draining[drainKey(use.Scope, use.Cluster)]; draining && !drain.Since.IsZero() {
+		r.Until = drain.Since.Add(ReleaseTimeout(l.Record, drain.Targets))
+	}
 	r.OwnerID = provider.OwnerID(plan.Provider{Record: l.Record, Scope: use.Scope, Cluster: use.Cluster})
 	pointer, err := s.Contexts.Current(ctx, use.owner())
 	if err != nil {

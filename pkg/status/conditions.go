@@ -161,8 +161,8 @@ func allGone(snap release.Snapshot, s intent.Status) intent.StatusCondition {
 			return condition(snap, "Synced", "False", "Deleting", r.Kind+" "+r.Name+" is still on "+c.ClusterRef.String())
 		}
 	}
-	for _, p := range s.Providers {
-		return condition(snap, "Synced", "False", "Draining", "external-dns of record "+p.Record+" outlives the names that it is to remove")
+	for _, p := range snap.Providers {
+		return condition(snap, "Synced", "False", "Draining", "external-dns of record "+p.Record.Name+": "+outlives(p))
 	}
 	if left := snap.Lifecycle.Vacating; len(left) > 0 {
 		return condition(snap, "Synced", "False", "Deleting", "objects of an earlier revision are still on "+strings.Join(left, ", "))

@@ -145,7 +145,7 @@ func Provider(p release.ProviderReport) intent.ProviderStatus {
 		messages = append(messages, "the record moves here: external-dns starts when its names have followed")
 	}
 	if p.Draining {
-		messages = append(messages, "it outlives the names that it is to remove")
+		messages = append(messages, outlives(p))
 	}
 	if len(p.Objects) == 0 {
 		messages = append(messages, "not committed yet")
@@ -177,6 +177,15 @@ func health(p release.ProviderReport, out *intent.ProviderStatus) []string {
 		out.Available = &p.Observed.Available
 	}
 	return slices.DeleteFunc(messages, func(text string) bool { return text == "" })
+}
+
+// outlives says how long an external-dns that nobody uses stays.
+func outlives(p release.ProviderReport) string {
+	const why = "it outlives the names that it is to remove"
+	if p.Until.IsZero() {
+		return why
+	}
+	return fmt.Sprintf("%s: until no authoritative server answers them, at the latest until %s (releaseTimeout)", why, p.Until.UTC().Format(time.RFC3339))
 }
 
 // lacking describes the objects of an external-dns that are not applied: the

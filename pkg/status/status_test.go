@@ -321,7 +321,7 @@ func TestTerminatingTellsWhatIsStillThere(t *testing.T) {
 		message string
 	}{
 		{"an object is left", func(*release.Snapshot) {}, intent.Terminating, "Synced=False/Deleting", "ConfigMap c is still on edge+berlin"},
-		{"external-dns drains", func(s *release.Snapshot) { forget(s.Clusters[berlin], "ConfigMap") }, intent.Terminating, "Synced=False/Draining", "external-dns of record lab outlives"},
+		{"external-dns drains", func(s *release.Snapshot) { forget(s.Clusters[berlin], "ConfigMap") }, intent.Terminating, "Synced=False/Draining", "external-dns of record lab: it outlives"},
 		{"a cluster that an update dropped holds objects", func(s *release.Snapshot) {
 			forget(s.Clusters[berlin], "ConfigMap")
 			s.Providers, s.Lifecycle.Vacating = nil, []string{"edge+old"}
