@@ -2,6 +2,7 @@ package admit
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,10 +29,24 @@ func (r *review) environment(in *intent.Record) {
 		if credentials[name] {
 			r.refusef(here, "%s is set by a credential, too; leave one out", quote(name))
 		}
+		if passwordInURL.MatchString(in.Environment[name]) {
+			r.refusef(here, "has a URL with a password, which is shown as it is here; %s", elsewhere(name))
+		}
 		if strings.ContainsRune(in.Environment[name], 0) {
 			r.refusef(here, "holds a NUL character, which no variable can; leave it out")
 		}
 	}
+}
+
+// passwordInURL finds a password in a URL, or in a list of them.
+var passwordInURL = regexp.MustCompile(`://[^/?#@,\s]*:[^/?#@,\s]+@`)
+
+// elsewhere says where the password of a variable's URL belongs.
+func elsewhere(name string) string {
+	if name == "ETCD_URLS" {
+		return "give ETCD_USERNAME and ETCD_PASSWORD as credentials"
+	}
+	return "give the variable as a credential"
 }
 
 // variableFault says why a record may not set a variable at all, empty when it

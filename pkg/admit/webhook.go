@@ -31,6 +31,8 @@ func (a *Admitter) webhook(r *review, in *intent.Record) {
 			r.refusef(here, "%s is no name of a variable; use letters, digits and '_', not beginning with a digit", quote(name))
 		case slices.ContainsFunc(in.Credentials, isCredential):
 			r.refusef(here, "%s is set by a credential, too; leave one out", quote(name))
+		case passwordInURL.MatchString(in.Webhook.Environment[name]):
+			r.refusef(here, "has a URL with a password, which is shown as it is here; %s", elsewhere(name))
 		case strings.ContainsRune(in.Webhook.Environment[name], 0):
 			r.refusef(here, "holds a NUL character, which no variable can; leave it out")
 		}
