@@ -252,3 +252,25 @@ func TestARecordAdoptsNames(t *testing.T) {
 	}
 	require.Equal(t, exitUsage, signpost(t, f.url, "instantiate", "shop/store/v1/prod", "--adopt", "old").code)
 }
+
+// TestANameWithoutAnAddressIsNotDone: nobody is served by it.
+func TestANameWithoutAnAddressIsNotDone(t *testing.T) {
+	t.Parallel()
+	named := func(targets string) string {
+		return strings.Replace(inState("Instantiated", "1", "Applied", "Applied", "true"), `"names":[]`,
+			`"names":[{"name":"www.lab.example","type":"A","record":"lab","scope":"public","targets":[`+targets+`],"sources":[],"rejected":[],"conditions":[]}]`, 1)
+	}
+	f := newFake(t)
+	f.on("POST "+prod+"/instantiate", 202, "Accepted", `{"contextID":"4242","revision":1}`)
+	f.on("GET "+prod+"/status", 200, "Status", named(""))
+	got := signpost(t, f.url, "instantiate", "shop/store/v1/prod", "--wait", "--timeout", "1s")
+	require.Equal(t, exitTimeout, got.code)
+	require.Contains(t, got.err, "there is no address for www.lab.example")
+
+	f = newFake(t)
+	f.on("POST "+prod+"/instantiate", 202, "Accepted", `{"contextID":"4242","revision":1}`)
+	f.on("GET "+prod+"/status", 200, "Status", named(""))
+	f.on("GET "+prod+"/status", 200, "Status", named(`"203.0.113.10"`))
+	got = signpost(t, f.url, "instantiate", "shop/store/v1/prod", "--wait")
+	require.Equal(t, exitDone, got.code, got.err)
+}

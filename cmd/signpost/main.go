@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -46,6 +47,9 @@ func (p program) run(ctx context.Context, args []string) int {
 	command, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitDone
+	}
+	if command == root && len(args) > 0 && !strings.HasPrefix(args[0], "-") { // its flags are nobody's, too
+		err = unknownCommand(root, args[0])
 	}
 	report(p.err, command, err)
 	return exitCode(err)

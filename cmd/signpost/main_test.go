@@ -64,6 +64,8 @@ func TestExitCodesOfTheCommandLine(t *testing.T) {
 		{"version", []string{"version"}, exitDone, ""},
 		{"completion", []string{"completion", "bash"}, exitDone, ""},
 		{"an unknown command", []string{"aply"}, exitUsage, `there is no command "aply"; did you mean "apply"?`},
+		{"an unknown command with flags", []string{"aply", "-f", "web.yaml"}, exitUsage, `there is no command "aply"; did you mean "apply"?`},
+		{"a flag without a command", []string{"--fast"}, exitUsage, "--fast"},
 		{"a command that is like no other", []string{"frobnicate"}, exitUsage, `there is no command "frobnicate"`},
 		{"an unknown flag", []string{"get", "--fast", "projects"}, exitUsage, "--fast"},
 		{"an unknown format", []string{"get", "projects", "-o", "xml"}, exitUsage, "table, wide, json, yaml"},

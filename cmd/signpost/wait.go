@@ -22,7 +22,8 @@ type waiter struct {
 	progress io.Writer // a line at the second look, and whenever something moved
 }
 
-// until waits until the state is reached by the release, or a later one. A
+// until waits until the state is reached by the release, or a later one, and all its
+// names have addresses. A
 // server that does not answer in between may come back. After timeout it fails
 // with a timeoutError.
 func (w waiter) until(ctx context.Context, state client.StatusState, revision int64, timeout time.Duration) error {
@@ -34,7 +35,7 @@ func (w waiter) until(ctx context.Context, state client.StatusState, revision in
 		if err != nil && !isUnreachable(err) {
 			return w.ended(ctx, limited, err, timeout, last)
 		}
-		if err == nil && status.State == state && status.Revision >= revision {
+		if err == nil && status.State == state && status.Revision >= revision && len(unaddressed(status)) == 0 {
 			return nil
 		}
 		if limited.Err() == nil {
@@ -112,6 +113,9 @@ func progressLine(status client.Status, err error) string {
 	if settled == total {
 		parts = append(parts, unsynced(status)...)
 	}
+	if names := unaddressed(status); settled == total && len(names) > 0 {
+		parts = append(parts, "there is no address for "+strings.Join(names, ", "))
+	}
 	return strings.Join(parts, "; ")
 }
 
@@ -124,6 +128,19 @@ func unsynced(status client.Status) []string {
 		}
 	}
 	return nil
+}
+
+// unaddressed are the first names of what is instantiated that have no address: nobody
+// is served by them.
+func unaddressed(status client.Status) []string {
+	const some = 5
+	var names []string
+	for _, name := range status.Names {
+		if status.State == client.StatusState(intent.Instantiated) && len(name.Targets) == 0 && len(names) < some {
+			names = append(names, plain(name.Name))
+		}
+	}
+	return names
 }
 
 // isSettled tells whether an object is as it shall be.
