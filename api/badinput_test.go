@@ -214,6 +214,14 @@ func TestAllErrorsOfABodyAreToldAtOnce(t *testing.T) {
 			[]string{"/spec/scope", "/spec/hostnames/0", "/spec/app"},
 		},
 		{
+			intentsPath, `{"metadata":{"name":"x"},"spec":{"serviceName":"web","hostnames":["a..b"],"scope":"x"}}`,
+			[]string{"/spec/scope", "/spec/app", "/spec/hostnames/0"},
+		},
+		{
+			intentsPath, `{"metadata":{"name":"x"},"spec":{"app":7,"serviceName":"web","hostnames":["a..b"]}}`,
+			[]string{"/spec/app", "/spec/hostnames/0"},
+		},
+		{
 			"/v2/projects", `{"metadata":{"name":"n1"},"spec":{"namespace":"kube-x","nspace":1}}`,
 			[]string{"/spec/nspace", "/spec/namespace"},
 		},

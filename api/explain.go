@@ -14,6 +14,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/nearest"
 )
 
+// missing is what is said of a required field.
+const missing = "is missing"
+
 // explain says what is wrong with a value and what would be right. It never
 // quotes the value: it may be a secret.
 func explain(err *openapi3.SchemaError) intent.Field {
@@ -29,7 +32,7 @@ func explain(err *openapi3.SchemaError) intent.Field {
 			detail += "; " + hint
 		}
 	case "required":
-		detail = "is missing"
+		detail = missing
 		if property := err.Schema.Properties[path[len(path)-1]]; property != nil {
 			detail += "; give " + expected(property.Value)
 		}

@@ -71,11 +71,20 @@ func (op *operation) without(sent received, fields []intent.Field) (object map[s
 			return nil, nil, false
 		}
 	}
-	if len(validate(op.body, object)) > 0 {
+	if left := validate(op.body, object); slices.ContainsFunc(left, func(f intent.Field) bool { return !isMissing(f) || names(f.Pointer) }) {
 		return nil, nil, false
 	}
 	body, err = json.Marshal(object)
 	return object, body, err == nil
+}
+
+// isMissing tells that a field is said to be required, and is not there: the others
+// can be judged without it.
+func isMissing(f intent.Field) bool { return strings.HasPrefix(f.Detail, missing) }
+
+// names tells whether a document is not known without a field.
+func names(pointer string) bool {
+	return within(pointer, "/metadata") || pointer == "/spec/compositeAppVersion" || pointer == "/spec"
 }
 
 // drop removes a member by its JSON pointer. It does not for items of lists: what

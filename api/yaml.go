@@ -30,7 +30,7 @@ func jsonOf(raw []byte) ([]byte, error) {
 	}
 	converted, err := yaml.YAMLToJSONStrict(raw)
 	if err != nil {
-		return refuse("is no valid YAML: " + clip(strings.Join(strings.Fields(redact.YAML(err)), " ")))
+		return refuse("is no valid YAML: " + clip(strings.Join(strings.Fields(redact.YAML(raw, err)), " ")))
 	}
 	if bytes.Equal(converted, []byte("null")) {
 		return refuse("is empty; send a YAML object")

@@ -73,7 +73,7 @@ func readConfig(file string, flags *pflag.FlagSet) (map[string]any, error) {
 	}
 	values := map[string]any{}
 	if err := yaml.UnmarshalStrict(content, &values); err != nil {
-		return nil, fmt.Errorf("--config: %s: %s", file, redact.YAML(err))
+		return nil, fmt.Errorf("--config: %s: %s", file, redact.YAML(content, err))
 	}
 	var known []string
 	flags.VisitAll(func(flag *pflag.Flag) {

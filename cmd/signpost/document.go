@@ -67,7 +67,7 @@ func readDocument(file string, number int, text []byte, resource string) (docume
 		return d, fmt.Errorf("%s is a template; %s", d, renderFirst)
 	}
 	if err != nil {
-		return d, fmt.Errorf("%s: %s", d, redact.YAML(err))
+		return d, fmt.Errorf("%s: %s", d, redact.YAML(text, err))
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {

@@ -22,7 +22,7 @@ import (
 func ParseKubeconfig(raw []byte) (*rest.Config, error) {
 	config, err := clientcmd.Load(raw)
 	if err != nil {
-		return nil, fmt.Errorf("not a kubeconfig: %s", redact.YAML(err))
+		return nil, fmt.Errorf("not a kubeconfig: %s", redact.YAML(raw, err))
 	}
 	if err := refuseReferences(config); err != nil {
 		return nil, err
