@@ -46,20 +46,22 @@ func read(t *testing.T, file string) []step {
 		line := lines.Text()
 		was := prose
 		prose = false
-		if parts := requestLine.FindStringSubmatch(line); parts != nil {
-			next = step{heading: next.heading, who: parts[1], method: parts[2], path: parts[3]}
-		} else if parts := resultLine.FindStringSubmatch(line); parts != nil {
-			next.status, err = strconv.Atoi(parts[1])
+		request, result, header := requestLine.FindStringSubmatch(line), resultLine.FindStringSubmatch(line), headerLine.FindStringSubmatch(line)
+		switch {
+		case request != nil:
+			next = step{heading: next.heading, who: request[1], method: request[2], path: request[3]}
+		case result != nil:
+			next.status, err = strconv.Atoi(result[1])
 			require.NoError(t, err)
-			next.says = parts[2]
+			next.says = result[2]
 			require.NotEmpty(t, next.method, "a result without a request: %s", line)
 			steps = append(steps, next)
 			next = step{heading: next.heading}
-		} else if parts := headerLine.FindStringSubmatch(line); parts != nil && next.method != "" {
-			next.header = append(next.header, [2]string{parts[1], parts[2]})
-		} else if strings.HasPrefix(line, "{") {
+		case header != nil && next.method != "":
+			next.header = append(next.header, [2]string{header[1], header[2]})
+		case strings.HasPrefix(line, "{"):
 			next.body = line
-		} else if line != "" {
+		case line != "":
 			require.Empty(t, next.method, "%s %s has no result", next.method, next.path)
 			prose = true
 			if was {

@@ -2,7 +2,6 @@ package etcd
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -14,17 +13,14 @@ import (
 // its first start leaves a database without data.
 func checkLog(dir string) error {
 	database, log := filepath.Join(dir, "member", "snap", "db"), filepath.Join(dir, "member", "wal")
-	if _, err := os.Stat(database); err != nil {
-		return nil // there is nothing yet
-	}
 	if segments, _ := filepath.Glob(filepath.Join(log, "*.wal")); len(segments) > 0 || !holdsKeys(database) {
 		return nil
 	}
 	return fmt.Errorf("the data directory %s cannot be used: it has a database (%s), but its log of writes is missing (%s, *.wal). Neither is worth anything without the other: put all of the directory back from a backup", dir, database, log)
 }
 
-// holdsKeys tells whether a database has data. It has none as far as it cannot be
-// read, which etcd says better.
+// holdsKeys tells whether a database is there and has data. It has none as far as it
+// cannot be read, which etcd says better.
 func holdsKeys(database string) bool {
 	const patience = time.Second
 	opened, err := bbolt.Open(database, 0, &bbolt.Options{ReadOnly: true, Timeout: patience})

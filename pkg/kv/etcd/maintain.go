@@ -96,7 +96,7 @@ func space(dir string) (free, all int64) {
 	if err := syscall.Statfs(dir, &disk); err != nil {
 		return 0, 0
 	}
-	block := int64(disk.Bsize)
+	block := disk.Bsize
 	return int64(disk.Bavail) * block, int64(disk.Blocks) * block //nolint:gosec // disks are not that large
 }
 

@@ -53,24 +53,34 @@ func render(g plan.Group, maxBytes int) ([]bundle.Object, []poddns.Finding, erro
 				}
 				out, housed[cluster] = append(out, namespace), true
 			}
-			for _, manifest := range manifests {
-				if app.PodDNS != nil {
-					var found []poddns.Finding
-					manifest, found = poddns.Render(manifest, *app.PodDNS, cluster)
-					findings = append(findings, found...)
-				}
-				object, err := place(g, app.Name, cluster, manifest)
-				if err != nil {
-					return nil, nil, err
-				}
-				out = append(out, sharing.Share(object)...)
+			objects, found, err := onCluster(g, app, manifests, cluster)
+			if err != nil {
+				return nil, nil, err
 			}
+			out, findings = append(out, sharing.Share(objects...)...), append(findings, found...)
 			if sharing.Size() > maxBytes {
-				return nil, nil, fmt.Errorf("app %q: what differs between the clusters has more than %d MiB; divide it among several groups", app.Name, maxBytes>>20)
+				return nil, nil, fmt.Errorf("app %q: what differs between the clusters has more than %d bytes; divide it among several groups", app.Name, maxBytes)
 			}
 		}
 	}
 	return out, distinct(findings), nil
+}
+
+// onCluster makes an app's objects for one of its clusters.
+func onCluster(g plan.Group, app plan.App, manifests []manifest, cluster string) (objects []bundle.Object, findings []poddns.Finding, err error) {
+	for _, manifest := range manifests {
+		if app.PodDNS != nil {
+			var found []poddns.Finding
+			manifest, found = poddns.Render(manifest, *app.PodDNS, cluster)
+			findings = append(findings, found...)
+		}
+		object, err := place(g, app.Name, cluster, manifest)
+		if err != nil {
+			return nil, nil, err
+		}
+		objects = append(objects, object)
+	}
+	return objects, findings, nil
 }
 
 // podless warns of an intent for the pods of an app that has none.
