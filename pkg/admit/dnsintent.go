@@ -99,6 +99,9 @@ func (r *review) services(in *intent.DNSIntent, hosts []host) {
 // intentRecords checks that the records that an intent names exist, cover its
 // host names, and can do with them what the intent asks for.
 func (a *Admitter) intentRecords(ctx context.Context, r *review, in *intent.DNSIntent, hosts []host) error {
+	if len(in.Records) == 0 {
+		return a.weighable(ctx, r, in, hosts)
+	}
 	at := spec + "/records"
 	var able, unable []string // of weights
 	for i, name := range in.Records {
@@ -130,10 +133,63 @@ func (a *Admitter) intentRecords(ctx context.Context, r *review, in *intent.DNSI
 			unable = append(unable, name+" ("+record.Provider+")")
 		}
 	}
+	r.weightedBy(in, able, unable)
+	return nil
+}
+
+// weightedBy refuses weights where none of the records that serve an intent can have
+// them, of those that are known.
+func (r *review) weightedBy(in *intent.DNSIntent, able, unable []string) {
 	if in.Routing != nil && in.Routing.Policy == intent.Weighted && len(able) == 0 && len(unable) > 0 {
 		r.refusef(spec+"/routing/policy", "weighted needs a DNS provider with set identifiers, which no record of the intent has: %s; %s", strings.Join(unable, ", "), externaldns.WeightAdvice())
 	}
+}
+
+// weighable refuses weights of an intent that names no records where none of those
+// that its logical cloud is associated with, and that cover its names, can have them.
+func (a *Admitter) weighable(ctx context.Context, r *review, in *intent.DNSIntent, hosts []host) error {
+	if in.Routing == nil || in.Routing.Policy != intent.Weighted || in.Scope == intent.ClusterScope {
+		return nil
+	}
+	group, err := find[intent.DeploymentIntentGroup](ctx, a.store, r.path.Parent().Parent())
+	if err != nil || group == nil {
+		return err
+	}
+	cloud := intent.Join("projects", r.project(), "logical-clouds", group.LogicalCloud)
+	pairs, err := find[intent.KVPairs](ctx, a.store, cloud.Child("kv-pairs", intent.AssociationName))
+	if err != nil || pairs == nil {
+		return err
+	}
+	var able, unable []string
+	for _, pair := range pairs.KV {
+		for _, raw := range pair {
+			name, ok := text(raw)
+			if !ok || !isLabelValue(name) {
+				continue
+			}
+			record, err := find[intent.Record](ctx, a.store, recordPath(r.project(), name))
+			if err != nil {
+				return err
+			}
+			if record == nil || !covers(*record, hosts) {
+				continue
+			}
+			if externaldns.AbilitiesOf(record.Provider, externaldns.DefaultVersion).SetIdentifiers {
+				able = append(able, name)
+			} else {
+				unable = append(unable, name+" ("+record.Provider+")")
+			}
+		}
+	}
+	slices.Sort(unable)
+	r.weightedBy(in, able, unable)
 	return nil
+}
+
+// covers tells whether a record serves one of some names.
+func covers(record intent.Record, hosts []host) bool {
+	coverage := externaldns.NewCoverage(record.Provider, record.Parameters)
+	return slices.ContainsFunc(hosts, func(h host) bool { return coverage.Covers(h.name) })
 }
 
 // covered checks what a record's zones make of the host names that are right.

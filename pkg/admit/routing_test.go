@@ -1,6 +1,7 @@
 package admit_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,6 +36,30 @@ func TestBadRoutingIsRefused(t *testing.T) {
 		{reason: "weights where no record has set identifiers", path: www, spec: routed(`{"policy":"weighted","weights":{"edge+berlin":90}}`, `,"records":["lab"]`),
 			errors: map[string]string{"/spec/routing/policy": "no record of the intent has: lab (coredns); external-dns has them for aws and inmemory"}},
 	})
+}
+
+// TestWeightsAreJudgedByTheRecordsOfTheLogicalCloud, where the intent names none.
+func TestWeightsAreJudgedByTheRecordsOfTheLogicalCloud(t *testing.T) {
+	weighted := routed(`{"policy":"weighted","weights":{"edge+berlin":90}}`, ``)
+	w := newShop(t)
+	associate := func(records string) { w.must(eu.Child("kv-pairs", intent.AssociationName), `{"kv":[`+records+`]}`) }
+	put := func(name, provider, domain string) {
+		w.must(intent.Join("projects/shop/dns-update-records", name), `{"provider":"`+provider+`","external-dns-parameters":{"domain-filter":["`+domain+`"]}}`)
+	}
+	_, err := w.admit(www, weighted)
+	require.NoError(t, err, "no record serves it yet")
+	put("bind", "rfc2136", "lab.example")
+	put("corp", "aws", "corp.example")
+	put("zone", "aws", "lab.example")
+	associate(`{"a":"bind"},{"b":"corp"}`)
+	_, err = w.admit(www, weighted)
+	require.Equal(t, intent.Invalid, intent.CodeOf(err))
+	require.ErrorContains(t, err, "weighted needs a DNS provider with set identifiers, which no record of the intent has: bind (rfc2136); external-dns has them for aws and inmemory")
+	_, err = w.admit(www, strings.Replace(weighted, `"routing"`, `"scope":"cluster","routing"`, 1))
+	require.NoError(t, err, "what is one cluster's has nothing to choose among")
+	associate(`{"a":"bind"},{"b":"zone"}`)
+	_, err = w.admit(www, weighted)
+	require.NoError(t, err)
 }
 
 // TestRoutingWithoutEffectIsWarnedOf: it is kept, for the day the policy changes.

@@ -283,6 +283,11 @@ func (s *Service) tryRecordSnapshot(ctx context.Context, record intent.Path) (Re
 		return snap, err
 	}
 	lifecycle, err := s.recordLifecycle(ctx, record)
+	if err != nil {
+		return snap, err
+	}
+	homeless, err := s.homelessWarnings(ctx, doc, lifecycle)
+	snap.Warnings = append(snap.Warnings, homeless...)
 	if err != nil || lifecycle.Record.UID != doc.UID {
 		return snap, err
 	}
