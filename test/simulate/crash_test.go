@@ -29,7 +29,10 @@ func crashPoints() []string {
 
 // rare points need luck: they are passed in few histories.
 func rare() []string {
-	return []string{"before release lease", "after release lease", "before drop release", "after drop release"}
+	return []string{
+		"before release lease", "after release lease", "before drop release", "after drop release",
+		"before plant the tree of names", "after plant the tree of names", // the tree has what this version claims
+	}
 }
 
 // crashSeeds is how many histories a point gets to be passed in.
