@@ -65,7 +65,7 @@ kind: Config
 current-context: away
 clusters:
 - name: away
-  cluster: {server: "https://me:%s@127.0.0.1:1", insecure-skip-tls-verify: true, proxy-url: "http://me:%s@127.0.0.1:1"}
+  cluster: {server: "https://me:%s@127.0.0.1:1", insecure-skip-tls-verify: true}
 users:
 - name: signpost
   user: {token: %s, client-certificate-data: %s, client-key-data: %s}
@@ -74,6 +74,6 @@ users:
 contexts:
 - name: away
   context: {cluster: away, user: signpost}
-`, m.word("the password in a cluster's URL"), m.word("the password of a cluster's proxy"), m.word("a cluster's token"),
+`, m.word("the password in a cluster's URL"), m.word("a cluster's token"),
 		base64.StdEncoding.EncodeToString(certificate), base64.StdEncoding.EncodeToString(key), m.word("a cluster's password")), err
 }

@@ -156,7 +156,7 @@ func (s *site) post(groups ...string) {
 		posts = append(posts, post{"/v2/cluster-providers/edge/clusters", c.Name, c.kubeconfig(s.T)})
 	}
 	posts = append(posts, []post{
-		{"/v2/projects", "shop", `{}`},
+		{"/v2/projects", "shop", `{"namespaces": ["shop"]}`},
 		{"/v2/projects/shop/dns-update-records", "lab", `{
 			"provider": "coredns", "environment": {"ETCD_URLS": "http://127.0.0.1:2379"}, "releaseTimeout": "1s",
 			"external-dns-parameters": {"policy": "sync", "domain-filter": ["lab.example"]}

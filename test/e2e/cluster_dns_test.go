@@ -205,6 +205,7 @@ func TestServersAreImportedByACoreDNSThatIsThere(t *testing.T) {
 			})
 		}
 	}
+	s.call(http.MethodPut, "/v2/projects/{p}", `{"metadata": {"name": "{p}"}, "spec": {"namespaces": ["{p}-dns"]}}`, http.StatusOK)
 	s.resolving(forwarding("foo.com", `, "mode": "import"`))
 	s.instantiate(cloud)
 	holds("foo.com:")

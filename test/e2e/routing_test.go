@@ -32,7 +32,7 @@ func TestFailoverGoesToTheNextClusterInOrderAndBack(t *testing.T) {
 	s.pods(fixture.Paris, true)
 	s.answers("www.{zone}", parisAddress)
 
-	s.call(http.MethodPost, clustersOfEdge+"/paris/drain", "", http.StatusAccepted)
+	s.call(http.MethodPost, clustersOfEdge+"/paris/drain?force=true", "", http.StatusAccepted)
 	s.answers("www.{zone}", berlinAddress)
 	s.call(http.MethodPost, clustersOfEdge+"/paris/undrain", "", http.StatusAccepted)
 	s.answers("www.{zone}", parisAddress)

@@ -62,8 +62,8 @@ func inNames() []bugs.Bug {
 		{
 			Name: "label of 63", File: "pkg/hostname/hostname.go",
 			Breaks:      "a label of 63 characters is refused",
-			Text:        "len(label) > longestLabel",
-			Replacement: "len(label) >= longestLabel",
+			Text:        "case len(label) > longestLabel",
+			Replacement: "case len(label) >= longestLabel",
 		},
 		{
 			Name: "mapped network", File: "pkg/address/collect.go",

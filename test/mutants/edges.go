@@ -90,10 +90,28 @@ func inRights() []bugs.Bug {
 			Replacement: "",
 		},
 		{
-			Name: "link-local server", File: "pkg/verify/client.go",
+			Name: "link-local server", File: "pkg/verify/local.go",
 			Breaks:      "a DNS server on the machine's own link is asked",
 			Text:        " || address.IsLinkLocalUnicast()",
 			Replacement: "",
+		},
+		{
+			Name: "platform by a star", File: "pkg/grant/grant.go",
+			Breaks:      "a grant of all namespaces covers those of the platform",
+			Text:        "	return !Platform(namespace) && slices.ContainsFunc(n,",
+			Replacement: "	return slices.ContainsFunc(n,",
+		},
+		{
+			Name: "endless answer", File: "pkg/bounded/transport.go",
+			Breaks:      "what a cluster answers is read to its end, however much it is",
+			Text:        "	if heaviest > b.most {",
+			Replacement: "	if heaviest > b.most && b.budget == nil {",
+		},
+		{
+			Name: "uncounted growth", File: "pkg/store/quota/store.go",
+			Breaks:      "what a project writes anew does not count",
+			Text:        "	if more := delta.growing(); more != (Usage{}) {",
+			Replacement: "	if more := delta.growing(); more == (Usage{}) {",
 		},
 	}
 }
@@ -104,8 +122,8 @@ func inCommands() []bugs.Bug {
 		{
 			Name: "earlier release awaited", File: "cmd/signpost/wait.go",
 			Breaks:      "--wait ends when an earlier release has reached the state",
-			Text:        " && status.Revision >= revision {",
-			Replacement: " {",
+			Text:        " && status.Revision >= revision && len(",
+			Replacement: " && len(",
 		},
 		{
 			Name: "busy is failed", File: "cmd/signpost/exit.go",
