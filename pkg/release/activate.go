@@ -46,7 +46,8 @@ func (s *Service) TerminateContext(ctx context.Context, id string) error {
 	if _, err = undisturbed(group, func() (intent.Accepted, error) { return s.tryTerminate(ctx, group, id) }); err != nil {
 		return err
 	}
-	return s.orphan(ctx, group, id)
+	_, err = undisturbed(group, func() (struct{}, error) { return struct{}{}, s.orphan(ctx, group, id) })
+	return err
 }
 
 // orphan has an app context of EMCO's name no context of the group's any more, before

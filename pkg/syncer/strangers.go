@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/signpost-dns/signpost/pkg/appcontext"
 	"github.com/signpost-dns/signpost/pkg/bundle"
 	"github.com/signpost-dns/signpost/pkg/cluster"
 	"github.com/signpost-dns/signpost/pkg/grant"
@@ -51,11 +52,19 @@ func (t *tenure) strangersWay(a action) string {
 	taken := func(account string) bool {
 		return inTheWay(bundle.ID{Cluster: a.id.Cluster, Kind: "ServiceAccount", Namespace: a.id.Namespace, Name: account})
 	}
+	if slices.ContainsFunc(a.want.owners, isProvider) {
+		return "" // no tenant chose what runs
+	}
 	accounts := accountsOf(a.want.object)
 	if at := slices.IndexFunc(accounts, taken); at >= 0 {
 		return "waits for ServiceAccount " + accounts[at] + ", which is not there or somebody else's"
 	}
 	return ""
+}
+
+func isProvider(owner string) bool {
+	_, _, _, is := appcontext.Owner(owner).Provider()
+	return is
 }
 
 // accountsOf are the ServiceAccounts that the pods of an object run as.
