@@ -241,7 +241,7 @@ func (o oracle) refused(group intent.Path, l release.Lifecycle) bool {
 			continue
 		}
 		has := o.names(theirs, o.world.current(appcontext.Owner(other)))
-		if deployed(theirs) && theirs.Failure == "" {
+		if leaves := theirs.Wanted == intent.Terminate && !theirs.Settled; leaves || deployed(theirs) && theirs.Failure == "" {
 			has = append(has, o.names(theirs, theirs.ContextID)...)
 		}
 		if slices.ContainsFunc(mine, func(name viewed) bool { return slices.Contains(has, name) }) {
