@@ -168,6 +168,15 @@ func decrease(counts map[string]int, name string) {
 	}
 }
 
+// CloseWrite ends what is sent, so that who is still sending reads the answer
+// before the connection ends: net/http asks connections whether they can do that.
+func (c *connection) CloseWrite() error {
+	if tcp, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return tcp.CloseWrite()
+	}
+	return nil
+}
+
 // Close implements net.Conn.
 func (c *connection) Close() error {
 	c.once.Do(func() {

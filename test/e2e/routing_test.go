@@ -42,8 +42,8 @@ func TestWeightsAreRefusedWhereTheProviderHasNoneAndTheRefusalSaysWhichCan(t *te
 	t.Parallel()
 	s := begin(t, sharedWorld(t), "weightless")
 	s.prepared()
-	s.intent("www", `"hostnames": ["www.{zone}"], "routing": {"policy": "weighted", "weights": {"edge+paris": 90, "edge+berlin": 10}}`)
-	refusal := string(s.call(http.MethodPost, prod+"/instantiate", "", http.StatusConflict).Body)
+	refusal := string(s.call(http.MethodPost, prod+"/traffic-group-intents/front/dns-intents", document("www", "web",
+		`"hostnames": ["www.{zone}"], "routing": {"policy": "weighted", "weights": {"edge+paris": 90, "edge+berlin": 10}}`), http.StatusBadRequest).Body)
 	for _, word := range []string{"/spec/routing/policy", "coredns", "aws"} {
 		if !strings.Contains(refusal, word) {
 			t.Errorf("the refusal does not say %q: %s", word, refusal)

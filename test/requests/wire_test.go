@@ -16,7 +16,7 @@ import (
 // HTTP server itself, in plain text, and never reaches an operation.
 func TestWhatIsNoHTTPIsRefused(t *testing.T) {
 	c := begin(t, 1)
-	const host, create = "Host: x\r\n", "Content-Type: application/json\r\n"
+	const host, create = "Host: 127.0.0.1\r\n", "Content-Type: application/json\r\n"
 	body := `{"metadata":{"name":"smuggled"}}`
 	for reason, sent := range map[string]struct {
 		text string
@@ -42,7 +42,8 @@ func TestWhatIsNoHTTPIsRefused(t *testing.T) {
 		})
 	}
 	require.Equal(t, http.StatusOK, c.wire(t, "GET /healthz HTTP/1.0\r\n\r\n", false), "HTTP/1.0 is HTTP")
-	require.Equal(t, http.StatusOK, c.wire(t, "GET http://elsewhere/v2/projects HTTP/1.1\r\n"+host+"\r\n", false), "as a proxy asks")
+	require.Equal(t, http.StatusOK, c.wire(t, "GET http://127.0.0.1/v2/projects HTTP/1.1\r\n"+host+"\r\n", false), "as a proxy asks")
+	require.Equal(t, http.StatusMisdirectedRequest, c.wire(t, "GET http://elsewhere/v2/projects HTTP/1.1\r\n"+host+"\r\n", false), "of a host that this is not")
 	require.Equal(t, http.StatusCreated, c.wire(t, "POST /v2/projects HTTP/1.1\r\n"+host+create+
 		"Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n20\r\n"+`{"metadata":{"name":"in-chunks"}}`[:32]+"\r\n1\r\n}\r\n0\r\n\r\n", false))
 	got := c.say(Request{Kind: Valid, Method: http.MethodGet, Target: "/v2/projects", Header: http.Header{}})

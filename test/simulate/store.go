@@ -152,6 +152,7 @@ func points() []point {
 		{"note claims", "/signpost/names-claimed", "", false},
 		{"plant the tree of names", "/signpost/name-tree/", "", false},
 		{"note the tree of names", "/signpost/names-planted", "", false},
+		{"note what is granted", "/signpost/current-granted", "", false},
 		{"settle removals", "/signpost/removals/", "", false},
 		{"write ledger", "/signpost/ledger/", "", false},
 		{"forget in ledger", "/signpost/ledger/", "", true},
