@@ -95,6 +95,12 @@ func inRights() []bugs.Bug {
 			Text:        " || address.IsLinkLocalUnicast()",
 			Replacement: "",
 		},
+	}
+}
+
+// inLimits are mutants of what bounds and grants.
+func inLimits() []bugs.Bug {
+	return []bugs.Bug{
 		{
 			Name: "platform by a star", File: "pkg/grant/grant.go",
 			Breaks:      "a grant of all namespaces covers those of the platform",
