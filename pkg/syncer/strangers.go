@@ -63,8 +63,8 @@ func (t *tenure) strangersWay(a action) string {
 }
 
 func isProvider(owner string) bool {
-	_, _, _, is := appcontext.Owner(owner).Provider()
-	return is
+	record, _, _, is := appcontext.Owner(owner).Provider()
+	return is && record != ""
 }
 
 // accountsOf are the ServiceAccounts that the pods of an object run as.
