@@ -11,7 +11,9 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/api/jsonbody"
+	"github.com/signpost-dns/signpost/pkg/access/bounded"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // maxBody is the size of the largest request body, in bytes.
@@ -32,16 +34,25 @@ const (
 	mediaYAML = "application/yaml"
 )
 
-// formMedia are the media types that a page of another site can have a browser
-// send without asking the server first.
-func formMedia() []string {
-	return []string{"application/x-www-form-urlencoded", "multipart/form-data", "text/plain"}
-}
-
 // received is a body as it was sent.
 type received struct {
 	media string
 	raw   []byte
+}
+
+// decoded is about how much memory the body takes as values.
+func (s received) decoded() int64 {
+	if s.media != mediaYAML {
+		return bounded.Weigh(s.raw)
+	}
+	const each = 512 // of what one of these characters may begin
+	var begin int64
+	for _, c := range s.raw {
+		if strings.IndexByte("\n,:-?[{", c) >= 0 {
+			begin++
+		}
+	}
+	return each * begin
 }
 
 // receive reads the body of a request, to its end. It is empty where the
@@ -87,18 +98,18 @@ func (s received) json() ([]byte, error) {
 	if s.media != mediaYAML {
 		return s.raw, nil
 	}
-	return jsonOf(s.raw)
+	return jsonbody.FromYAML(s.raw)
 }
 
 // parseBody is readBody for JSON.
 func parseBody(raw []byte, schema *openapi3.Schema) (map[string]any, []byte, error) {
-	value, same, err := decode(raw)
+	value, same, err := jsonbody.Decode(raw)
 	if err != nil {
 		return nil, nil, err
 	}
 	object, ok := value.(map[string]any)
 	if !ok {
-		return nil, nil, invalidBody([]intent.Field{{Detail: `must be a JSON object as in {"metadata":{…},"spec":{…}}`}})
+		return nil, nil, jsonbody.Invalid([]intent.Field{{Detail: `must be a JSON object as in {"metadata":{…},"spec":{…}}`}})
 	}
 	if dropServerFields(object) || !same {
 		if raw, err = json.Marshal(object); err != nil {
@@ -106,7 +117,7 @@ func parseBody(raw []byte, schema *openapi3.Schema) (map[string]any, []byte, err
 		}
 	}
 	if fields := validate(schema, object); len(fields) > 0 {
-		return nil, nil, invalidBody(fields)
+		return nil, nil, jsonbody.Invalid(fields)
 	}
 	return object, raw, nil
 }
@@ -117,8 +128,11 @@ func (op *operation) refuseBody(r *http.Request) error {
 	if r.Method != http.MethodPost {
 		return nil
 	}
-	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); slices.Contains(formMedia(), media) {
-		return &intent.Error{Code: intent.Invalid, Detail: "this takes no body, and nothing that a form may have sent (" + media + "): leave the body and the content type out"}
+	if given := strings.Join(r.Header.Values("Content-Type"), ", "); given != "" {
+		media, _, err := mime.ParseMediaType(given)
+		if err != nil || media != mediaJSON && media != mediaYAML { // a page of another site may send a form, and one that cannot be parsed
+			return &intent.Error{Code: intent.Invalid, Detail: "this takes no body, and a content type may only be " + mediaJSON + ": leave the body and the content type out"}
+		}
 	}
 	const enough = 16
 	raw, err := io.ReadAll(io.LimitReader(r.Body, enough))
@@ -170,12 +184,4 @@ func (op *operation) mediaOf(header http.Header) (string, error) {
 		return "", refused
 	}
 	return media, nil
-}
-
-func invalidBody(fields []intent.Field) error {
-	detail := "the body has an error"
-	if len(fields) > 1 {
-		detail = "the body has errors"
-	}
-	return &intent.Error{Code: intent.Invalid, Detail: detail, Fields: fields}
 }

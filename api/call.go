@@ -5,11 +5,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gorilla/mux"
 
 	"github.com/signpost-dns/signpost/pkg/access"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/access/throttle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // call is one request to one operation, validated.
@@ -64,29 +66,24 @@ func (e *edge) serve(w http.ResponseWriter, r *http.Request, op *operation) {
 	if !op.public {
 		w.Header().Set("Cache-Control", "no-store") // what needs rights is for nobody who asks a cache
 	}
-	var memory reservation
-	defer memory.release() // only what is written needs none
+	var memory *throttle.Taken
+	defer func() { memory.Leave() }() // after a panic, too
 	result, err := e.perform(w, r, op, &memory)
 	if err != nil {
+		memory.Shrink(0)
 		e.writeError(w, r, err)
 		return
 	}
-	e.write(w, r, result)
-}
-
-// reservation is memory that a request has been given.
-type reservation struct{ free func() }
-
-func (r *reservation) release() {
-	if r.free != nil {
-		r.free()
+	if op.public {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(requestTimeout)) // tests' recorders have none
 	}
+	e.write(w, r, result, memory)
 }
 
 // perform judges a request in the order rights, parameters, body, and handles
 // it. Who sends a body slowly takes no place from those that are at work. The
-// answer is in the memory that is reserved.
-func (e *edge) perform(w http.ResponseWriter, r *http.Request, op *operation, memory *reservation) (answer, error) {
+// answer is in the memory that was taken.
+func (e *edge) perform(w http.ResponseWriter, r *http.Request, op *operation, memory **throttle.Taken) (answer, error) {
 	c, err := e.accept(r, op)
 	if err != nil {
 		return answer{}, err
@@ -107,7 +104,7 @@ func (e *edge) perform(w http.ResponseWriter, r *http.Request, op *operation, me
 		return answer{}, err
 	}
 	defer leave()
-	if memory.free, err = e.weigh(r, op, c, sent); err != nil {
+	if *memory, err = e.weigh(r, op, c, sent); err != nil {
 		return answer{}, err
 	}
 	if c.object, c.body, err = op.readBody(sent); err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // preflight answers whether a cluster could be managed.

@@ -6,9 +6,10 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/signpost-dns/signpost/pkg/admit"
-	"github.com/signpost-dns/signpost/pkg/corefile"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/api/jsonbody"
+	"github.com/signpost-dns/signpost/pkg/admission/poddns"
+	"github.com/signpost-dns/signpost/pkg/dns/corefile"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // lint answers what is wrong with a Corefile. That something is, is an answer.
@@ -27,9 +28,9 @@ func (e *edge) trace(ctx context.Context, c *call) (answer, error) {
 	text, _ := c.object["name"].(string)
 	kind, _ := c.object["type"].(string)
 	cluster, _ := c.object["cluster"].(string)
-	name, err := admit.QueryName(text)
+	name, err := poddns.QueryName(text)
 	if err != nil {
-		return answer{}, invalidBody([]intent.Field{{Pointer: "/name", Detail: strconv.Quote(clip(text)) + " " + err.Error()}})
+		return answer{}, jsonbody.Invalid([]intent.Field{{Pointer: "/name", Detail: strconv.Quote(jsonbody.Clip(text)) + " " + err.Error()}})
 	}
 	way, err := e.Corefiles.Trace(ctx, c.owner(), cluster, corefile.Query{Name: name, Type: cmp.Or(kind, "A")})
 	way.Upstreams = orEmpty(way.Upstreams)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/internal/seed"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 const resolversPath = "/v2/projects/shop/logical-clouds/eu/dns-cr-intents"
@@ -180,7 +180,8 @@ func TestBodiesInYAML(t *testing.T) {
 		"broken":                         {body: "metadata: {name: x\nspec: [}", problem: ": is no valid YAML: yaml: line "},
 		"no UTF-8":                       {body: "metadata: {name: \"\xff\"}", problem: ": is not UTF-8"},
 		"a word that YAML takes for one": {body: "metadata: {name: x}\nspec: {nodePlacement: {nodeSelector: {dns: yes}}}", problem: "/spec/nodePlacement/nodeSelector/dns: must be text, not a boolean"},
-		"a bomb":                         {body: bomb(), problem: "excessive aliasing"},
+		"a bomb":                         {body: bomb(), problem: "repeat more than 64 KiB"},
+		"a long text, often":             {body: longOften(), problem: ": is no valid YAML: line 4: aliases (*name) repeat more than 64 KiB"},
 		"nested too deep":                {body: strings.Repeat("[", 200_000), problem: ": is no valid YAML: "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -204,6 +205,12 @@ func bomb() string {
 		lines += "a" + name + ": &a" + name + " [" + strings.TrimSuffix(strings.Repeat("*a"+last+",", 10), ",") + "]\n"
 	}
 	return lines
+}
+
+// longOften is YAML of 215 KB that stands for a gigabyte.
+func longOften() string {
+	const times, long = 5000, 200_000
+	return "metadata:\n  name: x\n  description: &a \"" + strings.Repeat("a", long) + "\"\nspec: {x: [" + strings.TrimSuffix(strings.Repeat("*a,", times), ",") + "]}\n"
 }
 
 func TestYAMLIsTakenForDNSCRIntentsAlone(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"github.com/signpost-dns/signpost/openapi"
-	"github.com/signpost-dns/signpost/pkg/throttle"
+	"github.com/signpost-dns/signpost/pkg/access/throttle"
 )
 
 // edge answers requests.
@@ -20,6 +20,7 @@ type edge struct {
 	metrics *metrics
 	places  places
 	bytes   *throttle.Bytes
+	ready   lately
 	lost    string // what is said of paths that there are not
 }
 

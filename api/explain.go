@@ -10,8 +10,9 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/nearest"
+	"github.com/signpost-dns/signpost/api/jsonbody"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/nearest"
 )
 
 // missing is what is said of a required field.
@@ -27,7 +28,7 @@ func explain(err *openapi3.SchemaError) intent.Field {
 		name := unknownName(err)
 		path = append(path, name)
 		known := slices.Sorted(maps.Keys(err.Schema.Properties))
-		detail = "unknown field " + strconv.Quote(clip(name)) + suggestion(name, known)
+		detail = "unknown field " + strconv.Quote(jsonbody.Clip(name)) + suggestion(name, known)
 		if hint, ok := err.Schema.Extensions["x-unknown"].(string); ok {
 			detail += "; " + hint
 		}
@@ -60,7 +61,7 @@ func explain(err *openapi3.SchemaError) intent.Field {
 	default:
 		detail += ": " + err.Reason
 	}
-	return intent.Field{Pointer: jsonPointer(path), Detail: detail}
+	return intent.Field{Pointer: jsonbody.Pointer(path), Detail: detail}
 }
 
 // unknownName is the field that an error about unknown fields is about. The
@@ -124,7 +125,7 @@ func suggestion(name string, known []string) string {
 	if len(known) == 0 {
 		return "; none is known here"
 	}
-	if near := nearest.Name(clip(name), known); near != "" {
+	if near := nearest.Name(jsonbody.Clip(name), known); near != "" {
 		return "; did you mean " + strconv.Quote(near) + "?"
 	}
 	return "; known are " + strings.Join(known, ", ")

@@ -14,16 +14,19 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/api"
-	"github.com/signpost-dns/signpost/pkg/admit"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/trail"
+	"github.com/signpost-dns/signpost/pkg/admission"
+	"github.com/signpost-dns/signpost/pkg/admission/review"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
 func TestAnUnknownRouteIs404AsAProblem(t *testing.T) {
@@ -108,33 +111,36 @@ func TestASealThatFailsStoresNothing(t *testing.T) {
 }
 
 // panicking is an admitter with a bug.
-type panicking struct{ *admit.Admitter }
+type panicking struct{ *admission.Admitter }
 
-func (panicking) View(context.Context, intent.Document) (admit.View, error)      { panic("hush") }
-func (panicking) Views(context.Context, []intent.Document) ([]admit.View, error) { panic("hush") }
+func (panicking) View(context.Context, intent.Document) (review.View, error)      { panic("hush") }
+func (panicking) Views(context.Context, []intent.Document) ([]review.View, error) { panic("hush") }
 
 func TestAPanicIs500AndLogged(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	w := newWorld(t, func(o *api.Options) {
-		o.Admitter = panicking{admit.New(o.Store, admit.Rules{})}
-		o.Log = slog.New(trail.Handler(slog.NewTextHandler(&log, nil)))
+		o.Admitter = panicking{admission.New(o.Store, review.Rules{})}
+		o.Log = slog.New(tracing.Handler(slog.NewTextHandler(&log, nil)))
 	})
 	answer := w.send("POST", "/v2/projects", `{"metadata":{"name":"x"}}`, "X-Request-ID", "abc-1").want(http.StatusInternalServerError)
 	require.NotContains(t, answer.Body.String(), "hush")
 	require.Equal(t, "abc-1", answer.json()["requestID"])
 	require.Contains(t, log.String(), "hush")
 	require.Contains(t, log.String(), "requestID=abc-1")
+	for range 100 { // none keeps the memory that it was given
+		w.send("GET", "/v2/projects", "").want(http.StatusInternalServerError)
+	}
 }
 
 // racing changes a document between its judgement and its write.
 type racing struct {
-	*admit.Admitter
+	*admission.Admitter
 	store intent.Store
 	times int
 }
 
-func (r *racing) Put(ctx context.Context, w *admit.Write) (intent.Document, error) {
+func (r *racing) Put(ctx context.Context, w *review.Write) (intent.Document, error) {
 	r.times--
 	if r.times >= 0 {
 		body := fmt.Sprintf(`{"metadata":{"name":"shop","description":"race %d"},"spec":{"namespace":"signpost-shop"}}`, r.times)
@@ -163,7 +169,7 @@ func TestAPutStartsAgainWhenTheDocumentChangesMeanwhile(t *testing.T) {
 			t.Parallel()
 			race := &racing{}
 			w := newWorld(t, func(o *api.Options) {
-				race.Admitter, race.store = admit.New(o.Store, admit.Rules{}), o.Store
+				race.Admitter, race.store = admission.New(o.Store, review.Rules{}), o.Store
 				o.Admitter = race
 			})
 			if c.exist > 0 {
@@ -204,6 +210,36 @@ func TestReadinessNamesEachDependency(t *testing.T) {
 	newWorld(t).send("GET", "/readyz/", nil).want(http.StatusOK)
 }
 
+// TestDependenciesAreAskedOnceInASecond: however many ask, and whoever hangs up.
+func TestDependenciesAreAskedOnceInASecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int32
+		w := newWorld(t, func(o *api.Options) {
+			o.Checks["etcd"] = func(ctx context.Context) error {
+				time.Sleep(time.Second / 10)
+				if asked.Add(1) == 3 {
+					return errors.New("is gone")
+				}
+				return ctx.Err()
+			}
+		})
+		gone, hangUp := context.WithCancel(t.Context())
+		hangUp()
+		w.handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, "GET", "/readyz", http.NoBody))
+		for range 50 {
+			w.send("GET", "/readyz", nil).want(http.StatusOK)
+		}
+		require.EqualValues(t, 1, asked.Load())
+		for n, status := range []int{http.StatusOK, http.StatusServiceUnavailable, http.StatusOK} {
+			time.Sleep(time.Second)
+			w.send("GET", "/readyz", nil).want(status)
+			w.send("GET", "/readyz", nil).want(status)
+			require.EqualValues(t, n+2, asked.Load())
+		}
+	})
+}
+
 func TestVersionHealthAndDescription(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -241,7 +277,7 @@ func TestTheAccessLogNamesRequestActorAndStatusButNoToken(t *testing.T) {
 	var log bytes.Buffer
 	_, door := tokenFile(t, "hush,anna,admin\n")
 	w := newWorld(t, func(o *api.Options) {
-		o.Door, o.Log = door, slog.New(trail.Handler(slog.NewJSONHandler(&log, nil)))
+		o.Door, o.Log = door, slog.New(tracing.Handler(slog.NewJSONHandler(&log, nil)))
 	})
 	w.token = "hush"
 	w.send("GET", "/v2/projects/", nil, "X-Request-ID", "r1").want(http.StatusOK)
@@ -260,7 +296,7 @@ func TestMissingOptionsAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "Store")
 	w := newWorld(t)
 	registry := prometheus.NewRegistry()
-	options := api.Options{Store: w.store, Admitter: admit.New(w.store, admit.Rules{}), Sealer: &sealer{}, Lifecycle: w.lifecycle, Clusters: w.lifecycle, Corefiles: &w.corefiles, Metrics: registry}
+	options := api.Options{Store: w.store, Admitter: admission.New(w.store, review.Rules{}), Sealer: &sealer{}, Lifecycle: w.lifecycle, Clusters: w.lifecycle, Corefiles: &w.corefiles, Metrics: registry}
 	_, err = api.New(options)
 	require.NoError(t, err)
 	_, err = api.New(options)
@@ -274,7 +310,8 @@ func TestTheServerHasLimits(t *testing.T) {
 	require.Equal(t, 30*time.Second, server.ReadTimeout)
 	require.Equal(t, 90*time.Second, server.WriteTimeout)
 	require.Equal(t, 2*time.Minute, server.IdleTimeout)
-	require.Equal(t, 64<<10, server.MaxHeaderBytes)
+	require.Equal(t, 16<<10, server.MaxHeaderBytes)
+	require.Equal(t, 16, server.HTTP2.MaxConcurrentStreams)
 }
 
 // TestNoClientHoldsAConnectionForEver: the time that ends it is shortened here.
@@ -378,7 +415,7 @@ func TestAClientThatHangsUpIsNoErrorOfTheServer(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	var log bytes.Buffer
 	w := newWorld(t, func(o *api.Options) {
-		o.Store, o.Log = hungUp{o.Store, leave}, slog.New(trail.Handler(slog.NewTextHandler(&log, nil)))
+		o.Store, o.Log = hungUp{o.Store, leave}, slog.New(tracing.Handler(slog.NewTextHandler(&log, nil)))
 	})
 	request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v2/projects/shop", http.NoBody)
 	w.handler.ServeHTTP(httptest.NewRecorder(), request)

@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/api/jsonbody"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // allFlaws adds to what is wrong with the shape of a document what else is wrong
@@ -42,7 +43,7 @@ func (e *edge) allFlaws(ctx context.Context, op *operation, c *call, sent receiv
 			all = append(all, field)
 		}
 	}
-	return invalidBody(all)
+	return jsonbody.Invalid(all)
 }
 
 // stores tells whether the operation stores its body as a document.
@@ -57,7 +58,7 @@ func (op *operation) without(sent received, fields []intent.Field) (object map[s
 	if err != nil {
 		return nil, nil, false
 	}
-	value, _, err := decode(raw)
+	value, _, err := jsonbody.Decode(raw)
 	if err != nil {
 		return nil, nil, false
 	}

@@ -3,7 +3,7 @@ package api
 import (
 	"maps"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // handlers is who answers which operation of openapi.yaml.

@@ -5,11 +5,12 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/access"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/throttle"
+	"github.com/signpost-dns/signpost/pkg/access/throttle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // load is what a request is to the server. Each kind has places of its own, so
@@ -31,6 +32,10 @@ func kindOfLoad(route, method string) load {
 		return reading
 	}
 	return writing
+}
+
+func relieves(route, method string) bool {
+	return method == http.MethodDelete || strings.HasSuffix(route, "/terminate")
 }
 
 // places are for what is at work at once, by its kind; none for what is never
@@ -89,29 +94,33 @@ func (e *edge) enter(ctx context.Context, kind load, asker string) (leave func()
 }
 
 // weight is how many bytes of memory a request takes, as far as that can be told: so
-// many times what it brings and may read.
+// many times what it brings and may read, and what its body becomes.
 func (op *operation) weight(c *call, sent received) int64 {
 	const times = 4
 	most := int64(intent.MaxBody)
 	if op.pages {
 		most = min(int64(c.limit())*most, intent.PageBytes)
 	}
-	return times * (most + int64(len(sent.raw)))
+	return times*(most+int64(len(sent.raw))) + sent.decoded()
 }
 
 // weigh takes the memory that a request needs, or fails with Unavailable; nothing
-// has been done then. free gives it back.
-func (e *edge) weigh(r *http.Request, op *operation, c *call, sent received) (free func(), err error) {
+// has been done then. What is for everybody needs none: it is there already, and
+// strangers would take it from those who are known.
+func (e *edge) weigh(r *http.Request, op *operation, c *call, sent received) (taken *throttle.Taken, err error) {
 	if op.kind == probing {
-		return func() {}, nil
+		return nil, nil
 	}
-	if !e.Scarce() {
-		if free, ok := e.bytes.Take(r.Context(), asker(r, c.actor), op.weight(c, sent)); ok {
-			return free, nil
+	if op.relieves || !e.Scarce() {
+		if op.public {
+			return nil, nil
+		}
+		if taken, ok := e.bytes.Take(r.Context(), asker(r, c.actor), op.weight(c, sent)); ok {
+			return taken, nil
 		}
 	}
 	e.metrics.shed.WithLabelValues("memory").Inc()
-	return func() {}, &intent.Error{Code: intent.Unavailable, Detail: "the server has too little memory for the requests that are under way; nothing was done; try again", RetryAfter: turn}
+	return nil, &intent.Error{Code: intent.Unavailable, Detail: "the server has too little memory for the requests that are under way; nothing was done; try again", RetryAfter: turn}
 }
 
 // asker names who asks. Nobody knows those apart who are not asked who they are,
@@ -121,6 +130,22 @@ func asker(r *http.Request, actor intent.Actor) string {
 		return throttle.Origin(r.RemoteAddr)
 	}
 	return actor.Subject
+}
+
+// ask counts a request until its answer is taken, if nobody is known by its
+// connection.
+func ask(of *throttle.Connections, w http.ResponseWriter, r *http.Request) (done func()) {
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return func() {}
+	}
+	end := of.Ask(r.RemoteAddr, local.String())
+	return func() {
+		if r.ProtoMajor > 1 { // whose small answers are written when all else has ended
+			_ = http.NewResponseController(w).Flush()
+		}
+		end()
+	}
 }
 
 // acquaint tells whose request a connection has carried: that of somebody who may

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,20 +18,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/api"
-	"github.com/signpost-dns/signpost/pkg/admit"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/throttle"
+	"github.com/signpost-dns/signpost/pkg/access/throttle"
+	"github.com/signpost-dns/signpost/pkg/admission"
+	"github.com/signpost-dns/signpost/pkg/admission/review"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // blocking is an admitter whose writes tell that they are at work, and wait to
 // be let go.
 type blocking struct {
-	*admit.Admitter
+	*admission.Admitter
 	entered chan<- string
 	leave   <-chan struct{}
 }
 
-func (b blocking) Put(ctx context.Context, w *admit.Write) (intent.Document, error) {
+func (b blocking) Put(ctx context.Context, w *review.Write) (intent.Document, error) {
 	b.entered <- string(w.Path)
 	<-b.leave
 	return b.Admitter.Put(ctx, w)
@@ -43,7 +45,7 @@ func busy(t *testing.T) (w *world, leave chan<- struct{}, done <-chan int) {
 	_, door := tokenFile(t, "a,anna,admin\nb,bob,admin\n")
 	w = newWorld(t, func(o *api.Options) {
 		o.MaxWrites, o.Door = 1, door
-		o.Admitter = blocking{admit.New(o.Store, admit.Rules{}), entered, gate}
+		o.Admitter = blocking{admission.New(o.Store, review.Rules{}), entered, gate}
 	})
 	w.token = "a"
 	go func() { status <- w.send("POST", "/v2/projects", `{"metadata":{"name":"first"}}`).Code }()
@@ -117,7 +119,7 @@ func TestNobodyHasMoreThanHalfOfThePlacesForWrites(t *testing.T) {
 		entered, gate := make(chan string, 4), make(chan struct{})
 		w := newWorld(t, func(o *api.Options) {
 			o.MaxWrites, o.Door = 4, door
-			o.Admitter = blocking{admit.New(o.Store, admit.Rules{}), entered, gate}
+			o.Admitter = blocking{admission.New(o.Store, review.Rules{}), entered, gate}
 		})
 		var waiting sync.WaitGroup
 		create := func(name string) int {
@@ -252,7 +254,7 @@ func TestRequestsForMoreMemoryThanThereIsAreShed(t *testing.T) {
 	entered, gate := make(chan string, 1), make(chan struct{})
 	w := newWorld(t, func(o *api.Options) {
 		o.Door, o.MaxBytes = door, 10<<20
-		o.Admitter = blocking{admit.New(o.Store, admit.Rules{}), entered, gate}
+		o.Admitter = blocking{admission.New(o.Store, review.Rules{}), entered, gate}
 	})
 	w.token = "g"
 	done := make(chan int)
@@ -272,10 +274,22 @@ func TestRequestsForMoreMemoryThanThereIsAreShed(t *testing.T) {
 	w.send("GET", "/v2/projects", nil).want(http.StatusOK)
 }
 
-func TestWithoutMemoryOnlyProbesAreAnswered(t *testing.T) {
+// TestWithoutMemoryOnlyProbesAndDeletionsAreAnswered: what takes something away is
+// how there comes to be memory again.
+func TestWithoutMemoryOnlyProbesAndDeletionsAreAnswered(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(o *api.Options) { o.Scarce = func() bool { return true } })
+	var scarce atomic.Bool
+	w := newWorld(t, func(o *api.Options) { o.Scarce = scarce.Load })
+	w.send("POST", "/v2/projects", `{"metadata":{"name":"first"}}`).want(http.StatusCreated)
+	scarce.Store(true)
 	w.send("GET", "/v2/projects", nil).want(http.StatusServiceUnavailable)
+	const group = "/v2/projects/first/composite-apps/shop/v1/deployment-intent-groups/prod"
+	for _, action := range []string{"plan", "instantiate", "update", "rollback"} {
+		w.send("POST", group+"/"+action, nil).want(http.StatusServiceUnavailable)
+	}
+	w.send("POST", group+"/terminate", nil).want(http.StatusNotFound)
+	w.send("POST", "/v2/projects/first/logical-clouds/eu/terminate", nil).want(http.StatusNotFound)
+	w.send("DELETE", "/v2/projects/first", nil).want(http.StatusNoContent)
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
 		w.send("GET", path, nil).want(http.StatusOK)
 	}

@@ -8,8 +8,9 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/trail"
+	"github.com/signpost-dns/signpost/api/jsonbody"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
 // note is what is known of a request under way, for the log and the metrics.
@@ -39,19 +40,20 @@ func (e *edge) observed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		n := &note{id: requestID(r.Header.Get("X-Request-ID"))}
-		ctx := trail.With(context.WithValue(r.Context(), noteKey{}, n), "requestID", n.id)
+		ctx := tracing.With(context.WithValue(r.Context(), noteKey{}, n), "requestID", n.id)
 		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()
 		w.Header().Set("X-Request-ID", n.id)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
+		defer ask(e.Connections, w, r)()
 		e.metrics.inFlight.Inc()
 		defer e.metrics.inFlight.Dec()
 		counted := &recorder{ResponseWriter: w}
 		next.ServeHTTP(counted, r.WithContext(ctx))
 		took := time.Since(began)
 		e.metrics.observe(n.route, r.Method, counted.status, took)
-		e.Log.LogAttrs(trail.With(ctx, "trace", n.trace), slog.LevelInfo, "request",
-			slog.String("method", r.Method), slog.String("path", clip(r.URL.Path)),
+		e.Log.LogAttrs(tracing.With(ctx, "trace", n.trace), slog.LevelInfo, "request",
+			slog.String("method", r.Method), slog.String("path", jsonbody.Clip(r.URL.Path)),
 			slog.Int("status", counted.status), slog.Int64("bytes", counted.bytes),
 			slog.Duration("took", took), slog.String("actor", n.actor))
 	})
@@ -61,9 +63,9 @@ func (e *edge) observed(next http.Handler) http.Handler {
 // else of one of its own.
 func (e *edge) traced(r *http.Request, op *operation, c *call) (answer, error) {
 	n := noteOf(r.Context())
-	ctx := trail.Follow(intent.As(r.Context(), c.actor), r.Header.Get("traceparent"))
+	ctx := tracing.Follow(intent.As(r.Context(), c.actor), r.Header.Get("traceparent"))
 	ctx, end := e.Tracer.Start(ctx, r.Method+" "+n.route, "requestID", n.id, "actor", n.actor)
-	n.trace = trail.TraceID(ctx)
+	n.trace = tracing.TraceID(ctx)
 	result, err := op.handle(ctx, c)
 	end(err)
 	return result, err

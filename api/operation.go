@@ -15,6 +15,7 @@ type operation struct {
 	kind       load
 	public     bool // needs no token
 	pages      bool // answers a page of a list
+	relieves   bool // takes something away, which is how there comes to be room again
 	role       access.Role
 	anyQuery   bool                  // does not look at the query
 	parameters []*openapi3.Parameter // of the path and of the query
@@ -26,7 +27,7 @@ type operation struct {
 // newOperation reads what the edge needs of an operation's description.
 func newOperation(doc *openapi3.T, route, method string, handle handler) (*operation, error) {
 	described := doc.Paths.Value(route).GetOperation(method)
-	op := &operation{id: described.OperationID, kind: kindOfLoad(route, method), handle: handle}
+	op := &operation{id: described.OperationID, kind: kindOfLoad(route, method), relieves: relieves(route, method), handle: handle}
 	op.anyQuery = described.Responses.Status(http.StatusBadRequest) == nil // it cannot say what is wrong with it
 	if described.Security != nil && len(*described.Security) == 0 {
 		op.public = true

@@ -10,21 +10,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signpost-dns/signpost/pkg/access"
-	"github.com/signpost-dns/signpost/pkg/admit"
-	"github.com/signpost-dns/signpost/pkg/corefile"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/resolvconf"
-	"github.com/signpost-dns/signpost/pkg/throttle"
-	"github.com/signpost-dns/signpost/pkg/trail"
+	"github.com/signpost-dns/signpost/pkg/access/throttle"
+	"github.com/signpost-dns/signpost/pkg/admission/review"
+	"github.com/signpost-dns/signpost/pkg/dns/corefile"
+	"github.com/signpost-dns/signpost/pkg/dns/resolvconf"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
-// Admitter judges, stores and shows documents; an *admit.Admitter is one.
+// Admitter judges, stores and shows documents; an *admission.Admitter is one.
 type Admitter interface {
-	Admit(ctx context.Context, path intent.Path, body []byte, old *intent.Document) (*admit.Write, error)
-	Put(ctx context.Context, write *admit.Write) (intent.Document, error)
+	Admit(ctx context.Context, path intent.Path, body []byte, old *intent.Document) (*review.Write, error)
+	Put(ctx context.Context, write *review.Write) (intent.Document, error)
 	Delete(ctx context.Context, path intent.Path, condition intent.Condition) error
-	View(ctx context.Context, doc intent.Document) (admit.View, error)
-	Views(ctx context.Context, docs []intent.Document) ([]admit.View, error)
+	View(ctx context.Context, doc intent.Document) (review.View, error)
+	Views(ctx context.Context, docs []intent.Document) ([]review.View, error)
 	PreviewPodDNS(ctx context.Context, path intent.Path, body []byte) (resolvconf.Preview, error)
 }
 
@@ -167,14 +167,14 @@ type Options struct {
 	// deleted then, and not written. nil: it never has.
 	NearlyFull func() bool
 
-	// Scarce tells that there is little memory left: requests are refused then. nil:
-	// there always is some.
+	// Scarce tells that there is little memory left: requests are refused then,
+	// but for those that take something away. nil: there always is some.
 	Scarce func() bool
 
 	Build   Build
 	Metrics *prometheus.Registry // nil: one of its own
 	Log     *slog.Logger         // nil: slog.Default()
-	Tracer  *trail.Tracer        // nil: traces are passed on, and none are recorded
+	Tracer  *tracing.Tracer      // nil: traces are passed on, and none are recorded
 
 	Buckets     *throttle.Buckets     // how often each subject may ask; nil: as often as it likes
 	Connections *throttle.Connections // those that requests come by, to tell which of them have carried one of a known subject; nil: nobody asks
@@ -219,16 +219,19 @@ func (o Options) complete() Options {
 }
 
 // NewServer is an HTTP server for the handler with limits on time and size, so
-// that no client holds a connection for ever. The caller sets its address.
+// that no client holds a connection for ever, or much memory by one. The caller
+// sets its address.
 func NewServer(handler http.Handler) *http.Server {
 	const (
 		header = 10 * time.Second
 		read   = 30 * time.Second
 		write  = 90 * time.Second
 		idle   = 2 * time.Minute
-		bytes  = 64 << 10
+		bytes  = 16 << 10
 
-		streams = 100 // of a connection, with HTTP/2
+		streams      = 16        // of a connection, with HTTP/2; clients wait, or open another one
+		ofStream     = 64 << 10  // of its body, before that is read
+		ofConnection = 128 << 10 // of all bodies
 	)
 	return &http.Server{
 		Handler:           handler,
@@ -237,6 +240,9 @@ func NewServer(handler http.Handler) *http.Server {
 		WriteTimeout:      write,
 		IdleTimeout:       idle,
 		MaxHeaderBytes:    bytes,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: streams, WriteByteTimeout: read, SendPingTimeout: read},
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: streams, MaxReceiveBufferPerStream: ofStream, MaxReceiveBufferPerConnection: ofConnection,
+			WriteByteTimeout: read, SendPingTimeout: read,
+		},
 	}
 }

@@ -9,7 +9,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/api/jsonbody"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // checkParameters judges the path's and the query's parameters by their
@@ -33,7 +34,7 @@ func (op *operation) checkParameters(c *call) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.query)) {
 		if !slices.Contains(known, name) {
-			wrong = append(wrong, "unknown query parameter "+strconv.Quote(clip(name))+suggestion(name, known))
+			wrong = append(wrong, "unknown query parameter "+strconv.Quote(jsonbody.Clip(name))+suggestion(name, known))
 		}
 	}
 	if len(wrong) == 0 {

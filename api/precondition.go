@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // precondition is what a request's If-Match and If-None-Match ask for.

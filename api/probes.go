@@ -27,31 +27,51 @@ type check struct {
 	Message string `json:"message"`
 }
 
-// readiness asks every dependency, all at once. Everybody may ask, so why one
-// fails is told to the log alone.
+// lately is what dependencies have answered last.
+type lately struct {
+	mu     sync.Mutex // held while they are asked
+	asked  time.Time
+	checks []check
+}
+
+// readiness tells how every dependency is. Everybody may ask, as often as they like,
+// so dependencies are asked once in a second, and why one fails is told to the log
+// alone.
 func (e *edge) readiness(ctx context.Context, _ *call) (answer, error) {
+	const fresh = time.Second
+	e.ready.mu.Lock()
+	defer e.ready.mu.Unlock()
+	if e.ready.checks == nil || time.Since(e.ready.asked) >= fresh {
+		e.ready.checks = askAll(context.WithoutCancel(ctx), e.Checks, e.Log) // whoever hangs up makes nobody unready
+		e.ready.asked = time.Now()
+	}
+	status, word, header := http.StatusOK, "ready", http.Header{}
+	if slices.ContainsFunc(e.ready.checks, func(c check) bool { return !c.OK }) {
+		status, word = http.StatusServiceUnavailable, "unready"
+		header.Set("Retry-After", "1")
+	}
+	return answer{status: status, header: header, body: map[string]any{"status": word, "checks": e.ready.checks}}, nil
+}
+
+// askAll asks every dependency, all at once.
+func askAll(ctx context.Context, dependencies map[string]func(context.Context) error, log *slog.Logger) []check {
 	const patience = 5 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	names := slices.Sorted(maps.Keys(e.Checks))
+	names := slices.Sorted(maps.Keys(dependencies))
 	checks := make([]check, len(names))
 	var asked sync.WaitGroup
 	for i, name := range names {
 		asked.Go(func() {
 			checks[i] = check{Name: name, OK: true}
-			if err := e.Checks[name](ctx); err != nil {
+			if err := dependencies[name](ctx); err != nil {
 				checks[i] = check{Name: name, Message: "does not answer"}
-				e.Log.WarnContext(ctx, "not ready", slog.String("check", name), slog.Any("error", err))
+				log.WarnContext(ctx, "not ready", slog.String("check", name), slog.Any("error", err))
 			}
 		})
 	}
 	asked.Wait()
-	status, word, header := http.StatusOK, "ready", http.Header{}
-	if slices.ContainsFunc(checks, func(c check) bool { return !c.OK }) {
-		status, word = http.StatusServiceUnavailable, "unready"
-		header.Set("Retry-After", "1")
-	}
-	return answer{status: status, header: header, body: map[string]any{"status": word, "checks": checks}}, nil
+	return checks
 }
 
 // version tells which build this is.

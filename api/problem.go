@@ -15,8 +15,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/trail"
+	"github.com/signpost-dns/signpost/pkg/access/throttle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
 // problem is an error as it is answered (RFC 9457).
@@ -92,7 +93,7 @@ func (e *edge) writeError(w http.ResponseWriter, r *http.Request, err error) {
 		if errors.Is(r.Context().Err(), context.Canceled) {
 			level = slog.LevelInfo
 		}
-		e.Log.Log(trail.With(r.Context(), "trace", noteOf(r.Context()).trace), level, "request failed", slog.Any("error", err))
+		e.Log.Log(tracing.With(r.Context(), "trace", noteOf(r.Context()).trace), level, "request failed", slog.Any("error", err))
 	}
 	e.writeProblem(w, r, p)
 }
@@ -106,13 +107,26 @@ func (e *edge) writeProblem(w http.ResponseWriter, r *http.Request, p problem) {
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", seconds(p.retryAfter))
 	}
+	if strangers(p.Status) {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(refusalTimeout)) // tests' recorders have none
+	}
 	body, err := encode(p)
 	if err != nil { // no field of a problem can fail
 		body = nil
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(p.Status)
 	_, _ = w.Write(body)
+}
+
+// refusalTimeout is how long a client may take for the answer to what was refused
+// before it was looked at: whoever does not read it holds its request.
+const refusalTimeout = 5 * time.Second
+
+// strangers tells whether a status is answered before it is known who asks.
+func strangers(status int) bool {
+	return slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusMisdirectedRequest, http.StatusTooManyRequests}, status)
 }
 
 // encode is a line of JSON, in which <, > and & are as people read them.
@@ -129,9 +143,11 @@ func seconds(wait time.Duration) string {
 	return strconv.FormatInt(int64(max(math.Ceil(wait.Seconds()), 1)), 10)
 }
 
-// write answers what a handler said.
-func (e *edge) write(w http.ResponseWriter, r *http.Request, a answer) {
+// write answers what a handler said, and gives memory back that its text does not
+// take.
+func (e *edge) write(w http.ResponseWriter, r *http.Request, a answer, memory *throttle.Taken) {
 	if list, ok := a.body.(page); ok {
+		memory.Shrink(2 * intent.PageBytes) // of which it is what was read, and a document as text
 		e.writePage(w, a.status, list)
 		return
 	}
@@ -142,10 +158,15 @@ func (e *edge) write(w http.ResponseWriter, r *http.Request, a answer) {
 			e.writeError(w, r, err)
 			return
 		}
+		a.body = nil
 		w.Header().Set("Content-Type", "application/json")
 	}
 	for name, values := range a.header {
 		w.Header()[name] = values
+	}
+	memory.Shrink(int64(cap(body)))
+	if a.status != http.StatusNoContent {
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	}
 	w.WriteHeader(a.status)
 	_, _ = w.Write(body)
@@ -171,11 +192,12 @@ func (e *edge) writePage(w http.ResponseWriter, status int, list page) {
 			return // nobody listens any more
 		}
 	}
-	end := "]}\n"
-	if list.Continue != "" {
-		end = `],"continue":` + strconv.Quote(list.Continue) + "}\n"
+	if list.Continue == "" {
+		_, _ = io.WriteString(w, "]}\n")
+		return
 	}
-	_, _ = io.WriteString(w, end)
+	next, _ := encode(list.Continue) // a text can be encoded
+	_, _ = fmt.Fprintf(w, "],\"continue\":%s}\n", bytes.TrimSpace(next))
 }
 
 // noRoute answers a path that the API does not have.

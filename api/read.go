@@ -6,8 +6,9 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/signpost-dns/signpost/pkg/admit"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/api/jsonbody"
+	"github.com/signpost-dns/signpost/pkg/admission/review"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // defaultLimit is how many items a page holds when the request does not say.
@@ -15,8 +16,8 @@ const defaultLimit = 500
 
 // page is a list as it is answered.
 type page struct {
-	Items    []admit.View `json:"items"`
-	Continue string       `json:"continue,omitempty"`
+	Items    []review.View `json:"items"`
+	Continue string        `json:"continue,omitempty"`
 }
 
 // list answers a page of a collection; 404 when what it belongs to does not
@@ -75,7 +76,7 @@ func wrongContinue(err error) error {
 
 // documentStatus is a document's status: what it tells by itself, and what is known
 // beyond it.
-func (e *edge) documentStatus(ctx context.Context, r resource, path intent.Path, own *admit.Status) (*admit.Status, error) {
+func (e *edge) documentStatus(ctx context.Context, r resource, path intent.Path, own *review.Status) (*review.Status, error) {
 	switch {
 	case r.record:
 		return e.recordView(ctx, path, own)
@@ -87,7 +88,7 @@ func (e *edge) documentStatus(ctx context.Context, r resource, path intent.Path,
 
 // recordView is a record's status. A record that is deleted meanwhile has no
 // more than its document tells.
-func (e *edge) recordView(ctx context.Context, path intent.Path, own *admit.Status) (*admit.Status, error) {
+func (e *edge) recordView(ctx context.Context, path intent.Path, own *review.Status) (*review.Status, error) {
 	status, err := e.Lifecycle.RecordStatus(ctx, path)
 	if intent.CodeOf(err) == intent.NotFound {
 		return own, nil
@@ -96,7 +97,7 @@ func (e *edge) recordView(ctx context.Context, path intent.Path, own *admit.Stat
 }
 
 // clusterView is a cluster's status, nil when there is nothing to say.
-func (e *edge) clusterView(ctx context.Context, path intent.Path) (*admit.Status, error) {
+func (e *edge) clusterView(ctx context.Context, path intent.Path) (*review.Status, error) {
 	drained, err := e.Clusters.Drained(ctx, path)
 	if err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func (e *edge) clusterView(ctx context.Context, path intent.Path) (*admit.Status
 	if err != nil || drained == nil && abandoned == nil {
 		return nil, err
 	}
-	return &admit.Status{Warnings: []intent.Warning{}, Drained: drained, Abandoned: abandoned}, nil
+	return &review.Status{Warnings: []intent.Warning{}, Drained: drained, Abandoned: abandoned}, nil
 }
 
 // get answers a document, or one value of it.
@@ -140,13 +141,13 @@ func valueOf(doc intent.Document, key string) (json.RawMessage, error) {
 			return value, nil
 		}
 	}
-	return nil, &intent.Error{Code: intent.NotFound, Detail: string(doc.Path) + " has no key " + strconv.Quote(clip(key))}
+	return nil, &intent.Error{Code: intent.NotFound, Detail: string(doc.Path) + " has no key " + strconv.Quote(jsonbody.Clip(key))}
 }
 
 // merged is a record's status: what the document tells by itself and what is
 // known of its deployments.
-func merged(own *admit.Status, known intent.RecordStatus) *admit.Status {
-	return &admit.Status{
+func merged(own *review.Status, known intent.RecordStatus) *review.Status {
+	return &review.Status{
 		Warnings: append(own.Warnings, known.Warnings...), Home: known.Home, OwnerID: known.OwnerID, Version: known.Version, Deployments: known.Deployments,
 	}
 }

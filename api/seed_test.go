@@ -28,7 +28,7 @@ func TestTheSeedsExampleIsPostedAsItStands(t *testing.T) {
 			answer := w.send(http.MethodPost, "/v2/project/shop/dns-update-records/", record).want(http.StatusCreated)
 			require.NotContains(t, answer.Body.String(), `"tsig secret"`)
 
-			golden, err := os.ReadFile(filepath.Join("..", "pkg", "externaldns", "testdata", "seed", provider+".golden"))
+			golden, err := os.ReadFile(filepath.Join("..", "pkg", "dns", "externaldns", "testdata", "seed", provider+".golden"))
 			require.NoError(t, err)
 			odd, _, _ := strings.Cut(string(golden), "\n\n")
 			status, _ := answer.json()["status"].(map[string]any)

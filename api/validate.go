@@ -2,23 +2,53 @@ package api
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/api/jsonbody"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // maxErrors is how many errors or warnings of a body are told at once.
 const maxErrors = 100
 
+// maxJudged is how many values a body may have for all its errors to be looked for:
+// each error takes a kilobyte before it is told or left out.
+const maxJudged = 20_000
+
 // validate judges a decoded value by a schema and answers everything that is
-// wrong, in the order of the value's sorted fields.
+// wrong, in the order of the value's sorted fields; of more than maxJudged values the
+// first error.
 func validate(schema *openapi3.Schema, value any) []intent.Field {
+	if values(value) > maxJudged {
+		fields := collect(nil, schema.VisitJSON(value))
+		if len(fields) > 0 {
+			fields = append(fields, intent.Field{Detail: "has more than " + strconv.Itoa(maxJudged) + " values, so that only the first error is told"})
+		}
+		return fields
+	}
 	fields := collect(nil, schema.VisitJSON(value, openapi3.MultiErrors()))
 	if len(fields) == maxErrors {
 		fields = append(fields, intent.Field{Detail: "has more errors than are told here"})
 	}
 	return fields
+}
+
+// values is how many a value has in it, itself included.
+func values(value any) int {
+	found := 1
+	switch v := value.(type) {
+	case map[string]any:
+		for _, member := range v {
+			found += values(member)
+		}
+	case []any:
+		for _, item := range v {
+			found += values(item)
+		}
+	}
+	return found
 }
 
 // collect adds the errors in err to fields; of several about one value the
@@ -39,7 +69,7 @@ func collect(fields []intent.Field, err error) []intent.Field {
 			fields = append(fields, field)
 		}
 	default:
-		fields = append(fields, intent.Field{Detail: "cannot be judged: " + clip(err.Error())})
+		fields = append(fields, intent.Field{Detail: "cannot be judged: " + jsonbody.Clip(err.Error())})
 	}
 	return fields
 }

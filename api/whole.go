@@ -1,6 +1,6 @@
 package api
 
-import "github.com/signpost-dns/signpost/pkg/intent"
+import "github.com/signpost-dns/signpost/pkg/domain/intent"
 
 // orEmpty is a list that is never null in JSON.
 func orEmpty[T any](list []T) []T {

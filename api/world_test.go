@@ -23,11 +23,12 @@ import (
 	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/api/apitest"
 	"github.com/signpost-dns/signpost/openapi"
-	"github.com/signpost-dns/signpost/pkg/admit"
-	"github.com/signpost-dns/signpost/pkg/corefile"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
-	"github.com/signpost-dns/signpost/pkg/store/etcd"
+	"github.com/signpost-dns/signpost/pkg/admission"
+	"github.com/signpost-dns/signpost/pkg/admission/review"
+	"github.com/signpost-dns/signpost/pkg/dns/corefile"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
 )
 
 // world is the API over a store of its own, with every response checked
@@ -54,7 +55,7 @@ func newWorld(t *testing.T, changes ...func(*api.Options)) *world {
 	w := &world{t: t, doc: doc, kv: kv, store: store, lifecycle: &lifecycle{store: store, doc: doc}, corefiles: corefiles{store: store, way: corefile.Way{Why: []string{"it is told to"}}}}
 	options := api.Options{
 		Store:     store,
-		Admitter:  admit.New(store, admit.Rules{}),
+		Admitter:  admission.New(store, review.Rules{}),
 		Sealer:    &sealer{store: store},
 		Lifecycle: w.lifecycle,
 		Clusters:  w.lifecycle,

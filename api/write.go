@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/admit"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/admission/review"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // tries is how often a write starts again when others change the document
@@ -165,12 +165,12 @@ func (e *edge) stored(ctx context.Context, r resource, doc intent.Document, stat
 }
 
 // warned is a status with more warnings, nil for none at all.
-func warned(status *admit.Status, more []intent.Warning) *admit.Status {
+func warned(status *review.Status, more []intent.Warning) *review.Status {
 	if len(more) == 0 {
 		return status
 	}
 	if status == nil {
-		status = &admit.Status{}
+		status = &review.Status{}
 	}
 	status.Warnings = append(status.Warnings, more...)
 	return status

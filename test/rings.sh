@@ -40,8 +40,8 @@ readonly AT_LENGTH=(
 	TestKill9AnywhereConverges                               # test/faults, at chosen writes
 	TestTwoInstallationsOnOneClusterLeaveEachOtherAlone      # TestStrangersObjectsAreUntouched, I4 in test/simulate
 	TestAStrangersNamespaceAndDefinitionAreUsedAndUntouched  # the same
-	TestTheKeyOfSecretsIsReplacedWithoutALoss/MongoDB        # over the embedded etcd, and pkg/vault on each store
-	TestARollingRestartPausesNoLongerThanALease              # test/chaos, pkg/syncer
+	TestTheKeyOfSecretsIsReplacedWithoutALoss/MongoDB        # over the embedded etcd, and pkg/storage/vault on each store
+	TestARollingRestartPausesNoLongerThanALease              # test/chaos, pkg/worker/syncer
 	TestTheFilesInDeployDoTheStory                           # TestANameOfAnAppThatEMCODeploysResolves
 	TestFiftyContextsAtOnce TestTwoCallersOnOneContextAtOnce # api/contextupdate, pkg/emco
 	TestANewServiceIsSeenWithinTheNegativeTTL                # cmd/signpost-dns/searchpath
@@ -75,7 +75,7 @@ tests() {
 packages() { (cd test && go list ./... | grep -Ev "$1"); }
 
 # concurrent are the packages of the product that start goroutines.
-concurrent() { git grep -lE '^\s+go [a-z]|\.Go\(' -- 'api/*.go' 'cmd/signpost/*.go' 'pkg/*.go' ':!*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|'; }
+concurrent() { git grep -lE '^\s+go [a-z]|\.Go\(' -- 'api/*.go' 'pkg/*.go' ':!*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|'; }
 
 ring_test() {
 	namespaces || say "some tests will be NOT RUN: they need user namespaces"

@@ -121,16 +121,21 @@ func (c *Checker) Check(method, path string, got Response) error {
 
 // checkMissing checks what is answered where there is no operation.
 func (c *Checker) checkMissing(method string, got Response, want int) error {
-	anywhere := []int{http.StatusTooManyRequests, http.StatusForbidden} // the latter where a page of another site asks
-	if got.Status != want && !slices.Contains(anywhere, got.Status) {
+	if got.Status != want && !isAnywhere(got.Status) {
 		return fmt.Errorf("want %d: there is no such operation", want)
 	}
 	return c.checkBody(c.doc.Components.Responses["NotFound"].Value.Content, method, got)
 }
 
+// isAnywhere tells statuses that come before a request's path is looked at: too many
+// requests, and a page of another site that asks.
+func isAnywhere(status int) bool {
+	return status == http.StatusTooManyRequests || status == http.StatusForbidden
+}
+
 // checkAllow checks that Allow names the methods of a path.
 func checkAllow(item *openapi3.PathItem, got Response) error {
-	if got.Status == http.StatusTooManyRequests {
+	if isAnywhere(got.Status) {
 		return nil
 	}
 	want := slices.Sorted(maps.Keys(item.Operations()))

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
 
-	"github.com/signpost-dns/signpost/pkg/emcopb"
+	"github.com/signpost-dns/signpost/pkg/emco/emcopb"
 )
 
 // BenchmarkCall is what the edge costs, over loopback and without its log line.

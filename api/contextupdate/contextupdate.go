@@ -20,10 +20,10 @@ import (
 	"google.golang.org/grpc/reflection"
 
 	"github.com/signpost-dns/signpost/pkg/access"
-	"github.com/signpost-dns/signpost/pkg/emcopb"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/throttle"
-	"github.com/signpost-dns/signpost/pkg/trail"
+	"github.com/signpost-dns/signpost/pkg/access/throttle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/emco/emcopb"
+	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
 // Contexts does what the orchestrator asks for with its app contexts. Context
@@ -57,7 +57,7 @@ type Options struct {
 
 	Metrics *prometheus.Registry // nil: one of its own
 	Log     *slog.Logger         // nil: slog.Default()
-	Tracer  *trail.Tracer        // nil: traces are passed on, and none are recorded
+	Tracer  *tracing.Tracer      // nil: traces are passed on, and none are recorded
 
 	Buckets     *throttle.Buckets     // how often each subject may call, others wait; nil: as often as it likes
 	Connections *throttle.Connections // those that calls come by, to tell which of them have carried one of a known subject; nil: nobody asks
@@ -126,7 +126,8 @@ func (e *edge) serverOptions() []grpc.ServerOption {
 	const (
 		message   = 64 << 10
 		header    = 32 << 10
-		streams   = 256
+		streams   = 32       // of a connection; clients wait
+		window    = 64 << 10 // of bytes that wait to be read, of a stream; a connection has as many as it has streams
 		handshake = 10 * time.Second
 		often     = 5 * time.Second
 		silence   = 2 * time.Minute
@@ -137,6 +138,9 @@ func (e *edge) serverOptions() []grpc.ServerOption {
 		grpc.MaxRecvMsgSize(message),
 		grpc.MaxHeaderListSize(header),
 		grpc.MaxConcurrentStreams(streams),
+		grpc.StaticStreamWindowSize(window),
+		grpc.StaticConnWindowSize(window),
+		grpc.InTapHandle(e.begin),
 		grpc.ConnectionTimeout(handshake),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: often, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: silence}),

@@ -16,9 +16,9 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/signpost-dns/signpost/pkg/access"
-	"github.com/signpost-dns/signpost/pkg/emcopb"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/trail"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/emco/emcopb"
+	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
 // guarded lets calls to contextupdate through that may be made, and answers
@@ -36,8 +36,8 @@ func (e *edge) guarded(ctx context.Context, request any, info *grpc.UnaryServerI
 	if from, ok := peer.FromContext(ctx); ok && from.LocalAddr != nil {
 		e.Connections.Known(from.Addr.String(), from.LocalAddr.String(), actor.Subject)
 	}
-	ctx, end := e.Tracer.Start(trail.Follow(intent.As(ctx, actor), sent(ctx, "traceparent")), info.FullMethod, "requestID", n.id, "actor", n.actor)
-	n.trace = trail.TraceID(ctx)
+	ctx, end := e.Tracer.Start(tracing.Follow(intent.As(ctx, actor), sent(ctx, "traceparent")), info.FullMethod, "requestID", n.id, "actor", n.actor)
+	n.trace = tracing.TraceID(ctx)
 	answer, err := e.timely(ctx, func(ctx context.Context) (any, error) { return next(ctx, request) })
 	end(err)
 	if err != nil {
@@ -51,7 +51,7 @@ func (e *edge) few(service any, stream grpc.ServerStream, _ *grpc.StreamServerIn
 	select {
 	case e.streams <- struct{}{}:
 		defer func() { <-e.streams }()
-		return next(service, stream)
+		return next(service, arriving{stream})
 	default:
 		return status.Error(codes.ResourceExhausted, fmt.Sprintf("%d streams are open; try again", cap(e.streams)))
 	}

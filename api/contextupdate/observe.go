@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
-	"github.com/signpost-dns/signpost/pkg/trail"
+	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
 // note is what is known of a call under way, for the log. Only the call's own
@@ -37,9 +37,10 @@ func noteOf(ctx context.Context) *note {
 
 // observed gives each call an id, and logs and measures it.
 func (e *edge) observed(ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	arrived(ctx)
 	began := time.Now()
 	n := &note{id: rand.Text()}
-	ctx = trail.With(context.WithValue(ctx, noteKey{}, n), "requestID", n.id)
+	ctx = tracing.With(context.WithValue(ctx, noteKey{}, n), "requestID", n.id)
 	_ = grpc.SetHeader(ctx, metadata.Pairs("x-request-id", n.id))
 	e.metrics.inFlight.Inc()
 	defer e.metrics.inFlight.Dec()
@@ -54,7 +55,7 @@ func (e *edge) observed(ctx context.Context, request any, info *grpc.UnaryServer
 	if err != nil {
 		attributes = append(attributes, slog.Any("error", err))
 	}
-	e.Log.LogAttrs(trail.With(ctx, "trace", n.trace), levelOf(code), "call", attributes...)
+	e.Log.LogAttrs(tracing.With(ctx, "trace", n.trace), levelOf(code), "call", attributes...)
 	return answer, err
 }
 

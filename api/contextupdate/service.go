@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signpost-dns/signpost/pkg/emcopb"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/emco/emcopb"
 )
 
 // service reads requests and writes answers. An answer always says yes: what

@@ -19,9 +19,9 @@ import (
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/test/bufconn"
 
-	"github.com/signpost-dns/signpost/pkg/emcopb"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/trail"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/emco/emcopb"
+	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
 // patience is how long a test waits for what happens in a moment.
@@ -97,7 +97,7 @@ func inABubble(t *testing.T, test func(t *testing.T, w *world), changes ...func(
 
 func serve(t *testing.T, listener net.Listener, changes ...func(o *Options)) *world {
 	w := &world{t: t, domain: &domain{}, health: health.NewServer(), metrics: prometheus.NewRegistry(), log: &journal{}}
-	options := Options{Contexts: w.domain, Health: w.health, Metrics: w.metrics, Log: slog.New(trail.Handler(slog.NewTextHandler(w.log, nil)))}
+	options := Options{Contexts: w.domain, Health: w.health, Metrics: w.metrics, Log: slog.New(tracing.Handler(slog.NewTextHandler(w.log, nil)))}
 	for _, change := range changes {
 		change(&options)
 	}

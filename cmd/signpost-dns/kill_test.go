@@ -15,7 +15,7 @@ import (
 
 	"github.com/signpost-dns/signpost/internal/need"
 	"github.com/signpost-dns/signpost/internal/sample"
-	"github.com/signpost-dns/signpost/pkg/noderesolver"
+	"github.com/signpost-dns/signpost/pkg/dns/noderesolver"
 )
 
 // mounted makes the program mount this file on itself before it begins, as the

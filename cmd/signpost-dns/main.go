@@ -24,7 +24,7 @@ import (
 	"github.com/signpost-dns/signpost/cmd/signpost-dns/lint"
 	"github.com/signpost-dns/signpost/cmd/signpost-dns/searchexpand"
 	"github.com/signpost-dns/signpost/cmd/signpost-dns/searchpath"
-	"github.com/signpost-dns/signpost/pkg/corefile"
+	"github.com/signpost-dns/signpost/pkg/dns/corefile"
 )
 
 func main() {

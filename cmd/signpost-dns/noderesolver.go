@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/signpost-dns/signpost/pkg/noderesolver"
+	"github.com/signpost-dns/signpost/pkg/dns/noderesolver"
 )
 
 // resolveNode runs the node resolver until ctx ends.

@@ -18,7 +18,7 @@ const module = "github.com/signpost-dns/signpost/"
 
 // graph says for each package of a module what its files import, those of
 // tests left out. Our own packages are named by their directories below the
-// module's root ("pkg/intent"), all others by their import paths.
+// module's root ("pkg/domain/intent"), all others by their import paths.
 type graph map[string][]string
 
 // load reads the sources below root, modules of their own left out. It reads

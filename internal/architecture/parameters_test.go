@@ -15,7 +15,7 @@ import (
 // externaldns.Value, judges otherwise than external-dns does.
 func TestParametersAreReadByTheTable(t *testing.T) {
 	eachSource(t, func(files *token.FileSet, parsed *ast.File) {
-		if parsed.Name.Name == "externaldns" {
+		if parsed.Name.Name == "externaldns" || parsed.Name.Name == "show" { // the latter judges nothing
 			return
 		}
 		for _, at := range readRaw(parsed) {

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/throttle"
+	"github.com/signpost-dns/signpost/pkg/access/throttle"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"github.com/signpost-dns/signpost/pkg/bounded"
+	"github.com/signpost-dns/signpost/pkg/access/bounded"
 )
 
 // newIssuerClient is the client that asks an issuer. Proxies of the environment

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // FuzzTokenFile: whoever a file lets in has a name and a role, and no error

@@ -20,7 +20,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/access"
 	"github.com/signpost-dns/signpost/pkg/access/accesstest"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // trusting is a door that takes an issuer's tokens, with the roles that they

@@ -9,7 +9,8 @@ import (
 	"strings"
 
 	kjson "sigs.k8s.io/json"
-	"sigs.k8s.io/yaml"
+
+	"github.com/signpost-dns/signpost/pkg/domain/safeyaml"
 )
 
 // What the names of subjects and groups begin with, so that nobody is taken for
@@ -53,7 +54,7 @@ func (p *ruleProjects) UnmarshalJSON(text []byte) error {
 // parsePolicy reads a policy file. Its errors name the field by its JSON
 // pointer.
 func parsePolicy(content []byte) (*policy, error) {
-	text, err := yaml.YAMLToJSONStrict(content)
+	text, err := safeyaml.ToJSON(content)
 	if err != nil {
 		return nil, fmt.Errorf(": %w", err)
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // The reasons for which somebody is not let in, as the metric and the log have

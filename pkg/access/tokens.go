@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // tokens are who the tokens of a file stand for, by the token's hash, so that

@@ -12,20 +12,22 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/signpost-dns/signpost/api"
-	"github.com/signpost-dns/signpost/pkg/admit"
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/backup"
-	"github.com/signpost-dns/signpost/pkg/cluster"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/ledger"
-	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/admission"
+	"github.com/signpost-dns/signpost/pkg/admission/review"
+	"github.com/signpost-dns/signpost/pkg/dns/verify"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	emcodocuments "github.com/signpost-dns/signpost/pkg/emco/documents"
 	"github.com/signpost-dns/signpost/pkg/release"
-	"github.com/signpost-dns/signpost/pkg/replicas"
-	"github.com/signpost-dns/signpost/pkg/seal"
-	"github.com/signpost-dns/signpost/pkg/store/emco"
-	"github.com/signpost-dns/signpost/pkg/syncer"
-	"github.com/signpost-dns/signpost/pkg/vault"
-	"github.com/signpost-dns/signpost/pkg/verify"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/backup"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/storage/replicas"
+	"github.com/signpost-dns/signpost/pkg/storage/seal"
+	"github.com/signpost-dns/signpost/pkg/storage/vault"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
+	"github.com/signpost-dns/signpost/pkg/worker/connections"
+	"github.com/signpost-dns/signpost/pkg/worker/syncer"
 )
 
 // Run serves until ctx ends, and answers nil after a clean end.
@@ -61,14 +63,14 @@ func Run(ctx context.Context, c Config) error {
 type service struct {
 	config   Config
 	log      *slog.Logger
-	traces   tracing
+	traces   traceExport
 	stores   *stores
 	room     *room
 	edge     *edge
 	releases *release.Service
 	worker   *syncer.Worker
 	janitor  *janitor
-	clusters *connections
+	clusters *connections.Pool
 	replicas *replicas.Registry
 }
 
@@ -100,36 +102,35 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	}
 	self := c.replica(sealer.Key())
 	registry := replicas.NewRegistry(stores.kv, self, log)
-	metrics.MustRegister(registry)
-	connections := newConnections(c, id, identities{entries, documents}, documents.Values(values), registry)
-	metrics.MustRegister(newKept(connections))
-	rules := c.rules(connections, documents)
+	pool := connections.New(c.reaching(id, registry), connections.Identities{Ledger: entries, Documents: documents}, documents.Values(values))
+	metrics.MustRegister(registry, connections.NewMemoryMetric(pool))
+	rules := c.rules(pool, documents)
 	past := openHistory(c, documents, log, metrics)
 	verifier := verify.New(verify.Options{AllowLocal: c.AllowLocalVerify})
+	memory := boundMemory()
 	releases := release.New(release.Options{
-		Held: verifier.Held, Handed: handedBy(handed),
+		LookupExisting: verifier.Held, RsyncContexts: handedBy(handed),
 		Documents: documents, KV: stores.kv, Contexts: contexts,
-		Ledger: entries, Observed: observed.New(stores.kv), Peek: connections.peek, PeekNodes: connections.peekNodes, PeekResolverUsers: connections.peekResolverUsers, PeekStrangers: connections.peekStrangers, NamespaceHolder: admit.New(documents, rules).NamespaceHolder, Elsewhere: documents.Elsewhere,
-		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), RequireDomains: c.RequireDomains,
-		PeekNamespace: connections.peekNamespace, EMCONamespaces: c.EMCONamespaces,
-		Told: past.Told, Now: time.Now, Logger: log, Tracer: traces.tracer, Metrics: metrics,
+		Ledger: entries, Observed: observed.New(stores.kv), ReadLive: pool.Peek, PeekNodes: pool.PeekNodes, PeekResolverUsers: pool.PeekResolverUsers, PeekStrangers: pool.PeekStrangers, NamespaceHolder: admission.New(documents, rules).NamespaceHolder, ExternallyManaged: documents.Elsewhere,
+		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), PlanMemory: memory.forRequests(), RequireDomains: c.RequireDomains,
+		TakeBytes: stores.documents.Release, PeekNamespace: pool.PeekNamespace, EMCONamespaces: c.EMCONamespaces,
+		Recorder: past.Told, Now: time.Now, Logger: log, Tracer: traces.tracer, Metrics: metrics,
 	})
 	rules.NamespaceTenant = releases.NamespaceTenant // who has released something may have a namespace that no document tells of
 	s := &service{
-		config: c, log: log, traces: traces, stores: stores, room: newRoom(stores, log), releases: releases, clusters: connections, replicas: registry,
-		janitor: newJanitor(log, chores(c, stores.documents, documents, values, registry, releases, connections.identities, past, metrics)),
+		config: c, log: log, traces: traces, stores: stores, room: newRoom(stores, log), releases: releases, clusters: pool, replicas: registry,
+		janitor: newJanitor(log, chores(c, stores.documents, documents, values, registry, releases, pool.Identities, past, metrics)),
 	}
 	c.measureReleases(releases, metrics)
 	s.worker = syncer.New(syncer.Options{
-		Member: self.ID, KV: stores.kv, Contexts: contexts, Connections: connections, Rsync: handed, MayUse: releases.NamespaceRefused,
+		Member: self.ID, KV: stores.kv, Contexts: contexts, Connections: pool, Rsync: handed, MayUse: releases.NamespaceRefused,
 		Verifier: verifier, Installation: id, Logger: log, Tracer: traces.tracer, Metrics: metrics,
 	})
-	memory := boundMemory()
 	s.edge, err = openEdge(ctx, c, api.Options{
 		Scarce: memory.scarce, MaxBytes: memory.forRequests(),
-		Store: documents, Admitter: admit.New(documents, rules), Sealer: values,
+		Store: documents, Admitter: admission.New(documents, rules), Sealer: values,
 		Lifecycle: lifecycle{releases, past, registry.Idle}, History: past,
-		Clusters: clusters{releases, connections}, Corefiles: corefiles{openLinter(c, log), releases},
+		Clusters: clusters{releases, pool}, Corefiles: corefiles{openLinter(c, log), releases},
 		NearlyFull: s.room.nearlyFull, Local: !c.authenticates() && !c.Insecure, Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: traces.tracer,
 	}, orchestrator{releases})
 	return s, err
@@ -137,7 +138,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 
 // openDocuments opens the vault of what is secret, and all documents, EMCO's among
 // them.
-func openDocuments(ctx context.Context, c Config, own intent.Store, sealer *seal.Sealer, log *slog.Logger, metrics prometheus.Registerer) (*emco.Store, *vault.Vault, error) {
+func openDocuments(ctx context.Context, c Config, own intent.Store, sealer *seal.Sealer, log *slog.Logger, metrics prometheus.Registerer) (*emcodocuments.Store, *vault.Vault, error) {
 	values, err := openVault(ctx, c, vault.New(own, sealer, time.Now))
 	if err != nil {
 		return nil, nil, err
@@ -147,10 +148,10 @@ func openDocuments(ctx context.Context, c Config, own intent.Store, sealer *seal
 }
 
 // rules are what documents are judged by.
-func (c Config) rules(connections *connections, documents *emco.Store) admit.Rules {
-	rules := admit.Rules{
+func (c Config) rules(pool *connections.Pool, documents *emcodocuments.Store) review.Rules {
+	rules := review.Rules{
 		AllowedImages: c.AllowedImages, ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), AllowLocalServers: c.AllowLocalVerify,
-		Kubeconfig: checkKubeconfig, Claim: connections.claim, Elsewhere: documents.Elsewhere,
+		Kubeconfig: checkKubeconfig, Claim: pool.Claim, Elsewhere: documents.Elsewhere,
 	}
 	if c.EMCOOrchestrator != "" {
 		rules.NamespaceHolder = documents.NamespaceHolder
@@ -191,6 +192,6 @@ func (s *service) serve(ctx context.Context, l *listeners) error {
 
 // checkKubeconfig judges a kubeconfig without connecting anywhere.
 func checkKubeconfig(raw []byte) error {
-	_, err := cluster.ParseKubeconfig(raw)
+	_, err := kubeapi.ParseKubeconfig(raw)
 	return err
 }

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/backup"
-	"github.com/signpost-dns/signpost/pkg/handover"
-	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/emco/handover"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/backup"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // Backup writes what the stores of a configuration hold into a file, which is

@@ -1,106 +1,66 @@
 package app
 
 import (
-	"encoding/json"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
-	"github.com/signpost-dns/signpost/pkg/ledger"
-	"github.com/signpost-dns/signpost/pkg/replicas"
-	"github.com/signpost-dns/signpost/pkg/store/etcd"
 )
 
-const hub intent.Path = "cluster-providers/edge/clusters/hub"
-
-// registered is a world in which cluster hub has this spec.
-func registered(t *testing.T, spec intent.Cluster) (clusters, intent.Store) {
-	store := kvtest.NewFake()
-	documents := etcd.New(store)
-	config := fits()
-	config.DataDir = t.TempDir()
-	put(t, documents, hub, spec)
-	return clusters{nil, newConnections(config, "inst-1", identities{ledger.New(store), documents}, nil, replicas.NewRegistry(store, replicas.Replica{}, nil))}, documents
-}
-
-func put(t *testing.T, documents intent.Store, path intent.Path, spec any, refs ...intent.Path) {
-	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"name": path.Name()}, "spec": spec})
-	require.NoError(t, err)
-	_, err = documents.Put(t.Context(), intent.Write{Path: path, Body: body, Refs: refs})
-	require.NoError(t, err)
-}
-
-func TestPreflightOfAnInventoryOnlyClusterSaysWhatToSet(t *testing.T) {
+// TestSecondRegistrationIsAConflictOverHTTP: it names the field and stores
+// nothing, and what was there goes on.
+func TestSecondRegistrationIsAConflictOverHTTP(t *testing.T) {
 	t.Parallel()
-	c, _ := registered(t, intent.Cluster{})
-	p, err := c.Preflight(t.Context(), hub)
-	require.NoError(t, err)
-	require.False(t, p.Reachable)
-	require.Len(t, p.Checks, 1)
-	require.False(t, p.Checks[0].OK)
-	require.Contains(t, p.Checks[0].Message, "/spec/kubeconfig")
-}
-
-func TestPreflightOfADirectoryCluster(t *testing.T) {
-	t.Parallel()
-	c, _ := registered(t, intent.Cluster{Directory: "gitops"})
-	p, err := c.Preflight(t.Context(), hub)
-	require.NoError(t, err)
-	require.True(t, p.Reachable)
-	require.Len(t, p.Checks, 4)
-	for _, check := range p.Checks {
-		require.True(t, check.OK, check.Name)
+	s := serve(t, t.TempDir())
+	const clusters = "/v2/cluster-providers/edge/clusters"
+	document := func(name, uid string) string {
+		return fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"kubeconfig":%q}}`, name, base64.StdEncoding.EncodeToString(apiServer(t, uid)))
 	}
-}
-
-// TestPreflightOfAnAbandonedCluster: it is not asked, so that its name does not
-// stand for it again; and one that is registered anew is.
-func TestPreflightOfAnAbandonedCluster(t *testing.T) {
-	t.Parallel()
-	c, documents := registered(t, intent.Cluster{Directory: "gitops"})
-	doc, err := documents.Get(t.Context(), hub)
-	require.NoError(t, err)
-	entries := c.connections.identities.ledger
-	require.NoError(t, entries.Abandon(t.Context(), ledger.Abandonment{Cluster: "edge+hub", UID: doc.UID}))
-	p, err := c.Preflight(t.Context(), hub)
-	require.NoError(t, err)
-	require.False(t, p.Reachable)
-	require.Len(t, p.Checks, 1)
-	require.Contains(t, p.Checks[0].Message, "it is abandoned")
-	names, err := entries.Claimants(t.Context())
-	require.NoError(t, err)
-	require.Empty(t, names)
-
-	require.NoError(t, documents.Delete(t.Context(), hub, intent.Always()))
-	put(t, documents, hub, intent.Cluster{Directory: "gitops"})
-	p, err = c.Preflight(t.Context(), hub)
-	require.NoError(t, err)
-	require.True(t, p.Reachable)
-}
-
-func TestPreflightOfWhatIsNotRegistered(t *testing.T) {
-	t.Parallel()
-	c, _ := registered(t, intent.Cluster{})
-	_, err := c.Preflight(t.Context(), "cluster-providers/edge/clusters/other")
-	require.Equal(t, intent.NotFound, intent.CodeOf(err))
-}
-
-// TestPreflightLooksAtTheNamespacesOfProjects: of those that are named as
-// allowed, else of those that use the cluster.
-func TestPreflightLooksAtTheNamespacesOfProjects(t *testing.T) {
-	t.Parallel()
-	c, documents := registered(t, intent.Cluster{})
-	for _, project := range []string{"shop", "bakery"} {
-		put(t, documents, intent.Join("projects", project), intent.Project{Namespace: project + "-dns"})
+	status, _ := s.send(http.MethodPost, "/v2/cluster-providers", `{"metadata":{"name":"edge"},"spec":{}}`)
+	require.Equal(t, http.StatusCreated, status)
+	for name, uid := range map[string]string{"hub": "a", "alias": "b"} {
+		status, _ = s.send(http.MethodPost, clusters, document(name, uid))
+		require.Equal(t, http.StatusCreated, status)
 	}
-	put(t, documents, "projects/shop/logical-clouds/eu", intent.LogicalCloud{}, "projects/shop")
-	put(t, documents, "projects/shop/logical-clouds/eu/cluster-references/hub", intent.ClusterRef{}, hub)
-	used, err := c.namespaces(t.Context(), hub, intent.Cluster{})
-	require.NoError(t, err)
-	require.Equal(t, []string{"shop-dns"}, used)
-	allowed, err := c.namespaces(t.Context(), hub, intent.Cluster{Projects: []string{"shop", "bakery", "gone"}})
-	require.NoError(t, err)
-	require.Equal(t, []string{"bakery-dns", "shop-dns"}, allowed)
+	_, before := s.get(clusters + "/alias")
+	for method, at := range map[string]string{http.MethodPost: clusters, http.MethodPut: clusters + "/alias"} {
+		name := map[string]string{http.MethodPost: "third", http.MethodPut: "alias"}[method]
+		status, answer := s.send(method, at, document(name, "a"))
+		require.Equal(t, http.StatusConflict, status, answer)
+		require.Contains(t, answer, `"/spec/kubeconfig"`)
+		require.Contains(t, answer, "registered as edge+hub already")
+	}
+	_, now := s.get(clusters + "/alias")
+	require.Equal(t, before, now)
+	status, _ = s.get(clusters + "/third")
+	require.Equal(t, http.StatusNotFound, status)
+	s.stop()
+}
+
+// apiServer is the kubeconfig of a server that says which cluster it is.
+func apiServer(t *testing.T, uid string) (kubeconfig []byte) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"kube-system","uid":%q}}`, uid)
+	}))
+	t.Cleanup(server.Close)
+	return fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Config","current-context":"c",
+		"clusters":[{"name":"c","cluster":{"server":%q}}],"contexts":[{"name":"c","context":{"cluster":"c"}}]}`, server.URL)
+}
+
+func (s *server) send(method, path, body string) (status int, answer string) {
+	request, err := http.NewRequestWithContext(s.t.Context(), method, "http://"+s.http+path, strings.NewReader(body))
+	require.NoError(s.t, err)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+	require.NoError(s.t, err)
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	require.NoError(s.t, err)
+	return response.StatusCode, string(raw)
 }

@@ -11,9 +11,9 @@ import (
 
 	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/pkg/access"
-	"github.com/signpost-dns/signpost/pkg/grant"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/seal"
+	"github.com/signpost-dns/signpost/pkg/domain/grant"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/seal"
 )
 
 // Config is what an operator sets. Its fields are the flags of "signpost
@@ -56,6 +56,7 @@ type Config struct {
 	MaxRecords        int       // DNS update records of a project without a quota of its own (10000); 0: as many as it likes
 	MaxNames          int       // names that such a project publishes (100000)
 	MaxExternalDNS    int       // external-dns that it relies on (1000)
+	MaxObjects        int       // objects that its releases have in clusters (20000)
 	ClusterMemory     int       // MiB that may be kept of one cluster's answers (48)
 	MaxDocuments      int       // documents of such a project (100000)
 	MaxBytes          int64     // and bytes of these (512 MiB)

@@ -4,9 +4,9 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/signpost-dns/signpost/pkg/corefile"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/linter"
+	"github.com/signpost-dns/signpost/pkg/dns/corefile"
+	"github.com/signpost-dns/signpost/pkg/dns/linter"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
 )
 

@@ -20,7 +20,7 @@ import (
 	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/api/contextupdate"
 	"github.com/signpost-dns/signpost/pkg/access"
-	"github.com/signpost-dns/signpost/pkg/throttle"
+	"github.com/signpost-dns/signpost/pkg/access/throttle"
 )
 
 // listeners are the open sockets of the server. A worker has none for gRPC, and

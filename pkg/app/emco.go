@@ -9,19 +9,19 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signpost-dns/signpost/pkg/admit"
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/handover"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/rsync"
-	"github.com/signpost-dns/signpost/pkg/store/emco"
-	"github.com/signpost-dns/signpost/pkg/vault"
+	"github.com/signpost-dns/signpost/pkg/admission/projects"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	emcodocuments "github.com/signpost-dns/signpost/pkg/emco/documents"
+	"github.com/signpost-dns/signpost/pkg/emco/handover"
+	"github.com/signpost-dns/signpost/pkg/emco/rsync"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/vault"
 )
 
 // emco is where EMCO's services are.
-func (c Config) emco() (emco.Options, error) {
-	var o emco.Options
+func (c Config) emco() (emcodocuments.Options, error) {
+	var o emcodocuments.Options
 	for _, at := range []struct {
 		flag, given, example string
 		base                 **url.URL
@@ -58,7 +58,7 @@ func warnOfOwnEtcd(ctx context.Context, c Config, log *slog.Logger) {
 
 // openEMCO has the documents that EMCO keeps read there, and own keep all
 // others.
-func openEMCO(ctx context.Context, c Config, own intent.Store, values *vault.Vault, log *slog.Logger, metrics prometheus.Registerer) (*emco.Store, error) {
+func openEMCO(ctx context.Context, c Config, own intent.Store, values *vault.Vault, log *slog.Logger, metrics prometheus.Registerer) (*emcodocuments.Store, error) {
 	options, err := c.emco()
 	if err == nil && options.CLM != nil {
 		options.Digest, err = values.Digest(ctx)
@@ -71,9 +71,9 @@ func openEMCO(ctx context.Context, c Config, own intent.Store, values *vault.Vau
 		Help: "Requests to a service of EMCO, by what they came to: answered, refused or silent.",
 	}, []string{"service", "outcome"})
 	metrics.MustRegister(asked)
-	options.Namespace, options.Log = admit.OwnNamespace, log
+	options.Namespace, options.Log = projects.OwnNamespace, log
 	options.Asked = func(service, outcome string) { asked.WithLabelValues(service, outcome).Inc() }
-	return emco.New(own, options), nil
+	return emcodocuments.New(own, options), nil
 }
 
 // rsync is the client of EMCO's rsync, nil where Signpost puts objects into

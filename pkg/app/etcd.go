@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signpost-dns/signpost/pkg/kv/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
 )
 
 // checkEtcd finds what cannot work together in how an external etcd is

@@ -13,7 +13,7 @@ import (
 	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/api/contextupdate"
 	"github.com/signpost-dns/signpost/pkg/access"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // newGRPC is the server of the gRPC listener.

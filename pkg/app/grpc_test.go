@@ -26,7 +26,7 @@ import (
 	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/pkg/access"
 	"github.com/signpost-dns/signpost/pkg/access/accesstest"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // probe asks a listener how it does.
@@ -227,7 +227,9 @@ type nobodysContexts struct{}
 func (nobodysContexts) Update(context.Context, string, string, string) ([]string, error) {
 	return nil, nil
 }
-func (nobodysContexts) Terminate(context.Context, string) error            { return nil }
+
+func (nobodysContexts) Terminate(context.Context, string) error { return nil }
+
 func (nobodysContexts) Event(context.Context, string, intent.Action) error { return nil }
 
 // calls answers what a call without fields comes to, whatever kind of call it is.

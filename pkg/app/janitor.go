@@ -7,12 +7,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signpost-dns/signpost/pkg/history"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
-	"github.com/signpost-dns/signpost/pkg/replicas"
-	"github.com/signpost-dns/signpost/pkg/store/quota"
-	"github.com/signpost-dns/signpost/pkg/vault"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/quota"
+	"github.com/signpost-dns/signpost/pkg/storage/history"
+	"github.com/signpost-dns/signpost/pkg/storage/replicas"
+	"github.com/signpost-dns/signpost/pkg/storage/vault"
+	"github.com/signpost-dns/signpost/pkg/worker/connections"
 )
 
 // The janitor's rhythm.
@@ -31,7 +32,7 @@ type chore struct {
 }
 
 // chores finish and remove what crashed writers have left, and what is too old.
-func chores(c Config, stored *quota.Store, documents intent.Store, values *vault.Vault, registry *replicas.Registry, releases *release.Service, known identities, past *history.History, metrics prometheus.Registerer) []chore {
+func chores(c Config, stored *quota.Store, documents intent.Store, values *vault.Vault, registry *replicas.Registry, releases *release.Service, known connections.Identities, past *history.History, metrics prometheus.Registerer) []chore {
 	return []chore{
 		{"the document store", tidyEvery, documents.Sweep},
 		{"the keys of sealed values", tidyEvery, resealing(values, registry, metrics)},

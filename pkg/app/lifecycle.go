@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"github.com/signpost-dns/signpost/pkg/history"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
-	"github.com/signpost-dns/signpost/pkg/status"
+	"github.com/signpost-dns/signpost/pkg/release/status"
+	"github.com/signpost-dns/signpost/pkg/storage/history"
 )
 
 // lifecycle is what the edges ask for: releases, and the status that follows

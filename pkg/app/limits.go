@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/signpost-dns/signpost/pkg/cluster"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/throttle"
+	"github.com/signpost-dns/signpost/pkg/access/throttle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
 // checkLimits finds limits that are none.
@@ -15,7 +15,7 @@ func (c Config) checkLimits() error {
 		flag  string
 		value int
 	}{
-		{"--max-records", c.MaxRecords}, {"--max-names", c.MaxNames}, {"--max-external-dns", c.MaxExternalDNS}, {"--max-documents", c.MaxDocuments}, {"--max-bytes", int(c.MaxBytes)}, {"--rate-limit", c.RateLimit},
+		{"--max-records", c.MaxRecords}, {"--max-names", c.MaxNames}, {"--max-external-dns", c.MaxExternalDNS}, {"--max-objects", c.MaxObjects}, {"--max-documents", c.MaxDocuments}, {"--max-bytes", int(c.MaxBytes)}, {"--rate-limit", c.RateLimit},
 		{"--max-connections", c.MaxConnections},
 	} {
 		if limit.value < 0 {
@@ -48,7 +48,7 @@ func (c Config) quotas() intent.Quotas {
 		}
 		return &limit
 	}
-	quotas := intent.Quotas{Records: quota(c.MaxRecords), Names: quota(c.MaxNames), ExternalDNS: quota(c.MaxExternalDNS), Documents: quota(c.MaxDocuments)}
+	quotas := intent.Quotas{Records: quota(c.MaxRecords), Names: quota(c.MaxNames), ExternalDNS: quota(c.MaxExternalDNS), Objects: quota(c.MaxObjects), Documents: quota(c.MaxDocuments)}
 	if c.MaxBytes > 0 {
 		quotas.Bytes = &c.MaxBytes
 	}

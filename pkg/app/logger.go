@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"strings"
 
-	"github.com/signpost-dns/signpost/pkg/trail"
+	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
 // newLogger makes the process's logger, whose lines say what they belong to.
@@ -21,9 +21,9 @@ func newLogger(c Config, out io.Writer) (*slog.Logger, error) {
 	}}
 	switch c.LogFormat {
 	case "text":
-		return slog.New(trail.Handler(slog.NewTextHandler(out, options))), nil
+		return slog.New(tracing.Handler(slog.NewTextHandler(out, options))), nil
 	case "json":
-		return slog.New(trail.Handler(slog.NewJSONHandler(out, options))), nil
+		return slog.New(tracing.Handler(slog.NewJSONHandler(out, options))), nil
 	}
 	return nil, fmt.Errorf("--log-format: %q is not text or json", c.LogFormat)
 }

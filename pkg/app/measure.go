@@ -8,10 +8,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/signpost-dns/signpost/api"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv/etcd"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
-	"github.com/signpost-dns/signpost/pkg/store/quota"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/quota"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
 )
 
 // newMetrics has the metrics of the process, and of the stores.
@@ -61,7 +61,7 @@ func (r removalsFrozen) Collect(metrics chan<- prometheus.Metric) {
 func (c Config) measureReleases(releases *release.Service, metrics prometheus.Registerer) {
 	if c.works() {
 		measureHealth(releases, metrics)
-		measureRemovals(releases.HeldNames, metrics)
+		measureRemovals(releases.RetainedNames, metrics)
 	}
 }
 

@@ -26,11 +26,11 @@ func (c Config) checkProfiles() error {
 }
 
 // newProfiles is the server of the profiles, as `go tool pprof` reads them. A
-// profile takes as long as it is asked to, so that there is no deadline.
+// profile takes as long as it is asked to, so that there is no deadline. The command
+// line is left out: it may have passwords in it, as in --mongo-uri.
 func newProfiles() *http.Server {
 	routes := http.NewServeMux()
 	routes.HandleFunc("GET /debug/pprof/", pprof.Index)
-	routes.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 	routes.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	routes.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	routes.HandleFunc("GET /debug/pprof/trace", pprof.Trace)

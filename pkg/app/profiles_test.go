@@ -14,7 +14,7 @@ func TestProfilesHaveAListenerOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir(), func(c *Config) { c.PprofListen = "127.0.0.1:0" })
 	require.NotEmpty(t, s.pprof, "the ready file names it")
-	for path, status := range map[string]int{"/debug/pprof/": http.StatusOK, "/debug/pprof/heap": http.StatusOK, "/debug/pprof/cmdline": http.StatusOK, "/v2/projects": http.StatusNotFound} {
+	for path, status := range map[string]int{"/debug/pprof/": http.StatusOK, "/debug/pprof/heap": http.StatusOK, "/debug/pprof/symbol": http.StatusOK, "/debug/pprof/cmdline": http.StatusNotFound, "/v2/projects": http.StatusNotFound} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.pprof+path, http.NoBody)
 		require.NoError(t, err)
 		answer, err := http.DefaultClient.Do(request)
@@ -37,7 +37,7 @@ func TestProfilesAreNotForPagesThatCallThisMachineTheirs(t *testing.T) {
 		"127.0.0.1:6060": http.StatusOK, "localhost:6060": http.StatusOK, "[::1]:6060": http.StatusOK, "localhost": http.StatusOK,
 		"evil.example:6060": http.StatusForbidden, "evil.example": http.StatusForbidden, "127.0.0.1.evil.example:6060": http.StatusForbidden,
 	} {
-		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/debug/pprof/cmdline", http.NoBody)
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/debug/pprof/", http.NoBody)
 		request.Host = host
 		answer := httptest.NewRecorder()
 		newProfiles().Handler.ServeHTTP(answer, request)

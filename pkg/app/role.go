@@ -1,15 +1,18 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/release"
-	"github.com/signpost-dns/signpost/pkg/replicas"
+	"github.com/signpost-dns/signpost/pkg/storage/replicas"
+	"github.com/signpost-dns/signpost/pkg/worker/connections"
 )
 
 // accepts tells whether a process serves the REST API and gRPC.
@@ -64,6 +67,20 @@ func (c Config) ownDirectories(registry *replicas.Registry) func(ctx context.Con
 	}
 }
 
+// clusters is what the edge asks for about clusters as such.
+type clusters struct {
+	*release.Service  // drains and abandons them
+	*connections.Pool // asks whether they could be managed
+}
+
+// reaching is how clusters are reached.
+func (c Config) reaching(installation string, registry *replicas.Registry) connections.Settings {
+	return connections.Settings{
+		Installation: installation, Version: c.Build.Version, Replica: registry.ID(), Memory: c.clusterMemory(), Alone: c.ownDirectories(registry),
+		Root: cmp.Or(c.DirectoryRoot, filepath.Join(c.DataDir, "clusters")),
+	}
+}
+
 // parts are what runs beside the edge, by name.
 func (s *service) parts() map[string]func(context.Context) error {
 	parts := map[string]func(context.Context) error{"--data-dir": s.stores.run, "replica": s.replicas.Run}
@@ -77,6 +94,6 @@ func (s *service) parts() map[string]func(context.Context) error {
 	parts["worker"] = s.worker.Run
 	parts["controller"] = release.NewController(s.releases).Run
 	parts["janitor"] = s.janitor.run
-	parts["clusters"] = s.clusters.run
+	parts["clusters"] = s.clusters.Run
 	return parts
 }

@@ -11,11 +11,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/ledger"
-	"github.com/signpost-dns/signpost/pkg/replicas"
-	"github.com/signpost-dns/signpost/pkg/store/etcd"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/replicas"
+	"github.com/signpost-dns/signpost/pkg/worker/connections"
 )
 
 const tick = 10 * time.Millisecond
@@ -96,15 +97,17 @@ func TestDirectoryClustersAreForOneWorker(t *testing.T) {
 	t.Parallel()
 	store, external := externalEtcd(t)
 	documents := etcd.New(store)
-	put(t, documents, hub, intent.Cluster{Directory: "gitops"})
+	const hub intent.Path = "cluster-providers/edge/clusters/hub"
+	_, err := documents.Put(t.Context(), intent.Write{Path: hub, Body: []byte(`{"metadata":{"name":"hub"},"spec":{"directory":"gitops"}}`)})
+	require.NoError(t, err)
 	root := filepath.Join(t.TempDir(), "clusters")
 	config := fits()
 	external(&config)
 	config.DirectoryRoot = root
 	refusal := func(c Config, self replicas.Replica) string {
-		connections := newConnections(c, "inst-1", identities{ledger.New(store), documents}, nil, replicas.NewRegistry(store, self, nil))
-		target, err := connections.Connect(t.Context(), "edge+hub")
-		report, preflightErr := clusters{nil, connections}.Preflight(t.Context(), hub)
+		pool := connections.New(c.reaching("inst-1", replicas.NewRegistry(store, self, nil)), connections.Identities{Ledger: ledger.New(store), Documents: documents}, nil)
+		target, err := pool.Connect(t.Context(), "edge+hub")
+		report, preflightErr := pool.Preflight(t.Context(), hub)
 		require.NoError(t, preflightErr)
 		if err != nil {
 			require.False(t, report.Reachable)

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/kv/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
 )
 
 // room knows whether etcd has room for documents, as it was when it was last asked.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/kv/etcd"
-	"github.com/signpost-dns/signpost/pkg/store/mongo"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/mongo"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
 )
 
 // TestRoomIsWhatEtcdSaidLast, and the log tells when that changes.

@@ -7,12 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signpost-dns/signpost/pkg/replicas"
-	"github.com/signpost-dns/signpost/pkg/seal"
-	"github.com/signpost-dns/signpost/pkg/vault"
+	"github.com/signpost-dns/signpost/pkg/storage/replicas"
+	"github.com/signpost-dns/signpost/pkg/storage/seal"
+	"github.com/signpost-dns/signpost/pkg/storage/vault"
 )
 
 // openSealer makes what seals with the key of secrets at rest, and opens what
@@ -47,8 +48,8 @@ func (c Config) secretKey() (seal.Key, error) {
 	}
 	file := filepath.Join(c.DataDir, "secret.key")
 	key, err := seal.LoadKeyFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		key, err = c.generateKey(file)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return c.generateKey(file)
 	}
 	if err != nil {
 		return key, fmt.Errorf("%w: put it back from a backup; under a new one, credentials and kubeconfigs have to be posted again", err)

@@ -13,10 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/replicas"
-	"github.com/signpost-dns/signpost/pkg/seal"
-	"github.com/signpost-dns/signpost/pkg/store/etcd"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/replicas"
+	"github.com/signpost-dns/signpost/pkg/storage/seal"
 )
 
 // aKey is one of the keys of the stories.
@@ -162,4 +162,16 @@ func TestAServerWithAKeyNeedsNoRoomForAnother(t *testing.T) {
 	info, err := os.Stat(config.DataDir)
 	require.NoError(t, err)
 	require.WithinDuration(t, long, info.ModTime(), time.Second)
+}
+
+// TestAKeyThatCannotBeMadeIsNotMissed: who starts for the first time has no backup.
+func TestAKeyThatCannotBeMadeIsNotMissed(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	config := fits()
+	config.DataDir = filepath.Join(file, "data")
+	_, err := config.secretKey()
+	require.ErrorContains(t, err, "--data-dir: ")
+	require.NotContains(t, err.Error(), "backup")
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signpost-dns/signpost/pkg/throttle"
+	"github.com/signpost-dns/signpost/pkg/access/throttle"
 )
 
 const (
@@ -50,7 +50,7 @@ func newConnectionsOf(listener string, most int, metrics prometheus.Registerer) 
 	labels := prometheus.Labels{"listener": listener}
 	ended := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "signpost_connections_ended_total", ConstLabels: labels,
-		Help: "Connections ended for others: the listener had as many as it may, or their address without an authenticated request.",
+		Help: "Connections ended for others: the listener had as many as it may, or their address or all together without an authenticated request.",
 	}, []string{"reason"})
 	connections := throttle.NewConnections(most, most/ofListener, func(reason string) { ended.WithLabelValues(reason).Inc() })
 	for _, reason := range throttle.Reasons() {

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 
-	"github.com/signpost-dns/signpost/pkg/emcopb"
+	"github.com/signpost-dns/signpost/pkg/emco/emcopb"
 )
 
 // TestHalfOpenConnectionsKeepNobodyOut: users are answered, by connections of

@@ -9,12 +9,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/kv/etcd"
-	etcdstore "github.com/signpost-dns/signpost/pkg/store/etcd"
-	"github.com/signpost-dns/signpost/pkg/store/mongo"
-	"github.com/signpost-dns/signpost/pkg/store/quota"
-	"github.com/signpost-dns/signpost/pkg/store/schema"
+	etcdstore "github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/mongo"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/quota"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/schema"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
 )
 
 // stores are where Signpost keeps things: documents, and the keys of app

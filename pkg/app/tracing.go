@@ -13,7 +13,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"google.golang.org/grpc"
 
-	"github.com/signpost-dns/signpost/pkg/trail"
+	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
 // checkTracing finds what cannot be right in how traces are exported.
@@ -38,25 +38,25 @@ const (
 	longestReply  = 64 << 10 // bytes of a collector's answer
 )
 
-// tracing is where spans go.
-type tracing struct {
-	tracer *trail.Tracer // nil: nowhere
+// traceExport is where spans go.
+type traceExport struct {
+	tracer *tracing.Tracer // nil: nowhere
 	close  func(context.Context) error
 }
 
 // openTracing has spans exported by OTLP over gRPC, if an endpoint is given. It
 // does not wait for the endpoint, and neither does anybody who ends a span.
-func openTracing(ctx context.Context, c Config, metrics prometheus.Registerer) (tracing, error) {
+func openTracing(ctx context.Context, c Config, metrics prometheus.Registerer) (traceExport, error) {
 	if c.OTLPEndpoint == "" {
-		return tracing{close: func(context.Context) error { return nil }}, nil
+		return traceExport{close: func(context.Context) error { return nil }}, nil
 	}
 	exporter, err := otlptracegrpc.New(ctx, otlptracegrpc.WithEndpointURL(c.OTLPEndpoint), otlptracegrpc.WithTimeout(exportTimeout),
 		otlptracegrpc.WithDialOption(grpc.WithMaxHeaderListSize(longestReply), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(longestReply))))
 	if err != nil {
-		return tracing{}, fmt.Errorf("--otlp-endpoint: %w", err)
+		return traceExport{}, fmt.Errorf("--otlp-endpoint: %w", err)
 	}
 	provider := newProvider(c, exporter, metrics)
-	return tracing{trail.New(provider), provider.Shutdown}, nil
+	return traceExport{tracing.New(provider), provider.Shutdown}, nil
 }
 
 // newProvider has spans counted as they end, wait, and be counted as they are
@@ -76,7 +76,7 @@ func newProvider(c Config, exporter sdktrace.SpanExporter, metrics prometheus.Re
 
 // end exports what waits, for a short time. What cannot be exported is lost,
 // which is counted and no reason to fail.
-func (t tracing) end(ctx context.Context) {
+func (t traceExport) end(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportTimeout)
 	defer cancel()
 	_ = t.close(ctx)

@@ -2076,7 +2076,7 @@ type ObjectChange struct {
 	// Example: edge+berlin
 	Cluster ClusterWord `json:"cluster"`
 
-	// Diff Lines of YAML with "+", "-" or " " before each; empty when unchanged. Of an object above 512 KiB, and beyond 4 MiB in all, it says that it is left out.
+	// Diff Lines of YAML with "+", "-" or " " before each; empty when unchanged. Of an object above 512 KiB or 10,000 lines, and beyond 4 MiB in all, it says that it is left out.
 	Diff string `json:"diff"`
 
 	// Kind Its kind.
@@ -2093,6 +2093,29 @@ type ObjectChange struct {
 	//
 	// Example: shop-dns
 	Namespace string `json:"namespace"`
+}
+
+// ObjectCounts How many objects the list has no room for, by what happens to them; absent where it has all.
+type ObjectCounts struct {
+	// Create How many are created.
+	//
+	// Example: 20000
+	Create int `json:"create"`
+
+	// Delete How many are deleted.
+	//
+	// Example: 0
+	Delete int `json:"delete"`
+
+	// Unchanged How many stay as they are.
+	//
+	// Example: 3
+	Unchanged int `json:"unchanged"`
+
+	// Update How many are updated.
+	//
+	// Example: 0
+	Update int `json:"update"`
 }
 
 // ParameterValue A parameter's value: text, a number, a boolean, or a list of these where the flag repeats.
@@ -2142,8 +2165,11 @@ type Plan struct {
 	// Names Name by name.
 	Names []NameChange `json:"names"`
 
-	// Objects Object by object.
+	// Objects Object by object, as many as 4 MiB hold without their diffs: those that change before those that stay as they are.
 	Objects []ObjectChange `json:"objects"`
+
+	// ObjectsLeftOut How many objects the list has no room for, by what happens to them; absent where it has all.
+	ObjectsLeftOut ObjectCounts `json:"objectsLeftOut,omitempty,omitzero"`
 
 	// Token For `confirm`: bound to the revision of every input and to the actions. Empty where EMCO's orchestrator has to do it.
 	//
@@ -2371,7 +2397,7 @@ type ProjectSpec struct {
 	// Example: ["shop","team-a-*"]
 	Namespaces GrantedNamespaces `json:"namespaces,omitempty,omitzero"`
 
-	// Quotas How much the project may have. What is absent is as the server's flags say: 10,000 records, 100,000 names, 1,000 external-dns, 100,000 documents and 512 MiB of them by default. What is there already stays when a quota is lowered.
+	// Quotas How much the project may have. What is absent is as the server's flags say: 10,000 records, 100,000 names, 1,000 external-dns, 20,000 objects, 100,000 documents and 512 MiB of them by default. What is there already stays when a quota is lowered.
 	Quotas Quotas `json:"quotas,omitempty,omitzero"`
 
 	// ServiceAccounts ServiceAccounts as which Pods of the project may run although its manifests do not bring them, and whose tokens its Secrets may ask for. Only an administrator of all projects sets them.
@@ -2419,9 +2445,9 @@ type ProviderStatus struct {
 	Version string `json:"version"`
 }
 
-// Quotas How much the project may have. What is absent is as the server's flags say: 10,000 records, 100,000 names, 1,000 external-dns, 100,000 documents and 512 MiB of them by default. What is there already stays when a quota is lowered.
+// Quotas How much the project may have. What is absent is as the server's flags say: 10,000 records, 100,000 names, 1,000 external-dns, 20,000 objects, 100,000 documents and 512 MiB of them by default. What is there already stays when a quota is lowered.
 type Quotas struct {
-	// Bytes Bytes of these documents as they are stored, and of what is sealed of them; more is 409. Who writes more within ten minutes is 429.
+	// Bytes Bytes of these documents as they are stored, and of what is sealed of them; more is 409. Who writes or releases more within ten minutes is 429.
 	//
 	// Example: 536870912
 	Bytes int64 `json:"bytes,omitempty,omitzero"`
@@ -2440,6 +2466,11 @@ type Quotas struct {
 	//
 	// Example: 100000
 	Names int `json:"names,omitempty,omitzero"`
+
+	// Objects Objects that these groups have in clusters: each manifest counts on every cluster of its app, and each Service whose names are published has a DNSEndpoint. More is an error of the plan.
+	//
+	// Example: 20000
+	Objects int `json:"objects,omitempty,omitzero"`
 
 	// Records DNS update records; one more is 409.
 	//

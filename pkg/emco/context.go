@@ -6,11 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
-	"github.com/signpost-dns/signpost/pkg/bundle"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/safeyaml"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // Context is an app context as it was at one revision.
@@ -75,7 +74,7 @@ func (r Resource) Object(cluster, app string) (bundle.Object, error) {
 	}
 	if err == nil {
 		var raw []byte
-		if raw, err = yaml.YAMLToJSONStrict([]byte(text)); err == nil {
+		if raw, err = safeyaml.ToJSON([]byte(text)); err == nil {
 			var object bundle.Object
 			if object, err = bundle.Parse(cluster, app, raw); err == nil {
 				return object, nil

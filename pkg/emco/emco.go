@@ -11,8 +11,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // Limits of a context that is read. One beyond them is refused with the code

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // A patch that exceeds a transaction goes by a journal: what all its keys are

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/signpost-dns/signpost/pkg/address"
-	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // Observed is what EMCO's monitor has written of an app on a cluster: that

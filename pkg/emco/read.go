@@ -6,8 +6,8 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // page is how many keys are read at a time. A value has up to 1.5 MiB.

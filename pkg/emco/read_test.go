@@ -9,10 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/emco"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
 )
 
 const root = "/context/" + first + "/"
@@ -96,7 +96,8 @@ func TestTextsAreReadAsYAMLOrJSON(t *testing.T) {
 	}
 	for _, text := range map[string]string{
 		"nothing": "", "comments alone": "# a\n", "no object": "web", "a list": "[]", "two objects": object + "\n---\n" + object,
-		"no kind": "apiVersion: v1\nmetadata: {name: web}", "broken": "kind: [", "a key twice": "kind: a\nkind: b\n",
+		"aliases that make it large": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {a: &a \"" + strings.Repeat("a", 70_000) + "\", b: *a}\n",
+		"no kind":                    "apiVersion: v1\nmetadata: {name: web}", "broken": "kind: [", "a key twice": "kind: a\nkind: b\n",
 	} {
 		_, err := resource(t, text).Object(paris, "web")
 		refused(t, err, intent.Invalid, "resource web+Service of app web on "+paris)

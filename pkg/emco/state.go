@@ -6,8 +6,8 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // State is what EMCO's rsync says of a context, in its words: Created,

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // context makes a whole of what was read, or says what is wrong with it.

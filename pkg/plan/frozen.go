@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // Group is a deployment intent group, or a logical cloud with its DNS, as a

@@ -3,8 +3,8 @@ package plan
 import (
 	"maps"
 
-	"github.com/signpost-dns/signpost/pkg/bundle"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // Marks are the labels of everything that Signpost makes: whose it is. A new

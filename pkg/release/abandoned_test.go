@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/ledger"
-	"github.com/signpost-dns/signpost/pkg/observed"
-	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
 func (w *world) abandon(cluster string, force bool) ([]intent.LeftBehind, error) {
@@ -138,7 +138,7 @@ func TestNobodyWaitsForAnAbandonedCluster(t *testing.T) {
 		w.do(intent.Update, prod)
 		w.settle(prod)
 		require.Equal(t, intent.Instantiated, w.state(prod))
-		require.Empty(t, w.snapshot(prod).Lifecycle.Vacating)
+		require.Empty(t, w.snapshot(prod).Lifecycle.RemovedClusters)
 	})
 	t.Run("Terminated", func(t *testing.T) {
 		t.Parallel()
@@ -317,7 +317,7 @@ func TestAMoveToAHomeThatIsAbandonedMayGoElsewhere(t *testing.T) {
 	require.NoError(t, w.moveTo("berlin"))
 	delete(w.down, hub)
 	w.settle(prod)
-	require.True(t, w.runs(release.Use{Record: lab, Scope: intent.Public, Cluster: berlin}))
+	require.True(t, w.runs(state.Use{Record: lab, Scope: intent.Public, Cluster: berlin}))
 	require.Equal(t, []string{"edge+berlin lab/public: www.lab.example A 203.0.113.10"}, w.published(prod))
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/query"
 )
 
 // TestNothingOfAPreparedReleaseIsInClustersBeforeItsEvent: an update that
@@ -33,7 +33,7 @@ func TestTheEventOfAnInstantiationMakesThePreparedReleaseCurrent(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "shop 1", meta.Namespace+" "+meta.Level, "as the parent has them")
 
-	require.Equal(t, &release.AppContextReport{ID: firstContext, State: "Instantiated"}, w.snapshot(prod).EMCO)
+	require.Equal(t, &query.AppContextReport{ID: firstContext, State: "Instantiated"}, w.snapshot(prod).EMCO)
 
 	events, err := w.service.Events(t.Context(), prod)
 	require.NoError(t, err)

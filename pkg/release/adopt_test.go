@@ -1,13 +1,15 @@
 package release_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/dns/verify"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
-	"github.com/signpost-dns/signpost/pkg/verify"
 )
 
 // legacyShop runs beside an external-dns that had one of the two names before.
@@ -150,6 +152,16 @@ func TestAnAdoptionThatCannotWorkIsRefused(t *testing.T) {
 			w.group(test, "web", "www.corp.example")
 			w.do(intent.Instantiate, test)
 			w.settle(test)
+		}, `owner id "corp-id" is that of projects/shop/dns-update-records/corp`},
+		{"that of names that another record left behind", "corp-id", func(w *world) {
+			w.put(corp, strings.Replace(ownerID("corp.example", "corp-id"), `"policy":"sync"`, `"policy":"upsert-only"`, 1))
+			w.associate(eu, "lab", "corp")
+			w.group(test, "web", "www.corp.example")
+			w.running(test)
+			w.do(intent.Terminate, test)
+			w.outlive()
+			w.clock.pass(time.Hour)
+			require.NoError(t, w.rest())
 		}, `owner id "corp-id" is that of projects/shop/dns-update-records/corp`},
 		{"not in use", "legacy", func(w *world) {
 			w.do(intent.Terminate, prod)

@@ -2,11 +2,12 @@ package release_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // TestWhatMarksANameLiesInNoDomainOfOthers, whatever the record puts around it.
@@ -25,6 +26,57 @@ func TestWhatMarksANameLiesInNoDomainOfOthers(t *testing.T) {
 			continue
 		}
 		w.refuses(intent.Instantiate, bankProd, `lab.example by which external-dns of record "lab" would mark "bank.example" as its own lies in lab.example, which is granted to another project`, string(www(bankProd))+"#/spec/hostnames/0")
+	}
+}
+
+// TestAnUpdateOfARecordMarksNothingInDomainsOfOthers: its names keep the domains that
+// they were judged by, also those that a suspended group has in its cluster still.
+func TestAnUpdateOfARecordMarksNothingInDomainsOfOthers(t *testing.T) {
+	t.Parallel()
+	const deployed, at = `"rfc2136-host":["10.0.0.9"],"rfc2136-axfr":true,"rfc2136-insecure":true,"rfc2136-zone":["example"]`, "/spec/external-dns-parameters"
+	reverse := strings.Replace(deployed, `"example"`, `"example","113.0.203.in-addr.arpa"`, 1) + `,"create-ptr":true,"managed-record-types":["A","PTR"]`
+	for reason, c := range map[string]struct {
+		parameters, refused, at string
+		suspended, later        bool
+	}{
+		"a suffix":                        {deployed + `,"txt-suffix":".lab"`, "by which external-dns of record", at, false, false},
+		"a suffix while it is suspended":  {deployed + `,"txt-suffix":".lab"`, "by which external-dns of record", at, true, false},
+		"a reverse zone":                  {reverse, "makes PTR records in 113.0.203.in-addr.arpa, which lies in", at + "/create-ptr", false, false},
+		"nothing of that":                 {deployed + `,"interval":"6s"`, "", "", false, false},
+		"a grant came after what is kept": {deployed + `,"txt-suffix":".lab","interval":"6s"`, "", "", false, true},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			w := rivals(t)
+			grants := func() { w.put(shop, `{"namespace":"shop-dns","domains":["lab.example","113.0.203.in-addr.arpa"]}`) }
+			spec := func(parameters string) string {
+				return `{"provider":"rfc2136","external-dns-parameters":{` + parameters + `}}`
+			}
+			w.put(bankLab, spec(deployed))
+			if c.later {
+				w.put(bankLab, spec(deployed+`,"txt-suffix":".lab"`))
+			} else {
+				grants()
+			}
+			w.bankAsks("www.example", "x.bank.example")
+			w.running(bankProd)
+			grants()
+			if c.suspended {
+				w.put(bankProd, `{"logicalCloud":"eu","apps":[{"name":"web"}],"suspend":true}`, bankCloud)
+				w.bankAsks("x.bank.example")
+				w.do(intent.Update, bankProd)
+				require.NoError(t, w.rest())
+			}
+			w.put(bankLab, spec(c.parameters))
+			_, err := w.service.UpdateRecord(t.Context(), bankLab, "", "ann")
+			if c.refused == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.refused)
+			require.ErrorContains(t, err, string(bankLab)+"#"+c.at+":")
+			require.NotContains(t, err.Error(), "shop")
+		})
 	}
 }
 

@@ -11,10 +11,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/placement"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/release/render"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
 const resolvers = eu + "/dns-cr-intents/resolvers"
@@ -103,10 +104,10 @@ func (w *world) corefile(cluster string) string {
 	return ""
 }
 
-func (w *world) dns(cluster string) release.DNSReport {
+func (w *world) dns(cluster string) render.DNSReport {
 	w.Helper()
 	snap := w.snapshot(eu)
-	at := slices.IndexFunc(snap.DNS, func(r release.DNSReport) bool { return r.Cluster == cluster })
+	at := slices.IndexFunc(snap.DNS, func(r render.DNSReport) bool { return r.Cluster == cluster })
 	require.GreaterOrEqual(w, at, 0, "no DNS on %s", cluster)
 	return snap.DNS[at]
 }

@@ -12,11 +12,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/placement"
-	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 var errCrashed = errors.New("the process is dead")
@@ -255,7 +255,7 @@ func (l *life) picture() string {
 				ContextID string
 				Seq       int64
 			}
-			Prepared []release.Prepared
+			Prepared []state.Prepared
 		}
 		require.NoError(l, json.Unmarshal(doc.Body, &known))
 		ids[known.ContextID] = fmt.Sprintf("release-%d", known.Seq)
@@ -371,7 +371,7 @@ func (l *life) nothingIsLeftBehind(owners ...intent.Path) {
 	claimed := map[string]bool{}
 	for _, owner := range owners {
 		known := l.snapshot(owner).Lifecycle
-		for _, past := range append(known.History, release.Past{ContextID: known.ContextID}) {
+		for _, past := range append(known.History, state.Past{ContextID: known.ContextID}) {
 			claimed[past.ContextID] = true
 		}
 	}

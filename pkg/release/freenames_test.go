@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // neighbours are rivals of which prod shares its external-dns with test: it goes on
@@ -149,7 +149,7 @@ func TestManyUpdatesFreeNoNameBeforeItsTime(t *testing.T) {
 		w.do(intent.Update, prod)
 		w.settle(prod)
 	}
-	require.Len(t, w.snapshot(prod).Lifecycle.Shed, 1, "the others gave nothing up")
+	require.Len(t, w.snapshot(prod).Lifecycle.PendingRelease, 1, "the others gave nothing up")
 	require.Equal(t, 13, w.storedReleases(), "those that can be rolled back to, the one that gave the name up, and that of test")
 	w.isHeld()
 	require.Equal(t, 13, w.storedReleases(), "that of the rival in place of it")
@@ -163,7 +163,7 @@ func TestAGroupThatChangesOverAndOverKeepsFewReleases(t *testing.T) {
 	for n := range 60 {
 		w.rename(fmt.Sprintf("n%d.lab.example", n%3))
 	}
-	require.LessOrEqual(t, len(w.snapshot(prod).Lifecycle.Shed), 10)
+	require.LessOrEqual(t, len(w.snapshot(prod).Lifecycle.PendingRelease), 10)
 	require.NoError(t, w.service.Sweep(t.Context(), time.Minute))
 	w.clock.pass(time.Minute)
 	require.NoError(t, w.service.Sweep(t.Context(), time.Minute))

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/signpost-dns/signpost/pkg/domain/grant"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 const (
@@ -21,12 +22,12 @@ const (
 
 // namespacesAre says who made the namespaces of clusters, as a look at them tells:
 // all of which nothing is said here are not there.
-func (w *world) namespacesAre(madeBy map[string]release.MadeBy) {
-	w.options.PeekNamespace = func(_ context.Context, _, namespace string) (release.MadeBy, error) {
+func (w *world) namespacesAre(madeBy map[string]grant.MadeBy) {
+	w.options.PeekNamespace = func(_ context.Context, _, namespace string) (grant.MadeBy, error) {
 		if by, known := madeBy[namespace]; known {
 			return by, nil
 		}
-		return release.Nobody, nil
+		return grant.Nobody, nil
 	}
 	w.restartOn(w.fake)
 }
@@ -44,7 +45,7 @@ func inNamespace(t *testing.T, namespace string) *world {
 	w := newShop(t)
 	w.put(eu, fmt.Sprintf(`{"namespace":%q,"controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`, namespace))
 	w.deploys(aConfigMap)
-	w.namespacesAre(map[string]release.MadeBy{"team": release.Others, "flux-system": release.Others, "default": release.Others, "ours": release.Us})
+	w.namespacesAre(map[string]grant.MadeBy{"team": grant.Others, "flux-system": grant.Others, "default": grant.Others, "ours": grant.Us})
 	return w
 }
 
@@ -108,7 +109,7 @@ func TestAppsWithoutManifestsNeedNoGrant(t *testing.T) {
 func TestAClusterThatDoesNotAnswerRefusesNoNamespace(t *testing.T) {
 	t.Parallel()
 	w := inNamespace(t, "team")
-	w.options.PeekNamespace = func(context.Context, string, string) (release.MadeBy, error) { return "", errors.New("silent") }
+	w.options.PeekNamespace = func(context.Context, string, string) (grant.MadeBy, error) { return "", errors.New("silent") }
 	w.restartOn(w.fake)
 	w.do(intent.Instantiate, prod)
 
@@ -166,7 +167,7 @@ func TestDirectoriesHaveNamespacesOfThePlatformAndOutsideGrantsRefused(t *testin
 func TestTheDNSOfAClusterTakesAGrantForItsNamespace(t *testing.T) {
 	t.Parallel()
 	w := newCloud(t)
-	w.namespacesAre(map[string]release.MadeBy{"team": release.Others, "signpost-dns": release.Others})
+	w.namespacesAre(map[string]grant.MadeBy{"team": grant.Others, "signpost-dns": grant.Others})
 	w.do(intent.Instantiate, eu)
 	w.settle(eu)
 	w.resolve(`[{"domain":"foo.com","nameservers":["1.2.3.4"]}]`, `,"namespace":"team"`)
@@ -234,6 +235,37 @@ func TestServiceAccountsThatNobodyBringsTakeAGrant(t *testing.T) {
 	w.settle(prod)
 	w.deploys(builds)
 	w.do(intent.Update, prod)
+}
+
+// TestAServiceAccountCountsOnTheClustersThatItIsBroughtTo: one of that name on
+// another cluster may be a stranger's.
+func TestAServiceAccountCountsOnTheClustersThatItIsBroughtTo(t *testing.T) {
+	t.Parallel()
+	const account = `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"builder"}}`
+	builds := deploymentOf("web", `,"serviceAccountName":"builder"`)
+	app := func(name, clusters, manifest string) string {
+		return fmt.Sprintf(`{"name":%q,"clusters":[%s],"manifests":[%s]}`, name, clusters, manifest)
+	}
+	const berlinRef, parisRef = `{"clusterProvider":"edge","cluster":"berlin"}`, `{"clusterProvider":"edge","cluster":"paris"}`
+	for name, c := range map[string]struct{ accountOn, podsOn, refused string }{
+		"on another cluster":      {berlinRef, parisRef, "on cluster-providers/edge/clusters/paris, where"},
+		"on some of the clusters": {berlinRef, berlinRef + "," + parisRef, "on cluster-providers/edge/clusters/paris, where"},
+		"on the same cluster":     {parisRef, parisRef, ""},
+		"on more clusters":        {berlinRef + "," + parisRef, parisRef, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newShop(t)
+			w.put(prod, `{"logicalCloud":"eu","apps":[`+app("account", c.accountOn, account)+","+app("web", c.podsOn, builds)+`]}`, eu)
+			if c.refused == "" {
+				w.do(intent.Instantiate, prod)
+				return
+			}
+			w.refuses(intent.Instantiate, prod, `app "web": Deployment web uses ServiceAccount "builder" `+c.refused, `add "shop/builder" to spec.serviceAccounts of projects/shop`)
+			w.put(shop, `{"namespace":"shop-dns","serviceAccounts":["shop/builder"]}`)
+			w.do(intent.Instantiate, prod)
+		})
+	}
 }
 
 // TestWhatCurrentReleasesUseIsGrantedOnce, on upgrade: namespaces that Signpost

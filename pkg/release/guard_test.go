@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
 // numbered are host names of a domain: n1.lab.example and so on.
@@ -40,8 +40,11 @@ func (w *world) names(names ...string) {
 
 // newMall is prod with 20 names of record lab, each of a Service of its own, as
 // revision 2; revision 1 has four of them.
-func newMall(t testing.TB) *world {
+func newMall(t testing.TB) *world { return newMallOn(t, record("lab.example", ``)) }
+
+func newMallOn(t testing.TB, spec string) *world {
 	w := newShop(t)
+	w.put(lab, spec)
 	names := numbered(20, "lab.example")
 	w.open(names...)
 	w.names(names[:4]...)
@@ -112,9 +115,6 @@ func TestWhatIsAskedForStopsBeforeItTakesTooManyNames(t *testing.T) {
 			w.put(lab, recordWith("lab.example", `"exclude-record-types":["A"]`))
 		}, "", 20, 0},
 		{"the domain is a narrower one", func(w *world) { w.put(lab, record("n1.lab.example", ``)) }, "", 19, 20},
-		{"another provider", func(w *world) {
-			w.put(lab, `{"provider":"rfc2136","external-dns-parameters":{"domain-filter":["lab.example"],"rfc2136-host":["10.0.0.9"],"rfc2136-zone":["lab.example"],"rfc2136-insecure":true}}`)
-		}, "", 20, 20},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			t.Parallel()
@@ -142,6 +142,20 @@ func TestWhatIsAskedForStopsBeforeItTakesTooManyNames(t *testing.T) {
 			require.Len(t, w.published(prod), c.left)
 		})
 	}
+}
+
+// TestAnotherProviderIsConfirmed: the names stay at the former one, where nobody sees
+// to them.
+func TestAnotherProviderIsConfirmed(t *testing.T) {
+	t.Parallel()
+	w := newMallOn(t, onAWS)
+	w.put(lab, onBIND)
+	_, err := w.tryGuarded("", "")
+	require.ErrorContains(t, err, `20 of the 20 names of record "lab", more than its maxRemoval of 25 %`)
+	_, err = w.tryGuarded("", w.planGuarded("").Token)
+	require.NoError(t, err)
+	w.outlive()
+	require.Len(t, w.published(prod), 20)
 }
 
 // planGuarded and tryGuarded are of prod's action, or, where that is empty, of
@@ -261,15 +275,15 @@ func TestWhatNobodyAskedForFreezesAndReports(t *testing.T) {
 	}
 	frozen := w.published(prod)
 	require.Len(t, frozen, 15, "what goes one by one is judged together")
-	require.Equal(t, map[intent.Path]int{lab: 7}, w.service.HeldNames())
+	require.Equal(t, map[intent.Path]int{lab: 7}, w.service.RetainedNames())
 	require.Equal(t, []string{"completed", "frozen"}, w.happened(prod)[len(w.happened(prod))-2:], "it is told once")
-	require.Equal(t, []release.Held{{Record: lab, Names: 7, Since: w.clock.Now()}}, w.stored(prod).Held)
+	require.Equal(t, []state.RetainedNames{{Record: lab, Names: 7, Since: w.clock.Now()}}, w.stored(prod).Retained)
 
 	w.restartOn(w.fake) // another replica
 	w.clock.pass(24 * time.Hour)
 	w.settle(prod)
 	require.Equal(t, frozen, w.published(prod), "time thaws nothing")
-	require.Equal(t, map[intent.Path]int{lab: 7}, w.service.HeldNames())
+	require.Equal(t, map[intent.Path]int{lab: 7}, w.service.RetainedNames())
 
 	accepted := w.do(intent.Update, prod)
 	w.settle(prod)
@@ -282,8 +296,8 @@ func TestWhatNobodyAskedForFreezesAndReports(t *testing.T) {
 	w.settle(prod)
 	require.Len(t, w.published(prod), 8)
 	require.Equal(t, []string{"frozen", "accepted", "thawed"}, w.happened(prod)[len(w.happened(prod))-3:])
-	require.Empty(t, w.stored(prod).Held)
-	require.Empty(t, w.service.HeldNames())
+	require.Empty(t, w.stored(prod).Retained)
+	require.Empty(t, w.service.RetainedNames())
 }
 
 func (w *world) happened(group intent.Path) []string {
@@ -329,7 +343,7 @@ func TestAConfirmationIsUsedOnce(t *testing.T) {
 	require.NoError(t, err)
 	w.outlive()
 	require.Len(t, w.published(prod), 14)
-	require.Empty(t, w.stored(prod).Held)
+	require.Empty(t, w.stored(prod).Retained)
 	for n, name := range names[:6] {
 		service, _, _ := strings.Cut(name, ".")
 		w.observe(berlin, "shop/"+service, fmt.Sprintf("203.0.113.%d", 200+n))
@@ -339,7 +353,7 @@ func TestAConfirmationIsUsedOnce(t *testing.T) {
 	w.shut(names[:6]...)
 	w.settle(prod)
 	require.Len(t, w.published(prod), 20)
-	require.Equal(t, map[intent.Path]int{lab: 6}, w.service.HeldNames())
+	require.Equal(t, map[intent.Path]int{lab: 6}, w.service.RetainedNames())
 }
 
 // TestWhatIsOfferedAgainIsPublishedAgain: the freeze ends with the fault, and one
@@ -355,20 +369,20 @@ func TestWhatIsOfferedAgainIsPublishedAgain(t *testing.T) {
 	w.open(names...)
 	w.settle(prod)
 	require.Equal(t, before, w.published(prod))
-	require.Empty(t, w.stored(prod).Held)
+	require.Empty(t, w.stored(prod).Retained)
 
 	w.shut(names...)
 	w.settle(prod)
 	w.open(names[:17]...)
 	w.settle(prod)
 	require.Len(t, w.published(prod), 17)
-	require.Empty(t, w.stored(prod).Held)
+	require.Empty(t, w.stored(prod).Retained)
 	for _, name := range names { // a Service after the other is made anew
 		w.shut(name)
 		w.settle(prod)
 		w.open(names...)
 		w.settle(prod)
-		require.Empty(t, w.stored(prod).Held, name)
+		require.Empty(t, w.stored(prod).Retained, name)
 	}
 }
 
@@ -401,7 +415,7 @@ func TestAFreezeEndsWithWhatItIsOf(t *testing.T) {
 			c.do(w)
 			w.outlive()
 			require.Len(t, w.published(prod), c.left)
-			require.Empty(t, w.stored(prod).Held)
+			require.Empty(t, w.stored(prod).Retained)
 		})
 	}
 }
@@ -472,7 +486,7 @@ func TestNamesThatStayMoveWithTheirRecord(t *testing.T) {
 	w.settle(prod)
 	require.Equal(t, 20, strings.Count(strings.Join(w.published(prod), "\n"), "edge+berlin lab/public"))
 	require.Len(t, w.published(prod), 20, "and have left the former one")
-	require.Equal(t, 12, w.stored(prod).Held[0].Names)
+	require.Equal(t, 12, w.stored(prod).Retained[0].Names)
 }
 
 // TestUpdateAppContextIsRefusedWithTheRemedy: nobody of EMCO's could confirm.

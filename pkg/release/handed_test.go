@@ -8,16 +8,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/handover"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/emco/handover"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
 // handed is a world in which rsync puts objects into clusters, and knows an
 // owner's contexts by these ids.
 func (w *world) handed(children *handover.Children) {
-	w.options.Handed = func(_ context.Context, owner appcontext.Owner, clusters []string) (handover.Children, error) {
+	w.options.RsyncContexts = func(_ context.Context, owner appcontext.Owner, clusters []string) (handover.Children, error) {
 		if owner != appcontext.Owner(prod) || !slices.Contains(clusters, hub) {
 			return handover.Children{}, nil
 		}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
 func TestInstantiateIsInstantiatedOnceEveryObjectWasApplied(t *testing.T) {
@@ -140,7 +140,7 @@ func TestUpdateMakesTheNextRevisionAndDropsWhatIsGone(t *testing.T) {
 	w.settle(prod)
 	require.Equal(t, intent.Instantiated, w.state(prod))
 	require.Equal(t, []string{"edge+hub lab/public: shop.lab.example A 203.0.113.20"}, w.published(prod))
-	require.Equal(t, []release.Past{{Seq: 1, ContextID: first}}, w.snapshot(prod).Lifecycle.History)
+	require.Equal(t, []state.Past{{Seq: 1, ContextID: first}}, w.snapshot(prod).Lifecycle.History)
 }
 
 func TestActionsAreJudgedByState(t *testing.T) {

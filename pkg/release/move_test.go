@@ -9,11 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-var labOnParis = release.Use{Record: lab, Scope: intent.Public, Cluster: paris}
+var labOnParis = state.Use{Record: lab, Scope: intent.Public, Cluster: paris}
 
 const wwwOnParis = "edge+paris lab/public: www.lab.example A 203.0.113.10,203.0.113.20"
 
@@ -42,7 +42,7 @@ func (w *world) holds(cluster, kind, name string) bool {
 	return false
 }
 
-func (w *world) runs(use release.Use) bool {
+func (w *world) runs(use state.Use) bool {
 	w.Helper()
 	return strings.Contains(w.deployment(use), `"replicas":1`)
 }
@@ -80,7 +80,7 @@ func TestARecordMovesByItsUpdateAndItsNamesFollow(t *testing.T) {
 	w.fake.After = nil
 	require.True(t, w.runs(labOnParis))
 	require.Equal(t, []string{wwwOnParis}, w.published(prod))
-	require.Equal(t, []release.Use{labOnParis}, w.snapshot(prod).Lifecycle.Uses)
+	require.Equal(t, []state.Use{labOnParis}, w.snapshot(prod).Lifecycle.Uses)
 	require.Equal(t, intent.Instantiated, w.state(prod))
 	for _, line := range w.inClusters() {
 		require.NotContains(t, line, hub)
@@ -97,7 +97,7 @@ func TestARecordMovesThereAndBack(t *testing.T) {
 	w := running(t)
 	require.NoError(t, w.moveTo("paris"))
 	for range rounds {
-		if len(w.snapshot(prod).Lifecycle.Vacating) > 0 {
+		if len(w.snapshot(prod).Lifecycle.RemovedClusters) > 0 {
 			break
 		}
 		w.applyAll()
@@ -160,7 +160,7 @@ func TestAMoveWaitsForAHomeThatDoesNotAnswer(t *testing.T) {
 // the one that is missing.
 func TestAMoveWaitsForEveryGroup(t *testing.T) {
 	t.Parallel()
-	w := sharing(t)
+	w := sharers(t)
 	require.NoError(t, w.moveTo("paris"))
 	require.NoError(t, w.step(lab))
 	w.applyAll()

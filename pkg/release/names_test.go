@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/nameclaim"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // Documents of another project, which has the same zone.
@@ -336,101 +336,6 @@ func TestARefusedRequestGivesBackWhatItClaimed(t *testing.T) {
 	w.do(intent.Instantiate, bankProd)
 }
 
-// TestNamesOfEarlierReleasesAreClaimed by the controller; where two projects
-// publish one, nothing is removed, and the second one is told.
-func TestNamesOfEarlierReleasesAreClaimed(t *testing.T) {
-	t.Parallel()
-	w := rivals(t)
-	w.do(intent.Instantiate, prod)
-	w.settle(prod)
-	w.dropClaims()
-	w.do(intent.Instantiate, bankProd)
-	w.settle(bankProd)
-	w.asBeforeClaims(prod)
-	w.asBeforeClaims(bankProd)
-	require.Empty(t, w.claims())
-
-	w.settle(prod, bankProd)
-	require.Equal(t, map[string]string{wwwName: "bank"}, w.claims())
-	require.Len(t, w.published(prod), 1)
-	require.Len(t, w.published(bankProd), 1)
-	events, err := w.service.Events(context.Background(), prod)
-	require.NoError(t, err)
-	require.Equal(t, "contested", events[len(events)-1].Outcome)
-	require.Contains(t, events[len(events)-1].Message, "www.lab.example: others have it, too")
-	at := w.fake.Revision()
-	w.settle(prod, bankProd)
-	require.Equal(t, at, w.fake.Revision(), "once")
-}
-
-// TestANameOfAnEarlierReleaseIsTaken, before the controller has claimed it, too: an
-// update of Signpost gives nobody the chance to get at others' names.
-func TestANameOfAnEarlierReleaseIsTaken(t *testing.T) {
-	t.Parallel()
-	w := rivals(t)
-	w.do(intent.Instantiate, prod)
-	w.settle(prod)
-	w.asBeforeClaims(prod)
-	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's; give the intent another name`, string(www(bankProd))+"#/spec/hostnames/0")
-	require.Empty(t, w.claims())
-	w.group(test, "api", wwwName)
-	w.do(intent.Instantiate, test) // it is the project's own
-	w.settle(prod, test)
-	require.Equal(t, map[string]string{wwwName: "shop"}, w.claims())
-	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
-}
-
-// TestEarlierReleasesAreLookedForAsLongAsThereAreSome, and again when one comes
-// from a program that was taken back.
-func TestEarlierReleasesAreLookedForAsLongAsThereAreSome(t *testing.T) {
-	t.Parallel()
-	w := rivals(t)
-	noted := func() bool {
-		require.NoError(t, w.service.NoteClaimed(t.Context()))
-		item, _, err := w.fake.Get(t.Context(), "/signpost/names-claimed")
-		require.NoError(t, err)
-		return item != nil
-	}
-	w.group(test, "api", "api.lab.example")
-	w.observe(berlin, "shop/api", "203.0.113.30")
-	w.do(intent.Instantiate, prod)
-	w.do(intent.Instantiate, test)
-	w.settle(prod, test)
-	w.asBeforeClaims(prod)
-	require.False(t, noted())
-	w.settle(prod)
-	require.True(t, noted())
-
-	w.asBeforeClaims(prod)
-	w.asBeforeClaims(test)
-	_, err := w.service.StepGroup(t.Context(), test)
-	require.NoError(t, err)
-	require.False(t, noted(), "where one comes from, there are more")
-	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
-	w.settle(prod)
-	require.True(t, noted())
-}
-
-// asBeforeClaims has a group be as an earlier Signpost accepted it.
-func (w *world) asBeforeClaims(group intent.Path) {
-	w.Helper()
-	w.dropClaims()
-	path := intent.Path("lifecycle/" + string(group))
-	doc, err := w.documents.Get(context.Background(), path)
-	require.NoError(w, err)
-	body := strings.Replace(string(doc.Body), `"claimed":true,`, "", 1)
-	require.NotEqual(w, string(doc.Body), body)
-	refs := doc.Refs
-	_, err = w.documents.Put(context.Background(), intent.Write{Path: path, Refs: refs, Body: []byte(body)})
-	require.NoError(w, err)
-}
-
-func (w *world) dropClaims() {
-	w.Helper()
-	_, _, err := w.fake.Txn(context.Background(), nil, kv.DeletePrefix("/signpost/name/"))
-	require.NoError(w, err)
-}
-
 // TestAnUnchangedStepAsksForNoClaim: what a step reads does not grow by names
 // having owners.
 func TestAnUnchangedStepAsksForNoClaim(t *testing.T) {
@@ -516,6 +421,36 @@ func TestPrivateZonesThatAreNotIdentifiedAreOneView(t *testing.T) {
 	}
 }
 
+// TestARecordThatDoesNotSayItsKindOfZonesHasNamesInBoth: external-dns sees to both.
+func TestARecordThatDoesNotSayItsKindOfZonesHasNamesInBoth(t *testing.T) {
+	t.Parallel()
+	const zone = `"zone-id-filter":["Z2FDTNDATAQYW2"]`
+	for reason, c := range map[string]struct {
+		theirs, mine string
+		refused      bool
+	}{
+		"a zone, whatever its kind":    {`"aws-zone-type":"private",` + zone, zone, true},
+		"the same the other way round": {zone, `"aws-zone-type":"private",` + zone, true},
+		"no zone, of whatever kind":    {`"aws-zone-type":"private"`, ``, true},
+		"a public name, in any case":   {`"aws-zone-type":"public"`, zone, true},
+		"another zone":                 {`"aws-zone-type":"private",` + zone, `"aws-zone-type":"private","zone-id-filter":["Z3M3LMPEXAMPLE"]`, false},
+		"public zones alone":           {`"aws-zone-type":"private",` + zone, `"aws-zone-type":"public",` + zone, false},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			w := rivals(t)
+			w.put(lab, `{"provider":"aws","external-dns-parameters":{`+c.theirs+`}}`)
+			w.put(bankLab, `{"provider":"aws","external-dns-parameters":{`+c.mine+`}}`)
+			w.running(prod)
+			if c.refused {
+				w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+				return
+			}
+			w.running(bankProd)
+		})
+	}
+}
+
 // TestAZoneThatARecordLeavesIsFreedAlone: where a name is given in one zone still,
 // that stays the project's.
 func TestAZoneThatARecordLeavesIsFreedAlone(t *testing.T) {
@@ -536,12 +471,12 @@ func TestAZoneThatARecordLeavesIsFreedAlone(t *testing.T) {
 		w.do(intent.Terminate, prod)
 		w.outlive()
 		require.Empty(t, w.deployment(labOnHub))
-		require.NotEmpty(t, w.snapshot(prod).Lifecycle.Shed, "the name of corp is still to go")
+		require.NotEmpty(t, w.snapshot(prod).Lifecycle.PendingRelease, "the name of corp is still to go")
 		w.put(lab, private(`["/hostedzone/`+stays+`","/hostedzone/Z3"]`))
 		w.do(intent.Instantiate, prod)
 		w.settle(prod)
 		w.outlive()
-		require.Empty(t, w.snapshot(prod).Lifecycle.Shed)
+		require.Empty(t, w.snapshot(prod).Lifecycle.PendingRelease)
 		inZones, _, err := w.fake.Range(t.Context(), kv.Range{Prefix: "/signpost/name/private-", KeysOnly: true})
 		require.NoError(t, err)
 		require.Len(t, inZones, 2, "the claim in the zone that was left is gone")
@@ -596,8 +531,6 @@ func TestALogicalCloudsNamespaceIsItsProjects(t *testing.T) {
 	w := rivals(t)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
-	w.asBeforeClaims(prod)
-	w.settle(prod) // a release of an earlier Signpost has its namespaces, too
 	w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["bank.lab.example"]}`)
 	w.put(bankCloud, `{"namespace":"shop","controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`)
 	const refusal = `namespace "shop" of cluster edge+paris is another project's; give the logical cloud, or the app, another`
@@ -830,4 +763,45 @@ func TestAWriteWarnsOfNamesThatNoRecordServes(t *testing.T) {
 	warnings, err = w.service.NameWarnings(t.Context(), www(prod))
 	require.NoError(t, err)
 	require.Empty(t, warnings, "what else a plan refuses is said there")
+}
+
+// TestZonesOfARecordInUseMayBecomeFewer: the names are claimed in all that stay.
+func TestZonesOfARecordInUseMayBecomeFewer(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	aws := func(more string) {
+		w.put(lab, `{"provider":"aws","external-dns-parameters":{"domain-filter":["lab.example"]`+more+`},"deployOn":{"clusterProvider":"edge","cluster":"hub"}}`)
+	}
+	aws(`,"zone-id-filter":["Z0123456789AA","Z0123456789BB"]`)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	aws(`,"zone-id-filter":["Z0123456789AA"]`)
+	_, err := w.service.UpdateRecord(t.Context(), lab, "", "tester")
+	require.NoError(t, err)
+	aws(`,"zone-id-filter":["Z0123456789AA"],"aws-zone-type":"public"`)
+	_, err = w.service.UpdateRecord(t.Context(), lab, "", "tester")
+	require.NoError(t, err)
+	aws(`,"zone-id-filter":["Z0123456789CC"]`)
+	_, err = w.service.UpdateRecord(t.Context(), lab, "", "tester")
+	require.ErrorContains(t, err, "would come into other zones")
+}
+
+// TestARequestThatTriesAgainTakesItsBytesOnce from the rate of its project.
+func TestARequestThatTriesAgainTakesItsBytesOnce(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	var took []int
+	w.options.TakeBytes = func(_ context.Context, _ intent.Path, bytes int) error { took = append(took, bytes); return nil }
+	w.restartOn(w.fake)
+	tries := 0
+	w.fake.Before = func(_, key string) error {
+		if strings.HasPrefix(key, "/signpost/release/") && tries == 0 {
+			tries++
+			return &intent.Error{Code: intent.PreconditionFailed, Detail: "others were first"}
+		}
+		return nil
+	}
+	w.do(intent.Instantiate, prod)
+	require.Equal(t, 1, tries)
+	require.Len(t, took, 1)
 }

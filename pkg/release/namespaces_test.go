@@ -7,10 +7,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/placement"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 )
 
 // namespaces are whose namespaces of clusters are, as the store has it, as
@@ -215,4 +217,80 @@ func TestNamespaceTenantIsWhoRunsThere(t *testing.T) {
 	require.Equal(t, "shop", tenant("shop-dns", "acme"))
 	require.Empty(t, tenant("shop", "shop"))
 	require.Empty(t, tenant("acme", "acme"))
+}
+
+// TestANamespaceThatBecomesAnotherProjectsIsNotPublishedFrom: neither what its
+// Services offered before, nor what they offer later, and maxRemoval keeps nothing.
+func TestANamespaceThatBecomesAnotherProjectsIsNotPublishedFrom(t *testing.T) {
+	t.Parallel()
+	const spied = 20
+	for name, c := range map[string]struct {
+		manifests []string
+		granted   bool // it was there before, made by others
+		want      int  // names
+	}{
+		"one that Signpost makes":                {manifests: []string{aConfigMap}},
+		"one that is granted":                    {manifests: []string{aConfigMap}, granted: true},
+		"one that is claimed by no object":       {want: spied},
+		"one of others that no object is put in": {granted: true, want: spied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := rivals(t)
+			w.strangers["Namespace bread"] = c.granted
+			w.put(www(bankProd), `{"app":"web","serviceName":"web","namespace":"bread","hostnames":["`+strings.Join(numbered(spied, "lab.example"), `","`)+`"]}`)
+			w.observe(paris, "bread/web", "203.0.113.66")
+			w.do(intent.Instantiate, bankProd)
+			w.settle(bankProd)
+			require.Len(t, w.published(bankProd), spied)
+
+			w.put(eu, `{"namespace":"bread","controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`)
+			w.deploys(c.manifests...)
+			w.do(intent.Instantiate, prod)
+			w.settle(prod, bankProd)
+			require.Len(t, w.published(bankProd), c.want)
+			if c.want > 0 {
+				return
+			}
+			w.observe(paris, "bread/web", "203.0.113.67")
+			_, err := w.service.ReconcileService(t.Context(), bankProd, "bread/web")
+			require.NoError(t, err)
+			w.settle(bankProd)
+			require.Empty(t, w.published(bankProd))
+			choice := w.snapshot(bankProd).Choices[0][0]
+			require.Equal(t, []string{paris}, choice.Foreign)
+			require.Empty(t, choice.Rejected, "no address is told")
+		})
+	}
+}
+
+// TestANamespaceThatSomethingIsLeftInStaysItsProjects, also without the logical cloud
+// that it was made for: a Secret may be left in it.
+func TestANamespaceThatSomethingIsLeftInStaysItsProjects(t *testing.T) {
+	t.Parallel()
+	w := rivals(t)
+	w.put(eu, `{"namespace":"bread","controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`)
+	w.deploys(aConfigMap)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.do(intent.Terminate, prod)
+	w.outlive()
+	kept := ledger.Entry{ID: bundle.ID{Cluster: paris, Kind: "Namespace", Name: "bread"}, UID: "u", CreatedByUs: true, Kept: true, Status: ledger.Deleted}
+	require.NoError(t, w.ledger.Write(t.Context(), fence, []ledger.Entry{kept}, nil))
+	for _, path := range []intent.Path{
+		www(prod), prod.Child("traffic-group-intents", "front"), prod, eu.Child("kv-pairs", intent.AssociationName),
+		eu.Child("cluster-references", "berlin"), eu.Child("cluster-references", "paris"), eu,
+	} {
+		require.NoError(t, w.delete(path))
+	}
+	w.put(bankCloud, `{"namespace":"bread","controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`)
+	_, err := w.service.SweepClaims(t.Context())
+	require.NoError(t, err)
+	w.refuses(intent.Instantiate, bankProd, string(bankCloud)+"#/spec/namespace", `namespace "bread" of cluster edge+paris is another project's`)
+	all := intent.As(t.Context(), intent.Actor{Reads: func(string) bool { return true }})
+	_, err = w.service.Instantiate(all, bankProd, "", "root")
+	require.ErrorContains(t, err, `for projects/shop/logical-clouds/eu and until the cluster has it no more`)
+
+	require.NoError(t, w.ledger.Write(t.Context(), fence, nil, []bundle.ID{kept.ID}))
+	w.do(intent.Instantiate, bankProd)
 }

@@ -13,10 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/internal/sample"
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/placement"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
 // lifecycleOf is the lifecycle document of an owner.
@@ -42,12 +43,12 @@ func (w *world) reliesOnWhatIsOffered() {
 	if w.lifecycleOf(prod).Revision != before.Revision {
 		return // by now what was read may be another's
 	}
-	var offered release.Lifecycle
+	var offered state.Lifecycle
 	if cloud.Revision > 0 {
 		require.NoError(w, json.Unmarshal(cloud.Body, &offered))
 	}
 	for _, ref := range refs {
-		named := func(o release.Offer) bool { return strings.HasSuffix(string(ref), o.Cluster+"/"+o.ID) }
+		named := func(o state.Offer) bool { return strings.HasSuffix(string(ref), o.Cluster+"/"+o.ID) }
 		require.True(w, slices.ContainsFunc(offered.Offers, named), "%s is not offered", ref)
 		require.NotEqual(w, intent.Terminate, offered.Wanted, "%s is not offered", ref)
 		require.NoError(w, gone[ref])

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/grant"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/grant"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // TestNamespacesOfAppContextsAreThoseThatTheServerAllows: by default all but those

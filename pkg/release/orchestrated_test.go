@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
-	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
 // TestACallFreezesARelease: what a group's intents ask for is frozen for the
@@ -27,7 +27,7 @@ func TestACallFreezesARelease(t *testing.T) {
 	require.Equal(t, []string{berlin, paris}, g.Bindings[0].Sources)
 	l := w.stored(prod)
 	require.Zero(t, l.Seq)
-	require.Equal(t, []release.Prepared{{AppContext: early, ContextID: l.Prepared[0].ContextID, Traffic: []string{"front"}}}, l.Prepared)
+	require.Equal(t, []state.Prepared{{AppContext: early, ContextID: l.Prepared[0].ContextID, Traffic: []string{"front"}}}, l.Prepared)
 	w.settle(prod)
 	require.Empty(t, w.inClusters())
 }

@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // Ids of app contexts of EMCO's.
@@ -150,7 +150,7 @@ func (w *world) changedBy(prefix string, do func()) map[string]string {
 }
 
 // prepared is what was frozen for an app context.
-func (w *world) prepared(id string) (release.Prepared, release.Release) {
+func (w *world) prepared(id string) (state.Prepared, state.Release) {
 	w.Helper()
 	for _, p := range w.stored(prod).Prepared {
 		if p.AppContext == id {
@@ -158,14 +158,14 @@ func (w *world) prepared(id string) (release.Prepared, release.Release) {
 		}
 	}
 	require.Failf(w, "nothing is prepared", "for app context %s", id)
-	return release.Prepared{}, release.Release{}
+	return state.Prepared{}, state.Release{}
 }
 
-func (w *world) stored(owner intent.Path) release.Lifecycle {
+func (w *world) stored(owner intent.Path) state.Lifecycle {
 	w.Helper()
 	doc, err := w.documents.Get(context.Background(), intent.Join(intent.LifecycleCollection, string(owner)))
 	require.NoError(w, err)
-	var l release.Lifecycle
+	var l state.Lifecycle
 	require.NoError(w, json.Unmarshal(doc.Body, &l))
 	return l
 }
@@ -208,7 +208,7 @@ var withDNS = strings.Replace(webPodYAML, "      containers:",
 	"      dnsConfig:\n        nameservers:\n        - 192.0.2.1\n      dnsPolicy: None\n      containers:", 1)
 
 // frozen is a stored release.
-func (w *world) frozen(contextID string) release.Release {
+func (w *world) frozen(contextID string) state.Release {
 	w.Helper()
 	var packed strings.Builder
 	parts := w.below("/signpost/release/" + contextID + "/")
@@ -217,7 +217,7 @@ func (w *world) frozen(contextID string) release.Release {
 	}
 	text, err := gzip.NewReader(strings.NewReader(packed.String()))
 	require.NoError(w, err)
-	var r release.Release
+	var r state.Release
 	require.NoError(w, json.NewDecoder(text).Decode(&r))
 	return r
 }

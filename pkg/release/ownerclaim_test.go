@@ -2,13 +2,15 @@ package release_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // twoOfOneOwner are prod and test, whose records have the same owner id.
@@ -49,6 +51,39 @@ func TestAnOwnerIDIsFreeWhenItsExternalDNSIsGone(t *testing.T) {
 	w.do(intent.Instantiate, test)
 	w.settle(test)
 	w.refuses(intent.Instantiate, prod, "txt-owner-id")
+}
+
+// TestTheOwnerIDOfNamesThatWereLeftBehindIsNotFree, as long as their record is there:
+// another external-dns with it would change and delete them.
+func TestTheOwnerIDOfNamesThatWereLeftBehindIsNotFree(t *testing.T) {
+	t.Parallel()
+	for reason, spec := range map[string]string{
+		"a policy that deletes nothing":  strings.Replace(ownerID("lab.example", "mine"), `"policy":"sync"`, `"policy":"upsert-only"`, 1),
+		"a record that is suspended":     strings.Replace(ownerID("lab.example", "mine"), `{"provider"`, `{"suspend":true,"provider"`, 1),
+		"one that is written anew since": strings.Replace(ownerID("lab.example", "mine"), `"policy":"sync"`, `"policy":"create-only"`, 1),
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			w := twoOfOneOwner(t)
+			w.put(lab, spec)
+			w.running(prod)
+			w.do(intent.Terminate, prod)
+			w.outlive()
+			w.clock.pass(time.Hour)
+			require.NoError(t, w.rest())
+			require.Equal(t, intent.Terminated, w.state(prod))
+			if reason == "one that is written anew since" {
+				w.put(lab, ownerID("lab.example", "other"))
+			}
+			require.Contains(t, fmt.Sprint(w.plan(test, intent.Instantiate).Errors), "txt-owner-id")
+			w.refuses(intent.Instantiate, test, "txt-owner-id", `the owner id "mine"`)
+
+			w.associate(eu, "corp")
+			require.NoError(t, w.delete(lab))
+			w.put(lab, spec) // another of this name has published nothing
+			w.do(intent.Instantiate, test)
+		})
+	}
 }
 
 // TestAnOwnerIDIsFreeWhenItsReleaseWasNeverAccepted: as when the process died.

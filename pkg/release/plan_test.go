@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/address"
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
 // actions are what a plan would do, as "action cluster kind name".
@@ -154,7 +154,7 @@ func TestPlanLooksAtServicesThatWereNotObservedYet(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
 	w.group(prod, "api", "api.lab.example")
-	w.options.Peek = func(_ context.Context, s address.Service) (*address.Observation, error) {
+	w.options.ReadLive = func(_ context.Context, s address.Service) (*address.Observation, error) {
 		if s.Cluster == paris {
 			return nil, errors.New("no answer")
 		}

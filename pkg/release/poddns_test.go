@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
 // podIntents are the pod DNS intents of a group.
@@ -178,7 +178,7 @@ func TestPodsOfAppsThatEMCODeploysAreNotRefused(t *testing.T) {
 	t.Parallel()
 	w := newPods(t, ndots1)
 	w.deploys()
-	w.options.Elsewhere = func(path intent.Path) error {
+	w.options.ExternallyManaged = func(path intent.Path) error {
 		if path == prod {
 			return &intent.Error{Code: intent.Conflict, Detail: "write it there"}
 		}

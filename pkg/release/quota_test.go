@@ -1,10 +1,16 @@
 package release_test
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/access/throttle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // quotas sets those of a project of the story.
@@ -56,6 +62,78 @@ func TestAProjectRunsNoMoreExternalDNSThanItsQuota(t *testing.T) {
 	w.do(intent.Update, test)
 }
 
+// TestAProjectHasNoMoreObjectsThanItsQuota: each counts on every cluster that has
+// it, and nothing is made of what is too much.
+func TestAProjectHasNoMoreObjectsThanItsQuota(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.quotas(`"objects":10`)
+	w.configMaps(prod, 3)
+	w.do(intent.Instantiate, prod) // on two clusters, and a DNSEndpoint
+	w.settle(prod)
+	w.configMaps(test, 2)
+	w.refuses(intent.Instantiate, test, "projects/shop#/spec/quotas/objects", "would have 11 objects in clusters, and may 10", "have an admin raise")
+	require.Empty(t, w.plan(test, intent.Instantiate).Objects)
+	w.configMaps(test, 1)
+	w.do(intent.Instantiate, test)
+	w.settle(test)
+
+	w.quotas(`"objects":1`)
+	w.configMaps(prod, 2)
+	w.do(intent.Update, prod) // what is there may become less
+	w.settle(prod)
+	w.configMaps(prod, 3)
+	w.refuses(intent.Update, prod, "would have 9 objects in clusters, and may 1")
+	w.do(intent.Terminate, prod)
+	w.refuses(intent.Instantiate, prod, "would have 9 objects in clusters, and may 1")
+	w.quotas(`"objects":10`)
+	w.do(intent.Instantiate, prod)
+}
+
+// TestAGroupHasABoundOfObjects whatever the quota is.
+func TestAGroupHasABoundOfObjects(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.configMaps(prod, 10_001)
+	w.refuses(intent.Instantiate, prod, string(prod)+"#/spec/apps", "would have 10001 objects on edge+berlin, and may 10000 on one cluster: divide its apps")
+	for n := range 4 {
+		name := fmt.Sprint("more", n)
+		w.put(intent.Join("cluster-providers/edge/clusters", name), `{"kubeconfigRef":"sealed"}`)
+		w.member(eu, name)
+	}
+	w.configMaps(prod, 9000)
+	w.refuses(intent.Instantiate, prod, string(prod)+"#/spec/apps", "would have 54001 objects on its clusters, and may 50000: divide its apps")
+	require.Empty(t, w.plan(prod, intent.Instantiate).Objects)
+}
+
+// TestALargePlanWaitsForItsRoom, which it gives back. A termination, and few objects,
+// wait for nobody.
+func TestALargePlanWaitsForItsRoom(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.service.Room = throttle.NewBytes(4<<20, time.Millisecond)
+	w.configMaps(test, 499)
+	w.configMaps(prod, 501)
+	w.do(intent.Instantiate, prod)
+	_, full := w.service.Room.Take(t.Context(), "shop", 2<<20)
+	require.True(t, full, "what was taken has been given back")
+	w.plan(test, intent.Instantiate)
+	_, err := w.try(intent.Update, prod, "")
+	require.Equal(t, intent.Unavailable, intent.CodeOf(err))
+	require.ErrorContains(t, err, "too little memory for a plan of 1003 objects")
+	w.do(intent.Terminate, prod)
+}
+
+// configMaps gives a group's app so many objects.
+func (w *world) configMaps(group intent.Path, n int) {
+	w.Helper()
+	items := make([]string, n)
+	for at := range items {
+		items[at] = fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"%s-%d"}}`, group.Name(), at)
+	}
+	w.put(group, `{"logicalCloud":"eu","apps":[{"name":"web","manifests":[{"apiVersion":"v1","kind":"List","items":[`+strings.Join(items, ",")+`]}]}]}`, eu)
+}
+
 // TestQuotasOfTheServerAreForProjectsWithoutOnes: --max-names and --max-external-dns.
 func TestQuotasOfTheServerAreForProjectsWithoutOnes(t *testing.T) {
 	t.Parallel()
@@ -75,4 +153,72 @@ func TestQuotasOfTheServerAreForProjectsWithoutOnes(t *testing.T) {
 func (w *world) hostnames(group intent.Path, names ...string) {
 	w.Helper()
 	w.put(www(group), `{"app":"web","serviceName":"web","hostnames":["`+strings.Join(names, `","`)+`"]}`)
+}
+
+// TestAReleaseCountsWithWhatItHasOnItsClusters, before anything of it is written.
+func TestAReleaseCountsWithWhatItHasOnItsClusters(t *testing.T) {
+	t.Parallel()
+	const size = 40_000
+	w := newShop(t)
+	var taken []int
+	var full error
+	w.options.TakeBytes = func(_ context.Context, project intent.Path, bytes int) error {
+		require.Equal(t, shop, project)
+		taken = append(taken, bytes)
+		return full
+	}
+	w.restartOn(w.fake)
+	config := func(filler string) string {
+		return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"large"},"data":{"x":%q}}`, strings.Repeat(filler, size))
+	}
+	w.deploys(config("x"))
+	w.do(intent.Instantiate, prod)
+	w.do(intent.Instantiate, prod)
+	require.Len(t, taken, 1, "what changes nothing takes nothing")
+	require.Greater(t, taken[0], 2*size, "it is stored for each of two clusters")
+	require.Less(t, taken[0], 3*size)
+	w.settle(prod)
+	w.deploys(config("y"))
+	w.do(intent.Update, prod)
+	w.settle(prod)
+
+	full = &intent.Error{Code: intent.TooMany, Detail: "spec.quotas.bytes"}
+	before := w.keys()
+	for name, action := range map[string]func() error{
+		"rollback": func() error { _, err := w.service.Rollback(t.Context(), prod, 0, "", "ann"); return err },
+		"a release": func() error {
+			w.deploys(config("z"))
+			before = w.keys()
+			_, err := w.try(intent.Update, prod, "")
+			return err
+		},
+	} {
+		require.Equal(t, intent.TooMany, intent.CodeOf(action()), name)
+		require.Equal(t, before, w.keys(), name)
+	}
+	w.do(intent.Terminate, prod)
+	require.Len(t, taken, 4, "what goes takes nothing")
+}
+
+// TestASuspendedGroupKeepsAsManyReleasesAsAnother: no step comes that would let old
+// ones go.
+func TestASuspendedGroupKeepsAsManyReleasesAsAnother(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.suspend(prod, true)
+	w.settle(prod)
+	for n := range 15 {
+		w.hostnames(prod, "www.lab.example", fmt.Sprintf("n%d.lab.example", n%2))
+		w.do(intent.Update, prod)
+	}
+	require.Len(t, w.snapshot(prod).Lifecycle.History, 10)
+	stored := map[string]bool{}
+	for key := range w.keys() {
+		if id, is := strings.CutPrefix(key, "/signpost/release/"); is {
+			stored[strings.Split(id, "/")[0]] = true
+		}
+	}
+	require.LessOrEqual(t, len(stored), 13, "the current one, ten earlier ones, and those that give names back")
+	_, err := w.service.Rollback(t.Context(), prod, 0, "", "ann")
+	require.NoError(t, err)
 }

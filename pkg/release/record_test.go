@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
 func (w *world) updateRecord(record intent.Path) intent.Accepted {
@@ -180,7 +180,7 @@ func TestARecordsTokenIsBoundToItsRevision(t *testing.T) {
 
 func TestARecordsUpdateSurvivesALostRace(t *testing.T) {
 	t.Parallel()
-	w := sharing(t)
+	w := sharers(t)
 	w.put(lab, record("lab.example", `,"podLabels":{"a":"b"}`))
 	w.do(intent.Terminate, test)
 	w.meanwhile("/signpost/doc/lifecycle//"+string(lab), func() {
@@ -211,9 +211,9 @@ func TestARecordThatNobodyUsesWarnsInItsPlan(t *testing.T) {
 
 func TestPathsOfRecordsAreToldFromThoseOfGroups(t *testing.T) {
 	t.Parallel()
-	require.True(t, release.IsRecord(lab))
-	require.False(t, release.IsRecord(prod))
-	require.False(t, release.IsRecord(intent.Path(appcontext.Owner("projects/shop"))))
+	require.True(t, state.IsRecord(lab))
+	require.False(t, state.IsRecord(prod))
+	require.False(t, state.IsRecord(intent.Path(appcontext.Owner("projects/shop"))))
 }
 
 // TestThePlanOfAnUpgradeTellsWhichArgumentsNobodyChecked: a flag that

@@ -6,11 +6,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-var clusterScopeOnBerlin = release.Use{Record: lab, Scope: intent.ClusterScope, Cluster: berlin}
+var clusterScopeOnBerlin = state.Use{Record: lab, Scope: intent.ClusterScope, Cluster: berlin}
 
 func TestTheHomeOfARecord(t *testing.T) {
 	t.Parallel()
@@ -47,7 +47,7 @@ func TestTheHomeOfARecord(t *testing.T) {
 			}
 			w.do(intent.Instantiate, prod)
 			w.settle(prod)
-			require.Equal(t, []release.Use{{Record: lab, Scope: intent.Public, Cluster: c.home}}, w.snapshot(prod).Lifecycle.Uses)
+			require.Equal(t, []state.Use{{Record: lab, Scope: intent.Public, Cluster: c.home}}, w.snapshot(prod).Lifecycle.Uses)
 			snap, err := w.service.RecordSnapshot(t.Context(), lab)
 			require.NoError(t, err)
 			require.Equal(t, c.home, snap.Lifecycle.Record.Home.String())
@@ -71,7 +71,7 @@ func TestAPinnedHomeHoldsForOtherLogicalClouds(t *testing.T) {
 	elsewhere(w, ``)
 	w.do(intent.Instantiate, test)
 	w.settle(test)
-	require.Equal(t, []release.Use{labOnHub}, w.snapshot(test).Lifecycle.Uses)
+	require.Equal(t, []state.Use{labOnHub}, w.snapshot(test).Lifecycle.Uses)
 }
 
 func TestALogicalCloudThatImpliesAnotherHomeIsRefused(t *testing.T) {
@@ -93,7 +93,7 @@ func TestAnEditedDeployOnMovesNothing(t *testing.T) {
 	w.put(eu, `{"namespace":"shop"}`)
 	w.do(intent.Update, prod)
 	w.settle(prod)
-	require.Equal(t, []release.Use{labOnHub}, w.snapshot(prod).Lifecycle.Uses)
+	require.Equal(t, []state.Use{labOnHub}, w.snapshot(prod).Lifecycle.Uses)
 }
 
 func TestClusterScopeStaysOnTheCluster(t *testing.T) {
@@ -104,7 +104,7 @@ func TestClusterScopeStaysOnTheCluster(t *testing.T) {
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
 	require.Equal(t, []string{"edge+berlin lab/cluster: www.lab.example A 203.0.113.10"}, w.published(prod))
-	require.Equal(t, []release.Use{clusterScopeOnBerlin}, w.snapshot(prod).Lifecycle.Uses)
+	require.Equal(t, []state.Use{clusterScopeOnBerlin}, w.snapshot(prod).Lifecycle.Uses)
 	require.Contains(t, w.objects(providerOwner(clusterScopeOnBerlin)), "edge+berlin Deployment external-dns-lab-cluster")
 	plan := w.plan(prod, intent.Update)
 	require.Contains(t, plan.Warnings, `cluster edge+berlin is associated with record "nobodys", which project "shop" does not have`)

@@ -19,21 +19,37 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signpost-dns/signpost/pkg/address"
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/dns/verify"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/grant"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/emco"
-	"github.com/signpost-dns/signpost/pkg/externaldns"
-	"github.com/signpost-dns/signpost/pkg/grant"
-	"github.com/signpost-dns/signpost/pkg/handover"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/ledger"
-	"github.com/signpost-dns/signpost/pkg/nameclaim"
-	"github.com/signpost-dns/signpost/pkg/observed"
-	"github.com/signpost-dns/signpost/pkg/placement"
-	"github.com/signpost-dns/signpost/pkg/trail"
-	"github.com/signpost-dns/signpost/pkg/verify"
+	"github.com/signpost-dns/signpost/pkg/emco/handover"
+	"github.com/signpost-dns/signpost/pkg/release/accept"
+	"github.com/signpost-dns/signpost/pkg/release/clusters"
+	"github.com/signpost-dns/signpost/pkg/release/controller"
+	"github.com/signpost-dns/signpost/pkg/release/follow"
+	"github.com/signpost-dns/signpost/pkg/release/inputs"
+	"github.com/signpost-dns/signpost/pkg/release/offers"
+	"github.com/signpost-dns/signpost/pkg/release/orchestration"
+	"github.com/signpost-dns/signpost/pkg/release/ownership"
+	"github.com/signpost-dns/signpost/pkg/release/providers"
+	"github.com/signpost-dns/signpost/pkg/release/query"
+	"github.com/signpost-dns/signpost/pkg/release/reconcile"
+	"github.com/signpost-dns/signpost/pkg/release/removal"
+	"github.com/signpost-dns/signpost/pkg/release/render"
+	"github.com/signpost-dns/signpost/pkg/release/resolve"
+	"github.com/signpost-dns/signpost/pkg/release/sharing"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/release/tenancy"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
 // Options configure a Service.
@@ -43,81 +59,105 @@ type Options struct {
 	Contexts          *appcontext.Store
 	Ledger            *ledger.Ledger
 	Observed          *observed.Store
-	Peek              func(ctx context.Context, service address.Service) (*address.Observation, error)                // a live look for plans; nil: none
+	ReadLive          func(ctx context.Context, service address.Service) (*address.Observation, error)                // a live look for plans; nil: none
 	PeekResolverUsers func(ctx context.Context, cluster string, addresses []string) ([]string, error)                 // what is seen to ask nameservers there; nil: nothing can be
 	PeekStrangers     func(ctx context.Context, cluster string, ids []bundle.ID) ([]bundle.ID, error)                 // those that are there and not Signpost's; nil: nobody looks
 	PeekNodes         func(ctx context.Context, cluster string) ([]placement.Node, error)                             // a live look at a cluster's nodes for plans, nil where they cannot be known; nil: none
-	PeekNamespace     func(ctx context.Context, cluster, namespace string) (MadeBy, error)                            // a live look at who made a namespace; nil: none
+	PeekNamespace     func(ctx context.Context, cluster, namespace string) (grant.MadeBy, error)                      // a live look at who made a namespace; nil: none
 	NamespaceHolder   func(ctx context.Context, namespace string) (project string, err error)                         // whose namespace it is, empty for none's; nil: not asked
-	Handed            func(ctx context.Context, owner appcontext.Owner, clusters []string) (handover.Children, error) // the contexts by which EMCO's rsync knows an owner's; nil: the sync worker puts objects into clusters
-	Elsewhere         func(intent.Path) error                                                                         // not nil for documents that EMCO keeps; nil where it keeps none
-	Told              func(ctx context.Context, owner intent.Path, events ...intent.Event)                            // of what has happened, once it is stored; nil: nobody is
+	RsyncContexts     func(ctx context.Context, owner appcontext.Owner, clusters []string) (handover.Children, error) // the contexts by which EMCO's rsync knows an owner's; nil: the sync worker puts objects into clusters
+	ExternallyManaged func(intent.Path) error                                                                         // not nil for documents that EMCO keeps; nil where it keeps none
+	Recorder          func(ctx context.Context, owner intent.Path, events ...intent.Event)                            // of what has happened, once it is stored; nil: nobody is
 	RequireDomains    bool                                                                                            // only names in domains that are granted to a project are published
 	EMCONamespaces    grant.Namespaces                                                                                // in which app contexts of EMCO's may have what names and DNS settings are for; none: DefaultEMCONamespaces
+	TakeBytes         func(ctx context.Context, project intent.Path, bytes int) error                                 // before a release of so many is written; nil: no project is bounded
 	Installation      string                                                                                          // generated id
 	ControllerCluster *intent.ClusterRef                                                                              // the server's default home of external-dns
 	ImageRegistry     string                                                                                          // replaces registry.k8s.io in default images
 	Quotas            intent.Quotas                                                                                   // of projects that have none of their own
+	PlanMemory        int64                                                                                           // bytes that the plans at work may take, as far as that can be told before; 0: 256 MiB
 	Now               func() time.Time
 	Logger            *slog.Logger
-	Tracer            *trail.Tracer         // nil: traces are passed on, and none are recorded
+	Tracer            *tracing.Tracer       // nil: traces are passed on, and none are recorded
 	Metrics           prometheus.Registerer // of the controller; nil: nowhere
 
 	// Held tells what a name has at its authoritative servers; nil: they are not asked.
-	Held func(ctx context.Context, name string, marks externaldns.InDNS, servers []netip.AddrPort) (verify.Holding, error)
+	LookupExisting func(ctx context.Context, name string, marks externaldns.InDNS, servers []netip.AddrPort) (verify.Holding, error)
 }
 
-// DefaultEMCONamespaces are all but those of Kubernetes and of the platform, and
-// the default one.
-func DefaultEMCONamespaces() grant.Namespaces { return grant.Namespaces{"*", "default"} }
-
-// Service accepts lifecycle requests and executes their steps.
+// Service is the whole of a release's packages, put together. What each offers is
+// its own: plans and requests, providers, clusters, EMCO's calls, snapshots.
 type Service struct {
-	Options
-	emco  *emco.Store
-	nudge chan nudge // owners that are to be looked at
+	*state.Store
+	*accept.Planner
+	*providers.Updater
+	*clusters.Operator
+	*orchestration.Sync
+	*query.Reader
+	*removal.Guard
+	*render.Renderer
+	*ownership.Registry
+	*tenancy.Keeper
+	*sharing.Judge
+	*reconcile.Reconciler
 
-	orchestrates chan struct{} // closed once there are groups that EMCO deploys
-	noteEMCO     func()        // closes it
-
-	syncFromEMCO func(ctx context.Context, group intent.Path, l Lifecycle) (acted bool, err error) // before a step
-
-	grounds grounds
-	outlook outlook
-	heldNow heldNow
-
-	sweeping       sync.Mutex
-	sweepingClaims sync.Mutex
-	unclaimed      map[string]time.Time // by context id: since when no lifecycle was seen to point to a release
-	sweptTo        nameclaim.Key        // of the claims
+	worker *controller.Worker
 }
 
 // New makes a Service.
 func New(options Options) *Service {
+	store := &state.Store{
+		Documents: options.Documents, KV: options.KV, Contexts: options.Contexts, Ledger: options.Ledger, Observed: options.Observed,
+		EMCO: emco.NewStore(options.KV, options.Now), Recorder: options.Recorder, Installation: options.Installation, ImageRegistry: options.ImageRegistry,
+		Now: options.Now, Logger: options.Logger, Tracer: options.Tracer, Enqueued: make(chan state.Wakeup, 1024),
+	}
+	reader := &inputs.Reader{Store: store, ControllerCluster: options.ControllerCluster, ExternallyManaged: options.ExternallyManaged, RsyncContexts: options.RsyncContexts}
+	resolver := &resolve.Resolver{Store: store, Inputs: reader, EMCONamespaces: options.EMCONamespaces, ReadLive: options.ReadLive}
+	owners := &ownership.Registry{Store: store, Resolver: resolver, RequireDomains: options.RequireDomains, LookupExisting: options.LookupExisting}
+	tenants := &tenancy.Keeper{
+		Store: store, Inputs: reader, Resolver: resolver, Ownership: owners,
+		NamespaceHolder: options.NamespaceHolder, PeekNamespace: options.PeekNamespace, Quotas: options.Quotas,
+	}
+	judge := &sharing.Judge{Store: store, Resolver: resolver}
+	guard := &removal.Guard{Store: store}
+	renderer := &render.Renderer{Store: store, Resolver: resolver, Ownership: owners, Removal: guard, PeekNodes: options.PeekNodes}
+	keeper := &offers.Keeper{Store: store}
+	follower := &follow.Follower{Store: store, Inputs: reader, Resolver: resolver}
+	updater := &providers.Updater{Store: store, Resolver: resolver, Ownership: owners, Tenancy: tenants, Removal: guard, Renderer: renderer}
+	reconciler := &reconcile.Reconciler{
+		Store: store, Resolver: resolver, Ownership: owners, Sharing: judge, Removal: guard, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater,
+	}
+	operator := &clusters.Operator{Store: store, Resolver: resolver, Renderer: renderer}
+	planner := &accept.Planner{Store: store, Inputs: reader, Resolver: resolver, Ownership: owners, Tenancy: tenants, Sharing: judge, Removal: guard, Renderer: renderer, Offers: keeper, Follower: follower,
+		TakeBytes: options.TakeBytes, Room: accept.NewRoom(options.PlanMemory), PeekResolverUsers: options.PeekResolverUsers, PeekStrangers: options.PeekStrangers}
 	orchestrates := make(chan struct{})
-	s := &Service{
-		Options: options, emco: emco.NewStore(options.KV, options.Now), nudge: make(chan nudge, 1024),
-		orchestrates: orchestrates, noteEMCO: sync.OnceFunc(func() { close(orchestrates) }),
+	following := &orchestration.Sync{
+		Store: store, Inputs: reader, Resolver: resolver, Ownership: owners, Tenancy: tenants, Sharing: judge, Removal: guard, Follower: follower, Planner: planner,
+		NoteEMCO: sync.OnceFunc(func() { close(orchestrates) }),
 	}
-	s.syncFromEMCO = s.heed
-	return s
-}
-
-// nudge has the controller look at an owner.
-type nudge struct {
-	owner intent.Path
-	at    time.Time // zero: at once, for something has changed
-}
-
-// wake lets a controller look at an owner at once, this process' own or, through
-// its Notifier, another's. When it is behind, its
-// scan finds the owner.
-func (s *Service) wake(owner intent.Path) { s.wakeAt(owner, time.Time{}) }
-
-// wakeAt lets the controller look at an owner at a time.
-func (s *Service) wakeAt(owner intent.Path, at time.Time) {
-	select {
-	case s.nudge <- nudge{owner, at}:
-	default:
+	reconciler.SyncFromEMCO = following.SyncFromEMCO
+	return &Service{
+		Store: store, Planner: planner, Updater: updater, Operator: operator, Sync: following, Guard: guard, Renderer: renderer, Registry: owners, Keeper: tenants, Judge: judge, Reconciler: reconciler,
+		Reader: &query.Reader{Store: store, Inputs: reader, Resolver: resolver, Tenancy: tenants, Sharing: judge, Renderer: renderer, Follower: follower},
+		worker: &controller.Worker{
+			Store: store, Ownership: owners, Tenancy: tenants, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater, Reconciler: reconciler,
+			Clusters: operator, EMCOSync: following, Metrics: options.Metrics, Orchestrates: orchestrates,
+		},
 	}
 }
+
+// NewController makes the controller of a Service's releases.
+func NewController(s *Service) *controller.Controller { return controller.NewController(s.worker) }
+
+// NewNotifier makes a notifier of what a Service accepts, for a process without a
+// controller.
+func NewNotifier(s *Service) *controller.Notifier { return controller.NewNotifier(s.worker) }
+
+// Sweep drops what no release needs any more.
+func (s *Service) Sweep(ctx context.Context, age time.Duration) error {
+	return s.worker.Sweep(ctx, age)
+}
+
+// DefaultEMCONamespaces are all but those of Kubernetes and of the platform, and
+// default.
+func DefaultEMCONamespaces() grant.Namespaces { return inputs.DefaultEMCONamespaces() }

@@ -3,7 +3,7 @@ package release_test
 import (
 	"testing"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // TestZonesOfAClustersAddressesAreErrorsOfThePlan: of what became known after the

@@ -8,8 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
 const wwwOnBoth = "edge+hub lab/public: www.lab.example A 203.0.113.10,203.0.113.20"
@@ -258,7 +259,7 @@ func TestRollbackPinsWhatIsNotDeployedAnyMore(t *testing.T) {
 	w.outlive()
 	w.settle(prod)
 	require.Equal(t, []string{"edge+paris corp/public: www.corp.example A 203.0.113.10,203.0.113.20"}, w.published(prod))
-	require.NotEmpty(t, w.deployment(release.Use{Record: corp, Scope: intent.Public, Cluster: paris}))
+	require.NotEmpty(t, w.deployment(state.Use{Record: corp, Scope: intent.Public, Cluster: paris}))
 	require.Empty(t, w.deployment(labOnHub), "nobody uses it any more")
 }
 

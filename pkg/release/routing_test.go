@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
@@ -28,7 +28,7 @@ func (w *world) host() plan.Host {
 
 // on53 has the record of the name be one of a provider with set identifiers.
 func (w *world) on53() {
-	w.put(lab, `{"provider":"aws","external-dns-parameters":{"domain-filter":["lab.example"],"policy":"sync"}}`)
+	w.put(lab, `{"provider":"aws","external-dns-parameters":{"aws-zone-type":"public","domain-filter":["lab.example"],"policy":"sync"}}`)
 }
 
 func TestAReleaseFreezesRoutingAndHealthWithTheirDefaults(t *testing.T) {
@@ -208,7 +208,7 @@ func TestARollbackAsksForNothingThatTheRecordLacksNow(t *testing.T) {
 	w.ask(``)
 	w.do(intent.Update, prod)
 	w.settle(prod)
-	w.put(lab, record("lab.example", ``))
+	w.put(lab, onBIND)
 	_, err := w.service.UpdateRecord(t.Context(), lab, "", "ann")
 	require.NoError(t, err)
 	w.settle(prod)

@@ -8,14 +8,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
-	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
 // sharing is a world in which prod and test both use record lab.
-func sharing(t testing.TB) *world {
+func sharers(t testing.TB) *world {
 	w := newShop(t)
 	w.group(test, "api", "api.lab.example")
 	w.observe(berlin, "shop/api", "203.0.113.30")
@@ -27,7 +27,7 @@ func sharing(t testing.TB) *world {
 
 func TestUsersOfASharedRecordAreListedAndAnnotated(t *testing.T) {
 	t.Parallel()
-	w := sharing(t)
+	w := sharers(t)
 	users, err := w.service.Users(t.Context(), lab)
 	require.NoError(t, err)
 	require.Equal(t, []intent.Use{
@@ -56,7 +56,7 @@ func TestUsersOfWhatDoesNotExistAreNotFound(t *testing.T) {
 
 func TestTheProviderStaysAsLongAsOneUserDoes(t *testing.T) {
 	t.Parallel()
-	w := sharing(t)
+	w := sharers(t)
 	w.do(intent.Terminate, test)
 	w.settle(test)
 	require.Equal(t, intent.Terminated, w.state(test), "it does not wait for a provider that others use")
@@ -68,7 +68,7 @@ func TestTheProviderStaysAsLongAsOneUserDoes(t *testing.T) {
 
 func TestTheProviderOutlivesTheLastNames(t *testing.T) {
 	t.Parallel()
-	w := sharing(t)
+	w := sharers(t)
 	w.do(intent.Terminate, test)
 	w.settle(test)
 	w.do(intent.Terminate, prod)
@@ -122,9 +122,9 @@ func TestReleaseTimeouts(t *testing.T) {
 		{"coredns removes a target in each interval", intent.Record{Provider: "coredns", Parameters: map[string]any{"interval": "5s"}}, 9, 110 * time.Second},
 		{"never less than twice the interval", intent.Record{Provider: "coredns", Parameters: map[string]any{"interval": "5s"}}, 0, 70 * time.Second},
 	} {
-		require.Equal(t, c.want, release.ReleaseTimeout(plan.Record{Spec: c.record}, c.targets), c.reason)
+		require.Equal(t, c.want, state.ReleaseTimeout(plan.Record{Spec: c.record}, c.targets), c.reason)
 	}
-	require.Equal(t, 11*time.Minute, release.ReleaseTimeout(plan.Record{Interval: 5 * time.Minute}, 1), "twice the interval that was chosen")
+	require.Equal(t, 11*time.Minute, state.ReleaseTimeout(plan.Record{Interval: 5 * time.Minute}, 1), "twice the interval that was chosen")
 }
 
 // TestExternalDNSOutlivesANameByItsTargets: three here, of both kinds.
@@ -152,7 +152,7 @@ func TestAnUpdateThatDropsARecordDrainsIt(t *testing.T) {
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example","www.corp.example"]}`)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
-	corpOnHub := release.Use{Record: corp, Scope: intent.Public, Cluster: hub}
+	corpOnHub := state.Use{Record: corp, Scope: intent.Public, Cluster: hub}
 	require.NotEmpty(t, w.deployment(corpOnHub))
 
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example"]}`)
@@ -182,7 +182,7 @@ func TestADroppedRecordThatIsUsedAgainStays(t *testing.T) {
 	w.outlive()
 	w.settle(prod)
 	require.NotEmpty(t, w.deployment(labOnHub))
-	require.Empty(t, w.deployment(release.Use{Record: corp, Scope: intent.Public, Cluster: hub}))
+	require.Empty(t, w.deployment(state.Use{Record: corp, Scope: intent.Public, Cluster: hub}))
 	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.10,203.0.113.20"}, w.published(prod))
 }
 

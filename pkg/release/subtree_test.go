@@ -9,14 +9,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/nameclaim"
+	"github.com/signpost-dns/signpost/pkg/dns/verify"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // onAWS is a record whose provider answers each name by itself.
-const onAWS = `{"provider":"aws","external-dns-parameters":{"domain-filter":["lab.example"]},"releaseTimeout":"70s"}`
+const onAWS = `{"provider":"aws","external-dns-parameters":{"aws-zone-type":"public","domain-filter":["lab.example"]},"releaseTimeout":"70s"}`
+
+// onBIND is such a record, too.
+const onBIND = `{"provider":"rfc2136","external-dns-parameters":{"domain-filter":["lab.example"],"rfc2136-host":["10.0.0.9"],"rfc2136-zone":["lab.example"],"rfc2136-insecure":true}}`
 
 // bankAsks has the bank's intent give names.
 func (w *world) bankAsks(hosts ...string) {
@@ -49,7 +53,6 @@ func TestANameInASubtreeIsItsOwners(t *testing.T) {
 			t.Parallel()
 			w := rivals(t)
 			w.running(prod)
-			require.NoError(t, w.service.PlantTree(t.Context()))
 			w.put(bankLab, c.record)
 			w.bankAsks(c.host)
 			w.refuses(intent.Instantiate, bankProd, c.says, string(www(bankProd))+"#/spec/hostnames/0")
@@ -134,58 +137,32 @@ func TestASubtreeIsFreeAgain(t *testing.T) {
 	require.Len(t, leaves, 2, "those that are claimed")
 }
 
-// asBeforeTrees has all names be claimed as an earlier Signpost did.
-func (w *world) asBeforeTrees() {
-	w.Helper()
-	_, _, err := w.fake.Txn(context.Background(), nil, kv.DeletePrefix("/signpost/name-tree/"), kv.Delete("/signpost/names-planted"))
-	require.NoError(w, err)
-}
-
 // TestNamesPublishedAlreadyStay, and can be updated, with a warning: the subtree is
 // judged for those that are new.
 func TestNamesPublishedAlreadyStay(t *testing.T) {
 	t.Parallel()
 	w := rivals(t)
-	w.put(bankLab, onAWS) // so that both can be published
 	w.running(prod)
+	w.put(bank, `{"namespace":"bank-dns","domains":["x.www.lab.example"]}`) // so that both can be published
 	w.bankAsks("x.www.lab.example")
 	w.running(bankProd)
-	w.deployedAs(bankLab, record("lab.example", ``))
-	w.asBeforeTrees()
+	w.put(bank, `{"namespace":"bank-dns"}`)
 
-	for _, planted := range []bool{false, true} {
-		if planted {
-			require.NoError(t, w.service.PlantTree(t.Context()))
-		}
-		require.Contains(t, w.plan(bankProd, intent.Update).Warnings,
-			"resolvers that ask for www.lab.example get the addresses of x.www.lab.example (www.lab.example is another project's), too: CoreDNS answers a name with all names below it")
-		require.Contains(t, w.plan(prod, intent.Update).Warnings,
-			"resolvers that ask for www.lab.example get the addresses of x.www.lab.example (x.www.lab.example is another project's), too: CoreDNS answers a name with all names below it")
-		w.bankAsks("x.www.lab.example", "y.www.lab.example")
-		w.refuses(intent.Update, bankProd, `"y.www.lab.example" lies below "www.lab.example"`, string(www(bankProd))+"#/spec/hostnames/1")
-		w.bankAsks("x.www.lab.example", "z.lab.example")
-	}
+	require.Contains(t, w.plan(bankProd, intent.Update).Warnings,
+		"resolvers that ask for www.lab.example get the addresses of x.www.lab.example (www.lab.example is another project's), too: CoreDNS answers a name with all names below it")
+	require.Contains(t, w.plan(prod, intent.Update).Warnings,
+		"resolvers that ask for www.lab.example get the addresses of x.www.lab.example (x.www.lab.example is another project's), too: CoreDNS answers a name with all names below it")
+	w.bankAsks("x.www.lab.example", "y.www.lab.example")
+	w.refuses(intent.Update, bankProd, `"y.www.lab.example" lies below "www.lab.example"`, string(www(bankProd))+"#/spec/hostnames/1")
+	w.bankAsks("x.www.lab.example", "z.lab.example")
 	w.do(intent.Update, bankProd)
 	w.settle(bankProd, prod)
 	w.group(test, "web", "lab.example")
 	w.refuses(intent.Instantiate, test, `"lab.example" lies above "x.www.lab.example"`)
 }
 
-// deployedAs has a record be deployed otherwise, as if that had been so from the start.
-func (w *world) deployedAs(record intent.Path, spec string) {
-	w.Helper()
-	w.put(record, spec)
-	path := intent.Path("lifecycle/" + string(record))
-	doc, err := w.documents.Get(context.Background(), path)
-	require.NoError(w, err)
-	body := strings.Replace(string(doc.Body), `"provider":"aws"`, `"provider":"coredns"`, 1)
-	require.NotEqual(w, string(doc.Body), body)
-	_, err = w.documents.Put(context.Background(), intent.Write{Path: path, Refs: doc.Refs, Body: []byte(body)})
-	require.NoError(w, err)
-}
-
 // TestANameThatIsPublishedElsewhereComesIntoNoSubtree: neither by another record, nor
-// by another provider of its record.
+// by another provider of its record, which keeps it as long as it is in use.
 func TestANameThatIsPublishedElsewhereComesIntoNoSubtree(t *testing.T) {
 	t.Parallel()
 	w := rivals(t)
@@ -196,19 +173,130 @@ func TestANameThatIsPublishedElsewhereComesIntoNoSubtree(t *testing.T) {
 
 	w.put(bankLab, record("lab.example", ``))
 	_, err := w.service.UpdateRecord(t.Context(), bankLab, "", "ann")
-	require.ErrorContains(t, err, "names above or below are another project's")
+	require.ErrorContains(t, err, "only one of the two answers a name with all names below it")
 	w.put(bankLab, onAWS)
 	for _, name := range []string{"etcd", "zone"} { // in whatever order they come
 		w.put(intent.Join(string(bank), "dns-update-records", name), record("lab.example", ``))
 		w.associate(bankCloud, "lab", name)
 		w.refuses(intent.Update, bankProd, `"x.www.lab.example" lies below "www.lab.example"`)
 	}
+}
 
-	w.do(intent.Terminate, prod)
+// TestANameThatWasLeftElsewhereComesIntoNoSubtree: it is the project's still, but no
+// key of the etcd that its record says now.
+func TestANameThatWasLeftElsewhereComesIntoNoSubtree(t *testing.T) {
+	t.Parallel()
+	for reason, c := range map[string]struct{ was, is string }{
+		"by another provider": {strings.Replace(onAWS, `"domain-filter"`, `"policy":"upsert-only","domain-filter"`, 1), record("lab.example", ``)},
+		"below another prefix": {
+			recordWith("lab.example", `"coredns-prefix":"/junk/","policy":"upsert-only"`), recordWith("lab.example", `"policy":"upsert-only"`),
+		},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			w := rivals(t)
+			w.running(prod)
+			w.put(bankLab, c.was)
+			w.bankAsks("x.www.lab.example")
+			w.running(bankProd)
+			w.do(intent.Terminate, bankProd)
+			w.outlive()
+			require.Equal(t, "bank", w.claims()["x.www.lab.example"])
+			w.put(bankLab, c.is)
+			w.refuses(intent.Instantiate, bankProd, `"x.www.lab.example" lies below "www.lab.example"`)
+		})
+	}
+}
+
+// TestANameThatWasLeftInAnEtcdHoldsItsSubtree, whatever its record says since.
+func TestANameThatWasLeftInAnEtcdHoldsItsSubtree(t *testing.T) {
+	t.Parallel()
+	w := rivals(t)
+	w.put(bankLab, recordWith("lab.example", `"policy":"upsert-only"`))
+	w.bankAsks("x.www.lab.example")
+	w.running(bankProd)
+	for range 2 {
+		w.do(intent.Terminate, bankProd)
+		w.outlive()
+		w.refuses(intent.Instantiate, prod, `"www.lab.example" lies above "x.www.lab.example"`)
+		w.put(bankLab, strings.Replace(onAWS, `"domain-filter"`, `"policy":"upsert-only","domain-filter"`, 1))
+		w.refuses(intent.Instantiate, prod, `"www.lab.example" lies above "x.www.lab.example"`)
+		w.running(bankProd)
+	}
+}
+
+// TestNamesLeftBehindByADeletedRecordAreToldOf: nobody holds them any more, but CoreDNS
+// answers the name above with them.
+func TestNamesLeftBehindByADeletedRecordAreToldOf(t *testing.T) {
+	t.Parallel()
+	w := rivals(t)
+	w.put(bankLab, recordWith("lab.example", `"policy":"upsert-only"`))
+	w.bankAsks("x.www.lab.example")
+	w.running(bankProd)
+	w.do(intent.Terminate, bankProd)
 	w.outlive()
+	w.refuses(intent.Instantiate, prod, `"www.lab.example" lies above "x.www.lab.example"`)
+	w.put(bankCloud.Child("kv-pairs", "dns-update-record-list"), `{"kv":[]}`)
+	require.NoError(t, w.delete(bankLab))
+	w.answers("www.lab.example", verify.Holding{Types: []string{"A"}})
+	require.Contains(t, fmt.Sprint(w.plan(prod, intent.Instantiate).Warnings), "or the answer is of names below it, which a provider that was deleted since left behind in the etcd")
+	w.do(intent.Instantiate, prod)
+}
+
+// TestARecordThatMovedWhileItsReleaseWasAcceptedPublishesNothing: the names of the
+// release are claimed as none of an etcd, and the record is of one since.
+func TestARecordThatMovedWhileItsReleaseWasAcceptedPublishesNothing(t *testing.T) {
+	t.Parallel()
+	w := rivals(t)
+	w.running(prod)
+	w.put(bankLab, onAWS)
+	w.bankAsks("x.www.lab.example")
+	w.undeployed(bankLab, func() {
+		w.put(bankLab, record("lab.example", ``))
+		_, err := w.service.UpdateRecord(context.Background(), bankLab, "", "bob")
+		require.NoError(t, err)
+	})
+	_, err := w.service.StepGroup(t.Context(), bankProd)
+	require.ErrorContains(t, err, `provider "lab" has its names in another place since`)
+}
+
+// undeployed has bankProd be accepted, and its record be let go of as one that nobody
+// uses just before that, after which something else happens.
+func (w *world) undeployed(record intent.Path, then func()) {
+	w.Helper()
+	first := true
+	w.fake.Before = func(op, key string) error {
+		if op == "txn" && strings.HasPrefix(key, "/signpost/doc/lifecycle//projects/bank/") && strings.Contains(key, "deployment-intent-groups") && first {
+			first = false // its record is pinned, and it is about to be accepted
+			require.NoError(w, w.service.StepRecord(context.Background(), record))
+			then()
+		}
+		return nil
+	}
+	_, err := w.service.Instantiate(context.Background(), bankProd, "", "bob")
+	require.NoError(w, err)
+	require.False(w, first)
+	w.fake.Before = nil
+}
+
+// TestARecordThatIsAboutToBeDeployedStaysInItsPlace: a release that was just accepted
+// relies on it.
+func TestARecordThatIsAboutToBeDeployedStaysInItsPlace(t *testing.T) {
+	t.Parallel()
+	w := rivals(t)
+	w.running(prod)
+	w.put(bankLab, onAWS)
+	w.bankAsks("x.www.lab.example")
+	w.undeployed(bankLab, func() {})
 	w.put(bankLab, record("lab.example", ``))
-	_, err = w.service.UpdateRecord(t.Context(), bankLab, "", "ann")
-	require.NoError(t, err)
+	_, err := w.service.UpdateRecord(t.Context(), bankLab, "", "bob")
+	require.ErrorContains(t, err, "only one of the two answers a name with all names below it")
+	other := intent.Path(strings.Replace(string(bankProd), "/prod", "/other", 1))
+	w.put(other, `{"logicalCloud":"eu","apps":[{"name":"web"}]}`, bankCloud)
+	w.put(other.Child("traffic-group-intents", "front"), `{}`)
+	w.put(www(other), `{"app":"web","serviceName":"web","hostnames":["other.lab.example"]}`)
+	_, err = w.service.Instantiate(t.Context(), other, "", "bob")
+	require.ErrorContains(t, err, "has just come into use with its names in another place")
 }
 
 // TestANameInAnEtcdAndElsewhereHasASubtree, in whatever order its records come, and
@@ -227,7 +315,6 @@ func TestANameInAnEtcdAndElsewhereHasASubtree(t *testing.T) {
 			w.associate(eu, "lab", name)
 			w.do(map[bool]intent.Action{true: intent.Update, false: intent.Instantiate}[later], prod)
 			w.settle(prod)
-			require.NoError(t, w.service.PlantTree(t.Context()))
 			w.bankAsks("x.www.lab.example")
 			w.refuses(intent.Instantiate, bankProd, `"x.www.lab.example" lies below "www.lab.example"`)
 			w.bankAsks("lab.example")
@@ -274,38 +361,47 @@ func TestOfTwoThatAskAtOnceForAnUpperAndALowerNameOneGetsIt(t *testing.T) {
 }
 
 // TestARequestThatStoodStillPublishesNothingInASubtree: its claim does not hold any
-// more when it is accepted, and a name above it was published meanwhile.
+// more when it is accepted, and a name above it was published meanwhile. So it is where
+// the project publishes the name already, but elsewhere.
 func TestARequestThatStoodStillPublishesNothingInASubtree(t *testing.T) {
 	t.Parallel()
-	w := rivals(t)
-	w.bankAsks("x.www.lab.example")
-	rival := release.New(w.options)
-	first := true
-	w.fake.Before = func(op, key string) error {
-		if op == "txn" && strings.HasPrefix(key, "/signpost/doc/lifecycle//projects/bank/") && strings.Contains(key, "deployment-intent-groups") && first {
-			first = false // it has claimed, and is about to be accepted
-			w.clock.pass(2 * 60e9)
-			_, err := rival.Instantiate(context.Background(), prod, "", "ann")
-			require.NoError(t, err)
-			w.settle(prod)
+	for _, elsewhere := range []bool{false, true} {
+		w := rivals(t)
+		w.bankAsks("x.www.lab.example")
+		if elsewhere {
+			w.put(bankLab, onAWS)
+			w.running(bankProd)
+			w.put(intent.Join(string(bank), "dns-update-records", "etcd"), record("lab.example", ``))
+			w.associate(bankCloud, "etcd")
 		}
-		return nil
+		rival := release.New(w.options)
+		first := true
+		w.fake.Before = func(op, key string) error {
+			if op == "txn" && strings.HasPrefix(key, "/signpost/doc/lifecycle//projects/bank/") && strings.Contains(key, "deployment-intent-groups") && first {
+				first = false // it has claimed, and is about to be accepted
+				w.clock.pass(2 * 60e9)
+				_, err := rival.SweepClaims(context.Background())
+				require.NoError(t, err)
+				_, err = rival.Instantiate(context.Background(), prod, "", "ann")
+				require.NoError(t, err)
+				w.settle(prod)
+			}
+			return nil
+		}
+		_, err := w.try(map[bool]intent.Action{true: intent.Update, false: intent.Instantiate}[elsewhere], bankProd, "")
+		require.NoError(t, err)
+		require.False(t, first)
+		w.fake.Before = nil
+		_, err = w.service.StepGroup(t.Context(), bankProd)
+		require.ErrorContains(t, err, "x.www.lab.example was claimed by others meanwhile")
 	}
-	_, err := w.service.Instantiate(t.Context(), bankProd, "", "bob")
-	require.NoError(t, err)
-	require.False(t, first)
-	w.fake.Before = nil
-	_, err = w.service.StepGroup(t.Context(), bankProd)
-	require.ErrorContains(t, err, "x.www.lab.example was claimed by others meanwhile")
 }
 
-// TestASubtreeIsReadByItself: a plan reads neither all claims nor all of the tree,
-// once that is planted.
+// TestASubtreeIsReadByItself: a plan reads neither all claims nor all of the tree.
 func TestASubtreeIsReadByItself(t *testing.T) {
 	t.Parallel()
 	w := rivals(t)
 	w.running(prod)
-	require.NoError(t, w.service.PlantTree(t.Context()))
 	w.fake.Before = func(op, key string) error {
 		if op == "range" && key == "/signpost/name/" {
 			return errors.New("all claims are read")
@@ -321,12 +417,14 @@ func TestManyNamesBelowNeedAGrant(t *testing.T) {
 	t.Parallel()
 	w := rivals(t)
 	w.running(prod)
-	var keys []nameclaim.Key
+	var many []nameclaim.Change
 	for n := range nameclaim.MostBelow {
-		keys = append(keys, nameclaim.Key{View: "public", Name: fmt.Sprintf("n%d.lab.example", n)})
+		many = append(many, nameclaim.Change{
+			Key:   nameclaim.Key{View: "public", Name: fmt.Sprintf("n%d.lab.example", n)},
+			Claim: nameclaim.Claim{Project: "shop", Entries: []nameclaim.Entry{{UID: "1", Trees: []string{"/skydns/"}}}},
+		})
 	}
-	require.NoError(t, nameclaim.Store{KV: w.fake}.Plant(t.Context(), keys))
-	require.NoError(t, w.service.PlantTree(t.Context()))
+	require.NoError(t, nameclaim.Store{KV: w.fake}.Write(t.Context(), many))
 	w.bankAsks("lab.example")
 	w.refuses(intent.Instantiate, bankProd, `more than 10000 names lie below "lab.example", and CoreDNS would answer it with them: whose they are is not judged`)
 	w.put(bank, `{"namespace":"bank-dns","domains":["lab.example"]}`)

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/internal/sample"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/sharing"
 )
 
 // bothAsk is prod with its name, and group test, whose intents ask for the same.
@@ -203,13 +203,13 @@ func TestWhatWasTakenOverIsGivenAgainOnRequest(t *testing.T) {
 		before := w.keys()
 		w.do(intent.Update, prod)
 		require.Equal(t, before, w.keys(), "test still has it, and nothing has changed")
-		require.Equal(t, []release.GivenUp{{Name: wwwName, To: test}}, w.snapshot(prod).GivenUp)
+		require.Equal(t, []sharing.GivenUp{{Name: wwwName, To: test}}, w.snapshot(prod).GivenUp)
 		plan := w.plan(test, intent.Terminate)
 		require.Contains(t, plan.Warnings, string(prod)+" still asks for names that it has given up to this group, and publishes them again when it is updated after this")
 		w.do(intent.Terminate, test)
 		w.outlive()
 		require.Empty(t, w.published(prod), "nobody asked for it")
-		require.Equal(t, []release.GivenUp{{Name: wwwName, To: test, Free: true}}, w.snapshot(prod).GivenUp)
+		require.Equal(t, []sharing.GivenUp{{Name: wwwName, To: test, Free: true}}, w.snapshot(prod).GivenUp)
 		_, err := w.try(intent.Instantiate, prod, "")
 		require.ErrorContains(t, err, "names that it has given up are free again; update it")
 		again(w)

@@ -9,17 +9,17 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
-	"github.com/signpost-dns/signpost/pkg/trail"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
 // traced has the world's Service record spans, and answers them, and its log.
 func (w *world) traced() (*tracetest.InMemoryExporter, *bytes.Buffer) {
 	spans, log := tracetest.NewInMemoryExporter(), &bytes.Buffer{}
-	w.options.Tracer = trail.New(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)))
-	w.options.Logger = slog.New(trail.Handler(slog.NewTextHandler(log, nil)))
+	w.options.Tracer = tracing.New(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)))
+	w.options.Logger = slog.New(tracing.Handler(slog.NewTextHandler(log, nil)))
 	w.service = release.New(w.options)
 	return spans, log
 }
@@ -32,7 +32,7 @@ func (w *world) trails() map[appcontext.Owner]string {
 	require.NoError(w, err)
 	ids := map[appcontext.Owner]string{}
 	for _, p := range pointers {
-		ids[p.Owner] = trail.TraceID(trail.Follow(w.Context(), p.Trail()))
+		ids[p.Owner] = tracing.TraceID(tracing.Follow(w.Context(), p.Trail()))
 	}
 	return ids
 }
@@ -49,7 +49,7 @@ func TestWhatARequestLeadsToIsOfItsTrace(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
 	_, log := w.traced()
-	accepted, err := w.service.Instantiate(trail.With(trail.Follow(ann(prod), asked), "requestID", "r1"), prod, "", "ann")
+	accepted, err := w.service.Instantiate(tracing.With(tracing.Follow(ann(prod), asked), "requestID", "r1"), prod, "", "ann")
 	require.NoError(t, err)
 	require.Contains(t, log.String(), "msg=accepted owner="+string(prod)+" action=instantiate revision=1 requestID=r1 contextID="+accepted.ContextID+" trace="+askedID)
 
@@ -95,7 +95,7 @@ func TestWithoutTracingOnlyTheCallersTraceIsKept(t *testing.T) {
 	for owner, id := range w.trails() {
 		require.Empty(t, id, owner)
 	}
-	_, err := w.service.Terminate(trail.Follow(ann(prod), asked), prod, false, "", "ann")
+	_, err := w.service.Terminate(tracing.Follow(ann(prod), asked), prod, false, "", "ann")
 	require.NoError(t, err)
 	require.NoError(t, w.step(prod))
 	require.Equal(t, askedID, w.trails()[appcontext.Owner(prod)])
@@ -107,7 +107,7 @@ func TestARecordsUpdateIsOfItsTrace(t *testing.T) {
 	w := running(t)
 	w.traced()
 	w.put(lab, record("lab.example", `,"podLabels":{"a":"b"}`))
-	_, err := w.service.UpdateRecord(trail.Follow(ann(prod), asked), lab, "", "ann")
+	_, err := w.service.UpdateRecord(tracing.Follow(ann(prod), asked), lab, "", "ann")
 	require.NoError(t, err)
 	require.NoError(t, w.step(lab))
 	found := false

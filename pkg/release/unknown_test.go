@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/address"
-	"github.com/signpost-dns/signpost/pkg/bundle"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // TestUnknownIsNotEmpty: published addresses never shrink by ignorance (I11).
@@ -33,7 +33,7 @@ func TestUnknownIsNotEmpty(t *testing.T) {
 
 func TestARestartChangesNoKey(t *testing.T) {
 	t.Parallel()
-	w := sharing(t)
+	w := sharers(t)
 	before := w.keys()
 	w.restartOn(w.fake)
 	w.settle(prod, test)

@@ -16,17 +16,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/address"
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/bundle"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
-	"github.com/signpost-dns/signpost/pkg/ledger"
-	"github.com/signpost-dns/signpost/pkg/observed"
-	"github.com/signpost-dns/signpost/pkg/placement"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/release"
-	"github.com/signpost-dns/signpost/pkg/store/etcd"
+	"github.com/signpost-dns/signpost/pkg/release/query"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
 // Documents that the stories speak of.
@@ -44,7 +46,7 @@ const (
 )
 
 // labOnHub is the external-dns that the main story uses.
-var labOnHub = release.Use{Record: lab, Scope: intent.Public, Cluster: hub}
+var labOnHub = state.Use{Record: lab, Scope: intent.Public, Cluster: hub}
 
 // clock tells the time that a story sets.
 type clock struct {
@@ -103,8 +105,8 @@ func (w *world) restartOn(store kv.KV) {
 		Documents: etcd.New(store, etcd.WithClock(w.clock.Now)), KV: store,
 		Contexts: appcontext.NewStore(store, w.clock.Now), Ledger: ledger.New(store), Observed: observed.New(store),
 		Installation: "k7wq2m9xhdr4", ControllerCluster: w.options.ControllerCluster, ImageRegistry: w.options.ImageRegistry, Quotas: w.options.Quotas, RequireDomains: w.options.RequireDomains,
-		Peek: w.options.Peek, PeekNodes: w.options.PeekNodes, PeekResolverUsers: w.options.PeekResolverUsers, PeekStrangers: w.options.PeekStrangers, Now: w.clock.Now, Logger: slog.New(slog.DiscardHandler),
-		PeekNamespace: w.options.PeekNamespace, EMCONamespaces: w.options.EMCONamespaces,
+		ReadLive: w.options.ReadLive, PeekNodes: w.options.PeekNodes, PeekResolverUsers: w.options.PeekResolverUsers, PeekStrangers: w.options.PeekStrangers, Now: w.clock.Now, Logger: slog.New(slog.DiscardHandler),
+		PeekNamespace: w.options.PeekNamespace, TakeBytes: w.options.TakeBytes, EMCONamespaces: w.options.EMCONamespaces,
 	}
 	w.service = release.New(w.options)
 }
@@ -330,7 +332,7 @@ func (w *world) rest() error {
 
 func (w *world) step(owner intent.Path) error {
 	var err error
-	if release.IsRecord(owner) {
+	if state.IsRecord(owner) {
 		err = w.service.StepRecord(context.Background(), owner)
 	} else {
 		_, err = w.service.StepGroup(context.Background(), owner)
@@ -393,7 +395,7 @@ func running(t testing.TB) *world {
 	return w
 }
 
-func (w *world) snapshot(group intent.Path) release.Snapshot {
+func (w *world) snapshot(group intent.Path) query.Snapshot {
 	w.Helper()
 	snap, err := w.service.Snapshot(context.Background(), group)
 	require.NoError(w, err)
@@ -434,7 +436,7 @@ func (w *world) bundle(owner appcontext.Owner) bundle.Bundle {
 
 // deployment is the Deployment of an external-dns in its current context,
 // empty when it has none.
-func (w *world) deployment(use release.Use) string {
+func (w *world) deployment(use state.Use) string {
 	w.Helper()
 	for _, o := range w.bundle(providerOwner(use)) {
 		if o.Kind == "Deployment" {
@@ -444,7 +446,7 @@ func (w *world) deployment(use release.Use) string {
 	return ""
 }
 
-func providerOwner(use release.Use) appcontext.Owner {
+func providerOwner(use state.Use) appcontext.Owner {
 	return appcontext.ProviderOwner(string(use.Record), string(use.Scope), use.Cluster)
 }
 

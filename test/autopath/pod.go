@@ -1,8 +1,8 @@
 package autopath
 
 import (
-	"github.com/signpost-dns/signpost/pkg/autopath"
-	"github.com/signpost-dns/signpost/pkg/corefile"
+	"github.com/signpost-dns/signpost/pkg/dns/autopath"
+	"github.com/signpost-dns/signpost/pkg/dns/corefile"
 )
 
 // Expanding is the resolver of a pod of a namespace with the policy

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/signpost-dns/signpost/pkg/autopath"
-	"github.com/signpost-dns/signpost/pkg/corefile"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/dns/autopath"
+	"github.com/signpost-dns/signpost/pkg/dns/corefile"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/test/e2e/wait"
 )
 

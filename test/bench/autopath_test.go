@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/test/autopath"
 	"github.com/signpost-dns/signpost/test/bench/compare"
 	"github.com/signpost-dns/signpost/test/clusterdns"

@@ -14,12 +14,13 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/cluster"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
-	"github.com/signpost-dns/signpost/pkg/store/etcd"
-	"github.com/signpost-dns/signpost/pkg/syncer"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
+	"github.com/signpost-dns/signpost/pkg/worker/syncer"
 	"github.com/signpost-dns/signpost/test/apiserver"
 	"github.com/signpost-dns/signpost/test/bench/compare"
 )
@@ -168,7 +169,7 @@ func (f *fleet) Connect(_ context.Context, name string) (cluster.Target, error) 
 	if f.limited {
 		config.Wrap(limit)
 	}
-	return cluster.NewKubernetes(config, cluster.Options{Installation: "0123456789abcdef"})
+	return kubeapi.NewKubernetes(config, cluster.Options{Installation: "0123456789abcdef"})
 }
 
 // Changed implements syncer.Connections.

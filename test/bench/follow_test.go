@@ -16,14 +16,16 @@ import (
 	"sigs.k8s.io/external-dns/endpoint"
 	externalplan "sigs.k8s.io/external-dns/plan"
 
-	"github.com/signpost-dns/signpost/pkg/address"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
-	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release"
-	"github.com/signpost-dns/signpost/pkg/store/etcd"
+	"github.com/signpost-dns/signpost/pkg/release/render"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/test/bench/compare"
 )
 
@@ -104,7 +106,7 @@ func newCrowd(t testing.TB, names int) *crowd {
 		_, err = documents.Put(t.Context(), intent.Write{Path: intent.Join(intent.LifecycleCollection, string(owner)), Body: body})
 		require.NoError(t, err)
 	}
-	put(record, release.RecordLifecycle{Seq: 1, Deployed: true, ContextID: "1", Record: plan.Record{
+	put(record, state.RecordLifecycle{Seq: 1, Deployed: true, ContextID: "1", Record: plan.Record{
 		Installation: frozen.Installation, Path: record, Project: frozen.Project, Name: "lab", Spec: lab(),
 		Version: "v0.22.0", Image: "registry.k8s.io/external-dns/external-dns:v0.22.0", Home: &home, OwnerID: "signpost-lab",
 	}})
@@ -122,9 +124,9 @@ func newCrowd(t testing.TB, names int) *crowd {
 			frozen.Path += intent.Path(id)
 		}
 		layRelease(t, store, id, frozen)
-		put(frozen.Path, release.Lifecycle{
+		put(frozen.Path, state.Lifecycle{
 			Wanted: intent.Instantiate, Seq: 1, ContextID: id, Settled: true,
-			Uses: []release.Use{{Record: record, Scope: intent.Public, Cluster: home.String()}},
+			Uses: []state.Use{{Record: record, Scope: intent.Public, Cluster: home.String()}},
 		})
 		for range 2 { // the first commits
 			_, err := c.service.StepGroup(t.Context(), frozen.Path)
@@ -155,7 +157,7 @@ func layRelease(t testing.TB, store kv.KV, contextID string, frozen plan.Group) 
 	t.Helper()
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
-	require.NoError(t, json.NewEncoder(zip).Encode(release.Release{Group: frozen}))
+	require.NoError(t, json.NewEncoder(zip).Encode(state.Release{Group: frozen}))
 	require.NoError(t, zip.Close())
 	const chunk = 512 << 10
 	for n := 0; packed.Len() > 0; n++ {
@@ -169,9 +171,9 @@ func (c *crowd) change(t testing.TB) {
 	c.last = c.last.Next()
 	o := address.Observation{Found: true, Candidates: []address.Candidate{{Target: c.last.String(), Field: "status.loadBalancer.ingress[0].ip"}}}
 	require.NoError(t, c.writer.SetService(t.Context(), "shop", service(0), o))
-	fold, err := c.service.FoldService(t.Context(), group, "shop/"+service(0))
+	fold, err := c.service.ReconcileService(t.Context(), group, "shop/"+service(0))
 	require.NoError(t, err)
-	require.Equal(t, release.Fold{Wrote: true}, fold)
+	require.Equal(t, render.Selection{Wrote: true}, fold)
 }
 
 func (c *crowd) requests(t testing.TB) int64 {

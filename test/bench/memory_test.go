@@ -18,12 +18,13 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/signpost-dns/signpost/pkg/address"
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/cluster"
-	"github.com/signpost-dns/signpost/pkg/cluster/clustertest"
-	"github.com/signpost-dns/signpost/pkg/observed"
-	"github.com/signpost-dns/signpost/pkg/syncer"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/clustertest"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
+	"github.com/signpost-dns/signpost/pkg/worker/syncer"
 	"github.com/signpost-dns/signpost/test/apiserver"
 	"github.com/signpost-dns/signpost/test/e2e/wait"
 )
@@ -66,7 +67,7 @@ func watched(t testing.TB, each int, servers ...*apiserver.Server) float64 {
 	return taken(func() func() {
 		var ends []func()
 		for _, server := range servers {
-			target, err := cluster.NewKubernetes(server.Config(), cluster.Options{Installation: "0123456789abcdef"})
+			target, err := kubeapi.NewKubernetes(server.Config(), cluster.Options{Installation: "0123456789abcdef"})
 			require.NoError(t, err)
 			watches := target.Watch(t.Context(), cluster.Notify{Objects: nothing, Addresses: nothing, Pods: nothing})
 			watches.Follow(cluster.Interest{Namespaces: []string{"shop"}})

@@ -9,18 +9,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/address"
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/bundle"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
-	"github.com/signpost-dns/signpost/pkg/ledger"
-	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release"
-	"github.com/signpost-dns/signpost/pkg/store/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
 // namesPerService is how many names one DNS intent gives to its Service.
@@ -36,7 +36,7 @@ func BenchmarkPlan(b *testing.B) {
 		b.Run(fmt.Sprintf("render/names=%d", names), func(b *testing.B) {
 			frozen := groupOf(names, namesPerService)
 			for b.Loop() {
-				require.Len(b, render(b, frozen), len(frozen.Bindings))
+				require.Len(b, rendered(b, frozen), len(frozen.Bindings))
 			}
 			perEndpoint(b, names)
 		})
@@ -61,8 +61,8 @@ func perEndpoint(b *testing.B, count int) {
 	b.ReportMetric(perOp/float64(count)/float64(time.Microsecond), "µs/endpoint")
 }
 
-// render makes the bundle of a group.
-func render(b *testing.B, g plan.Group) bundle.Bundle {
+// rendered is the bundle of a group.
+func rendered(b *testing.B, g plan.Group) bundle.Bundle {
 	b.Helper()
 	var objects []bundle.Object
 	for _, binding := range g.Bindings {

@@ -22,12 +22,13 @@ import (
 
 	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/openapi"
-	"github.com/signpost-dns/signpost/pkg/admit"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/admission"
+	"github.com/signpost-dns/signpost/pkg/admission/review"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
-	"github.com/signpost-dns/signpost/pkg/status"
-	"github.com/signpost-dns/signpost/pkg/store/etcd"
+	"github.com/signpost-dns/signpost/pkg/release/status"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
 	"github.com/signpost-dns/signpost/test/bench/compare"
 )
 
@@ -87,7 +88,7 @@ type records struct {
 func newRecords(b testing.TB, documents intent.Store, service *release.Service) *records {
 	b.Helper()
 	write(b, documents, shop())
-	return &records{documents: documents, admitter: admit.New(documents, admit.Rules{}), lifecycle: lifecycle{Service: service}}
+	return &records{documents: documents, admitter: admission.New(documents, review.Rules{}), lifecycle: lifecycle{Service: service}}
 }
 
 // validating is the API.

@@ -6,11 +6,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/admit"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
-	"github.com/signpost-dns/signpost/pkg/resolvconf"
-	"github.com/signpost-dns/signpost/pkg/store/etcd"
+	"github.com/signpost-dns/signpost/pkg/admission"
+	"github.com/signpost-dns/signpost/pkg/admission/review"
+	"github.com/signpost-dns/signpost/pkg/dns/resolvconf"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
 )
 
 // newStill has one record, which writes leave as it is.
@@ -20,7 +21,7 @@ func newStill(b *testing.B) *records {
 	write(b, documents, shop())
 	doc, err := documents.Get(b.Context(), "projects/shop/dns-update-records/lab")
 	require.NoError(b, err)
-	view, err := admit.New(documents, admit.Rules{}).View(b.Context(), doc)
+	view, err := admission.New(documents, review.Rules{}).View(b.Context(), doc)
 	require.NoError(b, err)
 	return &records{documents: stillStore{doc: doc}, admitter: stillAdmitter{doc, view}, lifecycle: lifecycle{still: true}}
 }
@@ -35,21 +36,25 @@ func (s stillStore) Get(context.Context, intent.Path) (intent.Document, error) {
 // stillAdmitter implements api.Admitter.
 type stillAdmitter struct {
 	doc  intent.Document
-	view admit.View
+	view review.View
 }
 
-func (stillAdmitter) Admit(context.Context, intent.Path, []byte, *intent.Document) (*admit.Write, error) {
-	return &admit.Write{}, nil
+func (stillAdmitter) Admit(context.Context, intent.Path, []byte, *intent.Document) (*review.Write, error) {
+	return &review.Write{}, nil
 }
 
-func (a stillAdmitter) Put(context.Context, *admit.Write) (intent.Document, error) { return a.doc, nil }
+func (a stillAdmitter) Put(context.Context, *review.Write) (intent.Document, error) {
+	return a.doc, nil
+}
 
 func (stillAdmitter) Delete(context.Context, intent.Path, intent.Condition) error { return nil }
 
-func (a stillAdmitter) View(context.Context, intent.Document) (admit.View, error) { return a.view, nil }
+func (a stillAdmitter) View(context.Context, intent.Document) (review.View, error) {
+	return a.view, nil
+}
 
-func (a stillAdmitter) Views(context.Context, []intent.Document) ([]admit.View, error) {
-	return []admit.View{a.view}, nil
+func (a stillAdmitter) Views(context.Context, []intent.Document) ([]review.View, error) {
+	return []review.View{a.view}, nil
 }
 
 func (stillAdmitter) PreviewPodDNS(context.Context, intent.Path, []byte) (resolvconf.Preview, error) {

@@ -47,7 +47,7 @@ func (w *world) read(all []document) {
 // profile reads all profiles.
 func (w *world) profile() {
 	w.Helper()
-	for _, path := range []string{"", "cmdline", "goroutine?debug=2", "heap?debug=1", "allocs?debug=1", "block?debug=1", "mutex?debug=1", "threadcreate?debug=1", "symbol", "profile?seconds=1", "trace?seconds=1"} {
+	for _, path := range []string{"", "goroutine?debug=2", "heap?debug=1", "allocs?debug=1", "block?debug=1", "mutex?debug=1", "threadcreate?debug=1", "symbol", "profile?seconds=1", "trace?seconds=1"} {
 		require.Equal(w, http.StatusOK, w.send("http://"+w.listener("pprof"), request{method: http.MethodGet, path: "/debug/pprof/" + path}), path)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 
-	"github.com/signpost-dns/signpost/pkg/emcopb"
+	"github.com/signpost-dns/signpost/pkg/emco/emcopb"
 )
 
 // refuse sends what has to be refused, with secrets in it.

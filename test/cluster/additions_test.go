@@ -10,8 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/signpost-dns/signpost/pkg/bundle"
-	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
 	"github.com/signpost-dns/signpost/test/e2e/kube"
 )
 
@@ -29,7 +30,7 @@ const (
 )
 
 // edit changes an object as kubectl does, and brings it to the state that is wanted.
-func edit(t *testing.T, server *kube.Server, k *cluster.Kubernetes, resource, manager, patch string, o bundle.Object) cluster.Live {
+func edit(t *testing.T, server *kube.Server, k *kubeapi.Kubernetes, resource, manager, patch string, o bundle.Object) cluster.Live {
 	t.Helper()
 	client := server.Client.CoreV1().RESTClient()
 	at := "/api/v1/namespaces/additions/"
@@ -48,7 +49,7 @@ func edit(t *testing.T, server *kube.Server, k *cluster.Kubernetes, resource, ma
 	return live
 }
 
-func rendered(t *testing.T, k *cluster.Kubernetes, text string) bundle.Object {
+func rendered(t *testing.T, k *kubeapi.Kubernetes, text string) bundle.Object {
 	t.Helper()
 	o, err := bundle.New("edge+hub", "dns", json.RawMessage(text))
 	require.NoError(t, err)
@@ -63,7 +64,7 @@ func rendered(t *testing.T, k *cluster.Kubernetes, text string) bundle.Object {
 func TestWhatOthersAddIsSeenAndTakenOut(t *testing.T) {
 	server := start(t)
 	require.NoError(t, server.Namespace(t.Context(), "additions"))
-	k, err := cluster.NewKubernetes(server.Config(), cluster.Options{Installation: installation})
+	k, err := kubeapi.NewKubernetes(server.Config(), cluster.Options{Installation: installation})
 	require.NoError(t, err)
 	t.Cleanup(k.Close)
 

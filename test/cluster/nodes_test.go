@@ -8,8 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/signpost-dns/signpost/pkg/cluster"
-	"github.com/signpost-dns/signpost/pkg/placement"
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
 	"github.com/signpost-dns/signpost/test/e2e/kube"
 )
 
@@ -42,7 +43,7 @@ func beat(t *testing.T, server *kube.Server, node string) {
 // A plan that is made before anything was observed looks at the nodes itself.
 func TestNodesAreLookedAtOnce(t *testing.T) {
 	server := start(t)
-	target, err := cluster.NewKubernetes(server.Config(), cluster.Options{Installation: installation, Version: "test"})
+	target, err := kubeapi.NewKubernetes(server.Config(), cluster.Options{Installation: installation, Version: "test"})
 	require.NoError(t, err)
 	t.Cleanup(target.Close)
 	nodes, err := target.Nodes(t.Context())
@@ -62,7 +63,7 @@ func TestNodesThatMayNotBeSeenAreUnknown(t *testing.T) {
 	server := start(t)
 	config := server.Config()
 	config.Impersonate.UserName = "signpost"
-	target, err := cluster.NewKubernetes(config, cluster.Options{Installation: installation, Version: "test"})
+	target, err := kubeapi.NewKubernetes(config, cluster.Options{Installation: installation, Version: "test"})
 	require.NoError(t, err)
 	t.Cleanup(target.Close)
 	w := target.Watch(t.Context(), cluster.Notify{Objects: func() {}, Addresses: func() {}, Pods: func() {}})

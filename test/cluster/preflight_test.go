@@ -9,8 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/signpost-dns/signpost/pkg/cluster"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
 	"github.com/signpost-dns/signpost/test/e2e/kube"
 	"github.com/signpost-dns/signpost/test/e2e/wait"
 )
@@ -25,7 +26,7 @@ func TestTheManifestIsEnoughForThePreflightAndEachOfItsRulesIsNeeded(t *testing.
 	require.NoError(t, err)
 	config, err := clientcmd.RESTConfigFromKubeConfig(raw)
 	require.NoError(t, err)
-	target, err := cluster.NewKubernetes(config, cluster.Options{Installation: installation, Version: "test"})
+	target, err := kubeapi.NewKubernetes(config, cluster.Options{Installation: installation, Version: "test"})
 	require.NoError(t, err)
 	t.Cleanup(target.Close)
 	passes := func(want bool) func() error {

@@ -10,8 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/signpost-dns/signpost/pkg/address"
-	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
 	"github.com/signpost-dns/signpost/test/e2e/fixture"
 	"github.com/signpost-dns/signpost/test/e2e/kube"
 )
@@ -115,7 +116,7 @@ func (o *observer) until(why, service string, holds func(address.Observation) bo
 
 func TestWhatLeadsToAServiceIsSeen(t *testing.T) {
 	server := start(t)
-	target, err := cluster.NewKubernetes(server.Config(), cluster.Options{Installation: installation, Version: "test"})
+	target, err := kubeapi.NewKubernetes(server.Config(), cluster.Options{Installation: installation, Version: "test"})
 	require.NoError(t, err)
 	t.Cleanup(target.Close)
 	for _, namespace := range []string{"shop", "infra"} {
@@ -216,7 +217,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: half}]
 `+shop)
 	config := server.Config()
 	config.Impersonate.UserName = "half"
-	target, err := cluster.NewKubernetes(config, cluster.Options{Installation: installation, Version: "test"})
+	target, err := kubeapi.NewKubernetes(config, cluster.Options{Installation: installation, Version: "test"})
 	require.NoError(t, err)
 	t.Cleanup(target.Close)
 	o := observe(t, target)

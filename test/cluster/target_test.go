@@ -16,10 +16,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/signpost-dns/signpost/pkg/bundle"
-	"github.com/signpost-dns/signpost/pkg/cluster"
-	"github.com/signpost-dns/signpost/pkg/cluster/clustertest"
-	"github.com/signpost-dns/signpost/pkg/placement"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/clustertest"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
 	"github.com/signpost-dns/signpost/test/e2e/etcd"
 	"github.com/signpost-dns/signpost/test/e2e/fixture"
 	"github.com/signpost-dns/signpost/test/e2e/kube"
@@ -51,7 +52,7 @@ func TestKubernetesKeepsTheContract(t *testing.T) {
 	open := func(t *testing.T) clustertest.Fixture {
 		namespace := fmt.Sprintf("suite-%d", count.Add(1))
 		require.NoError(t, server.Namespace(t.Context(), namespace))
-		target, err := cluster.NewKubernetes(server.Config(), cluster.Options{Installation: installation, Values: sealed{}, Version: "test"})
+		target, err := kubeapi.NewKubernetes(server.Config(), cluster.Options{Installation: installation, Values: sealed{}, Version: "test"})
 		require.NoError(t, err)
 		t.Cleanup(target.Close)
 		made := map[string]bool{}
@@ -94,7 +95,7 @@ func TestKubernetesKeepsTheContract(t *testing.T) {
 // and its UID tells that it is still ours.
 func TestObjectWithoutOurLabelKeepsItsUID(t *testing.T) {
 	server := start(t)
-	target, err := cluster.NewKubernetes(server.Config(), cluster.Options{Installation: installation, Version: "test"})
+	target, err := kubeapi.NewKubernetes(server.Config(), cluster.Options{Installation: installation, Version: "test"})
 	require.NoError(t, err)
 	require.NoError(t, server.Namespace(t.Context(), "suite"))
 	o := clustertest.Object(t, map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
@@ -120,7 +121,7 @@ func TestObjectWithoutOurLabelKeepsItsUID(t *testing.T) {
 // refusal: the object is made when the namespace is.
 func TestNamespaceThatIsMissingOrGoingIsWaitedFor(t *testing.T) {
 	server := start(t)
-	target, err := cluster.NewKubernetes(server.Config(), cluster.Options{Installation: installation, Version: "test"})
+	target, err := kubeapi.NewKubernetes(server.Config(), cluster.Options{Installation: installation, Version: "test"})
 	require.NoError(t, err)
 	o := clustertest.Object(t, map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
 		"metadata": map[string]any{"name": "a", "namespace": "suite"}})
@@ -134,7 +135,7 @@ func TestNamespaceThatIsMissingOrGoingIsWaitedFor(t *testing.T) {
 
 func TestEndpointsAreServedOnceTheirDefinitionIsEstablished(t *testing.T) {
 	server := start(t)
-	target, err := cluster.NewKubernetes(server.Config(), cluster.Options{Installation: installation, Version: "test"})
+	target, err := kubeapi.NewKubernetes(server.Config(), cluster.Options{Installation: installation, Version: "test"})
 	require.NoError(t, err)
 	kind := cluster.Kind{Group: "externaldns.k8s.io", Kind: "DNSEndpoint"}
 	served, err := target.Established(t.Context(), kind)

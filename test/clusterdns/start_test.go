@@ -10,8 +10,8 @@ import (
 
 	"github.com/signpost-dns/signpost/internal/draw"
 	"github.com/signpost-dns/signpost/internal/sample"
-	"github.com/signpost-dns/signpost/pkg/corefile"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/dns/corefile"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
 	"github.com/signpost-dns/signpost/test/e2e/fixture"
 )

@@ -7,10 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/internal/story"
-	"github.com/signpost-dns/signpost/pkg/bundle"
-	"github.com/signpost-dns/signpost/pkg/cluster"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/workloads"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
 // everyWorkload is what people grant whose apps have all kinds of workloads.
@@ -88,7 +88,7 @@ func redirected(t *testing.T, g plan.Group) []bundle.Change {
 
 func rendered(t *testing.T, g plan.Group) bundle.Bundle {
 	t.Helper()
-	objects, _, err := workloads.Render(g)
+	objects, _, err := workloads.Render(t.Context(), g)
 	require.NoError(t, err)
 	ordered, err := bundle.Collect(objects)
 	require.NoError(t, err)

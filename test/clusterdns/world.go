@@ -10,11 +10,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/signpost-dns/signpost/pkg/bundle"
-	"github.com/signpost-dns/signpost/pkg/cluster"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
 	"github.com/signpost-dns/signpost/test/e2e/etcd"
 	"github.com/signpost-dns/signpost/test/e2e/kube"
 	"github.com/signpost-dns/signpost/test/e2e/process"
@@ -26,7 +27,7 @@ const namespace = intent.DefaultDNSNamespace
 type World struct {
 	Ports  *process.Ports
 	Server *kube.Server
-	target *cluster.Kubernetes // as Signpost
+	target *kubeapi.Kubernetes // as Signpost
 }
 
 // NewWorld starts a cluster that ends with the test.
@@ -46,7 +47,7 @@ func NewWorld(t testing.TB) *World {
 	require.NoError(t, err)
 	config, err := clientcmd.RESTConfigFromKubeConfig(raw)
 	require.NoError(t, err)
-	w.target, err = cluster.NewKubernetes(config, cluster.Options{Installation: "k7wq2m9x", Version: "test"})
+	w.target, err = kubeapi.NewKubernetes(config, cluster.Options{Installation: "k7wq2m9x", Version: "test"})
 	require.NoError(t, err)
 	t.Cleanup(w.target.Close)
 	return w

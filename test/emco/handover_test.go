@@ -10,18 +10,19 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/bundle"
-	"github.com/signpost-dns/signpost/pkg/cluster"
-	"github.com/signpost-dns/signpost/pkg/handover"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	store "github.com/signpost-dns/signpost/pkg/kv/etcd"
-	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/emco/handover"
+	"github.com/signpost-dns/signpost/pkg/emco/rsync"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
-	"github.com/signpost-dns/signpost/pkg/rsync"
-	"github.com/signpost-dns/signpost/pkg/syncer"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	store "github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
+	"github.com/signpost-dns/signpost/pkg/worker/syncer"
 	"github.com/signpost-dns/signpost/test/e2e/kube"
 	"github.com/signpost-dns/signpost/test/e2e/wait"
 )
@@ -50,11 +51,11 @@ func (h *handing) Connect(context.Context, string) (cluster.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := cluster.ParseKubeconfig(kubeconfig)
+	config, err := kubeapi.ParseKubeconfig(kubeconfig)
 	if err != nil {
 		return nil, err
 	}
-	return cluster.NewKubernetes(config, cluster.Options{Installation: "i1"})
+	return kubeapi.NewKubernetes(config, cluster.Options{Installation: "i1"})
 }
 
 // Changed implements syncer.Connections.

@@ -22,13 +22,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/kv/etcd"
-	"github.com/signpost-dns/signpost/pkg/seal"
-	etcdstore "github.com/signpost-dns/signpost/pkg/store/etcd"
-	"github.com/signpost-dns/signpost/pkg/store/mongo"
-	"github.com/signpost-dns/signpost/pkg/vault"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	etcdstore "github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/mongo"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/seal"
+	"github.com/signpost-dns/signpost/pkg/storage/vault"
 	"github.com/signpost-dns/signpost/test/e2e/fixture"
 	"github.com/signpost-dns/signpost/test/e2e/process"
 )

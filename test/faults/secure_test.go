@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/signpost-dns/signpost/pkg/kv"
-	kvetcd "github.com/signpost-dns/signpost/pkg/kv/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	kvetcd "github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
 	"github.com/signpost-dns/signpost/test/e2e/etcd"
 	"github.com/signpost-dns/signpost/test/e2e/process"
 )

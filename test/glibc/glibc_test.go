@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/resolvconf"
+	"github.com/signpost-dns/signpost/pkg/dns/resolvconf"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 const resolvConf = "/etc/resolv.conf"

@@ -12,8 +12,8 @@ import (
 	"k8s.io/kubernetes/pkg/apis/core/validation"
 	"pgregory.net/rapid"
 
-	"github.com/signpost-dns/signpost/pkg/admit"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/admission/poddns"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // TestWhatAnIntentMaySayKubernetesTakes: more nameservers, searches or
@@ -65,7 +65,7 @@ func written() *rapid.Generator[intent.PodDNSConfig] {
 func admitted(t *rapid.T, in intent.PodDNSIntent) bool {
 	asked, err := json.Marshal(map[string]any{"spec": in, "clusterDNS": "10.0.0.10"})
 	require.NoError(t, err)
-	preview, err := admit.ReadPodDNSPreview(asked)
+	preview, err := poddns.ReadPodDNSPreview(asked)
 	require.NoError(t, err)
 	_, err = preview.Answer()
 	return err == nil

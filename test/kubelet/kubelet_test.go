@@ -22,7 +22,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/signpost-dns/signpost/internal/sample"
-	"github.com/signpost-dns/signpost/pkg/resolvconf"
+	"github.com/signpost-dns/signpost/pkg/dns/resolvconf"
 )
 
 // TestMain has thousands of pods tried, unless the command line says how many.

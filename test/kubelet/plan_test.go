@@ -11,11 +11,11 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
-	"github.com/signpost-dns/signpost/pkg/autopath"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/dns/autopath"
+	"github.com/signpost-dns/signpost/pkg/dns/resolvconf"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/poddns"
-	"github.com/signpost-dns/signpost/pkg/resolvconf"
 )
 
 // What is previewed of an intent is what kubelet writes for the pod that a plan

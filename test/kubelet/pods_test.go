@@ -5,8 +5,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/resolvconf"
+	"github.com/signpost-dns/signpost/pkg/dns/resolvconf"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // cases are pods and nodes, of few words, so that these meet again, and now and

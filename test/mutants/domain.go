@@ -6,49 +6,49 @@ import "github.com/signpost-dns/signpost/test/simulate/bugs"
 func inIntents() []bugs.Bug {
 	return []bugs.Bug{
 		{
-			Name: "secrets in capitals alone", File: "pkg/intent/secret.go",
+			Name: "secrets in capitals alone", File: "pkg/domain/intent/secret.go",
 			Breaks:      "fields with secret names in lower case are not redacted",
 			Text:        `strings.ToUpper(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))`,
 			Replacement: `strings.NewReplacer("_", "", "-", "", ".", "").Replace(name)`,
 		},
 		{
-			Name: "stringData in the history", File: "pkg/history/redact.go",
+			Name: "stringData in the history", File: "pkg/storage/history/redact.go",
 			Breaks:      "the history shows the stringData of Secrets",
 			Text:        `[]string{"data", "stringData"}`,
 			Replacement: `[]string{"data"}`,
 		},
 		{
-			Name: "rounded numbers", File: "pkg/bundle/bundle.go",
+			Name: "rounded numbers", File: "pkg/domain/bundle/bundle.go",
 			Breaks:      "large numbers in manifests lose digits",
 			Text:        "	decoder.UseNumber()\n",
 			Replacement: "",
 		},
 		{
-			Name: "pods of Jobs", File: "pkg/podspec/podspec.go",
+			Name: "pods of Jobs", File: "pkg/domain/podspec/podspec.go",
 			Breaks:      "a Job is no known workload",
 			Text:        `, "batch/Job":`,
 			Replacement: `:`,
 		},
 		{
-			Name: "NoExecute tolerated", File: "pkg/placement/judge.go",
+			Name: "NoExecute tolerated", File: "pkg/domain/placement/judge.go",
 			Breaks:      "nodes with a NoExecute taint count as suitable",
 			Text:        " || taint.Effect == corev1.TaintEffectNoExecute",
 			Replacement: "",
 		},
 		{
-			Name: "one name too few", File: "pkg/release/quota.go",
+			Name: "one name too few", File: "pkg/release/tenancy/quota.go",
 			Breaks:      "a project may publish one name less than its quota",
 			Text:        "after <= max(*quota, before)",
 			Replacement: "after < max(*quota, before)",
 		},
 		{
-			Name: "any confirmation", File: "pkg/release/accept.go",
+			Name: "any confirmation", File: "pkg/release/accept/accept.go",
 			Breaks:      "the confirmation of another plan is taken",
-			Text:        `	if confirm != "" && confirm != p.view.Token {`,
-			Replacement: `	if confirm != "" && p.view.Token == "" {`,
+			Text:        `	if confirm != "" && confirm != p.View.Token {`,
+			Replacement: `	if confirm != "" && p.View.Token == "" {`,
 		},
 		{
-			Name: "releases swept at once", File: "pkg/release/sweep.go",
+			Name: "releases swept at once", File: "pkg/release/controller/sweep.go",
 			Breaks:      "the release of a request that is under way is removed",
 			Text:        "		case now.Sub(since) < age:",
 			Replacement: "		case now.Sub(since) < 0:",
@@ -60,37 +60,37 @@ func inIntents() []bugs.Bug {
 func inNames() []bugs.Bug {
 	return []bugs.Bug{
 		{
-			Name: "label of 63", File: "pkg/hostname/hostname.go",
+			Name: "label of 63", File: "pkg/domain/hostname/hostname.go",
 			Breaks:      "a label of 63 characters is refused",
 			Text:        "case len(label) > longestLabel",
 			Replacement: "case len(label) >= longestLabel",
 		},
 		{
-			Name: "mapped network", File: "pkg/address/collect.go",
+			Name: "mapped network", File: "pkg/domain/address/collect.go",
 			Breaks:      "::ffff:0:0/96 in a target filter does not match IPv4",
 			Text:        "network.Bits() >= mappedBits",
 			Replacement: "network.Bits() > mappedBits",
 		},
 		{
-			Name: "removed provider", File: "pkg/externaldns/compile.go",
+			Name: "removed provider", File: "pkg/dns/externaldns/compile.go",
 			Breaks:      "a provider is used in the very version that removed it",
 			Text:        "o.Version >= provider.removed",
 			Replacement: "o.Version > provider.removed",
 		},
 		{
-			Name: "excluded names", File: "pkg/externaldns/coverage.go",
+			Name: "excluded names", File: "pkg/dns/externaldns/coverage.go",
 			Breaks:      "regex-domain-exclusion does not exclude a name",
 			Text:        "(c.regexExclude == nil || !c.regexExclude.MatchString(host)) &&\n			",
 			Replacement: "",
 		},
 		{
-			Name: "unordered claims", File: "pkg/nameclaim/store.go",
+			Name: "unordered claims", File: "pkg/release/ownership/nameclaim/store.go",
 			Breaks:      "two that claim the same names in another order both get some",
 			Text:        "func(a, b Change) int { return compare(a.Key, b.Key) }",
 			Replacement: "func(a, b Change) int { return 0 * compare(a.Key, b.Key) }",
 		},
 		{
-			Name: "wrong turn", File: "pkg/status/turns.go",
+			Name: "wrong turn", File: "pkg/release/status/turns.go",
 			Breaks:      "a condition of several names has the wrong time",
 			Text:        `(status == "True") == a.Before(b)`,
 			Replacement: `(status == "True") != a.Before(b)`,
@@ -144,25 +144,25 @@ func inPlans() []bugs.Bug {
 func inPods() []bugs.Bug {
 	return []bugs.Bug{
 		{
-			Name: "32 search paths", File: "pkg/autopath/option.go",
+			Name: "32 search paths", File: "pkg/dns/autopath/option.go",
 			Breaks:      "an option with as many paths as Kubernetes takes is refused",
 			Text:        "len(paths) > MaxPaths",
 			Replacement: "len(paths) >= MaxPaths",
 		},
 		{
-			Name: "2048 characters", File: "pkg/resolvconf/limits.go",
+			Name: "2048 characters", File: "pkg/dns/resolvconf/limits.go",
 			Breaks:      "searches of as many characters as Kubernetes takes are refused",
 			Text:        "n := chars(c.Searches); n > MaxSearchChars",
 			Replacement: "n := chars(c.Searches); n >= MaxSearchChars",
 		},
 		{
-			Name: "half a label", File: "pkg/corefile/trace.go",
+			Name: "half a label", File: "pkg/dns/corefile/trace.go",
 			Breaks:      "notcorp.example counts as in zone corp.example",
 			Text:        `strings.HasSuffix(name, "."+zone)`,
 			Replacement: `strings.HasSuffix(name, zone)`,
 		},
 		{
-			Name: "hosts forgotten", File: "pkg/noderesolver/resolver.go",
+			Name: "hosts forgotten", File: "pkg/dns/noderesolver/resolver.go",
 			Breaks:      "a node loses its hosts while the cluster's DNS is silent",
 			Text:        "				unknown[q] = true\n",
 			Replacement: "",

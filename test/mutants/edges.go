@@ -30,19 +30,19 @@ func inEdges() []bugs.Bug {
 			Replacement: `request.Header.Get("If-Match") == "" || request`,
 		},
 		{
-			Name: "share not given back", File: "pkg/throttle/places.go",
+			Name: "share not given back", File: "pkg/access/throttle/places.go",
 			Breaks:      "a caller that waited in vain is remembered for ever",
 			Text:        "	if !ok {\n		s.forget(name)\n",
 			Replacement: "	if !ok {\n",
 		},
 		{
-			Name: "shared marks", File: "pkg/trail/log.go",
+			Name: "shared marks", File: "pkg/tracing/log.go",
 			Breaks:      "two contexts of one parent overwrite each other's log marks",
 			Text:        "slices.DeleteFunc(slices.Clone(marksOf(ctx)), ",
 			Replacement: "slices.DeleteFunc(marksOf(ctx), ",
 		},
 		{
-			Name: "value in an error", File: "pkg/redact/redact.go",
+			Name: "value in an error", File: "pkg/domain/redact/redact.go",
 			Breaks:      "an error quotes a value of several lines, which may be secret",
 			Text:        "(?s)`.*`",
 			Replacement: "`.*`",
@@ -66,31 +66,31 @@ func inRights() []bugs.Bug {
 			Replacement: "		best = max(best, g.Role)\n",
 		},
 		{
-			Name: "bounds lifted", File: "pkg/admit/write.go",
+			Name: "bounds lifted", File: "pkg/admission/write.go",
 			Breaks:      "a caller who is bounded by a project may delete it, and its bounds",
-			Text:        "		if err := unbound(ctx, doc); err != nil {\n			return err\n		}\n",
+			Text:        "		if err := projects.Unbound(ctx, doc); err != nil {\n			return err\n		}\n",
 			Replacement: "",
 		},
 		{
-			Name: "reservation left", File: "pkg/admit/write.go",
+			Name: "reservation left", File: "pkg/admission/write.go",
 			Breaks:      "the namespace of a project that could not be stored stays reserved",
-			Text:        "errors.Join(putError(w.Path, err), a.release(ctx, reserved))",
+			Text:        "errors.Join(putError(w.Path, err), projects.ReleaseReservation(ctx, a.Checker, reserved))",
 			Replacement: "putError(w.Path, err)",
 		},
 		{
-			Name: "readable key", File: "pkg/seal/key.go",
+			Name: "readable key", File: "pkg/storage/seal/key.go",
 			Breaks:      "a key file that everybody may read is taken",
 			Text:        "mode&0o027 != 0",
 			Replacement: "mode&0o022 != 0",
 		},
 		{
-			Name: "digest key swept", File: "pkg/vault/vault.go",
+			Name: "digest key swept", File: "pkg/storage/vault/vault.go",
 			Breaks:      "the key of all digests is removed as unused",
 			Text:        " || doc.Path == at(digestKeyID)",
 			Replacement: "",
 		},
 		{
-			Name: "link-local server", File: "pkg/verify/local.go",
+			Name: "link-local server", File: "pkg/dns/verify/local.go",
 			Breaks:      "a DNS server on the machine's own link is asked",
 			Text:        " || address.IsLinkLocalUnicast()",
 			Replacement: "",
@@ -102,19 +102,19 @@ func inRights() []bugs.Bug {
 func inLimits() []bugs.Bug {
 	return []bugs.Bug{
 		{
-			Name: "platform by a star", File: "pkg/grant/grant.go",
+			Name: "platform by a star", File: "pkg/domain/grant/grant.go",
 			Breaks:      "a grant of all namespaces covers those of the platform",
 			Text:        "	return !Platform(namespace) && slices.ContainsFunc(n,",
 			Replacement: "	return slices.ContainsFunc(n,",
 		},
 		{
-			Name: "endless answer", File: "pkg/bounded/transport.go",
+			Name: "endless answer", File: "pkg/access/bounded/transport.go",
 			Breaks:      "what a cluster answers is read to its end, however much it is",
 			Text:        "	if heaviest > b.most {",
 			Replacement: "	if heaviest > b.most && b.budget == nil {",
 		},
 		{
-			Name: "uncounted growth", File: "pkg/store/quota/store.go",
+			Name: "uncounted growth", File: "pkg/storage/documents/quota/store.go",
 			Breaks:      "what a project writes anew does not count",
 			Text:        "	if more := delta.growing(); more != (Usage{}) {",
 			Replacement: "	if more := delta.growing(); more == (Usage{}) {",
@@ -126,13 +126,13 @@ func inLimits() []bugs.Bug {
 func inCommands() []bugs.Bug {
 	return []bugs.Bug{
 		{
-			Name: "earlier release awaited", File: "cmd/signpost/wait.go",
+			Name: "earlier release awaited", File: "pkg/cli/lifecycle/wait.go",
 			Breaks:      "--wait ends when an earlier release has reached the state",
 			Text:        " && status.Revision >= revision && len(",
 			Replacement: " && len(",
 		},
 		{
-			Name: "busy is failed", File: "cmd/signpost/exit.go",
+			Name: "busy is failed", File: "pkg/cli/connect/exit.go",
 			Breaks:      "a server that asks to try again gets the exit code of a failure",
 			Text:        " || problem.Status == http.StatusTooManyRequests",
 			Replacement: "",
@@ -144,25 +144,25 @@ func inCommands() []bugs.Bug {
 			Replacement: "	if err := backup.Unfinished(ctx, stores.kv); err != nil && ctx.Err() != nil {\n",
 		},
 		{
-			Name: "backup of two moments", File: "pkg/backup/backup.go",
+			Name: "backup of two moments", File: "pkg/storage/backup/backup.go",
 			Breaks:      "a backup reads keys at several revisions",
 			Text:        "eachKey(ctx, s.KV, ownPrefix, revision, ",
 			Replacement: "eachKey(ctx, s.KV, ownPrefix, 0*revision, ",
 		},
 		{
-			Name: "inherited environment", File: "pkg/linter/run.go",
+			Name: "inherited environment", File: "pkg/dns/linter/run.go",
 			Breaks:      "the linter gets the server's environment, with its secrets",
 			Text:        "	cmd.Env = []string{}\n",
 			Replacement: "",
 		},
 		{
-			Name: "last name wins", File: "pkg/nearest/nearest.go",
+			Name: "last name wins", File: "pkg/domain/nearest/nearest.go",
 			Breaks:      "of equally near names the last one is proposed",
 			Text:        "distance < bestDistance",
 			Replacement: "distance <= bestDistance",
 		},
 		{
-			Name: "dead replica lives on", File: "pkg/replicas/registry.go",
+			Name: "dead replica lives on", File: "pkg/storage/replicas/registry.go",
 			Breaks:      "a replica that ends counts as alive until its lease runs out",
 			Text:        "	defer r.release(ctx, lease)\n",
 			Replacement: "",

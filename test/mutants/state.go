@@ -6,37 +6,37 @@ import "github.com/signpost-dns/signpost/test/simulate/bugs"
 func inStores() []bugs.Bug {
 	return []bugs.Bug{
 		{
-			Name: "lost update", File: "pkg/store/etcd/write.go",
+			Name: "lost update", File: "pkg/storage/documents/etcd/write.go",
 			Breaks:      "of two writers at once one overwrites the other",
 			Text:        "	when := []kv.Compare{kv.Unchanged(docKey(d.Path), found.item)}\n	guards",
 			Replacement: "	when := []kv.Compare{}\n	guards",
 		},
 		{
-			Name: "cursor of another list", File: "pkg/store/internal/draft/cursor.go",
+			Name: "cursor of another list", File: "pkg/storage/documents/draft/cursor.go",
 			Breaks:      "the cursor of one list is taken by another",
 			Text:        " || !strings.HasPrefix(name, options.NamePrefix)",
 			Replacement: "",
 		},
 		{
-			Name: "last item twice", File: "pkg/store/emco/store.go",
+			Name: "last item twice", File: "pkg/emco/documents/store.go",
 			Breaks:      "a page begins with the last item of the page before",
 			Text:        "body.name <= after ||",
 			Replacement: "body.name < after ||",
 		},
 		{
-			Name: "pending reader ignored", File: "pkg/store/mongo/delete.go",
+			Name: "pending reader ignored", File: "pkg/storage/documents/mongo/delete.go",
 			Breaks:      "a document is deleted while another one begins to refer to it",
 			Text:        "	if len(h.live)+len(h.pending) == 0 {",
 			Replacement: "	if len(h.live) == 0 {",
 		},
 		{
-			Name: "new references lost", File: "pkg/store/mongo/record.go",
+			Name: "new references lost", File: "pkg/storage/documents/mongo/record.go",
 			Breaks:      "a write that is under way does not hold what it refers to",
 			Text:        "union(found.Live.Refs, r.Pending.Refs)",
 			Replacement: "union(found.Live.Refs, found.Live.Refs)",
 		},
 		{
-			Name: "old replica overlooked", File: "pkg/store/schema/replicas.go",
+			Name: "old replica overlooked", File: "pkg/storage/documents/schema/replicas.go",
 			Breaks:      "a field is written that a running older replica loses",
 			Text:        "is.Schema > 0",
 			Replacement: "is.Schema >= 0",
@@ -48,31 +48,31 @@ func inStores() []bugs.Bug {
 func inKeys() []bugs.Bug {
 	return []bugs.Bug{
 		{
-			Name: "skipped segment", File: "pkg/kv/segments.go",
+			Name: "skipped segment", File: "pkg/storage/kv/segments.go",
 			Breaks:      "a cluster whose name begins with that of another one is not listed",
 			Text:        `segment + "/\xff"`,
 			Replacement: `segment + "\xff"`,
 		},
 		{
-			Name: "lease held too long", File: "pkg/kv/etcd/lease.go",
+			Name: "lease held too long", File: "pkg/storage/kv/etcd/lease.go",
 			Breaks:      "a worker takes a lease for its own that another one may have by now",
 			Text:        "ttl - ttl/safetyPart",
 			Replacement: "ttl",
 		},
 		{
-			Name: "revision too far", File: "pkg/kv/etcd/txn.go",
+			Name: "revision too far", File: "pkg/storage/kv/etcd/txn.go",
 			Breaks:      "a key that was changed after a revision counts as unchanged",
 			Text:        `"<", c.NotAfter+1)`,
 			Replacement: `"<", c.NotAfter+2)`,
 		},
 		{
-			Name: "unfenced observation", File: "pkg/observed/writer.go",
+			Name: "unfenced observation", File: "pkg/storage/observed/writer.go",
 			Breaks:      "a worker that has lost a cluster still writes what it saw",
 			Text:        "[]kv.Compare{w.fence}",
 			Replacement: "nil",
 		},
 		{
-			Name: "replaced over a change", File: "pkg/appcontext/touch.go",
+			Name: "replaced over a change", File: "pkg/storage/appcontext/touch.go",
 			Breaks:      "objects are replaced in a context that is not current any more",
 			Text:        "slices.Concat([]kv.Compare{p.unchanged()}, was.places, when)",
 			Replacement: "slices.Concat(was.places, when)",
@@ -84,7 +84,7 @@ func inKeys() []bugs.Bug {
 			Replacement: "",
 		},
 		{
-			Name: "abandoned cluster read", File: "pkg/ledger/ledger.go",
+			Name: "abandoned cluster read", File: "pkg/storage/ledger/ledger.go",
 			Breaks:      "an abandoned cluster still has entries",
 			Text:        "	if abandoned != nil || err != nil {",
 			Replacement: "	if abandoned != nil && abandoned.Key == \"\" || err != nil {",
@@ -96,37 +96,49 @@ func inKeys() []bugs.Bug {
 func inWork() []bugs.Bug {
 	return []bugs.Bug{
 		{
-			Name: "waits for ever", File: "pkg/syncer/attempts.go",
+			Name: "waits for ever", File: "pkg/worker/syncer/attempts.go",
 			Breaks:      "an object that fails often is tried again after hours only",
 			Text:        "return min(first<<count, longest)",
 			Replacement: "return first << count",
 		},
 		{
-			Name: "overwritten file", File: "pkg/cluster/directory.go",
+			Name: "ours by any label", File: "pkg/worker/cluster/content.go",
+			Breaks:      "an object of another installation counts as Signpost's own",
+			Text:        "l.Labels[bundle.LabelInstallation] == installation",
+			Replacement: "l.Labels[bundle.LabelInstallation] != \"\"",
+		},
+		{
+			Name: "rebuilt is the same", File: "pkg/worker/connections/identities.go",
+			Breaks:      "a cluster that was rebuilt counts as the one that it was",
+			Text:        "	if was := t.uid.Load(); was != nil && *was == uid {",
+			Replacement: "	if was := t.uid.Load(); was != nil {",
+		},
+		{
+			Name: "overwritten file", File: "pkg/worker/cluster/directory/directory.go",
 			Breaks:      "a file that somebody has changed meanwhile is overwritten",
 			Text:        "if live == nil || live.Version != at {",
 			Replacement: "if live == nil {",
 		},
 		{
-			Name: "no deadline", File: "pkg/cluster/kubernetes.go",
+			Name: "no deadline", File: "pkg/worker/cluster/kubeapi/kubernetes.go",
 			Breaks:      "the probe of a silent cluster never ends",
-			Text:        "context.WithTimeout(ctx, RequestDeadline/2)",
+			Text:        "context.WithTimeout(ctx, cluster.RequestDeadline/2)",
 			Replacement: "context.WithCancel(ctx)",
 		},
 		{
-			Name: "context under way", File: "pkg/handover/step.go",
+			Name: "context under way", File: "pkg/emco/handover/step.go",
 			Breaks:      "an app context that rsync still works on counts as done",
 			Text:        "return !s.active && s.in(",
 			Replacement: "return s.in(",
 		},
 		{
-			Name: "refusal ignored", File: "pkg/rsync/rsync.go",
+			Name: "refusal ignored", File: "pkg/emco/rsync/rsync.go",
 			Breaks:      "a refusal of rsync counts as done",
 			Text:        "	case err == nil && done:",
 			Replacement: "	case err == nil && (done || message != \"\"):",
 		},
 		{
-			Name: "few is one less", File: "pkg/guard/guard.go",
+			Name: "few is one less", File: "pkg/release/removal/guard/guard.go",
 			Breaks:      "as many names as may always go are held back",
 			Text:        "gone > Few && ",
 			Replacement: "gone >= Few && ",

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signpost-dns/signpost/pkg/store/schema"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/schema"
 	"github.com/signpost-dns/signpost/test/emco"
 )
 

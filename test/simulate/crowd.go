@@ -6,14 +6,15 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/signpost-dns/signpost/pkg/address"
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/bundle"
-	"github.com/signpost-dns/signpost/pkg/guard"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/release/removal/guard"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
 // crowdedOneIn of the seeds has many names of one record, each of a Service of its
@@ -99,7 +100,7 @@ func (u *users) letGo() {
 }
 
 // checkCrowd: of record lab's names, no more than maxRemoval go unasked (I11).
-func (w *world) checkCrowd(owner appcontext.Owner, r release.Release, objects []bundle.Object) {
+func (w *world) checkCrowd(owner appcontext.Owner, r state.Release, objects []bundle.Object) {
 	if !w.profile.crowded {
 		return
 	}
@@ -160,8 +161,8 @@ func asksFor(g plan.Group, host string) bool {
 
 // stays is what a name has that nothing offers an address any more: what it had, if
 // the group tells that such names stay.
-func stays(l release.Lifecycle, b plan.Binding, c address.Choice, previous []address.Set) address.Choice {
-	held := slices.ContainsFunc(l.Held, func(h release.Held) bool { return h.Record.Name() == b.Record && h.Names > 0 })
+func stays(l state.Lifecycle, b plan.Binding, c address.Choice, previous []address.Set) address.Choice {
+	held := slices.ContainsFunc(l.Retained, func(h state.RetainedNames) bool { return h.Record.Name() == b.Record && h.Names > 0 })
 	if held && !c.Some() {
 		c.Sets = previous
 	}

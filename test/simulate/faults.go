@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/cluster"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
 // fault is what can go wrong with one request.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/address"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
 // sickOneIn of the seeds has Services that lose their endpoints, and clusters

@@ -9,17 +9,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/address"
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/bundle"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/ledger"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
 	"github.com/signpost-dns/signpost/pkg/plan/workloads"
-	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 )
 
 // breaks notes that an invariant does not hold. The first one counts.
@@ -206,11 +206,11 @@ func digestOf(objects []bundle.Object, name string) string {
 
 // checkWhole compares a group's bundle with its release: the workloads byte by
 // byte, of the DNSEndpoints that they are the release's.
-func (w *world) checkWhole(owner appcontext.Owner, r release.Release, objects []bundle.Object) {
+func (w *world) checkWhole(owner appcontext.Owner, r state.Release, objects []bundle.Object) {
 	if appcontext.Owner(r.Group.Path) != owner {
 		w.breaks("I2", "the context of %s is of a release of %s", owner, r.Group.Path)
 	}
-	should, _, err := workloads.Render(r.Group)
+	should, _, err := workloads.Render(context.Background(), r.Group)
 	if err != nil {
 		w.breaks("I2", "%v", err)
 	}
@@ -253,8 +253,8 @@ type publication struct {
 	targets map[string]time.Time // "binding host target" to since when
 }
 
-func (w *world) checkTargets(owner appcontext.Owner, p appcontext.Pointer, r release.Release, objects []bundle.Object) {
-	var l release.Lifecycle
+func (w *world) checkTargets(owner appcontext.Owner, p appcontext.Pointer, r state.Release, objects []bundle.Object) {
+	var l state.Lifecycle
 	w.read(intent.Join(intent.LifecycleCollection, string(owner)), &l)
 	before := w.published[owner]
 	now := publication{context: p.ContextID, targets: map[string]time.Time{}}

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // operatedOneIn of the seeds has operators, who drain clusters, suspend
@@ -93,7 +93,7 @@ func (w *world) drained() map[string]bool {
 // both.
 func (w *world) moves() bool {
 	for _, record := range []intent.Path{lab, corp} {
-		var l release.RecordLifecycle
+		var l state.RecordLifecycle
 		if w.read(intent.Join(intent.LifecycleCollection, string(record)), &l) && l.Moving {
 			return true
 		}

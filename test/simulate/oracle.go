@@ -12,20 +12,20 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/address"
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/bundle"
-	"github.com/signpost-dns/signpost/pkg/cluster"
-	"github.com/signpost-dns/signpost/pkg/grant"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/ledger"
-	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/grant"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
 	"github.com/signpost-dns/signpost/pkg/plan/workloads"
-	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
 // oracle says in plain words what clusters should hold: the objects of the
@@ -39,10 +39,10 @@ type oracle struct {
 }
 
 // lifecycles are the groups' lifecycles, by path.
-func (o oracle) lifecycles() map[intent.Path]release.Lifecycle {
-	out := map[intent.Path]release.Lifecycle{}
+func (o oracle) lifecycles() map[intent.Path]state.Lifecycle {
+	out := map[intent.Path]state.Lifecycle{}
 	for _, group := range o.world.groups() {
-		var l release.Lifecycle
+		var l state.Lifecycle
 		if o.world.read(intent.Join(intent.LifecycleCollection, string(group)), &l) {
 			out[group] = l
 		}
@@ -50,11 +50,11 @@ func (o oracle) lifecycles() map[intent.Path]release.Lifecycle {
 	return out
 }
 
-func deployed(l release.Lifecycle) bool { return l.Seq > 0 && l.Wanted != intent.Terminate }
+func deployed(l state.Lifecycle) bool { return l.Seq > 0 && l.Wanted != intent.Terminate }
 
 // record is a record as it is deployed.
 func (o oracle) record(path intent.Path) plan.Record {
-	var l release.RecordLifecycle
+	var l state.RecordLifecycle
 	o.world.read(intent.Join(intent.LifecycleCollection, string(path)), &l)
 	return l.Record
 }
@@ -69,7 +69,7 @@ func (o oracle) home(record intent.Path, scope intent.Scope, frozen string) stri
 }
 
 // release reads what was frozen under a context id.
-func (o oracle) release(contextID string) (r release.Release, err error) {
+func (o oracle) release(contextID string) (r state.Release, err error) {
 	items, _, err := o.world.kv.Range(context.Background(), kv.Range{Prefix: "/signpost/release/" + contextID + "/"})
 	if err != nil {
 		return r, err
@@ -90,7 +90,7 @@ func (o oracle) release(contextID string) (r release.Release, err error) {
 // the first one's counts.
 func (o oracle) wanted() (map[bundle.ID]bundle.Object, error) {
 	owners := map[appcontext.Owner][]bundle.Object{}
-	users := map[release.Use][]string{}
+	users := map[state.Use][]string{}
 	for group, l := range o.lifecycles() {
 		if !deployed(l) {
 			continue
@@ -130,7 +130,7 @@ func (o oracle) wanted() (map[bundle.ID]bundle.Object, error) {
 
 // asTheyAre are the objects of a group that is refused, and of the providers that
 // it has not come to leave: they stay as they are current.
-func (o oracle) asTheyAre(owners map[appcontext.Owner][]bundle.Object, group intent.Path, l release.Lifecycle) error {
+func (o oracle) asTheyAre(owners map[appcontext.Owner][]bundle.Object, group intent.Path, l state.Lifecycle) error {
 	contexts := appcontext.NewStore(o.world.kv, time.Now)
 	kept := []appcontext.Owner{appcontext.Owner(group)}
 	for _, use := range l.Leaving {
@@ -148,17 +148,17 @@ func (o oracle) asTheyAre(owners map[appcontext.Owner][]bundle.Object, group int
 	return nil
 }
 
-func ownerOfProvider(use release.Use) appcontext.Owner {
+func ownerOfProvider(use state.Use) appcontext.Owner {
 	return appcontext.ProviderOwner(string(use.Record), string(use.Scope), use.Cluster)
 }
 
 // group renders a group's release with the addresses that its clusters offer.
-func (o oracle) group(l release.Lifecycle) ([]bundle.Object, error) {
+func (o oracle) group(l state.Lifecycle) ([]bundle.Object, error) {
 	r, err := o.release(l.ContextID)
 	if err != nil {
 		return nil, err
 	}
-	objects, _, err := workloads.Render(r.Group)
+	objects, _, err := workloads.Render(context.Background(), r.Group)
 	if err != nil {
 		return nil, err
 	}
@@ -341,7 +341,7 @@ func (o oracle) atRest() []string {
 }
 
 // heldUp tells whether a stranger's object stands where one of a group should.
-func (o oracle) heldUp(l release.Lifecycle) bool {
+func (o oracle) heldUp(l state.Lifecycle) bool {
 	if !deployed(l) {
 		return false
 	}

@@ -11,16 +11,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/cluster"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv"
-	"github.com/signpost-dns/signpost/pkg/ledger"
-	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
-	"github.com/signpost-dns/signpost/pkg/store/etcd"
-	"github.com/signpost-dns/signpost/pkg/syncer"
-	"github.com/signpost-dns/signpost/pkg/trail"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/tracing"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/syncer"
 )
 
 // installation is the generated id that all replicas share.
@@ -253,7 +253,7 @@ func caller() uint64 {
 // marks is what log lines of a context would say besides their text.
 func marks(ctx context.Context) string {
 	var line strings.Builder
-	handler := trail.Handler(slog.NewTextHandler(&line, nil))
+	handler := tracing.Handler(slog.NewTextHandler(&line, nil))
 	_ = handler.Handle(ctx, slog.Record{}) // a Builder takes everything
 	return line.String()
 }

@@ -7,12 +7,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/bundle"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
 // rivalledOneIn of the seeds has a second project, whose group asks for names that
@@ -141,12 +142,12 @@ func (u *users) takeOver() {
 const sizeOfYield = 16
 
 // unyielded is a group without the names that others have taken over from it.
-func unyielded(g plan.Group, l release.Lifecycle) plan.Group {
+func unyielded(g plan.Group, l state.Lifecycle) plan.Group {
 	var kept []plan.Binding
 	for _, b := range g.Bindings {
 		b.Hosts = slices.DeleteFunc(slices.Clone(b.Hosts), func(h plan.Host) bool {
 			digest := sha256.Sum256([]byte(string(b.Scope) + "\n" + b.Record + "\n" + h.Name))
-			return slices.ContainsFunc(l.Yielded, func(y release.Yield) bool {
+			return slices.ContainsFunc(l.Transferred, func(y state.Transfer) bool {
 				for one := range slices.Chunk(y.Names, sizeOfYield) {
 					if bytes.Equal(one, digest[:sizeOfYield]) {
 						return true
@@ -231,7 +232,7 @@ func (w *world) endpoints() (all []bundle.Object) {
 
 // refused tells whether a group has failed because names of its release are
 // another project's.
-func (o oracle) refused(group intent.Path, l release.Lifecycle) bool {
+func (o oracle) refused(group intent.Path, l state.Lifecycle) bool {
 	if !deployed(l) || l.Failure == "" {
 		return false
 	}
@@ -252,7 +253,7 @@ func (o oracle) refused(group intent.Path, l release.Lifecycle) bool {
 }
 
 // names are those of a release, empty for none, but for what its group has yielded.
-func (o oracle) names(l release.Lifecycle, contextID string) (names []viewed) {
+func (o oracle) names(l state.Lifecycle, contextID string) (names []viewed) {
 	r, err := o.release(contextID)
 	if contextID == "" || err != nil {
 		return nil

@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/address"
-	"github.com/signpost-dns/signpost/pkg/bundle"
-	"github.com/signpost-dns/signpost/pkg/cluster"
-	"github.com/signpost-dns/signpost/pkg/cluster/clustertest"
-	"github.com/signpost-dns/signpost/pkg/placement"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/clustertest"
 )
 
 // site is a cluster and what is true of it.
@@ -25,7 +25,7 @@ type site struct {
 	hung      bool                           // requests are never answered
 	hungAt    time.Time                      // since when
 	services  map[string]address.Observation // "namespace/name" to what it offers
-	history   map[string][]state             // of each Service
+	history   map[string][]offered           // of each Service
 	strangers map[bundle.ID]cluster.Live     // others' objects, as they left them
 	applied   map[bundle.ID]map[string]bool  // digests of what was ever there of ours
 }
@@ -33,18 +33,18 @@ type site struct {
 func newSite(name string) *site {
 	return &site{
 		Fake: clustertest.NewFake("uid of " + name), name: name, version: 1, services: map[string]address.Observation{},
-		history: map[string][]state{}, strangers: map[bundle.ID]cluster.Live{}, applied: map[bundle.ID]map[string]bool{},
+		history: map[string][]offered{}, strangers: map[bundle.ID]cluster.Live{}, applied: map[bundle.ID]map[string]bool{},
 	}
 }
 
-// state is what a Service offered from a time on.
-type state struct {
+// offered is what a Service offered from a time on.
+type offered struct {
 	since time.Time
 	address.Observation
 }
 
 // ready tells whether nothing is known against a Service's endpoints.
-func (s state) ready() bool { return s.Readiness == nil || s.Readiness.Ready > 0 }
+func (s offered) ready() bool { return s.Readiness == nil || s.Readiness.Ready > 0 }
 
 // offer has a Service offer addresses; none: there is no such Service.
 func (s *site) offer(service string, addresses ...string) {
@@ -61,7 +61,7 @@ func (s *site) offer(service string, addresses ...string) {
 func (s *site) turn(service string) {
 	o := s.services[service]
 	ready := 1
-	if (state{Observation: o}).ready() {
+	if (offered{Observation: o}).ready() {
 		ready = 0
 	}
 	o.Readiness = &address.Readiness{Ready: ready, Total: 1}
@@ -71,13 +71,13 @@ func (s *site) turn(service string) {
 func (s *site) becomes(service string, o address.Observation) {
 	s.version++
 	s.services[service] = o
-	s.history[service] = append(s.history[service], state{time.Now(), o})
+	s.history[service] = append(s.history[service], offered{time.Now(), o})
 }
 
 // was tells whether a Service offered just that at some time since, whether its
 // endpoints were ready or not.
 func (s *site) was(service string, o address.Observation, since time.Time) bool {
-	return len(s.history[service]) == 0 && !o.Found || s.some(service, since, func(one state) bool {
+	return len(s.history[service]) == 0 && !o.Found || s.some(service, since, func(one offered) bool {
 		return one.Found == o.Found && reflect.DeepEqual(one.Candidates, o.Candidates)
 	})
 }
@@ -85,11 +85,11 @@ func (s *site) was(service string, o address.Observation, since time.Time) bool 
 // wasReady tells whether at some time since a Service had ready endpoints, or
 // had none.
 func (s *site) wasReady(service string, ready bool, since time.Time) bool {
-	return s.some(service, since, func(one state) bool { return one.ready() == ready })
+	return s.some(service, since, func(one offered) bool { return one.ready() == ready })
 }
 
 // some tells whether a Service was in such a state at some time since.
-func (s *site) some(service string, since time.Time, such func(state) bool) bool {
+func (s *site) some(service string, since time.Time, such func(offered) bool) bool {
 	states := s.history[service]
 	for n, one := range states {
 		over := n+1 < len(states) && states[n+1].since.Before(since)

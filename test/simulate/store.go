@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/signpost-dns/signpost/pkg/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // store is the key-value store as a part of a process reaches it.
@@ -149,9 +149,6 @@ func points() []point {
 		{"claim context", "/signpost/claim/", "", false},
 		{"claim names", "/signpost/name/", "", false},
 		{"free names", "/signpost/name/", "", true},
-		{"note claims", "/signpost/names-claimed", "", false},
-		{"plant the tree of names", "/signpost/name-tree/", "", false},
-		{"note the tree of names", "/signpost/names-planted", "", false},
 		{"note what is granted", "/signpost/current-granted", "", false},
 		{"settle removals", "/signpost/removals/", "", false},
 		{"write ledger", "/signpost/ledger/", "", false},

@@ -8,11 +8,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/bundle"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
-	"github.com/signpost-dns/signpost/pkg/status"
-	"github.com/signpost-dns/signpost/pkg/store/etcd"
+	"github.com/signpost-dns/signpost/pkg/release/query"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/release/status"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
 )
 
 // users write documents and post requests, and remember what they were
@@ -201,7 +203,7 @@ func (u *users) status(group intent.Path) {
 	}, func(error) {})
 }
 
-func (u *users) checkStatus(snap release.Snapshot) {
+func (u *users) checkStatus(snap query.Snapshot) {
 	told := status.Of(snap)
 	wanted := map[string]bundle.Object{}
 	for _, o := range snap.Objects {
@@ -247,7 +249,7 @@ func (u *users) check() {
 
 // checkRequests: what a group's lifecycle wants was asked for, and nothing
 // else was acknowledged afterwards.
-func (u *users) checkRequests(group intent.Path, l release.Lifecycle) {
+func (u *users) checkRequests(group intent.Path, l state.Lifecycle) {
 	gone := l.Wanted == intent.Terminate
 	explained := false
 	for _, r := range u.requests[group] {

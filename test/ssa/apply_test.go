@@ -22,11 +22,12 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/bundle"
-	"github.com/signpost-dns/signpost/pkg/cluster"
-	"github.com/signpost-dns/signpost/pkg/kv/etcd"
-	"github.com/signpost-dns/signpost/pkg/syncer"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
+	"github.com/signpost-dns/signpost/pkg/worker/syncer"
 	"github.com/signpost-dns/signpost/test/bench/compare"
 	"github.com/signpost-dns/signpost/test/e2e/fixture"
 	"github.com/signpost-dns/signpost/test/e2e/kube"
@@ -155,7 +156,7 @@ func startWorker(t testing.TB, server *kube.Server) *worker {
 
 // Connect implements syncer.Connections.
 func (w *worker) Connect(context.Context, string) (cluster.Target, error) {
-	return cluster.NewKubernetes(w.config, cluster.Options{Installation: "0123456789abcdef"})
+	return kubeapi.NewKubernetes(w.config, cluster.Options{Installation: "0123456789abcdef"})
 }
 
 // Changed implements syncer.Connections.

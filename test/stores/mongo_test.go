@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/store/mongo"
-	"github.com/signpost-dns/signpost/pkg/store/storetest"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/mongo"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/storetest"
 )
 
 func TestStoreOverMongoWireProtocol(t *testing.T) {

@@ -12,13 +12,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/appcontext"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
-	"github.com/signpost-dns/signpost/pkg/ledger"
-	"github.com/signpost-dns/signpost/pkg/observed"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
-	"github.com/signpost-dns/signpost/pkg/store/mongo"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/mongo"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
 const (
@@ -148,12 +149,12 @@ func (s *shop) relied() (offers int) {
 			continue
 		}
 		offers++
-		require.True(s, slices.ContainsFunc(offered, func(o release.Offer) bool { return strings.HasSuffix(string(ref), "/"+o.ID) }), "%s is not offered", ref)
+		require.True(s, slices.ContainsFunc(offered, func(o state.Offer) bool { return strings.HasSuffix(string(ref), "/"+o.ID) }), "%s is not offered", ref)
 	}
 	return offers
 }
 
-func (s *shop) lifecycle(owner intent.Path) (l release.Lifecycle) {
+func (s *shop) lifecycle(owner intent.Path) (l state.Lifecycle) {
 	s.Helper()
 	doc, err := s.documents.Get(s.Context(), intent.Join(intent.LifecycleCollection, string(owner)))
 	if intent.CodeOf(err) == intent.NotFound {

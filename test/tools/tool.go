@@ -19,7 +19,7 @@
 //   - golangci-lint is apart, because it needs an old viper.
 //   - oapi-codegen has vacuum and gotestsum, too. It cannot have actionlint, which
 //     needs an older YAML library.
-//   - buf has actionlint and oasdiff, too. pkg/emcopb names its directory.
+//   - buf has actionlint and oasdiff, too. pkg/emco/emcopb names its directory.
 //
 // Some programs are small forms of others, see [Tool.Of]: with fewer plugins or
 // providers they are built in a fraction of the time. They have no code but

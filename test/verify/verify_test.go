@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/verify"
+	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/test/e2e/dns"
 	"github.com/signpost-dns/signpost/test/e2e/etcd"
 	"github.com/signpost-dns/signpost/test/e2e/process"

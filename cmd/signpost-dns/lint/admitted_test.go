@@ -12,12 +12,13 @@ import (
 
 	"github.com/signpost-dns/signpost/cmd/signpost-dns/lint"
 	"github.com/signpost-dns/signpost/internal/draw"
-	"github.com/signpost-dns/signpost/pkg/admit"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/admission"
+	"github.com/signpost-dns/signpost/pkg/admission/review"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
-	"github.com/signpost-dns/signpost/pkg/store/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
 )
 
 // TestWhatTheAPIAcceptsCoreDNSAccepts: its own parser and the setup of its
@@ -29,7 +30,7 @@ func TestWhatTheAPIAcceptsCoreDNSAccepts(t *testing.T) {
 		_, err := documents.Put(t.Context(), intent.Write{Path: path, Body: []byte(`{"metadata":{"name":"` + path.Name() + `"},"spec":{}}`)})
 		require.NoError(t, err)
 	}
-	admitter, admitted := admit.New(documents, admit.Rules{}), 0
+	admitter, admitted := admission.New(documents, review.Rules{}), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		path := cloud.Child("dns-cr-intents", "drawn")
 		body, err := json.Marshal(intent.Resource[intent.DNSCRIntent]{Metadata: intent.Metadata{Name: "drawn"}, Spec: draw.DNSCRIntent(rt)})

@@ -14,7 +14,7 @@ import (
 	"github.com/coredns/caddy/caddyfile"
 	clog "github.com/coredns/coredns/plugin/pkg/log"
 
-	"github.com/signpost-dns/signpost/pkg/corefile"
+	"github.com/signpost-dns/signpost/pkg/dns/corefile"
 )
 
 // fileName is what CoreDNS calls the Corefile in its errors.

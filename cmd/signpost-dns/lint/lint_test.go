@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/cmd/signpost-dns/lint"
-	"github.com/signpost-dns/signpost/pkg/corefile"
+	"github.com/signpost-dns/signpost/pkg/dns/corefile"
 )
 
 func TestCheckSaysEverythingAtOnceWithItsLine(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/coredns/caddy/caddyfile"
 
-	"github.com/signpost-dns/signpost/pkg/corefile"
+	"github.com/signpost-dns/signpost/pkg/dns/corefile"
 )
 
 // tokens reads the words of a Corefile with the parser's own lexer: nobody else

@@ -3,7 +3,7 @@ package search
 import (
 	"github.com/miekg/dns"
 
-	"github.com/signpost-dns/signpost/pkg/autopath"
+	"github.com/signpost-dns/signpost/pkg/dns/autopath"
 )
 
 // Asked divides the name that a message asks for, as Split does. ok is false for

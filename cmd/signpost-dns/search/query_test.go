@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/cmd/signpost-dns/search"
-	"github.com/signpost-dns/signpost/pkg/autopath"
+	"github.com/signpost-dns/signpost/pkg/dns/autopath"
 )
 
 var cluster = search.Domain{Name: "cluster.local", Suffixes: []string{"foo.com", "shop.svc.cluster.local"}}

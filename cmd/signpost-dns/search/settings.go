@@ -6,7 +6,7 @@ import (
 
 	"github.com/coredns/caddy"
 
-	"github.com/signpost-dns/signpost/pkg/autopath"
+	"github.com/signpost-dns/signpost/pkg/dns/autopath"
 )
 
 // Settings are what both plugins are told in a Corefile.

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/cmd/signpost-dns/search"
-	"github.com/signpost-dns/signpost/pkg/autopath"
+	"github.com/signpost-dns/signpost/pkg/dns/autopath"
 )
 
 // server looks names up in place of a whole server, and notes them. The names

@@ -15,7 +15,7 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/signpost-dns/signpost/cmd/signpost-dns/search"
-	"github.com/signpost-dns/signpost/pkg/autopath"
+	"github.com/signpost-dns/signpost/pkg/dns/autopath"
 )
 
 // Name is the plugin's name in a Corefile.

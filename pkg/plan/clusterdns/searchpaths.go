@@ -4,10 +4,10 @@ import (
 	"net/netip"
 	"strconv"
 
-	"github.com/signpost-dns/signpost/pkg/autopath"
-	"github.com/signpost-dns/signpost/pkg/corefile"
-	"github.com/signpost-dns/signpost/pkg/intent"
-	"github.com/signpost-dns/signpost/pkg/resolvconf"
+	"github.com/signpost-dns/signpost/pkg/dns/autopath"
+	"github.com/signpost-dns/signpost/pkg/dns/corefile"
+	"github.com/signpost-dns/signpost/pkg/dns/resolvconf"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 const atAutopath = "/spec/autopath"

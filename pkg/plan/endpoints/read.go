@@ -6,7 +6,7 @@ import (
 
 	"sigs.k8s.io/external-dns/apis/v1alpha1"
 
-	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
 )
 
 // Named is a set that a DNSEndpoint publishes for a host.

@@ -3,7 +3,7 @@ package endpoints
 import (
 	"slices"
 
-	"github.com/signpost-dns/signpost/pkg/address"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
 

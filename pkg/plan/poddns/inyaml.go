@@ -4,24 +4,23 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-	block "sigs.k8s.io/yaml"
+	"github.com/signpost-dns/signpost/pkg/domain/safeyaml"
 )
 
 // inYAML writes the DNS settings of pods into a YAML text in block style, in
 // front of the other fields of their spec. ok is false where that spec is
 // written in another way.
-func inYAML(text string, document *yaml.Node, fields []string, settings Manifest) (edited string, ok bool) {
+func inYAML(text string, document *safeyaml.Node, fields []string, settings Manifest) (edited string, ok bool) {
 	spec := document
 	for _, field := range fields {
 		if spec = valueOf(spec, field); spec == nil {
 			return "", false
 		}
 	}
-	if spec.Kind != yaml.MappingNode || spec.Style&yaml.FlowStyle != 0 || len(spec.Content) == 0 || merges(spec) {
+	if spec.Kind != safeyaml.MappingNode || spec.Style&safeyaml.FlowStyle != 0 || len(spec.Content) == 0 || merges(spec) {
 		return "", false
 	}
-	added, err := block.Marshal(settings)
+	added, err := safeyaml.Marshal(settings)
 	if err != nil {
 		return "", false
 	}
@@ -49,13 +48,13 @@ func inYAML(text string, document *yaml.Node, fields []string, settings Manifest
 
 // merges tells whether a mapping takes fields over from another: Kubernetes'
 // decoder lets those that come later count.
-func merges(mapping *yaml.Node) bool {
-	return slices.ContainsFunc(mapping.Content, func(n *yaml.Node) bool { return n.Tag == "!!merge" })
+func merges(mapping *safeyaml.Node) bool {
+	return slices.ContainsFunc(mapping.Content, func(n *safeyaml.Node) bool { return n.Tag == "!!merge" })
 }
 
 // valueOf is a field of a mapping, nil where there is none.
-func valueOf(mapping *yaml.Node, field string) *yaml.Node {
-	if mapping.Kind != yaml.MappingNode {
+func valueOf(mapping *safeyaml.Node, field string) *safeyaml.Node {
+	if mapping.Kind != safeyaml.MappingNode {
 		return nil
 	}
 	for n := 0; n+1 < len(mapping.Content); n += 2 {
@@ -68,7 +67,7 @@ func valueOf(mapping *yaml.Node, field string) *yaml.Node {
 
 // extents are the lines, from 0, that hold the DNS settings of a pod's spec:
 // each from its name to the last line that is further in.
-func extents(lines []string, spec *yaml.Node) map[int]bool {
+func extents(lines []string, spec *safeyaml.Node) map[int]bool {
 	in := map[int]bool{}
 	for n := 0; n < len(spec.Content); n += 2 {
 		name := spec.Content[n]

@@ -15,10 +15,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	kubernetes "k8s.io/apimachinery/pkg/util/json"
 
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/dns/resolvconf"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/podspec"
 	"github.com/signpost-dns/signpost/pkg/plan"
-	"github.com/signpost-dns/signpost/pkg/podspec"
-	"github.com/signpost-dns/signpost/pkg/resolvconf"
 )
 
 // Manifest is a Kubernetes object of any kind.

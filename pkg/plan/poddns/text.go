@@ -1,16 +1,13 @@
 package poddns
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"maps"
 	"reflect"
 
-	"go.yaml.in/yaml/v3"
-
-	"github.com/signpost-dns/signpost/pkg/podspec"
+	"github.com/signpost-dns/signpost/pkg/domain/podspec"
+	"github.com/signpost-dns/signpost/pkg/domain/safeyaml"
 )
 
 // Rewrite is the text of a manifest, YAML or JSON, with the DNS settings that
@@ -40,7 +37,7 @@ func Rewrite(text string, rendered Manifest) (string, error) {
 
 // inPlace writes the settings into the text as it is; ok is false where that
 // does not come out as it should.
-func inPlace(text string, document *yaml.Node, content Manifest, fields []string, settings Manifest) (edited string, ok bool) {
+func inPlace(text string, document *safeyaml.Node, content Manifest, fields []string, settings Manifest) (edited string, ok bool) {
 	pod := podspec.At(content, fields)
 	if pod == nil { // its names are no texts
 		return "", false
@@ -82,30 +79,17 @@ func withPlain(spec, settings Manifest) Manifest {
 }
 
 // read finds the only document of a text that holds anything.
-func read(text string) (*yaml.Node, Manifest, error) {
-	decoder := yaml.NewDecoder(bytes.NewReader([]byte(text)))
-	var found *yaml.Node
-	for {
-		var document yaml.Node
-		err := decoder.Decode(&document)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if document.Kind != yaml.DocumentNode || document.Content[0].Tag == "!!null" {
-			continue
-		}
-		if found != nil {
-			return nil, nil, errors.New("it holds several objects")
-		}
-		found = document.Content[0]
-	}
-	if found == nil {
+func read(text string) (*safeyaml.Node, Manifest, error) {
+	documents, err := safeyaml.Documents([]byte(text))
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case len(documents) > 1:
+		return nil, nil, errors.New("it holds several objects")
+	case len(documents) == 0:
 		return nil, nil, errors.New("it holds no object")
 	}
 	content := Manifest{}
-	err := found.Decode(&content)
-	return found, content, err
+	err = documents[0].Decode(&content)
+	return documents[0], content, err
 }

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signpost-dns/signpost/pkg/externaldns"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/internal/story"
-	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/poddns"
 )
@@ -18,7 +18,7 @@ func stories(t *testing.T) []story.Story[plan.Group] { return story.All[plan.Gro
 
 func TestStories(t *testing.T) {
 	story.Check(t, func(t *testing.T, g plan.Group) string {
-		objects, findings, err := Render(g)
+		objects, findings, err := Render(t.Context(), g)
 		require.NoError(t, err)
 		ordered, err := bundle.Collect(objects)
 		require.NoError(t, err)
@@ -47,9 +47,9 @@ func TestWhatAGroupHasOnItsClustersIsBounded(t *testing.T) {
 		manifest := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q},"data":{"k":%q}}`, name, strings.Repeat("x", 1000))
 		g.Apps = append(g.Apps, plan.App{Name: name, Clusters: []string{"edge+a", "edge+b", "edge+c"}, Manifests: []json.RawMessage{json.RawMessage(manifest)}})
 	}
-	objects, _, err := render(g, 3000)
+	objects, _, err := render(t.Context(), g, 3000)
 	require.NoError(t, err)
 	require.Len(t, objects, 9)
-	_, _, err = render(g, 2000)
+	_, _, err = render(t.Context(), g, 2000)
 	require.ErrorContains(t, err, `app "b": what differs between the clusters`)
 }

@@ -4,6 +4,7 @@ package workloads
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,10 +13,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/signpost-dns/signpost/pkg/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/podspec"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/poddns"
-	"github.com/signpost-dns/signpost/pkg/podspec"
 )
 
 // maxBytes is how much a group may have on all its clusters, what is the same there
@@ -29,10 +30,13 @@ const maxBytes = 256 << 20
 // in the order of apps and manifests. Each cluster that gets an object also gets
 // the logical cloud's Namespace. Apps without manifests are somebody else's
 // deployment, as all those of an orchestrated group, and give nothing. The error
-// names the app and the manifest that cannot be read.
-func Render(g plan.Group) ([]bundle.Object, []poddns.Finding, error) { return render(g, maxBytes) }
+// names the app and the manifest that cannot be read, or is that of a context that
+// has ended.
+func Render(ctx context.Context, g plan.Group) ([]bundle.Object, []poddns.Finding, error) {
+	return render(ctx, g, maxBytes)
+}
 
-func render(g plan.Group, maxBytes int) ([]bundle.Object, []poddns.Finding, error) {
+func render(ctx context.Context, g plan.Group, maxBytes int) ([]bundle.Object, []poddns.Finding, error) {
 	var out []bundle.Object
 	var findings []poddns.Finding
 	housed, sharing := map[string]bool{}, bundle.NewSharing()
@@ -46,6 +50,9 @@ func render(g plan.Group, maxBytes int) ([]bundle.Object, []poddns.Finding, erro
 			continue
 		}
 		for _, cluster := range app.Clusters {
+			if err := ctx.Err(); err != nil {
+				return nil, nil, err
+			}
 			if !housed[cluster] {
 				namespace, err := namespace(g, app.Name, cluster)
 				if err != nil {

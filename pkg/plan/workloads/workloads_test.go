@@ -1,14 +1,15 @@
 package workloads
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/bundle"
-	"github.com/signpost-dns/signpost/pkg/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/poddns"
 )
@@ -28,10 +29,10 @@ func TestPlanningTwiceGivesTheSameBytes(t *testing.T) {
 		g := s.Input
 		frozen, err := json.Marshal(g)
 		require.NoError(t, err)
-		want, told, err := Render(g)
+		want, told, err := Render(t.Context(), g)
 		require.NoError(t, err)
 		for range 100 {
-			got, toldAgain, err := Render(g)
+			got, toldAgain, err := Render(t.Context(), g)
 			require.NoError(t, err)
 			require.Equal(t, want, got)
 			require.Equal(t, told, toldAgain)
@@ -48,19 +49,19 @@ func TestNamespaceIsOneForAllGroups(t *testing.T) {
 	one := group(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`)
 	other := one
 	other.Name, other.CompositeApp = "canary", "store"
-	a, _, err := Render(one)
+	a, _, err := Render(t.Context(), one)
 	require.NoError(t, err)
-	b, _, err := Render(other)
+	b, _, err := Render(t.Context(), other)
 	require.NoError(t, err)
 	require.Equal(t, "Namespace", a[0].Kind)
 	assert.Equal(t, a[0].JSON, b[0].JSON)
 }
 
 func TestAppsWithoutManifestsGiveNothing(t *testing.T) {
-	objects, _, err := Render(group())
+	objects, _, err := Render(t.Context(), group())
 	require.NoError(t, err)
 	assert.Empty(t, objects)
-	objects, _, err = Render(group(`{"apiVersion":"v1","kind":"List","items":[]}`))
+	objects, _, err = Render(t.Context(), group(`{"apiVersion":"v1","kind":"List","items":[]}`))
 	require.NoError(t, err)
 	assert.Empty(t, objects, "not even a namespace")
 }
@@ -78,14 +79,14 @@ func TestManifestsThatCannotBeReadAreNamed(t *testing.T) {
 		{"a List that is none", `{"apiVersion":"v1","kind":"List","items":{}}`, `items of a List`},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			_, _, err := Render(group(good, c.manifest))
+			_, _, err := Render(t.Context(), group(good, c.manifest))
 			assert.ErrorContains(t, err, c.want)
 		})
 	}
 }
 
 func TestOtherListsAreObjects(t *testing.T) {
-	objects, _, err := Render(group(`{"apiVersion":"policy.example/v1","kind":"List","metadata":{"name":"a"},"items":[{"x":1}]}`))
+	objects, _, err := Render(t.Context(), group(`{"apiVersion":"policy.example/v1","kind":"List","metadata":{"name":"a"},"items":[{"x":1}]}`))
 	require.NoError(t, err)
 	require.Len(t, objects, 2)
 	assert.Equal(t, bundle.ID{Cluster: "edge+berlin", Group: "policy.example", Kind: "List", Namespace: "shop", Name: "a"}, objects[1].ID)
@@ -98,7 +99,7 @@ func TestFindingsAreToldOnce(t *testing.T) {
 		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"}}`)
 	g.Apps[0].Clusters = []string{"edge+berlin", "edge+paris"}
 	g.Apps[0].PodDNS = &plan.PodDNS{Intent: "web", Spec: intent.PodDNSIntent{App: "web", DNSPolicy: intent.DNSClusterFirst}}
-	_, findings, err := Render(g)
+	_, findings, err := Render(t.Context(), g)
 	require.NoError(t, err)
 	require.Len(t, findings, 1)
 	assert.Contains(t, findings[0].Detail, `Deployment "web" has hostNetwork: true`)
@@ -107,7 +108,16 @@ func TestFindingsAreToldOnce(t *testing.T) {
 func TestAnIntentForAnAppWithoutWorkloadsIsTold(t *testing.T) {
 	g := group(`{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"}}`)
 	g.Apps[0].PodDNS = &plan.PodDNS{Intent: "web", Spec: intent.PodDNSIntent{App: "web", DNSPolicy: intent.DNSDefault}}
-	_, findings, err := Render(g)
+	_, findings, err := Render(t.Context(), g)
 	require.NoError(t, err)
 	require.Equal(t, []poddns.Finding{{Intent: "web", Pointer: "/spec/app", Detail: `app "web" has no workload among its manifests: nothing gets the settings`}}, findings)
+}
+
+// TestRenderingEndsWithItsContext: nobody waits for the rest.
+func TestRenderingEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err := Render(ctx, group(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`))
+	require.ErrorIs(t, err, context.Canceled)
 }

@@ -12,7 +12,7 @@ import (
 
 	"sigs.k8s.io/external-dns/endpoint"
 
-	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/test/e2e/process"
 	"github.com/signpost-dns/signpost/test/tools"
 )

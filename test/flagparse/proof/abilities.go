@@ -6,7 +6,7 @@ import (
 
 	"sigs.k8s.io/external-dns/endpoint"
 
-	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 )
 
 // abilities compares how SRV records are to be written with what external-dns

@@ -14,7 +14,7 @@ import (
 	upstream "sigs.k8s.io/external-dns/pkg/apis/externaldns"
 
 	"github.com/signpost-dns/signpost/internal/seed"
-	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 )
 
 // The place of every record.

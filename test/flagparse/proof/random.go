@@ -8,7 +8,7 @@ import (
 
 	upstream "sigs.k8s.io/external-dns/pkg/apis/externaldns"
 
-	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 )
 
 // Fuzz feeds random records to a version, made of the fuzzer's bytes.

@@ -3,7 +3,7 @@ package proof
 import (
 	"strings"
 
-	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 )
 
 // working is the least record of a provider that can work.

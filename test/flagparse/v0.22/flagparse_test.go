@@ -4,7 +4,7 @@ package flagparse
 import (
 	"testing"
 
-	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/test/flagparse/proof"
 )
 

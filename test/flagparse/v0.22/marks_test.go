@@ -5,7 +5,7 @@ import (
 
 	"sigs.k8s.io/external-dns/registry/mapper"
 
-	"github.com/signpost-dns/signpost/pkg/externaldns"
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 )
 
 // TestMarks: ownership records are where external-dns puts them.

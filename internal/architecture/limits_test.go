@@ -1,0 +1,163 @@
+package architecture
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// size is what a package may have: a reader holds no more in mind. Tests and
+// generated code do not count.
+type size struct {
+	lines, files int
+	methods      int // of one type
+	fields       int // of one type with methods, which is more than a document or plain configuration
+}
+
+func limit() size { return size{lines: 3000, files: 25, methods: 40, fields: 20} }
+
+// tooLarge are the packages that are yet to be divided, and what they may have
+// until then.
+func tooLarge() map[string]size {
+	return map[string]size{
+		"api":                            {files: 27, methods: 66},
+		"pkg/app":                        {files: 28, fields: 70},
+		"pkg/emco/handover":              {methods: 42, fields: 25},
+		"pkg/worker/cluster/clustertest": {fields: 21},
+		"pkg/worker/syncer":              {lines: 5500, files: 31, methods: 72, fields: 49},
+	}
+}
+
+// groups is how many packages and groups of packages may be directly below pkg.
+const groups = 14
+
+// orderOfRelease are the packages of a release: none imports one that stands
+// after it.
+func orderOfRelease() []string {
+	return []string{
+		"removal/guard", "ownership/nameclaim", "state", "inputs", "resolve", "ownership", "tenancy", "sharing", "removal", "render",
+		"offers", "follow", "providers", "reconcile", "clusters", "accept", "orchestration", "query", "controller", ".", "status",
+	}
+}
+
+func TestPackagesKeepToTheirLimits(t *testing.T) {
+	larger := tooLarge()
+	for _, name := range load(t, root).packages() {
+		if top, _, _ := strings.Cut(name, "/"); top != "api" && top != "cmd" && top != "pkg" {
+			continue
+		}
+		has, may := measure(t, filepath.Join(root, name)), larger[name]
+		delete(larger, name)
+		for what, is := range map[string][3]int{
+			"lines":               {has.lines, may.lines, limit().lines},
+			"files":               {has.files, may.files, limit().files},
+			"methods of one type": {has.methods, may.methods, limit().methods},
+			"fields of one type":  {has.fields, may.fields, limit().fields},
+		} {
+			switch most := max(is[1], is[2]); {
+			case is[0] > most:
+				t.Errorf("%s has %d %s, and may have %d: divide it", name, is[0], what, most)
+			case is[1] > 0 && is[0] <= is[2]:
+				t.Errorf("%s has %d %s only: take its exception away", name, is[0], what)
+			}
+		}
+	}
+	require.Empty(t, slices.Sorted(maps.Keys(larger)), "exceptions for packages that are not there")
+}
+
+func TestPkgShowsTheArchitectureAtAGlance(t *testing.T) {
+	entries, err := os.ReadDir(filepath.Join(root, "pkg"))
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(entries), groups)
+}
+
+func TestNoPackageOfAReleaseReachesUp(t *testing.T) {
+	g, order := load(t, root), orderOfRelease()
+	const above = "pkg/release"
+	for name := range g {
+		if !matches(above+"/...", name) {
+			continue
+		}
+		at := slices.Index(order, nameBelow(above, name))
+		if at < 0 {
+			t.Errorf("%s has no place in the order of a release", name)
+		}
+		for _, imported := range g[name] {
+			if matches(above+"/...", imported) && slices.Index(order, nameBelow(above, imported)) > at {
+				t.Errorf("%s imports %s, which is above it", name, imported)
+			}
+		}
+	}
+}
+
+// nameBelow is the name of a package below another; "." for that itself.
+func nameBelow(above, name string) string {
+	if name == above {
+		return "."
+	}
+	return strings.TrimPrefix(name, above+"/")
+}
+
+// measure counts what people wrote in a package.
+func measure(t *testing.T, dir string) size {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	require.NoError(t, err)
+	var has size
+	methods, fields := map[string]int{}, map[string]int{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.ParseComments|parser.SkipObjectResolution)
+		require.NoError(t, err)
+		if strings.HasSuffix(path.Base(file), "_test.go") || ast.IsGenerated(parsed) {
+			continue
+		}
+		has.files++
+		has.lines += strings.Count(string(text), "\n")
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if n.Recv != nil {
+					methods[receiver(n.Recv.List[0].Type)]++
+				}
+			case *ast.TypeSpec:
+				if s, ok := n.Type.(*ast.StructType); ok && !isDocument(s) {
+					fields[n.Name.Name] = s.Fields.NumFields()
+				}
+			}
+			return true
+		})
+	}
+	for name, n := range methods {
+		has.methods, has.fields = max(has.methods, n), max(has.fields, fields[name])
+	}
+	return has
+}
+
+// isDocument tells shapes of JSON from other types.
+func isDocument(s *ast.StructType) bool {
+	return len(s.Fields.List) > 0 && s.Fields.List[0].Tag != nil
+}
+
+// receiver is the name of a method's type.
+func receiver(of ast.Expr) string {
+	switch of := of.(type) {
+	case *ast.StarExpr:
+		return receiver(of.X)
+	case *ast.IndexExpr:
+		return receiver(of.X)
+	case *ast.Ident:
+		return of.Name
+	}
+	return ""
+}

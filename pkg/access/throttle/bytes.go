@@ -1,0 +1,101 @@
+package throttle
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// Bytes are memory that is shared by what is at work at once. Who finds too few
+// free waits for a turn, first come, first served; nobody has more than half. They
+// are safe for concurrent use.
+type Bytes struct {
+	all      *semaphore.Weighted
+	half     int64
+	patience time.Duration
+
+	mu    sync.Mutex
+	taken map[string]*portion // by who has some, or waits for some
+}
+
+// portion is what one has.
+type portion struct {
+	*semaphore.Weighted
+	users int // more than 0
+}
+
+// NewBytes are most bytes, each waited for as long as patience lasts.
+func NewBytes(most int64, patience time.Duration) *Bytes {
+	const shares = 2
+	return &Bytes{all: semaphore.NewWeighted(most), half: most / shares, patience: patience, taken: map[string]*portion{}}
+}
+
+// Taken is what somebody has of the memory. A nil *Taken is nothing.
+type Taken struct {
+	of    *Bytes
+	own   *portion
+	name  string
+	bytes int64
+}
+
+// Take takes n bytes, or half of all where that is less. It is false when they have
+// not become free in time, or before ctx has ended.
+func (b *Bytes) Take(ctx context.Context, name string, n int64) (taken *Taken, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, b.patience)
+	defer cancel()
+	n = min(n, b.half)
+	own := b.use(name)
+	if own.Acquire(ctx, n) != nil {
+		b.forget(name)
+		return nil, false
+	}
+	if b.all.Acquire(ctx, n) != nil {
+		own.Release(n)
+		b.forget(name)
+		return nil, false
+	}
+	return &Taken{of: b, own: own, name: name, bytes: n}, true
+}
+
+// Shrink gives back what is beyond n bytes.
+func (t *Taken) Shrink(n int64) {
+	if t == nil || n >= t.bytes {
+		return
+	}
+	t.of.all.Release(t.bytes - n)
+	t.own.Release(t.bytes - n)
+	t.bytes = n
+}
+
+// Leave gives back all of it. It is called once.
+func (t *Taken) Leave() {
+	if t == nil {
+		return
+	}
+	t.Shrink(0)
+	t.of.forget(t.name)
+}
+
+func (b *Bytes) use(name string) *portion {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	own, known := b.taken[name]
+	if !known {
+		own = &portion{Weighted: semaphore.NewWeighted(b.half)}
+		b.taken[name] = own
+	}
+	own.users++
+	return own
+}
+
+func (b *Bytes) forget(name string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	own := b.taken[name]
+	own.users--
+	if own.users == 0 {
+		delete(b.taken, name)
+	}
+}

@@ -1,0 +1,182 @@
+// Package admission decides what may be stored. The shape of a body (types,
+// required and unknown fields) has been checked against openapi.yaml by then;
+// admit judges its meaning: it completes defaults, brings values into their
+// canonical form, finds the documents that are referred to, takes secret
+// values out, and reports everything that is wrong at once.
+//
+// Every edge (REST, gRPC, CLI) admits a body the same way:
+//
+//	write, err := admitter.Admit(ctx, path, body, old)
+//	for _, secret := range write.Secrets { /* seal */ secret.Set(id) }
+//	doc, err := admitter.Put(ctx, write)
+//
+// and shows a stored document with [Admitter.View]. What is wrong with the
+// body alone is Invalid; what other documents forbid is a Conflict.
+package admission
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+
+	"github.com/signpost-dns/signpost/pkg/admission/apps"
+	"github.com/signpost-dns/signpost/pkg/admission/clusterdns"
+	"github.com/signpost-dns/signpost/pkg/admission/clusters"
+	"github.com/signpost-dns/signpost/pkg/admission/dnsnames"
+	"github.com/signpost-dns/signpost/pkg/admission/poddns"
+	"github.com/signpost-dns/signpost/pkg/admission/projects"
+	"github.com/signpost-dns/signpost/pkg/admission/providers"
+	"github.com/signpost-dns/signpost/pkg/admission/review"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// Admitter admits documents to a store. It is safe for concurrent use.
+type Admitter struct{ *review.Checker }
+
+// New makes an Admitter that looks documents up in store.
+func New(store intent.Store, rules review.Rules) *Admitter {
+	if len(rules.AllowedImages) == 0 {
+		rules.AllowedImages = review.DefaultImages(rules.ImageRegistry)
+	}
+	return &Admitter{&review.Checker{Store: store, Rules: rules, Token: rand.Text}}
+}
+
+// Admit judges the body of a document that is to be stored at path, as JSON in
+// the form {"metadata":…,"spec":…}. old is the document that it replaces, nil
+// when there is none; write-only values missing from the body are kept from
+// it. It changes nothing. Errors: NotFound when the path is no resource's or
+// a parent does not exist; Invalid with every wrong field; Conflict with every
+// field that other documents forbid; those of [Rules].Elsewhere; what the store
+// answers.
+func (a *Admitter) Admit(ctx context.Context, path intent.Path, body []byte, old *intent.Document) (*review.Write, error) {
+	k, ok := kindOf(path)
+	if !ok {
+		return nil, review.ErrNoResource(path)
+	}
+	if err := a.Elsewhere(path); err != nil {
+		return nil, err
+	}
+	if err := parents(ctx, a.Checker, path); err != nil {
+		return nil, err
+	}
+	r := &review.Review{Path: path, Body: body}
+	metadata, spec, err := k.admit(ctx, a.Checker, r, body, old)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Verdict(); err != nil {
+		return nil, err
+	}
+	return r.Write(metadata, spec, old), nil
+}
+
+// parents fails with NotFound for the topmost document above path that does
+// not exist.
+func parents(ctx context.Context, a *review.Checker, path intent.Path) error {
+	var above []intent.Path
+	for p := path.Parent(); p != ""; p = p.Parent() {
+		above = append([]intent.Path{p}, above...)
+	}
+	for _, p := range above {
+		if _, err := a.Store.Get(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kind is what admit knows of one kind of resource.
+type kind struct {
+	admit func(ctx context.Context, a *review.Checker, r *review.Review, body []byte, old *intent.Document) (intent.Metadata, any, error)
+	view  func(ctx context.Context, g *review.Glance, doc intent.Document) (review.View, error)
+}
+
+// check judges and completes a spec; old is the spec that it replaces, nil
+// when there is none. What is wrong goes to the review; an error means that
+// the judgement could not be made.
+type check[Spec any] func(ctx context.Context, a *review.Checker, r *review.Review, spec, old *Spec) error
+
+// show takes out what users do not see and answers the status, nil for none.
+type show[Spec any] func(ctx context.Context, g *review.Glance, path intent.Path, spec *Spec) (*review.Status, error)
+
+// alone is a show that needs no other document.
+func alone[Spec any](show func(spec *Spec) *review.Status) show[Spec] {
+	return func(_ context.Context, _ *review.Glance, _ intent.Path, spec *Spec) (*review.Status, error) {
+		return show(spec), nil
+	}
+}
+
+// kindOf is the kind of the resource at path. It is the one place that lists
+// them all.
+func kindOf(path intent.Path) (kind, bool) {
+	switch review.Shape(path) {
+	case "projects":
+		return resource(projects.CheckProject, nil), true
+	case "projects/dns-update-records":
+		return resource(providers.CheckRecord, alone(providers.ShowRecord)), true
+	case "projects/logical-clouds":
+		return resource(clusters.CheckLogicalCloud, nil), true
+	case "projects/logical-clouds/cluster-references":
+		return resource(clusters.CheckClusterReference, nil), true
+	case "projects/logical-clouds/kv-pairs", "cluster-providers/clusters/kv-pairs":
+		return resource(providers.CheckKVPairs, nil), true
+	case "projects/logical-clouds/dns-cr-intents":
+		return resource(clusterdns.CheckDNSCRIntent, alone(clusterdns.ShowDNSCRIntent)), true
+	case "cluster-providers":
+		return resource(clusters.CheckClusterProvider, nil), true
+	case "cluster-providers/clusters":
+		return resource(clusters.CheckCluster, alone(clusters.ShowCluster)), true
+	case "projects/composite-apps":
+		return resource(apps.CheckCompositeApp, nil), true
+	case "projects/composite-apps/deployment-intent-groups":
+		return resource(apps.CheckGroup, nil), true
+	case "projects/composite-apps/deployment-intent-groups/traffic-group-intents":
+		return resource(apps.CheckTrafficGroup, nil), true
+	case "projects/composite-apps/deployment-intent-groups/traffic-group-intents/dns-intents":
+		return resource(dnsnames.CheckDNSIntent, alone(dnsnames.ShowDNSIntent)), true
+	case "projects/composite-apps/deployment-intent-groups/traffic-group-intents/" + review.PodDNSIntents:
+		return resource(poddns.CheckPodDNSIntent, poddns.ShowPodDNSIntent), true
+	}
+	return kind{}, false
+}
+
+// resource makes a kind from the functions on its spec.
+func resource[Spec any](check check[Spec], show show[Spec]) kind {
+	return kind{
+		admit: func(ctx context.Context, a *review.Checker, r *review.Review, body []byte, old *intent.Document) (intent.Metadata, any, error) {
+			return admitResource(ctx, a, r, body, old, check)
+		},
+		view: func(ctx context.Context, g *review.Glance, doc intent.Document) (review.View, error) {
+			stored, err := intent.Of[Spec](doc)
+			if err != nil {
+				return review.View{}, err
+			}
+			var status *review.Status
+			if show != nil {
+				status, err = show(ctx, g, doc.Path, &stored.Spec)
+			}
+			return review.View{Metadata: stored.Metadata, Spec: stored.Spec, Status: status}, err
+		},
+	}
+}
+
+func admitResource[Spec any](
+	ctx context.Context, a *review.Checker, r *review.Review, body []byte, old *intent.Document, check check[Spec],
+) (intent.Metadata, any, error) {
+	var in intent.Resource[Spec]
+	if err := json.Unmarshal(body, &in); err != nil {
+		return intent.Metadata{}, nil, review.ErrNoJSON(err)
+	}
+	var before *Spec
+	if old != nil {
+		stored, err := intent.Of[Spec](*old)
+		if err != nil {
+			return intent.Metadata{}, nil, err
+		}
+		before = &stored.Spec
+		r.Old = old
+	}
+	r.Name(in.Metadata.Name)
+	err := check(ctx, a, r, &in.Spec, before)
+	return in.Metadata, &in.Spec, err
+}

@@ -1,0 +1,101 @@
+package clusters
+
+import (
+	"context"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/admission/apps"
+	"github.com/signpost-dns/signpost/pkg/admission/projects"
+	"github.com/signpost-dns/signpost/pkg/admission/review"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// CheckLogicalCloud admits a logical cloud.
+func CheckLogicalCloud(ctx context.Context, a *review.Checker, r *review.Review, in, old *intent.LogicalCloud) error {
+	const at = review.Spec + "/namespace"
+	if in.Namespace == "" {
+		in.Namespace = defaultCloudNamespace(r.Path.Name(), old)
+	}
+	if in.Namespace == projects.ReservedNamespace {
+		r.Refusef(at, "%s is where the cluster DNS lives; choose another", review.Quote(in.Namespace))
+	} else if err := projects.CheckTenantNamespace(ctx, a, r, at, in.Namespace); err != nil {
+		return err
+	}
+	if old != nil && in.Namespace != old.Namespace {
+		if err := manifestsFollow(ctx, a, r, in.Namespace); err != nil {
+			return err
+		}
+	}
+	if in.ControllerCluster == nil {
+		return nil
+	}
+	return AllowedCluster(ctx, a, r, review.Spec+"/controllerCluster", *in.ControllerCluster)
+}
+
+// defaultCloudNamespace is the namespace of a logical cloud that asks for
+// none: the one that it has, else its name as a label.
+func defaultCloudNamespace(name string, old *intent.LogicalCloud) string {
+	if old != nil {
+		return old.Namespace
+	}
+	return review.Slug(name, review.LongestLabel)
+}
+
+// manifestsFollow refuses to move a logical cloud away from a namespace that
+// the manifests of its groups name.
+func manifestsFollow(ctx context.Context, a *review.Checker, r *review.Review, namespace string) error {
+	users, err := a.Store.Referrers(ctx, r.Path)
+	if err != nil {
+		return err
+	}
+	for _, user := range users {
+		if !strings.HasSuffix(user.Collection(), "/deployment-intent-groups") {
+			continue
+		}
+		group, err := review.Find[intent.DeploymentIntentGroup](ctx, a.Store, user)
+		if err != nil {
+			return err
+		}
+		if group == nil {
+			continue
+		}
+		for _, app := range group.Apps {
+			for _, raw := range app.Manifests {
+				if m, _ := apps.ReadManifest(raw); m.Metadata.Namespace != "" && m.Metadata.Namespace != namespace {
+					r.Conflictf(review.Spec+"/namespace", "%s has a %s of app %s in namespace %s; change the manifest first",
+						user, m.Kind, app.Name, review.Quote(m.Metadata.Namespace))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// CheckClusterReference admits a reference of a logical cloud to a cluster.
+func CheckClusterReference(ctx context.Context, a *review.Checker, r *review.Review, in, old *intent.ClusterReference) error {
+	if err := AllowedCluster(ctx, a, r, review.Spec, *in); err != nil {
+		return err
+	}
+	if old != nil && *old != *in {
+		if err := nobodyNames(ctx, a, r, *old); err != nil {
+			return err
+		}
+	}
+	return a.Each(ctx, r.Path.Collection(), func(doc intent.Document) error {
+		other, err := intent.Of[intent.ClusterReference](doc)
+		if err == nil && doc.Path != r.Path && other.Spec == *in {
+			r.Conflictf(review.Spec, "%s refers to %s already", doc.Path, in.Path())
+		}
+		return err
+	})
+}
+
+// nobodyNames refuses to let a reference change its cluster while an app or a
+// DNS CR intent names the cluster that it had.
+func nobodyNames(ctx context.Context, a *review.Checker, r *review.Review, old intent.ClusterRef) error {
+	users, err := a.Store.Referrers(ctx, r.Path)
+	if err == nil && len(users) > 0 {
+		r.Conflictf(review.Spec, "is %s for %s, which names that cluster; leave it out there first", old, users[0])
+	}
+	return err
+}

@@ -1,0 +1,124 @@
+package dnsnames
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/admission/review"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// checkRouting checks how answers are to be chosen among clusters: that the policy is
+// one, and that the clusters exist. Whether the app runs on them is the plan's to say.
+func checkRouting(ctx context.Context, a *review.Checker, r *review.Review, in *intent.Routing) error {
+	const at = review.Spec + "/routing"
+	if in == nil {
+		return nil
+	}
+	switch in.Policy {
+	case "", intent.Multivalue, intent.Failover, intent.Weighted:
+	default:
+		r.Refusef(at+"/policy", "%s is no policy; give multivalue, failover or weighted", review.Quote(in.Policy))
+	}
+	if in.Policy == intent.Weighted {
+		checkWeights(r, at+"/weights", in.Weights)
+	}
+	for i, cluster := range in.Order {
+		here := at.Key("order").Index(i)
+		if first := slices.Index(in.Order[:i], cluster); first >= 0 {
+			r.Refusef(here, "%s is given twice; leave one out", review.Quote(cluster))
+		} else if err := checkRoutedCluster(ctx, a, r, here, cluster); err != nil {
+			return err
+		}
+	}
+	for _, cluster := range slices.Sorted(maps.Keys(in.Weights)) {
+		if err := checkRoutedCluster(ctx, a, r, at.Key("weights").Key(cluster), cluster); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ShowDNSIntent warns of what the policy of a routing does not read, nil for
+// nothing.
+func ShowDNSIntent(in *intent.DNSIntent) *review.Status {
+	if in.Routing == nil {
+		return nil
+	}
+	var warnings []intent.Warning
+	for _, field := range in.Routing.Unread() {
+		policy := cmp.Or(in.Routing.Policy, intent.Multivalue)
+		warnings = append(warnings, intent.Warning{Parameter: "routing/" + field, Message: "has no effect with policy " + policy})
+	}
+	if warnings == nil {
+		return nil
+	}
+	return &review.Status{Warnings: warnings}
+}
+
+// mostWeight is the largest share of a cluster.
+const mostWeight = 1_000_000
+
+// checkWeights checks that each is a share, and that some cluster gets answers.
+func checkWeights(r *review.Review, at review.Pointer, weights map[string]int64) {
+	var sum int64
+	for _, cluster := range slices.Sorted(maps.Keys(weights)) {
+		weight := weights[cluster]
+		if weight < 0 || weight > mostWeight {
+			r.Refusef(at.Key(cluster), "%d is no weight; give 0 to %d", weight, mostWeight)
+			sum = math.MaxInt32 // what they sum to is not known
+		} else {
+			sum += weight
+		}
+	}
+	if sum == 0 {
+		r.Refusef(at, `sum to zero, so that no cluster would get answers; give at least one cluster a positive weight, as in {"edge+berlin":90}`)
+	}
+}
+
+// checkRoutedCluster checks a cluster that an order or a weight names.
+func checkRoutedCluster(ctx context.Context, a *review.Checker, r *review.Review, at review.Pointer, name string) error {
+	provider, cluster, _ := strings.Cut(name, "+")
+	if !review.IsLabelValue(provider) || !review.IsLabelValue(cluster) {
+		r.Refusef(at, `%s is no cluster; write it as provider+cluster, as in "edge+berlin"`, review.Quote(name))
+		return nil
+	}
+	path := intent.ClusterRef{ClusterProvider: provider, Cluster: cluster}.Path()
+	found, err := review.Find[intent.Cluster](ctx, a.Store, path)
+	if err != nil {
+		return err
+	}
+	r.Refer(path)
+	if found == nil {
+		a.Missing(r, at, path)
+	}
+	return nil
+}
+
+// shortestUnreachable is how long at least a cluster is not reached before it is
+// taken out: its worker asks every few seconds.
+const shortestUnreachable = 10 * time.Second
+
+// checkHealth checks when addresses count.
+func checkHealth(r *review.Review, in *intent.Health) {
+	const at = review.Spec + "/health"
+	if in == nil {
+		return
+	}
+	if text := in.UnreachableAfter; text != "" {
+		after, err := time.ParseDuration(text)
+		if err != nil || after < shortestUnreachable {
+			r.Refusef(at+"/unreachableAfter", "%s is no time after which a cluster may be taken out; give a duration of at least %s, as in 5m", review.Quote(text), shortestUnreachable)
+		}
+	}
+	switch in.WhenAllUnhealthy {
+	case "", intent.Keep, intent.Remove:
+	default:
+		r.Refusef(at+"/whenAllUnhealthy", "%s is no choice; give keep, to go on publishing what was published, or remove", review.Quote(in.WhenAllUnhealthy))
+	}
+}

@@ -1,0 +1,29 @@
+package admission
+
+import (
+	"context"
+
+	"github.com/signpost-dns/signpost/pkg/admission/poddns"
+	"github.com/signpost-dns/signpost/pkg/dns/resolvconf"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// PreviewPodDNS answers the question that a body asks about pods of a
+// deployment intent group; path is where it was asked. What it does not say
+// follows from the app, its clusters, the logical cloud and its DNS CR intents. Errors: NotFound
+// when what the path belongs to does not exist; Invalid with every wrong field;
+// what the store answers.
+func (a *Admitter) PreviewPodDNS(ctx context.Context, path intent.Path, body []byte) (resolvconf.Preview, error) {
+	if err := parents(ctx, a.Checker, path); err != nil {
+		return resolvconf.Preview{}, err
+	}
+	p, err := poddns.ReadPodDNSPreview(body)
+	if err != nil {
+		return resolvconf.Preview{}, err
+	}
+	p.Review.Path = path
+	if err := poddns.CompletePreview(ctx, a.Checker, p); err != nil {
+		return resolvconf.Preview{}, err
+	}
+	return p.Answer()
+}

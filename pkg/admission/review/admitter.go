@@ -1,0 +1,124 @@
+package review
+
+import (
+	"context"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// Rules are what the operator of the server allows.
+type Rules struct {
+	// AllowedImages are prefixes of whole image names, registry included. One
+	// that ends in no slash must be followed by the end of a name's part.
+	// None: [DefaultImages] of ImageRegistry.
+	AllowedImages []string
+
+	// ImageRegistry holds copies of the default images; empty: none does.
+	ImageRegistry string
+
+	// AllowLocalServers lets a record's verify.servers be loopback and
+	// link-local addresses, as tests on one machine need it.
+	AllowLocalServers bool
+
+	// Quotas are those of projects that have none of their own.
+	Quotas intent.Quotas
+
+	// Kubeconfig judges a kubeconfig (YAML); nil finds nothing wrong with any.
+	// Its errors are shown to the user, so they may not quote secrets.
+	Kubeconfig func(yaml []byte) error
+
+	// Claim has a cluster's document stand for the cluster that a kubeconfig
+	// leads to; one that does not answer soon is accepted. It answers a
+	// Conflict for a cluster that another document stands for, and for another
+	// than before while something is left in that. nil: none is asked.
+	Claim func(ctx context.Context, cluster intent.Path, yaml []byte) error
+
+	// Elsewhere refuses the documents that are kept elsewhere, and says where;
+	// nil: none is.
+	Elsewhere func(intent.Path) error
+
+	// NamespaceHolder is the name of the project whose namespace it is, empty
+	// for none's, where projects are kept elsewhere; nil: they are kept here.
+	NamespaceHolder func(ctx context.Context, namespace string) (project string, err error)
+
+	// NamespaceTenant is a project other than the one given that has released
+	// something in a namespace of some cluster, empty for none, and what; nil:
+	// documents alone say so.
+	NamespaceTenant func(ctx context.Context, namespace, but string) (project string, what intent.Path, err error)
+}
+
+// Checker is what checks have of the world: the documents, and the rules.
+type Checker struct {
+	Store intent.Store
+	Rules Rules
+	Token func() string // a text that no other call gives
+}
+
+// Elsewhere refuses what is kept elsewhere.
+func (a *Checker) Elsewhere(path intent.Path) error {
+	if a.Rules.Elsewhere == nil {
+		return nil
+	}
+	return a.Rules.Elsewhere(path)
+}
+
+// Missing notes a reference to what does not exist, and where it is created if
+// not here.
+func (a *Checker) Missing(r *Review, at Pointer, to intent.Path) {
+	where := ""
+	if err := a.Elsewhere(to); err != nil {
+		where = ": " + err.Error()
+	}
+	r.Conflictf(at, "%s refers to %s, which does not exist; create it first%s", r.Path, to, where)
+}
+
+// Shape is the path without names: its collections, from the top. It is empty
+// when a name is missing.
+func Shape(path intent.Path) string {
+	var collections []string
+	for p := path; p != ""; p = p.Parent() {
+		segments := strings.Split(p.Collection(), "/")
+		collection := segments[len(segments)-1]
+		first, version, versioned := strings.Cut(p.Name(), "/")
+		if first == "" || versioned && version == "" || versioned != (collection == "composite-apps") {
+			return ""
+		}
+		collections = append([]string{collection}, collections...)
+	}
+	return strings.Join(collections, "/")
+}
+
+// Find answers the document at path decoded, or nil when there is none.
+func Find[Spec any](ctx context.Context, store intent.Store, path intent.Path) (*Spec, error) {
+	doc, err := store.Get(ctx, path)
+	if intent.CodeOf(err) == intent.NotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	stored, err := intent.Of[Spec](doc)
+	return &stored.Spec, err
+}
+
+// Each calls visit for all documents of a collection, ordered by name, until
+// it fails.
+func (a *Checker) Each(ctx context.Context, collection string, visit func(intent.Document) error) error {
+	const pageSize = 200
+	options := intent.ListOptions{Collection: collection, Limit: pageSize, Bytes: intent.PageBytes}
+	for {
+		page, err := a.Store.List(ctx, options)
+		if err != nil {
+			return err
+		}
+		for _, doc := range page.Items {
+			if err := visit(doc); err != nil {
+				return err
+			}
+		}
+		if options.Continue = page.Continue; options.Continue == "" {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/signpost-dns/signpost/pkg/cli/document"
+	"github.com/signpost-dns/signpost/pkg/cli/lifecycle"
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// request asks Signpost for what a document in emcoctl's form asks for, and
+// answers what that did. Signpost needs no approval.
+func (b batch) request(ctx context.Context, d document.Document) (string, error) {
+	query := url.Values{}
+	switch d.Action {
+	case "approve":
+		return "unneeded", nil
+	case "rollback":
+		var body struct {
+			Spec struct {
+				Revision json.Number `json:"revision"` // a text, as EMCO has it, or a number
+			} `json:"spec"`
+		}
+		if err := json.Unmarshal(d.Body, &body); err != nil {
+			return "", errors.New("/spec/revision is no release; the first is 1")
+		}
+		if body.Spec.Revision != "" {
+			query.Set("to", body.Spec.Revision.String())
+		}
+	}
+	_, err := b.api.Do(ctx, http.MethodPost, lifecycle.WithQuery(string(d.Path), query), nil, nil)
+	return "requested", err
+}
+
+// revoke takes back what a request asked for: it terminates what was
+// instantiated, and waits for it, so that it can be deleted.
+func (b batch) revoke(ctx context.Context, d document.Document) (string, error) {
+	owner := d.Owner()
+	response, err := b.api.Do(ctx, http.MethodPost, string(owner)+"/"+string(intent.Terminate), nil, nil)
+	if err != nil {
+		return "", err
+	}
+	var accepted client.Accepted
+	if err := json.Unmarshal(response.Body, &accepted); err != nil {
+		return "", err
+	}
+	if accepted.Revision == 0 {
+		return "absent", nil // never deployed
+	}
+	watch := lifecycle.Waiter{API: b.api, Owner: owner, Poll: b.poll, Progress: b.err}
+	return "terminated", watch.Until(ctx, lifecycle.Goal(intent.Terminate), accepted.Revision, longestWait)
+}

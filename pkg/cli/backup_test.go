@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/app"
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/storage/backup"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
+)
+
+// asProcess is this program as a process of its own.
+func asProcess(t *testing.T, args ...string) *exec.Cmd {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	command := exec.CommandContext(t.Context(), self, args...)
+	command.Env = append(os.Environ(), beSignpost+"=1")
+	return command
+}
+
+// does runs it and answers what it says, which is why it failed, if it did.
+func does(t *testing.T, args ...string) (string, bool) {
+	said, err := asProcess(t, args...).CombinedOutput()
+	return string(said), err == nil
+}
+
+// TestABackupRestoresAnInstallation with its identity, its secrets and what it
+// has deployed; and only with its key, into empty stores, while no server runs.
+func TestABackupRestoresAnInstallation(t *testing.T) {
+	t.Parallel()
+	var data string
+	service := startService(t, func(c *app.Config) { data = c.DataDir })
+	c, err := client.New(service.url, client.Options{})
+	require.NoError(t, err)
+	send := func(path, body string) {
+		_, err := c.Do(t.Context(), "PUT", path, strings.NewReader(body), nil)
+		require.NoError(t, err, path)
+	}
+	const record = "projects/shop/dns-update-records/lab"
+	send("projects/shop", `{"metadata":{"name":"shop"}}`)
+	send(record, `{"metadata":{"name":"lab"},"spec":{"provider":"cloudflare","credentials":[{"environment":"CF_API_TOKEN","value":"c4n4ry-t0ken"}]}}`)
+	file := filepath.Join(t.TempDir(), "backup")
+	said, ok := does(t, "backup", "--data-dir", data, file)
+	require.False(t, ok)
+	require.Contains(t, said, "in use", "by the server that runs")
+	require.NoError(t, service.stop())
+
+	said, ok = does(t, "backup", "--data-dir", data, file)
+	require.True(t, ok, said)
+	require.Contains(t, said, file+": ")
+	require.Contains(t, said, "secret values are sealed with key ")
+	said, ok = does(t, "backup", "--data-dir", data, file)
+	require.False(t, ok)
+	require.Contains(t, said, "exists already: give another name")
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NotContains(t, string(raw), "c4n4ry-t0ken")
+
+	empty := t.TempDir()
+	said, ok = does(t, "restore", "--data-dir", empty, file)
+	require.False(t, ok)
+	require.Contains(t, said, "which is not given: give it with --secret-key-file")
+	require.NoFileExists(t, filepath.Join(empty, "secret.key"), "none is made up")
+	require.NoDirExists(t, filepath.Join(empty, "etcd"), "and no store is left")
+	copyFile(t, filepath.Join(data, "secret.key"), filepath.Join(empty, "secret.key"))
+	said, ok = does(t, "restore", "--data-dir", empty, file)
+	require.True(t, ok, said)
+	require.Contains(t, said, "restored ")
+	said, ok = does(t, "restore", "--data-dir", empty, file)
+	require.False(t, ok)
+	require.Contains(t, said, "the stores are not empty")
+	require.DirExists(t, filepath.Join(empty, "etcd"), "which stay as they are")
+	none := filepath.Join(t.TempDir(), "none")
+	said, ok = does(t, "restore", "--data-dir", none, filepath.Join(data, "secret.key"))
+	require.False(t, ok, said)
+	require.NoDirExists(t, none)
+
+	again := startService(t, func(c *app.Config) { c.DataDir = empty })
+	c, err = client.New(again.url, client.Options{})
+	require.NoError(t, err)
+	answer, err := c.Do(t.Context(), "GET", record, nil, nil)
+	require.NoError(t, err)
+	require.Contains(t, string(answer.Body), `"CF_API_TOKEN"`)
+	send(record, `{"metadata":{"name":"lab"},"spec":{"provider":"cloudflare","credentials":[{"environment":"CF_API_TOKEN"}]}}`)
+}
+
+func copyFile(t *testing.T, from, to string) {
+	content, err := os.ReadFile(from)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(to, content, 0o600))
+}
+
+// TestARestoreThatIsKilledIsNeverHalfDoneSilently: kill -9 before it writes
+// leaves nothing, in its middle what serves nobody until the same command has
+// finished it.
+func TestARestoreThatIsKilledIsNeverHalfDoneSilently(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "backup")
+	keys := writeLargeBackup(t, file)
+	var early, late time.Duration
+	bound := 2 * time.Second
+	for round := range 48 { // halving the time finds its middle, unless it ends sooner or later by accident
+		if round%8 == 0 {
+			bound *= 2
+			early, late = 0, bound
+		}
+		data, at := t.TempDir(), (early+late)/2
+		restore := asProcess(t, "restore", "--data-dir", data, file)
+		require.NoError(t, restore.Start())
+		time.AfterFunc(at, func() { _ = restore.Process.Kill() })
+		_ = restore.Wait()
+		said, whole := does(t, "backup", "--data-dir", data, filepath.Join(data, "again"))
+		switch {
+		case strings.Contains(said, "a restore into these stores has not been finished"):
+			require.False(t, whole)
+			said, served := does(t, "serve", "--data-dir", data, "--listen", "127.0.0.1:0", "--grpc-listen", "127.0.0.1:0")
+			require.False(t, served)
+			require.Contains(t, said, "repeat signpost restore with the same file")
+			said, whole = does(t, "restore", "--data-dir", data, file)
+			require.True(t, whole, said)
+			said, whole = does(t, "backup", "--data-dir", data, filepath.Join(data, "again"))
+			require.True(t, whole, said)
+			require.Contains(t, said, fmt.Sprintf("again: %d keys", keys))
+			return
+		case whole && strings.Contains(said, fmt.Sprintf("again: %d keys", keys)):
+			late = at
+		default:
+			require.True(t, !whole || strings.Contains(said, "again: 0 keys"), "neither nothing nor all: %s", said)
+			early = at
+		}
+	}
+	t.Fatal("no restore was met in its middle")
+}
+
+// writeLargeBackup writes one that takes a while to restore, and answers how many
+// keys it has.
+func writeLargeBackup(t *testing.T, file string) int {
+	const keys = 20_000
+	from := kvtest.NewFake()
+	for n := range keys {
+		_, _, err := from.Txn(t.Context(), nil, kv.Put(fmt.Sprintf("/signpost/doc/projects//p%06d", n), bytes.Repeat([]byte("x"), 100)))
+		require.NoError(t, err)
+	}
+	out, err := os.Create(file)
+	require.NoError(t, err)
+	_, err = backup.Write(t.Context(), backup.Stores{KV: from}, "", time.Now(), out)
+	require.NoError(t, err)
+	require.NoError(t, out.Close())
+	return keys
+}

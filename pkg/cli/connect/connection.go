@@ -1,0 +1,150 @@
+// Package connect reaches a Signpost server, and says in words for people what it
+// refuses.
+package connect
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/signpost-dns/signpost/pkg/cli/document"
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/client"
+)
+
+// Where the server is, and how long a request may take, if no flag says so.
+const (
+	defaultServer  = "http://127.0.0.1:9018"
+	RequestTimeout = 30 * time.Second
+)
+
+// Connection is how a client command reaches the server.
+type Connection struct {
+	server    string
+	token     string
+	tokenFile string
+	caFile    string
+	certFile  string
+	keyFile   string
+	Timeout   time.Duration // of one request
+}
+
+// Flags adds the flags of every client command.
+func (c *Connection) Flags(flags *pflag.FlagSet) {
+	c.ServerFlags(flags)
+	flags.DurationVar(&c.Timeout, "timeout", RequestTimeout, "how long to wait for the answer to a request")
+}
+
+// ServerFlags adds those flags but --timeout.
+func (c *Connection) ServerFlags(flags *pflag.FlagSet) {
+	c.Timeout = RequestTimeout
+	flags.StringVar(&c.server, "server", "", "the server's `URL` (SIGNPOST_SERVER; default "+defaultServer+")")
+	flags.StringVar(&c.token, "token", "", "the token to show (SIGNPOST_TOKEN, which others on the machine cannot see)")
+	flags.StringVar(&c.tokenFile, "token-file", "", "a `FILE` that holds the token to show, and nothing else")
+	flags.StringVar(&c.caFile, "ca-file", "", "a `FILE` with the CA certificates of an https:// server, in PEM (SIGNPOST_CA_FILE; default those of the system)")
+	flags.StringVar(&c.certFile, "cert-file", "", "a `FILE` with the certificate to show to the server, in PEM (SIGNPOST_CERT_FILE)")
+	flags.StringVar(&c.keyFile, "key-file", "", "the `FILE` with the key of --cert-file, in PEM (SIGNPOST_KEY_FILE)")
+}
+
+// Dial makes the client. It makes no request.
+func (c *Connection) Dial() (*client.Client, error) {
+	token, err := c.chosenToken()
+	if err != nil {
+		return nil, err
+	}
+	transport, err := c.transport()
+	if err != nil {
+		return nil, err
+	}
+	const retries = 2
+	made, err := client.New(cmp.Or(c.server, os.Getenv("SIGNPOST_SERVER"), defaultServer), client.Options{
+		Token:      token,
+		HTTPClient: &http.Client{Timeout: c.Timeout, Transport: transport},
+		Retries:    retries,
+	})
+	if err != nil {
+		return nil, terminal.Usagef("--server: %w", err)
+	}
+	return made, nil
+}
+
+// transport trusts whom the flags, else the environment, name, and shows their
+// certificate.
+func (c *Connection) transport() (http.RoundTripper, error) {
+	caFile := cmp.Or(c.caFile, os.Getenv("SIGNPOST_CA_FILE"))
+	certFile := cmp.Or(c.certFile, os.Getenv("SIGNPOST_CERT_FILE"))
+	keyFile := cmp.Or(c.keyFile, os.Getenv("SIGNPOST_KEY_FILE"))
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if caFile != "" {
+		content, err := os.ReadFile(caFile)
+		if err != nil {
+			return nil, terminal.Usagef("--ca-file: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(content) {
+			return nil, terminal.Usagef("--ca-file: %s holds no certificate in PEM", caFile)
+		}
+	}
+	if (certFile == "") != (keyFile == "") {
+		return nil, terminal.Usagef("--cert-file and --key-file belong together: give both or none")
+	}
+	if certFile != "" {
+		pair, err := tls.LoadX509KeyPair(certFile, keyFile)
+		if err != nil {
+			return nil, terminal.Usagef("--cert-file and --key-file: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	transport, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return nil, errors.New("http.DefaultTransport was replaced")
+	}
+	transport = transport.Clone()
+	transport.TLSClientConfig = config
+	return transport, nil
+}
+
+// OfCluster sends a request that is about a cluster, named as people do, and
+// answers the body of the answer.
+func (c *Connection) OfCluster(ctx context.Context, cluster, method, request string) ([]byte, error) {
+	path, err := document.ClusterPath(cluster)
+	if err != nil {
+		return nil, err
+	}
+	api, err := c.Dial()
+	if err != nil {
+		return nil, err
+	}
+	response, err := api.Do(ctx, method, string(path)+"/"+request, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return response.Body, nil
+}
+
+// chosenToken is the token of the flags, else of the environment, else none.
+func (c *Connection) chosenToken() (string, error) {
+	if c.tokenFile == "" {
+		return cmp.Or(c.token, os.Getenv("SIGNPOST_TOKEN")), nil
+	}
+	if c.token != "" {
+		return "", terminal.Usagef("--token and --token-file exclude each other")
+	}
+	content, err := os.ReadFile(c.tokenFile)
+	if err != nil {
+		return "", terminal.Usagef("--token-file: %w", err)
+	}
+	token := strings.TrimSpace(string(content))
+	if token == "" || strings.ContainsAny(token, " ,\t\r\n") {
+		return "", terminal.Usagef("--token-file: %s must hold one token alone; the server's list of tokens is for signpost serve", c.tokenFile)
+	}
+	return token, nil
+}

@@ -1,0 +1,91 @@
+package connect
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/cli/emco"
+	"github.com/signpost-dns/signpost/pkg/client"
+)
+
+// IsUnreachable tells whether the same request may well succeed later.
+func IsUnreachable(err error) bool {
+	var problem *client.Error
+	if errors.As(err, &problem) {
+		return problem.Status == http.StatusServiceUnavailable || problem.Status == http.StatusTooManyRequests
+	}
+	var transport *url.Error
+	return errors.As(err, &transport) && !errors.Is(err, context.Canceled)
+}
+
+// Describe is the error for people: a problem field by field, one line each.
+func Describe(err error) string {
+	var problem *client.Error
+	if errors.As(err, &problem) {
+		return describeProblem(problem)
+	}
+	var emcos *emco.Unreachable
+	if errors.As(err, &emcos) {
+		return emcos.Error()
+	}
+	var transport *url.Error
+	if errors.As(err, &transport) {
+		return describeTransport(transport)
+	}
+	return err.Error()
+}
+
+func describeProblem(problem *client.Error) string {
+	var b strings.Builder
+	b.WriteString(problem.Detail)
+	if problem.Detail == "" {
+		fmt.Fprintf(&b, "%s (%d)", problem.Title, problem.Status)
+	}
+	for _, field := range problem.Errors {
+		switch {
+		case field.Pointer != "":
+			fmt.Fprintf(&b, "\n  %s: %s", PointerWord(field.Pointer), field.Detail)
+		case problem.Status == http.StatusBadRequest:
+			fmt.Fprintf(&b, "\n  the whole body: %s", field.Detail)
+		default: // it is not about a body
+			fmt.Fprintf(&b, "\n  %s", field.Detail)
+		}
+	}
+	switch problem.Status {
+	case http.StatusUnauthorized:
+		b.WriteString("\n  Give a token by SIGNPOST_TOKEN or --token-file.")
+	case http.StatusInternalServerError:
+		fmt.Fprintf(&b, "\n  The server's log tells more under request %s.", problem.RequestID)
+	}
+	return b.String()
+}
+
+// PointerWord is a pointer as people read it: one to a document as a whole ends in
+// "#".
+func PointerWord(pointer string) string { return strings.TrimSuffix(pointer, "#") }
+
+func describeTransport(err *url.Error) string {
+	server := err.URL
+	if parsed, parseErr := url.Parse(err.URL); parseErr == nil {
+		server = parsed.Scheme + "://" + parsed.Host
+	}
+	var unknown *tls.CertificateVerificationError
+	var alert *net.OpError // the server's, which crypto/tls has no exported type for
+	switch {
+	case errors.As(err, &unknown):
+		return fmt.Sprintf("%s shows a certificate that is not trusted: %v\n  --ca-file or SIGNPOST_CA_FILE names the authority that it is of.", server, unknown.Err)
+	case errors.As(err, &alert) && alert.Op == "remote error":
+		return fmt.Sprintf("%s does not talk to us: %v\n  Is the certificate of --cert-file one that it takes?", server, alert.Err)
+	case err.Timeout():
+		return server + " does not answer in time; --timeout sets how long to wait"
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
+	}
+	return fmt.Sprintf("%s cannot be reached: %v\n  Is the server running? --server or SIGNPOST_SERVER says where it is.", server, err.Err)
+}

@@ -1,0 +1,34 @@
+package document
+
+import (
+	"fmt"
+
+	"github.com/signpost-dns/signpost/pkg/cli/emco"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// sendTo is the document with the service that keeps it. One in Signpost's form goes
+// to Signpost; of emcoctl's, EMCO's services that are known get what is theirs.
+// It fails when the document is EMCO's alone and its service is not known.
+func sendTo(e *emco.Services, d Document) (Document, error) {
+	if !d.Emcoctl {
+		return d, nil
+	}
+	service, collection := e.Keeper(d.Path), Kind(d.Owner())
+	if !isSignposts(collection) && service.URL != "" {
+		d.Service = service
+		return d, nil
+	}
+	what := collection
+	if d.Action != "" {
+		what = d.Action
+	}
+	_, ours := rank(intent.Path(collection))
+	switch {
+	case !ours, d.Action == "migrate", d.Action == "stop":
+		return d, fmt.Errorf("%s (%s): %s is EMCO's; --%s says where that is%s", d, d.Path, what, service.Flag, emco.Instead(what))
+	case len(d.Uploads) > 0:
+		return d.withKubeconfig()
+	}
+	return d, nil
+}

@@ -1,0 +1,148 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// CleanPath is a path as people write it ("/v2/project/shop/") in the form
+// that documents have below /v2 ("projects/shop").
+func CleanPath(text string) (intent.Path, error) {
+	path := strings.Trim(strings.TrimSpace(text), "/")
+	if path != "v2" {
+		path = strings.TrimPrefix(path, "v2/")
+	}
+	if first, rest, _ := strings.Cut(path, "/"); first == "project" {
+		path = strings.TrimSuffix("projects/"+rest, "/")
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "" || segment == "." || segment == ".." || strings.ContainsFunc(segment, isOdd) {
+			return "", fmt.Errorf("%q is no path below /v2; write one as in projects/shop/dns-update-records/lab", text)
+		}
+	}
+	return intent.Path(path), nil
+}
+
+// isOdd tells whether no name and no collection contains the character.
+func isOdd(r rune) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	return !strings.ContainsRune(letters+"0123456789-_."+strings.ToUpper(letters), r)
+}
+
+// Kind is the last collection of a path: dns-intents for a DNS intent and for
+// the collection of DNS intents.
+func Kind(path intent.Path) string {
+	collection, _ := path.Split()
+	return LastSegment(intent.Path(collection))
+}
+
+// LastSegment is the name of a document or of a collection.
+func LastSegment(path intent.Path) string {
+	return string(path[strings.LastIndexByte(string(path), '/')+1:])
+}
+
+// groupPath is a deployment intent group's path, written out or as
+// project/composite-app/version/group.
+func groupPath(text string) (intent.Path, error) {
+	path, err := CleanPath(text)
+	if err != nil {
+		return "", terminal.AsUsageError(err)
+	}
+	segments := strings.Split(string(path), "/")
+	const short, long = 4, 7
+	switch {
+	case len(segments) == short && segments[0] != "projects":
+		return intent.Join("projects", segments[0], "composite-apps", segments[1], segments[2],
+			"deployment-intent-groups", segments[3]), nil
+	case len(segments) == long && Kind(path) == "deployment-intent-groups":
+		return path, nil
+	}
+	return "", terminal.Usagef("%q is no deployment intent group; write project/composite-app/version/group, or "+
+		"projects/…/composite-apps/…/…/deployment-intent-groups/…; a logical cloud is project/logical-cloud, or projects/…/logical-clouds/…", text)
+}
+
+// ClusterPath is a cluster's path, written out, as provider/cluster or as
+// provider+cluster.
+func ClusterPath(text string) (intent.Path, error) {
+	path, err := CleanPath(strings.Replace(text, "+", "/", 1))
+	if err != nil {
+		return "", terminal.AsUsageError(err)
+	}
+	segments := strings.Split(string(path), "/")
+	const short = 2
+	switch {
+	case len(segments) == short && segments[0] != "cluster-providers" && segments[0] != "projects":
+		return intent.Join("cluster-providers", segments[0], "clusters", segments[1]), nil
+	case path.Segment("cluster-providers") != "" && Kind(path) == "clusters" && path.Name() != "":
+		return path, nil
+	}
+	return "", terminal.Usagef("%q is no cluster; write provider/cluster, or cluster-providers/…/clusters/…", text)
+}
+
+// DNSCRIntentPath is a DNS CR intent's path, written out or as
+// project/logical-cloud/intent.
+func DNSCRIntentPath(text string) (intent.Path, error) {
+	path, err := CleanPath(text)
+	if err != nil {
+		return "", terminal.AsUsageError(err)
+	}
+	segments := strings.Split(string(path), "/")
+	const short, long = 3, 6
+	switch {
+	case len(segments) == short && segments[0] != "projects":
+		return intent.Join("projects", segments[0], "logical-clouds", segments[1], "dns-cr-intents", segments[2]), nil
+	case len(segments) == long && Kind(path) == "dns-cr-intents":
+		return path, nil
+	}
+	return "", terminal.Usagef("%q is no DNS CR intent; write project/logical-cloud/intent, or projects/…/logical-clouds/…/dns-cr-intents/…", text)
+}
+
+// OwnerPath is what has a lifecycle: a deployment intent group, or a logical
+// cloud, written out or as project/logical-cloud.
+func OwnerPath(text string) (intent.Path, error) {
+	path, err := CleanPath(text)
+	if err != nil {
+		return "", terminal.AsUsageError(err)
+	}
+	segments := strings.Split(string(path), "/")
+	const short, long = 2, 4
+	switch {
+	case len(segments) == short && segments[0] != "projects" && segments[0] != "cluster-providers":
+		return intent.Join("projects", segments[0], "logical-clouds", segments[1]), nil
+	case len(segments) == long && Kind(path) == "logical-clouds":
+		return path, nil
+	}
+	return groupPath(text)
+}
+
+// UpdatedPath is what can be updated: what has a lifecycle, or a record by its
+// whole path.
+func UpdatedPath(text string) (intent.Path, error) {
+	path, err := CleanPath(text)
+	if err == nil && IsRecord(path) {
+		return path, nil
+	}
+	return OwnerPath(text)
+}
+
+// IsRecord says whether a path is a provider's.
+func IsRecord(path intent.Path) bool {
+	return Kind(path) == "dns-update-records" && path.Name() != ""
+}
+
+// ShortOwner is the path of a deployment intent group or a logical cloud in its
+// short form; any other path as it is.
+func ShortOwner(path intent.Path) string {
+	segments := strings.Split(string(path), "/")
+	const group, cloud = 7, 4
+	switch {
+	case len(segments) == group && Kind(path) == "deployment-intent-groups":
+		return strings.Join([]string{segments[1], segments[3], segments[4], segments[6]}, "/")
+	case len(segments) == cloud && Kind(path) == "logical-clouds":
+		return segments[1] + "/" + segments[3]
+	}
+	return string(path)
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/internal/golden"
+)
+
+func TestTablesOfEveryCollection(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ path, schema, example string }{
+		{"projects", "ProjectList", "projectPage"},
+		{"cluster-providers", "ClusterProviderList", "clusterProviderPage"},
+		{"cluster-providers/edge/clusters", "ClusterList", "clusterPage"},
+		{"projects/shop/dns-update-records", "DNSUpdateRecordList", "dnsUpdateRecordPage"},
+		{"projects/shop/logical-clouds", "LogicalCloudList", "logicalCloudPage"},
+		{"projects/shop/logical-clouds/eu/cluster-references", "ClusterReferenceList", "clusterReferencePage"},
+		{"projects/shop/logical-clouds/eu/kv-pairs", "KVPairsList", "logicalCloudKVPairsPage"},
+		{"projects/shop/composite-apps", "CompositeAppList", "compositeAppPage"},
+		{"projects/shop/composite-apps/store/v1/deployment-intent-groups", "DeploymentIntentGroupList", "deploymentIntentGroupPage"},
+		{"projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/traffic-group-intents", "TrafficGroupIntentList", "trafficGroupIntentPage"},
+		{"projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/traffic-group-intents/front/dns-intents", "DNSIntentList", "dnsIntentPage"},
+		{"projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/traffic-group-intents/front/pod-dns-intents", "PodDNSIntentList", "podDNSIntentPage"},
+		{"projects/shop/logical-clouds/eu/dns-cr-intents", "DNSCRIntentList", "dnsCRIntentPage"},
+		{"projects/shop/dns-update-records/lab/users", "UseList", "useList"},
+		{"projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/events", "EventList", "eventList"},
+		{"projects/shop/events", "EventPage", "eventPage"},
+	} {
+		f := newFake(t)
+		f.on("GET "+test.path, 200, test.schema, example(t, test.example))
+		f.on("GET "+test.path+"?continue=MXNob3A", 200, "", `{"items":[]}`)
+		got := signpost(t, f.url, "get", test.path)
+		require.Equal(t, exitDone, got.code, got.err)
+		golden.Equal(t, "get_"+test.example+".golden", got.out)
+	}
+}
+
+func TestADocumentInEveryFormat(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	const lab = "projects/shop/dns-update-records/lab"
+	f.on("GET "+lab, 200, "DNSUpdateRecord", example(t, "dnsUpdateRecordStored"))
+	for _, format := range []string{"table", "wide", "json", "yaml"} {
+		got := signpost(t, f.url, "get", "/v2/project/shop/dns-update-records/lab/", "-o", format)
+		require.Equal(t, exitDone, got.code, got.err)
+		golden.Equal(t, "get_record_"+format+".golden", got.out)
+		if format == "json" {
+			requireSchema(t, "DNSUpdateRecord", got.out)
+		}
+	}
+}
+
+func TestAllPagesAreRead(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.on("GET projects?namePrefix=s", 200, "ProjectList", `{"items":[{"metadata":{"name":"sa","revision":1}}],"continue":"x"}`)
+	f.on("GET projects?continue=x&namePrefix=s", 200, "ProjectList", `{"items":[{"metadata":{"name":"sb","revision":1}}]}`)
+	got := signpost(t, f.url, "get", "projects?namePrefix=s", "-o", "json")
+	require.Equal(t, exitDone, got.code, got.err)
+	require.JSONEq(t, `{"items":[{"metadata":{"name":"sa","revision":1}},{"metadata":{"name":"sb","revision":1}}]}`, got.out)
+}
+
+func TestAnEmptyListIsSaidAndIsStillAList(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.on("GET projects", 200, "ProjectList", `{"items":[]}`)
+	require.Equal(t, "There are no projects.\n", signpost(t, f.url, "get", "projects").out)
+	require.Equal(t, "items: []\n", signpost(t, f.url, "get", "projects", "-o", "yaml").out)
+}
+
+func TestWhatHasNoTableIsYAML(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.on("GET cluster-providers/edge/clusters/hub/preflight", 200, "", `{"reachable":true,"checks":[]}`)
+	require.Equal(t, "checks: []\nreachable: true\n", signpost(t, f.url, "get", "cluster-providers/edge/clusters/hub/preflight").out)
+}
+
+func TestProblemsArePrintedFieldByField(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.on("GET projects", 400, "Problem", aRefusal)
+	got := signpost(t, f.url, "get", "projects")
+	require.Equal(t, result{exitFailed, "", "signpost get: the body has 2 errors\n  /spec/provider: is unknown; did you mean coredns?\n  the whole body: is odd\n"}, got)
+}
+
+func TestTheTokenIsShownAndAskedFor(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer t0ken" {
+			respond(w, canned{401, `{"type":"about:blank","title":"Unauthorized","status":401,"detail":"a token is needed"}`})
+			return
+		}
+		_, _ = io.WriteString(w, `{"items":[]}`)
+	}))
+	defer server.Close()
+	got := signpost(t, server.URL, "get", "projects")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, "SIGNPOST_TOKEN or --token-file")
+	require.Equal(t, exitDone, signpost(t, server.URL, "get", "projects", "--token", "t0ken").code)
+	require.Equal(t, exitDone, signpost(t, server.URL, "get", "projects", "--token-file", write(t, "token", "t0ken\n")).code)
+	t.Setenv("SIGNPOST_TOKEN", "t0ken")
+	t.Setenv("SIGNPOST_SERVER", server.URL)
+	require.Equal(t, exitDone, signpost(t, "", "get", "projects").code)
+	require.Equal(t, exitFailed, signpost(t, "", "get", "projects", "--token", "other").code, "a flag beats the environment")
+}
+
+func TestControlCharactersDoNotReachTheTerminal(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.on("GET projects", 200, "", `{"items":[{"metadata":{"name":"x","description":"\u001b[31mred\nline"}}]}`)
+	got := signpost(t, f.url, "get", "projects", "-o", "wide")
+	require.NotContains(t, got.out, "\x1b")
+	require.Contains(t, got.out, "[31mred line")
+}

@@ -1,0 +1,128 @@
+package inspect
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/cli/connect"
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/dns/corefile"
+	"github.com/signpost-dns/signpost/pkg/dns/linter"
+)
+
+const lintHelp = `Has CoreDNS' own parser and the setup of its plugins judge a Corefile. Nothing is started,
+and nothing is read but the file: import and {$VAR} are refused, but for
+{$DNS_DEFAULT_SERVICE_HOST}, which the Corefile of a node's cache has. What only the container
+that it is for can tell (files there, host names) is a warning.
+
+The Corefile is judged here, by signpost-dns, which is looked for beside signpost, then on
+PATH; with --server, by that server. An error makes the exit code 1.`
+
+func lintCommand(p terminal.Program) *cobra.Command {
+	var server connect.Connection
+	var output terminal.Format
+	var binary string
+	cmd := &cobra.Command{
+		Use:     "lint FILE",
+		Short:   "Find what is wrong with a Corefile",
+		Long:    lintHelp,
+		Example: "  signpost corefile lint Corefile\n  kubectl get configmap coredns -n kube-system -o jsonpath={.data.Corefile} | signpost corefile lint -",
+		Args:    terminal.Exactly(1, "one file, or - for standard input"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := readCorefile(p.In, args[0])
+			if err != nil {
+				return err
+			}
+			var findings []corefile.Finding
+			if cmd.Flags().Changed("server") {
+				findings, err = lintBy(&server, cmd, text)
+			} else {
+				findings, err = linter.New(binary).Lint(cmd.Context(), text)
+			}
+			if err != nil {
+				return err
+			}
+			return printFindings(p.Out, output, args[0], findings)
+		},
+	}
+	cmd.Flags().StringVar(&binary, "dns-binary", "", "the `FILE` of signpost-dns (default beside signpost, else on PATH)")
+	output.Flag(cmd.Flags())
+	server.Flags(cmd.Flags())
+	return cmd
+}
+
+// readCorefile reads a file, as much of it as a linter looks at.
+func readCorefile(in io.Reader, name string) (string, error) {
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return "", terminal.AsUsageError(err)
+		}
+		defer file.Close()
+		in = file
+	}
+	text, err := io.ReadAll(io.LimitReader(in, corefile.MaxLinted+1))
+	return string(text), err
+}
+
+// lintBy has the server lint a Corefile.
+func lintBy(c *connect.Connection, cmd *cobra.Command, text string) ([]corefile.Finding, error) {
+	api, err := c.Dial()
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(client.Corefile{Corefile: text})
+	if err != nil {
+		return nil, err
+	}
+	response, err := api.Do(cmd.Context(), http.MethodPost, "corefile/lint", bytes.NewReader(body), nil)
+	if err != nil {
+		return nil, err
+	}
+	var told struct{ Findings []corefile.Finding }
+	err = json.Unmarshal(response.Body, &told)
+	return told.Findings, err
+}
+
+// printFindings prints findings in the form that editors know. Errors among
+// them are one.
+func printFindings(w io.Writer, output terminal.Format, name string, findings []corefile.Finding) error {
+	body, err := json.Marshal(map[string]any{"findings": findings})
+	if err != nil {
+		return err
+	}
+	wrong := 0
+	for _, f := range findings {
+		if f.Severity == corefile.Error {
+			wrong++
+		}
+	}
+	err = output.Print(w, body, func(w io.Writer, _ bool) error {
+		for _, f := range findings {
+			terminal.Printf(w, "%s: %s: %s\n", place(name, f.Line), f.Severity, terminal.Visible(f.Message))
+		}
+		return nil
+	})
+	if err == nil && wrong > 0 {
+		err = fmt.Errorf("%s", terminal.Count(wrong, "error"))
+	}
+	return err
+}
+
+// place is a line of a file; 0 is the whole of it.
+func place(name string, line int) string {
+	if name == "-" {
+		name = "<stdin>"
+	}
+	if line == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s:%d", name, line)
+}

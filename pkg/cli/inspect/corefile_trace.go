@@ -1,0 +1,90 @@
+package inspect
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/cli/connect"
+	"github.com/signpost-dns/signpost/pkg/cli/document"
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/client"
+)
+
+const traceHelp = `Tells which way a query takes through the CoreDNS that a DNS CR intent asks for, as the
+intent is now, deployed or not: which server block gets it, which plugin in it answers,
+whom that asks, and why. No query is sent.
+
+The intent is given as project/logical-cloud/intent, or by its whole path.`
+
+func traceCommand(p terminal.Program) *cobra.Command {
+	var server connect.Connection
+	var output terminal.Format
+	var query client.DNSQuery
+	cmd := &cobra.Command{
+		Use:     "trace INTENT NAME [TYPE]",
+		Short:   "Tell which way a query takes",
+		Long:    traceHelp,
+		Example: "  signpost corefile trace shop/eu/resolvers www.a.foo.com\n  signpost corefile trace shop/eu/resolvers web.shop.svc.cluster.local AAAA --cluster edge+berlin",
+		Args:    traced,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := document.DNSCRIntentPath(args[0])
+			if err != nil {
+				return err
+			}
+			query.Name, query.Type = args[1], client.DNSQueryTypeA
+			if len(args) > 2 {
+				query.Type = client.DNSQueryType(strings.ToUpper(args[2]))
+			}
+			api, err := server.Dial()
+			if err != nil {
+				return err
+			}
+			body, err := json.Marshal(query)
+			if err != nil {
+				return err
+			}
+			response, err := api.Do(cmd.Context(), http.MethodPost, string(path)+"/trace", bytes.NewReader(body), nil)
+			if err != nil {
+				return err
+			}
+			var way client.DNSWay
+			if err := json.Unmarshal(response.Body, &way); err != nil {
+				return err
+			}
+			return output.Print(p.Out, response.Body, func(w io.Writer, _ bool) error { return printWay(w, query, way) })
+		},
+	}
+	cmd.Flags().StringVar(&query.Cluster, "cluster", "", "the `PROVIDER+CLUSTER` whose domain counts (default one of domain cluster.local)")
+	output.Flag(cmd.Flags())
+	server.Flags(cmd.Flags())
+	return cmd
+}
+
+// traced takes an intent, a name and perhaps a type.
+func traced(_ *cobra.Command, args []string) error {
+	const least, most = 2, 3
+	if len(args) < least || len(args) > most {
+		return terminal.Usagef("takes a DNS CR intent, a name and perhaps a type, not %s", terminal.Count(len(args), "argument"))
+	}
+	return nil
+}
+
+// printWay tells the way, and then why.
+func printWay(w io.Writer, query client.DNSQuery, way client.DNSWay) error {
+	terminal.Printf(w, "%s %s\n", terminal.Visible(query.Name), query.Type)
+	t := terminal.NewTable("SERVER", "PLUGIN", "POLICY", "UPSTREAMS")
+	t.Add(way.Server, string(way.Plugin), string(way.Policy), strings.Join(way.Upstreams, " "))
+	if err := terminal.WriteTables(w, t); err != nil {
+		return err
+	}
+	terminal.Printf(w, "\n")
+	for _, reason := range way.Why {
+		terminal.Printf(w, "- %s\n", terminal.Visible(reason))
+	}
+	return nil
+}

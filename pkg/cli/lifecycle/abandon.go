@@ -1,0 +1,57 @@
+package lifecycle
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/cli/connect"
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/client"
+)
+
+const abandonHelp = `Lets go of a cluster that never comes back, and lists what is left behind there. Its
+addresses leave public names as with drain, Signpost serves it no more, and nothing waits for it. That lasts
+until the cluster's document is deleted; registered again, it starts over. A name that would be left without
+any address is a reason to refuse; --force abandons all the same.`
+
+// AbandonCommand makes `signpost abandon`.
+func AbandonCommand(p terminal.Program) *cobra.Command {
+	var server connect.Connection
+	var output terminal.Format
+	force := false
+	cmd := &cobra.Command{
+		Use:     "abandon CLUSTER",
+		Short:   "Let go of a cluster that never comes back",
+		Long:    abandonHelp,
+		Example: "  signpost abandon edge/berlin",
+		Args:    terminal.Exactly(1, "one cluster"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			body, err := server.OfCluster(cmd.Context(), args[0], http.MethodPost, forced("abandon", force))
+			if err != nil {
+				return err
+			}
+			var left client.ClusterAbandoned
+			if err := json.Unmarshal(body, &left); err != nil {
+				return err
+			}
+			show := func(w io.Writer, _ bool) error { return printLeftBehind(w, args[0], left.LeftBehind) }
+			return output.Print(p.Out, body, show)
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "abandon even where a name is left without any address")
+	output.Flag(cmd.Flags())
+	server.Flags(cmd.Flags())
+	return cmd
+}
+
+func printLeftBehind(w io.Writer, cluster string, left []client.LeftBehind) error {
+	terminal.Printf(w, "%s abandoned; %s left behind\n", cluster, terminal.Count(len(left), "object"))
+	objects := terminal.NewTable("KIND", "NAMESPACE", "NAME")
+	for _, object := range left {
+		objects.Add(object.Kind, object.Namespace, object.Name)
+	}
+	return terminal.WriteTables(w, objects)
+}

@@ -1,0 +1,190 @@
+// Package lifecycle has the commands that plan releases, ask for them and wait for
+// them, and those that take clusters out of service.
+package lifecycle
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/signpost-dns/signpost/pkg/cli/connect"
+	"github.com/signpost-dns/signpost/pkg/cli/document"
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// lifecycle is one request for an action on a deployment intent group or a
+// logical cloud.
+type lifecycle struct {
+	server   connect.Connection
+	output   terminal.Format
+	action   intent.Action
+	owner    intent.Path
+	confirm  string
+	takeover string   // of a deployment intent group: whose names it takes over
+	adopt    string   // of a record: the owner id whose names it takes over
+	to       revision // of a rollback
+	force    bool     // of terminate
+	wait     bool
+	timeout  time.Duration // of --wait
+}
+
+const takeoverHelp = "the deployment intent `group` of the project whose names are taken over: those that both give"
+
+const (
+	adoptHelp         = "of a record: the owner `id` of an external-dns that is not Signpost's, whose mark those of the record's names carry that become its own"
+	adoptIsForRecords = "--adopt: names are adopted by a record; give projects/PROJECT/dns-update-records/RECORD"
+)
+
+// lifecycleCommand is what instantiate, update, rollback and terminate have in common.
+// The caller adds the words.
+func lifecycleCommand(p terminal.Program, action intent.Action) *cobra.Command {
+	request := &lifecycle{action: action}
+	cmd := &cobra.Command{
+		Args: terminal.Exactly(1, "one deployment intent group or logical cloud"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			owner, err := document.OwnerPath(args[0])
+			if action == intent.Update {
+				owner, err = document.UpdatedPath(args[0])
+			}
+			if err != nil {
+				return err
+			}
+			if document.IsRecord(owner) && request.wait {
+				return terminal.Usagef("--wait: a record has no state to wait for; see signpost status %s", owner)
+			}
+			if request.adopt != "" && !document.IsRecord(owner) {
+				return terminal.Usagef(adoptIsForRecords)
+			}
+			request.owner = owner
+			return act(cmd.Context(), p, request)
+		},
+	}
+	const longest = 5 * time.Minute
+	cmd.Flags().StringVar(&request.confirm, "confirm", "", "the `token` of the plan to carry out; refused when anything changed since")
+	if action == intent.Rollback {
+		request.to.flag(cmd.Flags())
+	}
+	if action == intent.Instantiate || action == intent.Update {
+		cmd.Flags().StringVar(&request.takeover, "takeover", "", takeoverHelp)
+	}
+	if action == intent.Update {
+		cmd.Flags().StringVar(&request.adopt, "adopt", "", adoptHelp)
+	}
+	if action == intent.Terminate {
+		cmd.Flags().BoolVar(&request.force, "force", false, "terminate even what EMCO's orchestrator has in the clusters")
+	}
+	cmd.Flags().BoolVar(&request.wait, "wait", false, "wait until it is done, and show how far it is")
+	cmd.Flags().DurationVar(&request.timeout, "timeout", longest, "how long to --wait")
+	request.output.Flag(cmd.Flags())
+	request.server.ServerFlags(cmd.Flags())
+	return cmd
+}
+
+// act asks for the action, waits if told so, and prints what was accepted.
+func act(ctx context.Context, p terminal.Program, request *lifecycle) error {
+	api, err := request.server.Dial()
+	if err != nil {
+		return err
+	}
+	query := url.Values{}
+	if request.confirm != "" {
+		query.Set("confirm", request.confirm)
+	}
+	request.to.ask(query)
+	if request.takeover != "" {
+		query.Set("takeover", request.takeover)
+	}
+	if request.adopt != "" {
+		query.Set("adopt", request.adopt)
+	}
+	if request.force {
+		query.Set("force", "true")
+	}
+	response, err := api.Do(ctx, http.MethodPost, WithQuery(string(request.owner)+"/"+string(request.action), query), nil, nil)
+	if err != nil {
+		return err
+	}
+	var accepted client.Accepted
+	if err := json.Unmarshal(response.Body, &accepted); err != nil {
+		return err
+	}
+	reached := "accepted"
+	if request.action == intent.Terminate && accepted.Revision == 0 {
+		reached = "was never deployed"
+	} else if request.wait {
+		state := Goal(request.action)
+		watch := Waiter{API: api, Owner: request.owner, Poll: p.Poll, Progress: p.Err}
+		if err := watch.Until(ctx, state, accepted.Revision, request.timeout); err != nil {
+			return err
+		}
+		reached = string(state)
+	}
+	return request.output.Print(p.Out, response.Body, func(w io.Writer, _ bool) error {
+		terminal.Printf(w, "%s %s (release %d, context %s)\n", document.ShortOwner(request.owner), reached,
+			accepted.Revision, terminal.Plain(accepted.ContextID))
+		return nil
+	})
+}
+
+// Goal is the state that an action leads to.
+func Goal(action intent.Action) client.StatusState {
+	if action == intent.Terminate {
+		return client.StatusState(intent.Terminated)
+	}
+	return client.StatusState(intent.Instantiated)
+}
+
+// revision is the one that a rollback goes to; 0 is the one before the current,
+// which is meant when none is given.
+type revision int64
+
+var _ pflag.Value = (*revision)(nil)
+
+// String is the revision, empty for none.
+func (r *revision) String() string {
+	if *r == 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(*r), 10)
+}
+
+// Type is what --help calls the value.
+func (r *revision) Type() string { return "release" }
+
+// Set takes a revision.
+func (r *revision) Set(text string) error {
+	number, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || number < 1 {
+		return terminal.Usagef("it is no release; the first is 1")
+	}
+	*r = revision(number)
+	return nil
+}
+
+func (r *revision) flag(flags *pflag.FlagSet) {
+	flags.Var(r, "to", "the `release` to roll back to (default the one before the current)")
+}
+
+// ask puts the revision into a query, if there is one.
+func (r *revision) ask(query url.Values) {
+	if *r > 0 {
+		query.Set("to", r.String())
+	}
+}
+
+// WithQuery adds a query to a path.
+func WithQuery(path string, query url.Values) string {
+	if len(query) == 0 {
+		return path
+	}
+	return path + "?" + query.Encode()
+}

@@ -1,0 +1,193 @@
+package lifecycle
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/cli/connect"
+	"github.com/signpost-dns/signpost/pkg/cli/document"
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+const planHelp = `Shows what an action on a deployment intent group or a logical cloud, or the update of a DNS
+update record, would do, name by name and object by object. It changes nothing. The token that it
+ends with makes an action do this and nothing else: --confirm TOKEN.
+
+A plan with errors would be refused: the exit code is 1.`
+
+// PlanCommand makes `signpost plan`.
+func PlanCommand(p terminal.Program) *cobra.Command {
+	var server connect.Connection
+	var output terminal.Format
+	var action, takeover, adopt string
+	var to revision
+	var diffs bool
+	cmd := &cobra.Command{
+		Use:     "plan GROUP",
+		Short:   "Show what an action would do",
+		Long:    planHelp,
+		Example: "  signpost plan shop/store/v1/prod --for terminate\n  signpost plan projects/shop/dns-update-records/lab --diff",
+		Args:    terminal.Exactly(1, "one deployment intent group, logical cloud or record"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := planPath(args[0], action, to)
+			if err == nil && takeover != "" {
+				path, err = asking(path, "takeover", takeover)
+			}
+			if err == nil && adopt != "" {
+				path, err = adoptionPath(args[0], path, adopt)
+			}
+			if err != nil {
+				return err
+			}
+			api, err := server.Dial()
+			if err != nil {
+				return err
+			}
+			response, err := api.Do(cmd.Context(), http.MethodPost, path, nil, nil)
+			if err != nil {
+				return err
+			}
+			var plan client.Plan
+			if err := json.Unmarshal(response.Body, &plan); err != nil {
+				return err
+			}
+			show := func(w io.Writer, wide bool) error { return printPlan(w, plan, wide, diffs) }
+			if err := output.Print(p.Out, response.Body, show); err != nil {
+				return err
+			}
+			return refusal(plan)
+		},
+	}
+	cmd.Flags().StringVar(&action, "for", "", "the `action`: instantiate, update, rollback or terminate (default what comes next)")
+	to.flag(cmd.Flags())
+	cmd.Flags().StringVar(&takeover, "takeover", "", takeoverHelp)
+	cmd.Flags().StringVar(&adopt, "adopt", "", adoptHelp)
+	cmd.Flags().BoolVar(&diffs, "diff", false, "show the objects' differences line by line")
+	output.Flag(cmd.Flags())
+	server.Flags(cmd.Flags())
+	return cmd
+}
+
+// planPath is where a plan is asked for.
+func planPath(text, action string, to revision) (string, error) {
+	owner, err := document.UpdatedPath(text)
+	if err != nil {
+		return "", err
+	}
+	known := []string{"", string(intent.Instantiate), string(intent.Update), string(intent.Rollback), string(intent.Terminate)}
+	switch {
+	case !slices.Contains(known, action):
+		return "", terminal.Usagef("--for: %q is no action; give one of %s", action, strings.Join(known[1:], ", "))
+	case action != "" && document.IsRecord(owner):
+		return "", terminal.Usagef("--for: a record's plan is always for update")
+	case to != 0 && action != string(intent.Rollback):
+		return "", terminal.Usagef("--to: is the release of a rollback; give it with --for rollback")
+	}
+	query := url.Values{}
+	if action != "" {
+		query.Set("for", action)
+	}
+	to.ask(query)
+	return WithQuery(string(owner)+"/plan", query), nil
+}
+
+// adoptionPath is where a record's plan is asked for that adopts names.
+func adoptionPath(record, path, from string) (string, error) {
+	owner, err := document.UpdatedPath(record)
+	if err == nil && !document.IsRecord(owner) {
+		err = terminal.Usagef(adoptIsForRecords)
+	}
+	if err != nil {
+		return "", err
+	}
+	return asking(path, "adopt", from)
+}
+
+// asking is a path with one more parameter of its query.
+func asking(path, parameter, value string) (string, error) {
+	asked, err := url.Parse(path)
+	if err != nil {
+		return "", err
+	}
+	query := asked.Query()
+	query.Set(parameter, value)
+	return WithQuery(asked.Path, query), nil
+}
+
+// refusal is the error of a plan that would be refused.
+func refusal(plan client.Plan) error {
+	if len(plan.Errors) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the plan has %s and would be refused", terminal.Count(len(plan.Errors), "error"))
+}
+
+// printPlan shows a plan: what stands in the way, the names, the objects, the
+// token. Objects that stay as they are come in wide tables alone.
+func printPlan(w io.Writer, plan client.Plan, wide, diffs bool) error {
+	terminal.Printf(w, "%s\n", summary(plan))
+	if left := plan.ObjectsLeftOut; left != (client.ObjectCounts{}) {
+		terminal.Printf(w, "%d of these are not listed: a plan has no room for more.\n", left.Create+left.Update+left.Delete+left.Unchanged)
+	}
+	for _, e := range plan.Errors {
+		terminal.Printf(w, "error: %s: %s\n", terminal.Plain(connect.PointerWord(e.Pointer)), terminal.Plain(e.Detail))
+	}
+	for _, warning := range plan.Warnings {
+		terminal.Printf(w, "warning: %s\n", terminal.Plain(warning))
+	}
+	names := terminal.NewTable("ACTION", "NAME", "TYPE", "RECORD", "TARGETS", "WITHIN")
+	for _, n := range plan.Names {
+		names.Add(string(n.Action), n.Name, n.Type, n.Record, strings.Join(n.Targets, " "), n.AnsweredWithin)
+	}
+	objects := terminal.NewTable("ACTION", "CLUSTER", "KIND", "NAMESPACE", "NAME")
+	for _, o := range plan.Objects {
+		if wide || o.Action != client.Change(actionUnchanged) {
+			objects.Add(string(o.Action), o.Cluster, o.Kind, o.Namespace, o.Name)
+		}
+	}
+	if err := terminal.WriteTables(w, names, objects); err != nil {
+		return err
+	}
+	if diffs {
+		printDiffs(w, plan.Objects)
+	}
+	if plan.Token != "" && len(plan.Errors) == 0 {
+		terminal.Printf(w, "\nTo do exactly this: --confirm %s\n", terminal.Plain(plan.Token))
+	}
+	return nil
+}
+
+const actionUnchanged = "unchanged"
+
+func printDiffs(w io.Writer, objects []client.ObjectChange) {
+	for _, o := range objects {
+		if o.Diff == "" {
+			continue
+		}
+		terminal.Printf(w, "\n%s: %s %s/%s\n", o.Cluster, o.Kind, o.Namespace, o.Name)
+		for line := range strings.Lines(o.Diff) {
+			terminal.Printf(w, "  %s\n", terminal.Visible(strings.TrimSuffix(line, "\n")))
+		}
+	}
+}
+
+// summary counts the objects by what happens to them, also those that the plan
+// does not list.
+func summary(plan client.Plan) string {
+	left := plan.ObjectsLeftOut
+	counts := map[string]int{"create": left.Create, "update": left.Update, "delete": left.Delete, actionUnchanged: left.Unchanged}
+	for _, o := range plan.Objects {
+		counts[string(o.Action)]++
+	}
+	return fmt.Sprintf("Objects: %d to create, %d to update, %d to delete, %d unchanged.",
+		counts["create"], counts["update"], counts["delete"], counts[actionUnchanged])
+}

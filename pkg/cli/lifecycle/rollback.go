@@ -1,0 +1,20 @@
+package lifecycle
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// RollbackCommand makes `signpost rollback`.
+func RollbackCommand(p terminal.Program) *cobra.Command {
+	cmd := lifecycleCommand(p, intent.Rollback)
+	cmd.Use = "rollback GROUP"
+	cmd.Short = "Deploy an earlier release once more"
+	cmd.Long = `Deploys the intents of an earlier release as a new one: the release of --to, or the one
+before the current. Documents stay as they are, and the next update deploys them again. DNS
+update records stay as they are deployed.`
+	cmd.Example = "  signpost plan shop/store/v1/prod --for rollback --to 3\n  signpost rollback shop/store/v1/prod --to 3 --wait"
+	return cmd
+}

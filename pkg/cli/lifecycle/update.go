@@ -1,0 +1,20 @@
+package lifecycle
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// UpdateCommand makes `signpost update`.
+func UpdateCommand(p terminal.Program) *cobra.Command {
+	cmd := lifecycleCommand(p, intent.Update)
+	cmd.Use = "update GROUP"
+	cmd.Short = "Deploy what changed in a deployment intent group, a cluster DNS or a record"
+	cmd.Long = `Freezes the intents of a deployment intent group, or the DNS CR intents of a logical cloud,
+as they are now into a new release and deploys the difference. Of a DNS update record, given by its path, it deploys the changed
+parameters, credentials or version; there is no --wait then, for a record has no state.`
+	cmd.Example = "  signpost update shop/store/v1/prod --confirm TOKEN --wait\n  signpost update projects/shop/dns-update-records/lab"
+	return cmd
+}

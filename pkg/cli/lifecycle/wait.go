@@ -1,0 +1,143 @@
+package lifecycle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/cli/connect"
+	"github.com/signpost-dns/signpost/pkg/cli/document"
+	"github.com/signpost-dns/signpost/pkg/cli/show"
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// Waiter looks at the status of a deployment intent group again and again.
+type Waiter struct {
+	API      *client.Client
+	Owner    intent.Path
+	Poll     time.Duration
+	Progress io.Writer // a line at the second look, and whenever something moved
+}
+
+// Until waits until the state is reached by the release, or a later one, and all its
+// names have addresses. A server that does not answer in between may come back.
+// After timeout it fails with a timeoutError.
+func (w Waiter) Until(ctx context.Context, state client.StatusState, revision int64, timeout time.Duration) error {
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	last, shown := "", ""
+	for looks := 1; ; looks++ {
+		status, err := w.look(limited)
+		if err != nil && !connect.IsUnreachable(err) {
+			return w.ended(ctx, limited, err, timeout, last)
+		}
+		if err == nil && status.State == state && status.Revision >= revision && len(unaddressed(status)) == 0 {
+			return nil
+		}
+		if limited.Err() == nil {
+			last = progressLine(status, err)
+		}
+		if looks > 1 && last != shown {
+			terminal.Printf(w.Progress, "%s\n", last)
+			shown = last
+		}
+		if !terminal.Sleep(limited, w.Poll) {
+			return w.ended(ctx, limited, limited.Err(), timeout, last)
+		}
+	}
+}
+
+// ended is why waiting ended: interrupted, out of time, or err.
+func (w Waiter) ended(ctx, limited context.Context, err error, timeout time.Duration, last string) error {
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("interrupted; what was accepted goes on")
+	case limited.Err() != nil:
+		return terminal.AsTimeoutError(fmt.Errorf("not done after %s: %s; it goes on, see signpost status %s", timeout, last, document.ShortOwner(w.Owner)))
+	}
+	return err
+}
+
+// look reads the status.
+func (w Waiter) look(ctx context.Context) (client.Status, error) {
+	var status client.Status
+	response, err := w.API.Do(ctx, http.MethodGet, string(w.Owner)+"/status", nil, nil)
+	if err != nil {
+		return status, err
+	}
+	err = json.Unmarshal(response.Body, &status)
+	return status, err
+}
+
+// progressLine tells how far a group is.
+func progressLine(status client.Status, err error) string {
+	if err != nil {
+		return "waiting for the server: " + strings.ReplaceAll(connect.Describe(err), "\n", " ")
+	}
+	settled, total := 0, 0
+	parts := []string{string(status.State)}
+	for _, cluster := range status.Clusters {
+		before := settled
+		for _, resource := range cluster.Resources {
+			if isSettled(status.State, resource) {
+				settled++
+			}
+		}
+		total += len(cluster.Resources)
+		if !cluster.Reachable && settled-before < len(cluster.Resources) {
+			parts = append(parts, show.ClusterName(cluster)+" cannot be reached")
+		}
+	}
+	if total > 0 {
+		parts[0] = fmt.Sprintf("%s: %d of %s done", status.State, settled, terminal.Count(total, "object"))
+	}
+	if status.Message != "" {
+		parts = append(parts, terminal.Plain(status.Message))
+	}
+	if settled == total {
+		parts = append(parts, unsynced(status)...)
+	}
+	if names := unaddressed(status); settled == total && len(names) > 0 {
+		parts = append(parts, "there is no address for "+strings.Join(names, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// unsynced is what has to come beside the group's own objects, such as an
+// external-dns that has names to remove.
+func unsynced(status client.Status) []string {
+	for _, c := range status.Conditions {
+		if c.Type == client.Synced && c.Status == client.False {
+			return []string{terminal.Plain(c.Message)}
+		}
+	}
+	return nil
+}
+
+// unaddressed are the first names of what is instantiated that have no address: nobody
+// is served by them.
+func unaddressed(status client.Status) []string {
+	const some = 5
+	var names []string
+	for _, name := range status.Names {
+		if status.State == client.StatusState(intent.Instantiated) && len(name.Targets) == 0 && len(names) < some {
+			names = append(names, terminal.Plain(name.Name))
+		}
+	}
+	return names
+}
+
+// isSettled tells whether an object is as it shall be.
+func isSettled(state client.StatusState, resource client.ResourceStatus) bool {
+	if resource.Status == "Deleted" {
+		return true
+	}
+	return resource.Status == "Applied" && state != client.StatusState(intent.Terminating)
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/app"
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+)
+
+// result is what a command line left behind.
+type result struct {
+	code     int
+	out, err string
+}
+
+// signpost runs a command line against a server, if any.
+func signpost(t *testing.T, server string, args ...string) result {
+	t.Helper()
+	return withInput(t.Context(), server, "", args...)
+}
+
+func withInput(ctx context.Context, server, input string, args ...string) result {
+	var out, err bytes.Buffer
+	p := terminal.Program{
+		Poll: 20 * time.Millisecond, // a service does not get on while it is asked all the time
+		In:   strings.NewReader(input),
+		Out:  &out,
+		Err:  &err,
+	}
+	if server != "" {
+		args = append(args, "--server", server)
+	}
+	return result{Run(ctx, p, func(context.Context, app.Config) error { return errors.New("no service in this test") }, args), out.String(), err.String()}
+}
+
+// write makes a file in a directory of the test's own.
+func write(t *testing.T, name, content string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
+	return file
+}
+
+func TestExitCodesOfTheCommandLine(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		reason string
+		args   []string
+		code   int
+		says   string
+	}{
+		{"help", []string{"--help"}, exitDone, ""},
+		{"nothing shows the help", nil, exitDone, ""},
+		{"version", []string{"version"}, exitDone, ""},
+		{"completion", []string{"completion", "bash"}, exitDone, ""},
+		{"an unknown command", []string{"aply"}, exitUsage, `there is no command "aply"; did you mean "apply"?`},
+		{"an unknown command with flags", []string{"aply", "-f", "web.yaml"}, exitUsage, `there is no command "aply"; did you mean "apply"?`},
+		{"a flag without a command", []string{"--fast"}, exitUsage, "--fast"},
+		{"a command that is like no other", []string{"frobnicate"}, exitUsage, `there is no command "frobnicate"`},
+		{"an unknown flag", []string{"get", "--fast", "projects"}, exitUsage, "--fast"},
+		{"an unknown format", []string{"get", "projects", "-o", "xml"}, exitUsage, "table, wide, json, yaml"},
+		{"too few arguments", []string{"get"}, exitUsage, "takes one path"},
+		{"no path", []string{"get", "projects//shop"}, exitUsage, "is no path below /v2"},
+		{"apply without files", []string{"apply"}, exitUsage, "-f is missing"},
+		{"apply of what is not there", []string{"apply", "-f", "missing.yaml"}, exitUsage, "missing.yaml"},
+		{"apply with an argument", []string{"apply", "web.yaml"}, exitUsage, "takes no arguments"},
+		{"delete of nothing", []string{"delete"}, exitUsage, "takes one path, or files by -f"},
+		{"delete of both", []string{"delete", "projects/p", "-f", "x"}, exitUsage, "takes one path, or files by -f"},
+		{"no group", []string{"status", "prod"}, exitUsage, "project/composite-app/version/group"},
+		{"no action", []string{"plan", "shop/store/v1/prod", "--for", "destroy"}, exitUsage, "--for"},
+		{"an action for a record's plan", []string{"plan", "projects/p/dns-update-records/r", "--for", "terminate"}, exitUsage, "always for update"},
+		{"instantiate of a record", []string{"instantiate", "projects/p/dns-update-records/r"}, exitUsage, "no deployment intent group"},
+		{"waiting for a record", []string{"update", "projects/p/dns-update-records/r", "--wait"}, exitUsage, "--wait"},
+		{"no server", []string{"get", "projects", "--server", "127.0.0.1:1"}, exitUsage, "--server"},
+		{"two tokens", []string{"get", "projects", "--token", "a", "--token-file", "b"}, exitUsage, "exclude each other"},
+		{"a token file that is not there", []string{"get", "projects", "--token-file", "missing"}, exitUsage, "missing"},
+		{"nobody listens", []string{"get", "projects", "--server", "http://127.0.0.1:1"}, exitUnreachable, "cannot be reached"},
+	} {
+		got := signpost(t, "", test.args...)
+		require.Equal(t, test.code, got.code, "%s: %s", test.reason, got.err)
+		require.Contains(t, got.err, test.says, test.reason)
+		require.Equal(t, test.code == exitUsage, strings.Contains(got.err, "--help"), test.reason)
+	}
+}
+
+func TestHelpNamesEveryCommandAndExitCode(t *testing.T) {
+	t.Parallel()
+	got := signpost(t, "", "--help")
+	for _, word := range []string{"serve", "apply", "get", "delete", "plan", "instantiate", "update", "terminate", "status", "corefile", "register", "version", "completion"} {
+		require.Contains(t, got.out, "\n  "+word+" ")
+	}
+	for code := exitDone; code <= exitTimeout; code++ {
+		require.Contains(t, got.out, fmt.Sprintf("\n  %d  ", code))
+	}
+}
+
+func TestServersTokenListIsNoToken(t *testing.T) {
+	t.Parallel()
+	for _, content := range []string{"t0ken,anna,admin\n", "one\ntwo\n", "", "  \n"} {
+		got := signpost(t, "", "get", "projects", "--token-file", write(t, "tokens", content))
+		require.Equal(t, exitUsage, got.code)
+		require.Contains(t, got.err, "one token alone")
+	}
+}
+
+// beSignpost is the variable that makes the test program signpost itself, for
+// the tests that need it as a process.
+const beSignpost = "BE_SIGNPOST"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(beSignpost) != "" {
+		os.Exit(Main())
+	}
+	for _, name := range []string{"SIGNPOST_SERVER", "SIGNPOST_TOKEN", "SIGNPOST_CONFIG"} {
+		_ = os.Unsetenv(name) // the tests' own alone
+	}
+	os.Exit(m.Run())
+}

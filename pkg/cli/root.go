@@ -1,0 +1,77 @@
+// Package cli is the command line of Signpost.
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/app"
+	"github.com/signpost-dns/signpost/pkg/cli/apply"
+	"github.com/signpost-dns/signpost/pkg/cli/connect"
+	"github.com/signpost-dns/signpost/pkg/cli/inspect"
+	"github.com/signpost-dns/signpost/pkg/cli/lifecycle"
+	"github.com/signpost-dns/signpost/pkg/cli/serve"
+	"github.com/signpost-dns/signpost/pkg/cli/show"
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+)
+
+const rootHelp = `Signpost turns multicloud DNS traffic-control intents into Kubernetes objects,
+pushes them to every cluster concerned and reports back, name by name.
+
+"signpost serve" runs the service; the other commands talk to one: the server of
+--server, or of SIGNPOST_SERVER, with the token of SIGNPOST_TOKEN if it asks for one.
+
+Exit codes:
+  0  done
+  1  failed: the server refused, or something in the input is wrong
+  2  wrong usage: a command, a flag, an argument or the configuration
+  3  the server cannot be reached, or cannot answer now; try again later
+  4  waited in vain: --wait ended by --timeout`
+
+func newRoot(p terminal.Program, service func(context.Context, app.Config) error) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "signpost",
+		Short:         "Multicloud DNS traffic-control intents",
+		Long:          rootHelp,
+		Args:          cobra.ArbitraryArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return unknownCommand(cmd, args[0])
+		},
+	}
+	root.SuggestionsMinimumDistance = 2
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return terminal.AsUsageError(serve.FlagFault(err)) })
+	root.AddCommand(
+		serve.Command(p, service), serve.BackupCommand(p), serve.RestoreCommand(p),
+		apply.Command(p), show.GetCommand(p), apply.DeleteCommand(p),
+		lifecycle.PlanCommand(p), lifecycle.InstantiateCommand(p), lifecycle.UpdateCommand(p), lifecycle.RollbackCommand(p), lifecycle.TerminateCommand(p), show.StatusCommand(p),
+		lifecycle.PreflightCommand(p), lifecycle.DrainCommand(p), lifecycle.UndrainCommand(p), lifecycle.AbandonCommand(p),
+		inspect.CorefileCommand(p), inspect.ResolvconfCommand(p),
+		apply.RegisterCommand(p),
+		lifecycle.ReadyCommand(p), versionCommand(p),
+	)
+	return root
+}
+
+func unknownCommand(root *cobra.Command, name string) error {
+	near := root.SuggestionsFor(name)
+	if len(near) == 0 {
+		return terminal.Usagef("there is no command %q", name)
+	}
+	return terminal.Usagef("there is no command %q; did you mean %q?", name, strings.Join(near, `" or "`))
+}
+
+// report tells people what went wrong.
+func report(w io.Writer, command *cobra.Command, err error) {
+	terminal.Printf(w, "%s: %s\n", command.CommandPath(), connect.Describe(err))
+	if terminal.IsUsage(err) {
+		terminal.Printf(w, "See %s --help.\n", command.CommandPath())
+	}
+}

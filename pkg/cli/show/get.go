@@ -1,0 +1,174 @@
+// Package show prints documents and the status of releases.
+package show
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/cli/connect"
+	"github.com/signpost-dns/signpost/pkg/cli/document"
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+const getHelp = `Reads a document or all documents of a collection, by the path below /v2. It also
+reads the other things that a path may answer, such as …/events and …/users. With -f it
+reads what the documents of the files are now, and leaves out requests such as instantiate.`
+
+// GetCommand makes `signpost get`.
+func GetCommand(p terminal.Program) *cobra.Command {
+	var server connect.Connection
+	var output terminal.Format
+	var from document.Source
+	cmd := &cobra.Command{
+		Use:   "get PATH | -f FILE",
+		Short: "Read a document or a collection",
+		Long:  getHelp,
+		Example: "  signpost get projects\n  signpost get projects/shop/dns-update-records/lab -o yaml\n" +
+			"  signpost get projects/shop/dns-update-records/lab/users\n  signpost get -f examples/quickstart",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(from.Files) > 0 == (len(args) > 0) || len(args) > 1 {
+				return terminal.Usagef("takes one path below /v2, or files by -f")
+			}
+			if len(from.Files) > 0 {
+				return getFiles(cmd.Context(), p, &server, &from, &output)
+			}
+			text, query, _ := strings.Cut(args[0], "?")
+			path, err := document.CleanPath(text)
+			if err != nil {
+				return terminal.AsUsageError(err)
+			}
+			values, err := url.ParseQuery(query)
+			if err != nil {
+				return terminal.AsUsageError(err)
+			}
+			api, err := server.Dial()
+			if err != nil {
+				return err
+			}
+			body, err := read(cmd.Context(), api, string(path), values)
+			if err != nil {
+				return err
+			}
+			return output.Print(p.Out, body, func(w io.Writer, wide bool) error { return printAnswer(w, path, body, wide) })
+		},
+	}
+	output.Flag(cmd.Flags())
+	from.Flags(cmd.Flags())
+	server.Flags(cmd.Flags())
+	return cmd
+}
+
+// answer is what tells the kinds of answers apart. Spec is absent in what is
+// no document.
+type answer struct {
+	Items    *[]json.RawMessage `json:"items,omitempty"`
+	Continue string             `json:"continue,omitempty"`
+	Metadata json.RawMessage    `json:"metadata,omitempty"`
+}
+
+// read gets what is at the path; of a list that comes in pages, all of it.
+func read(ctx context.Context, api *client.Client, path string, query url.Values) ([]byte, error) {
+	all := []json.RawMessage{}
+	for {
+		address := path
+		if len(query) > 0 {
+			address += "?" + query.Encode()
+		}
+		response, err := api.Do(ctx, http.MethodGet, address, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		var page answer
+		if err := json.Unmarshal(response.Body, &page); err != nil {
+			return nil, errors.New("the answer is no JSON; is this a Signpost server?")
+		}
+		if page.Items == nil {
+			return response.Body, nil
+		}
+		all = append(all, *page.Items...)
+		if page.Continue == "" {
+			return json.Marshal(answer{Items: &all})
+		}
+		query.Set("continue", page.Continue)
+	}
+}
+
+// printAnswer shows an answer as a table where there is one for it, else as
+// YAML.
+func printAnswer(w io.Writer, path intent.Path, body []byte, wide bool) error {
+	var found answer
+	if err := json.Unmarshal(body, &found); err != nil {
+		return err
+	}
+	last := document.LastSegment(path)
+	switch {
+	case found.Items == nil && found.Metadata == nil:
+		return terminal.PrintYAML(w, body)
+	case found.Items == nil:
+		return printItems(w, document.Kind(path), []json.RawMessage{body}, wide)
+	case len(*found.Items) == 0:
+		terminal.Printf(w, "There are no %s.\n", strings.ReplaceAll(last, "-", " "))
+		return nil
+	case last == "events":
+		return printEvents(w, body)
+	case last == "users":
+		return printUsers(w, body)
+	}
+	return printItems(w, document.Kind(path), *found.Items, wide)
+}
+
+func printItems(w io.Writer, collection string, raw []json.RawMessage, wide bool) error {
+	items := make([]item, len(raw))
+	for i := range raw {
+		if err := json.Unmarshal(raw[i], &items[i]); err != nil {
+			return err
+		}
+	}
+	return resourceTable(collection, items, wide).Write(w)
+}
+
+func printEvents(w io.Writer, body []byte) error {
+	var events client.EventList
+	if err := json.Unmarshal(body, &events); err != nil {
+		return err
+	}
+	t := terminal.NewTable("TIME", "ACTOR", "ACTION", "RELEASE", "OUTCOME", "PATH", "MESSAGE")
+	for _, e := range events.Items {
+		release := e.Revision
+		if intent.Action(e.Action).OfDocument() {
+			release = 0 // it is the document's own
+		}
+		t.Add(terminal.Moment(e.Time), e.Actor, string(e.Action), releaseCell(release), e.Outcome, document.ShortOwner(intent.Path(e.Path)), e.Message)
+	}
+	return t.Write(w)
+}
+
+// releaseCell is a release's number, empty for none.
+func releaseCell(revision int64) string {
+	if revision == 0 {
+		return ""
+	}
+	return strconv.FormatInt(revision, 10)
+}
+
+func printUsers(w io.Writer, body []byte) error {
+	var users client.UseList
+	if err := json.Unmarshal(body, &users); err != nil {
+		return err
+	}
+	t := terminal.NewTable("DEPLOYMENT INTENT GROUP", "CLUSTERS")
+	for _, use := range users.Items {
+		t.Add(document.ShortOwner(intent.Path(use.DeploymentIntentGroup)), strings.Join(use.Clusters, ","))
+	}
+	return t.Write(w)
+}

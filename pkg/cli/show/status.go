@@ -1,0 +1,165 @@
+package show
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/cli/connect"
+	"github.com/signpost-dns/signpost/pkg/cli/document"
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+const statusHelp = `Shows what was observed of a deployment intent group: its state and conditions, each
+name with its targets and where they come from, what authoritative servers answer,
+what was rejected and why, the clusters
+with their objects, and the external-dns in use. Of a DNS update record, given by its path,
+it shows each external-dns; of a logical cloud the cluster DNS: its addresses, on how many nodes DNS pods may run and what excludes the others, how the
+nameservers do that are forwarded to, and how the caches on the nodes do.`
+
+// StatusCommand makes `signpost status`.
+func StatusCommand(p terminal.Program) *cobra.Command {
+	var server connect.Connection
+	var output terminal.Format
+	var watch bool
+	cmd := &cobra.Command{
+		Use:   "status GROUP",
+		Short: "Show what was observed",
+		Long:  statusHelp,
+		Example: "  signpost status shop/store/v1/prod --watch\n  signpost status projects/shop/dns-update-records/lab\n" +
+			"  signpost status shop/eu",
+		Args: terminal.Exactly(1, "one deployment intent group, logical cloud or record"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			owner, err := document.UpdatedPath(args[0])
+			if err != nil {
+				return err
+			}
+			api, err := server.Dial()
+			if err != nil {
+				return err
+			}
+			if watch {
+				return watchStatus(cmd.Context(), p, api, owner, output)
+			}
+			body, err := statusOf(cmd.Context(), api, owner)
+			if err != nil {
+				return err
+			}
+			return printStatus(p.Out, owner, body, output)
+		},
+	}
+	cmd.Flags().BoolVar(&watch, "watch", false, "show it again whenever it changes, until interrupted")
+	output.Flag(cmd.Flags())
+	server.Flags(cmd.Flags())
+	return cmd
+}
+
+func statusOf(ctx context.Context, api *client.Client, owner intent.Path) ([]byte, error) {
+	response, err := api.Do(ctx, http.MethodGet, string(owner)+"/status", nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return response.Body, nil
+}
+
+// watchStatus prints the status at first and whenever it changed. It ends
+// without an error when ctx ends. A server that does not answer may come back,
+// but for the first time.
+func watchStatus(ctx context.Context, p terminal.Program, api *client.Client, owner intent.Path, output terminal.Format) error {
+	shown := ""
+	for first := true; first || terminal.Sleep(ctx, p.Poll); first = false {
+		next, err := showChange(ctx, p, api, owner, output, shown)
+		if err != nil && ctx.Err() == nil && (first || !connect.IsUnreachable(err)) {
+			return err
+		}
+		shown = next
+	}
+	return nil
+}
+
+// showChange prints the status when it is not what is shown already, and
+// answers what is shown then.
+func showChange(ctx context.Context, p terminal.Program, api *client.Client, owner intent.Path, output terminal.Format, shown string) (string, error) {
+	body, err := statusOf(ctx, api, owner)
+	if err != nil || string(body) == shown {
+		return shown, err
+	}
+	if shown != "" {
+		terminal.Printf(p.Out, "\n")
+	}
+	return string(body), printStatus(p.Out, owner, body, output)
+}
+
+func printStatus(w io.Writer, owner intent.Path, body []byte, output terminal.Format) error {
+	return output.Print(w, body, func(w io.Writer, wide bool) error {
+		if document.IsRecord(owner) {
+			return printRecordStatus(w, owner, body)
+		}
+		return printGroupStatus(w, owner, body, wide)
+	})
+}
+
+func printGroupStatus(w io.Writer, owner intent.Path, body []byte, wide bool) error {
+	var status client.Status
+	if err := json.Unmarshal(body, &status); err != nil {
+		return err
+	}
+	terminal.Printf(w, "%s  %s", document.ShortOwner(owner), status.State)
+	if status.Revision > 0 {
+		terminal.Printf(w, "  (release %d, context %s)", status.Revision, terminal.Plain(status.ContextID))
+	}
+	terminal.Printf(w, "\n")
+	if c := status.AppContext; c.ID != "" {
+		said := strings.TrimSpace(c.State + "  " + c.Message)
+		terminal.Printf(w, "EMCO's app context %s  %s\n", terminal.Plain(c.ID), terminal.Plain(cmp.Or(said, "rsync has said nothing yet")))
+	}
+	if status.Message != "" {
+		terminal.Printf(w, "%s\n", terminal.Plain(status.Message))
+	}
+	return terminal.WriteTables(w,
+		conditionTable(status.Conditions),
+		nameTable(status.Names),
+		setTable(status.Names),
+		answerTable(status.Names),
+		rejectionTable(status.Names),
+		leftoverTable(status.Leftovers),
+		dnsTable(status.DNS),
+		exclusionTable(status.DNS),
+		upstreamTable(status.DNS),
+		cacheTable(status.DNS),
+		clusterTable(status.Clusters),
+		objectTable(status.Clusters, wide),
+		providerTable(status.Providers),
+	)
+}
+
+func printRecordStatus(w io.Writer, owner intent.Path, body []byte) error {
+	var status client.RecordStatus
+	if err := json.Unmarshal(body, &status); err != nil {
+		return err
+	}
+	inUse := "is not in use"
+	if status.Revision > 0 {
+		inUse = fmt.Sprintf("is in use (release %d)", status.Revision)
+	}
+	terminal.Printf(w, "%s %s\n", owner, inUse)
+	for _, warning := range status.Warnings {
+		terminal.Printf(w, "warning: %s %s\n", terminal.Plain(warning.Parameter), terminal.Plain(warning.Message))
+	}
+	if a := status.Adoption; a.From != "" {
+		terminal.Printf(w, "adopting %s from owner id %s since %s\n", terminal.Plain(strings.Join(a.Names, ", ")), terminal.Plain(a.From), terminal.Moment(a.Since))
+	}
+	deployments := terminal.NewTable("SCOPE", "CLUSTER", "OWNER ID", "VERSION")
+	for _, d := range status.Deployments {
+		deployments.Add(string(d.Scope), fmt.Sprintf("%s+%s", d.ClusterProvider, d.Cluster), d.OwnerID, d.Version)
+	}
+	return terminal.WriteTables(w, deployments, providerTable(status.Providers))
+}

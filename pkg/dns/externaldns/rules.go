@@ -1,0 +1,220 @@
+package externaldns
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// rules are the checks that need more than one parameter, in the order in which
+// they run: what has no effect first, so that later rules see what is left.
+func rules() []func(*reading) {
+	return []func(*reading){
+		ruleNoEffect, ruleRegistryHasNoUse,
+		ruleOwnership, ruleRegistryFitsProvider, ruleEncryption, ruleAffixes,
+		ruleFilters, ruleLoop, ruleReverseRecords,
+		ruleEnvironment, ruleRFC2136,
+		ruleCoreDNS, ruleCloudflare, rulePDNS, ruleWebhook, ruleFiles,
+	}
+}
+
+// ruleNoEffect leaves out what external-dns would not read, or no longer knows.
+func ruleNoEffect(r *reading) {
+	for _, name := range r.names() {
+		flag := r.values[name].flag
+		switch {
+		case flag.Unused != "":
+			r.idle(name, flag.Unused)
+		case flag.Removed != 0 && flag.Removed <= OldestVersion:
+			r.idle(name, fmt.Sprintf("was removed from external-dns in %s", flag.Removed))
+		case len(flag.Providers) > 0 && !slices.Contains(flag.Providers, r.record.Provider):
+			r.idle(name, "has no effect with provider "+r.record.Provider)
+		}
+	}
+	if slices.Contains(r.values["service-type-filter"].texts, "all") {
+		r.warn(about("service-type-filter", "all is no type that external-dns knows; nothing stands for every type"))
+	}
+}
+
+// ruleRegistryHasNoUse leaves out what the registry in use does not read.
+func ruleRegistryHasNoUse(r *reading) {
+	registry := r.one("registry")
+	for _, name := range r.names() {
+		if wanted := r.values[name].flag.Registries; len(wanted) > 0 && !slices.Contains(wanted, registry) {
+			r.idle(name, "has no effect with registry "+registry)
+		}
+	}
+}
+
+// ruleOwnership guards the names of strangers.
+func ruleOwnership(r *reading) {
+	if r.one("policy") != "sync" {
+		return
+	}
+	if r.one("registry") == "noop" && !r.record.AllowUnownedDeletion {
+		r.refuse(about("registry", "noop with policy sync deletes every name that it does not want, whoever made it; "+
+			"use registry txt, policy upsert-only, or allowUnownedDeletion"))
+	}
+	if !r.has("domain-filter") && !r.has("regex-domain-filter") {
+		r.warn(about("domain-filter", "is missing: policy sync manages every name that the provider's account reaches"))
+	}
+}
+
+// ruleRegistryFitsProvider checks where ownership can be kept.
+func ruleRegistryFitsProvider(r *reading) {
+	switch registry := r.one("registry"); {
+	case registry == "aws-sd" && r.record.Provider != "aws-sd":
+		r.cannot(about("registry", fmt.Sprintf("aws-sd keeps ownership in Cloud Map, which provider %s does not have; use txt", r.record.Provider)))
+	case registry == "txt" && r.record.Provider == "aws-sd":
+		r.warn(about("registry", "Cloud Map has no TXT records; use aws-sd"))
+	case registry == "crd":
+		r.warn(about("registry", "crd is an alpha feature, and needs a CustomResourceDefinition and rights that Signpost does not install"))
+	}
+}
+
+// ruleEncryption needs a key for encryption, and encryption for a key.
+func ruleEncryption(r *reading) {
+	const key = "txt-encrypt-aes-key"
+	enabled := r.on("txt-encrypt-enabled") && !r.values["txt-encrypt-enabled"].idle
+	if enabled && !r.given(key) {
+		r.cannot(about("txt-encrypt-enabled", "needs "+key))
+	}
+	if v := r.values[key]; v.given && !v.idle {
+		if !isKeyOf(r.one(key), 32) {
+			r.cannot(about(key, "must be 32 bytes, plain or in base64"))
+		}
+		if !enabled && r.one("registry") == "txt" {
+			r.warn(about(key, "encrypts nothing without txt-encrypt-enabled"))
+		}
+	}
+}
+
+// ruleAffixes: external-dns refuses to start with both.
+func ruleAffixes(r *reading) {
+	if r.has("txt-prefix") && r.has("txt-suffix") && !r.values["txt-prefix"].idle {
+		r.cannot(about("txt-suffix", "excludes txt-prefix; give one of them"))
+	}
+}
+
+// ruleFilters finds filters that cancel each other.
+func ruleFilters(r *reading) {
+	for _, regex := range []string{"regex-domain-filter", "regex-domain-exclusion"} {
+		if !r.has(regex) {
+			continue
+		}
+		for _, list := range []string{"domain-filter", "exclude-domains"} {
+			r.idle(list, "is replaced by "+regex)
+		}
+	}
+	included, excluded := r.values["domain-filter"], r.values["exclude-domains"]
+	if len(included.texts) == 0 || included.idle || len(excluded.texts) == 0 {
+		return
+	}
+	for _, domain := range included.texts {
+		if !matchSuffix(excluded.texts, strings.TrimPrefix(domain, ".")) {
+			return
+		}
+	}
+	r.warn(about(excluded.parameter, "excludes all that domain-filter includes: the record covers no name"))
+}
+
+// ruleLoop comments on how often and how far external-dns acts.
+func ruleLoop(r *reading) {
+	if r.has("min-event-sync-interval") && !r.on("events") {
+		r.idle("min-event-sync-interval", "has no effect without events")
+	}
+	if r.on("dry-run") {
+		r.warn(about(r.written("dry-run"), "external-dns prints changes and makes none: no name is published"))
+	}
+}
+
+// ruleReverseRecords: external-dns refuses to start otherwise.
+func ruleReverseRecords(r *reading) {
+	if r.on("create-ptr") && !slices.Contains(r.values["managed-record-types"].texts, "PTR") {
+		r.cannot(about(r.written("create-ptr"), "needs PTR in managed-record-types"))
+	}
+}
+
+// ruleEnvironment finds flags that are set past the checks.
+func ruleEnvironment(r *reading) {
+	for _, variable := range r.record.Environment {
+		flag, ok := r.table.byEnvironment(variable)
+		unseen := func() Finding { return beside(variable, "sets a flag unseen; its place is the parameter "+flag.Name) }
+		switch {
+		case !ok || flag.Secret:
+		case flag.Kind == Reserved:
+			r.cannot(beside(variable, "sets what is Signpost's to set; leave it out"))
+		case Judged(flag.Name):
+			r.cannot(unseen())
+		default:
+			r.warn(unseen())
+		}
+	}
+}
+
+// The rules about what a provider needs to reach its account, beside parameters.
+
+// ruleFiles looks for the files that parameters name among the credentials:
+// nothing else puts a file into the pod.
+func ruleFiles(r *reading) {
+	for _, name := range r.names() {
+		if v := r.values[name]; v.flag.Kind == File && !v.idle && !slices.Contains(r.record.Files, v.texts[0]) {
+			r.warn(about(v.parameter, fmt.Sprintf("no credential gives the file %s, and external-dns does not start without it", clip(v.texts[0]))))
+		}
+	}
+}
+
+// ruleCoreDNS: the etcd of CoreDNS is named by the environment alone.
+func ruleCoreDNS(r *reading) {
+	if r.family == familyCoreDNS && !r.inEnvironment("ETCD_URLS") {
+		r.warn(beside("ETCD_URLS", "is not in the environment: external-dns would look for etcd at http://localhost:2379"))
+	}
+}
+
+// ruleCloudflare: the account is named by the environment alone.
+func ruleCloudflare(r *reading) {
+	if r.family == familyCloudflare && !r.inEnvironment("CF_API_TOKEN") && !r.inEnvironment("CF_API_KEY", "CF_API_EMAIL") {
+		r.cannot(beside("CF_API_TOKEN", "is not in the environment; give it as a credential, or CF_API_KEY with CF_API_EMAIL"))
+	}
+}
+
+// rulePDNS: external-dns refuses to start without a key, or to pretend.
+func rulePDNS(r *reading) {
+	if r.family != familyPDNS {
+		return
+	}
+	r.need([]string{"pdns-api-key"}, "provider pdns needs it")
+	if !r.given("pdns-server") {
+		r.warn(about("pdns-server", "is missing: external-dns would look for PowerDNS at http://localhost:8081"))
+	}
+	if r.on("dry-run") {
+		r.cannot(about(r.written("dry-run"), "provider pdns cannot: external-dns would not start"))
+	}
+}
+
+// ruleWebhook: the webhook is a sidecar, or somewhere else.
+func ruleWebhook(r *reading) {
+	const url = "webhook-provider-url"
+	switch sidecar := r.record.WebhookPort != 0; {
+	case r.family != familyWebhook && sidecar:
+		r.refuse(beside("webhook", "belongs to provider webhook, not "+r.record.Provider))
+	case r.family != familyWebhook:
+	case sidecar && r.given(url):
+		r.refuse(about(r.written(url), "excludes the sidecar; give one of them"))
+	case !sidecar && !r.given(url):
+		r.cannot(beside("webhook", "is missing: provider webhook needs the image of a sidecar, or "+url))
+	}
+	if port := fmt.Sprintf(":%d", r.record.WebhookPort); r.family == familyWebhook && r.one("metrics-address") == port {
+		r.cannot(about(r.written("metrics-address"), "is the sidecar's port, too; both are in one pod"))
+	}
+}
+
+// inEnvironment tells whether the record sets all of some variables.
+func (r *reading) inEnvironment(variables ...string) bool {
+	for _, variable := range variables {
+		if !slices.Contains(r.record.Environment, variable) {
+			return false
+		}
+	}
+	return true
+}

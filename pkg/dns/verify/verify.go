@@ -1,0 +1,105 @@
+// Package verify asks the authoritative servers of a zone whether they answer
+// what was published, and judges what they say.
+//
+// What is judged was heard: a server that does not answer, or does not speak for
+// the zone, leaves the question open (I6). The judgement is a function of the
+// question and the replies; the rest is a careful client: it asks few questions a
+// second, waits for none of them for long, and dials no address of the machine
+// itself unless it is told to.
+package verify
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+)
+
+// Question is what authoritative servers are asked about a name.
+type Question struct {
+	Name string     // canonical, without a final dot
+	Type string     // A, AAAA, CNAME or SRV
+	Sets [][]string // the targets of each set of the name and type; a server answers one set
+
+	// Leaving says that the name is being given up: none of the targets is to be
+	// answered any more.
+	Leaving bool
+
+	// Aliases says that the DNS provider may answer addresses where it was given a
+	// CNAME.
+	Aliases bool
+
+	Owner string // of the external-dns that publishes the name; empty: DNS does not tell whose a name is
+	TXT   string // the name at which it marks this one as its own
+}
+
+// Options are what a Verifier needs.
+type Options struct {
+	AllowLocal bool                    // addresses of the machine itself and its links may be asked
+	Timeout    time.Duration           // of each exchange; default 2s
+	Resolvers  func() []netip.AddrPort // find the servers of zones; default those of the system
+}
+
+// Verifier asks authoritative servers. It is safe for concurrent use.
+type Verifier struct {
+	client *client
+	finder *finder
+}
+
+// New makes a Verifier.
+func New(o Options) *Verifier {
+	if o.Timeout == 0 {
+		o.Timeout = 2 * time.Second
+	}
+	if o.Resolvers == nil {
+		o.Resolvers = systemResolvers
+	}
+	c := newClient(o)
+	return &Verifier{client: c, finder: newFinder(c, o.Resolvers)}
+}
+
+// Verify asks each of the servers, MostServers at most, or where none are given
+// those of the name's zone. It does not fail: what could not be found out is a verdict of its own.
+// When ctx ends early the finding is worth nothing.
+func (v *Verifier) Verify(ctx context.Context, q Question, servers []netip.AddrPort) Finding {
+	if len(servers) == 0 {
+		found, err := v.finder.servers(ctx, q.Name)
+		if err != nil {
+			return Finding{Verdict: NoServers, Message: err.Error()}
+		}
+		servers = found
+	}
+	servers = servers[:min(len(servers), MostServers)]
+	replies := make([]Reply, len(servers))
+	var group sync.WaitGroup
+	for i, server := range servers {
+		group.Go(func() { replies[i] = v.ask(ctx, q, server) })
+	}
+	group.Wait()
+	return Judge(q, replies)
+}
+
+// ask asks one server, and where it answers something else also whose that is.
+func (v *Verifier) ask(ctx context.Context, q Question, server netip.AddrPort) Reply {
+	r := v.client.ask(ctx, server, q.Name, q.Type)
+	if !q.contested(r) {
+		return r
+	}
+	marks := v.client.ask(ctx, server, q.TXT, "TXT")
+	if marks.Err == nil && marks.Authoritative && (marks.Rcode == noError || marks.Rcode == noName) {
+		r.Marked, r.Owner = true, owner(marks.Values)
+	}
+	return r
+}
+
+// owner is the owner id that the texts beside a name tell of; empty: none.
+func owner(texts []string) string {
+	for _, text := range texts {
+		if id, ok := externaldns.OwnerOf(text); ok {
+			return id
+		}
+	}
+	return ""
+}

@@ -1,0 +1,47 @@
+package address
+
+import (
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// Choice is what is published of the offers, and why. All lists are sorted,
+// without duplicates, and depend on the offers but not on their order.
+type Choice struct {
+	Sets  []Set  // ordered by type and ID
+	Ports []Port // of the Services that are published, ordered
+	Kept  bool   // nothing offers a target any more: the sets are those of before, which may not go yet
+
+	Sources  []intent.Source    // where each published target comes from
+	Rejected []intent.Rejection // which candidates are not published, and what to do about it
+	Warnings []string           // sentences about what is published all the same
+	Health   []string           // sentences: what health has to do with it; none: whoever offers something is healthy
+	Unknown  []string           // clusters whose Service was never looked at
+	Absent   []string           // clusters that were seen to lack the Service
+	Foreign  []string           // clusters where the Service's namespace is another project's
+}
+
+// Some tells whether there is anything to publish.
+func (c Choice) Some() bool { return len(c.Sets) > 0 }
+
+// Targets are those of all sets of a type, ordered.
+func (c Choice) Targets(kind string) []string {
+	var out []string
+	for _, set := range c.Sets {
+		if set.Type == kind {
+			out = append(out, set.Targets...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Set is the targets of one name and type.
+type Set struct {
+	Name    string   // of the SRV records of a port; empty: the host name itself
+	Type    string   // A, AAAA, CNAME or SRV; Fold makes none of the last
+	Targets []string // addresses in their shortest form, or one host name, canonical; sorted, never empty
+	ID      string   // set identifier: the cluster; empty where the name and type have one set
+	Weight  int64    // of a set with an ID, 1 to 255
+}

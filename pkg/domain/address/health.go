@@ -1,0 +1,153 @@
+package address
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// Standing is what is known of a cluster as a whole.
+type Standing struct {
+	Drained          bool      // nothing of it is to be published
+	UnreachableSince time.Time // UTC: since when its worker has seen for itself, without a break, that it cannot be reached; zero: it is reachable, or nobody knows
+	SilentSince      time.Time // UTC: since when anybody has seen that it does not answer, with breaks maybe; takes nobody out, but keeps out who is
+	Frozen           string    // why nobody is taken out for being unreachable; empty: they may be
+}
+
+// UnreachableAfter is for how long a cluster cannot be reached before its
+// addresses do not count, unless an intent says otherwise.
+const UnreachableAfter = 5 * time.Minute
+
+// Freeze says why no cluster is taken out for being unreachable, given how many
+// cannot be reached of those that somebody tries to; empty: they may be. That
+// most of them fail at once is a fault where Signpost runs.
+func Freeze(unreachable, tried int) string {
+	if unreachable < 2 || 2*unreachable <= tried {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d clusters cannot be reached, which looks like a fault between Signpost and them: while it lasts, none is taken out for it", unreachable, tried)
+}
+
+// examine finds out whether a source counts.
+func (f *fold) examine(s *source, offers []entry) {
+	if f.Health == nil || len(offers) == 0 {
+		return
+	}
+	r := s.Observation.Readiness
+	if asks := f.Health.ReadyEndpoints; (asks == nil || *asks) && r != nil && r.Ready == 0 {
+		s.ill, s.detail = notReady, since(r.Since)
+		return
+	}
+	if f.Rule.Scope == intent.Public { // who asks for a name of cluster scope is in the cluster
+		f.examineCluster(s, offers)
+	}
+}
+
+// examineCluster finds out whether the cluster of a source counts. Where it may
+// not be taken out, what is out stays out until the cluster answers.
+func (f *fold) examineCluster(s *source, offers []entry) {
+	at, limit := s.Standing, f.patience()
+	overdue := func(since time.Time) bool { return !since.IsZero() && !f.Now.Before(since.Add(limit)) }
+	lost, silent := overdue(at.UnreachableSince), overdue(at.SilentSince)
+	if due := at.UnreachableSince.Add(limit); !lost && !at.UnreachableSince.IsZero() && (f.due.IsZero() || due.Before(f.due)) {
+		f.due = due
+	}
+	if lost && at.Frozen != "" {
+		f.say(at.Frozen)
+	}
+	if lost && at.Frozen == "" || (lost || silent) && !slices.ContainsFunc(offers, f.stands) {
+		s.ill, s.detail = unreachable, since(earlier(at.SilentSince, at.UnreachableSince))+", which is longer than "+limit.String()
+	}
+}
+
+// earlier is the first of two times, of which zero is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// patience is for how long a cluster may be unreachable.
+func (f *fold) patience() time.Duration {
+	limit, err := time.ParseDuration(f.Health.UnreachableAfter)
+	if err != nil || limit <= 0 {
+		return UnreachableAfter
+	}
+	return limit
+}
+
+func since(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return " since " + at.UTC().Format(time.RFC3339)
+}
+
+// stands tells whether a candidate, or an address of a host name, is published
+// now.
+func (f *fold) stands(e entry) bool {
+	return f.before("", e.target) || slices.ContainsFunc(e.Resolved, func(ip string) bool { return f.before("", ip) })
+}
+
+// decide routes what is healthy. Where that is nothing, and the names are to be
+// kept, it is what was published before and is still offered, or where that is
+// nothing, too, everything. What has never been healthy is not published.
+func (f *fold) decide() outcome {
+	well, ill := parted(f.offered)
+	out := f.route(well)
+	if out.some() || len(ill) == 0 {
+		f.leaveOut(&out, ill)
+		return f.hold(out)
+	}
+	if f.Health.WhenAllUnhealthy == intent.Remove || len(f.Previous) == 0 {
+		f.say(f.nothing())
+		f.leaveOut(&out, ill)
+		return f.hold(out)
+	}
+	kept := f.route(slices.DeleteFunc(slices.Clone(f.offered), func(e entry) bool { return !f.stands(e) }))
+	if !kept.some() {
+		f.say("no cluster is healthy, and nothing that was published is offered any more: everything that is offered counts")
+		return f.hold(f.route(f.offered))
+	}
+	f.say("no cluster is healthy: of what was published, what is still offered stays")
+	kept.rejected = append(kept.rejected, out.rejected...)
+	f.leaveOut(&kept, slices.DeleteFunc(ill, f.stands))
+	return kept
+}
+
+// parted tells what counts from what does not.
+func parted(all []entry) (well, ill []entry) {
+	isIll := func(e entry) bool { return e.ill != "" }
+	if !slices.ContainsFunc(all, isIll) {
+		return all, nil
+	}
+	for _, e := range all {
+		if isIll(e) {
+			ill = append(ill, e)
+		} else {
+			well = append(well, e)
+		}
+	}
+	return well, ill
+}
+
+// nothing says why nothing is published though something is offered.
+func (f *fold) nothing() string {
+	if f.Health.WhenAllUnhealthy == intent.Remove {
+		return "no cluster is healthy: nothing is published, as whenAllUnhealthy is remove"
+	}
+	return "no cluster is healthy, and nothing is published yet: it is once a cluster is healthy"
+}
+
+// leaveOut rejects what does not count.
+func (f *fold) leaveOut(o *outcome, ill []entry) {
+	for _, e := range ill {
+		o.reject(e, e.ill, e.detail)
+		f.say(e.Service.Cluster + " is left out: " + e.ill.reason(e.detail))
+	}
+}
+
+func (f *fold) say(sentence string) { f.choice.Health = append(f.choice.Health, sentence) }

@@ -1,0 +1,76 @@
+package address
+
+import (
+	"net/netip"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// Ranks of kinds in a scope: of what a Service offers, the best counts alone.
+// What is meant for clients outside is the best, in each address family by itself.
+// A Service's nodes and its cluster IPs have different ports, so that they never
+// stand under one name.
+const (
+	outward = iota
+	nodes
+	moreNodes
+	inside
+	nowhere // the kind is never published in the scope
+)
+
+func rank(scope intent.Scope, kind Kind) int {
+	public := scope == intent.Public
+	switch kind {
+	case Node:
+		if public {
+			return nodes
+		}
+		return moreNodes
+	case NodeInternal:
+		if public {
+			return nowhere
+		}
+		return nodes
+	case ClusterIP:
+		if public {
+			return nowhere
+		}
+		return inside
+	case Endpoint:
+		return inside
+	}
+	return outward
+}
+
+// best is the best that a Service offers: whether it has something for clients
+// outside, in each family, and the best rank of the rest, in both together. A host
+// name is of both families. What may not be published counts, too: who has a load
+// balancer does not mean the ports of its nodes.
+type best struct {
+	four, six bool
+	rest      int
+}
+
+func bestOf(scope intent.Scope, candidates []Candidate) best {
+	b := best{rest: nowhere}
+	for n := range candidates {
+		if rank := rank(scope, candidates[n].kind()); rank != outward {
+			b.rest = min(b.rest, rank)
+			continue
+		}
+		ip, err := netip.ParseAddr(candidates[n].Target)
+		four := ip.Unmap().Is4()
+		b.four = b.four || err != nil || four
+		b.six = b.six || err != nil || !four
+	}
+	return b
+}
+
+// outranks tells whether the Service offers something better than an address of
+// a rank: than one that is never published, anything.
+func (b best) outranks(ip netip.Addr, rank int) bool {
+	if rank == nowhere && (b.four || b.six) {
+		return true
+	}
+	return ip.Is4() && b.four || !ip.Is4() && b.six || b.rest < rank
+}

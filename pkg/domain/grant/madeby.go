@@ -1,0 +1,12 @@
+package grant
+
+// MadeBy says who has made a namespace of a cluster.
+type MadeBy string
+
+// Who may have made a namespace.
+const (
+	NotKnown MadeBy = ""       // the cluster does not tell
+	Nobody   MadeBy = "nobody" // it is not there
+	Us       MadeBy = "us"     // this installation of Signpost
+	Others   MadeBy = "others"
+)

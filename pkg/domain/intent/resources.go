@@ -1,0 +1,206 @@
+package intent
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+)
+
+// Project is a tenant. Its namespace holds what Signpost makes for it in
+// every cluster.
+type Project struct {
+	Namespace string   `json:"namespace,omitempty"` // unique to the project; default signpost-{slug}, written at creation
+	Quotas    Quotas   `json:"quotas,omitzero"`     // how much it may have
+	Domains   []string `json:"domains,omitempty"`   // granted to it: others publish no names in them
+
+	Namespaces      []string `json:"namespaces,omitempty"`      // granted to it in clusters, although they are not Signpost's: names, or beginnings with a trailing '*'
+	ServiceAccounts []string `json:"serviceAccounts,omitempty"` // granted to its Pods, as "namespace/name", with a trailing '*' too
+}
+
+// Quotas are how much a project may have; nil: the server's default.
+type Quotas struct {
+	Records     *int `json:"records,omitempty"`     // DNS update records
+	Names       *int `json:"names,omitempty"`       // names that its deployment intent groups publish together
+	ExternalDNS *int `json:"externalDNS,omitempty"` // external-dns that these rely on
+
+	Objects *int `json:"objects,omitempty"` // that these groups have in clusters, each counted on every cluster that has it
+
+	Documents *int   `json:"documents,omitempty"` // the project's own among them
+	Bytes     *int64 `json:"bytes,omitempty"`     // of these documents, and of what is sealed of them
+}
+
+// Or are the quotas, with those of others where there are none.
+func (q Quotas) Or(others Quotas) Quotas {
+	return Quotas{
+		Records: cmp.Or(q.Records, others.Records), Names: cmp.Or(q.Names, others.Names), ExternalDNS: cmp.Or(q.ExternalDNS, others.ExternalDNS),
+		Objects:   cmp.Or(q.Objects, others.Objects),
+		Documents: cmp.Or(q.Documents, others.Documents), Bytes: cmp.Or(q.Bytes, others.Bytes),
+	}
+}
+
+// ClusterProvider groups clusters.
+type ClusterProvider struct{}
+
+// Cluster is one Kubernetes cluster: reached by a kubeconfig, or a directory
+// of manifests, or neither (inventory only: somebody else pushes to it).
+type Cluster struct {
+	Kubeconfig    string            `json:"kubeconfig,omitempty"`    // base64, write-only; never stored here
+	KubeconfigRef string            `json:"kubeconfigRef,omitempty"` // stored form: the id of the sealed value
+	Directory     string            `json:"directory,omitempty"`     // relative to the server's --directory-root
+	Labels        map[string]string `json:"labels,omitempty"`        // selected by clusterLabels
+	Projects      []string          `json:"projects,omitempty"`      // the projects allowed on it; none: all
+	Namespaces    []string          `json:"namespaces,omitempty"`    // granted to projects, although they are not Signpost's: names, or beginnings with a trailing '*'
+	Kinds         []string          `json:"kinds,omitempty"`         // that manifests may hold beside Kubernetes' own: "group/Kind" or "group/*"
+	DNS           *ClusterDNS       `json:"dns,omitempty"`
+}
+
+// ClusterDNS is the DNS service inside a cluster.
+type ClusterDNS struct {
+	Domain  string `json:"domain,omitempty"`  // default cluster.local
+	Address string `json:"address,omitempty"` // the DNS Service's IP address
+}
+
+// DefaultClusterDomain is the domain of a cluster that names none.
+const DefaultClusterDomain = "cluster.local"
+
+// Domain is the domain for which the DNS service inside the cluster answers
+// itself.
+func (c Cluster) Domain() string {
+	if c.DNS == nil || c.DNS.Domain == "" {
+		return DefaultClusterDomain
+	}
+	return c.DNS.Domain
+}
+
+// ClusterRef names a cluster.
+type ClusterRef struct {
+	ClusterProvider string `json:"clusterProvider"`
+	Cluster         string `json:"cluster"`
+}
+
+// String is the cluster as one word: "provider+cluster".
+func (r ClusterRef) String() string { return r.ClusterProvider + "+" + r.Cluster }
+
+// ParseCluster reads "provider+cluster"; ok says whether it is of that form.
+func ParseCluster(name string) (ref ClusterRef, ok bool) {
+	provider, cluster, _ := strings.Cut(name, "+")
+	return ClusterRef{ClusterProvider: provider, Cluster: cluster}, provider != "" && cluster != "" && !strings.Contains(cluster, "+")
+}
+
+// ClusterOf names the cluster of a document's path.
+func ClusterOf(path Path) ClusterRef {
+	return ClusterRef{ClusterProvider: path.Segment("cluster-providers"), Cluster: path.Segment("clusters")}
+}
+
+// Path is the cluster's document.
+func (r ClusterRef) Path() Path {
+	return Join("cluster-providers", r.ClusterProvider, "clusters", r.Cluster)
+}
+
+// LogicalCloud is a set of clusters, given by its cluster references, with a
+// namespace for its apps.
+type LogicalCloud struct {
+	Namespace         string      `json:"namespace,omitempty"`         // default: the logical cloud's name, written at creation
+	ControllerCluster *ClusterRef `json:"controllerCluster,omitempty"` // where external-dns of its records lives
+}
+
+// ClusterReference puts a cluster into a logical cloud.
+type ClusterReference = ClusterRef
+
+// KVPairs is a list of pairs. The document called dns-update-record-list
+// associates records: its values are record names.
+type KVPairs struct {
+	KV []map[string]json.RawMessage `json:"kv"`
+}
+
+// AssociationName is the name of the KV document that associates records.
+const AssociationName = "dns-update-record-list"
+
+// CompositeApp is an application of several apps, in one version.
+type CompositeApp struct {
+	CompositeAppVersion string `json:"compositeAppVersion"`
+}
+
+// DeploymentIntentGroup (DIG) is one deployment of a composite app's apps into
+// a logical cloud.
+type DeploymentIntentGroup struct {
+	LogicalCloud string `json:"logicalCloud"`
+	Suspend      bool   `json:"suspend,omitempty"`
+	Apps         []App  `json:"apps,omitempty"`
+}
+
+// App is one app of a DIG. Without manifests it is somebody else's deployment,
+// whose Services are found live.
+type App struct {
+	Name          string            `json:"name"`
+	Namespace     string            `json:"namespace,omitempty"`     // default: the logical cloud's
+	Clusters      []ClusterRef      `json:"clusters,omitempty"`      // none: all of the logical cloud's
+	ClusterLabels map[string]string `json:"clusterLabels,omitempty"` // narrows to clusters with these labels
+	Manifests     []json.RawMessage `json:"manifests,omitempty"`     // Kubernetes objects
+}
+
+// TrafficGroup groups the traffic intents of a DIG.
+type TrafficGroup struct{}
+
+// DNSIntent gives names to a service of an app.
+type DNSIntent struct {
+	App         string   `json:"app"`
+	ServiceName string   `json:"serviceName"`
+	Namespace   string   `json:"namespace,omitempty"` // default: the app's, else the logical cloud's
+	Hostnames   []string `json:"hostnames"`           // canonical once stored
+	Scope       Scope    `json:"scope,omitempty"`     // none: both
+	TTL         int64    `json:"ttl,omitempty"`       // seconds; 0: the provider's default
+	RecordTypes []string `json:"recordTypes,omitempty"`
+	Records     []string `json:"records,omitempty"` // only these of the associated records
+	Routing     *Routing `json:"routing,omitempty"`
+	Health      *Health  `json:"health,omitempty"`
+}
+
+// Scope says which addresses of a service are meant.
+type Scope string
+
+// The scopes.
+const (
+	Public       Scope = "public"  // through a logical cloud's association
+	ClusterScope Scope = "cluster" // through a cluster's association
+)
+
+// The policies of routing.
+const (
+	Multivalue = "multivalue" // the addresses of all clusters
+	Failover   = "failover"   // those of the first cluster that is healthy
+	Weighted   = "weighted"   // those of one cluster or another, by weight
+)
+
+// Routing says how answers are chosen among clusters.
+type Routing struct {
+	Policy  string           `json:"policy,omitempty"` // multivalue (default), failover, weighted
+	Order   []string         `json:"order,omitempty"`
+	Weights map[string]int64 `json:"weights,omitempty"`
+}
+
+// Unread are the fields that are given although the policy does not read them, as
+// they are called in JSON.
+func (r Routing) Unread() []string {
+	var fields []string
+	if len(r.Order) > 0 && r.Policy != Failover {
+		fields = append(fields, "order")
+	}
+	if len(r.Weights) > 0 && r.Policy != Weighted {
+		fields = append(fields, "weights")
+	}
+	return fields
+}
+
+// What becomes of a name when none of its clusters is healthy.
+const (
+	Keep   = "keep"   // it keeps the addresses that it has
+	Remove = "remove" // it has none
+)
+
+// Health says when a cluster's addresses count.
+type Health struct {
+	ReadyEndpoints   *bool  `json:"readyEndpoints,omitempty"`   // nil: true
+	UnreachableAfter string `json:"unreachableAfter,omitempty"` // a duration; none: 5m
+	WhenAllUnhealthy string `json:"whenAllUnhealthy,omitempty"` // keep (default) or remove
+}

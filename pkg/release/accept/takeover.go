@@ -1,0 +1,63 @@
+package accept
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// PlanTakeover tells what TakeOver would do to a group, and changes nothing. An
+// empty action means instantiate when nothing is current, else update.
+func (s *Planner) PlanTakeover(ctx context.Context, owner intent.Path, action intent.Action, from string) (intent.Plan, error) {
+	other, err := takeoverFrom(owner, from)
+	if err != nil {
+		return intent.Plan{}, err
+	}
+	return state.RetryOnConflict(owner, func() (intent.Plan, error) {
+		p, err := s.buildPlan(ctx, owner, state.Request{Action: action, Takeover: other})
+		return p.View, err
+	})
+}
+
+// TakeOver instantiates or updates a group, and has another one of its project
+// yield the names that both give. Each stays published by the other one until
+// the group publishes it, and has one external-dns throughout. from is the other
+// group: its name, where both are of one composite app and version, else
+// "app/version/name", or its path.
+func (s *Planner) TakeOver(ctx context.Context, owner intent.Path, action intent.Action, from, confirm, actor string) (intent.Accepted, error) {
+	other, err := takeoverFrom(owner, from)
+	if err != nil {
+		return intent.Accepted{}, err
+	}
+	return s.Accept(ctx, owner, state.Request{Action: action, Takeover: other}, confirm, actor)
+}
+
+// takeoverFrom is the path of the group whose names another is to take over.
+func takeoverFrom(owner intent.Path, from string) (intent.Path, error) {
+	parts := strings.Split(from, "/")
+	var path intent.Path
+	switch {
+	case len(parts) == 1:
+		path = owner.Parent().Child("deployment-intent-groups", from)
+	case len(parts) == 3:
+		path = intent.Join("projects", owner.Segment("projects"), "composite-apps", parts[0], parts[1], "deployment-intent-groups", parts[2])
+	default:
+		path = intent.Path(strings.TrimPrefix(strings.TrimPrefix(from, "/"), "v2/"))
+	}
+	refuse := func(why string) (intent.Path, error) {
+		return "", &intent.Error{Code: intent.Invalid, Detail: fmt.Sprintf("query parameter takeover: %q %s", from, why)}
+	}
+	switch {
+	case slices.Contains(parts, "") && len(parts) <= 3 || path.Segment("deployment-intent-groups") != path.Name() || path.Segment("projects") == "":
+		return refuse("is no deployment intent group; give its name, app/version/name, or its path")
+	case path.Segment("projects") != owner.Segment("projects"):
+		return refuse("is of another project; names are taken over within a project")
+	case path == owner:
+		return refuse("is the group itself; name the one that gives its names up")
+	}
+	return path, nil
+}

@@ -1,0 +1,42 @@
+package accept
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/access/throttle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/resolve"
+)
+
+const (
+	fewObjects    = 1000    // plans of no more wait for nobody
+	perObject     = 2 << 10 // bytes of memory that a plan takes for each of its objects, about
+	roomOtherwise = 256 << 20
+	patience      = 5 * time.Second
+)
+
+// NewRoom is what plans at work have for their objects, in bytes; 0: 256 MiB. Those
+// of one project have half of it at most.
+func NewRoom(bytes int64) *throttle.Bytes {
+	return throttle.NewBytes(cmp.Or(bytes, roomOtherwise), patience)
+}
+
+// weigh takes the room that a plan of so many objects needs, or fails with
+// Unavailable. What takes objects away needs none.
+func (s *Planner) weigh(ctx context.Context, p *resolve.Proposal) (*throttle.Taken, error) {
+	objects := max(p.Objects, p.Lifecycle.Objects)
+	if s.Room == nil || p.TooLarge || p.Action == intent.Terminate || objects <= fewObjects {
+		return nil, nil //nolint:nilnil // it needs none
+	}
+	taken, ok := s.Room.Take(ctx, p.Draft.In.ProjectPath().Name(), int64(objects)*perObject)
+	if !ok {
+		return nil, &intent.Error{
+			Code: intent.Unavailable, RetryAfter: time.Second,
+			Detail: fmt.Sprintf("the server has too little memory for a plan of %d objects beside those that are under way; nothing was done; try again", objects),
+		}
+	}
+	return taken, nil
+}

@@ -1,0 +1,224 @@
+package clusters
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/pkg/release/render"
+	"github.com/signpost-dns/signpost/pkg/release/resolve"
+	"github.com/signpost-dns/signpost/pkg/release/sharing"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// Drained says since when a cluster is drained, nil when it is not.
+func (s *Operator) Drained(ctx context.Context, cluster intent.Path) (*intent.Drained, error) {
+	list, err := s.DrainedClusters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if found, drained := list.Clusters[intent.ClusterOf(cluster).String()]; drained {
+		return &found.Drained, nil
+	}
+	return nil, nil
+}
+
+// Drain takes a cluster's addresses out of all public names, within their
+// releases; its objects stay. It is idempotent. Conflict when a name would be
+// left without any address, unless forced, and when the cluster is inventory
+// only and EMCO deploys nothing there; NotFound when there is no such cluster.
+func (s *Operator) Drain(ctx context.Context, cluster intent.Path, force bool, actor string) error {
+	doc, err := s.Documents.Get(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	resource, err := intent.Of[intent.Cluster](doc)
+	if err != nil {
+		return err
+	}
+	groups, err := s.Deployed(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	if resolve.InventoryOnly(resource.Spec) && len(groups) == 0 {
+		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf(
+			"cluster %s is inventory only, with neither kubeconfig nor directory, and EMCO has no app of a deployment intent group there: Signpost publishes none of its addresses, so there is nothing to drain", intent.ClusterOf(cluster))}
+	}
+	if err := s.drainCluster(ctx, cluster, force, actor); err != nil {
+		return err
+	}
+	s.tellOf(ctx, cluster, intent.Drain, actor)
+	return nil
+}
+
+// tellOf tells what was done to a cluster.
+func (s *Operator) tellOf(ctx context.Context, cluster intent.Path, action intent.Action, actor string) {
+	s.Tell(ctx, cluster, intent.Event{Time: s.Now().UTC(), Actor: actor, RequestID: intent.By(ctx).RequestID, Action: action, Outcome: "completed"})
+}
+
+// drainCluster is Drain for clusters of any kind.
+func (s *Operator) drainCluster(ctx context.Context, cluster intent.Path, force bool, actor string) error {
+	err := s.order(ctx, cluster, func(list state.DrainedClusters, uid string) (state.DrainedClusters, error) {
+		name := intent.ClusterOf(cluster).String()
+		if _, already := list[name]; already {
+			return list, nil
+		}
+		next := maps.Clone(list)
+		next[name] = state.DrainedCluster{Drained: intent.Drained{Since: s.Now().UTC(), Actor: actor}, UID: uid}
+		if force {
+			return next, nil
+		}
+		return next, s.keepsAddresses(ctx, cluster, list, next)
+	})
+	if err == nil {
+		s.Logger.InfoContext(ctx, "cluster is drained", "cluster", intent.ClusterOf(cluster), "forced", force, "actor", actor)
+	}
+	return err
+}
+
+// Undrain lets a cluster's addresses be published again. It is idempotent.
+// Conflict when the cluster is abandoned.
+func (s *Operator) Undrain(ctx context.Context, cluster intent.Path, actor string) error {
+	abandoned, err := s.Abandoned(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	if abandoned != nil {
+		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s is abandoned, so what it offers is not known; delete its document and register it again", intent.ClusterOf(cluster))}
+	}
+	err = s.order(ctx, cluster, func(list state.DrainedClusters, _ string) (state.DrainedClusters, error) {
+		next := maps.Clone(list)
+		delete(next, intent.ClusterOf(cluster).String())
+		return next, nil
+	})
+	if err == nil {
+		s.Logger.InfoContext(ctx, "cluster is not drained", "cluster", intent.ClusterOf(cluster), "actor", actor)
+		s.tellOf(ctx, cluster, intent.Undrain, actor)
+	}
+	return err
+}
+
+// order changes the list, and has the groups that use the cluster choose their
+// addresses anew.
+func (s *Operator) order(ctx context.Context, cluster intent.Path, change func(list state.DrainedClusters, uid string) (state.DrainedClusters, error)) error {
+	_, err := state.RetryOnConflict(cluster, func() (struct{}, error) {
+		doc, err := s.Documents.Get(ctx, cluster)
+		if err != nil {
+			return struct{}{}, err
+		}
+		list, err := s.DrainedClusters(ctx)
+		if err != nil {
+			return struct{}{}, err
+		}
+		next, err := change(list.Clusters, doc.UID)
+		if err != nil || maps.Equal(next, list.Clusters) {
+			return struct{}{}, err
+		}
+		_, err = state.SwapDocument(ctx, s.Documents, next, intent.Write{Path: state.DrainedPath}, list.Revision)
+		return struct{}{}, err
+	})
+	if err != nil {
+		return err
+	}
+	return s.EachGroup(ctx, cluster, func(group intent.Path, _ state.Lifecycle) { s.Wake(group) })
+}
+
+// keepsAddresses refuses a list of drained clusters that would leave a name of
+// a group of the cluster without any address, when it has some. What other app
+// services give the name, of that group or of others, counts.
+func (s *Operator) keepsAddresses(ctx context.Context, cluster intent.Path, before, after state.DrainedClusters) error {
+	groups, err := s.Deployed(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	lost, users := map[sharing.GivenName]bool{}, map[intent.Path]state.Lifecycle{}
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		l := groups[group]
+		had, err := s.addressed(ctx, l, before)
+		if err != nil {
+			return err
+		}
+		maps.Copy(lost, had)
+		for _, use := range l.Uses {
+			others, err := s.Deployed(ctx, use.Record)
+			if err != nil {
+				return err
+			}
+			maps.Copy(users, others)
+		}
+	}
+	for _, user := range slices.Sorted(maps.Keys(users)) {
+		has, err := s.addressed(ctx, users[user], after)
+		if err != nil {
+			return err
+		}
+		maps.DeleteFunc(lost, func(name sharing.GivenName, _ bool) bool { return has[name] })
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	return lastAddresses(cluster, lost)
+}
+
+// listedNames is how many names a refusal lists one by one, at most.
+const listedNames = 100
+
+// lastAddresses lists the names that would go with a cluster.
+func lastAddresses(cluster intent.Path, lost map[sharing.GivenName]bool) error {
+	var names []string
+	for name := range lost {
+		names = append(names, name.Name)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	refusal := &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf(
+		"%s has the last addresses of %s; undrain another cluster that has some, or force it by ?force=true (--force), and the names go",
+		intent.ClusterOf(cluster), state.Few(names))}
+	for _, name := range names[:min(len(names), listedNames)] {
+		refusal.Fields = append(refusal.Fields, intent.Field{Detail: name + " would be left without any address"})
+	}
+	return refusal
+}
+
+// addressed are the public names of a group that have an address while some
+// clusters are drained, those that templates made for one cluster too. Who is
+// healthy does not matter: what is drained is often sick, and what is sick for a
+// moment has addresses all the same.
+func (s *Operator) addressed(ctx context.Context, l state.Lifecycle, drained state.DrainedClusters) (map[sharing.GivenName]bool, error) {
+	release, err := s.LoadRelease(ctx, l.ContextID)
+	if err != nil {
+		return nil, err
+	}
+	group := regardless(l.Placed(release.Group))
+	records, err := s.Pinned(ctx, group)
+	if err != nil {
+		return nil, err
+	}
+	contents, err := render.Render(ctx, group, records, drained, nil, s.Renderer.ObservedSources(group))
+	names := map[sharing.GivenName]bool{}
+	for n, choices := range contents.Choices {
+		b := group.Bindings[n]
+		for h, host := range b.Hosts {
+			if b.Scope == intent.Public && len(endpoints.Sets(host, choices[h])) > 0 {
+				names[sharing.Given(group, b, host.Name)] = true
+			}
+		}
+	}
+	return names, err
+}
+
+// regardless is a group whose names do not ask who is healthy.
+func regardless(g plan.Group) plan.Group {
+	g.Bindings = slices.Clone(g.Bindings)
+	for n, b := range g.Bindings {
+		g.Bindings[n].Hosts = slices.Clone(b.Hosts)
+		for h := range b.Hosts {
+			g.Bindings[n].Hosts[h].Health = nil
+		}
+	}
+	return g
+}

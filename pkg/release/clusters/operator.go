@@ -1,0 +1,15 @@
+// Package clusters drains clusters and lets go of those that never come back.
+package clusters
+
+import (
+	"github.com/signpost-dns/signpost/pkg/release/render"
+	"github.com/signpost-dns/signpost/pkg/release/resolve"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// Operator drains and abandons clusters.
+type Operator struct {
+	*state.Store
+	Resolver *resolve.Resolver
+	Renderer *render.Renderer
+}

@@ -1,0 +1,184 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+)
+
+// The controller's rhythm.
+const (
+	scanEvery  = 10 * time.Second       // all owners are looked at
+	waitFirst  = 50 * time.Millisecond  // before an unsettled owner is looked at again, doubling
+	waitMost   = 2 * time.Second        // at most so long
+	stepLimit  = 30 * time.Second       // a step that takes longer is given up and repeated
+	steppers   = 4                      // owners that are stepped at once
+	sweepAfter = 10 * time.Minute       // contexts that crashed writers left are removed then
+	foldEvery  = 200 * time.Millisecond // a Service's DNSEndpoints are changed at most so often
+)
+
+// Controller executes the steps of all owners: those that a request has just
+// changed, here or at another replica, those whose Services were observed to change, those that EMCO has
+// changed something for, those that are not settled yet, and, at times, all.
+type Controller struct {
+	service *Worker
+	queue   workqueue.TypedRateLimitingInterface[work]
+	pace    *pace
+	metrics *metrics
+}
+
+// work is what is done at once: a step of an owner, or of the names of one of
+// its Services.
+type work struct {
+	owner   intent.Path
+	service string // "namespace/name"; empty: all
+}
+
+// NewController makes a controller over a Service.
+func NewController(service *Worker) *Controller {
+	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[work](waitFirst, waitMost)
+	metrics := newMetrics(service.Metrics)
+	queue := workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[work]{Name: "controller", MetricsProvider: metrics})
+	return &Controller{service: service, queue: queue, pace: newPace(foldEvery), metrics: metrics}
+}
+
+// Run works until ctx ends.
+func (c *Controller) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for range steppers {
+		g.Go(func() error { c.work(ctx); return nil })
+	}
+	g.Go(func() error { c.listen(ctx); return nil })
+	g.Go(func() error { c.keepReceiving(ctx); return nil })
+	g.Go(func() error { c.resync(ctx); return nil })
+	g.Go(func() error { c.keepWatching(ctx); return nil })
+	g.Go(func() error { c.watchEMCO(ctx); return nil })
+	context.AfterFunc(ctx, c.queue.ShutDown)
+	return g.Wait()
+}
+
+// listen puts the owners into the queue that a request has just changed, and, when
+// their time comes, those whose addresses may be others then. A scan that waits for
+// the store does not hold it up.
+func (c *Controller) listen(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case n := <-c.service.Enqueued:
+			if n.At.IsZero() {
+				c.queue.Forget(work{owner: n.Owner})
+			}
+			c.queue.AddAfter(work{owner: n.Owner}, max(0, n.At.Sub(c.service.Now())))
+		}
+	}
+}
+
+// resync puts all owners into the queue, at once and at times.
+func (c *Controller) resync(ctx context.Context) {
+	tick := time.NewTicker(scanEvery)
+	defer tick.Stop()
+	for {
+		if _, err := c.service.Renderer.NoteFrozen(ctx); err != nil && ctx.Err() == nil {
+			c.service.Logger.WarnContext(ctx, "how clusters can be reached is not known", "error", err)
+		}
+		c.scan(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// scan finds the owners that have a lifecycle, and sweeps what nobody owns.
+func (c *Controller) scan(ctx context.Context) {
+	page, err := c.service.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
+	if err != nil {
+		c.service.Logger.WarnContext(ctx, "owners cannot be listed", "error", err)
+		return
+	}
+	for _, records := range []bool{true, false} { // records wake their users, which then wait in the queue already
+		for _, doc := range page.Items {
+			if owner := state.OwnerOf(doc.Path); state.IsRecord(owner) == records {
+				c.queue.Add(work{owner: owner})
+			}
+		}
+	}
+	if err := c.service.Tenancy.GrantCurrent(ctx); err != nil {
+		c.service.Logger.WarnContext(ctx, "what current releases use is not granted yet", "error", err)
+	}
+	if err := c.service.Clusters.LiftAbandoned(ctx); err != nil {
+		c.service.Logger.WarnContext(ctx, "abandoned clusters cannot be swept", "error", err)
+	}
+	if err := c.service.Contexts.Sweep(ctx, sweepAfter); err != nil {
+		c.service.Logger.WarnContext(ctx, "old app contexts cannot be swept", "error", err)
+	}
+}
+
+func (c *Controller) work(ctx context.Context) {
+	for {
+		todo, stop := c.queue.Get()
+		if stop {
+			return
+		}
+		if rest := c.pace.rest(todo, time.Now()); rest > 0 {
+			c.queue.AddAfter(todo, rest) // what comes until then is joined
+		} else if settled, err := c.do(ctx, todo); settled && err == nil {
+			c.queue.Forget(todo)
+		} else {
+			c.log(ctx, todo.owner, err)
+			c.queue.AddRateLimited(todo)
+		}
+		c.queue.Done(todo)
+	}
+}
+
+func (c *Controller) do(ctx context.Context, todo work) (settled bool, err error) {
+	defer func(began time.Time) { c.metrics.stepped(todo, began, settled, err) }(time.Now())
+	ctx, cancel := context.WithTimeout(todo.trail(ctx), stepLimit)
+	defer cancel()
+	switch {
+	case todo.service != "":
+		return true, c.reconcileService(ctx, todo)
+	case state.IsRecord(todo.owner):
+		return true, c.service.Providers.StepRecord(ctx, todo.owner)
+	}
+	return c.service.Reconciler.StepGroup(ctx, todo.owner)
+}
+
+// reconcileService follows one Service of an owner, or leaves it to a step of all.
+func (c *Controller) reconcileService(ctx context.Context, todo work) error {
+	fold, err := c.service.Renderer.ReconcileService(ctx, todo.owner, todo.service)
+	if err != nil {
+		return err
+	}
+	if fold.Wrote || fold.Whole {
+		c.pace.did(todo, time.Now())
+	}
+	if fold.Whole {
+		c.queue.Add(work{owner: todo.owner})
+	}
+	if !fold.Due.IsZero() {
+		c.queue.AddAfter(todo, max(0, fold.Due.Sub(c.service.Now())))
+	}
+	return nil
+}
+
+// log tells of a failed step, if it failed. Lost races are everyday business.
+func (c *Controller) log(ctx context.Context, owner intent.Path, err error) {
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return
+	case intent.CodeOf(err) == appcontext.ErrStale:
+		c.service.Logger.DebugContext(ctx, "a step lost a race and is repeated", "owner", owner)
+		return
+	}
+	c.service.Logger.WarnContext(ctx, "a step failed and is repeated", "owner", owner, "error", err)
+}

@@ -1,0 +1,91 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/tracing"
+)
+
+// nudgePrefix is followed by an owner that is to be looked at: a process that
+// works on nothing writes the key, and the one that looks deletes it.
+const nudgePrefix = "/signpost/nudge/"
+
+// Notifier stands in for a Controller in a process that only accepts requests:
+// it tells the controllers of other processes which owners have just changed.
+// What it cannot tell, their scans find.
+type Notifier struct{ service *Worker }
+
+// NewNotifier makes a notifier of what a Service accepts.
+func NewNotifier(service *Worker) *Notifier { return &Notifier{service} }
+
+// Run tells until ctx ends.
+func (n *Notifier) Run(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case told := <-n.service.Enqueued:
+			_, _, err := n.service.KV.Txn(ctx, nil, kv.Put(nudgePrefix+string(told.Owner), nil))
+			if err != nil && ctx.Err() == nil {
+				n.service.Logger.WarnContext(ctx, "other replicas are not told of a change", "owner", told.Owner, "error", err)
+			}
+		}
+	}
+}
+
+// keepReceiving receives wake-ups until ctx ends, beginning again when that fails.
+func (c *Controller) keepReceiving(ctx context.Context) {
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
+		if err := c.receiveWakeups(ctx); err != nil && ctx.Err() == nil {
+			c.service.Logger.WarnContext(ctx, "what other replicas accept cannot be watched", "error", err)
+		}
+	}, time.Second)
+}
+
+// receiveWakeups puts the owners into the queue that other processes ask for.
+func (c *Controller) receiveWakeups(ctx context.Context) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end() // nobody would read what is watched any more
+	items, revision, err := c.service.KV.Range(ctx, kv.Range{Prefix: nudgePrefix})
+	if err != nil {
+		return err
+	}
+	nudges := c.service.KV.Watch(ctx, nudgePrefix, revision+1)
+	for _, item := range items {
+		c.takeWakeup(ctx, item)
+	}
+	for batch := range nudges {
+		if batch.Compacted {
+			return errors.New("nudges were missed")
+		}
+		for _, event := range batch.Events {
+			if !event.Deleted {
+				c.takeWakeup(ctx, event.Item)
+			}
+		}
+	}
+	return nil
+}
+
+// takeWakeup has this controller look at an owner, unless another one has been
+// faster: one look is enough.
+func (c *Controller) takeWakeup(ctx context.Context, item kv.Item) {
+	mine, _, err := c.service.KV.Txn(ctx, []kv.Compare{kv.Unchanged(item.Key, &item)}, kv.Delete(item.Key))
+	if err != nil || mine {
+		todo := work{owner: intent.Path(strings.TrimPrefix(item.Key, nudgePrefix))}
+		c.queue.Forget(todo)
+		c.queue.Add(todo)
+	}
+}
+
+// trail has log lines name whom the work is for.
+func (w work) trail(ctx context.Context) context.Context {
+	return tracing.With(tracing.With(ctx, "owner", string(w.owner)), "service", w.service)
+}

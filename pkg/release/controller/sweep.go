@@ -1,0 +1,87 @@
+package controller
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+)
+
+// Sweep removes the releases that no lifecycle points to, and the offers that
+// none names: those of requests that died before they were accepted; and brings
+// patches of EMCO's app contexts to an end that were left in the middle. A request writes its release before it
+// is accepted, so one goes only when this Service has found it unclaimed twice,
+// at least age apart; age is longer than any request takes.
+func (s *Worker) Sweep(ctx context.Context, age time.Duration) error {
+	if err := s.Offers.SweepOffers(ctx, age); err != nil {
+		return err
+	}
+	if err := s.SweepPrepared(ctx); err != nil {
+		return err
+	}
+	stored, err := s.storedReleases(ctx)
+	if err != nil {
+		return err
+	}
+	claimed, err := s.claimedReleases(ctx)
+	if err != nil {
+		return err
+	}
+	s.sweeping.Lock()
+	defer s.sweeping.Unlock()
+	now := s.Now()
+	unclaimed := map[string]time.Time{}
+	for _, id := range slices.Sorted(maps.Keys(stored)) {
+		since, known := s.unclaimed[id]
+		switch {
+		case claimed[id]:
+		case !known:
+			unclaimed[id] = now
+		case now.Sub(since) < age:
+			unclaimed[id] = since
+		default:
+			if err := s.DropRelease(ctx, id); err != nil {
+				return err
+			}
+		}
+	}
+	s.unclaimed = unclaimed
+	return s.EMCO.Settle(ctx, age)
+}
+
+// storedReleases are the context ids under which releases are stored.
+func (s *Worker) storedReleases(ctx context.Context) (map[string]bool, error) {
+	items, _, err := s.KV.Range(ctx, kv.Range{Prefix: state.ReleasePrefix, KeysOnly: true})
+	ids := map[string]bool{}
+	for _, item := range items {
+		id, _, _ := strings.Cut(strings.TrimPrefix(item.Key, state.ReleasePrefix), "/")
+		ids[id] = true
+	}
+	return ids, err
+}
+
+// claimedReleases are the context ids that lifecycles point to.
+func (s *Worker) claimedReleases(ctx context.Context) (map[string]bool, error) {
+	ids := map[string]bool{}
+	err := s.EachLifecycle(ctx, "", func(owner intent.Path, l state.Lifecycle) error {
+		if err := intent.CheckSchema(string(state.LifecyclePath(owner)), l.Schema); err != nil {
+			return err // it may point to releases in ways that are not known here
+		}
+		for _, past := range l.Kept() {
+			ids[past.ContextID] = true
+		}
+		for _, id := range l.PendingRelease {
+			ids[id] = true
+		}
+		for _, prepared := range l.Prepared {
+			ids[prepared.ContextID] = true
+		}
+		return nil
+	})
+	return ids, err
+}

@@ -1,0 +1,183 @@
+package controller
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+)
+
+// keepWatching watches until ctx ends, beginning again when that fails.
+func (c *Controller) keepWatching(ctx context.Context) {
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
+		if err := c.watch(ctx); err != nil && ctx.Err() == nil {
+			c.service.Logger.WarnContext(ctx, "observations cannot be watched", "error", err)
+		}
+	}, time.Second)
+}
+
+// watch has the owners follow whose Services were observed to change, or what
+// their placements make of a cluster's nodes, or whether a cluster that their
+// addresses come from can be reached.
+func (c *Controller) watch(ctx context.Context) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end() // nobody would read what is watched any more
+	owners, revision, err := c.readInterest(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.service.Renderer.KeepHealth(ctx); err != nil {
+		return err
+	}
+	defer c.service.Renderer.LoseHealth()
+	pointers := c.service.Contexts.Watch(ctx, revision+1)
+	changes := c.service.Observed.Watch(ctx, revision+1)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case change := <-pointers:
+			c.follow(owners, change)
+			if change.Lost {
+				if owners, _, err = c.readInterest(ctx); err != nil {
+					return err
+				}
+			}
+		case change := <-changes:
+			if err := c.followReached(ctx, change); err != nil {
+				return err
+			}
+			if change.Lost {
+				c.scan(ctx)
+			}
+			for _, todo := range owners.in(change) {
+				c.queue.Add(todo)
+			}
+		}
+	}
+}
+
+// follow takes up what matters to whom now, and what somebody has just done.
+func (c *Controller) follow(owners *interest, change appcontext.Change) {
+	for _, p := range change.Pointers {
+		owners.take(p)
+	}
+	for _, t := range change.Touches {
+		c.pace.heard(work{intent.Path(t.Owner), t.Service}, time.Now())
+	}
+}
+
+// followReached keeps how clusters can be reached. When most of them fail at once,
+// or do no more, it is everybody's concern.
+func (c *Controller) followReached(ctx context.Context, change observed.Change) error {
+	switch {
+	case change.Lost:
+		return c.service.Renderer.KeepHealth(ctx)
+	case len(change.Reached) == 0:
+		return nil
+	}
+	if err := c.service.Renderer.FollowReached(ctx, change.Reached); err != nil {
+		return err
+	}
+	changed, err := c.service.Renderer.NoteFrozen(ctx)
+	if changed {
+		c.scan(ctx)
+	}
+	return err
+}
+
+func (c *Controller) readInterest(ctx context.Context) (*interest, int64, error) {
+	pointers, revision, err := c.service.Contexts.Pointers(ctx)
+	all := newInterest()
+	for _, p := range pointers {
+		all.take(p)
+	}
+	return all, revision, err
+}
+
+// interest says by the current pointers what matters to which owner. An
+// external-dns is none of them.
+type interest struct {
+	pointers map[appcontext.Owner]appcontext.Pointer
+	services map[address.Service]owners // to whom it matters
+	sources  map[string]owners          // by cluster: to whom any of its Services matters
+	placed   map[string]owners          // by cluster: to whom its nodes matter
+}
+
+type owners map[intent.Path]bool
+
+func newInterest() *interest {
+	return &interest{
+		pointers: map[appcontext.Owner]appcontext.Pointer{}, services: map[address.Service]owners{},
+		sources: map[string]owners{}, placed: map[string]owners{},
+	}
+}
+
+// take takes up an owner's pointer in place of the one before.
+func (i *interest) take(p appcontext.Pointer) {
+	if _, _, _, isProvider := p.Owner.Provider(); isProvider {
+		return
+	}
+	i.note(i.pointers[p.Owner], false)
+	i.note(p, true)
+	i.pointers[p.Owner] = p
+}
+
+// note writes down what matters to a pointer's owner, or that it no longer does.
+func (i *interest) note(p appcontext.Pointer, matters bool) {
+	owner := intent.Path(p.Owner)
+	for cluster, names := range p.Services {
+		mark(i.sources, cluster, owner, matters)
+		for _, service := range names {
+			namespace, name, _ := strings.Cut(service, "/")
+			mark(i.services, address.Service{Cluster: cluster, Namespace: namespace, Name: name}, owner, matters)
+		}
+	}
+	for cluster, placements := range p.Placements {
+		mark(i.placed, cluster, owner, matters && len(placements) > 0)
+	}
+}
+
+func mark[Key comparable](index map[Key]owners, key Key, owner intent.Path, matters bool) {
+	switch {
+	case !matters:
+		delete(index[key], owner)
+		if len(index[key]) == 0 {
+			delete(index, key)
+		}
+	case index[key] == nil:
+		index[key] = owners{owner: true}
+	default:
+		index[key][owner] = true
+	}
+}
+
+// in is what there is to do about a change.
+func (i *interest) in(change observed.Change) []work {
+	var out []work
+	add := func(all owners, service string) {
+		for _, owner := range slices.Sorted(maps.Keys(all)) {
+			if todo := (work{owner, service}); !slices.Contains(out, todo) {
+				out = append(out, todo)
+			}
+		}
+	}
+	for _, cluster := range change.Placements {
+		add(i.placed[cluster], "")
+	}
+	for _, cluster := range change.Reached {
+		add(i.sources[cluster], "")
+	}
+	for _, service := range change.Services {
+		add(i.services[service], service.Namespace+"/"+service.Name)
+	}
+	return out
+}

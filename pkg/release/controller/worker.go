@@ -1,0 +1,41 @@
+// Package controller steps every owner whenever something may have changed for
+// it, and removes what no release needs any more.
+package controller
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signpost-dns/signpost/pkg/release/clusters"
+	"github.com/signpost-dns/signpost/pkg/release/follow"
+	"github.com/signpost-dns/signpost/pkg/release/offers"
+	"github.com/signpost-dns/signpost/pkg/release/orchestration"
+	"github.com/signpost-dns/signpost/pkg/release/ownership"
+	"github.com/signpost-dns/signpost/pkg/release/providers"
+	"github.com/signpost-dns/signpost/pkg/release/reconcile"
+	"github.com/signpost-dns/signpost/pkg/release/render"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/release/tenancy"
+)
+
+// Worker is what a Controller works with.
+type Worker struct {
+	*state.Store
+	Tenancy    *tenancy.Keeper
+	Ownership  *ownership.Registry
+	Renderer   *render.Renderer
+	Offers     *offers.Keeper
+	Follower   *follow.Follower
+	Providers  *providers.Updater
+	Reconciler *reconcile.Reconciler
+	Clusters   *clusters.Operator
+	EMCOSync   *orchestration.Sync
+
+	Metrics      prometheus.Registerer // nil: nowhere
+	Orchestrates chan struct{}         // closed once there are groups that EMCO deploys
+
+	sweeping  sync.Mutex
+	unclaimed map[string]time.Time // by context id: since when no lifecycle was seen to point to a release
+}

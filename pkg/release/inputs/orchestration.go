@@ -1,0 +1,117 @@
+package inputs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/emco"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// Orchestration is an app context of EMCO's: where it says which apps a group
+// has, in which namespace and on which clusters, it counts in place of the
+// group's document.
+type Orchestration struct {
+	*emco.Context
+	Traffic []string // names of the traffic groups whose intents count
+
+	namespaces map[string]string // what objects were found in, by their texts
+}
+
+// orchestrate puts what the app context says, if there is one, in place of
+// what the group's document does.
+func (in *Inputs) orchestrate(by *Orchestration) error {
+	if by == nil {
+		return nil
+	}
+	in.Orchestration = by
+	spec := &in.Group.Spec
+	spec.LogicalCloud = cmp.Or(by.Meta.LogicalCloud, spec.LogicalCloud)
+	in.CloudPath = in.ProjectPath().Child("logical-clouds", spec.LogicalCloud)
+	spec.Apps = nil
+	for _, app := range by.Apps {
+		clusters := make([]intent.ClusterRef, len(app.Clusters))
+		for n, on := range app.Clusters {
+			ref, ok := intent.ParseCluster(on.Name)
+			if !ok {
+				return by.odd("has app %q on %q; a cluster is written provider+cluster", app.Name, on.Name)
+			}
+			clusters[n] = ref
+		}
+		if len(clusters) == 0 {
+			return by.odd("has no cluster for app %q", app.Name)
+		}
+		spec.Apps = append(spec.Apps, intent.App{Name: app.Name, Namespace: by.namespace(), Clusters: clusters})
+	}
+	return nil
+}
+
+// odd is the error for an app context that cannot be used.
+func (o *Orchestration) odd(format string, args ...any) error {
+	return &intent.Error{Code: intent.Conflict, Detail: "app context " + o.ID + " " + fmt.Sprintf(format, args...)}
+}
+
+// namespace is where rsync applies what names no other.
+func (o *Orchestration) namespace() string { return cmp.Or(o.Meta.Namespace, "default") }
+
+// Frozen is what a release keeps of the app context.
+func (o *Orchestration) Frozen() *plan.Orchestrated {
+	return &plan.Orchestrated{AppContext: o.ID, Namespace: o.namespace(), Level: cmp.Or(o.Meta.Level, "0")}
+}
+
+// counts tells whether the intents of a traffic group are among the inputs: all
+// are, without a context.
+func (o *Orchestration) counts(traffic intent.Path) bool {
+	return o == nil || slices.Contains(o.Traffic, traffic.Name())
+}
+
+// HasResources tells whether anything of an app is deployed.
+func (o *Orchestration) HasResources(app string) bool {
+	return slices.ContainsFunc(o.App(app).Clusters, func(on emco.Cluster) bool { return len(on.Resources) > 0 })
+}
+
+// readOrchestrated adds the clusters of the app context to the members of the
+// logical cloud: those of the apps that intents are for.
+func (s *Reader) readOrchestrated(ctx context.Context, in *Inputs) error {
+	if in.Orchestration == nil {
+		return nil
+	}
+	for _, app := range in.Group.Spec.Apps {
+		if !in.asks(app.Name) {
+			continue
+		}
+		for _, ref := range app.Clusters {
+			if !slices.Contains(in.Members, ref.String()) {
+				in.Members = append(in.Members, ref.String())
+			}
+		}
+	}
+	slices.Sort(in.Members)
+	return s.ReadClusters(ctx, in, in.Members)
+}
+
+// asks tells whether an intent is for an app.
+func (in *Inputs) asks(app string) bool {
+	return slices.ContainsFunc(in.Intents, func(i DNSIntent) bool { return i.Spec.App == app }) ||
+		slices.ContainsFunc(in.PodIntents, func(i podDNSIntent) bool { return i.Spec.App == app })
+}
+
+// NamespaceOf is where an object is applied.
+func (o *Orchestration) NamespaceOf(r emco.Resource, cluster, app string) (string, error) {
+	if known, ok := o.namespaces[string(r.Raw())]; ok {
+		return known, nil
+	}
+	object, err := r.Object(cluster, app)
+	if err != nil {
+		return "", err
+	}
+	namespace := cmp.Or(object.Namespace, o.namespace())
+	if o.namespaces == nil {
+		o.namespaces = map[string]string{}
+	}
+	o.namespaces[string(r.Raw())] = namespace
+	return namespace, nil
+}

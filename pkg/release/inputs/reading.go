@@ -1,0 +1,115 @@
+package inputs
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// Reading is what was read of the documents, and what was not there.
+type Reading struct {
+	Store  intent.Store
+	Read   map[intent.Path]state.Input
+	asked  []intent.Path            // for documents that may be missing
+	listed map[string][]state.Input // what collections held
+}
+
+// Inputs is what was read, ordered by path.
+func (r *Reading) Inputs() []state.Input {
+	out := make([]state.Input, 0, len(r.Read))
+	for _, i := range r.Read {
+		out = append(out, i)
+	}
+	slices.SortFunc(out, func(a, b state.Input) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	return out
+}
+
+// Get reads and decodes a document, and notes it as an input.
+func Get[Spec any](ctx context.Context, in *Inputs, path intent.Path) (intent.Resource[Spec], error) {
+	doc, err := in.Store.Get(ctx, path)
+	if err != nil {
+		return intent.Resource[Spec]{}, err
+	}
+	return note[Spec](in, doc)
+}
+
+func note[Spec any](in *Inputs, doc intent.Document) (intent.Resource[Spec], error) {
+	in.Read[doc.Path] = inputOf(doc)
+	return intent.Of[Spec](doc)
+}
+
+func inputOf(doc intent.Document) state.Input {
+	input := state.Input{Path: doc.Path, UID: doc.UID, Revision: doc.Revision}
+	if doc.Schema > 1 {
+		input.Schema = doc.Schema
+	}
+	return input
+}
+
+// InputsOf notes documents with their revisions.
+func InputsOf(docs []intent.Document) []state.Input {
+	out := make([]state.Input, len(docs))
+	for n, doc := range docs {
+		out[n] = inputOf(doc)
+	}
+	return out
+}
+
+// all reads those of the documents that exist.
+func (r *Reading) all(ctx context.Context, paths []intent.Path) ([]intent.Document, error) {
+	r.asked = append(r.asked, paths...)
+	return r.Store.GetAll(ctx, paths)
+}
+
+// list reads a collection.
+func (r *Reading) list(ctx context.Context, collection string) ([]intent.Document, error) {
+	page, err := r.Store.List(ctx, intent.ListOptions{Collection: collection})
+	if r.listed == nil {
+		r.listed = map[string][]state.Input{}
+	}
+	r.listed[collection] = InputsOf(page.Items)
+	return page.Items, err
+}
+
+// repeated reads all of it once more, and tells whether it is the same: then
+// there was a time between the readings at which all of it was so.
+func (r *Reading) repeated(ctx context.Context) (bool, error) {
+	single, found := slices.Clone(r.asked), 0
+	for path := range r.Read {
+		if _, listed := r.listed[path.Collection()]; !listed {
+			single, found = append(single, path), found+1
+		}
+	}
+	slices.Sort(single)
+	docs, err := r.Store.GetAll(ctx, slices.Compact(single))
+	if err != nil {
+		return false, err
+	}
+	if len(docs) != found || slices.ContainsFunc(docs, func(doc intent.Document) bool { return r.Read[doc.Path] != inputOf(doc) }) {
+		return false, nil
+	}
+	for _, collection := range slices.Sorted(maps.Keys(r.listed)) {
+		page, err := r.Store.List(ctx, intent.ListOptions{Collection: collection})
+		if err != nil || !slices.Equal(InputsOf(page.Items), r.listed[collection]) {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// Keep files a record or a cluster among the inputs.
+func (in *Inputs) Keep(doc intent.Document) error {
+	switch {
+	case state.IsRecord(doc.Path):
+		in.Records[doc.Path.Name()] = doc
+	case doc.Path.Segment("clusters") != "":
+		cluster, err := intent.Of[intent.Cluster](doc)
+		in.Clusters[intent.ClusterRef{ClusterProvider: doc.Path.Segment("cluster-providers"), Cluster: doc.Path.Name()}.String()] = cluster
+		return err
+	}
+	return nil
+}

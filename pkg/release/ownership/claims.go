@@ -1,0 +1,243 @@
+package ownership
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
+	"github.com/signpost-dns/signpost/pkg/release/resolve"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// Names is the store of claims.
+func (s *Registry) Names() nameclaim.Store { return nameclaim.Store{KV: s.KV} }
+
+// CheckNames refuses names that are another project's, or that the group
+// cannot share with others of its own.
+func (s *Registry) CheckNames(ctx context.Context, p *resolve.Proposal) error {
+	d := p.Draft
+	if p.Action == intent.Terminate || d.Group.Path == "" || state.IsCloud(d.Group.Path) {
+		return nil
+	}
+	bids := RequestsOf(d.Group)
+	if err := s.checkDomains(ctx, d); err != nil {
+		return err
+	}
+	asked := d.Asked()
+	err := s.judge(ctx, p, bids, func(b resolve.ClaimRequest, project string, verdict nameclaim.Verdict, by nameclaim.Entry) {
+		FailName(d, asked[b.Host], refusal(ctx, b, project, verdict, by))
+	})
+	if err != nil {
+		return err
+	}
+	return s.checkSubtrees(ctx, p, bids)
+}
+
+// judge adds requests to those of a proposal, and answers those that are not granted
+// to refuse: whose it is that is asked for, and what stands in the way.
+func (s *Registry) judge(ctx context.Context, p *resolve.Proposal, bids []resolve.ClaimRequest, refuse func(b resolve.ClaimRequest, project string, verdict nameclaim.Verdict, by nameclaim.Entry)) error {
+	claims, err := s.Names().Read(ctx, keysOf(bids))
+	if err != nil {
+		return err
+	}
+	if p.Claims == nil {
+		p.Claims = map[nameclaim.Key]nameclaim.Claim{}
+	}
+	maps.Copy(p.Claims, claims)
+	claimants, group, project := s.claimHolders(), p.Draft.Group.Path, p.Draft.Group.Project.Name
+	for _, b := range bids {
+		claim := claims[b.Key]
+		if keeper, err := claimants.keeper(ctx, b); err != nil || claim.Has(project, keeper) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		p.Bids = append(p.Bids, b)
+		if claim.Sole(project, group) {
+			continue
+		}
+		_, verdict, by, err := claim.Bid(project, entryOf(p, b), claimants.of(ctx, b.Key))
+		if err != nil {
+			return err
+		}
+		if verdict != nameclaim.Granted {
+			refuse(b, claim.Project, verdict, by)
+		}
+	}
+	return nil
+}
+
+// FailName refuses a name where it is asked for; a rollback knows no such place.
+func FailName(d *resolve.Draft, at resolve.Place, why string) {
+	d.Fail(cmp.Or(at.Path, d.Group.Path), at.Pointer, "%s", why)
+}
+
+// entryOf is what a claim says of a name of a proposal while that is pending.
+func entryOf(p *resolve.Proposal, b resolve.ClaimRequest) nameclaim.Entry {
+	return nameclaim.Entry{
+		Group: p.Draft.Group.Path, UID: p.Draft.In.Owner.UID, Through: b.Through, Types: b.Types, Trees: b.Trees,
+		Seq: p.Lifecycle.Seq + 1, Over: p.Lifecycle.Revision,
+	}
+}
+
+// refusal says why a name cannot be had, and of other projects only what who asks
+// may know.
+func refusal(ctx context.Context, b resolve.ClaimRequest, project string, verdict nameclaim.Verdict, by nameclaim.Entry) string {
+	switch {
+	case verdict == nameclaim.Clash:
+		return fmt.Sprintf("%s is given by %s with other types: DNS allows no CNAME beside other types; give it the same recordTypes, or another name", b.Seen(), by.Group)
+	case !intent.By(ctx).Sees(project):
+		return fmt.Sprintf("%s is another project's; give the intent another name", b.Seen())
+	case by.Stays:
+		return fmt.Sprintf("%s is project %q's: %s never takes it away; delete that record, or give the intent another name", b.Seen(), project, by.Through)
+	}
+	return fmt.Sprintf("%s is project %q's, given by %s; terminate that, or give the intent another name", b.Seen(), project, by.Group)
+}
+
+// ClaimRequests claims what a proposal takes for the release that is about to be
+// accepted, but for what the group's release of before has confirmed: that
+// stays claimed by it. What it has handed over is claimed anew.
+func (s *Registry) ClaimRequests(ctx context.Context, p *resolve.Proposal, before plan.Group, contextID string) error {
+	had := map[nameclaim.Key]bool{}
+	if p.Lifecycle.Deployed() {
+		for _, b := range allRequests(state.WithoutTransferred(before, p.Lifecycle.Transferred)) {
+			had[b.Key] = true
+		}
+	}
+	claimants, project := s.claimHolders(), p.Draft.Group.Project.Name
+	var changes []nameclaim.Change
+	var asked []resolve.ClaimRequest
+	for _, b := range p.Bids {
+		claim, mine := p.Claims[b.Key], entryOf(p, b)
+		was, confirmed := claim.Confirmed(project, mine.Group)
+		if confirmed && had[b.Key] && was.Through == b.Through && slices.Equal(was.Types, b.Types) && slices.Equal(was.Trees, b.Trees) {
+			continue
+		}
+		mine.Context, mine.Since = contextID, s.Now().UTC()
+		next, verdict, _, err := claim.Bid(project, mine, claimants.of(ctx, b.Key))
+		if err != nil {
+			return err
+		}
+		if verdict != nameclaim.Granted {
+			return &intent.Error{Code: intent.PreconditionFailed, Detail: b.String() + " has just been claimed"}
+		}
+		changes = append(changes, nameclaim.Change{Key: b.Key, Claim: next})
+		asked = append(asked, b)
+	}
+	if err := s.Names().Write(ctx, changes); err != nil {
+		return err
+	}
+	rival, err := s.rivals(ctx, project, asked, p.Claims, func(nameclaim.Entry) bool { return true })
+	if err == nil && len(rival) > 0 {
+		err = &intent.Error{Code: intent.PreconditionFailed, Detail: state.Few(rival) + ": a name above or below has just been claimed"}
+	}
+	return err
+}
+
+// WithdrawRequests takes back what was claimed for a release that is not accepted:
+// nobody has to wait until that is over by itself.
+func (s *Registry) WithdrawRequests(ctx context.Context, p *resolve.Proposal, contextID string) error {
+	claims, err := s.Names().Read(ctx, keysOf(p.Bids))
+	if err != nil {
+		return err
+	}
+	var changes []nameclaim.Change
+	for key, claim := range claims {
+		left := claim.Without(func(e nameclaim.Entry) bool { return e.Context == contextID })
+		if len(left.Entries) < len(claim.Entries) {
+			changes = append(changes, nameclaim.Change{Key: key, Claim: left})
+		}
+	}
+	return s.Names().Write(ctx, changes)
+}
+
+// ConfirmNames has what a group's release takes confirmed, before anybody
+// publishes it. What another project has taken meanwhile is refused, and then
+// nothing is confirmed. A claim that is judged by a lifecycle read before this
+// is no longer as it was read; by one read after it, the group gives the name.
+//
+// Records are those of the group as they are deployed, read after the release was
+// accepted: from then on they keep the place of their names.
+func (s *Registry) ConfirmNames(ctx context.Context, l state.Lifecycle, g plan.Group, records map[string]plan.Record) error {
+	if moved := misplaced(g, records); moved != "" {
+		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("nothing of revision %d is published: provider %q has its names in another place since; update to have them claimed there", l.Seq, moved)}
+	}
+	changes, lost, err := s.confirmed(ctx, l, g)
+	if err != nil {
+		return err
+	}
+	if len(lost) > 0 {
+		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("nothing of revision %d is published: %s was claimed by others meanwhile; update with other names", l.Seq, state.Few(lost))}
+	}
+	return s.Names().Write(ctx, changes)
+}
+
+// misplaced is a record that has not the names of its bindings where the release
+// claims them; empty for none.
+func misplaced(g plan.Group, records map[string]plan.Record) string {
+	for _, b := range g.Bindings {
+		spec := records[b.Record].Spec
+		if state.KeyPrefix(spec) != b.Prefix || b.Scope == intent.Public && !state.ScopesWithin(state.PrivateScopes(spec), b.View) {
+			return b.Record
+		}
+	}
+	return ""
+}
+
+// confirmed are the claims of a release with it in them, where they are not yet
+// so, and the names that are another project's.
+func (s *Registry) confirmed(ctx context.Context, l state.Lifecycle, g plan.Group) (changes []nameclaim.Change, lost []string, err error) {
+	bids := allRequests(g)
+	claims, err := s.Names().Read(ctx, keysOf(bids))
+	if err != nil {
+		return nil, nil, err
+	}
+	claimants, project := s.claimHolders(), g.Project.Name
+	var fresh []resolve.ClaimRequest
+	for _, b := range bids {
+		claim := claims[b.Key]
+		keeper, err := claimants.keeper(ctx, b)
+		if err != nil {
+			return nil, nil, err
+		}
+		next, ok := claim.Confirm(project, g.Path, l.ContextID)
+		if was, already := claim.Confirmed(project, g.Path); already && !ok && slices.Equal(was.Trees, b.Trees) || claim.Has(project, keeper) {
+			continue
+		}
+		if !ok {
+			mine := nameclaim.Entry{Group: g.Path, UID: l.OwnerUID, Through: b.Through, Types: b.Types, Trees: b.Trees, Context: l.ContextID, Seq: l.Seq, Confirmed: true}
+			var verdict nameclaim.Verdict
+			if next, verdict, _, err = claim.Bid(project, mine, claimants.of(ctx, b.Key)); err != nil {
+				return nil, nil, err
+			}
+			if verdict != nameclaim.Granted {
+				lost = append(lost, b.String())
+				continue
+			}
+			next = next.Without(func(e nameclaim.Entry) bool { return e.Of(g.Path) && e.Confirmed && e.Context != l.ContextID })
+		}
+		if keeper.Stays {
+			next = next.Without(func(e nameclaim.Entry) bool { return !e.Stays && e.Through == keeper.Through })
+			next.Entries = append(next.Entries, keeper)
+		}
+		changes, fresh = append(changes, nameclaim.Change{Key: b.Key, Claim: next}), append(fresh, b)
+	}
+	rivals, err := s.rivals(ctx, project, fresh, claims, nameclaim.Entry.Lasts)
+	return changes, append(lost, rivals...), err
+}
+
+// Before is what a lifecycle's release was made of, the zero Group where there
+// is none.
+func (s *Registry) Before(ctx context.Context, l state.Lifecycle) (plan.Group, error) {
+	if l.ContextID == "" {
+		return plan.Group{}, nil
+	}
+	release, err := s.LoadRelease(ctx, l.ContextID)
+	return release.Group, err
+}

@@ -1,0 +1,264 @@
+package ownership
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
+	"github.com/signpost-dns/signpost/pkg/release/resolve"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+)
+
+// namespaceRequests are the namespaces that a release writes: those of its apps, and
+// on the same clusters that of its logical cloud; its project's own, where
+// external-dns and DNSEndpoints go; and those of the DNS of clusters, but for the
+// one that all share. Ordered, none twice. EMCO has rules of its own for what it
+// deploys.
+func namespaceRequests(g plan.Group) []resolve.ClaimRequest {
+	if g.Orchestrated != nil {
+		return nil
+	}
+	cloud := intent.Join("projects", g.Project.Name, "logical-clouds", g.LogicalCloud)
+	bids := map[nameclaim.Key]resolve.ClaimRequest{}
+	add := func(cluster, namespace string, b resolve.ClaimRequest) {
+		b.Key, b.Through = nameclaim.Key{View: resolve.InNamespaces + cluster, Name: namespace}, cloud
+		if _, known := bids[b.Key]; !known {
+			bids[b.Key] = b
+		}
+	}
+	for _, app := range g.Apps {
+		for _, cluster := range app.Clusters {
+			add(cluster, g.LogicalCloudNamespace, resolve.ClaimRequest{Purpose: resolve.OfCloud})
+			add(cluster, app.Namespace, resolve.ClaimRequest{Purpose: resolve.OfApp, By: app.Name})
+		}
+	}
+	for _, b := range g.Bindings {
+		add(b.Cluster, g.Project.Namespace, resolve.ClaimRequest{Purpose: resolve.OfProject})
+	}
+	for _, dns := range g.AllDNS() {
+		if dns.Spec.Namespace != intent.DefaultDNSNamespace {
+			add(dns.Cluster, dns.Spec.Namespace, resolve.ClaimRequest{Purpose: resolve.OfDNS, By: dns.Intent})
+		}
+	}
+	return slices.SortedFunc(maps.Values(bids), resolve.CompareRequests)
+}
+
+// servicesIn are the namespaces of the Services that a release publishes. None
+// may be another project's, and nobody claims them: several projects may publish
+// what one ingress offers.
+func servicesIn(g plan.Group) []resolve.ClaimRequest {
+	if g.Orchestrated != nil {
+		return nil
+	}
+	var bids []resolve.ClaimRequest
+	cloud := intent.Join("projects", g.Project.Name, "logical-clouds", g.LogicalCloud)
+	for _, b := range g.Bindings {
+		for _, cluster := range b.Sources {
+			bids = append(bids, resolve.ClaimRequest{Key: nameclaim.Key{View: resolve.InNamespaces + cluster, Name: b.Namespace}, Through: cloud, Purpose: resolve.OfServices, By: b.Service})
+		}
+	}
+	slices.SortStableFunc(bids, resolve.CompareRequests)
+	return slices.CompactFunc(bids, func(a, b resolve.ClaimRequest) bool { return a.Key == b.Key })
+}
+
+// CheckNamespaceClaims refuses namespaces of clusters that are another project's.
+func (s *Registry) CheckNamespaceClaims(ctx context.Context, p *resolve.Proposal) error {
+	d := p.Draft
+	if p.Action == intent.Terminate || d.Group.Path == "" {
+		return nil
+	}
+	refuse := func(b resolve.ClaimRequest, project string, _ nameclaim.Verdict, by nameclaim.Entry) {
+		at, advice := AsksFor(d, b)
+		d.Fail(at.Path, at.Pointer, "%s is %s; %s", b, whose(ctx, project, by), advice)
+	}
+	if err := s.judge(ctx, p, namespaceRequests(d.Group), refuse); err != nil {
+		return err
+	}
+	looked := &resolve.Proposal{Request: p.Request, Lifecycle: p.Lifecycle, Draft: d}
+	return s.judge(ctx, looked, servicesIn(d.Group), refuse)
+}
+
+// whose tells who has a namespace to those who may know.
+func whose(ctx context.Context, project string, by nameclaim.Entry) string {
+	if !intent.By(ctx).Sees(project) {
+		return "another project's"
+	}
+	text := fmt.Sprintf("project %q's, for %s", project, cmp.Or(by.Group, by.Through))
+	if by.Stays {
+		text += " and until the cluster has it no more"
+	}
+	return text
+}
+
+// AsksFor is where a draft asks for a namespace, and what to do where it cannot
+// have it.
+func AsksFor(d *resolve.Draft, b resolve.ClaimRequest) (at resolve.Place, advice string) {
+	path := d.Group.Path
+	switch b.Purpose {
+	case resolve.OfCloud:
+		return resolve.Place{Path: b.Through, Pointer: "/spec/namespace"}, "give the logical cloud, or the app, another"
+	case resolve.OfServices:
+		return resolve.Place{Path: intentFor(d, b.By), Pointer: "/spec/namespace"}, fmt.Sprintf("service %q cannot be published from there: give the intent another", b.By)
+	case resolve.OfProject:
+		return resolve.Place{Path: intent.Join("projects", d.Group.Project.Name), Pointer: "/spec/namespace"}, "external-dns cannot be there: give the project another, or have that one let go of it"
+	case resolve.OfDNS:
+		return resolve.Place{Path: path.Child("dns-cr-intents", b.By), Pointer: "/spec/namespace"}, "give the DNS CR intent another, or leave it out for " + intent.DefaultDNSNamespace
+	}
+	return resolve.Place{Path: path, Pointer: "/spec/apps"}, "give the logical cloud, or the app, another"
+}
+
+// intentFor is the first DNS intent that gives a Service names; the group where
+// none is known, as in a rollback.
+func intentFor(d *resolve.Draft, service string) intent.Path {
+	var paths []intent.Path
+	for key, at := range d.Places {
+		if key.Service == service {
+			paths = append(paths, at.Path)
+		}
+	}
+	if len(paths) == 0 {
+		return d.Group.Path
+	}
+	return slices.Min(paths)
+}
+
+// keeper is the entry of a namespace's claim once it is confirmed: all groups of
+// the logical cloud have one, which holds as long as the logical cloud is there.
+// Names have none, nor has the DNS of clusters: when it is gone, others may have
+// theirs in its place.
+func (s *claimHolders) keeper(ctx context.Context, b resolve.ClaimRequest) (nameclaim.Entry, error) {
+	if _, is := resolve.NamespaceOn(b.Key); !is || b.Purpose == resolve.OfDNS {
+		return nameclaim.Entry{}, nil
+	}
+	uid, err := s.document(ctx, b.Through)
+	return nameclaim.Entry{UID: uid, Through: b.Through, Stays: uid != ""}, err
+}
+
+// ClaimHome claims the project's namespace on the cluster that a record moves to,
+// for the logical clouds of the groups that follow it there. why is why it cannot
+// be had, empty where it can. The claim is to be written before the move is
+// accepted; where it is not, it holds as long as a logical cloud, and keeps others
+// from a namespace alone that is the project's anyway.
+func (s *Registry) ClaimHome(ctx context.Context, p *resolve.RecordProposal) (changes []nameclaim.Change, why string, err error) {
+	groups, err := s.GroupsOf(ctx, p.Frozen.Path)
+	if err != nil {
+		return nil, "", err
+	}
+	project, claimants := p.Frozen.Project, s.claimHolders()
+	b := resolve.ClaimRequest{Key: nameclaim.Key{View: resolve.InNamespaces + p.Frozen.Home.String(), Name: project.Namespace}, Purpose: resolve.OfProject}
+	claims, err := s.Names().Read(ctx, []nameclaim.Key{b.Key})
+	if err != nil {
+		return nil, "", err
+	}
+	before, claim := claims[b.Key], claims[b.Key]
+	for _, path := range slices.Sorted(maps.Keys(groups)) {
+		release, err := s.LoadRelease(ctx, groups[path].ContextID)
+		if intent.CodeOf(err) == intent.NotFound {
+			err = &intent.Error{Code: intent.PreconditionFailed, Detail: "another release has just taken the place of " + groups[path].ContextID, Err: err}
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		if release.Group.Orchestrated != nil {
+			continue
+		}
+		b.Through = intent.Join("projects", project.Name, "logical-clouds", release.Group.LogicalCloud)
+		keeper, err := claimants.keeper(ctx, b)
+		if err != nil || !keeper.Stays || claim.Has(project.Name, keeper) {
+			if err != nil {
+				return nil, "", err
+			}
+			continue
+		}
+		next, verdict, by, err := claim.Bid(project.Name, keeper, claimants.of(ctx, b.Key))
+		if err != nil {
+			return nil, "", err
+		}
+		if verdict != nameclaim.Granted {
+			return nil, fmt.Sprintf("%s is %s; choose another cluster", b, whose(ctx, before.Project, by)), nil
+		}
+		claim = next
+		changes = []nameclaim.Change{{Key: b.Key, Claim: claim}}
+	}
+	return changes, "", nil
+}
+
+// NamespaceTenant is the project that has a namespace on some cluster, for what it
+// has released, other than the one given; empty for none. what it is for comes
+// with it. Where clusters cannot be listed, as those of EMCO while its CLM is down,
+// none is found: then a plan refuses what a project would have there.
+func (s *Registry) NamespaceTenant(ctx context.Context, namespace, but string) (project string, what intent.Path, err error) {
+	clusters, err := s.clusterNames(ctx)
+	if intent.CodeOf(err) == intent.Unavailable {
+		return "", "", nil
+	}
+	if err != nil {
+		return "", "", err
+	}
+	keys := make([]nameclaim.Key, len(clusters))
+	for n, cluster := range clusters {
+		keys[n] = nameclaim.Key{View: resolve.InNamespaces + cluster, Name: namespace}
+	}
+	claims, err := s.Names().Read(ctx, keys)
+	if err != nil {
+		return "", "", err
+	}
+	claimants := s.claimHolders()
+	for _, key := range keys {
+		claim := claims[key]
+		if claim.Project == "" || claim.Project == but {
+			continue
+		}
+		_, verdict, by, err := claim.Bid(but, nameclaim.Entry{}, claimants.of(ctx, key))
+		if err != nil {
+			return "", "", err
+		}
+		if verdict == nameclaim.Taken {
+			return claim.Project, cmp.Or(by.Group, by.Through), nil
+		}
+	}
+	return "", "", nil
+}
+
+// IsForeign tells whether a namespace of a cluster is a project's other than the
+// one given, which has objects there. A claim alone is not enough: apps without
+// manifests claim namespaces that nobody has granted to them.
+func (s *Registry) IsForeign(ctx context.Context, cluster, namespace, project string) (bool, error) {
+	key := nameclaim.Key{View: resolve.InNamespaces + cluster, Name: namespace}
+	claims, err := s.Names().Read(ctx, []nameclaim.Key{key})
+	claim := claims[key]
+	if err != nil || claim.Project == "" || claim.Project == project {
+		return false, err
+	}
+	entry, found, err := s.Ledger.Get(ctx, bundle.ID{Cluster: cluster, Kind: "Namespace", Name: namespace})
+	if err != nil || !found || !entry.CreatedByUs && entry.Status != ledger.Applied {
+		return false, err
+	}
+	_, verdict, _, err := claim.Bid(project, nameclaim.Entry{}, s.claimHolders().of(ctx, key))
+	return verdict == nameclaim.Taken, err
+}
+
+// clusterNames are all clusters, as "provider+cluster".
+func (s *Registry) clusterNames(ctx context.Context) ([]string, error) {
+	providers, err := s.Documents.List(ctx, intent.ListOptions{Collection: "cluster-providers"})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, provider := range providers.Items {
+		clusters, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(provider.Path) + "/clusters"})
+		if err != nil {
+			return nil, err
+		}
+		for _, doc := range clusters.Items {
+			names = append(names, intent.ClusterRef{ClusterProvider: provider.Path.Name(), Cluster: doc.Path.Name()}.String())
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,238 @@
+package providers
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/pkg/release/resolve"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/release/tenancy"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+)
+
+// A record's update may adopt names: those that its public external-dns is asked
+// for, and that another one has marked as its own. External-dns rewrites the
+// marks while it is started with the other's owner id, and deletes nothing
+// meanwhile, for it would delete the other's names that nobody asks it for. When
+// the marks are seen to be its own, it is started again as the record asks for.
+
+// PlanAdoption is PlanRecord of an update that also takes over names of the
+// external-dns with the owner id from.
+func (s *Updater) PlanAdoption(ctx context.Context, record intent.Path, from string) (intent.Plan, error) {
+	return state.RetryOnConflict(record, func() (intent.Plan, error) {
+		p, err := s.proposeRecord(ctx, record, from)
+		return p.View, err
+	})
+}
+
+// Adopt is UpdateRecord, and also takes over names of the external-dns with the
+// owner id from. While that is under way, asking again changes nothing.
+func (s *Updater) Adopt(ctx context.Context, record intent.Path, from, confirm, actor string) (intent.Accepted, error) {
+	return state.RetryOnConflict(record, func() (intent.Accepted, error) { return s.tryUpdateRecord(ctx, record, from, confirm, actor) })
+}
+
+// adoption says whose names an update takes over: from's, where it is asked to,
+// or those that are being taken over. It answers what stands in the way, and what
+// is to be known of it.
+func (s *Updater) adoption(ctx context.Context, p *resolve.RecordProposal, from string) (refused []intent.Field, notes []string, err error) {
+	under := p.Before.Adopting
+	if from == "" && under == nil {
+		return nil, nil, nil
+	}
+	refuse := func(why string) ([]intent.Field, []string, error) {
+		return []intent.Field{{Pointer: string(p.Frozen.Path) + "#", Detail: "query parameter adopt: " + why}}, nil, nil
+	}
+	why := resolve.CannotAdopt(p.Frozen)
+	switch p.Adopting = under; {
+	case why != "" && under != nil:
+		return refuse(fmt.Sprintf("names with owner id %q are being adopted still, and %s", under.From, why))
+	case why != "":
+		return refuse(why)
+	case under != nil && (from == "" || from == under.From):
+		return nil, []string{adoptionNote(under)}, nil
+	}
+	var names []string
+	if why, err = s.unadoptable(ctx, p, from); err == nil && why == "" {
+		names, notes, why, err = s.adoptable(ctx, p, from)
+	}
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case why != "":
+		return refuse(why)
+	}
+	p.Adopting = &intent.Adoption{From: from, Names: names, Since: s.Now().UTC()}
+	return nil, append([]string{adoptionNote(p.Adopting)}, notes...), nil
+}
+
+func adoptionNote(a *intent.Adoption) string {
+	return fmt.Sprintf("%s, marked with owner id %q, become this record's own, and no other names with that mark; until they are, the record's external-dns deletes nothing", strings.Join(a.Names, ", "), a.From)
+}
+
+// unadoptable is why a record does not take over names with an owner id, as the
+// record is, or because of whose the id is; empty: it may.
+func (s *Updater) unadoptable(ctx context.Context, p *resolve.RecordProposal, from string) (string, error) {
+	switch {
+	case p.Before.Adopting != nil:
+		return fmt.Sprintf("names with owner id %q are being adopted; adopt others when that is done", p.Before.Adopting.From), nil
+	case !p.Before.Deployed || p.Frozen.Home == nil:
+		return "nothing is asked of the record yet: instantiate what uses it, which leaves the names alone, and adopt them then", nil
+	case p.Before.Moving || p.Moves():
+		return "the record moves to another home; adopt names when it is there", nil
+	case p.Frozen.Spec.Suspend:
+		return "the record is suspended; take that back first", nil
+	case from == p.Frozen.OwnerID:
+		return fmt.Sprintf("%q is the record's own owner id; name the other's", from), nil
+	case strings.HasPrefix(from, plan.OwnerID(s.Installation, "")):
+		return fmt.Sprintf("%q is of the form that Signpost generates here, and may be another record's; give the owner id of an external-dns that is not Signpost's", from), nil
+	}
+	holder, err := s.recordWithOwnerID(ctx, p.Frozen.Path, from)
+	if err != nil || holder == "" {
+		return "", err
+	}
+	return fmt.Sprintf("owner id %q is that of %s; give the owner id of an external-dns that is not Signpost's", from, intent.By(ctx).Names(holder)), nil
+}
+
+// recordWithOwnerID is a record beside this one that is deployed with an owner
+// id, or has left names behind with it; empty for none.
+func (s *Updater) recordWithOwnerID(ctx context.Context, record intent.Path, id string) (intent.Path, error) {
+	var holder intent.Path
+	err := s.EachRecord(ctx, func(other intent.Path, l state.RecordLifecycle) error {
+		if holder == "" && other != record && l.Deployed && l.Record.OwnerID == id {
+			holder = other
+		}
+		return nil
+	})
+	if err != nil || holder != "" {
+		return holder, err
+	}
+	use, held, err := s.Tenancy.HeldOwnerID(ctx, id, state.Use{Record: record, Scope: intent.Public})
+	if held {
+		holder = use.Record
+	}
+	return holder, err
+}
+
+// adoptable are the names of a record that are marked with an owner id, ordered,
+// with what is to be known of them, or why they cannot be taken over.
+func (s *Updater) adoptable(ctx context.Context, p *resolve.RecordProposal, from string) (names, notes []string, why string, err error) {
+	given, err := s.givenTo(ctx, state.Use{Record: p.Frozen.Path, Scope: intent.Public, Cluster: p.Frozen.Home.String()})
+	if err != nil {
+		return nil, nil, "", err
+	}
+	aliases := tenancy.ShownOf(p.Frozen).Aliases
+	for _, seen := range s.Tenancy.LookUp(ctx, tenancy.ThoroughLookup(), map[string]plan.Record{p.Frozen.Name: p.Frozen}, keysTo(p.Frozen, given)) {
+		if seen.Held.Owner != from {
+			continue
+		}
+		if obstacle := obstacleTo(seen, given[seen.Name], aliases); obstacle != "" {
+			return nil, nil, obstacle, nil
+		}
+		names = append(names, seen.Name)
+		for _, kind := range seen.Held.Types {
+			if !slices.ContainsFunc(given[seen.Name], func(set endpoints.Named) bool { return set.Type == kind || set.Type == "CNAME" }) {
+				notes = append(notes, fmt.Sprintf("%s has %s, which nothing here gives: they stay as they are; delete them at the DNS provider", seen.Name, kind))
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil, fmt.Sprintf("of the %d names that the record is asked for, none was seen to be marked with owner id %q", len(given), from), nil
+	}
+	return names, notes, "", nil
+}
+
+// obstacleTo is why external-dns could not make a marked name what the sets say;
+// empty: it can.
+func obstacleTo(seen tenancy.LookupResult, sets []endpoints.Named, aliases bool) string {
+	for _, set := range sets {
+		was, is := slices.Contains(seen.Held.Types, "CNAME"), set.Type == "CNAME"
+		switch {
+		case set.ID != "":
+			return fmt.Sprintf("%s has weights here, and a name cannot be adopted together with its routing; adopt it without, and give them then", seen.Name)
+		case was && !is, is && !was && !aliases:
+			return fmt.Sprintf("%s has %s, and would have %s: one cannot be made of the other without deleting it", seen.Name, strings.Join(seen.Held.Types, ", "), set.Type)
+		}
+	}
+	if seen.Held.Elsewhere {
+		return fmt.Sprintf("the mark of %s is not where this record's external-dns looks; give the record the txt-prefix or txt-suffix of the other", seen.Name)
+	}
+	return ""
+}
+
+// givenTo are the sets of addresses that groups give to an external-dns, by name.
+func (s *Updater) givenTo(ctx context.Context, use state.Use) (map[string][]endpoints.Named, error) {
+	groups, err := s.GroupsOf(ctx, use.Record)
+	if err != nil {
+		return nil, err
+	}
+	given := map[string][]endpoints.Named{}
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		pointer, err := s.Contexts.Current(ctx, state.GroupOwner(group))
+		if err != nil {
+			return nil, err
+		}
+		objects, err := s.Contexts.Objects(ctx, pointer)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range objects {
+			if o.Kind != state.EndpointKind || state.UseOf(group, o.Cluster, o.JSON) != use {
+				continue
+			}
+			_, sets := endpoints.Read(o.JSON)
+			for _, set := range sets {
+				if set.Type != "SRV" {
+					given[set.Host] = append(given[set.Host], set)
+				}
+			}
+		}
+	}
+	return given, nil
+}
+
+func keysTo(record plan.Record, given map[string][]endpoints.Named) []state.NameKey {
+	var names []state.NameKey
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		names = append(names, state.NameKey{Name: name, Record: record.Name})
+	}
+	return names
+}
+
+// adopted says whether those of the names that are taken over which are asked
+// for still are seen to be the record's own.
+func (s *Updater) adopted(ctx context.Context, l state.RecordLifecycle, use state.Use) (bool, error) {
+	given, err := s.givenTo(ctx, use)
+	if err != nil {
+		return false, err
+	}
+	maps.DeleteFunc(given, func(name string, _ []endpoints.Named) bool { return !slices.Contains(l.Adopting.Names, name) })
+	own := tenancy.ShownOf(l.Record).Owner
+	seen := s.Tenancy.LookUp(ctx, tenancy.ThoroughLookup(), map[string]plan.Record{l.Record.Name: l.Record}, keysTo(l.Record, given))
+	seen = slices.DeleteFunc(seen, func(one tenancy.LookupResult) bool { return one.Held.Owner != own })
+	return len(seen) == len(given), nil
+}
+
+// endAdoption has external-dns as the record asks for again.
+func (s *Updater) endAdoption(ctx context.Context, l state.RecordLifecycle, use state.Use, was appcontext.Pointer, users []string) error {
+	over := intent.Event{
+		Time: s.Now().UTC(), Actor: intent.Itself, Action: intent.Update, Revision: l.Seq, Outcome: "completed",
+		Message: fmt.Sprintf("adopted %s from owner id %s", state.Few(l.Adopting.Names), l.Adopting.From),
+	}
+	l.Adopting = nil
+	if err := s.provide(ctx, l, use, was, users); err != nil {
+		return err
+	}
+	l.Events = append(slices.Clone(l.Events), over)
+	if _, err := s.SwapRecord(ctx, use.Record, l); err != nil {
+		return err
+	}
+	s.Tell(ctx, use.Record, over)
+	s.Wake(use.Record)
+	return nil
+}

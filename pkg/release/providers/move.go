@@ -1,0 +1,227 @@
+package providers
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/render"
+	"github.com/signpost-dns/signpost/pkg/release/resolve"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+)
+
+// takeHome has the project's namespace at the new home claimed, before anything
+// follows the record there.
+func (s *Updater) takeHome(ctx context.Context, p *resolve.RecordProposal) error {
+	changes, taken, err := s.Ownership.ClaimHome(ctx, p)
+	if err == nil && taken != "" {
+		err = &intent.Error{Code: intent.PreconditionFailed, Detail: taken}
+	}
+	if err != nil {
+		return err
+	}
+	return s.Ownership.Names().Write(ctx, changes)
+}
+
+// preconditions are what stands in the way of a move.
+func (s *Updater) preconditions(ctx context.Context, p *resolve.RecordProposal) ([]intent.Field, error) {
+	at := string(p.Frozen.Path) + "#/spec/deployOn"
+	stuck, err := s.IsAbandoned(ctx, p.Before.Record.Home.String())
+	if err != nil {
+		return nil, err
+	}
+	if p.Before.Moving && !stuck {
+		return []intent.Field{{Pointer: at, Detail: fmt.Sprintf("the record is still moving to %s; try again when it is there", p.Before.Record.Home)}}, nil
+	}
+	var errs []intent.Field
+	to := *p.Frozen.Home
+	cluster, known, err := s.clusterSpec(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	if _, why := s.Resolver.Unfit(to.String(), known, cluster, p.Frozen.Project.Name); why != "" {
+		errs = append(errs, intent.Field{Pointer: at, Detail: why})
+	}
+	_, taken, err := s.Ownership.ClaimHome(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if taken != "" {
+		errs = append(errs, intent.Field{Pointer: at, Detail: taken})
+	}
+	groups, err := s.GroupsOf(ctx, p.Frozen.Path)
+	if err != nil {
+		return nil, err
+	}
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		suspended, err := s.Suspended(ctx, group, groups[group])
+		if err != nil {
+			return nil, err
+		}
+		if suspended {
+			errs = append(errs, intent.Field{Pointer: at, Detail: fmt.Sprintf("%s uses the record and is suspended, so its names cannot follow; resume it first", group)})
+		}
+	}
+	return errs, nil
+}
+
+// clusterSpec reads a cluster's document; known says whether it has one.
+func (s *Updater) clusterSpec(ctx context.Context, ref intent.ClusterRef) (spec intent.Cluster, known bool, err error) {
+	doc, err := s.Documents.Get(ctx, ref.Path())
+	if intent.CodeOf(err) == intent.NotFound {
+		return spec, false, nil
+	}
+	if err != nil {
+		return spec, false, err
+	}
+	cluster, err := intent.Of[intent.Cluster](doc)
+	return cluster.Spec, true, err
+}
+
+// moveChanges are the external-dns at the new home, and the DNSEndpoints that
+// follow it.
+func (s *Updater) moveChanges(ctx context.Context, p *resolve.RecordProposal) ([]bundle.Change, []intent.Field, error) {
+	groups, err := s.GroupsOf(ctx, p.Frozen.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	var users []string
+	var before, after []bundle.Object
+	use := state.Use{Record: p.Frozen.Path, Scope: intent.Public, Cluster: p.Frozen.Home.String()}
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		users = append(users, string(group))
+		now, err := s.Renderer.Wanted(ctx, groups[group], nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		l := groups[group]
+		l.Uses = append(slices.DeleteFunc(slices.Clone(l.Uses), func(u state.Use) bool { return u.Record == use.Record && u.Scope == use.Scope }), use)
+		then, err := s.Renderer.Wanted(ctx, l, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		before, after = append(before, now.Objects...), append(after, then.Objects...)
+	}
+	objects, findings, err := s.render(ctx, p, use, users)
+	if err != nil || len(findings) > 0 {
+		return nil, findings, err
+	}
+	changes := render.Planned(state.Union(before), state.Union(append(after, objects...)))
+	return slices.DeleteFunc(changes, func(c bundle.Change) bool { return c.Action == bundle.Unchanged }), nil, nil
+}
+
+// leaveHome takes the external-dns of a former home away, used or not, and
+// goes on at the new one.
+func (s *Updater) leaveHome(ctx context.Context, l state.RecordLifecycle, use state.Use, was appcontext.Pointer) error {
+	switch {
+	case was.ContextID != "":
+		_, err := s.Commit(ctx, was, appcontext.Context{})
+		return err
+	case l.Moving:
+		use.Cluster = l.Record.Home.String()
+		return s.StepProvider(ctx, use)
+	}
+	return s.undeploy(ctx, l)
+}
+
+// stepMoving has everything of the external-dns at the new home but a pod,
+// until it may start there. Then the move is over.
+func (s *Updater) stepMoving(ctx context.Context, l state.RecordLifecycle, use state.Use, was appcontext.Pointer, users []string, leavers int) error {
+	for _, ready := range []func(context.Context, state.Use) (bool, error){s.aloneAt, s.followedTo} {
+		yes, err := ready(ctx, use)
+		switch {
+		case err != nil:
+			return err
+		case yes:
+		case len(users) > 0:
+			return s.provide(ctx, l, use, was, users)
+		default:
+			return nil
+		}
+	}
+	l.Moving = false
+	drain, draining := l.Draining[state.DrainKey(use.Scope, use.Cluster)]
+	if draining { // its time counts from now
+		l.Draining = maps.Clone(l.Draining)
+		l.Draining[state.DrainKey(use.Scope, use.Cluster)] = state.Drain{Endpoints: drain.Endpoints, Targets: drain.Targets, Noted: drain.Noted}
+	}
+	if draining || len(users)+leavers > 0 {
+		if err := s.provide(ctx, l, use, was, users); err != nil {
+			return err
+		}
+	}
+	_, err := s.SwapRecord(ctx, use.Record, l)
+	return err
+}
+
+// aloneAt says whether no other home holds anything of the record's external-dns.
+func (s *Updater) aloneAt(ctx context.Context, use state.Use) (bool, error) {
+	pointers, err := s.Contexts.Below(ctx, appcontext.ProviderOwners(string(use.Record)))
+	if err != nil {
+		return false, err
+	}
+	for _, p := range pointers {
+		_, scope, cluster, _ := p.Owner.Provider()
+		if intent.Scope(scope) != intent.Public || cluster == use.Cluster {
+			continue
+		}
+		if left, err := s.Left(ctx, p); err != nil || left || p.ContextID != "" {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// publishing is what a group has now, where some of it stays for that reason alone.
+func (s *Updater) publishing(ctx context.Context, group intent.Path, l state.Lifecycle) (bundle.Bundle, error) {
+	if len(l.Retained) == 0 {
+		return nil, nil
+	}
+	pointer, err := s.Contexts.Current(ctx, state.GroupOwner(group))
+	if err != nil {
+		return nil, err
+	}
+	return s.Contexts.Objects(ctx, pointer)
+}
+
+// followedTo says whether every group that uses the record has its DNSEndpoints
+// applied in the new home.
+func (s *Updater) followedTo(ctx context.Context, use state.Use) (bool, error) {
+	groups, err := s.GroupsOf(ctx, use.Record)
+	if err != nil {
+		return false, err
+	}
+	entries, _, err := s.Ledger.Cluster(ctx, use.Cluster)
+	if err != nil {
+		return false, err
+	}
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		l := groups[group]
+		published, err := s.publishing(ctx, group, l)
+		if err != nil {
+			return false, err
+		}
+		next, err := s.Renderer.Wanted(ctx, l, published)
+		if err != nil || !slices.Contains(l.Uses, use) {
+			return false, err
+		}
+		for _, o := range next.Objects {
+			if o.Kind != state.EndpointKind || o.Cluster != use.Cluster || state.UseOf(group, o.Cluster, o.JSON) != use {
+				continue
+			}
+			applied := slices.ContainsFunc(entries, func(e ledger.Entry) bool {
+				progress, _ := e.Progress(string(state.GroupOwner(group)), o.Digest())
+				return e.ID == o.ID && progress == ledger.Applied
+			})
+			if !applied {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}

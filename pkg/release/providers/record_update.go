@@ -1,0 +1,320 @@
+package providers
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/release/removal/guard"
+	"github.com/signpost-dns/signpost/pkg/release/render"
+	"github.com/signpost-dns/signpost/pkg/release/resolve"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/tracing"
+)
+
+// PlanRecord tells what an update of a record would do to what is deployed of
+// it, and changes nothing.
+func (s *Updater) PlanRecord(ctx context.Context, record intent.Path) (intent.Plan, error) {
+	return state.RetryOnConflict(record, func() (intent.Plan, error) {
+		p, err := s.proposeRecord(ctx, record, "")
+		return p.View, err
+	})
+}
+
+// UpdateRecord brings a record as it is now to every external-dns that is
+// deployed of it: parameters, credentials and, where the record names one,
+// another version. confirm, unless empty, is the token of the plan that is
+// accepted.
+func (s *Updater) UpdateRecord(ctx context.Context, record intent.Path, confirm, actor string) (intent.Accepted, error) {
+	return state.RetryOnConflict(record, func() (intent.Accepted, error) { return s.tryUpdateRecord(ctx, record, "", confirm, actor) })
+}
+
+func (s *Updater) tryUpdateRecord(ctx context.Context, record intent.Path, adopt, confirm, actor string) (intent.Accepted, error) {
+	p, err := s.proposeRecord(ctx, record, adopt)
+	if err != nil {
+		return intent.Accepted{}, err
+	}
+	if confirm != "" && confirm != p.View.Token {
+		return intent.Accepted{}, state.PlanChanged()
+	}
+	if len(p.View.Errors) > 0 {
+		return intent.Accepted{}, &intent.Error{Code: intent.Conflict, Detail: string(record) + " cannot be updated; nothing was changed", Fields: p.View.Errors}
+	}
+	if p.Before.Seq > 0 && state.SameRecord(p.Before.Record, p.Frozen) && p.Adopting == p.Before.Adopting {
+		return intent.Accepted{ContextID: p.Before.ContextID, Revision: p.Before.Seq}, nil
+	}
+	if confirm == "" {
+		if err := (resolve.Removals{p.Removal}).Refuse("update", "see POST …/plan, and confirm it by ?confirm=<token>"); err != nil {
+			return intent.Accepted{}, err
+		}
+	}
+	next := p.Before
+	next.Seq++
+	if p.Moves() {
+		if err := s.takeHome(ctx, p); err != nil {
+			return intent.Accepted{}, err
+		}
+		next.StartMove(*p.Frozen.Home)
+	}
+	next.Record, next.ContextID, next.PinnedAt, next.Trace, next.Adopting = p.Frozen, appcontext.NewID(), s.Now().UTC(), tracing.Parent(ctx), p.Adopting
+	accepts := intent.Event{Time: next.PinnedAt, Actor: actor, RequestID: intent.By(ctx).RequestID, Action: intent.Update, Revision: next.Seq, Outcome: "accepted", Message: p.Adopts()}
+	next.Events = append(slices.Clone(next.Events), accepts)
+	for group, names := range p.Gone {
+		if err := s.Removal.Permit(ctx, p.Frozen, guard.Permit{Group: string(group), For: next.ContextID, Names: slices.Sorted(maps.Keys(names))}); err != nil {
+			return intent.Accepted{}, err
+		}
+	}
+	if _, err := s.SwapRecord(ctx, record, next); err != nil {
+		return intent.Accepted{}, err
+	}
+	s.Tell(ctx, record, accepts)
+	s.Wake(record)
+	s.Logger.InfoContext(tracing.With(ctx, "contextID", next.ContextID), "accepted", "owner", record, "action", string(intent.Update), "revision", next.Seq)
+	return intent.Accepted{ContextID: next.ContextID, Revision: next.Seq}, nil
+}
+
+func (s *Updater) proposeRecord(ctx context.Context, record intent.Path, adopt string) (*resolve.RecordProposal, error) {
+	p := &resolve.RecordProposal{}
+	if err := s.freezeUpdate(ctx, record, p); err != nil {
+		return p, err
+	}
+	dead, err := s.Tenancy.CheckHomeAbandoned(ctx, p)
+	if err != nil {
+		return p, err
+	}
+	adoption, notes, err := s.adoption(ctx, p, adopt)
+	if err != nil {
+		return p, err
+	}
+	errs := slices.Concat(adoption, p.OwnerIDMoves(), p.ViewMoves(), dead)
+	disabled, err := s.Resolver.Disable(ctx, p.Frozen)
+	if err != nil {
+		return p, err
+	}
+	outside, err := s.Ownership.MarksOutside(ctx, p)
+	if err != nil {
+		return p, err
+	}
+	errs = slices.Concat(errs, disabled, outside)
+	changes, findings, err := s.recordChanges(ctx, p)
+	if err != nil {
+		return p, err
+	}
+	for _, f := range findings {
+		errs = append(errs, intent.Field{Pointer: string(record) + "#" + f.Pointer, Detail: f.Detail})
+	}
+	if p.Moves() {
+		obstacles, err := s.preconditions(ctx, p)
+		if err != nil {
+			return p, err
+		}
+		errs = append(errs, obstacles...)
+	}
+	if p.Removal, err = s.Removal.RecordRemoval(ctx, p); err != nil {
+		return p, err
+	}
+	if p.View, err = recordView(ctx, p, changes, errs); err != nil {
+		return p, err
+	}
+	left, err := s.Tenancy.Orphans(ctx, changes)
+	p.View.Warnings = slices.Concat(p.View.Warnings, notes, left)
+	return p, err
+}
+
+// freezeUpdate reads a record as it is deployed, and as an update would have it.
+func (s *Updater) freezeUpdate(ctx context.Context, record intent.Path, p *resolve.RecordProposal) error {
+	doc, err := s.Documents.Get(ctx, record)
+	if err != nil {
+		return err
+	}
+	project, err := projectOf(ctx, s.Documents, record)
+	if err != nil {
+		return err
+	}
+	if p.Before, err = s.RecordLifecycle(ctx, record); err != nil {
+		return err
+	}
+	if p.InUse, err = s.Resolver.InUse(ctx, record, p.Before); err != nil {
+		return err
+	}
+	if p.Frozen, err = s.Freeze(doc, project, p.Before.Record.Home, p.Before); err != nil {
+		return err
+	}
+	if to := p.Frozen.Spec.DeployOn; to != nil && p.Before.Deployed && p.Frozen.Home != nil {
+		p.Frozen.Home = to
+	}
+	size, err := s.ZoneSize(ctx, p.Frozen)
+	if err != nil {
+		return err
+	}
+	state.SetPace(&p.Frozen, size, p.Before)
+	return nil
+}
+
+// recordChanges compares every external-dns of a record, and the names that
+// move with it, with how the frozen record would deploy them.
+func (s *Updater) recordChanges(ctx context.Context, p *resolve.RecordProposal) ([]bundle.Change, []intent.Field, error) {
+	pointers, err := s.Contexts.Below(ctx, appcontext.ProviderOwners(string(p.Frozen.Path)))
+	if err != nil {
+		return nil, nil, err
+	}
+	var changes []bundle.Change
+	var findings []intent.Field
+	for _, pointer := range pointers {
+		part, found, err := s.providerChanges(ctx, pointer, p)
+		if err != nil {
+			return nil, nil, err
+		}
+		changes, findings = append(changes, part...), append(findings, found...)
+	}
+	followed, gone, err := s.followChanges(ctx, p.Frozen)
+	if p.Gone = gone; err != nil || !p.Moves() {
+		return append(changes, followed...), findings, err
+	}
+	moved, found, err := s.moveChanges(ctx, p)
+	return append(changes, moved...), append(findings, found...), err
+}
+
+// providerChanges compares one external-dns with how an update would deploy it.
+func (s *Updater) providerChanges(ctx context.Context, pointer appcontext.Pointer, p *resolve.RecordProposal) ([]bundle.Change, []intent.Field, error) {
+	if pointer.ContextID == "" {
+		return nil, nil, nil
+	}
+	before, err := s.Contexts.Objects(ctx, pointer)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, scope, cluster, _ := pointer.Owner.Provider()
+	use := state.Use{Record: p.Frozen.Path, Scope: intent.Scope(scope), Cluster: cluster}
+	if moved := (&state.RecordLifecycle{Record: p.Frozen}).MovedFrom(use); moved {
+		return render.Planned(before, nil), nil, nil
+	}
+	users, err := s.UsersOf(ctx, use)
+	if err != nil {
+		return nil, nil, err
+	}
+	objects, findings, err := s.render(ctx, p, use, users)
+	if err != nil || len(findings) > 0 {
+		return nil, findings, err
+	}
+	after, err := bundle.Collect(objects)
+	return render.Planned(before, after), nil, err
+}
+
+// render makes the objects of an external-dns as an update would have it, or
+// says what of it cannot work there.
+func (s *Updater) render(ctx context.Context, p *resolve.RecordProposal, use state.Use, users []string) ([]bundle.Object, []intent.Field, error) {
+	ref, _ := intent.ParseCluster(use.Cluster)
+	cluster, _, err := s.clusterSpec(ctx, ref)
+	if err != nil {
+		return nil, nil, err
+	}
+	adopts := (&state.RecordLifecycle{Adopting: p.Adopting}).Adopts(use.Scope)
+	objects, findings, err := provider.Render(plan.Provider{Record: p.Frozen, Scope: use.Scope, Cluster: use.Cluster, Users: users, Adopts: adopts})
+	return objects, append(findings, s.Resolver.InPlain(p.Frozen, use.Cluster, cluster)...), err
+}
+
+func recordView(ctx context.Context, p *resolve.RecordProposal, changes []bundle.Change, errs []intent.Field) (intent.Plan, error) {
+	v := intent.Plan{Names: []intent.NameChange{}, Warnings: []string{}, Errors: []intent.Field{}}
+	hash := sha256.New()
+	fmt.Fprintln(hash, p.Before.Seq, p.Frozen.UID, p.Frozen.Revision)
+	if p.Adopting != nil {
+		fmt.Fprintln(hash, "adopt", p.Adopting.From, p.Adopting.Names)
+	}
+	var err error
+	if v.Objects, v.ObjectsLeftOut, err = render.Objects(ctx, changes); err != nil {
+		return v, err
+	}
+	for _, c := range changes {
+		fmt.Fprintln(hash, c.Action, c.ID)
+	}
+	resolve.Removals{p.Removal}.Bind(hash)
+	v.Errors = append(v.Errors, errs...)
+	v.Names = append(v.Names, render.NameChanges(changes, nil, nil)...)
+	state.TellAnswers(v.Names, map[string]plan.Record{p.Frozen.Name: p.Frozen})
+	v.Warnings = slices.Concat(v.Warnings, resolve.Removals{p.Removal}.Warnings(), losses(v.Names))
+	if !p.Before.Deployed {
+		v.Warnings = append(v.Warnings, "nothing of the record is deployed: it takes effect at its first use")
+	} else {
+		v.Warnings = append(v.Warnings, upgrade(p.Before.Record.Version, p.Frozen)...)
+		v.Warnings = append(v.Warnings, render.Redirected(p.Before.Record.Spec, p.Frozen.Spec)...)
+	}
+	v.Token = hex.EncodeToString(hash.Sum(nil)[:16])
+	return v, nil
+}
+
+// losses tells of which names the last address of a type goes.
+func losses(names []intent.NameChange) []string {
+	var lost []string
+	for _, n := range names {
+		if n.Action == "delete" {
+			lost = append(lost, n.Name+" "+n.Type)
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	return []string{"nothing is left to publish of " + state.Few(lost) + ": the record's allowPrivate and targetFilter hold it back"}
+}
+
+// upgrade tells in words what another version of external-dns alters.
+func upgrade(before string, record plan.Record) []string {
+	from, errFrom := externaldns.ParseVersion(before)
+	to, errTo := externaldns.ParseVersion(record.Version)
+	if errFrom != nil || errTo != nil {
+		return nil
+	}
+	spec := record.Spec
+	words := externaldns.Upgrade(externaldns.Record{Provider: spec.Provider, Parameters: spec.Parameters, Environment: spec.Variables()}, from, to)
+	if unchecked := externaldns.Unchecked(spec.ExtraArgs); from != to && len(unchecked) > 0 {
+		words = append(words, fmt.Sprintf("whether external-dns %s takes %s of extraArgs is not known: they are passed on as they are", to, state.Few(unchecked)))
+	}
+	return words
+}
+
+func projectOf(ctx context.Context, documents intent.Store, path intent.Path) (plan.Project, error) {
+	doc, err := documents.Get(ctx, intent.Join("projects", path.Segment("projects")))
+	if err != nil {
+		return plan.Project{}, err
+	}
+	project, err := intent.Of[intent.Project](doc)
+	return plan.Project{Name: doc.Path.Name(), Namespace: project.Spec.Namespace}, err
+}
+
+// StepRecord brings every external-dns of a record to what its users need, and
+// lets the groups that use it choose addresses by its rules.
+func (s *Updater) StepRecord(ctx context.Context, record intent.Path) error {
+	pointers, err := s.Contexts.Below(ctx, appcontext.ProviderOwners(string(record)))
+	if err != nil {
+		return err
+	}
+	for _, p := range pointers {
+		path, scope, cluster, _ := p.Owner.Provider()
+		if err := s.StepProvider(ctx, state.Use{Record: intent.Path(path), Scope: intent.Scope(scope), Cluster: cluster}); err != nil {
+			return err
+		}
+	}
+	users := 0
+	err = s.EachGroup(ctx, record, func(group intent.Path, _ state.Lifecycle) {
+		users++
+		s.Wake(group)
+	})
+	if err != nil || users > 0 || len(pointers) > 0 {
+		return err
+	}
+	// A request may have died between pinning the record and being accepted.
+	l, err := s.RecordLifecycle(ctx, record)
+	if err != nil {
+		return err
+	}
+	return s.undeploy(ctx, l)
+}

@@ -1,0 +1,124 @@
+package release_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/query"
+	"github.com/signpost-dns/signpost/pkg/release/sharing"
+)
+
+// giveTwice has prod give www.lab.example to app web on berlin, and to app api
+// on paris.
+func giveTwice(t testing.TB, spec string) *world {
+	w := newShop(t)
+	w.put(prod, `{"logicalCloud":"eu","apps":[
+		{"name":"web","clusters":[{"clusterProvider":"edge","cluster":"berlin"}]},
+		{"name":"api","clusters":[{"clusterProvider":"edge","cluster":"paris"}]}]}`, eu)
+	w.put(prod.Child("traffic-group-intents", "front").Child("dns-intents", "api"),
+		`{"app":"api","serviceName":"api","hostnames":["www.lab.example"]`+spec+`}`)
+	w.observe(paris, "shop/api", "203.0.113.30")
+	return w
+}
+
+// shares are a plan's warnings about names that are shared.
+func shares(plan intent.Plan) []string {
+	return slices.DeleteFunc(plan.Warnings, func(text string) bool { return !strings.Contains(text, " share ") })
+}
+
+func TestAPlanNamesBothAppServicesThatOneNameIsGivenTo(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, spec, version, says string }{
+		{"as external-dns merges them", ``, ``, "external-dns publishes the addresses of all of them"},
+		{"with another ttl", `,"ttl":30`, ``, "their ttl differs, so external-dns publishes the addresses of one of them only"},
+		{"in an external-dns that does not merge", ``, `,"version":"v0.20.0"`, "external-dns v0.20.0 publishes the addresses of one of them only; v0.21 and later publish all"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := giveTwice(t, c.spec)
+			w.put(lab, record("lab.example", c.version))
+			require.Equal(t, []string{`service "api" of app "api" and service "web" of app "web" share www.lab.example of record "lab": ` + c.says},
+				shares(w.plan(prod, "")))
+		})
+	}
+}
+
+func TestAPlanNamesTheGroupsThatGiveOneName(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.group(test, "api", "www.lab.example")
+	w.observe(berlin, "shop/api", "203.0.113.30")
+	w.do(intent.Instantiate, test)
+	w.settle(test)
+	require.Equal(t, []string{fmt.Sprintf(`service "web" of app "web" and service "api" of app "api" of %s share www.lab.example of record "lab": external-dns publishes the addresses of all of them`, test)},
+		shares(w.plan(prod, "")))
+	w.do(intent.Instantiate, prod)
+	require.Equal(t, []sharing.Publisher{
+		{Group: test, App: "api", Service: "api"}, {Group: prod, App: "web", Service: "web"},
+	}, oneName(t, w.snapshot(test)), "so does the status of each")
+	w.do(intent.Terminate, test)
+	require.Empty(t, shares(w.plan(prod, intent.Update)))
+}
+
+// oneName are the givers of the only name of a snapshot.
+func oneName(t *testing.T, snap query.Snapshot) []sharing.Publisher {
+	t.Helper()
+	require.Len(t, snap.Givers, 1)
+	for _, givers := range snap.Givers {
+		return givers
+	}
+	return nil
+}
+
+func TestManyNamesThatAreSharedAreOneWarning(t *testing.T) {
+	t.Parallel()
+	w := giveTwice(t, ``)
+	names := `"hostnames":["a.lab.example","b.lab.example","c.lab.example","d.lab.example","e.lab.example"]`
+	w.put(www(prod), `{"app":"web","serviceName":"web",`+names+`}`)
+	w.put(prod.Child("traffic-group-intents", "front").Child("dns-intents", "api"), `{"app":"api","serviceName":"api",`+names+`}`)
+	warnings := shares(w.plan(prod, ""))
+	require.Len(t, warnings, 1)
+	require.Contains(t, warnings[0], "share a.lab.example, b.lab.example, c.lab.example and 2 more of record")
+}
+
+// TestDrainCountsTheAddressesOfANameInItsRecord: not those of one app service.
+func TestDrainCountsTheAddressesOfANameInItsRecord(t *testing.T) {
+	t.Parallel()
+	w := giveTwice(t, ``)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	require.NoError(t, w.drain(berlin, false), "the name has an address on paris")
+	require.ErrorContains(t, w.drain(paris, false), "edge+paris has the last addresses of www.lab.example")
+
+	w.undrain(berlin)
+	w.settle(prod)
+	w.group(test, "shop", "www.lab.example")
+	w.observe(berlin, "shop/shop", "203.0.113.40")
+	w.do(intent.Instantiate, test)
+	w.settle(prod, test)
+	w.put(prod, `{"logicalCloud":"eu","apps":[{"name":"web","clusters":[{"clusterProvider":"edge","cluster":"berlin"}]},
+		{"name":"api","clusters":[{"clusterProvider":"edge","cluster":"berlin"}]}]}`, eu)
+	w.put(test, `{"logicalCloud":"eu","apps":[{"name":"shop","clusters":[{"clusterProvider":"edge","cluster":"paris"}]}]}`, eu)
+	w.observe(paris, "shop/shop", "203.0.113.41")
+	w.do(intent.Update, prod)
+	w.do(intent.Update, test)
+	w.settle(prod, test)
+	require.NoError(t, w.drain(berlin, false), "the name has an address of another group on paris")
+	require.Error(t, w.drain(paris, false))
+}
+
+// TestDrainCountsAddressesThatTheNameMayHave: of its recordTypes.
+func TestDrainCountsAddressesThatTheNameMayHave(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example"],"recordTypes":["AAAA"]}`)
+	w.observe(berlin, "shop/web", "203.0.113.10", "2001:db8::10")
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	require.ErrorContains(t, w.drain(berlin, false), "edge+berlin has the last addresses of www.lab.example")
+}

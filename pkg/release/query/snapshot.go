@@ -1,0 +1,326 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
+	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/release/follow"
+	"github.com/signpost-dns/signpost/pkg/release/render"
+	"github.com/signpost-dns/signpost/pkg/release/sharing"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+)
+
+// Snapshot is all that is known of a group, from which its status follows.
+type Snapshot struct {
+	Owner     appcontext.Owner
+	Lifecycle state.Lifecycle
+	EMCO      *AppContextReport        // nil: EMCO's orchestrator has never deployed it
+	Group     plan.Group               // of the wanted release; zero before the first
+	Committed bool                     // the wanted release's context is current
+	Current   time.Time                // since when it is; zero while it is not
+	Idle      bool                     // no worker is running: all is as it was last seen, and nothing goes on; set by who knows
+	Suspended bool                     // the group's document says that the clusters are to be left as they are
+	Objects   bundle.Bundle            // of the current context
+	Going     bundle.Bundle            // of the context that was withdrawn
+	DNS       []render.DNSReport       // of a logical cloud, by cluster
+	Choices   [][]address.Choice       // of the group's bindings, from what is observed now; if Suspended with the targets that are kept
+	Givers    sharing.Publishers       // of the names of Group
+	GivenUp   []sharing.GivenUp        // names of the release that others have taken over, which are not in Group
+	Clusters  map[string]ClusterReport // every cluster that the release or the context touches
+	Providers []ProviderReport         // those in use, then those that are draining
+}
+
+// HeldSince is since when names of a binding's record stay published although
+// nothing offers them an address any more; zero where none does.
+func (snap *Snapshot) HeldSince(b plan.Binding) time.Time {
+	return snap.Lifecycle.RetainedOf(state.RecordPath(snap.Group, b)).Since
+}
+
+// AppContextReport is what is known of EMCO's app context that a group is for,
+// or was for last.
+type AppContextReport struct {
+	ID    string
+	State string // in the words of EMCO's rsync, empty while it has said nothing
+	Why   string // why that is not known, or the context is not what EMCO has in the clusters; else empty
+}
+
+// ClusterReport is what is known of a cluster.
+type ClusterReport struct {
+	Reachability *observed.Reachability // nil: nobody has tried yet
+	Abandoned    *intent.Abandoned      // nil: it is served; else the rest is how it was last seen, and no entries
+	Entries      map[bundle.ID]ledger.Entry
+}
+
+// ProviderReport is what is known of one external-dns.
+type ProviderReport struct {
+	Owner    appcontext.Owner
+	Use      state.Use
+	Record   plan.Record
+	Seq      int64
+	OwnerID  string
+	Draining bool                 // nothing relies on it any more
+	Until    time.Time            // when it goes at the latest, while it is draining; zero: its DNSEndpoints are still there
+	Waiting  bool                 // it has no pod until the names have followed it to its new home
+	Objects  bundle.Bundle        // of its current context
+	Observed *observed.Deployment // nil where it cannot be observed
+	// Published are the DNSEndpoints, by name, that were seen to be published.
+	// It holds those of other external-dns of the project, too.
+	Published map[string]observed.Published
+	// Answers are what authoritative servers said of the names of DNSEndpoints, by
+	// the same names.
+	Answers map[string]observed.Answers
+	Cluster ClusterReport
+}
+
+// Snapshot reads what is known of a group.
+func (s *Reader) Snapshot(ctx context.Context, group intent.Path) (Snapshot, error) {
+	return state.RetryOnConflict(group, func() (Snapshot, error) { return s.trySnapshot(ctx, group) })
+}
+
+func (s *Reader) trySnapshot(ctx context.Context, group intent.Path) (Snapshot, error) {
+	snap := Snapshot{Owner: state.GroupOwner(group), Clusters: map[string]ClusterReport{}}
+	doc, err := s.Documents.Get(ctx, group)
+	if err != nil {
+		return snap, err
+	}
+	if snap.Lifecycle, err = s.Lifecycle(ctx, group, doc.UID); err != nil || snap.Lifecycle.Seq == 0 {
+		return snap, err
+	}
+	if snap.Suspended, err = snap.Lifecycle.SuspendedBy(doc); err != nil {
+		return snap, err
+	}
+	pointer, err := s.Contexts.Current(ctx, snap.Owner)
+	if err != nil {
+		return snap, err
+	}
+	if snap.Objects, err = s.Contexts.Objects(ctx, pointer); err != nil {
+		return snap, err
+	}
+	snap.Committed = pointer.ContextID == snap.Lifecycle.ContextID || !snap.Lifecycle.Deployed() && pointer.ContextID == ""
+	if snap.Committed {
+		snap.Current = pointer.Since
+	}
+	if err := s.snapRelease(ctx, &snap); err != nil {
+		return snap, err
+	}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(pointer.Clusters)), maps.Keys(pointer.Withdrawn))
+	for _, cluster := range slices.Sorted(maps.Keys(pointer.Withdrawn)) {
+		going, err := s.Contexts.WithdrawnFrom(ctx, pointer, cluster)
+		if err != nil {
+			return snap, err
+		}
+		snap.Going = append(snap.Going, going...)
+	}
+	names = append(names, snap.Lifecycle.RemovedClusters...)
+	for _, c := range snap.Group.Clusters {
+		names = append(names, c.Name)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if snap.Clusters[name], err = s.reportCluster(ctx, name); err != nil {
+			return snap, err
+		}
+	}
+	for _, use := range append(slices.Clone(snap.Lifecycle.Uses), snap.Lifecycle.Draining...) {
+		report, err := s.reportProvider(ctx, use)
+		if err != nil {
+			return snap, err
+		}
+		report.Draining = !slices.Contains(snap.Lifecycle.Uses, use)
+		if !report.Draining || len(report.Objects) > 0 {
+			snap.Providers = append(snap.Providers, report)
+		}
+	}
+	return snap, nil
+}
+
+// snapRelease reads the wanted release and folds what is observed into it.
+func (s *Reader) snapRelease(ctx context.Context, snap *Snapshot) error {
+	release, err := s.LoadRelease(ctx, snap.Lifecycle.ContextID)
+	if err != nil {
+		return err
+	}
+	if snap.EMCO, err = s.reportAppContext(ctx, &snap.Lifecycle); err != nil {
+		return err
+	}
+	snap.Group = snap.Lifecycle.Placed(release.Group)
+	if snap.GivenUp, err = s.Sharing.GivenUp(ctx, snap.Lifecycle, release.Group); err != nil {
+		return err
+	}
+	records, err := s.Pinned(ctx, release.Group)
+	if err != nil {
+		return err
+	}
+	drained, err := s.DrainedClusters(ctx)
+	if err != nil {
+		return err
+	}
+	look := s.Renderer.ObservedSources(snap.Group)
+	look.Keep = snap.Lifecycle.StillRetained(snap.Group)
+	contents, err := render.Render(ctx, snap.Group, records, drained.Clusters, snap.Objects, look)
+	if err != nil {
+		return err
+	}
+	snap.Choices, snap.DNS = contents.Choices, contents.DNS
+	if snap.EMCO != nil && snap.EMCO.Why == "" && len(contents.Unread) > 0 {
+		snap.EMCO.Why = strings.Join(contents.Unread, "; ") + ": published addresses stay"
+	}
+	for n, r := range snap.DNS {
+		if snap.DNS[n].Pods, err = s.Observed.DaemonSet(ctx, r.Cluster, r.Spec.Namespace, clusterdns.ServiceName); err != nil {
+			return err
+		}
+		if !clusterdns.HasNodeCache(r.ClusterDNS) {
+			continue
+		}
+		if snap.DNS[n].Caches, err = s.Observed.DaemonSet(ctx, r.Cluster, r.Spec.Namespace, clusterdns.CacheName); err != nil {
+			return err
+		}
+	}
+	if snap.Suspended {
+		snap.keepTargets()
+	}
+	if snap.Lifecycle.Deployed() {
+		snap.Givers, err = s.Sharing.Publishers(ctx, snap.Group)
+	}
+	return err
+}
+
+func (s *Reader) reportAppContext(ctx context.Context, l *state.Lifecycle) (*AppContextReport, error) {
+	if l.AppContext == "" {
+		return nil, nil
+	}
+	r := &AppContextReport{ID: l.AppContext}
+	state, err := s.EMCO.State(ctx, l.AppContext)
+	switch intent.CodeOf(err) {
+	case intent.NotFound, intent.Conflict:
+		r.Why = err.Error()
+		return r, nil
+	}
+	r.State = cmp.Or(state.Current, state.Status)
+	if l.Orchestrated() && follow.RoleOf(state) == follow.Superseded && !l.IsPrepared(state.Other) {
+		r.Why = "EMCO has put another app context in its place that Signpost knows nothing of: names stay as they are"
+	}
+	return r, err
+}
+
+func (s *Reader) reportCluster(ctx context.Context, cluster string) (ClusterReport, error) {
+	r := ClusterReport{Entries: map[bundle.ID]ledger.Entry{}}
+	var err error
+	if r.Reachability, err = s.Observed.Reachability(ctx, cluster); err != nil {
+		return r, err
+	}
+	ref, _ := intent.ParseCluster(cluster)
+	if r.Abandoned, err = s.Abandoned(ctx, ref.Path()); err != nil {
+		return r, err
+	}
+	entries, _, err := s.Ledger.Cluster(ctx, cluster)
+	for _, e := range entries {
+		r.Entries[e.ID] = e
+	}
+	return r, err
+}
+
+func (s *Reader) reportProvider(ctx context.Context, use state.Use) (ProviderReport, error) {
+	r := ProviderReport{Owner: use.Owner(), Use: use}
+	l, err := s.RecordLifecycle(ctx, use.Record)
+	if err != nil {
+		return r, err
+	}
+	r.Record, r.Seq, r.Waiting = l.Record, l.Seq, l.MovingIn(use.Scope)
+	if drain, draining := l.Draining[state.DrainKey(use.Scope, use.Cluster)]; draining && !drain.Since.IsZero() {
+		r.Until = drain.Since.Add(state.ReleaseTimeout(l.Record, drain.Targets))
+	}
+	r.OwnerID = provider.OwnerID(plan.Provider{Record: l.Record, Scope: use.Scope, Cluster: use.Cluster})
+	pointer, err := s.Contexts.Current(ctx, use.Owner())
+	if err != nil {
+		return r, err
+	}
+	if r.Objects, err = s.Contexts.Objects(ctx, pointer); err != nil {
+		return r, err
+	}
+	if r.Cluster, err = s.reportCluster(ctx, use.Cluster); err != nil {
+		return r, err
+	}
+	namespace := l.Record.Project.Namespace
+	if r.Published, err = s.Observed.Published(ctx, use.Cluster, namespace); err != nil {
+		return r, err
+	}
+	if r.Answers, _, err = s.Observed.Answers(ctx, use.Cluster, namespace); err != nil {
+		return r, err
+	}
+	r.Observed, err = s.Observed.Deployment(ctx, use.Cluster, namespace, provider.DeploymentName(l.Record.Name, use.Scope))
+	return r, err
+}
+
+// RecordSnapshot is all that is known of a record that is deployed.
+type RecordSnapshot struct {
+	Lifecycle state.RecordLifecycle
+	Providers []ProviderReport // ordered by scope and cluster
+	Warnings  []intent.Warning // of what a plan would refuse, for what others have
+}
+
+// RecordSnapshot reads what is known of a record.
+func (s *Reader) RecordSnapshot(ctx context.Context, record intent.Path) (RecordSnapshot, error) {
+	return state.RetryOnConflict(record, func() (RecordSnapshot, error) { return s.tryRecordSnapshot(ctx, record) })
+}
+
+func (s *Reader) tryRecordSnapshot(ctx context.Context, record intent.Path) (RecordSnapshot, error) {
+	var snap RecordSnapshot
+	doc, err := s.Documents.Get(ctx, record)
+	if err != nil {
+		return snap, err
+	}
+	if snap.Warnings, err = s.Tenancy.OwnerWarnings(ctx, doc); err != nil {
+		return snap, err
+	}
+	lifecycle, err := s.RecordLifecycle(ctx, record)
+	if err != nil {
+		return snap, err
+	}
+	homeless, err := s.Resolver.HomelessWarnings(ctx, doc, lifecycle)
+	snap.Warnings = append(snap.Warnings, homeless...)
+	if err != nil || lifecycle.Record.UID != doc.UID {
+		return snap, err
+	}
+	snap.Lifecycle = lifecycle
+	pointers, err := s.Contexts.Below(ctx, appcontext.ProviderOwners(string(record)))
+	if err != nil {
+		return snap, err
+	}
+	for _, p := range pointers {
+		if p.ContextID == "" {
+			continue
+		}
+		_, scope, cluster, _ := p.Owner.Provider()
+		report, err := s.reportProvider(ctx, state.Use{Record: record, Scope: intent.Scope(scope), Cluster: cluster})
+		if err != nil {
+			return snap, err
+		}
+		snap.Providers = append(snap.Providers, report)
+	}
+	return snap, nil
+}
+
+// keepTargets puts the targets that the group's DNSEndpoints hold in place of
+// those that would be chosen now: nobody writes the latter.
+func (snap *Snapshot) keepTargets() {
+	for n, b := range snap.Group.Bindings {
+		held := state.Previous(snap.Objects, snap.Group, b)
+		for h, host := range b.Hosts {
+			snap.Choices[n][h].Sets = held[host.Name]
+		}
+	}
+}

@@ -1,0 +1,34 @@
+// Package reconcile brings a group's app context, step by step, to what its
+// release and the observed clusters say.
+package reconcile
+
+import (
+	"context"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/follow"
+	"github.com/signpost-dns/signpost/pkg/release/offers"
+	"github.com/signpost-dns/signpost/pkg/release/ownership"
+	"github.com/signpost-dns/signpost/pkg/release/providers"
+	"github.com/signpost-dns/signpost/pkg/release/removal"
+	"github.com/signpost-dns/signpost/pkg/release/render"
+	"github.com/signpost-dns/signpost/pkg/release/resolve"
+	"github.com/signpost-dns/signpost/pkg/release/sharing"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// Reconciler steps groups.
+type Reconciler struct {
+	*state.Store
+	Resolver  *resolve.Resolver
+	Ownership *ownership.Registry
+	Sharing   *sharing.Judge
+	Removal   *removal.Guard
+	Renderer  *render.Renderer
+	Offers    *offers.Keeper
+	Follower  *follow.Follower
+	Providers *providers.Updater
+
+	// SyncFromEMCO brings a group to what EMCO has made current, before its step.
+	SyncFromEMCO func(ctx context.Context, group intent.Path, l state.Lifecycle) (acted bool, err error)
+}

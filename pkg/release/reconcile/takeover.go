@@ -1,0 +1,115 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// takeNames has the group that names are taken over from yield those that are
+// in the clusters as this group gives them. done says that it has handed over all.
+func (s *Reconciler) takeNames(ctx context.Context, group intent.Path, l state.Lifecycle) (done bool, err error) {
+	if l.Taking == "" || !l.Settled {
+		return false, nil
+	}
+	if !l.Deployed() {
+		return true, nil
+	}
+	release, err := s.LoadRelease(ctx, l.ContextID)
+	if err != nil {
+		return false, err
+	}
+	ours := l.Placed(release.Group)
+	names, _, err := s.Sharing.Common(ctx, ours, l.Taking)
+	if err != nil || len(names) == 0 {
+		return err == nil, err
+	}
+	published, err := s.publishedNames(ctx, group)
+	if err != nil {
+		return false, err
+	}
+	yields, waiting := map[string][]state.Digest{}, state.NameSet{}
+	for _, b := range ours.Bindings {
+		for _, host := range b.Hosts {
+			yields[host.Name] = append(yields[host.Name], state.DigestOf(b, host.Name))
+			if !published[placedName{host.Name, b.Record, b.Scope, b.Cluster}] {
+				waiting[host.Name] = true // for an address
+			}
+		}
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return waiting[name] })
+	var ready []state.Digest
+	for _, name := range names {
+		ready = append(ready, yields[name]...)
+	}
+	if applied, err := s.applied(ctx, group, l); err != nil || !applied {
+		return false, err
+	}
+	return false, s.transfer(ctx, l.Taking, group, names, ready)
+}
+
+// placedName is a name in one external-dns' DNSEndpoints.
+type placedName struct {
+	name, record string
+	scope        intent.Scope
+	cluster      string
+}
+
+// publishedNames are those in the DNSEndpoints of a group, which have been
+// applied.
+func (s *Reconciler) publishedNames(ctx context.Context, group intent.Path) (map[placedName]bool, error) {
+	objects, err := s.CurrentEndpoints(ctx, group)
+	if err != nil {
+		return nil, err
+	}
+	all := map[placedName]bool{}
+	for _, o := range objects {
+		labels, sets := endpoints.Read(o.JSON)
+		for _, set := range sets {
+			if len(set.Targets) > 0 {
+				all[placedName{set.Host, labels[bundle.LabelRecord], intent.Scope(labels[bundle.LabelScope]), o.Cluster}] = true
+			}
+		}
+	}
+	return all, nil
+}
+
+// transfer has a group give up names to another one, and look at once at what is left
+// to it.
+func (s *Reconciler) transfer(ctx context.Context, group, to intent.Path, names []string, taken []state.Digest) error {
+	l, err := s.StoredLifecycle(ctx, group)
+	if err != nil {
+		return err
+	}
+	before := state.Takers(l.Transferred)
+	taken = slices.DeleteFunc(taken, func(name state.Digest) bool { return before[name] == to })
+	if len(taken) == 0 || !l.Deployed() {
+		return nil
+	}
+	l.Transferred = transferring(l.Transferred, to, taken)
+	l.Record(intent.Event{Time: s.Now().UTC(), Actor: intent.Itself, Action: l.Wanted, Revision: l.Seq, Outcome: "yielded",
+		Message: fmt.Sprintf("%s, to %s", state.Few(names), to)})
+	if _, err := s.Swap(ctx, group, l); err != nil {
+		return err
+	}
+	s.Wake(group)
+	return nil
+}
+
+func transferring(before []state.Transfer, to intent.Path, taken []state.Digest) []state.Transfer {
+	all := slices.Clone(before)
+	at := slices.IndexFunc(all, func(y state.Transfer) bool { return y.To == to })
+	if at < 0 {
+		all, at = append(all, state.Transfer{To: to}), len(all)
+	}
+	all[at].Names = slices.Clip(all[at].Names)
+	for _, name := range taken {
+		all[at].Names = append(all[at].Names, name[:]...)
+	}
+	return all
+}

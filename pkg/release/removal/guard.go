@@ -1,0 +1,248 @@
+// Package removal keeps names from going in large numbers: it judges what a
+// release would remove, and retains what nobody has confirmed.
+package removal
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/pkg/release/removal/guard"
+	"github.com/signpost-dns/signpost/pkg/release/resolve"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// Guard judges removals.
+type Guard struct {
+	*state.Store
+
+	heldNow RetainedNow
+}
+
+// published adds the host names of records that a DNSEndpoint publishes to those
+// of all, by the record's name.
+func published(all map[string]state.NameSet, endpoint []byte) {
+	labels, sets := endpoints.Read(endpoint)
+	record := labels[bundle.LabelRecord]
+	for _, set := range sets {
+		if all[record] == nil {
+			all[record] = state.NameSet{}
+		}
+		all[record][set.Host] = true
+	}
+}
+
+// Removed are the host names of which changes leave nothing, by the record's name.
+func Removed(changes []bundle.Change) map[string]state.NameSet {
+	before, after := map[string]state.NameSet{}, map[string]state.NameSet{}
+	for _, c := range changes {
+		if c.ID.Kind == state.EndpointKind {
+			published(before, c.Old)
+			published(after, c.New)
+		}
+	}
+	for record, left := range before {
+		maps.DeleteFunc(left, func(name string, _ bool) bool { return after[record][name] })
+	}
+	return before
+}
+
+// Removals are what the action of a proposal takes of each record's names.
+func (s *Guard) Removals(ctx context.Context, p *resolve.Proposal, changes []bundle.Change) (resolve.Removals, error) {
+	if p.Action == intent.Terminate || p.Draft.Group.Path == "" {
+		return nil, nil
+	}
+	gone := Removed(changes)
+	if p.AppContext != "" { // what has no address now is no concern of EMCO's
+		for name, hosts := range gone {
+			wanted := wantedNames(p.Draft, name, hosts)
+			maps.DeleteFunc(hosts, func(host string, _ bool) bool { return wanted[host] })
+		}
+	}
+	var out resolve.Removals
+	for _, name := range slices.Sorted(maps.Keys(gone)) {
+		record, known := p.Draft.Records[name]
+		path := p.Draft.In.RecordPath(name)
+		if !known {
+			var err error
+			if record.Lifecycle, err = s.RecordLifecycle(ctx, path); err != nil {
+				return nil, err
+			}
+			record.Frozen = record.Lifecycle.Record
+		}
+		var held state.NameSet
+		if p.Lifecycle.RetainedOf(path).Names > 0 {
+			var err error
+			if held, err = s.staysRetained(ctx, p, record.Frozen, gone[name]); err != nil {
+				return nil, err
+			}
+			maps.DeleteFunc(gone[name], func(host string, _ bool) bool { return held[host] })
+		}
+		r, err := s.removal(ctx, record.Frozen, p.Draft.Group.Path, gone[name])
+		if err != nil {
+			return nil, err
+		}
+		r.Held = slices.Sorted(maps.Keys(held))
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// staysRetained are those of the names that nothing offers, or that are given up, which
+// stay published after the action: they are asked for, and too many to go by themselves.
+func (s *Guard) staysRetained(ctx context.Context, p *resolve.Proposal, record plan.Record, gone state.NameSet) (state.NameSet, error) {
+	account, _, err := s.account(ctx, record.Path, record.UID)
+	if err != nil {
+		return nil, err
+	}
+	group, wanted := string(p.Draft.Group.Path), wantedNames(p.Draft, record.Name, gone)
+	loss := guard.Loss{Group: group, Names: slices.Sorted(maps.Keys(wanted)), Percent: state.MaxRemoval(record), Now: s.Now()}
+	_, held, err := account.Judge(loss, func() (guard.Published, error) {
+		by, err := s.publishedBy(ctx, record.Path)
+		maps.DeleteFunc(by[group], func(host string, _ bool) bool { return gone[host] && !wanted[host] })
+		return by, err
+	})
+	stays := state.NameSet{}
+	for _, host := range held {
+		stays[host] = true
+	}
+	return stays, err
+}
+
+// wantedNames are those of a record's host names that the draft asks for.
+func wantedNames(d *resolve.Draft, record string, of state.NameSet) state.NameSet {
+	out := state.NameSet{}
+	for _, b := range d.Group.Bindings {
+		for _, host := range b.Hosts {
+			if b.Record == record && of[host.Name] {
+				out[host.Name] = true
+			}
+		}
+	}
+	return out
+}
+
+// PermitRemovals has names go, once a release is accepted, that it asks for and
+// that nothing offers an address: a plan has told of them, and was confirmed.
+func (s *Guard) PermitRemovals(ctx context.Context, p *resolve.Proposal, contextID string) error {
+	for _, r := range p.Removals {
+		gone := state.NameSet{}
+		for _, name := range slices.Concat(r.Gone, r.Held) {
+			gone[name] = true
+		}
+		wanted := slices.Sorted(maps.Keys(wantedNames(p.Draft, r.Record.Name, gone)))
+		if len(wanted) == 0 {
+			continue
+		}
+		if err := s.Permit(ctx, r.Record, guard.Permit{Group: string(p.Draft.Group.Path), For: contextID, Names: wanted}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ConfirmRemoval has names go of the current release that stay although nothing offers
+// them an address: all that the plan has told of, which was confirmed.
+func (s *Guard) ConfirmRemoval(ctx context.Context, p *resolve.Proposal, actor string) (intent.Accepted, error) {
+	l := p.Lifecycle
+	if err := s.PermitRemovals(ctx, p, l.ContextID); err != nil {
+		return intent.Accepted{}, err
+	}
+	l.Record(intent.Event{Time: s.Now().UTC(), Actor: actor, RequestID: intent.By(ctx).RequestID, Action: p.Action, Revision: l.Seq, Outcome: "accepted", Message: "names without an address may go"})
+	_, err := s.Swap(ctx, p.Draft.Group.Path, l)
+	s.Wake(p.Draft.Group.Path)
+	return intent.Accepted{ContextID: l.ContextID, Revision: l.Seq}, err
+}
+
+// CheckRemovals refuses a release for an app context that would take away too many
+// of the names that the group has now.
+func (s *Guard) CheckRemovals(ctx context.Context, p *resolve.Proposal) error {
+	pointer, err := s.Contexts.Current(ctx, state.GroupOwner(p.Draft.Group.Path))
+	if err != nil {
+		return err
+	}
+	now, err := s.Contexts.Objects(ctx, pointer)
+	if err != nil {
+		return err
+	}
+	next := *p
+	next.AppContext = p.Draft.In.Orchestration.ID
+	if next.Removals, err = s.Removals(ctx, &next, bundle.Diff(now, nil)); err != nil {
+		return err
+	}
+	return next.Removals.Refuse(next.Confirmation())
+}
+
+// removal counts what goes of a record's names when a group gives some of them no
+// more. What other groups give stays.
+func (s *Guard) removal(ctx context.Context, record plan.Record, group intent.Path, gone state.NameSet) (resolve.Removal, error) {
+	r := resolve.Removal{Record: record, Gone: slices.Sorted(maps.Keys(gone))}
+	if len(r.Gone) <= guard.Few {
+		return r, nil
+	}
+	given, err := s.given(ctx, record.Path)
+	if err != nil {
+		return r, err
+	}
+	all := maps.Clone(gone)
+	for by, its := range given {
+		maps.Copy(all, its)
+		if by != group {
+			r.Gone = slices.DeleteFunc(r.Gone, func(name string) bool { return its[name] })
+		}
+	}
+	r.All = len(all)
+	return r, nil
+}
+
+// given are the host names of a record that are in the current contexts of groups.
+func (s *Guard) given(ctx context.Context, record intent.Path) (map[intent.Path]state.NameSet, error) {
+	groups, err := s.Deployed(ctx, record)
+	if err != nil {
+		return nil, err
+	}
+	out := map[intent.Path]state.NameSet{}
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		objects, err := s.CurrentEndpoints(ctx, group)
+		if err != nil {
+			return nil, err
+		}
+		all := map[string]state.NameSet{}
+		for _, o := range objects {
+			published(all, o.JSON)
+		}
+		out[group] = all[record.Name()]
+	}
+	return out, nil
+}
+
+// RecordRemoval is what a record's update takes of its names: those that its users
+// would lose, and those that its external-dns would see to no more.
+func (s *Guard) RecordRemoval(ctx context.Context, p *resolve.RecordProposal) (resolve.Removal, error) {
+	r := resolve.Removal{Record: p.Before.Record}
+	if !p.Before.Deployed {
+		return r, nil
+	}
+	given, err := s.given(ctx, r.Record.Path)
+	if err != nil {
+		return r, err
+	}
+	coverage := resolve.PublishingOf(p.Frozen).Coverage
+	all, stays := state.NameSet{}, state.NameSet{}
+	for group, its := range given {
+		for name := range its {
+			all[name] = true
+			if p.Frozen.Spec.Provider == r.Record.Spec.Provider && coverage.Covers(name) && !p.Gone[group][name] {
+				stays[name] = true
+			}
+		}
+	}
+	r.All = len(all)
+	maps.DeleteFunc(all, func(name string, _ bool) bool { return stays[name] })
+	r.Gone = slices.Sorted(maps.Keys(all))
+	return r, nil
+}

@@ -1,0 +1,207 @@
+package removal
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release/removal/guard"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+)
+
+// Outcomes of what nobody has asked for.
+const (
+	outcomeFrozen = "frozen" // names stay that would have gone
+	outcomeThawed = "thawed" // they have gone, or are offered again
+)
+
+// Result is what a step makes of the names that its group would lose.
+type Result struct {
+	When []kv.Compare                        // the accounts are as they were settled
+	Of   map[intent.Path]state.RetainedNames // by record, where an account has something to settle with the group
+	Seen map[intent.Path]bool                // records whose account was settled
+
+	Records map[string]plan.Record // by name, as the group follows them; none where nothing is to be in the clusters
+}
+
+// settleBack settles with the accounts of which the group has lost nothing any
+// more, or is no user.
+func (s *Guard) settleBack(ctx context.Context, group intent.Path, l state.Lifecycle, all *Result) error {
+	for _, h := range l.Retained {
+		if all.Seen[h.Record] {
+			continue
+		}
+		pinned, err := s.RecordLifecycle(ctx, h.Record)
+		if err != nil {
+			return err
+		}
+		if follows, uses := all.Records[h.Record.Name()]; uses && !state.SameRecord(pinned.Record, follows) {
+			return &intent.Error{Code: appcontext.ErrStale, Detail: string(h.Record) + " has just been updated"}
+		}
+		loss := guard.Loss{Group: string(group), For: []string{l.ContextID, pinned.ContextID}, Now: s.Now().UTC()}
+		if _, err := s.SettleLoss(ctx, h.Record, "", loss, all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const removalsPrefix = "/signpost/removals/"
+
+func removalsKey(record intent.Path) string { return removalsPrefix + string(record) }
+
+// account reads what is known of a record's removals. That of a record that was
+// deleted meanwhile counts for nothing.
+func (s *Guard) account(ctx context.Context, record intent.Path, uid string) (guard.Account, *kv.Item, error) {
+	var a guard.Account
+	item, _, err := s.KV.Get(ctx, removalsKey(record))
+	if err == nil && item != nil {
+		err = json.Unmarshal(item.Value, &a)
+	}
+	if uid != "" && a.UID != uid {
+		a = guard.Account{UID: uid}
+	}
+	return a, item, err
+}
+
+// keepAccount writes an account in the place of what was read, unless it is the
+// same, and answers the compare that it is so still.
+func (s *Guard) keepAccount(ctx context.Context, record intent.Path, a guard.Account, item *kv.Item) (kv.Compare, error) {
+	key := removalsKey(record)
+	unchanged := kv.Unchanged(key, item)
+	raw, err := json.Marshal(a)
+	if err != nil || item != nil && bytes.Equal(raw, item.Value) {
+		return unchanged, err
+	}
+	done, revision, err := s.KV.Txn(ctx, []kv.Compare{unchanged}, kv.Put(key, raw))
+	if err == nil && !done {
+		err = &intent.Error{Code: appcontext.ErrStale, Detail: "other names of " + string(record) + " have just gone"}
+	}
+	return kv.Compare{Key: key, ModRevision: revision}, err
+}
+
+// SettleLoss charges a record's account with a loss, and answers the names that
+// are to stay.
+func (s *Guard) SettleLoss(ctx context.Context, record intent.Path, uid string, loss guard.Loss, all *Result) ([]string, error) {
+	account, item, err := s.account(ctx, record, uid)
+	if err != nil {
+		return nil, err
+	}
+	next, held, err := account.Judge(loss, func() (guard.Published, error) { return s.publishedBy(ctx, record) })
+	if err != nil {
+		return nil, err
+	}
+	compare, err := s.keepAccount(ctx, record, next, item)
+	if err != nil {
+		return nil, err
+	}
+	all.When, all.Seen[record] = append(all.When, compare), true
+	if next.Concerns(loss.Group) {
+		all.Of[record] = state.RetainedNames{Record: record, Names: len(held)}
+	}
+	return held, nil
+}
+
+// publishedBy are a record's names in the current contexts of groups.
+func (s *Guard) publishedBy(ctx context.Context, record intent.Path) (guard.Published, error) {
+	given, err := s.given(ctx, record)
+	by := guard.Published{}
+	for group, names := range given {
+		by[string(group)] = names
+	}
+	return by, err
+}
+
+// NoteRetained has the group's lifecycle say which names stay although nothing offers
+// them any more, and tells of it once.
+func (s *Guard) NoteRetained(ctx context.Context, group intent.Path, l state.Lifecycle, all *Result) (state.Lifecycle, error) {
+	if err := s.settleBack(ctx, group, l, all); err != nil {
+		return l, err
+	}
+	var next []state.RetainedNames
+	for _, record := range slices.Sorted(maps.Keys(all.Of)) {
+		h := all.Of[record]
+		if before := l.RetainedOf(record); h.Names > 0 && before.Names > 0 {
+			h.Since = before.Since
+		} else if h.Names > 0 {
+			h.Since = s.Now().UTC()
+		}
+		next = append(next, h)
+	}
+	s.heldNow.note(group, next)
+	if slices.Equal(next, l.Retained) {
+		return l, nil
+	}
+	for _, h := range next {
+		if h.Names > 0 && l.RetainedOf(h.Record).Names == 0 {
+			s.tellRetained(ctx, group, &l, outcomeFrozen, fmt.Sprintf("%d names of record %q stay published although nothing offers them an address any more: that is more than may go at once; "+
+				"update with the token of a plan lets them go", h.Names, h.Record.Name()))
+		}
+	}
+	for _, h := range l.Retained {
+		if h.Names > 0 && !slices.ContainsFunc(next, func(n state.RetainedNames) bool { return n.Record == h.Record && n.Names > 0 }) {
+			s.tellRetained(ctx, group, &l, outcomeThawed, fmt.Sprintf("names of record %q stay no longer without an address", h.Record.Name()))
+		}
+	}
+	l.Retained = next
+	return s.Swap(ctx, group, l)
+}
+
+func (s *Guard) tellRetained(ctx context.Context, group intent.Path, l *state.Lifecycle, outcome, message string) {
+	l.Record(intent.Event{Time: s.Now().UTC(), Actor: intent.Itself, Action: l.Wanted, Revision: l.Seq, Outcome: outcome, Message: message})
+	s.Logger.WarnContext(ctx, "names that nobody asked to go", "outcome", outcome, "group", group, "message", message)
+}
+
+// Permit writes down that names of a record may go that somebody has asked for.
+func (s *Guard) Permit(ctx context.Context, record plan.Record, p guard.Permit) error {
+	account, item, err := s.account(ctx, record.Path, record.UID)
+	if err == nil {
+		_, err = s.keepAccount(ctx, record.Path, account.Permit(p), item)
+	}
+	return err
+}
+
+// RetainedNow is which names this replica's last steps have kept published although
+// nothing offers them an address.
+type RetainedNow struct {
+	mu sync.Mutex
+	by map[intent.Path][]state.RetainedNames // by group
+}
+
+func (n *RetainedNow) note(group intent.Path, held []state.RetainedNames) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(held) == 0 {
+		delete(n.by, group)
+		return
+	}
+	if n.by == nil {
+		n.by = map[intent.Path][]state.RetainedNames{}
+	}
+	n.by[group] = held
+}
+
+// RetainedNames is how many names of each record stay published although nothing
+// offers them an address any more, for too many would go; by the last steps of
+// this replica. Records without any are left out.
+func (s *Guard) RetainedNames() map[intent.Path]int {
+	s.heldNow.mu.Lock()
+	defer s.heldNow.mu.Unlock()
+	out := map[intent.Path]int{}
+	for _, held := range s.heldNow.by {
+		for _, h := range held {
+			if h.Names > 0 {
+				out[h.Record] += h.Names
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,280 @@
+package render
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/pkg/plan/poddns"
+	"github.com/signpost-dns/signpost/pkg/plan/workloads"
+	"github.com/signpost-dns/signpost/pkg/release/resolve"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// Contents are what an owner's app context holds, with the reasons.
+type Contents struct {
+	Objects  bundle.Bundle
+	PodDNS   []poddns.Finding         // about the pod DNS intents of the group's apps
+	bindings []plan.Binding           // those that were chosen for
+	Choices  [][]address.Choice       // of these, and of the hosts of each, in their order
+	lost     map[string]state.NameSet // names, by record, that are published now, and that nothing offers an address any more
+	Kept     map[string]state.NameSet // of these, those that stay published
+	due      time.Time                // when other addresses may be chosen though nothing else is
+	DNS      []DNSReport              // of the logical cloud's clusters, in their order
+	Unread   []string                 // what EMCO's monitor says and cannot be read
+	services map[string][]string      // cluster to the Services to watch
+
+	placements map[string][]placement.Placement // cluster to those that its nodes are to be held against
+}
+
+// Render renders an owner: a group's workloads, and a DNSEndpoint for each
+// binding with the addresses that its clusters offer, or a logical cloud's DNS.
+// It is a function of the group, the records, which clusters are drained, the
+// objects of before, and what look answers.
+func Render(ctx context.Context, g plan.Group, records map[string]plan.Record, drained state.DrainedClusters, before bundle.Bundle, look Sources) (Contents, error) {
+	c := Contents{services: map[string][]string{}, placements: map[string][]placement.Placement{}}
+	var err error
+	if c.Objects, c.PodDNS, err = workloads.Render(ctx, g); err != nil {
+		if ctx.Err() != nil {
+			return c, ctx.Err()
+		}
+		return c, &intent.Error{Code: intent.Conflict, Detail: err.Error()}
+	}
+	for _, b := range g.Bindings {
+		if err := c.choose(ctx, g, b, records[b.Record], drained, before, look); err != nil {
+			return c, err
+		}
+	}
+	if err := c.publish(ctx, g, before, look); err != nil {
+		return c, err
+	}
+	if err := c.fillDNS(ctx, g, before, look); err != nil {
+		return c, err
+	}
+	for _, names := range c.services {
+		slices.Sort(names)
+	}
+	if c.Objects, err = bundle.Collect(c.Objects); err != nil {
+		err = &intent.Error{Code: intent.Conflict, Detail: err.Error()}
+	}
+	return c, err
+}
+
+// choose chooses the addresses of a binding's hosts.
+func (c *Contents) choose(ctx context.Context, g plan.Group, b plan.Binding, record plan.Record, drained state.DrainedClusters, before bundle.Bundle, look Sources) error {
+	held := addresses(publishedBefore(before, g, b))
+	offers, err := c.offers(ctx, g, b, held, look)
+	if err != nil {
+		return err
+	}
+	drained.Mark(b, offers)
+	published, managed := resolve.PublishingOf(record), externaldns.Managed(record.Spec.Parameters)
+	choices, rule := make([]address.Choice, len(b.Hosts)), rule(b, record)
+	for n, host := range b.Hosts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		in := address.Input{
+			Rule: rule, Types: typesOf(host, managed), Routing: host.Routing, Health: host.Health,
+			Offers: offersTo(host, offers), Previous: held[host.Name], Now: look.now,
+			SetIDs: published.Abilities.SetIdentifiers, NoAlias: published.NoAlias(host),
+		}
+		var due time.Time
+		choices[n], due = address.Fold(in)
+		choices[n].Sets = append(choices[n].Sets, published.Services(host, choices[n])...)
+		c.due = earliest(c.due, due)
+		c.watchLoss(b, host, in, choices[n])
+	}
+	c.bindings, c.Choices = append(c.bindings, b), append(c.Choices, choices)
+	return nil
+}
+
+// publish renders the DNSEndpoints of what was chosen, and of what is kept although
+// nothing offers it any more.
+func (c *Contents) publish(ctx context.Context, g plan.Group, before bundle.Bundle, look Sources) error {
+	if len(c.lost) > 0 && look.Keep != nil {
+		var err error
+		if c.Kept, err = look.Keep(ctx, c.lost); err != nil {
+			return err
+		}
+	}
+	for n, b := range c.bindings {
+		c.keepPublished(g, b, c.Choices[n], before)
+		object, some, err := endpoints.Render(g, b, c.Choices[n])
+		if err != nil {
+			return err
+		}
+		if some {
+			c.Objects = append(c.Objects, object)
+		}
+	}
+	return nil
+}
+
+// publishedBefore is what a binding publishes now: what it did in its former home
+// until it does in this one, so that a name which is kept is kept on the move.
+func publishedBefore(objects bundle.Bundle, g plan.Group, b plan.Binding) map[string][]address.Set {
+	held := state.Previous(objects, g, b)
+	if len(held) == 0 && b.Former != "" {
+		b.Cluster = b.Former
+		held = state.Previous(objects, g, b)
+	}
+	return held
+}
+
+// addresses leaves the sets of host names themselves, without those of ports.
+func addresses(held map[string][]address.Set) map[string][]address.Set {
+	for host, sets := range held {
+		held[host] = slices.DeleteFunc(sets, func(set address.Set) bool { return set.Name != "" })
+	}
+	return held
+}
+
+// offersTo are those of a host's own clusters.
+func offersTo(host plan.Host, offers []address.Offer) []address.Offer {
+	if len(host.Sources) == 0 {
+		return offers
+	}
+	return slices.DeleteFunc(slices.Clone(offers), func(o address.Offer) bool {
+		return !slices.Contains(host.Sources, o.Service.Cluster)
+	})
+}
+
+// earliest is the earlier of two times, of which zero means never.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func (c *Contents) watchService(cluster, name string) {
+	if !slices.Contains(c.services[cluster], name) {
+		c.services[cluster] = append(c.services[cluster], name)
+	}
+}
+
+// offers collects what the clusters of a binding offer, and notes the live
+// Services among them.
+func (c *Contents) offers(ctx context.Context, g plan.Group, b plan.Binding, held map[string][]address.Set, look Sources) ([]address.Offer, error) {
+	var out []address.Offer
+	unread := map[string]bool{}
+	standings, err := look.standing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, cluster := range b.Sources {
+		offer := address.Offer{Service: address.Service{Cluster: cluster, Namespace: b.Namespace, Name: b.Service}}
+		if resolve.Directory(g, cluster) {
+			offer.Observation = address.FromManifests(manifests(g, b.App), b.Namespace, b.Service)
+			out = append(out, offer)
+			continue
+		}
+		if !inventory(g, cluster) {
+			c.watchService(cluster, b.Namespace+"/"+b.Service)
+		}
+		if offer.Foreign, err = look.foreign(ctx, b, cluster); err != nil {
+			return nil, err
+		}
+		observation, err := look.service(ctx, b.App, offer.Service)
+		switch {
+		case intent.CodeOf(err) == intent.Conflict:
+			unread[cluster] = true
+			c.note(err.Error())
+		case err != nil:
+			return nil, err
+		}
+		offer.Observation, offer.Standing = observation, standings.of(cluster)
+		out = append(out, offer)
+	}
+	if len(unread) > 0 {
+		keepOffers(out, unread, held)
+	}
+	return out, nil
+}
+
+// keepOffers has the clusters of which nothing can be read go on to offer what
+// was published before and no other cluster is known to offer: published
+// addresses do not shrink by ignorance (I11).
+func keepOffers(offers []address.Offer, unread map[string]bool, held map[string][]address.Set) {
+	known := map[string]bool{}
+	for _, offer := range offers {
+		if offer.Observation != nil {
+			for _, candidate := range offer.Observation.Candidates {
+				known[candidate.Target] = true
+			}
+		}
+	}
+	var kept []address.Candidate
+	for _, name := range slices.Sorted(maps.Keys(held)) {
+		for _, set := range held[name] {
+			for _, target := range set.Targets {
+				if !known[target] {
+					known[target] = true
+					kept = append(kept, address.Candidate{Target: target, Field: "as published before: what EMCO's monitor says cannot be read"})
+				}
+			}
+		}
+	}
+	for n := range offers {
+		if unread[offers[n].Service.Cluster] && len(kept) > 0 {
+			offers[n].Observation = &address.Observation{Found: true, Candidates: kept}
+		}
+	}
+}
+
+func (c *Contents) note(unread string) {
+	if !slices.Contains(c.Unread, unread) {
+		c.Unread = append(c.Unread, unread)
+	}
+}
+
+// typesOf are the types of record that a host may have: of those that external-dns
+// publishes.
+func typesOf(host plan.Host, managed []string) []string {
+	if len(host.Types) == 0 {
+		return managed
+	}
+	types := []string{}
+	for _, kind := range host.Types {
+		if slices.Contains(managed, kind) {
+			types = append(types, kind)
+		}
+	}
+	return types
+}
+
+func rule(b plan.Binding, r plan.Record) address.Rule {
+	rule := address.Rule{Scope: b.Scope, AllowPrivate: r.Spec.AllowPrivate}
+	for _, host := range b.Hosts {
+		rule.Names = append(rule.Names, host.Name)
+	}
+	if filter := r.Spec.TargetFilter; filter != nil {
+		rule.Allow, rule.Deny = filter.Allow, filter.Deny
+	}
+	rule.Passed = externaldns.Values(r.Spec.Parameters, "target-net-filter")
+	rule.Deny = slices.Concat(rule.Deny, externaldns.Values(r.Spec.Parameters, "exclude-target-net"))
+	return rule
+}
+
+func inventory(g plan.Group, cluster string) bool {
+	return slices.ContainsFunc(g.Clusters, func(c plan.Cluster) bool { return c.Name == cluster && c.Inventory })
+}
+
+func manifests(g plan.Group, app string) []json.RawMessage {
+	for _, a := range g.Apps {
+		if a.Name == app {
+			return a.Manifests
+		}
+	}
+	return nil
+}

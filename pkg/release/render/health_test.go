@@ -1,0 +1,119 @@
+package render
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+)
+
+// counting is a store that counts its reads.
+type counting struct {
+	*kvtest.Fake
+	reads int
+}
+
+func (c *counting) Get(ctx context.Context, key string) (*kv.Item, int64, error) {
+	c.reads++
+	return c.Fake.Get(ctx, key)
+}
+
+func (c *counting) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
+	c.reads++
+	return c.Fake.Range(ctx, r)
+}
+
+func (c *counting) reach(t *testing.T, cluster string, r observed.Reachability) {
+	t.Helper()
+	writer, err := observed.New(c.Fake).Writer(t.Context(), cluster, kv.Compare{Key: "/nobody"})
+	require.NoError(t, err)
+	require.NoError(t, writer.SetReachability(t.Context(), r))
+}
+
+func newOutlook() (*Renderer, *counting) {
+	store := &counting{Fake: kvtest.NewFake()}
+	return &Renderer{Store: &state.Store{KV: store, Ledger: ledger.New(store), Observed: observed.New(store), Now: time.Now, Logger: slog.New(slog.DiscardHandler)}}, store
+}
+
+// TestNoStepReadsAboutAllClustersWhileTheOutlookIsKept: what a changed address
+// costs does not grow with the clusters that are well.
+func TestNoStepReadsAboutAllClustersWhileTheOutlookIsKept(t *testing.T) {
+	t.Parallel()
+	s, store := newOutlook()
+	now := time.Now().UTC().Add(time.Hour) // of an owner whose clock is ahead
+	for _, cluster := range []string{"edge+a", "edge+b", "edge+c"} {
+		store.reach(t, cluster, observed.Reachability{Reachable: true, Since: now})
+	}
+	require.NoError(t, s.KeepHealth(t.Context()))
+	store.reads = 0
+	seen, err := s.clusterHealth(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, seen.lost)
+	require.Zero(t, store.reads)
+
+	_, owner, err := store.Txn(t.Context(), nil, kv.Put(ledger.WorkerPrefix+"edge+b", []byte("x")))
+	require.NoError(t, err)
+	store.reach(t, "edge+b", observed.Reachability{Since: now, Counted: now, Owner: owner})
+	require.NoError(t, s.FollowReached(t.Context(), []string{"edge+b", "edge+new"}))
+	store.reads = 0
+	seen, err = s.clusterHealth(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, map[string]time.Time{"edge+b": now}, seen.lost)
+	require.Equal(t, 2, store.reads, "whether it is still silent, and who owns it")
+	kept, err := s.reached(t.Context())
+	require.NoError(t, err)
+	read, err := s.Observed.Reachabilities(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, read, kept.all)
+
+	s.LoseHealth()
+	store.reach(t, "edge+b", observed.Reachability{Reachable: true, Since: now})
+	seen, err = s.clusterHealth(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, seen.lost, "who does not follow reads")
+}
+
+// TestNobodyIsTakenOutByOldNews (I11): a process that stood still knows the time
+// before it hears what has happened meanwhile.
+func TestNobodyIsTakenOutByOldNews(t *testing.T) {
+	t.Parallel()
+	s, store := newOutlook()
+	now := time.Now().UTC()
+	silent := func(cluster string) {
+		_, owner, err := store.Txn(t.Context(), nil, kv.Put(ledger.WorkerPrefix+cluster, []byte("x")))
+		require.NoError(t, err)
+		store.reach(t, cluster, observed.Reachability{Since: now, Counted: now, Owner: owner})
+	}
+	for _, cluster := range []string{"edge+a", "edge+b", "edge+c"} {
+		silent(cluster)
+	}
+	require.NoError(t, s.KeepHealth(t.Context()))
+	seen, err := s.clusterHealth(t.Context())
+	require.NoError(t, err)
+	require.Len(t, seen.lost, 3)
+	require.NotEmpty(t, seen.frozen)
+
+	store.reach(t, "edge+a", observed.Reachability{Reachable: true, Since: now})
+	store.reach(t, "edge+b", observed.Reachability{Reachable: true, Since: now})
+	seen, err = s.clusterHealth(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"edge+c"}, slices.Collect(maps.Keys(seen.silent)))
+	require.Equal(t, []string{"edge+c"}, slices.Collect(maps.Keys(seen.lost)))
+	require.Empty(t, seen.frozen)
+
+	now = now.Add(time.Minute)
+	silent("edge+c") // again, after it was back
+	seen, err = s.clusterHealth(t.Context())
+	require.NoError(t, err)
+	require.False(t, seen.lost["edge+c"].Before(now), "it counts anew")
+}

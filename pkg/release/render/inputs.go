@@ -1,0 +1,141 @@
+package render
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release/inputs"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+)
+
+// Inputs is what the names of a group follow from besides what is observed.
+type Inputs struct {
+	inputs  []state.Input // the documents that say so, of those asked for that exist
+	asked   []intent.Path
+	Group   plan.Group // with its bindings where their records are
+	Records map[string]plan.Record
+	Drained state.DrainedClusters
+
+	pointer  appcontext.Pointer // of the context that was made of it
+	bindings map[string][]int   // of the group, by their Service ("namespace/name")
+}
+
+// RenderInputs reads what a deployed group's names follow from. The documents are
+// asked for their revisions first: what is read afterwards is at least as new.
+func (s *Renderer) RenderInputs(ctx context.Context, l state.Lifecycle) (*Inputs, error) {
+	release, err := s.LoadRelease(ctx, l.ContextID)
+	if err == nil {
+		err = intent.CheckSchema("release "+l.ContextID, release.Schema)
+	}
+	if err != nil {
+		return nil, err
+	}
+	on := &Inputs{Group: state.WithFormer(l.Placed(release.Group), l.Former)}
+	if err := s.ask(ctx, on, l); err != nil {
+		return nil, err
+	}
+	if on.Records, err = s.Pinned(ctx, release.Group); err != nil {
+		return nil, err
+	}
+	list, err := s.DrainedClusters(ctx)
+	on.Drained = list.Clusters
+	return on, err
+}
+
+// ask notes the documents that a group's names follow from, and which of them
+// are there: the group's own, which may suspend it, its lifecycle, those of its
+// records, and what says which clusters are drained. It notes none when they are
+// no longer what the step has read.
+func (s *Renderer) ask(ctx context.Context, on *Inputs, l state.Lifecycle) error {
+	group := on.Group.Path
+	on.asked = []intent.Path{group, state.LifecyclePath(group), state.DrainedPath}
+	for _, use := range l.Uses {
+		on.asked = append(on.asked, state.LifecyclePath(use.Record))
+	}
+	slices.Sort(on.asked)
+	on.asked = slices.Compact(on.asked)
+	docs, err := s.Documents.GetAll(ctx, on.asked)
+	if err != nil {
+		return err
+	}
+	drained := state.DrainedClusters{}
+	for _, doc := range docs {
+		moved := false
+		switch doc.Path {
+		case group:
+			moved, err = l.SuspendedBy(doc)
+		case state.LifecyclePath(group):
+			moved = doc.Revision != l.Revision
+		case state.DrainedPath:
+			err = json.Unmarshal(doc.Body, &drained)
+		}
+		if moved || err != nil {
+			return err
+		}
+	}
+	var clusters []intent.Path
+	for _, name := range slices.Sorted(maps.Keys(drained)) {
+		ref, _ := intent.ParseCluster(name)
+		clusters = append(clusters, ref.Path())
+	}
+	if len(clusters) > 0 {
+		more, err := s.Documents.GetAll(ctx, clusters)
+		if err != nil {
+			return err
+		}
+		on.asked, docs = append(on.asked, clusters...), append(docs, more...)
+	}
+	on.inputs = inputs.InputsOf(docs)
+	return nil
+}
+
+// holds tells whether none of the documents has changed.
+func (s *Renderer) holds(ctx context.Context, on *Inputs) (bool, error) {
+	docs, err := s.Documents.GetAll(ctx, on.asked)
+	return err == nil && slices.Equal(inputs.InputsOf(docs), on.inputs), err
+}
+
+// InputCache are those of groups, as their last whole steps found them.
+type InputCache struct {
+	mu sync.Mutex
+	of map[intent.Path]*Inputs
+}
+
+// Keep remembers a group's inputs, with the pointer of the context that was made
+// of it; nil: it has none. What EMCO deploys follows from more than these
+// knows, and what is suspended does not follow at all.
+func (all *InputCache) Keep(group intent.Path, on *Inputs, is appcontext.Pointer) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if on == nil || len(on.inputs) == 0 || on.Group.Orchestrated != nil || is.Suspended {
+		delete(all.of, group)
+		return
+	}
+	if all.of == nil {
+		all.of = map[intent.Path]*Inputs{}
+	}
+	on.pointer = is
+	on.pointer.Services, on.pointer.Placements = nil, nil // large, and not asked for
+	on.Group.DNS = nil
+	if !slices.ContainsFunc(on.Group.Clusters, func(c plan.Cluster) bool { return c.Directory != "" }) {
+		on.Group.Apps = nil // nobody reads addresses out of their manifests
+	}
+	on.bindings = map[string][]int{}
+	for n, b := range on.Group.Bindings {
+		service := b.Namespace + "/" + b.Service
+		on.bindings[service] = append(on.bindings[service], n)
+	}
+	all.of[group] = on
+}
+
+func (all *InputCache) get(group intent.Path) *Inputs {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	return all.of[group]
+}

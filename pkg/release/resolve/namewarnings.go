@@ -1,0 +1,113 @@
+package resolve
+
+import (
+	"context"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release/inputs"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// ReadNames reads a DNS intent, and which apps and records its names are for.
+func (s *Resolver) ReadNames(ctx context.Context, path intent.Path) (*inputs.Inputs, error) {
+	in, err := s.Inputs.ReadOwner(ctx, path.Parent().Parent())
+	if err != nil {
+		return nil, err
+	}
+	asks, err := inputs.Get[intent.DNSIntent](ctx, in, path)
+	if err != nil {
+		return nil, err
+	}
+	in.Intents = []inputs.DNSIntent{{Path: path, Spec: asks.Spec}}
+	if in.Cloud, err = inputs.Get[intent.LogicalCloud](ctx, in, in.CloudPath); err != nil {
+		return nil, err
+	}
+	for _, read := range []func(context.Context, *inputs.Inputs) error{s.Inputs.ReadMembers, s.Inputs.ReadAssociations, s.Inputs.ReadRecords} {
+		if err := read(ctx, in); err != nil {
+			return nil, err
+		}
+	}
+	return in, nil
+}
+
+// BindNames ties an intent to the records that serve its names, and those of its
+// names that none serves, unless they are clusters' own, to none.
+func (d *Draft) BindNames(ctx context.Context, i inputs.DNSIntent) error {
+	if err := d.bind(ctx, i); err != nil {
+		return err
+	}
+	if err := d.finishBindings(ctx); err != nil {
+		return err
+	}
+	at := slices.IndexFunc(d.Group.Apps, func(a plan.App) bool { return a.Name == i.Spec.App })
+	if at < 0 || i.Spec.Scope == intent.ClusterScope {
+		return nil
+	}
+	app := d.Group.Apps[at]
+	to := plan.Binding{Scope: intent.Public, App: app.Name, Service: i.Spec.ServiceName, Sources: app.Clusters}
+	hosts, err := d.hostnames(ctx, i, app)
+	for _, made := range hosts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, served := d.Places[PlaceKey{App: app.Name, Service: i.Spec.ServiceName, Host: made.name}]; !served {
+			d.addHost(d.binding(to), i, made.pointer, plan.Host{Name: made.name, Types: i.Spec.RecordTypes})
+		}
+	}
+	return err
+}
+
+// HomelessWarnings warn of a record of which nothing says yet where its public
+// external-dns is to live: neither itself nor the server, nor each of the logical
+// clouds that are associated with it.
+func (s *Resolver) HomelessWarnings(ctx context.Context, doc intent.Document, l state.RecordLifecycle) ([]intent.Warning, error) {
+	record, err := intent.Of[intent.Record](doc)
+	if err != nil || record.Spec.DeployOn != nil || s.Inputs.ControllerCluster != nil || l.Deployed && l.Record.UID == doc.UID {
+		return nil, err
+	}
+	users, err := s.Documents.Referrers(ctx, doc.Path)
+	if err != nil {
+		return nil, err
+	}
+	where := "no logical cloud with a controllerCluster is associated with the record"
+	for _, user := range users {
+		cloud := user.Parent()
+		if user.Name() != intent.AssociationName {
+			continue
+		}
+		where = "" // of a cluster, that is the home
+		if !state.IsCloud(cloud) {
+			continue
+		}
+		if homed, err := s.cloudHas(ctx, cloud); err != nil {
+			return nil, err
+		} else if !homed {
+			where = "logical cloud " + cloud.Name() + " of the record has no controllerCluster"
+			break
+		}
+	}
+	if where == "" {
+		return nil, nil
+	}
+	return []intent.Warning{{Parameter: "deployOn", Message: "is missing, and " + where + ": give one of them, or start the server with --controller-cluster; until then plans refuse names of the record"}}, nil
+}
+
+// cloudHas tells whether a logical cloud says where the external-dns of its records
+// is to live, or has one cluster alone.
+func (s *Resolver) cloudHas(ctx context.Context, cloud intent.Path) (bool, error) {
+	doc, err := s.Documents.Get(ctx, cloud)
+	if intent.CodeOf(err) == intent.NotFound {
+		return true, nil // with it the association goes
+	}
+	if err != nil {
+		return false, err
+	}
+	stored, err := intent.Of[intent.LogicalCloud](doc)
+	if err != nil || stored.Spec.ControllerCluster != nil {
+		return true, err
+	}
+	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(cloud) + "/cluster-references", Limit: 2})
+	return len(page.Items) == 1, err
+}

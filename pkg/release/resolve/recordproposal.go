@@ -1,0 +1,61 @@
+package resolve
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// RecordProposal is a record's update thought through.
+type RecordProposal struct {
+	Before state.RecordLifecycle
+	InUse  bool        // groups rely on the record as it was before
+	Frozen plan.Record // the record as it is now
+	View   intent.Plan
+
+	Adopting *intent.Adoption // nil: of nobody's names
+
+	Gone    map[intent.Path]state.NameSet // names that the groups which use it would take away by themselves
+	Removal Removal
+}
+
+// InUse tells whether groups rely on a record: it is deployed, or about to be. Its
+// lifecycle has to be read before.
+func (s *Resolver) InUse(ctx context.Context, record intent.Path, l state.RecordLifecycle) (bool, error) {
+	if l.Deployed || l.Seq == 0 {
+		return l.Deployed, nil
+	}
+	users, err := s.Users(ctx, record)
+	return len(users) > 0, err
+}
+
+// OwnerIDMoves refuses another owner id for what is deployed: external-dns would
+// let go of every name that it has published.
+func (p *RecordProposal) OwnerIDMoves() []intent.Field {
+	was, is := cmp.Or(state.OwnOwnerID(p.Before.Record.Spec), p.Before.Record.OwnerID), p.Frozen.OwnerID
+	if !p.Before.Deployed || p.Before.Record.UID != p.Frozen.UID || was == is {
+		return nil
+	}
+	return []intent.Field{{
+		Pointer: string(p.Frozen.Path) + "#" + state.AtOwnerID,
+		Detail:  fmt.Sprintf("the record is deployed with the owner id %q, and its names carry it; with %q they would be nobody's. Terminate its users first", was, is),
+	}}
+}
+
+// Adopts says in an event what an update takes over beside.
+func (p *RecordProposal) Adopts() string {
+	if p.Adopting == p.Before.Adopting {
+		return ""
+	}
+	return fmt.Sprintf("adopts %s from owner id %s", state.Few(p.Adopting.Names), p.Adopting.From)
+}
+
+// Moves says whether the update takes what is deployed to another home.
+func (p *RecordProposal) Moves() bool {
+	was, is := p.Before.Record.Home, p.Frozen.Home
+	return p.Before.Deployed && was != nil && is != nil && *was != *is
+}

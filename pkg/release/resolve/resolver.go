@@ -1,0 +1,22 @@
+// Package resolve turns intents into a draft of a release: which apps run
+// where, which providers serve which names, and where each provider's
+// external-dns lives.
+package resolve
+
+import (
+	"context"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/grant"
+	"github.com/signpost-dns/signpost/pkg/release/inputs"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// Resolver drafts releases.
+type Resolver struct {
+	*state.Store
+	Inputs *inputs.Reader
+
+	EMCONamespaces grant.Namespaces                                                                 // in which app contexts of EMCO may have what names and DNS settings are for; none: DefaultEMCONamespaces
+	ReadLive       func(ctx context.Context, service address.Service) (*address.Observation, error) // a live look for plans; nil: none
+}

@@ -1,0 +1,115 @@
+package resolve
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release/inputs"
+)
+
+// checkRouting says what an intent's routing leaves open for the clusters that
+// its app runs on.
+func (d *Draft) checkRouting(i inputs.DNSIntent, app plan.App) {
+	if i.Spec.Routing == nil {
+		return
+	}
+	in := *i.Spec.Routing
+	stranger := func(pointer, cluster string) {
+		if !slices.Contains(app.Clusters, cluster) {
+			d.Fail(i.Path, "/spec/routing/"+pointer, "app %q does not run on %s, but on %s; name these", app.Name, cluster, cmp.Or(strings.Join(app.Clusters, ", "), "no cluster"))
+		}
+	}
+	for n, cluster := range in.Order {
+		stranger("order/"+strconv.Itoa(n), cluster)
+	}
+	for _, cluster := range slices.Sorted(maps.Keys(in.Weights)) {
+		stranger("weights/"+cluster, cluster)
+	}
+	for _, field := range in.Unread() {
+		d.Warn("%s: its routing/%s has no effect with policy %s", i.Path, field, cmp.Or(in.Policy, intent.Multivalue))
+	}
+	resolved := routing(i.Spec.Routing, app.Clusters)
+	switch {
+	case len(app.Clusters) < 2:
+	case in.Policy == intent.Failover && len(in.Order) < len(app.Clusters):
+		d.Warn("%s: its order leaves clusters out, which come last, by name: %s", i.Path, strings.Join(resolved.Order, ", "))
+	case in.Policy == intent.Weighted && len(in.Weights) < len(app.Clusters):
+		d.Warn("%s: its weights leave clusters out, which have weight 0 and get answers only while no other is healthy: %s", i.Path, strings.Join(unlisted(app.Clusters, in.Weights), ", "))
+	}
+}
+
+func unlisted(clusters []string, weights map[string]int64) []string {
+	return slices.DeleteFunc(slices.Clone(clusters), func(cluster string) bool {
+		_, listed := weights[cluster]
+		return listed
+	})
+}
+
+// routing is an intent's, resolved for clusters: an order names all of them, and
+// so do weights. That of multivalue is zero.
+func routing(in *intent.Routing, clusters []string) intent.Routing {
+	switch {
+	case in == nil:
+	case in.Policy == intent.Failover:
+		order := slices.DeleteFunc(slices.Clone(in.Order), func(name string) bool { return !slices.Contains(clusters, name) })
+		rest := slices.DeleteFunc(slices.Clone(clusters), func(name string) bool { return slices.Contains(order, name) })
+		return intent.Routing{Policy: intent.Failover, Order: append(order, rest...)}
+	case in.Policy == intent.Weighted:
+		weights := map[string]int64{}
+		for _, cluster := range clusters {
+			weights[cluster] = in.Weights[cluster]
+		}
+		return intent.Routing{Policy: intent.Weighted, Weights: weights}
+	}
+	return intent.Routing{}
+}
+
+// unreachableAfter is how long a cluster is not reached before it is taken out,
+// where the intent does not say.
+const unreachableAfter = "5m"
+
+// health is an intent's, with its defaults.
+func health(in *intent.Health) *intent.Health {
+	ready := true
+	out := intent.Health{ReadyEndpoints: &ready, UnreachableAfter: unreachableAfter, WhenAllUnhealthy: intent.Keep}
+	if in != nil {
+		out.ReadyEndpoints = cmp.Or(in.ReadyEndpoints, &ready)
+		out.UnreachableAfter = cmp.Or(in.UnreachableAfter, out.UnreachableAfter)
+		out.WhenAllUnhealthy = cmp.Or(in.WhenAllUnhealthy, out.WhenAllUnhealthy)
+	}
+	return &out
+}
+
+// AliasAlone tells whether CNAME is the only type that a name may have.
+func AliasAlone(types []string) bool { return slices.Equal(types, []string{"CNAME"}) }
+
+// checkAbilities refuses what a record's external-dns cannot publish of a host,
+// and warns of what it does not do well.
+func (d *Draft) checkAbilities(i inputs.DNSIntent, pointer string, p Publishing, host plan.Host) {
+	for _, l := range p.lacks(host) {
+		if l.intent == "" {
+			d.Fail(p.record.Path, l.record, "%s", l.why)
+		} else {
+			d.Fail(i.Path, l.intent, "%s", l.why)
+		}
+	}
+	apex := p.Coverage.Apex(host.Name)
+	if apex && AliasAlone(host.Types) {
+		d.Fail(i.Path, pointer, "%q is the apex of a zone of record %q, where DNS allows no CNAME; allow A and AAAA in recordTypes, or give a name below it", host.Name, p.record.Name)
+	}
+	if apex && !externaldns.MarksApex(p.record.Spec.Parameters) {
+		d.Warn("%s is the apex of a zone of record %q: external-dns would note its owner in a TXT record beside the zone, such as a-%s, which DNS servers refuse; set txt-prefix of the record to one that ends in a dot, as in %%{record_type}-owner.", host.Name, p.record.Name, host.Name)
+	}
+	if strings.HasPrefix(host.Name, "*.") && !p.Abilities.Wildcards {
+		d.Warn("%s of record %q is a wildcard, which the DNS server behind provider %s does not answer; give the names themselves", host.Name, p.record.Name, p.record.Spec.Provider)
+	}
+	if slices.Equal(host.Types, []string{"SRV"}) {
+		d.Warn("%s of record %q has SRV records alone, which lead to it: without A, AAAA or CNAME in recordTypes it has no address unless another intent gives it one", host.Name, p.record.Name)
+	}
+}

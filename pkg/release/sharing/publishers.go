@@ -1,0 +1,188 @@
+package sharing
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release/resolve"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// Publisher is an app service to which a group gives a name. Each has a DNSEndpoint
+// of its own, and one external-dns gets them all.
+type Publisher struct {
+	Group   intent.Path
+	App     string
+	Service string
+	TTL     int64 // seconds, 0: none set
+	Types   []string
+	Routing intent.Routing
+}
+
+// Publishers are those of a group's names, by name, with those of other groups;
+// ordered, the group's own first.
+type Publishers map[GivenName][]Publisher
+
+// GivenName is a name at one external-dns.
+type GivenName struct {
+	Name    string
+	record  intent.Path
+	scope   intent.Scope
+	cluster string
+}
+
+// Others are those that give a name of a group's binding, too.
+func (all Publishers) Others(g plan.Group, b plan.Binding, name string) []Publisher {
+	return slices.DeleteFunc(slices.Clone(all[Given(g, b, name)]), func(o Publisher) bool {
+		return o.Group == g.Path && o.App == b.App && o.Service == b.Service
+	})
+}
+
+// Given is a name of a group's binding, as its external-dns knows it.
+func Given(g plan.Group, b plan.Binding, name string) GivenName {
+	return GivenName{Name: name, record: state.RecordPath(g, b), scope: b.Scope, cluster: b.Cluster}
+}
+
+// PublishersOf tells who gives the names of a group: its own app services, and those
+// of other groups.
+func PublishersOf(g plan.Group, others ...plan.Group) Publishers {
+	all := Publishers{}
+	for _, group := range append([]plan.Group{g}, others...) {
+		for _, b := range group.Bindings {
+			for _, host := range b.Hosts {
+				at := Given(group, b, host.Name)
+				if len(all[at]) > 0 || group.Path == g.Path {
+					all[at] = append(all[at], Publisher{
+						Group: group.Path, App: b.App, Service: b.Service, TTL: host.TTL, Types: host.Types, Routing: host.Routing,
+					})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Publishers reads the groups that use a group's records, and tells who gives its
+// names.
+func (s *Judge) Publishers(ctx context.Context, g plan.Group) (Publishers, error) {
+	users := map[intent.Path]state.Lifecycle{}
+	for _, record := range recordsOf(g) {
+		groups, err := s.Deployed(ctx, record)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(users, groups)
+	}
+	delete(users, g.Path)
+	var others []plan.Group
+	for _, path := range slices.Sorted(maps.Keys(users)) {
+		release, err := s.LoadRelease(ctx, users[path].ContextID)
+		if intent.CodeOf(err) == intent.NotFound {
+			continue // many have followed it meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		l := users[path]
+		others = append(others, l.Placed(release.Group))
+	}
+	return PublishersOf(g, others...), nil
+}
+
+func recordsOf(g plan.Group) []intent.Path {
+	var out []intent.Path
+	for _, b := range g.Bindings {
+		out = append(out, state.RecordPath(g, b))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Together says what external-dns publishes of a name that several give:
+// nothing stands in the way of the addresses of all of them when why is empty.
+func Together(version string, givers ...Publisher) (why string) {
+	for _, g := range givers {
+		if g.TTL != givers[0].TTL {
+			return "their ttl differs, so external-dns publishes the addresses of one of them only"
+		}
+	}
+	if v, err := externaldns.ParseVersion(version); err == nil && v < externaldns.V021 {
+		return fmt.Sprintf("external-dns %s publishes the addresses of one of them only; v0.21 and later publish all", version)
+	}
+	return ""
+}
+
+// conflictReason says why several app services cannot be given one name; empty: they can
+// be. What external-dns makes of their sets would be what none of them asked for.
+func conflictReason(givers []Publisher) string {
+	first := givers[0]
+	for _, g := range givers {
+		switch {
+		case g.Routing.Policy != "":
+			return "a name with policy " + g.Routing.Policy + " is one app service's alone, for external-dns publishes what all of them give; give the others names of their own"
+		case resolve.AliasAlone(g.Types) != resolve.AliasAlone(first.Types):
+			return "DNS allows no CNAME beside other types, which their recordTypes ask for; give each the same, or names of their own"
+		}
+	}
+	return ""
+}
+
+// Describe names publishers as a group's user knows them.
+func Describe(group intent.Path, givers ...Publisher) string {
+	var out []string
+	for _, g := range givers {
+		text := fmt.Sprintf("service %q of app %q", g.Service, g.App)
+		if g.Group != group {
+			text += " of " + string(g.Group)
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, " and ")
+}
+
+// share is what is said of names that the same app services are given.
+type share struct{ givers, record, effect string }
+
+// CheckSharing tells which names are given to several app services, of this
+// group or of others, and refuses those that cannot be.
+func (s *Judge) CheckSharing(ctx context.Context, d *resolve.Draft) error {
+	all, err := s.Publishers(ctx, d.Group)
+	if err != nil {
+		return err
+	}
+	var shares []share
+	names := map[share][]string{}
+	for _, b := range d.Group.Bindings {
+		for _, host := range b.Hosts {
+			givers := all[Given(d.Group, b, host.Name)]
+			if len(givers) < 2 {
+				continue
+			}
+			described := Describe(d.Group.Path, givers...)
+			if why := conflictReason(givers); why != "" {
+				place := d.Places[resolve.PlaceKey{App: b.App, Service: b.Service, Host: host.Name}]
+				d.Fail(cmp.Or(place.Path, d.Group.Path), place.Pointer, "%s share %s of record %q: %s", described, host.Name, b.Record, why)
+				continue
+			}
+			effect := cmp.Or(Together(d.Records[b.Record].Frozen.Version, givers...), "external-dns publishes the addresses of all of them")
+			by := share{described, b.Record, effect}
+			if _, known := names[by]; !known {
+				shares = append(shares, by)
+			}
+			if !slices.Contains(names[by], host.Name) {
+				names[by] = append(names[by], host.Name)
+			}
+		}
+	}
+	for _, by := range shares {
+		d.Warn("%s share %s of record %q: %s", by.givers, state.Few(names[by]), by.record, by.effect)
+	}
+	return nil
+}

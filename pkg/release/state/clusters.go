@@ -1,0 +1,166 @@
+package state
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/emco/handover"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+)
+
+// DrainedPath names the one document that lists the drained clusters. There is
+// one for all, so that of two drains at once the later knows of the earlier:
+// together they shall not leave a name without an address.
+const DrainedPath = intent.Path(intent.OperationCollection + "/drained-clusters")
+
+// DrainedClusters are the drained ones, by "provider+cluster".
+type DrainedClusters map[string]DrainedCluster
+
+// DrainedCluster says why and since when a cluster is drained.
+type DrainedCluster struct {
+	intent.Drained
+	UID string `json:"uid"` // of the cluster's document: another one of the same name is not drained
+}
+
+// DrainedList is the list as it was read.
+type DrainedList struct {
+	Clusters DrainedClusters
+	Revision int64
+}
+
+// DrainedClusters reads the list. Clusters whose documents are gone are not on it.
+func (s *Store) DrainedClusters(ctx context.Context) (DrainedList, error) {
+	list := DrainedList{Clusters: DrainedClusters{}}
+	stored, err := readDocument(ctx, s.Documents, DrainedPath, &list.Clusters)
+	if err != nil {
+		return list, err
+	}
+	list.Revision = stored.Revision
+	for _, name := range slices.Sorted(maps.Keys(list.Clusters)) {
+		cluster := list.Clusters[name]
+		ref, _ := intent.ParseCluster(name)
+		doc, err := s.Documents.Get(ctx, ref.Path())
+		switch intent.CodeOf(err) {
+		case intent.Unavailable: // EMCO keeps the document, and does not answer
+			continue
+		case intent.NotFound:
+			delete(list.Clusters, name)
+			continue
+		}
+		if err != nil {
+			return list, err
+		}
+		if doc.UID != cluster.UID {
+			delete(list.Clusters, name)
+		}
+	}
+	return list, nil
+}
+
+// Mark says which offers are of drained clusters: they are kept out of public
+// names. A name of cluster scope is for those inside the cluster, who are still
+// there.
+func (d DrainedClusters) Mark(b plan.Binding, offers []address.Offer) {
+	if b.Scope != intent.Public {
+		return
+	}
+	for i, offer := range offers {
+		_, offers[i].Standing.Drained = d[offer.Service.Cluster]
+	}
+}
+
+// Abandoned says since when a cluster is abandoned, nil when it is not. With
+// the document that was abandoned, the abandonment ends: whoever finds that
+// lifts it, and the name starts over.
+func (s *Store) Abandoned(ctx context.Context, cluster intent.Path) (*intent.Abandoned, error) {
+	a, err := s.Ledger.Abandoned(ctx, intent.ClusterOf(cluster).String())
+	if a == nil || err != nil {
+		return nil, err
+	}
+	doc, err := s.Documents.Get(ctx, cluster)
+	switch {
+	case err != nil && intent.CodeOf(err) != intent.NotFound:
+		return nil, err
+	case err == nil && doc.UID == a.UID:
+		return &a.Abandoned, nil
+	}
+	s.Logger.InfoContext(ctx, "the document of an abandoned cluster is gone", "cluster", a.Cluster)
+	return nil, s.Ledger.Lift(ctx, *a, observed.Forget(a.Cluster), handover.Forget(a.Cluster))
+}
+
+// IsAbandoned says whether a cluster ("provider+cluster") is.
+func (s *Store) IsAbandoned(ctx context.Context, cluster string) (bool, error) {
+	ref, _ := intent.ParseCluster(cluster)
+	a, err := s.Abandoned(ctx, ref.Path())
+	return a != nil, err
+}
+
+// Unattended says whether the external-dns of a record may run on where nobody can
+// end it: on its cluster, which is abandoned, or in a home that is, and that the
+// record has left before its external-dns was seen to end there.
+func (s *Store) Unattended(ctx context.Context, record plan.Record, scope intent.Scope, cluster string) (bool, error) {
+	all, err := s.Ledger.Abandonments(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, a := range all {
+		abandoned, err := s.IsAbandoned(ctx, a.Cluster)
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case !abandoned:
+		case a.Cluster == cluster:
+			return true, nil
+		case scope == intent.Public:
+			left, err := s.Ledger.LeftBehind(ctx, a.Cluster)
+			runs := bundle.ID{
+				Cluster: a.Cluster, Group: "apps", Kind: "Deployment",
+				Namespace: record.Project.Namespace, Name: provider.DeploymentName(record.Name, scope),
+			}
+			if err != nil || slices.Contains(left, runs) {
+				return err == nil, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// Reached are the clusters that a group touches, and whether Signpost pushes to
+// them: not to those of apps that EMCO deploys, as such.
+func Reached(g plan.Group) map[string]bool {
+	pushed := map[string]bool{}
+	for _, cluster := range Placed(g) {
+		pushed[cluster] = g.Orchestrated == nil
+	}
+	for _, b := range g.Bindings {
+		pushed[b.Cluster] = true
+	}
+	return pushed
+}
+
+// Placed are the clusters of a group's apps and DNS, wherever the homes of its
+// names are. Apps that EMCO deploys matter if something is asked for them.
+func Placed(g plan.Group) []string {
+	var clusters []string
+	for _, app := range g.Apps {
+		if g.Orchestrated == nil || Asked(g, app) {
+			clusters = append(clusters, app.Clusters...)
+		}
+	}
+	for _, dns := range g.AllDNS() {
+		clusters = append(clusters, dns.Cluster)
+	}
+	return clusters
+}
+
+// Asked says whether names, or DNS settings of its pods, are asked for an app.
+func Asked(g plan.Group, app plan.App) bool {
+	return app.PodDNS != nil || slices.ContainsFunc(g.Bindings, func(b plan.Binding) bool { return b.App == app.Name })
+}

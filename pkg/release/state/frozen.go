@@ -1,0 +1,133 @@
+package state
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+)
+
+// Release is what a group's lifecycle points to: the frozen inputs. It is
+// written once, under its context id, and never changed.
+type Release struct {
+	Schema int        `json:"schema"` // the schema version that it needs; before schema versions 0
+	Group  plan.Group `json:"group"`
+	Inputs []Input    `json:"inputs"` // ordered by path
+}
+
+// Input is one document that a release follows from.
+type Input struct {
+	Path     intent.Path `json:"path"`
+	UID      string      `json:"uid"`
+	Revision int64       `json:"revision"`
+	Schema   int         `json:"schema,omitempty"` // the schema version that it needs, where that is not 1
+}
+
+// NewRelease makes the release of a group, which needs what its inputs need. An
+// input that needs more than this program knows is a Conflict: what it says
+// beyond that would be missing.
+func NewRelease(group plan.Group, inputs []Input) (Release, error) {
+	r := Release{Schema: 1, Group: group, Inputs: inputs}
+	for _, input := range inputs {
+		if err := intent.CheckSchema(string(input.Path), input.Schema); err != nil {
+			return r, err
+		}
+		r.Schema = max(r.Schema, input.Schema)
+	}
+	return r, nil
+}
+
+// ReleasePrefix is where releases are stored, by the id of their app context.
+const ReleasePrefix = "/signpost/release/"
+
+func releaseKey(contextID string) string { return ReleasePrefix + contextID + "/" }
+
+// chunkSize is how many bytes of a compressed release go into one key.
+const chunkSize = 512 << 10
+
+// SaveRelease writes a packed release. A crash in between leaves chunks that
+// nobody points to.
+func (s *Store) SaveRelease(ctx context.Context, contextID string, raw []byte) error {
+	for n := 0; len(raw) > 0; n++ {
+		part := raw[:min(chunkSize, len(raw))]
+		raw = raw[len(part):]
+		if _, _, err := s.KV.Txn(ctx, nil, kv.Put(fmt.Sprintf("%s%06d", releaseKey(contextID), n), part)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LoadRelease reads a release back; the error of one that is not there has the
+// code NotFound.
+func (s *Store) LoadRelease(ctx context.Context, contextID string) (Release, error) {
+	var r Release
+	text, err := s.releaseText(ctx, contextID)
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	return r, err
+}
+
+// Stores tells whether a release is what is stored under a context id.
+func (s *Store) Stores(ctx context.Context, contextID string, r Release) (bool, error) {
+	was, err := s.releaseText(ctx, contextID)
+	if intent.CodeOf(err) == intent.NotFound {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	is, err := json.Marshal(r)
+	return bytes.Equal(was, is), err
+}
+
+func (s *Store) releaseText(ctx context.Context, contextID string) ([]byte, error) {
+	items, _, err := s.KV.Range(ctx, kv.Range{Prefix: releaseKey(contextID)})
+	if err != nil {
+		return nil, err
+	}
+	if len(items) == 0 {
+		return nil, &intent.Error{Code: intent.NotFound, Detail: "release " + contextID + " is not there"}
+	}
+	var raw bytes.Buffer
+	for _, item := range items {
+		raw.Write(item.Value)
+	}
+	unzip, err := gzip.NewReader(&raw)
+	if err != nil {
+		return nil, fmt.Errorf("release %s: %w", contextID, err)
+	}
+	text, err := io.ReadAll(unzip)
+	if err != nil {
+		return nil, fmt.Errorf("release %s: %w", contextID, err)
+	}
+	return text, nil
+}
+
+// DropRelease removes a release. It is no error if there is none.
+func (s *Store) DropRelease(ctx context.Context, contextID string) error {
+	_, _, err := s.KV.Txn(ctx, nil, kv.DeletePrefix(releaseKey(contextID)))
+	return err
+}
+
+// Pack is a release as it is stored.
+func (r Release) Pack() ([]byte, error) {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	if _, err := zip.Write(raw); err != nil {
+		return nil, err
+	}
+	err = zip.Close()
+	return out.Bytes(), err
+}

@@ -1,0 +1,75 @@
+package state
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Past finds a revision that is kept: the current one, or an earlier one; 0
+// stands for the one before the current.
+func (l *Lifecycle) Past(to int64) (Past, bool) {
+	kept := l.Kept()
+	if to == 0 && len(kept) > 1 {
+		return kept[len(kept)-2], true
+	}
+	at := slices.IndexFunc(kept, func(p Past) bool { return p.Seq == to })
+	if at < 0 {
+		return Past{}, false
+	}
+	return kept[at], true
+}
+
+// Kept are the releases that can still be read, the current one last.
+func (l *Lifecycle) Kept() []Past {
+	if l.Seq == 0 {
+		return nil
+	}
+	return append(slices.Clone(l.History), Past{Seq: l.Seq, ContextID: l.ContextID})
+}
+
+// Forget lets the oldest of the earlier releases go, beyond those that are kept.
+func (l *Lifecycle) Forget() {
+	if extra := len(l.History) - KeptReleases; extra > 0 {
+		l.History = slices.Clone(l.History[extra:])
+	}
+}
+
+// DropForgotten drops the releases that a lifecycle has let go, but for those of
+// which names are still to be freed.
+func DropForgotten(ctx context.Context, s *Store, was, is Lifecycle) error {
+	for _, past := range was.History {
+		if slices.Contains(is.History, past) || slices.Contains(is.PendingRelease, past.ContextID) {
+			continue
+		}
+		if err := s.DropRelease(ctx, past.ContextID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NotKept says which releases can be rolled back to instead of one that is not kept.
+func (l *Lifecycle) NotKept(to int64) string {
+	var kept []string
+	for _, p := range l.Kept() {
+		kept = append(kept, fmt.Sprint(p.Seq))
+	}
+	list := "kept are " + strings.Join(kept, ", ")
+	switch {
+	case len(kept) == 0:
+		return "it was never instantiated, so there is no revision to go back to"
+	case to == 0:
+		return "there is no revision before the current one; " + list
+	}
+	return fmt.Sprintf("there is no revision %d; %s", to, list)
+}
+
+// ReleaseNamesAfter notes a release of which names are to be freed when the next one, or
+// nothing, is in the clusters.
+func (l *Lifecycle) ReleaseNamesAfter(contextID string) {
+	if contextID != "" && !slices.Contains(l.PendingRelease, contextID) {
+		l.PendingRelease = append(slices.Clone(l.PendingRelease), contextID)
+	}
+}

@@ -1,0 +1,284 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+)
+
+// Lifecycle is the document that says where a deployment intent group stands:
+// which release is wanted, and what came of it. It lives in the internal
+// lifecycle collection under the group's path, and refers to the group and to
+// what its release uses as long as that is in a cluster.
+type Lifecycle struct {
+	OwnerUID        string            `json:"ownerUID"`  // of the group; another one is another life
+	Wanted          intent.Action     `json:"wanted"`    // what was accepted last
+	Seq             int64             `json:"seq"`       // of the release, from 1
+	ContextID       string            `json:"contextID"` // of the release
+	Settled         bool              `json:"settled"`   // every object was applied, or is gone, once
+	Failure         string            `json:"failure,omitempty"`
+	Since           time.Time         `json:"since"`              // when it was accepted
+	Done            time.Time         `json:"done"`               // when it settled
+	Trace           string            `json:"trace,omitempty"`    // of the request that was accepted, as traceparent
+	History         []Past            `json:"history,omitempty"`  // earlier releases, oldest first
+	Names           int               `json:"names,omitempty"`    // how many the release publishes; 0 for one of before there were quotas
+	Objects         int               `json:"objects,omitempty"`  // how many the release has on its clusters; 0 likewise
+	Uses            []Use             `json:"uses"`               // the providers that the release relies on
+	Leaving         []Use             `json:"leaving,omitempty"`  // those of earlier releases that the context may still rely on
+	Draining        []Use             `json:"draining,omitempty"` // those that it no longer does, until they are settled
+	Former          []Use             `json:"former,omitempty"`   // of homes that records have left, while their names are in both
+	RemovedClusters []string          `json:"vacating,omitempty"` // clusters of earlier releases that may still hold objects
+	Offers          []Offer           `json:"offers,omitempty"`   // of autopath: what a logical cloud's release offers, or a group's relies on
+	PendingRelease  []string          `json:"shed,omitempty"`     // context ids of earlier releases of which names are to be freed
+	Cleared         time.Time         `json:"cleared,omitzero"`   // when, once it had settled, no cluster had the DNSEndpoints any more that gave these names
+	Taking          intent.Path       `json:"taking,omitempty"`   // the group whose names are taken over, until it has handed them over
+	Transferred     []Transfer        `json:"yielded,omitempty"`  // names of the release that others have taken over
+	Retained        []RetainedNames   `json:"held,omitempty"`     // names that stay although nothing offers them an address, by record
+	Refs            []intent.Path     `json:"refs,omitempty"`
+	Leftovers       []intent.Leftover `json:"leftovers,omitempty"`
+	Events          []intent.Event    `json:"events"`
+
+	AppContext string     `json:"appContext,omitempty"` // of EMCO's that the release is for; empty: Signpost deploys the apps
+	Prepared   []Prepared `json:"prepared,omitempty"`   // for app contexts of EMCO's, oldest first
+	Unkept     string     `json:"unkept,omitempty"`     // app context of EMCO's that is current in place of AppContext, and that no release is kept for
+
+	Revision int64 `json:"-"`
+	Schema   int   `json:"-"` // that its release needs
+	untold   int   // how many of the last Events are not stored yet
+}
+
+// Use is one external-dns that a group's release relies on.
+type Use struct {
+	Record  intent.Path  `json:"record"`
+	Scope   intent.Scope `json:"scope"`
+	Cluster string       `json:"cluster"`
+}
+
+// Past is an earlier release of a group.
+type Past struct {
+	Seq       int64  `json:"seq"`
+	ContextID string `json:"contextID"`
+}
+
+// KeptReleases is how many earlier releases are kept.
+const KeptReleases = 10
+
+// keptEvents is how many events a lifecycle document keeps.
+const keptEvents = 100
+
+// State is the group's state as users see it.
+func (l *Lifecycle) State() intent.State {
+	switch {
+	case l.Seq == 0:
+		return intent.Created
+	case l.Failure != "":
+		return intent.Failed
+	case l.Wanted == intent.Terminate && l.Settled:
+		return intent.Terminated
+	case l.Wanted == intent.Terminate:
+		return intent.Terminating
+	case l.Settled:
+		return intent.Instantiated
+	case l.Wanted == intent.Instantiate:
+		return intent.Instantiating
+	}
+	return intent.Updating
+}
+
+// Deployed says whether the group's release is to be in the clusters.
+func (l *Lifecycle) Deployed() bool { return l.Seq > 0 && l.Wanted != intent.Terminate }
+
+// Record adds an event, and drops the oldest of too many.
+func (l *Lifecycle) Record(e intent.Event) {
+	l.Events, l.untold = append(slices.Clip(l.Events), e), l.untold+1
+	if extra := len(l.Events) - keptEvents; extra > 0 {
+		l.Events = slices.Clone(l.Events[extra:])
+	}
+}
+
+// LifecyclePath is where the lifecycle document of an owner is.
+func LifecyclePath(owner intent.Path) intent.Path {
+	return intent.Join(intent.LifecycleCollection, string(owner))
+}
+
+// OwnerOf is whose a lifecycle document is.
+func OwnerOf(lifecycle intent.Path) intent.Path {
+	return intent.Path(strings.TrimPrefix(string(lifecycle), intent.LifecycleCollection+"/"))
+}
+
+// Lifecycle reads an owner's lifecycle document; what another life of the
+// owner left counts for the names that are still to be freed alone.
+func (s *Store) Lifecycle(ctx context.Context, owner intent.Path, ownerUID string) (Lifecycle, error) {
+	l, err := s.StoredLifecycle(ctx, owner)
+	if err == nil && ownerUID != "" && l.OwnerUID != ownerUID {
+		return Lifecycle{OwnerUID: ownerUID, PendingRelease: l.PendingRelease, Revision: l.Revision}, nil
+	}
+	return l, err
+}
+
+// StoredLifecycle reads a lifecycle, whichever document of the name it belongs to.
+func (s *Store) StoredLifecycle(ctx context.Context, owner intent.Path) (Lifecycle, error) {
+	var l Lifecycle
+	doc, err := readDocument(ctx, s.Documents, LifecyclePath(owner), &l)
+	l.Revision, l.Schema = doc.Revision, doc.Schema
+	return l, err
+}
+
+// EachLifecycle visits the lifecycles of groups and logical clouds whose paths begin
+// with a prefix, in order.
+func (s *Store) EachLifecycle(ctx context.Context, prefix string, visit func(owner intent.Path, l Lifecycle) error) error {
+	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection, NamePrefix: prefix})
+	if err != nil {
+		return err
+	}
+	for _, doc := range page.Items {
+		owner := OwnerOf(doc.Path)
+		if IsRecord(owner) {
+			continue
+		}
+		l := Lifecycle{Revision: doc.Revision, Schema: doc.Schema}
+		if err := json.Unmarshal(doc.Body, &l); err != nil {
+			return err
+		}
+		if err := visit(owner, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EachRecord visits the lifecycles of all records, in order.
+func (s *Store) EachRecord(ctx context.Context, visit func(record intent.Path, l RecordLifecycle) error) error {
+	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
+	if err != nil {
+		return err
+	}
+	for _, doc := range page.Items {
+		record := OwnerOf(doc.Path)
+		if !IsRecord(record) {
+			continue
+		}
+		l := RecordLifecycle{revision: doc.Revision}
+		if err := json.Unmarshal(doc.Body, &l); err != nil {
+			return err
+		}
+		if err := visit(record, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Swap stores the lifecycle if it is still at the revision that was read, and
+// has told what was recorded in it then.
+func (s *Store) Swap(ctx context.Context, owner intent.Path, l Lifecycle) (Lifecycle, error) {
+	untold := l.Events[max(len(l.Events)-l.untold, 0):]
+	for n := range untold {
+		untold[n].RequestID = intent.By(ctx).RequestID
+	}
+	doc, err := SwapDocument(ctx, s.Documents, l, intent.Write{Path: LifecyclePath(owner), Refs: l.Refs, Schema: l.Schema}, l.Revision)
+	l.Revision = doc.Revision
+	if err == nil {
+		s.Tell(ctx, owner, untold...)
+		l.untold = 0
+	}
+	return l, err
+}
+
+// Tell has events noted in the history.
+func (s *Store) Tell(ctx context.Context, owner intent.Path, events ...intent.Event) {
+	if s.Recorder != nil {
+		s.Recorder(ctx, owner, events...)
+	}
+}
+
+// readDocument decodes an internal document and answers it, with revision 0
+// when there is none.
+func readDocument(ctx context.Context, store intent.Store, path intent.Path, into any) (intent.Document, error) {
+	doc, err := store.Get(ctx, path)
+	if intent.CodeOf(err) == intent.NotFound {
+		return intent.Document{}, nil
+	}
+	if err != nil {
+		return intent.Document{}, err
+	}
+	return doc, json.Unmarshal(doc.Body, into)
+}
+
+// SwapDocument stores an internal document at a known revision, 0 for none.
+// Its loser gets a PreconditionFailed error.
+func SwapDocument(ctx context.Context, store intent.Store, body any, write intent.Write, revision int64) (intent.Document, error) {
+	var err error
+	if write.Body, err = json.Marshal(body); err != nil {
+		return intent.Document{}, err
+	}
+	write.Condition = intent.IfAbsent()
+	if revision > 0 {
+		write.Condition = intent.IfRevision(revision)
+	}
+	doc, err := store.Put(ctx, write)
+	var missing *intent.MissingReference
+	if intent.CodeOf(err) == intent.Conflict && revision == 0 && !errors.As(err, &missing) {
+		return intent.Document{}, &intent.Error{Code: intent.PreconditionFailed, Detail: string(write.Path) + " was created meanwhile", Err: err}
+	}
+	return doc, err
+}
+
+// KeepRemovedClusters lets go of the clusters that hold nothing of the group any more.
+func (l *Lifecycle) KeepRemovedClusters(clusters []string) {
+	for _, cluster := range l.RemovedClusters {
+		if ref, _ := intent.ParseCluster(cluster); !slices.Contains(clusters, cluster) {
+			l.Refs = slices.DeleteFunc(slices.Clone(l.Refs), func(p intent.Path) bool { return p == ref.Path() })
+		}
+	}
+	l.RemovedClusters = clusters
+}
+
+// Complete notes that the wanted action has had its effect.
+func (l *Lifecycle) Complete(now time.Time) {
+	l.Settled, l.Done, l.Cleared = true, now, time.Time{}
+	if l.Wanted == intent.Terminate {
+		l.Refs = nil
+	}
+	l.Record(intent.Event{Time: now, Actor: intent.Itself, Action: l.Wanted, Revision: l.Seq, Outcome: "completed"})
+}
+
+// OwnerGone says whether an owner has no context and nothing left of one.
+func (s *Store) OwnerGone(ctx context.Context, owner appcontext.Owner) (bool, error) {
+	pointer, err := s.Contexts.Current(ctx, owner)
+	if err != nil || pointer.ContextID != "" {
+		return false, err
+	}
+	left, err := s.Left(ctx, pointer)
+	return !left, err
+}
+
+// Leaves says whether the group relied on a record that it no longer uses. The
+// record's own lifecycle keeps it as long as it is deployed.
+func (l *Lifecycle) Leaves(record intent.Path) bool {
+	of := func(u Use) bool { return u.Record == record }
+	return slices.ContainsFunc(l.Leaving, of) && !slices.ContainsFunc(l.Uses, of)
+}
+
+// Pinned reads the records of a group's bindings as they are deployed.
+func (s *Store) Pinned(ctx context.Context, g plan.Group) (map[string]plan.Record, error) {
+	records := map[string]plan.Record{}
+	for _, b := range g.Bindings {
+		if _, known := records[b.Record]; known {
+			continue
+		}
+		l, err := s.RecordLifecycle(ctx, RecordPath(g, b))
+		if err != nil {
+			return nil, err
+		}
+		records[b.Record] = l.Record
+	}
+	return records, nil
+}

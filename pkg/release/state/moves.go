@@ -1,0 +1,72 @@
+package state
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// A record's update may move its public external-dns to another home. No name
+// is to go meanwhile, so
+//
+//  1. the external-dns of the former home is withdrawn (leaveHome), while the
+//     DNSEndpoints there stay,
+//  2. every group that uses it follows: its DNSEndpoints are in both homes,
+//  3. when the former external-dns is gone, and every DNSEndpoint is applied in
+//     the new home, the one there, which had no pod so far, starts (stepMoving),
+//  4. and the groups take their DNSEndpoints out of the former home.
+//
+// Its owner id is the same, so it takes the names over as they are.
+
+// MovedFrom says whether a use is of a home that the record has left.
+func (l *RecordLifecycle) MovedFrom(use Use) bool {
+	home := l.Record.Home
+	return use.Scope == intent.Public && home != nil && use.Cluster != home.String()
+}
+
+// Relocated is a use where the record lives now.
+func (l *RecordLifecycle) Relocated(use Use) Use {
+	if l.MovedFrom(use) {
+		use.Cluster = l.Record.Home.String()
+	}
+	return use
+}
+
+// MovingIn says whether the external-dns of a scope is on its way to another home.
+func (l *RecordLifecycle) MovingIn(scope intent.Scope) bool {
+	return l.Moving && scope == intent.Public
+}
+
+// StartMove notes that external-dns is to wait at its new home. What it had
+// still to remove, it removes there.
+func (l *RecordLifecycle) StartMove(to intent.ClusterRef) {
+	from := DrainKey(intent.Public, l.Record.Home.String())
+	l.Moving = true
+	if drain, draining := l.Draining[from]; draining {
+		l.Draining = maps.Clone(l.Draining)
+		delete(l.Draining, from)
+		l.Draining[DrainKey(intent.Public, to.String())] = Drain{Targets: drain.Targets}
+	}
+}
+
+// GroupsOf are the groups whose releases use a record's public scope.
+func (s *Store) GroupsOf(ctx context.Context, record intent.Path) (map[intent.Path]Lifecycle, error) {
+	groups := map[intent.Path]Lifecycle{}
+	err := s.EachGroup(ctx, record, func(group intent.Path, l Lifecycle) {
+		if slices.ContainsFunc(l.Uses, func(u Use) bool { return u.Record == record && u.Scope == intent.Public }) {
+			groups[group] = l
+		}
+	})
+	return groups, err
+}
+
+// Adopts is the owner id whose names the external-dns of a scope takes over;
+// empty: nobody's.
+func (l *RecordLifecycle) Adopts(scope intent.Scope) string {
+	if l.Adopting == nil || scope != intent.Public {
+		return ""
+	}
+	return l.Adopting.From
+}

@@ -1,0 +1,147 @@
+package state
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// RecordLifecycle is the document that pins a record as it is deployed. It
+// lives in the internal lifecycle collection under the record's path. While
+// the record is deployed it refers to the record, its home and its sealed
+// values, so that none of these can be deleted.
+type RecordLifecycle struct {
+	Seq       int64            `json:"seq"` // of the frozen record, from 1
+	Record    plan.Record      `json:"record"`
+	Deployed  bool             `json:"deployed"`         // an external-dns of it is, or is about to be, in a cluster
+	ContextID string           `json:"contextID"`        // of the last pinning or update
+	Moving    bool             `json:"moving,omitempty"` // its external-dns waits at its new home for the names to follow
+	PinnedAt  time.Time        `json:"pinnedAt"`
+	Trace     string           `json:"trace,omitempty"` // of the request that pinned or updated it, as traceparent
+	Draining  map[string]Drain `json:"draining,omitempty"`
+	Adopting  *intent.Adoption `json:"adopting,omitempty"` // whose names its external-dns takes over; nil: nobody's
+	Events    []intent.Event   `json:"events,omitempty"`
+
+	// Answered are the names, by the DNSEndpoint that had given them, that were still
+	// answered when their external-dns was not kept for them any longer.
+	Answered map[string][]intent.Leftover `json:"answered,omitempty"`
+
+	revision int64
+}
+
+// Drain is an external-dns without users that stays until the names that it
+// published are gone.
+type Drain struct {
+	Endpoints []string  `json:"endpoints"` // names of the DNSEndpoints that went last
+	Targets   int       `json:"targets"`   // the most that one of their names had
+	Since     time.Time `json:"since"`     // when all of them were confirmed to be gone; zero before
+
+	// Noted is the store's revision, by DNSEndpoint, when it was about to go: what
+	// was heard of its names before does not count.
+	Noted map[string]int64 `json:"noted,omitempty"`
+}
+
+// DrainKey is the key of Draining for a scope on a cluster.
+func DrainKey(scope intent.Scope, cluster string) string { return string(scope) + "/" + cluster }
+
+// RecordLifecycle reads what is deployed of a provider.
+func (s *Store) RecordLifecycle(ctx context.Context, record intent.Path) (RecordLifecycle, error) {
+	var l RecordLifecycle
+	doc, err := readDocument(ctx, s.Documents, LifecyclePath(record), &l)
+	l.revision = doc.Revision
+	return l, err
+}
+
+// SwapRecord writes a provider's lifecycle if nobody has written it since it was read.
+func (s *Store) SwapRecord(ctx context.Context, record intent.Path, l RecordLifecycle) (RecordLifecycle, error) {
+	var refs []intent.Path
+	if l.Deployed {
+		refs = recordRefs(l.Record)
+	}
+	if extra := len(l.Events) - keptEvents; extra > 0 {
+		l.Events = slices.Clone(l.Events[extra:])
+	}
+	doc, err := SwapDocument(ctx, s.Documents, l, intent.Write{Path: LifecyclePath(record), Refs: refs}, l.revision)
+	l.revision = doc.Revision
+	return l, err
+}
+
+func recordRefs(r plan.Record) []intent.Path {
+	refs := []intent.Path{r.Path}
+	if r.Home != nil {
+		refs = append(refs, r.Home.Path())
+	}
+	for _, c := range r.Spec.Credentials {
+		if c.ValueRef != "" {
+			refs = append(refs, intent.Join(intent.SecretCollection, c.ValueRef))
+		}
+	}
+	return refs
+}
+
+// Freeze pins a live record: its spec, its external-dns version, its owner id.
+// What was pinned before stays, but for what the spec now says otherwise.
+func (s *Store) Freeze(doc intent.Document, project plan.Project, home *intent.ClusterRef, before RecordLifecycle) (plan.Record, error) {
+	resource, err := intent.Of[intent.Record](doc)
+	if err != nil {
+		return plan.Record{}, err
+	}
+	r := plan.Record{
+		Installation: s.Installation, Path: doc.Path, UID: doc.UID, Project: project,
+		Revision: doc.Revision, Name: doc.Path.Name(), Spec: resource.Spec, Home: home,
+	}
+	pinned := ""
+	if before.Record.UID == doc.UID && before.Deployed {
+		pinned = before.Record.Version
+	}
+	r.Version, r.Image = image(s.ImageRegistry, resource.Spec, pinned)
+	r.OwnerID = plan.OwnerID(s.Installation, doc.UID)
+	if own := OwnOwnerID(resource.Spec); own != "" {
+		r.OwnerID = own
+	}
+	SetPace(&r, 0, before)
+	return r, nil
+}
+
+// image resolves the external-dns version and image of a record: the record's
+// own, else the pinned version, else the default.
+func image(registry string, spec intent.Record, pinned string) (version, image string) {
+	if spec.Image != "" {
+		return versionOf(spec.Image), spec.Image
+	}
+	version = spec.Version
+	if version == "" {
+		version = pinned
+	}
+	if version == "" {
+		version = externaldns.DefaultVersion.String()
+	}
+	return version, DefaultImage(registry, externaldns.Image) + ":" + version
+}
+
+// versionOf reads the version from an image's tag. An image whose tag is no
+// version counts as the default version.
+func versionOf(image string) string {
+	name, _, _ := strings.Cut(image, "@")
+	if _, tag, tagged := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ":"); tagged {
+		if v, err := externaldns.ParseVersion(tag); err == nil {
+			return v.String()
+		}
+	}
+	return externaldns.DefaultVersion.String()
+}
+
+// SameRecord says whether two frozen records deploy the same.
+func SameRecord(a, b plan.Record) bool {
+	a.Revision, b.Revision = 0, 0
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}

@@ -1,0 +1,81 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// Request is what is asked of a group.
+type Request struct {
+	Action     intent.Action
+	To         int64       // of a rollback: the revision, 0 for the one before the current
+	AppContext string      // of EMCO's, that its orchestrator has made current or ends; empty: it is Signpost's own lifecycle
+	Force      bool        // of terminate: also what EMCO has in the clusters
+	Takeover   intent.Path // the group whose names are taken over; empty: none's
+	Paid       *int        // bytes that earlier attempts of the request have taken from the project's rate; nil: none
+}
+
+// Driver refuses to have one group driven from two sides: by EMCO's
+// orchestrator, and from here. See relinquished for terminate.
+func (r Request) Driver(owner intent.Path, l Lifecycle) error {
+	if r.Action == intent.Terminate || !l.Deployed() || l.Orchestrated() == (r.AppContext != "") {
+		return nil
+	}
+	detail := fmt.Sprintf("%s is %s: EMCO's orchestrator drives it, by app context %s; instantiate, update and roll it back there", owner, l.State(), l.AppContext)
+	if r.AppContext != "" {
+		detail = fmt.Sprintf("%s is %s: Signpost deploys its apps itself; terminate it here before EMCO's orchestrator instantiates it", owner, l.State())
+	}
+	return &intent.Error{Code: intent.Conflict, Detail: detail}
+}
+
+// TrackRemovedClusters notes which clusters the group's earlier releases used and the next
+// one does not: what is there has to go.
+func (l *Lifecycle) TrackRemovedClusters(before, next plan.Group) {
+	clusters := slices.Clone(l.RemovedClusters)
+	for _, c := range WithFormer(before, l.Former).Clusters {
+		clusters = append(clusters, c.Name)
+	}
+	slices.Sort(clusters)
+	used := func(cluster string) bool {
+		return slices.ContainsFunc(next.Clusters, func(c plan.Cluster) bool { return c.Name == cluster })
+	}
+	l.RemovedClusters = slices.DeleteFunc(slices.Compact(clusters), used)
+}
+
+// Without is the set of uses that are not among others.
+func Without(uses, others []Use) []Use {
+	var out []Use
+	for _, use := range uses {
+		if !slices.Contains(others, use) && !slices.Contains(out, use) {
+			out = append(out, use)
+		}
+	}
+	return out
+}
+
+// attempts is how often a request tries again when others change what it has
+// read.
+const attempts = 10
+
+// errPlanChanged is the cause of an error that trying again does not mend.
+var errPlanChanged = errors.New("plan again")
+
+// PlanChanged answers a confirmation that came too late.
+func PlanChanged() error {
+	return &intent.Error{Code: intent.PreconditionFailed, Detail: "the plan that was confirmed is no longer what would happen; plan again", Err: errPlanChanged}
+}
+
+// RetryOnConflict tries a request until nobody changes what it has read meanwhile.
+func RetryOnConflict[Answer any](owner intent.Path, try func() (Answer, error)) (answer Answer, err error) {
+	for range attempts {
+		answer, err = try()
+		if intent.CodeOf(err) != intent.PreconditionFailed || errors.Is(err, errPlanChanged) {
+			return answer, err
+		}
+	}
+	return answer, &intent.Error{Code: intent.Conflict, Detail: "others keep changing " + string(owner) + "; try again", Err: err}
+}

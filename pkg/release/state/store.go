@@ -1,0 +1,35 @@
+// Package state keeps what the other packages of a release share: lifecycles,
+// frozen releases, frozen providers and who uses them, each change by
+// compare-and-swap.
+package state
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/emco"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/tracing"
+)
+
+// Store reads and writes the state of releases. It is safe for concurrent use.
+type Store struct {
+	Documents     intent.Store
+	KV            kv.KV
+	Contexts      *appcontext.Store
+	Ledger        *ledger.Ledger
+	Observed      *observed.Store
+	EMCO          *emco.Store
+	Recorder      func(ctx context.Context, owner intent.Path, events ...intent.Event) // of stored events; nil: nobody
+	Installation  string                                                               // generated id
+	ImageRegistry string                                                               // replaces registry.k8s.io in default images
+	Now           func() time.Time
+	Logger        *slog.Logger
+	Tracer        *tracing.Tracer // nil: traces are passed on, and none are recorded
+	Enqueued      chan Wakeup     // owners that a controller is to look at
+}

@@ -1,0 +1,50 @@
+package state
+
+import (
+	"context"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+)
+
+// Suspended says whether the group's document suspends what is deployed.
+func (s *Store) Suspended(ctx context.Context, group intent.Path, l Lifecycle) (bool, error) {
+	if !l.Deployed() {
+		return false, nil
+	}
+	doc, err := s.Documents.Get(ctx, group)
+	if intent.CodeOf(err) == intent.NotFound {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return l.SuspendedBy(doc)
+}
+
+// SuspendedBy says whether the group's document suspends what is deployed.
+func (l *Lifecycle) SuspendedBy(doc intent.Document) (bool, error) {
+	if IsCloud(doc.Path) {
+		return false, nil
+	}
+	resource, err := intent.Of[intent.DeploymentIntentGroup](doc)
+	return l.Deployed() && resource.Spec.Suspend, err
+}
+
+// Previous are the sets that the DNSEndpoint of a binding, which is among the
+// objects, publishes, by host name.
+func Previous(objects bundle.Bundle, g plan.Group, b plan.Binding) map[string][]address.Set {
+	sets := map[string][]address.Set{}
+	at, found := slices.BinarySearchFunc(objects, endpoints.ID(g, b), func(o bundle.Object, id bundle.ID) int { return bundle.Compare(o.ID, id) })
+	if found {
+		_, named := endpoints.Read(objects[at].JSON)
+		for _, n := range named {
+			sets[n.Host] = append(sets[n.Host], n.Set)
+		}
+	}
+	return sets
+}

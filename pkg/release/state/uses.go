@@ -1,0 +1,144 @@
+package state
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+)
+
+// Users lists the groups whose releases rely on a record.
+func (s *Store) Users(ctx context.Context, record intent.Path) ([]intent.Use, error) {
+	if _, err := s.Documents.Get(ctx, record); err != nil {
+		return nil, err
+	}
+	out := []intent.Use{}
+	err := s.EachGroup(ctx, record, func(group intent.Path, l Lifecycle) {
+		use := intent.Use{DeploymentIntentGroup: string(group)}
+		for _, u := range l.Uses {
+			if u.Record == record && !slices.Contains(use.Clusters, u.Cluster) {
+				use.Clusters = append(use.Clusters, u.Cluster)
+			}
+		}
+		if len(use.Clusters) > 0 {
+			out = append(out, use)
+		}
+	})
+	return out, err
+}
+
+// UsersOf are the groups that rely on one external-dns, ordered. They are
+// derived from the current releases, never counted.
+func (s *Store) UsersOf(ctx context.Context, use Use) ([]string, error) {
+	users, _, err := s.UsersAndLeavers(ctx, use)
+	return users, err
+}
+
+// UsersAndLeavers also answers how many groups no longer want an external-dns
+// but may still have names that it publishes.
+func (s *Store) UsersAndLeavers(ctx context.Context, use Use) (users []string, leavers int, err error) {
+	err = s.EachGroup(ctx, use.Record, func(group intent.Path, l Lifecycle) {
+		switch {
+		case slices.Contains(l.Uses, use):
+			users = append(users, string(group))
+		case slices.Contains(l.Leaving, use):
+			leavers++
+		}
+	})
+	return users, leavers, err
+}
+
+// Deployed are the groups with a current release that refer to a record or to a
+// cluster.
+func (s *Store) Deployed(ctx context.Context, to intent.Path) (map[intent.Path]Lifecycle, error) {
+	groups := map[intent.Path]Lifecycle{}
+	err := s.EachGroup(ctx, to, func(group intent.Path, l Lifecycle) {
+		if l.Deployed() {
+			groups[group] = l
+		}
+	})
+	return groups, err
+}
+
+// EachGroup visits the lifecycles of the groups that refer to a record or to a
+// cluster, in order of their paths.
+func (s *Store) EachGroup(ctx context.Context, to intent.Path, visit func(group intent.Path, l Lifecycle)) error {
+	referrers, err := s.Documents.Referrers(ctx, to)
+	if err != nil {
+		return err
+	}
+	for _, from := range referrers {
+		owner, isLifecycle := strings.CutPrefix(string(from), intent.LifecycleCollection+"/")
+		group := intent.Path(owner)
+		if !isLifecycle || IsRecord(group) {
+			continue
+		}
+		l, err := s.StoredLifecycle(ctx, group)
+		if err != nil {
+			return err
+		}
+		visit(group, l)
+	}
+	return nil
+}
+
+// CompareUses orders uses by provider, scope, then cluster.
+func CompareUses(a, b Use) int {
+	return cmp.Or(cmp.Compare(a.Record, b.Record), cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Cluster, b.Cluster))
+}
+
+// What is said of owner ids.
+const (
+	OwnerIDParameter = "txt-owner-id"
+	AtOwnerID        = "/spec/external-dns-parameters/" + OwnerIDParameter
+
+	GeneratedForm = "is of the form that Signpost generates, and may be another record's; leave it out"
+)
+
+// Seen names a use as far as who asks may know of it.
+func (u Use) Seen(ctx context.Context) string {
+	record := intent.By(ctx).Names(u.Record)
+	if record == string(u.Record) {
+		return record + " on " + u.Cluster
+	}
+	return record
+}
+
+// OwnOwnerID is the owner id that a record's user has set, if any.
+func OwnOwnerID(r intent.Record) string {
+	return externaldns.Value(r.Parameters, OwnerIDParameter)
+}
+
+// EndpointKind is the kind of objects from which external-dns reads names.
+const EndpointKind = "DNSEndpoint"
+
+// UseOf reads the provider of a DNSEndpoint from its labels.
+func UseOf(group intent.Path, cluster string, raw []byte) Use {
+	labels, _ := endpoints.Read(raw) // without labels it belongs to no provider
+	record := intent.Join("projects", group.Segment("projects"), "dns-update-records", labels[bundle.LabelRecord])
+	return Use{Record: record, Scope: intent.Scope(labels[bundle.LabelScope]), Cluster: cluster}
+}
+
+// ReleaseTimeout is how long an external-dns outlives the last DNSEndpoint, so
+// that it removes the names: as the record says, else twice its interval and a
+// minute, after which it has looked again at an API server that was away.
+// External-dns' coredns provider removes one target of a name in each interval,
+// so there a name with more targets, of which there are so many, needs an
+// interval for each and one to spare.
+func ReleaseTimeout(r plan.Record, targets int) time.Duration {
+	if timeout, err := time.ParseDuration(r.Spec.ReleaseTimeout); err == nil && timeout > 0 {
+		return timeout
+	}
+	rounds := 2
+	if r.Spec.Provider == "coredns" {
+		rounds = max(rounds, targets+1)
+	}
+	return time.Duration(rounds)*externaldns.Interval(r.Spec.Parameters, r.Interval) + time.Minute
+}

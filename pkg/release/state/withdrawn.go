@@ -1,0 +1,40 @@
+package state
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+)
+
+// Awaited says whether the end of an object is waited for: not of what
+// Kubernetes may take its time for, of what is never deleted, nor of what is
+// not ours.
+func Awaited(e ledger.Entry) bool {
+	return !e.Lingers() && e.Held() && e.ID.Kind != DefinitionKind
+}
+
+// Left says whether the clusters still hold objects of a context that was
+// withdrawn.
+func (s *Store) Left(ctx context.Context, p appcontext.Pointer) (bool, error) {
+	for _, cluster := range slices.Sorted(maps.Keys(p.Withdrawn)) {
+		going, err := s.Contexts.WithdrawnFrom(ctx, p, cluster)
+		if err != nil {
+			return false, err
+		}
+		entries, _, err := s.Ledger.Cluster(ctx, cluster)
+		if err != nil {
+			return false, err
+		}
+		for _, e := range entries {
+			others := len(e.Owners) > 0 && !slices.Contains(e.Owners, string(p.Owner))
+			if Awaited(e) && !others && slices.ContainsFunc(going, func(o bundle.Object) bool { return o.ID == e.ID }) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}

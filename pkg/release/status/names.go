@@ -1,0 +1,191 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/pkg/release/query"
+)
+
+// names reports each name and type of the release, with its reasons.
+func names(snap query.Snapshot) []intent.NameStatus {
+	out := []intent.NameStatus{}
+	if snap.Lifecycle.Wanted == intent.Terminate {
+		return out
+	}
+	for n, b := range snap.Group.Bindings {
+		synced := synced(snap, b, snap.Choices[n])
+		for h, host := range b.Hosts {
+			choice := snap.Choices[n][h]
+			out = append(out, hostNames(snap, b, host, choice, conditions(snap, b, host, choice, synced))...)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b intent.NameStatus) int {
+		return strings.Compare(a.Name+" "+a.Type+" "+a.Record, b.Name+" "+b.Type+" "+b.Record)
+	})
+	return out
+}
+
+// hostNames lists a host by record type; one without any target appears as A.
+// A rejected target is listed once, where it would have been.
+func hostNames(snap query.Snapshot, b plan.Binding, host plan.Host, choice address.Choice, conditions []intent.StatusCondition) []intent.NameStatus {
+	var out []intent.NameStatus
+	for _, sets := range together(endpoints.Sets(host, choice)) {
+		out = append(out, nameStatus(b, host, sets, choice, conditions))
+	}
+	if len(out) == 0 {
+		out = append(out, nameStatus(b, host, []address.Set{{Type: "A"}}, choice, conditions))
+	}
+	for i := range out {
+		prove(snap, b, &out[i])
+	}
+	for _, r := range choice.Rejected {
+		at := max(0, slices.IndexFunc(out, func(s intent.NameStatus) bool { return s.Type == typeOf(r.Target) }))
+		out[at].Rejected = append(out[at].Rejected, r)
+	}
+	return out
+}
+
+// together groups sets, which are ordered by type, by name and type.
+func together(sets []address.Set) [][]address.Set {
+	var out [][]address.Set
+	for _, set := range sets {
+		last := len(out) - 1
+		if last >= 0 && out[last][0].Type == set.Type && out[last][0].Name == set.Name {
+			out[last] = append(out[last], set)
+			continue
+		}
+		out = append(out, []address.Set{set})
+	}
+	return out
+}
+
+// typeOf is the type of the record that a target would be in.
+func typeOf(target string) string {
+	ip, err := netip.ParseAddr(target)
+	switch {
+	case err != nil:
+		return "CNAME"
+	case ip.Unmap().Is4():
+		return "A"
+	}
+	return "AAAA"
+}
+
+// nameStatus is that of one name and type, whose sets these are.
+func nameStatus(b plan.Binding, host plan.Host, sets []address.Set, choice address.Choice, conditions []intent.StatusCondition) intent.NameStatus {
+	s := intent.NameStatus{
+		Name: cmp.Or(sets[0].Name, host.Name), Type: sets[0].Type, Record: b.Record, Scope: b.Scope, Targets: []string{}, Conditions: conditions,
+		Sources: []intent.Source{}, Rejected: []intent.Rejection{},
+	}
+	for _, set := range sets {
+		s.Targets = append(s.Targets, set.Targets...)
+		if set.ID != "" {
+			s.Sets = append(s.Sets, intent.SetStatus{SetIdentifier: set.ID, Weight: set.Weight, Targets: set.Targets})
+		}
+	}
+	slices.Sort(s.Targets)
+	s.Targets = slices.Compact(s.Targets)
+	for _, source := range choice.Sources {
+		if slices.Contains(s.Targets, source.Target) {
+			s.Sources = append(s.Sources, source)
+		}
+	}
+	return s
+}
+
+// conditions judges a name, which shares a DNSEndpoint with the others of its
+// binding; all but what authoritative servers answer, which differs by type.
+func conditions(snap query.Snapshot, b plan.Binding, host plan.Host, choice address.Choice, synced intent.StatusCondition) []intent.StatusCondition {
+	synced.Message = strings.Join(append([]string{synced.Message}, choice.Health...), "; ")
+	published := shared(snap, b, host, published(snap, b, host, choice, synced))
+	if choice.Kept {
+		synced = condition(snap, "Synced", "False", "RemovalFrozen", removalFrozen(host.Name, b.Record))
+		synced.LastTransitionTime = snap.HeldSince(b)
+	}
+	return []intent.StatusCondition{planned(snap), committed(snap), synced, published}
+}
+
+// removalFrozen says why a name has addresses that nothing offers, and what to do.
+func removalFrozen(host, record string) string {
+	return fmt.Sprintf("nothing offers an address for %s any more; it stays published, for more names of record %q would go at once than its maxRemoval says. "+
+		"Bring the Services back, or let the names go: plan an update, and update with the plan's token", host, record)
+}
+
+func planned(snap query.Snapshot) intent.StatusCondition {
+	return condition(snap, "Planned", "True", "Accepted", fmt.Sprintf("revision %d was planned", snap.Lifecycle.Seq))
+}
+
+func committed(snap query.Snapshot) intent.StatusCondition {
+	switch {
+	case snap.Lifecycle.Failure != "":
+		return condition(snap, "Committed", "False", "CommitFailed", snap.Lifecycle.Failure)
+	case snap.Committed && snap.Lifecycle.Wanted == intent.Terminate:
+		return condition(snap, "Committed", "True", "Withdrawn", "no app context is current")
+	case !snap.Committed && snap.Suspended:
+		return condition(snap, "Committed", "False", "Suspended", suspendedGroup)
+	case !snap.Committed:
+		return condition(snap, "Committed", "False", "Committing", "the app context is being written")
+	}
+	c := condition(snap, "Committed", "True", "Current", "app context "+snap.Lifecycle.ContextID+" is current")
+	c.LastTransitionTime = later(c.LastTransitionTime, snap.Current)
+	return c
+}
+
+func synced(snap query.Snapshot, b plan.Binding, choices []address.Choice) intent.StatusCondition {
+	if snap.Suspended {
+		return suspended(snap)
+	}
+	var turns turns
+	says := func(status, reason, message string) intent.StatusCondition {
+		return turns.date(snap, condition(snap, "Synced", status, reason, message))
+	}
+	if p, used := providerOf(snap, b); used {
+		turns.addProvider(p)
+		if lacking := lacking(p); len(lacking) > 0 || len(p.Objects) == 0 {
+			return says("False", "ProviderNotApplied", "external-dns is not applied: "+strings.Join(lacking, "; "))
+		}
+	}
+	if !publishes(b, choices) {
+		return says("True", "NothingToApply", "there is no address to publish, so there is no DNSEndpoint")
+	}
+	want, _, err := endpoints.Render(snap.Group, b, choices)
+	at := slices.IndexFunc(snap.Objects, func(o bundle.Object) bool { return o.ID == want.ID && o.Digest() == want.Digest() })
+	if err != nil || at < 0 {
+		return says("False", "Committing", "the DNSEndpoint is not committed yet with these targets")
+	}
+	turns.add(snap.Owner, snap.Objects[at], snap.Clusters[b.Cluster])
+	if r := object(snap.Owner, snap.Objects[at], snap.Clusters[b.Cluster]); r.Status != applied {
+		return says("False", "DNSEndpoint"+r.Status, cmp.Or(r.Message, "the DNSEndpoint is "+r.Status))
+	}
+	return says("True", "Applied", "the DNSEndpoint is applied")
+}
+
+// publishes tells whether a name of the binding has a target of a type that it
+// allows.
+func publishes(b plan.Binding, choices []address.Choice) bool {
+	for n, host := range b.Hosts {
+		if len(endpoints.Sets(host, choices[n])) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// providerOf is the external-dns that publishes a binding's names.
+func providerOf(snap query.Snapshot, b plan.Binding) (query.ProviderReport, bool) {
+	for _, p := range snap.Providers {
+		if p.Use.Record.Name() == b.Record && p.Use.Scope == b.Scope && p.Use.Cluster == b.Cluster {
+			return p, true
+		}
+	}
+	return query.ProviderReport{}, false
+}

@@ -1,0 +1,123 @@
+package status
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/pkg/release/query"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+)
+
+// publication is what is known of the names of a binding at the DNS provider.
+type publication struct {
+	snap  query.Snapshot
+	by    query.ProviderReport
+	entry ledger.Entry       // of the DNSEndpoint
+	seen  observed.Published // of the DNSEndpoint, in some state
+}
+
+// published judges whether a name of a binding is at the DNS provider:
+// external-dns is available, and has synchronized since it read the DNSEndpoint
+// as it is now. Where that cannot be observed it is Unknown (I6).
+func published(snap query.Snapshot, b plan.Binding, host plan.Host, choice address.Choice, synced intent.StatusCondition) intent.StatusCondition {
+	by, _ := providerOf(snap, b)
+	id := endpointOf(snap, b)
+	p := publication{snap, by, snap.Clusters[b.Cluster].Entries[id], by.Published[id.Name]}
+	spec := by.Record.Spec
+	switch {
+	case !choice.Some():
+		return p.says("False", "NoAddress", noAddress(b, choice))
+	case len(endpoints.Sets(host, choice)) == 0:
+		return p.says("False", "NoAddress", "no cluster offers an address of the recordTypes that the intent allows")
+	case spec.Suspend:
+		return p.says("False", "Suspended", suspendedRecord)
+	case externaldns.DryRun(spec.Parameters, spec.Environment, spec.ExtraArgs):
+		return p.says("False", "DryRun", "the record's external-dns runs dry: it makes no changes")
+	case by.Cluster.Abandoned != nil:
+		return p.says("Unknown", "ClusterAbandoned", "the cluster of its external-dns, "+b.Cluster+", is abandoned: the name stays as it is until another external-dns takes it over", by.Cluster.Abandoned.Since)
+	case by.Observed == nil:
+		return p.says("Unknown", "NotObserved", "external-dns cannot be observed on "+b.Cluster)
+	case unreachable(by.Cluster):
+		return p.says("Unknown", "ClusterUnreachable", "the home of external-dns, "+b.Cluster+", cannot be reached: "+by.Cluster.Reachability.Message, by.Cluster.Reachability.Since)
+	case !by.Observed.Available && p.put():
+		return p.says("False", "ExternalDNSNotAvailable", cmp.Or(by.Observed.Message, "external-dns is not available"), by.Observed.Since)
+	case !by.Observed.Available:
+		return p.says("False", "ExternalDNSNotAvailable", cmp.Or(by.Observed.Message, "external-dns is not available"), p.entry.Since)
+	case snap.Suspended:
+		return p.says("Unknown", "Suspended", suspendedGroup)
+	case synced.Status != "True":
+		return p.says("False", "NotSynced", synced.Message, synced.LastTransitionTime)
+	}
+	return p.through()
+}
+
+// put tells whether external-dns has put the DNSEndpoint through as it was
+// applied.
+func (p publication) put() bool { return p.seen.Of(p.entry.UID, p.entry.Generation) }
+
+// noAddress says why there is nothing to publish, as far as that is not told
+// address by address.
+func noAddress(b plan.Binding, choice address.Choice) string {
+	text := "no cluster offers an address that may be published"
+	service := b.Namespace + "/" + b.Service
+	if len(choice.Absent) > 0 {
+		text += "; there is no Service " + service + " on " + strings.Join(choice.Absent, ", ")
+	}
+	if len(choice.Foreign) > 0 {
+		text += "; namespace " + b.Namespace + " of " + strings.Join(choice.Foreign, ", ") + " is another project's: give the intent another, or terminate the group"
+	}
+	if len(choice.Unknown) > 0 {
+		text += "; the addresses of Service " + service + " on " + strings.Join(choice.Unknown, ", ") + " are not known yet"
+	}
+	return text
+}
+
+// says makes the condition, which holds since the latest of the times.
+func (p publication) says(status, reason, message string, since ...time.Time) intent.StatusCondition {
+	c := condition(p.snap, "Published", status, reason, message)
+	for _, at := range since {
+		c.LastTransitionTime = later(c.LastTransitionTime, at)
+	}
+	return c
+}
+
+// through judges by what external-dns tells of its synchronizations.
+func (p publication) through() intent.StatusCondition {
+	sync := p.by.Observed.Sync
+	policy := externaldns.Value(p.by.Record.Spec.Parameters, "policy")
+	switch {
+	case p.put() && policy == "create-only" && p.entry.Generation > 1:
+		return p.says("Unknown", "CreateOnly", "external-dns has synchronized, and its policy create-only leaves names that exist as they are", p.seen.At)
+	case p.put():
+		c := p.says("True", "Published", "external-dns synchronized at "+p.seen.At.Format(time.RFC3339)+", after it had read the DNSEndpoint")
+		c.LastTransitionTime = later(p.seen.At, p.by.Observed.Since) // also before this release, which left the DNSEndpoint as it was
+		return c
+	case sync == nil:
+		return p.says("Unknown", "NotObserved", "external-dns was not asked yet when it last synchronized", p.entry.Since)
+	case sync.Unread != "":
+		return p.says("Unknown", "NotObserved", "when external-dns last synchronized is not known: "+sync.Unread, p.entry.Since)
+	case sync.Failing != "":
+		return p.says("False", "SynchronizationFails", "external-dns has not put the DNSEndpoint through yet: "+sync.Failing, p.entry.Since)
+	}
+	return p.says("False", "NotSynchronizedYet", "external-dns has not synchronized yet since the DNSEndpoint changed", p.entry.Since)
+}
+
+// endpointOf is the DNSEndpoint that holds a binding's names.
+func endpointOf(snap query.Snapshot, b plan.Binding) bundle.ID {
+	return bundle.ID{
+		Cluster: b.Cluster, Group: endpoints.APIGroup, Kind: endpoints.Kind,
+		Namespace: snap.Group.Project.Namespace, Name: endpoints.Name(snap.Group, b),
+	}
+}
+
+func unreachable(report query.ClusterReport) bool {
+	return report.Reachability != nil && !report.Reachability.Reachable
+}

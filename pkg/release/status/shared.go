@@ -1,0 +1,47 @@
+package status
+
+import (
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/pkg/release/query"
+	"github.com/signpost-dns/signpost/pkg/release/sharing"
+)
+
+// shared goes on judging whether a name is published that other app services are
+// given, too:
+// external-dns may publish the addresses of one of them only, and where this one
+// offers none, the name has those of the others.
+func shared(snap query.Snapshot, b plan.Binding, host plan.Host, published intent.StatusCondition) intent.StatusCondition {
+	others := snap.Givers.Others(snap.Group, b, host.Name)
+	if len(others) == 0 {
+		return published
+	}
+	p, _ := providerOf(snap, b)
+	own := sharing.Publisher{Group: snap.Group.Path, App: b.App, Service: b.Service, TTL: host.TTL}
+	why := sharing.Together(p.Record.Version, append(others, own)...)
+	with := sharing.Describe(snap.Group.Path, others...)
+	switch {
+	case published.Reason == "NoAddress" && offered(snap, b, host):
+		return condition(snap, "Published", "True", "Shared", published.Message+"; the name has the addresses of "+with)
+	case published.Status == "True" && why != "":
+		return condition(snap, "Published", "Unknown", "Shared", "the name is given to "+with+", too: "+why)
+	case published.Status == "True":
+		published.Message += "; the name is given to " + with + ", too"
+	}
+	return published
+}
+
+// offered tells whether another binding of the group has a target for the name.
+func offered(snap query.Snapshot, b plan.Binding, host plan.Host) bool {
+	for n, other := range snap.Group.Bindings {
+		same := other.Record == b.Record && other.Scope == b.Scope && other.Cluster == b.Cluster
+		at := slices.IndexFunc(other.Hosts, func(h plan.Host) bool { return h.Name == host.Name })
+		if same && at >= 0 && len(endpoints.Sets(other.Hosts[at], snap.Choices[n][at])) > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,45 @@
+package status
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/dns/verify"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release/query"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+)
+
+// prove adds what authoritative servers answered, and the condition that follows.
+// What they were asked about other targets says nothing of those of now (I6).
+func prove(snap query.Snapshot, b plan.Binding, s *intent.NameStatus) {
+	c := condition(snap, "Verified", "Unknown", string(verify.NotAsked), "the authoritative servers were not asked yet")
+	c.LastTransitionTime = later(c.LastTransitionTime, snap.Current)
+	if answer := answerTo(snap, b, *s); answer != nil {
+		c = condition(snap, "Verified", verify.Verdict(answer.Verdict).Status(), answer.Verdict, answer.Message)
+		c.LastTransitionTime = answer.Since
+		s.Answers = answer.Answers
+	} else if len(s.Targets) == 0 {
+		c.Message = "there is no target that authoritative servers could answer"
+	}
+	s.Conditions = append(slices.Clone(s.Conditions), c)
+}
+
+// answerTo is what they said of a name and type with its targets of now, nil for
+// nothing.
+func answerTo(snap query.Snapshot, b plan.Binding, s intent.NameStatus) *observed.NameAnswer {
+	by, _ := providerOf(snap, b)
+	names := by.Answers[endpointOf(snap, b).Name].Names
+	at := slices.IndexFunc(names, func(n observed.NameAnswer) bool {
+		return n.Name == s.Name && n.Type == s.Type && slices.EqualFunc(n.Targets, s.Targets, sameTarget)
+	})
+	if at < 0 {
+		return nil
+	}
+	return &names[at]
+}
+
+// sameTarget tells whether two targets are one: that of an SRV record may end in
+// a dot.
+func sameTarget(a, b string) bool { return strings.TrimSuffix(a, ".") == strings.TrimSuffix(b, ".") }

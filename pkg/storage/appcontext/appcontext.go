@@ -1,0 +1,248 @@
+// Package appcontext keeps bundles in etcd as app contexts, in the layout that
+// EMCO's tools read, and says which context of an owner is current.
+//
+// An owner is whatever has a bundle of its own: a deployment intent group, or
+// the external-dns of a record in one cluster and scope. A context is written
+// under a claim, in chunks, and becomes current in one transaction, so that a
+// reader sees whole bundles only (I2).
+package appcontext
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+)
+
+// Owner names what a context belongs to: the path of a deployment intent
+// group, or a provider's ProviderOwner.
+type Owner string
+
+// Context is an app context: a whole bundle with its description.
+type Context struct {
+	ID       string // decimal, 63 bits
+	Meta     Meta
+	Objects  bundle.Bundle
+	Services map[string][]string // cluster to the Services ("namespace/name") whose addresses matter to the owner
+
+	// Placements are those that the cluster's nodes are to be held against.
+	Placements map[string][]placement.Placement
+
+	// Verify is how the names of an external-dns are verified; nil: they are not.
+	Verify *Verify
+
+	// CreateOnly has rsync create what is not there, and leave what is as it is:
+	// EMCO's crd-install.
+	CreateOnly bool
+}
+
+// Meta is the context's description, as EMCO's layout has it.
+type Meta struct {
+	Project               string
+	CompositeApp          string
+	Version               string
+	Release               string
+	DeploymentIntentGroup string
+	Namespace             string
+	Level                 string
+	ChildContextIDs       []string
+	LogicalCloud          string
+	LogicalCloudNamespace string // empty, but there, as in EMCO's own
+	LogicalCloudLevel     string // so is this
+}
+
+// Verify is how the names are verified that an external-dns publishes.
+type Verify struct {
+	Servers []string `json:"servers,omitempty"` // "address:port" of the authoritative ones; none: those of the names' zones
+	externaldns.InDNS
+}
+
+// Pointer says which context of an owner is current.
+type Pointer struct {
+	Owner      Owner                            `json:"owner"`
+	ContextID  string                           `json:"contextID"`            // empty: the owner has nothing any more
+	Seq        int64                            `json:"seq"`                  // rises with each context made current
+	Since      time.Time                        `json:"since,omitzero"`       // UTC, when the context was made current, or the last one taken away
+	Previous   string                           `json:"previous"`             // the context before, kept
+	Clusters   map[string][]string              `json:"clusters"`             // cluster to the apps that hold objects for it
+	Services   map[string][]string              `json:"services"`             // as in Context
+	Placements map[string][]placement.Placement `json:"placements,omitempty"` // as in Context
+	Withdrawn  map[string][]string              `json:"withdrawn,omitempty"`  // without a context: Clusters of the Previous one
+	Suspended  bool                             `json:"suspended,omitempty"`  // the clusters are to be left as they are for now
+	Verify     *Verify                          `json:"verify,omitempty"`     // as in Context
+	Schema     int                              `json:"schema"`               // the schema version that it needs; before schema versions 0
+	Trace      string                           `json:"trace,omitempty"`      // in which the context was made current, as traceparent; empty: in none
+
+	revision int64     // that wrote it, 0 for none
+	touched  int64     // that wrote the touch beside it, 0 for none or not known
+	cause    time.Time // when that which the touch follows from was seen
+	trail    string    // the touch's Trace
+}
+
+// Revision is the store's revision that wrote the pointer, or last changed an
+// object of its context; 0 for none.
+func (p Pointer) Revision() int64 { return max(p.revision, p.touched) }
+
+// Cause is when the observation was made that the last change of single objects
+// follows from; UTC, zero where that is not known.
+func (p Pointer) Cause() time.Time { return p.cause }
+
+// Trail is the trace, as traceparent, in which the context was made current, or
+// single objects of it were changed last; empty for none.
+func (p Pointer) Trail() string {
+	if p.touched > p.revision {
+		return p.trail
+	}
+	return p.Trace
+}
+
+// MadeCurrent is when the context was made current; UTC, zero where single
+// objects of it have changed since.
+func (p Pointer) MadeCurrent() time.Time {
+	if p.touched > p.revision {
+		return time.Time{}
+	}
+	return p.Since
+}
+
+// unchanged compares that the pointer is as it was read. Single objects of its
+// context may have changed.
+func (p Pointer) unchanged() kv.Compare {
+	return kv.Compare{Key: pointerKey(p.Owner), ModRevision: p.revision}
+}
+
+// changeable is the error of a pointer that needs a newer schema version than
+// is known here.
+func (p Pointer) changeable() error {
+	return intent.CheckSchema("the current context of "+string(p.Owner), p.Schema)
+}
+
+// at is the pointer as it was written at a revision.
+func (p Pointer) at(revision int64) Pointer {
+	p.revision = revision
+	return p
+}
+
+// Store keeps contexts in a kv.KV.
+type Store struct {
+	kv  kv.KV
+	now func() time.Time
+}
+
+// NewStore makes a Store over kv that tells the time by now.
+func NewStore(kv kv.KV, now func() time.Time) *Store { return &Store{kv: kv, now: now} }
+
+const pointerPrefix = "/signpost/current/"
+
+func pointerKey(owner Owner) string { return pointerPrefix + string(owner) }
+
+// Current answers the owner's pointer. An owner that never had one gets a
+// pointer of Seq 0.
+func (s *Store) Current(ctx context.Context, owner Owner) (Pointer, error) {
+	items, _, err := s.kv.Range(ctx, kv.Range{Keys: []string{pointerKey(owner), touchKey(owner)}})
+	if err != nil {
+		return Pointer{Owner: owner}, err
+	}
+	pointers, err := decode(items)
+	if err != nil || len(pointers) == 0 {
+		return Pointer{Owner: owner}, err
+	}
+	return pointers[0], nil
+}
+
+// Pointers answers all pointers, ordered by owner, and the revision they were
+// read at.
+func (s *Store) Pointers(ctx context.Context) ([]Pointer, int64, error) {
+	items, revision, err := s.kv.Range(ctx, kv.Range{Prefix: pointerPrefix})
+	if err != nil {
+		return nil, 0, err
+	}
+	pointers, err := decode(items)
+	return pointers, revision, err
+}
+
+// Below answers the pointers of the owners that begin so.
+func (s *Store) Below(ctx context.Context, owners string) ([]Pointer, error) {
+	items, revision, err := s.kv.Range(ctx, kv.Range{Prefix: pointerPrefix + owners})
+	if err != nil {
+		return nil, err
+	}
+	touches, _, err := s.kv.Range(ctx, kv.Range{Prefix: touchPrefix + owners, Revision: revision})
+	if err != nil {
+		return nil, err
+	}
+	return decode(append(items, touches...))
+}
+
+// Change is a batch of pointers that changed, and of contexts of which single
+// objects did, each in the order of the changes. Lost says that history is
+// missing: the reader lists the pointers again.
+type Change struct {
+	Pointers []Pointer
+	Touches  []Touch
+	Lost     bool
+}
+
+// Watch delivers what changes from a revision on (inclusive) until ctx ends,
+// when the channel closes.
+func (s *Store) Watch(ctx context.Context, from int64) <-chan Change {
+	out, batches := make(chan Change), s.kv.Watch(ctx, pointerPrefix, from)
+	go func() {
+		defer close(out)
+		for batch := range batches {
+			select {
+			case out <- changeOf(batch):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}
+
+func changeOf(batch kv.Batch) Change {
+	change := Change{Lost: batch.Compacted}
+	for _, event := range batch.Events {
+		if event.Deleted {
+			continue
+		}
+		if owner, is := touchedOwner(event.Key); is {
+			change.Touches = append(change.Touches, decodeTouch(owner, event.Item))
+		} else if p, err := decodePointer(event.Item); err == nil {
+			change.Pointers = append(change.Pointers, p)
+		}
+	}
+	return change
+}
+
+// decode reads pointers, and the touches behind them.
+func decode(items []kv.Item) ([]Pointer, error) {
+	var pointers []Pointer
+	at := map[Owner]int{}
+	for _, item := range items {
+		if owner, is := touchedOwner(item.Key); is {
+			if n, known := at[owner]; known {
+				pointers[n] = pointers[n].After(decodeTouch(owner, item))
+			}
+			continue
+		}
+		p, err := decodePointer(item)
+		if err != nil {
+			return nil, err
+		}
+		at[p.Owner] = len(pointers)
+		pointers = append(pointers, p)
+	}
+	return pointers, nil
+}
+
+func decodePointer(item kv.Item) (Pointer, error) {
+	p := Pointer{revision: item.ModRevision}
+	err := json.Unmarshal(item.Value, &p)
+	return p, err
+}

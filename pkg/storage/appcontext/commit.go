@@ -1,0 +1,229 @@
+package appcontext
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/tracing"
+)
+
+// ErrStale is the code of the error that writers get when the owner's pointer,
+// or their claim on a context, has changed meanwhile. They read again.
+const ErrStale = intent.PreconditionFailed
+
+func stale(what string) error { return &intent.Error{Code: ErrStale, Detail: what} }
+
+// claim marks a context id that is not, or no longer, anybody's current or
+// previous context: it is being written, or, empty, waits for its removal.
+type claim struct {
+	Attempt string    `json:"attempt,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+}
+
+// parallel is how many chunks of a context are under way at a time. The server
+// flushes together what arrives together.
+const parallel = 4
+
+const claimPrefix = "/signpost/claim/"
+
+func claimKey(id string) string { return claimPrefix + id }
+
+// Commit writes the context and makes it the owner's current one, in place of
+// was, and answers the new pointer. The context must have been committed to no
+// one before; to repeat a commit that is current already changes nothing. A
+// context without an ID takes everything away from the owner. The context
+// before the last is left to Sweep. The error has the code ErrStale when was is
+// no longer the owner's pointer, or what more compares does not hold.
+func (s *Store) Commit(ctx context.Context, was Pointer, c Context, more ...kv.Compare) (Pointer, error) {
+	if was.Seq > 0 && was.ContextID == c.ID {
+		return was, nil
+	}
+	if err := was.changeable(); err != nil {
+		return Pointer{}, err
+	}
+	next := Pointer{
+		Schema: 1,
+		Owner:  was.Owner, ContextID: c.ID, Seq: was.Seq + 1, Since: s.now().UTC(), Previous: was.ContextID, touched: was.touched,
+		Clusters: clustersOf(c.Objects), Services: c.Services, Placements: c.Placements, Verify: c.Verify, Trace: tracing.Parent(ctx),
+	}
+	if c.ID == "" {
+		next.Withdrawn = was.Clusters
+	}
+	when := append([]kv.Compare{was.unchanged()}, more...)
+	then := []kv.Op{putJSON(pointerKey(was.Owner), next)}
+	if c.ID != "" {
+		mine, err := s.write(ctx, was, c)
+		if err != nil {
+			return Pointer{}, err
+		}
+		when = append(when, mine)
+		then = append(then, kv.Delete(claimKey(c.ID)))
+	}
+	if was.Previous != "" {
+		then = append(then, putJSON(claimKey(was.Previous), claim{}))
+	}
+	done, revision, err := s.kv.Txn(ctx, when, then...)
+	if err != nil {
+		return Pointer{}, err
+	}
+	if !done {
+		return Pointer{}, stale("the current context of " + string(was.Owner) + " has changed")
+	}
+	return next.at(revision), nil
+}
+
+// write claims the context's id and lays the context out, in chunks that each
+// compare the claim. It answers the comparison that holds while the claim is
+// ours.
+func (s *Store) write(ctx context.Context, was Pointer, c Context) (kv.Compare, error) {
+	if err := distinct(c.Objects); err != nil {
+		return kv.Compare{}, err // before anything is claimed
+	}
+	mine, err := s.claim(ctx, was, c.ID)
+	if err != nil {
+		return mine, err
+	}
+	return mine, s.Write(ctx, mine, c)
+}
+
+// Write lays out a context that no owner points to, and puts more beside it, in
+// chunks that each compare when. The error has the code ErrStale when that does
+// not hold any more.
+func (s *Store) Write(ctx context.Context, when kv.Compare, c Context, more ...kv.Op) error {
+	if err := distinct(c.Objects); err != nil {
+		return err
+	}
+	writers, writing := errgroup.WithContext(ctx)
+	writers.SetLimit(parallel)
+	rest := chunk{full: func(ops []kv.Op) {
+		writers.Go(func() error { return s.put(writing, when, ops) })
+	}}
+	layOut(c, rest.add)
+	for _, op := range more {
+		rest.add(op)
+	}
+	last := s.put(writing, when, rest.ops)
+	return cmp.Or(writers.Wait(), last)
+}
+
+// put writes a chunk while when holds.
+func (s *Store) put(ctx context.Context, when kv.Compare, ops []kv.Op) error {
+	done, _, err := s.kv.Txn(ctx, []kv.Compare{when}, ops...)
+	if err == nil && !done {
+		return stale("another writer is at it: " + when.Key + " has changed")
+	}
+	return err
+}
+
+// claim takes the context's id over and removes what an earlier attempt left.
+// It compares the pointer, because the id may have become current meanwhile.
+func (s *Store) claim(ctx context.Context, was Pointer, id string) (kv.Compare, error) {
+	key := claimKey(id)
+	before, _, err := s.kv.Get(ctx, key)
+	if err != nil {
+		return kv.Compare{}, err
+	}
+	mark := putJSON(key, claim{Attempt: NewID(), Since: s.now()})
+	done, revision, err := s.kv.Txn(ctx, []kv.Compare{was.unchanged(), kv.Unchanged(key, before)}, mark)
+	if err != nil {
+		return kv.Compare{}, err
+	}
+	if !done {
+		return kv.Compare{}, stale("another writer has committed or claimed context " + id)
+	}
+	mine := kv.Compare{Key: key, ModRevision: revision}
+	if before == nil {
+		return mine, nil
+	}
+	if _, _, err := s.kv.Txn(ctx, []kv.Compare{mine}, kv.DeletePrefix(contextKey(id))); err != nil {
+		return kv.Compare{}, err
+	}
+	return mine, nil
+}
+
+// chunk gathers the operations of one transaction, and hands them over when no
+// more fit.
+type chunk struct {
+	ops  []kv.Op
+	size int // bytes of keys and values
+	full func(ops []kv.Op)
+}
+
+func (c *chunk) add(op kv.Op) {
+	size := len(op.Key) + len(op.Value)
+	if len(c.ops) == kv.MaxOps || len(c.ops) > 0 && c.size+size > kv.MaxBytes {
+		c.full(c.ops)
+		c.ops, c.size = nil, 0
+	}
+	c.ops, c.size = append(c.ops, op), c.size+size
+}
+
+func clustersOf(objects bundle.Bundle) map[string][]string {
+	clusters := map[string][]string{}
+	for _, o := range objects {
+		if !slices.Contains(clusters[o.Cluster], o.App) {
+			clusters[o.Cluster] = append(clusters[o.Cluster], o.App)
+		}
+	}
+	for _, apps := range clusters {
+		slices.Sort(apps)
+	}
+	return clusters
+}
+
+// Named answers the ids of the contexts that one of the store's keys names, and
+// which belong to it: none for a key that is no pointer and no claim. The error
+// is that of a pointer that cannot be read.
+func Named(item kv.Item) ([]string, error) {
+	if id, is := strings.CutPrefix(item.Key, claimPrefix); is {
+		return []string{id}, nil
+	}
+	if _, touch := touchedOwner(item.Key); touch || !strings.HasPrefix(item.Key, pointerPrefix) {
+		return nil, nil
+	}
+	p, err := decodePointer(item)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", item.Key, err)
+	}
+	return slices.DeleteFunc([]string{p.ContextID, p.Previous}, func(id string) bool { return id == "" }), nil
+}
+
+// Sweep removes contexts that nobody points to: those that are no longer kept,
+// and those that crashed writers left, once they are older than age.
+func (s *Store) Sweep(ctx context.Context, age time.Duration) error {
+	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: claimPrefix})
+	if err != nil {
+		return err
+	}
+	for _, item := range items {
+		var c claim
+		if err := json.Unmarshal(item.Value, &c); err != nil || s.now().Sub(c.Since) < age {
+			continue
+		}
+		if err := s.remove(ctx, item.Key[len(claimPrefix):]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove deletes a claimed context and its claim, unless the claim changes.
+func (s *Store) remove(ctx context.Context, id string) error {
+	item, _, err := s.kv.Get(ctx, claimKey(id))
+	if err != nil || item == nil {
+		return err
+	}
+	_, _, err = s.kv.Txn(ctx, []kv.Compare{kv.Unchanged(claimKey(id), item)},
+		kv.DeletePrefix(contextKey(id)), kv.Delete(claimKey(id)))
+	return err
+}

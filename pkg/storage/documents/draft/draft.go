@@ -1,0 +1,126 @@
+// Package draft is what the stores share: the checks of a write, what it
+// makes of the document that is there, and where a page of a list ended.
+package draft
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// MaxRefs is how many documents one document may refer to.
+const MaxRefs = 2000
+
+// Draft is a write whose shape was checked.
+type Draft struct {
+	Path      intent.Path
+	Refs      []intent.Path // in order, without duplicates
+	Body      []byte        // JSON without white space around it
+	Condition intent.Condition
+	Schema    int // from 1
+}
+
+// Of checks a write: Invalid for a path, reference or body that no document
+// may have, TooLarge for a body above intent.MaxBody.
+func Of(write intent.Write) (Draft, error) {
+	if err := CheckPath(write.Path); err != nil {
+		return Draft{}, err
+	}
+	if len(write.Body) > intent.MaxBody {
+		return Draft{}, &intent.Error{Code: intent.TooLarge, Detail: fmt.Sprintf("the body of %s has %d bytes, at most %d are kept", write.Path, len(write.Body), intent.MaxBody)}
+	}
+	if !utf8.Valid(write.Body) || !json.Valid(write.Body) {
+		return Draft{}, &intent.Error{Code: intent.Invalid, Detail: "the body of " + string(write.Path) + " is not JSON in UTF-8"}
+	}
+	refs := slices.Clone(write.Refs)
+	slices.Sort(refs)
+	refs = slices.Compact(refs)
+	if len(refs) > MaxRefs {
+		return Draft{}, &intent.Error{Code: intent.Invalid, Detail: fmt.Sprintf("%s refers to %d documents, at most %d are possible", write.Path, len(refs), MaxRefs)}
+	}
+	for _, ref := range refs {
+		if err := CheckPath(ref); err != nil {
+			return Draft{}, err
+		}
+		if ref == write.Path {
+			return Draft{}, &intent.Error{Code: intent.Invalid, Detail: string(ref) + " cannot refer to itself"}
+		}
+	}
+	return Draft{Path: write.Path, Refs: refs, Body: bytes.TrimSpace(write.Body), Condition: write.Condition, Schema: max(write.Schema, 1)}, nil
+}
+
+// CheckPath refuses what is not the path of a document: an empty segment, a
+// collection without a name, or what is no text.
+func CheckPath(path intent.Path) error {
+	collection, name := path.Split()
+	if collection == "" || name == "" || hasEmptySegment(string(path)) || !utf8.ValidString(string(path)) || strings.ContainsRune(string(path), 0) {
+		return &intent.Error{Code: intent.Invalid, Detail: fmt.Sprintf("%q is not the path of a document", string(path))}
+	}
+	return nil
+}
+
+func hasEmptySegment(path string) bool {
+	return strings.HasPrefix(path, "/") || strings.HasSuffix(path, "/") || strings.Contains(path, "//")
+}
+
+// Next is the document that the draft makes of the current one, nil when
+// there is none, and whether that is a change. A current one that needs a newer
+// schema version than is known stays as it is: the error of intent.CheckSchema.
+func (d Draft) Next(current *intent.Document, now time.Time, random io.Reader) (intent.Document, bool, error) {
+	now = now.UTC().Truncate(time.Millisecond)
+	next := intent.Document{Path: d.Path, Revision: 1, CreatedAt: now, UpdatedAt: now, Refs: d.Refs, Body: d.Body, Schema: d.Schema}
+	if current == nil {
+		uid, err := NewID(random)
+		next.UID = uid
+		return next, true, err
+	}
+	if bytes.Equal(current.Body, d.Body) && slices.Equal(current.Refs, d.Refs) {
+		return *current, false, nil
+	}
+	if err := intent.CheckSchema(string(d.Path), current.Schema); err != nil {
+		return intent.Document{}, false, err
+	}
+	next.UID, next.CreatedAt, next.Revision = current.UID, current.CreatedAt, current.Revision+1
+	if now.Before(current.UpdatedAt) {
+		next.UpdatedAt = current.UpdatedAt // clocks may go back, documents don't
+	}
+	return next, true, nil
+}
+
+// NewID is a random identity: 32 hexadecimal digits from random, or from the
+// system's generator when random is nil.
+func NewID(random io.Reader) (string, error) {
+	if random == nil {
+		random = rand.Reader
+	}
+	var b [16]byte
+	if _, err := io.ReadFull(random, b[:]); err != nil {
+		return "", fmt.Errorf("draw an identity: %w", err)
+	}
+	return hex.EncodeToString(b[:]), nil
+}
+
+// Diff is what is in next and not in previous, and the other way round. Both
+// are in order.
+func Diff(previous, next []intent.Path) (added, removed []intent.Path) {
+	for _, ref := range next {
+		if _, found := slices.BinarySearch(previous, ref); !found {
+			added = append(added, ref)
+		}
+	}
+	for _, ref := range previous {
+		if _, found := slices.BinarySearch(next, ref); !found {
+			removed = append(removed, ref)
+		}
+	}
+	return added, removed
+}

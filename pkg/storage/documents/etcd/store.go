@@ -1,0 +1,208 @@
+// Package etcd keeps documents in etcd: embedded, external or simulated,
+// whatever kv.KV it is given. Every write is one transaction, which compares
+// that the document is as it was read, that the documents it newly refers to
+// exist, or, for a deletion, that no reference key names it.
+package etcd
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/draft"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+)
+
+// Store is an intent.Store over a kv.KV. A document refers to at most 2,000
+// others; body, references and keys together have to fit in one request of
+// 1.5 MiB (TooLarge).
+type Store struct {
+	kv     kv.KV
+	now    func() time.Time
+	random io.Reader
+}
+
+var _ intent.Store = (*Store)(nil)
+
+// Option changes a Store.
+type Option func(*Store)
+
+// WithClock sets where times come from, default time.Now.
+func WithClock(now func() time.Time) Option { return func(s *Store) { s.now = now } }
+
+// WithRandom sets where identities come from, default crypto/rand.
+func WithRandom(random io.Reader) Option { return func(s *Store) { s.random = random } }
+
+// New makes a Store over a key-value store, which stays the caller's to close.
+func New(over kv.KV, options ...Option) *Store {
+	s := &Store{kv: over, now: time.Now}
+	for _, option := range options {
+		option(s)
+	}
+	return s
+}
+
+// Get implements intent.Store.
+func (s *Store) Get(ctx context.Context, path intent.Path) (intent.Document, error) {
+	if err := draft.CheckPath(path); err != nil {
+		return intent.Document{}, err
+	}
+	found, err := s.read(ctx, path)
+	if err != nil {
+		return intent.Document{}, err
+	}
+	if found.item == nil {
+		return intent.Document{}, intent.ErrNotFound(path)
+	}
+	return found.doc, nil
+}
+
+// GetAll implements intent.Store.
+func (s *Store) GetAll(ctx context.Context, paths []intent.Path) ([]intent.Document, error) {
+	keys := make([]string, len(paths))
+	for n, path := range paths {
+		if err := draft.CheckPath(path); err != nil {
+			return nil, err
+		}
+		keys[n] = docKey(path)
+	}
+	items, _, err := s.kv.Range(ctx, kv.Range{Keys: keys})
+	if err != nil {
+		return nil, err
+	}
+	docs := make([]intent.Document, len(items))
+	for n, item := range items {
+		if docs[n], _, err = decode(item); err != nil {
+			return nil, err
+		}
+	}
+	return docs, nil
+}
+
+// List implements intent.Store.
+func (s *Store) List(ctx context.Context, options intent.ListOptions) (intent.Page, error) {
+	after, err := draft.After(options)
+	if err != nil {
+		return intent.Page{}, err
+	}
+	prefix := collectionPrefix(options.Collection)
+	selected := kv.Range{Prefix: prefix + options.NamePrefix}
+	if after != "" {
+		selected.After = prefix + after
+	}
+	if options.Limit > 0 {
+		selected.Limit = int64(options.Limit) + 1
+	}
+	selected.Bytes = int64(options.Bytes)
+	items, _, err := s.kv.Range(ctx, selected)
+	if err != nil {
+		return intent.Page{}, err
+	}
+	page := intent.Page{Items: make([]intent.Document, 0, len(items))}
+	size := int64(0)
+	for _, item := range items {
+		size += int64(len(item.Value))
+		if draft.Full(options, len(page.Items), size) {
+			page.Continue = draft.Cursor(page.Items[len(page.Items)-1].Path.Name())
+			break
+		}
+		doc, _, err := decode(item)
+		if err != nil {
+			return intent.Page{}, err
+		}
+		page.Items = append(page.Items, doc)
+	}
+	if len(items) == 1 && options.Bytes > 0 && size > int64(options.Bytes) { // nothing behind it was read
+		page.Continue = draft.Cursor(page.Items[0].Path.Name())
+	}
+	return page, nil
+}
+
+// Referrers implements intent.Store.
+func (s *Store) Referrers(ctx context.Context, path intent.Path) ([]intent.Path, error) {
+	if err := draft.CheckPath(path); err != nil {
+		return nil, err
+	}
+	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: refPrefix(path), KeysOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	sources := make([]intent.Path, len(items))
+	for i, item := range items {
+		sources[i] = sourceOf(item.Key)
+	}
+	return sources, nil
+}
+
+// Usage counts the document at a path and those below it, and the bytes of their
+// bodies.
+func (s *Store) Usage(ctx context.Context, path intent.Path) (documents int, bytes int64, err error) {
+	count := func(selected kv.Range) error {
+		selected.Bytes = intent.PageBytes
+		for {
+			items, _, err := s.kv.Range(ctx, selected)
+			if err != nil {
+				return err
+			}
+			size := int64(0)
+			for _, item := range items {
+				doc, _, err := decode(item)
+				if err != nil {
+					return err
+				}
+				documents, bytes, size = documents+1, bytes+int64(len(doc.Body)), size+int64(len(item.Value))
+			}
+			if size <= selected.Bytes {
+				return nil
+			}
+			selected.After = items[len(items)-1].Key
+		}
+	}
+	if err := count(kv.Range{Prefix: docRoot + string(path) + "/"}); err != nil {
+		return 0, 0, err
+	}
+	switch doc, err := s.Get(ctx, path); {
+	case err == nil:
+		return documents + 1, bytes + int64(len(doc.Body)), nil
+	case intent.CodeOf(err) != intent.NotFound:
+		return 0, 0, err
+	}
+	return documents, bytes, nil
+}
+
+// Sweep implements intent.Store. There is nothing to do: a write is one
+// transaction, so a crash leaves nothing behind.
+func (s *Store) Sweep(context.Context) error { return nil }
+
+// Ping implements intent.Store.
+func (s *Store) Ping(ctx context.Context) error { return s.kv.Ping(ctx) }
+
+// Close implements intent.Store. The key-value store stays open.
+func (s *Store) Close() error { return nil }
+
+// reading is a document as it was read; item and doc are empty when it does
+// not exist.
+type reading struct {
+	path  intent.Path
+	item  *kv.Item
+	doc   intent.Document
+	write string
+}
+
+func (s *Store) read(ctx context.Context, path intent.Path) (reading, error) {
+	item, _, err := s.kv.Get(ctx, docKey(path))
+	if err != nil || item == nil {
+		return reading{path: path}, err
+	}
+	doc, write, err := decode(*item)
+	return reading{path: path, item: item, doc: doc, write: write}, err
+}
+
+// current is the document, nil when there is none.
+func (r reading) current() *intent.Document {
+	if r.item == nil {
+		return nil
+	}
+	return &r.doc
+}

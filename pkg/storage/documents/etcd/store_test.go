@@ -1,0 +1,88 @@
+package etcd_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/storetest"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	kvetcd "github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/etcd/etcdtest"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
+)
+
+func TestMain(m *testing.M) { etcdtest.Main(m) }
+
+func TestStoreOverEmbeddedServer(t *testing.T) {
+	t.Parallel()
+	server, err := kvetcd.StartEmbedded(t.Context(), kvetcd.EmbeddedOptions{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, server.Close()) }()
+	options := storetest.Options{New: func(t *testing.T) storetest.Data {
+		wipe(t, server.KV())
+		return storetest.Data{
+			Open:     func(*testing.T) intent.Store { return etcd.New(server.KV()) },
+			Crashing: func(_ *testing.T, step func(string) error) intent.Store { return etcd.New(stepping{server.KV(), step}) },
+		}
+	}}
+	storetest.Run(t, options)
+	storetest.RunCrashes(t, options)
+}
+
+func TestStoreOverServerThatIsKilled(t *testing.T) {
+	t.Parallel()
+	server := etcdtest.Start(t)
+	store := kvetcd.New(server.Client)
+	options := storetest.Options{New: func(t *testing.T) storetest.Data {
+		wipe(t, store)
+		return storetest.Data{
+			Open:    func(*testing.T) intent.Store { return etcd.New(store) },
+			Kill:    server.Kill,
+			Restart: server.Restart,
+		}
+	}}
+	storetest.Run(t, options)
+	storetest.RunKills(t, options)
+}
+
+func TestStoreOverFake(t *testing.T) {
+	t.Parallel()
+	options := storetest.Options{New: func(*testing.T) storetest.Data {
+		fake := kvtest.NewFake()
+		return storetest.Data{
+			Open:     func(*testing.T) intent.Store { return etcd.New(fake) },
+			Crashing: func(_ *testing.T, step func(string) error) intent.Store { return etcd.New(stepping{fake, step}) },
+		}
+	}}
+	storetest.Run(t, options)
+	storetest.RunCrashes(t, options)
+}
+
+func wipe(t *testing.T, store kv.KV) {
+	t.Helper()
+	_, _, err := store.Txn(t.Context(), nil, kv.DeletePrefix("/"))
+	require.NoError(t, err)
+}
+
+// stepping calls step around each transaction.
+type stepping struct {
+	kv.KV
+	step func(name string) error
+}
+
+// Txn implements kv.KV.
+func (s stepping) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (bool, int64, error) {
+	if err := s.step("before the transaction"); err != nil {
+		return false, 0, err
+	}
+	done, revision, err := s.KV.Txn(ctx, when, then...)
+	if err == nil {
+		err = s.step("after the transaction")
+	}
+	return done, revision, err
+}

@@ -1,0 +1,149 @@
+// Package history keeps what has happened, in the document store: who has done
+// what to which document, by which request, and how the document was before and
+// after. What is kept of a document holds no secrets.
+package history
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// MaxDocument is the size above which a document is not kept in an event, in
+// bytes of JSON.
+const MaxDocument = 16 << 10
+
+// Options say what a History works with.
+type Options struct {
+	Documents intent.Store
+	// Count is how many events of each project or cluster provider are kept, and a
+	// tenth more, while they are written; 0: as many as Prune leaves.
+	Count int
+	// Lost is told of each event that could not be kept.
+	Lost   func()
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+// History keeps events. Safe for concurrent use.
+//
+// An event is written after what it tells of. When that fails, the event is
+// lost, which is logged and counted: nothing is undone or refused for it.
+type History struct {
+	Options
+	growth growth
+}
+
+// New makes a History.
+func New(options Options) *History { return &History{Options: options} }
+
+// Wrote notes a write of the document: before is nil for a new one, after for
+// one that was deleted. A write that changed nothing is no event.
+func (h *History) Wrote(ctx context.Context, before, after *intent.Document) {
+	if before != nil && after != nil && before.UID == after.UID && before.Revision == after.Revision {
+		return
+	}
+	by := intent.By(ctx)
+	e := intent.Event{Time: h.Now().UTC(), Actor: by.Subject, RequestID: by.RequestID}
+	switch {
+	case before == nil:
+		e.Action, e.Outcome, e.Path, e.Revision = intent.Create, "stored", after.Path, after.Revision
+	case after == nil:
+		e.Action, e.Outcome, e.Path, e.Revision = intent.Delete, "deleted", before.Path, before.Revision
+	default:
+		e.Action, e.Outcome, e.Path, e.Revision = intent.Replace, "stored", after.Path, after.Revision
+		e.Message = changed(before.Body, after.Body)
+	}
+	var lost error
+	if e.Before, lost = show(before); lost == nil {
+		e.After, lost = show(after)
+	}
+	if lost != nil {
+		h.lose(ctx, e, lost)
+		return
+	}
+	// The top document may be what has just gone: nobody reads its history any more.
+	if after == nil && topOf(e.Path) == e.Path {
+		h.keep(ctx, before.UID, e)
+		return
+	}
+	h.Told(ctx, e.Path, e)
+}
+
+// show is a document as an event keeps it, nothing for none and for one that is
+// too large.
+func show(doc *intent.Document) (json.RawMessage, error) {
+	if doc == nil {
+		return nil, nil
+	}
+	raw, err := redacted(doc.Body)
+	if err != nil || len(raw) > MaxDocument {
+		return nil, err
+	}
+	return raw, nil
+}
+
+// Told notes events of an owner: a deployment intent group, a logical cloud, a
+// record or a cluster.
+func (h *History) Told(ctx context.Context, owner intent.Path, events ...intent.Event) {
+	if len(events) == 0 {
+		return
+	}
+	// Whoever asked may be gone by now: what was done is noted all the same.
+	const enough = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), enough)
+	defer cancel()
+	top, err := h.Documents.Get(ctx, topOf(owner))
+	for _, e := range events {
+		e.Path = owner
+		if err != nil {
+			h.lose(ctx, e, err)
+			continue
+		}
+		h.keep(ctx, top.UID, e)
+	}
+}
+
+// keep writes an event of the top document with that identity.
+func (h *History) keep(ctx context.Context, uid string, e intent.Event) {
+	raw, err := json.Marshal(e)
+	top := topOf(e.Path)
+	if err == nil {
+		_, err = h.Documents.Put(ctx, intent.Write{Path: at(top, uid, e.Time), Body: raw, Condition: intent.IfAbsent()})
+	}
+	if err != nil {
+		h.lose(ctx, e, err)
+		return
+	}
+	h.bound(ctx, stream(top, uid))
+}
+
+func (h *History) lose(ctx context.Context, e intent.Event, err error) {
+	h.Lost()
+	h.Logger.ErrorContext(ctx, "an event is not kept in the history", "path", e.Path, "action", e.Action, "actor", e.Actor, "requestID", e.RequestID, "error", err)
+}
+
+// stream begins the names of a top document's events. Another document of the
+// same name, such as another team's project, does not see them.
+func stream(top intent.Path, uid string) string { return string(top) + "/" + uid + "/" }
+
+// at names an event. Names of later events come first.
+func at(top intent.Path, uid string, when time.Time) intent.Path {
+	const digits = 8
+	return intent.Join(intent.HistoryCollection, fmt.Sprintf("%s%019d-%s", stream(top, uid), math.MaxInt64-when.UnixNano(), rand.Text()[:digits]))
+}
+
+// topOf is the document at the top that a path is below, or is: a project, or a
+// cluster provider.
+func topOf(path intent.Path) intent.Path {
+	const segments = 2
+	parts := strings.SplitN(string(path), "/", segments+1)
+	return intent.Join(parts[:min(segments, len(parts))]...)
+}

@@ -1,0 +1,248 @@
+// Package etcd is the key-value edge over etcd: over a server inside this
+// process (StartEmbedded) or an external cluster (Dial).
+package etcd
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+)
+
+// DefaultTimeout is how long the server has for a request, unless the
+// context's deadline is nearer. It is long enough for a cluster to elect a new
+// leader, and short enough for a user who waits.
+const DefaultTimeout = 5 * time.Second
+
+// rangePage is how many keys one request of a long Range reads.
+const rangePage = 1000
+
+// boundedPage is that of one whose bytes are bounded: a value may have more than a
+// megabyte.
+const boundedPage = 32
+
+// KV is a kv.KV over an etcd client. Safe for concurrent use.
+type KV struct {
+	client *clientv3.Client
+	tls    *tls.Config // of endpoints of https://; nil: the system's roots
+}
+
+var _ kv.KV = (*KV)(nil)
+
+// New makes a KV over a client, which stays the caller's to close.
+func New(client *clientv3.Client) *KV { return &KV{client: client} }
+
+// DialOptions say how to reach an external etcd cluster.
+type DialOptions struct {
+	Endpoints []string    // "http://host:2379" or "https://…", at least one
+	Username  string      // empty: no authentication
+	Password  string      // of Username
+	TLS       *tls.Config // nil: plain, or the system's roots for https
+	Timeout   time.Duration
+}
+
+// Dial makes a KV over an external cluster. It does not wait for the cluster
+// to answer (Ping does), except with a Username, whose login takes at most
+// Timeout (default DefaultTimeout), and as long again to find out why it fails.
+// Close the KV at the end.
+func Dial(options DialOptions) (*KV, error) {
+	if len(options.Endpoints) == 0 {
+		return nil, &intent.Error{Code: intent.Invalid, Detail: "no etcd endpoint is given"}
+	}
+	if options.Timeout <= 0 {
+		options.Timeout = DefaultTimeout
+	}
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints:            options.Endpoints,
+		Username:             options.Username,
+		Password:             options.Password,
+		TLS:                  options.TLS,
+		DialTimeout:          options.Timeout,
+		DialKeepAliveTime:    10 * time.Second,
+		DialKeepAliveTimeout: 3 * time.Second,
+		Logger:               zap.NewNop(),
+	})
+	switch {
+	case errors.Is(rpctypes.Error(err), rpctypes.ErrAuthFailed):
+		return nil, &intent.Error{Code: intent.Unavailable, Detail: "etcd refuses the user or the password", Err: err}
+	case err != nil:
+		ctx, cancel := context.WithTimeout(context.Background(), options.Timeout)
+		defer cancel()
+		return nil, &intent.Error{Code: intent.Unavailable, Detail: "etcd cannot be reached", Err: cause(ctx, options.Endpoints, options.TLS, err)}
+	}
+	return &KV{client: client, tls: options.TLS}, nil
+}
+
+// Close ends watches and leases' keep-alives and closes the connections.
+func (s *KV) Close() error {
+	if err := s.client.Close(); err != nil && s.client.Ctx().Err() == nil {
+		return fmt.Errorf("close the etcd client: %w", err)
+	}
+	return nil
+}
+
+// Get implements kv.KV.
+func (s *KV) Get(ctx context.Context, key string) (*kv.Item, int64, error) {
+	ctx, cancel := withDeadline(ctx)
+	defer cancel()
+	answer, err := s.read(ctx, key)
+	if err != nil {
+		return nil, 0, failure("read "+key, err)
+	}
+	if len(answer.Kvs) == 0 {
+		return nil, answer.Header.Revision, nil
+	}
+	item := itemOf(answer.Kvs[0])
+	return &item, answer.Header.Revision, nil
+}
+
+// Range implements kv.KV. A long range is read in pages at one revision, and
+// from the start again when that is compacted meanwhile.
+func (s *KV) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
+	for {
+		items, revision, err := s.rangeAt(ctx, r)
+		if err == nil || r.Revision != 0 || !isCompacted(err) {
+			return items, revision, err
+		}
+	}
+}
+
+func (s *KV) rangeAt(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
+	if r.Keys != nil {
+		return s.named(ctx, r)
+	}
+	items := []kv.Item{}
+	from := r.Prefix
+	if r.After >= r.Prefix && r.After != "" {
+		from = r.After + "\x00"
+	}
+	var size int64
+	for {
+		limit := int64(rangePage)
+		if r.Bytes > 0 {
+			limit = boundedPage
+		}
+		if left := r.Limit - int64(len(items)); r.Limit > 0 && left < limit {
+			limit = left
+		}
+		answer, err := s.page(ctx, r, from, limit)
+		if err != nil {
+			return nil, 0, failure("list "+r.Prefix, err)
+		}
+		if r.Revision == 0 {
+			r.Revision = answer.Header.Revision
+		}
+		for _, one := range answer.Kvs {
+			items, size = append(items, itemOf(one)), size+int64(len(one.Value))
+			if r.Bytes > 0 && size > r.Bytes {
+				return items, r.Revision, nil
+			}
+		}
+		if !answer.More || len(answer.Kvs) == 0 || (r.Limit > 0 && int64(len(items)) >= r.Limit) {
+			return items, r.Revision, nil
+		}
+		from = items[len(items)-1].Key + "\x00"
+	}
+}
+
+// named reads many keys at one revision, in few requests.
+func (s *KV) named(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
+	items := []kv.Item{}
+	for chunk := range slices.Chunk(r.Keys, kv.MaxOps) {
+		gets := make([]clientv3.Op, len(chunk))
+		for n, key := range chunk {
+			gets[n] = clientv3.OpGet(key, clientv3.WithRev(r.Revision))
+		}
+		answer, err := s.readAll(ctx, gets)
+		if err != nil {
+			return nil, 0, failure("read "+chunk[0]+" and others", err)
+		}
+		if r.Revision == 0 {
+			r.Revision = answer.Header.Revision
+		}
+		for _, one := range answer.Responses {
+			for _, found := range one.GetResponseRange().Kvs {
+				items = append(items, itemOf(found))
+			}
+		}
+	}
+	return items, r.Revision, nil
+}
+
+func (s *KV) readAll(ctx context.Context, gets []clientv3.Op) (*clientv3.TxnResponse, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := withDeadline(ctx)
+	defer cancel()
+	return s.client.Txn(ctx).Then(gets...).Commit()
+}
+
+func (s *KV) page(ctx context.Context, r kv.Range, from string, limit int64) (*clientv3.GetResponse, error) {
+	ctx, cancel := withDeadline(ctx)
+	defer cancel()
+	options := []clientv3.OpOption{
+		clientv3.WithRange(clientv3.GetPrefixRangeEnd(r.Prefix)),
+		clientv3.WithLimit(limit),
+		clientv3.WithRev(r.Revision),
+	}
+	if r.MinModRevision > 0 {
+		options = append(options, clientv3.WithMinModRev(r.MinModRevision))
+	}
+	if r.KeysOnly {
+		options = append(options, clientv3.WithKeysOnly())
+	}
+	if from == "" {
+		from = "\x00"
+	}
+	return s.read(ctx, from, options...)
+}
+
+func (s *KV) read(ctx context.Context, key string, options ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+	if err := ctx.Err(); err != nil { // the server in this process might not notice
+		return nil, err
+	}
+	return s.client.Get(ctx, key, options...)
+}
+
+// Ping implements kv.KV by a linearizable read. It bypasses the client, which
+// would try again until time has run out; inside this process there is none.
+func (s *KV) Ping(ctx context.Context) error {
+	const key = "/signpost/ping"
+	ctx, cancel := withDeadline(ctx)
+	defer cancel()
+	var err error
+	if connection := s.client.ActiveConnection(); connection != nil {
+		_, err = pb.NewKVClient(connection).Range(ctx, &pb.RangeRequest{Key: []byte(key), CountOnly: true})
+	} else {
+		_, err = s.read(ctx, key, clientv3.WithCountOnly())
+	}
+	if err != nil {
+		return failure("ping", cause(ctx, s.client.Endpoints(), s.tls, err))
+	}
+	return nil
+}
+
+func itemOf(one *mvccpb.KeyValue) kv.Item {
+	return kv.Item{
+		Key:            string(one.Key),
+		Value:          one.Value,
+		CreateRevision: one.CreateRevision,
+		ModRevision:    one.ModRevision,
+	}
+}
+
+func withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, DefaultTimeout)
+}

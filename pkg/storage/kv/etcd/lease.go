@@ -1,0 +1,90 @@
+package etcd
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+)
+
+// safetyPart is the part of a lease's time at whose beginning a holder that
+// hears nothing gives it up: the last quarter.
+const safetyPart = 4
+
+type lease struct {
+	client  *clientv3.Client
+	id      clientv3.LeaseID
+	stop    context.CancelFunc
+	lost    chan struct{}
+	loseOne sync.Once
+}
+
+var _ kv.Lease = (*lease)(nil)
+
+// Lease implements kv.KV. The lease counts as lost when no keep-alive was
+// answered for three quarters of its time, that is before the server lets
+// another have it.
+func (s *KV) Lease(ctx context.Context, ttlSeconds int) (kv.Lease, error) {
+	short, cancel := withDeadline(ctx)
+	defer cancel()
+	asked := time.Now()
+	granted, err := s.client.Grant(short, int64(ttlSeconds))
+	if err != nil {
+		return nil, failure("grant a lease", err)
+	}
+	alive, stop := context.WithCancel(ctx)
+	answers, err := s.client.KeepAlive(alive, granted.ID)
+	if err != nil {
+		stop()
+		return nil, failure("keep a lease alive", err)
+	}
+	l := &lease{client: s.client, id: granted.ID, stop: stop, lost: make(chan struct{})}
+	ttl := time.Duration(granted.TTL) * time.Second
+	trusted := ttl - ttl/safetyPart
+	go l.keep(answers, trusted, trusted-time.Since(asked))
+	return l, nil
+}
+
+// ID implements kv.Lease.
+func (l *lease) ID() int64 { return int64(l.id) }
+
+// Lost implements kv.Lease.
+func (l *lease) Lost() <-chan struct{} { return l.lost }
+
+// Release implements kv.Lease.
+func (l *lease) Release(ctx context.Context) error {
+	l.lose()
+	ctx, cancel := withDeadline(ctx)
+	defer cancel()
+	if _, err := l.client.Revoke(ctx, l.id); err != nil {
+		return failure("release a lease", err)
+	}
+	return nil
+}
+
+func (l *lease) keep(answers <-chan *clientv3.LeaseKeepAliveResponse, trusted, first time.Duration) {
+	defer l.lose()
+	timer := time.NewTimer(first)
+	defer timer.Stop()
+	for {
+		select {
+		case _, ok := <-answers:
+			if !ok {
+				return
+			}
+			timer.Reset(trusted)
+		case <-timer.C:
+			return
+		}
+	}
+}
+
+func (l *lease) lose() {
+	l.loseOne.Do(func() {
+		close(l.lost)
+		l.stop()
+	})
+}

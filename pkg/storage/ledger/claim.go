@@ -1,0 +1,189 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+)
+
+// Claim says which cluster a name stands for. One name claims an identity at
+// a time.
+type Claim struct {
+	Cluster string `json:"cluster"` // the name, "provider+cluster"
+	UID     string `json:"-"`       // what the cluster identifies itself by
+	Source  string `json:"source"`  // where it is found, in words
+}
+
+// Refusal is the error of a Claim that may not be.
+type Refusal struct {
+	Asked   Claim
+	Against Claim // another name's on the same cluster, or the same name's on another cluster
+}
+
+// Double tells whether another name has the cluster; else the name stood for
+// another cluster.
+func (r *Refusal) Double() bool { return r.Asked.Cluster != r.Against.Cluster }
+
+// Error names both ends, and what to do.
+func (r *Refusal) Error() string {
+	if r.Double() {
+		return fmt.Sprintf("%s answers as cluster %s, which is registered as %s already, at %s; a cluster has one name: use that one, or delete it first",
+			r.Asked.Source, r.Asked.UID, r.Against.Cluster, r.Against.Source)
+	}
+	source := r.Against.Source
+	if source == "" {
+		source = "an unknown address"
+	}
+	return fmt.Sprintf("%s answers as cluster %s, but %s is cluster %s at %s, where Signpost's objects are left; have it lead there again, or register the other cluster under a name of its own",
+		r.Asked.Source, r.Asked.UID, r.Asked.Cluster, r.Against.UID, source)
+}
+
+// claimTries is how often a claim begins again when others come in between.
+const claimTries = 10
+
+// Claim has a name stand for the cluster that answers at a source, and gives
+// up what it stood for if nothing is left there. The same cluster at another
+// source is fine, and so is another cluster at the same source: it was built
+// anew. Errors: *Refusal; Unavailable when others keep coming in between; the
+// store's.
+func (l *Ledger) Claim(ctx context.Context, asked Claim) error {
+	value, err := json.Marshal(asked)
+	if err != nil {
+		return err
+	}
+	for range claimTries {
+		when, then, err := l.weigh(ctx, asked)
+		if err != nil {
+			return err
+		}
+		done, _, err := l.kv.Txn(ctx, when, append(then, kv.Put(claimPrefix+asked.UID, value))...)
+		if done || err != nil {
+			return err
+		}
+	}
+	return changing(asked.Cluster)
+}
+
+func changing(cluster string) error {
+	return &intent.Error{Code: intent.Unavailable, Detail: "the identity of " + cluster + " is being changed by others"}
+}
+
+// Judge tells whether Claim would refuse, and changes nothing. Errors: *Refusal;
+// the store's.
+func (l *Ledger) Judge(ctx context.Context, asked Claim) error {
+	_, _, err := l.weigh(ctx, asked)
+	return err
+}
+
+// weigh judges a claim by all others, and answers under which condition the
+// judgement holds and what the name gives up. What it stood for is kept while
+// entries speak of it.
+func (l *Ledger) weigh(ctx context.Context, asked Claim) (when []kv.Compare, then []kv.Op, err error) {
+	record, known, err := l.identity(ctx, asked.Cluster)
+	if err != nil {
+		return nil, nil, err
+	}
+	lived, err := l.lived(ctx, asked.Cluster)
+	if err != nil {
+		return nil, nil, err
+	}
+	items, _, err := l.kv.Range(ctx, kv.Range{Prefix: claimPrefix})
+	if err != nil {
+		return nil, nil, err
+	}
+	when = []kv.Compare{kv.Unchanged(identityPrefix+asked.Cluster, record)}
+	was := Claim{Cluster: asked.Cluster, UID: known}
+	var held *kv.Item
+	for _, item := range items {
+		claim, err := decodeClaim(item)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case claim.UID == asked.UID && claim.Cluster != asked.Cluster:
+			return nil, nil, &Refusal{Asked: asked, Against: claim}
+		case claim.UID == asked.UID:
+			held = &item
+		case claim.Cluster != asked.Cluster:
+		case claim.UID == known && lived:
+			was = claim
+		default:
+			when, then = append(when, kv.Unchanged(item.Key, &item)), append(then, kv.Delete(item.Key))
+		}
+	}
+	if lived && known != "" && known != asked.UID && was.Source != asked.Source {
+		return nil, nil, &Refusal{Asked: asked, Against: was}
+	}
+	return append(when, kv.Unchanged(claimPrefix+asked.UID, held)), then, nil
+}
+
+// lived tells whether objects that we have made may be left in the cluster.
+func (l *Ledger) lived(ctx context.Context, cluster string) (bool, error) {
+	entries, _, err := l.Cluster(ctx, cluster)
+	return slices.ContainsFunc(entries, Entry.Held), err
+}
+
+// Claimants answers the names that stand for clusters, in order.
+func (l *Ledger) Claimants(ctx context.Context) ([]string, error) {
+	items, _, err := l.kv.Range(ctx, kv.Range{Prefix: claimPrefix})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, item := range items {
+		claim, err := decodeClaim(item)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, claim.Cluster)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// Release gives up what a name stands for, unless it has entries, and answers
+// whether it did.
+func (l *Ledger) Release(ctx context.Context, cluster string) (bool, error) {
+	when, then, err := l.givingUp(ctx, cluster)
+	if err != nil {
+		return false, err
+	}
+	done, _, err := l.kv.Txn(ctx, append(when, kv.Compare{Key: clusterPrefix(cluster), Prefix: true}), then...)
+	return done, err
+}
+
+// givingUp is what gives up what a name stands for, and under which condition.
+func (l *Ledger) givingUp(ctx context.Context, cluster string) (when []kv.Compare, then []kv.Op, err error) {
+	record, _, err := l.identity(ctx, cluster)
+	if err != nil {
+		return nil, nil, err
+	}
+	items, _, err := l.kv.Range(ctx, kv.Range{Prefix: claimPrefix})
+	if err != nil {
+		return nil, nil, err
+	}
+	when, then = []kv.Compare{kv.Unchanged(identityPrefix+cluster, record)}, []kv.Op{kv.Delete(identityPrefix + cluster)}
+	for _, item := range items {
+		claim, err := decodeClaim(item)
+		if err != nil {
+			return nil, nil, err
+		}
+		if claim.Cluster == cluster {
+			when, then = append(when, kv.Unchanged(item.Key, &item)), append(then, kv.Delete(item.Key))
+		}
+	}
+	return when, then, nil
+}
+
+func decodeClaim(item kv.Item) (Claim, error) {
+	claim := Claim{}
+	if err := json.Unmarshal(item.Value, &claim); err != nil {
+		return Claim{}, fmt.Errorf("%s: %w", item.Key, err)
+	}
+	claim.UID = strings.TrimPrefix(item.Key, claimPrefix)
+	return claim, nil
+}

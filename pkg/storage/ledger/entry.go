@@ -1,0 +1,145 @@
+// Package ledger keeps, per cluster, what Signpost has put there: one entry
+// per object, written as intent before the first request and removed when the
+// object is confirmed to be absent. What is to be deleted follows from it
+// (ledger minus current bundles) and is never queued, so that it survives dead
+// clusters, instantiating again, and restarts.
+//
+// One worker at a time writes a cluster's entries, fenced by the key that it
+// owns; anybody reads them.
+package ledger
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+)
+
+// Status is how far an object has come.
+type Status string
+
+// The statuses.
+const (
+	Pending  Status = "Pending"  // nothing was tried yet
+	Applied  Status = "Applied"  // the cluster has it with the content of Digest
+	Retrying Status = "Retrying" // the last attempt failed, and another one may well succeed
+	Failed   Status = "Failed"   // the cluster refuses it, or somebody else's object is in its place
+	Deleted  Status = "Deleted"  // the delete was accepted, its end is awaited
+)
+
+// Entry is what is known of one object.
+type Entry struct {
+	ID              bundle.ID `json:"-"`
+	UID             string    `json:"uid,omitempty"`
+	ResourceVersion string    `json:"resourceVersion,omitempty"`
+	Generation      int64     `json:"generation,omitempty"`
+	Digest          string    `json:"digest,omitempty"`      // of the content that was last applied, empty before the first time
+	Owners          []string  `json:"owners,omitempty"`      // whose current contexts hold the object, who held it first in front; whose did last, when it is Going
+	Losing          []string  `json:"losing,omitempty"`      // those of Owners who want another content than the one applied
+	CreatedByUs     bool      `json:"createdByUs,omitempty"` // false: somebody else's, used as it is or in the way
+	Shared          bool      `json:"shared,omitempty"`      // somebody else's, in which keys are ours
+	Going           bool      `json:"going,omitempty"`       // no current context holds it any more: it is to go
+	Kept            bool      `json:"kept,omitempty"`        // it is to go but others still use it (a namespace)
+	Status          Status    `json:"status"`
+	Message         string    `json:"message,omitempty"`
+	Drift           string    `json:"drift,omitempty"` // what others have added to it, where that stays
+	Since           time.Time `json:"since,omitzero"`  // UTC, of the last change of Status or Digest
+}
+
+// Progress is the entry's state as an owner sees it who wants the content of
+// a digest. Nothing is Applied but what was applied with that content.
+func (e Entry) Progress(owner, digest string) (Status, string) {
+	switch {
+	case slices.Contains(e.Losing, owner):
+		return Failed, e.Message
+	case e.Going, e.Status == Applied && e.Digest != digest:
+		return Pending, ""
+	}
+	return e.Status, strings.Join(slices.DeleteFunc([]string{e.Message, e.Drift}, func(text string) bool { return text == "" }), "; ")
+}
+
+// Of selects the entries that an owner's contexts hold or held last.
+func Of(entries []Entry, owner string) []Entry {
+	var out []Entry
+	for _, e := range entries {
+		if slices.Contains(e.Owners, owner) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Held tells whether something of ours may be in the cluster: the object, or
+// keys in it.
+func (e Entry) Held() bool { return e.CreatedByUs || e.Shared }
+
+// Lingers tells whether the end of the object is not waited for when its
+// owner's objects are deleted: a namespace takes its time, or stays.
+func (e Entry) Lingers() bool {
+	return e.ID.Kind == "Namespace" && e.ID.Group == ""
+}
+
+// Equal tells whether the entries say the same of the same object, whenever
+// that came about.
+func (e Entry) Equal(other Entry) bool {
+	same := slices.Equal(e.Owners, other.Owners) && slices.Equal(e.Losing, other.Losing)
+	return same && e.ID == other.ID && e.UID == other.UID && e.ResourceVersion == other.ResourceVersion &&
+		e.Generation == other.Generation && e.Digest == other.Digest && e.CreatedByUs == other.CreatedByUs && e.Shared == other.Shared &&
+		e.Going == other.Going && e.Kept == other.Kept && e.Status == other.Status && e.Message == other.Message
+}
+
+// Layout of the keys.
+const (
+	prefix         = "/signpost/ledger/"
+	identityPrefix = "/signpost/cluster/"
+	claimPrefix    = "/signpost/identity/"
+	coreGroup      = "core"
+	noNamespace    = "_"
+	segmentsOfKey  = 5 // cluster, group, kind, namespace, name
+)
+
+func clusterPrefix(cluster string) string { return prefix + cluster + "/" }
+
+// Key is where the object's entry is.
+func Key(id bundle.ID) string {
+	group, namespace := id.Group, id.Namespace
+	if group == "" {
+		group = coreGroup
+	}
+	if namespace == "" {
+		namespace = noNamespace
+	}
+	return clusterPrefix(id.Cluster) + strings.Join([]string{group, id.Kind, namespace, id.Name}, "/")
+}
+
+func parseKey(key string) (bundle.ID, error) {
+	segments := strings.Split(strings.TrimPrefix(key, prefix), "/")
+	if len(segments) != segmentsOfKey {
+		return bundle.ID{}, fmt.Errorf("%s is no key of the ledger", key)
+	}
+	id := bundle.ID{Cluster: segments[0], Group: segments[1], Kind: segments[2], Namespace: segments[3], Name: segments[4]}
+	if id.Group == coreGroup {
+		id.Group = ""
+	}
+	if id.Namespace == noNamespace {
+		id.Namespace = ""
+	}
+	return id, nil
+}
+
+func decode(item kv.Item) (Entry, error) {
+	id, err := parseKey(item.Key)
+	if err != nil {
+		return Entry{}, err
+	}
+	e := Entry{}
+	if err := json.Unmarshal(item.Value, &e); err != nil {
+		return Entry{}, fmt.Errorf("%s: %w", item.Key, err)
+	}
+	e.ID = id
+	return e, nil
+}

@@ -1,0 +1,166 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+)
+
+// ErrLost is what a writer is answered who does not own the cluster any more,
+// or who cannot know: a write whose answer was lost may still happen, over later
+// ones. Who claims the cluster anew fences it off.
+var ErrLost = errors.New("the cluster has to be claimed anew")
+
+// Ledger reads and writes the entries.
+type Ledger struct{ kv kv.KV }
+
+// New makes a Ledger over a key-value store.
+func New(store kv.KV) *Ledger { return &Ledger{kv: store} }
+
+// Cluster answers the cluster's entries, ordered by key, and the store's
+// revision they were read at. An abandoned cluster has none.
+func (l *Ledger) Cluster(ctx context.Context, cluster string) ([]Entry, int64, error) {
+	abandoned, revision, err := l.kv.Get(ctx, AbandonedPrefix+cluster)
+	if abandoned != nil || err != nil {
+		return nil, revision, err
+	}
+	return l.entries(ctx, cluster)
+}
+
+func (l *Ledger) entries(ctx context.Context, cluster string) ([]Entry, int64, error) {
+	items, revision, err := l.kv.Range(ctx, kv.Range{Prefix: clusterPrefix(cluster)})
+	if err != nil {
+		return nil, 0, err
+	}
+	entries := make([]Entry, 0, len(items))
+	for _, item := range items {
+		e, err := decode(item)
+		if err != nil {
+			return nil, 0, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, revision, nil
+}
+
+// Get answers an object's entry; found is false when it has none.
+func (l *Ledger) Get(ctx context.Context, id bundle.ID) (e Entry, found bool, err error) {
+	item, _, err := l.kv.Get(ctx, Key(id))
+	if err != nil || item == nil {
+		return Entry{}, false, err
+	}
+	e, err = decode(*item)
+	return e, err == nil, err
+}
+
+// Clusters answers the names of all clusters that have entries, in order. It
+// reads one key of each.
+func (l *Ledger) Clusters(ctx context.Context) ([]string, error) {
+	return kv.Segments(ctx, l.kv, prefix)
+}
+
+// Identity answers what the cluster of this name identified itself by, empty
+// when it was never seen.
+func (l *Ledger) Identity(ctx context.Context, cluster string) (string, error) {
+	_, uid, err := l.identity(ctx, cluster)
+	return uid, err
+}
+
+// identity answers the key of a cluster's identity too, nil when it has none.
+func (l *Ledger) identity(ctx context.Context, cluster string) (*kv.Item, string, error) {
+	item, _, err := l.kv.Get(ctx, identityPrefix+cluster)
+	if err != nil || item == nil {
+		return nil, "", err
+	}
+	var record identity
+	err = json.Unmarshal(item.Value, &record)
+	return item, record.UID, err
+}
+
+type identity struct {
+	UID string `json:"uid"`
+}
+
+// Reset notes the cluster's identity and drops all its entries: they speak of
+// a cluster that is gone. fence is the compare of the writer's ownership.
+func (l *Ledger) Reset(ctx context.Context, fence kv.Compare, cluster, uid string) error {
+	raw, err := json.Marshal(identity{UID: uid})
+	if err != nil {
+		return err
+	}
+	return l.commit(ctx, fence, kv.Put(identityPrefix+cluster, raw), kv.DeletePrefix(clusterPrefix(cluster)))
+}
+
+// Adopt notes the identity of a cluster that had none yet, and keeps its
+// entries: intents from before it was first reached.
+func (l *Ledger) Adopt(ctx context.Context, fence kv.Compare, cluster, uid string) error {
+	raw, err := json.Marshal(identity{UID: uid})
+	if err != nil {
+		return err
+	}
+	return l.commit(ctx, fence, kv.Put(identityPrefix+cluster, raw))
+}
+
+// Own answers ErrLost unless fence, the compare of the writer's ownership, still
+// holds.
+func (l *Ledger) Own(ctx context.Context, fence kv.Compare) error { return l.commit(ctx, fence) }
+
+// Write puts and removes entries in as few transactions as their limits allow,
+// each fenced: ErrLost when the cluster has to be claimed anew. On an error
+// some of them may have been written; writing the same again is harmless.
+func (l *Ledger) Write(ctx context.Context, fence kv.Compare, put []Entry, remove []bundle.ID) error {
+	var ops []kv.Op
+	size := 0
+	flush := func() error {
+		if len(ops) == 0 {
+			return nil
+		}
+		err := l.commit(ctx, fence, ops...)
+		ops, size = nil, 0
+		return err
+	}
+	add := func(op kv.Op) error {
+		weight := len(op.Key) + len(op.Value)
+		if len(ops) == kv.MaxOps || size+weight > kv.MaxBytes {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		ops, size = append(ops, op), size+weight
+		return nil
+	}
+	for _, e := range put {
+		raw, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		if err := add(kv.Put(Key(e.ID), raw)); err != nil {
+			return err
+		}
+	}
+	for _, id := range remove {
+		if err := add(kv.Delete(Key(id))); err != nil {
+			return err
+		}
+	}
+	return flush()
+}
+
+func (l *Ledger) commit(ctx context.Context, fence kv.Compare, ops ...kv.Op) error {
+	owned, _, err := l.kv.Txn(ctx, []kv.Compare{fence}, ops...)
+	if intent.CodeOf(err) == intent.Unavailable {
+		return fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	if err != nil {
+		return err
+	}
+	if !owned {
+		return ErrLost
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package observed
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+)
+
+// Answers is what the authoritative servers last said of the names of a
+// DNSEndpoint.
+type Answers struct {
+	Project string       `json:"project"`
+	Record  string       `json:"record"` // whose external-dns publishes the names
+	Scope   string       `json:"scope"`
+	Names   []NameAnswer `json:"names"` // ordered by name and type
+
+	// Gone is when none of the targets was answered any more after the DNSEndpoint
+	// had gone; UTC. It is zero while one is, as long as that is not known, and where
+	// one was never seen to be: it may still come.
+	Gone time.Time `json:"gone,omitzero"`
+
+	Revision int64 `json:"-"` // the store's revision that wrote it
+}
+
+// NameAnswer is what they said of one name and type.
+type NameAnswer struct {
+	Name    string          `json:"name"`
+	Type    string          `json:"type"`
+	Targets []string        `json:"targets"`        // that the DNSEndpoint gives to them, ordered
+	Seen    bool            `json:"seen,omitempty"` // a server has answered some of the targets
+	Verdict string          `json:"verdict"`        // what the answers say, in a word
+	Message string          `json:"message"`        // the same in words for the user
+	Since   time.Time       `json:"since"`          // UTC, of the last change of Verdict or Targets
+	Answers []intent.Answer `json:"answers,omitempty"`
+}
+
+func answerPrefix(cluster string) string { return clusterPrefix(cluster) + answerFolder + "/" }
+
+// Answers answers what was said of the names of a namespace's DNSEndpoints, by
+// their names, and the store's revision it was read at. What is not there was
+// never asked.
+func (s *Store) Answers(ctx context.Context, cluster, namespace string) (map[string]Answers, int64, error) {
+	return s.answers(ctx, answerPrefix(cluster)+namespace+"/")
+}
+
+// AllAnswers answers the same of all DNSEndpoints of a cluster, by
+// "namespace/name".
+func (s *Store) AllAnswers(ctx context.Context, cluster string) (map[string]Answers, error) {
+	all, _, err := s.answers(ctx, answerPrefix(cluster))
+	return all, err
+}
+
+func (s *Store) answers(ctx context.Context, under string) (map[string]Answers, int64, error) {
+	items, revision, err := s.kv.Range(ctx, kv.Range{Prefix: under})
+	if err != nil {
+		return nil, 0, err
+	}
+	out := map[string]Answers{}
+	for _, item := range items {
+		a := Answers{Revision: item.ModRevision}
+		if err := json.Unmarshal(item.Value, &a); err != nil {
+			return nil, 0, fmt.Errorf("%s: %w", item.Key, err)
+		}
+		out[strings.TrimPrefix(item.Key, under)] = a
+	}
+	return out, revision, nil
+}
+
+// largestAnswers is how much is stored of one DNSEndpoint's answers. Of more, what
+// each server said is left out; what does not fit even so is not known.
+const largestAnswers = 256 << 10 // bytes
+
+// SetAnswers makes the DNSEndpoints ("namespace/name") of which answers are kept
+// the ones of all. Answers that were handed over are not changed any more.
+func (w *Writer) SetAnswers(ctx context.Context, all map[string]*Answers) error {
+	var ops []kv.Op
+	under := answerPrefix(w.cluster)
+	for _, endpoint := range slices.Sorted(maps.Keys(all)) {
+		if w.answers[endpoint] == all[endpoint] {
+			continue
+		}
+		raw, err := json.Marshal(all[endpoint])
+		if err != nil {
+			return err
+		}
+		if len(raw) > largestAnswers {
+			if raw, err = json.Marshal(all[endpoint].short()); err != nil {
+				return err
+			}
+		}
+		if len(raw) <= kv.MaxBytes && !bytes.Equal(w.stored[under+endpoint], raw) {
+			ops = append(ops, kv.Put(under+endpoint, raw))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(w.stored)) {
+		if endpoint, ok := strings.CutPrefix(key, under); ok && all[endpoint] == nil {
+			ops = append(ops, kv.Delete(key))
+		}
+	}
+	for len(ops) > 0 {
+		n := fitting(ops)
+		if err := w.apply(ctx, ops[:n]); err != nil {
+			return err
+		}
+		ops = ops[n:]
+	}
+	w.answers = maps.Clone(all)
+	return nil
+}
+
+// fitting is how many of the operations fit into a transaction, at least one.
+func fitting(ops []kv.Op) int {
+	size, n := 0, 0
+	for _, op := range ops[:min(len(ops), batchSize)] {
+		if size += len(op.Key) + len(op.Value); size > kv.MaxBytes && n > 0 {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// short is without what each server said.
+func (a Answers) short() Answers {
+	a.Names = slices.Clone(a.Names)
+	for i := range a.Names {
+		a.Names[i].Answers = nil
+	}
+	return a
+}

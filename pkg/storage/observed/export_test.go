@@ -1,0 +1,39 @@
+package observed
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+)
+
+// Services answers the observed Services of a cluster, ordered by namespace
+// and name, and the store's revision they were read at.
+func (s *Store) Services(ctx context.Context, cluster string) ([]Service, int64, error) {
+	return s.services(ctx, clusterPrefix(cluster)+serviceFolder+"/")
+}
+
+// All answers the observed Services of all clusters, and the store's revision
+// they were read at.
+func (s *Store) All(ctx context.Context) ([]Service, int64, error) { return s.services(ctx, prefix) }
+
+func (s *Store) services(ctx context.Context, under string) ([]Service, int64, error) {
+	items, revision, err := s.kv.Range(ctx, kv.Range{Prefix: under})
+	if err != nil {
+		return nil, 0, err
+	}
+	var out []Service
+	for _, item := range items {
+		name, ok := parseService(item.Key)
+		if !ok {
+			continue
+		}
+		var o stored
+		if err := json.Unmarshal(item.Value, &o); err != nil {
+			return nil, 0, fmt.Errorf("%s: %w", item.Key, err)
+		}
+		out = append(out, Service{Service: name, Observation: o.whole(), Revision: item.ModRevision})
+	}
+	return out, revision, nil
+}

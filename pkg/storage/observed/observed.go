@@ -1,0 +1,285 @@
+// Package observed keeps what clusters were last seen to offer: the addresses
+// of Services, whether Deployments and DaemonSets are available, what external-dns
+// has published, what authoritative servers answer, which upstreams fail CoreDNS' health checks, what placements make
+// of the nodes, and whether the cluster can be reached at all. A cluster's owner
+// writes, fenced by its key, from complete pictures only; anybody reads. What is
+// not there is unknown, never empty (I11).
+package observed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+)
+
+// ErrLost is what a writer is answered who does not own the cluster any more,
+// or who cannot know: a write whose answer was lost may still happen, over later
+// ones. Who claims the cluster anew fences it off.
+var ErrLost = errors.New("the cluster has to be claimed anew")
+
+// Reachability tells whether a cluster's owner could reach it.
+type Reachability struct {
+	Reachable bool      `json:"reachable"`
+	Message   string    `json:"message,omitempty"` // why not
+	Since     time.Time `json:"since"`             // UTC, of the last change of Reachable
+
+	// Counted is since when the owner that wrote this has seen for itself, without
+	// a break, that the cluster does not answer; UTC. It is zero while it does, and
+	// while it turns Signpost away, or nobody knows how to reach it.
+	Counted time.Time `json:"counted,omitzero"`
+	// Owner is the revision of the owner's key: what is counted counts for as long
+	// as that is the cluster's owner.
+	Owner int64 `json:"owner,omitempty"`
+}
+
+// Deployment is the state of an external-dns Deployment, or another of ours.
+type Deployment struct {
+	Available bool      `json:"available"`
+	Since     time.Time `json:"since,omitzero"`    // UTC, of the last change of Available
+	Message   string    `json:"message,omitempty"` // why it is not, and what keeps its pod from running
+	Ready     int32     `json:"readyReplicas"`
+	Sync      *Sync     `json:"sync,omitempty"` // of an external-dns, once it was looked at
+}
+
+// Sync is what an external-dns tells of its synchronizations.
+type Sync struct {
+	Last    time.Time `json:"last,omitzero"`     // UTC by its own clock: the end of the last one that succeeded; zero: none was seen
+	Names   int       `json:"names,omitempty"`   // that it read from the DNS provider then; zero: not known
+	Failing string    `json:"failing,omitempty"` // what is wrong with them
+	Unread  string    `json:"unread,omitempty"`  // why its metrics could not be read when last tried
+}
+
+// Published is what a DNSEndpoint was like when external-dns had put it
+// through to the DNS provider: it does not speak of any other generation.
+type Published struct {
+	UID        string    `json:"uid"`
+	Generation int64     `json:"generation"`
+	At         time.Time `json:"at"` // UTC by the clock of external-dns: the first successful synchronization seen after it was read
+}
+
+// Of tells whether it speaks of this state of a DNSEndpoint.
+func (p Published) Of(uid string, generation int64) bool {
+	return uid != "" && p.UID == uid && p.Generation == generation
+}
+
+// Service is the observation of one Service, as stored.
+type Service struct {
+	address.Service
+	address.Observation
+	Revision int64 // the store's revision that wrote it
+}
+
+// Compare holds in a transaction while the observation is as it was read.
+func (s Service) Compare() kv.Compare {
+	return kv.Compare{Key: ServiceKey(s.Service), ModRevision: s.Revision}
+}
+
+// Layout of the keys.
+const (
+	prefix           = "/signpost/observed/"
+	serviceFolder    = "service"
+	deploymentFolder = "deployment"
+	publishedFolder  = "published"
+	placementFolder  = "placement"
+	daemonSetFolder  = "daemonset"
+	answerFolder     = "answer"
+	reachability     = "reachability"
+)
+
+func clusterPrefix(cluster string) string { return prefix + cluster + "/" }
+
+// ServiceKey is where a Service's observation is. Comparing it to be absent
+// asserts that nothing has been observed.
+func ServiceKey(s address.Service) string {
+	return clusterPrefix(s.Cluster) + serviceFolder + "/" + s.Namespace + "/" + s.Name
+}
+
+func deploymentKey(cluster, namespace, name string) string {
+	return clusterPrefix(cluster) + deploymentFolder + "/" + namespace + "/" + name
+}
+
+func publishedPrefix(cluster string) string { return clusterPrefix(cluster) + publishedFolder + "/" }
+
+func reachabilityKey(cluster string) string { return clusterPrefix(cluster) + reachability }
+
+// parseService takes a service key apart; ok is false for other keys.
+func parseService(key string) (s address.Service, ok bool) {
+	segments := strings.Split(strings.TrimPrefix(key, prefix), "/")
+	if len(segments) != 4 || segments[1] != serviceFolder {
+		return s, false
+	}
+	return address.Service{Cluster: segments[0], Namespace: segments[2], Name: segments[3]}, true
+}
+
+// Store reads and writes observations.
+type Store struct{ kv kv.KV }
+
+// New makes a Store over a key-value store.
+func New(store kv.KV) *Store { return &Store{kv: store} }
+
+// Service answers the observation of one Service, nil when nothing has been
+// observed.
+func (s *Store) Service(ctx context.Context, name address.Service) (*Service, error) {
+	var o stored
+	item, err := s.read(ctx, ServiceKey(name), &o)
+	if item == nil || err != nil {
+		return nil, err
+	}
+	return &Service{Service: name, Observation: o.whole(), Revision: item.ModRevision}, nil
+}
+
+// Reachability answers whether the cluster could be reached, nil when nobody
+// has tried yet.
+func (s *Store) Reachability(ctx context.Context, cluster string) (*Reachability, error) {
+	var r Reachability
+	item, err := s.read(ctx, reachabilityKey(cluster), &r)
+	if item == nil || err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// Reachabilities answers which clusters could be reached, by their names: of
+// those that somebody has tried to. It reads a few keys of each cluster.
+func (s *Store) Reachabilities(ctx context.Context) (map[string]Reachability, error) {
+	names, err := s.Clusters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]Reachability{}
+	for _, name := range names {
+		seen, err := s.Reachability(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if seen != nil {
+			all[name] = *seen
+		}
+	}
+	return all, nil
+}
+
+// ReachabilitiesOf answers the same of some clusters, in one request.
+func (s *Store) ReachabilitiesOf(ctx context.Context, clusters []string) (map[string]Reachability, error) {
+	keys := make([]string, len(clusters)) // not nil: none are asked for
+	for n, cluster := range clusters {
+		keys[n] = reachabilityKey(cluster)
+	}
+	items, _, err := s.kv.Range(ctx, kv.Range{Keys: keys})
+	if err != nil {
+		return nil, err
+	}
+	some := map[string]Reachability{}
+	for _, item := range items {
+		var r Reachability
+		if err := json.Unmarshal(item.Value, &r); err != nil {
+			return nil, fmt.Errorf("%s: %w", item.Key, err)
+		}
+		some[strings.TrimSuffix(strings.TrimPrefix(item.Key, prefix), "/"+reachability)] = r
+	}
+	return some, nil
+}
+
+// Deployment answers the state of a Deployment, nil when it cannot be
+// observed.
+func (s *Store) Deployment(ctx context.Context, cluster, namespace, name string) (*Deployment, error) {
+	var d Deployment
+	item, err := s.read(ctx, deploymentKey(cluster, namespace, name), &d)
+	if item == nil || err != nil {
+		return nil, err
+	}
+	return &d, nil
+}
+
+// Published answers what was published of the DNSEndpoints of a namespace, by
+// their names. What is not there was never seen to be.
+func (s *Store) Published(ctx context.Context, cluster, namespace string) (map[string]Published, error) {
+	under := publishedPrefix(cluster) + namespace + "/"
+	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: under})
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]Published{}
+	for _, item := range items {
+		var p Published
+		if err := json.Unmarshal(item.Value, &p); err != nil {
+			return nil, fmt.Errorf("%s: %w", item.Key, err)
+		}
+		out[strings.TrimPrefix(item.Key, under)] = p
+	}
+	return out, nil
+}
+
+func (s *Store) read(ctx context.Context, key string, into any) (*kv.Item, error) {
+	item, _, err := s.kv.Get(ctx, key)
+	if err != nil || item == nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(item.Value, into); err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	return item, nil
+}
+
+// Clusters answers the names of all clusters of which something was observed,
+// in order. It reads one key of each.
+func (s *Store) Clusters(ctx context.Context) ([]string, error) {
+	return kv.Segments(ctx, s.kv, prefix)
+}
+
+// Forget is what drops all that was observed of a cluster.
+func Forget(cluster string) kv.Op { return kv.DeletePrefix(clusterPrefix(cluster)) }
+
+// Change is a batch of observations that changed. Lost says that history is
+// missing: the reader looks at everything again.
+type Change struct {
+	Services   []address.Service
+	Placements []string // clusters of which a verdict changed, each once
+	Reached    []string // clusters whose reachability changed, each once
+	Clusters   []string // clusters of which anything changed, each once
+	Lost       bool
+}
+
+// Watch tells what changes from a revision on (inclusive) until ctx ends, when
+// the channel closes.
+func (s *Store) Watch(ctx context.Context, from int64) <-chan Change {
+	out, batches := make(chan Change), s.kv.Watch(ctx, prefix, from)
+	go func() {
+		defer close(out)
+		for batch := range batches {
+			select {
+			case out <- changeOf(batch):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}
+
+func changeOf(batch kv.Batch) Change {
+	change := Change{Lost: batch.Compacted}
+	for _, event := range batch.Events {
+		if service, ok := parseService(event.Key); ok {
+			change.Services = append(change.Services, service)
+		}
+		if cluster, _, ok := parsePlacement(event.Key); ok && !slices.Contains(change.Placements, cluster) {
+			change.Placements = append(change.Placements, cluster)
+		}
+		cluster, what, _ := strings.Cut(strings.TrimPrefix(event.Key, prefix), "/")
+		if what == reachability && !slices.Contains(change.Reached, cluster) {
+			change.Reached = append(change.Reached, cluster)
+		}
+		if !slices.Contains(change.Clusters, cluster) {
+			change.Clusters = append(change.Clusters, cluster)
+		}
+	}
+	return change
+}

@@ -1,0 +1,228 @@
+package observed_test
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+)
+
+const hub = "edge+hub"
+
+func writer(t *testing.T, store kv.KV, name string) *observed.Writer {
+	t.Helper()
+	key := "/signpost/workers/" + name
+	_, revision, err := store.Txn(t.Context(), nil, kv.Put(key, []byte("a")))
+	require.NoError(t, err)
+	item, _, err := store.Get(t.Context(), key)
+	require.NoError(t, err)
+	require.LessOrEqual(t, item.CreateRevision, revision)
+	w, err := observed.New(store).Writer(t.Context(), name, kv.Compare{Key: key, CreatedAt: item.CreateRevision})
+	require.NoError(t, err)
+	return w
+}
+
+func offer(ip string) address.Observation {
+	return address.Observation{Found: true, Candidates: []address.Candidate{{Target: ip, Field: "status.loadBalancer.ingress[0].ip"}}}
+}
+
+func TestObservationsAreReadAsTheyWereWritten(t *testing.T) {
+	store := kvtest.NewFake()
+	s := observed.New(store)
+	nothing, err := s.Service(t.Context(), address.Service{Cluster: hub, Namespace: "shop", Name: "web"})
+	require.NoError(t, err)
+	assert.Nil(t, nothing, "what was never looked at is unknown, not absent (I11)")
+	reachability, err := s.Reachability(t.Context(), hub)
+	require.NoError(t, err)
+	assert.Nil(t, reachability)
+
+	w := writer(t, store, hub)
+	require.NoError(t, w.SetService(t.Context(), "shop", "web", offer("203.0.113.10")))
+	require.NoError(t, w.SetService(t.Context(), "shop", "api", address.Observation{}))
+	require.NoError(t, w.SetDeployment(t.Context(), "shop", "external-dns-lab", observed.Deployment{Available: true, Ready: 1}))
+	other := writer(t, store, "edge+hub2")
+	require.NoError(t, other.SetService(t.Context(), "shop", "web", offer("203.0.113.11")))
+
+	services, revision, err := s.Services(t.Context(), hub)
+	require.NoError(t, err)
+	assert.Positive(t, revision)
+	require.Len(t, services, 2)
+	assert.Equal(t, address.Service{Cluster: hub, Namespace: "shop", Name: "api"}, services[0].Service)
+	assert.False(t, services[0].Found, "seen to be absent")
+	assert.Equal(t, offer("203.0.113.10"), services[1].Observation)
+	all, _, err := s.All(t.Context())
+	require.NoError(t, err)
+	assert.Len(t, all, 3)
+	deployment, err := s.Deployment(t.Context(), hub, "shop", "external-dns-lab")
+	require.NoError(t, err)
+	assert.Equal(t, &observed.Deployment{Available: true, Ready: 1}, deployment)
+	clusters, err := s.Clusters(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []string{hub, "edge+hub2"}, clusters)
+	assert.ElementsMatch(t, []address.Service{services[0].Service, services[1].Service}, w.Services())
+	assert.Equal(t, []string{"shop/external-dns-lab"}, w.Deployments())
+}
+
+func TestUnchangedObservationIsNotWritten(t *testing.T) {
+	store := kvtest.NewFake()
+	w := writer(t, store, hub)
+	require.NoError(t, w.SetService(t.Context(), "shop", "web", offer("203.0.113.10")))
+	before := store.Revision()
+	require.NoError(t, w.SetService(t.Context(), "shop", "web", offer("203.0.113.10")))
+	again, err := observed.New(store).Writer(t.Context(), hub, kv.Compare{Key: "/signpost/workers/" + hub, CreatedAt: 2})
+	require.NoError(t, err)
+	require.NoError(t, again.SetService(t.Context(), "shop", "web", offer("203.0.113.10")), "nor by the next owner")
+	assert.Equal(t, before, store.Revision())
+}
+
+func TestWriterThatLostTheClusterObservesNothing(t *testing.T) {
+	store := kvtest.NewFake()
+	w := writer(t, store, hub)
+	require.NoError(t, w.SetService(t.Context(), "shop", "web", offer("203.0.113.10")))
+	_, _, err := store.Txn(t.Context(), nil, kv.Delete("/signpost/workers/"+hub))
+	require.NoError(t, err)
+	next := writer(t, store, hub)
+	require.ErrorIs(t, w.SetService(t.Context(), "shop", "web", offer("203.0.113.11")), observed.ErrLost)
+	require.ErrorIs(t, w.RemoveService(t.Context(), "shop", "web"), observed.ErrLost)
+	require.NoError(t, next.SetService(t.Context(), "shop", "web", offer("203.0.113.12")))
+}
+
+func TestADeploymentTellsSinceWhenItIsAvailableOrNot(t *testing.T) {
+	store := kvtest.NewFake()
+	w := writer(t, store, hub)
+	at := func(minute int) time.Time { return time.Date(2026, 11, 1, 12, minute, 0, 0, time.UTC) }
+	for _, c := range []struct {
+		seen  observed.Deployment
+		since time.Time
+	}{
+		{observed.Deployment{Message: "starting", Since: at(0)}, at(0)},
+		{observed.Deployment{Message: "crash loop", Since: at(1)}, at(0)},
+		{observed.Deployment{Available: true, Ready: 1, Since: at(2)}, at(2)},
+		{observed.Deployment{Available: true, Ready: 2, Since: at(3)}, at(2)},
+	} {
+		require.NoError(t, w.SetDeployment(t.Context(), "shop", "external-dns-lab", c.seen))
+		read, err := observed.New(store).Deployment(t.Context(), hub, "shop", "external-dns-lab")
+		require.NoError(t, err)
+		c.seen.Since = c.since
+		assert.Equal(t, &c.seen, read)
+	}
+}
+
+func TestReachabilityTellsSinceWhen(t *testing.T) {
+	store := kvtest.NewFake()
+	w := writer(t, store, hub)
+	read := func() observed.Reachability {
+		r, err := observed.New(store).Reachability(t.Context(), hub)
+		require.NoError(t, err)
+		return *r
+	}
+	at := func(minute int) time.Time { return time.Date(2026, 11, 1, 12, minute, 0, 0, time.UTC) }
+	require.NoError(t, w.SetReachability(t.Context(), observed.Reachability{Reachable: true, Since: at(0)}))
+	require.NoError(t, w.SetReachability(t.Context(), observed.Reachability{Message: "connection refused", Since: at(1)}))
+	require.NoError(t, w.SetReachability(t.Context(), observed.Reachability{Message: "no answer in time", Since: at(2)}))
+	assert.Equal(t, observed.Reachability{Message: "no answer in time", Since: at(1)}, read(), "since it has been unreachable")
+	require.NoError(t, w.SetReachability(t.Context(), observed.Reachability{Reachable: true, Since: at(3)}))
+	assert.Equal(t, at(3), read().Since)
+	require.NoError(t, w.RemoveReachability(t.Context()))
+	r, err := observed.New(store).Reachability(t.Context(), hub)
+	require.NoError(t, err)
+	assert.Nil(t, r)
+}
+
+func TestCompareHoldsWhileTheObservationIsAsRead(t *testing.T) {
+	store := kvtest.NewFake()
+	s := observed.New(store)
+	w := writer(t, store, hub)
+	web := address.Service{Cluster: hub, Namespace: "shop", Name: "web"}
+	absent := kv.Compare{Key: observed.ServiceKey(web)}
+	ok, _, err := store.Txn(t.Context(), []kv.Compare{absent}, kv.Put("/a", nil))
+	require.NoError(t, err)
+	assert.True(t, ok)
+	require.NoError(t, w.SetService(t.Context(), "shop", "web", offer("203.0.113.10")))
+	seen, err := s.Service(t.Context(), web)
+	require.NoError(t, err)
+	for _, want := range []bool{true, false} {
+		ok, _, err := store.Txn(t.Context(), []kv.Compare{seen.Compare()}, kv.Put("/a", nil))
+		require.NoError(t, err)
+		assert.Equal(t, want, ok)
+		require.NoError(t, w.SetService(t.Context(), "shop", "web", offer("203.0.113.11")))
+	}
+}
+
+func TestWatchNamesWhatChanges(t *testing.T) {
+	store := kvtest.NewFake()
+	ctx, cancel := context.WithCancel(t.Context())
+	changes := observed.New(store).Watch(ctx, 1)
+	w := writer(t, store, hub)
+	require.NoError(t, w.SetService(t.Context(), "shop", "web", offer("203.0.113.10")))
+	change := <-changes
+	assert.Equal(t, []address.Service{{Cluster: hub, Namespace: "shop", Name: "web"}}, change.Services)
+	assert.Equal(t, []string{hub}, change.Clusters)
+	assert.Empty(t, change.Reached)
+	require.NoError(t, w.SetReachability(t.Context(), observed.Reachability{Reachable: true, Since: time.Now()}))
+	change = <-changes
+	assert.Empty(t, change.Services)
+	assert.Equal(t, []string{hub}, change.Clusters)
+	assert.Equal(t, []string{hub}, change.Reached)
+	cancel()
+	for range changes { // closes
+	}
+}
+
+func published(uid string, generation int64, second int64) observed.Published {
+	return observed.Published{UID: uid, Generation: generation, At: time.Unix(second, 0).UTC()}
+}
+
+func TestWhatIsPublishedIsKeptByDNSEndpoint(t *testing.T) {
+	store := kvtest.NewFake()
+	s, w := observed.New(store), writer(t, store, hub)
+	read := func() map[string]observed.Published {
+		all, err := s.Published(t.Context(), hub, "shop")
+		require.NoError(t, err)
+		return all
+	}
+	assert.Empty(t, read(), "what was never seen to be published is not")
+	wanted := map[string]bool{"shop/a": true, "shop/b": true, "shopping/a": true}
+	require.NoError(t, w.SetPublished(t.Context(), wanted, map[string]observed.Published{
+		"shop/a": published("1", 1, 10), "shop/b": published("2", 1, 10), "shopping/a": published("3", 1, 10)}))
+	assert.Equal(t, map[string]observed.Published{"a": published("1", 1, 10), "b": published("2", 1, 10)}, read())
+
+	before := store.Revision()
+	require.NoError(t, w.SetPublished(t.Context(), wanted, map[string]observed.Published{"shop/a": published("1", 1, 20)}))
+	assert.Equal(t, before, store.Revision(), "what is published already keeps its time, what is not told stays")
+	require.NoError(t, w.SetPublished(t.Context(), map[string]bool{"shop/a": true}, map[string]observed.Published{"shop/a": published("1", 2, 30)}))
+	assert.Equal(t, map[string]observed.Published{"a": published("1", 2, 30)}, read(), "what is not wanted is forgotten")
+}
+
+func TestManyAreWrittenInBatches(t *testing.T) {
+	store := kvtest.NewFake()
+	s, w := observed.New(store), writer(t, store, hub)
+	wanted, known := map[string]bool{}, map[string]observed.Published{}
+	for i := range 250 {
+		name := "shop/" + strconv.Itoa(i)
+		wanted[name], known[name] = true, published("1", 1, 10)
+	}
+	before := store.Revision()
+	require.NoError(t, w.SetPublished(t.Context(), wanted, known))
+	assert.Equal(t, before+3, store.Revision(), "below etcd's limit of operations each")
+	all, err := s.Published(t.Context(), hub, "shop")
+	require.NoError(t, err)
+	assert.Len(t, all, 250)
+}
+
+func TestPublishedSpeaksOfOneGenerationAlone(t *testing.T) {
+	p := published("1", 2, 10)
+	assert.True(t, p.Of("1", 2))
+	assert.False(t, p.Of("1", 1))
+	assert.False(t, p.Of("1", 3))
+	assert.False(t, p.Of("2", 2))
+	assert.False(t, observed.Published{}.Of("", 0), "what is not there was not published")
+}

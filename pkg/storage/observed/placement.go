@@ -1,0 +1,53 @@
+package observed
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
+)
+
+func placementPrefix(cluster string) string { return clusterPrefix(cluster) + placementFolder + "/" }
+
+// parsePlacement takes the key of a verdict apart; ok is false for other keys.
+func parsePlacement(key string) (cluster, placement string, ok bool) {
+	segments := strings.Split(strings.TrimPrefix(key, prefix), "/")
+	if len(segments) != 3 || segments[1] != placementFolder {
+		return "", "", false
+	}
+	return segments[0], segments[2], true
+}
+
+// Placement answers what a placement, named by its Key, makes of the cluster's
+// nodes as they were last seen; nil when it has not been judged yet.
+func (s *Store) Placement(ctx context.Context, cluster, key string) (*placement.Verdict, error) {
+	var v placement.Verdict
+	item, err := s.read(ctx, placementPrefix(cluster)+key, &v)
+	if item == nil || err != nil {
+		return nil, err
+	}
+	return &v, nil
+}
+
+// Placements lists the keys of the placements that have a verdict, in order.
+func (w *Writer) Placements() []string {
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(w.stored)) {
+		if _, placement, ok := parsePlacement(key); ok {
+			out = append(out, placement)
+		}
+	}
+	return out
+}
+
+// SetPlacement writes what a placement makes of the nodes, if it changed.
+func (w *Writer) SetPlacement(ctx context.Context, key string, v placement.Verdict) error {
+	return w.set(ctx, placementPrefix(w.cluster)+key, v)
+}
+
+// RemovePlacement forgets a placement that nobody wants any more.
+func (w *Writer) RemovePlacement(ctx context.Context, key string) error {
+	return w.remove(ctx, placementPrefix(w.cluster)+key)
+}

@@ -1,0 +1,121 @@
+package observed
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+)
+
+// SetService writes what a Service of the cluster offers, if it changed;
+// o.Changed is when it was seen. Readiness is damped. What could not be looked at
+// stays as it was, and so do the addresses of a host name that has none now: they
+// are not known to be gone (I11).
+func (w *Writer) SetService(ctx context.Context, namespace, name string, o address.Observation) error {
+	key := ServiceKey(address.Service{Cluster: w.cluster, Namespace: namespace, Name: name})
+	before, known := w.service(key)
+	seen := o.Changed
+	o.Readiness = w.damp(key, before.Readiness, o.Readiness, seen)
+	o.Candidates = remembering(before, o)
+	if known {
+		o.Changed = before.Changed
+		if raw, err := json.Marshal(apart(o)); err != nil || bytes.Equal(raw, w.stored[key]) {
+			return err
+		}
+	}
+	o.Changed = seen
+	return w.set(ctx, key, apart(o))
+}
+
+// stored is an Observation as it is stored. A Signpost that knows no kinds of
+// candidates publishes all of them, and may be a replica of this one while that is
+// updated: what it must not publish stands apart.
+type stored struct {
+	address.Observation
+
+	Beyond []address.Candidate `json:"beyond,omitempty"`
+}
+
+func apart(o address.Observation) stored {
+	s := stored{Observation: o}
+	s.Candidates = nil
+	for _, c := range o.Candidates {
+		if rank(c.Kind) <= rank(address.External) {
+			s.Candidates = append(s.Candidates, c)
+		} else {
+			s.Beyond = append(s.Beyond, c)
+		}
+	}
+	return s
+}
+
+func (s stored) whole() address.Observation {
+	s.Candidates = append(s.Candidates, s.Beyond...)
+	return s.Observation
+}
+
+// RemoveService forgets a Service that nobody needs the addresses of.
+func (w *Writer) RemoveService(ctx context.Context, namespace, name string) error {
+	key := ServiceKey(address.Service{Cluster: w.cluster, Namespace: namespace, Name: name})
+	delete(w.held, key)
+	return w.remove(ctx, key)
+}
+
+// Holds tells whether a Service is ready and does not count as that yet.
+func (w *Writer) Holds() bool { return len(w.held) > 0 }
+
+// Due is the first time after now at which a Service that is seen as before is
+// to be set again; zero: none is.
+func (w *Writer) Due(now time.Time) time.Time {
+	var next time.Time
+	for _, h := range w.held {
+		if h.until.After(now) && (next.IsZero() || h.until.Before(next)) {
+			next = h.until
+		}
+	}
+	return next
+}
+
+// service is what was last written of a Service.
+func (w *Writer) service(key string) (o address.Observation, known bool) {
+	var s stored
+	raw, ok := w.stored[key]
+	if !ok || json.Unmarshal(raw, &s) != nil {
+		return address.Observation{}, false
+	}
+	return s.whole(), true
+}
+
+// remembering are the candidates that are seen now, and of what cannot be seen
+// those that were there before.
+func remembering(before, now address.Observation) []address.Candidate {
+	if !now.Found {
+		return now.Candidates
+	}
+	candidates := slices.Clone(now.Candidates)
+	for i, c := range candidates {
+		n := slices.IndexFunc(before.Candidates, func(b address.Candidate) bool { return b.Target == c.Target })
+		if len(c.Resolved) == 0 && n >= 0 {
+			candidates[i].Resolved = before.Candidates[n].Resolved
+		}
+	}
+	for _, c := range before.Candidates {
+		if _, unseen := now.Unseen[c.Kind]; unseen {
+			candidates = append(candidates, c)
+		}
+	}
+	slices.SortStableFunc(candidates, func(a, b address.Candidate) int { return cmp.Compare(rank(a.Kind), rank(b.Kind)) })
+	return candidates
+}
+
+// rank is a kind's place in the order of candidates.
+func rank(kind address.Kind) int {
+	return slices.Index([]address.Kind{
+		address.LoadBalancer, address.External, address.Ingress, address.Gateway,
+		address.Node, address.NodeInternal, address.ClusterIP, address.Endpoint,
+	}, kind)
+}

@@ -1,0 +1,191 @@
+package observed
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+)
+
+// Writer writes the observations of one cluster on behalf of its owner. It
+// knows what it wrote, and writes nothing twice. It is not safe for concurrent
+// use.
+type Writer struct {
+	kv      kv.KV
+	cluster string
+	fence   kv.Compare
+	stored  map[string][]byte
+	answers map[string]*Answers // those of stored that were written here
+	held    map[string]hold     // by key of the Service
+}
+
+// Writer reads what was observed of the cluster so far. fence is the compare
+// of the writer's ownership, part of each write.
+func (s *Store) Writer(ctx context.Context, cluster string, fence kv.Compare) (*Writer, error) {
+	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: clusterPrefix(cluster)})
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{kv: s.kv, cluster: cluster, fence: fence, stored: map[string][]byte{}, held: map[string]hold{}}
+	for _, item := range items {
+		w.stored[item.Key] = item.Value
+	}
+	return w, nil
+}
+
+// Services lists the Services that have an observation, in order.
+func (w *Writer) Services() []address.Service {
+	var out []address.Service
+	for _, key := range slices.Sorted(maps.Keys(w.stored)) {
+		if service, ok := parseService(key); ok {
+			out = append(out, service)
+		}
+	}
+	return out
+}
+
+// Deployments lists the Deployments ("namespace/name") that have an
+// observation, in order.
+func (w *Writer) Deployments() []string {
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(w.stored)) {
+		if name, ok := strings.CutPrefix(key, clusterPrefix(w.cluster)+deploymentFolder+"/"); ok {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Reachability is what was last written, the zero value for nothing.
+func (w *Writer) Reachability() Reachability {
+	var r Reachability
+	if raw := w.stored[reachabilityKey(w.cluster)]; raw != nil && json.Unmarshal(raw, &r) != nil {
+		return Reachability{}
+	}
+	return r
+}
+
+// SetDeployment writes the state of a Deployment, if it changed. Since moves only
+// when Available does.
+func (w *Writer) SetDeployment(ctx context.Context, namespace, name string, d Deployment) error {
+	if before := w.Deployment(namespace, name); before.Available == d.Available && !before.Since.IsZero() {
+		d.Since = before.Since
+	}
+	return w.set(ctx, deploymentKey(w.cluster, namespace, name), d)
+}
+
+// Deployment is what was last written of a Deployment, the zero value for
+// nothing.
+func (w *Writer) Deployment(namespace, name string) Deployment {
+	var d Deployment
+	if raw := w.stored[deploymentKey(w.cluster, namespace, name)]; raw != nil && json.Unmarshal(raw, &d) != nil {
+		return Deployment{}
+	}
+	return d
+}
+
+// RemoveDeployment forgets a Deployment that is none of ours any more.
+func (w *Writer) RemoveDeployment(ctx context.Context, namespace, name string) error {
+	return w.remove(ctx, deploymentKey(w.cluster, namespace, name))
+}
+
+// SetPublished makes the DNSEndpoints ("namespace/name") that are published
+// the ones of wanted, of which those in known are told. What was published
+// already keeps its time; what is wanted and not known stays as it was.
+func (w *Writer) SetPublished(ctx context.Context, wanted map[string]bool, known map[string]Published) error {
+	var ops []kv.Op
+	under := publishedPrefix(w.cluster)
+	for _, endpoint := range slices.Sorted(maps.Keys(known)) {
+		key, p := under+endpoint, known[endpoint]
+		var before Published
+		if raw := w.stored[key]; raw != nil && json.Unmarshal(raw, &before) == nil && before.Of(p.UID, p.Generation) {
+			continue
+		}
+		raw, err := json.Marshal(p)
+		if err != nil {
+			return err
+		}
+		ops = append(ops, kv.Put(key, raw))
+	}
+	for _, key := range slices.Sorted(maps.Keys(w.stored)) {
+		if endpoint, ok := strings.CutPrefix(key, under); ok && !wanted[endpoint] {
+			ops = append(ops, kv.Delete(key))
+		}
+	}
+	for batch := range slices.Chunk(ops, batchSize) {
+		if err := w.apply(ctx, batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batchSize is how many operations go into one transaction, below etcd's limit.
+const batchSize = 100
+
+func (w *Writer) apply(ctx context.Context, ops []kv.Op) error {
+	if err := w.commit(ctx, ops...); err != nil {
+		return err
+	}
+	for _, op := range ops {
+		if op.Delete {
+			delete(w.stored, op.Key)
+		} else {
+			w.stored[op.Key] = op.Value
+		}
+	}
+	return nil
+}
+
+// SetReachability writes whether the cluster can be reached, if it changed.
+// Since moves only when Reachable does.
+func (w *Writer) SetReachability(ctx context.Context, r Reachability) error {
+	if before := w.Reachability(); before.Reachable == r.Reachable && !before.Since.IsZero() {
+		r.Since = before.Since
+	}
+	return w.set(ctx, reachabilityKey(w.cluster), r)
+}
+
+// RemoveReachability forgets a cluster that nobody looks at any more.
+func (w *Writer) RemoveReachability(ctx context.Context) error {
+	return w.remove(ctx, reachabilityKey(w.cluster))
+}
+
+func (w *Writer) set(ctx context.Context, key string, value any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	if before, ok := w.stored[key]; ok && bytes.Equal(before, raw) {
+		return nil
+	}
+	return w.apply(ctx, []kv.Op{kv.Put(key, raw)})
+}
+
+func (w *Writer) remove(ctx context.Context, key string) error {
+	if _, ok := w.stored[key]; !ok {
+		return nil
+	}
+	return w.apply(ctx, []kv.Op{kv.Delete(key)})
+}
+
+func (w *Writer) commit(ctx context.Context, ops ...kv.Op) error {
+	owned, _, err := w.kv.Txn(ctx, []kv.Compare{w.fence}, ops...)
+	if intent.CodeOf(err) == intent.Unavailable {
+		return fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	if err != nil {
+		return err
+	}
+	if !owned {
+		return ErrLost
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package tracing
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+)
+
+type marksKey struct{}
+
+// With has log lines about what is done within the answered context say this,
+// too. A name that is there already gets the new value; an empty value changes
+// nothing.
+func With(ctx context.Context, name, value string) context.Context {
+	if value == "" {
+		return ctx
+	}
+	marks := slices.DeleteFunc(slices.Clone(marksOf(ctx)), func(a slog.Attr) bool { return a.Key == name })
+	return context.WithValue(ctx, marksKey{}, append(marks, slog.String(name, value)))
+}
+
+func marksOf(ctx context.Context) []slog.Attr {
+	marks, _ := ctx.Value(marksKey{}).([]slog.Attr)
+	return marks
+}
+
+// Handler is next, but that each line also says what its context was marked
+// with (With), and which trace it belongs to, as "trace".
+func Handler(next slog.Handler) slog.Handler { return handler{next} }
+
+type handler struct{ slog.Handler }
+
+// Handle implements slog.Handler.
+func (h handler) Handle(ctx context.Context, line slog.Record) error {
+	marks, id := marksOf(ctx), TraceID(ctx)
+	if len(marks) == 0 && id == "" {
+		return h.Handler.Handle(ctx, line)
+	}
+	line = line.Clone()
+	line.AddAttrs(marks...)
+	if id != "" {
+		line.AddAttrs(slog.String("trace", id))
+	}
+	return h.Handler.Handle(ctx, line)
+}
+
+// WithAttrs implements slog.Handler.
+func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return handler{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements slog.Handler.
+func (h handler) WithGroup(name string) slog.Handler { return handler{h.Handler.WithGroup(name)} }

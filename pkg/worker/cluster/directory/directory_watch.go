@@ -1,0 +1,226 @@
+package directory
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+)
+
+// ScanInterval is the default time between two scans of a directory for what
+// others have done to our files.
+const ScanInterval = 5 * time.Second
+
+// directoryWatches is a picture of the files that are ours, from scans. A file
+// whose size and time are as they were is not read again.
+type directoryWatches struct {
+	directory *Directory
+	notify    cluster.Notify
+	stop      context.CancelFunc
+
+	mu      sync.Mutex
+	files   map[string]scanned
+	synced  bool
+	trouble error
+}
+
+type scanned struct {
+	size    int64
+	changed time.Time
+	live    cluster.Live
+	id      bundle.ID
+}
+
+// Watch implements Target.
+func (d *Directory) Watch(ctx context.Context, notify cluster.Notify) cluster.Watches {
+	ctx, stop := context.WithCancel(ctx)
+	w := &directoryWatches{directory: d, notify: notify, stop: stop, files: map[string]scanned{}}
+	d.mu.Lock()
+	d.watchers[w] = true
+	d.mu.Unlock()
+	w.scan()
+	go w.run(ctx)
+	return w
+}
+
+func (w *directoryWatches) run(ctx context.Context) {
+	ticker := time.NewTicker(cmp.Or(w.directory.options.ScanEvery, ScanInterval))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			if w.scan() {
+				w.notify.Objects()
+			}
+		case <-ctx.Done():
+			w.directory.mu.Lock()
+			delete(w.directory.watchers, w)
+			w.directory.mu.Unlock()
+			return
+		}
+	}
+}
+
+// scan brings the picture up to date and tells whether it changed.
+func (w *directoryWatches) scan() bool {
+	w.directory.mu.Lock() // no write of ours in between
+	defer w.directory.mu.Unlock()
+	found, err := w.walk()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil {
+		changed := w.synced || w.trouble == nil
+		w.synced, w.trouble = false, fileError("look through directory "+w.directory.name, err)
+		return changed
+	}
+	for at, file := range w.files {
+		if _, still := found[at]; !still && file.live.Ours(w.directory.options.Installation) {
+			w.directory.vacated(path.Dir(at))
+		}
+	}
+	changed := !w.synced || len(found) != len(w.files)
+	for at, file := range found {
+		changed = changed || w.files[at].live.Version != file.live.Version
+	}
+	w.files, w.synced, w.trouble = found, true, nil
+	return changed
+}
+
+func (w *directoryWatches) walk() (map[string]scanned, error) {
+	found := map[string]scanned{}
+	files := w.directory.dir().FS()
+	folders, err := fs.ReadDir(files, ".")
+	if err != nil {
+		return nil, err
+	}
+	for _, folder := range folders {
+		if !folder.IsDir() || strings.HasPrefix(folder.Name(), ".") {
+			continue
+		}
+		entries, err := fs.ReadDir(files, folder.Name())
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range entries {
+			at := path.Join(folder.Name(), entry.Name())
+			if !entry.Type().IsRegular() || path.Ext(at) != ".yaml" {
+				continue
+			}
+			file, err := w.look(at)
+			if err != nil {
+				return nil, err
+			}
+			if file != nil {
+				found[at] = *file
+			}
+		}
+	}
+	return found, nil
+}
+
+// look reads a file unless it is as it was; nil when it is gone.
+func (w *directoryWatches) look(at string) (*scanned, error) {
+	info, err := w.directory.dir().Stat(at)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	before, known := w.files[at]
+	w.mu.Unlock()
+	if known && before.size == info.Size() && before.changed.Equal(info.ModTime()) {
+		return &before, nil
+	}
+	raw, err := w.directory.slurp(at)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	id, err := identifyFile(raw)
+	if err != nil {
+		id = bundle.ID{} // broken by hand, perhaps: nobody's, hence not in sight
+	}
+	return &scanned{size: info.Size(), changed: info.ModTime(), live: liveFile(at, raw), id: id}, nil
+}
+
+// refresh takes up one write of our own. The directory is locked.
+func (w *directoryWatches) refresh(at string) {
+	file, err := w.look(at)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case err != nil:
+		w.synced = false
+	case file == nil:
+		delete(w.files, at)
+	default:
+		w.files[at] = *file
+	}
+}
+
+// Follow implements Watches. A scan sees every kind; a directory has no live
+// Services, their addresses come from manifests.
+func (w *directoryWatches) Follow(cluster.Interest) {}
+
+// Object implements Watches.
+func (w *directoryWatches) Object(id bundle.ID, _ string) cluster.Sight {
+	at, err := place(id)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil || !w.synced {
+		return cluster.Sight{}
+	}
+	file, ok := w.files[at]
+	if !ok || !file.live.Ours(w.directory.options.Installation) || file.id.Kind != id.Kind || file.id.Group != id.Group {
+		return cluster.Sight{Known: true}
+	}
+	live := file.live
+	return cluster.Sight{Known: true, Live: &live}
+}
+
+// Service implements Watches.
+func (w *directoryWatches) Service(string, string) (address.Observation, bool) {
+	return address.Observation{}, false
+}
+
+// Deployment implements Watches: whether one runs cannot be seen in a file.
+func (w *directoryWatches) Deployment(string, string) (*cluster.Availability, bool) {
+	return nil, false
+}
+
+// DaemonSet implements Watches, as Deployment.
+func (w *directoryWatches) DaemonSet(string, string) (*cluster.Availability, bool) { return nil, false }
+
+// Pods implements Watches: a file runs nothing.
+func (w *directoryWatches) Pods(string, map[string]string) ([]cluster.Pod, error) {
+	return nil, errNoPods()
+}
+
+// Nodes implements Watches: a directory does not say where its manifests run.
+func (w *directoryWatches) Nodes() ([]placement.Node, bool) { return nil, false }
+
+// Trouble implements Watches.
+func (w *directoryWatches) Trouble() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.trouble
+}
+
+// Stop implements Watches.
+func (w *directoryWatches) Stop() { w.stop() }

@@ -1,0 +1,164 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/signpost-dns/signpost/pkg/access/bounded"
+)
+
+// ErrUnreadable is why a watch has ended that sent what is no event, or too large.
+var ErrUnreadable = errors.New("unreadable")
+
+// Beyond tells whether a cluster has answered what is too much, or what cannot be
+// read.
+func Beyond(err error) bool {
+	var excess *bounded.Excess
+	return errors.As(err, &excess) || errors.Is(err, ErrUnreadable)
+}
+
+// Fault says what kind of failure an Error is, and with that what to do next.
+type Fault string
+
+// The faults.
+const (
+	Exists      Fault = "exists"       // Create: there is an object of that name; look whose it is
+	Stale       Fault = "stale"        // the object is at another version, or gone; look again
+	NotServed   Fault = "not served"   // the cluster does not know the kind (yet)
+	NoNamespace Fault = "no namespace" // the object's namespace is absent or being deleted
+	Refused     Fault = "refused"      // the cluster understood and says no: asking again will not help soon
+	Unreachable Fault = "unreachable"  // no answer, or one that says to try later
+)
+
+// Error is a failed request.
+type Error struct {
+	Fault   Fault
+	Code    int    // HTTP status, 0 without an answer
+	Message string // free of secret values, and the same for the same cause
+	Err     error
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// FaultOf is the fault of the first Error in err's chain; Unreachable for any
+// other failure, empty for nil.
+func FaultOf(err error) Fault {
+	if err == nil {
+		return ""
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Fault
+	}
+	return Unreachable
+}
+
+// CodeOf is the HTTP status in err's chain, 200 for nil, 0 for none.
+func CodeOf(err error) int {
+	if err == nil {
+		return http.StatusOK
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return 0
+}
+
+// Refuse is the error of an object that no cluster can take.
+func Refuse(message string) *Error { return &Error{Fault: Refused, Message: message} }
+
+// Verb is what a failed request was about: the same answer of an API
+// server means different things for different verbs.
+type Verb int
+
+// What is done to a cluster, which decides how errors are read.
+const (
+	Reading Verb = iota
+	Creating
+	Applying
+	Deleting
+)
+
+// Classify turns what client-go answers into an *Error.
+func Classify(err error, v Verb) error {
+	if err == nil {
+		return nil
+	}
+	var known *Error
+	if errors.As(err, &known) {
+		return err
+	}
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return &Error{Fault: Unreachable, Message: transport(err), Err: err}
+	}
+	s := status.Status()
+	return &Error{Fault: faultOf(err, s, v), Code: int(s.Code), Message: s.Message, Err: err}
+}
+
+func faultOf(err error, s metav1.Status, v Verb) Fault {
+	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return NoNamespace
+	case s.Code == http.StatusConflict && v == Creating:
+		return Exists
+	case s.Code == http.StatusConflict:
+		return Stale
+	case s.Code == http.StatusNotFound && (v == Creating || v == Applying) && s.Details != nil && s.Details.Kind == "namespaces":
+		return NoNamespace
+	case s.Code == http.StatusNotFound && v == Deleting:
+		return Stale
+	case s.Code == http.StatusNotFound:
+		return NotServed
+	case s.Code == http.StatusUnauthorized, s.Code == http.StatusRequestTimeout,
+		s.Code == http.StatusTooManyRequests, s.Code >= http.StatusInternalServerError:
+		return Unreachable
+	}
+	return Refused
+}
+
+// transport says why there was no answer, in words that do not change from
+// one attempt to the next (addresses and ports of our side do).
+func transport(err error) string {
+	if excess := (*bounded.Excess)(nil); errors.As(err, &excess) {
+		return excess.Error() + "; if the cluster is that large, and not broken, raise --cluster-memory"
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "no answer in time"
+	case errors.Is(err, context.Canceled):
+		return "the request was given up"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused"
+	}
+	var lookup *net.DNSError
+	if errors.As(err, &lookup) {
+		return "no such host: " + lookup.Name
+	}
+	var operation *net.OpError
+	if errors.As(err, &operation) && operation.Err != nil {
+		return operation.Op + ": " + operation.Err.Error()
+	}
+	var timeout interface{ Timeout() bool }
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return "no answer in time"
+	}
+	var request *url.Error
+	if errors.As(err, &request) {
+		return request.Err.Error()
+	}
+	return strings.TrimSpace(err.Error())
+}

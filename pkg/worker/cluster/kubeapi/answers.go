@@ -1,0 +1,57 @@
+package kubeapi
+
+import (
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/access/bounded"
+)
+
+// answersIn is a transport to an API server that obeys the budget: it follows no
+// redirect, and hands over nothing but JSON that has been weighed.
+func answersIn(budget *bounded.Budget, by http.RoundTripper) http.RoundTripper {
+	return plainly{bounded.Transport{
+		RoundTripper: bounded.Straight{RoundTripper: by},
+		Most:         budget.Answer(), Budget: budget,
+		Stream: func(r *http.Request) bool { return r.URL.Query().Get("watch") != "" },
+	}}
+}
+
+const mediaJSON = "application/json"
+
+// plainly asks for JSON, and calls all other answers plain text: client-go would
+// decode whatever form the server chooses, with none weighed but JSON.
+type plainly struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (p plainly) RoundTrip(request *http.Request) (*http.Response, error) {
+	request = request.Clone(request.Context())
+	request.Header.Set("Accept", accepted(request.Header.Get("Accept")))
+	answer, err := p.RoundTripper.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	media, _, err := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if err != nil || media != mediaJSON {
+		answer.Header.Set("Content-Type", "text/plain")
+	}
+	return answer, nil
+}
+
+// WrappedRoundTripper implements net.RoundTripperWrapper of Kubernetes.
+func (p plainly) WrappedRoundTripper() http.RoundTripper { return p.RoundTripper }
+
+// accepted are those forms of an Accept header that are JSON, or else all.
+func accepted(header string) string {
+	var forms []string
+	for form := range strings.SplitSeq(header, ",") {
+		if form = strings.TrimSpace(form); strings.HasPrefix(form, mediaJSON) {
+			forms = append(forms, form)
+		}
+	}
+	if len(forms) == 0 {
+		return header
+	}
+	return strings.Join(forms, ",")
+}

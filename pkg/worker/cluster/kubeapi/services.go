@@ -1,0 +1,199 @@
+package kubeapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+)
+
+func (k *Kubernetes) serviceFeed(namespace string, notify cluster.Notify) *feed {
+	return feedOf(k.core.Services(namespace), "", notify.Addresses, keeping(func(s *corev1.Service) entry {
+		return entry{service: cluster.ServiceOf(s)}
+	}))
+}
+
+func (k *Kubernetes) sliceFeed(namespace string, notify cluster.Notify) *feed {
+	return spare(feedOf(k.discovery.EndpointSlices(namespace), discoveryv1.LabelServiceName, notify.Addresses, keeping(func(s *discoveryv1.EndpointSlice) entry {
+		return entry{slice: cluster.SliceOf(s)}
+	})))
+}
+
+func (k *Kubernetes) ingressFeed(namespace string, notify cluster.Notify) *feed {
+	return spare(feedOf(k.networking.Ingresses(namespace), "", notify.Addresses, keeping(func(i *networkingv1.Ingress) entry {
+		return entry{ingress: cluster.IngressOf(i)}
+	})))
+}
+
+func (k *Kubernetes) routeFeed(namespace string, notify cluster.Notify) *feed {
+	api := k.dynamic.Resource(resourceOf(routeKind())).Namespace(namespace)
+	return spare(feedOf(api, "", notify.Addresses, keeping(func(r *unstructured.Unstructured) entry {
+		return entry{route: routeOf(r)}
+	})))
+}
+
+// gatewayFeed watches the Gateways of all namespaces: routes name those of
+// others.
+func (k *Kubernetes) gatewayFeed(_ cluster.Kind, notify cluster.Notify) *feed {
+	return spare(feedOf(k.dynamic.Resource(resourceOf(gatewayKind())), "", notify.Addresses, keeping(func(g *unstructured.Unstructured) entry {
+		return entry{gateway: gatewayOf(g)}
+	})))
+}
+
+func resourceOf(kind cluster.Kind) schema.GroupVersionResource {
+	r, _ := cluster.Lookup(kind)
+	return schema.GroupVersionResource{Group: kind.Group, Version: r.Version, Resource: r.Plural}
+}
+
+func spare(f *feed) *feed {
+	f.spare = true
+	return f
+}
+
+// keeping takes what matters out of objects of one type.
+func keeping[O any](read func(O) entry) func(runtime.Object) (entry, error) {
+	return func(object runtime.Object) (entry, error) {
+		typed, ok := object.(O)
+		if !ok {
+			return entry{}, &cluster.Error{Fault: cluster.Unreachable, Message: "a list holds something else than was asked for"}
+		}
+		return read(typed), nil
+	}
+}
+
+// Service implements Watches.
+func (w *watches) Service(namespace, name string) (address.Observation, bool) {
+	o, err := w.observe(namespace, name)
+	return o, err == nil
+}
+
+// Offer looks at a live Service and what leads to it, once.
+func (k *Kubernetes) Offer(ctx context.Context, namespace, name string) (address.Observation, error) {
+	quiet := func() {}
+	w := k.watches(cluster.Notify{Objects: quiet, Addresses: quiet, Pods: quiet}, func(f *feed) context.CancelFunc {
+		if err := f.relist(ctx); err != nil {
+			f.fail(err)
+		}
+		return f.forget
+	})
+	w.Follow(cluster.Interest{Namespaces: []string{namespace}})
+	defer w.Follow(cluster.Interest{})
+	return w.observe(namespace, name)
+}
+
+// observe answers what a Service offers, or why that is not known.
+func (w *watches) observe(namespace, name string) (address.Observation, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	services := w.namespaces[namespace]
+	if services == nil {
+		return address.Observation{}, errNotListed()
+	}
+	found, known := services.feed.look(namespace, name, "")
+	switch {
+	case !known:
+		return address.Observation{}, services.feed.missing()
+	case found == nil:
+		return address.Observation{}, nil
+	}
+	s := sources{service: found.service}
+	if err := w.gather(&s, namespace, name); err != nil {
+		return address.Observation{}, err
+	}
+	return s.observation(), nil
+}
+
+// gather adds what leads to a Service, or answers why that is not known yet.
+// The watches are locked.
+func (w *watches) gather(s *sources, namespace, name string) error {
+	to := cluster.FeedKey(namespace, name)
+	found, err := w.slices[namespace].feed.leadingTo(to)
+	for _, e := range found {
+		s.slices = append(s.slices, e.slice)
+	}
+	noSlices := s.miss("EndpointSlices", err, address.Endpoint)
+	found, err = w.ingresses[namespace].feed.leadingTo(to)
+	for _, e := range found {
+		s.ingresses = append(s.ingresses, e.ingress)
+	}
+	noIngresses := s.miss("Ingresses", err, address.Ingress)
+	return errors.Join(noSlices, noIngresses, w.gatherGateways(s, namespace, to), w.gatherNodes(s))
+}
+
+// gatherGateways adds the Gateways that have accepted a route to the Service.
+func (w *watches) gatherGateways(s *sources, namespace, to string) error {
+	found, err := w.routes[namespace].feed.leadingTo(to)
+	if err != nil {
+		return s.miss("HTTPRoutes", err, address.Gateway)
+	}
+	var names []string
+	for _, e := range found {
+		names = append(names, e.route.gateways...)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	w.routed = true
+	w.followWide()
+	gateways := w.gateways[gatewayKind()].feed
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		namespace, name, _ := strings.Cut(name, "/")
+		if e, _ := gateways.look(namespace, name, ""); e != nil {
+			s.gateways = append(s.gateways, e.gateway)
+		}
+	}
+	return s.miss("Gateways", gateways.missing(), address.Gateway)
+}
+
+// gatherNodes adds the nodes, if they lead to the Service.
+func (w *watches) gatherNodes(s *sources) error {
+	if !s.service.NodePorts {
+		return nil
+	}
+	w.exposed = true
+	w.followWide()
+	found, err := w.nodes[nodeKind()].feed.all()
+	for _, e := range found {
+		s.nodes = append(s.nodes, e.node)
+	}
+	slices.SortFunc(s.nodes, func(a, b *node) int { return strings.Compare(a.Name, b.Name) })
+	return s.miss("Nodes", err, address.Node, address.NodeInternal)
+}
+
+// miss notes why kinds of candidates cannot be seen, or answers it where that is
+// expected to end soon. A kind that does not work, while its API server does, is
+// none to wait for.
+func (s *sources) miss(what string, err error, kinds ...address.Kind) error {
+	var reason string
+	switch fault := cluster.FaultOf(err); {
+	case err == nil:
+		return nil
+	case fault == cluster.NotServed:
+		reason = "the cluster does not serve " + what
+	case fault == cluster.Refused:
+		reason = what + " may not be listed and watched"
+	case cluster.CodeOf(err) >= http.StatusInternalServerError:
+		reason = what + " cannot be listed and watched: " + err.Error()
+	default:
+		return err
+	}
+	if s.unseen == nil {
+		s.unseen = map[address.Kind]string{}
+	}
+	for _, kind := range kinds {
+		s.unseen[kind] = reason
+	}
+	return nil
+}

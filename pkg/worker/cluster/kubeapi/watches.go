@@ -1,0 +1,235 @@
+package kubeapi
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+)
+
+// Watch implements Target: one metadata-only watch per kind, selected by the
+// installation's label, and for each namespace of interest those of its Services
+// and of what leads to them, of which nothing is kept but what they offer.
+func (k *Kubernetes) Watch(ctx context.Context, notify cluster.Notify) cluster.Watches {
+	ctx, stop := context.WithCancel(ctx)
+	w := k.watches(notify, func(f *feed) context.CancelFunc {
+		within, end := context.WithCancel(ctx)
+		go f.run(within)
+		return end
+	})
+	w.stop = stop
+	return w
+}
+
+func (k *Kubernetes) watches(notify cluster.Notify, begin func(*feed) context.CancelFunc) *watches {
+	return &watches{
+		target: k, begin: begin, notify: notify,
+		kinds: map[cluster.Kind]*running{}, pods: map[string]*running{}, nodes: map[cluster.Kind]*running{}, gateways: map[cluster.Kind]*running{},
+		namespaces: map[string]*running{}, slices: map[string]*running{}, ingresses: map[string]*running{}, routes: map[string]*running{},
+	}
+}
+
+type watches struct {
+	target *Kubernetes
+	begin  func(*feed) context.CancelFunc // runs a feed until the watches stop, or it is ended
+	stop   context.CancelFunc
+	notify cluster.Notify
+
+	mu                        sync.Mutex
+	kinds                     map[cluster.Kind]*running
+	namespaces                map[string]*running // Services by namespace, and so on
+	slices, ingresses, routes map[string]*running
+	gateways, nodes           map[cluster.Kind]*running // of the one kind, if at all
+	pods                      map[string]*running
+	placing                   bool // the nodes are of interest for themselves
+	routed, exposed           bool // a Service has needed Gateways, or nodes
+}
+
+type running struct {
+	feed *feed
+	stop context.CancelFunc
+}
+
+func endpointKind() cluster.Kind {
+	return cluster.Kind{Group: "externaldns.k8s.io", Kind: "DNSEndpoint"}
+}
+
+// Follow implements Watches. Gateways and nodes are followed from when a Service
+// needs them, for as long as there are Services of interest.
+func (w *watches) Follow(interest cluster.Interest) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	follow(w, w.kinds, interest.Kinds, w.target.kindFeed)
+	follow(w, w.namespaces, interest.Namespaces, w.target.serviceFeed)
+	follow(w, w.slices, interest.Namespaces, w.target.sliceFeed)
+	follow(w, w.ingresses, interest.Namespaces, w.target.ingressFeed)
+	follow(w, w.routes, interest.Namespaces, w.target.routeFeed)
+	follow(w, w.pods, interest.Pods, w.target.podFeed)
+	some := len(interest.Namespaces) > 0
+	w.placing, w.routed, w.exposed = interest.Nodes, w.routed && some, w.exposed && some
+	w.followWide()
+}
+
+// followWide follows what stands outside the namespaces of interest. The watches
+// are locked.
+func (w *watches) followWide() {
+	only := func(kind cluster.Kind, wanted bool) []cluster.Kind {
+		if wanted {
+			return []cluster.Kind{kind}
+		}
+		return nil
+	}
+	follow(w, w.nodes, only(nodeKind(), w.placing || w.exposed), w.target.nodeFeed)
+	follow(w, w.gateways, only(gatewayKind(), w.routed), w.target.gatewayFeed)
+}
+
+func follow[K comparable](w *watches, have map[K]*running, want []K, open func(K, cluster.Notify) *feed) {
+	for key, r := range have {
+		if !slices.Contains(want, key) {
+			r.stop()
+			delete(have, key)
+		}
+	}
+	for _, key := range want {
+		if have[key] == nil {
+			f := open(key, w.notify)
+			f.budget = w.target.budget
+			have[key] = &running{feed: f, stop: w.begin(f)}
+		}
+	}
+}
+
+func (w *watches) kind(kind cluster.Kind) *feed {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r := w.kinds[kind]; r != nil {
+		return r.feed
+	}
+	return nil
+}
+
+// Object implements Watches.
+func (w *watches) Object(id bundle.ID, atLeast string) cluster.Sight {
+	f := w.kind(cluster.KindOf(id))
+	if f == nil {
+		return cluster.Sight{}
+	}
+	found, known := f.look(id.Namespace, id.Name, atLeast)
+	if found == nil {
+		return cluster.Sight{Known: known}
+	}
+	return cluster.Sight{Known: known, Live: &found.live}
+}
+
+// Trouble implements Watches. A kind that is not served yet is none, and neither
+// is one that Services can do without, unless the cluster answers too much.
+func (w *watches) Trouble() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range w.kinds {
+		if err := r.feed.problem(); err != nil && cluster.FaultOf(err) != cluster.NotServed {
+			return err
+		}
+	}
+	for _, r := range w.spares() {
+		if err := r.feed.problem(); cluster.Beyond(err) {
+			return err
+		}
+	}
+	needed := slices.Collect(maps.Values(w.namespaces))
+	if w.placing {
+		needed = slices.AppendSeq(needed, maps.Values(w.nodes))
+	}
+	for _, r := range needed {
+		if err := r.feed.problem(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spares are what the feeds follow that Services can do without. The watches are
+// locked.
+func (w *watches) spares() []*running {
+	return slices.Concat(slices.Collect(maps.Values(w.slices)), slices.Collect(maps.Values(w.ingresses)),
+		slices.Collect(maps.Values(w.routes)), slices.Collect(maps.Values(w.gateways)), slices.Collect(maps.Values(w.pods)))
+}
+
+func (f *feed) problem() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.trouble
+}
+
+// Stop implements Watches.
+func (w *watches) Stop() { w.stop() }
+
+func (k *Kubernetes) selector() string {
+	return bundle.LabelInstallation + "=" + k.options.Installation
+}
+
+func (k *Kubernetes) kindFeed(kind cluster.Kind, notify cluster.Notify) *feed {
+	switch kind {
+	case cluster.DeploymentKind():
+		return workloadFeed(k.apps.Deployments(metav1.NamespaceAll), k.selector(), notify)
+	case cluster.DaemonSetKind():
+		return workloadFeed(k.apps.DaemonSets(metav1.NamespaceAll), k.selector(), notify)
+	case endpointKind():
+		return k.endpointFeed(notify)
+	}
+	at := func(ctx context.Context) (schema.GroupVersionResource, error) {
+		r, err := k.kinds.find(ctx, kind)
+		return schema.GroupVersionResource{Group: kind.Group, Version: r.Version, Resource: r.Plural}, err
+	}
+	return &feed{
+		notify: notify.Objects,
+		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			options.LabelSelector = k.selector()
+			gvr, err := at(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return k.metadata.Resource(gvr).List(ctx, options)
+		},
+		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			options.LabelSelector = k.selector()
+			gvr, err := at(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return k.metadata.Resource(gvr).Watch(ctx, options)
+		},
+		keep: keepLive,
+	}
+}
+
+func keepLive(object runtime.Object) (entry, error) {
+	head, ok := object.(metav1.Object)
+	if !ok {
+		return entry{}, &cluster.Error{Fault: cluster.Unreachable, Message: "a list holds what is no object"}
+	}
+	return entry{live: liveOf(head)}, nil
+}
+
+// endpointFeed watches DNSEndpoints whole, for what external-dns notes in
+// their status. Nothing of their content is kept.
+func (k *Kubernetes) endpointFeed(notify cluster.Notify) *feed {
+	r, _ := cluster.Lookup(endpointKind())
+	api := k.dynamic.Resource(schema.GroupVersionResource{Group: endpointKind().Group, Version: r.Version, Resource: r.Plural})
+	return feedOf(api, k.selector(), func() { notify.Objects(); notify.Pods() }, func(object runtime.Object) (entry, error) {
+		kept, err := keepLive(object)
+		if endpoint, ok := object.(*unstructured.Unstructured); ok {
+			kept.live.Observed, _, _ = unstructured.NestedInt64(endpoint.Object, "status", "observedGeneration")
+		}
+		return kept, err
+	})
+}

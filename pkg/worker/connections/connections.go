@@ -1,0 +1,316 @@
+// Package connections connects to clusters by what their documents say, sees to it that
+// each name stands for one cluster, and takes looks at clusters for plans.
+package connections
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/grant"
+
+	"github.com/signpost-dns/signpost/pkg/access/bounded"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/directory"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
+)
+
+// The rhythm of looking after connections.
+const (
+	refreshEvery = 5 * time.Second // how soon a changed kubeconfig is taken up
+	peekTimeout  = 2 * time.Second // how long a plan waits for a cluster
+	claimTimeout = 2 * time.Second // how long a cluster's new document does
+)
+
+// Pool connects to clusters by what their documents say.
+type Pool struct {
+	documents  intent.Store
+	Identities Identities
+	values     cluster.Values
+	options    cluster.Options
+	root       string                          // of directory clusters
+	alone      func(ctx context.Context) error // refuses directory clusters that others would have elsewhere
+	changed    chan string
+	memory     int64 // of each cluster's budget
+
+	mu      sync.Mutex
+	seen    map[string]state           // of each cluster when it was last connected to
+	budgets map[string]*bounded.Budget // of each cluster
+}
+
+// state tells one content of a cluster's document from another.
+type state struct {
+	uid, kubeconfig, directory string
+}
+
+// Settings say how clusters are reached.
+type Settings struct {
+	Installation string                          // generated id
+	Version      string                          // of this build, for API servers to know
+	Replica      string                          // id of this process
+	Root         string                          // of directory clusters
+	Alone        func(ctx context.Context) error // refuses directory clusters that others would have elsewhere
+	Memory       int64                           // bytes that may be kept of each cluster's answers; 0: cluster.DefaultMemory
+}
+
+// New makes a Pool. Values opens the kubeconfigs that documents refer to.
+func New(of Settings, identities Identities, values cluster.Values) *Pool {
+	return &Pool{
+		documents: identities.Documents, Identities: identities, values: values, root: of.Root, alone: of.Alone,
+		options: cluster.Options{Installation: of.Installation, Values: values, Version: of.Version, Replica: of.Replica},
+		changed: make(chan string), memory: cmp.Or(of.Memory, cluster.DefaultMemory), seen: map[string]state{}, budgets: map[string]*bounded.Budget{},
+	}
+}
+
+// Connect answers the cluster ("provider+cluster"), or why it cannot be
+// reached.
+func (c *Pool) Connect(ctx context.Context, name string) (cluster.Target, error) {
+	spec, now, err := c.read(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	c.seen[name] = now
+	c.mu.Unlock()
+	switch {
+	case spec.Directory != "":
+		return c.directory(ctx, name, spec)
+	case spec.KubeconfigRef == "":
+		return nil, fmt.Errorf("cluster %s is inventory only: it has neither kubeconfig nor directory", name)
+	}
+	target, source, err := c.kubernetes(ctx, name, spec)
+	if err != nil {
+		return nil, err
+	}
+	return c.claimed(target, name, source), nil
+}
+
+func (c *Pool) directory(ctx context.Context, name string, spec intent.Cluster) (cluster.Target, error) {
+	if err := c.alone(ctx); err != nil {
+		return nil, fmt.Errorf("cluster %s is a directory: %w", name, err)
+	}
+	target, err := directory.NewDirectory(c.root, spec.Directory, c.options)
+	if err != nil {
+		return nil, err
+	}
+	return c.claimed(target, name, directorySource(spec)), nil
+}
+
+func directorySource(spec intent.Cluster) string { return "directory " + spec.Directory }
+
+func (c *Pool) claimed(target cluster.Target, name, source string) cluster.Target {
+	return &claimed{Target: target, identities: c.Identities, name: name, source: source}
+}
+
+// kubernetes answers the API server of a kubeconfig, and where that is.
+func (c *Pool) kubernetes(ctx context.Context, name string, spec intent.Cluster) (*kubeapi.Kubernetes, string, error) {
+	raw, err := c.values.Secret(ctx, spec.KubeconfigRef)
+	if err != nil {
+		return nil, "", fmt.Errorf("the kubeconfig of cluster %s cannot be opened: %w", name, err)
+	}
+	target, source, err := c.parsed(name, raw)
+	if err != nil {
+		return nil, "", fmt.Errorf("the kubeconfig of cluster %s: %w", name, err)
+	}
+	return target, source, nil
+}
+
+func (c *Pool) parsed(name string, kubeconfig []byte) (*kubeapi.Kubernetes, string, error) {
+	config, err := kubeapi.ParseKubeconfig(kubeconfig)
+	if err != nil {
+		return nil, "", err
+	}
+	options := c.options
+	options.Budget = c.budget(name)
+	target, err := kubeapi.NewKubernetes(config, options)
+	return target, kubeapi.Source(config), err
+}
+
+// budget is what the answers of a cluster may cost, however many connections lead
+// to it.
+func (c *Pool) budget(name string) *bounded.Budget {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.budgets[name] == nil {
+		c.budgets[name] = bounded.NewBudget(c.memory)
+	}
+	return c.budgets[name]
+}
+
+func (c *Pool) read(ctx context.Context, name string) (intent.Cluster, state, error) {
+	ref, ok := intent.ParseCluster(name)
+	if !ok {
+		return intent.Cluster{}, state{}, fmt.Errorf("%q names no cluster", name)
+	}
+	doc, err := c.documents.Get(ctx, ref.Path())
+	if intent.CodeOf(err) == intent.NotFound {
+		return intent.Cluster{}, state{}, &intent.Error{Code: intent.NotFound, Detail: "cluster " + name + " is not registered", Err: err}
+	}
+	if err != nil {
+		return intent.Cluster{}, state{}, err
+	}
+	resource, err := intent.Of[intent.Cluster](doc)
+	return resource.Spec, state{doc.UID, resource.Spec.KubeconfigRef, resource.Spec.Directory}, err
+}
+
+// Changed names clusters whose documents have changed since they were
+// connected to.
+func (c *Pool) Changed() <-chan string { return c.changed }
+
+// Run looks for changed documents until ctx ends.
+func (c *Pool) Run(ctx context.Context) error {
+	tick := time.NewTicker(refreshEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		for _, name := range c.stale(ctx) {
+			select {
+			case c.changed <- name:
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
+}
+
+// stale lists the clusters whose documents are not what they were. They count
+// as seen from then on.
+func (c *Pool) stale(ctx context.Context) []string {
+	c.mu.Lock()
+	before := make(map[string]state, len(c.seen))
+	for name, s := range c.seen {
+		before[name] = s
+	}
+	c.mu.Unlock()
+	var names []string
+	for name, was := range before {
+		_, now, err := c.read(ctx, name)
+		if intent.CodeOf(err) == intent.Unavailable || now == was {
+			continue
+		}
+		names = append(names, name)
+		c.mu.Lock()
+		c.seen[name] = now
+		c.mu.Unlock()
+	}
+	return names
+}
+
+// Claim has a cluster's name stand for what its new kubeconfig leads to. One
+// that does not answer in time is claimed when it is connected to.
+func (c *Pool) Claim(ctx context.Context, path intent.Path, kubeconfig []byte) error {
+	target, source, err := c.parsed(clusterName(path), kubeconfig)
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	asking, cancel := context.WithTimeout(ctx, claimTimeout)
+	defer cancel()
+	uid, err := target.Identity(asking)
+	if err != nil {
+		return ctx.Err()
+	}
+	err = c.Identities.claim(ctx, ledger.Claim{Cluster: clusterName(path), UID: uid, Source: source})
+	var refusal *ledger.Refusal
+	if errors.As(err, &refusal) {
+		return &intent.Error{Code: intent.Conflict, Detail: refusal.Error()}
+	}
+	return err
+}
+
+// Peek looks at a live Service for a plan.
+func (c *Pool) Peek(ctx context.Context, service address.Service) (*address.Observation, error) {
+	var seen *address.Observation
+	err := c.peekAt(ctx, service.Cluster, func(ctx context.Context, target *kubeapi.Kubernetes) error {
+		offer, err := target.Offer(ctx, service.Namespace, service.Name)
+		seen = &offer
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return seen, nil
+}
+
+// PeekNodes looks at a cluster's nodes for a plan, ordered by name; nil where
+// there is no API server to ask.
+func (c *Pool) PeekNodes(ctx context.Context, name string) (nodes []placement.Node, err error) {
+	err = c.peekAt(ctx, name, func(ctx context.Context, target *kubeapi.Kubernetes) error {
+		nodes, err = target.Nodes(ctx)
+		return err
+	})
+	return nodes, err
+}
+
+// PeekResolverUsers looks, for a plan, for what asks nameservers in a cluster.
+func (c *Pool) PeekResolverUsers(ctx context.Context, name string, addresses []string) (users []string, err error) {
+	err = c.peekAt(ctx, name, func(ctx context.Context, target *kubeapi.Kubernetes) error {
+		users, err = target.ResolverUsers(ctx, addresses)
+		return err
+	})
+	return users, err
+}
+
+// PeekStrangers looks, for a plan, for objects of others in a cluster.
+func (c *Pool) PeekStrangers(ctx context.Context, name string, ids []bundle.ID) (strangers []bundle.ID, err error) {
+	err = c.peekAt(ctx, name, func(ctx context.Context, target *kubeapi.Kubernetes) error {
+		strangers, err = target.Strangers(ctx, ids)
+		return err
+	})
+	return strangers, err
+}
+
+// PeekNamespace looks at who made a namespace of a cluster, for a plan.
+func (c *Pool) PeekNamespace(ctx context.Context, name, namespace string) (grant.MadeBy, error) {
+	is := grant.NotKnown
+	err := c.peekAt(ctx, name, func(ctx context.Context, target *kubeapi.Kubernetes) error {
+		live, err := target.Get(ctx, bundle.ID{Cluster: name, Kind: "Namespace", Name: namespace})
+		switch {
+		case err != nil:
+		case live == nil:
+			is = grant.Nobody
+		case live.Ours(c.options.Installation):
+			is = grant.Us
+		default:
+			is = grant.Others
+		}
+		return err
+	})
+	return is, err
+}
+
+// peekAt connects to a cluster for one look, if it is an API server. What
+// answers in the cluster's place is not looked at.
+func (c *Pool) peekAt(ctx context.Context, name string, look func(ctx context.Context, target *kubeapi.Kubernetes) error) error {
+	ctx, cancel := context.WithTimeout(ctx, peekTimeout)
+	defer cancel()
+	spec, _, err := c.read(ctx, name)
+	if err != nil || spec.KubeconfigRef == "" {
+		return err
+	}
+	target, source, err := c.kubernetes(ctx, name, spec)
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	uid, err := target.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.Identities.Ledger.Judge(ctx, ledger.Claim{Cluster: name, UID: uid, Source: source}); err != nil {
+		return err
+	}
+	return look(ctx, target)
+}

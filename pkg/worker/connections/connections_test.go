@@ -1,0 +1,102 @@
+package connections
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+)
+
+// opened is what every sealed value holds.
+type opened []byte
+
+func (v opened) Secret(context.Context, string) ([]byte, error) { return v, nil }
+
+// behind are the connections of a world in which a server that answers so, and
+// says which cluster it is, is cluster hub.
+func behind(t *testing.T, answer http.HandlerFunc) *Pool {
+	c, _ := registered(t, intent.Cluster{KubeconfigRef: "v1"})
+	c.values = opened(answering(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/v1/namespaces/kube-system" {
+			identify(w, "a")
+			return
+		}
+		answer(w, r)
+	}))
+	return c
+}
+
+func TestPlanLooksAtTheNodesThemselves(t *testing.T) {
+	t.Parallel()
+	var asked string
+	nodes, err := behind(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.Path
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[
+			{"metadata":{"name":"b","labels":{"disktype":"ssd"}},"spec":{"taints":[{"key":"dns-only","effect":"NoSchedule"}]}},
+			{"metadata":{"name":"a"}}]}`))
+	}).PeekNodes(t.Context(), "edge+hub")
+	require.NoError(t, err)
+	require.Equal(t, "/api/v1/nodes", asked)
+	require.Equal(t, []placement.Node{
+		{Name: "a"},
+		{Name: "b", Labels: map[string]string{"disktype": "ssd"}, Taints: []placement.Taint{{Key: "dns-only", Effect: "NoSchedule"}}},
+	}, nodes)
+}
+
+// TestEachClusterHasABudgetOfItsOwn, which all connections to it share, and which the
+// flag sets.
+func TestEachClusterHasABudgetOfItsOwn(t *testing.T) {
+	t.Parallel()
+	c := New(Settings{Memory: 16 << 20}, Identities{}, nil)
+	require.Same(t, c.budget("edge+hub"), c.budget("edge+hub"))
+	require.NoError(t, c.budget("edge+hub").Keep(16<<20))
+	require.Error(t, c.budget("edge+hub").Keep(1))
+	require.NoError(t, c.budget("edge+berlin").Keep(1))
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(NewMemoryMetric(c))
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	told := map[string]float64{}
+	for _, m := range families[0].GetMetric() {
+		told[m.GetLabel()[0].GetValue()] = m.GetGauge().GetValue()
+	}
+	require.Equal(t, map[string]float64{"edge+berlin": 1, "edge+hub": 16 << 20}, told)
+}
+
+func TestNodesOfAClusterWithNoneAreKnown(t *testing.T) {
+	t.Parallel()
+	nodes, err := behind(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":null}`))
+	}).PeekNodes(t.Context(), "edge+hub")
+	require.NoError(t, err)
+	require.NotNil(t, nodes, "none is not unknown")
+	require.Empty(t, nodes)
+}
+
+func TestNodesThatCannotBeSeenAreNotNone(t *testing.T) {
+	t.Parallel()
+	nodes, err := behind(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"nodes is forbidden","code":403}`))
+	}).PeekNodes(t.Context(), "edge+hub")
+	require.Equal(t, cluster.Refused, cluster.FaultOf(err), "%v", err)
+	require.Nil(t, nodes)
+	for _, spec := range []intent.Cluster{{Directory: "gitops"}, {}} {
+		c, _ := registered(t, spec)
+		nodes, err = c.PeekNodes(t.Context(), "edge+hub")
+		require.NoError(t, err)
+		require.Nil(t, nodes, "where there is no API server, nothing is known")
+	}
+	c, _ := registered(t, intent.Cluster{})
+	_, err = c.PeekNodes(t.Context(), "edge+other")
+	require.Equal(t, intent.NotFound, intent.CodeOf(err))
+}

@@ -1,0 +1,56 @@
+package syncer
+
+import (
+	"maps"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+)
+
+// landsWithin is how long a creation may still take effect that nobody waits
+// for any more, counted while the cluster answers: requests that it did not
+// read in an outage come with the first that it does.
+const landsWithin = 15 * time.Second
+
+// doubts are the objects whose creation may be under way unanswered, by whoever
+// asked for it, each with the time from which on that counts. Such an object is
+// not gone because it is absent: nobody would remove it when it came.
+//
+// Other requests need no doubt: they name the UID of what they change.
+type doubts map[bundle.ID]time.Time
+
+// inherit doubts what a predecessor was at when it ended, or gave up.
+func (d doubts) inherit(entries map[bundle.ID]ledger.Entry, now time.Time) {
+	for id, e := range entries {
+		if e.Status == ledger.Pending || e.Status == ledger.Retrying {
+			d[id] = now
+		}
+	}
+}
+
+// note takes up what became of an action.
+func (d doubts) note(o outcome, now time.Time) {
+	switch {
+	case o.gone:
+		delete(d, o.action.id)
+	case o.silent && o.action.want != nil:
+		d[o.action.id] = now
+	}
+}
+
+// answers takes up that the cluster answers, and whether it has come back.
+func (d doubts) answers(back bool, now time.Time) {
+	if back {
+		for id := range d {
+			d[id] = now
+		}
+	}
+	maps.DeleteFunc(d, func(_ bundle.ID, since time.Time) bool { return !now.Before(since.Add(landsWithin)) })
+}
+
+// holds tells whether an object that is absent may still come to be.
+func (d doubts) holds(id bundle.ID, now time.Time) bool {
+	since, doubted := d[id]
+	return doubted && now.Before(since.Add(landsWithin))
+}

@@ -1,0 +1,149 @@
+package syncer
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+)
+
+// tardy are contexts whose watch has stopped to tell, once before is called:
+// ahead of the next read of all pointers.
+type tardy struct {
+	*appcontext.Store
+	before atomic.Pointer[func()]
+	silent atomic.Bool
+}
+
+func (c *tardy) Pointers(ctx context.Context) ([]appcontext.Pointer, int64, error) {
+	if before := c.before.Swap(nil); before != nil {
+		c.silent.Store(true)
+		(*before)()
+	}
+	return c.Store.Pointers(ctx)
+}
+
+func (c *tardy) Watch(ctx context.Context, from int64) <-chan appcontext.Change {
+	out, changes := make(chan appcontext.Change), c.Store.Watch(ctx, from)
+	go func() {
+		defer close(out)
+		for change := range changes {
+			if c.silent.Load() {
+				continue
+			}
+			select {
+			case out <- change:
+			case <-ctx.Done():
+			}
+		}
+	}()
+	return out
+}
+
+// impatient is a clock for those who wait for nothing that takes a second.
+type impatient struct{}
+
+func (impatient) Now() time.Time { return time.Now() }
+
+func (impatient) After(d time.Duration) <-chan time.Time {
+	if d < time.Second {
+		return time.After(d)
+	}
+	return nil
+}
+
+// TestWhatAReadFindsWakesWhomItConcerns: a step reads all pointers before it
+// deletes something, and what it finds may concern other clusters, or whoever
+// observes this one. The watch, which comes later, has no news then.
+func TestWhatAReadFindsWakesWhomItConcerns(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hub, berlin)
+	s.clock = impatient{}
+	late := &tardy{Store: s.contexts}
+	s.watched = late
+	w, _ := s.start("a")
+	web := map[string][]string{hub: {"shop/web"}}
+	s.commitWith("front", appcontext.Context{Services: web}, namespace(t, berlin))
+	s.commit("back", namespace(t, hub), config(t, hub, "old", "1"))
+	s.settled(w, namespace(t, berlin), namespace(t, hub), config(t, hub, "old", "1"))
+	s.until("the Service is observed", func() bool { return s.seen(hub) != nil })
+
+	added := config(t, berlin, "new", "1")
+	between := func() { s.commit("front", namespace(t, berlin), added) }
+	late.before.Store(&between)
+	s.commit("back", namespace(t, hub))
+	s.until("the other cluster gets what is new there", func() bool { return s.entries(berlin)[added.ID].Status == ledger.Applied })
+	s.until("what is observed for nobody is forgotten", func() bool { return s.seen(hub) == nil })
+}
+
+// TestEachChangeIsToldOnce, by whoever finds it first.
+func TestEachChangeIsToldOnce(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hub)
+	var told [][]string
+	x := newIndex(s.contexts, func(clusters []string) {
+		if len(clusters) > 0 {
+			told = append(told, clusters)
+		}
+	})
+	s.commit("dig", namespace(t, hub), namespace(t, berlin))
+	_, err := x.refresh(t.Context())
+	require.NoError(t, err)
+	p, err := s.contexts.Current(t.Context(), "dig")
+	require.NoError(t, err)
+	x.update(appcontext.Change{Pointers: []appcontext.Pointer{p}})
+	assert.Equal(t, [][]string{{berlin, hub}}, told)
+	s.commit("dig", namespace(t, hub))
+	p, err = s.contexts.Current(t.Context(), "dig")
+	require.NoError(t, err)
+	x.update(appcontext.Change{Pointers: []appcontext.Pointer{p}})
+	_, err = x.refresh(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, [][]string{{berlin, hub}, {berlin, hub}}, told)
+}
+
+// TestATakeoverThatHangsHoldsUpNoOtherCluster: while the store does not answer for
+// one cluster, the steps of the others tell whom what they find concerns.
+func TestATakeoverThatHangsHoldsUpNoOtherCluster(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hub, berlin)
+	asked, answered := make(chan struct{}), make(chan struct{})
+	once := sync.OnceFunc(func() { close(asked) })
+	s.kv.Before = func(op, key string) error {
+		if op == "txn" && key == workerPrefix+berlin {
+			once()
+			<-answered
+		}
+		return nil
+	}
+	w, _ := s.start("a")
+	s.commit("front", namespace(t, hub))
+	s.settled(w, namespace(t, hub))
+	s.commit("front", namespace(t, hub), namespace(t, berlin))
+	<-asked
+	w.mu.Lock()
+	term := w.term
+	w.mu.Unlock()
+	told := make(chan struct{})
+	go func() {
+		term.rouse([]string{hub})
+		close(told)
+	}()
+	s.until("the other cluster is woken", func() bool {
+		select {
+		case <-told:
+			return true
+		default:
+			return false
+		}
+	})
+	close(answered)
+	s.settled(w, namespace(t, berlin))
+}

@@ -1,0 +1,71 @@
+package syncer
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
+)
+
+// placements answers the distinct placements, by their keys, that the cluster's
+// nodes are to be held against.
+func (x *index) placements(cluster string) map[string]placement.Placement {
+	wanted := map[string]placement.Placement{}
+	for _, p := range x.pointers(cluster) {
+		for _, placed := range p.Placements[cluster] {
+			wanted[placed.Key()] = placed
+		}
+	}
+	return wanted
+}
+
+// placements writes what each placement makes of the nodes.
+func (o *observer) placements(ctx context.Context) error {
+	if err := o.judge(ctx, o.tenure.index.placements(o.tenure.name)); err != nil {
+		return err
+	}
+	return o.forgetPlacements(ctx)
+}
+
+// judge holds the nodes against each placement, as long as they are known.
+func (o *observer) judge(ctx context.Context, wanted map[string]placement.Placement) error {
+	watches := o.tenure.watching()
+	if watches == nil || len(wanted) == 0 {
+		return nil
+	}
+	nodes, known := watches.Nodes()
+	if !known {
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(wanted)) {
+		if err := o.writer.SetPlacement(ctx, key, placement.Judge(nodes, wanted[key])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetPlacements removes the verdicts on placements that no current pointer
+// has, as of a read made for the purpose.
+func (o *observer) forgetPlacements(ctx context.Context) error {
+	unwanted := func() []string {
+		wanted := o.tenure.index.placements(o.tenure.name)
+		return slices.DeleteFunc(o.writer.Placements(), func(key string) bool {
+			_, ok := wanted[key]
+			return ok
+		})
+	}
+	if len(unwanted()) == 0 {
+		return nil
+	}
+	if _, err := o.tenure.index.refresh(ctx); err != nil {
+		return err
+	}
+	for _, key := range unwanted() {
+		if err := o.writer.RemovePlacement(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}

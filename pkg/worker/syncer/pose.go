@@ -1,0 +1,121 @@
+package syncer
+
+import (
+	"encoding/json"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+)
+
+// posed are the DNSEndpoints whose names are to be verified, as a step of the
+// tenure left them. It is not changed any more.
+type posed struct {
+	endpoints map[string]*wanted          // by "namespace/name"
+	marks     map[string]mark             // of these
+	going     map[string]bool             // those that are being deleted
+	how       map[mark]*appcontext.Verify // of each external-dns
+	servers   map[mark][]netip.AddrPort   // that its record gives
+}
+
+// pose tells the prover what there is to be verified. The names of what is
+// wanted and not applied yet are asked for, too: whether they are answered is
+// then seen all the same.
+func (t *tenure) pose() {
+	p := &posed{
+		endpoints: map[string]*wanted{}, marks: map[string]mark{}, going: map[string]bool{},
+		how: map[mark]*appcontext.Verify{}, servers: map[mark][]netip.AddrPort{},
+	}
+	for id, want := range t.desired.objects {
+		switch {
+		case isExternalDNS(id, want):
+			m := markOf(id, want)
+			p.how[m] = t.desired.shares[appcontext.Owner(want.owners[0])].pointer.Verify
+			p.servers[m] = serversOf(p.how[m])
+		case id.Kind == endpointKind:
+			key := id.Namespace + "/" + id.Name
+			p.endpoints[key], p.marks[key] = want, markOf(id, want)
+		}
+	}
+	for id := range t.entries {
+		if id.Kind == endpointKind && t.desired.objects[id] == nil {
+			p.going[id.Namespace+"/"+id.Name] = true
+		}
+	}
+	t.mu.Lock()
+	same := t.posed != nil && t.posed.equal(p)
+	if !same {
+		t.posed = p
+	}
+	t.mu.Unlock()
+	if !same {
+		wake(t.wakeProver)
+	}
+}
+
+// equal tells whether the same is to be verified in the same way.
+func (p *posed) equal(other *posed) bool {
+	return maps.Equal(p.endpoints, other.endpoints) && maps.Equal(p.going, other.going) && maps.Equal(p.how, other.how)
+}
+
+const endpointKind = "DNSEndpoint"
+
+func serversOf(how *appcontext.Verify) []netip.AddrPort {
+	if how == nil {
+		return nil
+	}
+	var out []netip.AddrPort
+	for _, text := range how.Servers {
+		if server, err := netip.ParseAddrPort(text); err == nil {
+			out = append(out, server)
+		}
+	}
+	return out
+}
+
+// nameKey is one name and type.
+type nameKey struct{ name, kind string }
+
+// sets are the targets of a name and type, by set identifier.
+type sets map[string][]string
+
+// namesOf reads what a DNSEndpoint publishes, host names without a final dot.
+func namesOf(o bundle.Object) map[nameKey]sets {
+	var content struct {
+		Spec struct {
+			Endpoints []struct {
+				DNSName       string   `json:"dnsName"`
+				RecordType    string   `json:"recordType"`
+				Targets       []string `json:"targets"`
+				SetIdentifier string   `json:"setIdentifier"`
+			} `json:"endpoints"`
+		} `json:"spec"`
+	}
+	if json.Unmarshal(o.JSON, &content) != nil {
+		return nil
+	}
+	out := map[nameKey]sets{}
+	for _, e := range content.Spec.Endpoints {
+		key := nameKey{e.DNSName, e.RecordType}
+		if out[key] == nil {
+			out[key] = sets{}
+		}
+		for _, target := range e.Targets {
+			out[key][e.SetIdentifier] = append(out[key][e.SetIdentifier], strings.TrimSuffix(target, "."))
+		}
+	}
+	return out
+}
+
+// all are the targets of all sets, ordered.
+func (s sets) all() []string {
+	var out []string
+	for _, targets := range s {
+		out = append(out, targets...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

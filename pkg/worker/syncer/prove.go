@@ -1,0 +1,257 @@
+package syncer
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/dns/verify"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+)
+
+// Verifier asks authoritative servers, those of the name's zone where none are
+// given. It is safe for concurrent use.
+type Verifier interface {
+	Verify(ctx context.Context, q verify.Question, servers []netip.AddrPort) verify.Finding
+}
+
+// prover has the names of one cluster's DNSEndpoints verified. It has a goroutine
+// of its own, so that servers that do not answer hold up nothing else (I7), and
+// needs nothing of the cluster: it goes on while that cannot be reached.
+type prover struct {
+	tenure   *tenure
+	verifier Verifier
+	store    *observed.Store
+	seen     *posed            // what was followed last
+	proofs   map[string]*proof // by DNSEndpoint, "namespace/name"; nil before what is stored was read
+}
+
+func newProver(t *tenure, verifier Verifier, store *observed.Store) *prover {
+	return &prover{tenure: t, verifier: verifier, store: store}
+}
+
+// Rhythm of the questions: soon after a change, and the more rarely the longer
+// nothing comes of it.
+const (
+	proveSoonest    = time.Second
+	proveRarely     = 5 * time.Minute
+	proveGap        = 500 * time.Millisecond // at least between two looks
+	patienceShare   = 4                      // a question waits for this part of the time since the change
+	questionsAtOnce = 100                    // that are asked before the findings are told
+)
+
+// prove asks whenever something has changed or a question is due, until ctx ends.
+func (t *tenure) prove(ctx context.Context, p *prover) {
+	if p.verifier == nil {
+		return
+	}
+	for {
+		wait := p.step(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.clock.After(proveGap):
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.wakeProver:
+		case <-t.clock.After(wait - proveGap):
+		}
+	}
+}
+
+// step asks what is due, and answers when something is again.
+func (p *prover) step(ctx context.Context) time.Duration {
+	t := p.tenure
+	t.mu.Lock()
+	posed := t.posed
+	t.mu.Unlock()
+	if posed == nil {
+		return proveRarely // it is called when there is something
+	}
+	if p.proofs == nil {
+		if err := p.recall(ctx); err != nil {
+			t.logger.WarnContext(ctx, "answers cannot be read", "error", err)
+			return retryLongest
+		}
+	}
+	now := t.clock.Now()
+	if posed != p.seen {
+		p.follow(posed, now)
+		p.seen = posed
+	}
+	p.forget(now)
+	p.hand()
+	due := p.due(now)
+	p.ask(ctx, due)
+	if ctx.Err() != nil {
+		return 0
+	}
+	p.hand()
+	now = t.clock.Now()
+	wait := proveRarely
+	for _, one := range p.proofs {
+		wait = min(wait, one.due(now))
+	}
+	return wait
+}
+
+// recall takes up what an earlier owner of the cluster has found: among it are
+// the names of DNSEndpoints that have gone.
+func (p *prover) recall(ctx context.Context) error {
+	stored, err := p.store.AllAnswers(ctx, p.tenure.name)
+	if err != nil {
+		return err
+	}
+	p.proofs = map[string]*proof{}
+	for key, a := range stored {
+		one := &proof{
+			mark:    mark{namespaceOf(key), a.Project, a.Record, a.Scope},
+			names:   map[nameKey]sets{},
+			answers: &a,
+		}
+		for _, n := range a.Names {
+			one.names[nameKey{n.Name, n.Type}] = sets{"": n.Targets}
+		}
+		p.proofs[key] = one
+	}
+	return nil
+}
+
+// follow takes up what is to be verified now. What has gone is leaving; while it
+// goes, and while it has no external-dns, nothing is asked.
+func (p *prover) follow(now *posed, at time.Time) {
+	for key, want := range now.endpoints {
+		one := p.proofs[key]
+		if one == nil {
+			one = &proof{}
+			p.proofs[key] = one
+		}
+		if one.digest != want.digest {
+			one.digest, one.names, one.cause = want.digest, namesOf(want.object), want.cause
+		}
+		one.mark = now.marks[key]
+	}
+	published := map[mark]map[nameKey]sets{}
+	for key := range now.endpoints {
+		one := p.proofs[key]
+		if published[one.mark] == nil {
+			published[one.mark] = map[nameKey]sets{}
+		}
+		join(published[one.mark], one.names)
+	}
+	for key, one := range p.proofs {
+		_, there := now.endpoints[key]
+		one.paused = now.going[key] || now.how[one.mark] == nil
+		one.orphan = !there && now.how[one.mark] == nil
+		if one.how != nil && now.how[one.mark] != nil && !slices.Equal(one.servers, now.servers[one.mark]) {
+			one.unask(at)
+		}
+		one.how, one.servers = now.how[one.mark], now.servers[one.mark]
+		one.pose(!there && !now.going[key], published[one.mark], at)
+	}
+}
+
+// join adds what a DNSEndpoint gives to its names to what others give to them.
+func join(all, more map[nameKey]sets) {
+	for key, given := range more {
+		if all[key] == nil {
+			all[key] = sets{}
+		}
+		for id, targets := range given {
+			all[key][id] = append(all[key][id], targets...)
+		}
+	}
+}
+
+// forget drops what has gone and was told of.
+func (p *prover) forget(now time.Time) {
+	for key, one := range p.proofs {
+		if one.orphan || one.leaving && one.over(now) {
+			delete(p.proofs, key)
+		}
+	}
+}
+
+// due are those whose turn it is: what has changed last comes first.
+func (p *prover) due(now time.Time) []*proof {
+	var due []*proof
+	for _, key := range slices.Sorted(maps.Keys(p.proofs)) {
+		if one := p.proofs[key]; one.due(now) <= 0 {
+			due = append(due, one)
+		}
+	}
+	slices.SortStableFunc(due, func(a, b *proof) int { return cmp.Or(order(a.done)-order(b.done), b.began.Compare(a.began)) })
+	count := 0
+	for n, one := range due {
+		if count += len(one.questions); count > questionsAtOnce && n > 0 {
+			return due[:n]
+		}
+	}
+	return due
+}
+
+func order(last bool) int {
+	if last {
+		return 1
+	}
+	return 0
+}
+
+// ask verifies several DNSEndpoints at a time.
+func (p *prover) ask(ctx context.Context, due []*proof) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(askers, len(due)) {
+		group.Go(func() {
+			for i := next.Add(1); i <= int64(len(due)) && ctx.Err() == nil; i = next.Add(1) {
+				due[i-1].ask(ctx, p.verifier, p.tenure.clock)
+			}
+		})
+	}
+	group.Wait()
+	for _, one := range due {
+		one.log(ctx, p.tenure.logger)
+		if one.matches() {
+			p.tenure.metrics.follows(p.tenure.metrics.all.answered, one.cause, one.asked)
+			one.cause = time.Time{}
+		}
+	}
+}
+
+// hand gives the answers to the observer, to be stored.
+func (p *prover) hand() {
+	t := p.tenure
+	all := map[string]*observed.Answers{}
+	for key, one := range p.proofs {
+		if one.answers != nil {
+			all[key] = one.answers
+		}
+	}
+	t.mu.Lock()
+	same := t.answers != nil && maps.Equal(t.answers, all)
+	t.answers = all
+	t.mu.Unlock()
+	if !same {
+		wake(t.wakeLook)
+	}
+}
+
+// unasked is what is found without a question; ok is false when there is one to
+// be asked.
+func unasked(how *appcontext.Verify, servers []netip.AddrPort) (f verify.Finding, ok bool) {
+	switch {
+	case how.Hidden != "":
+		return verify.Finding{Verdict: verify.Hidden, Message: how.Hidden}, true
+	case len(servers) == 0 && how.Private != "":
+		return verify.Finding{Verdict: verify.NoServers, Message: how.Private + ": give the authoritative servers in the record's verify.servers"}, true
+	}
+	return verify.Finding{}, false
+}

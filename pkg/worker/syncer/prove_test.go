@@ -1,0 +1,443 @@
+package syncer
+
+import (
+	"context"
+	"encoding/json"
+	"net/netip"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/dns/verify"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+)
+
+const authoritative = "192.0.2.53:53"
+
+// zone is an authoritative server, without the network.
+type zone struct {
+	mu        sync.Mutex
+	answers   map[string][]string // by "name type"
+	silent    bool
+	questions []verify.Question
+	servers   []netip.AddrPort // that were given with the last question
+}
+
+// Verify implements Verifier.
+func (z *zone) Verify(_ context.Context, q verify.Question, servers []netip.AddrPort) verify.Finding {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.questions, z.servers = append(z.questions, q), servers
+	r := verify.Reply{Server: authoritative, At: time.Now().UTC(), Rcode: "NOERROR", Authoritative: true, Values: z.answers[q.Name+" "+q.Type]}
+	if z.silent {
+		r = verify.Reply{Server: authoritative, Err: context.DeadlineExceeded}
+	}
+	return verify.Judge(q, []verify.Reply{r})
+}
+
+func (z *zone) set(change func()) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	change()
+}
+
+func (z *zone) answer(name string, targets ...string) {
+	z.set(func() { z.answers[name] = targets })
+}
+
+func (z *zone) asked() int {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return len(z.questions)
+}
+
+func (z *zone) last() verify.Question {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return z.questions[len(z.questions)-1]
+}
+
+// proving is a scene with a worker whose clock is hasty, and record lab.
+func proving(t *testing.T) (*scene, *zone) {
+	t.Helper()
+	s := newScene(t, hub)
+	s.clock = hasty{time.Now()}
+	z := &zone{answers: map[string][]string{}}
+	s.verifier = z
+	s.start("a")
+	s.commitWith("shop/lab", appcontext.Context{Verify: &appcontext.Verify{
+		Servers: []string{authoritative}, InDNS: externaldns.InDNS{Owner: "sp-1"},
+	}}, namespace(t, hub), definition(t, hub), marked(t, "apps/v1", "Deployment", "external-dns-lab", ""))
+	return s, z
+}
+
+// giving is a DNSEndpoint of record lab that gives targets to www.lab.example.
+func giving(t *testing.T, named string, targets ...string) bundle.Object {
+	return publishingSpec(t, named, map[string]any{"endpoints": []any{map[string]any{"dnsName": "www.lab.example", "recordType": "A", "targets": targets}}})
+}
+
+func publishingSpec(t *testing.T, named string, spec any) bundle.Object {
+	t.Helper()
+	o, err := bundle.New(hub, "web", map[string]any{
+		"apiVersion": "externaldns.k8s.io/v1alpha1", "kind": "DNSEndpoint", "spec": spec,
+		"metadata": map[string]any{"name": named, "namespace": "shop", "labels": map[string]string{
+			bundle.LabelProject: "shop", bundle.LabelRecord: "lab", bundle.LabelScope: "public"}},
+	})
+	require.NoError(t, err)
+	return o
+}
+
+func (s *scene) answersOf(named string) *observed.Answers {
+	s.t.Helper()
+	all, _, err := s.observed.Answers(s.t.Context(), hub, "shop")
+	require.NoError(s.t, err)
+	a, ok := all[named]
+	if !ok {
+		return nil
+	}
+	return &a
+}
+
+// judged is the verdict about the first name of a DNSEndpoint.
+func (s *scene) judged(named string) string {
+	s.t.Helper()
+	a := s.answersOf(named)
+	if a == nil || len(a.Names) == 0 {
+		return ""
+	}
+	return a.Names[0].Verdict
+}
+
+func TestNamesAreAskedForUntilTheyAreAnswered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, z := proving(t)
+		s.commit("dig", giving(t, "web", "203.0.113.10"))
+		s.until("nothing is there yet", func() bool { return s.judged("web") == "NotThere" })
+		z.answer("www.lab.example A", "203.0.113.99")
+		s.until("another target is answered", func() bool { return s.judged("web") == "Differs" })
+		z.answer("www.lab.example A", "203.0.113.10")
+		s.until("the target is answered", func() bool { return s.judged("web") == "Matches" })
+
+		a := s.answersOf("web")
+		assert.Equal(t, observed.Answers{
+			Project: "shop", Record: "lab", Scope: "public", Revision: a.Revision,
+			Names: []observed.NameAnswer{{
+				Name: "www.lab.example", Type: "A", Targets: []string{"203.0.113.10"}, Seen: true, Verdict: "Matches",
+				Message: authoritative + " answers 203.0.113.10", Since: a.Names[0].Since,
+				Answers: []intent.Answer{{Server: authoritative, At: a.Names[0].Answers[0].At, Rcode: "NOERROR", Targets: []string{"203.0.113.10"}}},
+			}},
+		}, *a)
+		assert.Equal(t, verify.Question{
+			Name: "www.lab.example", Type: "A", Sets: [][]string{{"203.0.113.10"}}, Owner: "sp-1", TXT: "a-www.lab.example",
+		}, z.last())
+		z.set(func() { assert.Equal(t, []netip.AddrPort{netip.MustParseAddrPort(authoritative)}, z.servers) })
+
+		asked := z.asked()
+		s.until("it is asked again, rarely", func() bool { return z.asked() > asked })
+		assert.Equal(t, a.Names[0].Since, s.answersOf("web").Names[0].Since, "the verdict is as old as it is")
+		s.commit("dig", giving(t, "web", "203.0.113.20"))
+		s.until("a change is asked for at once", func() bool {
+			n := s.answersOf("web").Names[0]
+			return n.Verdict == "Differs" && slices.Equal(n.Targets, []string{"203.0.113.20"})
+		})
+	})
+}
+
+// TestServersThatTheRecordNoLongerNamesDoNotCount: what they answered is forgotten
+// at once, and the new ones are asked; whatever comes of it.
+func TestServersThatTheRecordNoLongerNamesDoNotCount(t *testing.T) {
+	t.Parallel()
+	now := time.Now().UTC()
+	key, m := "shop/web", mark{"shop", "shop", "lab", "public"}
+	posedWith := func(server string) *posed {
+		how := &appcontext.Verify{Servers: []string{server}}
+		return &posed{
+			endpoints: map[string]*wanted{key: {object: giving(t, "web", "203.0.113.10"), digest: "1"}}, marks: map[string]mark{key: m},
+			how: map[mark]*appcontext.Verify{m: how}, servers: map[mark][]netip.AddrPort{m: serversOf(how)},
+		}
+	}
+	z := &zone{answers: map[string][]string{"www.lab.example A": {"203.0.113.10"}}}
+	p := &prover{proofs: map[string]*proof{}}
+	p.follow(posedWith(authoritative), now)
+	one := p.proofs[key]
+	one.ask(t.Context(), z, hasty{now})
+	require.Equal(t, "Matches", one.answers.Names[0].Verdict)
+	require.Greater(t, one.due(now.Add(time.Minute)), time.Minute, "nothing else is expected")
+
+	now = now.Add(time.Minute)
+	before := one.answers
+	p.follow(posedWith(authoritative), now)
+	require.Same(t, before, one.answers, "the servers are the same")
+	p.follow(posedWith("192.0.2.54:53"), now)
+	require.Equal(t, []observed.NameAnswer{{
+		Name: "www.lab.example", Type: "A", Targets: []string{"203.0.113.10"}, Verdict: "NotAsked", Since: now,
+		Message: "the record's servers have changed, and were not asked yet",
+	}}, one.answers.Names)
+	require.Equal(t, "Matches", before.Names[0].Verdict, "what was handed over stays as it is")
+	require.LessOrEqual(t, one.due(now), proveSoonest)
+
+	gone := posedWith("192.0.2.54:53")
+	gone.endpoints = nil
+	p.follow(gone, now)
+	z.answer("www.lab.example A")
+	one.ask(t.Context(), z, hasty{now})
+	require.Equal(t, "Gone", one.answers.Names[0].Verdict)
+	require.True(t, one.answers.Gone.IsZero(), "these servers were never seen to answer it, so it may still come")
+}
+
+// TestOtherServersOfARecordAreAskedAtOnce, also of what was right.
+func TestOtherServersOfARecordAreAskedAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, z := proving(t)
+		z.answer("www.lab.example A", "203.0.113.10")
+		s.commit("dig", giving(t, "web", "203.0.113.10"))
+		s.until("it is there", func() bool { return s.judged("web") == "Matches" })
+		z.answer("www.lab.example A")
+		s.commitWith("shop/lab", appcontext.Context{Verify: &appcontext.Verify{
+			Servers: []string{"192.0.2.54:53"}, InDNS: externaldns.InDNS{Owner: "sp-1"},
+		}}, namespace(t, hub), definition(t, hub), marked(t, "apps/v1", "Deployment", "external-dns-lab", ""))
+		s.until("the other server has nothing", func() bool { return s.judged("web") == "NotThere" })
+		z.set(func() { assert.Equal(t, []netip.AddrPort{netip.MustParseAddrPort("192.0.2.54:53")}, z.servers) })
+	})
+}
+
+func TestAnAnswerHasWhatAllGiveToAName(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, z := proving(t)
+		s.commit("dig", giving(t, "web", "203.0.113.10"))
+		s.commit("other", giving(t, "shop", "203.0.113.20"))
+		z.answer("www.lab.example A", "203.0.113.10")
+		s.until("one alone is not all", func() bool { return s.judged("web") == "Differs" && s.judged("shop") == "Differs" })
+		z.answer("www.lab.example A", "203.0.113.10", "203.0.113.20")
+		s.until("both are", func() bool { return s.judged("web") == "Matches" && s.judged("shop") == "Matches" })
+		assert.Equal(t, []string{"203.0.113.20"}, s.answersOf("shop").Names[0].Targets, "each tells of its own")
+
+		s.commit("other")
+		s.until("what one gave leaves", func() bool { return s.judged("shop") == "StillThere" })
+		assert.Equal(t, [][]string{{"203.0.113.20"}}, z.leaving("www.lab.example").Sets)
+		assert.True(t, s.answersOf("shop").Gone.IsZero())
+		z.answer("www.lab.example A", "203.0.113.10")
+		s.until("it has left, and the other's stays", func() bool { return !s.answersOf("shop").Gone.IsZero() && s.judged("web") == "Matches" })
+	})
+}
+
+// leaving is the last question about a name that leaves.
+func (z *zone) leaving(name string) verify.Question {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	for _, q := range slices.Backward(z.questions) {
+		if q.Leaving && q.Name == name {
+			return q
+		}
+	}
+	return verify.Question{}
+}
+
+func TestSetsAreToldApart(t *testing.T) {
+	t.Parallel()
+	s, z := proving(t)
+	set := func(id, target string) any {
+		return map[string]any{"dnsName": "www.lab.example", "recordType": "A", "targets": []string{target}, "setIdentifier": id}
+	}
+	s.commit("dig", publishingSpec(t, "web", map[string]any{"endpoints": []any{set("edge+berlin", "203.0.113.10"), set("edge+paris", "203.0.113.20")}}))
+	z.answer("www.lab.example A", "203.0.113.20")
+	s.until("an answer with one of the sets", func() bool { return s.judged("web") == "Matches" })
+	assert.Equal(t, [][]string{{"203.0.113.10"}, {"203.0.113.20"}}, z.last().Sets)
+}
+
+// TestAServerThatDoesNotAnswerRemovesNothing: what leaves has left once servers
+// say so (I6).
+func TestAServerThatDoesNotAnswerRemovesNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, z := proving(t)
+		s.commit("dig", giving(t, "web", "203.0.113.10"))
+		z.answer("www.lab.example A", "203.0.113.10")
+		s.until("it is there", func() bool { return s.judged("web") == "Matches" })
+		z.set(func() { z.silent = true })
+		s.commit("dig")
+		s.until("the server does not answer", func() bool { return s.judged("web") == "Unreachable" && z.last().Leaving })
+		assert.True(t, s.answersOf("web").Gone.IsZero())
+		z.set(func() { z.silent = false })
+		s.until("it answers the target", func() bool { return s.judged("web") == "StillThere" })
+		z.answer("www.lab.example A")
+		s.until("it no longer does", func() bool { return !s.answersOf("web").Gone.IsZero() })
+
+		s.commit("dig", giving(t, "web", "203.0.113.10"))
+		s.until("it is wanted again, so it has not gone", func() bool { return s.answersOf("web").Gone.IsZero() })
+		s.commit("dig")
+		s.until("it goes once more", func() bool { return !s.answersOf("web").Gone.IsZero() })
+		s.commit("shop/lab", namespace(t, hub))
+		s.until("nobody waits for it without an external-dns", func() bool { return s.answersOf("web") == nil })
+	})
+}
+
+// TestANameThatWasNeverSeenMayStillCome: external-dns may be about to make it
+// from what it read before.
+func TestANameThatWasNeverSeenMayStillCome(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, z := proving(t)
+		s.commit("dig", giving(t, "web", "203.0.113.10"))
+		s.until("it is not there yet", func() bool { return s.judged("web") == "NotThere" })
+		s.commit("dig")
+		s.until("it is not there after its DNSEndpoint has gone", func() bool { return s.judged("web") == "Gone" })
+		assert.True(t, s.answersOf("web").Gone.IsZero(), "that is not known for good")
+		z.answer("www.lab.example A", "203.0.113.10")
+		s.until("it comes", func() bool { return s.judged("web") == "StillThere" })
+		z.answer("www.lab.example A")
+		s.until("and goes", func() bool { return !s.answersOf("web").Gone.IsZero() })
+	})
+}
+
+// TestAnotherWorkerGoesOn: what was found, and what leaves, outlives a worker.
+func TestAnotherWorkerGoesOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub)
+		s.clock = hasty{time.Now()}
+		z := &zone{answers: map[string][]string{"www.lab.example A": {"203.0.113.10"}}}
+		s.verifier = z
+		_, stop := s.start("a")
+		s.commitWith("shop/lab", appcontext.Context{Verify: &appcontext.Verify{}}, namespace(t, hub), definition(t, hub), marked(t, "apps/v1", "Deployment", "external-dns-lab", ""))
+		s.commit("dig", giving(t, "web", "203.0.113.10"))
+		s.until("it is there", func() bool { return s.judged("web") == "Matches" })
+		s.commit("dig")
+		s.until("it leaves", func() bool { return s.judged("web") == "StillThere" })
+		stop()
+		z.set(func() { z.answers, z.questions = nil, nil })
+		s.start("b")
+		s.until("the other one hears that it has left", func() bool { return !s.answersOf("web").Gone.IsZero() })
+		assert.Equal(t, "203.0.113.10", z.leaving("www.lab.example").Sets[0][0])
+	})
+}
+
+func TestNamesAreAskedForWhileTheirHomeIsUnreachable(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, z := proving(t)
+		s.commit("dig", giving(t, "web", "203.0.113.10"))
+		s.until("it is asked for", func() bool { return s.judged("web") == "NotThere" })
+		s.clusters[hub].Down(true)
+		z.answer("www.lab.example A", "203.0.113.10")
+		s.until("it is answered", func() bool { return s.judged("web") == "Matches" })
+	})
+}
+
+func TestWhatDoesNotShowIsNotAskedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			reason  string
+			how     appcontext.Verify
+			verdict string
+			message string
+		}{
+			{"a proxy", appcontext.Verify{Servers: []string{authoritative}, InDNS: externaldns.InDNS{Hidden: "Cloudflare answers"}}, "Hidden", "Cloudflare answers"},
+			{"a private zone", appcontext.Verify{InDNS: externaldns.InDNS{Private: "the record's zones are private"}}, "NoServers", "the record's zones are private: give the authoritative servers in the record's verify.servers"},
+		} {
+			s, z := proving(t)
+			s.commitWith("shop/lab", appcontext.Context{Verify: &c.how}, namespace(t, hub), definition(t, hub), marked(t, "apps/v1", "Deployment", "external-dns-lab", ""))
+			s.commit("dig", giving(t, "web", "203.0.113.10"))
+			s.until(c.reason, func() bool { return s.judged("web") == c.verdict })
+			assert.Equal(t, c.message, s.answersOf("web").Names[0].Message)
+			assert.Zero(t, z.asked())
+		}
+	})
+}
+
+// TestHowLongAnAddressTakesIsMeasured: from the observation to the cluster, and
+// to the verified answer.
+func TestHowLongAnAddressTakesIsMeasured(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, z := proving(t)
+		first, second := giving(t, "web", "203.0.113.10"), giving(t, "web", "203.0.113.20")
+		z.answer("www.lab.example A", "203.0.113.10")
+		s.commit("dig", first)
+		s.until("it is there", func() bool { return s.judged("web") == "Matches" })
+		assert.Zero(t, s.count("signpost_address_to_endpoint_seconds"), "nobody knows since when it was to be there")
+
+		pointer, err := s.contexts.Current(t.Context(), "dig")
+		require.NoError(t, err)
+		held, err := s.contexts.Held(t.Context(), pointer.ContextID, []appcontext.Place{{App: "web", ID: first.ID}})
+		require.NoError(t, err)
+		require.NoError(t, s.contexts.Replace(t.Context(), pointer, held, nil, []bundle.Object{second}, appcontext.Touch{Cause: s.clock.Now().UTC()}))
+		s.until("the cluster has it", func() bool { return s.count("signpost_address_to_endpoint_seconds") == 1 })
+		s.until("it is not answered yet", func() bool { return s.judged("web") == "Differs" })
+		assert.Zero(t, s.count("signpost_address_to_answer_seconds"))
+		z.answer("www.lab.example A", "203.0.113.20")
+		s.until("it is", func() bool { return s.judged("web") == "Matches" })
+		asked := z.asked()
+		s.until("it is asked again", func() bool { return z.asked() > asked })
+		assert.EqualValues(t, 1, s.count("signpost_address_to_answer_seconds"), "it is counted once")
+	})
+}
+
+// count is how much a histogram has counted.
+func (s *scene) count(name string) uint64 {
+	s.t.Helper()
+	families, err := s.metrics.Gather()
+	require.NoError(s.t, err)
+	for _, family := range families {
+		if family.GetName() == name {
+			return family.GetMetric()[0].GetHistogram().GetSampleCount()
+		}
+	}
+	return 0
+}
+
+func TestQuestionsGetRarer(t *testing.T) {
+	t.Parallel()
+	began := time.Unix(1000, 0)
+	for _, c := range []struct {
+		reason      string
+		asked       time.Duration // after the change
+		done        bool
+		leaving     bool
+		paused      bool
+		after, want time.Duration
+	}{
+		{"at first soon", -1, false, false, false, 0, time.Second},
+		{"soon after a change", 2 * time.Second, false, false, false, 0, time.Second},
+		{"later, less often", 40 * time.Second, false, false, false, 0, 10 * time.Second},
+		{"and never rarely", 10 * time.Hour, false, false, false, 0, proveRarely},
+		{"what is right, rarely", 10 * time.Second, true, false, false, time.Minute, 4 * time.Minute},
+		{"its turn has come", 40 * time.Second, false, false, false, time.Minute, 0},
+		{"what has left, never", 10 * time.Second, true, true, false, time.Hour, proveRarely},
+		{"what is being deleted, not now", -1, false, false, true, time.Hour, proveRarely},
+	} {
+		p := proof{began: began, done: c.done, leaving: c.leaving, paused: c.paused}
+		now := began.Add(c.after)
+		if c.asked >= 0 {
+			p.asked = began.Add(c.asked)
+			now = p.asked.Add(c.after)
+		}
+		assert.Equal(t, c.want, p.due(now), c.reason)
+	}
+}
+
+func TestNamesOfADNSEndpoint(t *testing.T) {
+	t.Parallel()
+	raw, err := json.Marshal(map[string]any{"spec": map[string]any{"endpoints": []any{
+		map[string]any{"dnsName": "www.lab.example", "recordType": "A", "targets": []string{"203.0.113.20", "203.0.113.10"}},
+		map[string]any{"dnsName": "_web._tcp.lab.example", "recordType": "SRV", "targets": []string{"0 1 80 www.lab.example."}},
+	}}})
+	require.NoError(t, err)
+	names := namesOf(bundle.Object{JSON: raw})
+	assert.Equal(t, []string{"203.0.113.10", "203.0.113.20"}, names[nameKey{"www.lab.example", "A"}].all())
+	assert.Equal(t, []string{"0 1 80 www.lab.example"}, names[nameKey{"_web._tcp.lab.example", "SRV"}].all(), "as answers are written")
+	assert.Empty(t, namesOf(bundle.Object{JSON: []byte(`{"spec":"1"}`)}))
+}

@@ -1,0 +1,175 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+)
+
+// Resolver looks up the addresses of a host name, of network "ip4" or "ip6", as
+// net.Resolver does.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// How host names are looked up.
+const (
+	resolveEvery    = 25 * time.Second // a little less than lookEvery, so that each look finds it due
+	resolveAtMost   = 5 * time.Second
+	resolveAtOnce   = 8                // lookups of one cluster's host names
+	resolveForget   = 10 * time.Minute // after which a host name that nobody offers is forgotten
+	addressesAtMost = 64               // of one host name
+)
+
+// lookups are the host names that one cluster's Services offer, and the addresses
+// that these last had. It waits for no answer: each host name has a goroutine of
+// its own while it is looked up.
+type lookups struct {
+	resolver Resolver
+	clock    Clock
+	logger   *slog.Logger
+	changed  func() // addresses are others than before, or known for the first time
+
+	slots   chan struct{}
+	running sync.WaitGroup
+
+	mu    sync.Mutex
+	hosts map[string]*lookup
+}
+
+type lookup struct {
+	addresses     []string
+	begun, wanted time.Time // the last time that it was looked up, or asked for
+	first         time.Time // when it was asked for first
+	busy, ended   bool      // it is being looked up; it was
+	failing       bool
+}
+
+func newLookups(t *tenure, resolver Resolver) *lookups {
+	return &lookups{
+		resolver: resolver, clock: t.clock, logger: t.logger, changed: func() { wake(t.wakeLook) },
+		slots: make(chan struct{}, resolveAtOnce), hosts: map[string]*lookup{},
+	}
+}
+
+// resolve adds the addresses of host names to what a Service offers. It answers
+// false while the first lookup of one is under way, for a while at most.
+func (l *lookups) resolve(ctx context.Context, o *address.Observation) bool {
+	known := true
+	for i := range o.Candidates {
+		c := &o.Candidates[i]
+		if _, err := netip.ParseAddr(c.Target); err == nil {
+			continue
+		}
+		addresses, ready := l.addresses(ctx, c.Target)
+		c.Resolved, known = addresses, known && ready
+	}
+	return known
+}
+
+func (l *lookups) addresses(ctx context.Context, host string) (last []string, ready bool) {
+	now := l.clock.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := l.hosts[host]
+	if at == nil {
+		l.forget(now)
+		at = &lookup{first: now}
+		l.hosts[host] = at
+	}
+	at.wanted = now
+	if !at.busy && (at.begun.IsZero() || now.Sub(at.begun) >= resolveEvery) {
+		at.busy, at.begun = true, now
+		l.running.Go(func() { l.look(ctx, host, at) })
+	}
+	return at.addresses, at.ended || now.Sub(at.first) >= resolveAtMost
+}
+
+func (l *lookups) forget(now time.Time) {
+	for host, at := range l.hosts {
+		if !at.busy && now.Sub(at.wanted) > resolveForget {
+			delete(l.hosts, host)
+		}
+	}
+}
+
+// look looks a host name up once.
+func (l *lookups) look(ctx context.Context, host string, at *lookup) {
+	select {
+	case l.slots <- struct{}{}:
+		defer func() { <-l.slots }()
+	case <-ctx.Done():
+		return
+	}
+	l.mu.Lock()
+	before := at.addresses
+	l.mu.Unlock()
+	found, err := l.both(ctx, host, before)
+	if ctx.Err() != nil {
+		return
+	}
+	l.mu.Lock()
+	news := !at.ended || !slices.Equal(before, found)
+	begins := err != nil && !at.failing
+	at.addresses, at.busy, at.ended, at.failing = found, false, true, err != nil
+	l.mu.Unlock()
+	if begins {
+		l.logger.WarnContext(ctx, "host name of a Service does not resolve: its last addresses stay", "host", host, "error", err)
+	}
+	if news {
+		l.changed()
+	}
+}
+
+// both looks up both families. Of a family that could not be looked up the
+// addresses of before stay, and all of them where there is no such name.
+func (l *lookups) both(ctx context.Context, host string, before []string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, resolveAtMost)
+	defer cancel()
+	four, noFour := l.family(ctx, "ip4", host, before)
+	six, noSix := l.family(ctx, "ip6", host, before)
+	found := slices.Concat(four, six)
+	err := errors.Join(noFour, noSix)
+	switch {
+	case isNone(noFour) && isNone(noSix):
+		return before, err
+	case isNone(noFour):
+		err = noSix
+	case isNone(noSix):
+		err = noFour
+	}
+	slices.Sort(found)
+	found = slices.Compact(found)
+	return found[:min(len(found), addressesAtMost)], err
+}
+
+// family looks up one family. The name is given as absolute, so that no search
+// domain counts.
+func (l *lookups) family(ctx context.Context, network, host string, before []string) ([]string, error) {
+	found, err := l.resolver.LookupNetIP(ctx, network, strings.TrimSuffix(host, ".")+".")
+	if isNone(err) {
+		return nil, err
+	}
+	if err != nil {
+		return slices.DeleteFunc(slices.Clone(before), func(ip string) bool { return strings.Contains(ip, ":") != (network == "ip6") }), err
+	}
+	var out []string
+	for _, ip := range found {
+		out = append(out, ip.WithZone("").Unmap().String())
+	}
+	return out, nil
+}
+
+// isNone tells whether there positively is no address of the family.
+func isNone(err error) bool {
+	var e *net.DNSError
+	return errors.As(err, &e) && e.IsNotFound
+}

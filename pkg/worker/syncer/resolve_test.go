@@ -1,0 +1,244 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+)
+
+// phonebook is a resolver's world: addresses by host name, and errors by network and
+// host name.
+type phonebook struct {
+	mu      sync.Mutex
+	names   map[string]string
+	failing map[string]error
+	asked   []string
+	hold    chan struct{} // lookups wait until it is closed
+	now     int           // lookups at the moment
+	most    int
+}
+
+func newPhonebook() *phonebook {
+	return &phonebook{names: map[string]string{}, failing: map[string]error{}}
+}
+
+func (b *phonebook) set(host, addresses string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.names[host] = addresses
+}
+
+func (b *phonebook) fail(network, host string, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.failing[network+" "+host] = err
+}
+
+func (b *phonebook) questions() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.asked)
+}
+
+// LookupNetIP implements Resolver.
+func (b *phonebook) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {
+	b.mu.Lock()
+	b.now++
+	b.most = max(b.most, b.now)
+	b.asked = append(b.asked, network+" "+host)
+	hold := b.hold
+	b.mu.Unlock()
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.now--
+	if err := b.failing[network+" "+host]; err != nil {
+		return nil, err
+	}
+	var found []netip.Addr
+	for text := range strings.FieldsSeq(b.names[host]) {
+		if ip := netip.MustParseAddr(text); ip.Unmap().Is4() == (network == "ip4") {
+			found = append(found, ip)
+		}
+	}
+	if len(found) == 0 {
+		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+	}
+	return found, nil
+}
+
+// manual is a clock that a test moves on.
+type manual struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (m *manual) Now() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now
+}
+
+func (m *manual) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+func (m *manual) pass(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now = m.now.Add(d)
+}
+
+// desk is lookups over a phonebook.
+type desk struct {
+	*testing.T
+	*lookups
+	book    *phonebook
+	clock   *manual
+	changes chan struct{}
+}
+
+func newDesk(t *testing.T) *desk {
+	d := &desk{T: t, book: newPhonebook(), clock: &manual{now: time.Now()}, changes: make(chan struct{}, 100)}
+	d.lookups = newLookups(&tenure{clock: d.clock, logger: slog.New(slog.DiscardHandler)}, d.book)
+	d.changed = func() { d.changes <- struct{}{} }
+	return d
+}
+
+func named(host string) address.Observation {
+	return address.Observation{Found: true, Candidates: []address.Candidate{{Target: "203.0.113.1"}, {Target: host}}}
+}
+
+// again asks for a host name when it is due, waits for the lookup, and answers
+// its addresses.
+func (d *desk) again(host string) string {
+	d.Helper()
+	d.clock.pass(resolveEvery)
+	o := named(host)
+	d.resolve(d.Context(), &o)
+	d.running.Wait()
+	require.True(d, d.resolve(d.Context(), &o))
+	assert.Nil(d, o.Candidates[0].Resolved)
+	return strings.Join(o.Candidates[1].Resolved, " ")
+}
+
+func TestHostNamesAreResolvedInBothFamilies(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.book.set("lb.example.", "203.0.113.20 203.0.113.10 2001:db8::1 ::ffff:203.0.113.10")
+	o := named("lb.example")
+	assert.False(t, d.resolve(t.Context(), &o), "the first lookup is waited for")
+	<-d.changes
+	assert.True(t, d.resolve(t.Context(), &o))
+	assert.Equal(t, []string{"2001:db8::1", "203.0.113.10", "203.0.113.20"}, o.Candidates[1].Resolved)
+	assert.ElementsMatch(t, []string{"ip4 lb.example.", "ip6 lb.example."}, d.book.questions(), "as absolute names, once, and addresses not at all")
+	assert.Equal(t, "2001:db8::1 203.0.113.10 203.0.113.20", d.again("lb.example"))
+	assert.Empty(t, d.changes, "nobody is woken by what is as before")
+	d.book.set("lb.example.", "203.0.113.30")
+	assert.Equal(t, "203.0.113.30", d.again("lb.example."))
+}
+
+// Addresses stay while a host name does not resolve (I11).
+func TestAddressesStayWhileAHostNameDoesNotResolve(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	assert.Empty(t, d.again("lb.example"), "a name that never resolved has none")
+	d.book.set("lb.example.", "203.0.113.10 2001:db8::1")
+	require.Equal(t, "2001:db8::1 203.0.113.10", d.again("lb.example"))
+	failure := &net.DNSError{Err: "server misbehaving", IsTemporary: true}
+	d.book.set("lb.example.", "203.0.113.11 2001:db8::2")
+	d.book.fail("ip6", "lb.example.", failure)
+	assert.Equal(t, "2001:db8::1 203.0.113.11", d.again("lb.example"), "one family fails")
+	d.book.fail("ip4", "lb.example.", errors.New("connection refused"))
+	assert.Equal(t, "2001:db8::1 203.0.113.11", d.again("lb.example"), "both do")
+	d.book.fail("ip4", "lb.example.", nil)
+	d.book.fail("ip6", "lb.example.", nil)
+	d.book.set("lb.example.", "")
+	assert.Equal(t, "2001:db8::1 203.0.113.11", d.again("lb.example"), "the name is gone")
+	d.book.set("lb.example.", "203.0.113.12")
+	assert.Equal(t, "203.0.113.12", d.again("lb.example"), "it is back, in one family")
+}
+
+func TestLookupsAreBounded(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.book.hold = make(chan struct{})
+	o := address.Observation{Found: true}
+	for n := range 3 * resolveAtOnce {
+		o.Candidates = append(o.Candidates, address.Candidate{Target: string(rune('a'+n)) + ".example"})
+	}
+	assert.False(t, d.resolve(t.Context(), &o))
+	require.Eventually(t, func() bool { return len(d.book.questions()) == resolveAtOnce }, patience, time.Millisecond)
+	d.clock.pass(resolveAtMost)
+	assert.True(t, d.resolve(t.Context(), &o), "what does not answer is waited for a while at most")
+	close(d.book.hold)
+	d.running.Wait()
+	assert.Equal(t, resolveAtOnce, d.book.most)
+	assert.Len(t, d.book.questions(), 2*3*resolveAtOnce, "one lookup of a name at a time")
+
+	d.clock.pass(resolveForget + 1)
+	last := named("other.example")
+	d.resolve(t.Context(), &last)
+	d.running.Wait()
+	assert.Len(t, d.hosts, 1, "host names that nobody offers are forgotten")
+	d.book.set("many.example.", strings.Repeat("2001:db8::1 ", 3)+many(3*addressesAtMost))
+	assert.Len(t, strings.Fields(d.again("many.example")), addressesAtMost)
+}
+
+func many(n int) string {
+	var all []string
+	ip := netip.MustParseAddr("198.18.0.0")
+	for range n {
+		ip = ip.Next()
+		all = append(all, ip.String())
+	}
+	return strings.Join(all, " ")
+}
+
+func TestAHostNameIsObservedWithItsAddresses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, berlin)
+		s.clock = hasty{time.Now()}
+		z := newPhonebook()
+		z.set("lb.example.", "203.0.113.10")
+		s.resolver = z
+		f := s.clusters[berlin]
+		_, stop := s.start("a")
+		f.SetService("shop", "web", offer("lb.example"))
+		s.commitWith("dig", appcontext.Context{Services: map[string][]string{berlin: {"shop/web"}}})
+		addresses := func() []string {
+			o := s.seen(berlin)
+			if o == nil {
+				return nil
+			}
+			return o.Candidates[0].Resolved
+		}
+		s.until("its addresses are known", func() bool { return slices.Equal(addresses(), []string{"203.0.113.10"}) })
+		z.set("lb.example.", "203.0.113.11")
+		s.until("they change", func() bool { return slices.Equal(addresses(), []string{"203.0.113.11"}) })
+		stop()
+		z.set("lb.example.", "")
+		began := len(z.questions())
+		s.start("b")
+		s.until("the next owner has tried", func() bool { return len(z.questions()) >= began+4 })
+		assert.Equal(t, []string{"203.0.113.11"}, addresses(), "they stay through a restart (I11)")
+	})
+}

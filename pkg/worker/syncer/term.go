@@ -1,0 +1,443 @@
+package syncer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/emco"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+)
+
+// Where workers register, and own clusters.
+const (
+	memberPrefix = "/signpost/members/"
+	workerPrefix = ledger.WorkerPrefix
+)
+
+const (
+	leaseSeconds   = 15 // longer than any request to a cluster takes
+	balanceEvery   = 2 * time.Second
+	rescanTicks    = 15 // of balanceEvery
+	shutdownAtMost = 4 * time.Second
+	letGoAtMost    = 2 * time.Second
+)
+
+// term is the life of one lease of a worker: it shares the clusters with the
+// other workers, and serves those that are its own.
+type term struct {
+	worker *Worker
+	index  *index
+	lease  kv.Lease
+
+	pointers  <-chan appcontext.Change
+	members   *keys
+	owners    *keys
+	abandoned *keys
+	rsynced   <-chan emco.Change // nil without rsync
+
+	mu       sync.Mutex // for what run alone writes, and others read; never held while the store is asked
+	tenures  map[string]*running
+	leftover map[string]bool // clusters that the ledger or the observations name
+	others   map[string]bool // clusters that fell to another worker, or to nobody, when last looked at
+	ended    chan string
+}
+
+// running is a tenure with its goroutines.
+type running struct {
+	tenure *tenure
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+func newTerm(ctx context.Context, w *Worker) (*term, error) {
+	t := &term{
+		worker: w, tenures: map[string]*running{}, leftover: map[string]bool{}, ended: make(chan string),
+	}
+	t.index = newIndex(w.options.Contexts, t.rouse)
+	if err := t.begin(ctx); err != nil {
+		t.end(ctx)
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *term) begin(ctx context.Context) error {
+	store := t.worker.options.KV
+	revision, err := t.index.refresh(ctx)
+	if err != nil {
+		return err
+	}
+	t.pointers = t.worker.options.Contexts.Watch(ctx, revision+1)
+	if t.lease, err = store.Lease(ctx, leaseSeconds); err != nil {
+		return err
+	}
+	knows := fmt.Sprintf(`{"schema":%d}`, intent.Schema)
+	register := kv.Op{Key: memberPrefix + t.worker.options.Member, Value: []byte(knows), Lease: t.lease.ID()}
+	if _, _, err := store.Txn(ctx, nil, register); err != nil {
+		return err
+	}
+	if t.members, err = watchKeys(ctx, store, memberPrefix); err != nil {
+		return err
+	}
+	if t.owners, err = watchKeys(ctx, store, workerPrefix); err != nil {
+		return err
+	}
+	if t.abandoned, err = watchKeys(ctx, store, ledger.AbandonedPrefix); err != nil {
+		return err
+	}
+	if rsync := t.worker.options.Rsync; rsync != nil {
+		t.rsynced = rsync.Watch(ctx, revision+1)
+	}
+	return t.rescan(ctx)
+}
+
+// rescan finds clusters that no pointer names any more but where something is
+// left, perhaps by a worker that died.
+func (t *term) rescan(ctx context.Context) error {
+	inLedger, err := t.worker.ledger.Clusters(ctx)
+	if err != nil {
+		return err
+	}
+	seen, err := t.worker.observed.Clusters(ctx)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	clear(t.leftover)
+	for _, name := range append(inLedger, seen...) {
+		t.leftover[name] = true
+	}
+	return nil
+}
+
+// run serves until the lease is lost or the worker ends.
+func (t *term) run(ctx context.Context) error {
+	tick := time.NewTicker(balanceEvery)
+	defer tick.Stop()
+	for ticks := 0; ; {
+		t.balance(ctx)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-t.lease.Lost():
+			t.worker.metrics.lost.Inc()
+			return errors.New("the worker's lease is lost")
+		case change, ok := <-t.pointers:
+			if !ok {
+				return errors.New("the watch of the pointers ended")
+			}
+			if err := t.follow(ctx, change); err != nil {
+				return err
+			}
+		case batch, ok := <-t.members.changes:
+			if err := t.members.take(ctx, batch, ok); err != nil {
+				return err
+			}
+		case batch, ok := <-t.owners.changes:
+			if err := t.owners.take(ctx, batch, ok); err != nil {
+				return err
+			}
+		case batch, ok := <-t.abandoned.changes:
+			if err := t.abandoned.take(ctx, batch, ok); err != nil {
+				return err
+			}
+		case change := <-t.rsynced:
+			t.stir(change)
+		case name := <-t.worker.options.Connections.Changed():
+			t.reconnect(name)
+		case name := <-t.ended:
+			t.forget(name)
+		case <-tick.C:
+			ticks++
+			if ticks%rescanTicks != 0 {
+				continue
+			}
+			if err := t.rescan(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// follow takes up changed pointers.
+func (t *term) follow(ctx context.Context, change appcontext.Change) error {
+	t.index.update(change)
+	if !change.Lost {
+		return nil
+	}
+	_, err := t.index.refresh(ctx)
+	return err
+}
+
+// rouse wakes clusters.
+func (t *term) rouse(names []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, name := range names {
+		if r := t.tenures[name]; r != nil {
+			wake(r.tenure.wakeStep)
+			wake(r.tenure.wakeLook)
+		}
+	}
+}
+
+// stir wakes the clusters for which rsync has done something.
+func (t *term) stir(change emco.Change) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, r := range t.tenures {
+		if change.Lost || slices.ContainsFunc(change.Contexts, func(c emco.Changed) bool { return r.tenure.handedOver(c.ID) }) {
+			r.tenure.stirred.Store(true)
+			wake(r.tenure.wakeStep)
+		}
+	}
+}
+
+func (t *term) reconnect(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r := t.tenures[name]; r != nil {
+		r.tenure.reconnect.Store(true)
+		wake(r.tenure.wakeStep)
+	}
+}
+
+func (t *term) forget(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.tenures, name)
+	delete(t.leftover, name)
+	t.worker.metrics.of(name).end()
+}
+
+// mine lists the clusters that fall to this worker.
+func (t *term) mine() map[string]bool {
+	all := map[string]bool{}
+	for _, name := range t.index.names() {
+		all[name] = true
+	}
+	t.mu.Lock()
+	for name := range t.leftover {
+		all[name] = true
+	}
+	t.mu.Unlock()
+	others := map[string]bool{}
+	for name := range all {
+		if !t.serves(name) {
+			delete(all, name)
+			others[name] = true
+		}
+	}
+	t.mu.Lock()
+	t.others = others
+	t.mu.Unlock()
+	return all
+}
+
+// serves tells whether a cluster falls to this worker, if it has to be served.
+func (t *term) serves(name string) bool {
+	_, abandoned := t.abandoned.have[ledger.AbandonedPrefix+name]
+	return !abandoned && t.preferred(name) == t.worker.options.Member
+}
+
+// preferred is the worker that a cluster falls to, the same for whoever asks:
+// the one whose hash with the cluster's name is the highest.
+func (t *term) preferred(name string) string {
+	best, score := "", uint64(0)
+	for key := range t.members.have {
+		member := strings.TrimPrefix(key, memberPrefix)
+		digest := sha256.Sum256([]byte(member + "\x00" + name))
+		if sum := binary.BigEndian.Uint64(digest[:]); best == "" || sum > score || sum == score && member < best {
+			best, score = member, sum
+		}
+	}
+	return best
+}
+
+// balance begins to serve the clusters that fall to this worker as they become
+// free, and lets go of those that fall to another one, or are abandoned. What
+// is left of earlier ones waits until those that end now have ended, which let
+// go of their clusters themselves.
+func (t *term) balance(ctx context.Context) {
+	mine := t.mine()
+	ending := false
+	for name, r := range t.tenures {
+		if !mine[name] && !t.serves(name) {
+			r.cancel()
+			ending = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(mine)) {
+		owner := t.owners.have[workerPrefix+name]
+		if t.tenures[name] != nil || owner != "" && owner != t.worker.options.Member {
+			continue
+		}
+		if err := t.take(ctx, name); err != nil {
+			t.worker.options.Logger.WarnContext(ctx, "cluster cannot be taken over", "cluster", name, "error", err)
+		}
+	}
+	t.worker.metrics.owned.Set(float64(len(t.tenures)))
+	if !ending {
+		t.letGo(ctx, mine)
+	}
+}
+
+// letGo gives back the clusters that are still this worker's by their keys
+// though it neither serves them nor will: letting go of them has failed before.
+func (t *term) letGo(ctx context.Context, mine map[string]bool) {
+	store, member := t.worker.options.KV, t.worker.options.Member
+	for _, key := range slices.Sorted(maps.Keys(t.owners.have)) {
+		name := strings.TrimPrefix(key, workerPrefix)
+		if t.owners.have[key] != member || mine[name] || t.tenures[name] != nil {
+			continue
+		}
+		item, _, err := store.Get(ctx, key)
+		if err == nil && item != nil && string(item.Value) == member {
+			_, _, err = store.Txn(ctx, []kv.Compare{kv.Unchanged(key, item)}, kv.Delete(key))
+		}
+		if err != nil {
+			t.worker.options.Logger.WarnContext(ctx, "cluster cannot be let go of", "cluster", name, "error", err)
+		}
+	}
+}
+
+// take makes a free cluster this worker's, and serves it.
+func (t *term) take(ctx context.Context, name string) error {
+	fence, err := t.claim(ctx, name)
+	if err != nil || fence == nil {
+		return err
+	}
+	within, cancel := context.WithCancel(ctx)
+	r := &running{tenure: t.tenure(name, *fence), cancel: cancel, done: make(chan struct{})}
+	t.mu.Lock()
+	t.tenures[name] = r
+	t.mu.Unlock()
+	r.tenure.metrics.begin()
+	go t.keep(ctx, within, r)
+	return nil
+}
+
+// claim writes the cluster's key. The revision that wrote it fences all that is
+// written for the cluster. A key that is this worker's already is written anew,
+// so that nothing of an earlier tenure can happen any more; nil when it is
+// another's, or abandoned.
+func (t *term) claim(ctx context.Context, name string) (*kv.Compare, error) {
+	store, member := t.worker.options.KV, t.worker.options.Member
+	key := workerPrefix + name
+	put := kv.Op{Key: key, Value: []byte(member), Lease: t.lease.ID()}
+	free, revision, err := store.Txn(ctx, []kv.Compare{{Key: key}, ledger.NotAbandoned(name)}, put)
+	if err != nil {
+		return nil, err
+	}
+	if free {
+		return &kv.Compare{Key: key, ModRevision: revision}, nil
+	}
+	item, _, err := store.Get(ctx, key)
+	if err != nil || item == nil || string(item.Value) != member {
+		return nil, err
+	}
+	still, revision, err := store.Txn(ctx, []kv.Compare{kv.Unchanged(key, item)}, put)
+	if err != nil || !still {
+		return nil, err
+	}
+	return &kv.Compare{Key: key, ModRevision: revision}, nil
+}
+
+func (t *term) tenure(name string, fence kv.Compare) *tenure {
+	o := t.worker.options
+	made := &tenure{
+		name: name, installation: o.Installation, fence: fence,
+		contexts: o.Contexts, connections: o.Connections, index: t.index, ledger: t.worker.ledger, rsync: o.Rsync, mayUse: o.MayUse,
+		clock: o.Clock, random: o.Random, logger: o.Logger.With("cluster", name), tracer: o.Tracer, metrics: t.worker.metrics.of(name),
+		entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}, attempts: attempts{}, doubts: doubts{}, contests: contests{},
+		recheck: map[bundle.ID]bool{}, served: map[cluster.Kind]bool{},
+		wakeStep: make(chan struct{}, 1), wakeLook: make(chan struct{}, 1), wakeExaminer: make(chan struct{}, 1), wakeProver: make(chan struct{}, 1),
+	}
+	made.settledAt.Store(-1)
+	return made
+}
+
+// keep runs a tenure within its own context, and gives the cluster back when it
+// ends before the term does.
+func (t *term) keep(ctx, within context.Context, r *running) {
+	defer close(r.done)
+	observer := &observer{tenure: r.tenure, store: t.worker.observed, lookups: newLookups(r.tenure, t.worker.options.Resolver)}
+	r.tenure.run(within, observer, newExaminer(r.tenure), newProver(r.tenure, t.worker.options.Verifier, t.worker.observed))
+	r.cancel()
+	if ctx.Err() == nil {
+		short, cancel := context.WithTimeout(ctx, letGoAtMost)
+		_, _, _ = t.worker.options.KV.Txn(short, []kv.Compare{r.tenure.fence}, kv.Delete(r.tenure.fence.Key))
+		cancel()
+	}
+	select {
+	case t.ended <- r.tenure.name:
+	case <-ctx.Done():
+	}
+}
+
+// end lets go of everything. A cluster that hangs is not waited for: what it
+// may still write is fenced off.
+func (t *term) end(ctx context.Context) {
+	t.mu.Lock()
+	tenures := t.tenures
+	t.tenures = map[string]*running{}
+	t.mu.Unlock()
+	deadline := time.After(shutdownAtMost)
+	for _, r := range tenures {
+		select {
+		case <-r.done:
+		case <-deadline:
+			t.worker.options.Logger.WarnContext(ctx, "a cluster hangs and is not waited for", "cluster", r.tenure.name)
+			deadline = closed()
+		}
+		t.worker.metrics.of(r.tenure.name).end()
+	}
+	t.worker.metrics.owned.Set(0)
+	if t.lease == nil {
+		return
+	}
+	short, cancel := context.WithTimeout(context.WithoutCancel(ctx), letGoAtMost)
+	defer cancel()
+	if err := t.lease.Release(short); err != nil {
+		t.worker.options.Logger.WarnContext(ctx, "the worker's lease was not released and runs out by itself", "error", err)
+	}
+}
+
+func closed() <-chan time.Time {
+	c := make(chan time.Time)
+	close(c)
+	return c
+}
+
+// idle tells whether nothing is left to do in the clusters that fall to this
+// worker.
+func (t *term) idle() bool {
+	names := t.index.names()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, name := range names {
+		if t.tenures[name] == nil && !t.others[name] {
+			return false
+		}
+	}
+	for _, r := range t.tenures {
+		if !r.tenure.isSettled() {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,51 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/tracing"
+)
+
+// tracedAttempts is how often an action is tried within the trace that it
+// follows from: one that never succeeds must not make that endless.
+const tracedAttempts = 10
+
+// trail tags the context of an action with the app context and the trace that led
+// to it; repairs have none.
+func (t *tenure) trail(ctx context.Context, a action, entry ledger.Entry) context.Context {
+	owners := ownersOf(a.want, &entry)
+	if len(owners) == 0 {
+		return ctx
+	}
+	pointer := t.index.pointer(owners[0])
+	ctx = tracing.With(ctx, "contextID", pointer.ContextID)
+	switch {
+	case a.drift:
+		return ctx
+	case a.want != nil:
+		return tracing.Follow(ctx, a.want.trail)
+	}
+	return tracing.Follow(ctx, pointer.Trail())
+}
+
+// perform does one action, within a span.
+func (t *tenure) perform(ctx context.Context, p *performer, a action, entry ledger.Entry) outcome {
+	if t.attempts[a.id].count >= tracedAttempts {
+		return p.perform(ctx, a, entry)
+	}
+	ctx, end := t.tracer.Start(t.trail(ctx, a, entry), string(a.deed)+" "+a.id.Kind,
+		"cluster", t.name, "namespace", a.id.Namespace, "name", a.id.Name, "why", a.why)
+	o := p.perform(ctx, a, entry)
+	end(o.err())
+	return o
+}
+
+// err is why another attempt is needed, nil when none is.
+func (o outcome) err() error {
+	if o.fault == "" && !o.conflict {
+		return nil
+	}
+	return errors.New(o.entry.Message)
+}

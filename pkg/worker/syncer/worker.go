@@ -1,0 +1,184 @@
+// Package syncer is the worker that brings clusters to what the current app
+// contexts hold, and keeps them there.
+//
+// Each cluster is served by one worker at a time, which owns it by an etcd key
+// under its lease, and by goroutines of its own, so that a hung or dead
+// cluster delays no other (I7). What is to be done is decided anew at each
+// step from three pictures: what current contexts want, what the ledger says
+// was put there, and what the watches see. Nothing is queued anywhere, so
+// nothing gets lost (I3, I5).
+package syncer
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/emco/handover"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/tracing"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+)
+
+// Contexts is what the worker asks of the app contexts.
+type Contexts interface {
+	// Pointers answers all current pointers and the revision they were read
+	// at, linearizably.
+	Pointers(ctx context.Context) ([]appcontext.Pointer, int64, error)
+
+	// Watch delivers what changes of pointers and their contexts from a revision
+	// on (inclusive).
+	Watch(ctx context.Context, from int64) <-chan appcontext.Change
+
+	// ObjectsOn answers the objects of the pointer's context for a cluster and
+	// the revision they were read at, or an error when the pointer has moved.
+	ObjectsOn(ctx context.Context, p appcontext.Pointer, cluster string) (bundle.Bundle, int64, error)
+}
+
+// Connections is how the worker gets at clusters.
+type Connections interface {
+	// Connect answers the cluster ("provider+cluster"). An error says, in
+	// words for the user, why it cannot be reached: its document is gone, it
+	// is inventory only, or its settings do not parse.
+	Connect(ctx context.Context, name string) (cluster.Target, error)
+
+	// Changed names clusters whose settings have changed: they are connected
+	// to anew.
+	Changed() <-chan string
+}
+
+// Clock is the time.
+type Clock interface {
+	Now() time.Time
+	After(d time.Duration) <-chan time.Time
+}
+
+type wallClock struct{}
+
+func (wallClock) Now() time.Time                         { return time.Now() }
+func (wallClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+// Options are what a Worker needs. KV, Contexts, Connections and Installation
+// must be set.
+type Options struct {
+	KV           kv.KV
+	Contexts     Contexts
+	Connections  Connections
+	Installation string
+	Rsync        *handover.Store // puts objects into the clusters, in place of the worker; nil: the worker does
+
+	// MayUse says why owners may not put objects into a namespace that somebody
+	// else made; empty: they may. nil: all may.
+	MayUse func(ctx context.Context, cluster, namespace string, owners []string) (refused string, err error)
+
+	Verifier Verifier // has published names verified; nil: they are not
+	Resolver Resolver // of the host names that Services offer; default: the system's
+	Member   string   // names this worker among the replicas; default: random
+	Clock    Clock
+	Random   func() float64 // in [0,1), for jitter
+	Logger   *slog.Logger
+	Tracer   *tracing.Tracer // nil: traces are passed on, and none are recorded
+	Metrics  prometheus.Registerer
+}
+
+// Worker serves clusters.
+type Worker struct {
+	options  Options
+	ledger   *ledger.Ledger
+	observed *observed.Store
+	metrics  *metrics
+
+	mu   sync.Mutex
+	term *term // the current one, nil between terms
+}
+
+// New makes a Worker, which does nothing until Run.
+func New(options Options) *Worker {
+	if options.Member == "" {
+		options.Member = rand.Text()
+	}
+	if options.Resolver == nil {
+		options.Resolver = net.DefaultResolver
+	}
+	if options.Clock == nil {
+		options.Clock = wallClock{}
+	}
+	if options.Random == nil {
+		options.Random = mathrand.Float64
+	}
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Worker{
+		options:  options,
+		ledger:   ledger.New(options.KV),
+		observed: observed.New(options.KV),
+		metrics:  newMetrics(options.Metrics),
+	}
+}
+
+// Run serves clusters until ctx ends; then it lets go of them and answers nil.
+// Losing the lease, or the store, makes it begin again.
+func (w *Worker) Run(ctx context.Context) error {
+	for failures := 0; ctx.Err() == nil; failures++ {
+		began := w.options.Clock.Now()
+		why := w.serve(ctx)
+		if w.options.Clock.Now().Sub(began) > time.Minute {
+			failures = 0
+		}
+		w.pause(ctx, why, failures)
+	}
+	return nil
+}
+
+func (w *Worker) pause(ctx context.Context, why error, failures int) {
+	if ctx.Err() != nil {
+		return
+	}
+	w.options.Logger.WarnContext(ctx, "worker begins again", "error", why)
+	select {
+	case <-w.options.Clock.After(backoff(retryFirst, retryLongest, failures)):
+	case <-ctx.Done():
+	}
+}
+
+// serve runs one term: the life of one lease.
+func (w *Worker) serve(parent context.Context) error {
+	ctx, cancel := context.WithCancel(parent)
+	defer cancel()
+	t, err := newTerm(ctx, w)
+	if err != nil {
+		return err
+	}
+	w.become(t)
+	err = t.run(ctx)
+	w.become(nil)
+	cancel()
+	t.end(ctx)
+	return err
+}
+
+func (w *Worker) become(t *term) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.term = t
+}
+
+// Idle tells whether this worker serves, and has nothing left to do in any
+// cluster that is its own, as far as it knows.
+func (w *Worker) Idle() bool {
+	w.mu.Lock()
+	t := w.term
+	w.mu.Unlock()
+	return t != nil && t.idle()
+}

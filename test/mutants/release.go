@@ -1,0 +1,81 @@
+package mutants
+
+import "github.com/signpost-dns/signpost/test/simulate/bugs"
+
+// inDrafts are mutants on the way from intents to a release.
+func inDrafts() []bugs.Bug {
+	return []bugs.Bug{
+		{
+			Name: "any label", File: "pkg/release/inputs/inputs.go",
+			Breaks:      "a cluster with one of the wanted labels is selected",
+			Text:        "		if have[key] != value {\n			return false",
+			Replacement: "		if have[key] == value {\n			return true",
+		},
+		{
+			Name: "names of other clusters", File: "pkg/release/resolve/bind.go",
+			Breaks:      "a cluster's own name leads to the other clusters, too",
+			Text:        "		if made.cluster != \"\" && !slices.Contains(to.Sources, made.cluster) {",
+			Replacement: "		if made.cluster == \"\" && !slices.Contains(to.Sources, made.cluster) {",
+		},
+		{
+			Name: "alias beside addresses", File: "pkg/release/sharing/publishers.go",
+			Breaks:      "a name is given as an alias and with addresses at once",
+			Text:        "		case resolve.AliasAlone(g.Types) != resolve.AliasAlone(first.Types):",
+			Replacement: "		case resolve.AliasAlone(g.Types) != resolve.AliasAlone(first.Types) && len(givers) > 2:",
+		},
+		{
+			Name: "what stays is removed", File: "pkg/release/removal/guard.go",
+			Breaks:      "a name that stays counts among those that go",
+			Text:        "func(name string, _ bool) bool { return after[record][name] }",
+			Replacement: "func(name string, _ bool) bool { return record == \"\" && after[record][name] }",
+		},
+	}
+}
+
+// inReleases are mutants on the way from a release to an app context.
+func inReleases() []bugs.Bug {
+	return []bugs.Bug{
+		{
+			Name: "another nameserver", File: "pkg/release/offers/offers.go",
+			Breaks:      "pods are left with a nameserver that moves away",
+			Text:        "	case given.LocalIP != o.LocalIP:",
+			Replacement: "	case given.LocalIP != o.LocalIP && o.LocalIP == \"\":",
+		},
+		{
+			Name: "replaced but active", File: "pkg/release/follow/contexts.go",
+			Breaks:      "an app context that EMCO has replaced counts as in use",
+			Text:        "		return Superseded\n	case \"Terminate\"",
+			Replacement: "		return Active\n	case \"Terminate\"",
+		},
+		{
+			Name: "complete too soon", File: "pkg/release/reconcile/settle.go",
+			Breaks:      "a release that waits for addresses counts as complete",
+			Text:        "	if !l.Settled && whole {",
+			Replacement: "	if !l.Settled {",
+		},
+		{
+			Name: "names unasked by EMCO", File: "pkg/release/orchestration/orchestrated.go",
+			Breaks:      "an app context of EMCO's gets names that are another project's",
+			Text:        "{s.Tenancy.CheckQuotas, s.Ownership.CheckNames}",
+			Replacement: "{s.Tenancy.CheckQuotas}",
+		},
+		{
+			Name: "drained for the last time", File: "pkg/release/clusters/drained.go",
+			Breaks:      "draining a cluster leaves a name without any address, and nobody is asked",
+			Text:        "		return next, s.keepsAddresses(ctx, cluster, list, next)",
+			Replacement: "		return next, nil",
+		},
+		{
+			Name: "suspension untold", File: "pkg/release/query/snapshot.go",
+			Breaks:      "the status of a suspended group says that it is not",
+			Text:        "	if snap.Suspended, err = snap.Lifecycle.SuspendedBy(doc); err != nil {",
+			Replacement: "	if _, err = snap.Lifecycle.SuspendedBy(doc); err != nil {",
+		},
+		{
+			Name: "EMCO unheard", File: "pkg/release/release.go",
+			Breaks:      "groups do not follow EMCO's app contexts",
+			Text:        "	reconciler.SyncFromEMCO = following.SyncFromEMCO",
+			Replacement: "	reconciler.SyncFromEMCO = func(context.Context, intent.Path, state.Lifecycle) (bool, error) { return false, nil }",
+		},
+	}
+}
