@@ -111,9 +111,9 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	releases := release.New(release.Options{
 		LookupExisting: verifier.Held, RsyncContexts: handedBy(handed),
 		Documents: documents, KV: stores.kv, Contexts: contexts,
-		Ledger: entries, Observed: observed.New(stores.kv), ReadLive: pool.Peek, PeekNodes: pool.PeekNodes, PeekResolverUsers: pool.PeekResolverUsers, PeekStrangers: pool.PeekStrangers, NamespaceHolder: admission.New(documents, rules).NamespaceHolder, ExternallyManaged: documents.Elsewhere,
+		Ledger: entries, Observed: observed.New(stores.kv), Live: pool, NamespaceHolder: admission.New(documents, rules).NamespaceHolder, ExternallyManaged: documents.Elsewhere,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), PlanMemory: memory.forRequests(), RequireDomains: c.RequireDomains,
-		TakeBytes: stores.documents.Release, PeekNamespace: pool.PeekNamespace, EMCONamespaces: c.EMCONamespaces,
+		TakeBytes: stores.documents.Release, EMCONamespaces: c.EMCONamespaces,
 		Recorder: past.Told, Now: time.Now, Logger: log, Tracer: traces.tracer, Metrics: metrics,
 	})
 	rules.NamespaceTenant = releases.NamespaceTenant // who has released something may have a namespace that no document tells of

@@ -308,9 +308,7 @@ func TestNobodyWaitsForTheNodesOfAnAbandonedCluster(t *testing.T) {
 func TestAPlanLooksAtTheLiveNodes(t *testing.T) {
 	t.Parallel()
 	w := newCloud(t)
-	w.options.PeekNodes = func(_ context.Context, cluster string) ([]placement.Node, error) {
-		return []placement.Node{linux(cluster, dnsOnly)}, nil
-	}
+	w.options.Live = liveState{nodes: func(cluster string) []placement.Node { return []placement.Node{linux(cluster, dnsOnly)} }}
 	w.service = release.New(w.options)
 	warnings := fmt.Sprint(w.plan(eu, intent.Instantiate).Warnings)
 	assert.Contains(t, warnings, "DNS on edge+berlin: the placement leaves no node, so no DNS is made")

@@ -1,7 +1,6 @@
 package release_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -152,11 +151,11 @@ func TestThePlanTellsWhoStillAsksTheFormerDNS(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
 			w := moved(t)
-			w.options.PeekResolverUsers = func(_ context.Context, cluster string, addresses []string) ([]string, error) {
+			w.options.Live = liveState{resolverUsers: func(cluster string, addresses []string) ([]string, error) {
 				require.Equal(t, berlin, cluster)
 				require.Equal(t, []string{"10.96.0.5"}, addresses)
 				return c.users, c.err
-			}
+			}}
 			w.restartOn(w.fake)
 			for _, action := range []intent.Action{intent.Update, intent.Terminate} {
 				require.Contains(t, strings.Join(w.plan(eu, action).Warnings, "\n"), c.says, action)
@@ -182,14 +181,14 @@ func TestAnotherAddressOfTheNodesCachesIsTold(t *testing.T) {
 func TestAPlaceThatSomebodyElseHasIsRefused(t *testing.T) {
 	t.Parallel()
 	w := resolving(t)
-	w.options.PeekStrangers = func(_ context.Context, cluster string, ids []bundle.ID) (taken []bundle.ID, _ error) {
+	w.options.Live = liveState{foreignObjects: func(cluster string, ids []bundle.ID) (taken []bundle.ID) {
 		for _, id := range ids {
 			if cluster == paris && id.Namespace == "eu-dns" && id.Kind == "Service" {
 				taken = append(taken, id)
 			}
 		}
-		return taken, nil
-	}
+		return taken
+	}}
 	w.restartOn(w.fake)
 	w.resolve(`[]`, `,"namespace":"eu-dns"`)
 	w.refuses(intent.Update, eu, "on edge+paris, Service eu-dns/dns-default is somebody else's, and stays as it is; give another namespace")

@@ -1,7 +1,6 @@
 package release_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -23,12 +22,12 @@ const (
 // namespacesAre says who made the namespaces of clusters, as a look at them tells:
 // all of which nothing is said here are not there.
 func (w *world) namespacesAre(madeBy map[string]grant.MadeBy) {
-	w.options.PeekNamespace = func(_ context.Context, _, namespace string) (grant.MadeBy, error) {
+	w.options.Live = liveState{namespaceMaker: func(namespace string) (grant.MadeBy, error) {
 		if by, known := madeBy[namespace]; known {
 			return by, nil
 		}
 		return grant.Nobody, nil
-	}
+	}}
 	w.restartOn(w.fake)
 }
 
@@ -109,7 +108,7 @@ func TestAppsWithoutManifestsNeedNoGrant(t *testing.T) {
 func TestAClusterThatDoesNotAnswerRefusesNoNamespace(t *testing.T) {
 	t.Parallel()
 	w := inNamespace(t, "team")
-	w.options.PeekNamespace = func(context.Context, string, string) (grant.MadeBy, error) { return "", errors.New("silent") }
+	w.options.Live = liveState{namespaceMaker: func(string) (grant.MadeBy, error) { return "", errors.New("silent") }}
 	w.restartOn(w.fake)
 	w.do(intent.Instantiate, prod)
 

@@ -25,13 +25,16 @@ func (w *world) owned(cluster string) int64 {
 	return revision
 }
 
-// lost has the present owner of a cluster see that it has not answered for a while.
+// lost has the present owner of a cluster, and the Service, see that it has not
+// answered for a while.
 func (w *world) lost(cluster string, ago time.Duration) {
 	w.Helper()
-	at := w.clock.Now().Add(-ago)
-	r := observed.Reachability{Message: "no answer in time", Since: at, Counted: at, Owner: w.owned(cluster)}
-	w.reach(cluster, r)
-	w.service.Saw(cluster, r)
+	w.clock.pass(-ago)
+	at := w.clock.Now()
+	w.reach(cluster, observed.Reachability{Message: "no answer in time", Since: at, Counted: at, Owner: w.owned(cluster)})
+	_, err := w.service.NoteFrozen(context.Background())
+	require.NoError(w, err)
+	w.clock.pass(ago)
 }
 
 func (w *world) reachable(clusters ...string) {

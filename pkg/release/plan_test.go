@@ -154,12 +154,12 @@ func TestPlanLooksAtServicesThatWereNotObservedYet(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
 	w.group(prod, "api", "api.lab.example")
-	w.options.ReadLive = func(_ context.Context, s address.Service) (*address.Observation, error) {
+	w.options.Live = liveState{service: func(s address.Service) (*address.Observation, error) {
 		if s.Cluster == paris {
 			return nil, errors.New("no answer")
 		}
 		return &address.Observation{Found: true, Candidates: []address.Candidate{{Target: "203.0.113.40", Field: "spec.externalIPs[0]"}}}, nil
-	}
+	}}
 	w.restartOn(w.fake)
 	plan := w.plan(prod, "")
 	require.Equal(t, []string{"203.0.113.40"}, plan.Names[0].Targets)

@@ -21,11 +21,8 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/dns/verify"
-	"github.com/signpost-dns/signpost/pkg/domain/address"
-	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/grant"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
-	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/emco/handover"
 	"github.com/signpost-dns/signpost/pkg/release/accept"
@@ -59,11 +56,7 @@ type Options struct {
 	Contexts          *appcontext.Store
 	Ledger            *ledger.Ledger
 	Observed          *observed.Store
-	ReadLive          func(ctx context.Context, service address.Service) (*address.Observation, error)                // a live look for plans; nil: none
-	PeekResolverUsers func(ctx context.Context, cluster string, addresses []string) ([]string, error)                 // what is seen to ask nameservers there; nil: nothing can be
-	PeekStrangers     func(ctx context.Context, cluster string, ids []bundle.ID) ([]bundle.ID, error)                 // those that are there and not Signpost's; nil: nobody looks
-	PeekNodes         func(ctx context.Context, cluster string) ([]placement.Node, error)                             // a live look at a cluster's nodes for plans, nil where they cannot be known; nil: none
-	PeekNamespace     func(ctx context.Context, cluster, namespace string) (grant.MadeBy, error)                      // a live look at who made a namespace; nil: none
+	Live              inputs.LiveState                                                                                // reads clusters for plans; nil: plans know only what was observed
 	NamespaceHolder   func(ctx context.Context, namespace string) (project string, err error)                         // whose namespace it is, empty for none's; nil: not asked
 	RsyncContexts     func(ctx context.Context, owner appcontext.Owner, clusters []string) (handover.Children, error) // the contexts by which EMCO's rsync knows an owner's; nil: the sync worker puts objects into clusters
 	ExternallyManaged func(intent.Path) error                                                                         // not nil for documents that EMCO keeps; nil where it keeps none
@@ -112,15 +105,15 @@ func New(options Options) *Service {
 		Now: options.Now, Logger: options.Logger, Tracer: options.Tracer, Enqueued: make(chan state.Wakeup, 1024),
 	}
 	reader := &inputs.Reader{Store: store, ControllerCluster: options.ControllerCluster, ExternallyManaged: options.ExternallyManaged, RsyncContexts: options.RsyncContexts}
-	resolver := &resolve.Resolver{Store: store, Inputs: reader, EMCONamespaces: options.EMCONamespaces, ReadLive: options.ReadLive}
+	resolver := &resolve.Resolver{Store: store, Inputs: reader, EMCONamespaces: options.EMCONamespaces, Live: options.Live}
 	owners := &ownership.Registry{Store: store, Resolver: resolver, RequireDomains: options.RequireDomains, LookupExisting: options.LookupExisting}
 	tenants := &tenancy.Keeper{
 		Store: store, Inputs: reader, Resolver: resolver, Ownership: owners,
-		NamespaceHolder: options.NamespaceHolder, PeekNamespace: options.PeekNamespace, Quotas: options.Quotas,
+		NamespaceHolder: options.NamespaceHolder, Live: options.Live, Quotas: options.Quotas,
 	}
 	judge := &sharing.Judge{Store: store, Resolver: resolver}
 	guard := &removal.Guard{Store: store}
-	renderer := &render.Renderer{Store: store, Resolver: resolver, Ownership: owners, Removal: guard, PeekNodes: options.PeekNodes}
+	renderer := &render.Renderer{Store: store, Resolver: resolver, Ownership: owners, Removal: guard, Live: options.Live}
 	keeper := &offers.Keeper{Store: store}
 	follower := &follow.Follower{Store: store, Inputs: reader, Resolver: resolver}
 	updater := &providers.Updater{Store: store, Resolver: resolver, Ownership: owners, Tenancy: tenants, Removal: guard, Renderer: renderer}
@@ -129,7 +122,7 @@ func New(options Options) *Service {
 	}
 	operator := &clusters.Operator{Store: store, Resolver: resolver, Renderer: renderer}
 	planner := &accept.Planner{Store: store, Inputs: reader, Resolver: resolver, Ownership: owners, Tenancy: tenants, Sharing: judge, Removal: guard, Renderer: renderer, Offers: keeper, Follower: follower,
-		TakeBytes: options.TakeBytes, Room: accept.NewRoom(options.PlanMemory), PeekResolverUsers: options.PeekResolverUsers, PeekStrangers: options.PeekStrangers}
+		TakeBytes: options.TakeBytes, Room: accept.NewRoom(options.PlanMemory), Live: options.Live}
 	orchestrates := make(chan struct{})
 	following := &orchestration.Sync{
 		Store: store, Inputs: reader, Resolver: resolver, Ownership: owners, Tenancy: tenants, Sharing: judge, Removal: guard, Follower: follower, Planner: planner,

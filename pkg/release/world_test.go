@@ -105,8 +105,8 @@ func (w *world) restartOn(store kv.KV) {
 		Documents: etcd.New(store, etcd.WithClock(w.clock.Now)), KV: store,
 		Contexts: appcontext.NewStore(store, w.clock.Now), Ledger: ledger.New(store), Observed: observed.New(store),
 		Installation: "k7wq2m9xhdr4", ControllerCluster: w.options.ControllerCluster, ImageRegistry: w.options.ImageRegistry, Quotas: w.options.Quotas, RequireDomains: w.options.RequireDomains,
-		ReadLive: w.options.ReadLive, PeekNodes: w.options.PeekNodes, PeekResolverUsers: w.options.PeekResolverUsers, PeekStrangers: w.options.PeekStrangers, Now: w.clock.Now, Logger: slog.New(slog.DiscardHandler),
-		PeekNamespace: w.options.PeekNamespace, TakeBytes: w.options.TakeBytes, EMCONamespaces: w.options.EMCONamespaces,
+		Live: w.options.Live, Now: w.clock.Now, Logger: slog.New(slog.DiscardHandler),
+		TakeBytes: w.options.TakeBytes, EMCONamespaces: w.options.EMCONamespaces,
 	}
 	w.service = release.New(w.options)
 }

@@ -105,10 +105,10 @@ const listedUsers = 50
 
 // usersOfResolvers says what is seen to ask nameservers.
 func (s *Planner) usersOfResolvers(ctx context.Context, cluster string, addresses []string) string {
-	if s.PeekResolverUsers == nil {
+	if s.Live == nil {
 		return "what uses them cannot be seen from here"
 	}
-	users, err := s.PeekResolverUsers(ctx, cluster, addresses)
+	users, err := s.Live.ReadResolverUsers(ctx, cluster, addresses)
 	more := ""
 	if extra := len(users) - listedUsers; extra > 0 {
 		users, more = users[:listedUsers], fmt.Sprintf(" and %d more", extra)
@@ -126,7 +126,7 @@ func (s *Planner) usersOfResolvers(ctx context.Context, cluster string, addresse
 // checkExistingDNS refuses a place for DNS where somebody else has an object of a
 // name that it needs. What cannot be seen is found when it is applied.
 func (s *Planner) checkExistingDNS(ctx context.Context, p *resolve.Proposal, changes []bundle.Change, after bundle.Bundle) {
-	if s.PeekStrangers == nil || !state.IsCloud(p.Draft.Group.Path) {
+	if s.Live == nil || !state.IsCloud(p.Draft.Group.Path) {
 		return
 	}
 	shared := map[bundle.ID]bool{}
@@ -140,7 +140,7 @@ func (s *Planner) checkExistingDNS(ctx context.Context, p *resolve.Proposal, cha
 		}
 	}
 	for _, cluster := range slices.Sorted(maps.Keys(wanted)) {
-		taken, err := s.PeekStrangers(ctx, cluster, wanted[cluster])
+		taken, err := s.Live.ReadForeignObjects(ctx, cluster, wanted[cluster])
 		if err != nil {
 			continue
 		}

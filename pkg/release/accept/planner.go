@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"github.com/signpost-dns/signpost/pkg/access/throttle"
-	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/follow"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
@@ -35,6 +34,5 @@ type Planner struct {
 	TakeBytes func(ctx context.Context, project intent.Path, bytes int) error // before a release of so many is written; nil: no project is bounded
 	Room      *throttle.Bytes                                                 // for the objects of plans at work, by project; nil: there always is
 
-	PeekResolverUsers func(ctx context.Context, cluster string, addresses []string) ([]string, error) // what is seen to ask nameservers there; nil: nothing can be
-	PeekStrangers     func(ctx context.Context, cluster string, ids []bundle.ID) ([]bundle.ID, error) // those that are there and not Signpost's; nil: nobody looks
+	Live inputs.LiveState // nil: none
 }

@@ -14,11 +14,11 @@ import (
 // HealthCache is what is known of how clusters can be reached. The controller keeps
 // it, so that no step has to ask for all clusters; while nobody does, it is read.
 type HealthCache struct {
-	Mu     sync.Mutex
+	mu     sync.Mutex
 	kept   *reach // never changed; nil: nobody keeps it
 	frozen string // as it was last told
 
-	Sighted map[string]Sighting // of clusters that do not answer
+	sighted map[string]sighting // of clusters that do not answer; never changed
 }
 
 // reach is how clusters can be reached, as their owners have seen it.
@@ -44,9 +44,9 @@ func reachOf(all map[string]observed.Reachability) *reach {
 
 // reached answers how clusters can be reached.
 func (s *Renderer) reached(ctx context.Context) (*reach, error) {
-	s.Health.Mu.Lock()
+	s.Health.mu.Lock()
 	kept := s.Health.kept
-	s.Health.Mu.Unlock()
+	s.Health.mu.Unlock()
 	if kept != nil {
 		return kept, nil
 	}
@@ -69,8 +69,8 @@ func (s *Renderer) KeepHealth(ctx context.Context) error {
 func (s *Renderer) LoseHealth() { s.Health.keep(nil) }
 
 func (o *HealthCache) keep(r *reach) {
-	o.Mu.Lock()
-	defer o.Mu.Unlock()
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.kept = r
 }
 
@@ -150,39 +150,39 @@ func (s *Renderer) clusterHealth(ctx context.Context) (clusterHealth, error) {
 	}
 	for _, cluster := range seen.silent {
 		r, here := seen.all[cluster], sighted[cluster]
-		now.silent[cluster] = earlier(r.Since, here.Silent)
+		now.silent[cluster] = earlier(r.Since, here.silent)
 		if server := serving[cluster]; server != 0 && server == r.Owner {
-			now.lost[cluster] = later(r.Counted, here.Counted)
+			now.lost[cluster] = later(r.Counted, here.counted)
 		}
 	}
 	now.frozen = address.Freeze(len(seen.silent), seen.answer+len(seen.silent)) // whoever serves them: a cluster that changes hands thaws nobody
 	return now, nil
 }
 
-// Sighting is since when this process knows, by its own clock, that a cluster does
+// sighting is since when this process knows, by its own clock, that a cluster does
 // not answer.
-type Sighting struct {
-	Silent  time.Time             // without a break
-	Counted time.Time             // as who serves it counts now
-	As      observed.Reachability // how he does
+type sighting struct {
+	silent  time.Time             // without a break
+	counted time.Time             // as who serves it counts now
+	as      observed.Reachability // how he does
 }
 
 // sight notes the clusters that do not answer, and forgets those that do.
-func (o *HealthCache) sight(seen *reach, now time.Time) map[string]Sighting {
-	o.Mu.Lock()
-	defer o.Mu.Unlock()
-	next := make(map[string]Sighting, len(seen.silent))
+func (o *HealthCache) sight(seen *reach, now time.Time) map[string]sighting {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	next := make(map[string]sighting, len(seen.silent))
 	for _, cluster := range seen.silent {
-		r, at := seen.all[cluster], o.Sighted[cluster]
-		if at.Silent.IsZero() {
-			at.Silent = now
+		r, at := seen.all[cluster], o.sighted[cluster]
+		if at.silent.IsZero() {
+			at.silent = now
 		}
-		if !at.As.Counted.Equal(r.Counted) || at.As.Owner != r.Owner {
-			at.Counted, at.As = now, r
+		if !at.as.Counted.Equal(r.Counted) || at.as.Owner != r.Owner {
+			at.counted, at.as = now, r
 		}
 		next[cluster] = at
 	}
-	o.Sighted = next
+	o.sighted = next
 	return next
 }
 
@@ -203,8 +203,8 @@ func later(a, b time.Time) time.Time {
 // Frozen says why no cluster is taken out of names for being unreachable, as of
 // the controller's last look; empty: they may be.
 func (s *Renderer) Frozen() string {
-	s.Health.Mu.Lock()
-	defer s.Health.Mu.Unlock()
+	s.Health.mu.Lock()
+	defer s.Health.mu.Unlock()
 	return s.Health.frozen
 }
 
@@ -215,10 +215,10 @@ func (s *Renderer) NoteFrozen(ctx context.Context) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	s.Health.Mu.Lock()
+	s.Health.mu.Lock()
 	before := s.Health.frozen
 	s.Health.frozen = now.frozen
-	s.Health.Mu.Unlock()
+	s.Health.mu.Unlock()
 	switch {
 	case now.frozen != "" && before == "":
 		s.Logger.WarnContext(ctx, "published addresses are frozen", "message", now.frozen)

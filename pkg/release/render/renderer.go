@@ -3,9 +3,7 @@
 package render
 
 import (
-	"context"
-
-	"github.com/signpost-dns/signpost/pkg/domain/placement"
+	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/ownership"
 	"github.com/signpost-dns/signpost/pkg/release/removal"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
@@ -19,7 +17,7 @@ type Renderer struct {
 	Ownership *ownership.Registry
 	Removal   *removal.Guard
 
-	PeekNodes func(ctx context.Context, cluster string) ([]placement.Node, error) // a live look at a cluster's nodes for plans, nil where they cannot be known; nil: none
+	Live inputs.LiveState // for plans; nil: none
 
 	Inputs InputCache
 	Health HealthCache

@@ -131,7 +131,7 @@ func (s *Renderer) LiveSources(p *resolve.Proposal) Sources {
 		}
 		return s.Resolver.LookLive(ctx, service)
 	}
-	return Sources{now: seen.now, service: service, standing: seen.standing, placement: s.peekPlacement, foreign: seen.foreign}
+	return Sources{now: seen.now, service: service, standing: seen.standing, placement: s.livePlacement, foreign: seen.foreign}
 }
 
 // verdict answers what the cluster's nodes were last seen to make of a placement.
@@ -139,13 +139,13 @@ func (s *Renderer) verdict(ctx context.Context, cluster string, p placement.Plac
 	return s.Observed.Placement(ctx, cluster, p.Key())
 }
 
-// peekPlacement answers a verdict, or looks at the live nodes when there is none.
-func (s *Renderer) peekPlacement(ctx context.Context, cluster string, p placement.Placement) (*placement.Verdict, error) {
+// livePlacement answers a verdict, or looks at the live nodes when there is none.
+func (s *Renderer) livePlacement(ctx context.Context, cluster string, p placement.Placement) (*placement.Verdict, error) {
 	seen, err := s.verdict(ctx, cluster, p)
-	if err != nil || seen != nil || s.PeekNodes == nil {
+	if err != nil || seen != nil || s.Live == nil {
 		return seen, err
 	}
-	nodes, err := s.PeekNodes(ctx, cluster)
+	nodes, err := s.Live.ReadNodes(ctx, cluster)
 	if err != nil {
 		s.Logger.DebugContext(ctx, "a cluster did not answer a plan", "cluster", cluster, "error", err)
 		return nil, nil

@@ -9,10 +9,10 @@ import (
 // LookLive answers an observation, or looks at the live Service when there is none.
 func (s *Resolver) LookLive(ctx context.Context, service address.Service) (*address.Observation, error) {
 	seen, err := s.observation(ctx, service)
-	if err != nil || seen != nil || s.ReadLive == nil {
+	if err != nil || seen != nil || s.Live == nil {
 		return seen, err
 	}
-	seen, err = s.ReadLive(ctx, service)
+	seen, err = s.Live.ReadService(ctx, service)
 	if err != nil {
 		s.Logger.DebugContext(ctx, "a cluster did not answer a plan", "cluster", service.Cluster, "error", err)
 		return nil, nil

@@ -4,9 +4,6 @@
 package resolve
 
 import (
-	"context"
-
-	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/grant"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/state"
@@ -17,6 +14,6 @@ type Resolver struct {
 	*state.Store
 	Inputs *inputs.Reader
 
-	EMCONamespaces grant.Namespaces                                                                 // in which app contexts of EMCO may have what names and DNS settings are for; none: DefaultEMCONamespaces
-	ReadLive       func(ctx context.Context, service address.Service) (*address.Observation, error) // a live look for plans; nil: none
+	EMCONamespaces grant.Namespaces // in which app contexts of EMCO may have what names and DNS settings are for; none: DefaultEMCONamespaces
+	Live           inputs.LiveState // for plans; nil: none
 }

@@ -172,10 +172,10 @@ func (s *Keeper) maker(ctx context.Context, cluster, namespace string) (grant.Ma
 		return grant.Us, nil
 	case found && (entry.Status == ledger.Applied || entry.Status == ledger.Failed):
 		return grant.Others, nil
-	case s.PeekNamespace == nil:
+	case s.Live == nil:
 		return grant.NotKnown, nil
 	}
-	is, err := s.PeekNamespace(ctx, cluster, namespace)
+	is, err := s.Live.ReadNamespaceMaker(ctx, cluster, namespace)
 	if err != nil {
 		s.Logger.DebugContext(ctx, "a cluster did not answer a plan", "cluster", cluster, "error", err)
 		return grant.NotKnown, ctx.Err()

@@ -5,7 +5,6 @@ package tenancy
 import (
 	"context"
 
-	"github.com/signpost-dns/signpost/pkg/domain/grant"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/ownership"
@@ -20,7 +19,7 @@ type Keeper struct {
 	Resolver  *resolve.Resolver
 	Ownership *ownership.Registry
 
-	NamespaceHolder func(ctx context.Context, namespace string) (project string, err error)    // empty for a namespace of no project; nil: not asked
-	PeekNamespace   func(ctx context.Context, cluster, namespace string) (grant.MadeBy, error) // a live look at who made a namespace; nil: none
-	Quotas          intent.Quotas                                                              // of projects that have none of their own
+	NamespaceHolder func(ctx context.Context, namespace string) (project string, err error) // empty for a namespace of no project; nil: not asked
+	Live            inputs.LiveState                                                        // for plans; nil: none
+	Quotas          intent.Quotas                                                           // of projects that have none of their own
 }

@@ -26,7 +26,7 @@ import (
 // The rhythm of looking after connections.
 const (
 	refreshEvery = 5 * time.Second // how soon a changed kubeconfig is taken up
-	peekTimeout  = 2 * time.Second // how long a plan waits for a cluster
+	liveTimeout  = 2 * time.Second // how long a plan waits for a cluster
 	claimTimeout = 2 * time.Second // how long a cluster's new document does
 )
 
@@ -230,10 +230,10 @@ func (c *Pool) Claim(ctx context.Context, path intent.Path, kubeconfig []byte) e
 	return err
 }
 
-// Peek looks at a live Service for a plan.
-func (c *Pool) Peek(ctx context.Context, service address.Service) (*address.Observation, error) {
+// ReadService returns what a Service offers now, for a plan.
+func (c *Pool) ReadService(ctx context.Context, service address.Service) (*address.Observation, error) {
 	var seen *address.Observation
-	err := c.peekAt(ctx, service.Cluster, func(ctx context.Context, target *kubeapi.Kubernetes) error {
+	err := c.readLive(ctx, service.Cluster, func(ctx context.Context, target *kubeapi.Kubernetes) error {
 		offer, err := target.Offer(ctx, service.Namespace, service.Name)
 		seen = &offer
 		return err
@@ -244,38 +244,39 @@ func (c *Pool) Peek(ctx context.Context, service address.Service) (*address.Obse
 	return seen, nil
 }
 
-// PeekNodes looks at a cluster's nodes for a plan, ordered by name; nil where
+// ReadNodes returns a cluster's nodes for a plan, ordered by name; nil where
 // there is no API server to ask.
-func (c *Pool) PeekNodes(ctx context.Context, name string) (nodes []placement.Node, err error) {
-	err = c.peekAt(ctx, name, func(ctx context.Context, target *kubeapi.Kubernetes) error {
+func (c *Pool) ReadNodes(ctx context.Context, name string) (nodes []placement.Node, err error) {
+	err = c.readLive(ctx, name, func(ctx context.Context, target *kubeapi.Kubernetes) error {
 		nodes, err = target.Nodes(ctx)
 		return err
 	})
 	return nodes, err
 }
 
-// PeekResolverUsers looks, for a plan, for what asks nameservers in a cluster.
-func (c *Pool) PeekResolverUsers(ctx context.Context, name string, addresses []string) (users []string, err error) {
-	err = c.peekAt(ctx, name, func(ctx context.Context, target *kubeapi.Kubernetes) error {
+// ReadResolverUsers returns, for a plan, what asks nameservers in a cluster.
+func (c *Pool) ReadResolverUsers(ctx context.Context, name string, addresses []string) (users []string, err error) {
+	err = c.readLive(ctx, name, func(ctx context.Context, target *kubeapi.Kubernetes) error {
 		users, err = target.ResolverUsers(ctx, addresses)
 		return err
 	})
 	return users, err
 }
 
-// PeekStrangers looks, for a plan, for objects of others in a cluster.
-func (c *Pool) PeekStrangers(ctx context.Context, name string, ids []bundle.ID) (strangers []bundle.ID, err error) {
-	err = c.peekAt(ctx, name, func(ctx context.Context, target *kubeapi.Kubernetes) error {
+// ReadForeignObjects returns, for a plan, those of the objects that others have in a
+// cluster.
+func (c *Pool) ReadForeignObjects(ctx context.Context, name string, ids []bundle.ID) (strangers []bundle.ID, err error) {
+	err = c.readLive(ctx, name, func(ctx context.Context, target *kubeapi.Kubernetes) error {
 		strangers, err = target.Strangers(ctx, ids)
 		return err
 	})
 	return strangers, err
 }
 
-// PeekNamespace looks at who made a namespace of a cluster, for a plan.
-func (c *Pool) PeekNamespace(ctx context.Context, name, namespace string) (grant.MadeBy, error) {
+// ReadNamespaceMaker returns who made a namespace of a cluster, for a plan.
+func (c *Pool) ReadNamespaceMaker(ctx context.Context, name, namespace string) (grant.MadeBy, error) {
 	is := grant.NotKnown
-	err := c.peekAt(ctx, name, func(ctx context.Context, target *kubeapi.Kubernetes) error {
+	err := c.readLive(ctx, name, func(ctx context.Context, target *kubeapi.Kubernetes) error {
 		live, err := target.Get(ctx, bundle.ID{Cluster: name, Kind: "Namespace", Name: namespace})
 		switch {
 		case err != nil:
@@ -291,10 +292,10 @@ func (c *Pool) PeekNamespace(ctx context.Context, name, namespace string) (grant
 	return is, err
 }
 
-// peekAt connects to a cluster for one look, if it is an API server. What
+// readLive connects to a cluster to read once, if it is an API server. What
 // answers in the cluster's place is not looked at.
-func (c *Pool) peekAt(ctx context.Context, name string, look func(ctx context.Context, target *kubeapi.Kubernetes) error) error {
-	ctx, cancel := context.WithTimeout(ctx, peekTimeout)
+func (c *Pool) readLive(ctx context.Context, name string, look func(ctx context.Context, target *kubeapi.Kubernetes) error) error {
+	ctx, cancel := context.WithTimeout(ctx, liveTimeout)
 	defer cancel()
 	spec, _, err := c.read(ctx, name)
 	if err != nil || spec.KubeconfigRef == "" {

@@ -41,7 +41,7 @@ func TestPlanLooksAtTheNodesThemselves(t *testing.T) {
 		_, _ = w.Write([]byte(`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[
 			{"metadata":{"name":"b","labels":{"disktype":"ssd"}},"spec":{"taints":[{"key":"dns-only","effect":"NoSchedule"}]}},
 			{"metadata":{"name":"a"}}]}`))
-	}).PeekNodes(t.Context(), "edge+hub")
+	}).ReadNodes(t.Context(), "edge+hub")
 	require.NoError(t, err)
 	require.Equal(t, "/api/v1/nodes", asked)
 	require.Equal(t, []placement.Node{
@@ -75,7 +75,7 @@ func TestNodesOfAClusterWithNoneAreKnown(t *testing.T) {
 	nodes, err := behind(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":null}`))
-	}).PeekNodes(t.Context(), "edge+hub")
+	}).ReadNodes(t.Context(), "edge+hub")
 	require.NoError(t, err)
 	require.NotNil(t, nodes, "none is not unknown")
 	require.Empty(t, nodes)
@@ -87,16 +87,16 @@ func TestNodesThatCannotBeSeenAreNotNone(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusForbidden)
 		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"nodes is forbidden","code":403}`))
-	}).PeekNodes(t.Context(), "edge+hub")
+	}).ReadNodes(t.Context(), "edge+hub")
 	require.Equal(t, cluster.Refused, cluster.FaultOf(err), "%v", err)
 	require.Nil(t, nodes)
 	for _, spec := range []intent.Cluster{{Directory: "gitops"}, {}} {
 		c, _ := registered(t, spec)
-		nodes, err = c.PeekNodes(t.Context(), "edge+hub")
+		nodes, err = c.ReadNodes(t.Context(), "edge+hub")
 		require.NoError(t, err)
 		require.Nil(t, nodes, "where there is no API server, nothing is known")
 	}
 	c, _ := registered(t, intent.Cluster{})
-	_, err = c.PeekNodes(t.Context(), "edge+other")
+	_, err = c.ReadNodes(t.Context(), "edge+other")
 	require.Equal(t, intent.NotFound, intent.CodeOf(err))
 }

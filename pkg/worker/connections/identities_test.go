@@ -192,7 +192,7 @@ func TestAPlanLooksAtNoClusterInAnothersPlace(t *testing.T) {
 		_, _ = io.WriteString(w, `{"kind":"ServiceList","apiVersion":"v1","items":[{"metadata":{"name":"web","namespace":"shop"},"spec":{"externalIPs":["203.0.113.10"]}}]}`)
 	})
 	put(t, c.documents, "cluster-providers/edge/clusters/alias", intent.Cluster{KubeconfigRef: "v1"})
-	seen, err := c.Peek(t.Context(), address.Service{Cluster: "edge+hub", Namespace: "shop", Name: "web"})
+	seen, err := c.ReadService(t.Context(), address.Service{Cluster: "edge+hub", Namespace: "shop", Name: "web"})
 	require.NoError(t, err)
 	require.Equal(t, "203.0.113.10", seen.Candidates[0].Target)
 	names, err := c.Identities.Ledger.Claimants(t.Context())
@@ -200,6 +200,6 @@ func TestAPlanLooksAtNoClusterInAnothersPlace(t *testing.T) {
 	require.Empty(t, names, "a look claims nothing")
 
 	require.NoError(t, c.Claim(t.Context(), hub, c.values.(opened)))
-	_, err = c.Peek(t.Context(), address.Service{Cluster: "edge+alias", Namespace: "shop", Name: "web"})
+	_, err = c.ReadService(t.Context(), address.Service{Cluster: "edge+alias", Namespace: "shop", Name: "web"})
 	require.ErrorContains(t, err, "registered as edge+hub already")
 }
