@@ -116,7 +116,7 @@ func inHealth() []Bug {
 		{
 			Name: "clocks are trusted", File: "pkg/release/render/health.go",
 			Breaks:      "the clock of one replica is compared with the clock of another",
-			Text:        "			now.lost[cluster] = later(r.Counted, here.Counted)",
+			Text:        "			now.lost[cluster] = later(r.Counted, here.counted)",
 			Replacement: "			now.lost[cluster] = r.Counted",
 			Invariants:  []string{"I11"},
 		},
@@ -137,7 +137,7 @@ func inHealth() []Bug {
 		{
 			Name: "never taken out", File: "pkg/release/render/health.go",
 			Breaks:      "an unreachable cluster stays published for ever",
-			Text:        "			now.lost[cluster] = later(r.Counted, here.Counted)\n",
+			Text:        "			now.lost[cluster] = later(r.Counted, here.counted)\n",
 			Replacement: "",
 			Invariants:  []string{"I3", "I5", "I7"},
 		},
