@@ -7,22 +7,24 @@ import (
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
-	"github.com/signpost-dns/signpost/pkg/storage/documents/schema"
 )
 
 // installation is the identity of one Signpost deployment, generated at its
 // first start and kept in its store. Objects in clusters carry it.
 func installation(ctx context.Context, documents intent.Store) (string, error) {
-	is := schema.Installation{ID: strings.ToLower(rand.Text())}
-	doc, err := documents.Get(ctx, schema.InstallationPath())
+	is := struct {
+		ID string `json:"id"`
+	}{strings.ToLower(rand.Text())}
+	path := intent.Join(intent.InstallationCollection, "id")
+	doc, err := documents.Get(ctx, path)
 	if intent.CodeOf(err) == intent.NotFound {
 		var body []byte
 		if body, err = json.Marshal(is); err != nil {
 			return "", err
 		}
-		doc, err = documents.Put(ctx, intent.Write{Path: schema.InstallationPath(), Body: body, Condition: intent.IfAbsent()})
+		doc, err = documents.Put(ctx, intent.Write{Path: path, Body: body, Condition: intent.IfAbsent()})
 		if intent.CodeOf(err) == intent.Conflict {
-			doc, err = documents.Get(ctx, schema.InstallationPath())
+			doc, err = documents.Get(ctx, path)
 		}
 	}
 	if err != nil {

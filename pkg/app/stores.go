@@ -12,7 +12,6 @@ import (
 	etcdstore "github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/mongo"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/quota"
-	"github.com/signpost-dns/signpost/pkg/storage/documents/schema"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
 )
@@ -65,7 +64,7 @@ func (s *stores) openKV(ctx context.Context, c Config, log *slog.Logger) error {
 func (s *stores) openDocuments(ctx context.Context, c Config) error {
 	if c.MongoURI == "" {
 		documents := etcdstore.New(s.kv)
-		s.documents = quota.New(schema.New(documents, s.kv, schema.Changes()), documents.Usage, s.kv, c.quotas())
+		s.documents = quota.New(documents, documents.Usage, s.kv, c.quotas())
 		return nil
 	}
 	documents, err := mongo.New(ctx, c.MongoURI)
@@ -74,7 +73,7 @@ func (s *stores) openDocuments(ctx context.Context, c Config) error {
 	}
 	s.mongo = documents
 	measured := measuredStore{documents, newStopwatch(s.took, "mongodb")}
-	s.documents = quota.New(schema.New(measured, s.kv, schema.Changes()), documents.Usage, s.kv, c.quotas())
+	s.documents = quota.New(measured, documents.Usage, s.kv, c.quotas())
 	s.closers = append(s.closers, documents.Close)
 	s.checks["mongodb"] = documents.Ping
 	return nil

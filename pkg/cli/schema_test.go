@@ -16,11 +16,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/client"
 )
 
-// TestWhatSchema1KeptIsServedForEver: testdata/schema1 has the keys of an etcd,
-// byte by byte, as the last program from before schema versions left them, its
-// secret key, and what it answered. The documents are those still, and what was
-// deployed is: nobody has to do anything after an upgrade. These files never
-// change.
+// TestWhatSchema1KeptIsServedForEver: testdata/schema1 has the keys of an etcd
+// as a program of schema 1 left them, its secret key, and its answers. The
+// documents and the deployed objects stay as they are: nobody has to do anything
+// after an upgrade. These files never change once a version is released.
 func TestWhatSchema1KeptIsServedForEver(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

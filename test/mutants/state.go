@@ -35,12 +35,6 @@ func inStores() []bugs.Bug {
 			Text:        "union(found.Live.Refs, r.Pending.Refs)",
 			Replacement: "union(found.Live.Refs, found.Live.Refs)",
 		},
-		{
-			Name: "old replica overlooked", File: "pkg/storage/documents/schema/replicas.go",
-			Breaks:      "a field is written that a running older replica loses",
-			Text:        "is.Schema > 0",
-			Replacement: "is.Schema >= 0",
-		},
 	}
 }
 

@@ -3,10 +3,10 @@ package intent
 import "fmt"
 
 // Schema is the newest schema version of documents, releases and pointers that
-// this program knows. What is stored carries the version that it needs: the
-// lowest one whose programs read it and write it again without losing anything.
-// What carries none is of version 1.
-const Schema = 3
+// this program knows. A stored document carries the version that it needs: the
+// lowest one whose programs read and write the document without losing anything.
+// A document without a version is of version 1.
+const Schema = 1
 
 // CheckSchema refuses the change of what needs a newer schema version than this
 // program knows, with a Conflict: it can be read, but what it holds beyond that

@@ -75,7 +75,7 @@ type Pointer struct {
 	Withdrawn  map[string][]string              `json:"withdrawn,omitempty"`  // without a context: Clusters of the Previous one
 	Suspended  bool                             `json:"suspended,omitempty"`  // the clusters are to be left as they are for now
 	Verify     *Verify                          `json:"verify,omitempty"`     // as in Context
-	Schema     int                              `json:"schema"`               // the schema version that it needs; before schema versions 0
+	Schema     int                              `json:"schema"`               // the schema version that it needs
 	Trace      string                           `json:"trace,omitempty"`      // in which the context was made current, as traceparent; empty: in none
 
 	revision int64     // that wrote it, 0 for none

@@ -19,7 +19,7 @@ type envelope struct {
 	UpdatedAt time.Time       `json:"updatedAt"`
 	Write     string          `json:"write"` // identity of the write, to recognise one whose answer was lost
 	Refs      []intent.Path   `json:"refs,omitempty"`
-	Schema    int             `json:"schema"` // of documents from before schema versions: 0
+	Schema    int             `json:"schema"`
 	Body      json.RawMessage `json:"body,omitempty"`
 }
 
@@ -54,6 +54,6 @@ func decode(item kv.Item) (intent.Document, string, error) {
 		UpdatedAt: e.UpdatedAt,
 		Refs:      e.Refs,
 		Body:      e.Body,
-		Schema:    max(e.Schema, 1),
+		Schema:    e.Schema,
 	}, e.Write, nil
 }

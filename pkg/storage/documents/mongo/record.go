@@ -29,8 +29,8 @@ type version struct {
 	CreatedAt time.Time `bson:"createdAt"`
 	UpdatedAt time.Time `bson:"updatedAt"`
 	Refs      []string  `bson:"refs,omitempty"`
-	Body      string    `bson:"body"`   // a text, so that people can read it
-	Schema    int       `bson:"schema"` // of documents from before schema versions: 0
+	Body      string    `bson:"body"` // a text, so that people can read it
+	Schema    int       `bson:"schema"`
 }
 
 func versionOf(doc intent.Document) *version {
@@ -60,7 +60,7 @@ func (r *record) document() *intent.Document {
 		CreatedAt: r.Live.CreatedAt.UTC(),
 		UpdatedAt: r.Live.UpdatedAt.UTC(),
 		Body:      []byte(r.Live.Body),
-		Schema:    max(r.Live.Schema, 1),
+		Schema:    r.Live.Schema,
 	}
 	for _, ref := range r.Live.Refs {
 		doc.Refs = append(doc.Refs, intent.Path(ref))

@@ -112,14 +112,3 @@ func TestPauseEndsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, pause(ctx, 60), context.Canceled)
 	require.NoError(t, pause(t.Context(), 0))
 }
-
-// TestARecordFromBeforeSchemaVersionsIsRead for ever, as it was written then.
-func TestARecordFromBeforeSchemaVersionsIsRead(t *testing.T) {
-	const written = `{"_id":"projects/shop/composite-apps/store/v1","collection":"projects/shop/composite-apps","name":"store/v1","token":"t",
-		"live":{"uid":"u","revision":{"$numberLong":"3"},"createdAt":{"$date":"2026-11-01T12:00:00Z"},"updatedAt":{"$date":"2026-11-01T12:00:00.001Z"},"refs":["projects/shop"],"body":"{\"a\":1.0}"},
-		"holds":["projects/shop"]}`
-	var r record
-	require.NoError(t, bson.UnmarshalExtJSON([]byte(written), false, &r))
-	require.Equal(t, &doc, r.document())
-	require.Equal(t, 1, r.schema())
-}
