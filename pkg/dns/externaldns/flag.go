@@ -43,8 +43,7 @@ const (
 type Flag struct {
 	Name string // as on the command line, without dashes
 	Kind Kind
-	List bool   // repeats; one argument for each item
-	Doc  string // one line
+	List bool // repeats; one argument for each item
 
 	Values   []string      // of an Enum: the seed's and external-dns' together
 	Min, Max int64         // bounds of an Integer; Max zero: none
