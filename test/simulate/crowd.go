@@ -10,7 +10,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
-	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/release/removal/guard"
 	"github.com/signpost-dns/signpost/pkg/release/state"
@@ -106,10 +105,10 @@ func (w *world) checkCrowd(owner appcontext.Owner, r state.Release, objects []bu
 	}
 	before, now := w.crowd.given[owner], map[string]bool{}
 	for _, o := range objects {
-		if labels, sets := endpoints.Read(o.JSON); o.Kind == endpoints.Kind && labels[bundle.LabelRecord] == lab.Name() {
-			for _, set := range sets {
-				now[set.Host] = true
-				delete(w.crowd.gone, set.Host)
+		if o.Published != nil && o.Published.Record == lab.Name() {
+			for _, name := range o.Published.Names {
+				now[name.Host] = true
+				delete(w.crowd.gone, name.Host)
 			}
 		}
 	}

@@ -227,7 +227,7 @@ func (w *world) checkWhole(owner appcontext.Owner, r state.Release, objects []bu
 	}
 	for _, o := range objects {
 		is := func(want bundle.Object) bool { return want.ID == o.ID }
-		if !slices.ContainsFunc(should, is) && (o.Kind != endpoints.Kind || !possible[o.Cluster+" "+o.Name]) {
+		if !slices.ContainsFunc(should, is) && (o.Kind != bundle.EndpointKind || !possible[o.Cluster+" "+o.Name]) {
 			w.breaks("I2", "the bundle of %s has %s, which is not of its release", owner, o.ID)
 		}
 	}
@@ -295,7 +295,7 @@ func (w *world) targets(g plan.Group, b plan.Binding, objects []bundle.Object) [
 	for _, at := range w.homes(b) {
 		name := endpoints.Name(g, at)
 		for _, o := range objects {
-			if o.Name == name && o.Kind == endpoints.Kind && o.Cluster == at.Cluster {
+			if o.Name == name && o.Kind == bundle.EndpointKind && o.Cluster == at.Cluster {
 				out = append(out, targetsOf(o)...)
 			}
 		}

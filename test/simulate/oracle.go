@@ -214,16 +214,19 @@ func (o oracle) offer(name string, b plan.Binding) address.Offer {
 
 // previous is what a host name has now, which stays while nobody is healthy.
 func (o oracle) previous(g plan.Group, b plan.Binding, host plan.Host) []address.Set {
-	id := bundle.ID{Group: groupOf(endpoints.Kind), Kind: endpoints.Kind, Namespace: g.Project.Namespace, Name: endpoints.Name(g, b)}
+	id := bundle.ID{Group: groupOf(bundle.EndpointKind), Kind: bundle.EndpointKind, Namespace: g.Project.Namespace, Name: endpoints.Name(g, b)}
 	content := o.world.sites[b.Cluster].Content(id)
 	if content == nil {
 		return nil
 	}
+	published := endpointOn(b.Cluster, content).Published
+	if published == nil {
+		return nil
+	}
 	var sets []address.Set
-	_, names := endpoints.Read(encode(content))
-	for _, n := range names {
-		if n.Host == host.Name {
-			sets = append(sets, n.Set)
+	for _, n := range published.Names {
+		if n.Host == host.Name && n.Name == host.Name {
+			sets = append(sets, address.Set{Type: n.Type, Targets: n.Targets, ID: n.ID, Weight: n.Weight})
 		}
 	}
 	return sets

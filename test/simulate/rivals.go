@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
-	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
@@ -176,18 +176,29 @@ func viewOf(scope intent.Scope, cluster string) string {
 
 // published are the names of a DNSEndpoint, and its project.
 func published(o bundle.Object) (project string, names []viewed) {
-	labels, sets := endpoints.Read(o.JSON)
-	for _, set := range sets {
-		names = append(names, viewed{viewOf(intent.Scope(labels[bundle.LabelScope]), o.Cluster), set.Host})
+	head, err := o.Head()
+	if err != nil || o.Published == nil {
+		return "", nil
 	}
-	return labels[bundle.LabelProject], names
+	for _, name := range o.Published.Names {
+		names = append(names, viewed{viewOf(intent.Scope(o.Published.Scope), o.Cluster), name.Host})
+	}
+	return head.Labels[bundle.LabelProject], names
+}
+
+// endpointOn is a DNSEndpoint of ours as a cluster has it.
+func endpointOn(cluster string, content map[string]any) bundle.Object {
+	o, err := bundle.Stored(cluster, "", encode(content))
+	if err != nil {
+		panic(fmt.Sprintf("a DNSEndpoint of ours on %s: %v", cluster, err))
+	}
+	return o
 }
 
 // checkApplied looks at a DNSEndpoint that was written to a cluster.
 func (w *world) checkApplied(s *site, id bundle.ID) {
-	if content := s.Content(id); content != nil && id.Kind == endpoints.Kind && s.ours(id) {
-		id.Cluster = s.name
-		w.checkNames(bundle.Object{ID: id, JSON: encode(content)})
+	if content := s.Content(id); content != nil && id.Kind == bundle.EndpointKind && s.ours(id) {
+		w.checkNames(endpointOn(s.name, content))
 	}
 }
 
@@ -200,7 +211,7 @@ func (w *world) checkNames(objects ...bundle.Object) {
 		return
 	}
 	for _, o := range objects {
-		if o.Kind != endpoints.Kind {
+		if o.Kind != bundle.EndpointKind {
 			continue
 		}
 		project, names := published(o)
@@ -220,10 +231,8 @@ func (w *world) endpoints() (all []bundle.Object) {
 	for _, name := range w.siteNames() {
 		s := w.sites[name]
 		for _, id := range s.Objects() {
-			if id.Kind == endpoints.Kind && s.ours(id) {
-				content := encode(s.Content(id))
-				id.Cluster = name
-				all = append(all, bundle.Object{ID: id, JSON: content})
+			if id.Kind == bundle.EndpointKind && s.ours(id) {
+				all = append(all, endpointOn(name, s.Content(id)))
 			}
 		}
 	}

@@ -80,6 +80,8 @@ type Object struct {
 	ID
 	App  string // the app that it belongs to, which is where an app context files it
 	JSON []byte // canonical: keys sorted, no status, no null creationTimestamp
+
+	Published *Published // by a DNSEndpoint of Signpost's; nil: the object is none
 }
 
 // New makes an object from anything that marshals to a Kubernetes object.
@@ -117,8 +119,8 @@ func Parse(cluster, app string, raw []byte) (Object, error) {
 	return Object{ID: id, App: app, JSON: canonical}, err
 }
 
-// Stored makes an object from the JSON that it had when it was stored: of that,
-// which is canonical, the head alone is read.
+// Stored makes an object from the canonical JSON that it had when it was stored.
+// Stored reads the head, and what a DNSEndpoint of Signpost's publishes.
 func Stored(cluster, app string, canonical []byte) (Object, error) {
 	o := Object{App: app, JSON: canonical}
 	head, err := o.Head()
@@ -126,6 +128,7 @@ func Stored(cluster, app string, canonical []byte) (Object, error) {
 		return Object{}, err
 	}
 	o.ID, err = identify(cluster, head)
+	o.Published = publishedIn(o.ID, head.Labels, canonical)
 	return o, err
 }
 
@@ -210,6 +213,8 @@ type Change struct {
 	Action   Action
 	ID       ID
 	Old, New []byte // canonical JSON, nil where the object is not
+
+	Before, After *Published // by a DNSEndpoint of Signpost's, as Old and New
 }
 
 // Diff compares two bundles object by object, ordered by ID.
@@ -218,17 +223,19 @@ func Diff(before, after Bundle) []Change {
 	for len(before) > 0 || len(after) > 0 {
 		switch {
 		case len(after) == 0 || len(before) > 0 && Compare(before[0].ID, after[0].ID) < 0:
-			out = append(out, Change{Action: Delete, ID: before[0].ID, Old: before[0].JSON})
+			out = append(out, Change{Action: Delete, ID: before[0].ID, Old: before[0].JSON, Before: before[0].Published})
 			before = before[1:]
 		case len(before) == 0 || Compare(before[0].ID, after[0].ID) > 0:
-			out = append(out, Change{Action: Create, ID: after[0].ID, New: after[0].JSON})
+			out = append(out, Change{Action: Create, ID: after[0].ID, New: after[0].JSON, After: after[0].Published})
 			after = after[1:]
 		default:
 			action := Update
 			if bytes.Equal(before[0].JSON, after[0].JSON) {
 				action = Unchanged
 			}
-			out = append(out, Change{Action: action, ID: before[0].ID, Old: before[0].JSON, New: after[0].JSON})
+			out = append(out, Change{
+				Action: action, ID: before[0].ID, Old: before[0].JSON, New: after[0].JSON, Before: before[0].Published, After: after[0].Published,
+			})
 			before, after = before[1:], after[1:]
 		}
 	}

@@ -18,13 +18,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
-// What a DNSEndpoint is to the API server.
-const (
-	APIGroup = "externaldns.k8s.io"
-	Kind     = "DNSEndpoint"
-
-	apiVersion = APIGroup + "/v1alpha1"
-)
+const apiVersion = bundle.EndpointGroup + "/v1alpha1"
 
 // longestSlug is how many characters of the app and service go into a name.
 const longestSlug = 40
@@ -37,7 +31,7 @@ func Name(g plan.Group, b plan.Binding) string {
 
 // ID identifies the binding's DNSEndpoint.
 func ID(g plan.Group, b plan.Binding) bundle.ID {
-	return bundle.ID{Cluster: b.Cluster, Group: APIGroup, Kind: Kind, Namespace: g.Project.Namespace, Name: Name(g, b)}
+	return bundle.ID{Cluster: b.Cluster, Group: bundle.EndpointGroup, Kind: bundle.EndpointKind, Namespace: g.Project.Namespace, Name: Name(g, b)}
 }
 
 // Render makes the DNSEndpoint of a binding with the addresses that were chosen
@@ -45,37 +39,42 @@ func ID(g plan.Group, b plan.Binding) bundle.ID {
 // It answers false when there is nothing to publish: external-dns would fill
 // an endpoint without targets with its own defaults.
 func Render(g plan.Group, b plan.Binding, choices []address.Choice) (bundle.Object, bool, error) {
+	published := &bundle.Published{Record: b.Record, Scope: string(b.Scope)}
 	var list []*endpoint.Endpoint
 	for n, host := range b.Hosts {
 		for _, set := range Sets(host, choices[n]) {
-			list = append(list, entry(host, set))
+			name := publishedName(host, set)
+			published.Names, list = append(published.Names, name), append(list, entry(name, endpoint.TTL(host.TTL)))
 		}
 	}
 	if len(list) == 0 {
 		return bundle.Object{}, false, nil
 	}
+	slices.SortStableFunc(published.Names, func(a, b bundle.PublishedName) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortStableFunc(list, func(a, b *endpoint.Endpoint) int { return strings.Compare(a.DNSName, b.DNSName) })
 	object, err := bundle.New(b.Cluster, b.App, &v1alpha1.DNSEndpoint{
-		TypeMeta: metav1.TypeMeta{APIVersion: apiVersion, Kind: Kind},
+		TypeMeta: metav1.TypeMeta{APIVersion: apiVersion, Kind: bundle.EndpointKind},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: Name(g, b), Namespace: g.Project.Namespace, Labels: labelsOf(g, b),
 		},
 		Spec: v1alpha1.DNSEndpointSpec{Endpoints: list},
 	})
+	object.Published = published
 	return object, err == nil, err
 }
 
-// weightProperty is how external-dns' aws provider is told a set's weight.
-const weightProperty = "aws/weight"
+func publishedName(host plan.Host, set address.Set) bundle.PublishedName {
+	return bundle.PublishedName{
+		Name: cmp.Or(set.Name, host.Name), Host: host.Name, Type: set.Type, Targets: set.Targets, ID: set.ID, Weight: set.Weight,
+	}
+}
 
 // entry is what a DNSEndpoint says of one set of a host.
-func entry(host plan.Host, set address.Set) *endpoint.Endpoint {
-	e := &endpoint.Endpoint{
-		DNSName: cmp.Or(set.Name, host.Name), RecordType: set.Type, Targets: set.Targets, RecordTTL: endpoint.TTL(host.TTL),
-	}
-	if set.ID != "" {
-		e.SetIdentifier = set.ID
-		e.SetProviderSpecificProperty(weightProperty, strconv.FormatInt(set.Weight, 10))
+func entry(name bundle.PublishedName, ttl endpoint.TTL) *endpoint.Endpoint {
+	e := &endpoint.Endpoint{DNSName: name.Name, RecordType: name.Type, Targets: name.Targets, RecordTTL: ttl}
+	if name.ID != "" {
+		e.SetIdentifier = name.ID
+		e.SetProviderSpecificProperty(bundle.WeightProperty, strconv.FormatInt(name.Weight, 10))
 	}
 	return e
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/external-dns/apis/v1alpha1"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
@@ -91,8 +92,9 @@ func TestSetsHoldTheTypesThatTheHostAllows(t *testing.T) {
 	}
 }
 
-// TestReadingIsWhatWasRendered: what is published is the next fold's Previous.
-func TestReadingIsWhatWasRendered(t *testing.T) {
+// TestStoresReadWhatWasRendered: the typed values beside an object are the same
+// whether the object was just rendered or read from a store.
+func TestStoresReadWhatWasRendered(t *testing.T) {
 	for _, s := range stories(t) {
 		in := s.Input
 		object, some, err := Render(in.Group, in.Binding, in.choices())
@@ -100,25 +102,26 @@ func TestReadingIsWhatWasRendered(t *testing.T) {
 		if !some {
 			continue
 		}
-		labels, named := Read(object.JSON)
-		assert.Equal(t, in.Binding.Record, labels["signpost.dev/record"])
-		want := map[string][]address.Set{}
+		stored, err := bundle.Stored(object.Cluster, object.App, object.JSON)
+		require.NoError(t, err)
+		require.Equal(t, object, stored, "what a store reads is what was rendered")
+		assert.Equal(t, in.Binding.Record, stored.Published.Record)
+		assert.Equal(t, string(in.Binding.Scope), stored.Published.Scope)
+		want := map[string][]bundle.PublishedName{}
 		for n, host := range in.Binding.Hosts {
-			if sets := Sets(host, in.choices()[n]); len(sets) > 0 {
-				want[host.Name] = sets
+			for _, set := range Sets(host, in.choices()[n]) {
+				want[host.Name] = append(want[host.Name], publishedName(host, set))
 			}
 		}
-		got := map[string][]address.Set{}
-		for _, n := range named {
-			got[n.Host] = append(got[n.Host], n.Set)
+		got := map[string][]bundle.PublishedName{}
+		for _, n := range stored.Published.Names {
+			got[n.Host] = append(got[n.Host], n)
 		}
 		require.Len(t, got, len(want))
 		for host, sets := range want {
 			assert.ElementsMatch(t, sets, got[host], host)
 		}
 	}
-	_, named := Read([]byte(`{"spec":`))
-	assert.Empty(t, named, "what is no DNSEndpoint publishes nothing")
 }
 
 // FuzzNameIsLegalAndUnique takes two bindings that differ in one part: their

@@ -39,10 +39,3 @@ func Services(host plan.Host, c address.Choice, rooted bool) []address.Set {
 	}
 	return out
 }
-
-// hostOfService is the name that an SRV record's own was made of.
-func hostOfService(name string) string {
-	_, rest, _ := strings.Cut(name, ".")
-	_, host, _ := strings.Cut(rest, ".")
-	return host
-}

@@ -53,7 +53,7 @@ func tell(t *testing.T, in input) string {
 		return ""
 	}
 	assert.Equal(t, bundle.ID{
-		Cluster: in.Binding.Cluster, Group: APIGroup, Kind: Kind, Namespace: in.Group.Project.Namespace, Name: Name(in.Group, in.Binding),
+		Cluster: in.Binding.Cluster, Group: bundle.EndpointGroup, Kind: bundle.EndpointKind, Namespace: in.Group.Project.Namespace, Name: Name(in.Group, in.Binding),
 	}, object.ID)
 	return story.Objects(t, []bundle.Object{object})
 }

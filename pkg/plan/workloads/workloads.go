@@ -180,6 +180,8 @@ func place(g plan.Group, app, cluster string, content manifest) (bundle.Object, 
 		metadata["namespace"] = g.LogicalCloudNamespace
 	}
 	labels := child(metadata, "labels")
+	delete(labels, bundle.LabelRecord) // by which Signpost knows its own DNSEndpoints
+	delete(labels, bundle.LabelScope)
 	for key, value := range g.Labels(app) {
 		labels[key] = value
 	}

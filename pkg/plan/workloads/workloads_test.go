@@ -93,6 +93,21 @@ func TestOtherListsAreObjects(t *testing.T) {
 }
 
 // TestFindingsAreToldOnce: on most clusters they are the same.
+// TestAManifestIsNeverADNSEndpointOfSignposts: who is asked to publish a name is told
+// by labels that only Signpost gives.
+func TestAManifestIsNeverADNSEndpointOfSignposts(t *testing.T) {
+	objects, _, err := Render(t.Context(), group(`{"apiVersion":"externaldns.k8s.io/v1alpha1","kind":"DNSEndpoint","metadata":{"name":"a","labels":{
+		"signpost.dev/record":"lab","signpost.dev/scope":"public","mine":"too"}},"spec":{"endpoints":[{"dnsName":"www.lab.example"}]}}`))
+	require.NoError(t, err)
+	for _, o := range objects {
+		stored, err := bundle.Stored(o.Cluster, o.App, o.JSON)
+		require.NoError(t, err)
+		require.Equal(t, o, stored)
+		require.Nil(t, stored.Published)
+	}
+	require.Contains(t, string(objects[len(objects)-1].JSON), `"mine":"too"`)
+}
+
 func TestFindingsAreToldOnce(t *testing.T) {
 	g := group(
 		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"template":{"spec":{"hostNetwork":true,"containers":[]}}}}`,

@@ -197,7 +197,7 @@ func checkSizes(d *resolve.Draft, objects bundle.Bundle) {
 			continue
 		}
 		advice := "make it smaller"
-		if o.Kind == endpoints.Kind {
+		if o.Published != nil {
 			advice = "give its names to several Services"
 		}
 		d.Fail(d.Group.Path, "", "%s would have %d KiB, and clusters take at most %d; %s", o.ID, len(o.JSON)>>10, bundle.MaxSize>>10, advice)
@@ -355,7 +355,7 @@ func token(p *resolve.Proposal, changes []bundle.Change) string {
 		fmt.Fprintln(hash, i.Path, i.UID, i.Revision)
 	}
 	for _, c := range changes {
-		if c.ID.Kind != "DNSEndpoint" {
+		if !c.ID.IsEndpoint() {
 			fmt.Fprintln(hash, c.Action, c.ID.Cluster, c.ID.Kind, c.ID.Namespace, c.ID.Name)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
-	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/release/tenancy"
@@ -136,7 +136,7 @@ func (s *Updater) adoptable(ctx context.Context, p *resolve.RecordProposal, from
 		}
 		names = append(names, seen.Name)
 		for _, kind := range seen.Held.Types {
-			if !slices.ContainsFunc(given[seen.Name], func(set endpoints.Named) bool { return set.Type == kind || set.Type == "CNAME" }) {
+			if !slices.ContainsFunc(given[seen.Name], func(set bundle.PublishedName) bool { return set.Type == kind || set.Type == "CNAME" }) {
 				notes = append(notes, fmt.Sprintf("%s has %s, which nothing here gives: they stay as they are; delete them at the DNS provider", seen.Name, kind))
 			}
 		}
@@ -149,7 +149,7 @@ func (s *Updater) adoptable(ctx context.Context, p *resolve.RecordProposal, from
 
 // obstacleTo is why external-dns could not make a marked name what the sets say;
 // empty: it can.
-func obstacleTo(seen tenancy.LookupResult, sets []endpoints.Named, aliases bool) string {
+func obstacleTo(seen tenancy.LookupResult, sets []bundle.PublishedName, aliases bool) string {
 	for _, set := range sets {
 		was, is := slices.Contains(seen.Held.Types, "CNAME"), set.Type == "CNAME"
 		switch {
@@ -166,27 +166,22 @@ func obstacleTo(seen tenancy.LookupResult, sets []endpoints.Named, aliases bool)
 }
 
 // givenTo are the sets of addresses that groups give to an external-dns, by name.
-func (s *Updater) givenTo(ctx context.Context, use state.Use) (map[string][]endpoints.Named, error) {
+func (s *Updater) givenTo(ctx context.Context, use state.Use) (map[string][]bundle.PublishedName, error) {
 	groups, err := s.GroupsOf(ctx, use.Record)
 	if err != nil {
 		return nil, err
 	}
-	given := map[string][]endpoints.Named{}
+	given := map[string][]bundle.PublishedName{}
 	for _, group := range slices.Sorted(maps.Keys(groups)) {
-		pointer, err := s.Contexts.Current(ctx, state.GroupOwner(group))
-		if err != nil {
-			return nil, err
-		}
-		objects, err := s.Contexts.Objects(ctx, pointer)
+		objects, err := s.CurrentEndpoints(ctx, group)
 		if err != nil {
 			return nil, err
 		}
 		for _, o := range objects {
-			if o.Kind != state.EndpointKind || state.UseOf(group, o.Cluster, o.JSON) != use {
+			if state.UseOf(group, o.Cluster, o.Published) != use {
 				continue
 			}
-			_, sets := endpoints.Read(o.JSON)
-			for _, set := range sets {
+			for _, set := range o.Published.Names {
 				if set.Type != "SRV" {
 					given[set.Host] = append(given[set.Host], set)
 				}
@@ -196,7 +191,7 @@ func (s *Updater) givenTo(ctx context.Context, use state.Use) (map[string][]endp
 	return given, nil
 }
 
-func keysTo(record plan.Record, given map[string][]endpoints.Named) []state.NameKey {
+func keysTo(record plan.Record, given map[string][]bundle.PublishedName) []state.NameKey {
 	var names []state.NameKey
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		names = append(names, state.NameKey{Name: name, Record: record.Name})
@@ -211,7 +206,7 @@ func (s *Updater) adopted(ctx context.Context, l state.RecordLifecycle, use stat
 	if err != nil {
 		return false, err
 	}
-	maps.DeleteFunc(given, func(name string, _ []endpoints.Named) bool { return !slices.Contains(l.Adopting.Names, name) })
+	maps.DeleteFunc(given, func(name string, _ []bundle.PublishedName) bool { return !slices.Contains(l.Adopting.Names, name) })
 	own := tenancy.ShownOf(l.Record).Owner
 	seen := s.Tenancy.LookUp(ctx, tenancy.ThoroughLookup(), map[string]plan.Record{l.Record.Name: l.Record}, keysTo(l.Record, given))
 	seen = slices.DeleteFunc(seen, func(one tenancy.LookupResult) bool { return one.Held.Owner != own })

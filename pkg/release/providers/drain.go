@@ -21,10 +21,10 @@ import (
 func (s *Updater) NoteDrains(ctx context.Context, group intent.Path, before, after bundle.Bundle) error {
 	going := map[state.Use]state.Drain{}
 	for _, c := range bundle.Diff(before, after) {
-		if c.Action == bundle.Delete && c.ID.Kind == state.EndpointKind {
-			use := state.UseOf(group, c.ID.Cluster, c.Old)
+		if c.Action == bundle.Delete && c.Before != nil {
+			use := state.UseOf(group, c.ID.Cluster, c.Before)
 			drain := going[use]
-			going[use] = state.Drain{Endpoints: append(drain.Endpoints, c.ID.Name), Targets: max(drain.Targets, mostTargets(c.Old))}
+			going[use] = state.Drain{Endpoints: append(drain.Endpoints, c.ID.Name), Targets: max(drain.Targets, mostTargets(c.Before))}
 		}
 	}
 	for _, use := range slices.SortedFunc(maps.Keys(going), state.CompareUses) {
@@ -36,9 +36,9 @@ func (s *Updater) NoteDrains(ctx context.Context, group intent.Path, before, aft
 }
 
 // mostTargets is how many targets one name of a DNSEndpoint has at most.
-func mostTargets(raw []byte) int {
+func mostTargets(p *bundle.Published) int {
 	names, counts := map[state.NameKey][]string{}, map[string]int{}
-	state.CollectNames(raw, names)
+	state.CollectNames(p, names)
 	most := 0
 	for key, targets := range names {
 		counts[key.Name] += len(targets)
@@ -99,7 +99,7 @@ func (s *Updater) drain(ctx context.Context, l state.RecordLifecycle, use state.
 		return l, false, err
 	}
 	there := slices.ContainsFunc(entries, func(e ledger.Entry) bool {
-		return e.ID.Kind == state.EndpointKind && e.ID.Namespace == l.Record.Project.Namespace && slices.Contains(drain.Endpoints, e.ID.Name)
+		return e.ID.IsEndpoint() && e.ID.Namespace == l.Record.Project.Namespace && slices.Contains(drain.Endpoints, e.ID.Name)
 	})
 	abandoned, err := s.IsAbandoned(ctx, use.Cluster)
 	if err != nil {
@@ -184,10 +184,10 @@ func (s *Updater) NoteLeftovers(ctx context.Context, group intent.Path, l state.
 func (s *Updater) leftovers(ctx context.Context, group intent.Path, objects bundle.Bundle) ([]intent.Leftover, error) {
 	var out []intent.Leftover
 	for _, o := range objects {
-		if o.Kind != state.EndpointKind {
+		if o.Published == nil {
 			continue
 		}
-		record, err := s.RecordLifecycle(ctx, state.UseOf(group, o.Cluster, o.JSON).Record)
+		record, err := s.RecordLifecycle(ctx, state.UseOf(group, o.Cluster, o.Published).Record)
 		if err != nil {
 			return nil, err
 		}
@@ -259,7 +259,7 @@ func (s *Updater) LastLeftovers(ctx context.Context, group intent.Path) ([]inten
 
 func namesLeft(o bundle.Object, reason string) []intent.Leftover {
 	names := map[state.NameKey][]string{}
-	state.CollectNames(o.JSON, names)
+	state.CollectNames(o.Published, names)
 	var out []intent.Leftover
 	for _, key := range slices.SortedFunc(maps.Keys(names), state.CompareNames) {
 		out = append(out, intent.Leftover{Name: key.Name, Type: key.Kind, Record: key.Record, Reason: reason})

@@ -211,7 +211,7 @@ func (s *Updater) followedTo(ctx context.Context, use state.Use) (bool, error) {
 			return false, err
 		}
 		for _, o := range next.Objects {
-			if o.Kind != state.EndpointKind || o.Cluster != use.Cluster || state.UseOf(group, o.Cluster, o.JSON) != use {
+			if o.Published == nil || state.UseOf(group, o.Cluster, o.Published) != use {
 				continue
 			}
 			applied := slices.ContainsFunc(entries, func(e ledger.Entry) bool {

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
-	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
@@ -69,10 +67,9 @@ func (s *Reconciler) publishedNames(ctx context.Context, group intent.Path) (map
 	}
 	all := map[placedName]bool{}
 	for _, o := range objects {
-		labels, sets := endpoints.Read(o.JSON)
-		for _, set := range sets {
-			if len(set.Targets) > 0 {
-				all[placedName{set.Host, labels[bundle.LabelRecord], intent.Scope(labels[bundle.LabelScope]), o.Cluster}] = true
+		for _, name := range o.Published.Names {
+			if len(name.Targets) > 0 {
+				all[placedName{name.Host, o.Published.Record, intent.Scope(o.Published.Scope), o.Cluster}] = true
 			}
 		}
 	}

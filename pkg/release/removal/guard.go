@@ -10,7 +10,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
-	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release/removal/guard"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
@@ -23,16 +22,17 @@ type Guard struct {
 	heldNow RetainedNow
 }
 
-// published adds the host names of records that a DNSEndpoint publishes to those
-// of all, by the record's name.
-func published(all map[string]state.NameSet, endpoint []byte) {
-	labels, sets := endpoints.Read(endpoint)
-	record := labels[bundle.LabelRecord]
-	for _, set := range sets {
-		if all[record] == nil {
-			all[record] = state.NameSet{}
-		}
-		all[record][set.Host] = true
+// collectHosts adds the host names that a DNSEndpoint publishes to those of all,
+// by the provider's name; nil: none.
+func collectHosts(all map[string]state.NameSet, p *bundle.Published) {
+	if p == nil {
+		return
+	}
+	if all[p.Record] == nil {
+		all[p.Record] = state.NameSet{}
+	}
+	for _, name := range p.Names {
+		all[p.Record][name.Host] = true
 	}
 }
 
@@ -40,10 +40,8 @@ func published(all map[string]state.NameSet, endpoint []byte) {
 func Removed(changes []bundle.Change) map[string]state.NameSet {
 	before, after := map[string]state.NameSet{}, map[string]state.NameSet{}
 	for _, c := range changes {
-		if c.ID.Kind == state.EndpointKind {
-			published(before, c.Old)
-			published(after, c.New)
-		}
+		collectHosts(before, c.Before)
+		collectHosts(after, c.After)
 	}
 	for record, left := range before {
 		maps.DeleteFunc(left, func(name string, _ bool) bool { return after[record][name] })
@@ -213,7 +211,7 @@ func (s *Guard) given(ctx context.Context, record intent.Path) (map[intent.Path]
 		}
 		all := map[string]state.NameSet{}
 		for _, o := range objects {
-			published(all, o.JSON)
+			collectHosts(all, o.Published)
 		}
 		out[group] = all[record.Name()]
 	}

@@ -82,10 +82,8 @@ func objectChange(c bundle.Change, diff string) intent.ObjectChange {
 func NameChanges(changes []bundle.Change, pending []state.NameKey, given map[state.NameKey][]string) []intent.NameChange {
 	before, after := map[state.NameKey][]string{}, map[state.NameKey][]string{}
 	for _, c := range changes {
-		if c.ID.Kind == "DNSEndpoint" {
-			state.CollectNames(c.Old, before)
-			state.CollectNames(c.New, after)
-		}
+		state.CollectNames(c.Before, before)
+		state.CollectNames(c.After, after)
 	}
 	published := map[state.NameKey]bool{}
 	for key := range after {

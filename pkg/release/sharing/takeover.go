@@ -83,7 +83,7 @@ func (s *Judge) givenNow(ctx context.Context, group intent.Path, names []string)
 	}
 	all := map[state.NameKey][]string{}
 	for _, o := range objects {
-		state.CollectNames(o.JSON, all)
+		state.CollectNames(o.Published, all)
 	}
 	wanted := map[string]bool{}
 	for _, name := range names {

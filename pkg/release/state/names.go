@@ -10,7 +10,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
-	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release/removal/guard"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
@@ -40,11 +39,13 @@ func CompareNames(a, b NameKey) int {
 	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Record, b.Record))
 }
 
-// CollectNames adds the names and targets of a DNSEndpoint.
-func CollectNames(raw []byte, into map[NameKey][]string) {
-	labels, sets := endpoints.Read(raw)
-	for _, n := range sets {
-		key := NameKey{Name: cmp.Or(n.Name, n.Host), Kind: n.Type, Record: labels[bundle.LabelRecord]}
+// CollectNames adds the names and targets that a DNSEndpoint publishes; nil: none.
+func CollectNames(p *bundle.Published, into map[NameKey][]string) {
+	if p == nil {
+		return
+	}
+	for _, n := range p.Names {
+		key := NameKey{Name: n.Name, Kind: n.Type, Record: p.Record}
 		into[key] = slices.Compact(slices.Sorted(slices.Values(append(into[key], n.Targets...))))
 	}
 }
@@ -77,14 +78,14 @@ const Raise = "EMCO cannot confirm that; raise the record's maxRemoval and updat
 // NameSet is a set of host names.
 type NameSet map[string]bool
 
-// CurrentEndpoints are the DNSEndpoints in a group's current context.
+// CurrentEndpoints are Signpost's DNSEndpoints in a group's current context.
 func (s *Store) CurrentEndpoints(ctx context.Context, group intent.Path) (bundle.Bundle, error) {
 	pointer, err := s.Contexts.Current(ctx, GroupOwner(group))
 	if err != nil {
 		return nil, err
 	}
 	objects, err := s.Contexts.Objects(ctx, pointer)
-	return slices.DeleteFunc(objects, func(o bundle.Object) bool { return o.Kind != EndpointKind }), err
+	return slices.DeleteFunc(objects, func(o bundle.Object) bool { return o.Published == nil }), err
 }
 
 // DefinitionKind is the kind of what makes a kind known. It may be in use by

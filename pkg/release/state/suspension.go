@@ -40,10 +40,13 @@ func (l *Lifecycle) SuspendedBy(doc intent.Document) (bool, error) {
 func Previous(objects bundle.Bundle, g plan.Group, b plan.Binding) map[string][]address.Set {
 	sets := map[string][]address.Set{}
 	at, found := slices.BinarySearchFunc(objects, endpoints.ID(g, b), func(o bundle.Object, id bundle.ID) int { return bundle.Compare(o.ID, id) })
-	if found {
-		_, named := endpoints.Read(objects[at].JSON)
-		for _, n := range named {
-			sets[n.Host] = append(sets[n.Host], n.Set)
+	if found && objects[at].Published != nil {
+		for _, n := range objects[at].Published.Names {
+			set := address.Set{Type: n.Type, Targets: n.Targets, ID: n.ID, Weight: n.Weight}
+			if n.Name != n.Host {
+				set.Name = n.Name
+			}
+			sets[n.Host] = append(sets[n.Host], set)
 		}
 	}
 	return sets

@@ -11,7 +11,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
-	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 )
 
 // Users lists the groups whose releases rely on a record.
@@ -116,14 +115,10 @@ func OwnOwnerID(r intent.Record) string {
 	return externaldns.Value(r.Parameters, OwnerIDParameter)
 }
 
-// EndpointKind is the kind of objects from which external-dns reads names.
-const EndpointKind = "DNSEndpoint"
-
-// UseOf reads the provider of a DNSEndpoint from its labels.
-func UseOf(group intent.Path, cluster string, raw []byte) Use {
-	labels, _ := endpoints.Read(raw) // without labels it belongs to no provider
-	record := intent.Join("projects", group.Segment("projects"), "dns-update-records", labels[bundle.LabelRecord])
-	return Use{Record: record, Scope: intent.Scope(labels[bundle.LabelScope]), Cluster: cluster}
+// UseOf is the external-dns in a cluster that publishes names of a group.
+func UseOf(group intent.Path, cluster string, p *bundle.Published) Use {
+	record := intent.Join("projects", group.Segment("projects"), "dns-update-records", p.Record)
+	return Use{Record: record, Scope: intent.Scope(p.Scope), Cluster: cluster}
 }
 
 // ReleaseTimeout is how long an external-dns outlives the last DNSEndpoint, so

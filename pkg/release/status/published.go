@@ -113,7 +113,7 @@ func (p publication) through() intent.StatusCondition {
 // endpointOf is the DNSEndpoint that holds a binding's names.
 func endpointOf(snap query.Snapshot, b plan.Binding) bundle.ID {
 	return bundle.ID{
-		Cluster: b.Cluster, Group: endpoints.APIGroup, Kind: endpoints.Kind,
+		Cluster: b.Cluster, Group: bundle.EndpointGroup, Kind: bundle.EndpointKind,
 		Namespace: snap.Group.Project.Namespace, Name: endpoints.Name(snap.Group, b),
 	}
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
-	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release/query"
 	"github.com/signpost-dns/signpost/pkg/release/status"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
@@ -32,13 +32,13 @@ func TestPublishedIsWhatExternalDNSWasSeenToPutThrough(t *testing.T) {
 		{"it synchronized after it had read the DNSEndpoint", func(*query.Snapshot) {},
 			"True/Published", "external-dns synchronized at 2026-11-01T12:01:00Z"},
 		{"the DNSEndpoint has changed since", func(s *query.Snapshot) {
-			edit(s.Clusters[hub], endpoints.Kind, func(e *ledger.Entry) { e.Generation++ })
+			edit(s.Clusters[hub], bundle.EndpointKind, func(e *ledger.Entry) { e.Generation++ })
 		}, "False/NotSynchronizedYet", "since the DNSEndpoint changed"},
 		{"what was published is somebody's edit, to be put right", func(s *query.Snapshot) {
-			edit(s.Clusters[hub], endpoints.Kind, func(e *ledger.Entry) { e.Generation-- })
+			edit(s.Clusters[hub], bundle.EndpointKind, func(e *ledger.Entry) { e.Generation-- })
 		}, "False/NotSynchronizedYet", ""},
 		{"the DNSEndpoint was deleted by hand and made again", func(s *query.Snapshot) {
-			edit(s.Clusters[hub], endpoints.Kind, func(e *ledger.Entry) { e.UID = "another" })
+			edit(s.Clusters[hub], bundle.EndpointKind, func(e *ledger.Entry) { e.UID = "another" })
 		}, "False/NotSynchronizedYet", ""},
 		{"it was never seen to synchronize", func(s *query.Snapshot) { sync(s, &observed.Sync{}) },
 			"False/NotSynchronizedYet", ""},
@@ -58,14 +58,14 @@ func TestPublishedIsWhatExternalDNSWasSeenToPutThrough(t *testing.T) {
 			s.Providers[0].Observed.Available, s.Providers[0].Observed.Message = false, "crash loop"
 		}, "False/ExternalDNSNotAvailable", "crash loop"},
 		{"the DNSEndpoint is not applied", func(s *query.Snapshot) {
-			edit(s.Clusters[hub], endpoints.Kind, func(e *ledger.Entry) { e.Status, e.Message = ledger.Retrying, "quota" })
+			edit(s.Clusters[hub], bundle.EndpointKind, func(e *ledger.Entry) { e.Status, e.Message = ledger.Retrying, "quota" })
 		}, "False/NotSynced", "quota"},
 		{"the record is suspended", func(s *query.Snapshot) { s.Providers[0].Record.Spec.Suspend = true },
 			"False/Suspended", "suspended"},
 		{"the record runs dry", func(s *query.Snapshot) { parameters(s, "dry-run", true) }, "False/DryRun", "makes no changes"},
 		{"policy create-only may have left the change out", func(s *query.Snapshot) {
 			parameters(s, "policy", []any{"Create-Only"})
-			edit(s.Clusters[hub], endpoints.Kind, func(e *ledger.Entry) { e.Generation++ })
+			edit(s.Clusters[hub], bundle.EndpointKind, func(e *ledger.Entry) { e.Generation++ })
 			publish(s)
 		}, "Unknown/CreateOnly", "leaves names that exist as they are"},
 		{"policy create-only has nothing to change", func(s *query.Snapshot) { parameters(s, "policy", "create-only") },

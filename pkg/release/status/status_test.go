@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
-	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release/query"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/release/status"
@@ -174,7 +174,7 @@ func TestMessagesAreWhole(t *testing.T) {
 	snap := running(t)
 	forget(snap.Clusters[berlin], "ConfigMap")
 	require.Equal(t, "ConfigMap c on edge+berlin: it is Pending", condition(t, status.Of(*snap), "Synced").Message)
-	edit(snap.Clusters[hub], endpoints.Kind, func(e *ledger.Entry) { e.Digest = "of before" })
+	edit(snap.Clusters[hub], bundle.EndpointKind, func(e *ledger.Entry) { e.Digest = "of before" })
 	require.Equal(t, "the DNSEndpoint is Pending", status.Of(*snap).Names[0].Conditions[2].Message)
 	require.Equal(t, "the DNSEndpoint is Pending", condition(t, status.Of(*snap), "Published").Message)
 }

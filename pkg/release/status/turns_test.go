@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release/query"
@@ -36,7 +37,7 @@ func TestTheLastTransitionTimeIsWhenTheStatusOfTheConditionLastChanged(t *testin
 		{"Synced", "as the context became current that has all of it", func(s *query.Snapshot) { s.Current = day }, "True", day},
 		{"Synced", "as the first object ceased to be applied", func(s *query.Snapshot) {
 			edit(s.Clusters[berlin], "ConfigMap", retrying(day.Add(time.Hour)))
-			edit(s.Clusters[hub], endpoints.Kind, retrying(day))
+			edit(s.Clusters[hub], bundle.EndpointKind, retrying(day))
 		}, "False", day},
 		{"Synced", "as an object of external-dns did", func(s *query.Snapshot) {
 			edit(s.Providers[0].Cluster, "Deployment", retrying(day))
@@ -46,7 +47,7 @@ func TestTheLastTransitionTimeIsWhenTheStatusOfTheConditionLastChanged(t *testin
 			s.Lifecycle.Since = day
 		}, "True", settled()},
 		{"Published", "as the DNSEndpoint was applied that it has not read", func(s *query.Snapshot) {
-			edit(s.Clusters[hub], endpoints.Kind, func(e *ledger.Entry) { e.Generation, e.Since = e.Generation+1, day })
+			edit(s.Clusters[hub], bundle.EndpointKind, func(e *ledger.Entry) { e.Generation, e.Since = e.Generation+1, day })
 		}, "False", day},
 		{"Published", "as external-dns stopped to run", func(s *query.Snapshot) {
 			s.Providers[0].Observed.Available, s.Providers[0].Observed.Since = false, day
@@ -90,7 +91,7 @@ func TestOverNamesAConditionTurnsWithTheLastOneToTrueAndWithTheFirstOneFromIt(t 
 	snap.Group.Bindings = append(snap.Group.Bindings[:1:1], first)
 	snap.Choices = append(snap.Choices, snap.Choices[0])
 	for _, o := range one.Objects {
-		if o.Kind == endpoints.Kind {
+		if o.Kind == bundle.EndpointKind {
 			add(t, snap, o)
 		}
 	}
@@ -102,7 +103,7 @@ func TestOverNamesAConditionTurnsWithTheLastOneToTrueAndWithTheFirstOneFromIt(t 
 	}
 	require.Equal(t, day.Add(time.Hour), condition(t, status.Of(*snap), "Published").LastTransitionTime)
 
-	edit(snap.Clusters[hub], endpoints.Kind, func(e *ledger.Entry) { e.Generation, e.Since = e.Generation+1, at[e.ID.Name] })
+	edit(snap.Clusters[hub], bundle.EndpointKind, func(e *ledger.Entry) { e.Generation, e.Since = e.Generation+1, at[e.ID.Name] })
 	got := condition(t, status.Of(*snap), "Published")
 	require.Equal(t, "False", got.Status)
 	require.Equal(t, day, got.LastTransitionTime)

@@ -86,7 +86,7 @@ func choose(t testing.TB, snap *query.Snapshot, targets ...string) {
 		Service: address.Service{Cluster: berlin, Namespace: "shop", Name: "web"}, Observation: &o,
 	}}})
 	snap.Choices = [][]address.Choice{slices.Repeat([]address.Choice{choice}, len(snap.Group.Bindings[0].Hosts))}
-	drop(snap, endpoints.Kind)
+	drop(snap, bundle.EndpointKind)
 	endpoint, some, err := endpoints.Render(snap.Group, snap.Group.Bindings[0], snap.Choices[0])
 	require.NoError(t, err)
 	if some {
@@ -123,7 +123,7 @@ func apply(report query.ClusterReport, owner appcontext.Owner, o bundle.Object) 
 // publish has external-dns put every DNSEndpoint through as it was applied.
 func publish(snap *query.Snapshot) {
 	for id, e := range snap.Clusters[hub].Entries {
-		if id.Kind == endpoints.Kind {
+		if id.Kind == bundle.EndpointKind {
 			snap.Providers[0].Published[id.Name] = observed.Published{UID: e.UID, Generation: e.Generation, At: settled()}
 		}
 	}

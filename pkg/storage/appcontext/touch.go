@@ -3,7 +3,6 @@ package appcontext
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -100,11 +99,11 @@ func (s *Store) Held(ctx context.Context, contextID string, places []Place) (Hel
 	revisions := map[string]int64{}
 	for _, item := range items {
 		at := places[slices.Index(keys, item.Key)]
-		var content string // canonical, as it was rendered
-		if err := json.Unmarshal(item.Value, &content); err != nil {
-			return h, fmt.Errorf("%s holds no text: %w", item.Key, err)
+		o, err := parseResource(at.Cluster, at.App, item)
+		if err != nil {
+			return h, err
 		}
-		h.Objects = append(h.Objects, bundle.Object{ID: at.ID, App: at.App, JSON: []byte(content)})
+		h.Objects = append(h.Objects, o)
 		revisions[item.Key] = item.ModRevision
 	}
 	for _, key := range keys {

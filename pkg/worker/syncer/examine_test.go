@@ -323,7 +323,7 @@ func TestWhatIsPublishedStaysOverATakeover(t *testing.T) {
 func TestExternalDNSIsAskedAsOftenAsThereIsNeed(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	id := bundle.ID{Kind: "DNSEndpoint", Name: "web"}
+	id := bundle.ID{Group: bundle.EndpointGroup, Kind: bundle.EndpointKind, Name: "web"}
 	pod := func(interval string) cluster.Pod {
 		return cluster.Pod{Name: "a", Ready: true, Args: []string{"--interval=" + interval}}
 	}

@@ -1,7 +1,6 @@
 package syncer
 
 import (
-	"encoding/json"
 	"maps"
 	"net/netip"
 	"slices"
@@ -35,13 +34,13 @@ func (t *tenure) pose() {
 			m := markOf(id, want)
 			p.how[m] = t.desired.shares[appcontext.Owner(want.owners[0])].pointer.Verify
 			p.servers[m] = serversOf(p.how[m])
-		case id.Kind == endpointKind:
+		case id.IsEndpoint():
 			key := id.Namespace + "/" + id.Name
 			p.endpoints[key], p.marks[key] = want, markOf(id, want)
 		}
 	}
 	for id := range t.entries {
-		if id.Kind == endpointKind && t.desired.objects[id] == nil {
+		if id.IsEndpoint() && t.desired.objects[id] == nil {
 			p.going[id.Namespace+"/"+id.Name] = true
 		}
 	}
@@ -60,8 +59,6 @@ func (t *tenure) pose() {
 func (p *posed) equal(other *posed) bool {
 	return maps.Equal(p.endpoints, other.endpoints) && maps.Equal(p.going, other.going) && maps.Equal(p.how, other.how)
 }
-
-const endpointKind = "DNSEndpoint"
 
 func serversOf(how *appcontext.Verify) []netip.AddrPort {
 	if how == nil {
@@ -82,29 +79,19 @@ type nameKey struct{ name, kind string }
 // sets are the targets of a name and type, by set identifier.
 type sets map[string][]string
 
-// namesOf reads what a DNSEndpoint publishes, host names without a final dot.
-func namesOf(o bundle.Object) map[nameKey]sets {
-	var content struct {
-		Spec struct {
-			Endpoints []struct {
-				DNSName       string   `json:"dnsName"`
-				RecordType    string   `json:"recordType"`
-				Targets       []string `json:"targets"`
-				SetIdentifier string   `json:"setIdentifier"`
-			} `json:"endpoints"`
-		} `json:"spec"`
-	}
-	if json.Unmarshal(o.JSON, &content) != nil {
-		return nil
-	}
+// namesOf are what a DNSEndpoint publishes, targets without a final dot.
+func namesOf(p *bundle.Published) map[nameKey]sets {
 	out := map[nameKey]sets{}
-	for _, e := range content.Spec.Endpoints {
-		key := nameKey{e.DNSName, e.RecordType}
+	if p == nil {
+		return out
+	}
+	for _, n := range p.Names {
+		key := nameKey{n.Name, n.Type}
 		if out[key] == nil {
 			out[key] = sets{}
 		}
-		for _, target := range e.Targets {
-			out[key][e.SetIdentifier] = append(out[key][e.SetIdentifier], strings.TrimSuffix(target, "."))
+		for _, target := range n.Targets {
+			out[key][n.ID] = append(out[key][n.ID], strings.TrimSuffix(target, "."))
 		}
 	}
 	return out

@@ -135,7 +135,7 @@ func (p *prover) follow(now *posed, at time.Time) {
 			p.proofs[key] = one
 		}
 		if one.digest != want.digest {
-			one.digest, one.names, one.cause = want.digest, namesOf(want.object), want.cause
+			one.digest, one.names, one.cause = want.digest, namesOf(want.object.Published), want.cause
 		}
 		one.mark = now.marks[key]
 	}

@@ -2,7 +2,6 @@ package syncer
 
 import (
 	"context"
-	"encoding/json"
 	"net/netip"
 	"slices"
 	"sync"
@@ -92,6 +91,8 @@ func publishingSpec(t *testing.T, named string, spec any) bundle.Object {
 		"metadata": map[string]any{"name": named, "namespace": "shop", "labels": map[string]string{
 			bundle.LabelProject: "shop", bundle.LabelRecord: "lab", bundle.LabelScope: "public"}},
 	})
+	require.NoError(t, err)
+	o, err = bundle.Stored(o.Cluster, o.App, o.JSON)
 	require.NoError(t, err)
 	return o
 }
@@ -431,13 +432,11 @@ func TestQuestionsGetRarer(t *testing.T) {
 
 func TestNamesOfADNSEndpoint(t *testing.T) {
 	t.Parallel()
-	raw, err := json.Marshal(map[string]any{"spec": map[string]any{"endpoints": []any{
-		map[string]any{"dnsName": "www.lab.example", "recordType": "A", "targets": []string{"203.0.113.20", "203.0.113.10"}},
-		map[string]any{"dnsName": "_web._tcp.lab.example", "recordType": "SRV", "targets": []string{"0 1 80 www.lab.example."}},
-	}}})
-	require.NoError(t, err)
-	names := namesOf(bundle.Object{JSON: raw})
+	names := namesOf(&bundle.Published{Names: []bundle.PublishedName{
+		{Name: "www.lab.example", Type: "A", Targets: []string{"203.0.113.20", "203.0.113.10"}},
+		{Name: "_web._tcp.lab.example", Type: "SRV", Targets: []string{"0 1 80 www.lab.example."}},
+	}})
 	assert.Equal(t, []string{"203.0.113.10", "203.0.113.20"}, names[nameKey{"www.lab.example", "A"}].all())
 	assert.Equal(t, []string{"0 1 80 www.lab.example"}, names[nameKey{"_web._tcp.lab.example", "SRV"}].all(), "as answers are written")
-	assert.Empty(t, namesOf(bundle.Object{JSON: []byte(`{"spec":"1"}`)}))
+	assert.Empty(t, namesOf(nil), "a DNSEndpoint that is not Signpost's")
 }

@@ -51,7 +51,7 @@ func (t *tenure) publishers() []publisher {
 		case want == nil || !e.CreatedByUs:
 		case isExternalDNS(id, want):
 			out = append(out, publisher{mark: markOf(id, want), deployment: id.Name})
-		case id.Kind == endpointKind:
+		case id.IsEndpoint():
 			endpoints[markOf(id, want)] = append(endpoints[markOf(id, want)], e)
 		}
 	}

@@ -1,0 +1,84 @@
+package bundle
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// What a DNSEndpoint is to the API server.
+const (
+	EndpointGroup = "externaldns.k8s.io"
+	EndpointKind  = "DNSEndpoint"
+)
+
+// WeightProperty is how external-dns' aws provider is told a set's weight.
+const WeightProperty = "aws/weight"
+
+// Published is what one DNSEndpoint of Signpost's publishes.
+type Published struct {
+	Record string // the provider's name in its project
+	Scope  string
+	Names  []PublishedName // in the order of the DNSEndpoint
+}
+
+// PublishedName is one set of targets that a DNSEndpoint publishes for a host.
+type PublishedName struct {
+	Name    string // in DNS
+	Host    string // the host name: Name, but for an SRV record, whose name has more labels
+	Type    string
+	Targets []string
+	ID      string // set identifier; empty if the name and type have one set
+	Weight  int64  // of a set with an ID
+}
+
+// IsEndpoint tells DNSEndpoints from other objects.
+func (id ID) IsEndpoint() bool { return id.Kind == EndpointKind && id.Group == EndpointGroup }
+
+// publishedIn reads what a stored DNSEndpoint publishes; nil for an object that is
+// none of Signpost's DNSEndpoints. Stores keep what is published as the object
+// alone, and this is the only place that reads it (ADR 0048).
+func publishedIn(id ID, labels map[string]string, canonical []byte) *Published {
+	record := labels[LabelRecord]
+	if !id.IsEndpoint() || record == "" {
+		return nil
+	}
+	var object struct {
+		Spec struct {
+			Endpoints []struct {
+				Name       string   `json:"dnsName"`
+				Type       string   `json:"recordType"`
+				Targets    []string `json:"targets"`
+				ID         string   `json:"setIdentifier"`
+				Properties []struct {
+					Name  string `json:"name"`
+					Value string `json:"value"`
+				} `json:"providerSpecific"`
+			} `json:"endpoints"`
+		} `json:"spec"`
+	}
+	if json.Unmarshal(canonical, &object) != nil {
+		return nil // nothing that Signpost rendered
+	}
+	out := &Published{Record: record, Scope: labels[LabelScope]}
+	for _, e := range object.Spec.Endpoints {
+		name := PublishedName{Name: e.Name, Host: e.Name, Type: e.Type, Targets: e.Targets, ID: e.ID}
+		if e.Type == "SRV" {
+			name.Host = hostOfService(e.Name)
+		}
+		for _, property := range e.Properties {
+			if property.Name == WeightProperty {
+				name.Weight, _ = strconv.ParseInt(property.Value, 10, 64) // as it was rendered
+			}
+		}
+		out.Names = append(out.Names, name)
+	}
+	return out
+}
+
+// hostOfService is the name that an SRV record's own was made of.
+func hostOfService(name string) string {
+	_, rest, _ := strings.Cut(name, ".")
+	_, host, _ := strings.Cut(rest, ".")
+	return host
+}
