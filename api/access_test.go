@@ -57,7 +57,7 @@ func rights(t *testing.T) map[string]right {
 type shower func(w *world, g *access.Grant)
 
 // showers are the kinds of subjects. What each shows is made once for each grant.
-func showers(t *testing.T) (*access.Door, map[string]shower) {
+func showers(t *testing.T) (*access.Authenticator, map[string]shower) {
 	issuer, authority := accesstest.NewIssuer(t), accesstest.NewAuthority(t, "clients")
 	var tokens, policy strings.Builder
 	policy.WriteString("claims: true\ngrants:\n")
@@ -80,12 +80,12 @@ func showers(t *testing.T) (*access.Door, map[string]shower) {
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 		return path
 	}
-	door, err := access.Open(access.Options{
+	authenticator, err := access.Open(access.Options{
 		TokenFile: file("tokens", tokens.String()), PolicyFile: file("policy.yaml", policy.String()),
 		OIDC: access.OIDC{Issuer: issuer.URL, Audiences: []string{accesstest.Audience}}, Log: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
-	return door, map[string]shower{
+	return authenticator, map[string]shower{
 		"a token of the file": func(w *world, g *access.Grant) { w.token = "token-" + nameOf(g) },
 		"an issuer's token":   func(w *world, g *access.Grant) { w.token = jwts[nameOf(g)] },
 		"a certificate":       func(w *world, g *access.Grant) { w.tls = certificates[nameOf(g)] },
@@ -117,8 +117,8 @@ func nameOf(g *access.Grant) string {
 // shown by a token, a JWT or a certificate; and nobody else may.
 func TestEveryRouteForEveryKindOfSubject(t *testing.T) {
 	t.Parallel()
-	door, kinds := showers(t)
-	w := newWorld(t, func(o *api.Options) { o.Door = door })
+	authenticator, kinds := showers(t)
+	w := newWorld(t, func(o *api.Options) { o.Authenticator = authenticator })
 	listed := rights(t)
 	for _, d := range inOrder(w.doc) {
 		route := d.method + " " + d.template

@@ -153,5 +153,5 @@ func (e *edge) authorize(r *http.Request, op *operation, project string) (intent
 		return access.Anonymous().Actor(), nil
 	}
 	caller := access.Caller{Authorization: strings.Join(r.Header.Values("Authorization"), ", "), TLS: r.TLS, Address: r.RemoteAddr}
-	return e.Door.Authorize(r.Context(), caller, op.role, project)
+	return e.Authenticator.Authorize(r.Context(), caller, op.role, project)
 }

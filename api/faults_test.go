@@ -275,9 +275,9 @@ func TestRequestIDsAreTakenWhenTheyAreSane(t *testing.T) {
 func TestTheAccessLogNamesRequestActorAndStatusButNoToken(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	_, door := tokenFile(t, "hush,anna,admin\n")
+	_, authenticator := tokenFile(t, "hush,anna,admin\n")
 	w := newWorld(t, func(o *api.Options) {
-		o.Door, o.Log = door, slog.New(tracing.Handler(slog.NewJSONHandler(&log, nil)))
+		o.Authenticator, o.Log = authenticator, slog.New(tracing.Handler(slog.NewJSONHandler(&log, nil)))
 	})
 	w.token = "hush"
 	w.send("GET", "/v2/projects/", nil, "X-Request-ID", "r1").want(http.StatusOK)

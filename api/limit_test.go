@@ -42,9 +42,9 @@ func (b blocking) Put(ctx context.Context, w *review.Write) (intent.Document, er
 // closed; done gets the status of that write. Bob asks next.
 func busy(t *testing.T) (w *world, leave chan<- struct{}, done <-chan int) {
 	entered, gate, status := make(chan string, 10), make(chan struct{}), make(chan int, 1)
-	_, door := tokenFile(t, "a,anna,admin\nb,bob,admin\n")
+	_, authenticator := tokenFile(t, "a,anna,admin\nb,bob,admin\n")
 	w = newWorld(t, func(o *api.Options) {
-		o.MaxWrites, o.Door = 1, door
+		o.MaxWrites, o.Authenticator = 1, authenticator
 		o.Admitter = blocking{admission.New(o.Store, review.Rules{}), entered, gate}
 	})
 	w.token = "a"
@@ -115,10 +115,10 @@ func TestWhoSendsSlowlyTakesNoPlaceFromThoseAtWork(t *testing.T) {
 func TestNobodyHasMoreThanHalfOfThePlacesForWrites(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		_, door := tokenFile(t, "g,greedy,admin\nm,modest,admin\n")
+		_, authenticator := tokenFile(t, "g,greedy,admin\nm,modest,admin\n")
 		entered, gate := make(chan string, 4), make(chan struct{})
 		w := newWorld(t, func(o *api.Options) {
-			o.MaxWrites, o.Door = 4, door
+			o.MaxWrites, o.Authenticator = 4, authenticator
 			o.Admitter = blocking{admission.New(o.Store, review.Rules{}), entered, gate}
 		})
 		var waiting sync.WaitGroup
@@ -152,8 +152,8 @@ func TestNobodyHasMoreThanHalfOfThePlacesForWrites(t *testing.T) {
 // sends slowly does not keep another from being heard, but two together keep a third.
 func TestBodiesOnTheirWayAreBounded(t *testing.T) {
 	t.Parallel()
-	_, door := tokenFile(t, "a,anna,admin\nb,bob,admin\nc,carl,admin\n")
-	w := newWorld(t, func(o *api.Options) { o.MaxWrites, o.Door = 1, door })
+	_, authenticator := tokenFile(t, "a,anna,admin\nb,bob,admin\nc,carl,admin\n")
+	w := newWorld(t, func(o *api.Options) { o.MaxWrites, o.Authenticator = 1, authenticator })
 	server := httptest.NewServer(w.handler)
 	defer server.Close()
 	var waiting sync.WaitGroup
@@ -198,9 +198,9 @@ func TestBodiesOnTheirWayAreBounded(t *testing.T) {
 
 func TestEachSubjectHasABucketOfItsOwn(t *testing.T) {
 	t.Parallel()
-	_, door := tokenFile(t, "g,greedy,admin\nm,modest,admin\n")
+	_, authenticator := tokenFile(t, "g,greedy,admin\nm,modest,admin\n")
 	w := newWorld(t, func(o *api.Options) {
-		o.Door, o.Buckets = door, throttle.NewBuckets(0.001, 3)
+		o.Authenticator, o.Buckets = authenticator, throttle.NewBuckets(0.001, 3)
 	})
 	w.token = "g"
 	for range 3 {
@@ -224,10 +224,10 @@ func TestEachSubjectHasABucketOfItsOwn(t *testing.T) {
 
 func TestWhoIsNotAskedWhoTheyAreIsKnownByWhereTheyAskFrom(t *testing.T) {
 	t.Parallel()
-	_, door := tokenFile(t, "a,anna,admin\n")
+	_, authenticator := tokenFile(t, "a,anna,admin\n")
 	for name, w := range map[string]*world{
 		"without tokens":     newWorld(t, func(o *api.Options) { o.Buckets = throttle.NewBuckets(0.001, 1) }),
-		"what is for anyone": newWorld(t, func(o *api.Options) { o.Door, o.Buckets = door, throttle.NewBuckets(0.001, 1) }),
+		"what is for anyone": newWorld(t, func(o *api.Options) { o.Authenticator, o.Buckets = authenticator, throttle.NewBuckets(0.001, 1) }),
 	} {
 		from := func(remote string) int {
 			request := httptest.NewRequestWithContext(t.Context(), "GET", "/version", nil)
@@ -250,10 +250,10 @@ func TestWhoIsNotAskedWhoTheyAreIsKnownByWhereTheyAskFrom(t *testing.T) {
 // takes more than half of it.
 func TestRequestsForMoreMemoryThanThereIsAreShed(t *testing.T) {
 	t.Parallel()
-	_, door := tokenFile(t, "g,greedy,admin\nm,modest,admin\n")
+	_, authenticator := tokenFile(t, "g,greedy,admin\nm,modest,admin\n")
 	entered, gate := make(chan string, 1), make(chan struct{})
 	w := newWorld(t, func(o *api.Options) {
-		o.Door, o.MaxBytes = door, 10<<20
+		o.Authenticator, o.MaxBytes = authenticator, 10<<20
 		o.Admitter = blocking{admission.New(o.Store, review.Rules{}), entered, gate}
 	})
 	w.token = "g"

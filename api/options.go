@@ -153,7 +153,7 @@ type Options struct {
 	Corefiles Corefiles
 	History   History // nil: none is kept
 
-	Door *access.Door // who asks, and what they may do; nil: everybody may do everything, as "anonymous"
+	Authenticator *access.Authenticator // who asks, and what they may do; nil: everybody may do everything, as "anonymous"
 
 	// Local says that whoever is on this machine may ask, and is not asked who they
 	// are: requests by another name than its own are refused then.

@@ -136,8 +136,8 @@ func TestPreconditionsAndParentsOfPodDNSIntents(t *testing.T) {
 // TestAnEditorWritesPodDNSIntentsAndAViewerReadsThem of its project alone.
 func TestAnEditorWritesPodDNSIntentsAndAViewerReadsThem(t *testing.T) {
 	t.Parallel()
-	_, door := tokenFile(t, everyRole)
-	w := newWorld(t, func(o *api.Options) { o.Door = door })
+	_, authenticator := tokenFile(t, everyRole)
+	w := newWorld(t, func(o *api.Options) { o.Authenticator = authenticator })
 	w.token = "a"
 	w.fill("PodDNSIntent")
 	body := podDNS(t, seedsOwnResolver)

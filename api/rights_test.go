@@ -17,13 +17,13 @@ import (
 )
 
 // tokenFile writes a token file and loads it.
-func tokenFile(t *testing.T, content string) (string, *access.Door) {
+func tokenFile(t *testing.T, content string) (string, *access.Authenticator) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "tokens")
 	require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
-	door, err := access.Open(access.Options{TokenFile: file, Log: slog.New(slog.DiscardHandler)})
+	authenticator, err := access.Open(access.Options{TokenFile: file, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
-	return file, door
+	return file, authenticator
 }
 
 const everyRole = `# one of each
@@ -62,8 +62,8 @@ func TestRightsAreWhatTheRolesSay(t *testing.T) {
 
 func TestA401SaysHowToAuthenticate(t *testing.T) {
 	t.Parallel()
-	_, door := tokenFile(t, everyRole)
-	w := newWorld(t, func(o *api.Options) { o.Door = door })
+	_, authenticator := tokenFile(t, everyRole)
+	w := newWorld(t, func(o *api.Options) { o.Authenticator = authenticator })
 	answer := w.send("GET", "/v2/projects", nil).want(http.StatusUnauthorized)
 	require.Equal(t, "Bearer", answer.Header().Get("WWW-Authenticate"))
 	w.send("GET", "/v2/projects", nil, "Authorization", "Basic djp4").want(http.StatusUnauthorized)
@@ -72,8 +72,8 @@ func TestA401SaysHowToAuthenticate(t *testing.T) {
 
 func TestTheActorIsTheTokensSubject(t *testing.T) {
 	t.Parallel()
-	_, door := tokenFile(t, everyRole)
-	w := newWorld(t, func(o *api.Options) { o.Door = door })
+	_, authenticator := tokenFile(t, everyRole)
+	w := newWorld(t, func(o *api.Options) { o.Authenticator = authenticator })
 	w.token = "a"
 	w.fill("")
 	w.token = "o"
@@ -121,8 +121,8 @@ func TestAdoptionNamesAnOwnerID(t *testing.T) {
 
 func TestRollbackNamesARevision(t *testing.T) {
 	t.Parallel()
-	_, door := tokenFile(t, everyRole)
-	w := newWorld(t, func(o *api.Options) { o.Door = door })
+	_, authenticator := tokenFile(t, everyRole)
+	w := newWorld(t, func(o *api.Options) { o.Authenticator = authenticator })
 	w.token = "a"
 	w.fill("")
 	group := rows()[9].item
@@ -158,8 +158,8 @@ func TestWithoutTokensEverybodyIsAnonymous(t *testing.T) {
 
 func TestATokenFileThatChangesIsReadAgain(t *testing.T) {
 	t.Parallel()
-	file, door := tokenFile(t, "one,anna,admin\n")
-	w := newWorld(t, func(o *api.Options) { o.Door = door })
+	file, authenticator := tokenFile(t, "one,anna,admin\n")
+	w := newWorld(t, func(o *api.Options) { o.Authenticator = authenticator })
 	rewrite := func(content string, at time.Duration) {
 		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
 		stamp := time.Now().Add(at)
@@ -188,8 +188,8 @@ func TestATokenFileThatChangesIsReadAgain(t *testing.T) {
 // and also if they are in one header.
 func TestOneAuthorizationCounts(t *testing.T) {
 	t.Parallel()
-	_, door := tokenFile(t, "one,anna,admin\ntwo,otto,viewer\n")
-	w := newWorld(t, func(o *api.Options) { o.Door = door })
+	_, authenticator := tokenFile(t, "one,anna,admin\ntwo,otto,viewer\n")
+	w := newWorld(t, func(o *api.Options) { o.Authenticator = authenticator })
 	for _, c := range []struct {
 		headers []string
 		status  int
@@ -214,8 +214,8 @@ func TestOneAuthorizationCounts(t *testing.T) {
 // TestWhatNeedsRightsIsKeptByNoCache: answers and refusals. What is public may be kept.
 func TestWhatNeedsRightsIsKeptByNoCache(t *testing.T) {
 	t.Parallel()
-	_, door := tokenFile(t, "one,anna,admin\n")
-	w := newWorld(t, func(o *api.Options) { o.Door = door })
+	_, authenticator := tokenFile(t, "one,anna,admin\n")
+	w := newWorld(t, func(o *api.Options) { o.Authenticator = authenticator })
 	for _, token := range []string{"one", "two"} {
 		w.token = token
 		for _, path := range []string{"/v2/projects", "/v2/projects/missing", "/metrics"} {

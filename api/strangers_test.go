@@ -56,9 +56,9 @@ func deaf(t *testing.T, address string, streams int) {
 func TestWhoDoesNotTakeAnAnswerHoldsFewRequests(t *testing.T) {
 	t.Parallel()
 	const most, streams = 40, 16
-	_, door := tokenFile(t, "a,anna,admin\n")
+	_, authenticator := tokenFile(t, "a,anna,admin\n")
 	connections := throttle.NewConnections(4*most, most, func(string) {})
-	handler := unwrapped(t, func(o *api.Options) { o.Door, o.Connections = door, connections })
+	handler := unwrapped(t, func(o *api.Options) { o.Authenticator, o.Connections = authenticator, connections })
 	server := httptest.NewUnstartedServer(nil)
 	server.Config = api.NewServer(handler)
 	server.Listener = connections.Limit(server.Listener)
@@ -96,8 +96,8 @@ func (r *timed) SetWriteDeadline(until time.Time) error {
 // TestARefusalIsWrittenSoonOrNotAtAll: what was found for somebody may take longer.
 func TestARefusalIsWrittenSoonOrNotAtAll(t *testing.T) {
 	t.Parallel()
-	_, door := tokenFile(t, "a,anna,admin\nb,bea,viewer,shop\n")
-	handler := unwrapped(t, func(o *api.Options) { o.Door = door })
+	_, authenticator := tokenFile(t, "a,anna,admin\nb,bea,viewer,shop\n")
+	handler := unwrapped(t, func(o *api.Options) { o.Authenticator = authenticator })
 	for name, c := range map[string]struct {
 		path, token string
 		status      int
@@ -139,9 +139,9 @@ func TestAnswersThatNobodyTakesHoldLittle(t *testing.T) {
 	t.Parallel()
 	const slow = 300
 	for path, who := range map[string]string{"/v2/openapi.yaml": "", "/version": "", "/v2/projects/n1": "g"} {
-		_, door := tokenFile(t, "g,greedy,admin\nm,modest,admin\n")
+		_, authenticator := tokenFile(t, "g,greedy,admin\nm,modest,admin\n")
 		handler := unwrapped(t, func(o *api.Options) {
-			o.Door, o.MaxBytes = door, 64<<20
+			o.Authenticator, o.MaxBytes = authenticator, 64<<20
 		})
 		ask := func(w http.ResponseWriter, method, path, token, body string) {
 			request := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))

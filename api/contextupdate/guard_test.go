@@ -325,13 +325,13 @@ func TestOptionsAreChecked(t *testing.T) {
 // TestTheCertificateOfACallerIsJudged, where it has shown one.
 func TestTheCertificateOfACallerIsJudged(t *testing.T) {
 	pair, pool := certificate(t)
-	door, err := access.Open(access.Options{})
+	authenticator, err := access.Open(access.Options{})
 	require.NoError(t, err)
 	w := newWorld(t, func(o *Options) {
 		o.Credentials = credentials.NewTLS(&tls.Config{
 			MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: pool,
 		})
-		o.Authorize = door.Certified
+		o.Authorize = authenticator.Certified
 	})
 	call := func(show ...tls.Certificate) error {
 		config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool, Certificates: show}

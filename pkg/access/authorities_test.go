@@ -81,7 +81,7 @@ func TestAConnectionCountsAsLongAsItsAuthority(t *testing.T) {
 		"gRPC": func(o access.Options, file string) (*world, func(c access.Caller) string) {
 			o.GRPCClientCAFile = file
 			w := open(t, o)
-			w.Door = w.ForGRPC()
+			w.Authenticator = w.ForGRPC()
 			return w, func(c access.Caller) string { return w.asks(c, "") }
 		},
 		"gRPC without a policy": func(o access.Options, file string) (*world, func(c access.Caller) string) {

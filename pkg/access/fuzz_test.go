@@ -107,7 +107,7 @@ func FuzzKeys(f *testing.F) {
 func FuzzAuthorization(f *testing.F) {
 	file := filepath.Join(f.TempDir(), "tokens")
 	require.NoError(f, os.WriteFile(file, []byte("a-token-that-nobody-guesses,anna,admin\n"), 0o600))
-	door, err := Open(Options{TokenFile: file, Log: slog.New(slog.DiscardHandler)})
+	authenticator, err := Open(Options{TokenFile: file, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(f, err)
 	for _, header := range []string{"", "Bearer", "Bearer x", "bearer  a.b.c", "Basic YTpi", "Bearer eyJhbGciOiJub25lIn0.e30.", "Bearer \x00"} {
 		f.Add(header)
@@ -116,7 +116,7 @@ func FuzzAuthorization(f *testing.F) {
 		if strings.Contains(header, "a-token-that-nobody-guesses") {
 			return
 		}
-		_, err := door.Authorize(t.Context(), Caller{Authorization: header, Address: "192.0.2.1:1"}, Viewer, "")
+		_, err := authenticator.Authorize(t.Context(), Caller{Authorization: header, Address: "192.0.2.1:1"}, Viewer, "")
 		require.Equal(t, intent.Unauthenticated, intent.CodeOf(err), header)
 	})
 }

@@ -14,7 +14,7 @@ import (
 // FuzzJWT: nothing is let in but what the issuer has signed.
 func FuzzJWT(f *testing.F) {
 	issuer := accesstest.NewIssuer(f)
-	door, err := Open(Options{OIDC: OIDC{Issuer: issuer.URL, Audiences: []string{accesstest.Audience}}, Log: slog.New(slog.DiscardHandler)})
+	authenticator, err := Open(Options{OIDC: OIDC{Issuer: issuer.URL, Audiences: []string{accesstest.Audience}}, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(f, err)
 	good := issuer.Token("anna", map[string]any{"roles": "viewer", "exp": time.Now().Add(24 * time.Hour).Unix()})
 	signed := good[:strings.LastIndexByte(good, '.')]
@@ -22,7 +22,7 @@ func FuzzJWT(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, token string) {
-		who, err := door.issuer.enter(t.Context(), token)
+		who, err := authenticator.issuer.enter(t.Context(), token)
 		if err != nil {
 			require.NotEqual(t, forbidden, reasonOf(err), "each refusal has its reason")
 			return

@@ -23,7 +23,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// trusting is a door that takes an issuer's tokens, with the roles that they
+// trusting is an authenticator that takes an issuer's tokens, with the roles that they
 // claim.
 func trusting(t *testing.T, changes ...func(o *access.OIDC)) (*world, *accesstest.Issuer) {
 	issuer := accesstest.NewIssuer(t)

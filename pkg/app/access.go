@@ -13,24 +13,24 @@ import (
 	"github.com/signpost-dns/signpost/pkg/access"
 )
 
-// openDoor is the door of the REST listener, nil where everybody is served, and
-// that of gRPC, which knows certificates of its own.
-func openDoor(ctx context.Context, c Config, metrics prometheus.Registerer, log *slog.Logger) (rest, grpc *access.Door, err error) {
+// openAuthenticators opens the authenticator of the REST listener, nil if everybody is
+// served, and that of gRPC, which has a CA file of its own.
+func openAuthenticators(ctx context.Context, c Config, metrics prometheus.Registerer, log *slog.Logger) (rest, grpc *access.Authenticator, err error) {
 	if !c.authenticates() && c.PolicyFile == "" && c.GRPCClientCAFile == "" {
 		return nil, nil, nil
 	}
-	door, err := access.Open(access.Options{
+	authenticator, err := access.Open(access.Options{
 		TokenFile: c.TokenFile, PolicyFile: c.PolicyFile, ClientCAFile: c.ClientCAFile, GRPCClientCAFile: c.GRPCClientCAFile,
 		OIDC: c.OIDC, Metrics: metrics, Log: log,
 	})
-	grpc = door.ForGRPC()
+	grpc = authenticator.ForGRPC()
 	if err != nil || !c.authenticates() {
 		return nil, grpc, err
 	}
 	if c.TLSCertFile == "" && !onLoopback(c.Listen) {
 		log.WarnContext(ctx, "tokens come in plain text; give --tls-cert and --tls-key, or let a proxy with TLS alone reach the listener", "listen", c.Listen)
 	}
-	return door, grpc, nil
+	return authenticator, grpc, nil
 }
 
 // restTLS is the TLS of the REST listener. Probes show no certificate, and who

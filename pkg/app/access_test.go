@@ -67,7 +67,7 @@ func (v *visitor) status(path, token string) int {
 	return answer.status
 }
 
-// TestRESTOverTLS: tokens, JWTs and certificates come in by one door, whoever shows
+// TestRESTOverTLS: tokens, JWTs and certificates come in by one authenticator, whoever shows
 // nothing gets what is public, and renewed files count for new connections.
 func TestRESTOverTLS(t *testing.T) {
 	t.Parallel()
@@ -169,7 +169,7 @@ func TestTokensInPlainTextAreWarnedOf(t *testing.T) {
 		{Config{Listen: ":9018", Insecure: true}, false},
 	} {
 		var log strings.Builder
-		_, _, err := openDoor(t.Context(), c.config, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&log, nil)))
+		_, _, err := openAuthenticators(t.Context(), c.config, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&log, nil)))
 		require.NoError(t, err)
 		require.Equal(t, c.warns, strings.Contains(log.String(), "tokens come in plain text"), c.config)
 	}

@@ -97,17 +97,17 @@ type edge struct {
 	ofHTTP, ofGRPC *throttle.Connections
 }
 
-// openEdge makes the edge, with doors that let in whom the configuration says.
+// openEdge makes the edge, with authenticators that let in whom the configuration says.
 func openEdge(ctx context.Context, c Config, options api.Options, contexts contextupdate.Contexts) (*edge, error) {
-	rest, grpc, err := openDoor(ctx, c, options.Metrics, options.Log)
+	rest, grpc, err := openAuthenticators(ctx, c, options.Metrics, options.Log)
 	if err != nil {
 		return nil, err
 	}
-	options.Door = rest
+	options.Authenticator = rest
 	return newEdge(c, options, grpc, contexts)
 }
 
-func newEdge(c Config, options api.Options, grpcDoor *access.Door, contexts contextupdate.Contexts) (*edge, error) {
+func newEdge(c Config, options api.Options, grpcAuthenticator *access.Authenticator, contexts contextupdate.Contexts) (*edge, error) {
 	e := &edge{grpc: grpc.NewServer(), health: health.NewServer(), drain: drainTimeout}
 	if err := e.bound(c.maxConnections(), options.Metrics); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func newEdge(c Config, options api.Options, grpcDoor *access.Door, contexts cont
 		return nil, err
 	}
 	options.Connections = e.ofGRPC
-	e.grpc, err = newGRPC(c, options, grpcDoor, contexts, e.health)
+	e.grpc, err = newGRPC(c, options, grpcAuthenticator, contexts, e.health)
 	return e, err
 }
 

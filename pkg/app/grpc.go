@@ -17,12 +17,12 @@ import (
 )
 
 // newGRPC is the server of the gRPC listener.
-func newGRPC(c Config, options api.Options, door *access.Door, contexts contextupdate.Contexts, health *health.Server) (*grpc.Server, error) {
+func newGRPC(c Config, options api.Options, authenticator *access.Authenticator, contexts contextupdate.Contexts, health *health.Server) (*grpc.Server, error) {
 	config, err := c.grpcTLS().Config(options.Log)
 	if err != nil {
 		return nil, err
 	}
-	edge := contextupdate.Options{Contexts: contexts, Health: health, Authorize: c.grpcAuthorizer(door), Buckets: options.Buckets, Connections: options.Connections, Metrics: options.Metrics, Log: options.Log, Tracer: options.Tracer}
+	edge := contextupdate.Options{Contexts: contexts, Health: health, Authorize: c.grpcAuthorizer(authenticator), Buckets: options.Buckets, Connections: options.Connections, Metrics: options.Metrics, Log: options.Log, Tracer: options.Tracer}
 	if config != nil {
 		told, err := newHandshakes("grpc", options.Metrics, options.Log)
 		if err != nil {
@@ -42,16 +42,16 @@ func (c Config) grpcTLS() access.ListenerTLS {
 // grpcAuthorizer says who may have app contexts changed, nil: everybody who
 // reaches the listener. EMCO sends no tokens, so loopback is for it, or for the
 // proxy of a service mesh.
-func (c Config) grpcAuthorizer(door *access.Door) contextupdate.Authorizer {
+func (c Config) grpcAuthorizer(authenticator *access.Authenticator) contextupdate.Authorizer {
 	byRole := func(ctx context.Context, caller access.Caller) (intent.Actor, error) {
-		return door.Authorize(ctx, caller, access.Operator, "")
+		return authenticator.Authorize(ctx, caller, access.Operator, "")
 	}
 	switch {
 	case c.GRPCClientCAFile != "" && c.PolicyFile == "":
-		return door.Certified
+		return authenticator.Certified
 	case c.GRPCClientCAFile != "":
 		return byRole
-	case door == nil, c.Insecure, onLoopback(c.GRPCListen):
+	case authenticator == nil, c.Insecure, onLoopback(c.GRPCListen):
 		return nil
 	}
 	return func(ctx context.Context, caller access.Caller) (intent.Actor, error) {

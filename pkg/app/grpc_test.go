@@ -113,14 +113,14 @@ func TestWhoMayChangeAppContexts(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "tokens")
 	require.NoError(t, os.WriteFile(file, []byte("op,emco,operator\nview,grafana,viewer\nshop,ci,operator,shop\n"), 0o600))
-	door, err := access.Open(access.Options{TokenFile: file, Log: slog.New(slog.DiscardHandler)})
+	authenticator, err := access.Open(access.Options{TokenFile: file, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	require.Nil(t, Config{GRPCListen: "0.0.0.0:9048", Insecure: true}.grpcAuthorizer(nil), "there are no tokens")
-	require.Nil(t, Config{GRPCListen: "0.0.0.0:9048", Insecure: true}.grpcAuthorizer(door), "with consent, everybody may")
+	require.Nil(t, Config{GRPCListen: "0.0.0.0:9048", Insecure: true}.grpcAuthorizer(authenticator), "with consent, everybody may")
 	for _, address := range []string{"127.0.0.1:9048", "localhost:0", "[::1]:9048"} {
-		require.Nil(t, Config{GRPCListen: address}.grpcAuthorizer(door), "on loopback EMCO calls without a token")
+		require.Nil(t, Config{GRPCListen: address}.grpcAuthorizer(authenticator), "on loopback EMCO calls without a token")
 	}
-	authorize := Config{GRPCListen: ":9048"}.grpcAuthorizer(door)
+	authorize := Config{GRPCListen: ":9048"}.grpcAuthorizer(authenticator)
 	actor, err := authorize(t.Context(), access.Caller{Authorization: "Bearer op"})
 	require.NoError(t, err)
 	require.Equal(t, "emco", actor.Subject)
@@ -145,18 +145,18 @@ func TestWhoMayChangeAppContextsByCertificate(t *testing.T) {
 - {role: operator, groups: ["cert:orchestrators"]}
 - {role: operator, projects: [shop], subjects: ["cert:shop"]}
 `), 0o600))
-	door, err := access.Open(access.Options{PolicyFile: file, Log: slog.New(slog.DiscardHandler)})
+	authenticator, err := access.Open(access.Options{PolicyFile: file, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	ours := accesstest.NewAuthority(t, "ours")
 	shows := func(leaf accesstest.Leaf) access.Caller { return access.Caller{TLS: ours.State(leaf)} }
 	config := Config{GRPCListen: "127.0.0.1:9048", GRPCClientCAFile: "ca"}
-	actor, err := config.grpcAuthorizer(door)(t.Context(), shows(accesstest.Leaf{Name: "anybody"}))
+	actor, err := config.grpcAuthorizer(authenticator)(t.Context(), shows(accesstest.Leaf{Name: "anybody"}))
 	require.NoError(t, err)
 	require.Equal(t, "cert:anybody", actor.Subject)
 	require.True(t, actor.Sees("shop"))
 
 	config.PolicyFile = file
-	authorize := config.grpcAuthorizer(door)
+	authorize := config.grpcAuthorizer(authenticator)
 	actor, err = authorize(t.Context(), shows(accesstest.Leaf{Name: "emco", Groups: []string{"orchestrators"}}))
 	require.NoError(t, err)
 	require.Equal(t, "cert:emco", actor.Subject)
@@ -189,10 +189,10 @@ func TestEveryGRPCMethodForEveryRole(t *testing.T) {
 	config := Config{GRPCListen: "127.0.0.1:0", GRPCClientCAFile: ours.File(), PolicyFile: file}
 	config.GRPCCertFile, config.GRPCKeyFile = ours.Sign(accesstest.Leaf{Name: "signpost", Server: true})
 	quiet := slog.New(slog.DiscardHandler)
-	rest, door, err := openDoor(t.Context(), config, prometheus.NewRegistry(), quiet)
+	rest, authenticator, err := openAuthenticators(t.Context(), config, prometheus.NewRegistry(), quiet)
 	require.NoError(t, err)
 	require.Nil(t, rest, "REST is for everybody on loopback")
-	server, err := newGRPC(config, api.Options{Log: quiet, Metrics: prometheus.NewRegistry()}, door, nobodysContexts{}, health.NewServer())
+	server, err := newGRPC(config, api.Options{Log: quiet, Metrics: prometheus.NewRegistry()}, authenticator, nobodysContexts{}, health.NewServer())
 	require.NoError(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

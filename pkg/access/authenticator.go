@@ -1,6 +1,6 @@
-// Package access says who asks, and what they may do. The edges show it what a
-// caller has shown: a token of the token file, an issuer's JWT, or a certificate
-// that TLS has verified. Who is not granted a role may do nothing.
+// Package access authenticates callers, and authorizes what they ask for. A caller
+// shows a token of the token file, an issuer's JWT, or a certificate that TLS has
+// verified. A caller without a role may do nothing.
 package access
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// Options are what a door goes by.
+// Options configure an Authenticator.
 type Options struct {
 	TokenFile  string // tokens and their roles; empty: none
 	PolicyFile string // the roles of an issuer's subjects and of certificates; empty: those that tokens claim
@@ -33,16 +33,16 @@ type Options struct {
 	Now     func() time.Time      // nil: time.Now
 }
 
-// Caller is what somebody shows who asks for something.
+// Caller is what a caller shows.
 type Caller struct {
 	Authorization string               // the header, several of them with commas between them; empty: none
 	TLS           *tls.ConnectionState // nil: plain text
 	Address       string               // where it comes from, as host:port
 }
 
-// Door finds out who asks, and whether they may. It is safe for concurrent use.
-// A nil *Door lets everybody in, as Anonymous.
-type Door struct {
+// Authenticator authenticates and authorizes callers. It is safe for concurrent use.
+// A nil *Authenticator authorizes everybody, as Anonymous.
+type Authenticator struct {
 	ca       *file[authorities] // of those who show certificates; nil: TLS has verified them
 	grpcCA   *file[authorities] // likewise, of gRPC
 	tokens   *file[tokens]      // nil: none
@@ -58,7 +58,7 @@ type Door struct {
 // Open reads the files that the options name. Its errors name the flags of
 // signpost serve. The issuer is asked for its keys when the first of its tokens
 // comes.
-func Open(o Options) (*Door, error) {
+func Open(o Options) (*Authenticator, error) {
 	o.Log = cmp.Or(o.Log, slog.Default())
 	if o.Now == nil {
 		o.Now = time.Now
@@ -66,61 +66,62 @@ func Open(o Options) (*Door, error) {
 	if o.Metrics == nil {
 		o.Metrics = prometheus.NewRegistry()
 	}
-	d := &Door{log: o.Log, now: o.Now, checks: newChecks()}
-	if err := d.measure(o.Metrics); err != nil {
+	a := &Authenticator{log: o.Log, now: o.Now, checks: newChecks()}
+	if err := a.measure(o.Metrics); err != nil {
 		return nil, err
 	}
-	if err := d.read(o); err != nil {
+	if err := a.read(o); err != nil {
 		return nil, err
 	}
-	if err := d.trust(o); err != nil {
+	if err := a.trust(o); err != nil {
 		return nil, err
 	}
-	return d, nil
+	return a, nil
 }
 
 // read reads the files for the first time.
-func (d *Door) read(o Options) error {
+func (a *Authenticator) read(o Options) error {
 	return errors.Join(
-		readInto(&d.tokens, d.source("token-file", "token file", o.TokenFile), parseTokens),
-		readInto(&d.policy, d.source("policy-file", "policy file", o.PolicyFile), parsePolicy),
-		readInto(&d.ca, d.source("client-ca", "CA file", o.ClientCAFile), parseAuthorities),
-		readInto(&d.grpcCA, d.source("grpc-client-ca", "CA file", o.GRPCClientCAFile), parseAuthorities),
+		readInto(&a.tokens, a.source("token-file", "token file", o.TokenFile), parseTokens),
+		readInto(&a.policy, a.source("policy-file", "policy file", o.PolicyFile), parsePolicy),
+		readInto(&a.ca, a.source("client-ca", "CA file", o.ClientCAFile), parseAuthorities),
+		readInto(&a.grpcCA, a.source("grpc-client-ca", "CA file", o.GRPCClientCAFile), parseAuthorities),
 	)
 }
 
-func (d *Door) source(flag, what, path string) source {
-	return source{flag: flag, what: what, path: path, log: d.log, broken: d.broken}
+func (a *Authenticator) source(flag, what, path string) source {
+	return source{flag: flag, what: what, path: path, log: a.log, broken: a.broken}
 }
 
-// ForGRPC is the door as it is for those who call by gRPC.
-func (d *Door) ForGRPC() *Door {
-	if d == nil {
+// ForGRPC returns the Authenticator for callers by gRPC, who have a CA file of their
+// own.
+func (a *Authenticator) ForGRPC() *Authenticator {
+	if a == nil {
 		return nil
 	}
-	other := *d
-	other.ca = d.grpcCA
+	other := *a
+	other.ca = a.grpcCA
 	return &other
 }
 
 // measure makes the metrics.
-func (d *Door) measure(registry prometheus.Registerer) error {
-	d.rejected = prometheus.NewCounterVec(prometheus.CounterOpts{
+func (a *Authenticator) measure(registry prometheus.Registerer) error {
+	a.rejected = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "signpost_auth_rejected_total",
 		Help: "Requests and calls of whom is not known or may not, by reason.",
 	}, []string{"reason"})
 	for _, reason := range refusals() {
-		d.rejected.WithLabelValues(reason)
+		a.rejected.WithLabelValues(reason)
 	}
-	d.broken = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	a.broken = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "signpost_access_file_broken",
 		Help: "1 while a file that says who is let in is missing or broken, and its last good state holds, by the flag that names it.",
 	}, []string{"flag"})
-	return errors.Join(registry.Register(d.rejected), registry.Register(d.broken))
+	return errors.Join(registry.Register(a.rejected), registry.Register(a.broken))
 }
 
 // trust takes the tokens of the issuer that the options name, if any.
-func (d *Door) trust(o Options) error {
+func (a *Authenticator) trust(o Options) error {
 	if o.OIDC.Issuer == "" {
 		return o.OIDC.Check()
 	}
@@ -138,7 +139,7 @@ func (d *Door) trust(o Options) error {
 	for _, outcome := range []string{keysFetched, keysFailed} {
 		fetches.WithLabelValues(outcome)
 	}
-	d.issuer = &issuerTokens{
+	a.issuer = &issuerTokens{
 		OIDC: o.OIDC, now: o.Now,
 		keys: &keySet{issuer: o.OIDC.Issuer, client: client, now: o.Now, log: o.Log, fetches: fetches},
 	}
@@ -147,7 +148,7 @@ func (d *Door) trust(o Options) error {
 		names = DefaultAlgorithms()
 	}
 	for _, name := range names {
-		d.issuer.algorithms = append(d.issuer.algorithms, jose.SignatureAlgorithm(name))
+		a.issuer.algorithms = append(a.issuer.algorithms, jose.SignatureAlgorithm(name))
 	}
 	return o.Metrics.Register(fetches)
 }
@@ -156,50 +157,50 @@ func (d *Door) trust(o Options) error {
 // of them), or why they may not, as an *intent.Error: Unauthenticated when
 // nobody knows who asks, Forbidden when the role is not granted, TooMany after too
 // many wrong tokens, Unavailable while the issuer's keys are not known.
-func (d *Door) Authorize(ctx context.Context, c Caller, least Role, project string) (intent.Actor, error) {
-	who, err := d.enter(ctx, c)
+func (a *Authenticator) Authorize(ctx context.Context, c Caller, least Role, project string) (intent.Actor, error) {
+	who, err := a.enter(ctx, c)
 	if err == nil {
 		err = who.May(least, project)
 	}
 	if err == nil {
 		return who.Actor(), nil
 	}
-	return intent.Actor{}, d.refused(ctx, c, who.Name, err)
+	return intent.Actor{}, a.refused(ctx, c, who.Name, err)
 }
 
 // refused tells that somebody was not let in, and answers why as edges know it.
-func (d *Door) refused(ctx context.Context, c Caller, subject string, err error) error {
+func (a *Authenticator) refused(ctx context.Context, c Caller, subject string, err error) error {
 	reason := reasonOf(err)
-	d.rejected.WithLabelValues(reason).Inc()
-	d.log.InfoContext(ctx, "not let in", slog.String("reason", reason), slog.String("address", c.Address), slog.String("subject", subject), slog.Any("error", err))
+	a.rejected.WithLabelValues(reason).Inc()
+	a.log.InfoContext(ctx, "not let in", slog.String("reason", reason), slog.String("address", c.Address), slog.String("subject", subject), slog.Any("error", err))
 	return asIntent(err)
 }
 
 // enter answers who asks.
-func (d *Door) enter(ctx context.Context, c Caller) (Subject, error) {
-	if d == nil {
+func (a *Authenticator) enter(ctx context.Context, c Caller) (Subject, error) {
+	if a == nil {
 		return Anonymous(), nil
 	}
-	if err := d.connected(c); err != nil {
+	if err := a.connected(c); err != nil {
 		return Subject{}, err
 	}
 	if c.Authorization != "" { // a wrong token is not made good by a certificate
-		return d.byToken(ctx, c)
+		return a.byToken(ctx, c)
 	}
-	who, err := d.byCertificate(c)
+	who, err := a.byCertificate(c)
 	if err != nil {
 		return Subject{}, err
 	}
-	return d.subject(who), nil
+	return a.subject(who), nil
 }
 
 // byCertificate answers whose certificate it is.
-func (d *Door) byCertificate(c Caller) (identity, error) {
+func (a *Authenticator) byCertificate(c Caller) (identity, error) {
 	leaf, who := certified(c.TLS)
 	switch {
 	case leaf == nil:
 		return identity{}, refuse(missing, "send a token, as in Authorization: Bearer TOKEN", nil)
-	case expired(leaf, d.now()):
+	case expired(leaf, a.now()):
 		return identity{}, refuse(outdated, "the certificate has expired", nil)
 	}
 	return who, nil
@@ -207,8 +208,8 @@ func (d *Door) byCertificate(c Caller) (identity, error) {
 
 // connected refuses those whose connection could not begin any more: it may have
 // begun when there were other authorities.
-func (d *Door) connected(c Caller) error {
-	if leaf, _ := certified(c.TLS); leaf == nil || d.ca == nil || d.ca.current().trust(c.TLS) {
+func (a *Authenticator) connected(c Caller) error {
+	if leaf, _ := certified(c.TLS); leaf == nil || a.ca == nil || a.ca.current().trust(c.TLS) {
 		return nil
 	}
 	return refuse(untrusted, "who signed the certificate of this connection is trusted no more; show another one, on a new connection", nil)
@@ -216,20 +217,20 @@ func (d *Door) connected(c Caller) error {
 
 // Certified answers who shows a certificate that counts, as an operator of all
 // projects, or why it does not, as Authorize does.
-func (d *Door) Certified(ctx context.Context, c Caller) (intent.Actor, error) {
-	err := d.connected(c)
+func (a *Authenticator) Certified(ctx context.Context, c Caller) (intent.Actor, error) {
+	err := a.connected(c)
 	var who identity
 	if err == nil {
-		who, err = d.byCertificate(c)
+		who, err = a.byCertificate(c)
 	}
 	if err != nil {
-		return intent.Actor{}, d.refused(ctx, c, who.name, err)
+		return intent.Actor{}, a.refused(ctx, c, who.name, err)
 	}
 	return Subject{Name: who.name, Grants: []Grant{{Role: Operator}}}.Actor(), nil
 }
 
 // byToken answers whose token it is.
-func (d *Door) byToken(ctx context.Context, c Caller) (Subject, error) {
+func (a *Authenticator) byToken(ctx context.Context, c Caller) (Subject, error) {
 	scheme, token, _ := strings.Cut(c.Authorization, " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return Subject{}, refuse(missing, "send a token, as in Authorization: Bearer TOKEN", nil)
@@ -238,34 +239,34 @@ func (d *Door) byToken(ctx context.Context, c Caller) (Subject, error) {
 	if strings.Contains(token, ",") { // which no token has
 		return Subject{}, refuse(malformed, "send one Authorization header with one token; which of several counts is not for Signpost to guess", nil)
 	}
-	if d.tokens != nil {
-		if who, ok := d.tokens.current().find(token); ok {
+	if a.tokens != nil {
+		if who, ok := a.tokens.current().find(token); ok {
 			return who, nil
 		}
 	}
-	if d.issuer == nil || !looksLikeJWT(token) {
+	if a.issuer == nil || !looksLikeJWT(token) {
 		return Subject{}, refuse(unknown, "the token is not known", nil)
 	}
-	if wait, ok := d.checks.begin(c.Address, token); !ok {
+	if wait, ok := a.checks.begin(c.Address, token); !ok {
 		return Subject{}, &refusal{reason: limited, detail: "too many new tokens come from your address; try again", wait: wait}
 	}
-	who, err := d.issuer.enter(ctx, token)
+	who, err := a.issuer.enter(ctx, token)
 	if err != nil {
 		return Subject{}, err
 	}
-	d.checks.passed(token)
-	return d.subject(who), nil
+	a.checks.passed(token)
+	return a.subject(who), nil
 }
 
 // subject gives somebody the roles that the policy says, and those that its
 // token claims where these count.
-func (d *Door) subject(who identity) Subject {
+func (a *Authenticator) subject(who identity) Subject {
 	s := Subject{Name: who.name}
-	if d.policy == nil {
+	if a.policy == nil {
 		s.Grants = who.claims
 		return s
 	}
-	policy := d.policy.current()
+	policy := a.policy.current()
 	s.Grants = policy.grantsOf(who.name, who.groups)
 	if policy.Claims {
 		s.Grants = append(s.Grants, who.claims...)

@@ -20,9 +20,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// world is a door, with a clock and a log of its own.
+// world is an authenticator, with a clock and a log of its own.
 type world struct {
-	*access.Door
+	*access.Authenticator
 	t       *testing.T
 	metrics *prometheus.Registry
 	log     *bytes.Buffer
@@ -48,7 +48,7 @@ func open(t *testing.T, o access.Options) *world {
 	w := &world{t: t, metrics: prometheus.NewRegistry(), log: &bytes.Buffer{}, now: time.Now()}
 	o.Metrics, o.Log, o.Now = w.metrics, slog.New(slog.NewTextHandler(w.log, nil)), w.clock
 	var err error
-	w.Door, err = access.Open(o)
+	w.Authenticator, err = access.Open(o)
 	require.NoError(t, err)
 	return w
 }
@@ -119,7 +119,7 @@ func TestWhoShowsNothingIsNotLetIn(t *testing.T) {
 
 // TestWithoutADoorEverybodyIsAnonymous: and may do everything.
 func TestWithoutADoorEverybodyIsAnonymous(t *testing.T) {
-	var none *access.Door
+	var none *access.Authenticator
 	actor, err := none.Authorize(t.Context(), access.Caller{}, access.Admin, "")
 	require.NoError(t, err)
 	require.Equal(t, "anonymous", actor.Subject)
