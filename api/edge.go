@@ -1,8 +1,8 @@
 package api
 
 import (
-	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,30 +10,29 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gorilla/mux"
 
+	"github.com/signpost-dns/signpost/api/limits"
+	"github.com/signpost-dns/signpost/api/operation"
+	"github.com/signpost-dns/signpost/api/resources"
+	"github.com/signpost-dns/signpost/api/response"
 	"github.com/signpost-dns/signpost/openapi"
+	"github.com/signpost-dns/signpost/pkg/access"
 	"github.com/signpost-dns/signpost/pkg/access/throttle"
+	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
 // edge answers requests.
 type edge struct {
-	Options
-	metrics *metrics
-	places  places
-	bytes   *throttle.Bytes
-	ready   lately
-	lost    string // what is said of paths that there are not
+	authenticator *access.Authenticator
+	connections   *throttle.Connections
+	limits        *limits.Limiter
+	resources     *resources.Handlers
+	response      response.Writer
+	metrics       *metrics
+	tracer        *tracing.Tracer
+	log           *slog.Logger
+	local         bool   // only requests by this machine's own name are answered
+	lost          string // what is said of paths that there are not
 }
-
-// answer is what a handler has to say. A nil body is none.
-type answer struct {
-	status int
-	header http.Header
-	body   any    // written as JSON
-	text   []byte // written as it is instead of body, with the header's Content-Type
-}
-
-// handler answers one operation. Its errors become problems.
-type handler func(ctx context.Context, c *call) (answer, error)
 
 // New builds the handler of the whole API. It fails when openapi.yaml and the
 // handlers do not fit each other, or when a required option is missing.
@@ -45,11 +44,12 @@ func New(options Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	options = options.complete()
 	e, err := newEdge(options, "there is no such path; GET /v2/openapi.yaml tells which there are")
 	if err != nil {
 		return nil, err
 	}
-	return e.serving(doc, doc.Paths.InMatchingOrder(), e.handlers())
+	return e.serving(doc, doc.Paths.InMatchingOrder(), options.handlers(e.resources))
 }
 
 // NewProbes builds the handler of a process that accepts no requests: /healthz,
@@ -60,21 +60,32 @@ func NewProbes(options Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	options = options.complete()
 	e, err := newEdge(options, "this process is a worker and accepts no requests (--role worker); ask one whose role is api or all")
 	if err != nil {
 		return nil, err
 	}
-	return e.serving(doc, []string{"/healthz", "/readyz", "/version", "/metrics"}, e.probes())
+	return e.serving(doc, []string{"/healthz", "/readyz", "/version", "/metrics"}, options.probes())
 }
 
-func newEdge(options Options, lost string) (*edge, error) {
-	options = options.complete()
-	metrics, err := newMetrics(options.Metrics)
-	return &edge{Options: options, metrics: metrics, places: options.places(), bytes: throttle.NewBytes(options.MaxBytes, turn), lost: lost}, err
+// newEdge makes the edge of complete options.
+func newEdge(o Options, lost string) (*edge, error) {
+	metrics, err := newMetrics(o.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	return &edge{
+		authenticator: o.Authenticator, connections: o.Connections, local: o.Local, lost: lost,
+		limits: limits.New(limits.Options{
+			MaxBytes: o.MaxBytes, MaxBody: operation.MaxBody, MaxWrites: o.MaxWrites, Buckets: o.Buckets, Scarce: o.Scarce,
+			Shed: func(why string) { metrics.shed.WithLabelValues(why).Inc() },
+		}),
+		resources: o.resources(), response: response.Writer{Log: o.Log}, metrics: metrics, tracer: o.Tracer, log: o.Log,
+	}, nil
 }
 
 // serving is the handler of some paths of the document.
-func (e *edge) serving(doc *openapi3.T, paths []string, handlers map[string]handler) (http.Handler, error) {
+func (e *edge) serving(doc *openapi3.T, paths []string, handlers map[string]operation.Handler) (http.Handler, error) {
 	router, err := e.router(doc, paths, handlers)
 	if err != nil {
 		return nil, err
@@ -83,18 +94,18 @@ func (e *edge) serving(doc *openapi3.T, paths []string, handlers map[string]hand
 }
 
 // router has one route for each path.
-func (e *edge) router(doc *openapi3.T, paths []string, handlers map[string]handler) (*mux.Router, error) {
+func (e *edge) router(doc *openapi3.T, paths []string, handlers map[string]operation.Handler) (*mux.Router, error) {
 	router := mux.NewRouter().UseEncodedPath().SkipClean(true)
 	router.NotFoundHandler = http.HandlerFunc(e.noRoute)
 	for _, template := range paths {
-		methods := map[string]*operation{}
+		methods := map[string]*operation.Operation{}
 		for method, described := range doc.Paths.Value(template).Operations() {
 			handle, ok := handlers[described.OperationID]
 			if !ok {
 				return nil, fmt.Errorf("api: no handler for operation %s", described.OperationID)
 			}
 			delete(handlers, described.OperationID)
-			op, err := newOperation(doc, template, method, handle)
+			op, err := operation.New(doc, template, method, handle)
 			if err != nil {
 				return nil, err
 			}
@@ -133,4 +144,13 @@ func canonicalPath(path string) string {
 		return plural + strings.TrimPrefix(path, seed)
 	}
 	return path
+}
+
+// noRoute answers a path that the API does not have.
+func (e *edge) noRoute(w http.ResponseWriter, r *http.Request) {
+	detail := e.lost
+	if strings.Contains(r.URL.Path, "//") {
+		detail = "there is no path with an empty segment"
+	}
+	e.response.Problem(w, r, response.Problem{Status: http.StatusNotFound, Detail: detail})
 }

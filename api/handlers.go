@@ -3,107 +3,94 @@ package api
 import (
 	"maps"
 
-	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/api/actions"
+	"github.com/signpost-dns/signpost/api/operation"
+	"github.com/signpost-dns/signpost/api/probes"
+	"github.com/signpost-dns/signpost/api/resources"
 )
 
-// handlers is who answers which operation of openapi.yaml.
-func (e *edge) handlers() map[string]handler {
-	all := map[string]handler{
-		"getOpenAPI": e.description,
-
-		"listDNSUpdateRecordUsers": e.recordUsers,
-		"getDNSUpdateRecordStatus": e.recordStatus,
-
-		"preflightCluster": e.preflight,
-
-		"lintCorefile":     e.lint,
-		"traceDNSCRIntent": e.trace,
-
-		"previewPodDNSIntent": e.previewPodDNS,
+// resources are the handlers of documents.
+func (o Options) resources() *resources.Handlers {
+	return &resources.Handlers{
+		Store: o.Store, Admitter: o.Admitter, Sealer: o.Sealer, Lifecycle: o.Lifecycle, Clusters: o.Clusters, History: o.History, NearlyFull: o.NearlyFull, Log: o.Log,
 	}
-	maps.Copy(all, e.probes())
+}
+
+// handlers maps each operation of openapi.yaml to its handler.
+func (o Options) handlers(documents *resources.Handlers) map[string]operation.Handler {
+	lifecycle := actions.Lifecycle{Service: o.Lifecycle}
+	providers := o.providers()
+	corefiles := actions.Corefiles{Service: o.Corefiles}
+	all := map[string]operation.Handler{
+		"listDNSUpdateRecordUsers": providers.Users,
+		"getDNSUpdateRecordStatus": providers.Status,
+
+		"preflightCluster": actions.Clusters{Service: o.Clusters}.Preflight,
+
+		"lintCorefile":     corefiles.Lint,
+		"traceDNSCRIntent": corefiles.Trace,
+
+		"previewPodDNSIntent": actions.PodDNS{Admitter: o.Admitter}.Preview,
+	}
+	maps.Copy(all, o.probes())
+	all["getOpenAPI"] = probes.Description
 	for _, top := range []string{"Project", "ClusterProvider"} {
-		all["list"+top+"Events"] = e.history
+		all["list"+top+"Events"] = actions.History{Service: o.History}.Events
 	}
 	for _, owner := range owners() {
-		all["get"+owner+"Status"] = e.status
-		all["list"+owner+"Events"] = e.events
+		all["get"+owner+"Status"] = lifecycle.Status
+		all["list"+owner+"Events"] = lifecycle.Events
 	}
-	for id, act := range e.actions() {
-		all[id] = e.conditional(act)
+	for id, act := range o.actions() {
+		all[id] = documents.Conditional(act)
 	}
-	for _, r := range resources() {
-		all["create"+r.one] = e.create(r)
-		all["list"+r.many] = e.list(r)
-		all["get"+r.one] = e.get(r)
-		all["put"+r.one] = e.put(r)
-		all["delete"+r.one] = e.remove
+	for _, r := range resources.All() {
+		all["create"+r.One] = documents.Create(r)
+		all["list"+r.Many] = documents.List(r)
+		all["get"+r.One] = documents.Get(r)
+		all["put"+r.One] = documents.Put(r)
+		all["delete"+r.One] = documents.Delete
 	}
 	return all
 }
 
-// probes is who answers what is asked of any process.
-func (e *edge) probes() map[string]handler {
-	return map[string]handler{
-		"getHealth":    e.health,
-		"getReadiness": e.readiness,
-		"getVersion":   e.version,
-		"getMetrics":   e.measurements,
+func (o Options) providers() actions.Providers {
+	return actions.Providers{Store: o.Store, Admitter: o.Admitter, Lifecycle: o.Lifecycle}
+}
+
+// probes maps the operations that any process answers to their handlers.
+func (o Options) probes() map[string]operation.Handler {
+	of := &probes.Handlers{Checks: o.Checks, Build: o.Build, Metrics: o.Metrics, Log: o.Log}
+	return map[string]operation.Handler{
+		"getHealth":    of.Health,
+		"getReadiness": of.Readiness,
+		"getVersion":   of.Version,
+		"getMetrics":   of.Measurements,
 	}
 }
 
-// actions maps the operations that act on a document, or plan to, to their
-// handlers.
-func (e *edge) actions() map[string]handler {
-	all := map[string]handler{
-		"planDNSUpdateRecord":   e.planRecord,
-		"updateDNSUpdateRecord": e.updateRecord,
+// actions maps the operations that act on a document, or plan to, to their handlers.
+func (o Options) actions() map[string]operation.Handler {
+	lifecycle, providers, clusters := actions.Lifecycle{Service: o.Lifecycle}, o.providers(), actions.Clusters{Service: o.Clusters}
+	all := map[string]operation.Handler{
+		"planDNSUpdateRecord":   providers.Plan,
+		"updateDNSUpdateRecord": providers.Update,
 
-		"drainCluster":   e.drain,
-		"undrainCluster": e.undrain,
-		"abandonCluster": e.abandon,
+		"drainCluster":   clusters.Drain,
+		"undrainCluster": clusters.Undrain,
+		"abandonCluster": clusters.Abandon,
 	}
 	for _, owner := range owners() {
-		all["plan"+owner] = e.plan
-		all["instantiate"+owner] = action(e.Lifecycle.Instantiate)
-		all["update"+owner] = action(e.Lifecycle.Update)
-		all["rollback"+owner] = e.rollback
-		all["terminate"+owner] = e.terminate
+		all["plan"+owner] = lifecycle.Plan
+		all["instantiate"+owner] = lifecycle.Instantiate
+		all["update"+owner] = lifecycle.Update
+		all["rollback"+owner] = lifecycle.Rollback
+		all["terminate"+owner] = lifecycle.Terminate
 	}
-	all["instantiateDeploymentIntentGroup"] = e.takingOver(intent.Instantiate, e.Lifecycle.Instantiate)
-	all["updateDeploymentIntentGroup"] = e.takingOver(intent.Update, e.Lifecycle.Update)
+	all["instantiateDeploymentIntentGroup"] = lifecycle.InstantiateGroup
+	all["updateDeploymentIntentGroup"] = lifecycle.UpdateGroup
 	return all
 }
 
 // owners are what has a lifecycle of its own.
 func owners() []string { return []string{"DeploymentIntentGroup", "LogicalCloud"} }
-
-// resource is a row of the table of resources: how its operations are called
-// and what sets it apart.
-type resource struct {
-	one, many string // as in getProject and listProjects
-	record    bool   // its status has more than the document tells
-	cluster   bool   // it may be drained or abandoned
-	names     bool   // it asks for names, which may be others'
-	pairs     bool   // ?key= asks for one value
-}
-
-// resources lists what the verbs work on.
-func resources() []resource {
-	return []resource{
-		{one: "Project", many: "Projects"},
-		{one: "ClusterProvider", many: "ClusterProviders"},
-		{one: "Cluster", many: "Clusters", cluster: true},
-		{one: "ClusterKVPairs", many: "ClusterKVPairs", pairs: true},
-		{one: "DNSUpdateRecord", many: "DNSUpdateRecords", record: true},
-		{one: "LogicalCloud", many: "LogicalClouds"},
-		{one: "ClusterReference", many: "ClusterReferences"},
-		{one: "LogicalCloudKVPairs", many: "LogicalCloudKVPairs", pairs: true},
-		{one: "DNSCRIntent", many: "DNSCRIntents"},
-		{one: "CompositeApp", many: "CompositeApps"},
-		{one: "DeploymentIntentGroup", many: "DeploymentIntentGroups"},
-		{one: "TrafficGroupIntent", many: "TrafficGroupIntents"},
-		{one: "DNSIntent", many: "DNSIntents", names: true},
-		{one: "PodDNSIntent", many: "PodDNSIntents"},
-	}
-}

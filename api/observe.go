@@ -9,28 +9,10 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/api/jsonbody"
-	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/api/requestinfo"
+	"github.com/signpost-dns/signpost/api/response"
 	"github.com/signpost-dns/signpost/pkg/tracing"
 )
-
-// note is what is known of a request under way, for the log and the metrics.
-// Only the request's own goroutine writes it.
-type note struct {
-	id    string // of the request
-	route string // the path's template; empty when there is none
-	actor string
-	trace string // that the request belongs to; empty for none
-}
-
-type noteKey struct{}
-
-// noteOf is the note of a request's context; an empty one outside of a request.
-func noteOf(ctx context.Context) *note {
-	if n, ok := ctx.Value(noteKey{}).(*note); ok {
-		return n
-	}
-	return &note{}
-}
 
 // requestTimeout is when a request is given up, with 503.
 const requestTimeout = 30 * time.Second
@@ -39,36 +21,24 @@ const requestTimeout = 30 * time.Second
 func (e *edge) observed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		n := &note{id: requestID(r.Header.Get("X-Request-ID"))}
-		ctx := tracing.With(context.WithValue(r.Context(), noteKey{}, n), "requestID", n.id)
+		info := &requestinfo.Info{ID: requestID(r.Header.Get("X-Request-ID"))}
+		ctx := tracing.With(requestinfo.With(r.Context(), info), "requestID", info.ID)
 		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()
-		w.Header().Set("X-Request-ID", n.id)
+		w.Header().Set("X-Request-ID", info.ID)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		defer ask(e.Connections, w, r)()
+		defer ask(e.connections, w, r)()
 		e.metrics.inFlight.Inc()
 		defer e.metrics.inFlight.Dec()
 		counted := &recorder{ResponseWriter: w}
 		next.ServeHTTP(counted, r.WithContext(ctx))
 		took := time.Since(began)
-		e.metrics.observe(n.route, r.Method, counted.status, took)
-		e.Log.LogAttrs(tracing.With(ctx, "trace", n.trace), slog.LevelInfo, "request",
+		e.metrics.observe(info.Route, r.Method, counted.status, took)
+		e.log.LogAttrs(tracing.With(ctx, "trace", info.Trace), slog.LevelInfo, "request",
 			slog.String("method", r.Method), slog.String("path", jsonbody.Clip(r.URL.Path)),
 			slog.Int("status", counted.status), slog.Int64("bytes", counted.bytes),
-			slog.Duration("took", took), slog.String("actor", n.actor))
+			slog.Duration("took", took), slog.String("actor", info.Actor))
 	})
-}
-
-// traced handles a call within a span of the trace that the caller has named,
-// else of one of its own.
-func (e *edge) traced(r *http.Request, op *operation, c *call) (answer, error) {
-	n := noteOf(r.Context())
-	ctx := tracing.Follow(intent.As(r.Context(), c.actor), r.Header.Get("traceparent"))
-	ctx, end := e.Tracer.Start(ctx, r.Method+" "+n.route, "requestID", n.id, "actor", n.actor)
-	n.trace = tracing.TraceID(ctx)
-	result, err := op.handle(ctx, c)
-	end(err)
-	return result, err
 }
 
 // requestID is the client's id when it is sane, else a new one.
@@ -125,12 +95,12 @@ func (e *edge) recovered(next http.Handler) http.Handler {
 			case http.ErrAbortHandler:
 				panic(reason)
 			}
-			e.Log.ErrorContext(r.Context(), "panic",
+			e.log.ErrorContext(r.Context(), "panic",
 				slog.Any("reason", reason), slog.String("stack", string(debug.Stack())))
 			if counted, ok := w.(*recorder); ok && counted.status != 0 {
 				panic(http.ErrAbortHandler) // half an answer must not look whole
 			}
-			e.writeProblem(w, r, problemOf(nil))
+			e.response.Problem(w, r, response.ProblemOf(nil))
 		}()
 		next.ServeHTTP(w, r)
 	})

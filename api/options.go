@@ -4,154 +4,26 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/http"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signpost-dns/signpost/api/probes"
+	"github.com/signpost-dns/signpost/api/service"
 	"github.com/signpost-dns/signpost/pkg/access"
 	"github.com/signpost-dns/signpost/pkg/access/throttle"
-	"github.com/signpost-dns/signpost/pkg/admission/review"
-	"github.com/signpost-dns/signpost/pkg/dns/corefile"
-	"github.com/signpost-dns/signpost/pkg/dns/resolvconf"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
-// Admitter judges, stores and shows documents; an *admission.Admitter is one.
-type Admitter interface {
-	Admit(ctx context.Context, path intent.Path, body []byte, old *intent.Document) (*review.Write, error)
-	Put(ctx context.Context, write *review.Write) (intent.Document, error)
-	Delete(ctx context.Context, path intent.Path, condition intent.Condition) error
-	View(ctx context.Context, doc intent.Document) (review.View, error)
-	Views(ctx context.Context, docs []intent.Document) ([]review.View, error)
-	PreviewPodDNS(ctx context.Context, path intent.Path, body []byte) (resolvconf.Preview, error)
-}
-
-// Sealer keeps secret values apart from the documents that they belong to.
-type Sealer interface {
-	// Store encrypts and stores a value and answers the id under which it is
-	// found. path and field tell where it belongs.
-	Store(ctx context.Context, path intent.Path, field string, value []byte) (id string, err error)
-}
-
-// Lifecycle deploys what the documents say: deployment intent groups, and the
-// cluster DNS of logical clouds. Its errors are *intent.Error
-// values: NotFound when the owner does not exist, Conflict with the plan's
-// errors when it cannot be done, PreconditionFailed when confirm is not what
-// the plan would say now.
-type Lifecycle interface {
-	// Plan tells what an action on an owner would do; the
-	// empty action is instantiate when nothing is current, else update. to is
-	// the revision of a rollback, 0 for the one before the current.
-	Plan(ctx context.Context, owner intent.Path, action intent.Action, to int64) (intent.Plan, error)
-	// Instantiate, Update, Rollback and Terminate begin the action. confirm is
-	// a plan's token, empty for none; actor is who asks. Terminate is a Conflict
-	// for what EMCO's orchestrator has in the clusters, unless forced.
-	Instantiate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
-	Update(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
-	// PlanTakeover and TakeOver are Plan, and Instantiate or Update, of a
-	// deployment intent group that takes over the names which both it and another
-	// group of its project give. from is that group: its name, app/version/name, or
-	// its path.
-	PlanTakeover(ctx context.Context, owner intent.Path, action intent.Action, from string) (intent.Plan, error)
-	TakeOver(ctx context.Context, owner intent.Path, action intent.Action, from, confirm, actor string) (intent.Accepted, error)
-	Rollback(ctx context.Context, owner intent.Path, to int64, confirm, actor string) (intent.Accepted, error)
-	Terminate(ctx context.Context, owner intent.Path, force bool, confirm, actor string) (intent.Accepted, error)
-	// Status answers what was observed of an owner.
-	Status(ctx context.Context, owner intent.Path) (intent.Status, error)
-	// Events lists what happened to it and to what is below it, oldest first.
-	Events(ctx context.Context, owner intent.Path) ([]intent.Event, error)
-
-	// PlanRecord tells what UpdateRecord would do.
-	PlanRecord(ctx context.Context, record intent.Path) (intent.Plan, error)
-	// UpdateRecord rolls a record's document out to its deployments.
-	UpdateRecord(ctx context.Context, record intent.Path, confirm, actor string) (intent.Accepted, error)
-	// PlanAdoption and Adopt are PlanRecord and UpdateRecord of a record that also
-	// takes over those of its names that the external-dns with the owner id from has
-	// marked as its own.
-	PlanAdoption(ctx context.Context, record intent.Path, from string) (intent.Plan, error)
-	Adopt(ctx context.Context, record intent.Path, from, confirm, actor string) (intent.Accepted, error)
-	// RecordStatus answers what is known of a record's deployments. The
-	// warnings, which follow from its document, are left out.
-	RecordStatus(ctx context.Context, record intent.Path) (intent.RecordStatus, error)
-	// NameWarnings tells which host names of a stored DNS intent a plan would
-	// refuse now.
-	NameWarnings(ctx context.Context, dnsIntent intent.Path) ([]intent.Warning, error)
-	// Users lists who publishes through a record.
-	Users(ctx context.Context, record intent.Path) ([]intent.Use, error)
-}
-
-// History keeps what has happened.
-type History interface {
-	// Wrote notes a write of a document by whom the context tells of: before is
-	// nil for a new document, after for one that was deleted.
-	Wrote(ctx context.Context, before, after *intent.Document)
-	// Page answers what has happened to a project or a cluster provider and to what
-	// is below it, the newest first; after is where the last page ended, empty for
-	// the first one. Its errors are *intent.Error values: NotFound; Invalid for an
-	// after that no page had.
-	Page(ctx context.Context, top intent.Path, limit int, after string) (intent.EventPage, error)
-}
-
-// unkept is the History that keeps nothing.
-type unkept struct{}
-
-func (unkept) Wrote(context.Context, *intent.Document, *intent.Document) {}
-
-func (unkept) Page(context.Context, intent.Path, int, string) (intent.EventPage, error) {
-	return intent.EventPage{Items: []intent.Event{}}, nil
-}
-
-// Clusters is what can be asked of clusters, and done to them, beyond their
-// documents. Its errors are *intent.Error values; NotFound when the cluster is
-// not registered.
-type Clusters interface {
-	// Preflight tells whether the cluster could be managed, and changes
-	// nothing. That it cannot be reached is an answer.
-	Preflight(ctx context.Context, cluster intent.Path) (intent.Preflight, error)
-	// Drain keeps the cluster's addresses out of public names, Undrain lets
-	// them in again; both are idempotent. Drain is a Conflict when a name
-	// would be left without any address, unless forced. actor is who asks.
-	Drain(ctx context.Context, cluster intent.Path, force bool, actor string) error
-	Undrain(ctx context.Context, cluster intent.Path, actor string) error
-	// Abandon lets go of a cluster that never comes back, and answers what is
-	// left behind there; it drains the cluster, and is idempotent, as Drain.
-	Abandon(ctx context.Context, cluster intent.Path, force bool, actor string) ([]intent.LeftBehind, error)
-	// Abandoned says since when a cluster is abandoned, nil when it is not.
-	Abandoned(ctx context.Context, cluster intent.Path) (*intent.Abandoned, error)
-	// Drained says since when a cluster is drained, nil when it is not.
-	Drained(ctx context.Context, cluster intent.Path) (*intent.Drained, error)
-}
-
-// Corefiles judges configurations of CoreDNS. Its errors are *intent.Error
-// values.
-type Corefiles interface {
-	// Lint answers the findings about a Corefile in the order of its lines. It is
-	// a Conflict when there is nothing here to lint with.
-	Lint(ctx context.Context, text string) ([]corefile.Finding, error)
-	// Trace tells which way a query takes through the CoreDNS that a DNS CR
-	// intent asks for in one of its clusters, "provider+cluster"; empty: in one
-	// whose domain is cluster.local.
-	Trace(ctx context.Context, owner intent.Path, cluster string, query corefile.Query) (corefile.Way, error)
-}
-
-// Build says which program this is.
-type Build struct {
-	Version string `json:"version"`
-	Commit  string `json:"commit"`
-	Go      string `json:"go"`
-}
-
 // Options are what the edge needs.
 type Options struct {
 	Store     intent.Store // read directly, written through Admitter
-	Admitter  Admitter
-	Sealer    Sealer
-	Lifecycle Lifecycle
-	Clusters  Clusters
-	Corefiles Corefiles
-	History   History // nil: none is kept
+	Admitter  service.Admitter
+	Sealer    service.Sealer
+	Lifecycle service.Lifecycle
+	Clusters  service.Clusters
+	Corefiles service.Corefiles
+	History   service.History // nil: none is kept
 
 	Authenticator *access.Authenticator // who asks, and what they may do; nil: everybody may do everything, as "anonymous"
 
@@ -171,7 +43,7 @@ type Options struct {
 	// but for those that take something away. nil: there always is some.
 	Scarce func() bool
 
-	Build   Build
+	Build   probes.Build
 	Metrics *prometheus.Registry // nil: one of its own
 	Log     *slog.Logger         // nil: slog.Default()
 	Tracer  *tracing.Tracer      // nil: traces are passed on, and none are recorded
@@ -193,7 +65,7 @@ func (o Options) check() error {
 // complete fills in the defaults.
 func (o Options) complete() Options {
 	if o.History == nil {
-		o.History = unkept{}
+		o.History = service.NoHistory{}
 	}
 	if o.NearlyFull == nil {
 		o.NearlyFull = func() bool { return false }
@@ -216,33 +88,4 @@ func (o Options) complete() Options {
 		o.MaxWrites = writes
 	}
 	return o
-}
-
-// NewServer is an HTTP server for the handler with limits on time and size, so
-// that no client holds a connection for ever, or much memory by one. The caller
-// sets its address.
-func NewServer(handler http.Handler) *http.Server {
-	const (
-		header = 10 * time.Second
-		read   = 30 * time.Second
-		write  = 90 * time.Second
-		idle   = 2 * time.Minute
-		bytes  = 16 << 10
-
-		streams      = 16        // of a connection, with HTTP/2; clients wait, or open another one
-		ofStream     = 64 << 10  // of its body, before that is read
-		ofConnection = 128 << 10 // of all bodies
-	)
-	return &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: header,
-		ReadTimeout:       read,
-		WriteTimeout:      write,
-		IdleTimeout:       idle,
-		MaxHeaderBytes:    bytes,
-		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams: streams, MaxReceiveBufferPerStream: ofStream, MaxReceiveBufferPerConnection: ofConnection,
-			WriteByteTimeout: read, SendPingTimeout: read,
-		},
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"net"
 	"net/http"
 	"strings"
+
+	"github.com/signpost-dns/signpost/api/response"
 )
 
 // ownPages refuses what a page of another site has a browser send, with the
@@ -13,11 +15,11 @@ func (e *edge) ownPages(next http.Handler) http.Handler {
 	check := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := check.Check(r); err != nil {
-			e.writeProblem(w, r, problem{Status: http.StatusForbidden, Detail: "a page of another site asks for this (Origin, Sec-Fetch-Site); nothing was done"})
+			e.response.Problem(w, r, response.Problem{Status: http.StatusForbidden, Detail: "a page of another site asks for this (Origin, Sec-Fetch-Site); nothing was done"})
 			return
 		}
-		if e.Local && !local(r.Host) {
-			e.writeProblem(w, r, problem{Status: http.StatusMisdirectedRequest, Detail: "without authentication, requests are for this machine (Host): ask by localhost or 127.0.0.1, or start the server with authentication"})
+		if e.local && !local(r.Host) {
+			e.response.Problem(w, r, response.Problem{Status: http.StatusMisdirectedRequest, Detail: "without authentication, requests are for this machine (Host): ask by localhost or 127.0.0.1, or start the server with authentication"})
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/api/apitest"
+	"github.com/signpost-dns/signpost/api/probes"
 	"github.com/signpost-dns/signpost/openapi"
 	"github.com/signpost-dns/signpost/pkg/admission"
 	"github.com/signpost-dns/signpost/pkg/admission/review"
@@ -61,7 +62,7 @@ func newWorld(t *testing.T, changes ...func(*api.Options)) *world {
 		Clusters:  w.lifecycle,
 		Corefiles: &w.corefiles,
 		Checks:    map[string]func(context.Context) error{"store": store.Ping},
-		Build:     api.Build{Version: "v0.1.0", Commit: "0a1b2c3d", Go: "go1.26"},
+		Build:     probes.Build{Version: "v0.1.0", Commit: "0a1b2c3d", Go: "go1.26"},
 		Log:       slog.New(slog.DiscardHandler),
 	}
 	for _, change := range changes {

@@ -45,14 +45,6 @@ func Decode(raw []byte) (value any, same bool, err error) {
 	if !utf8.Valid(raw) {
 		return nil, false, Invalid([]intent.Field{{Detail: "is not UTF-8"}})
 	}
-	if value, ok := plain(raw); ok {
-		return value, true, nil
-	}
-	return carefully(raw)
-}
-
-// carefully is Decode for what may have to be refused or rewritten.
-func carefully(raw []byte) (value any, same bool, err error) {
 	d := &decoder{Decoder: json.NewDecoder(bytes.NewReader(raw)), raw: raw, same: true}
 	d.UseNumber()
 	if value, err = d.value(); err != nil {

@@ -29,7 +29,6 @@ func limit() size { return size{lines: 3000, files: 25, methods: 40, fields: 20}
 // until then.
 func tooLarge() map[string]size {
 	return map[string]size{
-		"api":                            {files: 27, methods: 66},
 		"pkg/app":                        {files: 28, fields: 70},
 		"pkg/emco/handover":              {methods: 42, fields: 25},
 		"pkg/worker/cluster/clustertest": {fields: 21},

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"github.com/signpost-dns/signpost/api"
+	"github.com/signpost-dns/signpost/api/probes"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/quota"
@@ -25,7 +25,7 @@ func newMetrics(c Config, stores *stores) *prometheus.Registry {
 }
 
 // measureBuild offers what the program was built from as a metric.
-func measureBuild(build api.Build, metrics prometheus.Registerer) {
+func measureBuild(build probes.Build, metrics prometheus.Registerer) {
 	metrics.MustRegister(prometheus.NewGaugeFunc(
 		prometheus.GaugeOpts{
 			Name: "signpost_build_info", Help: "1, with what the program was built from as labels.",

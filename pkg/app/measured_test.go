@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/api"
+	"github.com/signpost-dns/signpost/api/probes"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	etcdstore "github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
@@ -117,7 +117,7 @@ func samples(t *testing.T, registry *prometheus.Registry) string {
 func TestTheBuildIsAMetric(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
-	measureBuild(api.Build{Version: "v1.2.3", Commit: "c0ffee", Go: "go1.26"}, registry)
+	measureBuild(probes.Build{Version: "v1.2.3", Commit: "c0ffee", Go: "go1.26"}, registry)
 	require.Equal(t, "signpost_build_info{commit=\"c0ffee\",go=\"go1.26\",version=\"v1.2.3\"} 1\n", samples(t, registry))
 }
 

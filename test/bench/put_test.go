@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/api"
+	contracts "github.com/signpost-dns/signpost/api/service"
 	"github.com/signpost-dns/signpost/openapi"
 	"github.com/signpost-dns/signpost/pkg/admission"
 	"github.com/signpost-dns/signpost/pkg/admission/review"
@@ -80,7 +81,7 @@ func comparePuts(b *testing.B, r *records, clean func()) {
 // records is what all handlers work on.
 type records struct {
 	documents intent.Store
-	admitter  api.Admitter
+	admitter  contracts.Admitter
 	lifecycle lifecycle
 	written   int
 }
@@ -95,7 +96,7 @@ func newRecords(b testing.TB, documents intent.Store, service *release.Service) 
 func (r *records) validating(b testing.TB) http.Handler {
 	b.Helper()
 	handler, err := api.New(api.Options{
-		Store: r.documents, Admitter: r.admitter, Sealer: noSecrets{}, Lifecycle: r.lifecycle, Clusters: struct{ api.Clusters }{}, Corefiles: struct{ api.Corefiles }{},
+		Store: r.documents, Admitter: r.admitter, Sealer: noSecrets{}, Lifecycle: r.lifecycle, Clusters: struct{ contracts.Clusters }{}, Corefiles: struct{ contracts.Corefiles }{},
 		Log: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(b, err)
@@ -249,13 +250,13 @@ type lifecycle struct {
 	still bool
 }
 
-// Status implements api.Lifecycle.
+// Status implements contracts.Lifecycle.
 func (l lifecycle) Status(ctx context.Context, group intent.Path) (intent.Status, error) {
 	snapshot, err := l.Snapshot(ctx, group)
 	return status.Of(snapshot), err
 }
 
-// RecordStatus implements api.Lifecycle.
+// RecordStatus implements contracts.Lifecycle.
 func (l lifecycle) RecordStatus(ctx context.Context, record intent.Path) (intent.RecordStatus, error) {
 	if l.still {
 		return intent.RecordStatus{}, nil

@@ -6,15 +6,15 @@ import "github.com/signpost-dns/signpost/test/simulate/bugs"
 func inEdges() []bugs.Bug {
 	return []bugs.Bug{
 		{
-			Name: "weak If-Match", File: "api/precondition.go",
+			Name: "weak If-Match", File: "api/operation/precondition.go",
 			Breaks:      "If-Match takes a weak entity tag",
 			Text:        "matches(p.match, doc, false)",
 			Replacement: "matches(p.match, doc, true)",
 		},
 		{
-			Name: "token not taken", File: "api/call.go",
+			Name: "token not taken", File: "api/serve.go",
 			Breaks:      "the rate limit of a subject is not applied",
-			Text:        "	if err := e.takeToken(r, op, c.actor); err != nil {\n		return nil, err\n	}\n",
+			Text:        "	if err := e.limits.TakeToken(op.Kind, limits.ClientKey(r, c.Actor)); err != nil {\n		return nil, err\n	}\n",
 			Replacement: "",
 		},
 		{
@@ -46,6 +46,54 @@ func inEdges() []bugs.Bug {
 			Breaks:      "an error quotes a value of several lines, which may be secret",
 			Text:        "(?s)`.*`",
 			Replacement: "`.*`",
+		},
+		{
+			Name: "revision ignored", File: "api/actions/lifecycle.go",
+			Breaks:      "a plan ignores the revision that is given for another action than a rollback",
+			Text:        `c.Query.Has("to") && action != intent.Rollback`,
+			Replacement: `c.Query.Has("to") && action == intent.Terminate`,
+		},
+		{
+			Name: "no way out of scarcity", File: "api/limits/limits.go",
+			Breaks:      "a deletion is refused while memory is scarce",
+			Text:        "d.Relieves || !l.Scarce()",
+			Replacement: "!l.Scarce()",
+		},
+		{
+			Name: "reasons for everybody", File: "api/probes/probes.go",
+			Breaks:      "readiness tells everybody why a dependency fails",
+			Text:        `Message: "does not answer"`,
+			Replacement: "Message: err.Error()",
+		},
+		{
+			Name: "request without identity", File: "api/requestinfo/requestinfo.go",
+			Breaks:      "problems and the log lose the id of the request",
+			Text:        "return context.WithValue(ctx, key{}, info)",
+			Replacement: "return ctx",
+		},
+		{
+			Name: "replaced in a full store", File: "api/resources/write.go",
+			Breaks:      "a document is replaced although the store is nearly full",
+			Text:        "	if h.NearlyFull() {\n",
+			Replacement: "	if h.NearlyFull() && old == nil {\n",
+		},
+		{
+			Name: "no time to retry", File: "api/response/response.go",
+			Breaks:      "an answer that asks to retry does not say when",
+			Text:        "		w.Header().Set(\"Retry-After\", seconds(p.retryAfter))\n",
+			Replacement: "",
+		},
+		{
+			Name: "no nearest field", File: "api/schema/explain.go",
+			Breaks:      "a misspelled field is refused without the nearest name",
+			Text:        `near := nearest.Name(jsonbody.Clip(name), known); near != ""`,
+			Replacement: "near := nearest.Name(jsonbody.Clip(name), known); near == name",
+		},
+		{
+			Name: "null history", File: "api/service/service.go",
+			Breaks:      "a server without a history answers null in place of a list",
+			Text:        "intent.EventPage{Items: []intent.Event{}}, nil",
+			Replacement: "intent.EventPage{}, nil",
 		},
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/signpost-dns/signpost/api"
+	"github.com/signpost-dns/signpost/api/operation"
 	"github.com/signpost-dns/signpost/pkg/admission/poddns"
 	"github.com/signpost-dns/signpost/pkg/cli/document"
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
@@ -88,7 +88,7 @@ func (q *podQuestion) answer(in io.Reader) (resolvconf.Preview, error) {
 	if err != nil {
 		return resolvconf.Preview{}, err
 	}
-	if body, err = api.Shape("previewPodDNSIntent", body); err != nil {
+	if body, err = operation.Shape("previewPodDNSIntent", body); err != nil {
 		return resolvconf.Preview{}, q.wrong(err)
 	}
 	preview, err := poddns.ReadPodDNSPreview(body)

@@ -3,12 +3,12 @@ package serve
 import (
 	"runtime/debug"
 
-	"github.com/signpost-dns/signpost/api"
+	"github.com/signpost-dns/signpost/api/probes"
 )
 
 // ThisBuild is what the Go command wrote into the binary.
-func ThisBuild() api.Build {
-	b := api.Build{Version: "(devel)", Commit: "unknown", Go: "unknown"}
+func ThisBuild() probes.Build {
+	b := probes.Build{Version: "(devel)", Commit: "unknown", Go: "unknown"}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

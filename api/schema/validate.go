@@ -1,6 +1,9 @@
-package api
+// Package schema judges values by the schemas of openapi.yaml, and says what is wrong
+// with them and what would be right.
+package schema
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 
@@ -10,17 +13,17 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// maxErrors is how many errors or warnings of a body are told at once.
-const maxErrors = 100
+// MaxErrors is how many errors or warnings of a body are told at once.
+const MaxErrors = 100
 
 // maxJudged is how many values a body may have for all its errors to be looked for:
 // each error takes a kilobyte before it is told or left out.
 const maxJudged = 20_000
 
-// validate judges a decoded value by a schema and answers everything that is
+// Validate judges a decoded value by a schema and answers everything that is
 // wrong, in the order of the value's sorted fields; of more than maxJudged values the
 // first error.
-func validate(schema *openapi3.Schema, value any) []intent.Field {
+func Validate(schema *openapi3.Schema, value any) []intent.Field {
 	if values(value) > maxJudged {
 		fields := collect(nil, schema.VisitJSON(value))
 		if len(fields) > 0 {
@@ -29,7 +32,7 @@ func validate(schema *openapi3.Schema, value any) []intent.Field {
 		return fields
 	}
 	fields := collect(nil, schema.VisitJSON(value, openapi3.MultiErrors()))
-	if len(fields) == maxErrors {
+	if len(fields) == MaxErrors {
 		fields = append(fields, intent.Field{Detail: "has more errors than are told here"})
 	}
 	return fields
@@ -54,7 +57,7 @@ func values(value any) int {
 // collect adds the errors in err to fields; of several about one value the
 // first.
 func collect(fields []intent.Field, err error) []intent.Field {
-	if err == nil || len(fields) >= maxErrors {
+	if err == nil || len(fields) >= MaxErrors {
 		return fields
 	}
 	//nolint:errorlint // the library's lists answer errors.As for their items
@@ -72,4 +75,24 @@ func collect(fields []intent.Field, err error) []intent.Field {
 		fields = append(fields, intent.Field{Detail: "cannot be judged: " + jsonbody.Clip(err.Error())})
 	}
 	return fields
+}
+
+// ValidateText judges a parameter, which is given as text, and returns what is wrong
+// with it; empty for nothing.
+func ValidateText(schema *openapi3.Schema, text string) string {
+	var value any = text
+	if schema.Type.Is(openapi3.TypeInteger) {
+		if _, err := strconv.ParseInt(text, 10, 64); err != nil {
+			return "must be " + expected(schema)
+		}
+		value = json.Number(text)
+	}
+	if schema.Type.Is(openapi3.TypeBoolean) && (text == "true" || text == "false") {
+		value = text == "true"
+	}
+	fields := Validate(schema, value)
+	if len(fields) == 0 {
+		return ""
+	}
+	return fields[0].Detail
 }

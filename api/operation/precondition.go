@@ -1,7 +1,6 @@
-package api
+package operation
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -9,14 +8,14 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// precondition is what a request's If-Match and If-None-Match ask for.
-type precondition struct {
+// Precondition is what a request's If-Match and If-None-Match ask for.
+type Precondition struct {
 	match, noneMatch []string // entity tags; nil: not asked
 }
 
-// readPrecondition parses the header. Errors: Invalid.
-func readPrecondition(header http.Header) (precondition, error) {
-	var p precondition
+// ReadPrecondition parses the header. Errors: Invalid.
+func ReadPrecondition(header http.Header) (Precondition, error) {
+	var p Precondition
 	var err error
 	if p.match, err = readTags(header, "If-Match"); err != nil {
 		return p, err
@@ -25,23 +24,23 @@ func readPrecondition(header http.Header) (precondition, error) {
 	return p, err
 }
 
-// asked tells whether there is a precondition at all.
-func (p precondition) asked() bool { return p.match != nil || p.noneMatch != nil }
+// Asked reports whether there is a precondition at all.
+func (p Precondition) Asked() bool { return p.match != nil || p.noneMatch != nil }
 
-// check judges the precondition for a document, nil when there is none.
+// Check judges the precondition for a document, nil when there is none.
 // If-Match compares strongly, If-None-Match weakly (RFC 9110, 13.1).
-func (p precondition) check(path intent.Path, doc *intent.Document) error {
+func (p Precondition) Check(path intent.Path, doc *intent.Document) error {
 	if p.match != nil && !matches(p.match, doc, false) {
 		detail := string(path) + " does not exist, so If-Match does not hold"
 		if doc != nil {
-			detail = string(path) + " is at " + etag(doc.Revision) + ", so If-Match does not hold; read it again"
+			detail = string(path) + " is at " + ETag(doc.Revision) + ", so If-Match does not hold; read it again"
 		}
 		return &intent.Error{Code: intent.PreconditionFailed, Detail: detail}
 	}
 	if p.noneMatch != nil && matches(p.noneMatch, doc, true) {
 		return &intent.Error{
 			Code:   intent.PreconditionFailed,
-			Detail: string(path) + " exists, at " + etag(doc.Revision) + ", so If-None-Match does not hold",
+			Detail: string(path) + " exists, at " + ETag(doc.Revision) + ", so If-None-Match does not hold",
 		}
 	}
 	return nil
@@ -55,36 +54,15 @@ func matches(tags []string, doc *intent.Document, weakly bool) bool {
 		if weakly {
 			tag = strings.TrimPrefix(tag, "W/")
 		}
-		if tag == "*" || tag == etag(doc.Revision) {
+		if tag == "*" || tag == ETag(doc.Revision) {
 			return true
 		}
 	}
 	return false
 }
 
-// conditional holds an action's preconditions against its owner, as it is when
-// the request arrives.
-func (e *edge) conditional(act handler) handler {
-	return func(ctx context.Context, c *call) (answer, error) {
-		asked, err := readPrecondition(c.header)
-		if err != nil {
-			return answer{}, err
-		}
-		if asked.asked() {
-			owner, err := e.find(ctx, c.owner())
-			if err != nil {
-				return answer{}, err
-			}
-			if err := asked.check(c.owner(), owner); err != nil {
-				return answer{}, err
-			}
-		}
-		return act(ctx, c)
-	}
-}
-
-// etag is a revision as an entity tag.
-func etag(revision int64) string { return strconv.Quote(strconv.FormatInt(revision, 10)) }
+// ETag returns a revision as an entity tag.
+func ETag(revision int64) string { return strconv.Quote(strconv.FormatInt(revision, 10)) }
 
 // readTags splits a list of entity tags; nil when the field is not there.
 func readTags(header http.Header, field string) ([]string, error) {
@@ -96,7 +74,7 @@ func readTags(header http.Header, field string) ([]string, error) {
 	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		tag := strings.TrimSpace(part)
 		if revision, err := strconv.ParseInt(tag, 10, 64); err == nil {
-			tag = etag(revision) // without its quotes, as people write it
+			tag = ETag(revision) // without its quotes, as people write it
 		}
 		if opaque := strings.TrimPrefix(tag, "W/"); tag != "*" && !quoted(opaque) {
 			return nil, &intent.Error{

@@ -1,4 +1,4 @@
-package api
+package operation
 
 import (
 	"net/http"
@@ -17,7 +17,7 @@ func FuzzPreconditions(f *testing.F) {
 		f.Add(tags, tags)
 	}
 	f.Fuzz(func(t *testing.T, match, noneMatch string) {
-		p, err := readPrecondition(http.Header{"If-Match": {match}, "If-None-Match": {noneMatch}})
+		p, err := ReadPrecondition(http.Header{"If-Match": {match}, "If-None-Match": {noneMatch}})
 		if err != nil {
 			require.Equal(t, intent.Invalid, intent.CodeOf(err))
 			return
@@ -27,9 +27,9 @@ func FuzzPreconditions(f *testing.F) {
 			require.Regexp(t, `(?s)^(\*|(W/)?".*")$`, tag)
 		}
 		const revision = 3
-		held := p.check("projects/x", &intent.Document{Revision: revision}) == nil
+		held := p.Check("projects/x", &intent.Document{Revision: revision}) == nil
 		named := strings.Contains(match, "3") || strings.Contains(match, "*")
 		require.True(t, named || !held, "%s holds", match)
-		require.Error(t, precondition{match: p.match}.check("projects/x", nil), "nothing matches what does not exist")
+		require.Error(t, Precondition{match: p.match}.Check("projects/x", nil), "nothing matches what does not exist")
 	})
 }

@@ -1,4 +1,4 @@
-package api
+package operation
 
 import (
 	"encoding/json"
@@ -12,14 +12,15 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/signpost-dns/signpost/api/jsonbody"
+	"github.com/signpost-dns/signpost/api/schema"
 	"github.com/signpost-dns/signpost/pkg/access/bounded"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// maxBody is the size of the largest request body, in bytes.
-const maxBody = 1 << 20
+// MaxBody is the size of the largest request body, in bytes.
+const MaxBody = 1 << 20
 
-// maxDiscarded is how many bytes beyond maxBody are read and forgotten. Many
+// maxDiscarded is how many bytes beyond MaxBody are read and forgotten. Many
 // clients look for the answer only after they have sent everything; one whose
 // connection is closed before that never sees why.
 const maxDiscarded = 128 << 20
@@ -34,14 +35,14 @@ const (
 	mediaYAML = "application/yaml"
 )
 
-// received is a body as it was sent.
-type received struct {
+// Received is a body as it was sent.
+type Received struct {
 	media string
 	raw   []byte
 }
 
 // decoded is about how much memory the body takes as values.
-func (s received) decoded() int64 {
+func (s Received) decoded() int64 {
 	if s.media != mediaYAML {
 		return bounded.Weigh(s.raw)
 	}
@@ -55,34 +56,34 @@ func (s received) decoded() int64 {
 	return each * begin
 }
 
-// receive reads the body of a request, to its end. It is empty where the
+// Receive reads the body of a request, to its end. It is empty where the
 // operation takes none.
-func (op *operation) receive(w http.ResponseWriter, r *http.Request) (received, error) {
+func (op *Operation) Receive(w http.ResponseWriter, r *http.Request) (Received, error) {
 	if op.body == nil {
-		return received{}, op.refuseBody(r)
+		return Received{}, op.refuseBody(r)
 	}
 	media, err := op.mediaOf(r.Header)
 	if err != nil {
-		return received{}, err
+		return Received{}, err
 	}
-	if r.ContentLength > maxBody && r.Header.Get("Expect") != "" {
-		return received{}, errTooLarge() // the client waits for leave to send it
+	if r.ContentLength > MaxBody && r.Header.Get("Expect") != "" {
+		return Received{}, errTooLarge() // the client waits for leave to send it
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
 		_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded)
-		return received{}, errTooLarge()
+		return Received{}, errTooLarge()
 	case err != nil:
-		return received{}, &intent.Error{Code: intent.Invalid, Detail: "the body could not be read to its end", Err: err}
+		return Received{}, &intent.Error{Code: intent.Invalid, Detail: "the body could not be read to its end", Err: err}
 	}
-	return received{media, raw}, nil
+	return Received{media, raw}, nil
 }
 
-// readBody decodes and validates what was received. It answers the body
+// ReadBody decodes and validates what was received. It answers the body
 // decoded and as JSON, both without what the server itself adds to documents.
-func (op *operation) readBody(sent received) (map[string]any, []byte, error) {
+func (op *Operation) ReadBody(sent Received) (map[string]any, []byte, error) {
 	if op.body == nil {
 		return nil, nil, nil
 	}
@@ -94,15 +95,15 @@ func (op *operation) readBody(sent received) (map[string]any, []byte, error) {
 }
 
 // json is what was received as JSON.
-func (s received) json() ([]byte, error) {
+func (s Received) json() ([]byte, error) {
 	if s.media != mediaYAML {
 		return s.raw, nil
 	}
 	return jsonbody.FromYAML(s.raw)
 }
 
-// parseBody is readBody for JSON.
-func parseBody(raw []byte, schema *openapi3.Schema) (map[string]any, []byte, error) {
+// parseBody is ReadBody for JSON.
+func parseBody(raw []byte, of *openapi3.Schema) (map[string]any, []byte, error) {
 	value, same, err := jsonbody.Decode(raw)
 	if err != nil {
 		return nil, nil, err
@@ -116,7 +117,7 @@ func parseBody(raw []byte, schema *openapi3.Schema) (map[string]any, []byte, err
 			return nil, nil, err
 		}
 	}
-	if fields := validate(schema, object); len(fields) > 0 {
+	if fields := schema.Validate(of, object); len(fields) > 0 {
 		return nil, nil, jsonbody.Invalid(fields)
 	}
 	return object, raw, nil
@@ -124,7 +125,7 @@ func parseBody(raw []byte, schema *openapi3.Schema) (map[string]any, []byte, err
 
 // refuseBody refuses what is posted to an action, which takes no body: a
 // {"confirm":…} must not be lost. Libraries send {} or null for nothing.
-func (op *operation) refuseBody(r *http.Request) error {
+func (op *Operation) refuseBody(r *http.Request) error {
 	if r.Method != http.MethodPost {
 		return nil
 	}
@@ -169,7 +170,7 @@ func dropServerFields(object map[string]any) bool {
 
 // mediaOf is the media type of a body, one of those that the operation takes,
 // in UTF-8.
-func (op *operation) mediaOf(header http.Header) (string, error) {
+func (op *Operation) mediaOf(header http.Header) (string, error) {
 	refused := &intent.Error{Code: intent.UnsupportedMedia, Detail: "the content type must be " + strings.Join(op.media, " or ")}
 	if encoding := header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		refused.Detail = "the body must be sent without a content encoding"

@@ -1,4 +1,4 @@
-package api
+package schema
 
 import (
 	"encoding/json"
@@ -18,6 +18,10 @@ import (
 // missing is what is said of a required field.
 const missing = "is missing"
 
+// IsMissing reports whether an error says that a required field is missing. The
+// other fields can be judged without it.
+func IsMissing(f intent.Field) bool { return strings.HasPrefix(f.Detail, missing) }
+
 // explain says what is wrong with a value and what would be right. It never
 // quotes the value: it may be a secret.
 func explain(err *openapi3.SchemaError) intent.Field {
@@ -28,7 +32,7 @@ func explain(err *openapi3.SchemaError) intent.Field {
 		name := unknownName(err)
 		path = append(path, name)
 		known := slices.Sorted(maps.Keys(err.Schema.Properties))
-		detail = "unknown field " + strconv.Quote(jsonbody.Clip(name)) + suggestion(name, known)
+		detail = "unknown field " + strconv.Quote(jsonbody.Clip(name)) + Suggestion(name, known)
 		if hint, ok := err.Schema.Extensions["x-unknown"].(string); ok {
 			detail += "; " + hint
 		}
@@ -119,9 +123,9 @@ func kindOf(value any) string {
 	return "an object"
 }
 
-// suggestion follows an unknown name: the nearest known one when there is one
+// Suggestion follows an unknown name: the nearest known one when there is one
 // that could be meant, else all.
-func suggestion(name string, known []string) string {
+func Suggestion(name string, known []string) string {
 	if len(known) == 0 {
 		return "; none is known here"
 	}

@@ -1,4 +1,4 @@
-package api
+package operation
 
 import (
 	"runtime"
@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/api/jsonbody"
+	"github.com/signpost-dns/signpost/api/schema"
 	"github.com/signpost-dns/signpost/openapi"
 )
 
@@ -26,7 +27,7 @@ func servers(items string) string {
 func TestErrorsTakeNoMoreMemoryThanTheirBody(t *testing.T) { //nolint:paralleltest // it measures the memory of all
 	doc, err := openapi.Load()
 	require.NoError(t, err)
-	op, err := newOperation(doc, "/v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents", "POST", nil)
+	op, err := New(doc, "/v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents", "POST", nil)
 	require.NoError(t, err)
 	const beside = "has more than 20000 values, so that only the first error is told"
 	for name, c := range map[string]struct {
@@ -44,13 +45,13 @@ func TestErrorsTakeNoMoreMemoryThanTheirBody(t *testing.T) { //nolint:parallelte
 			require.NoError(t, err)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			fields := validate(op.body, value)
+			fields := schema.Validate(op.body, value)
 			runtime.ReadMemStats(&after)
 			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(40<<20))
 			require.Contains(t, fields[0].Pointer+" "+fields[0].Detail, c.wants)
 			require.Equal(t, c.alone, fields[len(fields)-1].Detail == beside)
 			if !c.alone {
-				require.Len(t, fields, maxErrors+1)
+				require.Len(t, fields, schema.MaxErrors+1)
 			}
 		})
 	}
@@ -60,15 +61,15 @@ func TestErrorsTakeNoMoreMemoryThanTheirBody(t *testing.T) { //nolint:parallelte
 func TestABodyWeighsWhatItBecomes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		sent     received
+		sent     Received
 		from, to int64 // MiB
 	}{
-		"a text":              {received{mediaJSON, []byte(`{"a":"` + strings.Repeat("x", 1<<20) + `"}`)}, 2, 3},
-		"ten thousand names":  {received{mediaJSON, []byte(`[` + manyOf(10_000, `"a.lab.example"`) + `]`)}, 5, 20},
-		"objects":             {received{mediaJSON, []byte(servers(manyOf(340_000, `{}`)))}, 100, 1000},
-		"lists in each other": {received{mediaJSON, []byte(strings.Repeat("[", 1000))}, 1 << 20, 1 << 40},
-		"lines":               {received{mediaYAML, []byte(strings.Repeat("- a\n", 250_000))}, 100, 1000},
-		"a text in YAML":      {received{mediaYAML, []byte("a: " + strings.Repeat("x", 1<<20))}, 0, 1},
+		"a text":              {Received{mediaJSON, []byte(`{"a":"` + strings.Repeat("x", 1<<20) + `"}`)}, 2, 3},
+		"ten thousand names":  {Received{mediaJSON, []byte(`[` + manyOf(10_000, `"a.lab.example"`) + `]`)}, 5, 20},
+		"objects":             {Received{mediaJSON, []byte(servers(manyOf(340_000, `{}`)))}, 100, 1000},
+		"lists in each other": {Received{mediaJSON, []byte(strings.Repeat("[", 1000))}, 1 << 20, 1 << 40},
+		"lines":               {Received{mediaYAML, []byte(strings.Repeat("- a\n", 250_000))}, 100, 1000},
+		"a text in YAML":      {Received{mediaYAML, []byte("a: " + strings.Repeat("x", 1<<20))}, 0, 1},
 	} {
 		weight := c.sent.decoded() >> 20
 		require.True(t, c.from <= weight && weight <= c.to, "%s: %d MiB", name, weight)

@@ -1,4 +1,4 @@
-package api
+package actions
 
 import "github.com/signpost-dns/signpost/pkg/domain/intent"
 

@@ -1,4 +1,4 @@
-package api
+package resources
 
 import (
 	"context"
@@ -10,16 +10,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// detailOf is what the user is told of an error, with both ends of a broken
-// reference.
-func detailOf(e *intent.Error) string {
-	var missing *intent.MissingReference
-	if errors.As(e, &missing) {
-		return missing.Error()
-	}
-	return e.Detail
-}
-
 // user is a document that keeps another from being deleted.
 type user struct {
 	path     intent.Path
@@ -27,9 +17,9 @@ type user struct {
 	deployed bool // its current release relies on the other
 }
 
-// kept says of a document that is referred to why it cannot be deleted and
-// what to do first: once for each user. Other errors stay as they are.
-func (e *edge) kept(ctx context.Context, err error) error {
+// inUseError says of a document that is referred to why it cannot be deleted and what
+// to do first: once for each user. Other errors stay as they are.
+func (h *Handlers) inUseError(ctx context.Context, err error) error {
 	var referenced *intent.Referenced
 	if !errors.As(err, &referenced) {
 		return err
@@ -39,7 +29,7 @@ func (e *edge) kept(ctx context.Context, err error) error {
 	listed := users[:min(len(users), most)]
 	refusal := &intent.Error{Code: intent.Conflict, Err: err}
 	for _, u := range listed {
-		reason, err := e.reason(ctx, path, u)
+		reason, err := h.reason(ctx, path, u)
 		if err != nil {
 			return err
 		}
@@ -87,8 +77,8 @@ func usersIn(r *intent.Referenced) []user {
 }
 
 // reason says what a user is to the document.
-func (e *edge) reason(ctx context.Context, path intent.Path, u user) (string, error) {
-	state, err := e.stateOf(ctx, u)
+func (h *Handlers) reason(ctx context.Context, path intent.Path, u user) (string, error) {
+	state, err := h.stateOf(ctx, u)
 	switch {
 	case err != nil:
 		return "", err
@@ -117,11 +107,11 @@ func (e *edge) reason(ctx context.Context, path intent.Path, u user) (string, er
 }
 
 // stateOf is where a deployed group stands; empty for others.
-func (e *edge) stateOf(ctx context.Context, u user) (intent.State, error) {
+func (h *Handlers) stateOf(ctx context.Context, u user) (intent.State, error) {
 	if !u.deployed || !strings.HasSuffix(u.path.Collection(), "/deployment-intent-groups") {
 		return "", nil
 	}
-	status, err := e.Lifecycle.Status(ctx, u.path)
+	status, err := h.Lifecycle.Status(ctx, u.path)
 	if intent.CodeOf(err) == intent.NotFound {
 		err = nil
 	}

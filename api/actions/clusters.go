@@ -1,0 +1,56 @@
+package actions
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/signpost-dns/signpost/api/operation"
+	"github.com/signpost-dns/signpost/api/response"
+	"github.com/signpost-dns/signpost/api/service"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// Clusters answers what is asked of clusters.
+type Clusters struct{ Service service.Clusters }
+
+// Preflight answers whether a cluster could be managed.
+func (k Clusters) Preflight(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	report, err := k.Service.Preflight(ctx, c.Owner())
+	report.Checks = orEmpty(report.Checks)
+	return response.Answer{Status: http.StatusOK, Body: report}, err
+}
+
+// Drain keeps a cluster's addresses out of public names.
+func (k Clusters) Drain(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	if err := k.Service.Drain(ctx, c.Owner(), c.Query.Get("force") == "true", c.Actor.Subject); err != nil {
+		return response.Answer{}, err
+	}
+	return k.drained(ctx, c)
+}
+
+// Undrain lets them in again.
+func (k Clusters) Undrain(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	if err := k.Service.Undrain(ctx, c.Owner(), c.Actor.Subject); err != nil {
+		return response.Answer{}, err
+	}
+	return k.drained(ctx, c)
+}
+
+// Abandon lets go of a cluster, and answers what is left behind there.
+func (k Clusters) Abandon(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	left, err := k.Service.Abandon(ctx, c.Owner(), c.Query.Get("force") == "true", c.Actor.Subject)
+	body := struct {
+		LeftBehind []intent.LeftBehind `json:"leftBehind"`
+	}{orEmpty(left)}
+	return response.Answer{Status: http.StatusOK, Body: body}, err
+}
+
+// drained answers whether a cluster is drained now.
+func (k Clusters) drained(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	var body struct {
+		Drained *intent.Drained `json:"drained,omitempty"`
+	}
+	var err error
+	body.Drained, err = k.Service.Drained(ctx, c.Owner())
+	return response.Answer{Status: http.StatusAccepted, Body: body}, err
+}

@@ -1,0 +1,120 @@
+// Package actions answers what is asked about documents beyond their content: plans,
+// actions, status and events.
+package actions
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/signpost-dns/signpost/api/operation"
+	"github.com/signpost-dns/signpost/api/response"
+	"github.com/signpost-dns/signpost/api/service"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// Lifecycle answers what is asked of deployment intent groups and logical clouds.
+type Lifecycle struct{ Service service.Lifecycle }
+
+// Instantiate begins to deploy an owner.
+func (l Lifecycle) Instantiate(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	return begin(l.Service.Instantiate)(ctx, c)
+}
+
+// Update begins to bring an owner to what its documents say now.
+func (l Lifecycle) Update(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	return begin(l.Service.Update)(ctx, c)
+}
+
+// begin is a handler for what begins something on its owner.
+func begin(do func(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)) operation.Handler {
+	return func(ctx context.Context, c *operation.Call) (response.Answer, error) {
+		accepted, err := do(ctx, c.Owner(), c.Query.Get("confirm"), c.Actor.Subject)
+		return response.Answer{Status: http.StatusAccepted, Body: accepted}, err
+	}
+}
+
+// InstantiateGroup begins to deploy a deployment intent group, which may take over the
+// names of another group.
+func (l Lifecycle) InstantiateGroup(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	if c.Query.Has("takeover") {
+		return l.takeOver(ctx, c, intent.Instantiate)
+	}
+	return l.Instantiate(ctx, c)
+}
+
+// UpdateGroup is InstantiateGroup for a group that is deployed.
+func (l Lifecycle) UpdateGroup(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	if c.Query.Has("takeover") {
+		return l.takeOver(ctx, c, intent.Update)
+	}
+	return l.Update(ctx, c)
+}
+
+func (l Lifecycle) takeOver(ctx context.Context, c *operation.Call, action intent.Action) (response.Answer, error) {
+	accepted, err := l.Service.TakeOver(ctx, c.Owner(), action, c.Query.Get("takeover"), c.Query.Get("confirm"), c.Actor.Subject)
+	return response.Answer{Status: http.StatusAccepted, Body: accepted}, err
+}
+
+// Terminate begins to take back what an owner has in the clusters.
+func (l Lifecycle) Terminate(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	accepted, err := l.Service.Terminate(ctx, c.Owner(), c.Query.Get("force") == "true", c.Query.Get("confirm"), c.Actor.Subject)
+	return response.Answer{Status: http.StatusAccepted, Body: accepted}, err
+}
+
+// Rollback begins to make an earlier revision current again.
+func (l Lifecycle) Rollback(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	to, err := revision(c)
+	if err != nil {
+		return response.Answer{}, err
+	}
+	accepted, err := l.Service.Rollback(ctx, c.Owner(), to, c.Query.Get("confirm"), c.Actor.Subject)
+	return response.Answer{Status: http.StatusAccepted, Body: accepted}, err
+}
+
+// Plan answers what an action would do.
+func (l Lifecycle) Plan(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	action := intent.Action(c.Query.Get("for"))
+	if c.Query.Has("to") && action != intent.Rollback {
+		return response.Answer{}, &intent.Error{Code: intent.Invalid, Detail: "query parameter to is the revision of a rollback: give it with for=rollback"}
+	}
+	if c.Query.Has("takeover") {
+		return l.planTakeover(ctx, c, action)
+	}
+	to, err := revision(c)
+	if err != nil {
+		return response.Answer{}, err
+	}
+	plan, err := l.Service.Plan(ctx, c.Owner(), action, to)
+	return response.Answer{Status: http.StatusOK, Body: wholePlan(plan)}, err
+}
+
+// planTakeover answers what an action would do that has another group yield its
+// names.
+func (l Lifecycle) planTakeover(ctx context.Context, c *operation.Call, action intent.Action) (response.Answer, error) {
+	if action != "" && action != intent.Instantiate && action != intent.Update {
+		return response.Answer{}, &intent.Error{Code: intent.Invalid, Detail: "query parameter takeover is for instantiate and update: leave it out, or plan one of them"}
+	}
+	plan, err := l.Service.PlanTakeover(ctx, c.Owner(), action, c.Query.Get("takeover"))
+	return response.Answer{Status: http.StatusOK, Body: wholePlan(plan)}, err
+}
+
+// Status answers what was observed of a deployment intent group or a logical cloud.
+func (l Lifecycle) Status(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	status, err := l.Service.Status(ctx, c.Owner())
+	return response.Answer{Status: http.StatusOK, Body: wholeStatus(status)}, err
+}
+
+// Events lists what happened to a deployment intent group or a logical cloud.
+func (l Lifecycle) Events(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	events, err := l.Service.Events(ctx, c.Owner())
+	return response.Answer{Status: http.StatusOK, Body: map[string]any{"items": orEmpty(events)}}, err
+}
+
+// revision is the one that a rollback goes to, 0 when it is not said.
+func revision(c *operation.Call) (int64, error) {
+	if !c.Query.Has("to") {
+		return 0, nil
+	}
+	return strconv.ParseInt(c.Query.Get("to"), 10, 64)
+}

@@ -1,0 +1,64 @@
+package actions
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/signpost-dns/signpost/api/operation"
+	"github.com/signpost-dns/signpost/api/response"
+	"github.com/signpost-dns/signpost/api/service"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// Providers answers what is asked of providers, which the API calls DNS update records.
+type Providers struct {
+	Store     intent.Store
+	Admitter  service.Admitter
+	Lifecycle service.Lifecycle
+}
+
+// Plan answers what rolling out a provider would do.
+func (p Providers) Plan(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	if c.Query.Has("adopt") {
+		plan, err := p.Lifecycle.PlanAdoption(ctx, c.Owner(), c.Query.Get("adopt"))
+		return response.Answer{Status: http.StatusOK, Body: wholePlan(plan)}, err
+	}
+	plan, err := p.Lifecycle.PlanRecord(ctx, c.Owner())
+	return response.Answer{Status: http.StatusOK, Body: wholePlan(plan)}, err
+}
+
+// Update begins to roll out a provider, which may take over names of another
+// external-dns.
+func (p Providers) Update(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	if !c.Query.Has("adopt") {
+		return begin(p.Lifecycle.UpdateRecord)(ctx, c)
+	}
+	accepted, err := p.Lifecycle.Adopt(ctx, c.Owner(), c.Query.Get("adopt"), c.Query.Get("confirm"), c.Actor.Subject)
+	return response.Answer{Status: http.StatusAccepted, Body: accepted}, err
+}
+
+// Users lists who publishes through a provider.
+func (p Providers) Users(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	users, err := p.Lifecycle.Users(ctx, c.Owner())
+	for i := range users {
+		users[i].Clusters = orEmpty(users[i].Clusters)
+	}
+	return response.Answer{Status: http.StatusOK, Body: map[string]any{"items": orEmpty(users)}}, err
+}
+
+// Status answers what is known of a provider's deployments, and what is odd about its
+// document.
+func (p Providers) Status(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	doc, err := p.Store.Get(ctx, c.Owner())
+	if err != nil {
+		return response.Answer{}, err
+	}
+	view, err := p.Admitter.View(ctx, doc)
+	if err != nil {
+		return response.Answer{}, err
+	}
+	status, err := p.Lifecycle.RecordStatus(ctx, doc.Path)
+	status.Providers, status.Deployments = orEmpty(status.Providers), orEmpty(status.Deployments)
+	status.Warnings = append(view.Status.Warnings, status.Warnings...)
+	return response.Answer{Status: http.StatusOK, Body: status}, err
+}

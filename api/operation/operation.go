@@ -1,0 +1,82 @@
+package operation
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/signpost-dns/signpost/api/limits"
+	"github.com/signpost-dns/signpost/pkg/access"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// Operation is one operation of openapi.yaml, ready to be called.
+type Operation struct {
+	ID       string
+	Kind     limits.Kind
+	Public   bool // needs no token
+	Relieves bool // takes something away, which frees room
+	Role     access.Role
+	AnyQuery bool // does not look at the query
+	Handle   Handler
+
+	pages      bool                  // answers a page of a list
+	parameters []*openapi3.Parameter // of the path and of the query
+	body       *openapi3.Schema      // nil: takes none
+	media      []string              // of the body, JSON first
+}
+
+// New reads the description of an operation.
+func New(doc *openapi3.T, route, method string, handle Handler) (*Operation, error) {
+	described := doc.Paths.Value(route).GetOperation(method)
+	op := &Operation{ID: described.OperationID, Kind: limits.KindOf(route, method), Relieves: limits.Relieves(route, method), Handle: handle}
+	op.AnyQuery = described.Responses.Status(http.StatusBadRequest) == nil // it cannot say what is wrong with it
+	if described.Security != nil && len(*described.Security) == 0 {
+		op.Public = true
+	} else {
+		name, _ := described.Extensions["x-role"].(string)
+		parsed, ok := access.ParseRole(name)
+		if !ok {
+			return nil, fmt.Errorf("api: operation %s has no x-role", op.ID)
+		}
+		op.Role = parsed
+	}
+	for _, list := range []openapi3.Parameters{doc.Paths.Value(route).Parameters, described.Parameters} {
+		for _, ref := range list {
+			if ref.Value.In != openapi3.ParameterInHeader {
+				op.parameters = append(op.parameters, ref.Value)
+				op.pages = op.pages || ref.Value.Name == "limit"
+			}
+		}
+	}
+	if described.RequestBody != nil {
+		content := described.RequestBody.Value.Content
+		if content[mediaJSON] == nil {
+			return nil, fmt.Errorf("api: operation %s takes no JSON", op.ID)
+		}
+		op.body, op.media = content[mediaJSON].Schema.Value, []string{mediaJSON}
+		if content[mediaYAML] != nil {
+			op.media = append(op.media, mediaYAML)
+		}
+	}
+	return op, nil
+}
+
+// Stores reports whether the operation stores its body as a document.
+func (op *Operation) Stores() bool { return op.Creates() || strings.HasPrefix(op.ID, "put") }
+
+// Creates reports whether the operation stores its body as a new document.
+func (op *Operation) Creates() bool { return strings.HasPrefix(op.ID, "create") }
+
+// Weight returns how many bytes of memory a request takes, as far as that can be told:
+// so many times what it brings and may read, and what its body becomes.
+func (op *Operation) Weight(c *Call, sent Received) int64 {
+	const times = 4
+	most := int64(intent.MaxBody)
+	if op.pages {
+		most = min(int64(c.Limit())*most, intent.PageBytes)
+	}
+	return times*(most+int64(len(sent.raw))) + sent.decoded()
+}

@@ -1,0 +1,124 @@
+// Package probes answers what is asked of any process: whether it is well, which build
+// it is, and its metrics.
+package probes
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
+
+	"github.com/signpost-dns/signpost/api/operation"
+	"github.com/signpost-dns/signpost/api/response"
+	"github.com/signpost-dns/signpost/openapi"
+)
+
+// Build says which program this is.
+type Build struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"`
+	Go      string `json:"go"`
+}
+
+// Handlers answer the probes.
+type Handlers struct {
+	Checks  map[string]func(context.Context) error // the dependencies for /readyz, by name; each ends with its context
+	Build   Build
+	Metrics *prometheus.Registry
+	Log     *slog.Logger
+
+	ready lately
+}
+
+// Health answers as long as the process can.
+func (h *Handlers) Health(context.Context, *operation.Call) (response.Answer, error) {
+	return response.Answer{Status: http.StatusOK, Body: map[string]string{"status": "ok"}}, nil
+}
+
+// check is one dependency's state.
+type check struct {
+	Name    string `json:"name"`
+	OK      bool   `json:"ok"`
+	Message string `json:"message"`
+}
+
+// lately is what dependencies have answered last.
+type lately struct {
+	mu     sync.Mutex // held while they are asked
+	asked  time.Time
+	checks []check
+}
+
+// Readiness tells how every dependency is. Everybody may ask, as often as they like,
+// so dependencies are asked once in a second, and why one fails is told to the log
+// alone.
+func (h *Handlers) Readiness(ctx context.Context, _ *operation.Call) (response.Answer, error) {
+	const fresh = time.Second
+	h.ready.mu.Lock()
+	defer h.ready.mu.Unlock()
+	if h.ready.checks == nil || time.Since(h.ready.asked) >= fresh {
+		h.ready.checks = askAll(context.WithoutCancel(ctx), h.Checks, h.Log) // whoever hangs up makes nobody unready
+		h.ready.asked = time.Now()
+	}
+	status, word, header := http.StatusOK, "ready", http.Header{}
+	if slices.ContainsFunc(h.ready.checks, func(c check) bool { return !c.OK }) {
+		status, word = http.StatusServiceUnavailable, "unready"
+		header.Set("Retry-After", "1")
+	}
+	return response.Answer{Status: status, Header: header, Body: map[string]any{"status": word, "checks": h.ready.checks}}, nil
+}
+
+// askAll asks every dependency, all at once.
+func askAll(ctx context.Context, dependencies map[string]func(context.Context) error, log *slog.Logger) []check {
+	const patience = 5 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	names := slices.Sorted(maps.Keys(dependencies))
+	checks := make([]check, len(names))
+	var asked sync.WaitGroup
+	for i, name := range names {
+		asked.Go(func() {
+			checks[i] = check{Name: name, OK: true}
+			if err := dependencies[name](ctx); err != nil {
+				checks[i] = check{Name: name, Message: "does not answer"}
+				log.WarnContext(ctx, "not ready", slog.String("check", name), slog.Any("error", err))
+			}
+		})
+	}
+	asked.Wait()
+	return checks
+}
+
+// Version tells which build this is.
+func (h *Handlers) Version(context.Context, *operation.Call) (response.Answer, error) {
+	return response.Answer{Status: http.StatusOK, Body: h.Build}, nil
+}
+
+// Description answers openapi.yaml.
+func Description(context.Context, *operation.Call) (response.Answer, error) {
+	return response.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/yaml"}}, Text: openapi.YAML()}, nil
+}
+
+// Measurements answers the metrics in Prometheus' text format.
+func (h *Handlers) Measurements(context.Context, *operation.Call) (response.Answer, error) {
+	families, err := h.Metrics.Gather()
+	if err != nil {
+		return response.Answer{}, err
+	}
+	format := expfmt.NewFormat(expfmt.TypeTextPlain)
+	var text bytes.Buffer
+	encoder := expfmt.NewEncoder(&text, format)
+	for _, family := range families {
+		if err := encoder.Encode(family); err != nil {
+			return response.Answer{}, err
+		}
+	}
+	return response.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {string(format)}}, Text: text.Bytes()}, nil
+}
