@@ -36,11 +36,11 @@ func (k Clusters) Undrain(ctx context.Context, c *operation.Call) (response.Answ
 	return k.drained(ctx, c)
 }
 
-// Abandon lets go of a cluster, and answers what is left behind there.
+// Abandon stops serving a cluster, and answers which objects stay there.
 func (k Clusters) Abandon(ctx context.Context, c *operation.Call) (response.Answer, error) {
 	left, err := k.Service.Abandon(ctx, c.Owner(), c.Query.Get("force") == "true", c.Actor.Subject)
 	body := struct {
-		LeftBehind []intent.LeftBehind `json:"leftBehind"`
+		Orphans []intent.LeftBehind `json:"leftBehind"`
 	}{orEmpty(left)}
 	return response.Answer{Status: http.StatusOK, Body: body}, err
 }

@@ -42,15 +42,15 @@ func Relieves(route, method string) bool {
 	return method == http.MethodDelete || strings.HasSuffix(route, "/terminate")
 }
 
-// pool is the places of a kind, and the shares of them: whoever asks for much at
-// once, or for what takes long, leaves half of them to others.
+// pool is the places of a kind, and the shares of them. A client that asks for much at
+// once leaves half of them to others.
 type pool struct {
 	all    *throttle.Places
 	shares *throttle.Shares
 }
 
-// newPool makes n places. Who finds none free waits for a turn; for one of the own
-// share longer, which costs nobody else anything.
+// newPool makes n places. A request that finds none free waits for a turn. It waits
+// longer for a place of the client's share, because that costs nobody else anything.
 func newPool(n int, turn time.Duration) pool {
 	const patience = 5 // turns
 	return pool{throttle.NewPlaces(n, turn), throttle.NewShares(n/2, patience*turn)}
@@ -114,7 +114,7 @@ func (l *Limiter) Enter(ctx context.Context, kind Kind, clientKey string) (leave
 // Demand is what a request asks for in memory.
 type Demand struct {
 	Kind     Kind
-	Public   bool // is for everybody: the answer is in memory already, and strangers would take memory from those who are known
+	Public   bool // is for everybody; the answer is in memory already
 	Relieves bool // takes something away, which frees memory
 	Bytes    int64
 }

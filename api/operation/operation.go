@@ -70,8 +70,8 @@ func (op *Operation) Stores() bool { return op.Creates() || strings.HasPrefix(op
 // Creates reports whether the operation stores its body as a new document.
 func (op *Operation) Creates() bool { return strings.HasPrefix(op.ID, "create") }
 
-// Weight returns how many bytes of memory a request takes, as far as that can be told:
-// so many times what it brings and may read, and what its body becomes.
+// Weight estimates the memory of a request, in bytes: a multiple of its body and of
+// what it may read, and the body as values.
 func (op *Operation) Weight(c *Call, sent Received) int64 {
 	const times = 4
 	most := int64(intent.MaxBody)

@@ -6,9 +6,9 @@ import (
 	"github.com/signpost-dns/signpost/openapi"
 )
 
-// Shape judges a JSON body for an operation of openapi.yaml by the operation's
-// schema, as a request with it is judged, and answers it without what the server
-// itself adds to documents. What is wrong is an *intent.Error, Invalid.
+// Shape validates a JSON body for an operation of openapi.yaml, as it would be
+// validated in a request. It returns the body without the fields that the server adds
+// to documents. Its errors are *intent.Error values, Invalid.
 func Shape(operationID string, raw []byte) ([]byte, error) {
 	doc, err := openapi.Load()
 	if err != nil {

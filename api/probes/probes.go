@@ -56,15 +56,15 @@ type lately struct {
 	checks []check
 }
 
-// Readiness tells how every dependency is. Everybody may ask, as often as they like,
-// so dependencies are asked once in a second, and why one fails is told to the log
-// alone.
+// Readiness tells whether every dependency answers. Everybody may ask, as often as they
+// like. So dependencies are asked once in a second, and only the log tells why one
+// fails.
 func (h *Handlers) Readiness(ctx context.Context, _ *operation.Call) (response.Answer, error) {
 	const fresh = time.Second
 	h.ready.mu.Lock()
 	defer h.ready.mu.Unlock()
 	if h.ready.checks == nil || time.Since(h.ready.asked) >= fresh {
-		h.ready.checks = askAll(context.WithoutCancel(ctx), h.Checks, h.Log) // whoever hangs up makes nobody unready
+		h.ready.checks = askAll(context.WithoutCancel(ctx), h.Checks, h.Log) // a client that hangs up makes nobody unready
 		h.ready.asked = time.Now()
 	}
 	status, word, header := http.StatusOK, "ready", http.Header{}

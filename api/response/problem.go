@@ -55,8 +55,8 @@ func statusOf(code intent.Code) int {
 	return 0
 }
 
-// ProblemOf turns an error into what the user is told. What the user cannot
-// act on is an internal error without details.
+// ProblemOf turns an error into what the user is told. An error that the user
+// cannot act on is an internal error without details.
 func ProblemOf(err error) Problem {
 	var e *intent.Error
 	if errors.As(err, &e) {
@@ -70,12 +70,12 @@ func ProblemOf(err error) Problem {
 	return Problem{Status: http.StatusInternalServerError, Detail: "an internal error; the server's log tells more under the request's id"}
 }
 
-// refusalTimeout is how long a client may take for the answer to what was refused
-// before it was looked at: whoever does not read it holds its request.
+// refusalTimeout is how long a client may take to read a refusal. A client that does
+// not read keeps its request open.
 const refusalTimeout = 5 * time.Second
 
-// strangers tells whether a status is answered before it is known who asks.
-func strangers(status int) bool {
+// unauthenticated tells whether a status may be answered before the caller is known.
+func unauthenticated(status int) bool {
 	return slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusMisdirectedRequest, http.StatusTooManyRequests}, status)
 }
 

@@ -61,7 +61,7 @@ func (out Writer) Problem(w http.ResponseWriter, r *http.Request, p Problem) {
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", seconds(p.retryAfter))
 	}
-	if strangers(p.Status) {
+	if unauthenticated(p.Status) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(refusalTimeout)) // tests' recorders have none
 	}
 	body, err := encode(p)

@@ -16,13 +16,12 @@ import (
 // MaxErrors is how many errors or warnings of a body are told at once.
 const MaxErrors = 100
 
-// maxJudged is how many values a body may have for all its errors to be looked for:
-// each error takes a kilobyte before it is told or left out.
+// maxJudged is how many values a body may have for all errors to be looked for. Each
+// error takes a kilobyte of memory.
 const maxJudged = 20_000
 
-// Validate judges a decoded value by a schema and answers everything that is
-// wrong, in the order of the value's sorted fields; of more than maxJudged values the
-// first error.
+// Validate validates a decoded value by a schema. It returns all errors in the order of
+// the value's sorted fields, and of more than maxJudged values the first one.
 func Validate(schema *openapi3.Schema, value any) []intent.Field {
 	if values(value) > maxJudged {
 		fields := collect(nil, schema.VisitJSON(value))

@@ -28,14 +28,13 @@ type Sealer interface {
 }
 
 // Lifecycle deploys what the documents say: deployment intent groups, and the
-// cluster DNS of logical clouds. Its errors are *intent.Error
-// values: NotFound when the owner does not exist, Conflict with the plan's
-// errors when it cannot be done, PreconditionFailed when confirm is not what
-// the plan would say now.
+// cluster DNS of logical clouds. Its errors are *intent.Error values. NotFound: the
+// owner does not exist. Conflict: the action cannot be done, for the plan's errors.
+// PreconditionFailed: the plan has another token now than confirm.
 type Lifecycle interface {
-	// Plan tells what an action on an owner would do; the
-	// empty action is instantiate when nothing is current, else update. to is
-	// the revision of a rollback, 0 for the one before the current.
+	// Plan returns what an action on an owner would do. The empty action is
+	// instantiate if nothing is current, else update. to is the revision of a
+	// rollback, 0 for the one before the current.
 	Plan(ctx context.Context, owner intent.Path, action intent.Action, to int64) (intent.Plan, error)
 	// Instantiate, Update, Rollback and Terminate begin the action. confirm is
 	// a plan's token, empty for none; actor is who asks. Terminate is a Conflict
@@ -43,9 +42,8 @@ type Lifecycle interface {
 	Instantiate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
 	Update(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
 	// PlanTakeover and TakeOver are Plan, and Instantiate or Update, of a
-	// deployment intent group that takes over the names which both it and another
-	// group of its project give. from is that group: its name, app/version/name, or
-	// its path.
+	// deployment intent group that takes over the names of another group of the
+	// project. The other group is given by its name, app/version/name, or path.
 	PlanTakeover(ctx context.Context, owner intent.Path, action intent.Action, from string) (intent.Plan, error)
 	TakeOver(ctx context.Context, owner intent.Path, action intent.Action, from, confirm, actor string) (intent.Accepted, error)
 	Rollback(ctx context.Context, owner intent.Path, to int64, confirm, actor string) (intent.Accepted, error)
@@ -60,8 +58,7 @@ type Lifecycle interface {
 	// UpdateRecord rolls a record's document out to its deployments.
 	UpdateRecord(ctx context.Context, record intent.Path, confirm, actor string) (intent.Accepted, error)
 	// PlanAdoption and Adopt are PlanRecord and UpdateRecord of a record that also
-	// takes over those of its names that the external-dns with the owner id from has
-	// marked as its own.
+	// takes over names of another external-dns, with the owner id from.
 	PlanAdoption(ctx context.Context, record intent.Path, from string) (intent.Plan, error)
 	Adopt(ctx context.Context, record intent.Path, from, confirm, actor string) (intent.Accepted, error)
 	// RecordStatus answers what is known of a record's deployments. The
@@ -76,13 +73,12 @@ type Lifecycle interface {
 
 // History keeps what has happened.
 type History interface {
-	// Wrote notes a write of a document by whom the context tells of: before is
-	// nil for a new document, after for one that was deleted.
+	// Wrote notes a write of a document by the actor of the context. A new document has
+	// no before, a deleted one no after.
 	Wrote(ctx context.Context, before, after *intent.Document)
-	// Page answers what has happened to a project or a cluster provider and to what
-	// is below it, the newest first; after is where the last page ended, empty for
-	// the first one. Its errors are *intent.Error values: NotFound; Invalid for an
-	// after that no page had.
+	// Page returns events of a project or a cluster provider and of all below it, the
+	// newest first. A page begins where the last one ended: after, empty for the first. Its
+	// errors are *intent.Error values: NotFound; Invalid for an after that no page had.
 	Page(ctx context.Context, top intent.Path, limit int, after string) (intent.EventPage, error)
 }
 
@@ -98,8 +94,8 @@ type Clusters interface {
 	// would be left without any address, unless forced. actor is who asks.
 	Drain(ctx context.Context, cluster intent.Path, force bool, actor string) error
 	Undrain(ctx context.Context, cluster intent.Path, actor string) error
-	// Abandon lets go of a cluster that never comes back, and answers what is
-	// left behind there; it drains the cluster, and is idempotent, as Drain.
+	// Abandon drains a cluster that never comes back, stops serving it, and returns the
+	// objects that stay there. It is idempotent, as Drain.
 	Abandon(ctx context.Context, cluster intent.Path, force bool, actor string) ([]intent.LeftBehind, error)
 	// Abandoned says since when a cluster is abandoned, nil when it is not.
 	Abandoned(ctx context.Context, cluster intent.Path) (*intent.Abandoned, error)
@@ -113,9 +109,8 @@ type Corefiles interface {
 	// Lint answers the findings about a Corefile in the order of its lines. It is
 	// a Conflict when there is nothing here to lint with.
 	Lint(ctx context.Context, text string) ([]corefile.Finding, error)
-	// Trace tells which way a query takes through the CoreDNS that a DNS CR
-	// intent asks for in one of its clusters, "provider+cluster"; empty: in one
-	// whose domain is cluster.local.
+	// Trace returns the way of a query through the CoreDNS of a DNS CR intent in one
+	// cluster, "provider+cluster". An empty cluster is one whose domain is cluster.local.
 	Trace(ctx context.Context, owner intent.Path, cluster string, query corefile.Query) (corefile.Way, error)
 }
 
