@@ -29,10 +29,8 @@ func limit() size { return size{lines: 3000, files: 25, methods: 40, fields: 20}
 // until then.
 func tooLarge() map[string]size {
 	return map[string]size{
-		"pkg/app":                        {files: 28, fields: 70},
-		"pkg/emco/handover":              {methods: 42, fields: 25},
-		"pkg/worker/cluster/clustertest": {fields: 21},
-		"pkg/worker/syncer":              {lines: 5500, files: 31, methods: 72, fields: 49},
+		"pkg/app":           {files: 28, fields: 70},
+		"pkg/worker/syncer": {lines: 5500, files: 31, methods: 72, fields: 49},
 	}
 }
 

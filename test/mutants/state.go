@@ -120,7 +120,7 @@ func inWork() []bugs.Bug {
 			Replacement: "context.WithCancel(ctx)",
 		},
 		{
-			Name: "context under way", File: "pkg/emco/handover/step.go",
+			Name: "context under way", File: "pkg/emco/handover/look.go",
 			Breaks:      "an app context that rsync still works on counts as done",
 			Text:        "return !s.active && s.in(",
 			Replacement: "return s.in(",

@@ -173,7 +173,10 @@ func (s *Store) Cluster(ctx context.Context, cluster string, fence kv.Compare) (
 
 // Handover is that of an owner of whom nothing was handed over yet.
 func (s *Store) Handover(cluster string, owner appcontext.Owner, fence kv.Compare) *Handover {
-	return &Handover{store: s, cluster: cluster, owner: owner, fence: fence, begun: s.Now(), logger: s.Logger.With("cluster", cluster, "owner", string(owner))}
+	return &Handover{
+		handed: handed{store: s, cluster: cluster, owner: owner, fence: fence}, attempts: attempts{now: s.Now, begun: s.Now()},
+		logger: s.Logger.With("cluster", cluster, "owner", string(owner)),
+	}
 }
 
 // Watch delivers the contexts that rsync has begun to work on, or is done with,

@@ -1,7 +1,6 @@
 package handover
 
 import (
-	"slices"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
@@ -55,35 +54,10 @@ func (h *Handover) Trouble() string {
 // Wait says that the handover waits for another one.
 func (h *Handover) Wait(why string) { h.trouble = why }
 
-// asGiven is an object by the app that it was handed over with.
-func (h *Handover) asGiven(o bundle.Object) bundle.Object {
-	if given, found := find(h.given, o.ID); found {
-		return given
-	}
-	return o
-}
-
 // was tells whether all that was before had been applied.
 func (h *Handover) was() bool {
 	return h.seen[h.record.Before].in("Instantiated", "Updating", "Updated", "UpdatedFailed")
 }
-
-// Going tells whether an object that is not wanted may still be in the
-// cluster, and what is to be said about it. Prerequisites stay there.
-func (h *Handover) Going(id bundle.ID) (going bool, message string) {
-	if h.owner == Prerequisites {
-		return false, ""
-	}
-	for _, held := range []bundle.Bundle{h.given, h.before, h.rest} {
-		if holds(held, id) {
-			return true, h.trouble
-		}
-	}
-	return false, ""
-}
-
-// Empty tells whether rsync has nothing of the owner any more.
-func (h *Handover) Empty() bool { return h.record.empty() }
 
 // Settled tells whether nothing is left to do, as of the last step.
 func (h *Handover) Settled() bool { return h.rests }
@@ -95,18 +69,13 @@ func (h *Handover) Ready() bool { return h.seen[h.record.Context].ended() }
 // Leads tells whether others wait for it: until rsync has tried all, or takes
 // long.
 func (h *Handover) Leads() bool {
-	return !h.Ready() && !h.Empty() && h.store.Now().Before(h.begun.Add(headstart))
+	return !h.Ready() && !h.Empty() && h.now().Before(h.begun.Add(headstart))
 }
 
 // Reached tells whether the cluster answers rsync; known is false while rsync
 // has not tried.
 func (h *Handover) Reached() (reached, known bool) {
 	return !h.waiting, h.waiting || h.Ready()
-}
-
-// Contexts are those that rsync has, or had.
-func (h *Handover) Contexts() []string {
-	return spend(h.record.Spent, h.record.Context, h.record.Before, h.record.Rest, h.record.First)
 }
 
 // Stir has the next step look again at what seemed to rest.
@@ -122,17 +91,22 @@ func (h *Handover) Due() time.Duration {
 		return lookLongest
 	}
 	wait := min(lookFirst<<min(h.looks, 10), lookLongest)
-	if ask := h.next.Sub(h.store.Now()); ask > 0 {
+	if ask := h.next.Sub(h.now()); ask > 0 {
 		wait = min(wait, ask)
 	}
 	return wait
 }
 
-// Gave tells whether rsync has been given an object as it is.
-func (h *Handover) Gave(o bundle.Object) bool { return same(h.given, o) }
-
-// Loses tells whether rsync has been given objects that are not among those
-// that are wanted.
-func (h *Handover) Loses(wanted func(bundle.ID) bool) bool {
-	return slices.ContainsFunc(h.given, func(o bundle.Object) bool { return !wanted(o.ID) })
+// Going tells whether an object that is not wanted may still be in the
+// cluster, and what is to be said about it. Prerequisites stay there.
+func (h *Handover) Going(id bundle.ID) (going bool, message string) {
+	if h.owner == Prerequisites {
+		return false, ""
+	}
+	for _, held := range []bundle.Bundle{h.given, h.before, h.rest} {
+		if holds(held, id) {
+			return true, h.trouble
+		}
+	}
+	return false, ""
 }

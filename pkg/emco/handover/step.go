@@ -2,7 +2,6 @@ package handover
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -12,53 +11,23 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
-	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // Handover is what rsync has, and is to have, of one owner on one cluster. It
 // is not safe for concurrent use.
 type Handover struct {
-	store   *Store
-	cluster string
-	owner   appcontext.Owner
-	fence   kv.Compare
+	handed
+	observation
+	attempts
+
+	meta    appcontext.Meta
+	metaOf  *string // the context of the owner's that meta follows from, nil for none yet
+	rests   bool    // nothing is left to do, as far as was seen
+	looks   int     // how often nothing had changed
+	again   bool    // Context is to be installed again
+	redoing bool    // and rsync has been asked to
 	logger  *slog.Logger
-
-	record              record
-	given, before, rest bundle.Bundle // what Context, Before and Rest hold
-	meta                appcontext.Meta
-	metaOf              *string // the context of the owner's that meta follows from, nil for none yet
-
-	seen    map[string]sight // of the contexts of the record, when last looked
-	results emco.Results
-	waiting bool // rsync waits for the cluster to answer
-	tried   bool // rsync has tried to reach the cluster for Context
-	rests   bool // nothing is left to do, as far as was seen
-
-	begun    time.Time // the last change
-	looks    int       // how often nothing had changed
-	failures int       // of asking, or of rsync, in a row
-	next     time.Time // not to ask before
-	trouble  string    // why the last request came to nothing
-	since    time.Time // of what has stood still since; zero: nothing does
-	still    string    // what that is
-	again    bool      // Context is to be installed again
-	redoing  bool      // and rsync has been asked to
 }
-
-// sight is what was seen of a context: its state, as emco.State has it, and
-// whether rsync works on it.
-type sight struct {
-	state  string // empty: rsync does not know it yet
-	gone   bool
-	active bool
-}
-
-func (s sight) in(states ...string) bool { return !s.gone && slices.Contains(states, s.state) }
-
-// ended tells whether rsync has tried to put all of a context into the
-// cluster, and does nothing about it any more.
-func (s sight) ended() bool { return !s.active && s.in("Instantiated", "InstantiateFailed") }
 
 // How long is waited: before rsync is asked again, doubling; for what rsync
 // does by itself a moment after something else; for whoever has taken a context
@@ -107,7 +76,7 @@ func (h *Handover) move(ctx context.Context, w Wanted) (moved bool, err error) {
 	if h.record.Draft != "" {
 		return true, h.discard(ctx)
 	}
-	if err := h.look(ctx); err != nil {
+	if err := h.look(ctx, h.handed); err != nil {
 		return false, err
 	}
 	now := h.seen[h.record.Context]
@@ -118,7 +87,7 @@ func (h *Handover) move(ctx context.Context, w Wanted) (moved bool, err error) {
 		return true, h.commit(ctx, next, nil)
 	}
 	if len(w.Objects) == 0 && h.record.Context != "" && h.record.Before == "" {
-		return true, h.withdraw(ctx)
+		return true, h.changed(h.withdraw(ctx))
 	}
 	if h.record.Context != "" && (!now.ended() || now.state != "Instantiated" || h.again) {
 		if moved, err := h.drive(ctx, now); err != nil || moved || !now.ended() {
@@ -132,11 +101,19 @@ func (h *Handover) move(ctx context.Context, w Wanted) (moved bool, err error) {
 		return false, err
 	}
 	if h.differs(w) {
-		return true, h.replace(ctx, w)
+		return true, h.changed(h.replace(ctx, w.Objects, h.description()))
 	}
 	h.redoing = h.redoing && !now.ended()
 	h.rests = !h.again && len(h.record.Spent) == 0 && (h.record.Context == "" || now.state == "Instantiated")
 	return false, nil
+}
+
+// changed forgets what came of earlier changes, if there is a new one.
+func (h *Handover) changed(err error) error {
+	if err == nil {
+		h.begin()
+	}
+	return err
 }
 
 // differs tells whether rsync is to have something else than it has.
@@ -159,7 +136,7 @@ func (h *Handover) differs(w Wanted) bool {
 // barred tells whether rsync has found no credentials: it has not even tried to
 // reach the cluster then. A logical cloud has some for its own clusters, and the
 // home of external-dns need not be one of them.
-func (h *Handover) barred(now sight) bool {
+func (h *Handover) barred(now contextState) bool {
 	return now.ended() && now.state == "InstantiateFailed" && !h.tried && h.record.Level != "0" && !h.record.Admin
 }
 
@@ -172,53 +149,8 @@ func (h *Handover) description() appcontext.Meta {
 	return meta
 }
 
-// look sees how far rsync has come.
-func (h *Handover) look(ctx context.Context) error {
-	h.seen = map[string]sight{}
-	for _, id := range []string{h.record.Context, h.record.Before, h.record.Rest} {
-		if id == "" {
-			continue
-		}
-		var seen sight
-		var err error
-		if seen.active, err = h.store.emco.Active(ctx, id); err != nil { // first: what is done then was written before
-			return err
-		}
-		state, err := h.store.emco.State(ctx, id)
-		if seen.gone = intent.CodeOf(err) == intent.NotFound; err != nil && !seen.gone {
-			return err
-		}
-		seen.state = state.Current
-		h.seen[id] = seen
-	}
-	return h.lookAtResults(ctx)
-}
-
-// lookAtResults sees whether rsync waits for the cluster, which it notes in the
-// context that it is at, and what has become of objects, which it notes in the
-// first one.
-func (h *Handover) lookAtResults(ctx context.Context) (err error) {
-	at := cmp.Or(h.record.Context, h.record.Before)
-	h.results, h.waiting, h.tried = emco.Results{}, false, false
-	for _, id := range []string{at, h.record.First} {
-		if id == "" {
-			continue
-		}
-		if h.results, err = h.store.emco.Results(ctx, id); err != nil {
-			return err
-		}
-		_, tried := h.results.Waiting[h.cluster]
-		h.tried = h.tried || id == at && tried
-		h.waiting = h.waiting || id == at && h.seen[id].active && h.results.Waiting[h.cluster]
-		if at == h.record.First {
-			break
-		}
-	}
-	return nil
-}
-
 // drive has rsync install what it is to have.
-func (h *Handover) drive(ctx context.Context, now sight) (moved bool, err error) {
+func (h *Handover) drive(ctx context.Context, now contextState) (moved bool, err error) {
 	id := h.record.Context
 	install := func(ctx context.Context) error { return h.store.Rsync.Install(ctx, id) }
 	switch {
@@ -227,7 +159,7 @@ func (h *Handover) drive(ctx context.Context, now sight) (moved bool, err error)
 			return false, nil
 		}
 		h.logger.WarnContext(ctx, "an app context of ours was taken away by somebody else, and is handed over again", "context", id, "state", now.state)
-		return true, h.withdraw(ctx)
+		return true, h.changed(h.withdraw(ctx))
 	case now.state == "" && h.seen[h.record.Before].ended() && h.seen[h.record.Before].state == "Instantiated" && h.owner != Prerequisites:
 		return h.ask(ctx, "update", func(ctx context.Context) error { return h.store.Rsync.Update(ctx, h.record.Before, id) })
 	case now.state == "":
@@ -308,7 +240,7 @@ func (h *Handover) finishRest(ctx context.Context, w Wanted) (moved bool, err er
 	switch {
 	case len(left) == 0:
 		return true, h.done(ctx)
-	case h.store.Now().Before(h.next):
+	case h.early():
 		return false, nil
 	}
 	h.fail("rsync cannot delete " + left[0].ID.String())
@@ -317,7 +249,7 @@ func (h *Handover) finishRest(ctx context.Context, w Wanted) (moved bool, err er
 
 // ask asks rsync, unless it is too early to ask again.
 func (h *Handover) ask(ctx context.Context, call string, do func(context.Context) error) (done bool, err error) {
-	if h.store.Now().Before(h.next) {
+	if h.early() {
 		return false, nil
 	}
 	if err := h.own(ctx); err != nil {
@@ -345,28 +277,6 @@ func outcome(err error) string {
 		return "silent"
 	}
 	return "refused"
-}
-
-// fail has rsync not be asked for a while, longer each time.
-func (h *Handover) fail(trouble string) {
-	h.next = h.store.Now().Add(min(askFirst<<min(h.failures, 10), askLongest))
-	h.failures++
-	h.trouble = trouble
-}
-
-// begin forgets what came of earlier changes.
-func (h *Handover) begin() {
-	h.begun = h.store.Now()
-	h.failures, h.next, h.trouble, h.since, h.still = 0, time.Time{}, "", time.Time{}, ""
-}
-
-// stands tells whether something has stood still for so long.
-func (h *Handover) stands(what string, long time.Duration) bool {
-	now := h.store.Now()
-	if h.still != what {
-		h.still, h.since = what, now
-	}
-	return !now.Before(h.since.Add(long))
 }
 
 func holds(b bundle.Bundle, id bundle.ID) bool {

@@ -17,7 +17,7 @@ import (
 )
 
 // load reads what the contexts of the record hold.
-func (h *Handover) load(ctx context.Context) (err error) {
+func (h *handed) load(ctx context.Context) (err error) {
 	if h.given, err = h.store.contents(ctx, h.record.Context, h.cluster); err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (h *Handover) load(ctx context.Context) (err error) {
 // commit stores the record, and does more with it, unless something else than
 // the fence stands against that. It is the only writer of the record while it
 // owns the cluster.
-func (h *Handover) commit(ctx context.Context, next record, when []kv.Compare, more ...kv.Op) error {
+func (h *handed) commit(ctx context.Context, next record, when []kv.Compare, more ...kv.Op) error {
 	op := kv.Delete(key(h.cluster, h.owner))
 	if !next.empty() {
 		raw, err := json.Marshal(next)
@@ -56,7 +56,7 @@ func (h *Handover) commit(ctx context.Context, next record, when []kv.Compare, m
 
 // own makes sure that the cluster is still the caller's: who stood still for
 // long must not ask rsync for something of old.
-func (h *Handover) own(ctx context.Context) error {
+func (h *handed) own(ctx context.Context) error {
 	done, _, err := h.store.KV.Txn(ctx, []kv.Compare{h.fence})
 	switch {
 	case intent.CodeOf(err) == intent.Unavailable:
@@ -68,7 +68,7 @@ func (h *Handover) own(ctx context.Context) error {
 }
 
 // discard removes a draft that was not finished.
-func (h *Handover) discard(ctx context.Context) error {
+func (h *handed) discard(ctx context.Context) error {
 	next := h.record
 	next.Draft = ""
 	return h.commit(ctx, next, nil, kv.DeletePrefix(contextKey(h.record.Draft)))
@@ -77,7 +77,7 @@ func (h *Handover) discard(ctx context.Context) error {
 func contextKey(id string) string { return "/context/" + id + "/" }
 
 // write lays a context out, after its id was noted, so that it is found again.
-func (h *Handover) write(ctx context.Context, objects bundle.Bundle, meta appcontext.Meta, more ...func(id string) kv.Op) (id string, err error) {
+func (h *handed) write(ctx context.Context, objects bundle.Bundle, meta appcontext.Meta, more ...func(id string) kv.Op) (id string, err error) {
 	draft := h.record
 	draft.Draft = appcontext.NewID()
 	if err := h.commit(ctx, draft, nil); err != nil {
@@ -97,9 +97,9 @@ func (h *Handover) write(ctx context.Context, objects bundle.Bundle, meta appcon
 	return draft.Draft, err
 }
 
-// replace has what is wanted take the place of what rsync has.
-func (h *Handover) replace(ctx context.Context, w Wanted) error {
-	objects, err := renamed(w.Objects)
+// replace has objects take the place of what rsync has.
+func (h *handed) replace(ctx context.Context, wanted bundle.Bundle, meta appcontext.Meta) error {
+	objects, err := renamed(wanted)
 	if err != nil {
 		return err
 	}
@@ -107,14 +107,14 @@ func (h *Handover) replace(ctx context.Context, w Wanted) error {
 	if first := h.record.First; first != "" {
 		more = append(more, func(id string) kv.Op { return emco.StatusesIn(id, first) })
 	}
-	id, err := h.write(ctx, objects, h.description(), more...)
+	id, err := h.write(ctx, objects, meta, more...)
 	if err != nil {
 		return err
 	}
 	next := h.record
 	next.Draft, next.Before, next.Context = "", h.record.Context, id
 	next.Former = former(next.Former, next.Before)
-	next.Level, next.Namespace = h.description().Level, h.description().Namespace
+	next.Level, next.Namespace = meta.Level, meta.Namespace
 	if next.First == "" {
 		next.First = id
 	}
@@ -122,12 +122,11 @@ func (h *Handover) replace(ctx context.Context, w Wanted) error {
 		return err
 	}
 	h.before, h.given = h.given, objects
-	h.begin()
 	return nil
 }
 
 // withdraw has rsync take away what it has.
-func (h *Handover) withdraw(ctx context.Context) error {
+func (h *handed) withdraw(ctx context.Context) error {
 	next := h.record
 	next.Before, next.Context = h.record.Context, ""
 	next.Former = former(next.Former, next.Before)
@@ -135,14 +134,13 @@ func (h *Handover) withdraw(ctx context.Context) error {
 		return err
 	}
 	h.before, h.given = h.given, nil
-	h.begin()
 	return nil
 }
 
 // bury has what is left of an earlier context deleted. rsync deletes only what
 // it believes to have: it is told that it has it. What it could not delete so
 // may be gone; it is made again, and deleted then.
-func (h *Handover) bury(ctx context.Context, left bundle.Bundle, again bool) error {
+func (h *handed) bury(ctx context.Context, left bundle.Bundle, again bool) error {
 	meta := appcontext.Meta{Level: h.record.Level, Namespace: h.record.Namespace, ChildContextIDs: []string{}}
 	var more []func(string) kv.Op
 	if !again {
@@ -163,7 +161,7 @@ func (h *Handover) bury(ctx context.Context, left bundle.Bundle, again bool) err
 }
 
 // done drops what was before.
-func (h *Handover) done(ctx context.Context) error {
+func (h *handed) done(ctx context.Context) error {
 	next := h.record
 	next.Before, next.Rest = "", ""
 	next.Spent = spend(next.Spent, h.record.Rest)
@@ -200,7 +198,7 @@ func spend(spent []string, ids ...string) []string {
 }
 
 // clear removes the contexts that rsync is done with.
-func (h *Handover) clear(ctx context.Context) error {
+func (h *handed) clear(ctx context.Context) error {
 	for _, id := range slices.Clone(h.record.Spent) {
 		next := h.record
 		next.Spent = slices.DeleteFunc(slices.Clone(next.Spent), func(other string) bool { return other == id })

@@ -35,17 +35,22 @@ type Fake struct {
 	services    map[string]address.Observation
 	available   map[string]cluster.Availability
 	pods        map[string]cluster.Pod // by "namespace/name"
-	podless     error                  // why pods cannot be watched
 	nodes       map[string]placement.Node
 	metrics     map[string]cluster.Metrics // by "namespace/name" of the pod
-	late        bool                       // definitions are not established until told
 	established map[string]bool
 	finalizing  map[cluster.Kind]bool
-	blind       bool
-	down        bool
-	hung        chan struct{}
+	faults      faults
 	requests    []Request
 	watches     map[*fakeWatches]bool
+}
+
+// faults are what the cluster does wrong.
+type faults struct {
+	podless error         // why pods cannot be watched
+	late    bool          // definitions are not established until told
+	blind   bool          // watches see nothing
+	down    bool          // requests and watches fail
+	hung    chan struct{} // requests wait for it; nil: for nothing
 }
 
 // Request is one that the fake has answered.
@@ -205,7 +210,7 @@ func (f *Fake) Finish() {
 }
 
 // LateDefinitions has new definitions wait for Establish.
-func (f *Fake) LateDefinitions() { f.change(func() { f.late = true }) }
+func (f *Fake) LateDefinitions() { f.change(func() { f.faults.late = true }) }
 
 // Establish has a definition's kind served.
 func (f *Fake) Establish(definition string) { f.change(func() { f.established[definition] = true }) }
@@ -231,7 +236,7 @@ func (f *Fake) RemovePod(namespace, name string) {
 }
 
 // Podless has the watches of pods fail with err; nil ends that.
-func (f *Fake) Podless(err error) { f.change(func() { f.podless = err }) }
+func (f *Fake) Podless(err error) { f.change(func() { f.faults.podless = err }) }
 
 // SetNode has a node be there as it says.
 func (f *Fake) SetNode(node placement.Node) { f.change(func() { f.nodes[node.Name] = node }) }
@@ -258,18 +263,18 @@ func (f *Fake) Note(id bundle.ID) {
 }
 
 // Blind has the watches see nothing until told otherwise.
-func (f *Fake) Blind(yes bool) { f.change(func() { f.blind = yes }) }
+func (f *Fake) Blind(yes bool) { f.change(func() { f.faults.blind = yes }) }
 
 // Down has all requests and watches fail until told otherwise.
-func (f *Fake) Down(yes bool) { f.change(func() { f.down = yes }) }
+func (f *Fake) Down(yes bool) { f.change(func() { f.faults.down = yes }) }
 
 // Hang has all requests wait, whatever their context says, until the function
 // that it answers is called.
 func (f *Fake) Hang() (release func()) {
 	hung := make(chan struct{})
-	f.change(func() { f.hung = hung })
+	f.change(func() { f.faults.hung = hung })
 	return sync.OnceFunc(func() {
-		f.change(func() { f.hung = nil })
+		f.change(func() { f.faults.hung = nil })
 		close(hung)
 	})
 }

@@ -38,7 +38,7 @@ func (t *fakeTarget) request(ctx context.Context, verb string, id bundle.ID, do 
 	f := t.fake
 	f.mu.Lock()
 	f.requests = append(f.requests, Request{Verb: verb, ID: id})
-	hung, down := f.hung, f.down
+	hung, down := f.faults.hung, f.faults.down
 	f.mu.Unlock()
 	if hung != nil {
 		<-hung
@@ -108,7 +108,7 @@ func (t *fakeTarget) served(id bundle.ID) error {
 
 func (t *fakeTarget) established(definition string) bool {
 	o := t.fake.objects[bundle.ID{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: definition}]
-	return o != nil && (!t.fake.late || t.fake.established[definition])
+	return o != nil && (!t.fake.faults.late || t.fake.established[definition])
 }
 
 func (t *fakeTarget) Create(ctx context.Context, o bundle.Object) (live cluster.Live, err error) {
@@ -340,7 +340,7 @@ func (w *fakeWatches) Follow(interest cluster.Interest) {
 // sees tells whether the watches work. The fake is locked.
 func (w *fakeWatches) sees() bool {
 	f := w.target.fake
-	return f.watches[w] && !f.blind && !f.down && f.hung == nil
+	return f.watches[w] && !f.faults.blind && !f.faults.down && f.faults.hung == nil
 }
 
 func (w *fakeWatches) Object(id bundle.ID, _ string) cluster.Sight {
@@ -393,8 +393,8 @@ func (w *fakeWatches) Pods(namespace string, labels map[string]string) ([]cluste
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
-	case f.podless != nil:
-		return nil, f.podless
+	case f.faults.podless != nil:
+		return nil, f.faults.podless
 	case !w.sees() || !w.pods[namespace]:
 		return nil, fault(cluster.Unreachable, 0, "not listed yet")
 	}
@@ -433,7 +433,7 @@ func (w *fakeWatches) Trouble() error {
 	f := w.target.fake
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.down {
+	if f.faults.down {
 		return fault(cluster.Unreachable, 0, "connection refused")
 	}
 	return nil
