@@ -8,21 +8,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where the process' open files are, and how long queries that have come may
-// take to be read.
+// These are the path of the process' open files, and the longest time for reading queries
+// that have arrived.
 const (
 	openFiles = "/proc/self/fd"
 	readBy    = time.Second
 	readEvery = time.Millisecond
 )
 
-// handOver has queries over UDP go to a successor from now on, which listens on
-// the same addresses already, and waits until those that have come are read.
+// handOver sends new queries over UDP to a replacement that listens on the same addresses
+// already, and waits until the queries that arrived earlier are read.
 //
-// CoreDNS stops reading before it closes a socket, and closes it when its last
-// answer is sent, which may take seconds. All that the kernel puts into the
-// socket meanwhile is lost. A socket that is connected to nobody else gets
-// nothing new.
+// CoreDNS stops reading before it closes a socket, and closes the socket only after its
+// last answer, which may take seconds. Queries that the kernel puts into the socket
+// meanwhile are lost. A socket that is connected to nobody else gets no new queries.
 func handOver() {
 	sockets := listening()
 	retire(sockets)

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// loopback is the interface that every node has, whatever its kernel.
+// loopback is the interface that every node has, with any kernel.
 const loopback = "lo"
 
 // localIP gives the node an address that its own pods alone reach. An address

@@ -58,7 +58,7 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// lintInput answers {"findings":[…]}, whatever the findings are.
+// lintInput answers {"findings":[…]}, also if there are no findings.
 func lintInput(in io.Reader, out io.Writer) error {
 	text, err := io.ReadAll(io.LimitReader(in, corefile.MaxLinted+1))
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package architecture holds the house rules about who may know whom, and the
-// tests that keep them. It has no code of its own to import.
+// Package architecture holds the rules of the house: which package may import which, how
+// large a package may be, and how texts are written. It contains only tests.
 //
-// Arrows point inwards: the domain knows nobody, plans know no client, the API
-// knows no store, and only pkg/app knows all. A new rule is a row in one of the
+// Arrows point inwards: the domain imports no other package, plans import no client, the
+// API imports no store, and only pkg/app imports all. A new rule is a row in one of the
 // tables of rules_test.go, with its reason.
 package architecture

@@ -1,7 +1,6 @@
-// Package need says what a test needs of the machine beside Go. Where that is
-// missing, the test is skipped with a reason that "make test" repeats at its
-// end. With SIGNPOST_REQUIRE_ALL set, as in continuous integration, the test
-// fails instead.
+// Package need says which programs and rights a test needs beside Go. If one is missing,
+// the test is skipped with a reason that "make test" repeats at its end. With
+// SIGNPOST_REQUIRE_ALL set, as in continuous integration, the test fails instead.
 package need
 
 import (

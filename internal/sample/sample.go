@@ -47,9 +47,9 @@ func Seed(t testing.TB) uint64 {
 	return seed
 }
 
-// Every reports whether point n is in this run's share of a search over all
-// points: one of share in rings 1 and 2, each of them in ring 3. Which points,
-// follows from the seed, so that runs with successive seeds meet all of them.
+// Every reports whether point n is in this run's share of a search over all points. The
+// share is one in share in rings 1 and 2, and all points in ring 3. The seed selects the
+// points, so that runs with successive seeds meet all of them.
 func Every(t testing.TB, n, share int) bool {
 	t.Helper()
 	if Cases(0, 0, 1) == 1 {

@@ -1,6 +1,5 @@
-// Package seed holds the examples of bodies as the designs wrote them, for the
-// tests that promise to take them: of a DNS update record, and of OpenShift's DNS
-// object.
+// Package seed holds the examples of bodies as the designs wrote them: a DNS update
+// record, and OpenShift's DNS object. Tests prove that Signpost accepts them.
 package seed
 
 import (

@@ -1,6 +1,6 @@
-// Package access authenticates callers, and authorizes what they ask for. A caller
-// shows a token of the token file, an issuer's JWT, or a certificate that TLS has
-// verified. A caller without a role may do nothing.
+// Package access authenticates callers, and decides what they may do. The edges give it
+// the credentials of a call: a token of the token file, an issuer's JWT, or a certificate
+// that TLS has verified. A caller without a role may do nothing.
 package access
 
 import (
@@ -24,8 +24,9 @@ type Options struct {
 	PolicyFile string // the roles of an issuer's subjects and of certificates; empty: those that tokens claim
 	OIDC       OIDC
 
-	// Who signs the certificates of callers of REST and of gRPC, in PEM; empty: whom
-	// TLS has verified counts for as long as its connection lasts.
+	// The CA certificates that sign the client certificates of REST and of gRPC, in PEM.
+	// If empty, a certificate that TLS has verified counts as long as its connection
+	// lasts.
 	ClientCAFile, GRPCClientCAFile string
 
 	Metrics prometheus.Registerer // nil: a registry of its own
@@ -153,10 +154,10 @@ func (a *Authenticator) trust(o Options) error {
 	return o.Metrics.Register(fetches)
 }
 
-// Authorize answers who asks for what takes a role in a project (empty: in all
-// of them), or why they may not, as an *intent.Error: Unauthenticated when
-// nobody knows who asks, Forbidden when the role is not granted, TooMany after too
-// many wrong tokens, Unavailable while the issuer's keys are not known.
+// Authorize returns the caller of a request that needs a role in a project (empty: in all
+// of them). Otherwise it returns an *intent.Error: Unauthenticated for unknown callers,
+// Forbidden without the role, TooMany after too many wrong tokens, and Unavailable while
+// the issuer's keys are not known.
 func (a *Authenticator) Authorize(ctx context.Context, c Caller, least Role, project string) (intent.Actor, error) {
 	who, err := a.enter(ctx, c)
 	if err == nil {

@@ -58,9 +58,9 @@ const (
 // its last one.
 var ofDamaged = regexp.MustCompile(`-{5}|^[A-Za-z0-9+/]{40,}={0,2}$`)
 
-// parseAuthorities reads certificates in PEM, between which may be text, as RFC
-// 7468 has it, but nothing that may be a certificate which was damaged, and would be
-// missed: its errors name the line.
+// parseAuthorities reads certificates in PEM. Text may stand between certificates, as RFC
+// 7468 has it. A damaged certificate would be missed, so anything that may be one is an
+// error that names the line.
 func parseAuthorities(content []byte) (authorities, error) {
 	all := authorities{pool: x509.NewCertPool(), known: map[string]bool{}}
 	var block strings.Builder

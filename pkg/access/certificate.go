@@ -15,10 +15,10 @@ type identity struct {
 	claims []Grant // the roles that its token claims
 }
 
-// certified is who has shown a certificate that TLS has verified, and whether
-// there is one: the certificate's common name, with its organizations as groups.
-// Those that name what they are for by a URI alone, as in a service mesh, go by
-// that; others without a common name by a DNS name or their number.
+// certified returns the subject of a certificate that TLS has verified, and whether there
+// is one: the common name, with the organizations as groups. A certificate that names its
+// purpose only by a URI, as in a service mesh, has the URI as its subject. Others without
+// a common name have a DNS name or their number.
 func certified(state *tls.ConnectionState) (leaf *x509.Certificate, who identity) {
 	if state == nil || len(state.VerifiedChains) == 0 {
 		return nil, identity{}

@@ -13,9 +13,9 @@ import (
 // loggedOut is an event of which a logout token tells, and no other.
 const loggedOut = "http://schemas.openid.net/event/backchannel-logout"
 
-// forCallers refuses tokens that an issuer signs for something else than to call a
-// service with them, and those that count only together with a proof, for which
-// nobody asks here.
+// forCallers refuses tokens that an issuer signs for another purpose than calling a
+// service. It also refuses tokens that need a proof of possession, because Signpost asks
+// for none.
 func forCallers(header jose.Header, claims map[string]json.RawMessage) error {
 	stated, _ := header.ExtraHeaders[jose.HeaderType].(string)
 	var claimed string
@@ -59,8 +59,8 @@ func (o *issuerTokens) identify(claims map[string]json.RawMessage) (identity, er
 	return who, nil
 }
 
-// words are the values of a claim: a list, or text with spaces between them.
-// What is neither has none.
+// words are the values of a claim: a list, or text with spaces between them. Any other
+// claim has none.
 func words(claim json.RawMessage) []string {
 	var list []string
 	var text string
@@ -73,8 +73,7 @@ func words(claim json.RawMessage) []string {
 	return nil
 }
 
-// parseGrant reads ROLE or PROJECT:ROLE. What is neither means something to
-// another service.
+// parseGrant reads ROLE or PROJECT:ROLE. Any other text belongs to another service.
 func parseGrant(text string) (Grant, bool) {
 	at := strings.LastIndexByte(text, ':')
 	role, ok := ParseRole(text[at+1:])

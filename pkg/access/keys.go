@@ -24,16 +24,15 @@ const (
 	keysTimeout = 5 * time.Second  // of a request for keys
 )
 
-// What comes of a request for keys, as the metric has it.
+// The results of a request for keys, as the metric has them.
 const (
 	keysFetched = "fetched"
 	keysFailed  = "failed"
 )
 
-// keySet is the keys that an issuer signs with. They are asked for when a token
-// needs them: keys that the issuer withdraws are forgotten within keysFresh, and
-// those that it begins to use are known within keysPace. It is safe for
-// concurrent use.
+// keySet is the keys that an issuer signs with. It requests them when a token needs them.
+// Withdrawn keys are forgotten within keysFresh, and new keys are known within keysPace.
+// It is safe for concurrent use.
 type keySet struct {
 	issuer  string
 	client  *http.Client

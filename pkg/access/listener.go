@@ -14,7 +14,7 @@ type ListenerTLS struct {
 	CertFile     string   // the certificate that callers are shown, in PEM
 	KeyFile      string   // its key
 	ClientCAFile string   // who signs the certificates of callers, in PEM; empty: none is asked for
-	Required     bool     // whoever shows no certificate is not heard
+	Required     bool     // a client without a certificate gets no connection
 	Protocols    []string // by ALPN, as in h2
 }
 
@@ -95,7 +95,7 @@ func (f *listenerFiles) current() *tls.Config {
 		f.good, f.broken = now, ""
 		return now
 	}
-	if f.broken != err.Error() { // whoever connects must not fill the log
+	if f.broken != err.Error() { // clients that connect must not fill the log
 		f.broken = err.Error()
 		f.log.Error("the files of a listener's TLS are broken; their last good state holds", slog.Any("error", err))
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/safeyaml"
 )
 
-// What the names of subjects and groups begin with, so that nobody is taken for
-// somebody of another kind, or of the token file.
+// The prefixes of subjects and groups. They keep subjects of one kind apart from those of
+// another kind, and of the token file.
 const (
 	ofIssuer      = "oidc:" // a claim of an issuer's token follows
 	ofCertificate = "cert:" // a name of a client's certificate follows

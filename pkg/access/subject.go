@@ -35,9 +35,9 @@ func (s Subject) Actor() intent.Actor {
 	}
 }
 
-// May answers nil when the subject may do what takes a role in a project (empty:
-// in all of them), else an *intent.Error of code Forbidden that says what it
-// lacks.
+// May returns nil if the subject has the role in a project (empty: in all of them).
+// Otherwise it returns an *intent.Error of code Forbidden that says which role is
+// missing.
 func (s Subject) May(least Role, project string) error {
 	best := Role(-1)
 	for _, g := range s.Grants {

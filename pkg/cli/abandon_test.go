@@ -12,7 +12,7 @@ func TestAbandonListsWhatIsLeftBehind(t *testing.T) {
 	f.on("POST "+hubPath+"/abandon", 200, "ClusterAbandoned", example(t, "clusterAbandoned"))
 	got := signpost(t, f.url, "abandon", "edge/hub")
 	require.Equal(t, exitDone, got.code)
-	require.Equal(t, `edge/hub abandoned; 3 objects left behind
+	require.Equal(t, `edge/hub abandoned; 3 objects left there
 
 KIND        NAMESPACE  NAME
 Namespace   -          shop-dns
@@ -26,7 +26,7 @@ func TestAbandonOfWhatWasNeverUsed(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.on("POST "+hubPath+"/abandon", 200, "ClusterAbandoned", `{"leftBehind":[]}`)
-	require.Equal(t, result{exitDone, "edge/hub abandoned; 0 objects left behind\n", ""}, signpost(t, f.url, "abandon", "edge/hub"))
+	require.Equal(t, result{exitDone, "edge/hub abandoned; 0 objects left there\n", ""}, signpost(t, f.url, "abandon", "edge/hub"))
 }
 
 func TestAbandonThatWouldEmptyANameIsRefusedUnlessForced(t *testing.T) {

@@ -149,7 +149,7 @@ func TestDeleteDeletesNothingOfWhatIsInUse(t *testing.T) {
 			require.Empty(t, f.documents)
 			continue
 		}
-		require.Equal(t, result{exitFailed, "", "signpost delete: nothing was deleted, for some is in use:\n  standard input, document 1 (" + prod + ") " + want + "\n"}, got)
+		require.Equal(t, result{exitFailed, "", "signpost delete: nothing was deleted, because some documents are in use:\n  standard input, document 1 (" + prod + ") " + want + "\n"}, got)
 		require.Len(t, f.documents, 3)
 	}
 }
@@ -174,7 +174,7 @@ func TestDeleteDeletesNothingWhenOthersUseARecord(t *testing.T) {
 	f.on("GET projects/shop/dns-update-records/lab/users", 200, "UseList", example(t, "useList"))
 	got := withInput(t.Context(), f.url, shop, "delete", "-f", "-")
 	require.Equal(t, exitFailed, got.code)
-	require.Contains(t, got.err, "(projects/shop/dns-update-records/lab) is used by shop/store/v1/prod; terminate those, or update them without it, first\n")
+	require.Contains(t, got.err, "(projects/shop/dns-update-records/lab) is used by shop/store/v1/prod; first terminate these, or update them without it")
 	require.Len(t, f.documents, 3)
 }
 

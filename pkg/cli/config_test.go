@@ -131,7 +131,7 @@ func TestBadConfigurationNamesTheFlag(t *testing.T) {
 		{"every address without consent", []string{"--listen", ":9018"}, []string{"--listen", "--token-file", "--insecure"}},
 		{"another machine's without consent", []string{"--grpc-listen", "192.0.2.1:9048"}, []string{"--grpc-listen", "--token-file", "--insecure"}},
 		{"no MongoDB", []string{"--mongo-uri", "http://m", "--secret-key-file", key}, []string{"--mongo-uri", "mongodb://"}},
-		{"no etcd", []string{"--etcd-endpoints", "a:2379", "--secret-key-file", key}, []string{"--etcd-endpoints: number 1 is no URL such as"}},
+		{"no etcd", []string{"--etcd-endpoints", "a:2379", "--secret-key-file", key}, []string{"--etcd-endpoints: item 1 is not a URL such as"}},
 		{"external stores without a key", []string{"--mongo-uri", "mongodb://m"}, []string{"--secret-key-file"}},
 		{"no cluster", []string{"--controller-cluster", "hub"}, []string{"--controller-cluster", "provider+cluster"}},
 		{"a URL as registry", []string{"--image-registry", "https://r"}, []string{"--image-registry"}},
@@ -151,7 +151,7 @@ func TestBadConfigurationNamesTheFlag(t *testing.T) {
 		{"an unknown key", []string{"--config", write(t, "c.yaml", "grpc-lissten: x\nnothing-like-it: 1\n")}, []string{`"grpc-lissten"; did you mean "grpc-listen"?`, `"nothing-like-it"`}},
 		{"the file in the file", []string{"--config", write(t, "c.yaml", "config: x\n")}, []string{`"config"`}},
 		{"a key twice", []string{"--config", write(t, "c.yaml", "listen: x\nlisten: y\n")}, []string{"--config", "listen"}},
-		{"a list for one value", []string{"--config", write(t, "c.yaml", "listen: [a, b]\n")}, []string{"--listen takes one value", "c.yaml"}},
+		{"a list for one value", []string{"--config", write(t, "c.yaml", "listen: [a, b]\n")}, []string{"--listen accepts one value", "c.yaml"}},
 		{"an object", []string{"--config", write(t, "c.yaml", "listen: {a: b}\n")}, []string{"--listen"}},
 	} {
 		_, ended := configured(t, test.args...)
@@ -188,7 +188,7 @@ func TestATakenAddressIsExplained(t *testing.T) {
 	_, err = net.Listen("tcp", taken.Addr().String())
 	explained := serve.ExplainListen(fmt.Errorf("--listen: %w", err))
 	require.ErrorIs(t, explained, err)
-	require.ErrorContains(t, explained, "choose other addresses by --listen and --grpc-listen")
+	require.ErrorContains(t, explained, "choose other addresses with --listen and --grpc-listen")
 }
 
 // FuzzConfigurationFiles: a file is taken, or refused by its name; and nothing

@@ -34,12 +34,12 @@ func TestAServerMayAskForACertificate(t *testing.T) {
 	require.Equal(t, exitDone, good.code, good.err)
 	require.Contains(t, good.out, "anna")
 	for says, args := range map[string][]string{
-		"certificate signed by unknown authority\n  --ca-file or": {"--ca-file", theirs.File(), "--cert-file", cert, "--key-file", key},
-		"certificate required\n  Is the certificate of":           {"--ca-file", ours.File()},
-		"--cert-file and --key-file belong together: give both":   {"--cert-file", cert},
-		"--cert-file and --key-file: open none":                   {"--cert-file", "none", "--key-file", key},
-		"--ca-file: open none":                                    {"--ca-file", "none"},
-		"--ca-file: " + key + " holds no certificate in PEM":      {"--ca-file", key},
+		"certificate signed by unknown authority\n  Give the CA certificate with --ca-file or": {"--ca-file", theirs.File(), "--cert-file", cert, "--key-file", key},
+		"certificate required\n  Check that the server trusts the certificate of":              {"--ca-file", ours.File()},
+		"--cert-file and --key-file belong together: give both":                                {"--cert-file", cert},
+		"--cert-file and --key-file: open none":                                                {"--cert-file", "none", "--key-file", key},
+		"--ca-file: open none":                                                                 {"--ca-file", "none"},
+		"--ca-file: " + key + " holds no PEM certificate":                                      {"--ca-file", key},
 	} {
 		got := list(args...)
 		require.NotEqual(t, exitDone, got.code)

@@ -67,8 +67,8 @@ func TestTraceThroughTheServer(t *testing.T) {
 		{[]string{"shop/eu/resolvers", "a", "BOGUS"}, exitFailed, "/type: "},
 		{[]string{"shop/eu/resolvers", "a", "--cluster", "edge+paris"}, exitFailed, "/cluster: edge+paris is not registered"},
 		{[]string{"shop/eu/others", "a"}, exitFailed, "does not exist"},
-		{[]string{"shop/eu", "a"}, exitUsage, "is no DNS CR intent"},
-		{[]string{"projects/shop/logical-clouds/eu", "a"}, exitUsage, "is no DNS CR intent"},
+		{[]string{"shop/eu", "a"}, exitUsage, "is not a DNS CR intent"},
+		{[]string{"projects/shop/logical-clouds/eu", "a"}, exitUsage, "is not a DNS CR intent"},
 		{[]string{"shop/eu/resolvers"}, exitUsage, "takes a DNS CR intent, a name"},
 	} {
 		got := signpost(t, service.url, append([]string{"corefile", "trace"}, one.args...)...)

@@ -110,7 +110,7 @@ func TestFilesWithoutDocumentsAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, content := range []string{"", "# only\n---\n# comments\n"} {
 		_, err := (&document.Source{Files: []string{write(t, "empty.yaml", content)}}).Read(nil, 0)
-		require.ErrorContains(t, err, "there is no document")
+		require.ErrorContains(t, err, "no document found")
 	}
 }
 
@@ -133,10 +133,10 @@ func TestOpenShiftsDNSObjectIsApplied(t *testing.T) {
 
 	got = signpost(t, f.url, "apply", "-f", file)
 	require.Equal(t, exitFailed, got.code)
-	require.Contains(t, got.err, "is a DNS object of OpenShift: say whose it is, with --resource projects/PROJECT/logical-clouds/LOGICAL-CLOUD/dns-cr-intents")
+	require.Contains(t, got.err, "is a DNS object of OpenShift: name its logical cloud with --resource projects/PROJECT/logical-clouds/LOGICAL-CLOUD/dns-cr-intents")
 	require.NotContains(t, got.err, "is no field")
 	got = signpost(t, f.url, "apply", "-f", file, "--resource", "projects/shop/logical-clouds")
-	require.Contains(t, got.err, "/apiVersion: is no field of a document")
+	require.Contains(t, got.err, "/apiVersion: is not a field of a document")
 }
 
 func TestADocumentsOwnResourceGoesFirst(t *testing.T) {

@@ -73,7 +73,7 @@ func TestEMCOsServicesGetWhatIsTheirs(t *testing.T) {
 	require.Contains(t, got.out, "projects/shop/logical-clouds/eu/kv-pairs\nNAME                    KEPT BY\ndns-update-record-list  EMCO's dcm\n")
 	require.Contains(t, got.out, "projects/shop/dns-update-records\nNAME  PROVIDER")
 	clm.documents["cluster-providers/edge/clusters/hub"] = "<html>"
-	require.Contains(t, run("get").err, "the answer is no JSON; is --clm EMCO's clm?")
+	require.Contains(t, run("get").err, "the answer is not JSON; check that --clm is EMCO's clm")
 	clm.documents["cluster-providers/edge/clusters/hub"] = "{}"
 
 	orchestrator.requests, orchestrator.lives = nil, []string{life("Instantiated", "Instantiated"), life("Terminated", "Terminated")}
@@ -134,7 +134,7 @@ func TestWhatEMCOCannotReplaceStays(t *testing.T) {
 	emco.files["cluster-providers/edge/clusters/hub"] = "kind: Other\n"
 	got := apply()
 	require.Equal(t, exitFailed, got.code)
-	require.Contains(t, got.err, "it is not as it is there, and EMCO's clm cannot replace it: delete it there first")
+	require.Contains(t, got.err, "the document differs from the one in EMCO, and EMCO's clm cannot replace it: delete it there first")
 	require.Equal(t, []string{"PUT cluster-providers/edge/clusters/hub"}, emco.requests)
 
 	emco.status = http.StatusInternalServerError
@@ -158,7 +158,7 @@ func TestWhatWasDeletedToBeReplacedComesBack(t *testing.T) {
 	emco.refused = "metadata"
 	got = withInput(t.Context(), f.url, kvList, "apply", "-f", "-", "--dcm", emco.url)
 	require.Equal(t, exitFailed, got.code)
-	require.Contains(t, got.err, `could not be put back: {"metadata":{"name":"list"},"spec":{"kv":[{"key1":"corp"}]}}`)
+	require.Contains(t, got.err, `could not be restored: {"metadata":{"name":"list"},"spec":{"kv":[{"key1":"corp"}]}}`)
 }
 
 // TestAMissingParentIsNamed: EMCO answers 409, as for what exists already.
@@ -241,7 +241,7 @@ func TestDeleteWaitsUntilEMCOHasTerminatedTheGroup(t *testing.T) {
 	require.Contains(t, got.err, "DeploymentIntentGroup is not instantiated")
 	got = remove(life("Instantiated", "Instantiated"), life("Terminated", "TerminateFailed"))
 	require.Equal(t, exitFailed, got.code)
-	require.Contains(t, got.err, "shop/store/v1/prod is TerminateFailed: its rsync could not take everything away")
+	require.Contains(t, got.err, "shop/store/v1/prod is TerminateFailed: rsync could not remove all objects")
 }
 
 func TestApplyEndsWhenAServiceOfEMCOIsDown(t *testing.T) {
@@ -251,11 +251,11 @@ func TestApplyEndsWhenAServiceOfEMCOIsDown(t *testing.T) {
 	got := withInput(t.Context(), f.url, story, "apply", "-f", "-", "--orchestrator", "http://127.0.0.1:1", "--clm", "http://127.0.0.1:1")
 	require.Equal(t, exitUnreachable, got.code)
 	require.Contains(t, got.err, "EMCO's clm at http://127.0.0.1:1 cannot be reached: ")
-	require.Contains(t, got.err, "--clm says where it is")
+	require.Contains(t, got.err, "its URL in --clm")
 
 	got = withInput(t.Context(), f.url, story, "apply", "-f", "-", "--orchestrator", "orchestrator")
 	require.Equal(t, exitUsage, got.code)
-	require.Contains(t, got.err, `--orchestrator: it names no server`)
+	require.Contains(t, got.err, `--orchestrator: the URL names no server`)
 }
 
 // TestEMCODoesNotSendDocumentsElsewhere checks that no redirect is followed: what is

@@ -123,13 +123,13 @@ func TestWhatIsEMCOsAloneIsSaidToBe(t *testing.T) {
 	t.Parallel()
 	const group = "projects/shop/composite-apps/store/v1/deployment-intent-groups/prod"
 	for anchor, says := range map[string]string{
-		"controllers": "controllers is EMCO's; --orchestrator says where that is; see also signpost register",
-		group + "/generic-placement-intents/all/app-intents": "app-intents is EMCO's; --orchestrator says where that is. Signpost's own groups have spec.apps, with clusters",
-		group + "/migrate":                                 "migrate is EMCO's; --orchestrator",
-		group + "/intents":                                 "intents is EMCO's; --orchestrator",
-		"projects/shop/composite-apps/store/v1/apps":       "apps is EMCO's; --orchestrator says where that is. Signpost's own groups have spec.apps, with manifests",
-		"projects/shop/logical-clouds/eu/user-permissions": "user-permissions is EMCO's; --dcm",
-		"cluster-providers/edge/clusters/hub/labels":       "labels is EMCO's; --clm says where that is. Signpost's own clusters have spec.labels",
+		"controllers": "controllers/x): only EMCO has controllers; give EMCO's URL with --orchestrator; see also signpost register",
+		group + "/generic-placement-intents/all/app-intents": "app-intents/x): only EMCO has app-intents; give EMCO's URL with --orchestrator. Signpost's own groups have spec.apps, with clusters",
+		group + "/migrate":                                 "migrate): only EMCO has migrate; give EMCO's URL with --orchestrator",
+		group + "/intents":                                 "intents/x): only EMCO has intents; give EMCO's URL with --orchestrator",
+		"projects/shop/composite-apps/store/v1/apps":       "apps/store/v1/apps/x): only EMCO has apps; give EMCO's URL with --orchestrator. Signpost's own groups have spec.apps, with manifests",
+		"projects/shop/logical-clouds/eu/user-permissions": "user-permissions/x): only EMCO has user-permissions; give EMCO's URL with --dcm",
+		"cluster-providers/edge/clusters/hub/labels":       "only EMCO has labels; give EMCO's URL with --clm. Signpost's own clusters have spec.labels",
 	} {
 		f := newFake(t)
 		got := withInput(t.Context(), f.url, fmt.Sprintf("version: emco/v2\nresourceContext: {anchor: %s}\nmetadata: {name: x}\n", anchor), "apply", "-f", "-")
@@ -152,7 +152,7 @@ func TestAClustersFileIsItsKubeconfig(t *testing.T) {
 
 	got = withInput(t.Context(), f.url, strings.Replace(cluster, "anchor: cluster-providers/edge/clusters", "anchor: projects", 1), "apply", "-f", "-")
 	require.Equal(t, exitFailed, got.code)
-	require.Contains(t, got.err, "Signpost takes a file of nothing but a cluster, its kubeconfig")
+	require.Contains(t, got.err, "only clusters have a file, their kubeconfig")
 }
 
 const requests = `version: emco/v2

@@ -135,7 +135,7 @@ func TestWaitingInVainHasItsOwnExitCode(t *testing.T) {
 	f.on("GET "+prod+"/status", 200, "Status", strings.Replace(inState("Failed", "1", "Pending", "Pending", "true"), `"conditions"`, `"message":"etcd is full","conditions"`, 1))
 	got := signpost(t, f.url, "instantiate", "shop/store/v1/prod", "--wait", "--timeout", "2s")
 	require.Equal(t, exitTimeout, got.code)
-	require.Contains(t, got.err, "not done after 2s: Failed: 0 of 2 objects done; etcd is full; it goes on, see signpost status shop/store/v1/prod")
+	require.Contains(t, got.err, "not done after 2s: Failed: 0 of 2 objects done; etcd is full; the server continues, see signpost status shop/store/v1/prod")
 }
 
 func TestAnInterruptEndsWaiting(t *testing.T) {
@@ -183,11 +183,11 @@ func TestRollbackNamesItsRelease(t *testing.T) {
 	require.Equal(t, result{exitDone, "shop/store/v1/prod Instantiated (release 6, context 10)\n", ""}, got)
 
 	for text, args := range map[string][]string{
-		`"-1" for "--to" flag: it is no release; the first is 1`: {"rollback", "shop/store/v1/prod", "--to", "-1"},
-		`"0" for "--to" flag: it is no release; the first is 1`:  {"rollback", "shop/store/v1/prod", "--to", "0"},
-		`"v1" for "--to" flag: it is no release; the first is 1`: {"plan", "shop/store/v1/prod", "--for", "rollback", "--to", "v1"},
-		"with --for rollback": {"plan", "shop/store/v1/prod", "--to", "3"},
-		"deployment intent":   {"rollback", "projects/shop/dns-update-records/lab"},
+		`"-1" for "--to" flag: this is not a release; the first release is 1`: {"rollback", "shop/store/v1/prod", "--to", "-1"},
+		`"0" for "--to" flag: this is not a release; the first release is 1`:  {"rollback", "shop/store/v1/prod", "--to", "0"},
+		`"v1" for "--to" flag: this is not a release; the first release is 1`: {"plan", "shop/store/v1/prod", "--for", "rollback", "--to", "v1"},
+		"add --for rollback": {"plan", "shop/store/v1/prod", "--to", "3"},
+		"deployment intent":  {"rollback", "projects/shop/dns-update-records/lab"},
 	} {
 		got := signpost(t, f.url, args...)
 		require.Equal(t, exitUsage, got.code, text)
@@ -226,7 +226,7 @@ func TestAPlanCountsWhatItDoesNotList(t *testing.T) {
 	f.on("POST "+prod+"/plan", 200, "Plan", strings.Replace(aPlan, `"token"`, `"objectsLeftOut":{"create":30000,"update":1,"delete":0,"unchanged":5},"token"`, 1))
 	got := signpost(t, f.url, "plan", "shop/store/v1/prod")
 	require.Equal(t, exitDone, got.code, got.err)
-	require.Contains(t, got.out, "Objects: 30000 to create, 2 to update, 0 to delete, 6 unchanged.\n30006 of these are not listed: a plan has no room for more.\n")
+	require.Contains(t, got.out, "Objects: 30000 to create, 2 to update, 0 to delete, 6 unchanged.\nThe plan does not list 30006 of these objects, because there are too many.")
 }
 
 func TestAPlanWithErrorsFails(t *testing.T) {
@@ -257,7 +257,7 @@ func TestARecordAdoptsNames(t *testing.T) {
 	for _, command := range []string{"plan", "update"} {
 		got := signpost(t, f.url, command, "shop/store/v1/prod", "--adopt", "old")
 		require.Equal(t, exitUsage, got.code)
-		require.Contains(t, got.err, "--adopt: names are adopted by a record; give projects/PROJECT/dns-update-records/RECORD")
+		require.Contains(t, got.err, "--adopt: only a provider adopts names; give projects/PROJECT/dns-update-records/NAME")
 	}
 	require.Equal(t, exitUsage, signpost(t, f.url, "instantiate", "shop/store/v1/prod", "--adopt", "old").code)
 }

@@ -63,23 +63,23 @@ func TestExitCodesOfTheCommandLine(t *testing.T) {
 		{"nothing shows the help", nil, exitDone, ""},
 		{"version", []string{"version"}, exitDone, ""},
 		{"completion", []string{"completion", "bash"}, exitDone, ""},
-		{"an unknown command", []string{"aply"}, exitUsage, `there is no command "aply"; did you mean "apply"?`},
-		{"an unknown command with flags", []string{"aply", "-f", "web.yaml"}, exitUsage, `there is no command "aply"; did you mean "apply"?`},
+		{"an unknown command", []string{"aply"}, exitUsage, `unknown command "aply"; did you mean "apply"?`},
+		{"an unknown command with flags", []string{"aply", "-f", "web.yaml"}, exitUsage, `unknown command "aply"; did you mean "apply"?`},
 		{"a flag without a command", []string{"--fast"}, exitUsage, "--fast"},
-		{"a command that is like no other", []string{"frobnicate"}, exitUsage, `there is no command "frobnicate"`},
+		{"a command that is like no other", []string{"frobnicate"}, exitUsage, `unknown command "frobnicate"`},
 		{"an unknown flag", []string{"get", "--fast", "projects"}, exitUsage, "--fast"},
 		{"an unknown format", []string{"get", "projects", "-o", "xml"}, exitUsage, "table, wide, json, yaml"},
 		{"too few arguments", []string{"get"}, exitUsage, "takes one path"},
-		{"no path", []string{"get", "projects//shop"}, exitUsage, "is no path below /v2"},
+		{"no path", []string{"get", "projects//shop"}, exitUsage, "is not a path below /v2"},
 		{"apply without files", []string{"apply"}, exitUsage, "-f is missing"},
 		{"apply of what is not there", []string{"apply", "-f", "missing.yaml"}, exitUsage, "missing.yaml"},
-		{"apply with an argument", []string{"apply", "web.yaml"}, exitUsage, "takes no arguments"},
+		{"apply with an argument", []string{"apply", "web.yaml"}, exitUsage, "accepts no arguments"},
 		{"delete of nothing", []string{"delete"}, exitUsage, "takes one path, or files by -f"},
 		{"delete of both", []string{"delete", "projects/p", "-f", "x"}, exitUsage, "takes one path, or files by -f"},
 		{"no group", []string{"status", "prod"}, exitUsage, "project/composite-app/version/group"},
 		{"no action", []string{"plan", "shop/store/v1/prod", "--for", "destroy"}, exitUsage, "--for"},
 		{"an action for a record's plan", []string{"plan", "projects/p/dns-update-records/r", "--for", "terminate"}, exitUsage, "always for update"},
-		{"instantiate of a record", []string{"instantiate", "projects/p/dns-update-records/r"}, exitUsage, "no deployment intent group"},
+		{"instantiate of a record", []string{"instantiate", "projects/p/dns-update-records/r"}, exitUsage, "\"projects/p/dns-update-records/r\" is not a deployment intent group"},
 		{"waiting for a record", []string{"update", "projects/p/dns-update-records/r", "--wait"}, exitUsage, "--wait"},
 		{"no server", []string{"get", "projects", "--server", "127.0.0.1:1"}, exitUsage, "--server"},
 		{"two tokens", []string{"get", "projects", "--token", "a", "--token-file", "b"}, exitUsage, "exclude each other"},
@@ -109,7 +109,7 @@ func TestServersTokenListIsNoToken(t *testing.T) {
 	for _, content := range []string{"t0ken,anna,admin\n", "one\ntwo\n", "", "  \n"} {
 		got := signpost(t, "", "get", "projects", "--token-file", write(t, "tokens", content))
 		require.Equal(t, exitUsage, got.code)
-		require.Contains(t, got.err, "one token alone")
+		require.Contains(t, got.err, "must hold a single token")
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 const registered = `{"metadata":{"name":"signpost"},"spec":{"host":"signpost.signpost","port":9048,"type":"action","priority":90}}`
 
 // unchecked is what register says of where the orchestrator reaches Signpost.
-const unchecked = "Whether the orchestrator reaches Signpost there was not checked.\n"
+const unchecked = "The command did not check whether the orchestrator reaches Signpost there.\n"
 
 // register runs the command for a host, with further arguments.
 func register(t *testing.T, orchestrator string, args ...string) result {
@@ -46,7 +46,7 @@ func TestRegisterAboveEMCOsPorts(t *testing.T) {
 	got := register(t, f.url, "--port", "50001")
 	require.Equal(t, exitDone, got.code)
 	require.Equal(t, "signpost registered: signpost.signpost:50001, action, priority 90\n"+unchecked, got.out)
-	require.Contains(t, got.err, "warning: EMCO takes ports up to 50000 for a new controller; 50001 is")
+	require.Contains(t, got.err, "warning: EMCO accepts ports up to 50000 for a new controller; port 50001 is")
 	require.Contains(t, f.documents["controllers/signpost"], "50001")
 	require.Empty(t, register(t, f.url, "--port", "50000").err)
 }
@@ -65,7 +65,7 @@ func TestRegisterSaysWhatEMCOSays(t *testing.T) {
 	got = register(t, "http://127.0.0.1:1")
 	require.Equal(t, exitUnreachable, got.code)
 	require.Contains(t, got.err, "EMCO's orchestrator at http://127.0.0.1:1 cannot be reached: ")
-	require.Contains(t, got.err, "--orchestrator says where it is")
+	require.Contains(t, got.err, "its URL in --orchestrator")
 	require.NotContains(t, got.err, "SIGNPOST_SERVER")
 
 	answer := make(chan struct{})
@@ -74,7 +74,7 @@ func TestRegisterSaysWhatEMCOSays(t *testing.T) {
 	t.Cleanup(func() { close(answer) })
 	got = register(t, slow.URL, "--timeout", "10ms")
 	require.Equal(t, exitUnreachable, got.code)
-	require.Contains(t, got.err, "does not answer in time; --timeout sets how long to wait")
+	require.Contains(t, got.err, "does not answer in time; set a longer time with --timeout")
 }
 
 func TestRegisterDryRunAsksNobody(t *testing.T) {
@@ -90,19 +90,19 @@ func TestRegisterDryRunAsksNobody(t *testing.T) {
 func TestWhatRegisterRefuses(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ flag, value, says string }{
-		{"--orchestrator", "", "it names no server; give the service's URL as in http://orchestrator.emco:9015"},
-		{"--orchestrator", "orchestrator:9015", "it names no server"},
+		{"--orchestrator", "", "the URL names no server; give one as in http://orchestrator.emco:9015"},
+		{"--orchestrator", "orchestrator:9015", "the URL names no server"},
 		{"--host", "", "--host is missing"},
-		{"--host", "signpost:9048", "give a name or an address alone, and the port by --port"},
-		{"--host", "http://signpost", "give a name or an address alone"},
-		{"--host", strings.Repeat("a", 129), "EMCO takes up to 128"},
-		{"--name", "", "is no name of a controller"},
-		{"--name", "a/b", "is no name of a controller"},
-		{"--name", strings.Repeat("a", 129), "is no name of a controller"},
-		{"--port", "0", "is no port"},
-		{"--port", "65536", "is no port"},
-		{"--priority", "-1", "give one from 0 to 100"},
-		{"--priority", "101", "give one from 0 to 100"},
+		{"--host", "signpost:9048", "give only a name or an address, and the port by --port"},
+		{"--host", "http://signpost", "give only a name or an address"},
+		{"--host", strings.Repeat("a", 129), "EMCO accepts up to 128"},
+		{"--name", "", "is not a valid name of a controller"},
+		{"--name", "a/b", "is not a valid name of a controller"},
+		{"--name", strings.Repeat("a", 129), "is not a valid name of a controller"},
+		{"--port", "0", "is not a valid port"},
+		{"--port", "65536", "is not a valid port"},
+		{"--priority", "-1", "give a number from 0 to 100"},
+		{"--priority", "101", "give a number from 0 to 100"},
 	} {
 		got := register(t, "http://127.0.0.1:1", "--dry-run", test.flag, test.value)
 		require.Equal(t, exitUsage, got.code, "%s %s", test.flag, test.value)

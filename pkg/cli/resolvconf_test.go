@@ -104,11 +104,11 @@ func TestResolvconfSaysWhatIsWrongAndWhere(t *testing.T) {
 func TestResolvconfRefusesWhatIsNoIntent(t *testing.T) {
 	t.Parallel()
 	for content, says := range map[string]string{
-		"":                                     "has 0 documents; give a file with one pod DNS intent",
+		"":                                     "has 0 documents; give a file with a single pod DNS intent",
 		"spec: {}\n---\nspec: {}\n":            "has 2 documents",
 		"metadata: {}\n":                       "it has no spec",
 		"dnsPolicy: None\n":                    "it has no spec; dnsPolicy and dnsConfig go below spec:, beside app, as in\n  metadata: {name: web}\n  spec: {app: web,",
-		"kind: Pod\nspec: {dnsPolicy: None}\n": "is an object of Kubernetes and no pod DNS intent: dnsPolicy and dnsConfig go below spec:, beside app",
+		"kind: Pod\nspec: {dnsPolicy: None}\n": "is a Kubernetes object, not a pod DNS intent: dnsPolicy and dnsConfig go below spec:, beside app",
 		"- a\n":                                "it has no spec",
 		"spec: {}\nspec: {}\n":                 "already set",
 		"spec: {}\nspecs: {}\n":                "did you mean spec?",
@@ -129,14 +129,14 @@ func TestResolvconfSaysWhatClusterDNSIsFor(t *testing.T) {
 	t.Parallel()
 	got := signpost(t, "", "resolvconf", "-f", podIntent(t, `{dnsPolicy: clusterFirstWithAutopath}`), "--cluster-dns", "10.0.0.10")
 	require.Equal(t, exitDone, got.code)
-	require.Equal(t, "warning: --cluster-dns has no effect: pods with autopath ask --local-ip; in mode static without nodeLocalDNS, give that the address of the Service dns-default\n", got.err)
+	require.Equal(t, "warning: --cluster-dns has no effect: pods with autopath ask --local-ip; in mode static without nodeLocalDNS, give the address of the Service dns-default there\n", got.err)
 	help := signpost(t, "", "resolvconf", "--help").out
-	require.Contains(t, help, "autopath is of mode static without nodeLocalDNS, give it the address of the Service\ndns-default")
+	require.Contains(t, help, "If the autopath of the logical cloud has\nmode static without nodeLocalDNS, give it the address of the Service dns-default")
 }
 
 func TestResolvconfTakesOneFile(t *testing.T) {
 	t.Parallel()
 	file := podIntent(t, "{dnsPolicy: Default}")
-	require.Contains(t, signpost(t, "", "resolvconf", "-f", file, "-f", file).err, "-f is given 2 times: give one file")
+	require.Contains(t, signpost(t, "", "resolvconf", "-f", file, "-f", file).err, "-f is given 2 times: give a single file")
 	require.Contains(t, signpost(t, "", "resolvconf", "-f", file, "--name", "").err, "--name is empty: give a name to look up")
 }

@@ -18,23 +18,24 @@ import (
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 )
 
-const rootHelp = `Signpost turns multicloud DNS traffic-control intents into Kubernetes objects,
-pushes them to every cluster concerned and reports back, name by name.
+const rootHelp = `Signpost publishes DNS names for services that run in several Kubernetes clusters. It renders
+Kubernetes objects from your intents, applies them to the clusters, and reports the result name
+by name.
 
-"signpost serve" runs the service; the other commands talk to one: the server of
---server, or of SIGNPOST_SERVER, with the token of SIGNPOST_TOKEN if it asks for one.
+"signpost serve" runs the service. The other commands are clients of a server: they take its URL from
+--server or SIGNPOST_SERVER, and a token from SIGNPOST_TOKEN.
 
 Exit codes:
   0  done
   1  failed: the server refused, or something in the input is wrong
   2  wrong usage: a command, a flag, an argument or the configuration
   3  the server cannot be reached, or cannot answer now; try again later
-  4  waited in vain: --wait ended by --timeout`
+  4  timed out: --wait ended by --timeout`
 
 func newRoot(p terminal.Program, service func(context.Context, app.Config) error) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "signpost",
-		Short:         "Multicloud DNS traffic-control intents",
+		Short:         "DNS names for services in several Kubernetes clusters",
 		Long:          rootHelp,
 		Args:          cobra.ArbitraryArgs,
 		SilenceUsage:  true,
@@ -63,9 +64,9 @@ func newRoot(p terminal.Program, service func(context.Context, app.Config) error
 func unknownCommand(root *cobra.Command, name string) error {
 	near := root.SuggestionsFor(name)
 	if len(near) == 0 {
-		return terminal.Usagef("there is no command %q", name)
+		return terminal.Usagef("unknown command %q", name)
 	}
-	return terminal.Usagef("there is no command %q; did you mean %q?", name, strings.Join(near, `" or "`))
+	return terminal.Usagef("unknown command %q; did you mean %q?", name, strings.Join(near, `" or "`))
 }
 
 // report tells people what went wrong.

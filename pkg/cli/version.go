@@ -10,7 +10,7 @@ import (
 func versionCommand(p terminal.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Show which build this is",
+		Short: "Show the version of this build",
 		Args:  terminal.Exactly(0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			b := serve.ThisBuild()

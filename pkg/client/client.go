@@ -19,10 +19,10 @@ type Options struct {
 	// *http.Client that does not say how it treats redirects follows none.
 	HTTPClient HttpRequestDoer
 
-	// Retries is how often a request is sent again that was answered 429 or,
-	// where doing it twice comes to the same, 503: GET, and PUT and DELETE
-	// without If-Match and If-None-Match. It waits for what Retry-After says,
-	// or longer with each try, but no longer than its context. 0: never.
+	// Retries is how often a request is sent again after 429, or after 503 if doing it
+	// twice is harmless: GET, and PUT and DELETE without If-Match and If-None-Match. It
+	// waits as long as Retry-After says, or longer with each try, but no longer than its
+	// context. 0: never.
 	Retries int
 }
 
@@ -76,9 +76,9 @@ type Response struct {
 	Body       []byte
 }
 
-// Do sends a request whose path, with its query, is relative to /v2 or begins
-// with a slash ("projects/shop", "/readyz"). body is JSON, nil for none.
-// Header fields of headers, nil for none, are added. A problem is an [*Error].
+// Do sends a request. The path, with its query, is relative to /v2 or begins with a slash
+// ("projects/shop", "/readyz"). body is JSON, nil for none. Header fields of headers, nil
+// for none, are added. A problem is an [*Error].
 func (c *Client) Do(ctx context.Context, method, path string, body io.Reader, headers http.Header) (*Response, error) {
 	if !strings.HasPrefix(path, "/") {
 		path = "/v2/" + path

@@ -59,7 +59,7 @@ func problem(request *http.Request, response *http.Response) error {
 	return e
 }
 
-// redirects tells whether an answer sends the client elsewhere.
+// redirects tells whether an answer redirects the client.
 func redirects(response *http.Response) bool {
 	switch response.StatusCode {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:

@@ -47,11 +47,11 @@ func (s *sender) Do(request *http.Request) (*http.Response, error) {
 	}
 }
 
-// repeatable tells whether a request that was answered so may be sent again.
-// 429 comes before the server has looked at a request, so any may. After 503
-// the request may have been carried out all the same, so only those may that
-// come to the same when they are done twice: what reads, and what puts or
-// deletes without a precondition, which the first time would have changed.
+// repeatable tells whether a request with this answer may be sent again. 429 comes before
+// the server has read a request, so any may. After 503 the request may have been carried
+// out all the same. So only requests that are harmless to repeat may be sent again:
+// reads, and PUT or DELETE without a precondition, which the first time would have
+// changed.
 func repeatable(request *http.Request, status int) bool {
 	if request.Body != nil && request.Body != http.NoBody && request.GetBody == nil {
 		return false
@@ -91,10 +91,10 @@ func discard(response *http.Response) {
 	_ = response.Body.Close()
 }
 
-// delay is what Retry-After says, in seconds or as a date; without it, a
-// quarter of a second that doubles with each try, up to a minute. Up to a
-// quarter more is added, so that clients that were refused together do not come
-// back together. False: the server asks for more than a minute.
+// delay is the time that Retry-After says, in seconds or as a date. Without it, the delay
+// is a quarter of a second that doubles with each try, up to a minute. Up to a quarter
+// more is added, so that clients that were refused together do not come back together.
+// False: the server asks for more than a minute.
 func delay(retryAfter string, try int) (time.Duration, bool) {
 	const first, most, doublings, share = 250 * time.Millisecond, time.Minute, 8, 4
 	wait := min(first<<min(try, doublings), most)

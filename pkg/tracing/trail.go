@@ -1,9 +1,9 @@
-// Package tracing lets one follow what was asked for from the request to the
-// clusters: a trace goes on where its text was stored, perhaps in another
-// process and minutes later, and log lines say what they belong to.
+// Package tracing follows a request from the API to the clusters. A trace continues at
+// each place that stored its text, perhaps in another process and minutes later. Log
+// lines name their trace.
 //
-// A trace's text is W3C's traceparent. Without a Tracer nothing is recorded, and
-// a trace that somebody else has begun is passed on as it is.
+// A trace's text is W3C's traceparent. Without a Tracer nothing is recorded, and a trace
+// that somebody else has begun is passed on as it is.
 package tracing
 
 import (
@@ -27,9 +27,9 @@ type Tracer struct{ tracer trace.Tracer }
 // New makes a Tracer whose spans go to provider.
 func New(provider trace.TracerProvider) *Tracer { return &Tracer{provider.Tracer(scope)} }
 
-// Start begins a span within the one of ctx, else within a trace of its own.
-// about are pairs of an attribute's name and value. end ends the span, which has
-// failed unless the error is nil; it is called once.
+// Start begins a span within the one of ctx, or within a new trace. about are pairs of an
+// attribute's name and value. end ends the span, which has failed unless the error is
+// nil; it is called once.
 func (t *Tracer) Start(ctx context.Context, name string, about ...string) (within context.Context, end func(error)) {
 	if t == nil {
 		return ctx, func(error) {}

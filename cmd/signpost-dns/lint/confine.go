@@ -15,9 +15,9 @@ const (
 	seconds = 10        // of a processor, and on the clock
 )
 
-// Confine takes from this process, for good, what a linter has no use for: it
-// can open no file and no connection, start no program, and lives for ten
-// seconds at most. What is open stays open.
+// Confine permanently removes rights that a linter does not need. The process can open no
+// file and no connection and start no program, and lives for ten seconds at most. Open
+// files stay open.
 func Confine() error {
 	// The clock comes first: what runs it is opened with the first timer.
 	time.AfterFunc(seconds*time.Second, func() {

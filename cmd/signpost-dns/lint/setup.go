@@ -53,8 +53,8 @@ func parseKubernetes(c *caddy.Controller) error {
 	return nil
 }
 
-// elsewhere says of a plugin why its setup cannot be run outside of its
-// container, and nothing when it can.
+// elsewhere returns why the setup of a plugin can run only inside its container, and an
+// empty string if the setup can run here.
 func elsewhere(name string, tokens []caddyfile.Token) (why string) {
 	switch name {
 	case "route53", "azure", "clouddns", "nomad", "etcd":
@@ -93,8 +93,8 @@ const (
 	resolver  = "192.0.2.1"
 )
 
-// foreign is the first of a plugin's arguments that means something in the
-// container alone: a file, a host name to look up, a network interface.
+// foreign is the first argument of a plugin that means something only in the container: a
+// file, a host name to look up, or a network interface.
 func foreign(name string, args []string) string {
 	for i, arg := range args {
 		switch {
@@ -107,8 +107,8 @@ func foreign(name string, args []string) string {
 	return ""
 }
 
-// isUpstream tells an address, or what CoreDNS takes for a wrong one, from the
-// name of a host or file.
+// isUpstream tells an address, including a malformed one, from the name of a host or
+// file.
 func isUpstream(text string) bool {
 	protocol, host := parse.Transport(text)
 	host, _, _ = strings.Cut(host, "%")
@@ -119,9 +119,9 @@ func isUpstream(text string) bool {
 	return strings.Count(host, ":") > 1 || !strings.ContainsAny(strings.ToLower(host), "abcdefghijklmnopqrstuvwxyz/")
 }
 
-// withoutFiles puts an address in place of the node's resolvers, a domain in
-// place of files with search domains, and leaves out the certificates of
-// upstreams, which are files of the container.
+// withoutFiles replaces files of the container: an address stands for the node's
+// resolvers, and a domain for files with search domains. Certificates of upstreams are
+// left out.
 func withoutFiles(name string, tokens []caddyfile.Token) []caddyfile.Token {
 	switch name {
 	case "forward", "grpc":

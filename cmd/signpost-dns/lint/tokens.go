@@ -20,8 +20,8 @@ func tokens(text string) []caddyfile.Token {
 	return all
 }
 
-// nodeUpstream is the one variable whose value is known to be an address: in the
-// Corefile of a node's cache it is where that reaches the cluster's DNS.
+// nodeUpstream is the only variable whose value is known to be an address. In the
+// Corefile of a node's cache, it is the address of the cluster's DNS.
 const nodeUpstream = "{$DNS_DEFAULT_SERVICE_HOST}"
 
 // refuse finds the places where the parser itself would read the environment or
@@ -42,8 +42,8 @@ func (c *checker) refuse(words []caddyfile.Token) {
 	}
 }
 
-// begins tells whether the parser may take a word for the name of a plugin: one
-// at the beginning of a line, or beside a brace.
+// begins reports whether the parser may read a word as the name of a plugin: the first
+// word of a line, or a word beside a brace.
 func begins(words []caddyfile.Token, i int) bool {
 	if i == 0 || words[i-1].Line != words[i].Line {
 		return true

@@ -7,11 +7,11 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Answer is the reply to the query r that asked for this outcome. What was found
-// under another name than the asked one follows a CNAME to that name. What is
-// missing is said without an error and with the CNAME to the name as it was
-// written, so that a resolver does not ask for that name again; unless asPlain,
-// which makes it an NXDOMAIN. No record lives longer than the outcome.
+// Answer is the reply to the query r that asked for this outcome. If the name was found
+// under another name, a CNAME leads to that name. For a missing name, the reply has no
+// error and a CNAME to the name as it was written, so that a resolver does not ask for
+// that name again. With asPlain, the reply is an NXDOMAIN. No record lives longer than
+// the outcome.
 func (o Outcome) Answer(r *dns.Msg, asPlain bool) *dns.Msg {
 	m := new(dns.Msg)
 	m.SetReply(r)

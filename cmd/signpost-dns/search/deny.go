@@ -6,9 +6,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/dns/autopath"
 )
 
-// Asked divides the name that a message asks for, as Split does. ok is false for
-// what no search is to be made for, also in the zone of search domains: Deny
-// answers it there.
+// Asked divides the name that a message asks for, as Split does. ok is false if the name
+// needs no search, also in the zone of search domains: Deny answers the name there.
 func (d *Domain) Asked(r *dns.Msg) (base string, paths []string, ok bool) {
 	if !Searchable(r) {
 		return "", nil, false
@@ -17,9 +16,9 @@ func (d *Domain) Asked(r *dns.Msg) (base string, paths []string, ok bool) {
 	return base, paths, ok && base != "" && !IsInZone(base)
 }
 
-// Deny answers the query r for a name in the zone of search domains, with
-// authority: a search domain of the cluster and its ancestors have no records,
-// and no other name exists.
+// Deny answers the query r for a name in the zone of search domains, with authority. A
+// search domain of the cluster and its ancestors have no records, and no other name
+// exists.
 func (d *Domain) Deny(r *dns.Msg) *dns.Msg {
 	m := new(dns.Msg)
 	m.SetReply(r)

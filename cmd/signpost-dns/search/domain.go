@@ -16,9 +16,9 @@ type Domain struct {
 	Suffixes []string // host suffixes, without those that the domain implies
 }
 
-// Split divides a name that ends with a dot into the name that was asked for,
-// with its dot, and the search paths that are to be appended. ok is false for
-// names in no search domain of the cluster; base is empty for a search domain.
+// Split divides a name that ends with a dot into the name that was asked for, with its
+// dot, and the search paths to append. ok is false for names outside the cluster's search
+// domains. base is empty for a search domain.
 func (d *Domain) Split(name string) (base string, paths []string, ok bool) {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	base, namespace, ok := autopath.Split(name, d.Name)

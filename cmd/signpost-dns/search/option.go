@@ -49,8 +49,8 @@ func Ask(r *dns.Msg, name string, code uint16, paths []string) *dns.Msg {
 	return m
 }
 
-// Confirm adds to the reply m to the query r how many lookups it took: that is
-// how a server which does not know the option is told apart.
+// Confirm adds to the reply m to the query r how many lookups it took. The number shows
+// that the server knows the option.
 func Confirm(m, r *dns.Msg, code uint16, lookups int) {
 	asked := r.IsEdns0()
 	m.SetEdns0(asked.UDPSize(), asked.Do())
@@ -68,8 +68,8 @@ func Confirmed(m *dns.Msg, code uint16) bool {
 	return err == nil && lookups > 0
 }
 
-// Received is the outcome that a server reports which was asked for base with
-// these paths. What it found by a path begins with the CNAME to it.
+// Received is the outcome that a server reports, which was asked for base with these
+// paths. A name that was found by a path begins with the CNAME to it.
 func Received(m *dns.Msg, base string, paths []string) Outcome {
 	o := Outcome{Result: judge(m), Name: base, Reply: m}
 	switch o.Result {

@@ -21,8 +21,8 @@ const Patience = 5 * time.Second
 // longer than servers take that answer at all.
 const hedge = 250 * time.Millisecond
 
-// race looks names up in their order: the next one when the last has not been
-// found, or is silent, so that a dead server hides no name behind it.
+// race looks names up in their order. It goes on to the next name if the last one is not
+// found or its server is silent, so that a dead server hides no name.
 type race struct {
 	names    []string
 	qtype    uint16
@@ -97,8 +97,8 @@ func (r *race) hear(f finding) {
 	r.settled = r.settled || f.ends()
 }
 
-// pace is how long each name behind a silent one is waited for: all of them are
-// asked for before the search ends, with time to answer.
+// pace is how long race waits for each name after a silent one. All names are asked for
+// before the search ends, with time to answer.
 func (r *race) pace() time.Duration { return min(hedge, Budget/2/time.Duration(len(r.names))) }
 
 // start asks for the next name, and for the one after it when this one has been
@@ -113,9 +113,9 @@ func (r *race) start(ctx context.Context, silence time.Duration) {
 	go func() { r.heard <- r.ask(ctx, place) }()
 }
 
-// ask looks one name up, and where it has no addresses of the family that was
-// asked for, or these could not be had, whether it has others: a resolver would
-// not go on then. A server that has been silent is not waited for twice.
+// ask looks one name up. If the name has no addresses of the requested family, ask also
+// finds out whether the name has others: a resolver would stop there. A server that has
+// been silent is not waited for twice.
 func (r *race) ask(ctx context.Context, place int) finding {
 	began := time.Now()
 	f := finding{place: place, reply: r.look(ctx, place, r.qtype)}

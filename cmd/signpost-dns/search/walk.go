@@ -1,6 +1,6 @@
-// Package search does on a server what a resolver does with search paths: it
-// looks the names up that a name may mean, as glibc does, and answers what it
-// found. The plugins searchpath and searchexpand are its two users.
+// Package search does on a server the work of a resolver with search paths. It looks up
+// the candidates of a name in the order of glibc, and answers the first that it found.
+// The plugins searchpath and searchexpand use it.
 package search
 
 import (
@@ -46,10 +46,9 @@ type Outcome struct {
 }
 
 // Walk looks names up in their order until one is found. A resolver asks for the
-// addresses of both families at the same name and stops there if it has any, so a
-// name with addresses of the other family alone is the end too. A name has failed
-// that is not answered within the Budget where one behind it is found, or within
-// Patience.
+// addresses of both families at the same name and stops there if it has any. So a name
+// that only has addresses of the other family ends the walk, too. A name has failed if it
+// is not answered within the Budget while a later one is found, or within Patience.
 func Walk(ctx context.Context, names []string, qtype uint16, lookup Lookup) Outcome {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
@@ -98,8 +97,8 @@ func judge(reply *dns.Msg) Result {
 	return Found
 }
 
-// pass goes on from a name that was not found, and keeps what is to be told if
-// none is: of the first name that has no data, or of the last that is missing.
+// pass continues after a name that was not found. It keeps the outcome to report if no
+// name is found: that of the first name without data, or of the last missing name.
 func (o Outcome) pass(result Result, name string, reply *dns.Msg) Outcome {
 	o.TTL = min(o.TTL, negativeTTL(reply))
 	if result > o.Result || result == Missing && o.Result == Missing {

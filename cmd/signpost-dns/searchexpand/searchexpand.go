@@ -1,6 +1,6 @@
-// Package searchexpand is the CoreDNS plugin that a cluster's DNS runs: it looks
-// a name up with the search paths that a node's cache has sent in an EDNS0
-// option, or that the name itself stands for.
+// Package searchexpand is the CoreDNS plugin of a cluster's DNS. It looks a name up with
+// the search paths that a node's cache sent in an EDNS0 option, or that the name itself
+// stands for.
 package searchexpand
 
 import (

@@ -1,6 +1,5 @@
-// Package searchpath is the CoreDNS plugin that a node's cache runs: it sends a
-// name in a pod's single search domain on as it was written, with the search
-// paths in an EDNS0 option.
+// Package searchpath is the CoreDNS plugin of a node's cache. It forwards a name in a
+// pod's single search domain as it was written, with the search paths in an EDNS0 option.
 package searchpath
 
 import (
@@ -78,8 +77,8 @@ func (p *SearchPath) serveZone(ctx context.Context, w dns.ResponseWriter, r *dns
 	return dns.RcodeSuccess, nil
 }
 
-// walk looks the names up one by one, because the server that was asked does not
-// know the option: its reply is to the base alone.
+// walk looks the names up one by one, because the server does not know the option: its
+// reply is only to the base.
 func (p *SearchPath) walk(ctx context.Context, w dns.ResponseWriter, r *dns.Msg, base string, paths []string, reply *dns.Msg) search.Outcome {
 	p.counts.unsupported.WithLabelValues(metrics.WithServer(ctx)).Inc()
 	p.warn(time.Now())

@@ -75,8 +75,8 @@ func property(c *caddy.Controller, settings *search.Settings, log clog.P) error 
 	return nil
 }
 
-// addSuffixes adds a domain, or those in a file. What a node's file has too much
-// or wrong does not keep its DNS from starting.
+// addSuffixes adds a domain, or the domains in a file. Surplus or wrong lines in a node's
+// file do not keep its DNS from starting.
 func addSuffixes(settings *search.Settings, arg string, log clog.P) error {
 	if !strings.Contains(arg, "/") {
 		return settings.Domain.AddSuffix(arg)

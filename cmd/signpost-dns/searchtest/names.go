@@ -108,7 +108,7 @@ func BlackHole(t testing.TB) (address string) {
 // Serve answers queries over UDP and TCP at one address, until the test ends.
 func Serve(t testing.TB, handler dns.HandlerFunc) (address string) {
 	t.Helper()
-	for range 20 { // a port that is free for TCP may be taken for UDP
+	for range 20 { // a port that is free for TCP may be in use for UDP
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
 		packets, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", listener.Addr().String())

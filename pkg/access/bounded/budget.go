@@ -1,5 +1,5 @@
-// Package bounded limits what the answers of a server that is not trusted can
-// cost: where they lead, how much memory they take, and how fast they come.
+// Package bounded limits what the answers of a server that is not trusted can cost: the
+// redirects, the memory, and the time.
 package bounded
 
 import (
@@ -37,9 +37,9 @@ func tooLarge(what string, most int64) error {
 	return &Excess{fmt.Sprintf("%s would take more than %d MiB of memory", what, most/mib)}
 }
 
-// Budget is what one server may cost: the memory of what is kept of it, of its
-// answers while they are read and decoded, and the time for both. It is safe for
-// concurrent use. A nil *Budget limits nothing.
+// Budget is what one server may cost: the memory of its stored data, of its answers while
+// they are read and decoded, and the time for both. It is safe for concurrent use. A nil
+// *Budget limits nothing.
 type Budget struct {
 	most int64
 	kept atomic.Int64

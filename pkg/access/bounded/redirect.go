@@ -34,9 +34,8 @@ func redirect(answer *http.Response) error {
 	return &Redirect{To: fmt.Sprintf("%.8s://%s", to.Scheme, to.Host)}
 }
 
-// Straight is a transport whose requests go where they are sent and nowhere else:
-// a redirect is an error, as the one who answers would choose who gets the
-// credentials of the request.
+// Straight is a transport that follows no redirect: a redirect is an error, because the
+// server would choose where the credentials of the request go.
 type Straight struct {
 	http.RoundTripper
 }

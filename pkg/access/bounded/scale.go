@@ -1,7 +1,7 @@
 package bounded
 
-// What decoding may make of JSON, in bytes. A few characters of a list may become
-// a struct of Kubernetes each, also where they are null or of the wrong type.
+// jsonGrowth bounds the memory that decoding makes of JSON, in bytes. A few characters of
+// a list may become a Kubernetes struct each, even if they are null or of the wrong type.
 const (
 	perByte    = 2    // the text, and the strings that are cut out of it
 	perMember  = 100  // of an object
@@ -19,8 +19,8 @@ type scale struct {
 	lists           [deepest]bool // else an object, by depth
 }
 
-// Weigh is about how much memory a text of JSON takes when it is decoded, in bytes;
-// beyond all memory if its lists and objects are too deep in each other to tell.
+// Weigh estimates how much memory a JSON text takes when it is decoded, in bytes. If
+// lists and objects are nested too deeply, the result is more than any memory.
 func Weigh(text []byte) int64 {
 	const unknown = 1 << 50
 	var s scale

@@ -10,8 +10,7 @@ import (
 // HeaderBytes is how long the header of an answer may be.
 const HeaderBytes = 256 << 10
 
-// LimitHeaders limits the headers of the answers of a transport, whatever it is
-// wrapped in.
+// LimitHeaders limits the headers of the answers of a transport, also of a wrapped one.
 func LimitHeaders(by http.RoundTripper) http.RoundTripper {
 	for at := by; at != nil; {
 		if transport, ok := at.(*http.Transport); ok {

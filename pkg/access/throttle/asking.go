@@ -1,10 +1,10 @@
 package throttle
 
-// Ask tells that the connection with these addresses carries a request, until done.
-// Connections without a known subject have as many at work together as an address
-// may have of such connections: one request takes memory until its answer is taken,
-// and HTTP/2 has many on one connection. Beyond that, the connection that has most
-// of them ends, of several the oldest.
+// Ask marks the connection with these addresses as busy with a request, until done.
+// Connections without a known subject share the requests at work that an address may
+// have: a request takes memory until its answer is read, and HTTP/2 has many requests on
+// one connection. Beyond that limit, the connection with the most requests ends, among
+// several the oldest.
 func (c *Connections) Ask(remote, local string) (done func()) {
 	if c == nil {
 		return func() {}

@@ -1,6 +1,5 @@
-// Package throttle keeps those who ask for much from taking it from those who
-// ask for little: token buckets, one for each who asks, and places for what is
-// at work at once.
+// Package throttle keeps clients that ask for much from starving others. It has token
+// buckets, one for each client, and places for the requests at work at once.
 package throttle
 
 import (
@@ -14,9 +13,9 @@ import (
 // remembered is how many buckets a generation has. Two generations are kept.
 const remembered = 10_000
 
-// Buckets are token buckets by name, each full at first. What is not asked for
-// while 10,000 others are is forgotten, so memory stays bounded whoever asks.
-// They are safe for concurrent use. A nil *Buckets limits nobody.
+// Buckets are token buckets by name, each full at first. A bucket that is not used while
+// 10,000 others are is forgotten, so memory stays bounded. They are safe for concurrent
+// use. A nil *Buckets limits nobody.
 type Buckets struct {
 	rate  rate.Limit
 	burst int
@@ -32,8 +31,8 @@ func NewBuckets(perSecond float64, burst int) *Buckets {
 	return &Buckets{rate: rate.Limit(perSecond), burst: burst, now: time.Now, recent: map[string]*rate.Limiter{}}
 }
 
-// Take takes a token from a bucket. Where there is none, nothing is taken, and
-// wait is how long it lasts until there is one.
+// Take takes a token from a bucket. If there is none, nothing is taken, and wait is the
+// time until there is one.
 func (b *Buckets) Take(name string) (wait time.Duration, ok bool) {
 	if b == nil {
 		return 0, true
@@ -55,8 +54,8 @@ func (b *Buckets) Wait(ctx context.Context, name string) error {
 	return b.bucket(name).Wait(ctx)
 }
 
-// bucket is the one of a name. Those that are asked for move to the recent
-// generation; when that is full, it becomes the older one, which is forgotten.
+// bucket returns the bucket of a name. Buckets in use move to the recent generation. When
+// that is full, it becomes the older one, which is forgotten.
 func (b *Buckets) bucket(name string) *rate.Limiter {
 	b.mu.Lock()
 	defer b.mu.Unlock()

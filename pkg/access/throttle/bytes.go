@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Bytes are memory that is shared by what is at work at once. Who finds too few
-// free waits for a turn, first come, first served; nobody has more than half. They
+// Bytes are memory that concurrent requests share. A request that finds too few free
+// bytes waits for a turn, first come, first served. No request has more than half. They
 // are safe for concurrent use.
 type Bytes struct {
 	all      *semaphore.Weighted

@@ -47,8 +47,9 @@ type connection struct {
 	once    sync.Once
 }
 
-// NewConnections allows most connections at once, of which each address has each
-// without a known subject. ended is told why one is ended, one of Reasons.
+// NewConnections allows most connections at once, of which each address has each without
+// a known subject. ended is called with one of Reasons for every connection that is
+// closed.
 func NewConnections(most, each int, ended func(reason string)) *Connections {
 	return &Connections{
 		most: max(most, 1), each: max(each, 1), ended: ended,
@@ -172,8 +173,8 @@ func decrease(counts map[string]int, name string) {
 	}
 }
 
-// CloseWrite ends what is sent, so that who is still sending reads the answer
-// before the connection ends: net/http asks connections whether they can do that.
+// CloseWrite ends sending, so that a client that is still sending reads the answer before
+// the connection ends. net/http asks connections whether they can do that.
 func (c *connection) CloseWrite() error {
 	if tcp, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return tcp.CloseWrite()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Places are taken by what is at work at once. Who finds none free waits for its
-// turn, first come, first served.
+// Places are the slots of concurrent requests. A request that finds none free waits for
+// its turn, first come, first served.
 type Places struct {
 	free     chan struct{}
 	patience time.Duration

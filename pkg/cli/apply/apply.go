@@ -21,22 +21,21 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-const applyHelp = `Creates or replaces every document of the files, whatever their order: parents and
-references come first. A document is an object with the fields
+const applyHelp = `Creates or replaces every document of the files, in any order: parents and references come
+first. A document is an object with the fields
 
-  resource   the collection below /v2 that it belongs to, as in projects/shop/dns-update-records;
-             without it, that of --resource
-  metadata   its name and description
-  spec       what it says
+  resource  the collection below /v2 that it belongs to, as in projects/shop/dns-update-records;
+            without it, the collection of --resource
+  metadata  its name and description
+  spec      its content
 
-Files hold one or several documents, in YAML ("---" between them) or JSON. When one
-document is refused, what lies below it is skipped, and everything else goes on.
+A file holds one or several documents, in YAML ("---" between them) or JSON. If a document is
+refused, the documents below it are skipped, and all others are applied.
 
-Documents in the form of EMCO's emcoctl (version: emco/v2, resourceContext.anchor) are taken, too;
-instantiate and other requests in their anchors are made last. Templates are not.
-
-OpenShift's DNS objects (apiVersion: operator.openshift.io/v1, kind: DNS) are taken as they
-are for the dns-cr-intents of a logical cloud.`
+Documents in the form of EMCO's emcoctl (version: emco/v2, resourceContext.anchor) are accepted, too.
+Instantiate and other requests in their anchors are made last. Templates are not accepted.
+OpenShift's DNS objects (apiVersion: operator.openshift.io/v1, kind: DNS) are accepted for the
+dns-cr-intents of a logical cloud.`
 
 // Command makes `signpost apply`.
 func Command(p terminal.Program) *cobra.Command {
@@ -108,9 +107,9 @@ type batch struct {
 // step does something to one document and answers a word for what it did.
 type step func(context.Context, batch, document.Document) (string, error)
 
-// run does the step to each document in turn, prints what it did, and goes on
-// after errors, but not with what depends on a document that failed. When the
-// server cannot be reached, it ends.
+// run does the step for each document in turn, and prints the result. It goes on after
+// errors, but skips documents that depend on one that failed. When the server cannot be
+// reached, it ends.
 func (b batch) run(ctx context.Context, documents []document.Document, do step) error {
 	var failed []intent.Path
 	wrong, skipped := 0, 0
@@ -138,8 +137,8 @@ func (b batch) run(ctx context.Context, documents []document.Document, do step) 
 	return nil
 }
 
-// related is the failed document that the document lies below or above, or is
-// requested of, if any: a child cannot be without its parent, nor a parent go before its child.
+// related is the failed document that the document lies below or above, or is requested of, if
+// any. A child cannot be without its parent, and a parent cannot go before its child.
 func (b batch) related(d document.Document, failed []intent.Path) intent.Path {
 	path := d.Path
 	for _, cause := range failed {

@@ -23,8 +23,9 @@ func DeleteCommand(p terminal.Program) *cobra.Command {
 		Use:   "delete PATH | -f FILE",
 		Short: "Delete documents",
 		Long: `Deletes the document at a path below /v2, or every document of the files in the reverse
-of the order in which apply takes them. With -f, what is already gone is no error, and
-nothing is deleted while a group among the documents is deployed, or others use a record.`,
+of the order of apply. With -f, a document that is already gone is no error. Nothing is
+deleted while a group among the documents is deployed, or other documents refer to one
+of them.`,
 		Example: "  signpost delete projects/shop/dns-update-records/lab\n  signpost delete -f examples/quickstart",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(from.Files) > 0 == (len(args) > 0) || len(args) > 1 {

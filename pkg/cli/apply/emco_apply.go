@@ -66,9 +66,9 @@ func isMissing(ctx context.Context, s *emco.Service, parent intent.Path, err err
 	return errors.As(err, &refused) && refused.Status == http.StatusNotFound && !refused.Pathless()
 }
 
-// replaceAt puts a document in place of the one that is stored. What EMCO has no
-// PUT for is deleted and created; when it cannot be created, what was there is
-// put back. What has a file stays.
+// replaceAt replaces a stored document. If EMCO has no PUT for its kind, the document is
+// deleted and created; when it cannot be created, the stored one is restored. A document
+// with a file stays.
 func replaceAt(ctx context.Context, s *emco.Service, d document.Document, kind string, body, stored []byte) error {
 	_, err := s.Do(ctx, http.MethodPut, d.Path, kind, body)
 	var refused *emco.Error
@@ -76,10 +76,10 @@ func replaceAt(ctx context.Context, s *emco.Service, d document.Document, kind s
 		return err
 	}
 	if len(d.Uploads) > 0 {
-		return fmt.Errorf("it is not as it is there, and EMCO's %s cannot replace it: delete it there first", s.Flag)
+		return fmt.Errorf("the document differs from the one in EMCO, and EMCO's %s cannot replace it: delete it there first", s.Flag)
 	}
 	if _, err := s.Do(ctx, http.MethodDelete, d.Path, "", nil); err != nil {
-		return fmt.Errorf("EMCO's %s cannot replace it, but for deleting and creating it: %w", s.Flag, err)
+		return fmt.Errorf("EMCO's %s cannot update this document, so it was to be deleted and created again: %w", s.Flag, err)
 	}
 	ctx = context.WithoutCancel(ctx) // from here to the end
 	collection := intent.Path(d.Path.Collection())
@@ -87,7 +87,7 @@ func replaceAt(ctx context.Context, s *emco.Service, d document.Document, kind s
 		return nil
 	}
 	if _, lost := s.Do(ctx, http.MethodPost, collection, "application/json", stored); lost != nil {
-		return fmt.Errorf("%w\n  What was there had to be deleted first, and could not be put back: %s", err, terminal.Visible(string(stored)))
+		return fmt.Errorf("%w\n  The document had to be deleted first, and could not be restored: %s", err, terminal.Visible(string(stored)))
 	}
 	return err
 }

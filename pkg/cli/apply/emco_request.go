@@ -63,7 +63,7 @@ func lifeAt(ctx context.Context, s *emco.Service, owner intent.Path) (emcoLife, 
 	return now, err
 }
 
-// removeAt deletes the document. What was instantiated is terminated.
+// removeAt deletes the document. A document that was instantiated is terminated.
 func removeAt(ctx context.Context, s *emco.Service, b batch, d document.Document) (string, error) {
 	if d.Action != "" {
 		return terminateAt(ctx, s, b, d.Owner())
@@ -124,7 +124,7 @@ func untilTerminated(ctx context.Context, s *emco.Service, b batch, owner intent
 		case err == nil && now.Deployed == "Terminated":
 			return nil
 		case err == nil && now.Deployed == "TerminateFailed":
-			return fmt.Errorf("%s: its rsync could not take everything away", line)
+			return fmt.Errorf("%s: rsync could not remove all objects", line)
 		case err != nil && !connect.IsUnreachable(err):
 			return err
 		case err != nil && limited.Err() == nil:
@@ -136,9 +136,9 @@ func untilTerminated(ctx context.Context, s *emco.Service, b batch, owner intent
 		}
 		if !terminal.Sleep(limited, b.poll) {
 			if ctx.Err() != nil {
-				return errors.New("interrupted; what was accepted goes on")
+				return errors.New("interrupted; the server continues what it has accepted")
 			}
-			return terminal.AsTimeoutError(fmt.Errorf("not done after %s: %s; it goes on", longestWait, shown))
+			return terminal.AsTimeoutError(fmt.Errorf("not done after %s: %s; the server continues", longestWait, shown))
 		}
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// refuseInUse fails when the server would refuse to delete some of the
-// documents for what is deployed: it would do so only after the documents
-// below them have gone.
+// refuseInUse fails if the server would refuse to delete some of the documents because
+// they are deployed. The server would refuse only after the documents below them are
+// gone.
 func refuseInUse(ctx context.Context, api *client.Client, documents []document.Document) error {
 	var reasons strings.Builder
 	for _, d := range documents {
@@ -40,7 +40,7 @@ func refuseInUse(ctx context.Context, api *client.Client, documents []document.D
 	if reasons.Len() == 0 {
 		return nil
 	}
-	return errors.New("nothing was deleted, for some is in use:" + reasons.String())
+	return errors.New("nothing was deleted, because some documents are in use:" + reasons.String())
 }
 
 // ends tells whether a request among the documents, when it is deleted, takes
@@ -82,7 +82,7 @@ func usedRecord(ctx context.Context, api *client.Client, record intent.Path, doc
 	if len(others) == 0 {
 		return "", nil
 	}
-	return "is used by " + strings.Join(others, ", ") + "; terminate those, or update them without it, first", nil
+	return "is used by " + strings.Join(others, ", ") + "; first terminate these, or update them without it", nil
 }
 
 // getIfAny reads what is at a path, and leaves value alone when there is

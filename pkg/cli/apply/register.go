@@ -17,14 +17,12 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-const registerHelp = `Tells EMCO's orchestrator where Signpost's gRPC listener is, so that it calls Signpost for
-each deployment intent group whose intents name this controller. Doing it again changes
-nothing; with another host, port or priority it replaces what is registered under the name.
+const registerHelp = `Tells EMCO's orchestrator where Signpost's gRPC listener is. The orchestrator then calls Signpost
+for each deployment intent group with intents for this controller. Registering again changes nothing;
+with another host, port or priority, it replaces the registration of that name. The host and port
+are those at which the orchestrator reaches Signpost. The command does not check them.`
 
-The host and port are those by which the orchestrator reaches Signpost, which is not checked.`
-
-// What EMCO takes for a controller when it is created. It does not look when
-// one is replaced.
+// EMCO's limits for a new controller. EMCO does not check a replacement.
 const (
 	longestController = 128 // characters of its name, and of its host
 	highestPort       = 50000
@@ -65,7 +63,7 @@ func RegisterCommand(p terminal.Program) *cobra.Command {
 				return err
 			}
 			if controller.Spec.Port > highestPort {
-				terminal.Printf(p.Err, "warning: EMCO takes ports up to %d for a new controller; %d is registered as that of one that is replaced, which it does not check\n", highestPort, controller.Spec.Port)
+				terminal.Printf(p.Err, "warning: EMCO accepts ports up to %d for a new controller; port %d is registered only because EMCO does not check replacements\n", highestPort, controller.Spec.Port)
 			}
 			if dryRun {
 				return printRegistration(p, &output, controller, "would be registered")
@@ -84,9 +82,9 @@ func RegisterCommand(p terminal.Program) *cobra.Command {
 	flags.StringVar(&controller.Metadata.Name, "name", "signpost", "the controller's `NAME`, by which intents of groups name it")
 	flags.StringVar(&controller.Spec.Host, "host", "", "the `HOST` by which the orchestrator reaches Signpost, without a port")
 	flags.IntVar(&controller.Spec.Port, "port", port, "the port of Signpost's gRPC listener there")
-	flags.IntVar(&controller.Spec.Priority, "priority", priority, "0 to 100: action controllers with lower numbers are called before")
-	flags.BoolVar(&dryRun, "dry-run", false, "ask nobody; show what would be registered")
-	flags.DurationVar(&orchestrator.HTTP.Timeout, "timeout", connect.RequestTimeout, "how long to wait for the answer to a request")
+	flags.IntVar(&controller.Spec.Priority, "priority", priority, "0 to 100: the orchestrator calls action controllers with lower numbers first")
+	flags.BoolVar(&dryRun, "dry-run", false, "send no request; show what would be registered")
+	flags.DurationVar(&orchestrator.HTTP.Timeout, "timeout", connect.RequestTimeout, "how long to wait for each response")
 	output.Flag(flags)
 	return cmd
 }
@@ -95,23 +93,23 @@ func RegisterCommand(p terminal.Program) *cobra.Command {
 func (r registration) check() error {
 	name, host := r.Metadata.Name, r.Spec.Host
 	if !regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`).MatchString(name) || len(name) > longestController {
-		return terminal.Usagef("--name: %q is no name of a controller; use up to %d letters, digits, -, _ and ., with a letter or digit at both ends", name, longestController)
+		return terminal.Usagef("--name: %q is not a valid name of a controller; use up to %d letters, digits, -, _ and ., with a letter or digit at both ends", name, longestController)
 	}
 	_, _, withPort := net.SplitHostPort(host)
 	switch {
 	case host == "":
-		return terminal.Usagef("--host is missing: give the host by which the orchestrator reaches Signpost, as in signpost.signpost")
+		return terminal.Usagef("--host is missing: give the host at which the orchestrator reaches Signpost, as in signpost.signpost")
 	case net.ParseIP(host) == nil && (withPort == nil || !regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?\.?$`).MatchString(host)):
-		return terminal.Usagef("--host: %q is no host; give a name or an address alone, and the port by --port", host)
+		return terminal.Usagef("--host: %q is not a valid host; give only a name or an address, and the port by --port", host)
 	case len(host) > longestController:
-		return terminal.Usagef("--host: it has %d characters; EMCO takes up to %d", len(host), longestController)
+		return terminal.Usagef("--host: it has %d characters; EMCO accepts up to %d", len(host), longestController)
 	}
 	const most = 65535
 	if r.Spec.Port < 1 || r.Spec.Port > most {
-		return terminal.Usagef("--port: %d is no port; give one from 1 to %d", r.Spec.Port, most)
+		return terminal.Usagef("--port: %d is not a valid port; give one from 1 to %d", r.Spec.Port, most)
 	}
 	if r.Spec.Priority < 0 || r.Spec.Priority > highestPriority {
-		return terminal.Usagef("--priority: %d is none of EMCO's; give one from 0 to %d", r.Spec.Priority, highestPriority)
+		return terminal.Usagef("--priority: %d is out of range; give a number from 0 to %d", r.Spec.Priority, highestPriority)
 	}
 	return nil
 }
@@ -149,7 +147,7 @@ func printRegistration(p terminal.Program, output *terminal.Format, controller r
 	return output.Print(p.Out, body, func(w io.Writer, _ bool) error {
 		address := net.JoinHostPort(controller.Spec.Host, strconv.Itoa(controller.Spec.Port))
 		terminal.Printf(w, "%s %s: %s, action, priority %d\n", controller.Metadata.Name, done, address, controller.Spec.Priority)
-		terminal.Printf(w, "Whether the orchestrator reaches Signpost there was not checked.\n")
+		terminal.Printf(w, "The command did not check whether the orchestrator reaches Signpost there.\n")
 		return nil
 	})
 }

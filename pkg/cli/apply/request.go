@@ -27,7 +27,7 @@ func (b batch) request(ctx context.Context, d document.Document) (string, error)
 			} `json:"spec"`
 		}
 		if err := json.Unmarshal(d.Body, &body); err != nil {
-			return "", errors.New("/spec/revision is no release; the first is 1")
+			return "", errors.New("/spec/revision is not a release; the first release is 1")
 		}
 		if body.Spec.Revision != "" {
 			query.Set("to", body.Spec.Revision.String())

@@ -20,7 +20,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/client"
 )
 
-// Where the server is, and how long a request may take, if no flag says so.
+// The default server, and the default time for a request.
 const (
 	defaultServer  = "http://127.0.0.1:9018"
 	RequestTimeout = 30 * time.Second
@@ -40,17 +40,17 @@ type Connection struct {
 // Flags adds the flags of every client command.
 func (c *Connection) Flags(flags *pflag.FlagSet) {
 	c.ServerFlags(flags)
-	flags.DurationVar(&c.Timeout, "timeout", RequestTimeout, "how long to wait for the answer to a request")
+	flags.DurationVar(&c.Timeout, "timeout", RequestTimeout, "how long to wait for each response")
 }
 
 // ServerFlags adds those flags but --timeout.
 func (c *Connection) ServerFlags(flags *pflag.FlagSet) {
 	c.Timeout = RequestTimeout
 	flags.StringVar(&c.server, "server", "", "the server's `URL` (SIGNPOST_SERVER; default "+defaultServer+")")
-	flags.StringVar(&c.token, "token", "", "the token to show (SIGNPOST_TOKEN, which others on the machine cannot see)")
-	flags.StringVar(&c.tokenFile, "token-file", "", "a `FILE` that holds the token to show, and nothing else")
+	flags.StringVar(&c.token, "token", "", "the token to send (SIGNPOST_TOKEN, which other users of the machine cannot see)")
+	flags.StringVar(&c.tokenFile, "token-file", "", "a `FILE` that holds only the token to send")
 	flags.StringVar(&c.caFile, "ca-file", "", "a `FILE` with the CA certificates of an https:// server, in PEM (SIGNPOST_CA_FILE; default those of the system)")
-	flags.StringVar(&c.certFile, "cert-file", "", "a `FILE` with the certificate to show to the server, in PEM (SIGNPOST_CERT_FILE)")
+	flags.StringVar(&c.certFile, "cert-file", "", "a `FILE` with the client certificate to present, in PEM (SIGNPOST_CERT_FILE)")
 	flags.StringVar(&c.keyFile, "key-file", "", "the `FILE` with the key of --cert-file, in PEM (SIGNPOST_KEY_FILE)")
 }
 
@@ -90,11 +90,11 @@ func (c *Connection) transport() (http.RoundTripper, error) {
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(content) {
-			return nil, terminal.Usagef("--ca-file: %s holds no certificate in PEM", caFile)
+			return nil, terminal.Usagef("--ca-file: %s holds no PEM certificate", caFile)
 		}
 	}
 	if (certFile == "") != (keyFile == "") {
-		return nil, terminal.Usagef("--cert-file and --key-file belong together: give both or none")
+		return nil, terminal.Usagef("--cert-file and --key-file belong together: give both or neither")
 	}
 	if certFile != "" {
 		pair, err := tls.LoadX509KeyPair(certFile, keyFile)
@@ -136,7 +136,7 @@ func (c *Connection) chosenToken() (string, error) {
 		return cmp.Or(c.token, os.Getenv("SIGNPOST_TOKEN")), nil
 	}
 	if c.token != "" {
-		return "", terminal.Usagef("--token and --token-file exclude each other")
+		return "", terminal.Usagef("--token and --token-file exclude each other; give one of them")
 	}
 	content, err := os.ReadFile(c.tokenFile)
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *Connection) chosenToken() (string, error) {
 	}
 	token := strings.TrimSpace(string(content))
 	if token == "" || strings.ContainsAny(token, " ,\t\r\n") {
-		return "", terminal.Usagef("--token-file: %s must hold one token alone; the server's list of tokens is for signpost serve", c.tokenFile)
+		return "", terminal.Usagef("--token-file: %s must hold a single token; the server's list of tokens is for signpost serve", c.tokenFile)
 	}
 	return token, nil
 }

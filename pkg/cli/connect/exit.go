@@ -59,9 +59,9 @@ func describeProblem(problem *client.Error) string {
 	}
 	switch problem.Status {
 	case http.StatusUnauthorized:
-		b.WriteString("\n  Give a token by SIGNPOST_TOKEN or --token-file.")
+		b.WriteString("\n  Give a token with SIGNPOST_TOKEN or --token-file.")
 	case http.StatusInternalServerError:
-		fmt.Fprintf(&b, "\n  The server's log tells more under request %s.", problem.RequestID)
+		fmt.Fprintf(&b, "\n  The server's log has the details under request %s.", problem.RequestID)
 	}
 	return b.String()
 }
@@ -79,13 +79,13 @@ func describeTransport(err *url.Error) string {
 	var alert *net.OpError // the server's, which crypto/tls has no exported type for
 	switch {
 	case errors.As(err, &unknown):
-		return fmt.Sprintf("%s shows a certificate that is not trusted: %v\n  --ca-file or SIGNPOST_CA_FILE names the authority that it is of.", server, unknown.Err)
+		return fmt.Sprintf("%s presents a certificate that is not trusted: %v\n  Give the CA certificate with --ca-file or SIGNPOST_CA_FILE.", server, unknown.Err)
 	case errors.As(err, &alert) && alert.Op == "remote error":
-		return fmt.Sprintf("%s does not talk to us: %v\n  Is the certificate of --cert-file one that it takes?", server, alert.Err)
+		return fmt.Sprintf("%s refused the TLS connection: %v\n  Check that the server trusts the certificate of --cert-file.", server, alert.Err)
 	case err.Timeout():
-		return server + " does not answer in time; --timeout sets how long to wait"
+		return server + " does not answer in time; set a longer time with --timeout"
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	}
-	return fmt.Sprintf("%s cannot be reached: %v\n  Is the server running? --server or SIGNPOST_SERVER says where it is.", server, err.Err)
+	return fmt.Sprintf("%s cannot be reached: %v\n  Check that the server is running, and its URL in --server or SIGNPOST_SERVER.", server, err.Err)
 }

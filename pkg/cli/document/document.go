@@ -53,7 +53,7 @@ func (f *Faults) add(pointer, format string, args ...any) {
 // Error is a line for the document and one for each fault.
 func (f *Faults) Error() string {
 	var b strings.Builder
-	b.WriteString(f.Where + " is no document to apply")
+	b.WriteString(f.Where + " is not a valid document")
 	for _, field := range f.Fields {
 		fmt.Fprintf(&b, "\n  %s: %s", field.Pointer, field.Detail)
 	}
@@ -73,14 +73,14 @@ func ReadDocument(file string, number int, text []byte, resource string) (Docume
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
-		return d, fmt.Errorf("%s is no object with resource, metadata and spec", d)
+		return d, fmt.Errorf("%s is not an object with resource, metadata and spec", d)
 	}
 	if isEmcoctl(fields) {
 		return readEmcoctl(d, fields)
 	}
 	found := &Faults{Where: d.String()}
 	if fields["resource"] == nil && resource == "" && isOpenShift(fields) {
-		return d, fmt.Errorf("%s is a DNS object of OpenShift: say whose it is, with --resource projects/PROJECT/logical-clouds/LOGICAL-CLOUD/dns-cr-intents", d)
+		return d, fmt.Errorf("%s is a DNS object of OpenShift: name its logical cloud with --resource projects/PROJECT/logical-clouds/LOGICAL-CLOUD/dns-cr-intents", d)
 	}
 	collection := readResource(found, fields["resource"], resource)
 	RefuseUnknown(found, fields, collection)
@@ -119,7 +119,7 @@ func RefuseUnknown(found *Faults, fields map[string]json.RawMessage, collection 
 	}
 	slices.Sort(unknown)
 	for _, name := range unknown {
-		detail := "is no field of a document; it has resource, metadata and spec"
+		detail := "is not a field of a document; the fields are resource, metadata and spec"
 		if near := nearest.Name(name, known); near != "" {
 			detail += "; did you mean " + near + "?"
 		}
@@ -142,13 +142,13 @@ func readResource(found *Faults, raw json.RawMessage, usual string) intent.Path 
 	}
 	path, err := CleanPath(text)
 	if err != nil {
-		found.add("/resource", "%q is no path; %s", text, example)
+		found.add("/resource", "%q is not a valid path; %s", text, example)
 		return ""
 	}
 	if _, name := path.Split(); name != "" {
-		found.add("/resource", "%q is a document; %s", text, example)
+		found.add("/resource", "%q is a document, not a collection; %s", text, example)
 	} else if _, known := rank(path); !known {
-		found.add("/resource", "%q is no collection of Signpost%s", text, meant(path))
+		found.add("/resource", "%q is not a collection of Signpost%s", text, meant(path))
 	}
 	return path
 }
@@ -169,16 +169,16 @@ func readName(found *Faults, collection intent.Path, fields map[string]json.RawM
 		Name string `json:"name"`
 	}
 	if err := json.Unmarshal(fields["metadata"], &metadata); err != nil || metadata.Name == "" {
-		found.add("/metadata/name", "is missing, or no text")
+		found.add("/metadata/name", "is missing, or is not a string")
 	} else if _, err := CleanPath(metadata.Name); err != nil || strings.Contains(metadata.Name, "/") {
-		found.add("/metadata/name", "%q is no name; use letters, digits, -, _ and .", metadata.Name)
+		found.add("/metadata/name", "%q is not a valid name; use letters, digits, -, _ and .", metadata.Name)
 	}
 	if Kind(collection) != "composite-apps" {
 		return metadata.Name
 	}
 	var spec intent.CompositeApp
 	if err := json.Unmarshal(fields["spec"], &spec); err != nil || spec.CompositeAppVersion == "" {
-		found.add("/spec/compositeAppVersion", "is missing, or no text")
+		found.add("/spec/compositeAppVersion", "is missing, or is not a string")
 	}
 	return metadata.Name + "/" + spec.CompositeAppVersion
 }
@@ -189,7 +189,7 @@ func duplicates(documents []Document) error {
 	var found []error
 	for _, d := range documents {
 		if before, seen := first[d.Path]; seen {
-			found = append(found, fmt.Errorf("%s is %s, as is %s", d, d.Path, before))
+			found = append(found, fmt.Errorf("%s and %[3]s are the same document: %[2]s", d, d.Path, before))
 			continue
 		}
 		first[d.Path] = d

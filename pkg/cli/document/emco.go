@@ -7,9 +7,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// sendTo is the document with the service that keeps it. One in Signpost's form goes
-// to Signpost; of emcoctl's, EMCO's services that are known get what is theirs.
-// It fails when the document is EMCO's alone and its service is not known.
+// sendTo is the document with the service that keeps it. A document in Signpost's form
+// goes to Signpost. EMCO's known services get their documents in emcoctl's form. It fails
+// if only EMCO has the document and its service is not known.
 func sendTo(e *emco.Services, d Document) (Document, error) {
 	if !d.Emcoctl {
 		return d, nil
@@ -26,7 +26,7 @@ func sendTo(e *emco.Services, d Document) (Document, error) {
 	_, ours := rank(intent.Path(collection))
 	switch {
 	case !ours, d.Action == "migrate", d.Action == "stop":
-		return d, fmt.Errorf("%s (%s): %s is EMCO's; --%s says where that is%s", d, d.Path, what, service.Flag, emco.Instead(what))
+		return d, fmt.Errorf("%s (%s): only EMCO has %s; give EMCO's URL with --%s%s", d, d.Path, what, service.Flag, emco.Instead(what))
 	case len(d.Uploads) > 0:
 		return d.withKubeconfig()
 	}

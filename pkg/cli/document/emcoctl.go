@@ -32,14 +32,14 @@ func readEmcoctl(d Document, fields map[string]json.RawMessage) (Document, error
 	found := &Faults{Where: d.String()}
 	refuseOthers(found, "", fields, "version", "resourceContext", "metadata", "spec", "clusterLabel", "file", "files")
 	if version := textOf(fields["version"]); version != "emco/v2" && fields["version"] != nil {
-		found.add("/version", "%s is no version of this form; it is emco/v2", fields["version"])
+		found.add("/version", "%s is not a known version of this form; use emco/v2", fields["version"])
 	}
 	anchor := readAnchor(found, fields["resourceContext"])
 	d.Uploads, d.Field = readUploads(found, fields)
 	if action := LastSegment(anchor); slices.Contains(EmcoActions(), action) {
 		d.Action, d.Path = action, anchor
 		if !hasLifecycle(d.Owner()) {
-			found.add("/resourceContext/anchor", "%q asks for %s, but not of a deployment intent group or a logical cloud", anchor, action)
+			found.add("/resourceContext/anchor", "%q asks for %s, which only deployment intent groups and logical clouds have", anchor, action)
 		}
 	} else {
 		d.Path = intent.Join(string(anchor), readAnchored(found, anchor, fields))
@@ -75,7 +75,7 @@ func refuseOthers(found *Faults, pointer string, fields map[string]json.RawMessa
 		if slices.Contains(known, name) {
 			continue
 		}
-		detail := "is no field of emcoctl's form; it has " + strings.Join(known, ", ")
+		detail := "is not a field of emcoctl's form; the fields are " + strings.Join(known, ", ")
 		if near := nearest.Name(name, known); near != "" {
 			detail += fmt.Sprintf("; did you mean %s?", near)
 		}
@@ -92,7 +92,7 @@ func readAnchor(found *Faults, raw json.RawMessage) intent.Path {
 	refuseOthers(found, "/resourceContext", fields, "anchor")
 	text := textOf(fields["anchor"])
 	if text == "" {
-		found.add(pointer, "is missing, or no text; %s", example)
+		found.add(pointer, "is missing, or is not a string; %s", example)
 		return ""
 	}
 	if strings.Contains(text, "{{") {
@@ -101,7 +101,7 @@ func readAnchor(found *Faults, raw json.RawMessage) intent.Path {
 	}
 	anchor, err := CleanPath(text)
 	if err != nil {
-		found.add(pointer, "%q is no path; %s", text, example)
+		found.add(pointer, "%q is not a valid path; %s", text, example)
 		return ""
 	}
 	tops := []string{"projects", "cluster-providers", "controllers", "clm-controllers"}
@@ -113,7 +113,7 @@ func readAnchor(found *Faults, raw json.RawMessage) intent.Path {
 	return anchor
 }
 
-const renderFirst = "write the values into it first: signpost takes no values file"
+const renderFirst = "render it first: signpost reads no values file"
 
 // readAnchored is the name of a document in the collection of its anchor. That
 // of a cluster's label is the label.
@@ -122,9 +122,9 @@ func readAnchored(found *Faults, anchor intent.Path, fields map[string]json.RawM
 		return ""
 	}
 	if collection, name := anchor.Split(); name != "" {
-		found.add("/resourceContext/anchor", "%q is a document; give the collection that it is in, %s", anchor, collection)
+		found.add("/resourceContext/anchor", "%q is a document; give its collection, %s", anchor, collection)
 	} else if !isKnown(anchor) {
-		found.add("/resourceContext/anchor", "%q is no collection of Signpost, nor one of EMCO's that signpost knows%s", anchor, meant(anchor))
+		found.add("/resourceContext/anchor", "%q is neither a collection of Signpost nor one of EMCO's that signpost knows%s", anchor, meant(anchor))
 	}
 	if label := textOf(fields["clusterLabel"]); label != "" && Kind(anchor) == "labels" {
 		return label
@@ -152,13 +152,13 @@ func readUploads(found *Faults, fields map[string]json.RawMessage) (uploads []st
 	one, many := fields["file"], fields["files"]
 	switch {
 	case one != nil && many != nil:
-		found.add("/files", "goes without file; give one of the two")
+		found.add("/files", "cannot be combined with file; give one of the two")
 		return nil, ""
 	case one != nil:
 		uploads, field = []string{textOf(one)}, "file"
 	case many != nil:
 		if json.Unmarshal(many, &uploads) != nil {
-			found.add("/files", "is no list of files")
+			found.add("/files", "is not a list of files")
 			return nil, ""
 		}
 		field = "files"
@@ -167,7 +167,7 @@ func readUploads(found *Faults, fields map[string]json.RawMessage) (uploads []st
 		if strings.Contains(upload, "{{") {
 			found.add("/"+field, "%q is a template; %s", upload, renderFirst)
 		} else if info, err := os.Stat(upload); err != nil || info.IsDir() {
-			found.add("/"+field, "%q is no file; it is looked for where signpost is run", upload)
+			found.add("/"+field, "%q is not a file; paths are relative to the directory where signpost runs", upload)
 		}
 	}
 	return uploads, field
@@ -177,7 +177,7 @@ func readUploads(found *Faults, fields map[string]json.RawMessage) (uploads []st
 // its kubeconfig, as Signpost takes it.
 func (d Document) withKubeconfig() (Document, error) {
 	if Kind(d.Path) != "clusters" || d.Field != "file" {
-		return d, fmt.Errorf("%s (%s): Signpost takes a file of nothing but a cluster, its kubeconfig", d, d.Path)
+		return d, fmt.Errorf("%s (%s): only clusters have a file, their kubeconfig; remove file and files", d, d.Path)
 	}
 	content, err := os.ReadFile(d.Uploads[0])
 	if err != nil {
@@ -188,7 +188,7 @@ func (d Document) withKubeconfig() (Document, error) {
 		Spec     map[string]json.RawMessage `json:"spec"`
 	}
 	if err := json.Unmarshal(d.Body, &body); err != nil {
-		return d, fmt.Errorf("%s: /spec is no object", d)
+		return d, fmt.Errorf("%s: /spec is not an object", d)
 	}
 	if body.Spec == nil {
 		body.Spec = map[string]json.RawMessage{}

@@ -30,14 +30,13 @@ type Source struct {
 // Flags adds the flags that name files.
 func (s *Source) Flags(flags *pflag.FlagSet) {
 	flags.StringArrayVarP(&s.Files, "filename", "f", nil, "a `FILE`, a directory, or - for standard input; repeats")
-	flags.StringVar(&s.Resource, "resource", "", "the `COLLECTION` of documents that do not say theirs")
+	flags.StringVar(&s.Resource, "resource", "", "the `COLLECTION` of documents without a resource field")
 	s.Emco.Flags(flags)
 }
 
-// Read reads the documents of the files, of the .yaml, .yml and .json files of
-// the directories, and of standard input for "-"; timeout limits each request to a
-// service of EMCO's. All errors come at once; with
-// one, there are no documents.
+// Read reads the documents of the files, of the .yaml, .yml and .json files of the
+// directories, and of standard input for "-". timeout limits each request to a service of
+// EMCO's. It returns all errors at once; with one, there are no documents.
 func (s *Source) Read(in io.Reader, timeout time.Duration) ([]Document, error) {
 	if err := s.Emco.Connect(timeout); err != nil {
 		return nil, err
@@ -61,7 +60,7 @@ func (s *Source) Read(in io.Reader, timeout time.Duration) ([]Document, error) {
 		return nil, err
 	}
 	if len(documents) == 0 {
-		return nil, fmt.Errorf("%s: there is no document", strings.Join(s.Files, ", "))
+		return nil, fmt.Errorf("%s: no document found", strings.Join(s.Files, ", "))
 	}
 	return documents, nil
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// ranks gives the order in which documents can be applied: whatever a document
-// belongs or refers to is of an earlier rank.
+// ranks gives the order in which documents can be applied. A document has a later rank
+// than all that it belongs or refers to.
 func ranks() [][]string {
 	return [][]string{
 		{"projects", "cluster-providers"},

@@ -20,7 +20,7 @@ func CleanPath(text string) (intent.Path, error) {
 	}
 	for segment := range strings.SplitSeq(path, "/") {
 		if segment == "" || segment == "." || segment == ".." || strings.ContainsFunc(segment, isOdd) {
-			return "", fmt.Errorf("%q is no path below /v2; write one as in projects/shop/dns-update-records/lab", text)
+			return "", fmt.Errorf("%q is not a path below /v2; write one as in projects/shop/dns-update-records/lab", text)
 		}
 	}
 	return intent.Path(path), nil
@@ -60,7 +60,7 @@ func groupPath(text string) (intent.Path, error) {
 	case len(segments) == long && Kind(path) == "deployment-intent-groups":
 		return path, nil
 	}
-	return "", terminal.Usagef("%q is no deployment intent group; write project/composite-app/version/group, or "+
+	return "", terminal.Usagef("%q is not a deployment intent group; write project/composite-app/version/group, or "+
 		"projects/…/composite-apps/…/…/deployment-intent-groups/…; a logical cloud is project/logical-cloud, or projects/…/logical-clouds/…", text)
 }
 
@@ -79,7 +79,7 @@ func ClusterPath(text string) (intent.Path, error) {
 	case path.Segment("cluster-providers") != "" && Kind(path) == "clusters" && path.Name() != "":
 		return path, nil
 	}
-	return "", terminal.Usagef("%q is no cluster; write provider/cluster, or cluster-providers/…/clusters/…", text)
+	return "", terminal.Usagef("%q is not a cluster; write provider/cluster, or cluster-providers/…/clusters/…", text)
 }
 
 // DNSCRIntentPath is a DNS CR intent's path, written out or as
@@ -97,7 +97,7 @@ func DNSCRIntentPath(text string) (intent.Path, error) {
 	case len(segments) == long && Kind(path) == "dns-cr-intents":
 		return path, nil
 	}
-	return "", terminal.Usagef("%q is no DNS CR intent; write project/logical-cloud/intent, or projects/…/logical-clouds/…/dns-cr-intents/…", text)
+	return "", terminal.Usagef("%q is not a DNS CR intent; write project/logical-cloud/intent, or projects/…/logical-clouds/…/dns-cr-intents/…", text)
 }
 
 // OwnerPath is what has a lifecycle: a deployment intent group, or a logical

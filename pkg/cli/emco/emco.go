@@ -31,7 +31,7 @@ type Service struct {
 func (s *Service) Parse() error {
 	parsed, err := url.Parse(s.URL)
 	if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" {
-		return terminal.Usagef("--%s: it names no server; give the service's URL as in http://orchestrator.emco:9015", s.Flag)
+		return terminal.Usagef("--%s: the URL names no server; give one as in http://orchestrator.emco:9015", s.Flag)
 	}
 	s.URL = strings.TrimSuffix(strings.TrimRight(s.URL, "/"), "/v2")
 	s.HTTP.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -75,7 +75,7 @@ func (s *Service) Exchange(ctx context.Context, method string, path intent.Path,
 func (s *Service) Read(ctx context.Context, path intent.Path) ([]byte, error) {
 	body, err := s.Do(ctx, http.MethodGet, path, "", nil)
 	if err == nil && !json.Valid(body) {
-		err = fmt.Errorf("the answer is no JSON; is --%s EMCO's %[1]s?", s.Flag)
+		err = fmt.Errorf("the answer is not JSON; check that --%s is EMCO's %[1]s", s.Flag)
 	}
 	return body, err
 }
@@ -96,7 +96,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Pathless tells whether the service does not know the path, whatever is there.
+// Pathless tells whether the service does not know the path at all.
 func (e *Error) Pathless() bool {
 	return e.Status == http.StatusNotFound && e.Text == "404 page not found"
 }
@@ -124,11 +124,11 @@ func (e *Unreachable) Error() string {
 	case errors.Is(cause, context.Canceled):
 		return "interrupted"
 	case errors.As(cause, &transport) && transport.Timeout():
-		return fmt.Sprintf("EMCO's %s at %s does not answer in time; --timeout sets how long to wait", e.service.Flag, e.service.URL)
+		return fmt.Sprintf("EMCO's %s at %s does not answer in time; set a longer time with --timeout", e.service.Flag, e.service.URL)
 	case errors.As(cause, &transport):
 		cause = transport.Err
 	}
-	return fmt.Sprintf("EMCO's %s at %s cannot be reached: %v\n  Is it running? --%[1]s says where it is.", e.service.Flag, e.service.URL, cause)
+	return fmt.Sprintf("EMCO's %s at %s cannot be reached: %v\n  Check that it is running, and its URL in --%[1]s.", e.service.Flag, e.service.URL, cause)
 }
 
 func (s *Service) unreachable(err error) error { return &Unreachable{s, err} }
@@ -147,7 +147,7 @@ func (e *Services) Flags(flags *pflag.FlagSet) {
 		{&e.clm, "clm", "clusters"},
 	} {
 		s.service.Flag = s.flag
-		flags.StringVar(&s.service.URL, s.flag, "", "the `URL` of EMCO's "+s.flag+", which keeps the "+s.what+" of files in emcoctl's form (default: Signpost keeps them)")
+		flags.StringVar(&s.service.URL, s.flag, "", "the `URL` of EMCO's "+s.flag+"; "+s.what+" in emcoctl's form are sent there (default: to Signpost)")
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 func CorefileCommand(p terminal.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "corefile",
-		Short: "Judge Corefiles, the configuration of CoreDNS",
+		Short: "Check Corefiles, the configuration of CoreDNS",
 		Args:  terminal.Exactly(0, ""),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -17,13 +17,12 @@ import (
 	"github.com/signpost-dns/signpost/pkg/dns/linter"
 )
 
-const lintHelp = `Has CoreDNS' own parser and the setup of its plugins judge a Corefile. Nothing is started,
-and nothing is read but the file: import and {$VAR} are refused, but for
-{$DNS_DEFAULT_SERVICE_HOST}, which the Corefile of a node's cache has. What only the container
-that it is for can tell (files there, host names) is a warning.
+const lintHelp = `Checks a Corefile with CoreDNS' own parser and the setup of its plugins. Nothing is started, and
+only the file is read: import and {$VAR} are refused, except for {$DNS_DEFAULT_SERVICE_HOST} in the
+Corefile of a node's cache. Files and host names that only its container can have are warnings.
 
-The Corefile is judged here, by signpost-dns, which is looked for beside signpost, then on
-PATH; with --server, by that server. An error makes the exit code 1.`
+signpost-dns checks the Corefile here. The program is looked for beside signpost, then on PATH.
+With --server, that server checks the Corefile. An error makes the exit code 1.`
 
 func lintCommand(p terminal.Program) *cobra.Command {
 	var server connect.Connection
@@ -31,7 +30,7 @@ func lintCommand(p terminal.Program) *cobra.Command {
 	var binary string
 	cmd := &cobra.Command{
 		Use:     "lint FILE",
-		Short:   "Find what is wrong with a Corefile",
+		Short:   "Find the errors in a Corefile",
 		Long:    lintHelp,
 		Example: "  signpost corefile lint Corefile\n  kubectl get configmap coredns -n kube-system -o jsonpath={.data.Corefile} | signpost corefile lint -",
 		Args:    terminal.Exactly(1, "one file, or - for standard input"),

@@ -15,11 +15,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/client"
 )
 
-const traceHelp = `Tells which way a query takes through the CoreDNS that a DNS CR intent asks for, as the
-intent is now, deployed or not: which server block gets it, which plugin in it answers,
-whom that asks, and why. No query is sent.
-
-The intent is given as project/logical-cloud/intent, or by its whole path.`
+const traceHelp = `Shows which way a query takes through the CoreDNS of a DNS CR intent, as the intent is now,
+deployed or not: the server block that gets the query, the plugin in it that answers, the
+servers that this plugin asks, and the reasons. No query is sent. Give the intent as
+project/logical-cloud/intent, or by its whole path.`
 
 func traceCommand(p terminal.Program) *cobra.Command {
 	var server connect.Connection
@@ -27,7 +26,7 @@ func traceCommand(p terminal.Program) *cobra.Command {
 	var query client.DNSQuery
 	cmd := &cobra.Command{
 		Use:     "trace INTENT NAME [TYPE]",
-		Short:   "Tell which way a query takes",
+		Short:   "Show which way a query takes",
 		Long:    traceHelp,
 		Example: "  signpost corefile trace shop/eu/resolvers www.a.foo.com\n  signpost corefile trace shop/eu/resolvers web.shop.svc.cluster.local AAAA --cluster edge+berlin",
 		Args:    traced,
@@ -69,7 +68,7 @@ func traceCommand(p terminal.Program) *cobra.Command {
 func traced(_ *cobra.Command, args []string) error {
 	const least, most = 2, 3
 	if len(args) < least || len(args) > most {
-		return terminal.Usagef("takes a DNS CR intent, a name and perhaps a type, not %s", terminal.Count(len(args), "argument"))
+		return terminal.Usagef("takes a DNS CR intent, a name and optionally a type, not %s", terminal.Count(len(args), "argument"))
 	}
 	return nil
 }

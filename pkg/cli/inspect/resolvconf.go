@@ -20,14 +20,14 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/safeyaml"
 )
 
-const resolvconfHelp = `Tells which /etc/resolv.conf a pod gets by a pod DNS intent, as kubelet would write it, and
-with --name which queries it costs to look that name up, as glibc would send them when
-nothing is found: before, with dnsPolicy ClusterFirst and nothing else, and after.
+const resolvconfHelp = `Shows the /etc/resolv.conf that a pod DNS intent gives to a pod, as kubelet would write it.
+With --name, it also lists the queries that glibc sends for that name if nothing is found:
+before, with only dnsPolicy ClusterFirst, and after.
 
-No server is asked, and the app's manifests are not known: say --host-network where its
-pods are on the node's network. Pods with autopath ask --local-ip; where the logical cloud's
-autopath is of mode static without nodeLocalDNS, give it the address of the Service
-dns-default. --cluster-dns is for the policies ClusterFirst and ClusterFirstWithHostNet.`
+No server is asked, and the app's manifests are not known: give --host-network if its pods are
+on the node's network. Pods with autopath ask --local-ip. If the autopath of the logical cloud has
+mode static without nodeLocalDNS, give it the address of the Service dns-default. --cluster-dns is
+for the policies ClusterFirst and ClusterFirstWithHostNet.`
 
 // ResolvconfCommand makes `signpost resolvconf`.
 func ResolvconfCommand(p terminal.Program) *cobra.Command {
@@ -35,14 +35,14 @@ func ResolvconfCommand(p terminal.Program) *cobra.Command {
 	var asked podQuestion
 	cmd := &cobra.Command{
 		Use:   "resolvconf -f FILE",
-		Short: "Tell what a pod DNS intent gives to a pod",
+		Short: "Show the resolv.conf that a pod DNS intent gives to a pod",
 		Long:  resolvconfHelp,
 		Example: "  signpost resolvconf -f intent.yaml --cluster-dns 10.96.0.10\n" +
 			"  signpost resolvconf -f intent.yaml --host /etc/resolv.conf --namespace shop --name service123",
 		Args: terminal.Exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("name") && asked.name == "" {
-				return terminal.Usagef("--name is empty: give a name to look up, or leave it out")
+				return terminal.Usagef("--name is empty: give a name to look up, or remove the flag")
 			}
 			preview, err := asked.answer(p.In)
 			if err != nil {
@@ -77,7 +77,7 @@ func (q *podQuestion) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&q.namespace, "namespace", "default", "the pod's `NAMESPACE`")
 	flags.StringVar(&q.clusterDomain, "cluster-domain", intent.DefaultClusterDomain, "the cluster's `DOMAIN`")
 	flags.StringVar(&q.clusterDNS, "cluster-dns", "", "the `IP` address of the cluster's DNS, for the policies ClusterFirst and ClusterFirstWithHostNet")
-	flags.StringVar(&q.localIP, "local-ip", "", "the `IP` address of the cache on each node, which pods with autopath ask; in mode static without one, that of the Service dns-default (default 169.254.20.10)")
+	flags.StringVar(&q.localIP, "local-ip", "", "the `IP` address that pods with autopath ask: the cache on each node, or in mode static without it the Service dns-default (default 169.254.20.10)")
 	flags.BoolVar(&q.hostNetwork, "host-network", false, "the pod is on its node's network")
 	flags.StringVar(&q.name, "name", "", "a `NAME` to look up")
 }
@@ -98,7 +98,7 @@ func (q *podQuestion) answer(in io.Reader) (resolvconf.Preview, error) {
 	preview.HostNetwork, preview.LocalIP = q.hostNetwork, q.localIP
 	answer, err := preview.Answer()
 	if preview.Spec.DNSPolicy.Canonical() == intent.DNSAutopath && q.clusterDNS != "" {
-		answer.Warnings = append(answer.Warnings, "--cluster-dns has no effect: pods with autopath ask --local-ip; in mode static without nodeLocalDNS, give that the address of the Service dns-default")
+		answer.Warnings = append(answer.Warnings, "--cluster-dns has no effect: pods with autopath ask --local-ip; in mode static without nodeLocalDNS, give the address of the Service dns-default there")
 	}
 	return answer, q.wrong(err)
 }
@@ -129,7 +129,7 @@ func (q *podQuestion) spec(in io.Reader) (json.RawMessage, error) {
 	case len(q.files) == 0 || q.files[0] == "":
 		return nil, terminal.Usagef("-f is missing: give the file of a pod DNS intent, or - for standard input")
 	case len(q.files) > 1:
-		return nil, terminal.Usagef("-f is given %d times: give one file, of one pod DNS intent", len(q.files))
+		return nil, terminal.Usagef("-f is given %d times: give a single file with one pod DNS intent", len(q.files))
 	}
 	content, err := document.ReadFile(in, q.files[0])
 	if err != nil {
@@ -141,7 +141,7 @@ func (q *podQuestion) spec(in io.Reader) (json.RawMessage, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(texts) != 1 {
-		return nil, fmt.Errorf("%s has %s; give a file with one pod DNS intent", name, terminal.Count(len(texts), "document"))
+		return nil, fmt.Errorf("%s has %s; give a file with a single pod DNS intent", name, terminal.Count(len(texts), "document"))
 	}
 	raw, err := safeyaml.ToJSON(texts[0])
 	if err != nil {
@@ -151,9 +151,9 @@ func (q *podQuestion) spec(in io.Reader) (json.RawMessage, error) {
 	err = json.Unmarshal(raw, &fields)
 	switch _, ofKind := fields["kind"]; {
 	case ofKind:
-		return nil, fmt.Errorf("%s is an object of Kubernetes and no pod DNS intent: %s", name, belowSpec)
+		return nil, fmt.Errorf("%s is a Kubernetes object, not a pod DNS intent: %s", name, belowSpec)
 	case err != nil || fields["spec"] == nil:
-		return nil, fmt.Errorf("%s is no pod DNS intent: it has no spec; %s", name, belowSpec)
+		return nil, fmt.Errorf("%s is not a pod DNS intent, because it has no spec; %s", name, belowSpec)
 	}
 	found := &document.Faults{Where: name}
 	document.RefuseUnknown(found, fields, "")

@@ -12,10 +12,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/client"
 )
 
-const abandonHelp = `Lets go of a cluster that never comes back, and lists what is left behind there. Its
-addresses leave public names as with drain, Signpost serves it no more, and nothing waits for it. That lasts
-until the cluster's document is deleted; registered again, it starts over. A name that would be left without
-any address is a reason to refuse; --force abandons all the same.`
+const abandonHelp = `Gives up a cluster that never comes back, and lists the objects that stay there. Its addresses
+leave public names as with drain. Signpost no longer serves the cluster and no longer waits for
+it, until the cluster's document is deleted; registered again, the cluster starts over. If a name
+would have no address left, the command refuses; --force abandons the cluster all the same.`
 
 // AbandonCommand makes `signpost abandon`.
 func AbandonCommand(p terminal.Program) *cobra.Command {
@@ -24,7 +24,7 @@ func AbandonCommand(p terminal.Program) *cobra.Command {
 	force := false
 	cmd := &cobra.Command{
 		Use:     "abandon CLUSTER",
-		Short:   "Let go of a cluster that never comes back",
+		Short:   "Give up a cluster that never comes back",
 		Long:    abandonHelp,
 		Example: "  signpost abandon edge/berlin",
 		Args:    terminal.Exactly(1, "one cluster"),
@@ -41,14 +41,14 @@ func AbandonCommand(p terminal.Program) *cobra.Command {
 			return output.Print(p.Out, body, show)
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "abandon even where a name is left without any address")
+	cmd.Flags().BoolVar(&force, "force", false, "abandon even if a name is left without any address")
 	output.Flag(cmd.Flags())
 	server.Flags(cmd.Flags())
 	return cmd
 }
 
 func printLeftBehind(w io.Writer, cluster string, left []client.LeftBehind) error {
-	terminal.Printf(w, "%s abandoned; %s left behind\n", cluster, terminal.Count(len(left), "object"))
+	terminal.Printf(w, "%s abandoned; %s left there\n", cluster, terminal.Count(len(left), "object"))
 	objects := terminal.NewTable("KIND", "NAMESPACE", "NAME")
 	for _, object := range left {
 		objects.Add(object.Kind, object.Namespace, object.Name)

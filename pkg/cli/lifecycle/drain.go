@@ -10,17 +10,17 @@ import (
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 )
 
-const drainHelp = `Takes a cluster's addresses out of all public names, at once and within the current
-releases, as before maintenance. Its objects stay, and so do names of cluster scope. A name that would
-be left without any address is a reason to refuse; --force drains all the same.`
+const drainHelp = `Removes a cluster's addresses from all public names, at once and within the current releases,
+as before maintenance. Its objects stay, and so do names of cluster scope. If a name would have
+no address left, the command refuses; --force drains the cluster all the same.`
 
 // DrainCommand makes `signpost drain`.
 func DrainCommand(p terminal.Program) *cobra.Command {
 	force := false
 	cmd := drainingCommand(p, "drain", "drained", &force)
-	cmd.Short = "Take a cluster's addresses out of public names"
+	cmd.Short = "Remove a cluster's addresses from public names"
 	cmd.Long = drainHelp
-	cmd.Flags().BoolVar(&force, "force", false, "drain even where a name is left without any address")
+	cmd.Flags().BoolVar(&force, "force", false, "drain even if a name is left without any address")
 	return cmd
 }
 

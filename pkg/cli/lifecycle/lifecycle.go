@@ -37,11 +37,11 @@ type lifecycle struct {
 	timeout  time.Duration // of --wait
 }
 
-const takeoverHelp = "the deployment intent `group` of the project whose names are taken over: those that both give"
+const takeoverHelp = "take over the names that this deployment intent `group` of the project also publishes"
 
 const (
-	adoptHelp         = "of a record: the owner `id` of an external-dns that is not Signpost's, whose mark those of the record's names carry that become its own"
-	adoptIsForRecords = "--adopt: names are adopted by a record; give projects/PROJECT/dns-update-records/RECORD"
+	adoptHelp         = "for a provider: adopt its names that another external-dns marked with this owner `id`"
+	adoptIsForRecords = "--adopt: only a provider adopts names; give projects/PROJECT/dns-update-records/NAME"
 )
 
 // lifecycleCommand is what instantiate, update, rollback and terminate have in common.
@@ -59,7 +59,7 @@ func lifecycleCommand(p terminal.Program, action intent.Action) *cobra.Command {
 				return err
 			}
 			if document.IsRecord(owner) && request.wait {
-				return terminal.Usagef("--wait: a record has no state to wait for; see signpost status %s", owner)
+				return terminal.Usagef("--wait: a provider has no state to wait for; see signpost status %s", owner)
 			}
 			if request.adopt != "" && !document.IsRecord(owner) {
 				return terminal.Usagef(adoptIsForRecords)
@@ -69,7 +69,7 @@ func lifecycleCommand(p terminal.Program, action intent.Action) *cobra.Command {
 		},
 	}
 	const longest = 5 * time.Minute
-	cmd.Flags().StringVar(&request.confirm, "confirm", "", "the `token` of the plan to carry out; refused when anything changed since")
+	cmd.Flags().StringVar(&request.confirm, "confirm", "", "the `token` of the plan to carry out; refused if anything changed since the plan")
 	if action == intent.Rollback {
 		request.to.flag(cmd.Flags())
 	}
@@ -80,10 +80,10 @@ func lifecycleCommand(p terminal.Program, action intent.Action) *cobra.Command {
 		cmd.Flags().StringVar(&request.adopt, "adopt", "", adoptHelp)
 	}
 	if action == intent.Terminate {
-		cmd.Flags().BoolVar(&request.force, "force", false, "terminate even what EMCO's orchestrator has in the clusters")
+		cmd.Flags().BoolVar(&request.force, "force", false, "terminate even a group whose objects EMCO's orchestrator has in the clusters")
 	}
-	cmd.Flags().BoolVar(&request.wait, "wait", false, "wait until it is done, and show how far it is")
-	cmd.Flags().DurationVar(&request.timeout, "timeout", longest, "how long to --wait")
+	cmd.Flags().BoolVar(&request.wait, "wait", false, "wait until it is done, and show the progress")
+	cmd.Flags().DurationVar(&request.timeout, "timeout", longest, "how long to wait with --wait")
 	request.output.Flag(cmd.Flags())
 	request.server.ServerFlags(cmd.Flags())
 	return cmd
@@ -164,7 +164,7 @@ func (r *revision) Type() string { return "release" }
 func (r *revision) Set(text string) error {
 	number, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || number < 1 {
-		return terminal.Usagef("it is no release; the first is 1")
+		return terminal.Usagef("this is not a release; the first release is 1")
 	}
 	*r = revision(number)
 	return nil

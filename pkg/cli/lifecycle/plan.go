@@ -18,10 +18,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-const planHelp = `Shows what an action on a deployment intent group or a logical cloud, or the update of a DNS
-update record, would do, name by name and object by object. It changes nothing. The token that it
-ends with makes an action do this and nothing else: --confirm TOKEN.
+const planHelp = `Shows what an action would do to a deployment intent group or a logical cloud, or an update to a
+provider (projects/…/dns-update-records/…), name by name and object by object. It changes nothing.
 
+The plan ends with a token. With --confirm TOKEN, an action does exactly what the plan shows.
 A plan with errors would be refused: the exit code is 1.`
 
 // PlanCommand makes `signpost plan`.
@@ -36,7 +36,7 @@ func PlanCommand(p terminal.Program) *cobra.Command {
 		Short:   "Show what an action would do",
 		Long:    planHelp,
 		Example: "  signpost plan shop/store/v1/prod --for terminate\n  signpost plan projects/shop/dns-update-records/lab --diff",
-		Args:    terminal.Exactly(1, "one deployment intent group, logical cloud or record"),
+		Args:    terminal.Exactly(1, "one deployment intent group, logical cloud or provider"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := planPath(args[0], action, to)
 			if err == nil && takeover != "" {
@@ -67,7 +67,7 @@ func PlanCommand(p terminal.Program) *cobra.Command {
 			return refusal(plan)
 		},
 	}
-	cmd.Flags().StringVar(&action, "for", "", "the `action`: instantiate, update, rollback or terminate (default what comes next)")
+	cmd.Flags().StringVar(&action, "for", "", "the `action`: instantiate, update, rollback or terminate (default the next that is possible)")
 	to.flag(cmd.Flags())
 	cmd.Flags().StringVar(&takeover, "takeover", "", takeoverHelp)
 	cmd.Flags().StringVar(&adopt, "adopt", "", adoptHelp)
@@ -86,11 +86,11 @@ func planPath(text, action string, to revision) (string, error) {
 	known := []string{"", string(intent.Instantiate), string(intent.Update), string(intent.Rollback), string(intent.Terminate)}
 	switch {
 	case !slices.Contains(known, action):
-		return "", terminal.Usagef("--for: %q is no action; give one of %s", action, strings.Join(known[1:], ", "))
+		return "", terminal.Usagef("--for: %q is not an action; give one of %s", action, strings.Join(known[1:], ", "))
 	case action != "" && document.IsRecord(owner):
-		return "", terminal.Usagef("--for: a record's plan is always for update")
+		return "", terminal.Usagef("--for: the plan of a provider is always for update")
 	case to != 0 && action != string(intent.Rollback):
-		return "", terminal.Usagef("--to: is the release of a rollback; give it with --for rollback")
+		return "", terminal.Usagef("--to: only a rollback has a release to go to; add --for rollback")
 	}
 	query := url.Values{}
 	if action != "" {
@@ -136,7 +136,7 @@ func refusal(plan client.Plan) error {
 func printPlan(w io.Writer, plan client.Plan, wide, diffs bool) error {
 	terminal.Printf(w, "%s\n", summary(plan))
 	if left := plan.ObjectsLeftOut; left != (client.ObjectCounts{}) {
-		terminal.Printf(w, "%d of these are not listed: a plan has no room for more.\n", left.Create+left.Update+left.Delete+left.Unchanged)
+		terminal.Printf(w, "The plan does not list %d of these objects, because there are too many.\n", left.Create+left.Update+left.Delete+left.Unchanged)
 	}
 	for _, e := range plan.Errors {
 		terminal.Printf(w, "error: %s: %s\n", terminal.Plain(connect.PointerWord(e.Pointer)), terminal.Plain(e.Detail))

@@ -14,10 +14,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/client"
 )
 
-const preflightHelp = `Asks a cluster whether Signpost could manage it: whether it answers, and whether the
-kubeconfig's user may do what deploy/target-cluster/signpost.yaml grants. It changes nothing.
-
-A check that fails makes the exit code 1.`
+const preflightHelp = `Checks whether Signpost can manage a cluster: whether the cluster answers, and whether the
+kubeconfig's user has the permissions of deploy/target-cluster/signpost.yaml. It changes nothing.
+A failed check makes the exit code 1.`
 
 // PreflightCommand makes `signpost preflight`.
 func PreflightCommand(p terminal.Program) *cobra.Command {
@@ -25,7 +24,7 @@ func PreflightCommand(p terminal.Program) *cobra.Command {
 	var output terminal.Format
 	cmd := &cobra.Command{
 		Use:     "preflight CLUSTER",
-		Short:   "Ask a cluster whether it can be managed",
+		Short:   "Check whether Signpost can manage a cluster",
 		Long:    preflightHelp,
 		Example: "  signpost preflight edge/hub",
 		Args:    terminal.Exactly(1, "one cluster"),

@@ -16,8 +16,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/client"
 )
 
-const readyHelp = `Asks the server whether it is ready: whether everything that it depends on answers. It
-needs no token. As a container's health check it needs nothing else in the image.`
+const readyHelp = `Checks whether the server is ready, which means that all its dependencies answer. It needs no token.
+As a container's health check, it needs no other program in the image.`
 
 // ReadyCommand makes `signpost ready`.
 func ReadyCommand(p terminal.Program) *cobra.Command {
@@ -25,7 +25,7 @@ func ReadyCommand(p terminal.Program) *cobra.Command {
 	var wait time.Duration
 	cmd := &cobra.Command{
 		Use:     "ready",
-		Short:   "Ask whether the service is ready",
+		Short:   "Check whether the server is ready",
 		Long:    readyHelp,
 		Example: "  signpost ready\n  signpost ready --wait 1m",
 		Args:    terminal.Exactly(0, ""),
@@ -42,7 +42,7 @@ func ReadyCommand(p terminal.Program) *cobra.Command {
 		},
 	}
 	to.Flags(cmd.Flags())
-	cmd.Flags().DurationVar(&wait, "wait", 0, "how long to wait until it is")
+	cmd.Flags().DurationVar(&wait, "wait", 0, "how long to wait until the server is ready")
 	return cmd
 }
 

@@ -11,11 +11,12 @@ import (
 func TerminateCommand(p terminal.Program) *cobra.Command {
 	cmd := lifecycleCommand(p, intent.Terminate)
 	cmd.Use = "terminate GROUP"
-	cmd.Short = "Take back everything that was deployed"
-	cmd.Long = `Takes back what a deployment intent group deployed: the names first, then the rest. An
-external-dns that others use stays. Of a logical cloud it takes back the cluster DNS.
+	cmd.Short = "Remove everything that was deployed"
+	cmd.Long = `Removes what a deployment intent group deployed: the names first, then the rest. An external-dns
+that other groups use stays. For a logical cloud, it removes the cluster DNS.
 
-A group that EMCO's orchestrator deploys is terminated there. When EMCO is gone, --force takes its names away.`
+A group that EMCO's orchestrator deployed is terminated there. If EMCO is gone, --force removes
+its names.`
 	cmd.Example = "  signpost terminate shop/store/v1/prod --wait"
 	return cmd
 }

@@ -11,10 +11,11 @@ import (
 func UpdateCommand(p terminal.Program) *cobra.Command {
 	cmd := lifecycleCommand(p, intent.Update)
 	cmd.Use = "update GROUP"
-	cmd.Short = "Deploy what changed in a deployment intent group, a cluster DNS or a record"
-	cmd.Long = `Freezes the intents of a deployment intent group, or the DNS CR intents of a logical cloud,
-as they are now into a new release and deploys the difference. Of a DNS update record, given by its path, it deploys the changed
-parameters, credentials or version; there is no --wait then, for a record has no state.`
+	cmd.Short = "Deploy the changes of a deployment intent group, a cluster DNS or a provider"
+	cmd.Long = `Copies the intents of a deployment intent group, or the DNS CR intents of a logical cloud, as they
+are now into a new release, and deploys the difference. For a provider, given by its path
+projects/…/dns-update-records/…, it deploys the changed parameters, credentials or version. A provider
+has no state to wait for, so it has no --wait.`
 	cmd.Example = "  signpost update shop/store/v1/prod --confirm TOKEN --wait\n  signpost update projects/shop/dns-update-records/lab"
 	return cmd
 }

@@ -58,9 +58,9 @@ func (w Waiter) Until(ctx context.Context, state client.StatusState, revision in
 func (w Waiter) ended(ctx, limited context.Context, err error, timeout time.Duration, last string) error {
 	switch {
 	case ctx.Err() != nil:
-		return errors.New("interrupted; what was accepted goes on")
+		return errors.New("interrupted; the server continues what it has accepted")
 	case limited.Err() != nil:
-		return terminal.AsTimeoutError(fmt.Errorf("not done after %s: %s; it goes on, see signpost status %s", timeout, last, document.ShortOwner(w.Owner)))
+		return terminal.AsTimeoutError(fmt.Errorf("not done after %s: %s; the server continues, see signpost status %s", timeout, last, document.ShortOwner(w.Owner)))
 	}
 	return err
 }

@@ -12,26 +12,26 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/backup"
 )
 
-const backupHelp = `Writes all that Signpost keeps into a new file: documents, releases, app contexts, and what
-was put into clusters and seen there. It works on the stores, given by the flags of "signpost serve", in the same ways; a
-configuration file of serve's will do. With an external etcd, servers go on meanwhile. The embedded one can be opened once:
-stop the server first.
+const backupHelp = `Writes the whole state of Signpost into a new file: documents, releases, app contexts, and the
+records of objects and observations in clusters. It works on the stores, given by the flags of
+"signpost serve", in the same ways; a configuration file of serve works, too. With an external
+etcd, servers can go on meanwhile. Only one program at a time can open the embedded etcd: stop
+the server first. Secret values stay sealed in the file. The file does not contain their key:
+keep the key in another place.`
 
-Secret values stay sealed in the file. The key is not in it: keep it elsewhere.`
-
-const restoreHelp = `Makes empty stores what a file of "signpost backup" says. The stores are given by the flags of
-"signpost serve", in the same ways; no server may run on them.
-
-Nothing is written before the whole file was read and judged: one that is torn or damaged, or holds values sealed with
-another key than --secret-key-file, is refused. Nothing tells who has written it: keep it where nobody else can. When it is interrupted, the stores serve nobody; repeat it with the
-same file.`
+const restoreHelp = `Restores a file of "signpost backup" into empty stores. The stores are given by the flags of
+"signpost serve", in the same ways; no server may run on them. Nothing is written before the
+whole file was read and checked. A torn or damaged file is refused, and so is one with values
+sealed with another key than --secret-key-file. The file has no signature: keep it where nobody
+else can write. After an interruption, servers refuse to start on the stores; repeat the command
+with the same file.`
 
 // BackupCommand makes `signpost backup`.
 func BackupCommand(p terminal.Program) *cobra.Command {
 	var config app.Config
 	cmd := &cobra.Command{
 		Use:     "backup FILE",
-		Short:   "Write all that Signpost keeps into a file",
+		Short:   "Write the whole state of Signpost into a file",
 		Long:    backupHelp,
 		Example: "  signpost backup --data-dir /var/lib/signpost /backup/signpost-1\n  signpost backup --config /etc/signpost.yaml /backup/signpost-1",
 		Args:    terminal.Exactly(1, "one file"),
@@ -45,7 +45,7 @@ func BackupCommand(p terminal.Program) *cobra.Command {
 			}
 			terminal.Printf(p.Out, "%s: %s\n", args[0], counted(summary))
 			if len(summary.Sealed) > 0 {
-				terminal.Printf(p.Err, "Its secret values are sealed with key %s, which is not in it.\n", strings.Join(summary.Sealed, ", "))
+				terminal.Printf(p.Err, "Its secret values are sealed with key %s, which the file does not contain.\n", strings.Join(summary.Sealed, ", "))
 			}
 			return nil
 		},
@@ -59,7 +59,7 @@ func RestoreCommand(p terminal.Program) *cobra.Command {
 	var config app.Config
 	cmd := &cobra.Command{
 		Use:     "restore FILE",
-		Short:   "Make empty stores what a backup says",
+		Short:   "Restore a backup into empty stores",
 		Long:    restoreHelp,
 		Example: "  signpost restore --data-dir /var/lib/signpost /backup/signpost-1",
 		Args:    terminal.Exactly(1, "one file"),

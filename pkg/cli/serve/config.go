@@ -51,14 +51,14 @@ func FillFlags(flags *pflag.FlagSet) error {
 	return errors.Join(wrong...)
 }
 
-// isOption tells whether a flag may come from elsewhere than the command line.
+// isOption tells whether a flag may be set by the environment or the configuration file.
 func isOption(flag *pflag.Flag) bool { return flag.Name != "help" && flag.Name != ConfigFlag }
 
 // configFile is the file of --config, or of its variable; empty for none.
 func configFile(flags *pflag.FlagSet, sources *viper.Viper) (string, error) {
 	if flag := flags.Lookup(ConfigFlag); flag.Changed {
 		if flag.Value.String() == "" {
-			return "", errors.New("--config: give a file")
+			return "", errors.New("--config: give a file name")
 		}
 		return flag.Value.String(), nil
 	}
@@ -94,7 +94,7 @@ func didYouMean(key string, known []string) string {
 	if near := nearest.Name(key, known); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
-	return "; the flags are those of signpost serve --help"
+	return "; signpost serve --help lists the flags"
 }
 
 // setFlag sets a flag to a value of the environment or the file.
@@ -116,7 +116,7 @@ func FlagFault(err error) error {
 	flag := invalid.GetFlag()
 	takes, known := map[string]string{
 		"bool": "true or false", "int": "a whole number", "float64": "a number", "duration": "a duration such as 30s or 2m",
-		"stringSlice": "a list with commas; an item with a comma or a quote goes into quotes",
+		"stringSlice": "a list with commas; put an item with a comma or a quote into quotes",
 	}[flag.Value.Type()]
 	if !known { // a kind of our own, which says itself what would do
 		return err
@@ -133,11 +133,11 @@ func flagText(flag *pflag.Flag, value any) (string, error) {
 		return fmt.Sprint(value), nil
 	case []any:
 		if flag.Value.Type() != "stringSlice" {
-			return "", fmt.Errorf("--%s takes one value, not a list", flag.Name)
+			return "", fmt.Errorf("--%s accepts one value, not a list", flag.Name)
 		}
 		return listText(value)
 	}
-	return "", fmt.Errorf("--%s takes text, a number, a boolean or a list", flag.Name)
+	return "", fmt.Errorf("--%s accepts text, a number, a boolean or a list", flag.Name)
 }
 
 func listText(values []any) (string, error) {

@@ -22,7 +22,7 @@ func checkConfig(c app.Config) error {
 	for number, endpoint := range c.EtcdEndpoints {
 		parsed, err := url.Parse(endpoint)
 		if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
-			wrong = append(wrong, fmt.Errorf("--etcd-endpoints: number %d is no URL such as http://10.0.0.5:2379", number+1))
+			wrong = append(wrong, fmt.Errorf("--etcd-endpoints: item %d is not a URL such as http://10.0.0.5:2379", number+1))
 		}
 	}
 	if strings.Contains(c.ImageRegistry, "://") {

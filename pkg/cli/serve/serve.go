@@ -18,12 +18,11 @@ import (
 const serveHelp = `Runs the service until SIGTERM or an interrupt ends it.
 
 Each flag can also be given as a variable, SIGNPOST_ and its name with _ for -
-(SIGNPOST_LOG_LEVEL), or as a key of the YAML file of --config (log-level: debug).
-A flag beats the environment, and the environment beats the file.
+(SIGNPOST_LOG_LEVEL), or as a key of the YAML file of --config (log-level: debug). A flag beats
+the environment, and the environment beats the file.
 
-Without a token file, an OpenID Connect issuer or a CA of clients, anybody who reaches
-the server may do everything; so it listens on loopback addresses alone, unless
---insecure says that this is meant.`
+Authentication is by a token file, an OpenID Connect issuer, or a CA of client certificates.
+Without authentication, Signpost listens on loopback only, unless --insecure is set.`
 
 // Command makes `signpost serve`. Service runs the service until the context ends.
 func Command(p terminal.Program, service func(context.Context, app.Config) error) *cobra.Command {
@@ -62,7 +61,7 @@ func takeSecretKey(c *app.Config) error {
 	}
 	key, err := seal.ParseKey(text)
 	if err != nil {
-		return fmt.Errorf("%s: %w; make one by head -c 32 /dev/urandom | base64", variable, err)
+		return fmt.Errorf("%s: %w; make a key with head -c 32 /dev/urandom | base64", variable, err)
 	}
 	c.SecretKey = key
 	return os.Unsetenv(variable)
@@ -71,7 +70,7 @@ func takeSecretKey(c *app.Config) error {
 // ExplainListen says what would do when an address is taken.
 func ExplainListen(err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%w\n  Another program, perhaps another Signpost, listens there; choose other addresses by --listen and --grpc-listen", err)
+		return fmt.Errorf("%w\n  Another program, perhaps another Signpost, listens there; choose other addresses with --listen and --grpc-listen", err)
 	}
 	return err
 }

@@ -20,9 +20,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-const getHelp = `Reads a document or all documents of a collection, by the path below /v2. It also
-reads the other things that a path may answer, such as …/events and …/users. With -f it
-reads what the documents of the files are now, and leaves out requests such as instantiate.`
+const getHelp = `Reads a document or all documents of a collection, by the path below /v2. It also reads the other
+answers below a document, such as …/events and …/users. With -f it reads the present state of the
+documents of the files, and ignores requests such as instantiate.`
 
 // GetCommand makes `signpost get`.
 func GetCommand(p terminal.Program) *cobra.Command {
@@ -90,7 +90,7 @@ func read(ctx context.Context, api *client.Client, path string, query url.Values
 		}
 		var page answer
 		if err := json.Unmarshal(response.Body, &page); err != nil {
-			return nil, errors.New("the answer is no JSON; is this a Signpost server?")
+			return nil, errors.New("the answer is not JSON; check that --server is a Signpost server")
 		}
 		if page.Items == nil {
 			return response.Body, nil

@@ -18,12 +18,16 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-const statusHelp = `Shows what was observed of a deployment intent group: its state and conditions, each
-name with its targets and where they come from, what authoritative servers answer,
-what was rejected and why, the clusters
-with their objects, and the external-dns in use. Of a DNS update record, given by its path,
-it shows each external-dns; of a logical cloud the cluster DNS: its addresses, on how many nodes DNS pods may run and what excludes the others, how the
-nameservers do that are forwarded to, and how the caches on the nodes do.`
+const statusHelp = `Shows the observed state of a deployment intent group:
+
+  its state and conditions
+  each name with its targets, their sources, and the answers of authoritative servers
+  rejected names with the reasons
+  the clusters with their objects, and the external-dns in use
+
+For a provider, given by its path projects/…/dns-update-records/…, it shows each external-dns.
+For a logical cloud it shows the cluster DNS: its addresses, the nodes for DNS pods and the reasons
+that exclude others, and the health of forwarding servers and of the caches on the nodes.`
 
 // StatusCommand makes `signpost status`.
 func StatusCommand(p terminal.Program) *cobra.Command {
@@ -32,11 +36,11 @@ func StatusCommand(p terminal.Program) *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
 		Use:   "status GROUP",
-		Short: "Show what was observed",
+		Short: "Show the observed state",
 		Long:  statusHelp,
 		Example: "  signpost status shop/store/v1/prod --watch\n  signpost status projects/shop/dns-update-records/lab\n" +
 			"  signpost status shop/eu",
-		Args: terminal.Exactly(1, "one deployment intent group, logical cloud or record"),
+		Args: terminal.Exactly(1, "one deployment intent group, logical cloud or provider"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			owner, err := document.UpdatedPath(args[0])
 			if err != nil {
@@ -56,7 +60,7 @@ func StatusCommand(p terminal.Program) *cobra.Command {
 			return printStatus(p.Out, owner, body, output)
 		},
 	}
-	cmd.Flags().BoolVar(&watch, "watch", false, "show it again whenever it changes, until interrupted")
+	cmd.Flags().BoolVar(&watch, "watch", false, "show the status again after each change, until interrupted")
 	output.Flag(cmd.Flags())
 	server.Flags(cmd.Flags())
 	return cmd

@@ -17,7 +17,7 @@ func Exactly(n int, what string) cobra.PositionalArgs {
 			return nil
 		}
 		if n == 0 {
-			return Usagef("takes no arguments, not %q", strings.Join(args, " "))
+			return Usagef("accepts no arguments, not %q", strings.Join(args, " "))
 		}
 		return Usagef("takes %s, not %d arguments", what, len(args))
 	}

@@ -48,9 +48,9 @@ func Plain(cell string) string {
 	return cell
 }
 
-// Visible is text on one line of which a terminal obeys nothing: white space is a
-// space, and what has no shape of its own, or turns the order of what follows, is
-// shown as it is written in Go.
+// Visible is text on one line that a terminal shows without obeying. White space is a
+// space. Characters without a shape, or that change the order of others, are shown as Go
+// writes them.
 func Visible(text string) string {
 	var shown strings.Builder
 	for _, r := range text {
