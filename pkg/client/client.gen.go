@@ -580,11 +580,13 @@ type Accepted struct {
 	Revision int64 `json:"revision"`
 }
 
-// Action What a lifecycle request asks for.
+// Action The parameters of a lifecycle request.
 type Action string
 
-// AddressKind What an address is one of: the Service's load balancer or external IPs, an Ingress or Gateway that leads to it, the
-// external or internal addresses of nodes for a NodePort, its cluster IPs, or the ready endpoints of a headless one.
+// AddressKind The kind of an address. It is the Service's load balancer or external IPs, an
+// Ingress or Gateway that leads to it, or its cluster IPs. For a NodePort it is
+// the external or internal addresses of nodes; for a headless Service, the ready
+// endpoints.
 type AddressKind string
 
 // Adoption The taking over of names that another external-dns has marked as its own. Absent when none is under way.
@@ -603,14 +605,14 @@ type Adoption struct {
 	Since time.Time `json:"since"`
 }
 
-// Answer What an authoritative server said of a name and type.
+// Answer The answer of an authoritative server about a name and type.
 type Answer struct {
 	// At When it was asked.
 	//
 	// Example: 2026-01-02T15:04:05Z
 	At time.Time `json:"at"`
 
-	// Message What is wrong with the answer; absent when it is right.
+	// Message The fault of the answer; absent if it is right.
 	//
 	// Example: there was no answer within 2s
 	Message string `json:"message,omitempty,omitzero"`
@@ -625,7 +627,7 @@ type Answer struct {
 	// Example: 192.0.2.53:53
 	Server string `json:"server"`
 
-	// Targets What it answered, ordered.
+	// Targets The answer, ordered.
 	Targets []string `json:"targets,omitempty,omitzero"`
 
 	// TTL Time to live in seconds.
@@ -641,7 +643,7 @@ type App struct {
 	// Example: {"region":"eu"}
 	ClusterLabels map[string]string `json:"clusterLabels,omitempty,omitzero"`
 
-	// Clusters Where it runs, among the logical cloud's clusters; none means all of them.
+	// Clusters The clusters of the logical cloud where it runs; none means all of them.
 	Clusters []ClusterRef `json:"clusters,omitempty,omitzero"`
 
 	// Manifests Kubernetes objects of namespaced kinds without RBAC, in the logical cloud's namespace.
@@ -668,7 +670,7 @@ type AppContextStatus struct {
 	// Message Why the state is not known, or the context is not what EMCO has in the clusters.
 	Message string `json:"message"`
 
-	// State What EMCO's rsync says of it, in its words; empty while it has said nothing.
+	// State The message of EMCO's rsync, as it is; empty before its first message.
 	//
 	// Example: Instantiated
 	State string `json:"state"`
@@ -676,10 +678,10 @@ type AppContextStatus struct {
 
 // Autopath The cluster's DNS walks the search paths of pods, so that a lookup costs them one query of each type. For the pods of apps whose pod DNS intent has the policy clusterFirstWithAutopath. With mode dedicated alone, and no zone of the intent may lie in ap.k8s.io.
 type Autopath struct {
-	// Clients Mode edns0 alone: the networks of the nodes, from which the option is taken; from others it is ignored and counted. By default it is taken from everywhere: then a pod may have its own search paths walked, which costs up to 66 lookups for a query, and a cache between pods and DNS pods that is not of this intent keeps the answer under the plain name, for everybody. At most 100.
+	// Clients Only mode edns0: the networks of the nodes, from which the option is accepted. From other networks it is ignored and counted. By default it is accepted from everywhere. Then a pod may have its own search paths walked, which costs up to 66 lookups for a query. A foreign cache between pods and DNS pods then keeps the answer under the plain name, for everybody. At most 100.
 	Clients []string `json:"clients,omitempty,omitzero"`
 
-	// Mode How the search paths come to the cluster's DNS, in any letter case. edns0: in an EDNS0 option, which the cache on each node adds; for the pods of every namespace. DNS pods and caches run signpost-dns. static: for the pods of some namespaces, in the Corefile; stock CoreDNS does.
+	// Mode How the search paths reach the cluster's DNS, in any letter case. edns0: in an EDNS0 option that the cache on each node adds, for the pods of every namespace. DNS pods and caches run signpost-dns. static: in the Corefile, for the pods of some namespaces; stock CoreDNS does.
 	//
 	// Example: edns0
 	Mode string `json:"mode,omitempty,omitzero"`
@@ -696,10 +698,10 @@ type Autopath struct {
 	Searches []string `json:"searches,omitempty,omitzero"`
 }
 
-// Change What happens to it.
+// Change The change to it.
 type Change string
 
-// Check One dependency.
+// Check A dependency.
 type Check struct {
 	// Message Why not; the log tells more.
 	Message string `json:"message"`
@@ -713,7 +715,7 @@ type Check struct {
 	Ok bool `json:"ok"`
 }
 
-// Cluster One Kubernetes cluster.
+// Cluster A Kubernetes cluster.
 type Cluster struct {
 	// Metadata Names and describes a document.
 	Metadata Metadata `json:"metadata"`
@@ -721,11 +723,11 @@ type Cluster struct {
 	// Spec How a cluster is reached - a kubeconfig, or a directory of manifests, or neither (inventory only).
 	Spec ClusterSpec `json:"spec"`
 
-	// Status What the server adds to a document. Ignored on input.
+	// Status Fields that the server adds to a document. Ignored on input.
 	Status DocumentStatus `json:"status,omitempty,omitzero"`
 }
 
-// ClusterAbandoned What is left behind in a cluster that is abandoned.
+// ClusterAbandoned The objects that stay in an abandoned cluster.
 type ClusterAbandoned struct {
 	// LeftBehind Signpost's objects that were last known to be there.
 	LeftBehind []LeftBehind `json:"leftBehind"`
@@ -752,7 +754,7 @@ type ClusterDrained struct {
 
 // ClusterList A page of clusters.
 type ClusterList struct {
-	// Continue Where the page ended, for `?continue=`; absent on the last page.
+	// Continue The value for `?continue=` of the next page; absent on the last page.
 	//
 	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
@@ -772,7 +774,7 @@ type ClusterProvider struct {
 
 // ClusterProviderList A page of cluster providers.
 type ClusterProviderList struct {
-	// Continue Where the page ended, for `?continue=`; absent on the last page.
+	// Continue The value for `?continue=` of the next page; absent on the last page.
 	//
 	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
@@ -805,7 +807,7 @@ type ClusterReference struct {
 
 // ClusterReferenceList A page of cluster references.
 type ClusterReferenceList struct {
-	// Continue Where the page ended, for `?continue=`; absent on the last page.
+	// Continue The value for `?continue=` of the next page; absent on the last page.
 	//
 	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
@@ -829,10 +831,10 @@ type ClusterSpec struct {
 	// Example: ["gateway.networking.k8s.io/HTTPRoute"]
 	Kinds []string `json:"kinds,omitempty,omitzero"`
 
-	// Kubeconfig A kubeconfig in base64. Write-only, encrypted at rest. One with exec, auth-provider or file references is refused. Excludes directory.
+	// Kubeconfig A kubeconfig in base64. Write-only, encrypted at rest. A kubeconfig with exec, auth-provider or file references is refused. Excludes directory.
 	Kubeconfig string `json:"kubeconfig,omitempty,omitzero"`
 
-	// Labels What clusterLabels select by.
+	// Labels Labels for clusterLabels.
 	//
 	// Example: {"region":"eu"}
 	Labels map[string]string `json:"labels,omitempty,omitzero"`
@@ -846,7 +848,7 @@ type ClusterSpec struct {
 	Projects []Name `json:"projects,omitempty,omitzero"`
 }
 
-// ClusterStatus One cluster's share.
+// ClusterStatus The share of a cluster.
 type ClusterStatus struct {
 	// Cluster A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
 	//
@@ -878,13 +880,13 @@ type CompositeApp struct {
 	// Metadata Names and describes a document.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec What a composite app says.
+	// Spec The content of a composite app.
 	Spec CompositeAppSpec `json:"spec"`
 }
 
 // CompositeAppList A page of composite apps.
 type CompositeAppList struct {
-	// Continue Where the page ended, for `?continue=`; absent on the last page.
+	// Continue The value for `?continue=` of the next page; absent on the last page.
 	//
 	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
@@ -893,7 +895,7 @@ type CompositeAppList struct {
 	Items []CompositeApp `json:"items"`
 }
 
-// CompositeAppSpec What a composite app says.
+// CompositeAppSpec The content of a composite app.
 type CompositeAppSpec struct {
 	// CompositeAppVersion A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
 	//
@@ -901,7 +903,7 @@ type CompositeAppSpec struct {
 	CompositeAppVersion Name `json:"compositeAppVersion"`
 }
 
-// Condition One aspect of a status.
+// Condition An aspect of a status.
 type Condition struct {
 	// LastTransitionTime When the status last changed.
 	LastTransitionTime time.Time `json:"lastTransitionTime"`
@@ -939,7 +941,7 @@ type ConfigMapRef struct {
 	Name string `json:"name"`
 }
 
-// Continue Where the page ended, for `?continue=`; absent on the last page.
+// Continue The value for `?continue=` of the next page; absent on the last page.
 //
 // Example: MXNob3A
 type Continue = string
@@ -975,13 +977,13 @@ type CorefileFinding struct {
 // Example: error
 type CorefileFindingSeverity string
 
-// CorefileFindings What is wrong with a Corefile.
+// CorefileFindings The faults of a Corefile.
 type CorefileFindings struct {
 	// Findings In the order of the lines; at most 100, and one that tells how many more there are.
 	Findings []CorefileFinding `json:"findings"`
 }
 
-// Credential One secret, as a variable or a file, with its value inline or in a Secret.
+// Credential A secret, as a variable or a file, with its value inline or in a Secret.
 type Credential struct {
 	// Environment A variable's name. Excludes file.
 	//
@@ -1000,9 +1002,10 @@ type Credential struct {
 	Value string `json:"value,omitempty,omitzero"`
 }
 
-// DNSCRIntent How CoreDNS is configured and placed in the clusters of a logical cloud. Its body has the shape of OpenShift's
-// DNS object, which is taken as it is, in OpenShift's older form and in today's; what it does not say is
-// OpenShift's default.
+// DNSCRIntent How CoreDNS is configured and placed in the clusters of a logical cloud. Its
+// body has the shape of OpenShift's DNS object, which is accepted as it is, in
+// the older form and in today's. Fields that are absent have OpenShift's
+// default.
 type DNSCRIntent struct {
 	// APIVersion Of OpenShift's DNS object. Says nothing.
 	APIVersion DNSCRIntentAPIVersion `json:"apiVersion,omitempty,omitzero"`
@@ -1010,13 +1013,13 @@ type DNSCRIntent struct {
 	// Kind Of OpenShift's DNS object. Says nothing.
 	Kind DNSCRIntentKind `json:"kind,omitempty,omitzero"`
 
-	// Metadata Names and describes a document. What Kubernetes adds to an object is ignored.
+	// Metadata Names and describes a document. Fields that Kubernetes adds to an object are ignored.
 	Metadata DNSCRMetadata `json:"metadata"`
 
-	// Spec What a DNS CR intent says.
+	// Spec The content of a DNS CR intent.
 	Spec DNSCRIntentSpec `json:"spec,omitempty,omitzero"`
 
-	// Status What the server adds to a document. Ignored on input.
+	// Status Fields that the server adds to a document. Ignored on input.
 	Status DocumentStatus `json:"status,omitempty,omitzero"`
 }
 
@@ -1028,7 +1031,7 @@ type DNSCRIntentKind string
 
 // DNSCRIntentList A page of DNS CR intents.
 type DNSCRIntentList struct {
-	// Continue Where the page ended, for `?continue=`; absent on the last page.
+	// Continue The value for `?continue=` of the next page; absent on the last page.
 	//
 	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
@@ -1037,7 +1040,7 @@ type DNSCRIntentList struct {
 	Items []DNSCRIntent `json:"items"`
 }
 
-// DNSCRIntentSpec What a DNS CR intent says.
+// DNSCRIntentSpec The content of a DNS CR intent.
 type DNSCRIntentSpec struct {
 	// Autopath The cluster's DNS walks the search paths of pods, so that a lookup costs them one query of each type. For the pods of apps whose pod DNS intent has the policy clusterFirstWithAutopath. With mode dedicated alone, and no zone of the intent may lie in ap.k8s.io.
 	Autopath Autopath `json:"autopath,omitempty,omitzero"`
@@ -1071,7 +1074,7 @@ type DNSCRIntentSpec struct {
 	// Mode dedicated: a DNS service of its own. import: server blocks for the CoreDNS that is there, in a ConfigMap that it imports.
 	Mode DNSCRIntentSpecMode `json:"mode,omitempty,omitzero"`
 
-	// Namespace Where its objects go. Never kube-*, default or another project's.
+	// Namespace The namespace of its objects. Never kube-*, default or another project's.
 	//
 	// Example: signpost-dns
 	Namespace string `json:"namespace,omitempty,omitzero"`
@@ -1096,14 +1099,14 @@ type DNSCRIntentSpec struct {
 	// Servers Which zones go to which nameservers, in OpenShift's form of today. They count beside pluginConfig; a zone may be given once.
 	Servers []DNSServer `json:"servers,omitempty,omitzero"`
 
-	// UpstreamResolvers Who gets the names that no server has a zone for, and the cluster no answer; by default the resolvers of the node.
+	// UpstreamResolvers The upstream servers for names that no server has a zone for, and the cluster no answer; by default the resolvers of the node.
 	UpstreamResolvers UpstreamResolvers `json:"upstreamResolvers,omitempty,omitzero"`
 }
 
 // DNSCRIntentSpecMode dedicated: a DNS service of its own. import: server blocks for the CoreDNS that is there, in a ConfigMap that it imports.
 type DNSCRIntentSpecMode string
 
-// DNSCRMetadata Names and describes a document. What Kubernetes adds to an object is ignored.
+// DNSCRMetadata Names and describes a document. Fields that Kubernetes adds to an object are ignored.
 type DNSCRMetadata struct {
 	// Annotations Of a Kubernetes object. Ignored.
 	Annotations map[string]string `json:"annotations,omitempty,omitzero"`
@@ -1192,13 +1195,13 @@ type DNSIntent struct {
 	// Spec Which names for which service.
 	Spec DNSIntentSpec `json:"spec"`
 
-	// Status What the server adds to a document. Ignored on input.
+	// Status Fields that the server adds to a document. Ignored on input.
 	Status DocumentStatus `json:"status,omitempty,omitzero"`
 }
 
 // DNSIntentList A page of DNS intents.
 type DNSIntentList struct {
-	// Continue Where the page ended, for `?continue=`; absent on the last page.
+	// Continue The value for `?continue=` of the next page; absent on the last page.
 	//
 	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
@@ -1217,9 +1220,12 @@ type DNSIntentSpec struct {
 	// Health When a cluster's addresses count.
 	Health IntentHealth `json:"health,omitempty,omitzero"`
 
-	// Hostnames Host names; stored in lower case, as ASCII and without a trailing dot. One with "{{" is a template in Go's notation, with
-	// .App, .Service, .Namespace, .Project, .ClusterProvider, .Cluster, .Labels.key (of the cluster), index .Labels "key", and the functions
-	// lower (text) and replace (old, new, text). One that speaks of the cluster makes a name for each, with that cluster's addresses alone.
+	// Hostnames Host names; stored in lower case, as ASCII and without a trailing dot. A
+	// host name with "{{" is a template in Go's notation. It may use .App,
+	// .Service, .Namespace, .Project, .ClusterProvider, .Cluster, .Labels.key
+	// (of the cluster), index .Labels "key", lower (text) and replace (old, new,
+	// text). A template that uses the cluster makes a name for each cluster,
+	// with only that cluster's addresses.
 	//
 	//
 	// Example: ["www.lab.example","{{.Cluster}}.lab.example"]
@@ -1265,15 +1271,17 @@ type DNSPluginConfig struct {
 	ForwardPlugins []ForwardPlugin `json:"forwardPlugins,omitempty,omitzero"`
 }
 
-// DNSPolicy Where the settings come from before dnsConfig. Default: from the node. ClusterFirst: from the cluster's DNS, but
-// for pods on the node's network, which get the node's. ClusterFirstWithHostNet: from the cluster's DNS, for those
-// too. None, or Custom: from dnsConfig alone. clusterFirstWithAutopath, in any letter case: from the cluster's DNS,
-// which walks the search paths itself; the logical cloud's DNS CR intent has to offer that.
+// DNSPolicy The source of the settings before dnsConfig. Default: the node. ClusterFirst:
+// the cluster's DNS; for pods on the node's network, the node.
+// ClusterFirstWithHostNet: the cluster's DNS for these pods, too. None, or
+// Custom: dnsConfig alone. clusterFirstWithAutopath, in any letter case: the
+// cluster's DNS, which walks the search paths itself; a DNS CR intent of the
+// logical cloud must offer that.
 //
 // Example: ClusterFirst
 type DNSPolicy = string
 
-// DNSQuery What the DNS of a cluster is asked. The cluster is one of the logical cloud's, whose domain counts; without it, the domain is cluster.local.
+// DNSQuery A query to the DNS of a cluster. The cluster is one of the logical cloud's, whose domain counts; without it, the domain is cluster.local.
 type DNSQuery struct {
 	// Cluster A cluster as one word, provider+cluster.
 	//
@@ -1298,7 +1306,7 @@ type DNSQueryType string
 
 // DNSServer Sends the queries of some zones to upstreams.
 type DNSServer struct {
-	// ForwardPlugin Where the queries go.
+	// ForwardPlugin The upstream servers of the queries.
 	ForwardPlugin DNSServerForward `json:"forwardPlugin"`
 
 	// Name An RFC 1123 label that no other server of the intent has.
@@ -1310,7 +1318,7 @@ type DNSServer struct {
 	Zones []string `json:"zones"`
 }
 
-// DNSServerForward Where the queries go.
+// DNSServerForward The upstream servers of the queries.
 type DNSServerForward struct {
 	// Policy Which upstream is asked: Random, RoundRobin or Sequential, in any letter case. The default is Random, but Sequential for upstreamResolvers.
 	//
@@ -1354,7 +1362,7 @@ type DNSStatus struct {
 	// Example: cluster.local
 	Domain string `json:"domain"`
 
-	// Former Another DNS service has replaced it in this cluster; it stays for pods that still ask it, until an update that changes nothing else is confirmed by its plan's token.
+	// Former Another DNS service has replaced it in this cluster. It stays for pods that still ask it, until an update that changes nothing else is confirmed by its plan's token.
 	Former bool `json:"former,omitempty,omitzero"`
 
 	// Intent The DNS CR intent that asks for it.
@@ -1362,7 +1370,7 @@ type DNSStatus struct {
 	// Example: resolvers
 	Intent string `json:"intent"`
 
-	// Message What is wrong, empty when nothing is.
+	// Message The fault, empty if there is none.
 	Message string `json:"message"`
 
 	// Mode Whose CoreDNS it is.
@@ -1386,21 +1394,21 @@ type DNSStatus struct {
 // DNSStatusMode Whose CoreDNS it is.
 type DNSStatusMode string
 
-// DNSUpdateRecord A DNS update record - one DNS provider account with its external-dns parameters.
+// DNSUpdateRecord A provider (DNS update record) - an account at a DNS provider with its external-dns parameters. It is not a record in DNS.
 type DNSUpdateRecord struct {
 	// Metadata Names and describes a document.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec What external-dns is told.
+	// Spec The configuration of external-dns.
 	Spec DNSUpdateRecordSpec `json:"spec"`
 
-	// Status What the server adds to a document. Ignored on input.
+	// Status Fields that the server adds to a document. Ignored on input.
 	Status DocumentStatus `json:"status,omitempty,omitzero"`
 }
 
 // DNSUpdateRecordList A page of DNS update records; their status holds the warnings alone.
 type DNSUpdateRecordList struct {
-	// Continue Where the page ended, for `?continue=`; absent on the last page.
+	// Continue The value for `?continue=` of the next page; absent on the last page.
 	//
 	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
@@ -1409,12 +1417,12 @@ type DNSUpdateRecordList struct {
 	Items []DNSUpdateRecord `json:"items"`
 }
 
-// DNSUpdateRecordSpec What external-dns is told.
+// DNSUpdateRecordSpec The configuration of external-dns.
 type DNSUpdateRecordSpec struct {
 	// AllowPrivate Publish private addresses in public records.
 	AllowPrivate bool `json:"allowPrivate,omitempty,omitzero"`
 
-	// AllowUnownedDeletion Allow registry noop with policy sync, which deletes names whoever made them.
+	// AllowUnownedDeletion Allow registry noop with policy sync, which also deletes names that others made.
 	AllowUnownedDeletion bool `json:"allowUnownedDeletion,omitempty,omitzero"`
 
 	// Credentials The secrets that external-dns needs.
@@ -1428,11 +1436,11 @@ type DNSUpdateRecordSpec struct {
 	// Example: {"ETCD_URLS":"http://10.0.0.5:2379"}
 	Environment map[string]string `json:"environment,omitempty,omitzero"`
 
-	// ExternalDNSParameters Parameters of external-dns by their flag's name, without dashes in front.
-	// Unknown ones, those of another provider and those that do not parse as their flag's
-	// kind are refused. Empty text is absent. What has no effect is kept with a warning.
-	// Secret ones, such as rfc2136-tsig-secret and pdns-api-key, become credentials and are
-	// write-only.
+	// ExternalDNSParameters Parameters of external-dns by the name of their flag, without dashes in front.
+	// Unknown parameters, parameters of another provider, and values that do not
+	// parse are refused. Empty text is absent. Parameters without effect are kept
+	// with a warning. Secret parameters, such as rfc2136-tsig-secret and
+	// pdns-api-key, become credentials and are write-only.
 	//
 	//
 	// Example: {"coredns-prefix":"/skydns/","domain-filter":["lab.example"],"interval":"5s","policy":"sync"}
@@ -1449,17 +1457,18 @@ type DNSUpdateRecordSpec struct {
 	// ImagePullSecrets Secrets in the project's namespace of the home cluster.
 	ImagePullSecrets []string `json:"imagePullSecrets,omitempty,omitzero"`
 
-	// MaxRemoval How many percent of the record's names may go at once, unless a plan's token confirms it; 25
+	// MaxRemoval How many percent of the provider's names may be removed at once, unless a plan's token confirms it; 25
 	// where it is absent. Up to five names may always go; 100 lets all go. A number, or text
-	// such as "25%"; it is stored and answered as a number. Takes effect with the record's update.
+	// such as "25%"; it is stored and answered as a number. Takes effect with the provider's update.
 	MaxRemoval *Percent `json:"maxRemoval,omitempty"`
 
 	// PodLabels Labels of external-dns' pod, for cloud identity.
 	PodLabels map[string]string `json:"podLabels,omitempty,omitzero"`
 
-	// Provider A provider of external-dns. aws, aws-sd, azure, azure-dns, azure-private-dns, coredns
-	// and rfc2136, cloudflare, google, pdns and webhook are known with all of
-	// their parameters; the others in its tree take theirs as extraArgs.
+	// Provider A provider of external-dns. All parameters of aws, aws-sd, azure,
+	// azure-dns, azure-private-dns, coredns and rfc2136, cloudflare, google,
+	// pdns and webhook are known. The other providers in its tree take theirs as
+	// extraArgs.
 	//
 	//
 	// Example: coredns
@@ -1473,7 +1482,7 @@ type DNSUpdateRecordSpec struct {
 	// ServiceAccountAnnotations Annotations of external-dns' ServiceAccount, for cloud identity.
 	ServiceAccountAnnotations map[string]string `json:"serviceAccountAnnotations,omitempty,omitzero"`
 
-	// Suspend Stop external-dns: no name is published, changed or removed. Takes effect, and ends, with the record's update.
+	// Suspend Stop external-dns: no name is published, changed or removed. Takes effect, and ends, with the provider's update.
 	Suspend bool `json:"suspend,omitempty,omitzero"`
 
 	// TargetFilter Which addresses may be published.
@@ -1488,14 +1497,14 @@ type DNSUpdateRecordSpec struct {
 	Version string `json:"version,omitempty,omitzero"`
 
 	// Webhook The sidecar of provider webhook, a program that speaks to the DNS provider in
-	// external-dns' stead. The record's credentials are its own, but for those that set
+	// external-dns' stead. The provider's credentials are its own, but for those that set
 	// flags of external-dns (EXTERNAL_DNS_…).
 	Webhook Webhook `json:"webhook,omitempty,omitzero"`
 }
 
 // DNSWay Which way a query takes.
 type DNSWay struct {
-	// Plugin The plugin that answers; absent without server. For a name in a search domain of autopath it is searchexpand (mode edns0) or autopath (mode static), which look other names up, or template, which says that there is no such name.
+	// Plugin The plugin that answers; absent without server. A name in a search domain of autopath goes to searchexpand (mode edns0) or autopath (mode static), which look other names up. If there is no such name, it goes to template.
 	//
 	// Example: forward
 	Plugin DNSWayPlugin `json:"plugin,omitempty,omitzero"`
@@ -1517,7 +1526,7 @@ type DNSWay struct {
 	Why []string `json:"why"`
 }
 
-// DNSWayPlugin The plugin that answers; absent without server. For a name in a search domain of autopath it is searchexpand (mode edns0) or autopath (mode static), which look other names up, or template, which says that there is no such name.
+// DNSWayPlugin The plugin that answers; absent without server. A name in a search domain of autopath goes to searchexpand (mode edns0) or autopath (mode static), which look other names up. If there is no such name, it goes to template.
 //
 // Example: forward
 type DNSWayPlugin string
@@ -1527,7 +1536,7 @@ type DNSWayPlugin string
 // Example: round_robin
 type DNSWayPolicy string
 
-// Deployment One external-dns of a record.
+// Deployment An external-dns of a provider.
 type Deployment struct {
 	// Cluster A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
 	//
@@ -1553,18 +1562,18 @@ type Deployment struct {
 	Version string `json:"version"`
 }
 
-// DeploymentIntentGroup One deployment of a composite app's apps into a logical cloud.
+// DeploymentIntentGroup A deployment of a composite app's apps into a logical cloud.
 type DeploymentIntentGroup struct {
 	// Metadata Names and describes a document.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec What is deployed, and where.
+	// Spec The apps of the deployment, and their clusters.
 	Spec DeploymentIntentGroupSpec `json:"spec"`
 }
 
 // DeploymentIntentGroupList A page of deployment intent groups.
 type DeploymentIntentGroupList struct {
-	// Continue Where the page ended, for `?continue=`; absent on the last page.
+	// Continue The value for `?continue=` of the next page; absent on the last page.
 	//
 	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
@@ -1573,7 +1582,7 @@ type DeploymentIntentGroupList struct {
 	Items []DeploymentIntentGroup `json:"items"`
 }
 
-// DeploymentIntentGroupSpec What is deployed, and where.
+// DeploymentIntentGroupSpec The apps of the deployment, and their clusters.
 type DeploymentIntentGroupSpec struct {
 	// Apps The apps.
 	Apps []App `json:"apps,omitempty,omitzero"`
@@ -1587,7 +1596,7 @@ type DeploymentIntentGroupSpec struct {
 	Suspend bool `json:"suspend,omitempty,omitzero"`
 }
 
-// DocumentStatus What the server adds to a document. Ignored on input.
+// DocumentStatus Fields that the server adds to a document. Ignored on input.
 type DocumentStatus struct {
 	// Abandoned Since when a cluster is abandoned; absent when it is not.
 	Abandoned Abandoned `json:"abandoned,omitempty,omitzero"`
@@ -1634,12 +1643,12 @@ type Duration = string
 // EmptySpec Says nothing beyond the metadata.
 type EmptySpec = map[string]interface{}
 
-// Event One request or its outcome, or one write of a document.
+// Event A request or its outcome, or a write of a document.
 type Event struct {
-	// Action What was done: a lifecycle action, a write of a document, or what was asked of a cluster.
+	// Action The action: a lifecycle action, a write of a document, or a request about a cluster.
 	Action EventAction `json:"action"`
 
-	// Actor Who asked: the token's subject.
+	// Actor The author: the token's subject.
 	//
 	// Example: anna
 	Actor string `json:"actor"`
@@ -1655,12 +1664,12 @@ type Event struct {
 	// Example: changes /spec/ttl
 	Message string `json:"message"`
 
-	// Outcome accepted, refused, completed or failed; for an app context of EMCO's also prepared, which changes nothing until it is current, and dropped; frozen when names stay published although nothing offers them an address, because too many would go at once, and thawed when that is over; of a document stored or deleted.
+	// Outcome The outcome of the event. For an action: accepted, refused, completed or failed. For an app context of EMCO: also prepared, which changes nothing until it is current, and dropped. For names: frozen while they stay published without an address, because too many would be removed at once, and thawed after that. For a document: stored or deleted.
 	//
 	// Example: accepted
 	Outcome string `json:"outcome"`
 
-	// Path What it happened to: its path below /v2.
+	// Path The subject of the event: its path below /v2.
 	//
 	// Example: projects/shop/dns-update-records/lab
 	Path string `json:"path,omitempty,omitzero"`
@@ -1679,10 +1688,10 @@ type Event struct {
 	Time time.Time `json:"time"`
 }
 
-// EventAction What was done: a lifecycle action, a write of a document, or what was asked of a cluster.
+// EventAction The action: a lifecycle action, a write of a document, or a request about a cluster.
 type EventAction = Action
 
-// EventList What happened.
+// EventList The kind of the event.
 type EventList struct {
 	// Items Oldest first.
 	Items []Event `json:"items"`
@@ -1690,7 +1699,7 @@ type EventList struct {
 
 // EventPage A page of what happened.
 type EventPage struct {
-	// Continue Where the next page begins: its query parameter continue. Absent on the last page.
+	// Continue The query parameter continue of the next page. Absent on the last page.
 	//
 	// Example: MXByb2plY3RzL3Nob3A
 	Continue string `json:"continue,omitempty,omitzero"`
@@ -1699,7 +1708,7 @@ type EventPage struct {
 	Items []Event `json:"items"`
 }
 
-// Exclusion What keeps DNS pods from some nodes.
+// Exclusion The reasons that keep DNS pods from some nodes.
 type Exclusion struct {
 	// Nodes How many nodes it is.
 	//
@@ -1712,7 +1721,7 @@ type Exclusion struct {
 	Reason string `json:"reason"`
 }
 
-// FieldError One thing that is wrong.
+// FieldError A fault.
 type FieldError struct {
 	// Detail What is wrong and what would be right.
 	//
@@ -1765,7 +1774,7 @@ type HealthStatus string
 
 // IntentHealth When a cluster's addresses count.
 type IntentHealth struct {
-	// ReadyEndpoints Whether addresses count only while the Service has a ready endpoint. Where that was not observed, they count.
+	// ReadyEndpoints Whether addresses count only while the Service has a ready endpoint. Addresses count if that was not observed.
 	ReadyEndpoints bool `json:"readyEndpoints,omitempty,omitzero"`
 
 	// UnreachableAfter How long a cluster is seen to be unreachable before its addresses stop counting: at least 10s. They count again as soon as it is reached.
@@ -1773,11 +1782,11 @@ type IntentHealth struct {
 	// Example: 90s
 	UnreachableAfter string `json:"unreachableAfter,omitempty,omitzero"`
 
-	// WhenAllUnhealthy What a name has while none of its clusters is healthy: the addresses that it had, as far as they are still offered, or none.
+	// WhenAllUnhealthy The targets of a name while none of its clusters is healthy: the addresses that it had, as far as they still exist, or none.
 	WhenAllUnhealthy IntentHealthWhenAllUnhealthy `json:"whenAllUnhealthy,omitempty,omitzero"`
 }
 
-// IntentHealthWhenAllUnhealthy What a name has while none of its clusters is healthy: the addresses that it had, as far as they are still offered, or none.
+// IntentHealthWhenAllUnhealthy The targets of a name while none of its clusters is healthy: the addresses that it had, as far as they still exist, or none.
 type IntentHealthWhenAllUnhealthy string
 
 // KVPairs A list of pairs on a logical cloud or a cluster. The document called dns-update-record-list associates DNS update records - its values are their names.
@@ -1791,7 +1800,7 @@ type KVPairs struct {
 
 // KVPairsList A page of KV documents.
 type KVPairsList struct {
-	// Continue Where the page ended, for `?continue=`; absent on the last page.
+	// Continue The value for `?continue=` of the next page; absent on the last page.
 	//
 	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
@@ -1847,7 +1856,7 @@ type Leftover struct {
 	// Example: policy upsert-only
 	Reason string `json:"reason"`
 
-	// Record The DNS update record.
+	// Record The provider (DNS update record).
 	//
 	// Example: lab
 	Record string `json:"record"`
@@ -1863,13 +1872,13 @@ type LogicalCloud struct {
 	// Metadata Names and describes a document.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec What a logical cloud says.
+	// Spec The content of a logical cloud.
 	Spec LogicalCloudSpec `json:"spec,omitempty,omitzero"`
 }
 
 // LogicalCloudList A page of logical clouds.
 type LogicalCloudList struct {
-	// Continue Where the page ended, for `?continue=`; absent on the last page.
+	// Continue The value for `?continue=` of the next page; absent on the last page.
 	//
 	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
@@ -1878,7 +1887,7 @@ type LogicalCloudList struct {
 	Items []LogicalCloud `json:"items"`
 }
 
-// LogicalCloudSpec What a logical cloud says.
+// LogicalCloudSpec The content of a logical cloud.
 type LogicalCloudSpec struct {
 	// ControllerCluster Names a cluster.
 	ControllerCluster ClusterRef `json:"controllerCluster,omitempty,omitzero"`
@@ -1949,12 +1958,12 @@ type Metadata struct {
 // Example: lab
 type Name = string
 
-// NameChange One DNS name and type.
+// NameChange A DNS name and type.
 type NameChange struct {
-	// Action What happens to it.
+	// Action The change to it.
 	Action Change `json:"action"`
 
-	// AnsweredWithin How soon external-dns tells the DNS provider of what comes or changes, at most, as a duration; absent of other names, and where it tells nobody.
+	// AnsweredWithin How soon external-dns sends additions and changes to the DNS provider, at most, as a duration. Absent for other names, and if it sends nothing.
 	//
 	// Example: 6s
 	AnsweredWithin string `json:"answeredWithin,omitempty,omitzero"`
@@ -1964,7 +1973,7 @@ type NameChange struct {
 	// Example: www.lab.example
 	Name string `json:"name"`
 
-	// Record The DNS update record.
+	// Record The provider (DNS update record).
 	//
 	// Example: lab
 	Record string `json:"record"`
@@ -1978,9 +1987,9 @@ type NameChange struct {
 	Type string `json:"type"`
 }
 
-// NameStatus One DNS name and type, with the reasons for its targets.
+// NameStatus A DNS name and type, with the reasons for its targets.
 type NameStatus struct {
-	// Answers What each authoritative server said when last asked; absent until then.
+	// Answers The last answer of each authoritative server; absent before the first.
 	Answers []Answer `json:"answers,omitempty,omitzero"`
 
 	// Conditions Its own.
@@ -1991,7 +2000,7 @@ type NameStatus struct {
 	// Example: www.lab.example
 	Name string `json:"name"`
 
-	// Record The DNS update record.
+	// Record The provider (DNS update record).
 	//
 	// Example: lab
 	Record string `json:"record"`
@@ -2032,7 +2041,7 @@ type NodeCacheStatus struct {
 	// Example: 169.254.20.10
 	LocalIP string `json:"localIP"`
 
-	// Message What is wrong, empty when nothing is: among it that the cluster's DNS does not know the EDNS0 option with search paths, or does not take it from the nodes, so that a lookup costs the nodes several queries.
+	// Message The fault, empty if there is none. Examples: the cluster's DNS does not know the EDNS0 option with search paths, or does not accept it from the nodes, so that a lookup costs the nodes several queries.
 	Message string `json:"message"`
 }
 
@@ -2066,9 +2075,9 @@ type NodeResolver struct {
 	Services []string `json:"services"`
 }
 
-// ObjectChange One Kubernetes object.
+// ObjectChange A Kubernetes object.
 type ObjectChange struct {
-	// Action What happens to it.
+	// Action The change to it.
 	Action Change `json:"action"`
 
 	// Cluster A cluster as one word, provider+cluster.
@@ -2121,18 +2130,18 @@ type ObjectCounts struct {
 // ParameterValue A parameter's value: text, a number, a boolean, or a list of these where the flag repeats.
 type ParameterValue = any
 
-// Parameters Parameters of external-dns by their flag's name, without dashes in front.
-// Unknown ones, those of another provider and those that do not parse as their flag's
-// kind are refused. Empty text is absent. What has no effect is kept with a warning.
-// Secret ones, such as rfc2136-tsig-secret and pdns-api-key, become credentials and are
-// write-only.
+// Parameters Parameters of external-dns by the name of their flag, without dashes in front.
+// Unknown parameters, parameters of another provider, and values that do not
+// parse are refused. Empty text is absent. Parameters without effect are kept
+// with a warning. Secret parameters, such as rfc2136-tsig-secret and
+// pdns-api-key, become credentials and are write-only.
 //
 // Example: {"coredns-prefix":"/skydns/","domain-filter":["lab.example"],"interval":"5s","policy":"sync"}
 type Parameters map[string]ParameterValue
 
-// Percent How many percent of the record's names may go at once, unless a plan's token confirms it; 25
+// Percent How many percent of the provider's names may be removed at once, unless a plan's token confirms it; 25
 // where it is absent. Up to five names may always go; 100 lets all go. A number, or text
-// such as "25%"; it is stored and answered as a number. Takes effect with the record's update.
+// such as "25%"; it is stored and answered as a number. Takes effect with the provider's update.
 type Percent = int
 
 // PlacementStatus Which nodes DNS pods may run on; absent where that was not observed, and with mode import.
@@ -2157,7 +2166,7 @@ type PlacementStatus struct {
 	Suitable int `json:"suitable"`
 }
 
-// Plan What an action would do.
+// Plan The effect of an action.
 type Plan struct {
 	// Errors What stands in the way.
 	Errors []FieldError `json:"errors"`
@@ -2204,22 +2213,23 @@ type PodDNSCost struct {
 	Before []string `json:"before"`
 }
 
-// PodDNSIntent What /etc/resolv.conf the pods of an app get. Nothing changes before instantiate or update.
+// PodDNSIntent The /etc/resolv.conf for the pods of an app. Nothing changes before instantiate or update.
 type PodDNSIntent struct {
 	// Metadata Names and describes a document.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec Replaces the dnsPolicy of the app's pods, and is merged with their own dnsConfig: nameservers and searches are
-	// appended, options override by name, duplicates are dropped.
+	// Spec Replaces the dnsPolicy of the app's pods, and is merged with their own
+	// dnsConfig. Nameservers and searches are appended, options override by name,
+	// and duplicates are dropped.
 	Spec PodDNSIntentSpec `json:"spec"`
 
-	// Status What the server adds to a document. Ignored on input.
+	// Status Fields that the server adds to a document. Ignored on input.
 	Status DocumentStatus `json:"status,omitempty,omitzero"`
 }
 
 // PodDNSIntentList A page of pod DNS intents.
 type PodDNSIntentList struct {
-	// Continue Where the page ended, for `?continue=`; absent on the last page.
+	// Continue The value for `?continue=` of the next page; absent on the last page.
 	//
 	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
@@ -2228,8 +2238,9 @@ type PodDNSIntentList struct {
 	Items []PodDNSIntent `json:"items"`
 }
 
-// PodDNSIntentSpec Replaces the dnsPolicy of the app's pods, and is merged with their own dnsConfig: nameservers and searches are
-// appended, options override by name, duplicates are dropped.
+// PodDNSIntentSpec Replaces the dnsPolicy of the app's pods, and is merged with their own
+// dnsConfig. Nameservers and searches are appended, options override by name,
+// and duplicates are dropped.
 type PodDNSIntentSpec struct {
 	// App A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
 	//
@@ -2239,10 +2250,12 @@ type PodDNSIntentSpec struct {
 	// DNSConfig Settings of the pods' resolver, as in a pod's dnsConfig.
 	DNSConfig PodDNSConfig `json:"dnsConfig,omitempty,omitzero"`
 
-	// DNSPolicy Where the settings come from before dnsConfig. Default: from the node. ClusterFirst: from the cluster's DNS, but
-	// for pods on the node's network, which get the node's. ClusterFirstWithHostNet: from the cluster's DNS, for those
-	// too. None, or Custom: from dnsConfig alone. clusterFirstWithAutopath, in any letter case: from the cluster's DNS,
-	// which walks the search paths itself; the logical cloud's DNS CR intent has to offer that.
+	// DNSPolicy The source of the settings before dnsConfig. Default: the node. ClusterFirst:
+	// the cluster's DNS; for pods on the node's network, the node.
+	// ClusterFirstWithHostNet: the cluster's DNS for these pods, too. None, or
+	// Custom: dnsConfig alone. clusterFirstWithAutopath, in any letter case: the
+	// cluster's DNS, which walks the search paths itself; a DNS CR intent of the
+	// logical cloud must offer that.
 	//
 	//
 	// Example: ClusterFirst
@@ -2251,7 +2264,7 @@ type PodDNSIntentSpec struct {
 
 // PodDNSOption An option of glibc's or musl's resolver, ndots:2 or edns0.
 type PodDNSOption struct {
-	// Name ndots (0 to 15), timeout (0 to 30) and attempts (0 to 5) have a value; rotate, edns0, use-vc, trust-ad, no-aaaa and the other flags of resolv.conf have none.
+	// Name ndots (0 to 15), timeout (0 to 30) and attempts (0 to 5) have a value. rotate, edns0, use-vc, trust-ad, no-aaaa and the other flags of resolv.conf have none.
 	//
 	// Example: ndots
 	Name string `json:"name"`
@@ -2263,7 +2276,7 @@ type PodDNSOption struct {
 // PodDNSOptionValue The option's value: text, or a number, which is stored as text.
 type PodDNSOptionValue = string
 
-// PodDNSPreview What a pod would get.
+// PodDNSPreview The result for a pod.
 type PodDNSPreview struct {
 	// Queries The queries that it costs to look the name up, in order, at worst: when nothing is found. Absent without a name.
 	Queries PodDNSCost `json:"queries,omitempty,omitzero"`
@@ -2275,13 +2288,13 @@ type PodDNSPreview struct {
 	// options ndots:1
 	ResolvConf string `json:"resolvConf"`
 
-	// Warnings What kubelet leaves out, and what does not do what it may seem to; [] when there is nothing.
+	// Warnings Settings that kubelet leaves out, and settings without the effect that they may seem to have; [] if there are none.
 	Warnings []string `json:"warnings"`
 }
 
 // PodDNSQuestion Which pod, on which node, would get what.
 type PodDNSQuestion struct {
-	// ClusterDNS The IP address of the cluster's DNS, for the policies that have pods ask it; by default that of the app's clusters if all have the same (dns.address), else it is needed. With autopath of mode static without nodeLocalDNS, the address of the Service dns-default, for which there is no default.
+	// ClusterDNS The IP address of the cluster's DNS, for the policies that use it. The default is that of the app's clusters, if all have the same (dns.address); otherwise it is required. With autopath of mode static without nodeLocalDNS, it is the address of the Service dns-default, which has no default.
 	//
 	// Example: 10.0.0.10
 	ClusterDNS string `json:"clusterDNS,omitempty,omitzero"`
@@ -2322,10 +2335,12 @@ type PodDNSQuestionSpec struct {
 	// DNSConfig Settings of the pods' resolver, as in a pod's dnsConfig.
 	DNSConfig PodDNSConfig `json:"dnsConfig,omitempty,omitzero"`
 
-	// DNSPolicy Where the settings come from before dnsConfig. Default: from the node. ClusterFirst: from the cluster's DNS, but
-	// for pods on the node's network, which get the node's. ClusterFirstWithHostNet: from the cluster's DNS, for those
-	// too. None, or Custom: from dnsConfig alone. clusterFirstWithAutopath, in any letter case: from the cluster's DNS,
-	// which walks the search paths itself; the logical cloud's DNS CR intent has to offer that.
+	// DNSPolicy The source of the settings before dnsConfig. Default: the node. ClusterFirst:
+	// the cluster's DNS; for pods on the node's network, the node.
+	// ClusterFirstWithHostNet: the cluster's DNS for these pods, too. None, or
+	// Custom: dnsConfig alone. clusterFirstWithAutopath, in any letter case: the
+	// cluster's DNS, which walks the search paths itself; a DNS CR intent of the
+	// logical cloud must offer that.
 	//
 	//
 	// Example: ClusterFirst
@@ -2334,7 +2349,7 @@ type PodDNSQuestionSpec struct {
 
 // Preflight Whether a cluster can be managed.
 type Preflight struct {
-	// Checks What the cluster needs to have or to allow.
+	// Checks The requirements for the cluster.
 	Checks []PreflightCheck `json:"checks"`
 
 	// Reachable Whether the API server answered, or the directory is there.
@@ -2346,7 +2361,7 @@ type Preflight struct {
 	Version string `json:"version,omitempty,omitzero"`
 }
 
-// PreflightCheck One thing that a cluster needs to have or to allow.
+// PreflightCheck A requirement for a cluster.
 type PreflightCheck struct {
 	// Message Why it is not, and what to do about it.
 	Message string `json:"message"`
@@ -2365,13 +2380,13 @@ type Project struct {
 	// Metadata Names and describes a document.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec What a project says.
+	// Spec The content of a project.
 	Spec ProjectSpec `json:"spec,omitempty,omitzero"`
 }
 
 // ProjectList A page of projects.
 type ProjectList struct {
-	// Continue Where the page ended, for `?continue=`; absent on the last page.
+	// Continue The value for `?continue=` of the next page; absent on the last page.
 	//
 	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
@@ -2380,9 +2395,9 @@ type ProjectList struct {
 	Items []Project `json:"items"`
 }
 
-// ProjectSpec What a project says.
+// ProjectSpec The content of a project.
 type ProjectSpec struct {
-	// Domains Domains that are granted to the project: names in them, of which no longer domain is granted, may be published by those alone to whom they are granted. What is published already stays.
+	// Domains Domains that are granted to the project. Only projects with the longest granted domain of a name may publish it. Names that are published already stay.
 	//
 	// Example: ["lab.example"]
 	Domains []string `json:"domains,omitempty,omitzero"`
@@ -2397,7 +2412,7 @@ type ProjectSpec struct {
 	// Example: ["shop","team-a-*"]
 	Namespaces GrantedNamespaces `json:"namespaces,omitempty,omitzero"`
 
-	// Quotas How much the project may have. What is absent is as the server's flags say: 10,000 records, 100,000 names, 1,000 external-dns, 20,000 objects, 100,000 documents and 512 MiB of them by default. What is there already stays when a quota is lowered.
+	// Quotas The quotas of the project. If absent, the server's flags count: by default 10,000 providers, 100,000 names, 1,000 external-dns, 20,000 objects, and 100,000 documents with 512 MiB. A lowered quota removes nothing.
 	Quotas Quotas `json:"quotas,omitempty,omitzero"`
 
 	// ServiceAccounts ServiceAccounts as which Pods of the project may run although its manifests do not bring them, and whose tokens its Secrets may ask for. Only an administrator of all projects sets them.
@@ -2424,14 +2439,15 @@ type ProviderStatus struct {
 	// LastSync The end of its last successful synchronization, by its own clock; absent before the first, and where that cannot be observed.
 	LastSync *time.Time `json:"lastSync,omitempty"`
 
-	// Message What is wrong, empty when nothing is: conflicts of its objects, a crash loop with its last words, a Secret
-	// that is missing, an image that cannot be pulled, synchronizations that fail, or why its metrics cannot be read.
+	// Message The fault, empty if there is none: conflicts of its objects, a crash loop
+	// with its last log lines, a missing Secret, an image that cannot be pulled,
+	// failing synchronizations, or the reason that its metrics cannot be read.
 	//
 	//
 	// Example: pod external-dns-lab-5d8f: container external-dns cannot be started: secret "tsig" not found
 	Message string `json:"message"`
 
-	// Record Its DNS update record.
+	// Record Its provider (DNS update record).
 	//
 	// Example: lab
 	Record string `json:"record"`
@@ -2445,9 +2461,9 @@ type ProviderStatus struct {
 	Version string `json:"version"`
 }
 
-// Quotas How much the project may have. What is absent is as the server's flags say: 10,000 records, 100,000 names, 1,000 external-dns, 20,000 objects, 100,000 documents and 512 MiB of them by default. What is there already stays when a quota is lowered.
+// Quotas The quotas of the project. If absent, the server's flags count: by default 10,000 providers, 100,000 names, 1,000 external-dns, 20,000 objects, and 100,000 documents with 512 MiB. A lowered quota removes nothing.
 type Quotas struct {
-	// Bytes Bytes of these documents as they are stored, and of what is sealed of them; more is 409. Who writes or releases more within ten minutes is 429.
+	// Bytes Bytes of these documents as they are stored, with their sealed values; more is 409. Writes or releases of more within ten minutes are 429.
 	//
 	// Example: 536870912
 	Bytes int64 `json:"bytes,omitempty,omitzero"`
@@ -2467,7 +2483,7 @@ type Quotas struct {
 	// Example: 100000
 	Names int `json:"names,omitempty,omitzero"`
 
-	// Objects Objects that these groups have in clusters: each manifest counts on every cluster of its app, and each Service whose names are published has a DNSEndpoint. More is an error of the plan.
+	// Objects Objects that these groups have in clusters. Each manifest counts on every cluster of its app, and each Service whose names are published has a DNSEndpoint. More is an error of the plan.
 	//
 	// Example: 20000
 	Objects int `json:"objects,omitempty,omitzero"`
@@ -2490,7 +2506,7 @@ type Readiness struct {
 // ReadinessStatus Whether all do.
 type ReadinessStatus string
 
-// RecordStatus What is known of a DNS update record's external-dns.
+// RecordStatus The state of a provider's external-dns.
 type RecordStatus struct {
 	// Adoption The taking over of names that another external-dns has marked as its own. Absent when none is under way.
 	Adoption Adoption `json:"adoption,omitempty,omitzero"`
@@ -2540,8 +2556,10 @@ type Rejection struct {
 	// Example: status.loadBalancer.ingress[0].ip
 	Field string `json:"field"`
 
-	// Kind What an address is one of: the Service's load balancer or external IPs, an Ingress or Gateway that leads to it, the
-	// external or internal addresses of nodes for a NodePort, its cluster IPs, or the ready endpoints of a headless one.
+	// Kind The kind of an address. It is the Service's load balancer or external IPs, an
+	// Ingress or Gateway that leads to it, or its cluster IPs. For a NodePort it is
+	// the external or internal addresses of nodes; for a headless Service, the ready
+	// endpoints.
 	Kind AddressKind `json:"kind"`
 
 	// Object Kind, namespace and name.
@@ -2560,7 +2578,7 @@ type Rejection struct {
 	Target string `json:"target"`
 }
 
-// ResourceStatus One Kubernetes object.
+// ResourceStatus A Kubernetes object.
 type ResourceStatus struct {
 	// Kind Its kind.
 	//
@@ -2594,18 +2612,20 @@ type Routing struct {
 	// Example: ["edge+berlin","edge+paris"]
 	Order []ClusterWord `json:"order,omitempty,omitzero"`
 
-	// Policy The addresses of all clusters that are healthy (multivalue), of the first of them in order (failover), or of one or another by weight
-	// (weighted, which needs a DNS provider with set identifiers).
+	// Policy multivalue: the addresses of all healthy clusters. failover: those of the
+	// first healthy cluster in order. weighted: those of one cluster, chosen by
+	// weight; it needs a DNS provider with set identifiers.
 	Policy RoutingPolicy `json:"policy,omitempty,omitzero"`
 
-	// Weights For weighted: each cluster's share, not all of them zero; a cluster that is left out has 0, and gets answers only while no other is healthy.
+	// Weights For weighted: each cluster's share, not all of them zero. A cluster that is left out has 0, and gets answers only while no other is healthy.
 	//
 	// Example: {"edge+berlin":90}
 	Weights map[string]int64 `json:"weights,omitempty,omitzero"`
 }
 
-// RoutingPolicy The addresses of all clusters that are healthy (multivalue), of the first of them in order (failover), or of one or another by weight
-// (weighted, which needs a DNS provider with set identifiers).
+// RoutingPolicy multivalue: the addresses of all healthy clusters. failover: those of the
+// first healthy cluster in order. weighted: those of one cluster, chosen by
+// weight; it needs a DNS provider with set identifiers.
 type RoutingPolicy string
 
 // Scope Which addresses are meant: public, through a logical cloud's association, or those of one cluster, through the cluster's association.
@@ -2624,7 +2644,7 @@ type SecretRef struct {
 	Name string `json:"name"`
 }
 
-// SetStatus One of several sets of targets that a name and type have.
+// SetStatus One of several sets of targets of a name and type.
 type SetStatus struct {
 	// SetIdentifier A cluster as one word, provider+cluster.
 	//
@@ -2640,7 +2660,7 @@ type SetStatus struct {
 	Weight int64 `json:"weight"`
 }
 
-// Source Where a target comes from.
+// Source The source of a target.
 type Source struct {
 	// Cluster A cluster as one word, provider+cluster.
 	//
@@ -2652,8 +2672,10 @@ type Source struct {
 	// Example: status.loadBalancer.ingress[0].ip
 	Field string `json:"field"`
 
-	// Kind What an address is one of: the Service's load balancer or external IPs, an Ingress or Gateway that leads to it, the
-	// external or internal addresses of nodes for a NodePort, its cluster IPs, or the ready endpoints of a headless one.
+	// Kind The kind of an address. It is the Service's load balancer or external IPs, an
+	// Ingress or Gateway that leads to it, or its cluster IPs. For a NodePort it is
+	// the external or internal addresses of nodes; for a headless Service, the ready
+	// endpoints.
 	Kind AddressKind `json:"kind"`
 
 	// Object Kind, namespace and name.
@@ -2672,7 +2694,7 @@ type Source struct {
 	Via string `json:"via,omitempty,omitzero"`
 }
 
-// Status What was observed of a deployment intent group, or of the cluster DNS of a logical cloud.
+// Status The observed state of a deployment intent group, or of the cluster DNS of a logical cloud.
 type Status struct {
 	// AppContext The app context of EMCO's orchestrator that the group is for, or was for last; absent where Signpost deploys the apps.
 	AppContext AppContextStatus `json:"appContext,omitempty,omitzero"`
@@ -2763,7 +2785,7 @@ type TrafficGroupIntent struct {
 
 // TrafficGroupIntentList A page of traffic groups.
 type TrafficGroupIntentList struct {
-	// Continue Where the page ended, for `?continue=`; absent on the last page.
+	// Continue The value for `?continue=` of the next page; absent on the last page.
 	//
 	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
@@ -2794,7 +2816,7 @@ type TransportTLS struct {
 	ServerName string `json:"serverName,omitempty,omitzero"`
 }
 
-// Upstream One resolver, or those of the node.
+// Upstream A resolver, or those of the node.
 type Upstream struct {
 	// Address With Network an IP address.
 	//
@@ -2812,7 +2834,7 @@ type Upstream struct {
 	Type string `json:"type,omitempty,omitzero"`
 }
 
-// UpstreamResolvers Who gets the names that no server has a zone for, and the cluster no answer; by default the resolvers of the node.
+// UpstreamResolvers The upstream servers for names that no server has a zone for, and the cluster no answer; by default the resolvers of the node.
 type UpstreamResolvers struct {
 	// Policy Which upstream is asked: Random, RoundRobin or Sequential, in any letter case. The default is Random, but Sequential for upstreamResolvers.
 	//
@@ -2841,14 +2863,14 @@ type UpstreamStatus struct {
 	// Healthy Whether no health check failed between the last two readings.
 	Healthy bool `json:"healthy"`
 
-	// Message What is wrong, empty when nothing is.
+	// Message The fault, empty if there is none.
 	Message string `json:"message"`
 
 	// Since When that was first seen to be so.
 	Since time.Time `json:"since"`
 }
 
-// Use One user of a record.
+// Use A user of a provider.
 type Use struct {
 	// Clusters Where the external-dns that it uses runs.
 	Clusters []ClusterWord `json:"clusters"`
@@ -2859,7 +2881,7 @@ type Use struct {
 	DeploymentIntentGroup string `json:"deploymentIntentGroup"`
 }
 
-// UseList The users of a record.
+// UseList The users of a provider.
 type UseList struct {
 	// Items In order.
 	Items []Use `json:"items"`
@@ -2903,7 +2925,7 @@ type Warning struct {
 }
 
 // Webhook The sidecar of provider webhook, a program that speaks to the DNS provider in
-// external-dns' stead. The record's credentials are its own, but for those that set
+// external-dns' stead. The provider's credentials are its own, but for those that set
 // flags of external-dns (EXTERNAL_DNS_…).
 type Webhook struct {
 	// Args Its arguments.
@@ -2919,7 +2941,7 @@ type Webhook struct {
 	// Example: registry.example/external-dns-webhook:v1.2.0
 	Image string `json:"image"`
 
-	// Port Where it listens; external-dns asks it at localhost.
+	// Port The address that it listens on; external-dns asks it at localhost.
 	Port int `json:"port,omitempty,omitzero"`
 }
 
@@ -3003,7 +3025,7 @@ type PageNamePrefix = string
 // PlanConfirm defines model for planConfirm.
 type PlanConfirm = string
 
-// PlanFor What a lifecycle request asks for.
+// PlanFor The parameters of a lifecycle request.
 type PlanFor = Action
 
 // PlanRecordFor defines model for planRecordFor.
@@ -3043,7 +3065,7 @@ type ListClusterProvidersParams struct {
 	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Continue Where the last page ended; its `continue`.
+	// Continue The `continue` of the last page.
 	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 
 	// NamePrefix Only items whose name begins so.
@@ -3073,7 +3095,7 @@ type ListClustersParams struct {
 	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Continue Where the last page ended; its `continue`.
+	// Continue The `continue` of the last page.
 	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 
 	// NamePrefix Only items whose name begins so.
@@ -3121,7 +3143,7 @@ type ListClusterKVPairsParams struct {
 	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Continue Where the last page ended; its `continue`.
+	// Continue The `continue` of the last page.
 	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 
 	// NamePrefix Only items whose name begins so.
@@ -3163,7 +3185,7 @@ type ListClusterProviderEventsParams struct {
 	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Continue Where the last page ended; its `continue`.
+	// Continue The `continue` of the last page.
 	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 }
 
@@ -3172,7 +3194,7 @@ type ListProjectsParams struct {
 	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Continue Where the last page ended; its `continue`.
+	// Continue The `continue` of the last page.
 	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 
 	// NamePrefix Only items whose name begins so.
@@ -3202,7 +3224,7 @@ type ListCompositeAppsParams struct {
 	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Continue Where the last page ended; its `continue`.
+	// Continue The `continue` of the last page.
 	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 
 	// NamePrefix Only items whose name begins so.
@@ -3232,7 +3254,7 @@ type ListDeploymentIntentGroupsParams struct {
 	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Continue Where the last page ended; its `continue`.
+	// Continue The `continue` of the last page.
 	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 
 	// NamePrefix Only items whose name begins so.
@@ -3313,7 +3335,7 @@ type ListTrafficGroupIntentsParams struct {
 	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Continue Where the last page ended; its `continue`.
+	// Continue The `continue` of the last page.
 	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 
 	// NamePrefix Only items whose name begins so.
@@ -3343,7 +3365,7 @@ type ListDNSIntentsParams struct {
 	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Continue Where the last page ended; its `continue`.
+	// Continue The `continue` of the last page.
 	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 
 	// NamePrefix Only items whose name begins so.
@@ -3373,7 +3395,7 @@ type ListPodDNSIntentsParams struct {
 	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Continue Where the last page ended; its `continue`.
+	// Continue The `continue` of the last page.
 	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 
 	// NamePrefix Only items whose name begins so.
@@ -3415,7 +3437,7 @@ type ListDNSUpdateRecordsParams struct {
 	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Continue Where the last page ended; its `continue`.
+	// Continue The `continue` of the last page.
 	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 
 	// NamePrefix Only items whose name begins so.
@@ -3442,10 +3464,10 @@ type PutDNSUpdateRecordParams struct {
 
 // PlanDNSUpdateRecordParams defines parameters for PlanDNSUpdateRecord.
 type PlanDNSUpdateRecordParams struct {
-	// For The action to plan; a record knows update alone.
+	// For The action to plan; a provider has only update.
 	For *PlanDNSUpdateRecordParamsFor `form:"for,omitempty" json:"for,omitempty"`
 
-	// Adopt The txt-owner-id of an external-dns that is not Signpost's. Those of the record's names that carry its mark become the record's own, once: their marks are rewritten, and nothing is deleted until all of them are. Other names with that mark stay as they are. 409 where no name is seen to carry it, where it is the owner id of a record, and with providers of which external-dns cannot replace a mark.
+	// Adopt The txt-owner-id of an external-dns that Signpost does not manage. Names of the provider that carry its mark become the provider's own, once. Their marks are rewritten, and nothing is deleted until all of them are. Other names with that mark stay as they are. 409 if no name carries the mark, if it is the owner id of a provider in Signpost, or if external-dns cannot replace marks at this DNS provider.
 	Adopt *Adopt `form:"adopt,omitempty" json:"adopt,omitempty"`
 
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
@@ -3460,7 +3482,7 @@ type UpdateDNSUpdateRecordParams struct {
 	// Confirm The token of a plan; 412 when an input or the actions changed since.
 	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
 
-	// Adopt The txt-owner-id of an external-dns that is not Signpost's. Those of the record's names that carry its mark become the record's own, once: their marks are rewritten, and nothing is deleted until all of them are. Other names with that mark stay as they are. 409 where no name is seen to carry it, where it is the owner id of a record, and with providers of which external-dns cannot replace a mark.
+	// Adopt The txt-owner-id of an external-dns that Signpost does not manage. Names of the provider that carry its mark become the provider's own, once. Their marks are rewritten, and nothing is deleted until all of them are. Other names with that mark stay as they are. 409 if no name carries the mark, if it is the owner id of a provider in Signpost, or if external-dns cannot replace marks at this DNS provider.
 	Adopt *Adopt `form:"adopt,omitempty" json:"adopt,omitempty"`
 
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
@@ -3472,7 +3494,7 @@ type ListProjectEventsParams struct {
 	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Continue Where the last page ended; its `continue`.
+	// Continue The `continue` of the last page.
 	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 }
 
@@ -3481,7 +3503,7 @@ type ListLogicalCloudsParams struct {
 	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Continue Where the last page ended; its `continue`.
+	// Continue The `continue` of the last page.
 	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 
 	// NamePrefix Only items whose name begins so.
@@ -3511,7 +3533,7 @@ type ListClusterReferencesParams struct {
 	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Continue Where the last page ended; its `continue`.
+	// Continue The `continue` of the last page.
 	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 
 	// NamePrefix Only items whose name begins so.
@@ -3541,7 +3563,7 @@ type ListDNSCRIntentsParams struct {
 	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Continue Where the last page ended; its `continue`.
+	// Continue The `continue` of the last page.
 	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 
 	// NamePrefix Only items whose name begins so.
@@ -3580,7 +3602,7 @@ type ListLogicalCloudKVPairsParams struct {
 	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Continue Where the last page ended; its `continue`.
+	// Continue The `continue` of the last page.
 	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 
 	// NamePrefix Only items whose name begins so.
@@ -4063,7 +4085,7 @@ type ClientInterface interface {
 
 	// CreateClusterWithBody Create a cluster
 	//
-	// Creates a cluster; 409 when it exists already, refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// Creates a cluster. 409: it exists already, it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4072,7 +4094,7 @@ type ClientInterface interface {
 
 	// CreateCluster Create a cluster
 	//
-	// Creates a cluster; 409 when it exists already, refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// Creates a cluster. 409: it exists already, it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4095,7 +4117,7 @@ type ClientInterface interface {
 
 	// PutClusterWithBody Create or replace a cluster
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4104,23 +4126,23 @@ type ClientInterface interface {
 
 	// PutCluster Create or replace a cluster
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PUT /v2/cluster-providers/{clusterProvider}/clusters/{cluster} (the `PutCluster` operationId).
 	PutCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *PutClusterParams, body PutClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// AbandonCluster Let go of a cluster that never comes back
+	// AbandonCluster Give up a cluster that never comes back
 	//
-	// Drains the cluster, serves it no more and waits for it no more, until its document is deleted; answers what was last known to be there. Repeating it answers the same. 409 when a name would be left without any address.
+	// Drains the cluster, and no longer serves it or waits for it until its document is deleted. Answers the objects that were last known to be there. Repeating it answers the same. 409 if a name would be left without any address.
 	//
 	// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/abandon (the `AbandonCluster` operationId).
 	AbandonCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *AbandonClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DrainCluster Take a cluster's addresses out of public names
+	// DrainCluster Remove a cluster's addresses from public names
 	//
-	// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, also one that a template made for this cluster alone: `errors` lists them. 409 also for a cluster that is inventory only, unless EMCO has apps there.
+	// Removes the cluster's addresses from all public names, at once and within the current releases, until `undrain`. Its objects stay, and so do names of cluster scope. Repeating it changes nothing. 409 if a name would be left without any address, also a name that a template made for this cluster alone: `errors` lists them. 409 also for a cluster that is inventory only, unless EMCO has apps there.
 	//
 	// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/drain (the `DrainCluster` operationId).
 	DrainCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *DrainClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4134,7 +4156,7 @@ type ClientInterface interface {
 
 	// CreateClusterKVPairsWithBody Create a cluster's KV document
 	//
-	// Creates a cluster's KV document; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
+	// Creates a cluster's KV document. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4143,7 +4165,7 @@ type ClientInterface interface {
 
 	// CreateClusterKVPairs Create a cluster's KV document
 	//
-	// Creates a cluster's KV document; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
+	// Creates a cluster's KV document. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4166,7 +4188,7 @@ type ClientInterface interface {
 
 	// PutClusterKVPairsWithBody Create or replace a cluster's KV document
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4175,16 +4197,16 @@ type ClientInterface interface {
 
 	// PutClusterKVPairs Create or replace a cluster's KV document
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PUT /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/kv-pairs/{kvPairs} (the `PutClusterKVPairs` operationId).
 	PutClusterKVPairs(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, kvPairs KVPairsName, params *PutClusterKVPairsParams, body PutClusterKVPairsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PreflightCluster Ask a cluster whether it can be managed
+	// PreflightCluster Check whether Signpost can manage a cluster
 	//
-	// Asks the cluster now, and changes nothing: whether it answers, and whether the kubeconfig's user has each right of deploy/target-cluster/signpost.yaml, in the namespaces of the projects that are allowed on the cluster or use it. A cluster that cannot be reached is an answer, too, given within seconds.
+	// Asks the cluster now whether it answers, and whether the kubeconfig's user has each right of deploy/target-cluster/signpost.yaml. The namespaces are those of the projects that are allowed on the cluster or use it. Nothing is changed. A cluster that cannot be reached is an answer, too, given within seconds.
 	//
 	// Corresponds with GET /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/preflight (the `PreflightCluster` operationId).
 	PreflightCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4198,23 +4220,23 @@ type ClientInterface interface {
 
 	// ListClusterProviderEvents List what happened to a cluster provider and below it
 	//
-	// Who has written and deleted which document, with how it was before and after, without secrets, and what was asked for and came of it; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
+	// Writes and deletions of documents, with their authors and with the state before and after, without secrets; and actions with their results; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
 	//
 	// Corresponds with GET /v2/cluster-providers/{clusterProvider}/events (the `ListClusterProviderEvents` operationId).
 	ListClusterProviderEvents(ctx context.Context, clusterProvider ClusterProviderName, params *ListClusterProviderEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// LintCorefileWithBody Find what is wrong with a Corefile
+	// LintCorefileWithBody Find the errors in a Corefile
 	//
-	// Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
+	// Checks a Corefile with CoreDNS' own parser and the setup of its plugins. The check runs in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused, because their content is unknown here. Files and servers that a plugin would read during setup are left out, with a warning. A wrong Corefile is an answer, too. 409 if the server finds no signpost-dns beside itself, on PATH, or at --dns-binary.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v2/corefile/lint (the `LintCorefile` operationId).
 	LintCorefileWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// LintCorefile Find what is wrong with a Corefile
+	// LintCorefile Find the errors in a Corefile
 	//
-	// Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
+	// Checks a Corefile with CoreDNS' own parser and the setup of its plugins. The check runs in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused, because their content is unknown here. Files and servers that a plugin would read during setup are left out, with a warning. A wrong Corefile is an answer, too. 409 if the server finds no signpost-dns beside itself, on PATH, or at --dns-binary.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4294,7 +4316,7 @@ type ClientInterface interface {
 
 	// CreateCompositeAppWithBody Create a composite app
 	//
-	// Creates a composite app; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. It is then found at its name and version.
+	// Creates a composite app. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. It is then found at its name and version.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4303,7 +4325,7 @@ type ClientInterface interface {
 
 	// CreateCompositeApp Create a composite app
 	//
-	// Creates a composite app; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. It is then found at its name and version.
+	// Creates a composite app. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. It is then found at its name and version.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4326,7 +4348,7 @@ type ClientInterface interface {
 
 	// PutCompositeAppWithBody Create or replace a composite app
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. It is then found at its name and version.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. It is then found at its name and version.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4335,7 +4357,7 @@ type ClientInterface interface {
 
 	// PutCompositeApp Create or replace a composite app
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. It is then found at its name and version.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. It is then found at its name and version.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4351,7 +4373,7 @@ type ClientInterface interface {
 
 	// CreateDeploymentIntentGroupWithBody Create a deployment intent group
 	//
-	// Creates a deployment intent group; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing is deployed before instantiate.
+	// Creates a deployment intent group. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing is deployed before instantiate.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4360,7 +4382,7 @@ type ClientInterface interface {
 
 	// CreateDeploymentIntentGroup Create a deployment intent group
 	//
-	// Creates a deployment intent group; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing is deployed before instantiate.
+	// Creates a deployment intent group. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing is deployed before instantiate.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4383,7 +4405,7 @@ type ClientInterface interface {
 
 	// PutDeploymentIntentGroupWithBody Create or replace a deployment intent group
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing is deployed before instantiate.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing is deployed before instantiate.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4392,7 +4414,7 @@ type ClientInterface interface {
 
 	// PutDeploymentIntentGroup Create or replace a deployment intent group
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing is deployed before instantiate.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing is deployed before instantiate.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4415,28 +4437,28 @@ type ClientInterface interface {
 
 	// PlanDeploymentIntentGroup Plan an action on a deployment intent group
 	//
-	// What the action would change, object by object and name by name, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`. Of a group that EMCO's orchestrator drives it tells what its next update would make of it, with the apps as they are.
+	// The changes that the action would make, object by object and name by name, with a token for `confirm`. Changes nothing; `errors` lists the obstacles. For a group that EMCO's orchestrator drives, it shows the effect of its next update, with the apps as they are.
 	//
 	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/plan (the `PlanDeploymentIntentGroup` operationId).
 	PlanDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *PlanDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RollbackDeploymentIntentGroup Roll a deployment intent group back
 	//
-	// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. Records stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: it is to be asked then.
+	// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept. 409 names the kept revisions if the revision is not among them, and each document that the revision needs and that is gone. Providers stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: ask the orchestrator then.
 	//
 	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/rollback (the `RollbackDeploymentIntentGroup` operationId).
 	RollbackDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *RollbackDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetDeploymentIntentGroupStatus Read the status of a deployment intent group
 	//
-	// What was observed of it, cluster by cluster and name by name; never more than was observed.
+	// The observed state, cluster by cluster and name by name.
 	//
 	// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/status (the `GetDeploymentIntentGroupStatus` operationId).
 	GetDeploymentIntentGroupStatus(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TerminateDeploymentIntentGroup Terminate a deployment intent group
 	//
-	// Takes back everything that was deployed, names first. Idempotent. What EMCO's orchestrator has deployed is terminated there: it is 409 here until EMCO's app context has ended or is gone, unless forced, and takes the names alone.
+	// Removes everything that was deployed, names first. Idempotent. A deployment of EMCO's orchestrator is terminated there. Here it is 409 until EMCO's app context has ended or is gone, unless forced, and removes only the names.
 	//
 	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/terminate (the `TerminateDeploymentIntentGroup` operationId).
 	TerminateDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *TerminateDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4450,7 +4472,7 @@ type ClientInterface interface {
 
 	// CreateTrafficGroupIntentWithBody Create a traffic group
 	//
-	// Creates a traffic group; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+	// Creates a traffic group. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4459,7 +4481,7 @@ type ClientInterface interface {
 
 	// CreateTrafficGroupIntent Create a traffic group
 	//
-	// Creates a traffic group; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+	// Creates a traffic group. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4482,7 +4504,7 @@ type ClientInterface interface {
 
 	// PutTrafficGroupIntentWithBody Create or replace a traffic group
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4491,7 +4513,7 @@ type ClientInterface interface {
 
 	// PutTrafficGroupIntent Create or replace a traffic group
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4507,7 +4529,7 @@ type ClientInterface interface {
 
 	// CreateDNSIntentWithBody Create a DNS intent
 	//
-	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4516,7 +4538,7 @@ type ClientInterface interface {
 
 	// CreateDNSIntent Create a DNS intent
 	//
-	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4539,7 +4561,7 @@ type ClientInterface interface {
 
 	// PutDNSIntentWithBody Create or replace a DNS intent
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4548,7 +4570,7 @@ type ClientInterface interface {
 
 	// PutDNSIntent Create or replace a DNS intent
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4564,7 +4586,7 @@ type ClientInterface interface {
 
 	// CreatePodDNSIntentWithBody Create a pod DNS intent
 	//
-	// Creates a pod DNS intent; 409 when it exists already, or the app has one already in any traffic group of the deployment intent group; 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	// Creates a pod DNS intent. 409: it exists already, or the app has another one in any traffic group of the deployment intent group. 404: its parent does not exist. Nothing changes before instantiate or update.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4573,7 +4595,7 @@ type ClientInterface interface {
 
 	// CreatePodDNSIntent Create a pod DNS intent
 	//
-	// Creates a pod DNS intent; 409 when it exists already, or the app has one already in any traffic group of the deployment intent group; 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	// Creates a pod DNS intent. 409: it exists already, or the app has another one in any traffic group of the deployment intent group. 404: its parent does not exist. Nothing changes before instantiate or update.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4582,7 +4604,7 @@ type ClientInterface interface {
 
 	// PreviewPodDNSIntentWithBody Tell what a pod DNS intent would give to a pod
 	//
-	// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
+	// The pod's /etc/resolv.conf, as kubelet would write it, and the queries that glibc would send to look a name up with it. Nothing is stored or sent. The intent is checked as if it were to be stored. Its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4591,7 +4613,7 @@ type ClientInterface interface {
 
 	// PreviewPodDNSIntent Tell what a pod DNS intent would give to a pod
 	//
-	// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
+	// The pod's /etc/resolv.conf, as kubelet would write it, and the queries that glibc would send to look a name up with it. Nothing is stored or sent. The intent is checked as if it were to be stored. Its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4644,87 +4666,87 @@ type ClientInterface interface {
 	// Corresponds with GET /v2/projects/{project}/dns-update-records (the `ListDNSUpdateRecords` operationId).
 	ListDNSUpdateRecords(ctx context.Context, project ProjectName, params *ListDNSUpdateRecordsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateDNSUpdateRecordWithBody Create a DNS update record
+	// CreateDNSUpdateRecordWithBody Create a provider (DNS update record)
 	//
-	// Creates a DNS update record; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. What is odd but stored is told in `status.warnings`.
+	// Creates a DNS update record, which is a provider. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. `status.warnings` lists odd values that are stored all the same.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v2/projects/{project}/dns-update-records (the `CreateDNSUpdateRecord` operationId).
 	CreateDNSUpdateRecordWithBody(ctx context.Context, project ProjectName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateDNSUpdateRecord Create a DNS update record
+	// CreateDNSUpdateRecord Create a provider (DNS update record)
 	//
-	// Creates a DNS update record; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. What is odd but stored is told in `status.warnings`.
+	// Creates a DNS update record, which is a provider. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. `status.warnings` lists odd values that are stored all the same.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v2/projects/{project}/dns-update-records (the `CreateDNSUpdateRecord` operationId).
 	CreateDNSUpdateRecord(ctx context.Context, project ProjectName, body CreateDNSUpdateRecordJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DeleteDNSUpdateRecord Delete a DNS update record
+	// DeleteDNSUpdateRecord Delete a provider
 	//
 	// 409, naming both ends, when it is referenced, instantiated or has children.
 	//
 	// Corresponds with DELETE /v2/projects/{project}/dns-update-records/{record} (the `DeleteDNSUpdateRecord` operationId).
 	DeleteDNSUpdateRecord(ctx context.Context, project ProjectName, record RecordName, params *DeleteDNSUpdateRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetDNSUpdateRecord Read a DNS update record
+	// GetDNSUpdateRecord Read a provider
 	//
 	// The DNS update record as stored, without its write-only values.
 	//
 	// Corresponds with GET /v2/projects/{project}/dns-update-records/{record} (the `GetDNSUpdateRecord` operationId).
 	GetDNSUpdateRecord(ctx context.Context, project ProjectName, record RecordName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PutDNSUpdateRecordWithBody Create or replace a DNS update record
+	// PutDNSUpdateRecordWithBody Create or replace a provider
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. What is odd but stored is told in `status.warnings`.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. `status.warnings` lists odd values that are stored all the same.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PUT /v2/projects/{project}/dns-update-records/{record} (the `PutDNSUpdateRecord` operationId).
 	PutDNSUpdateRecordWithBody(ctx context.Context, project ProjectName, record RecordName, params *PutDNSUpdateRecordParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PutDNSUpdateRecord Create or replace a DNS update record
+	// PutDNSUpdateRecord Create or replace a provider
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. What is odd but stored is told in `status.warnings`.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. `status.warnings` lists odd values that are stored all the same.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PUT /v2/projects/{project}/dns-update-records/{record} (the `PutDNSUpdateRecord` operationId).
 	PutDNSUpdateRecord(ctx context.Context, project ProjectName, record RecordName, params *PutDNSUpdateRecordParams, body PutDNSUpdateRecordJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PlanDNSUpdateRecord Plan the update of a DNS update record
+	// PlanDNSUpdateRecord Plan the update of a provider
 	//
-	// What POST …/update would change in every deployment of the record. Changes nothing; what stands in the way is in `errors`.
+	// The changes that POST …/update would make in every deployment of the provider. Changes nothing; `errors` lists the obstacles.
 	//
 	// Corresponds with POST /v2/projects/{project}/dns-update-records/{record}/plan (the `PlanDNSUpdateRecord` operationId).
 	PlanDNSUpdateRecord(ctx context.Context, project ProjectName, record RecordName, params *PlanDNSUpdateRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetDNSUpdateRecordStatus Read the status of a DNS update record
+	// GetDNSUpdateRecordStatus Read the status of a provider
 	//
-	// Where its external-dns run and what is known of them.
+	// The state of the provider's external-dns, wherever they run.
 	//
 	// Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/status (the `GetDNSUpdateRecordStatus` operationId).
 	GetDNSUpdateRecordStatus(ctx context.Context, project ProjectName, record RecordName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// UpdateDNSUpdateRecord Roll out a DNS update record
+	// UpdateDNSUpdateRecord Roll out a provider
 	//
-	// Brings every deployment of the record to its current document, credentials, version and home included. 409 with the errors of the plan, leaving everything as it was; 412 when `confirm` is no longer what the plan would say.
+	// Brings every deployment of the provider to its current document, credentials, version and home included. 409 with the errors of the plan, leaving everything as it was; 412 when `confirm` is no longer what the plan would say.
 	//
 	// Corresponds with POST /v2/projects/{project}/dns-update-records/{record}/update (the `UpdateDNSUpdateRecord` operationId).
 	UpdateDNSUpdateRecord(ctx context.Context, project ProjectName, record RecordName, params *UpdateDNSUpdateRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListDNSUpdateRecordUsers List who uses a DNS update record
+	// ListDNSUpdateRecordUsers List the users of a provider
 	//
-	// The deployment intent groups whose current release publishes through the record, and where its external-dns runs for them.
+	// The deployment intent groups whose current release publishes through the provider, and the clusters of its external-dns for them.
 	//
 	// Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/users (the `ListDNSUpdateRecordUsers` operationId).
 	ListDNSUpdateRecordUsers(ctx context.Context, project ProjectName, record RecordName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListProjectEvents List what happened to a project and below it
 	//
-	// Who has written and deleted which document, with how it was before and after, without secrets, and what was asked for and came of it; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
+	// Writes and deletions of documents, with their authors and with the state before and after, without secrets; and actions with their results; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
 	//
 	// Corresponds with GET /v2/projects/{project}/events (the `ListProjectEvents` operationId).
 	ListProjectEvents(ctx context.Context, project ProjectName, params *ListProjectEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4738,7 +4760,7 @@ type ClientInterface interface {
 
 	// CreateLogicalCloudWithBody Create a logical cloud
 	//
-	// Creates a logical cloud; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+	// Creates a logical cloud. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4747,7 +4769,7 @@ type ClientInterface interface {
 
 	// CreateLogicalCloud Create a logical cloud
 	//
-	// Creates a logical cloud; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+	// Creates a logical cloud. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4770,7 +4792,7 @@ type ClientInterface interface {
 
 	// PutLogicalCloudWithBody Create or replace a logical cloud
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4779,7 +4801,7 @@ type ClientInterface interface {
 
 	// PutLogicalCloud Create or replace a logical cloud
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4795,7 +4817,7 @@ type ClientInterface interface {
 
 	// CreateClusterReferenceWithBody Create a cluster reference
 	//
-	// Creates a cluster reference; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+	// Creates a cluster reference. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4804,7 +4826,7 @@ type ClientInterface interface {
 
 	// CreateClusterReference Create a cluster reference
 	//
-	// Creates a cluster reference; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+	// Creates a cluster reference. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4827,7 +4849,7 @@ type ClientInterface interface {
 
 	// PutClusterReferenceWithBody Create or replace a cluster reference
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4836,7 +4858,7 @@ type ClientInterface interface {
 
 	// PutClusterReference Create or replace a cluster reference
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4852,7 +4874,7 @@ type ClientInterface interface {
 
 	// CreateDNSCRIntentWithBody Create a DNS CR intent
 	//
-	// Creates a DNS CR intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+	// Creates a DNS CR intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. An OpenShift DNS object is accepted as it is. Nothing changes before instantiate or update.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4861,7 +4883,7 @@ type ClientInterface interface {
 
 	// CreateDNSCRIntent Create a DNS CR intent
 	//
-	// Creates a DNS CR intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+	// Creates a DNS CR intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. An OpenShift DNS object is accepted as it is. Nothing changes before instantiate or update.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4884,7 +4906,7 @@ type ClientInterface interface {
 
 	// PutDNSCRIntentWithBody Create or replace a DNS CR intent
 	//
-	// The name in the body must be that of the path. 409 when it refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+	// The name in the body must be that of the path. 409: it refers to a document that does not exist. 404: its parent does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4893,25 +4915,25 @@ type ClientInterface interface {
 
 	// PutDNSCRIntent Create or replace a DNS CR intent
 	//
-	// The name in the body must be that of the path. 409 when it refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+	// The name in the body must be that of the path. 409: it refers to a document that does not exist. 404: its parent does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `PutDNSCRIntent` operationId).
 	PutDNSCRIntent(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *PutDNSCRIntentParams, body PutDNSCRIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// TraceDNSCRIntentWithBody Tell which way a query takes
+	// TraceDNSCRIntentWithBody Show which way a query takes
 	//
-	// Which server block of CoreDNS gets a query, which plugin in it answers and whom it asks, as the DNS CR intent is now, deployed or not. No query is sent. 409 for a cluster that is no cluster reference of the logical cloud, or where the intent cannot work.
+	// The server block of CoreDNS that gets a query, the plugin in it that answers, and the servers that it asks. The DNS CR intent counts as it is now, deployed or not. No query is sent. 409 if the cluster is not a cluster reference of the logical cloud, or the intent cannot work.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent}/trace (the `TraceDNSCRIntent` operationId).
 	TraceDNSCRIntentWithBody(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// TraceDNSCRIntent Tell which way a query takes
+	// TraceDNSCRIntent Show which way a query takes
 	//
-	// Which server block of CoreDNS gets a query, which plugin in it answers and whom it asks, as the DNS CR intent is now, deployed or not. No query is sent. 409 for a cluster that is no cluster reference of the logical cloud, or where the intent cannot work.
+	// The server block of CoreDNS that gets a query, the plugin in it that answers, and the servers that it asks. The DNS CR intent counts as it is now, deployed or not. No query is sent. 409 if the cluster is not a cluster reference of the logical cloud, or the intent cannot work.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4941,7 +4963,7 @@ type ClientInterface interface {
 
 	// CreateLogicalCloudKVPairsWithBody Create a logical cloud's KV document
 	//
-	// Creates a logical cloud's KV document; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
+	// Creates a logical cloud's KV document. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4950,7 +4972,7 @@ type ClientInterface interface {
 
 	// CreateLogicalCloudKVPairs Create a logical cloud's KV document
 	//
-	// Creates a logical cloud's KV document; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
+	// Creates a logical cloud's KV document. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4973,7 +4995,7 @@ type ClientInterface interface {
 
 	// PutLogicalCloudKVPairsWithBody Create or replace a logical cloud's KV document
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4982,7 +5004,7 @@ type ClientInterface interface {
 
 	// PutLogicalCloudKVPairs Create or replace a logical cloud's KV document
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4991,28 +5013,28 @@ type ClientInterface interface {
 
 	// PlanLogicalCloud Plan an action on the cluster DNS of a logical cloud
 	//
-	// What the action would change in the clusters, object by object, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`.
+	// The changes that the action would make in the clusters, object by object, with a token for `confirm`. Changes nothing; `errors` lists the obstacles.
 	//
 	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/plan (the `PlanLogicalCloud` operationId).
 	PlanLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *PlanLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RollbackLogicalCloud Roll the cluster DNS of a logical cloud back
 	//
-	// Makes the DNS CR intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. The documents stay as they are too: the next update deploys them.
+	// Makes the DNS CR intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept. 409 names the kept revisions if the revision is not among them, and each document that the revision needs and that is gone. The documents stay as they are too: the next update deploys them.
 	//
 	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/rollback (the `RollbackLogicalCloud` operationId).
 	RollbackLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *RollbackLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetLogicalCloudStatus Read the status of the cluster DNS of a logical cloud
 	//
-	// What was observed of it, cluster by cluster, with the placement of the DNS pods and their upstreams; never more than was observed.
+	// The observed state, cluster by cluster, with the placement of the DNS pods and their upstreams.
 	//
 	// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/status (the `GetLogicalCloudStatus` operationId).
 	GetLogicalCloudStatus(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TerminateLogicalCloud Terminate the cluster DNS of a logical cloud
 	//
-	// Takes back the cluster DNS that was deployed. Idempotent.
+	// Removes the deployed cluster DNS. Idempotent.
 	//
 	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/terminate (the `TerminateLogicalCloud` operationId).
 	TerminateLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *TerminateLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5229,7 +5251,7 @@ func (c *API) ListClusters(ctx context.Context, clusterProvider ClusterProviderN
 
 // CreateClusterWithBody Create a cluster
 //
-// Creates a cluster; 409 when it exists already, refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// Creates a cluster. 409: it exists already, it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5248,7 +5270,7 @@ func (c *API) CreateClusterWithBody(ctx context.Context, clusterProvider Cluster
 
 // CreateCluster Create a cluster
 //
-// Creates a cluster; 409 when it exists already, refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// Creates a cluster. 409: it exists already, it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5301,7 +5323,7 @@ func (c *API) GetCluster(ctx context.Context, clusterProvider ClusterProviderNam
 
 // PutClusterWithBody Create or replace a cluster
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5320,7 +5342,7 @@ func (c *API) PutClusterWithBody(ctx context.Context, clusterProvider ClusterPro
 
 // PutCluster Create or replace a cluster
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5337,9 +5359,9 @@ func (c *API) PutCluster(ctx context.Context, clusterProvider ClusterProviderNam
 	return c.Client.Do(req)
 }
 
-// AbandonCluster Let go of a cluster that never comes back
+// AbandonCluster Give up a cluster that never comes back
 //
-// Drains the cluster, serves it no more and waits for it no more, until its document is deleted; answers what was last known to be there. Repeating it answers the same. 409 when a name would be left without any address.
+// Drains the cluster, and no longer serves it or waits for it until its document is deleted. Answers the objects that were last known to be there. Repeating it answers the same. 409 if a name would be left without any address.
 //
 // Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/abandon (the `AbandonCluster` operationId).
 func (c *API) AbandonCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *AbandonClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5354,9 +5376,9 @@ func (c *API) AbandonCluster(ctx context.Context, clusterProvider ClusterProvide
 	return c.Client.Do(req)
 }
 
-// DrainCluster Take a cluster's addresses out of public names
+// DrainCluster Remove a cluster's addresses from public names
 //
-// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, also one that a template made for this cluster alone: `errors` lists them. 409 also for a cluster that is inventory only, unless EMCO has apps there.
+// Removes the cluster's addresses from all public names, at once and within the current releases, until `undrain`. Its objects stay, and so do names of cluster scope. Repeating it changes nothing. 409 if a name would be left without any address, also a name that a template made for this cluster alone: `errors` lists them. 409 also for a cluster that is inventory only, unless EMCO has apps there.
 //
 // Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/drain (the `DrainCluster` operationId).
 func (c *API) DrainCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *DrainClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5390,7 +5412,7 @@ func (c *API) ListClusterKVPairs(ctx context.Context, clusterProvider ClusterPro
 
 // CreateClusterKVPairsWithBody Create a cluster's KV document
 //
-// Creates a cluster's KV document; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
+// Creates a cluster's KV document. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5409,7 +5431,7 @@ func (c *API) CreateClusterKVPairsWithBody(ctx context.Context, clusterProvider 
 
 // CreateClusterKVPairs Create a cluster's KV document
 //
-// Creates a cluster's KV document; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
+// Creates a cluster's KV document. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5462,7 +5484,7 @@ func (c *API) GetClusterKVPairs(ctx context.Context, clusterProvider ClusterProv
 
 // PutClusterKVPairsWithBody Create or replace a cluster's KV document
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5481,7 +5503,7 @@ func (c *API) PutClusterKVPairsWithBody(ctx context.Context, clusterProvider Clu
 
 // PutClusterKVPairs Create or replace a cluster's KV document
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5498,9 +5520,9 @@ func (c *API) PutClusterKVPairs(ctx context.Context, clusterProvider ClusterProv
 	return c.Client.Do(req)
 }
 
-// PreflightCluster Ask a cluster whether it can be managed
+// PreflightCluster Check whether Signpost can manage a cluster
 //
-// Asks the cluster now, and changes nothing: whether it answers, and whether the kubeconfig's user has each right of deploy/target-cluster/signpost.yaml, in the namespaces of the projects that are allowed on the cluster or use it. A cluster that cannot be reached is an answer, too, given within seconds.
+// Asks the cluster now whether it answers, and whether the kubeconfig's user has each right of deploy/target-cluster/signpost.yaml. The namespaces are those of the projects that are allowed on the cluster or use it. Nothing is changed. A cluster that cannot be reached is an answer, too, given within seconds.
 //
 // Corresponds with GET /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/preflight (the `PreflightCluster` operationId).
 func (c *API) PreflightCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5534,7 +5556,7 @@ func (c *API) UndrainCluster(ctx context.Context, clusterProvider ClusterProvide
 
 // ListClusterProviderEvents List what happened to a cluster provider and below it
 //
-// Who has written and deleted which document, with how it was before and after, without secrets, and what was asked for and came of it; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
+// Writes and deletions of documents, with their authors and with the state before and after, without secrets; and actions with their results; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
 //
 // Corresponds with GET /v2/cluster-providers/{clusterProvider}/events (the `ListClusterProviderEvents` operationId).
 func (c *API) ListClusterProviderEvents(ctx context.Context, clusterProvider ClusterProviderName, params *ListClusterProviderEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5549,9 +5571,9 @@ func (c *API) ListClusterProviderEvents(ctx context.Context, clusterProvider Clu
 	return c.Client.Do(req)
 }
 
-// LintCorefileWithBody Find what is wrong with a Corefile
+// LintCorefileWithBody Find the errors in a Corefile
 //
-// Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
+// Checks a Corefile with CoreDNS' own parser and the setup of its plugins. The check runs in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused, because their content is unknown here. Files and servers that a plugin would read during setup are left out, with a warning. A wrong Corefile is an answer, too. 409 if the server finds no signpost-dns beside itself, on PATH, or at --dns-binary.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5568,9 +5590,9 @@ func (c *API) LintCorefileWithBody(ctx context.Context, contentType string, body
 	return c.Client.Do(req)
 }
 
-// LintCorefile Find what is wrong with a Corefile
+// LintCorefile Find the errors in a Corefile
 //
-// Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
+// Checks a Corefile with CoreDNS' own parser and the setup of its plugins. The check runs in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused, because their content is unknown here. Files and servers that a plugin would read during setup are left out, with a warning. A wrong Corefile is an answer, too. 409 if the server finds no signpost-dns beside itself, on PATH, or at --dns-binary.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5750,7 +5772,7 @@ func (c *API) ListCompositeApps(ctx context.Context, project ProjectName, params
 
 // CreateCompositeAppWithBody Create a composite app
 //
-// Creates a composite app; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. It is then found at its name and version.
+// Creates a composite app. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. It is then found at its name and version.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5769,7 +5791,7 @@ func (c *API) CreateCompositeAppWithBody(ctx context.Context, project ProjectNam
 
 // CreateCompositeApp Create a composite app
 //
-// Creates a composite app; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. It is then found at its name and version.
+// Creates a composite app. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. It is then found at its name and version.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5822,7 +5844,7 @@ func (c *API) GetCompositeApp(ctx context.Context, project ProjectName, composit
 
 // PutCompositeAppWithBody Create or replace a composite app
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. It is then found at its name and version.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. It is then found at its name and version.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5841,7 +5863,7 @@ func (c *API) PutCompositeAppWithBody(ctx context.Context, project ProjectName, 
 
 // PutCompositeApp Create or replace a composite app
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. It is then found at its name and version.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. It is then found at its name and version.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5877,7 +5899,7 @@ func (c *API) ListDeploymentIntentGroups(ctx context.Context, project ProjectNam
 
 // CreateDeploymentIntentGroupWithBody Create a deployment intent group
 //
-// Creates a deployment intent group; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing is deployed before instantiate.
+// Creates a deployment intent group. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing is deployed before instantiate.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5896,7 +5918,7 @@ func (c *API) CreateDeploymentIntentGroupWithBody(ctx context.Context, project P
 
 // CreateDeploymentIntentGroup Create a deployment intent group
 //
-// Creates a deployment intent group; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing is deployed before instantiate.
+// Creates a deployment intent group. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing is deployed before instantiate.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5949,7 +5971,7 @@ func (c *API) GetDeploymentIntentGroup(ctx context.Context, project ProjectName,
 
 // PutDeploymentIntentGroupWithBody Create or replace a deployment intent group
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing is deployed before instantiate.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing is deployed before instantiate.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5968,7 +5990,7 @@ func (c *API) PutDeploymentIntentGroupWithBody(ctx context.Context, project Proj
 
 // PutDeploymentIntentGroup Create or replace a deployment intent group
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing is deployed before instantiate.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing is deployed before instantiate.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6021,7 +6043,7 @@ func (c *API) InstantiateDeploymentIntentGroup(ctx context.Context, project Proj
 
 // PlanDeploymentIntentGroup Plan an action on a deployment intent group
 //
-// What the action would change, object by object and name by name, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`. Of a group that EMCO's orchestrator drives it tells what its next update would make of it, with the apps as they are.
+// The changes that the action would make, object by object and name by name, with a token for `confirm`. Changes nothing; `errors` lists the obstacles. For a group that EMCO's orchestrator drives, it shows the effect of its next update, with the apps as they are.
 //
 // Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/plan (the `PlanDeploymentIntentGroup` operationId).
 func (c *API) PlanDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *PlanDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6038,7 +6060,7 @@ func (c *API) PlanDeploymentIntentGroup(ctx context.Context, project ProjectName
 
 // RollbackDeploymentIntentGroup Roll a deployment intent group back
 //
-// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. Records stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: it is to be asked then.
+// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept. 409 names the kept revisions if the revision is not among them, and each document that the revision needs and that is gone. Providers stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: ask the orchestrator then.
 //
 // Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/rollback (the `RollbackDeploymentIntentGroup` operationId).
 func (c *API) RollbackDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *RollbackDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6055,7 +6077,7 @@ func (c *API) RollbackDeploymentIntentGroup(ctx context.Context, project Project
 
 // GetDeploymentIntentGroupStatus Read the status of a deployment intent group
 //
-// What was observed of it, cluster by cluster and name by name; never more than was observed.
+// The observed state, cluster by cluster and name by name.
 //
 // Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/status (the `GetDeploymentIntentGroupStatus` operationId).
 func (c *API) GetDeploymentIntentGroupStatus(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6072,7 +6094,7 @@ func (c *API) GetDeploymentIntentGroupStatus(ctx context.Context, project Projec
 
 // TerminateDeploymentIntentGroup Terminate a deployment intent group
 //
-// Takes back everything that was deployed, names first. Idempotent. What EMCO's orchestrator has deployed is terminated there: it is 409 here until EMCO's app context has ended or is gone, unless forced, and takes the names alone.
+// Removes everything that was deployed, names first. Idempotent. A deployment of EMCO's orchestrator is terminated there. Here it is 409 until EMCO's app context has ended or is gone, unless forced, and removes only the names.
 //
 // Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/terminate (the `TerminateDeploymentIntentGroup` operationId).
 func (c *API) TerminateDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *TerminateDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6106,7 +6128,7 @@ func (c *API) ListTrafficGroupIntents(ctx context.Context, project ProjectName, 
 
 // CreateTrafficGroupIntentWithBody Create a traffic group
 //
-// Creates a traffic group; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+// Creates a traffic group. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6125,7 +6147,7 @@ func (c *API) CreateTrafficGroupIntentWithBody(ctx context.Context, project Proj
 
 // CreateTrafficGroupIntent Create a traffic group
 //
-// Creates a traffic group; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+// Creates a traffic group. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6178,7 +6200,7 @@ func (c *API) GetTrafficGroupIntent(ctx context.Context, project ProjectName, co
 
 // PutTrafficGroupIntentWithBody Create or replace a traffic group
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6197,7 +6219,7 @@ func (c *API) PutTrafficGroupIntentWithBody(ctx context.Context, project Project
 
 // PutTrafficGroupIntent Create or replace a traffic group
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6233,7 +6255,7 @@ func (c *API) ListDNSIntents(ctx context.Context, project ProjectName, composite
 
 // CreateDNSIntentWithBody Create a DNS intent
 //
-// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6252,7 +6274,7 @@ func (c *API) CreateDNSIntentWithBody(ctx context.Context, project ProjectName, 
 
 // CreateDNSIntent Create a DNS intent
 //
-// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6305,7 +6327,7 @@ func (c *API) GetDNSIntent(ctx context.Context, project ProjectName, compositeAp
 
 // PutDNSIntentWithBody Create or replace a DNS intent
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6324,7 +6346,7 @@ func (c *API) PutDNSIntentWithBody(ctx context.Context, project ProjectName, com
 
 // PutDNSIntent Create or replace a DNS intent
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6360,7 +6382,7 @@ func (c *API) ListPodDNSIntents(ctx context.Context, project ProjectName, compos
 
 // CreatePodDNSIntentWithBody Create a pod DNS intent
 //
-// Creates a pod DNS intent; 409 when it exists already, or the app has one already in any traffic group of the deployment intent group; 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+// Creates a pod DNS intent. 409: it exists already, or the app has another one in any traffic group of the deployment intent group. 404: its parent does not exist. Nothing changes before instantiate or update.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6379,7 +6401,7 @@ func (c *API) CreatePodDNSIntentWithBody(ctx context.Context, project ProjectNam
 
 // CreatePodDNSIntent Create a pod DNS intent
 //
-// Creates a pod DNS intent; 409 when it exists already, or the app has one already in any traffic group of the deployment intent group; 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+// Creates a pod DNS intent. 409: it exists already, or the app has another one in any traffic group of the deployment intent group. 404: its parent does not exist. Nothing changes before instantiate or update.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6398,7 +6420,7 @@ func (c *API) CreatePodDNSIntent(ctx context.Context, project ProjectName, compo
 
 // PreviewPodDNSIntentWithBody Tell what a pod DNS intent would give to a pod
 //
-// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
+// The pod's /etc/resolv.conf, as kubelet would write it, and the queries that glibc would send to look a name up with it. Nothing is stored or sent. The intent is checked as if it were to be stored. Its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6417,7 +6439,7 @@ func (c *API) PreviewPodDNSIntentWithBody(ctx context.Context, project ProjectNa
 
 // PreviewPodDNSIntent Tell what a pod DNS intent would give to a pod
 //
-// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
+// The pod's /etc/resolv.conf, as kubelet would write it, and the queries that glibc would send to look a name up with it. Nothing is stored or sent. The intent is checked as if it were to be stored. Its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6540,9 +6562,9 @@ func (c *API) ListDNSUpdateRecords(ctx context.Context, project ProjectName, par
 	return c.Client.Do(req)
 }
 
-// CreateDNSUpdateRecordWithBody Create a DNS update record
+// CreateDNSUpdateRecordWithBody Create a provider (DNS update record)
 //
-// Creates a DNS update record; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. What is odd but stored is told in `status.warnings`.
+// Creates a DNS update record, which is a provider. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. `status.warnings` lists odd values that are stored all the same.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6559,9 +6581,9 @@ func (c *API) CreateDNSUpdateRecordWithBody(ctx context.Context, project Project
 	return c.Client.Do(req)
 }
 
-// CreateDNSUpdateRecord Create a DNS update record
+// CreateDNSUpdateRecord Create a provider (DNS update record)
 //
-// Creates a DNS update record; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. What is odd but stored is told in `status.warnings`.
+// Creates a DNS update record, which is a provider. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. `status.warnings` lists odd values that are stored all the same.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6578,7 +6600,7 @@ func (c *API) CreateDNSUpdateRecord(ctx context.Context, project ProjectName, bo
 	return c.Client.Do(req)
 }
 
-// DeleteDNSUpdateRecord Delete a DNS update record
+// DeleteDNSUpdateRecord Delete a provider
 //
 // 409, naming both ends, when it is referenced, instantiated or has children.
 //
@@ -6595,7 +6617,7 @@ func (c *API) DeleteDNSUpdateRecord(ctx context.Context, project ProjectName, re
 	return c.Client.Do(req)
 }
 
-// GetDNSUpdateRecord Read a DNS update record
+// GetDNSUpdateRecord Read a provider
 //
 // The DNS update record as stored, without its write-only values.
 //
@@ -6612,9 +6634,9 @@ func (c *API) GetDNSUpdateRecord(ctx context.Context, project ProjectName, recor
 	return c.Client.Do(req)
 }
 
-// PutDNSUpdateRecordWithBody Create or replace a DNS update record
+// PutDNSUpdateRecordWithBody Create or replace a provider
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. What is odd but stored is told in `status.warnings`.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. `status.warnings` lists odd values that are stored all the same.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6631,9 +6653,9 @@ func (c *API) PutDNSUpdateRecordWithBody(ctx context.Context, project ProjectNam
 	return c.Client.Do(req)
 }
 
-// PutDNSUpdateRecord Create or replace a DNS update record
+// PutDNSUpdateRecord Create or replace a provider
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. What is odd but stored is told in `status.warnings`.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. `status.warnings` lists odd values that are stored all the same.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6650,9 +6672,9 @@ func (c *API) PutDNSUpdateRecord(ctx context.Context, project ProjectName, recor
 	return c.Client.Do(req)
 }
 
-// PlanDNSUpdateRecord Plan the update of a DNS update record
+// PlanDNSUpdateRecord Plan the update of a provider
 //
-// What POST …/update would change in every deployment of the record. Changes nothing; what stands in the way is in `errors`.
+// The changes that POST …/update would make in every deployment of the provider. Changes nothing; `errors` lists the obstacles.
 //
 // Corresponds with POST /v2/projects/{project}/dns-update-records/{record}/plan (the `PlanDNSUpdateRecord` operationId).
 func (c *API) PlanDNSUpdateRecord(ctx context.Context, project ProjectName, record RecordName, params *PlanDNSUpdateRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6667,9 +6689,9 @@ func (c *API) PlanDNSUpdateRecord(ctx context.Context, project ProjectName, reco
 	return c.Client.Do(req)
 }
 
-// GetDNSUpdateRecordStatus Read the status of a DNS update record
+// GetDNSUpdateRecordStatus Read the status of a provider
 //
-// Where its external-dns run and what is known of them.
+// The state of the provider's external-dns, wherever they run.
 //
 // Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/status (the `GetDNSUpdateRecordStatus` operationId).
 func (c *API) GetDNSUpdateRecordStatus(ctx context.Context, project ProjectName, record RecordName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6684,9 +6706,9 @@ func (c *API) GetDNSUpdateRecordStatus(ctx context.Context, project ProjectName,
 	return c.Client.Do(req)
 }
 
-// UpdateDNSUpdateRecord Roll out a DNS update record
+// UpdateDNSUpdateRecord Roll out a provider
 //
-// Brings every deployment of the record to its current document, credentials, version and home included. 409 with the errors of the plan, leaving everything as it was; 412 when `confirm` is no longer what the plan would say.
+// Brings every deployment of the provider to its current document, credentials, version and home included. 409 with the errors of the plan, leaving everything as it was; 412 when `confirm` is no longer what the plan would say.
 //
 // Corresponds with POST /v2/projects/{project}/dns-update-records/{record}/update (the `UpdateDNSUpdateRecord` operationId).
 func (c *API) UpdateDNSUpdateRecord(ctx context.Context, project ProjectName, record RecordName, params *UpdateDNSUpdateRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6701,9 +6723,9 @@ func (c *API) UpdateDNSUpdateRecord(ctx context.Context, project ProjectName, re
 	return c.Client.Do(req)
 }
 
-// ListDNSUpdateRecordUsers List who uses a DNS update record
+// ListDNSUpdateRecordUsers List the users of a provider
 //
-// The deployment intent groups whose current release publishes through the record, and where its external-dns runs for them.
+// The deployment intent groups whose current release publishes through the provider, and the clusters of its external-dns for them.
 //
 // Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/users (the `ListDNSUpdateRecordUsers` operationId).
 func (c *API) ListDNSUpdateRecordUsers(ctx context.Context, project ProjectName, record RecordName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6720,7 +6742,7 @@ func (c *API) ListDNSUpdateRecordUsers(ctx context.Context, project ProjectName,
 
 // ListProjectEvents List what happened to a project and below it
 //
-// Who has written and deleted which document, with how it was before and after, without secrets, and what was asked for and came of it; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
+// Writes and deletions of documents, with their authors and with the state before and after, without secrets; and actions with their results; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
 //
 // Corresponds with GET /v2/projects/{project}/events (the `ListProjectEvents` operationId).
 func (c *API) ListProjectEvents(ctx context.Context, project ProjectName, params *ListProjectEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6754,7 +6776,7 @@ func (c *API) ListLogicalClouds(ctx context.Context, project ProjectName, params
 
 // CreateLogicalCloudWithBody Create a logical cloud
 //
-// Creates a logical cloud; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+// Creates a logical cloud. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6773,7 +6795,7 @@ func (c *API) CreateLogicalCloudWithBody(ctx context.Context, project ProjectNam
 
 // CreateLogicalCloud Create a logical cloud
 //
-// Creates a logical cloud; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+// Creates a logical cloud. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6826,7 +6848,7 @@ func (c *API) GetLogicalCloud(ctx context.Context, project ProjectName, logicalC
 
 // PutLogicalCloudWithBody Create or replace a logical cloud
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6845,7 +6867,7 @@ func (c *API) PutLogicalCloudWithBody(ctx context.Context, project ProjectName, 
 
 // PutLogicalCloud Create or replace a logical cloud
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6881,7 +6903,7 @@ func (c *API) ListClusterReferences(ctx context.Context, project ProjectName, lo
 
 // CreateClusterReferenceWithBody Create a cluster reference
 //
-// Creates a cluster reference; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+// Creates a cluster reference. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6900,7 +6922,7 @@ func (c *API) CreateClusterReferenceWithBody(ctx context.Context, project Projec
 
 // CreateClusterReference Create a cluster reference
 //
-// Creates a cluster reference; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+// Creates a cluster reference. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6953,7 +6975,7 @@ func (c *API) GetClusterReference(ctx context.Context, project ProjectName, logi
 
 // PutClusterReferenceWithBody Create or replace a cluster reference
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6972,7 +6994,7 @@ func (c *API) PutClusterReferenceWithBody(ctx context.Context, project ProjectNa
 
 // PutClusterReference Create or replace a cluster reference
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7008,7 +7030,7 @@ func (c *API) ListDNSCRIntents(ctx context.Context, project ProjectName, logical
 
 // CreateDNSCRIntentWithBody Create a DNS CR intent
 //
-// Creates a DNS CR intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+// Creates a DNS CR intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. An OpenShift DNS object is accepted as it is. Nothing changes before instantiate or update.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7027,7 +7049,7 @@ func (c *API) CreateDNSCRIntentWithBody(ctx context.Context, project ProjectName
 
 // CreateDNSCRIntent Create a DNS CR intent
 //
-// Creates a DNS CR intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+// Creates a DNS CR intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. An OpenShift DNS object is accepted as it is. Nothing changes before instantiate or update.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7080,7 +7102,7 @@ func (c *API) GetDNSCRIntent(ctx context.Context, project ProjectName, logicalCl
 
 // PutDNSCRIntentWithBody Create or replace a DNS CR intent
 //
-// The name in the body must be that of the path. 409 when it refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+// The name in the body must be that of the path. 409: it refers to a document that does not exist. 404: its parent does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7099,7 +7121,7 @@ func (c *API) PutDNSCRIntentWithBody(ctx context.Context, project ProjectName, l
 
 // PutDNSCRIntent Create or replace a DNS CR intent
 //
-// The name in the body must be that of the path. 409 when it refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+// The name in the body must be that of the path. 409: it refers to a document that does not exist. 404: its parent does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7116,9 +7138,9 @@ func (c *API) PutDNSCRIntent(ctx context.Context, project ProjectName, logicalCl
 	return c.Client.Do(req)
 }
 
-// TraceDNSCRIntentWithBody Tell which way a query takes
+// TraceDNSCRIntentWithBody Show which way a query takes
 //
-// Which server block of CoreDNS gets a query, which plugin in it answers and whom it asks, as the DNS CR intent is now, deployed or not. No query is sent. 409 for a cluster that is no cluster reference of the logical cloud, or where the intent cannot work.
+// The server block of CoreDNS that gets a query, the plugin in it that answers, and the servers that it asks. The DNS CR intent counts as it is now, deployed or not. No query is sent. 409 if the cluster is not a cluster reference of the logical cloud, or the intent cannot work.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7135,9 +7157,9 @@ func (c *API) TraceDNSCRIntentWithBody(ctx context.Context, project ProjectName,
 	return c.Client.Do(req)
 }
 
-// TraceDNSCRIntent Tell which way a query takes
+// TraceDNSCRIntent Show which way a query takes
 //
-// Which server block of CoreDNS gets a query, which plugin in it answers and whom it asks, as the DNS CR intent is now, deployed or not. No query is sent. 409 for a cluster that is no cluster reference of the logical cloud, or where the intent cannot work.
+// The server block of CoreDNS that gets a query, the plugin in it that answers, and the servers that it asks. The DNS CR intent counts as it is now, deployed or not. No query is sent. 409 if the cluster is not a cluster reference of the logical cloud, or the intent cannot work.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7207,7 +7229,7 @@ func (c *API) ListLogicalCloudKVPairs(ctx context.Context, project ProjectName, 
 
 // CreateLogicalCloudKVPairsWithBody Create a logical cloud's KV document
 //
-// Creates a logical cloud's KV document; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
+// Creates a logical cloud's KV document. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7226,7 +7248,7 @@ func (c *API) CreateLogicalCloudKVPairsWithBody(ctx context.Context, project Pro
 
 // CreateLogicalCloudKVPairs Create a logical cloud's KV document
 //
-// Creates a logical cloud's KV document; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
+// Creates a logical cloud's KV document. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7279,7 +7301,7 @@ func (c *API) GetLogicalCloudKVPairs(ctx context.Context, project ProjectName, l
 
 // PutLogicalCloudKVPairsWithBody Create or replace a logical cloud's KV document
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7298,7 +7320,7 @@ func (c *API) PutLogicalCloudKVPairsWithBody(ctx context.Context, project Projec
 
 // PutLogicalCloudKVPairs Create or replace a logical cloud's KV document
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7317,7 +7339,7 @@ func (c *API) PutLogicalCloudKVPairs(ctx context.Context, project ProjectName, l
 
 // PlanLogicalCloud Plan an action on the cluster DNS of a logical cloud
 //
-// What the action would change in the clusters, object by object, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`.
+// The changes that the action would make in the clusters, object by object, with a token for `confirm`. Changes nothing; `errors` lists the obstacles.
 //
 // Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/plan (the `PlanLogicalCloud` operationId).
 func (c *API) PlanLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *PlanLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7334,7 +7356,7 @@ func (c *API) PlanLogicalCloud(ctx context.Context, project ProjectName, logical
 
 // RollbackLogicalCloud Roll the cluster DNS of a logical cloud back
 //
-// Makes the DNS CR intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. The documents stay as they are too: the next update deploys them.
+// Makes the DNS CR intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept. 409 names the kept revisions if the revision is not among them, and each document that the revision needs and that is gone. The documents stay as they are too: the next update deploys them.
 //
 // Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/rollback (the `RollbackLogicalCloud` operationId).
 func (c *API) RollbackLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *RollbackLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7351,7 +7373,7 @@ func (c *API) RollbackLogicalCloud(ctx context.Context, project ProjectName, log
 
 // GetLogicalCloudStatus Read the status of the cluster DNS of a logical cloud
 //
-// What was observed of it, cluster by cluster, with the placement of the DNS pods and their upstreams; never more than was observed.
+// The observed state, cluster by cluster, with the placement of the DNS pods and their upstreams.
 //
 // Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/status (the `GetLogicalCloudStatus` operationId).
 func (c *API) GetLogicalCloudStatus(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7368,7 +7390,7 @@ func (c *API) GetLogicalCloudStatus(ctx context.Context, project ProjectName, lo
 
 // TerminateLogicalCloud Terminate the cluster DNS of a logical cloud
 //
-// Takes back the cluster DNS that was deployed. Idempotent.
+// Removes the deployed cluster DNS. Idempotent.
 //
 // Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/terminate (the `TerminateLogicalCloud` operationId).
 func (c *API) TerminateLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *TerminateLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14822,7 +14844,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateClusterWithBodyWithResponse Create a cluster
 	//
-	// Creates a cluster; 409 when it exists already, refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// Creates a cluster. 409: it exists already, it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14831,7 +14853,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateClusterWithResponse Create a cluster
 	//
-	// Creates a cluster; 409 when it exists already, refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// Creates a cluster. 409: it exists already, it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14858,7 +14880,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutClusterWithBodyWithResponse Create or replace a cluster
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14867,25 +14889,25 @@ type ClientWithResponsesInterface interface {
 
 	// PutClusterWithResponse Create or replace a cluster
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PUT /v2/cluster-providers/{clusterProvider}/clusters/{cluster} (the `PutCluster` operationId).
 	PutClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *PutClusterParams, body PutClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*PutClusterResponse, error)
 
-	// AbandonClusterWithResponse Let go of a cluster that never comes back
+	// AbandonClusterWithResponse Give up a cluster that never comes back
 	//
-	// Drains the cluster, serves it no more and waits for it no more, until its document is deleted; answers what was last known to be there. Repeating it answers the same. 409 when a name would be left without any address.
+	// Drains the cluster, and no longer serves it or waits for it until its document is deleted. Answers the objects that were last known to be there. Repeating it answers the same. 409 if a name would be left without any address.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/abandon (the `AbandonCluster` operationId).
 	AbandonClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *AbandonClusterParams, reqEditors ...RequestEditorFn) (*AbandonClusterResponse, error)
 
-	// DrainClusterWithResponse Take a cluster's addresses out of public names
+	// DrainClusterWithResponse Remove a cluster's addresses from public names
 	//
-	// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, also one that a template made for this cluster alone: `errors` lists them. 409 also for a cluster that is inventory only, unless EMCO has apps there.
+	// Removes the cluster's addresses from all public names, at once and within the current releases, until `undrain`. Its objects stay, and so do names of cluster scope. Repeating it changes nothing. 409 if a name would be left without any address, also a name that a template made for this cluster alone: `errors` lists them. 409 also for a cluster that is inventory only, unless EMCO has apps there.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14903,7 +14925,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateClusterKVPairsWithBodyWithResponse Create a cluster's KV document
 	//
-	// Creates a cluster's KV document; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
+	// Creates a cluster's KV document. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14912,7 +14934,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateClusterKVPairsWithResponse Create a cluster's KV document
 	//
-	// Creates a cluster's KV document; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
+	// Creates a cluster's KV document. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14939,7 +14961,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutClusterKVPairsWithBodyWithResponse Create or replace a cluster's KV document
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14948,16 +14970,16 @@ type ClientWithResponsesInterface interface {
 
 	// PutClusterKVPairsWithResponse Create or replace a cluster's KV document
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PUT /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/kv-pairs/{kvPairs} (the `PutClusterKVPairs` operationId).
 	PutClusterKVPairsWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, kvPairs KVPairsName, params *PutClusterKVPairsParams, body PutClusterKVPairsJSONRequestBody, reqEditors ...RequestEditorFn) (*PutClusterKVPairsResponse, error)
 
-	// PreflightClusterWithResponse Ask a cluster whether it can be managed
+	// PreflightClusterWithResponse Check whether Signpost can manage a cluster
 	//
-	// Asks the cluster now, and changes nothing: whether it answers, and whether the kubeconfig's user has each right of deploy/target-cluster/signpost.yaml, in the namespaces of the projects that are allowed on the cluster or use it. A cluster that cannot be reached is an answer, too, given within seconds.
+	// Asks the cluster now whether it answers, and whether the kubeconfig's user has each right of deploy/target-cluster/signpost.yaml. The namespaces are those of the projects that are allowed on the cluster or use it. Nothing is changed. A cluster that cannot be reached is an answer, too, given within seconds.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14975,25 +14997,25 @@ type ClientWithResponsesInterface interface {
 
 	// ListClusterProviderEventsWithResponse List what happened to a cluster provider and below it
 	//
-	// Who has written and deleted which document, with how it was before and after, without secrets, and what was asked for and came of it; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
+	// Writes and deletions of documents, with their authors and with the state before and after, without secrets; and actions with their results; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/cluster-providers/{clusterProvider}/events (the `ListClusterProviderEvents` operationId).
 	ListClusterProviderEventsWithResponse(ctx context.Context, clusterProvider ClusterProviderName, params *ListClusterProviderEventsParams, reqEditors ...RequestEditorFn) (*ListClusterProviderEventsResponse, error)
 
-	// LintCorefileWithBodyWithResponse Find what is wrong with a Corefile
+	// LintCorefileWithBodyWithResponse Find the errors in a Corefile
 	//
-	// Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
+	// Checks a Corefile with CoreDNS' own parser and the setup of its plugins. The check runs in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused, because their content is unknown here. Files and servers that a plugin would read during setup are left out, with a warning. A wrong Corefile is an answer, too. 409 if the server finds no signpost-dns beside itself, on PATH, or at --dns-binary.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v2/corefile/lint (the `LintCorefile` operationId).
 	LintCorefileWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LintCorefileResponse, error)
 
-	// LintCorefileWithResponse Find what is wrong with a Corefile
+	// LintCorefileWithResponse Find the errors in a Corefile
 	//
-	// Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
+	// Checks a Corefile with CoreDNS' own parser and the setup of its plugins. The check runs in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused, because their content is unknown here. Files and servers that a plugin would read during setup are left out, with a warning. A wrong Corefile is an answer, too. 409 if the server finds no signpost-dns beside itself, on PATH, or at --dns-binary.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15083,7 +15105,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateCompositeAppWithBodyWithResponse Create a composite app
 	//
-	// Creates a composite app; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. It is then found at its name and version.
+	// Creates a composite app. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. It is then found at its name and version.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15092,7 +15114,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateCompositeAppWithResponse Create a composite app
 	//
-	// Creates a composite app; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. It is then found at its name and version.
+	// Creates a composite app. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. It is then found at its name and version.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15119,7 +15141,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutCompositeAppWithBodyWithResponse Create or replace a composite app
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. It is then found at its name and version.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. It is then found at its name and version.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15128,7 +15150,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutCompositeAppWithResponse Create or replace a composite app
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. It is then found at its name and version.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. It is then found at its name and version.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15146,7 +15168,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateDeploymentIntentGroupWithBodyWithResponse Create a deployment intent group
 	//
-	// Creates a deployment intent group; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing is deployed before instantiate.
+	// Creates a deployment intent group. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing is deployed before instantiate.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15155,7 +15177,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateDeploymentIntentGroupWithResponse Create a deployment intent group
 	//
-	// Creates a deployment intent group; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing is deployed before instantiate.
+	// Creates a deployment intent group. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing is deployed before instantiate.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15182,7 +15204,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutDeploymentIntentGroupWithBodyWithResponse Create or replace a deployment intent group
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing is deployed before instantiate.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing is deployed before instantiate.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15191,7 +15213,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutDeploymentIntentGroupWithResponse Create or replace a deployment intent group
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing is deployed before instantiate.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing is deployed before instantiate.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15218,7 +15240,7 @@ type ClientWithResponsesInterface interface {
 
 	// PlanDeploymentIntentGroupWithResponse Plan an action on a deployment intent group
 	//
-	// What the action would change, object by object and name by name, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`. Of a group that EMCO's orchestrator drives it tells what its next update would make of it, with the apps as they are.
+	// The changes that the action would make, object by object and name by name, with a token for `confirm`. Changes nothing; `errors` lists the obstacles. For a group that EMCO's orchestrator drives, it shows the effect of its next update, with the apps as they are.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -15227,7 +15249,7 @@ type ClientWithResponsesInterface interface {
 
 	// RollbackDeploymentIntentGroupWithResponse Roll a deployment intent group back
 	//
-	// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. Records stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: it is to be asked then.
+	// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept. 409 names the kept revisions if the revision is not among them, and each document that the revision needs and that is gone. Providers stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: ask the orchestrator then.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -15236,7 +15258,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetDeploymentIntentGroupStatusWithResponse Read the status of a deployment intent group
 	//
-	// What was observed of it, cluster by cluster and name by name; never more than was observed.
+	// The observed state, cluster by cluster and name by name.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -15245,7 +15267,7 @@ type ClientWithResponsesInterface interface {
 
 	// TerminateDeploymentIntentGroupWithResponse Terminate a deployment intent group
 	//
-	// Takes back everything that was deployed, names first. Idempotent. What EMCO's orchestrator has deployed is terminated there: it is 409 here until EMCO's app context has ended or is gone, unless forced, and takes the names alone.
+	// Removes everything that was deployed, names first. Idempotent. A deployment of EMCO's orchestrator is terminated there. Here it is 409 until EMCO's app context has ended or is gone, unless forced, and removes only the names.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -15263,7 +15285,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTrafficGroupIntentWithBodyWithResponse Create a traffic group
 	//
-	// Creates a traffic group; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+	// Creates a traffic group. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15272,7 +15294,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTrafficGroupIntentWithResponse Create a traffic group
 	//
-	// Creates a traffic group; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+	// Creates a traffic group. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15299,7 +15321,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutTrafficGroupIntentWithBodyWithResponse Create or replace a traffic group
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15308,7 +15330,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutTrafficGroupIntentWithResponse Create or replace a traffic group
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15326,7 +15348,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateDNSIntentWithBodyWithResponse Create a DNS intent
 	//
-	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15335,7 +15357,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateDNSIntentWithResponse Create a DNS intent
 	//
-	// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15362,7 +15384,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutDNSIntentWithBodyWithResponse Create or replace a DNS intent
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15371,7 +15393,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutDNSIntentWithResponse Create or replace a DNS intent
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15389,7 +15411,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreatePodDNSIntentWithBodyWithResponse Create a pod DNS intent
 	//
-	// Creates a pod DNS intent; 409 when it exists already, or the app has one already in any traffic group of the deployment intent group; 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	// Creates a pod DNS intent. 409: it exists already, or the app has another one in any traffic group of the deployment intent group. 404: its parent does not exist. Nothing changes before instantiate or update.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15398,7 +15420,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreatePodDNSIntentWithResponse Create a pod DNS intent
 	//
-	// Creates a pod DNS intent; 409 when it exists already, or the app has one already in any traffic group of the deployment intent group; 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+	// Creates a pod DNS intent. 409: it exists already, or the app has another one in any traffic group of the deployment intent group. 404: its parent does not exist. Nothing changes before instantiate or update.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15407,7 +15429,7 @@ type ClientWithResponsesInterface interface {
 
 	// PreviewPodDNSIntentWithBodyWithResponse Tell what a pod DNS intent would give to a pod
 	//
-	// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
+	// The pod's /etc/resolv.conf, as kubelet would write it, and the queries that glibc would send to look a name up with it. Nothing is stored or sent. The intent is checked as if it were to be stored. Its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15416,7 +15438,7 @@ type ClientWithResponsesInterface interface {
 
 	// PreviewPodDNSIntentWithResponse Tell what a pod DNS intent would give to a pod
 	//
-	// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
+	// The pod's /etc/resolv.conf, as kubelet would write it, and the queries that glibc would send to look a name up with it. Nothing is stored or sent. The intent is checked as if it were to be stored. Its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15477,25 +15499,25 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v2/projects/{project}/dns-update-records (the `ListDNSUpdateRecords` operationId).
 	ListDNSUpdateRecordsWithResponse(ctx context.Context, project ProjectName, params *ListDNSUpdateRecordsParams, reqEditors ...RequestEditorFn) (*ListDNSUpdateRecordsResponse, error)
 
-	// CreateDNSUpdateRecordWithBodyWithResponse Create a DNS update record
+	// CreateDNSUpdateRecordWithBodyWithResponse Create a provider (DNS update record)
 	//
-	// Creates a DNS update record; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. What is odd but stored is told in `status.warnings`.
+	// Creates a DNS update record, which is a provider. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. `status.warnings` lists odd values that are stored all the same.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v2/projects/{project}/dns-update-records (the `CreateDNSUpdateRecord` operationId).
 	CreateDNSUpdateRecordWithBodyWithResponse(ctx context.Context, project ProjectName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateDNSUpdateRecordResponse, error)
 
-	// CreateDNSUpdateRecordWithResponse Create a DNS update record
+	// CreateDNSUpdateRecordWithResponse Create a provider (DNS update record)
 	//
-	// Creates a DNS update record; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. What is odd but stored is told in `status.warnings`.
+	// Creates a DNS update record, which is a provider. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. `status.warnings` lists odd values that are stored all the same.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v2/projects/{project}/dns-update-records (the `CreateDNSUpdateRecord` operationId).
 	CreateDNSUpdateRecordWithResponse(ctx context.Context, project ProjectName, body CreateDNSUpdateRecordJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateDNSUpdateRecordResponse, error)
 
-	// DeleteDNSUpdateRecordWithResponse Delete a DNS update record
+	// DeleteDNSUpdateRecordWithResponse Delete a provider
 	//
 	// 409, naming both ends, when it is referenced, instantiated or has children.
 	//
@@ -15504,7 +15526,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /v2/projects/{project}/dns-update-records/{record} (the `DeleteDNSUpdateRecord` operationId).
 	DeleteDNSUpdateRecordWithResponse(ctx context.Context, project ProjectName, record RecordName, params *DeleteDNSUpdateRecordParams, reqEditors ...RequestEditorFn) (*DeleteDNSUpdateRecordResponse, error)
 
-	// GetDNSUpdateRecordWithResponse Read a DNS update record
+	// GetDNSUpdateRecordWithResponse Read a provider
 	//
 	// The DNS update record as stored, without its write-only values.
 	//
@@ -15513,54 +15535,54 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v2/projects/{project}/dns-update-records/{record} (the `GetDNSUpdateRecord` operationId).
 	GetDNSUpdateRecordWithResponse(ctx context.Context, project ProjectName, record RecordName, reqEditors ...RequestEditorFn) (*GetDNSUpdateRecordResponse, error)
 
-	// PutDNSUpdateRecordWithBodyWithResponse Create or replace a DNS update record
+	// PutDNSUpdateRecordWithBodyWithResponse Create or replace a provider
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. What is odd but stored is told in `status.warnings`.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. `status.warnings` lists odd values that are stored all the same.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PUT /v2/projects/{project}/dns-update-records/{record} (the `PutDNSUpdateRecord` operationId).
 	PutDNSUpdateRecordWithBodyWithResponse(ctx context.Context, project ProjectName, record RecordName, params *PutDNSUpdateRecordParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutDNSUpdateRecordResponse, error)
 
-	// PutDNSUpdateRecordWithResponse Create or replace a DNS update record
+	// PutDNSUpdateRecordWithResponse Create or replace a provider
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. What is odd but stored is told in `status.warnings`.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. `status.warnings` lists odd values that are stored all the same.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PUT /v2/projects/{project}/dns-update-records/{record} (the `PutDNSUpdateRecord` operationId).
 	PutDNSUpdateRecordWithResponse(ctx context.Context, project ProjectName, record RecordName, params *PutDNSUpdateRecordParams, body PutDNSUpdateRecordJSONRequestBody, reqEditors ...RequestEditorFn) (*PutDNSUpdateRecordResponse, error)
 
-	// PlanDNSUpdateRecordWithResponse Plan the update of a DNS update record
+	// PlanDNSUpdateRecordWithResponse Plan the update of a provider
 	//
-	// What POST …/update would change in every deployment of the record. Changes nothing; what stands in the way is in `errors`.
+	// The changes that POST …/update would make in every deployment of the provider. Changes nothing; `errors` lists the obstacles.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v2/projects/{project}/dns-update-records/{record}/plan (the `PlanDNSUpdateRecord` operationId).
 	PlanDNSUpdateRecordWithResponse(ctx context.Context, project ProjectName, record RecordName, params *PlanDNSUpdateRecordParams, reqEditors ...RequestEditorFn) (*PlanDNSUpdateRecordResponse, error)
 
-	// GetDNSUpdateRecordStatusWithResponse Read the status of a DNS update record
+	// GetDNSUpdateRecordStatusWithResponse Read the status of a provider
 	//
-	// Where its external-dns run and what is known of them.
+	// The state of the provider's external-dns, wherever they run.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/status (the `GetDNSUpdateRecordStatus` operationId).
 	GetDNSUpdateRecordStatusWithResponse(ctx context.Context, project ProjectName, record RecordName, reqEditors ...RequestEditorFn) (*GetDNSUpdateRecordStatusResponse, error)
 
-	// UpdateDNSUpdateRecordWithResponse Roll out a DNS update record
+	// UpdateDNSUpdateRecordWithResponse Roll out a provider
 	//
-	// Brings every deployment of the record to its current document, credentials, version and home included. 409 with the errors of the plan, leaving everything as it was; 412 when `confirm` is no longer what the plan would say.
+	// Brings every deployment of the provider to its current document, credentials, version and home included. 409 with the errors of the plan, leaving everything as it was; 412 when `confirm` is no longer what the plan would say.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v2/projects/{project}/dns-update-records/{record}/update (the `UpdateDNSUpdateRecord` operationId).
 	UpdateDNSUpdateRecordWithResponse(ctx context.Context, project ProjectName, record RecordName, params *UpdateDNSUpdateRecordParams, reqEditors ...RequestEditorFn) (*UpdateDNSUpdateRecordResponse, error)
 
-	// ListDNSUpdateRecordUsersWithResponse List who uses a DNS update record
+	// ListDNSUpdateRecordUsersWithResponse List the users of a provider
 	//
-	// The deployment intent groups whose current release publishes through the record, and where its external-dns runs for them.
+	// The deployment intent groups whose current release publishes through the provider, and the clusters of its external-dns for them.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -15569,7 +15591,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListProjectEventsWithResponse List what happened to a project and below it
 	//
-	// Who has written and deleted which document, with how it was before and after, without secrets, and what was asked for and came of it; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
+	// Writes and deletions of documents, with their authors and with the state before and after, without secrets; and actions with their results; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -15587,7 +15609,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateLogicalCloudWithBodyWithResponse Create a logical cloud
 	//
-	// Creates a logical cloud; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+	// Creates a logical cloud. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15596,7 +15618,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateLogicalCloudWithResponse Create a logical cloud
 	//
-	// Creates a logical cloud; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+	// Creates a logical cloud. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15623,7 +15645,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutLogicalCloudWithBodyWithResponse Create or replace a logical cloud
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15632,7 +15654,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutLogicalCloudWithResponse Create or replace a logical cloud
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15650,7 +15672,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateClusterReferenceWithBodyWithResponse Create a cluster reference
 	//
-	// Creates a cluster reference; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+	// Creates a cluster reference. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15659,7 +15681,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateClusterReferenceWithResponse Create a cluster reference
 	//
-	// Creates a cluster reference; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+	// Creates a cluster reference. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15686,7 +15708,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutClusterReferenceWithBodyWithResponse Create or replace a cluster reference
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15695,7 +15717,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutClusterReferenceWithResponse Create or replace a cluster reference
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15713,7 +15735,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateDNSCRIntentWithBodyWithResponse Create a DNS CR intent
 	//
-	// Creates a DNS CR intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+	// Creates a DNS CR intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. An OpenShift DNS object is accepted as it is. Nothing changes before instantiate or update.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15722,7 +15744,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateDNSCRIntentWithResponse Create a DNS CR intent
 	//
-	// Creates a DNS CR intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+	// Creates a DNS CR intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. An OpenShift DNS object is accepted as it is. Nothing changes before instantiate or update.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15749,7 +15771,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutDNSCRIntentWithBodyWithResponse Create or replace a DNS CR intent
 	//
-	// The name in the body must be that of the path. 409 when it refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+	// The name in the body must be that of the path. 409: it refers to a document that does not exist. 404: its parent does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15758,25 +15780,25 @@ type ClientWithResponsesInterface interface {
 
 	// PutDNSCRIntentWithResponse Create or replace a DNS CR intent
 	//
-	// The name in the body must be that of the path. 409 when it refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+	// The name in the body must be that of the path. 409: it refers to a document that does not exist. 404: its parent does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent} (the `PutDNSCRIntent` operationId).
 	PutDNSCRIntentWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, params *PutDNSCRIntentParams, body PutDNSCRIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*PutDNSCRIntentResponse, error)
 
-	// TraceDNSCRIntentWithBodyWithResponse Tell which way a query takes
+	// TraceDNSCRIntentWithBodyWithResponse Show which way a query takes
 	//
-	// Which server block of CoreDNS gets a query, which plugin in it answers and whom it asks, as the DNS CR intent is now, deployed or not. No query is sent. 409 for a cluster that is no cluster reference of the logical cloud, or where the intent cannot work.
+	// The server block of CoreDNS that gets a query, the plugin in it that answers, and the servers that it asks. The DNS CR intent counts as it is now, deployed or not. No query is sent. 409 if the cluster is not a cluster reference of the logical cloud, or the intent cannot work.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/dns-cr-intents/{dnsCRIntent}/trace (the `TraceDNSCRIntent` operationId).
 	TraceDNSCRIntentWithBodyWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, dnscrIntent DNSCRIntentName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TraceDNSCRIntentResponse, error)
 
-	// TraceDNSCRIntentWithResponse Tell which way a query takes
+	// TraceDNSCRIntentWithResponse Show which way a query takes
 	//
-	// Which server block of CoreDNS gets a query, which plugin in it answers and whom it asks, as the DNS CR intent is now, deployed or not. No query is sent. 409 for a cluster that is no cluster reference of the logical cloud, or where the intent cannot work.
+	// The server block of CoreDNS that gets a query, the plugin in it that answers, and the servers that it asks. The DNS CR intent counts as it is now, deployed or not. No query is sent. 409 if the cluster is not a cluster reference of the logical cloud, or the intent cannot work.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15812,7 +15834,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateLogicalCloudKVPairsWithBodyWithResponse Create a logical cloud's KV document
 	//
-	// Creates a logical cloud's KV document; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
+	// Creates a logical cloud's KV document. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15821,7 +15843,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateLogicalCloudKVPairsWithResponse Create a logical cloud's KV document
 	//
-	// Creates a logical cloud's KV document; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
+	// Creates a logical cloud's KV document. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15848,7 +15870,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutLogicalCloudKVPairsWithBodyWithResponse Create or replace a logical cloud's KV document
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15857,7 +15879,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutLogicalCloudKVPairsWithResponse Create or replace a logical cloud's KV document
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15866,7 +15888,7 @@ type ClientWithResponsesInterface interface {
 
 	// PlanLogicalCloudWithResponse Plan an action on the cluster DNS of a logical cloud
 	//
-	// What the action would change in the clusters, object by object, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`.
+	// The changes that the action would make in the clusters, object by object, with a token for `confirm`. Changes nothing; `errors` lists the obstacles.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -15875,7 +15897,7 @@ type ClientWithResponsesInterface interface {
 
 	// RollbackLogicalCloudWithResponse Roll the cluster DNS of a logical cloud back
 	//
-	// Makes the DNS CR intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. The documents stay as they are too: the next update deploys them.
+	// Makes the DNS CR intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept. 409 names the kept revisions if the revision is not among them, and each document that the revision needs and that is gone. The documents stay as they are too: the next update deploys them.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -15884,7 +15906,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetLogicalCloudStatusWithResponse Read the status of the cluster DNS of a logical cloud
 	//
-	// What was observed of it, cluster by cluster, with the placement of the DNS pods and their upstreams; never more than was observed.
+	// The observed state, cluster by cluster, with the placement of the DNS pods and their upstreams.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -15893,7 +15915,7 @@ type ClientWithResponsesInterface interface {
 
 	// TerminateLogicalCloudWithResponse Terminate the cluster DNS of a logical cloud
 	//
-	// Takes back the cluster DNS that was deployed. Idempotent.
+	// Removes the deployed cluster DNS. Idempotent.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -18850,7 +18872,7 @@ func (c *ClientWithResponses) ListClustersWithResponse(ctx context.Context, clus
 
 // CreateClusterWithBodyWithResponse Create a cluster
 //
-// Creates a cluster; 409 when it exists already, refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// Creates a cluster. 409: it exists already, it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -18865,7 +18887,7 @@ func (c *ClientWithResponses) CreateClusterWithBodyWithResponse(ctx context.Cont
 
 // CreateClusterWithResponse Create a cluster
 //
-// Creates a cluster; 409 when it exists already, refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// Creates a cluster. 409: it exists already, it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -18910,7 +18932,7 @@ func (c *ClientWithResponses) GetClusterWithResponse(ctx context.Context, cluste
 
 // PutClusterWithBodyWithResponse Create or replace a cluster
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -18925,7 +18947,7 @@ func (c *ClientWithResponses) PutClusterWithBodyWithResponse(ctx context.Context
 
 // PutClusterWithResponse Create or replace a cluster
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, or, at /spec/kubeconfig, when the cluster that answers is registered under another name or is another one than before with objects left there; 404 when what it belongs to does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -18938,9 +18960,9 @@ func (c *ClientWithResponses) PutClusterWithResponse(ctx context.Context, cluste
 	return ParsePutClusterResponse(rsp)
 }
 
-// AbandonClusterWithResponse Let go of a cluster that never comes back
+// AbandonClusterWithResponse Give up a cluster that never comes back
 //
-// Drains the cluster, serves it no more and waits for it no more, until its document is deleted; answers what was last known to be there. Repeating it answers the same. 409 when a name would be left without any address.
+// Drains the cluster, and no longer serves it or waits for it until its document is deleted. Answers the objects that were last known to be there. Repeating it answers the same. 409 if a name would be left without any address.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -18953,9 +18975,9 @@ func (c *ClientWithResponses) AbandonClusterWithResponse(ctx context.Context, cl
 	return ParseAbandonClusterResponse(rsp)
 }
 
-// DrainClusterWithResponse Take a cluster's addresses out of public names
+// DrainClusterWithResponse Remove a cluster's addresses from public names
 //
-// Takes the cluster's addresses out of all public names, at once and within the current releases, until `undrain`; its objects stay, and names of cluster scope too. Repeating it changes nothing. 409 when a name would be left without any address, also one that a template made for this cluster alone: `errors` lists them. 409 also for a cluster that is inventory only, unless EMCO has apps there.
+// Removes the cluster's addresses from all public names, at once and within the current releases, until `undrain`. Its objects stay, and so do names of cluster scope. Repeating it changes nothing. 409 if a name would be left without any address, also a name that a template made for this cluster alone: `errors` lists them. 409 also for a cluster that is inventory only, unless EMCO has apps there.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -18985,7 +19007,7 @@ func (c *ClientWithResponses) ListClusterKVPairsWithResponse(ctx context.Context
 
 // CreateClusterKVPairsWithBodyWithResponse Create a cluster's KV document
 //
-// Creates a cluster's KV document; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
+// Creates a cluster's KV document. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19000,7 +19022,7 @@ func (c *ClientWithResponses) CreateClusterKVPairsWithBodyWithResponse(ctx conte
 
 // CreateClusterKVPairsWithResponse Create a cluster's KV document
 //
-// Creates a cluster's KV document; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
+// Creates a cluster's KV document. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19045,7 +19067,7 @@ func (c *ClientWithResponses) GetClusterKVPairsWithResponse(ctx context.Context,
 
 // PutClusterKVPairsWithBodyWithResponse Create or replace a cluster's KV document
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19060,7 +19082,7 @@ func (c *ClientWithResponses) PutClusterKVPairsWithBodyWithResponse(ctx context.
 
 // PutClusterKVPairsWithResponse Create or replace a cluster's KV document
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the cluster: they get that cluster's addresses.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19073,9 +19095,9 @@ func (c *ClientWithResponses) PutClusterKVPairsWithResponse(ctx context.Context,
 	return ParsePutClusterKVPairsResponse(rsp)
 }
 
-// PreflightClusterWithResponse Ask a cluster whether it can be managed
+// PreflightClusterWithResponse Check whether Signpost can manage a cluster
 //
-// Asks the cluster now, and changes nothing: whether it answers, and whether the kubeconfig's user has each right of deploy/target-cluster/signpost.yaml, in the namespaces of the projects that are allowed on the cluster or use it. A cluster that cannot be reached is an answer, too, given within seconds.
+// Asks the cluster now whether it answers, and whether the kubeconfig's user has each right of deploy/target-cluster/signpost.yaml. The namespaces are those of the projects that are allowed on the cluster or use it. Nothing is changed. A cluster that cannot be reached is an answer, too, given within seconds.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -19105,7 +19127,7 @@ func (c *ClientWithResponses) UndrainClusterWithResponse(ctx context.Context, cl
 
 // ListClusterProviderEventsWithResponse List what happened to a cluster provider and below it
 //
-// Who has written and deleted which document, with how it was before and after, without secrets, and what was asked for and came of it; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
+// Writes and deletions of documents, with their authors and with the state before and after, without secrets; and actions with their results; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -19118,9 +19140,9 @@ func (c *ClientWithResponses) ListClusterProviderEventsWithResponse(ctx context.
 	return ParseListClusterProviderEventsResponse(rsp)
 }
 
-// LintCorefileWithBodyWithResponse Find what is wrong with a Corefile
+// LintCorefileWithBodyWithResponse Find the errors in a Corefile
 //
-// Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
+// Checks a Corefile with CoreDNS' own parser and the setup of its plugins. The check runs in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused, because their content is unknown here. Files and servers that a plugin would read during setup are left out, with a warning. A wrong Corefile is an answer, too. 409 if the server finds no signpost-dns beside itself, on PATH, or at --dns-binary.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19133,9 +19155,9 @@ func (c *ClientWithResponses) LintCorefileWithBodyWithResponse(ctx context.Conte
 	return ParseLintCorefileResponse(rsp)
 }
 
-// LintCorefileWithResponse Find what is wrong with a Corefile
+// LintCorefileWithResponse Find the errors in a Corefile
 //
-// Has CoreDNS' own parser and the setup of its plugins judge a Corefile, in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused: what they mean is known elsewhere. What a plugin would read or ask as it is set up is left out, with a warning. A Corefile that is wrong is an answer, too. 409 when the server has no signpost-dns, which it looks for beside itself, on PATH, or where --dns-binary says.
+// Checks a Corefile with CoreDNS' own parser and the setup of its plugins. The check runs in a process of its own that has no environment, opens no file and no connection, and ends within seconds. Nothing is stored or started. `import` and `{$VAR}` are refused, because their content is unknown here. Files and servers that a plugin would read during setup are left out, with a warning. A wrong Corefile is an answer, too. 409 if the server finds no signpost-dns beside itself, on PATH, or at --dns-binary.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19285,7 +19307,7 @@ func (c *ClientWithResponses) ListCompositeAppsWithResponse(ctx context.Context,
 
 // CreateCompositeAppWithBodyWithResponse Create a composite app
 //
-// Creates a composite app; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. It is then found at its name and version.
+// Creates a composite app. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. It is then found at its name and version.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19300,7 +19322,7 @@ func (c *ClientWithResponses) CreateCompositeAppWithBodyWithResponse(ctx context
 
 // CreateCompositeAppWithResponse Create a composite app
 //
-// Creates a composite app; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. It is then found at its name and version.
+// Creates a composite app. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. It is then found at its name and version.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19345,7 +19367,7 @@ func (c *ClientWithResponses) GetCompositeAppWithResponse(ctx context.Context, p
 
 // PutCompositeAppWithBodyWithResponse Create or replace a composite app
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. It is then found at its name and version.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. It is then found at its name and version.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19360,7 +19382,7 @@ func (c *ClientWithResponses) PutCompositeAppWithBodyWithResponse(ctx context.Co
 
 // PutCompositeAppWithResponse Create or replace a composite app
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. It is then found at its name and version.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. It is then found at its name and version.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19390,7 +19412,7 @@ func (c *ClientWithResponses) ListDeploymentIntentGroupsWithResponse(ctx context
 
 // CreateDeploymentIntentGroupWithBodyWithResponse Create a deployment intent group
 //
-// Creates a deployment intent group; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing is deployed before instantiate.
+// Creates a deployment intent group. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing is deployed before instantiate.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19405,7 +19427,7 @@ func (c *ClientWithResponses) CreateDeploymentIntentGroupWithBodyWithResponse(ct
 
 // CreateDeploymentIntentGroupWithResponse Create a deployment intent group
 //
-// Creates a deployment intent group; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing is deployed before instantiate.
+// Creates a deployment intent group. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing is deployed before instantiate.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19450,7 +19472,7 @@ func (c *ClientWithResponses) GetDeploymentIntentGroupWithResponse(ctx context.C
 
 // PutDeploymentIntentGroupWithBodyWithResponse Create or replace a deployment intent group
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing is deployed before instantiate.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing is deployed before instantiate.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19465,7 +19487,7 @@ func (c *ClientWithResponses) PutDeploymentIntentGroupWithBodyWithResponse(ctx c
 
 // PutDeploymentIntentGroupWithResponse Create or replace a deployment intent group
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing is deployed before instantiate.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing is deployed before instantiate.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19510,7 +19532,7 @@ func (c *ClientWithResponses) InstantiateDeploymentIntentGroupWithResponse(ctx c
 
 // PlanDeploymentIntentGroupWithResponse Plan an action on a deployment intent group
 //
-// What the action would change, object by object and name by name, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`. Of a group that EMCO's orchestrator drives it tells what its next update would make of it, with the apps as they are.
+// The changes that the action would make, object by object and name by name, with a token for `confirm`. Changes nothing; `errors` lists the obstacles. For a group that EMCO's orchestrator drives, it shows the effect of its next update, with the apps as they are.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -19525,7 +19547,7 @@ func (c *ClientWithResponses) PlanDeploymentIntentGroupWithResponse(ctx context.
 
 // RollbackDeploymentIntentGroupWithResponse Roll a deployment intent group back
 //
-// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. Records stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: it is to be asked then.
+// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept. 409 names the kept revisions if the revision is not among them, and each document that the revision needs and that is gone. Providers stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: ask the orchestrator then.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -19540,7 +19562,7 @@ func (c *ClientWithResponses) RollbackDeploymentIntentGroupWithResponse(ctx cont
 
 // GetDeploymentIntentGroupStatusWithResponse Read the status of a deployment intent group
 //
-// What was observed of it, cluster by cluster and name by name; never more than was observed.
+// The observed state, cluster by cluster and name by name.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -19555,7 +19577,7 @@ func (c *ClientWithResponses) GetDeploymentIntentGroupStatusWithResponse(ctx con
 
 // TerminateDeploymentIntentGroupWithResponse Terminate a deployment intent group
 //
-// Takes back everything that was deployed, names first. Idempotent. What EMCO's orchestrator has deployed is terminated there: it is 409 here until EMCO's app context has ended or is gone, unless forced, and takes the names alone.
+// Removes everything that was deployed, names first. Idempotent. A deployment of EMCO's orchestrator is terminated there. Here it is 409 until EMCO's app context has ended or is gone, unless forced, and removes only the names.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -19585,7 +19607,7 @@ func (c *ClientWithResponses) ListTrafficGroupIntentsWithResponse(ctx context.Co
 
 // CreateTrafficGroupIntentWithBodyWithResponse Create a traffic group
 //
-// Creates a traffic group; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+// Creates a traffic group. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19600,7 +19622,7 @@ func (c *ClientWithResponses) CreateTrafficGroupIntentWithBodyWithResponse(ctx c
 
 // CreateTrafficGroupIntentWithResponse Create a traffic group
 //
-// Creates a traffic group; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+// Creates a traffic group. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19645,7 +19667,7 @@ func (c *ClientWithResponses) GetTrafficGroupIntentWithResponse(ctx context.Cont
 
 // PutTrafficGroupIntentWithBodyWithResponse Create or replace a traffic group
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19660,7 +19682,7 @@ func (c *ClientWithResponses) PutTrafficGroupIntentWithBodyWithResponse(ctx cont
 
 // PutTrafficGroupIntentWithResponse Create or replace a traffic group
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19690,7 +19712,7 @@ func (c *ClientWithResponses) ListDNSIntentsWithResponse(ctx context.Context, pr
 
 // CreateDNSIntentWithBodyWithResponse Create a DNS intent
 //
-// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19705,7 +19727,7 @@ func (c *ClientWithResponses) CreateDNSIntentWithBodyWithResponse(ctx context.Co
 
 // CreateDNSIntentWithResponse Create a DNS intent
 //
-// Creates a DNS intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19750,7 +19772,7 @@ func (c *ClientWithResponses) GetDNSIntentWithResponse(ctx context.Context, proj
 
 // PutDNSIntentWithBodyWithResponse Create or replace a DNS intent
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19765,7 +19787,7 @@ func (c *ClientWithResponses) PutDNSIntentWithBodyWithResponse(ctx context.Conte
 
 // PutDNSIntentWithResponse Create or replace a DNS intent
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19795,7 +19817,7 @@ func (c *ClientWithResponses) ListPodDNSIntentsWithResponse(ctx context.Context,
 
 // CreatePodDNSIntentWithBodyWithResponse Create a pod DNS intent
 //
-// Creates a pod DNS intent; 409 when it exists already, or the app has one already in any traffic group of the deployment intent group; 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+// Creates a pod DNS intent. 409: it exists already, or the app has another one in any traffic group of the deployment intent group. 404: its parent does not exist. Nothing changes before instantiate or update.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19810,7 +19832,7 @@ func (c *ClientWithResponses) CreatePodDNSIntentWithBodyWithResponse(ctx context
 
 // CreatePodDNSIntentWithResponse Create a pod DNS intent
 //
-// Creates a pod DNS intent; 409 when it exists already, or the app has one already in any traffic group of the deployment intent group; 404 when what it belongs to does not exist. Nothing changes before instantiate or update.
+// Creates a pod DNS intent. 409: it exists already, or the app has another one in any traffic group of the deployment intent group. 404: its parent does not exist. Nothing changes before instantiate or update.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19825,7 +19847,7 @@ func (c *ClientWithResponses) CreatePodDNSIntentWithResponse(ctx context.Context
 
 // PreviewPodDNSIntentWithBodyWithResponse Tell what a pod DNS intent would give to a pod
 //
-// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
+// The pod's /etc/resolv.conf, as kubelet would write it, and the queries that glibc would send to look a name up with it. Nothing is stored or sent. The intent is checked as if it were to be stored. Its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19840,7 +19862,7 @@ func (c *ClientWithResponses) PreviewPodDNSIntentWithBodyWithResponse(ctx contex
 
 // PreviewPodDNSIntentWithResponse Tell what a pod DNS intent would give to a pod
 //
-// The pod's /etc/resolv.conf, as kubelet would write it, and which queries it costs to look a name up with it, as glibc would send them. Nothing is stored or sent. The intent is judged as if it were to be stored; its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
+// The pod's /etc/resolv.conf, as kubelet would write it, and the queries that glibc would send to look a name up with it. Nothing is stored or sent. The intent is checked as if it were to be stored. Its app may be left out; if it has manifests, their hostNetwork and dnsConfig count.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19943,9 +19965,9 @@ func (c *ClientWithResponses) ListDNSUpdateRecordsWithResponse(ctx context.Conte
 	return ParseListDNSUpdateRecordsResponse(rsp)
 }
 
-// CreateDNSUpdateRecordWithBodyWithResponse Create a DNS update record
+// CreateDNSUpdateRecordWithBodyWithResponse Create a provider (DNS update record)
 //
-// Creates a DNS update record; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. What is odd but stored is told in `status.warnings`.
+// Creates a DNS update record, which is a provider. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. `status.warnings` lists odd values that are stored all the same.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19958,9 +19980,9 @@ func (c *ClientWithResponses) CreateDNSUpdateRecordWithBodyWithResponse(ctx cont
 	return ParseCreateDNSUpdateRecordResponse(rsp)
 }
 
-// CreateDNSUpdateRecordWithResponse Create a DNS update record
+// CreateDNSUpdateRecordWithResponse Create a provider (DNS update record)
 //
-// Creates a DNS update record; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. What is odd but stored is told in `status.warnings`.
+// Creates a DNS update record, which is a provider. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. `status.warnings` lists odd values that are stored all the same.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19973,7 +19995,7 @@ func (c *ClientWithResponses) CreateDNSUpdateRecordWithResponse(ctx context.Cont
 	return ParseCreateDNSUpdateRecordResponse(rsp)
 }
 
-// DeleteDNSUpdateRecordWithResponse Delete a DNS update record
+// DeleteDNSUpdateRecordWithResponse Delete a provider
 //
 // 409, naming both ends, when it is referenced, instantiated or has children.
 //
@@ -19988,7 +20010,7 @@ func (c *ClientWithResponses) DeleteDNSUpdateRecordWithResponse(ctx context.Cont
 	return ParseDeleteDNSUpdateRecordResponse(rsp)
 }
 
-// GetDNSUpdateRecordWithResponse Read a DNS update record
+// GetDNSUpdateRecordWithResponse Read a provider
 //
 // The DNS update record as stored, without its write-only values.
 //
@@ -20003,9 +20025,9 @@ func (c *ClientWithResponses) GetDNSUpdateRecordWithResponse(ctx context.Context
 	return ParseGetDNSUpdateRecordResponse(rsp)
 }
 
-// PutDNSUpdateRecordWithBodyWithResponse Create or replace a DNS update record
+// PutDNSUpdateRecordWithBodyWithResponse Create or replace a provider
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. What is odd but stored is told in `status.warnings`.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. `status.warnings` lists odd values that are stored all the same.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20018,9 +20040,9 @@ func (c *ClientWithResponses) PutDNSUpdateRecordWithBodyWithResponse(ctx context
 	return ParsePutDNSUpdateRecordResponse(rsp)
 }
 
-// PutDNSUpdateRecordWithResponse Create or replace a DNS update record
+// PutDNSUpdateRecordWithResponse Create or replace a provider
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. What is odd but stored is told in `status.warnings`.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. `status.warnings` lists odd values that are stored all the same.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20033,9 +20055,9 @@ func (c *ClientWithResponses) PutDNSUpdateRecordWithResponse(ctx context.Context
 	return ParsePutDNSUpdateRecordResponse(rsp)
 }
 
-// PlanDNSUpdateRecordWithResponse Plan the update of a DNS update record
+// PlanDNSUpdateRecordWithResponse Plan the update of a provider
 //
-// What POST …/update would change in every deployment of the record. Changes nothing; what stands in the way is in `errors`.
+// The changes that POST …/update would make in every deployment of the provider. Changes nothing; `errors` lists the obstacles.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -20048,9 +20070,9 @@ func (c *ClientWithResponses) PlanDNSUpdateRecordWithResponse(ctx context.Contex
 	return ParsePlanDNSUpdateRecordResponse(rsp)
 }
 
-// GetDNSUpdateRecordStatusWithResponse Read the status of a DNS update record
+// GetDNSUpdateRecordStatusWithResponse Read the status of a provider
 //
-// Where its external-dns run and what is known of them.
+// The state of the provider's external-dns, wherever they run.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -20063,9 +20085,9 @@ func (c *ClientWithResponses) GetDNSUpdateRecordStatusWithResponse(ctx context.C
 	return ParseGetDNSUpdateRecordStatusResponse(rsp)
 }
 
-// UpdateDNSUpdateRecordWithResponse Roll out a DNS update record
+// UpdateDNSUpdateRecordWithResponse Roll out a provider
 //
-// Brings every deployment of the record to its current document, credentials, version and home included. 409 with the errors of the plan, leaving everything as it was; 412 when `confirm` is no longer what the plan would say.
+// Brings every deployment of the provider to its current document, credentials, version and home included. 409 with the errors of the plan, leaving everything as it was; 412 when `confirm` is no longer what the plan would say.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -20078,9 +20100,9 @@ func (c *ClientWithResponses) UpdateDNSUpdateRecordWithResponse(ctx context.Cont
 	return ParseUpdateDNSUpdateRecordResponse(rsp)
 }
 
-// ListDNSUpdateRecordUsersWithResponse List who uses a DNS update record
+// ListDNSUpdateRecordUsersWithResponse List the users of a provider
 //
-// The deployment intent groups whose current release publishes through the record, and where its external-dns runs for them.
+// The deployment intent groups whose current release publishes through the provider, and the clusters of its external-dns for them.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -20095,7 +20117,7 @@ func (c *ClientWithResponses) ListDNSUpdateRecordUsersWithResponse(ctx context.C
 
 // ListProjectEventsWithResponse List what happened to a project and below it
 //
-// Who has written and deleted which document, with how it was before and after, without secrets, and what was asked for and came of it; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
+// Writes and deletions of documents, with their authors and with the state before and after, without secrets; and actions with their results; the newest first. Events are kept for a while, and up to a number (--history-age, --history-count).
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -20125,7 +20147,7 @@ func (c *ClientWithResponses) ListLogicalCloudsWithResponse(ctx context.Context,
 
 // CreateLogicalCloudWithBodyWithResponse Create a logical cloud
 //
-// Creates a logical cloud; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+// Creates a logical cloud. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20140,7 +20162,7 @@ func (c *ClientWithResponses) CreateLogicalCloudWithBodyWithResponse(ctx context
 
 // CreateLogicalCloudWithResponse Create a logical cloud
 //
-// Creates a logical cloud; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+// Creates a logical cloud. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20185,7 +20207,7 @@ func (c *ClientWithResponses) GetLogicalCloudWithResponse(ctx context.Context, p
 
 // PutLogicalCloudWithBodyWithResponse Create or replace a logical cloud
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20200,7 +20222,7 @@ func (c *ClientWithResponses) PutLogicalCloudWithBodyWithResponse(ctx context.Co
 
 // PutLogicalCloudWithResponse Create or replace a logical cloud
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20230,7 +20252,7 @@ func (c *ClientWithResponses) ListClusterReferencesWithResponse(ctx context.Cont
 
 // CreateClusterReferenceWithBodyWithResponse Create a cluster reference
 //
-// Creates a cluster reference; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+// Creates a cluster reference. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20245,7 +20267,7 @@ func (c *ClientWithResponses) CreateClusterReferenceWithBodyWithResponse(ctx con
 
 // CreateClusterReferenceWithResponse Create a cluster reference
 //
-// Creates a cluster reference; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist.
+// Creates a cluster reference. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20290,7 +20312,7 @@ func (c *ClientWithResponses) GetClusterReferenceWithResponse(ctx context.Contex
 
 // PutClusterReferenceWithBodyWithResponse Create or replace a cluster reference
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20305,7 +20327,7 @@ func (c *ClientWithResponses) PutClusterReferenceWithBodyWithResponse(ctx contex
 
 // PutClusterReferenceWithResponse Create or replace a cluster reference
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20335,7 +20357,7 @@ func (c *ClientWithResponses) ListDNSCRIntentsWithResponse(ctx context.Context, 
 
 // CreateDNSCRIntentWithBodyWithResponse Create a DNS CR intent
 //
-// Creates a DNS CR intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+// Creates a DNS CR intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. An OpenShift DNS object is accepted as it is. Nothing changes before instantiate or update.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20350,7 +20372,7 @@ func (c *ClientWithResponses) CreateDNSCRIntentWithBodyWithResponse(ctx context.
 
 // CreateDNSCRIntentWithResponse Create a DNS CR intent
 //
-// Creates a DNS CR intent; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+// Creates a DNS CR intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. An OpenShift DNS object is accepted as it is. Nothing changes before instantiate or update.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20395,7 +20417,7 @@ func (c *ClientWithResponses) GetDNSCRIntentWithResponse(ctx context.Context, pr
 
 // PutDNSCRIntentWithBodyWithResponse Create or replace a DNS CR intent
 //
-// The name in the body must be that of the path. 409 when it refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+// The name in the body must be that of the path. 409: it refers to a document that does not exist. 404: its parent does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20410,7 +20432,7 @@ func (c *ClientWithResponses) PutDNSCRIntentWithBodyWithResponse(ctx context.Con
 
 // PutDNSCRIntentWithResponse Create or replace a DNS CR intent
 //
-// The name in the body must be that of the path. 409 when it refers to what does not exist, 404 when what it belongs to does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
+// The name in the body must be that of the path. 409: it refers to a document that does not exist. 404: its parent does not exist. An OpenShift DNS object is taken as it is. Nothing changes before instantiate or update.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20423,9 +20445,9 @@ func (c *ClientWithResponses) PutDNSCRIntentWithResponse(ctx context.Context, pr
 	return ParsePutDNSCRIntentResponse(rsp)
 }
 
-// TraceDNSCRIntentWithBodyWithResponse Tell which way a query takes
+// TraceDNSCRIntentWithBodyWithResponse Show which way a query takes
 //
-// Which server block of CoreDNS gets a query, which plugin in it answers and whom it asks, as the DNS CR intent is now, deployed or not. No query is sent. 409 for a cluster that is no cluster reference of the logical cloud, or where the intent cannot work.
+// The server block of CoreDNS that gets a query, the plugin in it that answers, and the servers that it asks. The DNS CR intent counts as it is now, deployed or not. No query is sent. 409 if the cluster is not a cluster reference of the logical cloud, or the intent cannot work.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20438,9 +20460,9 @@ func (c *ClientWithResponses) TraceDNSCRIntentWithBodyWithResponse(ctx context.C
 	return ParseTraceDNSCRIntentResponse(rsp)
 }
 
-// TraceDNSCRIntentWithResponse Tell which way a query takes
+// TraceDNSCRIntentWithResponse Show which way a query takes
 //
-// Which server block of CoreDNS gets a query, which plugin in it answers and whom it asks, as the DNS CR intent is now, deployed or not. No query is sent. 409 for a cluster that is no cluster reference of the logical cloud, or where the intent cannot work.
+// The server block of CoreDNS that gets a query, the plugin in it that answers, and the servers that it asks. The DNS CR intent counts as it is now, deployed or not. No query is sent. 409 if the cluster is not a cluster reference of the logical cloud, or the intent cannot work.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20500,7 +20522,7 @@ func (c *ClientWithResponses) ListLogicalCloudKVPairsWithResponse(ctx context.Co
 
 // CreateLogicalCloudKVPairsWithBodyWithResponse Create a logical cloud's KV document
 //
-// Creates a logical cloud's KV document; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
+// Creates a logical cloud's KV document. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20515,7 +20537,7 @@ func (c *ClientWithResponses) CreateLogicalCloudKVPairsWithBodyWithResponse(ctx 
 
 // CreateLogicalCloudKVPairsWithResponse Create a logical cloud's KV document
 //
-// Creates a logical cloud's KV document; 409 when it exists already or refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
+// Creates a logical cloud's KV document. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20560,7 +20582,7 @@ func (c *ClientWithResponses) GetLogicalCloudKVPairsWithResponse(ctx context.Con
 
 // PutLogicalCloudKVPairsWithBodyWithResponse Create or replace a logical cloud's KV document
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20575,7 +20597,7 @@ func (c *ClientWithResponses) PutLogicalCloudKVPairsWithBodyWithResponse(ctx con
 
 // PutLogicalCloudKVPairsWithResponse Create or replace a logical cloud's KV document
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones; 409 when it refers to what does not exist, 404 when what it belongs to does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. The document called dns-update-record-list associates DNS update records with the logical cloud: they get its public addresses.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20590,7 +20612,7 @@ func (c *ClientWithResponses) PutLogicalCloudKVPairsWithResponse(ctx context.Con
 
 // PlanLogicalCloudWithResponse Plan an action on the cluster DNS of a logical cloud
 //
-// What the action would change in the clusters, object by object, with a token for `confirm`. Changes nothing; what stands in the way is in `errors`.
+// The changes that the action would make in the clusters, object by object, with a token for `confirm`. Changes nothing; `errors` lists the obstacles.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -20605,7 +20627,7 @@ func (c *ClientWithResponses) PlanLogicalCloudWithResponse(ctx context.Context, 
 
 // RollbackLogicalCloudWithResponse Roll the cluster DNS of a logical cloud back
 //
-// Makes the DNS CR intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept; 409 names those when the revision is not among them, and names each document that it needs and that is gone. The documents stay as they are too: the next update deploys them.
+// Makes the DNS CR intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept. 409 names the kept revisions if the revision is not among them, and each document that the revision needs and that is gone. The documents stay as they are too: the next update deploys them.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -20620,7 +20642,7 @@ func (c *ClientWithResponses) RollbackLogicalCloudWithResponse(ctx context.Conte
 
 // GetLogicalCloudStatusWithResponse Read the status of the cluster DNS of a logical cloud
 //
-// What was observed of it, cluster by cluster, with the placement of the DNS pods and their upstreams; never more than was observed.
+// The observed state, cluster by cluster, with the placement of the DNS pods and their upstreams.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -20635,7 +20657,7 @@ func (c *ClientWithResponses) GetLogicalCloudStatusWithResponse(ctx context.Cont
 
 // TerminateLogicalCloudWithResponse Terminate the cluster DNS of a logical cloud
 //
-// Takes back the cluster DNS that was deployed. Idempotent.
+// Removes the deployed cluster DNS. Idempotent.
 //
 // Returns a wrapper object for the known response body format(s).
 //
