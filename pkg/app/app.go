@@ -109,11 +109,11 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	verifier := verify.New(verify.Options{AllowLocal: c.AllowLocalVerify})
 	memory := boundMemory()
 	releases := release.New(release.Options{
-		LookupExisting: verifier.Held, RsyncContexts: handedBy(handed),
+		LookupExisting: verifier.Held, DelegatedContexts: handedBy(handed),
 		Documents: documents, KV: stores.kv, Contexts: contexts,
 		Ledger: entries, Observed: observed.New(stores.kv), Live: pool, NamespaceHolder: admission.New(documents, rules).NamespaceHolder, ExternallyManaged: documents.Elsewhere,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), PlanMemory: memory.forRequests(), RequireDomains: c.RequireDomains,
-		TakeBytes: stores.documents.Release, EMCONamespaces: c.EMCONamespaces,
+		TakeBytes: stores.documents.Release, OrchestratedNamespaces: c.EMCONamespaces,
 		Recorder: past.Told, Now: time.Now, Logger: log, Tracer: traces.tracer, Metrics: metrics,
 	})
 	rules.NamespaceTenant = releases.NamespaceTenant // who has released something may have a namespace that no document tells of

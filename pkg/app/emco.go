@@ -90,7 +90,7 @@ func (c Config) rsync() (*rsync.Client, error) {
 }
 
 // handedBy tells what was handed over to rsync, nil without one.
-func handedBy(to *handover.Store) func(context.Context, appcontext.Owner, []string) (handover.Children, error) {
+func handedBy(to *handover.Store) func(context.Context, appcontext.Owner, []string) (appcontext.Children, error) {
 	if to == nil {
 		return nil
 	}

@@ -33,7 +33,7 @@ func TestTheEventOfAnInstantiationMakesThePreparedReleaseCurrent(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "shop 1", meta.Namespace+" "+meta.Level, "as the parent has them")
 
-	require.Equal(t, &query.AppContextReport{ID: firstContext, State: "Instantiated"}, w.snapshot(prod).EMCO)
+	require.Equal(t, &query.AppContextReport{ID: firstContext, State: "Instantiated"}, w.snapshot(prod).AppContext)
 
 	events, err := w.service.Events(t.Context(), prod)
 	require.NoError(t, err)

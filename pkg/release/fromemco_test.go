@@ -115,7 +115,7 @@ func TestMissedEventsAreMadeUpForByWhatRsyncWasTold(t *testing.T) {
 		w.replace(firstContext, secondContext)
 		w.settle(prod)
 		require.Equal(t, "Instantiated 1111 "+wwwOf, w.current(), "what it has of the group is not known")
-		report := w.snapshot(prod).EMCO
+		report := w.snapshot(prod).AppContext
 		require.Equal(t, "1111 Updated", report.ID+" "+report.State)
 		require.Contains(t, report.Why, "EMCO has put another app context in its place", "and users are told")
 	})

@@ -9,17 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
-	"github.com/signpost-dns/signpost/pkg/emco/handover"
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
 // handed is a world in which rsync puts objects into clusters, and knows an
 // owner's contexts by these ids.
-func (w *world) handed(children *handover.Children) {
-	w.options.RsyncContexts = func(_ context.Context, owner appcontext.Owner, clusters []string) (handover.Children, error) {
+func (w *world) handed(children *appcontext.Children) {
+	w.options.DelegatedContexts = func(_ context.Context, owner appcontext.Owner, clusters []string) (appcontext.Children, error) {
 		if owner != appcontext.Owner(prod) || !slices.Contains(clusters, hub) {
-			return handover.Children{}, nil
+			return appcontext.Children{}, nil
 		}
 		return *children, nil
 	}
@@ -55,7 +54,7 @@ func TestWithRsyncPlansRefuseWhatItCannotDo(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			w := newShop(t)
-			w.handed(&handover.Children{})
+			w.handed(&appcontext.Children{})
 			c.spoil(w)
 			w.refuses(intent.Instantiate, prod, c.says...)
 		})
@@ -67,7 +66,7 @@ func TestWithRsyncAClusterNeedsNoKubeconfig(t *testing.T) {
 	w := newShop(t)
 	w.put("cluster-providers/edge/clusters/hub", `{}`)
 	w.refuses(intent.Instantiate, prod, "inventory only")
-	w.handed(&handover.Children{})
+	w.handed(&appcontext.Children{})
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
 	require.Equal(t, intent.Instantiated, w.state(prod))
@@ -76,7 +75,7 @@ func TestWithRsyncAClusterNeedsNoKubeconfig(t *testing.T) {
 func TestWithRsyncACloudsDNSCannotBeImported(t *testing.T) {
 	t.Parallel()
 	w := newCloud(t)
-	w.handed(&handover.Children{})
+	w.handed(&appcontext.Children{})
 	w.resolve(`[{"domain":"foo.com","nameservers":["1.2.3.4"]}]`, `,"mode":"import"`)
 	w.refuses(intent.Instantiate, eu, string(resolvers)+"#/spec/mode", "use mode dedicated")
 }
@@ -86,7 +85,7 @@ func TestWithRsyncACloudsDNSCannotBeImported(t *testing.T) {
 func TestWithRsyncTheParentNamesWhatRsyncKnows(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
-	var children handover.Children
+	var children appcontext.Children
 	w.handed(&children)
 	w.appContext(firstContext)
 	w.event(firstContext, intent.Instantiate)
@@ -99,11 +98,11 @@ func TestWithRsyncTheParentNamesWhatRsyncKnows(t *testing.T) {
 	require.Equal(t, []string{"77"}, w.children(firstContext), "nor anything of contexts that the sync worker had put into clusters")
 	w.putKey(meta, strings.Replace(w.value(meta), `["77"]`, `null`, 1))
 
-	children = handover.Children{Now: []string{"501", "502"}}
+	children = appcontext.Children{Now: []string{"501", "502"}}
 	w.settle(prod)
 	require.Equal(t, []string{"501", "502"}, w.children(firstContext))
 
-	children = handover.Children{Now: []string{"502", "601"}, Former: []string{"501"}}
+	children = appcontext.Children{Now: []string{"502", "601"}, Former: []string{"501"}}
 	w.settle(prod)
 	require.Equal(t, []string{"502", "601"}, w.children(firstContext))
 

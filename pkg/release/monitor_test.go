@@ -91,7 +91,7 @@ func TestNamesDoNotShrinkByWhatCannotBeRead(t *testing.T) {
 	require.Equal(t, published, w.published(prod))
 	snap := w.snapshot(prod)
 	require.Equal(t, intent.Instantiated, snap.Lifecycle.State())
-	require.Contains(t, snap.EMCO.Why, "what the monitor says of app web on edge+paris cannot be read", "and users are told")
+	require.Contains(t, snap.AppContext.Why, "what the monitor says of app web on edge+paris cannot be read", "and users are told")
 	w.observe(berlin, "shop/web", "203.0.113.10", "203.0.113.11")
 	w.settle(prod)
 	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.10,203.0.113.11,203.0.113.60"}, w.published(prod), "other clusters are followed")
@@ -102,7 +102,7 @@ func TestNamesDoNotShrinkByWhatCannotBeRead(t *testing.T) {
 	w.monitor(firstContext, paris, "203.0.113.61")
 	w.settle(prod)
 	require.Equal(t, "Instantiated 1111 [edge+hub lab/public: www.lab.example A 203.0.113.10,203.0.113.11,203.0.113.61]", w.current())
-	require.Empty(t, w.snapshot(prod).EMCO.Why)
+	require.Empty(t, w.snapshot(prod).AppContext.Why)
 }
 
 // TestTheMonitorSpeaksForAClusterThatCannotBeReached: from what it has written

@@ -32,7 +32,7 @@ func TestNamespacesOfAppContextsAreThoseThatTheServerAllows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newOrchestrated(t)
-			w.options.EMCONamespaces = c.allowed
+			w.options.OrchestratedNamespaces = c.allowed
 			w.restartOn(w.fake)
 			app := orchestratedWeb(early)
 			app.meta["Namespace"] = c.namespace

@@ -51,28 +51,28 @@ import (
 
 // Options configure a Service.
 type Options struct {
-	Documents         intent.Store
-	KV                kv.KV
-	Contexts          *appcontext.Store
-	Ledger            *ledger.Ledger
-	Observed          *observed.Store
-	Live              inputs.LiveState                                                                                // reads clusters for plans; nil: plans know only what was observed
-	NamespaceHolder   func(ctx context.Context, namespace string) (project string, err error)                         // whose namespace it is, empty for none's; nil: not asked
-	RsyncContexts     func(ctx context.Context, owner appcontext.Owner, clusters []string) (handover.Children, error) // the contexts by which EMCO's rsync knows an owner's; nil: the sync worker puts objects into clusters
-	ExternallyManaged func(intent.Path) error                                                                         // not nil for documents that EMCO keeps; nil where it keeps none
-	Recorder          func(ctx context.Context, owner intent.Path, events ...intent.Event)                            // of what has happened, once it is stored; nil: nobody is
-	RequireDomains    bool                                                                                            // only names in domains that are granted to a project are published
-	EMCONamespaces    grant.Namespaces                                                                                // in which app contexts of EMCO's may have what names and DNS settings are for; none: DefaultEMCONamespaces
-	TakeBytes         func(ctx context.Context, project intent.Path, bytes int) error                                 // before a release of so many is written; nil: no project is bounded
-	Installation      string                                                                                          // generated id
-	ControllerCluster *intent.ClusterRef                                                                              // the server's default home of external-dns
-	ImageRegistry     string                                                                                          // replaces registry.k8s.io in default images
-	Quotas            intent.Quotas                                                                                   // of projects that have none of their own
-	PlanMemory        int64                                                                                           // bytes that the plans at work may take, as far as that can be told before; 0: 256 MiB
-	Now               func() time.Time
-	Logger            *slog.Logger
-	Tracer            *tracing.Tracer       // nil: traces are passed on, and none are recorded
-	Metrics           prometheus.Registerer // of the controller; nil: nowhere
+	Documents              intent.Store
+	KV                     kv.KV
+	Contexts               *appcontext.Store
+	Ledger                 *ledger.Ledger
+	Observed               *observed.Store
+	Live                   inputs.LiveState                                                                                  // reads clusters for plans; nil: plans know only what was observed
+	NamespaceHolder        func(ctx context.Context, namespace string) (project string, err error)                           // whose namespace it is, empty for none's; nil: not asked
+	DelegatedContexts      func(ctx context.Context, owner appcontext.Owner, clusters []string) (appcontext.Children, error) // the contexts by which EMCO's rsync knows an owner's; nil: the sync worker puts objects into clusters
+	ExternallyManaged      func(intent.Path) error                                                                           // not nil for documents that EMCO keeps; nil where it keeps none
+	Recorder               func(ctx context.Context, owner intent.Path, events ...intent.Event)                              // of what has happened, once it is stored; nil: nobody is
+	RequireDomains         bool                                                                                              // only names in domains that are granted to a project are published
+	OrchestratedNamespaces grant.Namespaces                                                                                  // in which app contexts of EMCO's may have what names and DNS settings are for; none: DefaultOrchestratedNamespaces
+	TakeBytes              func(ctx context.Context, project intent.Path, bytes int) error                                   // before a release of so many is written; nil: no project is bounded
+	Installation           string                                                                                            // generated id
+	ControllerCluster      *intent.ClusterRef                                                                                // the server's default home of external-dns
+	ImageRegistry          string                                                                                            // replaces registry.k8s.io in default images
+	Quotas                 intent.Quotas                                                                                     // of projects that have none of their own
+	PlanMemory             int64                                                                                             // bytes that the plans at work may take, as far as that can be told before; 0: 256 MiB
+	Now                    func() time.Time
+	Logger                 *slog.Logger
+	Tracer                 *tracing.Tracer       // nil: traces are passed on, and none are recorded
+	Metrics                prometheus.Registerer // of the controller; nil: nowhere
 
 	// Held tells what a name has at its authoritative servers; nil: they are not asked.
 	LookupExisting func(ctx context.Context, name string, marks externaldns.InDNS, servers []netip.AddrPort) (verify.Holding, error)
@@ -99,13 +99,14 @@ type Service struct {
 
 // New makes a Service.
 func New(options Options) *Service {
+	contexts := emco.NewStore(options.KV, options.Now)
 	store := &state.Store{
 		Documents: options.Documents, KV: options.KV, Contexts: options.Contexts, Ledger: options.Ledger, Observed: options.Observed,
-		EMCO: emco.NewStore(options.KV, options.Now), Recorder: options.Recorder, Installation: options.Installation, ImageRegistry: options.ImageRegistry,
+		Forget: []func(string) kv.Op{handover.Forget}, Recorder: options.Recorder, Installation: options.Installation, ImageRegistry: options.ImageRegistry,
 		Now: options.Now, Logger: options.Logger, Tracer: options.Tracer, Enqueued: make(chan state.Wakeup, 1024),
 	}
-	reader := &inputs.Reader{Store: store, ControllerCluster: options.ControllerCluster, ExternallyManaged: options.ExternallyManaged, RsyncContexts: options.RsyncContexts}
-	resolver := &resolve.Resolver{Store: store, Inputs: reader, EMCONamespaces: options.EMCONamespaces, Live: options.Live}
+	reader := &inputs.Reader{Store: store, ControllerCluster: options.ControllerCluster, ExternallyManaged: options.ExternallyManaged, DelegatedContexts: options.DelegatedContexts}
+	resolver := &resolve.Resolver{Store: store, Inputs: reader, OrchestratedNamespaces: options.OrchestratedNamespaces, Live: options.Live}
 	owners := &ownership.Registry{Store: store, Resolver: resolver, RequireDomains: options.RequireDomains, LookupExisting: options.LookupExisting}
 	tenants := &tenancy.Keeper{
 		Store: store, Inputs: reader, Resolver: resolver, Ownership: owners,
@@ -115,7 +116,8 @@ func New(options Options) *Service {
 	guard := &removal.Guard{Store: store}
 	renderer := &render.Renderer{Store: store, Resolver: resolver, Ownership: owners, Removal: guard, Live: options.Live}
 	keeper := &offers.Keeper{Store: store}
-	follower := &follow.Follower{Store: store, Inputs: reader, Resolver: resolver}
+	follower := &follow.Follower{Store: store, EMCO: contexts, Inputs: reader, Resolver: resolver}
+	renderer.Reports = follower.Reports
 	updater := &providers.Updater{Store: store, Resolver: resolver, Ownership: owners, Tenancy: tenants, Removal: guard, Renderer: renderer}
 	reconciler := &reconcile.Reconciler{
 		Store: store, Resolver: resolver, Ownership: owners, Sharing: judge, Removal: guard, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater,
@@ -125,7 +127,7 @@ func New(options Options) *Service {
 		TakeBytes: options.TakeBytes, Room: accept.NewRoom(options.PlanMemory), Live: options.Live}
 	orchestrates := make(chan struct{})
 	following := &orchestration.Sync{
-		Store: store, Inputs: reader, Resolver: resolver, Ownership: owners, Tenancy: tenants, Sharing: judge, Removal: guard, Follower: follower, Planner: planner,
+		Store: store, EMCO: contexts, Inputs: reader, Resolver: resolver, Ownership: owners, Tenancy: tenants, Sharing: judge, Removal: guard, Follower: follower, Planner: planner,
 		NoteEMCO: sync.OnceFunc(func() { close(orchestrates) }),
 	}
 	reconciler.SyncFromEMCO = following.SyncFromEMCO
@@ -134,7 +136,7 @@ func New(options Options) *Service {
 		Reader: &query.Reader{Store: store, Inputs: reader, Resolver: resolver, Tenancy: tenants, Sharing: judge, Renderer: renderer, Follower: follower},
 		worker: &controller.Worker{
 			Store: store, Ownership: owners, Tenancy: tenants, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater, Reconciler: reconciler,
-			Clusters: operator, EMCOSync: following, Metrics: options.Metrics, Orchestrates: orchestrates,
+			Clusters: operator, Sync: following, Metrics: options.Metrics, Orchestrates: orchestrates,
 		},
 	}
 }
@@ -151,6 +153,6 @@ func (s *Service) Sweep(ctx context.Context, age time.Duration) error {
 	return s.worker.Sweep(ctx, age)
 }
 
-// DefaultEMCONamespaces are all but those of Kubernetes and of the platform, and
+// DefaultOrchestratedNamespaces are all but those of Kubernetes and of the platform, and
 // default.
-func DefaultEMCONamespaces() grant.Namespaces { return inputs.DefaultEMCONamespaces() }
+func DefaultOrchestratedNamespaces() grant.Namespaces { return inputs.DefaultOrchestratedNamespaces() }

@@ -106,7 +106,7 @@ func (w *world) restartOn(store kv.KV) {
 		Contexts: appcontext.NewStore(store, w.clock.Now), Ledger: ledger.New(store), Observed: observed.New(store),
 		Installation: "k7wq2m9xhdr4", ControllerCluster: w.options.ControllerCluster, ImageRegistry: w.options.ImageRegistry, Quotas: w.options.Quotas, RequireDomains: w.options.RequireDomains,
 		Live: w.options.Live, Now: w.clock.Now, Logger: slog.New(slog.DiscardHandler),
-		TakeBytes: w.options.TakeBytes, EMCONamespaces: w.options.EMCONamespaces,
+		TakeBytes: w.options.TakeBytes, OrchestratedNamespaces: w.options.OrchestratedNamespaces,
 	}
 	w.service = release.New(w.options)
 }

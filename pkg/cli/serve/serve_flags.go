@@ -77,7 +77,7 @@ func clusterFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.StringVar(&c.EMCOOrchestrator, "emco-orchestrator", "", "the `URL` of EMCO's orchestrator, where projects, composite apps and deployment intent groups are read")
 	flags.StringVar(&c.EMCODCM, "emco-dcm", "", "the `URL` of EMCO's DCM, where logical clouds are read")
 	flags.StringVar(&c.EMCOCLM, "emco-clm", "", "the `URL` of EMCO's CLM, where clusters are read")
-	flags.StringSliceVar(&c.EMCONamespaces, "emco-namespaces", release.DefaultEMCONamespaces(), "the `NAMESPACES` of EMCO's app contexts where names are published and Pods get DNS settings: names, or prefixes with a trailing *; platform namespaces need their full names")
+	flags.StringSliceVar(&c.EMCONamespaces, "emco-namespaces", release.DefaultOrchestratedNamespaces(), "the `NAMESPACES` of EMCO's app contexts where names are published and Pods get DNS settings: names, or prefixes with a trailing *; platform namespaces need their full names")
 	flags.StringVar(&c.RsyncEndpoint, "rsync-endpoint", "", "the `HOST:PORT` of EMCO's rsync, which applies objects to clusters instead of Signpost")
 	flags.IntVar(&c.ClusterMemory, "cluster-memory", clusterMemory, "the `MIB` of memory for the answers of each cluster; objects beyond that are unknown")
 	flags.StringVar(&c.DirectoryRoot, "directory-root", "", "the `DIR` that holds the directory clusters (default clusters in --data-dir)")

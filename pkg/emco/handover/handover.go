@@ -185,27 +185,21 @@ func (s *Store) Watch(ctx context.Context, from int64) <-chan emco.Change {
 	return s.emco.WatchActive(ctx, from)
 }
 
-// Children are the contexts by which rsync, and so EMCO's orchestrator, knows an
-// owner's own one: ids, in order.
-type Children struct {
-	Now    []string // one for each cluster
-	Former []string // those that were in their place, the latest ones
-}
-
-// Children answers those of an owner, where it has, or had, objects.
-func (s *Store) Children(ctx context.Context, owner appcontext.Owner, clusters []string) (Children, error) {
-	var c Children
+// Children answers the contexts by which rsync, and so EMCO's orchestrator, knows an
+// owner's own one, where the owner has, or had, objects.
+func (s *Store) Children(ctx context.Context, owner appcontext.Owner, clusters []string) (appcontext.Children, error) {
+	var c appcontext.Children
 	for _, cluster := range clusters {
 		item, _, err := s.KV.Get(ctx, key(cluster, owner))
 		if err != nil {
-			return Children{}, err
+			return appcontext.Children{}, err
 		}
 		if item == nil {
 			continue
 		}
 		var r record
 		if err := json.Unmarshal(item.Value, &r); err != nil {
-			return Children{}, fmt.Errorf("%s: %w", item.Key, err)
+			return appcontext.Children{}, fmt.Errorf("%s: %w", item.Key, err)
 		}
 		c.Now, c.Former = spend(c.Now, r.Context), spend(c.Former, append(r.Former, r.Before)...)
 	}

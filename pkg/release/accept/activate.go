@@ -59,16 +59,9 @@ func (s *Planner) depart(ctx context.Context, group intent.Path, p *resolve.Prop
 // gatherOrchestrated reads what the next call of EMCO's would go by, if its app
 // context were as the group's is.
 func (s *Planner) gatherOrchestrated(ctx context.Context, group intent.Path, l state.Lifecycle) (*inputs.Inputs, error) {
-	app, err := s.EMCO.Read(ctx, l.AppContext)
-	if intent.CodeOf(err) == intent.NotFound {
-		err = &intent.Error{Code: intent.Conflict, Detail: "what EMCO would make of the group cannot be told", Err: err}
-	}
+	by, err := s.Follower.Current(ctx, &l)
 	if err != nil {
 		return nil, err
-	}
-	by := &inputs.Orchestration{Context: app}
-	if at := l.PreparedAt(l.AppContext); at >= 0 {
-		by.Traffic = l.Prepared[at].Traffic
 	}
 	return s.Inputs.GatherFor(ctx, group, by)
 }

@@ -6,16 +6,19 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/domain/podspec"
-	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/poddns"
+	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 )
 
+// PodEdit is the text that a resource of an app context is to have.
+type PodEdit struct{ App, Cluster, Key, Text string }
+
 // PodEdits brings the pod DNS intents of a draft into the workloads of the app
 // context, and says what is to be said about that.
-func PodEdits(d *resolve.Draft) []emco.Edit {
-	var edits []emco.Edit
+func PodEdits(d *resolve.Draft) []PodEdit {
+	var edits []PodEdit
 	for _, app := range d.Group.Apps {
 		if app.PodDNS == nil {
 			continue
@@ -24,7 +27,7 @@ func PodEdits(d *resolve.Draft) []emco.Edit {
 		for _, on := range d.In.Orchestration.App(app.Name).Clusters {
 			for _, resource := range on.Resources {
 				if text, changed := pods.edit(resource, on.Name); changed {
-					edits = append(edits, emco.Edit{App: app.Name, Cluster: on.Name, Key: resource.Key, Text: text})
+					edits = append(edits, PodEdit{App: app.Name, Cluster: on.Name, Key: resource.Key, Text: text})
 				}
 			}
 		}
@@ -55,7 +58,7 @@ type editedPod struct {
 	changed bool
 }
 
-func (e *podEditor) edit(r emco.Resource, cluster string) (text string, changed bool) {
+func (e *podEditor) edit(r inputs.OrchestratedResource, cluster string) (text string, changed bool) {
 	if !resolve.MayHavePods(r) {
 		return "", false
 	}
@@ -74,7 +77,7 @@ func (e *podEditor) edit(r emco.Resource, cluster string) (text string, changed 
 	return edited.text, edited.changed
 }
 
-func (e *podEditor) editOne(r emco.Resource, cluster string) editedPod {
+func (e *podEditor) editOne(r inputs.OrchestratedResource, cluster string) editedPod {
 	object, err := r.Object(cluster, e.app.Name)
 	switch {
 	case err != nil && resolve.IsWorkload(r.Kind):
@@ -112,7 +115,7 @@ func (e *podEditor) editOne(r emco.Resource, cluster string) editedPod {
 }
 
 // write puts what was rendered into the resource's text, unless it is there.
-func (e *podEditor) write(r emco.Resource, before []byte, rendered poddns.Manifest) editedPod {
+func (e *podEditor) write(r inputs.OrchestratedResource, before []byte, rendered poddns.Manifest) editedPod {
 	after, err := json.Marshal(rendered)
 	if err == nil && bytes.Equal(resolve.PodDNS(before), resolve.PodDNS(after)) {
 		return editedPod{}

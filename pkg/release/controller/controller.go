@@ -58,7 +58,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	g.Go(func() error { c.keepReceiving(ctx); return nil })
 	g.Go(func() error { c.resync(ctx); return nil })
 	g.Go(func() error { c.keepWatching(ctx); return nil })
-	g.Go(func() error { c.watchEMCO(ctx); return nil })
+	g.Go(func() error { c.watchOrchestrated(ctx); return nil })
 	context.AfterFunc(ctx, c.queue.ShutDown)
 	return g.Wait()
 }

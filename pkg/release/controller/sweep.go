@@ -13,15 +13,14 @@ import (
 )
 
 // Sweep removes the releases that no lifecycle points to, and the offers that
-// none names: those of requests that died before they were accepted; and brings
-// patches of EMCO's app contexts to an end that were left in the middle. A request writes its release before it
-// is accepted, so one goes only when this Service has found it unclaimed twice,
+// none names: those of requests that died before they were accepted; and what the
+// Follower has left behind. A request writes its release before it is accepted, so one goes only when this Service has found it unclaimed twice,
 // at least age apart; age is longer than any request takes.
 func (s *Worker) Sweep(ctx context.Context, age time.Duration) error {
 	if err := s.Offers.SweepOffers(ctx, age); err != nil {
 		return err
 	}
-	if err := s.SweepPrepared(ctx); err != nil {
+	if err := s.Follower.Sweep(ctx, age); err != nil {
 		return err
 	}
 	stored, err := s.storedReleases(ctx)
@@ -51,7 +50,7 @@ func (s *Worker) Sweep(ctx context.Context, age time.Duration) error {
 		}
 	}
 	s.unclaimed = unclaimed
-	return s.EMCO.Settle(ctx, age)
+	return nil
 }
 
 // storedReleases are the context ids under which releases are stored.

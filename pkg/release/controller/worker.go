@@ -31,10 +31,10 @@ type Worker struct {
 	Providers  *providers.Updater
 	Reconciler *reconcile.Reconciler
 	Clusters   *clusters.Operator
-	EMCOSync   *orchestration.Sync
+	Sync       *orchestration.Sync
 
 	Metrics      prometheus.Registerer // nil: nowhere
-	Orchestrates chan struct{}         // closed once there are groups that EMCO deploys
+	Orchestrates chan struct{}         // closed once there are groups that an orchestrator deploys
 
 	sweeping  sync.Mutex
 	unclaimed map[string]time.Time // by context id: since when no lifecycle was seen to point to a release

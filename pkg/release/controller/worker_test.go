@@ -15,10 +15,10 @@ import (
 
 // newWorker makes as much of a Worker as a Controller without work to do needs.
 func newWorker(store *state.Store) *Worker {
-	store.EMCO, store.Enqueued = emco.NewStore(store.KV, store.Now), make(chan state.Wakeup, 1024)
+	store.Enqueued = make(chan state.Wakeup, 1024)
 	orchestrates := make(chan struct{})
 	return &Worker{
-		Store: store, Ownership: &ownership.Registry{Store: store}, Tenancy: &tenancy.Keeper{Store: store}, Renderer: &render.Renderer{Store: store}, Clusters: &clusters.Operator{Store: store}, Follower: &follow.Follower{Store: store},
-		EMCOSync: &orchestration.Sync{Store: store, NoteEMCO: sync.OnceFunc(func() { close(orchestrates) })}, Orchestrates: orchestrates,
+		Store: store, Ownership: &ownership.Registry{Store: store}, Tenancy: &tenancy.Keeper{Store: store}, Renderer: &render.Renderer{Store: store}, Clusters: &clusters.Operator{Store: store}, Follower: &follow.Follower{Store: store, EMCO: emco.NewStore(store.KV, store.Now)},
+		Sync: &orchestration.Sync{Store: store, NoteEMCO: sync.OnceFunc(func() { close(orchestrates) })}, Orchestrates: orchestrates,
 	}
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/emco"
-	"github.com/signpost-dns/signpost/pkg/emco/handover"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
 // Adopt has the meta of an app context of EMCO's name a context of the group's
@@ -44,12 +44,12 @@ func (s *Follower) Adopt(ctx context.Context, group intent.Path, l state.Lifecyc
 // Named are the contexts that a parent names for a context of the group's, and
 // those that it does not name any more. Where rsync puts objects into clusters,
 // they are those that it knows.
-func (s *Follower) Named(ctx context.Context, group intent.Path, l state.Lifecycle, child string) (handover.Children, error) {
-	own := handover.Children{}
+func (s *Follower) Named(ctx context.Context, group intent.Path, l state.Lifecycle, child string) (appcontext.Children, error) {
+	own := appcontext.Children{}
 	for _, past := range l.Kept() {
 		own.Former = append(own.Former, past.ContextID)
 	}
-	if s.Inputs.RsyncContexts == nil {
+	if s.Inputs.DelegatedContexts == nil {
 		if child != "" {
 			own.Now = []string{child}
 		}
@@ -57,11 +57,11 @@ func (s *Follower) Named(ctx context.Context, group intent.Path, l state.Lifecyc
 	}
 	pointer, err := s.Contexts.Current(ctx, state.GroupOwner(group))
 	if err != nil {
-		return handover.Children{}, err
+		return appcontext.Children{}, err
 	}
 	clusters := slices.Concat(slices.Collect(maps.Keys(pointer.Clusters)), slices.Collect(maps.Keys(pointer.Withdrawn)), l.RemovedClusters)
 	slices.Sort(clusters)
-	c, err := s.Inputs.RsyncContexts(ctx, state.GroupOwner(group), slices.Compact(clusters))
+	c, err := s.Inputs.DelegatedContexts(ctx, state.GroupOwner(group), slices.Compact(clusters))
 	c.Former = append(c.Former, own.Former...)
 	if child == "" {
 		c.Now, c.Former = nil, append(c.Former, c.Now...)
@@ -70,7 +70,7 @@ func (s *Follower) Named(ctx context.Context, group intent.Path, l state.Lifecyc
 }
 
 // childrenOf is what makes a meta name some contexts and others not.
-func childrenOf(meta emco.Meta, c handover.Children) emco.Patch {
+func childrenOf(meta emco.Meta, c appcontext.Children) emco.Patch {
 	var patch emco.Patch
 	for _, id := range c.Former {
 		if !slices.Contains(c.Now, id) && slices.Contains(meta.ChildContextIDs, id) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/emco"
+	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
@@ -19,6 +20,53 @@ func GroupOf(m emco.Meta) (group intent.Path, ok bool) {
 		}
 	}
 	return intent.Join("projects", m.Project, "composite-apps", m.CompositeApp, m.Version, "deployment-intent-groups", m.DeploymentIntentGroup), true
+}
+
+// Orchestration is an app context with the traffic groups whose intents count.
+func Orchestration(c *emco.Context, traffic []string) *inputs.Orchestration {
+	o := &inputs.Orchestration{ID: c.ID, LogicalCloud: c.Meta.LogicalCloud, Namespace: c.Meta.Namespace, Level: c.Meta.Level, Traffic: traffic}
+	for _, app := range c.Apps {
+		to := inputs.OrchestratedApp{Name: app.Name}
+		for _, on := range app.Clusters {
+			cluster := inputs.OrchestratedCluster{Name: on.Name}
+			for _, r := range on.Resources {
+				cluster.Resources = append(cluster.Resources, inputs.OrchestratedResource{Key: r.Key, Kind: r.Kind, Rendered: r})
+			}
+			to.Clusters = append(to.Clusters, cluster)
+		}
+		o.Apps = append(o.Apps, to)
+	}
+	return o
+}
+
+// Current reads the app context that a group is for.
+func (s *Follower) Current(ctx context.Context, l *state.Lifecycle) (*inputs.Orchestration, error) {
+	app, err := s.EMCO.Read(ctx, l.AppContext)
+	if intent.CodeOf(err) == intent.NotFound {
+		err = &intent.Error{Code: intent.Conflict, Detail: "what EMCO would make of the group cannot be told", Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var traffic []string
+	if at := l.PreparedAt(l.AppContext); at >= 0 {
+		traffic = l.Prepared[at].Traffic
+	}
+	return Orchestration(app, traffic), nil
+}
+
+// Told is the state of a group's app context in EMCO's words, empty while EMCO has said
+// nothing, and why that is not known, or is not the state of the clusters.
+func (s *Follower) Told(ctx context.Context, l *state.Lifecycle) (is, why string, err error) {
+	known, err := s.EMCO.State(ctx, l.AppContext)
+	switch intent.CodeOf(err) {
+	case intent.NotFound, intent.Conflict:
+		return "", err.Error(), nil
+	}
+	if l.Orchestrated() && RoleOf(known) == Superseded && !l.IsPrepared(known.Other) {
+		why = "EMCO has put another app context in its place that Signpost knows nothing of: names stay as they are"
+	}
+	return cmp.Or(known.Current, known.Status), why, err
 }
 
 // NoGroup is the error for an app context that belongs to no group.
@@ -80,8 +128,24 @@ func (s *Follower) Stands(ctx context.Context, l *state.Lifecycle) (ContextState
 	return s.StateOf(ctx, l.AppContext)
 }
 
-// OrchestratedBy is the group of an app context, if EMCO deploys it.
-func (s *Follower) OrchestratedBy(ctx context.Context, id string) (group intent.Path, ok bool) {
+// Watch tells of groups until ctx ends: when EMCO's rsync changes the state of a group's
+// app context, its monitor the addresses, or anybody the meta. lost is called if changes
+// were missed.
+func (s *Follower) Watch(ctx context.Context, changed func(group intent.Path), lost func()) {
+	for change := range s.EMCO.Watch(ctx, 0) {
+		if change.Lost {
+			lost()
+		}
+		for _, c := range change.Contexts {
+			if group, ok := s.orchestratedBy(ctx, c.ID); ok {
+				changed(group)
+			}
+		}
+	}
+}
+
+// orchestratedBy is the group of an app context, if EMCO deploys it.
+func (s *Follower) orchestratedBy(ctx context.Context, id string) (group intent.Path, ok bool) {
 	meta, err := s.EMCO.Meta(ctx, id)
 	if err != nil {
 		return "", false

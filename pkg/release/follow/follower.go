@@ -3,6 +3,7 @@
 package follow
 
 import (
+	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
@@ -11,6 +12,7 @@ import (
 // Follower reads the states of EMCO's app contexts and writes their metas.
 type Follower struct {
 	*state.Store
+	EMCO     *emco.Store
 	Inputs   *inputs.Reader
 	Resolver *resolve.Resolver
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/grant"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
-	"github.com/signpost-dns/signpost/pkg/emco/handover"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
@@ -16,11 +15,11 @@ import (
 type Reader struct {
 	*state.Store
 
-	ControllerCluster *intent.ClusterRef                                                                              // the server's default home of external-dns; nil: none
-	ExternallyManaged func(intent.Path) error                                                                         // not nil for documents that EMCO keeps; nil where it keeps none
-	RsyncContexts     func(ctx context.Context, owner appcontext.Owner, clusters []string) (handover.Children, error) // the contexts by which EMCO's rsync knows an owner's; nil: the sync worker puts objects into clusters
+	ControllerCluster *intent.ClusterRef                                                                                // the server's default home of external-dns; nil: none
+	ExternallyManaged func(intent.Path) error                                                                           // not nil for documents that EMCO keeps; nil where it keeps none
+	DelegatedContexts func(ctx context.Context, owner appcontext.Owner, clusters []string) (appcontext.Children, error) // the contexts by which EMCO's rsync knows an owner's; nil: the sync worker puts objects into clusters
 }
 
-// DefaultEMCONamespaces are all but those of Kubernetes and of the platform, and
+// DefaultOrchestratedNamespaces are all but those of Kubernetes and of the platform, and
 // the default one.
-func DefaultEMCONamespaces() grant.Namespaces { return grant.Namespaces{"*", "default"} }
+func DefaultOrchestratedNamespaces() grant.Namespaces { return grant.Namespaces{"*", "default"} }

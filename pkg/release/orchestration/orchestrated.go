@@ -45,7 +45,10 @@ func (s *Sync) tryUpdateContext(ctx context.Context, id, traffic, from string) (
 	if err != nil {
 		return nil, err
 	}
-	patch := emco.Patch{Resources: accept.PodEdits(p.Draft)}
+	var patch emco.Patch
+	for _, edit := range accept.PodEdits(p.Draft) {
+		patch.Resources = append(patch.Resources, emco.Edit{App: edit.App, Cluster: edit.Cluster, Key: edit.Key, Text: edit.Text})
+	}
 	if len(p.Draft.Errors) > 0 {
 		return nil, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("app context %s stays as it is, and nothing was released", id), Fields: p.Draft.Errors}
 	}
@@ -123,7 +126,7 @@ func (s *Sync) orchestrated(ctx context.Context, app *emco.Context, owner intent
 		names = append(names, l.Prepared[at].Traffic...)
 	}
 	slices.Sort(names)
-	return &inputs.Orchestration{Context: app, Traffic: slices.Compact(names)}, err
+	return follow.Orchestration(app, slices.Compact(names)), err
 }
 
 // unknownTo says what to do where a document is missing that an app context

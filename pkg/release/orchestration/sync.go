@@ -3,6 +3,7 @@
 package orchestration
 
 import (
+	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/release/accept"
 	"github.com/signpost-dns/signpost/pkg/release/follow"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
@@ -17,6 +18,7 @@ import (
 // Sync has groups follow EMCO's app contexts.
 type Sync struct {
 	*state.Store
+	EMCO      *emco.Store
 	Inputs    *inputs.Reader
 	Tenancy   *tenancy.Keeper
 	Resolver  *resolve.Resolver

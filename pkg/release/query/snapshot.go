@@ -1,7 +1,6 @@
 package query
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
-	"github.com/signpost-dns/signpost/pkg/release/follow"
 	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/sharing"
 	"github.com/signpost-dns/signpost/pkg/release/state"
@@ -25,22 +23,22 @@ import (
 
 // Snapshot is all that is known of a group, from which its status follows.
 type Snapshot struct {
-	Owner     appcontext.Owner
-	Lifecycle state.Lifecycle
-	EMCO      *AppContextReport        // nil: EMCO's orchestrator has never deployed it
-	Group     plan.Group               // of the wanted release; zero before the first
-	Committed bool                     // the wanted release's context is current
-	Current   time.Time                // since when it is; zero while it is not
-	Idle      bool                     // no worker is running: all is as it was last seen, and nothing goes on; set by who knows
-	Suspended bool                     // the group's document says that the clusters are to be left as they are
-	Objects   bundle.Bundle            // of the current context
-	Going     bundle.Bundle            // of the context that was withdrawn
-	DNS       []render.DNSReport       // of a logical cloud, by cluster
-	Choices   [][]address.Choice       // of the group's bindings, from what is observed now; if Suspended with the targets that are kept
-	Givers    sharing.Publishers       // of the names of Group
-	GivenUp   []sharing.GivenUp        // names of the release that others have taken over, which are not in Group
-	Clusters  map[string]ClusterReport // every cluster that the release or the context touches
-	Providers []ProviderReport         // those in use, then those that are draining
+	Owner      appcontext.Owner
+	Lifecycle  state.Lifecycle
+	AppContext *AppContextReport        // nil: no orchestrator has ever deployed it
+	Group      plan.Group               // of the wanted release; zero before the first
+	Committed  bool                     // the wanted release's context is current
+	Current    time.Time                // since when it is; zero while it is not
+	Idle       bool                     // no worker is running: all is as it was last seen, and nothing goes on; set by who knows
+	Suspended  bool                     // the group's document says that the clusters are to be left as they are
+	Objects    bundle.Bundle            // of the current context
+	Going      bundle.Bundle            // of the context that was withdrawn
+	DNS        []render.DNSReport       // of a logical cloud, by cluster
+	Choices    [][]address.Choice       // of the group's bindings, from what is observed now; if Suspended with the targets that are kept
+	Givers     sharing.Publishers       // of the names of Group
+	GivenUp    []sharing.GivenUp        // names of the release that others have taken over, which are not in Group
+	Clusters   map[string]ClusterReport // every cluster that the release or the context touches
+	Providers  []ProviderReport         // those in use, then those that are draining
 }
 
 // HeldSince is since when names of a binding's record stay published although
@@ -49,12 +47,12 @@ func (snap *Snapshot) HeldSince(b plan.Binding) time.Time {
 	return snap.Lifecycle.RetainedOf(state.RecordPath(snap.Group, b)).Since
 }
 
-// AppContextReport is what is known of EMCO's app context that a group is for,
+// AppContextReport is what is known of the app context that a group is for,
 // or was for last.
 type AppContextReport struct {
 	ID    string
-	State string // in the words of EMCO's rsync, empty while it has said nothing
-	Why   string // why that is not known, or the context is not what EMCO has in the clusters; else empty
+	State string // in the orchestrator's words, empty while it has said nothing
+	Why   string // why that is not known, or the context is not what the orchestrator has in the clusters; else empty
 }
 
 // ClusterReport is what is known of a cluster.
@@ -153,7 +151,7 @@ func (s *Reader) snapRelease(ctx context.Context, snap *Snapshot) error {
 	if err != nil {
 		return err
 	}
-	if snap.EMCO, err = s.reportAppContext(ctx, &snap.Lifecycle); err != nil {
+	if snap.AppContext, err = s.reportAppContext(ctx, &snap.Lifecycle); err != nil {
 		return err
 	}
 	snap.Group = snap.Lifecycle.Placed(release.Group)
@@ -175,8 +173,8 @@ func (s *Reader) snapRelease(ctx context.Context, snap *Snapshot) error {
 		return err
 	}
 	snap.Choices, snap.DNS = contents.Choices, contents.DNS
-	if snap.EMCO != nil && snap.EMCO.Why == "" && len(contents.Unread) > 0 {
-		snap.EMCO.Why = strings.Join(contents.Unread, "; ") + ": published addresses stay"
+	if snap.AppContext != nil && snap.AppContext.Why == "" && len(contents.Unread) > 0 {
+		snap.AppContext.Why = strings.Join(contents.Unread, "; ") + ": published addresses stay"
 	}
 	for n, r := range snap.DNS {
 		if snap.DNS[n].Pods, err = s.Observed.DaemonSet(ctx, r.Cluster, r.Spec.Namespace, clusterdns.ServiceName); err != nil {
@@ -202,18 +200,8 @@ func (s *Reader) reportAppContext(ctx context.Context, l *state.Lifecycle) (*App
 	if l.AppContext == "" {
 		return nil, nil
 	}
-	r := &AppContextReport{ID: l.AppContext}
-	state, err := s.EMCO.State(ctx, l.AppContext)
-	switch intent.CodeOf(err) {
-	case intent.NotFound, intent.Conflict:
-		r.Why = err.Error()
-		return r, nil
-	}
-	r.State = cmp.Or(state.Current, state.Status)
-	if l.Orchestrated() && follow.RoleOf(state) == follow.Superseded && !l.IsPrepared(state.Other) {
-		r.Why = "EMCO has put another app context in its place that Signpost knows nothing of: names stay as they are"
-	}
-	return r, err
+	is, why, err := s.Follower.Told(ctx, l)
+	return &AppContextReport{ID: l.AppContext, State: is, Why: why}, err
 }
 
 func (s *Reader) reportCluster(ctx context.Context, cluster string) (ClusterReport, error) {

@@ -3,6 +3,9 @@
 package render
 
 import (
+	"context"
+
+	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/ownership"
 	"github.com/signpost-dns/signpost/pkg/release/removal"
@@ -17,7 +20,8 @@ type Renderer struct {
 	Ownership *ownership.Registry
 	Removal   *removal.Guard
 
-	Live inputs.LiveState // for plans; nil: none
+	Live    inputs.LiveState                                          // for plans; nil: none
+	Reports func(ctx context.Context, g plan.Group) ([]Report, error) // of the apps that an orchestrator deploys
 
 	Inputs InputCache
 	Health HealthCache

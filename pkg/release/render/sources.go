@@ -8,7 +8,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
-	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
@@ -28,21 +27,21 @@ type Sources struct {
 }
 
 // ObservedSources is what was observed, without a live look: by the workers of clusters,
-// and, of the apps that EMCO deploys, by its monitor.
+// and, of the apps that an orchestrator deploys, as it reports.
 func (s *Renderer) ObservedSources(g plan.Group) Sources {
-	monitor := monitored{store: s.EMCO, group: g}
+	told := reports{from: s.Reports, group: g}
 	service := func(ctx context.Context, app string, service address.Service) (*address.Observation, error) {
 		if inventory(g, service.Cluster) {
-			return monitor.service(ctx, app, service) // what a worker has once seen is old
+			return told.service(ctx, app, service) // what a worker has once seen is old
 		}
 		seen, err := s.Observed.Service(ctx, service)
 		switch {
 		case err != nil:
 			return nil, err
 		case seen == nil:
-			return monitor.service(ctx, app, service)
+			return told.service(ctx, app, service)
 		}
-		newer, err := s.since(ctx, &monitor, app, *seen)
+		newer, err := s.since(ctx, &told, app, *seen)
 		if err != nil || newer != nil {
 			return newer, err
 		}
@@ -85,30 +84,30 @@ func (s *Renderer) foreign(g plan.Group) func(context.Context, plan.Binding, str
 	}
 }
 
-// since answers what EMCO's monitor has written of a Service after a worker
-// that does not reach the cluster any more, nil for nothing. That the monitor
-// does not know a Service says little: something else may have made it.
-func (s *Renderer) since(ctx context.Context, monitor *monitored, app string, seen observed.Service) (*address.Observation, error) {
-	if monitor.group.Orchestrated == nil {
+// since answers what was reported of a Service after a worker that does not reach the
+// cluster any more, nil for nothing. A report without the Service says little:
+// something else may have made it.
+func (s *Renderer) since(ctx context.Context, told *reports, app string, seen observed.Service) (*address.Observation, error) {
+	if told.group.Orchestrated == nil {
 		return nil, nil
 	}
 	reached, err := s.Observed.Reachability(ctx, seen.Cluster)
 	if err != nil || reached == nil || reached.Reachable {
 		return nil, err
 	}
-	word, err := monitor.word(ctx, app, seen.Cluster)
-	if err != nil || word == nil || word.Revision < seen.Revision {
+	report, err := told.of(ctx, app, seen.Cluster)
+	if err != nil || report == nil || report.Revision < seen.Revision {
 		return nil, err
 	}
-	newer, err := monitor.service(ctx, app, seen.Service)
+	newer, err := told.service(ctx, app, seen.Service)
 	if newer == nil || !newer.Found {
 		return nil, err
 	}
 	return balanced(seen.Observation, *newer), err
 }
 
-// balanced is what a worker saw last, with the load balancer as the monitor saw
-// it later: of what else there may be it says nothing.
+// balanced is what a worker saw last, with the load balancer as it was
+// reported later: of what else there may be, reports say nothing.
 func balanced(seen, later address.Observation) *address.Observation {
 	later.Candidates = slices.Concat(later.Candidates, slices.DeleteFunc(slices.Clone(seen.Candidates), func(c address.Candidate) bool {
 		return c.Kind == "" || c.Kind == address.LoadBalancer
@@ -118,7 +117,7 @@ func balanced(seen, later address.Observation) *address.Observation {
 }
 
 // LiveSources is what a proposal sees. Plans look at live clusters where nothing
-// was observed. EMCO's calls do not wait for any.
+// was observed. Calls of an orchestrator do not wait for any.
 func (s *Renderer) LiveSources(p *resolve.Proposal) Sources {
 	seen := s.ObservedSources(p.Draft.Group)
 	if p.AppContext != "" {
@@ -154,57 +153,54 @@ func (s *Renderer) livePlacement(ctx context.Context, cluster string, p placemen
 	return &verdict, nil
 }
 
-// monitored is what EMCO's monitor has written of the apps of an orchestrated
-// group, read once, when it is asked for.
-type monitored struct {
-	store *emco.Store
+// Report is what an orchestrator reports of an app on a cluster.
+type Report struct {
+	App, Cluster string
+	Revision     int64 // of the store, that wrote it
+	Err          error // why it cannot be read, else nil; nothing is known then
+
+	// Service answers what a Service of the app offers, nil if nothing is known.
+	Service func(namespace, name string) *address.Observation
+}
+
+// reports are what an orchestrator reports of the apps of a group that it deploys,
+// read once, when they are asked for.
+type reports struct {
+	from  func(ctx context.Context, g plan.Group) ([]Report, error)
 	group plan.Group
 	read  bool
-	seen  []emco.Observed
+	known []Report
 }
 
-// service answers what a Service of an app was seen to offer, nil where the
-// monitor has not said anything. The error has the code Conflict where it
-// cannot be read: it is not known to be less than before.
-func (m *monitored) service(ctx context.Context, app string, service address.Service) (*address.Observation, error) {
-	word, err := m.word(ctx, app, service.Cluster)
-	if word == nil || err != nil {
+// service answers what a Service of an app was reported to offer, nil if nothing was
+// reported. The error has the code Conflict if the report cannot be read: the Service
+// is not known to offer less than before.
+func (r *reports) service(ctx context.Context, app string, service address.Service) (*address.Observation, error) {
+	report, err := r.of(ctx, app, service.Cluster)
+	if report == nil || err != nil {
 		return nil, err
 	}
-	if word.Err != nil {
-		return nil, &intent.Error{Code: intent.Conflict, Detail: word.Err.Error()}
+	if report.Err != nil {
+		return nil, &intent.Error{Code: intent.Conflict, Detail: report.Err.Error()}
 	}
-	return word.Service(service.Namespace, service.Name), nil
+	return report.Service(service.Namespace, service.Name), nil
 }
 
-// word is what the monitor has written of an app on a cluster, nil for nothing.
-func (m *monitored) word(ctx context.Context, app, cluster string) (*emco.Observed, error) {
-	if m.group.Orchestrated == nil {
+// of is the report of an app on a cluster, nil for none.
+func (r *reports) of(ctx context.Context, app, cluster string) (*Report, error) {
+	if r.group.Orchestrated == nil {
 		return nil, nil
 	}
-	if !m.read {
+	if !r.read {
 		var err error
-		if m.seen, err = m.store.Observed(ctx, m.watched()); err != nil {
+		if r.known, err = r.from(ctx, r.group); err != nil {
 			return nil, err
 		}
-		m.read = true
+		r.read = true
 	}
-	at := slices.IndexFunc(m.seen, func(o emco.Observed) bool { return o.App == app && o.Cluster == cluster })
+	at := slices.IndexFunc(r.known, func(one Report) bool { return one.App == app && one.Cluster == cluster })
 	if at < 0 {
 		return nil, nil
 	}
-	return &m.seen[at], nil
-}
-
-// watched is the app context as far as the group has names there.
-func (m *monitored) watched() *emco.Context {
-	c := &emco.Context{ID: m.group.Orchestrated.AppContext, Meta: emco.Meta{Namespace: m.group.Orchestrated.Namespace}}
-	for _, app := range m.group.Apps {
-		watched := emco.App{Name: app.Name}
-		for _, cluster := range app.Clusters {
-			watched.Clusters = append(watched.Clusters, emco.Cluster{Name: cluster})
-		}
-		c.Apps = append(c.Apps, watched)
-	}
-	return c
+	return &r.known[at], nil
 }

@@ -38,7 +38,7 @@ func (s *Resolver) DraftCloud(ctx context.Context, in *inputs.Inputs, before sta
 		d.Fail(in.Owner.Path, "/dns-cr-intents", "the logical cloud has no DNS CR intent; post one first, or terminate what is deployed")
 	}
 	slices.SortFunc(d.Group.DNS, func(a, b plan.ClusterDNS) int { return strings.Compare(a.Cluster, b.Cluster) })
-	if s.Inputs.RsyncContexts != nil {
+	if s.Inputs.DelegatedContexts != nil {
 		d.refuseImports()
 	}
 	if err := s.checkReverseZones(ctx, d); err != nil {

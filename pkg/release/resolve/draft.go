@@ -27,7 +27,7 @@ type Draft struct {
 	Errors   []intent.Field
 	Warnings []string
 
-	emcoNamespaces grant.Namespaces // that app contexts of EMCO's may use
+	orchestratedNamespaces grant.Namespaces // that app contexts of EMCO's may use
 }
 
 // PlaceKey names a host of a binding.
@@ -117,9 +117,9 @@ func (s *Resolver) Draft(ctx context.Context, in *inputs.Inputs) (*Draft, error)
 
 // DraftApps begins a draft: with which apps of which group run where.
 func (s *Resolver) DraftApps(in *inputs.Inputs) *Draft {
-	d := &Draft{In: in, Records: map[string]RecordDraft{}, Places: map[PlaceKey]Place{}, emcoNamespaces: s.EMCONamespaces}
-	if len(d.emcoNamespaces) == 0 {
-		d.emcoNamespaces = inputs.DefaultEMCONamespaces()
+	d := &Draft{In: in, Records: map[string]RecordDraft{}, Places: map[PlaceKey]Place{}, orchestratedNamespaces: s.OrchestratedNamespaces}
+	if len(d.orchestratedNamespaces) == 0 {
+		d.orchestratedNamespaces = inputs.DefaultOrchestratedNamespaces()
 	}
 	spec := in.Group.Spec
 	namespace := in.Cloud.Spec.Namespace
@@ -246,9 +246,9 @@ func (s *Resolver) Unfit(name string, known bool, spec intent.Cluster, project s
 	switch {
 	case !known:
 		return "", fmt.Sprintf("cluster %s does not exist; create it, in EMCO's CLM where that keeps clusters (--emco-clm)", name)
-	case s.Inputs.RsyncContexts != nil && spec.Directory != "":
+	case s.Inputs.DelegatedContexts != nil && spec.Directory != "":
 		return "/spec/directory", fmt.Sprintf("cluster %s is a directory, into which EMCO's rsync (--rsync-endpoint) puts nothing; register it with a kubeconfig, or have EMCO keep it", name)
-	case s.Inputs.RsyncContexts == nil && InventoryOnly(spec):
+	case s.Inputs.DelegatedContexts == nil && InventoryOnly(spec):
 		return "/spec/kubeconfig", fmt.Sprintf("cluster %s is inventory only: it needs a kubeconfig or a directory for Signpost to push to it", name)
 	case len(spec.Projects) > 0 && !slices.Contains(spec.Projects, project):
 		return "/spec/projects", fmt.Sprintf("cluster %s does not admit project %q", name, project)
@@ -262,7 +262,7 @@ func (s *Resolver) Unfit(name string, known bool, spec intent.Cluster, project s
 func (s *Resolver) InPlain(r plan.Record, cluster string, spec intent.Cluster) []intent.Field {
 	var where string
 	switch {
-	case s.Inputs.RsyncContexts != nil:
+	case s.Inputs.DelegatedContexts != nil:
 		where = "app contexts, which EMCO's rsync (--rsync-endpoint) reads"
 	case spec.Directory != "":
 		where = "the files of " + cluster + ", a directory"

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/poddns"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
@@ -61,7 +60,7 @@ const ElsewhereAdvice = "which is not allowed: Signpost publishes and edits noth
 
 // IsElsewhere reports whether a namespace of the app context is none of those that
 // the server allows.
-func (d *Draft) IsElsewhere(namespace string) bool { return !d.emcoNamespaces.Hold(namespace) }
+func (d *Draft) IsElsewhere(namespace string) bool { return !d.orchestratedNamespaces.Hold(namespace) }
 
 // checkOrchestrated refuses apps of an app context that are where the server does
 // not allow it, if something is asked for them.
@@ -74,7 +73,7 @@ func (d *Draft) checkOrchestrated() {
 }
 
 // MayHavePods leaves most resources unread.
-func MayHavePods(r emco.Resource) bool {
+func MayHavePods(r inputs.OrchestratedResource) bool {
 	return IsWorkload(r.Kind) || bytes.Contains(r.Raw(), []byte("containers"))
 }
 

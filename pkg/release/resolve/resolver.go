@@ -14,6 +14,6 @@ type Resolver struct {
 	*state.Store
 	Inputs *inputs.Reader
 
-	EMCONamespaces grant.Namespaces // in which app contexts of EMCO may have what names and DNS settings are for; none: DefaultEMCONamespaces
-	Live           inputs.LiveState // for plans; nil: none
+	OrchestratedNamespaces grant.Namespaces // in which app contexts of EMCO may have what names and DNS settings are for; none: DefaultOrchestratedNamespaces
+	Live                   inputs.LiveState // for plans; nil: none
 }

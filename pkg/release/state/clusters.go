@@ -8,9 +8,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
-	"github.com/signpost-dns/signpost/pkg/emco/handover"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
@@ -91,7 +91,11 @@ func (s *Store) Abandoned(ctx context.Context, cluster intent.Path) (*intent.Aba
 		return &a.Abandoned, nil
 	}
 	s.Logger.InfoContext(ctx, "the document of an abandoned cluster is gone", "cluster", a.Cluster)
-	return nil, s.Ledger.Lift(ctx, *a, observed.Forget(a.Cluster), handover.Forget(a.Cluster))
+	ops := []kv.Op{observed.Forget(a.Cluster)}
+	for _, forget := range s.Forget {
+		ops = append(ops, forget(a.Cluster))
+	}
+	return nil, s.Ledger.Lift(ctx, *a, ops...)
 }
 
 // IsAbandoned says whether a cluster ("provider+cluster") is.

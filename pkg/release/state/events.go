@@ -21,7 +21,7 @@ func (s *Store) Events(ctx context.Context, group intent.Path) ([]intent.Event, 
 // Outcomes of what EMCO asks for, beside those of all requests.
 const (
 	OutcomePrepared = "prepared" // a release was frozen for an app context
-	outcomeDropped  = "dropped"  // it went with the context
+	OutcomeDropped  = "dropped"  // it went with the context
 )
 
 // Note records an outcome of an app context of EMCO's. It answers false, and

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -122,36 +121,4 @@ func (l *Lifecycle) Unaccepted() string {
 func (l *Lifecycle) Retire(appContext string) {
 	last := max(l.PreparedAt(appContext), l.PreparedAt(l.AppContext))
 	l.Prepared = slices.Clone(l.Prepared[last+1:])
-}
-
-// SweepPrepared drops the releases for app contexts that EMCO has deleted.
-func (s *Store) SweepPrepared(ctx context.Context) error {
-	return s.EachLifecycle(ctx, "", func(group intent.Path, l Lifecycle) error {
-		if err := s.dropGone(ctx, group, l); intent.CodeOf(err) != intent.PreconditionFailed {
-			return err
-		}
-		return nil
-	})
-}
-
-func (s *Store) dropGone(ctx context.Context, group intent.Path, l Lifecycle) error {
-	var kept []Prepared
-	for _, p := range l.Prepared {
-		_, err := s.EMCO.State(ctx, p.AppContext)
-		switch code := intent.CodeOf(err); {
-		case code == intent.NotFound && (!l.Orchestrated() || l.AppContext != p.AppContext):
-			s.Logger.InfoContext(ctx, "an app context of EMCO's is gone", "group", group, "appContext", p.AppContext)
-			s.Note(&l, outcomeDropped, p.AppContext, "EMCO has deleted it, and so what was prepared for it is dropped")
-			continue
-		case err != nil && code != intent.NotFound && code != intent.Conflict:
-			return err
-		}
-		kept = append(kept, p)
-	}
-	if len(kept) == len(l.Prepared) {
-		return nil
-	}
-	l.Prepared = kept
-	_, err := s.Swap(ctx, group, l)
-	return err
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
-	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
@@ -24,7 +23,7 @@ type Store struct {
 	Contexts      *appcontext.Store
 	Ledger        *ledger.Ledger
 	Observed      *observed.Store
-	EMCO          *emco.Store
+	Forget        []func(cluster string) kv.Op                                         // what else goes when an abandoned cluster is forgotten
 	Recorder      func(ctx context.Context, owner intent.Path, events ...intent.Event) // of stored events; nil: nobody
 	Installation  string                                                               // generated id
 	ImageRegistry string                                                               // replaces registry.k8s.io in default images

@@ -17,9 +17,9 @@ import (
 func TestTheAppContextOfEMCOIsNamed(t *testing.T) {
 	snap := running(t)
 	require.Nil(t, status.Of(*snap).AppContext)
-	snap.EMCO = &query.AppContextReport{ID: "7007", State: "Instantiated"}
+	snap.AppContext = &query.AppContextReport{ID: "7007", State: "Instantiated"}
 	require.Equal(t, &intent.AppContextStatus{ID: "7007", State: "Instantiated"}, status.Of(*snap).AppContext)
-	snap.EMCO = &query.AppContextReport{ID: "7007", Why: "app context 7007 does not exist"}
+	snap.AppContext = &query.AppContextReport{ID: "7007", Why: "app context 7007 does not exist"}
 	require.Equal(t, &intent.AppContextStatus{ID: "7007", Message: "app context 7007 does not exist"}, status.Of(*snap).AppContext)
 }
 

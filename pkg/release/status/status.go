@@ -27,7 +27,7 @@ func Of(snap query.Snapshot) intent.Status {
 		Conditions: []intent.StatusCondition{}, Clusters: []intent.ClusterStatus{},
 		Providers: []intent.ProviderStatus{}, Names: []intent.NameStatus{},
 	}
-	if e := snap.EMCO; e != nil {
+	if e := snap.AppContext; e != nil {
 		s.AppContext = &intent.AppContextStatus{ID: e.ID, State: e.State, Message: e.Why}
 	}
 	if l.Seq == 0 {

@@ -41,6 +41,13 @@ type Context struct {
 	CreateOnly bool
 }
 
+// Children are the contexts by which a program that puts objects into clusters knows an
+// owner's own one: ids, in order.
+type Children struct {
+	Now    []string // one for each cluster
+	Former []string // those that were in their place, the latest ones
+}
+
 // Meta is the context's description, as EMCO's layout has it.
 type Meta struct {
 	Project               string

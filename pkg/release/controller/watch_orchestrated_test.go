@@ -47,14 +47,14 @@ func TestGroupsOfEMCOsAreSteppedWhenTheirContextsChange(t *testing.T) {
 	c := NewController(service)
 	ctx, end := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	go func() { c.watchEMCO(ctx); close(ended) }()
+	go func() { c.watchOrchestrated(ctx); close(ended) }()
 	select {
 	case <-watched:
 		require.Fail(t, "contexts are watched, and no group is EMCO's")
 	default:
 	}
-	service.EMCOSync.NoteEMCO()
-	service.EMCOSync.NoteEMCO()
+	service.Sync.NoteEMCO()
+	service.Sync.NoteEMCO()
 	<-watched
 	for _, level := range []string{
 		"rsync/AppContextEventQueue/", "rsync/state/CurrentState/", "status/", "statusappctxid/", "app/web/cluster/edge+paris/status/", "meta/",

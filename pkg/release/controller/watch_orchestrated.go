@@ -1,0 +1,19 @@
+package controller
+
+import (
+	"context"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// watchOrchestrated steps a group when its app context changes. It starts with the
+// first such group: all contexts pass by here, Signpost's own as well. What is missed,
+// the next look at everything finds.
+func (c *Controller) watchOrchestrated(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-c.service.Orchestrates:
+	}
+	c.service.Follower.Watch(ctx, func(group intent.Path) { c.queue.Add(work{owner: group}) }, func() { c.scan(ctx) })
+}

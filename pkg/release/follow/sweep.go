@@ -1,0 +1,49 @@
+package follow
+
+import (
+	"context"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// Sweep drops the releases for app contexts that EMCO has deleted, and ends the patches
+// of app contexts that were left in the middle at least age ago.
+func (s *Follower) Sweep(ctx context.Context, age time.Duration) error {
+	if err := s.sweepPrepared(ctx); err != nil {
+		return err
+	}
+	return s.EMCO.Settle(ctx, age)
+}
+
+func (s *Follower) sweepPrepared(ctx context.Context) error {
+	return s.EachLifecycle(ctx, "", func(group intent.Path, l state.Lifecycle) error {
+		if err := s.dropGone(ctx, group, l); intent.CodeOf(err) != intent.PreconditionFailed {
+			return err
+		}
+		return nil
+	})
+}
+
+func (s *Follower) dropGone(ctx context.Context, group intent.Path, l state.Lifecycle) error {
+	var kept []state.Prepared
+	for _, p := range l.Prepared {
+		_, err := s.EMCO.State(ctx, p.AppContext)
+		switch code := intent.CodeOf(err); {
+		case code == intent.NotFound && (!l.Orchestrated() || l.AppContext != p.AppContext):
+			s.Logger.InfoContext(ctx, "an app context of EMCO's is gone", "group", group, "appContext", p.AppContext)
+			s.Note(&l, state.OutcomeDropped, p.AppContext, "EMCO has deleted it, and so what was prepared for it is dropped")
+			continue
+		case err != nil && code != intent.NotFound && code != intent.Conflict:
+			return err
+		}
+		kept = append(kept, p)
+	}
+	if len(kept) == len(l.Prepared) {
+		return nil
+	}
+	l.Prepared = kept
+	_, err := s.Swap(ctx, group, l)
+	return err
+}
