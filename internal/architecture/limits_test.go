@@ -29,7 +29,6 @@ func limit() size { return size{lines: 3000, files: 25, methods: 40, fields: 20}
 // until then.
 func tooLarge() map[string]size {
 	return map[string]size{
-		"pkg/app":           {files: 28, fields: 70},
 		"pkg/worker/syncer": {lines: 5500, files: 31, methods: 72, fields: 49},
 	}
 }

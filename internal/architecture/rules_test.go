@@ -133,7 +133,7 @@ type gate struct {
 }
 
 func gates() []gate {
-	const command, cli, app = "cmd/...", "pkg/cli/...", "pkg/app"
+	const command, cli, app = "cmd/...", "pkg/cli/...", "pkg/app/..."
 	return []gate{
 		{"pkg/app", []string{command, cli}, "wiring is for programs"},
 		{"pkg/client", []string{cli, "examples/..."}, "the server does not talk to itself"},

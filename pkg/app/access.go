@@ -35,8 +35,8 @@ func openAuthenticators(ctx context.Context, c Config, metrics prometheus.Regist
 
 // restTLS is the TLS of the REST listener. Probes show no certificate, and who
 // sends a token needs none.
-func (c Config) restTLS() access.ListenerTLS {
-	return access.ListenerTLS{CertFile: c.TLSCertFile, KeyFile: c.TLSKeyFile, ClientCAFile: c.ClientCAFile, Protocols: []string{"h2", "http/1.1"}}
+func (l Listeners) restTLS() access.ListenerTLS {
+	return access.ListenerTLS{CertFile: l.TLSCertFile, KeyFile: l.TLSKeyFile, ClientCAFile: l.ClientCAFile, Protocols: []string{"h2", "http/1.1"}}
 }
 
 // authenticates tells whether those who call REST are asked who they are.
@@ -69,11 +69,11 @@ func (c Config) checkAccess() error {
 }
 
 // checkAddress keeps a server without authentication on loopback.
-func (c Config) checkAddress(flag, ca, address string, authenticates bool) error {
+func (a Access) checkAddress(flag, ca, address string, authenticates bool) error {
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		return fmt.Errorf("%s: %q is not of the form host:port", flag, address)
 	}
-	if authenticates || c.Insecure || onLoopback(address) {
+	if authenticates || a.Insecure || onLoopback(address) {
 		return nil
 	}
 	return fmt.Errorf("%s %s: without authentication Signpost listens on loopback only; give a --token-file, an --oidc-issuer or a %s, or consent to serve everybody with --insecure", flag, address, ca)

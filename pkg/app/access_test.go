@@ -163,10 +163,10 @@ func TestTokensInPlainTextAreWarnedOf(t *testing.T) {
 		config Config
 		warns  bool
 	}{
-		{Config{Listen: ":9018", TokenFile: tokens}, true},
-		{Config{Listen: "127.0.0.1:9018", TokenFile: tokens}, false},
-		{Config{Listen: ":9018", TokenFile: tokens, TLSCertFile: "cert"}, false},
-		{Config{Listen: ":9018", Insecure: true}, false},
+		{Config{Listeners: Listeners{Listen: ":9018"}, Access: Access{TokenFile: tokens}}, true},
+		{Config{Listeners: Listeners{Listen: "127.0.0.1:9018"}, Access: Access{TokenFile: tokens}}, false},
+		{Config{Listeners: Listeners{Listen: ":9018", TLSCertFile: "cert"}, Access: Access{TokenFile: tokens}}, false},
+		{Config{Listeners: Listeners{Listen: ":9018"}, Access: Access{Insecure: true}}, false},
 	} {
 		var log strings.Builder
 		_, _, err := openAuthenticators(t.Context(), c.config, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&log, nil)))

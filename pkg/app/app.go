@@ -65,11 +65,11 @@ type service struct {
 	log      *slog.Logger
 	traces   traceExport
 	stores   *stores
-	room     *room
+	quota    *storageQuota
 	edge     *edge
 	releases *release.Service
 	worker   *syncer.Worker
-	janitor  *janitor
+	gc       *gc
 	clusters *connections.Pool
 	replicas *replicas.Registry
 }
@@ -118,8 +118,8 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	})
 	rules.NamespaceTenant = releases.NamespaceTenant // who has released something may have a namespace that no document tells of
 	s := &service{
-		config: c, log: log, traces: traces, stores: stores, room: newRoom(stores, log), releases: releases, clusters: pool, replicas: registry,
-		janitor: newJanitor(log, chores(c, stores.documents, documents, values, registry, releases, pool.Identities, past, metrics)),
+		config: c, log: log, traces: traces, stores: stores, quota: newStorageQuota(stores, log), releases: releases, clusters: pool, replicas: registry,
+		gc: newGC(log, jobs(c, stores.documents, documents, values, registry, releases, pool.Identities, past, metrics)),
 	}
 	c.measureReleases(releases, metrics)
 	s.worker = syncer.New(syncer.Options{
@@ -131,7 +131,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		Store: documents, Admitter: admission.New(documents, rules), Sealer: values,
 		Lifecycle: lifecycle{releases, past, registry.Idle}, History: past,
 		Clusters: clusters{releases, pool}, Corefiles: corefiles{openLinter(c, log), releases},
-		NearlyFull: s.room.nearlyFull, Local: !c.authenticates() && !c.Insecure, Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: traces.tracer,
+		NearlyFull: s.quota.nearlyFull, Local: !c.authenticates() && !c.Insecure, Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: traces.tracer,
 	}, orchestrator{releases})
 	return s, err
 }

@@ -71,10 +71,10 @@ func Restore(ctx context.Context, c Config, file string) (head backup.Header, su
 type unmade []string
 
 // unmade are those of the embedded etcd.
-func (c Config) unmade() unmade {
+func (s Stores) unmade() unmade {
 	var dirs unmade
-	for _, dir := range []string{filepath.Join(c.DataDir, "etcd"), c.DataDir} {
-		if _, err := os.Lstat(dir); len(c.EtcdEndpoints) == 0 && errors.Is(err, fs.ErrNotExist) {
+	for _, dir := range []string{filepath.Join(s.DataDir, "etcd"), s.DataDir} {
+		if _, err := os.Lstat(dir); len(s.EtcdEndpoints) == 0 && errors.Is(err, fs.ErrNotExist) {
 			dirs = append(dirs, dir)
 		}
 	}
@@ -92,11 +92,11 @@ func (u unmade) undo() error {
 }
 
 // checkData refuses to back up an embedded etcd that there is not.
-func (c Config) checkData() error {
-	if len(c.EtcdEndpoints) > 0 {
+func (s Stores) checkData() error {
+	if len(s.EtcdEndpoints) > 0 {
 		return nil
 	}
-	if _, err := os.Stat(filepath.Join(c.DataDir, "etcd")); err != nil {
+	if _, err := os.Stat(filepath.Join(s.DataDir, "etcd")); err != nil {
 		return fmt.Errorf("--data-dir: there is nothing to back up: %w", err)
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 
 // fits is a configuration that can be served.
 func fits() Config {
-	return Config{Listen: "127.0.0.1:0", GRPCListen: "127.0.0.1:0", DataDir: "data", LogLevel: "info", LogFormat: "text"}
+	return Config{Listeners: Listeners{Listen: "127.0.0.1:0", GRPCListen: "127.0.0.1:0"}, Stores: Stores{DataDir: "data"}, Telemetry: Telemetry{LogLevel: "info", LogFormat: "text"}}
 }
 
 // external is a configuration with an external etcd.
@@ -188,7 +188,7 @@ func TestAPasswordInAnAddressIsRefusedAndNotQuoted(t *testing.T) {
 func TestTheControllerClusterComesInParts(t *testing.T) {
 	t.Parallel()
 	require.Nil(t, Config{}.controllerCluster())
-	require.Equal(t, &intent.ClusterRef{ClusterProvider: "edge", Cluster: "hub"}, Config{ControllerCluster: "edge+hub"}.controllerCluster())
+	require.Equal(t, &intent.ClusterRef{ClusterProvider: "edge", Cluster: "hub"}, Config{Clusters: Clusters{ControllerCluster: "edge+hub"}}.controllerCluster())
 }
 
 func TestFilesForEtcdAreReadBeforeItIsAsked(t *testing.T) {

@@ -20,15 +20,15 @@ import (
 )
 
 // emco is where EMCO's services are.
-func (c Config) emco() (emcodocuments.Options, error) {
+func (e EMCO) emco() (emcodocuments.Options, error) {
 	var o emcodocuments.Options
 	for _, at := range []struct {
 		flag, given, example string
 		base                 **url.URL
 	}{
-		{"--emco-orchestrator", c.EMCOOrchestrator, "http://orchestrator.emco:9015", &o.Orchestrator},
-		{"--emco-dcm", c.EMCODCM, "http://dcm.emco:9077", &o.DCM},
-		{"--emco-clm", c.EMCOCLM, "http://clm.emco:9061", &o.CLM},
+		{"--emco-orchestrator", e.EMCOOrchestrator, "http://orchestrator.emco:9015", &o.Orchestrator},
+		{"--emco-dcm", e.EMCODCM, "http://dcm.emco:9077", &o.DCM},
+		{"--emco-clm", e.EMCOCLM, "http://clm.emco:9061", &o.CLM},
 	} {
 		if at.given == "" {
 			continue
@@ -78,11 +78,11 @@ func openEMCO(ctx context.Context, c Config, own intent.Store, values *vault.Vau
 
 // rsync is the client of EMCO's rsync, nil where Signpost puts objects into
 // clusters itself.
-func (c Config) rsync() (*rsync.Client, error) {
-	if c.RsyncEndpoint == "" {
+func (e EMCO) rsync() (*rsync.Client, error) {
+	if e.RsyncEndpoint == "" {
 		return nil, nil
 	}
-	client, err := rsync.New(rsync.Options{Endpoint: c.RsyncEndpoint})
+	client, err := rsync.New(rsync.Options{Endpoint: e.RsyncEndpoint})
 	if err != nil {
 		return nil, fmt.Errorf("--rsync-endpoint: %w; give one such as rsync.emco:9031", err)
 	}

@@ -16,26 +16,26 @@ import (
 
 // checkEtcd finds what cannot work together in how an external etcd is
 // reached. It reads no file.
-func (c Config) checkEtcd() error {
+func (s Stores) checkEtcd() error {
 	secure := 0
-	for _, endpoint := range c.EtcdEndpoints {
+	for _, endpoint := range s.EtcdEndpoints {
 		if strings.HasPrefix(endpoint, "https://") {
 			secure++
 		}
 	}
-	flag, file := c.etcdFile()
+	flag, file := s.etcdFile()
 	switch {
-	case len(c.EtcdEndpoints) == 0 && c.EtcdUser+c.EtcdPasswordFile+file != "":
+	case len(s.EtcdEndpoints) == 0 && s.EtcdUser+s.EtcdPasswordFile+file != "":
 		return errors.New("--etcd-user, --etcd-password-file, --etcd-ca-file, --etcd-cert-file and --etcd-key-file are for an external etcd: give --etcd-endpoints, too")
-	case secure > 0 && secure < len(c.EtcdEndpoints):
+	case secure > 0 && secure < len(s.EtcdEndpoints):
 		return errors.New("--etcd-endpoints: give all as https:// or none")
 	case secure == 0 && file != "":
 		return fmt.Errorf("%s is for TLS: give --etcd-endpoints as https://", flag)
-	case (c.EtcdUser == "") != (c.EtcdPasswordFile == ""):
+	case (s.EtcdUser == "") != (s.EtcdPasswordFile == ""):
 		return errors.New("--etcd-user and --etcd-password-file belong together: give both or none")
-	case c.EtcdUser != "" && slices.ContainsFunc(c.EtcdEndpoints, inPlain):
+	case s.EtcdUser != "" && slices.ContainsFunc(s.EtcdEndpoints, inPlain):
 		return errors.New("--etcd-user: the password would cross the network in plain text; give --etcd-endpoints as https:// (http:// is for loopback alone)")
-	case (c.EtcdCertFile == "") != (c.EtcdKeyFile == ""):
+	case (s.EtcdCertFile == "") != (s.EtcdKeyFile == ""):
 		return errors.New("--etcd-cert-file and --etcd-key-file belong together: give both or none")
 	}
 	return nil
@@ -51,14 +51,14 @@ func inPlain(endpoint string) bool {
 }
 
 // etcdFile is a flag for TLS that is given, and its file; empty for none.
-func (c Config) etcdFile() (flag, file string) {
+func (s Stores) etcdFile() (flag, file string) {
 	switch {
-	case c.EtcdCAFile != "":
-		return "--etcd-ca-file", c.EtcdCAFile
-	case c.EtcdCertFile != "":
-		return "--etcd-cert-file", c.EtcdCertFile
+	case s.EtcdCAFile != "":
+		return "--etcd-ca-file", s.EtcdCAFile
+	case s.EtcdCertFile != "":
+		return "--etcd-cert-file", s.EtcdCertFile
 	}
-	return "--etcd-key-file", c.EtcdKeyFile
+	return "--etcd-key-file", s.EtcdKeyFile
 }
 
 // dialEtcd connects to the external etcd, and fails when that does not answer.
@@ -78,13 +78,13 @@ func dialEtcd(ctx context.Context, c Config) (*etcd.KV, error) {
 }
 
 // unreachable names the flags that may help when etcd cannot be reached.
-func (c Config) unreachable(err error) error {
+func (s Stores) unreachable(err error) error {
 	help := ""
 	var unknown x509.UnknownAuthorityError
 	switch {
 	case errors.As(err, &unknown):
 		help = "; --etcd-ca-file is for the authority that has signed etcd's certificate"
-	case errors.Is(err, etcd.ErrTLSRefused) && c.EtcdCertFile == "":
+	case errors.Is(err, etcd.ErrTLSRefused) && s.EtcdCertFile == "":
 		help = "; if it asks for a certificate, give one with --etcd-cert-file and --etcd-key-file"
 	case errors.Is(err, etcd.ErrTLSRefused):
 		help = "; etcd may not accept the certificate of --etcd-cert-file"
@@ -94,42 +94,42 @@ func (c Config) unreachable(err error) error {
 
 // dialOptions say how to reach the external etcd. It fails on files that
 // cannot be read or hold something else.
-func (c Config) dialOptions() (etcd.DialOptions, error) {
-	options := etcd.DialOptions{Endpoints: c.EtcdEndpoints, Username: c.EtcdUser}
-	if c.EtcdUser != "" {
-		content, err := os.ReadFile(c.EtcdPasswordFile)
+func (s Stores) dialOptions() (etcd.DialOptions, error) {
+	options := etcd.DialOptions{Endpoints: s.EtcdEndpoints, Username: s.EtcdUser}
+	if s.EtcdUser != "" {
+		content, err := os.ReadFile(s.EtcdPasswordFile)
 		if err != nil {
 			return options, fmt.Errorf("--etcd-password-file: %w", err)
 		}
 		if options.Password = strings.TrimRight(string(content), "\r\n"); options.Password == "" {
-			return options, fmt.Errorf("--etcd-password-file: %s is empty", c.EtcdPasswordFile)
+			return options, fmt.Errorf("--etcd-password-file: %s is empty", s.EtcdPasswordFile)
 		}
 	}
-	if _, file := c.etcdFile(); file == "" {
+	if _, file := s.etcdFile(); file == "" {
 		return options, nil
 	}
 	options.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-	if c.EtcdCAFile != "" {
-		authorities, err := readAuthorities("--etcd-ca-file", c.EtcdCAFile)
+	if s.EtcdCAFile != "" {
+		authorities, err := readAuthorities("--etcd-ca-file", s.EtcdCAFile)
 		if err != nil {
 			return options, err
 		}
 		options.TLS.RootCAs = authorities
 	}
-	if c.EtcdCertFile == "" {
+	if s.EtcdCertFile == "" {
 		return options, nil
 	}
 	// Read again for each connection: certificates are renewed.
 	options.TLS.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		return c.etcdCertificate()
+		return s.etcdCertificate()
 	}
-	_, err := c.etcdCertificate()
+	_, err := s.etcdCertificate()
 	return options, err
 }
 
 // etcdCertificate is what Signpost shows to etcd.
-func (c Config) etcdCertificate() (*tls.Certificate, error) {
-	pair, err := tls.LoadX509KeyPair(c.EtcdCertFile, c.EtcdKeyFile)
+func (s Stores) etcdCertificate() (*tls.Certificate, error) {
+	pair, err := tls.LoadX509KeyPair(s.EtcdCertFile, s.EtcdKeyFile)
 	if err != nil {
 		return nil, fmt.Errorf("--etcd-cert-file and --etcd-key-file: %w", err)
 	}

@@ -35,8 +35,8 @@ func newGRPC(c Config, options api.Options, authenticator *access.Authenticator,
 
 // grpcTLS is the TLS of the gRPC listener. Whose certificate is not signed as
 // asked for is not even heard.
-func (c Config) grpcTLS() access.ListenerTLS {
-	return access.ListenerTLS{Prefix: "grpc-", CertFile: c.GRPCCertFile, KeyFile: c.GRPCKeyFile, ClientCAFile: c.GRPCClientCAFile, Required: true, Protocols: []string{"h2"}}
+func (l Listeners) grpcTLS() access.ListenerTLS {
+	return access.ListenerTLS{Prefix: "grpc-", CertFile: l.GRPCCertFile, KeyFile: l.GRPCKeyFile, ClientCAFile: l.GRPCClientCAFile, Required: true, Protocols: []string{"h2"}}
 }
 
 // grpcAuthorizer says who may have app contexts changed, nil: everybody who

@@ -115,12 +115,12 @@ func TestWhoMayChangeAppContexts(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("op,emco,operator\nview,grafana,viewer\nshop,ci,operator,shop\n"), 0o600))
 	authenticator, err := access.Open(access.Options{TokenFile: file, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
-	require.Nil(t, Config{GRPCListen: "0.0.0.0:9048", Insecure: true}.grpcAuthorizer(nil), "there are no tokens")
-	require.Nil(t, Config{GRPCListen: "0.0.0.0:9048", Insecure: true}.grpcAuthorizer(authenticator), "with consent, everybody may")
+	require.Nil(t, Config{Listeners: Listeners{GRPCListen: "0.0.0.0:9048"}, Access: Access{Insecure: true}}.grpcAuthorizer(nil), "there are no tokens")
+	require.Nil(t, Config{Listeners: Listeners{GRPCListen: "0.0.0.0:9048"}, Access: Access{Insecure: true}}.grpcAuthorizer(authenticator), "with consent, everybody may")
 	for _, address := range []string{"127.0.0.1:9048", "localhost:0", "[::1]:9048"} {
-		require.Nil(t, Config{GRPCListen: address}.grpcAuthorizer(authenticator), "on loopback EMCO calls without a token")
+		require.Nil(t, Config{Listeners: Listeners{GRPCListen: address}}.grpcAuthorizer(authenticator), "on loopback EMCO calls without a token")
 	}
-	authorize := Config{GRPCListen: ":9048"}.grpcAuthorizer(authenticator)
+	authorize := Config{Listeners: Listeners{GRPCListen: ":9048"}}.grpcAuthorizer(authenticator)
 	actor, err := authorize(t.Context(), access.Caller{Authorization: "Bearer op"})
 	require.NoError(t, err)
 	require.Equal(t, "emco", actor.Subject)
@@ -149,7 +149,7 @@ func TestWhoMayChangeAppContextsByCertificate(t *testing.T) {
 	require.NoError(t, err)
 	ours := accesstest.NewAuthority(t, "ours")
 	shows := func(leaf accesstest.Leaf) access.Caller { return access.Caller{TLS: ours.State(leaf)} }
-	config := Config{GRPCListen: "127.0.0.1:9048", GRPCClientCAFile: "ca"}
+	config := Config{Listeners: Listeners{GRPCListen: "127.0.0.1:9048", GRPCClientCAFile: "ca"}}
 	actor, err := config.grpcAuthorizer(authenticator)(t.Context(), shows(accesstest.Leaf{Name: "anybody"}))
 	require.NoError(t, err)
 	require.Equal(t, "cert:anybody", actor.Subject)
@@ -186,7 +186,7 @@ func TestEveryGRPCMethodForEveryRole(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policy.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(policy), 0o600))
 	ours := accesstest.NewAuthority(t, "ours")
-	config := Config{GRPCListen: "127.0.0.1:0", GRPCClientCAFile: ours.File(), PolicyFile: file}
+	config := Config{Listeners: Listeners{GRPCListen: "127.0.0.1:0", GRPCClientCAFile: ours.File()}, Access: Access{PolicyFile: file}}
 	config.GRPCCertFile, config.GRPCKeyFile = ours.Sign(accesstest.Leaf{Name: "signpost", Server: true})
 	quiet := slog.New(slog.DiscardHandler)
 	rest, authenticator, err := openAuthenticators(t.Context(), config, prometheus.NewRegistry(), quiet)

@@ -10,20 +10,20 @@ import (
 )
 
 // checkLimits finds limits that are none.
-func (c Config) checkLimits() error {
+func (l Limits) checkLimits() error {
 	for _, limit := range []struct {
 		flag  string
 		value int
 	}{
-		{"--max-records", c.MaxRecords}, {"--max-names", c.MaxNames}, {"--max-external-dns", c.MaxExternalDNS}, {"--max-objects", c.MaxObjects}, {"--max-documents", c.MaxDocuments}, {"--max-bytes", int(c.MaxBytes)}, {"--rate-limit", c.RateLimit},
-		{"--max-connections", c.MaxConnections},
+		{"--max-records", l.MaxRecords}, {"--max-names", l.MaxNames}, {"--max-external-dns", l.MaxExternalDNS}, {"--max-objects", l.MaxObjects}, {"--max-documents", l.MaxDocuments}, {"--max-bytes", int(l.MaxBytes)}, {"--rate-limit", l.RateLimit},
+		{"--max-connections", l.MaxConnections},
 	} {
 		if limit.value < 0 {
 			return fmt.Errorf("%s: %d is below 0; give 0 for no limit", limit.flag, limit.value)
 		}
 	}
-	if c.ClusterMemory != 0 && (c.ClusterMemory < leastMemory || c.ClusterMemory > mostMemory) {
-		return fmt.Errorf("--cluster-memory: %d MiB is not between %d and %d", c.ClusterMemory, leastMemory, mostMemory)
+	if l.ClusterMemory != 0 && (l.ClusterMemory < leastMemory || l.ClusterMemory > mostMemory) {
+		return fmt.Errorf("--cluster-memory: %d MiB is not between %d and %d", l.ClusterMemory, leastMemory, mostMemory)
 	}
 	return nil
 }
@@ -35,32 +35,32 @@ const (
 )
 
 // clusterMemory is how many bytes may be kept of one cluster's answers.
-func (c Config) clusterMemory() int64 {
+func (l Limits) clusterMemory() int64 {
 	const mib = 1 << 20
-	return cmp.Or(int64(c.ClusterMemory)*mib, cluster.DefaultMemory)
+	return cmp.Or(int64(l.ClusterMemory)*mib, cluster.DefaultMemory)
 }
 
 // quotas are those of projects that have none of their own.
-func (c Config) quotas() intent.Quotas {
+func (l Limits) quotas() intent.Quotas {
 	quota := func(limit int) *int {
 		if limit == 0 {
 			return nil
 		}
 		return &limit
 	}
-	quotas := intent.Quotas{Records: quota(c.MaxRecords), Names: quota(c.MaxNames), ExternalDNS: quota(c.MaxExternalDNS), Objects: quota(c.MaxObjects), Documents: quota(c.MaxDocuments)}
-	if c.MaxBytes > 0 {
-		quotas.Bytes = &c.MaxBytes
+	quotas := intent.Quotas{Records: quota(l.MaxRecords), Names: quota(l.MaxNames), ExternalDNS: quota(l.MaxExternalDNS), Objects: quota(l.MaxObjects), Documents: quota(l.MaxDocuments)}
+	if l.MaxBytes > 0 {
+		quotas.Bytes = &l.MaxBytes
 	}
 	return quotas
 }
 
 // buckets limit how often each subject asks, by REST and by gRPC together; nil:
 // nothing does.
-func (c Config) buckets() *throttle.Buckets {
+func (l Limits) buckets() *throttle.Buckets {
 	const burst = 10 // seconds' worth
-	if c.RateLimit == 0 {
+	if l.RateLimit == 0 {
 		return nil
 	}
-	return throttle.NewBuckets(float64(c.RateLimit), burst*c.RateLimit)
+	return throttle.NewBuckets(float64(l.RateLimit), burst*l.RateLimit)
 }

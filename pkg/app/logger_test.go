@@ -16,7 +16,7 @@ func TestALineOfTheLogIsBounded(t *testing.T) {
 	long := strings.Repeat("ä", 1<<20)
 	for _, format := range []string{"text", "json"} {
 		var out bytes.Buffer
-		log, err := newLogger(Config{LogLevel: "info", LogFormat: format}, &out)
+		log, err := newLogger(Config{Telemetry: Telemetry{LogLevel: "info", LogFormat: format}}, &out)
 		require.NoError(t, err)
 		log.Info(long, "text", long, slog.Any("error", errors.New(long)), "list", []string{long, long}, slog.Group("group", "text", long), "number", 7, "short", []string{"a"}) //nolint:sloglint // the message may be what somebody else said
 		require.Less(t, out.Len(), 6*longestText)

@@ -12,15 +12,15 @@ import (
 
 // checkProfiles keeps profiles, which tell what is in memory, on loopback,
 // whatever else is consented to.
-func (c Config) checkProfiles() error {
-	if c.PprofListen == "" {
+func (l Listeners) checkProfiles() error {
+	if l.PprofListen == "" {
 		return nil
 	}
-	if _, _, err := net.SplitHostPort(c.PprofListen); err != nil {
-		return fmt.Errorf("--pprof-listen: %q is not of the form host:port", c.PprofListen)
+	if _, _, err := net.SplitHostPort(l.PprofListen); err != nil {
+		return fmt.Errorf("--pprof-listen: %q is not of the form host:port", l.PprofListen)
 	}
-	if !onLoopback(c.PprofListen) {
-		return fmt.Errorf("--pprof-listen %s: profiles tell what is in memory, secrets too; give an address of loopback, as in 127.0.0.1:6060", c.PprofListen)
+	if !onLoopback(l.PprofListen) {
+		return fmt.Errorf("--pprof-listen %s: profiles tell what is in memory, secrets too; give an address of loopback, as in 127.0.0.1:6060", l.PprofListen)
 	}
 	return nil
 }

@@ -67,12 +67,6 @@ func (c Config) ownDirectories(registry *replicas.Registry) func(ctx context.Con
 	}
 }
 
-// clusters is what the edge asks for about clusters as such.
-type clusters struct {
-	*release.Service  // drains and abandons them
-	*connections.Pool // asks whether they could be managed
-}
-
 // reaching is how clusters are reached.
 func (c Config) reaching(installation string, registry *replicas.Registry) connections.Settings {
 	return connections.Settings{
@@ -84,8 +78,8 @@ func (c Config) reaching(installation string, registry *replicas.Registry) conne
 // parts are what runs beside the edge, by name.
 func (s *service) parts() map[string]func(context.Context) error {
 	parts := map[string]func(context.Context) error{"--data-dir": s.stores.run, "replica": s.replicas.Run}
-	if s.config.accepts() && s.room != nil {
-		parts["room"] = s.room.run
+	if s.config.accepts() && s.quota != nil {
+		parts["storage quota"] = s.quota.run
 	}
 	if !s.config.works() {
 		parts["notifier"] = release.NewNotifier(s.releases).Run
@@ -93,7 +87,7 @@ func (s *service) parts() map[string]func(context.Context) error {
 	}
 	parts["worker"] = s.worker.Run
 	parts["controller"] = release.NewController(s.releases).Run
-	parts["janitor"] = s.janitor.run
+	parts["garbage collection"] = s.gc.run
 	parts["clusters"] = s.clusters.Run
 	return parts
 }

@@ -135,7 +135,7 @@ func TestSignpostStartsAnswersEndsAndStartsAgain(t *testing.T) {
 func installationOf(t *testing.T, dir string) string {
 	config := fits()
 	config.DataDir = dir
-	log, err := newLogger(Config{LogLevel: "error", LogFormat: "text"}, io.Discard)
+	log, err := newLogger(Config{Telemetry: Telemetry{LogLevel: "error", LogFormat: "text"}}, io.Discard)
 	require.NoError(t, err)
 	stores, err := openStores(t.Context(), config, log)
 	require.NoError(t, err)

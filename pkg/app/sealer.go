@@ -59,8 +59,8 @@ func (c Config) secretKey() (seal.Key, error) {
 
 // generateKey writes a key where there is none. What a disk has no room for is
 // looked for first: a server with a key starts when it is full, too.
-func (c Config) generateKey(file string) (seal.Key, error) {
-	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
+func (s Stores) generateKey(file string) (seal.Key, error) {
+	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
 		return seal.Key{}, fmt.Errorf("--data-dir: %w", err)
 	}
 	if _, err := seal.GenerateKeyFile(file); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -92,7 +92,7 @@ func openVault(ctx context.Context, c Config, values *vault.Vault) (*vault.Vault
 	return values, nil
 }
 
-// resealing is the chore of sealing anew what an old key has sealed, once no other
+// resealing is the job of sealing anew what an old key has sealed, once no other
 // process seals with that any more, with its metric.
 func resealing(values *vault.Vault, registry *replicas.Registry, metrics prometheus.Registerer) func(context.Context) error {
 	sealed := prometheus.NewGaugeVec(prometheus.GaugeOpts{

@@ -127,7 +127,7 @@ func TestKeysAreReplacedOnceAllSealWithTheNewOne(t *testing.T) {
 	}, patience, 20*time.Millisecond)
 
 	was := revisionsOfSecrets(t, documents)
-	for range 2 { // the first thing that a janitor does is to look at the keys
+	for range 2 { // the first job of the garbage collection is to look at the keys
 		after := run(b, a)
 		require.Eventually(t, func() bool { return after.sealedBy()[aKey(1).ID()] == "1" }, patience, 20*time.Millisecond)
 		after.stop()

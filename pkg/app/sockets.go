@@ -18,10 +18,10 @@ const (
 
 // maxConnections is how many connections the HTTP listener has at once. The
 // stores need descriptors, too: without any, etcd ends the process.
-func (c Config) maxConnections() int {
+func (l Limits) maxConnections() int {
 	most := descriptors() / ofDescriptors
-	if c.MaxConnections > 0 {
-		most = min(most, c.MaxConnections)
+	if l.MaxConnections > 0 {
+		most = min(most, l.MaxConnections)
 	}
 	return most
 }

@@ -87,6 +87,6 @@ func TestTheDescriptorsLeaveRoomForTheStores(t *testing.T) {
 	all := descriptors()
 	require.Positive(t, all)
 	require.Equal(t, all/4, Config{}.maxConnections())
-	require.Equal(t, all/4, Config{MaxConnections: 10 * all}.maxConnections())
-	require.Equal(t, 5, Config{MaxConnections: 5}.maxConnections())
+	require.Equal(t, all/4, Config{Limits: Limits{MaxConnections: 10 * all}}.maxConnections())
+	require.Equal(t, 5, Config{Limits: Limits{MaxConnections: 5}}.maxConnections())
 }

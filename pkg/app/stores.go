@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signpost-dns/signpost/pkg/app/measure"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	etcdstore "github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/mongo"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/quota"
+	"github.com/signpost-dns/signpost/pkg/storage/history"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
 )
@@ -31,7 +35,7 @@ type stores struct {
 
 // openStores opens etcd, embedded or external, and the document store.
 func openStores(ctx context.Context, c Config, log *slog.Logger) (*stores, error) {
-	s := &stores{checks: map[string]func(context.Context) error{}, took: newStoreMetric()}
+	s := &stores{checks: map[string]func(context.Context) error{}, took: measure.NewRequests()}
 	if err := s.openKV(ctx, c, log); err != nil {
 		return nil, err
 	}
@@ -56,7 +60,7 @@ func (s *stores) openKV(ctx context.Context, c Config, log *slog.Logger) error {
 		s.embedded, s.kv, s.closers = embedded, embedded.KV(), append(s.closers, embedded.Close)
 		s.size = func(context.Context) (etcd.Size, error) { return embedded.Size(), nil }
 	}
-	s.kv = measuredKV{s.kv, newStopwatch(s.took, "etcd")}
+	s.kv = measure.KV(s.kv, s.took, "etcd")
 	s.checks["etcd"] = s.kv.Ping
 	return nil
 }
@@ -72,7 +76,7 @@ func (s *stores) openDocuments(ctx context.Context, c Config) error {
 		return fmt.Errorf("--mongo-uri: %w", err)
 	}
 	s.mongo = documents
-	measured := measuredStore{documents, newStopwatch(s.took, "mongodb")}
+	measured := measure.Documents(documents, s.took, "mongodb")
 	s.documents = quota.New(measured, documents.Usage, s.kv, c.quotas())
 	s.closers = append(s.closers, documents.Close)
 	s.checks["mongodb"] = documents.Ping
@@ -94,4 +98,13 @@ func (s *stores) close() error {
 		errs = append(errs, s.closers[n]())
 	}
 	return errors.Join(errs...)
+}
+
+// openHistory makes the history of what is done here.
+func openHistory(c Config, documents intent.Store, log *slog.Logger, metrics prometheus.Registerer) *history.History {
+	lost := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "signpost_history_lost_total", Help: "Events that could not be kept in the history.",
+	})
+	metrics.MustRegister(lost)
+	return history.New(history.Options{Documents: documents, Count: c.HistoryCount, Lost: lost.Inc, Now: time.Now, Logger: log})
 }

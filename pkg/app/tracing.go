@@ -17,16 +17,16 @@ import (
 )
 
 // checkTracing finds what cannot be right in how traces are exported.
-func (c Config) checkTracing() error {
-	if c.TraceRatio < 0 || c.TraceRatio > 1 {
-		return fmt.Errorf("--trace-ratio: %v is not between 0 and 1", c.TraceRatio)
+func (t Telemetry) checkTracing() error {
+	if t.TraceRatio < 0 || t.TraceRatio > 1 {
+		return fmt.Errorf("--trace-ratio: %v is not between 0 and 1", t.TraceRatio)
 	}
-	if c.OTLPEndpoint == "" {
+	if t.OTLPEndpoint == "" {
 		return nil
 	}
-	at, err := url.Parse(c.OTLPEndpoint)
+	at, err := url.Parse(t.OTLPEndpoint)
 	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
-		return fmt.Errorf("--otlp-endpoint: %q is not of the form http://host:4317, or https://", c.OTLPEndpoint)
+		return fmt.Errorf("--otlp-endpoint: %q is not of the form http://host:4317, or https://", t.OTLPEndpoint)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (c *collector) Shutdown(context.Context) error {
 func TestTheLastSpansAreExportedAtTheEnd(t *testing.T) {
 	t.Parallel()
 	to, metrics := &collector{}, prometheus.NewRegistry()
-	provider := newProvider(Config{TraceRatio: 1}, to, metrics)
+	provider := newProvider(Config{Telemetry: Telemetry{TraceRatio: 1}}, to, metrics)
 	for _, name := range []string{"GET group", "step"} {
 		_, span := provider.Tracer("test").Start(t.Context(), name)
 		span.End()

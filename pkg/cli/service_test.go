@@ -28,8 +28,9 @@ func startService(t *testing.T, changes ...func(*app.Config)) running {
 	ready := filepath.Join(data, "ready.json")
 	ctx, cancel := context.WithCancel(context.Background())
 	config := app.Config{
-		Listen: "127.0.0.1:0", GRPCListen: "127.0.0.1:0", DataDir: data, DirectoryRoot: filepath.Join(data, "clusters"),
-		LogLevel: "error", LogFormat: "text", ReadyFile: ready, Build: serve.ThisBuild(),
+		Listeners: app.Listeners{Listen: "127.0.0.1:0", GRPCListen: "127.0.0.1:0", ReadyFile: ready},
+		Stores:    app.Stores{DataDir: data}, Clusters: app.Clusters{DirectoryRoot: filepath.Join(data, "clusters")},
+		Telemetry: app.Telemetry{LogLevel: "error", LogFormat: "text"}, Build: serve.ThisBuild(),
 	}
 	for _, change := range changes {
 		change(&config)

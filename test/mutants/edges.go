@@ -186,6 +186,12 @@ func inCommands() []bugs.Bug {
 			Replacement: "",
 		},
 		{
+			Name: "silence is a refusal", File: "pkg/app/measure/stores.go",
+			Breaks:      "requests that a store did not answer are measured as refused",
+			Text:        "outcome = \"unavailable\"",
+			Replacement: "outcome = \"refused\"",
+		},
+		{
 			Name: "half-restored stores", File: "pkg/app/app.go",
 			Breaks:      "Signpost starts on stores whose restore was interrupted",
 			Text:        "	if err := backup.Unfinished(ctx, stores.kv); err != nil {\n",

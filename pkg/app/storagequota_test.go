@@ -22,8 +22,8 @@ func TestRoomIsWhatEtcdSaidLast(t *testing.T) {
 	var log bytes.Buffer
 	var size etcd.Size
 	var failure error
-	r := newRoom(&stores{size: func(context.Context) (etcd.Size, error) { return size, failure }}, slog.New(slog.NewTextHandler(&log, nil)))
-	require.False(t, r.nearlyFull(), "as long as it is not known")
+	quota := newStorageQuota(&stores{size: func(context.Context) (etcd.Size, error) { return size, failure }}, slog.New(slog.NewTextHandler(&log, nil)))
+	require.False(t, quota.nearlyFull(), "as long as it is not known")
 	for _, c := range []struct {
 		name    string
 		size    etcd.Size
@@ -42,8 +42,8 @@ func TestRoomIsWhatEtcdSaidLast(t *testing.T) {
 	} {
 		size, failure = c.size, c.failure
 		log.Reset()
-		r.look(t.Context())
-		require.Equal(t, c.full, r.nearlyFull(), c.name)
+		quota.check(t.Context())
+		require.Equal(t, c.full, quota.nearlyFull(), c.name)
 		if c.told == "" {
 			require.Empty(t, log.String(), c.name)
 		}
@@ -54,15 +54,15 @@ func TestRoomIsWhatEtcdSaidLast(t *testing.T) {
 func TestEtcdIsAskedForRoomOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
-		r := newRoom(&stores{size: func(context.Context) (etcd.Size, error) { asked.Add(1); return etcd.Size{}, nil }}, slog.Default())
+		quota := newStorageQuota(&stores{size: func(context.Context) (etcd.Size, error) { asked.Add(1); return etcd.Size{}, nil }}, slog.Default())
 		ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
 		defer cancel()
-		require.NoError(t, r.run(ctx))
+		require.NoError(t, quota.run(ctx))
 		require.EqualValues(t, 4, asked.Load())
 	})
 }
 
 func TestDocumentsThatAreNotInEtcdHaveRoom(t *testing.T) {
 	t.Parallel()
-	require.False(t, newRoom(&stores{mongo: &mongo.Store{}}, slog.Default()).nearlyFull())
+	require.False(t, newStorageQuota(&stores{mongo: &mongo.Store{}}, slog.Default()).nearlyFull())
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/worker/connections"
 )
 
-// The janitor's rhythm.
+// How often jobs run.
 const (
 	tidyEvery  = time.Minute
 	pruneEvery = time.Hour
@@ -24,16 +24,16 @@ const (
 	unclaimed  = 10 * time.Minute // longer than any request takes from writing a release to being accepted
 )
 
-// chore is one thing that the janitor does at times.
-type chore struct {
-	what  string // it does it to
+// job is one kind of garbage collection.
+type job struct {
+	what  string // is collected
 	every time.Duration
 	do    func(ctx context.Context) error
 }
 
-// chores finish and remove what crashed writers have left, and what is too old.
-func chores(c Config, stored *quota.Store, documents intent.Store, values *vault.Vault, registry *replicas.Registry, releases *release.Service, known connections.Identities, past *history.History, metrics prometheus.Registerer) []chore {
-	return []chore{
+// jobs finish and remove what crashed writers have left, and what is too old.
+func jobs(c Config, stored *quota.Store, documents intent.Store, values *vault.Vault, registry *replicas.Registry, releases *release.Service, known connections.Identities, past *history.History, metrics prometheus.Registerer) []job {
+	return []job{
 		{"the document store", tidyEvery, documents.Sweep},
 		{"the keys of sealed values", tidyEvery, resealing(values, registry, metrics)},
 		{"sealed values", tidyEvery, func(ctx context.Context) error { return values.Sweep(ctx, secretAge) }},
@@ -64,22 +64,22 @@ func sweepingClaims(releases *release.Service, metrics prometheus.Registerer) fu
 	}
 }
 
-// janitor does its chores, one after the other.
-type janitor struct {
-	log    *slog.Logger
-	chores []chore
-	next   []time.Time // of each chore
+// gc runs jobs of garbage collection, one after the other.
+type gc struct {
+	log  *slog.Logger
+	jobs []job
+	next []time.Time // of each job
 }
 
-func newJanitor(log *slog.Logger, chores []chore) *janitor {
-	return &janitor{log: log, chores: chores, next: make([]time.Time, len(chores))}
+func newGC(log *slog.Logger, jobs []job) *gc {
+	return &gc{log: log, jobs: jobs, next: make([]time.Time, len(jobs))}
 }
 
-func (j *janitor) run(ctx context.Context) error {
+func (g *gc) run(ctx context.Context) error {
 	tick := time.NewTicker(tidyEvery)
 	defer tick.Stop()
 	for {
-		j.tidy(ctx, time.Now())
+		g.runDue(ctx, time.Now())
 		select {
 		case <-ctx.Done():
 			return nil
@@ -88,15 +88,15 @@ func (j *janitor) run(ctx context.Context) error {
 	}
 }
 
-// tidy does the chores that are due.
-func (j *janitor) tidy(ctx context.Context, now time.Time) {
-	for n, c := range j.chores {
-		if now.Before(j.next[n]) {
+// runDue runs the jobs that are due.
+func (g *gc) runDue(ctx context.Context, now time.Time) {
+	for n, c := range g.jobs {
+		if now.Before(g.next[n]) {
 			continue
 		}
-		j.next[n] = now.Add(c.every)
+		g.next[n] = now.Add(c.every)
 		if err := c.do(ctx); err != nil && ctx.Err() == nil {
-			j.log.WarnContext(ctx, "a chore failed, and is done again when it is due", "chore", c.what, "error", err)
+			g.log.WarnContext(ctx, "garbage collection failed, and is tried again when it is due", "job", c.what, "error", err)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package app
+package measure
 
 import (
 	"context"
@@ -41,11 +41,11 @@ func counts(t *testing.T, registry *prometheus.Registry) map[string]uint64 {
 func TestRequestsToStoresAreMeasured(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	took := newStoreMetric()
+	took := NewRequests()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(took)
 	fake := kvtest.NewFake()
-	measured := measuredKV{fake, newStopwatch(took, "etcd")}
+	measured := KV(fake, took, "etcd")
 	_, _, err := measured.Get(ctx, "k")
 	require.NoError(t, err)
 	_, _, err = measured.Range(ctx, kv.Range{Prefix: "k"})
@@ -59,7 +59,7 @@ func TestRequestsToStoresAreMeasured(t *testing.T) {
 	require.Equal(t, map[string]uint64{"etcd get ok": 1, "etcd range ok": 1, "etcd txn ok": 1, "etcd get unavailable": 1}, counts(t, registry))
 
 	took.Reset()
-	documents := measuredStore{etcdstore.New(kvtest.NewFake()), newStopwatch(took, "mongodb")}
+	documents := Documents(etcdstore.New(kvtest.NewFake()), took, "mongodb")
 	path := intent.Join("projects", "shop")
 	_, err = documents.Put(ctx, intent.Write{Path: path, Body: []byte("{}")})
 	require.NoError(t, err)
@@ -89,9 +89,8 @@ func TestEtcdsSizeIsAMetric(t *testing.T) {
 		{"before", "signpost_etcd_database_bytes 3\nsignpost_etcd_database_in_use_bytes 2\n", etcd.Size{Allocated: 3, InUse: 2}, nil},
 		{"that does not answer", "", etcd.Size{}, errors.New("no answer")},
 	} {
-		s := &stores{took: newStoreMetric(), size: func(context.Context) (etcd.Size, error) { return c.size, c.err }}
 		registry := prometheus.NewRegistry()
-		s.measure(registry)
+		Database(func(context.Context) (etcd.Size, error) { return c.size, c.err }, registry)
 		require.Equal(t, c.metrics, samples(t, registry), c.reason)
 	}
 }
@@ -117,7 +116,7 @@ func samples(t *testing.T, registry *prometheus.Registry) string {
 func TestTheBuildIsAMetric(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
-	measureBuild(probes.Build{Version: "v1.2.3", Commit: "c0ffee", Go: "go1.26"}, registry)
+	Build(probes.Build{Version: "v1.2.3", Commit: "c0ffee", Go: "go1.26"}, registry)
 	require.Equal(t, "signpost_build_info{commit=\"c0ffee\",go=\"go1.26\",version=\"v1.2.3\"} 1\n", samples(t, registry))
 }
 
@@ -126,7 +125,7 @@ func TestNamesThatMayNotGoAreAMetric(t *testing.T) {
 	t.Parallel()
 	held := map[intent.Path]int{}
 	registry := prometheus.NewRegistry()
-	measureRemovals(func() map[intent.Path]int { return held }, registry)
+	Removals(func() map[intent.Path]int { return held }, registry)
 	require.Empty(t, samples(t, registry))
 	held[intent.Join("projects", "shop", "dns-update-records", "lab")] = 7
 	held[intent.Join("projects", "bank", "dns-update-records", "lab")] = 120

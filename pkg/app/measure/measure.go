@@ -1,31 +1,20 @@
-package app
+// Package measure has the metrics of the process that no other package has.
+package measure
 
 import (
 	"context"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/signpost-dns/signpost/api/probes"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
-	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/quota"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
 )
 
-// newMetrics has the metrics of the process, and of the stores.
-func newMetrics(c Config, stores *stores) *prometheus.Registry {
-	metrics := prometheus.NewRegistry()
-	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	measureBuild(c.Build, metrics)
-	stores.measure(metrics)
-	metrics.MustRegister(newUsageCollector(stores.documents.Usages))
-	return metrics
-}
-
-// measureBuild offers what the program was built from as a metric.
-func measureBuild(build probes.Build, metrics prometheus.Registerer) {
+// Build offers what the program was built from as a metric.
+func Build(build probes.Build, metrics prometheus.Registerer) {
 	metrics.MustRegister(prometheus.NewGaugeFunc(
 		prometheus.GaugeOpts{
 			Name: "signpost_build_info", Help: "1, with what the program was built from as labels.",
@@ -42,7 +31,9 @@ type removalsFrozen struct {
 	names *prometheus.Desc
 }
 
-func measureRemovals(held func() map[intent.Path]int, metrics prometheus.Registerer) {
+// Removals offers how many names of each provider stay published because too many
+// would go at once.
+func Removals(held func() map[intent.Path]int, metrics prometheus.Registerer) {
 	metrics.MustRegister(removalsFrozen{held, prometheus.NewDesc("signpost_removals_frozen",
 		"Names that stay published although nothing offers them an address, because too many would go at once.", []string{"project", "record"}, nil)})
 }
@@ -57,21 +48,13 @@ func (r removalsFrozen) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// measureReleases has a replica that works tell of health and removals.
-func (c Config) measureReleases(releases *release.Service, metrics prometheus.Registerer) {
-	if c.works() {
-		measureHealth(releases, metrics)
-		measureRemovals(releases.RetainedNames, metrics)
-	}
-}
-
-// measureHealth offers as a metric whether clusters are taken out of names for
-// being unreachable.
-func measureHealth(releases *release.Service, metrics prometheus.Registerer) {
+// Health offers as a metric whether clusters are taken out of names for being
+// unreachable. frozen says why they are not; empty: they are.
+func Health(frozen func() string, metrics prometheus.Registerer) {
 	metrics.MustRegister(prometheus.NewGaugeFunc(
 		prometheus.GaugeOpts{Name: "signpost_health_frozen", Help: "Whether no cluster is taken out of names for being unreachable, because most are."},
 		func() float64 {
-			if releases.Frozen() == "" {
+			if frozen() == "" {
 				return 0
 			}
 			return 1
@@ -79,10 +62,10 @@ func measureHealth(releases *release.Service, metrics prometheus.Registerer) {
 	))
 }
 
-// measure offers how long the stores take, and how full etcd is, as metrics.
-func (s *stores) measure(metrics prometheus.Registerer) {
-	metrics.MustRegister(s.took, &databaseCollector{
-		size:  s.size,
+// Database offers how full etcd is as metrics.
+func Database(size func(context.Context) (etcd.Size, error), metrics prometheus.Registerer) {
+	metrics.MustRegister(&databaseCollector{
+		size:  size,
 		bytes: prometheus.NewDesc("signpost_etcd_database_bytes", "Size of etcd's database file, of the member where it is largest.", nil, nil),
 		inUse: prometheus.NewDesc("signpost_etcd_database_in_use_bytes", "Bytes of that file that hold data.", nil, nil),
 		free:  prometheus.NewDesc("signpost_etcd_disk_free_bytes", "Bytes that are free on the disk of the embedded etcd.", nil, nil),
@@ -96,12 +79,13 @@ type usageCollector struct {
 	documents, bytes *prometheus.Desc
 }
 
-func newUsageCollector(usages func(context.Context) (map[string]quota.Usage, error)) usageCollector {
-	return usageCollector{
+// Usage offers what projects have as metrics.
+func Usage(usages func(context.Context) (map[string]quota.Usage, error), metrics prometheus.Registerer) {
+	metrics.MustRegister(usageCollector{
 		usages:    usages,
 		documents: prometheus.NewDesc("signpost_project_documents", "Documents of a project.", []string{"project"}, nil),
 		bytes:     prometheus.NewDesc("signpost_project_bytes", "Bytes of these documents, and of what is sealed of them.", []string{"project"}, nil),
-	}
+	})
 }
 
 // Describe implements prometheus.Collector.

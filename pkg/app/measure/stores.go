@@ -1,4 +1,4 @@
-package app
+package measure
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// newStoreMetric measures requests to stores.
-func newStoreMetric() *prometheus.HistogramVec {
+// NewRequests makes the metric of requests to stores.
+func NewRequests() *prometheus.HistogramVec {
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "signpost_store_request_duration_seconds", Help: "Duration of requests to the stores.",
 		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 15},
@@ -36,6 +36,11 @@ func (w stopwatch) lap(op string, began time.Time, err error) {
 		outcome = "refused"
 	}
 	w.took.With(prometheus.Labels{"op": op, "outcome": outcome}).Observe(time.Since(began).Seconds())
+}
+
+// KV returns a store whose requests are measured, under a name.
+func KV(of kv.KV, took *prometheus.HistogramVec, store string) kv.KV {
+	return measuredKV{of, newStopwatch(took, store)}
 }
 
 // measuredKV is a KV whose requests are measured.
@@ -66,6 +71,11 @@ func (m measuredKV) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (
 	done, revision, err := m.KV.Txn(ctx, when, then...)
 	m.lap("txn", began, err)
 	return done, revision, err
+}
+
+// Documents returns a document store whose requests are measured, under a name.
+func Documents(of intent.Store, took *prometheus.HistogramVec, store string) intent.Store {
+	return measuredStore{of, newStopwatch(took, store)}
 }
 
 // measuredStore is a document store whose requests are measured.

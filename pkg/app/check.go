@@ -1,0 +1,93 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/grant"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// Check finds what cannot work together, before anything is started. Its
+// errors name the flags.
+func (c Config) Check() error {
+	if err := c.checkAddresses(); err != nil {
+		return err
+	}
+	if err := c.checkAccess(); err != nil {
+		return err
+	}
+	if c.ControllerCluster != "" {
+		if _, ok := intent.ParseCluster(c.ControllerCluster); !ok {
+			return fmt.Errorf("--controller-cluster: %q is not of the form provider+cluster", c.ControllerCluster)
+		}
+	}
+	if err := c.checkSecretKey(); err != nil {
+		return err
+	}
+	if err := c.checkRole(); err != nil {
+		return err
+	}
+	if err := c.checkLimits(); err != nil {
+		return err
+	}
+	if err := c.checkEtcd(); err != nil {
+		return err
+	}
+	if err := c.checkTracing(); err != nil {
+		return err
+	}
+	if err := c.checkProfiles(); err != nil {
+		return err
+	}
+	if _, err := c.emco(); err != nil {
+		return err
+	}
+	if _, err := c.rsync(); err != nil {
+		return err
+	}
+	if at := slices.IndexFunc(c.EMCONamespaces, func(text string) bool { return !grant.IsPattern(text) }); at >= 0 {
+		return fmt.Errorf("--emco-namespaces: %q is no namespace; give names such as shop, or beginnings such as team-a-*", c.EMCONamespaces[at])
+	}
+	if c.HistoryAge < 0 || c.HistoryCount < 0 {
+		return fmt.Errorf("--history-age and --history-count: give nothing below 0; with 0 the history is kept whole")
+	}
+	if c.DataDir == "" && (len(c.EtcdEndpoints) == 0 || c.DirectoryRoot == "") {
+		return fmt.Errorf("--data-dir is required for the embedded etcd and for directory clusters")
+	}
+	return nil
+}
+
+// checkAddresses refuses addresses with a user, a password or parameters: nothing
+// would use them, and errors and logs would tell them to everybody. What is wrong is
+// not quoted.
+func (c Config) checkAddresses() error {
+	for _, at := range []struct {
+		flag  string
+		given []string
+		help  string
+	}{
+		{"--listen", []string{c.Listen}, ""},
+		{"--grpc-listen", []string{c.GRPCListen}, ""},
+		{"--pprof-listen", []string{c.PprofListen}, ""},
+		{"--etcd-endpoints", c.EtcdEndpoints, "; --etcd-user and --etcd-password-file are for those"},
+		{"--rsync-endpoint", []string{c.RsyncEndpoint}, ""},
+		{"--otlp-endpoint", []string{c.OTLPEndpoint}, ""},
+		{"--image-registry", []string{c.ImageRegistry}, "; records' imagePullSecrets are for those"},
+	} {
+		if slices.ContainsFunc(at.given, func(address string) bool { return strings.ContainsAny(address, "@?#") }) {
+			return fmt.Errorf("%s: give addresses alone, without a user, a password or parameters%s", at.flag, at.help)
+		}
+	}
+	return nil
+}
+
+// controllerCluster is ControllerCluster in parts, nil when it is not set.
+func (c Clusters) controllerCluster() *intent.ClusterRef {
+	ref, ok := intent.ParseCluster(c.ControllerCluster)
+	if !ok {
+		return nil
+	}
+	return &ref
+}

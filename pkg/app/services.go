@@ -1,0 +1,108 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/dns/corefile"
+	"github.com/signpost-dns/signpost/pkg/dns/linter"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/release/status"
+	"github.com/signpost-dns/signpost/pkg/storage/history"
+	"github.com/signpost-dns/signpost/pkg/worker/connections"
+)
+
+// lifecycle is what the edges ask for: releases, and the status that follows
+// from them.
+type lifecycle struct {
+	*release.Service
+	history *history.History
+	idle    func() bool // whether no worker is running, as far as is known
+}
+
+// Events lists what happened to a group or a logical cloud, and which documents
+// of it were written since, oldest first.
+func (l lifecycle) Events(ctx context.Context, owner intent.Path) ([]intent.Event, error) {
+	events, err := l.Service.Events(ctx, owner)
+	if err != nil || len(events) == 0 {
+		return events, err
+	}
+	for n := range events {
+		events[n].Path = owner
+	}
+	writes, err := l.history.Writes(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	before := func(e intent.Event) bool { return e.Time.Before(events[0].Time) }
+	events = append(slices.DeleteFunc(writes, before), events...)
+	slices.SortStableFunc(events, func(a, b intent.Event) int { return a.Time.Compare(b.Time) })
+	return events, nil
+}
+
+// Status answers where a group stands.
+func (l lifecycle) Status(ctx context.Context, group intent.Path) (intent.Status, error) {
+	snapshot, err := l.Snapshot(ctx, group)
+	if err != nil {
+		return intent.Status{}, err
+	}
+	snapshot.Idle = l.idle()
+	return status.Of(snapshot), nil
+}
+
+// RecordStatus answers what is known of a record.
+func (l lifecycle) RecordStatus(ctx context.Context, record intent.Path) (intent.RecordStatus, error) {
+	snapshot, err := l.RecordSnapshot(ctx, record)
+	if err != nil {
+		return intent.RecordStatus{}, err
+	}
+	return status.OfRecord(snapshot), nil
+}
+
+// clusters is what the edge asks for about clusters as such.
+type clusters struct {
+	*release.Service  // drains and abandons them
+	*connections.Pool // asks whether they could be managed
+}
+
+// corefiles is what the edge asks about configurations of CoreDNS.
+type corefiles struct {
+	*linter.Linter
+	releases *release.Service
+}
+
+// Trace tells which way a query takes.
+func (c corefiles) Trace(ctx context.Context, owner intent.Path, cluster string, query corefile.Query) (corefile.Way, error) {
+	return c.releases.Trace(ctx, owner, cluster, query)
+}
+
+// openLinter makes the linter of Corefiles, and says whether it can work.
+func openLinter(c Config, log *slog.Logger) *linter.Linter {
+	l := linter.New(c.DNSBinary)
+	if program, err := l.Program(); err != nil {
+		log.Warn("Corefiles cannot be linted", "reason", err)
+	} else {
+		log.Info("Corefiles can be linted", "program", program)
+	}
+	return l
+}
+
+// orchestrator is release.Service as the gRPC edge asks it.
+type orchestrator struct{ releases *release.Service }
+
+// Update extends an app context.
+func (o orchestrator) Update(ctx context.Context, contextID, trafficGroup, from string) ([]string, error) {
+	return o.releases.UpdateContext(ctx, contextID, trafficGroup, from)
+}
+
+// Terminate prepares for the end of an app context.
+func (o orchestrator) Terminate(ctx context.Context, contextID string) error {
+	return o.releases.TerminateContext(ctx, contextID)
+}
+
+// Event takes note of what rsync has been told.
+func (o orchestrator) Event(ctx context.Context, contextID string, event intent.Action) error {
+	return o.releases.PostEvent(ctx, contextID, event)
+}
