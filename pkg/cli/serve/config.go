@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"github.com/spf13/viper"
 
 	"github.com/signpost-dns/signpost/pkg/domain/nearest"
 	"github.com/signpost-dns/signpost/pkg/domain/redact"
@@ -22,48 +21,43 @@ import (
 // variable in the environment, else that of the file of --config. All errors
 // come at once.
 func FillFlags(flags *pflag.FlagSet) error {
-	sources := viper.New()
-	sources.SetEnvPrefix("signpost")
-	sources.SetEnvKeyReplacer(strings.NewReplacer("-", "_"))
-	sources.AutomaticEnv()
-	file, err := configFile(flags, sources)
-	if err != nil {
-		return err
+	file, values := os.Getenv(variable(ConfigFlag)), map[string]any{}
+	if flag := flags.Lookup(ConfigFlag); flag.Changed {
+		file = flag.Value.String()
+		if file == "" {
+			return errors.New("--config: give a file name")
+		}
 	}
 	if file != "" {
-		values, err := readConfig(file, flags)
-		if err != nil {
+		var err error
+		if values, err = readConfig(file, flags); err != nil {
 			return err
-		}
-		if err := sources.MergeConfigMap(values); err != nil {
-			return fmt.Errorf("--config: %s: %w", file, err)
 		}
 	}
 	var wrong []error
 	flags.VisitAll(func(flag *pflag.Flag) {
-		if !isOption(flag) || flag.Changed || !sources.IsSet(flag.Name) {
+		value := values[flag.Name]
+		origin := "--config: " + file
+		if text := os.Getenv(variable(flag.Name)); text != "" {
+			value, origin = text, variable(flag.Name)
+		}
+		if !isOption(flag) || flag.Changed || value == nil {
 			return
 		}
-		if err := setFlag(flags, flag, sources.Get(flag.Name)); err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w", origin(flag, file), err))
+		if err := setFlag(flags, flag, value); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w", origin, err))
 		}
 	})
 	return errors.Join(wrong...)
 }
 
+// variable names the variable of the environment that gives a flag.
+func variable(flag string) string {
+	return "SIGNPOST_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
 // isOption tells whether a flag may be set by the environment or the configuration file.
 func isOption(flag *pflag.Flag) bool { return flag.Name != "help" && flag.Name != ConfigFlag }
-
-// configFile is the file of --config, or of its variable; empty for none.
-func configFile(flags *pflag.FlagSet, sources *viper.Viper) (string, error) {
-	if flag := flags.Lookup(ConfigFlag); flag.Changed {
-		if flag.Value.String() == "" {
-			return "", errors.New("--config: give a file name")
-		}
-		return flag.Value.String(), nil
-	}
-	return sources.GetString(ConfigFlag), nil
-}
 
 // readConfig reads the file. Its keys are names of flags.
 func readConfig(file string, flags *pflag.FlagSet) (map[string]any, error) {
@@ -152,13 +146,4 @@ func listText(values []any) (string, error) {
 	}
 	writer.Flush()
 	return strings.TrimSuffix(line.String(), "\n"), writer.Error()
-}
-
-// origin says where a flag's value was found, the command line excepted.
-func origin(flag *pflag.Flag, file string) string {
-	variable := "SIGNPOST_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
-	if os.Getenv(variable) != "" {
-		return variable
-	}
-	return "--config: " + file
 }
