@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -79,7 +78,7 @@ func apply(ctx context.Context, b batch, d document.Document) (string, error) {
 		return "", err
 	}
 	response, err := b.api.Do(ctx, http.MethodPut, string(d.Path), bytes.NewReader(d.Body), nil)
-	if isForbidden(err) && before != nil && says(before.Body, d.Body) {
+	if hasStatus(err, http.StatusForbidden) && before != nil && says(before.Body, d.Body) {
 		return "unchanged", nil // as files say a project whose documents one may write
 	}
 	if err != nil {
@@ -155,8 +154,7 @@ func (b batch) related(d document.Document, failed []intent.Path) intent.Path {
 // stored is the document at path as the server has it, nil when there is none.
 func (b batch) stored(ctx context.Context, path intent.Path) (*client.Response, error) {
 	response, err := b.api.Do(ctx, http.MethodGet, string(path), nil, nil)
-	var problem *client.Error
-	if errors.As(err, &problem) && problem.Status == http.StatusNotFound {
+	if hasStatus(err, http.StatusNotFound) {
 		return nil, nil
 	}
 	return response, err

@@ -2,7 +2,6 @@ package apply
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 
@@ -80,8 +79,7 @@ func remove(ctx context.Context, b batch, d document.Document) (string, error) {
 		return b.revoke(ctx, d)
 	}
 	err := deletePath(ctx, b.api, d.Path)
-	var problem *client.Error
-	if errors.As(err, &problem) && problem.Status == http.StatusNotFound {
+	if hasStatus(err, http.StatusNotFound) {
 		return "absent", nil
 	}
 	return "deleted", err

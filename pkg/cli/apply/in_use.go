@@ -2,13 +2,13 @@ package apply
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/cli/connect"
 	"github.com/signpost-dns/signpost/pkg/cli/document"
 	"github.com/signpost-dns/signpost/pkg/client"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -88,13 +88,9 @@ func usedRecord(ctx context.Context, api *client.Client, record intent.Path, doc
 // getIfAny reads what is at a path, and leaves value alone when there is
 // nothing.
 func getIfAny(ctx context.Context, api *client.Client, path intent.Path, value any) error {
-	response, err := api.Do(ctx, http.MethodGet, string(path), nil, nil)
-	var problem *client.Error
-	if errors.As(err, &problem) && problem.Status == http.StatusNotFound {
+	_, err := connect.Ask(ctx, api, http.MethodGet, string(path), nil, value)
+	if hasStatus(err, http.StatusNotFound) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(response.Body, value)
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/signpost-dns/signpost/pkg/cli/connect"
 	"github.com/signpost-dns/signpost/pkg/cli/document"
 	"github.com/signpost-dns/signpost/pkg/cli/lifecycle"
 	"github.com/signpost-dns/signpost/pkg/client"
@@ -41,12 +42,8 @@ func (b batch) request(ctx context.Context, d document.Document) (string, error)
 // instantiated, and waits for it, so that it can be deleted.
 func (b batch) revoke(ctx context.Context, d document.Document) (string, error) {
 	owner := d.Owner()
-	response, err := b.api.Do(ctx, http.MethodPost, string(owner)+"/"+string(intent.Terminate), nil, nil)
-	if err != nil {
-		return "", err
-	}
 	var accepted client.Accepted
-	if err := json.Unmarshal(response.Body, &accepted); err != nil {
+	if _, err := connect.Ask(ctx, b.api, http.MethodPost, string(owner)+"/"+string(intent.Terminate), nil, &accepted); err != nil {
 		return "", err
 	}
 	if accepted.Revision == 0 {

@@ -3,15 +3,15 @@ package apply
 import (
 	"encoding/json"
 	"errors"
-	"net/http"
 	"reflect"
 
 	"github.com/signpost-dns/signpost/pkg/client"
 )
 
-func isForbidden(err error) bool {
+// hasStatus reports whether the server refused with a status.
+func hasStatus(err error, status int) bool {
 	var problem *client.Error
-	return errors.As(err, &problem) && problem.Status == http.StatusForbidden
+	return errors.As(err, &problem) && problem.Status == status
 }
 
 // says tells whether a stored document has all that another one says of itself,

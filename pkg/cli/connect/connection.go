@@ -3,11 +3,14 @@
 package connect
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -112,22 +115,40 @@ func (c *Connection) transport() (http.RoundTripper, error) {
 	return transport, nil
 }
 
-// OfCluster sends a request that is about a cluster, named as people do, and
-// answers the body of the answer.
-func (c *Connection) OfCluster(ctx context.Context, cluster, method, request string) ([]byte, error) {
+// OfCluster sends a request about a cluster, which people name as they like, as Ask does.
+func (c *Connection) OfCluster(ctx context.Context, cluster, method, request string, into any) ([]byte, error) {
 	path, err := document.ClusterPath(cluster)
 	if err != nil {
 		return nil, err
 	}
+	return c.Ask(ctx, method, string(path)+"/"+request, nil, into)
+}
+
+// Ask dials the server and sends a request, as the function Ask does.
+func (c *Connection) Ask(ctx context.Context, method, path string, body, into any) ([]byte, error) {
 	api, err := c.Dial()
 	if err != nil {
 		return nil, err
 	}
-	response, err := api.Do(ctx, method, string(path)+"/"+request, nil, nil)
-	if err != nil {
+	return Ask(ctx, api, method, path, body, into)
+}
+
+// Ask sends a request whose body is the JSON of a value, nil for none. The answer is
+// decoded into another value, nil for none, and returned as it came.
+func Ask(ctx context.Context, api *client.Client, method, path string, body, into any) ([]byte, error) {
+	var sent io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		sent = bytes.NewReader(text)
+	}
+	response, err := api.Do(ctx, method, path, sent, nil)
+	if err != nil || into == nil {
 		return nil, err
 	}
-	return response.Body, nil
+	return response.Body, json.Unmarshal(response.Body, into)
 }
 
 // chosenToken is the token of the flags, else of the environment, else none.

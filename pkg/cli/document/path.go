@@ -44,78 +44,61 @@ func LastSegment(path intent.Path) string {
 	return string(path[strings.LastIndexByte(string(path), '/')+1:])
 }
 
-// groupPath is a deployment intent group's path, written out or as
-// project/composite-app/version/group.
-func groupPath(text string) (intent.Path, error) {
+// pathOf returns the path of a document, written out or as its names alone. The pattern
+// is a path with a star for each name. The path is empty if the text is neither.
+func pathOf(text, pattern string) (intent.Path, error) {
 	path, err := CleanPath(text)
 	if err != nil {
 		return "", terminal.AsUsageError(err)
 	}
-	segments := strings.Split(string(path), "/")
-	const short, long = 4, 7
+	names, whole := strings.Split(string(path), "/"), strings.Split(pattern, "/")
 	switch {
-	case len(segments) == short && segments[0] != "projects":
-		return intent.Join("projects", segments[0], "composite-apps", segments[1], segments[2],
-			"deployment-intent-groups", segments[3]), nil
-	case len(segments) == long && Kind(path) == "deployment-intent-groups":
+	case len(names) == len(whole) && Kind(path) == Kind(intent.Path(pattern)):
 		return path, nil
+	case len(names) != strings.Count(pattern, "*") || names[0] == "projects" || names[0] == "cluster-providers":
+		return "", nil
 	}
-	return "", terminal.Usagef("%q is not a deployment intent group; write project/composite-app/version/group, or "+
-		"projects/…/composite-apps/…/…/deployment-intent-groups/…; a logical cloud is project/logical-cloud, or projects/…/logical-clouds/…", text)
+	for i := range whole {
+		if whole[i] == "*" {
+			whole[i], names = names[0], names[1:]
+		}
+	}
+	return intent.Join(whole...), nil
 }
 
 // ClusterPath is a cluster's path, written out, as provider/cluster or as
 // provider+cluster.
 func ClusterPath(text string) (intent.Path, error) {
-	path, err := CleanPath(strings.Replace(text, "+", "/", 1))
-	if err != nil {
-		return "", terminal.AsUsageError(err)
+	path, err := pathOf(strings.Replace(text, "+", "/", 1), "cluster-providers/*/clusters/*")
+	if err == nil && path == "" {
+		err = terminal.Usagef("%q is not a cluster; write provider/cluster, or cluster-providers/…/clusters/…", text)
 	}
-	segments := strings.Split(string(path), "/")
-	const short = 2
-	switch {
-	case len(segments) == short && segments[0] != "cluster-providers" && segments[0] != "projects":
-		return intent.Join("cluster-providers", segments[0], "clusters", segments[1]), nil
-	case path.Segment("cluster-providers") != "" && Kind(path) == "clusters" && path.Name() != "":
-		return path, nil
-	}
-	return "", terminal.Usagef("%q is not a cluster; write provider/cluster, or cluster-providers/…/clusters/…", text)
+	return path, err
 }
 
 // DNSCRIntentPath is a DNS CR intent's path, written out or as
 // project/logical-cloud/intent.
 func DNSCRIntentPath(text string) (intent.Path, error) {
-	path, err := CleanPath(text)
-	if err != nil {
-		return "", terminal.AsUsageError(err)
+	path, err := pathOf(text, "projects/*/logical-clouds/*/dns-cr-intents/*")
+	if err == nil && path == "" {
+		err = terminal.Usagef("%q is not a DNS CR intent; write project/logical-cloud/intent, or projects/…/logical-clouds/…/dns-cr-intents/…", text)
 	}
-	segments := strings.Split(string(path), "/")
-	const short, long = 3, 6
-	switch {
-	case len(segments) == short && segments[0] != "projects":
-		return intent.Join("projects", segments[0], "logical-clouds", segments[1], "dns-cr-intents", segments[2]), nil
-	case len(segments) == long && Kind(path) == "dns-cr-intents":
-		return path, nil
-	}
-	return "", terminal.Usagef("%q is not a DNS CR intent; write project/logical-cloud/intent, or projects/…/logical-clouds/…/dns-cr-intents/…", text)
+	return path, err
 }
 
-// OwnerPath is what has a lifecycle: a deployment intent group, or a logical
-// cloud, written out or as project/logical-cloud.
+// OwnerPath is the path of a deployment intent group, written out or as
+// project/composite-app/version/group, or of a logical cloud, written out or as
+// project/logical-cloud.
 func OwnerPath(text string) (intent.Path, error) {
-	path, err := CleanPath(text)
-	if err != nil {
-		return "", terminal.AsUsageError(err)
+	path, err := pathOf(text, "projects/*/logical-clouds/*")
+	if err == nil && path == "" {
+		path, err = pathOf(text, "projects/*/composite-apps/*/*/deployment-intent-groups/*")
 	}
-	segments := strings.Split(string(path), "/")
-	const short, long = 2, 4
-	switch {
-	case len(segments) == short && segments[0] != "projects" && segments[0] != "cluster-providers":
-		return intent.Join("projects", segments[0], "logical-clouds", segments[1]), nil
-	case len(segments) == long && Kind(path) == "logical-clouds":
-		return path, nil
+	if err == nil && path == "" {
+		err = terminal.Usagef("%q is not a deployment intent group; write project/composite-app/version/group, or "+
+			"projects/…/composite-apps/…/…/deployment-intent-groups/…; a logical cloud is project/logical-cloud, or projects/…/logical-clouds/…", text)
 	}
-	return groupPath(text)
+	return path, err
 }
 
 // UpdatedPath is what can be updated: what has a lifecycle, or a record by its

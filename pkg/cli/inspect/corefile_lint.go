@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -73,20 +72,8 @@ func readCorefile(in io.Reader, name string) (string, error) {
 
 // lintBy has the server lint a Corefile.
 func lintBy(c *connect.Connection, cmd *cobra.Command, text string) ([]corefile.Finding, error) {
-	api, err := c.Dial()
-	if err != nil {
-		return nil, err
-	}
-	body, err := json.Marshal(client.Corefile{Corefile: text})
-	if err != nil {
-		return nil, err
-	}
-	response, err := api.Do(cmd.Context(), http.MethodPost, "corefile/lint", bytes.NewReader(body), nil)
-	if err != nil {
-		return nil, err
-	}
 	var told struct{ Findings []corefile.Finding }
-	err = json.Unmarshal(response.Body, &told)
+	_, err := c.Ask(cmd.Context(), http.MethodPost, "corefile/lint", client.Corefile{Corefile: text}, &told)
 	return told.Findings, err
 }
 

@@ -1,8 +1,6 @@
 package inspect
 
 import (
-	"bytes"
-	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -39,23 +37,12 @@ func traceCommand(p terminal.Program) *cobra.Command {
 			if len(args) > 2 {
 				query.Type = client.DNSQueryType(strings.ToUpper(args[2]))
 			}
-			api, err := server.Dial()
-			if err != nil {
-				return err
-			}
-			body, err := json.Marshal(query)
-			if err != nil {
-				return err
-			}
-			response, err := api.Do(cmd.Context(), http.MethodPost, string(path)+"/trace", bytes.NewReader(body), nil)
-			if err != nil {
-				return err
-			}
 			var way client.DNSWay
-			if err := json.Unmarshal(response.Body, &way); err != nil {
+			body, err := server.Ask(cmd.Context(), http.MethodPost, string(path)+"/trace", query, &way)
+			if err != nil {
 				return err
 			}
-			return output.Print(p.Out, response.Body, func(w io.Writer, _ bool) error { return printWay(w, query, way) })
+			return output.Print(p.Out, body, func(w io.Writer, _ bool) error { return printWay(w, query, way) })
 		},
 	}
 	cmd.Flags().StringVar(&query.Cluster, "cluster", "", "the `PROVIDER+CLUSTER` whose domain counts (default one of domain cluster.local)")

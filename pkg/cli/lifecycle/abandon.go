@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"encoding/json"
 	"io"
 	"net/http"
 
@@ -29,12 +28,9 @@ func AbandonCommand(p terminal.Program) *cobra.Command {
 		Example: "  signpost abandon edge/berlin",
 		Args:    terminal.Exactly(1, "one cluster"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			body, err := server.OfCluster(cmd.Context(), args[0], http.MethodPost, forced("abandon", force))
-			if err != nil {
-				return err
-			}
 			var left client.ClusterAbandoned
-			if err := json.Unmarshal(body, &left); err != nil {
+			body, err := server.OfCluster(cmd.Context(), args[0], http.MethodPost, forced("abandon", force), &left)
+			if err != nil {
 				return err
 			}
 			show := func(w io.Writer, _ bool) error { return printLeftBehind(w, args[0], left.LeftBehind) }

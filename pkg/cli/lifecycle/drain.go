@@ -39,7 +39,7 @@ func drainingCommand(p terminal.Program, action, outcome string, force *bool) *c
 		Example: "  signpost " + action + " edge/berlin",
 		Args:    terminal.Exactly(1, "one cluster"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := server.OfCluster(cmd.Context(), args[0], http.MethodPost, forced(action, *force)); err != nil {
+			if _, err := server.OfCluster(cmd.Context(), args[0], http.MethodPost, forced(action, *force), nil); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintf(p.Out, "%s %s\n", args[0], outcome)

@@ -4,7 +4,6 @@ package lifecycle
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
@@ -109,12 +108,9 @@ func act(ctx context.Context, p terminal.Program, request *lifecycle) error {
 	if request.force {
 		query.Set("force", "true")
 	}
-	response, err := api.Do(ctx, http.MethodPost, WithQuery(string(request.owner)+"/"+string(request.action), query), nil, nil)
-	if err != nil {
-		return err
-	}
 	var accepted client.Accepted
-	if err := json.Unmarshal(response.Body, &accepted); err != nil {
+	body, err := connect.Ask(ctx, api, http.MethodPost, WithQuery(string(request.owner)+"/"+string(request.action), query), nil, &accepted)
+	if err != nil {
 		return err
 	}
 	reached := "accepted"
@@ -128,7 +124,7 @@ func act(ctx context.Context, p terminal.Program, request *lifecycle) error {
 		}
 		reached = string(state)
 	}
-	return request.output.Print(p.Out, response.Body, func(w io.Writer, _ bool) error {
+	return request.output.Print(p.Out, body, func(w io.Writer, _ bool) error {
 		terminal.Printf(w, "%s %s (release %d, context %s)\n", document.ShortOwner(request.owner), reached,
 			accepted.Revision, terminal.Plain(accepted.ContextID))
 		return nil

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -48,20 +47,13 @@ func PlanCommand(p terminal.Program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			api, err := server.Dial()
-			if err != nil {
-				return err
-			}
-			response, err := api.Do(cmd.Context(), http.MethodPost, path, nil, nil)
-			if err != nil {
-				return err
-			}
 			var plan client.Plan
-			if err := json.Unmarshal(response.Body, &plan); err != nil {
+			body, err := server.Ask(cmd.Context(), http.MethodPost, path, nil, &plan)
+			if err != nil {
 				return err
 			}
 			show := func(w io.Writer, wide bool) error { return printPlan(w, plan, wide, diffs) }
-			if err := output.Print(p.Out, response.Body, show); err != nil {
+			if err := output.Print(p.Out, body, show); err != nil {
 				return err
 			}
 			return refusal(plan)

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -29,12 +28,9 @@ func PreflightCommand(p terminal.Program) *cobra.Command {
 		Example: "  signpost preflight edge/hub",
 		Args:    terminal.Exactly(1, "one cluster"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			body, err := server.OfCluster(cmd.Context(), args[0], http.MethodGet, "preflight")
-			if err != nil {
-				return err
-			}
 			var report client.Preflight
-			if err := json.Unmarshal(body, &report); err != nil {
+			body, err := server.OfCluster(cmd.Context(), args[0], http.MethodGet, "preflight", &report)
+			if err != nil {
 				return err
 			}
 			show := func(w io.Writer, wide bool) error { return printPreflight(w, report, wide) }

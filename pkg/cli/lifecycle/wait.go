@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -68,11 +67,7 @@ func (w Waiter) ended(ctx, limited context.Context, err error, timeout time.Dura
 // look reads the status.
 func (w Waiter) look(ctx context.Context) (client.Status, error) {
 	var status client.Status
-	response, err := w.API.Do(ctx, http.MethodGet, string(w.Owner)+"/status", nil, nil)
-	if err != nil {
-		return status, err
-	}
-	err = json.Unmarshal(response.Body, &status)
+	_, err := connect.Ask(ctx, w.API, http.MethodGet, string(w.Owner)+"/status", nil, &status)
 	return status, err
 }
 
