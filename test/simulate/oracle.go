@@ -26,6 +26,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/clustertest"
 )
 
 // oracle says in plain words what clusters should hold: the objects of the
@@ -273,7 +274,7 @@ func (o oracle) missing(want bundle.Object) []string {
 	if have == nil {
 		return []string{"missing: " + want.ID.String()}
 	}
-	raw, err := cluster.Render(context.Background(), want, cluster.Options{Installation: installation})
+	raw, err := clustertest.Render(context.Background(), want, cluster.Options{Installation: installation})
 	if err != nil {
 		return []string{err.Error()}
 	}

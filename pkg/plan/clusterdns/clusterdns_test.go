@@ -17,7 +17,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/plan"
-	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/clustertest"
 )
 
 // find decodes the one object of a kind and name.
@@ -63,7 +63,7 @@ func TestObjectsAreOfKindsThatWorkersKnow(t *testing.T) {
 }
 
 func requireKnown(t require.TestingT, o bundle.Object) {
-	known, clusterScoped := cluster.ClusterScoped(o.Group, o.Kind)
+	known, clusterScoped := clustertest.ClusterScoped(o.Group, o.Kind)
 	require.True(t, known, o.ID)
 	require.Equal(t, o.Namespace == "", clusterScoped, o.ID)
 	require.NoError(t, strictly(o), o.ID)

@@ -169,16 +169,3 @@ func (c *Content) JSON() ([]byte, error) {
 	}
 	return raw, nil
 }
-
-// Render answers the JSON that a request for the object carries: with the
-// installation's labels and the values of a Secret. It holds secrets.
-func Render(ctx context.Context, o bundle.Object, options Options) ([]byte, error) {
-	c, err := Parse(o, options.Installation)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.Fill(ctx, options.Values); err != nil {
-		return nil, err
-	}
-	return c.JSON()
-}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"maps"
 	"math"
 	"sync"
 )
@@ -54,8 +55,8 @@ func Lookup(kind Kind) (Resource, bool) {
 // Kinds is the table of kinds, made at first use and never changed.
 var Kinds = sync.OnceValue(func() map[Kind]Resource { //nolint:gochecknoglobals // a table, never changed
 	all := map[Kind]Resource{}
-	for _, add := range []func(map[Kind]Resource){addCore, addApps, addNetworking, addCustom, addAdministration} {
-		add(all)
+	for _, some := range []map[Kind]Resource{core(), apps(), networking(), customKinds(), administration()} {
+		maps.Copy(all, some)
 	}
 	return all
 })
@@ -72,29 +73,27 @@ func clusterWide(plural string, order int) Resource {
 	return Resource{Version: "v1", Plural: plural, Order: order, ClusterScoped: true}
 }
 
-func addCore(all map[Kind]Resource) {
-	for kind, r := range map[string]Resource{
-		"Namespace":             clusterWide("namespaces", orderNamespace),
-		"Node":                  clusterWide("nodes", OrderOther),
-		"PersistentVolume":      clusterWide("persistentvolumes", OrderOther),
-		"ServiceAccount":        namespaced("v1", "serviceaccounts", orderAccount),
-		"Secret":                namespaced("v1", "secrets", orderSecret),
-		"ConfigMap":             namespaced("v1", "configmaps", orderConfig),
-		"LimitRange":            namespaced("v1", "limitranges", orderConfig),
-		"ResourceQuota":         namespaced("v1", "resourcequotas", orderConfig),
-		"PersistentVolumeClaim": namespaced("v1", "persistentvolumeclaims", orderStorage),
-		"Service":               namespaced("v1", "services", orderService),
-		"Endpoints":             namespaced("v1", "endpoints", orderService),
-		"PodTemplate":           namespaced("v1", "podtemplates", OrderOther),
-		"Pod":                   namespaced("v1", "pods", orderWorkload),
-		"ReplicationController": namespaced("v1", "replicationcontrollers", orderWorkload),
-	} {
-		all[Kind{Kind: kind}] = r
+func core() map[Kind]Resource {
+	return map[Kind]Resource{
+		{"", "Namespace"}:             clusterWide("namespaces", orderNamespace),
+		{"", "Node"}:                  clusterWide("nodes", OrderOther),
+		{"", "PersistentVolume"}:      clusterWide("persistentvolumes", OrderOther),
+		{"", "ServiceAccount"}:        namespaced("v1", "serviceaccounts", orderAccount),
+		{"", "Secret"}:                namespaced("v1", "secrets", orderSecret),
+		{"", "ConfigMap"}:             namespaced("v1", "configmaps", orderConfig),
+		{"", "LimitRange"}:            namespaced("v1", "limitranges", orderConfig),
+		{"", "ResourceQuota"}:         namespaced("v1", "resourcequotas", orderConfig),
+		{"", "PersistentVolumeClaim"}: namespaced("v1", "persistentvolumeclaims", orderStorage),
+		{"", "Service"}:               namespaced("v1", "services", orderService),
+		{"", "Endpoints"}:             namespaced("v1", "endpoints", orderService),
+		{"", "PodTemplate"}:           namespaced("v1", "podtemplates", OrderOther),
+		{"", "Pod"}:                   namespaced("v1", "pods", orderWorkload),
+		{"", "ReplicationController"}: namespaced("v1", "replicationcontrollers", orderWorkload),
 	}
 }
 
-func addApps(all map[Kind]Resource) {
-	for kind, r := range map[Kind]Resource{
+func apps() map[Kind]Resource {
+	return map[Kind]Resource{
 		{"apps", "Deployment"}:                     namespaced("v1", "deployments", orderWorkload),
 		{"apps", "StatefulSet"}:                    namespaced("v1", "statefulsets", orderWorkload),
 		{"apps", "DaemonSet"}:                      namespaced("v1", "daemonsets", orderWorkload),
@@ -105,28 +104,24 @@ func addApps(all map[Kind]Resource) {
 		{"autoscaling", "HorizontalPodAutoscaler"}: namespaced("v2", "horizontalpodautoscalers", orderWorkload),
 		{"policy", "PodDisruptionBudget"}:          namespaced("v1", "poddisruptionbudgets", OrderOther),
 		{"coordination.k8s.io", "Lease"}:           namespaced("v1", "leases", OrderOther),
-	} {
-		all[kind] = r
 	}
 }
 
-func addNetworking(all map[Kind]Resource) {
-	for kind, r := range map[Kind]Resource{
+func networking() map[Kind]Resource {
+	return map[Kind]Resource{
 		{"networking.k8s.io", "Ingress"}:       namespaced("v1", "ingresses", orderService),
 		{"networking.k8s.io", "NetworkPolicy"}: namespaced("v1", "networkpolicies", OrderOther),
 		{"networking.k8s.io", "IngressClass"}:  clusterWide("ingressclasses", OrderOther),
 		{"networking.k8s.io", "IPAddress"}:     clusterWide("ipaddresses", OrderOther),
 		{"networking.k8s.io", "ServiceCIDR"}:   clusterWide("servicecidrs", OrderOther),
 		{"discovery.k8s.io", "EndpointSlice"}:  namespaced("v1", "endpointslices", orderService),
-	} {
-		all[kind] = r
 	}
 }
 
-func addCustom(all map[Kind]Resource) {
+func customKinds() map[Kind]Resource {
 	gatewayClass := custom("v1", "gatewayclasses", OrderOther)
 	gatewayClass.ClusterScoped = true
-	for kind, r := range map[Kind]Resource{
+	return map[Kind]Resource{
 		{"externaldns.k8s.io", "DNSEndpoint"}: custom("v1alpha1", "dnsendpoints", orderEndpoint),
 		{GroupGateway, "Gateway"}:             custom("v1", "gateways", orderService),
 		{GroupGateway, "HTTPRoute"}:           custom("v1", "httproutes", orderService),
@@ -137,13 +132,11 @@ func addCustom(all map[Kind]Resource) {
 		{GroupGateway, "ReferenceGrant"}:      custom("v1beta1", "referencegrants", orderService),
 		{GroupGateway, "BackendTLSPolicy"}:    custom("v1", "backendtlspolicies", orderService),
 		{GroupGateway, "GatewayClass"}:        gatewayClass,
-	} {
-		all[kind] = r
 	}
 }
 
-func addAdministration(all map[Kind]Resource) {
-	for kind, r := range map[Kind]Resource{
+func administration() map[Kind]Resource {
+	return map[Kind]Resource{
 		{GroupDefinitions, kindDefinition}:                                   clusterWide("customresourcedefinitions", orderDefinition),
 		{groupRBAC, "Role"}:                                                  namespaced("v1", "roles", orderRole),
 		{groupRBAC, "RoleBinding"}:                                           namespaced("v1", "rolebindings", orderBinding),
@@ -163,16 +156,7 @@ func addAdministration(all map[Kind]Resource) {
 		{"certificates.k8s.io", "CertificateSigningRequest"}:                 clusterWide("certificatesigningrequests", OrderOther),
 		{"flowcontrol.apiserver.k8s.io", "FlowSchema"}:                       clusterWide("flowschemas", OrderOther),
 		{"flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"}:       clusterWide("prioritylevelconfigurations", OrderOther),
-	} {
-		all[kind] = r
 	}
-}
-
-// ClusterScoped tells whether objects of the kind stand outside namespaces;
-// known is false for kinds that only a cluster can tell about.
-func ClusterScoped(group, kind string) (known, clusterScoped bool) {
-	r, ok := Lookup(Kind{group, kind})
-	return ok, r.ClusterScoped
 }
 
 // Order is the kind's place in the order of creation: lower ones are created

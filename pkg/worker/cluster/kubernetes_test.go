@@ -178,7 +178,7 @@ func TestKindsAreKnownWithoutACluster(t *testing.T) {
 		{"gateway.networking.k8s.io", "GatewayClass", true, true},
 		{"example.org", "Service", false, false},
 	} {
-		known, clusterScoped := cluster.ClusterScoped(test.group, test.kind)
+		known, clusterScoped := clustertest.ClusterScoped(test.group, test.kind)
 		assert.Equal(t, test.known, known, test.kind)
 		assert.Equal(t, test.clusterScoped, clusterScoped, test.kind)
 	}

@@ -89,7 +89,7 @@ func (t *fakeTarget) Get(ctx context.Context, id bundle.ID) (live *cluster.Live,
 
 // served answers why the object cannot be written, nil when it can.
 func (t *fakeTarget) served(id bundle.ID) error {
-	if known, clusterScoped := cluster.ClusterScoped(id.Group, id.Kind); !known {
+	if known, clusterScoped := ClusterScoped(id.Group, id.Kind); !known {
 		return fault(cluster.NotServed, 404, "the cluster does not know the kind "+id.Kind)
 	} else if clusterScoped != (id.Namespace == "") {
 		return fault(cluster.Refused, 400, "the namespace does not fit the kind")
@@ -112,7 +112,7 @@ func (t *fakeTarget) established(definition string) bool {
 }
 
 func (t *fakeTarget) Create(ctx context.Context, o bundle.Object) (live cluster.Live, err error) {
-	raw, err := cluster.Render(ctx, o, t.options)
+	raw, err := Render(ctx, o, t.options)
 	if err != nil {
 		return live, err
 	}
@@ -132,7 +132,7 @@ func (t *fakeTarget) Create(ctx context.Context, o bundle.Object) (live cluster.
 }
 
 func (t *fakeTarget) Apply(ctx context.Context, o bundle.Object, at cluster.Version) (live cluster.Live, err error) {
-	raw, err := cluster.Render(ctx, o, t.options)
+	raw, err := Render(ctx, o, t.options)
 	if err != nil {
 		return live, err
 	}
@@ -253,7 +253,7 @@ func (t *fakeTarget) share(id bundle.ID, have *object, keys map[string]any) {
 
 func (t *fakeTarget) Established(ctx context.Context, kind cluster.Kind) (ok bool, err error) {
 	err = t.request(ctx, "established", bundle.ID{Group: kind.Group, Kind: kind.Kind}, func() error {
-		known, _ := cluster.ClusterScoped(kind.Group, kind.Kind)
+		known, _ := ClusterScoped(kind.Group, kind.Kind)
 		definition, needed := definitionOf(kind)
 		ok = known && (!needed || t.established(definition))
 		return nil

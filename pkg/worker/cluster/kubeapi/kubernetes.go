@@ -79,34 +79,20 @@ func NewKubernetes(config *rest.Config, options cluster.Options) (*Kubernetes, e
 	}
 	client.Transport = traced{answersIn(budget, client.Transport)}
 	k := &Kubernetes{options: options, http: client, budget: budget}
-	if k.metadata, err = metadata.NewForConfigAndClient(config, client); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
-	}
-	if k.dynamic, err = dynamic.NewForConfigAndClient(config, client); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
-	}
-	if k.core, err = coreclient.NewForConfigAndClient(config, client); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
-	}
 	brief := &http.Client{Transport: shortened{client.Transport, cluster.LongestMetrics + 1}}
-	if k.proxied, err = coreclient.NewForConfigAndClient(config, brief); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
-	}
-	if k.apps, err = appsclient.NewForConfigAndClient(config, client); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
-	}
-	if k.networking, err = networkingclient.NewForConfigAndClient(config, client); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
-	}
-	if k.discovery, err = discoveryclient.NewForConfigAndClient(config, client); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
-	}
-	if k.access, err = accessclient.NewForConfigAndClient(config, client); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
-	}
 	hurried := &http.Client{Transport: client.Transport, Timeout: cluster.RequestDeadline}
+	var wrong [9]error
+	k.metadata, wrong[0] = metadata.NewForConfigAndClient(config, client)
+	k.dynamic, wrong[1] = dynamic.NewForConfigAndClient(config, client)
+	k.core, wrong[2] = coreclient.NewForConfigAndClient(config, client)
+	k.proxied, wrong[3] = coreclient.NewForConfigAndClient(config, brief)
+	k.apps, wrong[4] = appsclient.NewForConfigAndClient(config, client)
+	k.networking, wrong[5] = networkingclient.NewForConfigAndClient(config, client)
+	k.discovery, wrong[6] = discoveryclient.NewForConfigAndClient(config, client)
+	k.access, wrong[7] = accessclient.NewForConfigAndClient(config, client)
 	known, err := discovery.NewDiscoveryClientForConfigAndClient(config, hurried)
-	if err != nil {
+	wrong[8] = err
+	if err := cmp.Or(wrong[:]...); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}
 	k.kinds = &catalogue{client: known}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
@@ -26,13 +25,7 @@ type node struct {
 }
 
 func (k *Kubernetes) nodeFeed(_ cluster.Kind, notify cluster.Notify) *feed {
-	return feedOf(k.core.Nodes(), "", notify.Addresses, func(object runtime.Object) (entry, error) {
-		found, ok := object.(*corev1.Node)
-		if !ok {
-			return entry{}, &cluster.Error{Fault: cluster.Unreachable, Message: "a list of Nodes holds something else"}
-		}
-		return entry{node: leadingNode(found)}, nil
-	})
+	return feedOf(k.core.Nodes(), "", notify.Addresses, keeping(func(n *corev1.Node) entry { return entry{node: leadingNode(n)} }))
 }
 
 func leadingNode(n *corev1.Node) *node {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
@@ -21,13 +20,7 @@ const metricsPort = "metrics"
 // intent. They are made by Deployments and DaemonSets and do not carry the
 // installation's label; both carry the project's.
 func (k *Kubernetes) podFeed(namespace string, notify cluster.Notify) *feed {
-	return feedOf(k.core.Pods(namespace), bundle.LabelProject, notify.Pods, func(object runtime.Object) (entry, error) {
-		pod, ok := object.(*corev1.Pod)
-		if !ok {
-			return entry{}, &cluster.Error{Fault: cluster.Unreachable, Message: "a list of Pods holds something else"}
-		}
-		return entry{pod: podOf(pod)}, nil
-	})
+	return feedOf(k.core.Pods(namespace), bundle.LabelProject, notify.Pods, keeping(func(p *corev1.Pod) entry { return entry{pod: podOf(p)} }))
 }
 
 // podOf takes what matters out of a Pod; nil for one that is on its way out.
