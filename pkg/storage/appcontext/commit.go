@@ -1,7 +1,6 @@
 package appcontext
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -59,7 +58,7 @@ func (s *Store) Commit(ctx context.Context, was Pointer, c Context, more ...kv.C
 	if c.ID == "" {
 		next.Withdrawn = was.Clusters
 	}
-	when := append([]kv.Compare{was.unchanged()}, more...)
+	when := slices.Clone(more)
 	then := []kv.Op{putJSON(pointerKey(was.Owner), next)}
 	if c.ID != "" {
 		mine, err := s.write(ctx, was, c)
@@ -72,14 +71,20 @@ func (s *Store) Commit(ctx context.Context, was Pointer, c Context, more ...kv.C
 	if was.Previous != "" {
 		then = append(then, putJSON(claimKey(was.Previous), claim{}))
 	}
-	done, revision, err := s.kv.Txn(ctx, when, then...)
+	revision, err := s.swap(ctx, was, when, then...)
 	if err != nil {
 		return Pointer{}, err
 	}
-	if !done {
-		return Pointer{}, stale("the current context of " + string(was.Owner) + " has changed")
-	}
 	return next.at(revision), nil
+}
+
+// swap executes operations while the comparisons hold, the pointer's among them.
+func (s *Store) swap(ctx context.Context, was Pointer, when []kv.Compare, then ...kv.Op) (revision int64, err error) {
+	done, revision, err := s.kv.Txn(ctx, append(when, was.unchanged()), then...)
+	if err == nil && !done {
+		err = stale("the current context of " + string(was.Owner) + " has changed")
+	}
+	return revision, err
 }
 
 // write claims the context's id and lays the context out, in chunks that each
@@ -105,15 +110,10 @@ func (s *Store) Write(ctx context.Context, when kv.Compare, c Context, more ...k
 	}
 	writers, writing := errgroup.WithContext(ctx)
 	writers.SetLimit(parallel)
-	rest := chunk{full: func(ops []kv.Op) {
+	for ops := range kv.Batches(layOut(c, more...)) {
 		writers.Go(func() error { return s.put(writing, when, ops) })
-	}}
-	layOut(c, rest.add)
-	for _, op := range more {
-		rest.add(op)
 	}
-	last := s.put(writing, when, rest.ops)
-	return cmp.Or(writers.Wait(), last)
+	return writers.Wait()
 }
 
 // put writes a chunk while when holds.
@@ -149,23 +149,6 @@ func (s *Store) claim(ctx context.Context, was Pointer, id string) (kv.Compare, 
 		return kv.Compare{}, err
 	}
 	return mine, nil
-}
-
-// chunk gathers the operations of one transaction, and hands them over when no
-// more fit.
-type chunk struct {
-	ops  []kv.Op
-	size int // bytes of keys and values
-	full func(ops []kv.Op)
-}
-
-func (c *chunk) add(op kv.Op) {
-	size := len(op.Key) + len(op.Value)
-	if len(c.ops) == kv.MaxOps || len(c.ops) > 0 && c.size+size > kv.MaxBytes {
-		c.full(c.ops)
-		c.ops, c.size = nil, 0
-	}
-	c.ops, c.size = append(c.ops, op), c.size+size
 }
 
 func clustersOf(objects bundle.Bundle) map[string][]string {

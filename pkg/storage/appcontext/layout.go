@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,16 +64,24 @@ func NewID() string {
 	return strconv.FormatUint(binary.BigEndian.Uint64(b[:])>>1, 10)
 }
 
-// layOut puts the keys of a context, app by app and cluster by cluster.
-func layOut(c Context, put func(kv.Op)) {
-	put(putJSON(contextKey(c.ID), c.ID))
-	put(putJSON(metaKey(c.ID), c.Meta))
-	apps := groupByApp(c.Objects)
-	put(putText(appOrderKey(c.ID), map[string]any{"apporder": appNames(apps)}))
-	for _, app := range appNames(apps) {
-		put(putJSON(appKey(c.ID, app), app))
-		for _, cluster := range sortedKeys(apps[app]) {
-			layOutCluster(c, app, cluster, apps[app][cluster], put)
+// layOut writes the keys of a context, app by app and cluster by cluster, and then more.
+func layOut(c Context, more ...kv.Op) iter.Seq[kv.Op] {
+	return func(yield func(kv.Op) bool) {
+		going := true
+		put := func(op kv.Op) { going = going && yield(op) }
+		put(putJSON(contextKey(c.ID), c.ID))
+		put(putJSON(metaKey(c.ID), c.Meta))
+		apps := groupByApp(c.Objects)
+		names := sortedKeys(apps)
+		put(putText(appOrderKey(c.ID), map[string]any{"apporder": names}))
+		for _, app := range names {
+			put(putJSON(appKey(c.ID, app), app))
+			for _, cluster := range sortedKeys(apps[app]) {
+				layOutCluster(c, app, cluster, apps[app][cluster], put)
+			}
+		}
+		for _, op := range more {
+			put(op)
 		}
 	}
 }
@@ -142,15 +152,8 @@ func groupByApp(objects []bundle.Object) map[string]map[string][]bundle.Object {
 	return apps
 }
 
-func appNames[V any](apps map[string]V) []string { return sortedKeys(apps) }
-
 func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
+	return slices.SortedFunc(maps.Keys(m), strings.Compare)
 }
 
 func putJSON(key string, value any) kv.Op {

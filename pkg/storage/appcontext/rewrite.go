@@ -36,12 +36,9 @@ func (s *Store) Rewrite(ctx context.Context, p Pointer, app, cluster string, cha
 		}
 	}
 	r.finish(ctx, cluster)
-	done, revision, err := s.kv.Txn(ctx, r.when, r.ops...)
+	revision, err := s.swap(ctx, p, r.when, r.ops...)
 	if err != nil {
 		return Pointer{}, err
-	}
-	if !done {
-		return Pointer{}, stale("the current context of " + string(p.Owner) + " has changed")
 	}
 	if r.places {
 		r.next.revision = revision
@@ -92,7 +89,6 @@ func (r *rewriting) change(c bundle.Change) bool {
 // finish adds what the changes have as their consequence.
 func (r *rewriting) finish(ctx context.Context, cluster string) {
 	p := r.pointer
-	r.when = append(r.when, p.unchanged())
 	if r.lists {
 		r.put = nil // who is told looks at all of them
 		after := make([]bundle.Object, len(r.objects))

@@ -2,8 +2,6 @@ package appcontext
 
 import (
 	"context"
-
-	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // Suspend marks the owner's pointer: while it is suspended, nothing that is in
@@ -16,12 +14,18 @@ func (s *Store) Suspend(ctx context.Context, p Pointer, suspended bool) (Pointer
 	}
 	next := p
 	next.Suspended = suspended
-	done, revision, err := s.kv.Txn(ctx, []kv.Compare{p.unchanged()}, putJSON(pointerKey(p.Owner), next))
+	revision, err := s.swap(ctx, p, nil, putJSON(pointerKey(p.Owner), next))
 	if err != nil {
 		return Pointer{}, err
 	}
-	if !done {
-		return Pointer{}, stale("the current context of " + string(p.Owner) + " has changed")
-	}
 	return next.at(revision), nil
+}
+
+// Fence has every commit fail that began before it, by writing the owner's
+// pointer as it is. Whoever gives something away that a context relies on
+// fences first. The error has the code ErrStale when p is no longer the owner's
+// pointer.
+func (s *Store) Fence(ctx context.Context, p Pointer) error {
+	_, err := s.Suspend(ctx, p, p.Suspended)
+	return err
 }

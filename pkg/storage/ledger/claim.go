@@ -92,27 +92,24 @@ func (l *Ledger) weigh(ctx context.Context, asked Claim) (when []kv.Compare, the
 	if err != nil {
 		return nil, nil, err
 	}
-	items, _, err := l.kv.Range(ctx, kv.Range{Prefix: claimPrefix})
+	claims, err := l.claims(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	when = []kv.Compare{kv.Unchanged(identityPrefix+asked.Cluster, record)}
 	was := Claim{Cluster: asked.Cluster, UID: known}
 	var held *kv.Item
-	for _, item := range items {
-		claim, err := decodeClaim(item)
+	for _, claim := range claims {
 		switch {
-		case err != nil:
-			return nil, nil, err
 		case claim.UID == asked.UID && claim.Cluster != asked.Cluster:
-			return nil, nil, &Refusal{Asked: asked, Against: claim}
+			return nil, nil, &Refusal{Asked: asked, Against: claim.Claim}
 		case claim.UID == asked.UID:
-			held = &item
+			held = &claim.item
 		case claim.Cluster != asked.Cluster:
 		case claim.UID == known && lived:
-			was = claim
+			was = claim.Claim
 		default:
-			when, then = append(when, kv.Unchanged(item.Key, &item)), append(then, kv.Delete(item.Key))
+			when, then = append(when, kv.Unchanged(claim.item.Key, &claim.item)), append(then, kv.Delete(claim.item.Key))
 		}
 	}
 	if lived && known != "" && known != asked.UID && was.Source != asked.Source {
@@ -129,16 +126,12 @@ func (l *Ledger) lived(ctx context.Context, cluster string) (bool, error) {
 
 // Claimants answers the names that stand for clusters, in order.
 func (l *Ledger) Claimants(ctx context.Context) ([]string, error) {
-	items, _, err := l.kv.Range(ctx, kv.Range{Prefix: claimPrefix})
+	claims, err := l.claims(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
-	for _, item := range items {
-		claim, err := decodeClaim(item)
-		if err != nil {
-			return nil, err
-		}
+	for _, claim := range claims {
 		names = append(names, claim.Cluster)
 	}
 	slices.Sort(names)
@@ -162,28 +155,38 @@ func (l *Ledger) givingUp(ctx context.Context, cluster string) (when []kv.Compar
 	if err != nil {
 		return nil, nil, err
 	}
-	items, _, err := l.kv.Range(ctx, kv.Range{Prefix: claimPrefix})
+	claims, err := l.claims(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	when, then = []kv.Compare{kv.Unchanged(identityPrefix+cluster, record)}, []kv.Op{kv.Delete(identityPrefix + cluster)}
-	for _, item := range items {
-		claim, err := decodeClaim(item)
-		if err != nil {
-			return nil, nil, err
-		}
+	for _, claim := range claims {
 		if claim.Cluster == cluster {
-			when, then = append(when, kv.Unchanged(item.Key, &item)), append(then, kv.Delete(item.Key))
+			when, then = append(when, kv.Unchanged(claim.item.Key, &claim.item)), append(then, kv.Delete(claim.item.Key))
 		}
 	}
 	return when, then, nil
 }
 
-func decodeClaim(item kv.Item) (Claim, error) {
-	claim := Claim{}
-	if err := json.Unmarshal(item.Value, &claim); err != nil {
-		return Claim{}, fmt.Errorf("%s: %w", item.Key, err)
+// storedClaim is a Claim with the item that it was read from.
+type storedClaim struct {
+	Claim
+	item kv.Item
+}
+
+// claims reads all claims, ordered by what clusters identify themselves by.
+func (l *Ledger) claims(ctx context.Context) ([]storedClaim, error) {
+	items, _, err := l.kv.Range(ctx, kv.Range{Prefix: claimPrefix})
+	if err != nil {
+		return nil, err
 	}
-	claim.UID = strings.TrimPrefix(item.Key, claimPrefix)
-	return claim, nil
+	claims := make([]storedClaim, len(items))
+	for i, item := range items {
+		claims[i].item = item
+		if err := json.Unmarshal(item.Value, &claims[i].Claim); err != nil {
+			return nil, fmt.Errorf("%s: %w", item.Key, err)
+		}
+		claims[i].UID = strings.TrimPrefix(item.Key, claimPrefix)
+	}
+	return claims, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -114,41 +115,23 @@ func (l *Ledger) Own(ctx context.Context, fence kv.Compare) error { return l.com
 // each fenced: ErrLost when the cluster has to be claimed anew. On an error
 // some of them may have been written; writing the same again is harmless.
 func (l *Ledger) Write(ctx context.Context, fence kv.Compare, put []Entry, remove []bundle.ID) error {
-	var ops []kv.Op
-	size := 0
-	flush := func() error {
-		if len(ops) == 0 {
-			return nil
-		}
-		err := l.commit(ctx, fence, ops...)
-		ops, size = nil, 0
-		return err
-	}
-	add := func(op kv.Op) error {
-		weight := len(op.Key) + len(op.Value)
-		if len(ops) == kv.MaxOps || size+weight > kv.MaxBytes {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-		ops, size = append(ops, op), size+weight
-		return nil
-	}
+	ops := make([]kv.Op, 0, len(put)+len(remove))
 	for _, e := range put {
 		raw, err := json.Marshal(e)
 		if err != nil {
 			return err
 		}
-		if err := add(kv.Put(Key(e.ID), raw)); err != nil {
-			return err
-		}
+		ops = append(ops, kv.Put(Key(e.ID), raw))
 	}
 	for _, id := range remove {
-		if err := add(kv.Delete(Key(id))); err != nil {
+		ops = append(ops, kv.Delete(Key(id)))
+	}
+	for batch := range kv.Batches(slices.Values(ops)) {
+		if err := l.commit(ctx, fence, batch...); err != nil {
 			return err
 		}
 	}
-	return flush()
+	return nil
 }
 
 func (l *Ledger) commit(ctx context.Context, fence kv.Compare, ops ...kv.Op) error {

@@ -100,32 +100,16 @@ func (w *Writer) SetAnswers(ctx context.Context, all map[string]*Answers) error 
 			ops = append(ops, kv.Put(under+endpoint, raw))
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(w.stored)) {
-		if endpoint, ok := strings.CutPrefix(key, under); ok && all[endpoint] == nil {
-			ops = append(ops, kv.Delete(key))
+	for _, endpoint := range w.below(under) {
+		if all[endpoint] == nil {
+			ops = append(ops, kv.Delete(under+endpoint))
 		}
 	}
-	for len(ops) > 0 {
-		n := fitting(ops)
-		if err := w.apply(ctx, ops[:n]); err != nil {
-			return err
-		}
-		ops = ops[n:]
+	if err := w.apply(ctx, ops...); err != nil {
+		return err
 	}
 	w.answers = maps.Clone(all)
 	return nil
-}
-
-// fitting is how many of the operations fit into a transaction, at least one.
-func fitting(ops []kv.Op) int {
-	size, n := 0, 0
-	for _, op := range ops[:min(len(ops), batchSize)] {
-		if size += len(op.Key) + len(op.Value); size > kv.MaxBytes && n > 0 {
-			break
-		}
-		n++
-	}
-	return n
 }
 
 // short is without what each server said.

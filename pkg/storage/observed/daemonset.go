@@ -3,10 +3,7 @@ package observed
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -60,34 +57,19 @@ func daemonSetKey(cluster, namespace, name string) string {
 
 // DaemonSet answers the state of a DaemonSet, nil when it cannot be observed.
 func (s *Store) DaemonSet(ctx context.Context, cluster, namespace, name string) (*DaemonSet, error) {
-	var d DaemonSet
-	item, err := s.read(ctx, daemonSetKey(cluster, namespace, name), &d)
-	if item == nil || err != nil {
-		return nil, err
-	}
-	return &d, nil
+	return read[DaemonSet](ctx, s, daemonSetKey(cluster, namespace, name))
 }
 
 // DaemonSets lists the DaemonSets ("namespace/name") that have an observation,
 // in order.
 func (w *Writer) DaemonSets() []string {
-	var out []string
-	for _, key := range slices.Sorted(maps.Keys(w.stored)) {
-		if name, ok := strings.CutPrefix(key, daemonSetPrefix(w.cluster)); ok {
-			out = append(out, name)
-		}
-	}
-	return out
+	return w.below(daemonSetPrefix(w.cluster))
 }
 
 // DaemonSet is what was last written of a DaemonSet, the zero value for
 // nothing.
 func (w *Writer) DaemonSet(namespace, name string) DaemonSet {
-	var d DaemonSet
-	if raw := w.stored[daemonSetKey(w.cluster, namespace, name)]; raw != nil && json.Unmarshal(raw, &d) != nil {
-		return DaemonSet{}
-	}
-	return d
+	return last[DaemonSet](w, daemonSetKey(w.cluster, namespace, name))
 }
 
 // SetDaemonSet writes the state of a DaemonSet, if it changed. Since moves only

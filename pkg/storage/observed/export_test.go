@@ -2,9 +2,8 @@ package observed
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
+	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
@@ -29,11 +28,11 @@ func (s *Store) services(ctx context.Context, under string) ([]Service, int64, e
 		if !ok {
 			continue
 		}
-		var o stored
-		if err := json.Unmarshal(item.Value, &o); err != nil {
-			return nil, 0, fmt.Errorf("%s: %w", item.Key, err)
+		o, err := decode[address.Observation](item)
+		if err != nil {
+			return nil, 0, err
 		}
-		out = append(out, Service{Service: name, Observation: o.whole(), Revision: item.ModRevision})
+		out = append(out, Service{Service: name, Observation: o, Revision: item.ModRevision})
 	}
 	return out, revision, nil
 }

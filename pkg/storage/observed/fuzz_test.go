@@ -15,7 +15,7 @@ import (
 // Service, which is found where it stands, or none, or an error that says where
 // it is.
 func FuzzStored(f *testing.F) {
-	f.Add("service/shop/web", []byte(`{"found":true,"candidates":[{"target":"203.0.113.10"}],"beyond":[{"target":"10.0.0.1","kind":"clusterIP"}]}`))
+	f.Add("service/shop/web", []byte(`{"found":true,"candidates":[{"target":"203.0.113.10"},{"target":"10.0.0.1","kind":"clusterIP"}]}`))
 	f.Add("service/shop", []byte(`{}`))
 	f.Add("service//", []byte(`null`))
 	f.Add("deployment/shop/web", []byte(`[]`))

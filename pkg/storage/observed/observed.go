@@ -127,23 +127,18 @@ func New(store kv.KV) *Store { return &Store{kv: store} }
 // Service answers the observation of one Service, nil when nothing has been
 // observed.
 func (s *Store) Service(ctx context.Context, name address.Service) (*Service, error) {
-	var o stored
-	item, err := s.read(ctx, ServiceKey(name), &o)
+	item, _, err := s.kv.Get(ctx, ServiceKey(name))
 	if item == nil || err != nil {
 		return nil, err
 	}
-	return &Service{Service: name, Observation: o.whole(), Revision: item.ModRevision}, nil
+	o, err := decode[address.Observation](*item)
+	return &Service{Service: name, Observation: o, Revision: item.ModRevision}, err
 }
 
 // Reachability answers whether the cluster could be reached, nil when nobody
 // has tried yet.
 func (s *Store) Reachability(ctx context.Context, cluster string) (*Reachability, error) {
-	var r Reachability
-	item, err := s.read(ctx, reachabilityKey(cluster), &r)
-	if item == nil || err != nil {
-		return nil, err
-	}
-	return &r, nil
+	return read[Reachability](ctx, s, reachabilityKey(cluster))
 }
 
 // Reachabilities answers which clusters could be reached, by their names: of
@@ -178,11 +173,10 @@ func (s *Store) ReachabilitiesOf(ctx context.Context, clusters []string) (map[st
 	}
 	some := map[string]Reachability{}
 	for _, item := range items {
-		var r Reachability
-		if err := json.Unmarshal(item.Value, &r); err != nil {
-			return nil, fmt.Errorf("%s: %w", item.Key, err)
+		name := strings.TrimSuffix(strings.TrimPrefix(item.Key, prefix), "/"+reachability)
+		if some[name], err = decode[Reachability](item); err != nil {
+			return nil, err
 		}
-		some[strings.TrimSuffix(strings.TrimPrefix(item.Key, prefix), "/"+reachability)] = r
 	}
 	return some, nil
 }
@@ -190,12 +184,7 @@ func (s *Store) ReachabilitiesOf(ctx context.Context, clusters []string) (map[st
 // Deployment answers the state of a Deployment, nil when it cannot be
 // observed.
 func (s *Store) Deployment(ctx context.Context, cluster, namespace, name string) (*Deployment, error) {
-	var d Deployment
-	item, err := s.read(ctx, deploymentKey(cluster, namespace, name), &d)
-	if item == nil || err != nil {
-		return nil, err
-	}
-	return &d, nil
+	return read[Deployment](ctx, s, deploymentKey(cluster, namespace, name))
 }
 
 // Published answers what was published of the DNSEndpoints of a namespace, by
@@ -208,24 +197,28 @@ func (s *Store) Published(ctx context.Context, cluster, namespace string) (map[s
 	}
 	out := map[string]Published{}
 	for _, item := range items {
-		var p Published
-		if err := json.Unmarshal(item.Value, &p); err != nil {
-			return nil, fmt.Errorf("%s: %w", item.Key, err)
+		if out[strings.TrimPrefix(item.Key, under)], err = decode[Published](item); err != nil {
+			return nil, err
 		}
-		out[strings.TrimPrefix(item.Key, under)] = p
 	}
 	return out, nil
 }
 
-func (s *Store) read(ctx context.Context, key string, into any) (*kv.Item, error) {
+// read reads what is stored at a key, nil for nothing.
+func read[T any](ctx context.Context, s *Store, key string) (*T, error) {
 	item, _, err := s.kv.Get(ctx, key)
 	if err != nil || item == nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(item.Value, into); err != nil {
-		return nil, fmt.Errorf("%s: %w", key, err)
+	value, err := decode[T](*item)
+	return &value, err
+}
+
+func decode[T any](item kv.Item) (value T, err error) {
+	if err = json.Unmarshal(item.Value, &value); err != nil {
+		err = fmt.Errorf("%s: %w", item.Key, err)
 	}
-	return item, nil
+	return value, err
 }
 
 // Clusters answers the names of all clusters of which something was observed,

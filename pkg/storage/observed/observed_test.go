@@ -206,7 +206,7 @@ func TestManyAreWrittenInBatches(t *testing.T) {
 	store := kvtest.NewFake()
 	s, w := observed.New(store), writer(t, store, hub)
 	wanted, known := map[string]bool{}, map[string]observed.Published{}
-	for i := range 250 {
+	for i := range 300 {
 		name := "shop/" + strconv.Itoa(i)
 		wanted[name], known[name] = true, published("1", 1, 10)
 	}
@@ -215,7 +215,7 @@ func TestManyAreWrittenInBatches(t *testing.T) {
 	assert.Equal(t, before+3, store.Revision(), "below etcd's limit of operations each")
 	all, err := s.Published(t.Context(), hub, "shop")
 	require.NoError(t, err)
-	assert.Len(t, all, 250)
+	assert.Len(t, all, 300)
 }
 
 func TestPublishedSpeaksOfOneGenerationAlone(t *testing.T) {

@@ -2,8 +2,6 @@ package observed
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
@@ -23,23 +21,12 @@ func parsePlacement(key string) (cluster, placement string, ok bool) {
 // Placement answers what a placement, named by its Key, makes of the cluster's
 // nodes as they were last seen; nil when it has not been judged yet.
 func (s *Store) Placement(ctx context.Context, cluster, key string) (*placement.Verdict, error) {
-	var v placement.Verdict
-	item, err := s.read(ctx, placementPrefix(cluster)+key, &v)
-	if item == nil || err != nil {
-		return nil, err
-	}
-	return &v, nil
+	return read[placement.Verdict](ctx, s, placementPrefix(cluster)+key)
 }
 
 // Placements lists the keys of the placements that have a verdict, in order.
 func (w *Writer) Placements() []string {
-	var out []string
-	for _, key := range slices.Sorted(maps.Keys(w.stored)) {
-		if _, placement, ok := parsePlacement(key); ok {
-			out = append(out, placement)
-		}
-	}
-	return out
+	return w.below(placementPrefix(w.cluster))
 }
 
 // SetPlacement writes what a placement makes of the nodes, if it changed.

@@ -23,39 +23,12 @@ func (w *Writer) SetService(ctx context.Context, namespace, name string, o addre
 	o.Candidates = remembering(before, o)
 	if known {
 		o.Changed = before.Changed
-		if raw, err := json.Marshal(apart(o)); err != nil || bytes.Equal(raw, w.stored[key]) {
+		if raw, err := json.Marshal(o); err != nil || bytes.Equal(raw, w.stored[key]) {
 			return err
 		}
 	}
 	o.Changed = seen
-	return w.set(ctx, key, apart(o))
-}
-
-// stored is an Observation as it is stored. A Signpost that knows no kinds of
-// candidates publishes all of them, and may be a replica of this one while that is
-// updated: what it must not publish stands apart.
-type stored struct {
-	address.Observation
-
-	Beyond []address.Candidate `json:"beyond,omitempty"`
-}
-
-func apart(o address.Observation) stored {
-	s := stored{Observation: o}
-	s.Candidates = nil
-	for _, c := range o.Candidates {
-		if rank(c.Kind) <= rank(address.External) {
-			s.Candidates = append(s.Candidates, c)
-		} else {
-			s.Beyond = append(s.Beyond, c)
-		}
-	}
-	return s
-}
-
-func (s stored) whole() address.Observation {
-	s.Candidates = append(s.Candidates, s.Beyond...)
-	return s.Observation
+	return w.set(ctx, key, o)
 }
 
 // RemoveService forgets a Service that nobody needs the addresses of.
@@ -82,12 +55,11 @@ func (w *Writer) Due(now time.Time) time.Time {
 
 // service is what was last written of a Service.
 func (w *Writer) service(key string) (o address.Observation, known bool) {
-	var s stored
 	raw, ok := w.stored[key]
-	if !ok || json.Unmarshal(raw, &s) != nil {
+	if !ok || json.Unmarshal(raw, &o) != nil {
 		return address.Observation{}, false
 	}
-	return s.whole(), true
+	return o, true
 }
 
 // remembering are the candidates that are seen now, and of what cannot be seen

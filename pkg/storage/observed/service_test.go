@@ -1,8 +1,6 @@
 package observed_test
 
 import (
-	"encoding/json"
-	"fmt"
 	"testing"
 	"time"
 
@@ -182,29 +180,4 @@ func TestAddressesOfAHostNameStayWhileItDoesNotResolve(t *testing.T) {
 	s.see(named)
 	assert.Equal(t, named.Candidates, s.see(offer("lb.example")).Candidates)
 	assert.Empty(t, s.see(offer("other.example")).Candidates[0].Resolved)
-}
-
-// TestASignpostThatKnowsNoKindsPublishesNoMoreThanItDid: it reads what a replica
-// has written that is newer.
-func TestASignpostThatKnowsNoKindsPublishesNoMoreThanItDid(t *testing.T) {
-	s := newShop(t)
-	o := address.Observation{Found: true, Changed: s.now}
-	for n, kind := range []address.Kind{address.LoadBalancer, address.External, address.Ingress, address.Gateway, address.Node, address.NodeInternal, address.ClusterIP, address.Endpoint} {
-		o.Candidates = append(o.Candidates, address.Candidate{Kind: kind, Target: fmt.Sprintf("203.0.113.%d", n), Field: "f"})
-	}
-	assert.Equal(t, o, s.see(o))
-	all, _, err := observed.New(s.store).All(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, o, all[0].Observation)
-	item, _, err := s.store.Get(t.Context(), observed.ServiceKey(web))
-	require.NoError(t, err)
-	var old struct {
-		Candidates []struct{ Target, Field string }
-	}
-	require.NoError(t, json.Unmarshal(item.Value, &old))
-	assert.Equal(t, []struct{ Target, Field string }{{"203.0.113.0", "f"}, {"203.0.113.1", "f"}}, old.Candidates)
-	assert.Equal(t, o, s.see(o))
-	again, _, err := s.store.Get(t.Context(), observed.ServiceKey(web))
-	require.NoError(t, err)
-	assert.Equal(t, item.ModRevision, again.ModRevision, "nothing is written twice")
 }

@@ -54,22 +54,32 @@ func (w *Writer) Services() []address.Service {
 // Deployments lists the Deployments ("namespace/name") that have an
 // observation, in order.
 func (w *Writer) Deployments() []string {
+	return w.below(clusterPrefix(w.cluster) + deploymentFolder + "/")
+}
+
+// below lists what is stored below a prefix, in order.
+func (w *Writer) below(prefix string) []string {
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(w.stored)) {
-		if name, ok := strings.CutPrefix(key, clusterPrefix(w.cluster)+deploymentFolder+"/"); ok {
+		if name, ok := strings.CutPrefix(key, prefix); ok {
 			out = append(out, name)
 		}
 	}
 	return out
 }
 
+// last is what was last written to a key, the zero value for nothing.
+func last[T any](w *Writer, key string) T {
+	var value T
+	if raw := w.stored[key]; raw != nil && json.Unmarshal(raw, &value) != nil {
+		return *new(T)
+	}
+	return value
+}
+
 // Reachability is what was last written, the zero value for nothing.
 func (w *Writer) Reachability() Reachability {
-	var r Reachability
-	if raw := w.stored[reachabilityKey(w.cluster)]; raw != nil && json.Unmarshal(raw, &r) != nil {
-		return Reachability{}
-	}
-	return r
+	return last[Reachability](w, reachabilityKey(w.cluster))
 }
 
 // SetDeployment writes the state of a Deployment, if it changed. Since moves only
@@ -84,11 +94,7 @@ func (w *Writer) SetDeployment(ctx context.Context, namespace, name string, d De
 // Deployment is what was last written of a Deployment, the zero value for
 // nothing.
 func (w *Writer) Deployment(namespace, name string) Deployment {
-	var d Deployment
-	if raw := w.stored[deploymentKey(w.cluster, namespace, name)]; raw != nil && json.Unmarshal(raw, &d) != nil {
-		return Deployment{}
-	}
-	return d
+	return last[Deployment](w, deploymentKey(w.cluster, namespace, name))
 }
 
 // RemoveDeployment forgets a Deployment that is none of ours any more.
@@ -104,8 +110,7 @@ func (w *Writer) SetPublished(ctx context.Context, wanted map[string]bool, known
 	under := publishedPrefix(w.cluster)
 	for _, endpoint := range slices.Sorted(maps.Keys(known)) {
 		key, p := under+endpoint, known[endpoint]
-		var before Published
-		if raw := w.stored[key]; raw != nil && json.Unmarshal(raw, &before) == nil && before.Of(p.UID, p.Generation) {
+		if last[Published](w, key).Of(p.UID, p.Generation) {
 			continue
 		}
 		raw, err := json.Marshal(p)
@@ -114,31 +119,25 @@ func (w *Writer) SetPublished(ctx context.Context, wanted map[string]bool, known
 		}
 		ops = append(ops, kv.Put(key, raw))
 	}
-	for _, key := range slices.Sorted(maps.Keys(w.stored)) {
-		if endpoint, ok := strings.CutPrefix(key, under); ok && !wanted[endpoint] {
-			ops = append(ops, kv.Delete(key))
+	for _, endpoint := range w.below(under) {
+		if !wanted[endpoint] {
+			ops = append(ops, kv.Delete(under+endpoint))
 		}
 	}
-	for batch := range slices.Chunk(ops, batchSize) {
-		if err := w.apply(ctx, batch); err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.apply(ctx, ops...)
 }
 
-// batchSize is how many operations go into one transaction, below etcd's limit.
-const batchSize = 100
-
-func (w *Writer) apply(ctx context.Context, ops []kv.Op) error {
-	if err := w.commit(ctx, ops...); err != nil {
-		return err
-	}
-	for _, op := range ops {
-		if op.Delete {
-			delete(w.stored, op.Key)
-		} else {
-			w.stored[op.Key] = op.Value
+func (w *Writer) apply(ctx context.Context, ops ...kv.Op) error {
+	for batch := range kv.Batches(slices.Values(ops)) {
+		if err := w.commit(ctx, batch...); err != nil {
+			return err
+		}
+		for _, op := range batch {
+			if op.Delete {
+				delete(w.stored, op.Key)
+			} else {
+				w.stored[op.Key] = op.Value
+			}
 		}
 	}
 	return nil
@@ -166,14 +165,14 @@ func (w *Writer) set(ctx context.Context, key string, value any) error {
 	if before, ok := w.stored[key]; ok && bytes.Equal(before, raw) {
 		return nil
 	}
-	return w.apply(ctx, []kv.Op{kv.Put(key, raw)})
+	return w.apply(ctx, kv.Put(key, raw))
 }
 
 func (w *Writer) remove(ctx context.Context, key string) error {
 	if _, ok := w.stored[key]; !ok {
 		return nil
 	}
-	return w.apply(ctx, []kv.Op{kv.Delete(key)})
+	return w.apply(ctx, kv.Delete(key))
 }
 
 func (w *Writer) commit(ctx context.Context, ops ...kv.Op) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
@@ -70,7 +69,7 @@ func StartEmbedded(ctx context.Context, options EmbeddedOptions) (*Embedded, err
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(moveUp(options.Dir), checkLog(options.Dir)); err != nil {
+	if err := checkLog(options.Dir); err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
 	closing, death := &atomic.Bool{}, newDeath()
@@ -180,22 +179,6 @@ func lockDir(dir string) (*flock.Flock, error) {
 		return nil, &intent.Error{Code: intent.Conflict, Detail: "the data directory " + dir + " is in use by another server: stop that one, or give this one a directory of its own"}
 	}
 	return lock, nil
-}
-
-// moveUp moves the data of an earlier layout, in a directory of its own below
-// dir, to where it is looked for. Data that is there already stays.
-func moveUp(dir string) error {
-	now, before := filepath.Join(dir, "member"), filepath.Join(dir, "etcd", "member")
-	if _, err := os.Stat(now); err == nil {
-		return nil
-	}
-	switch err := os.Rename(before, now); {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("move the data to its new place: %w", err)
-	}
-	return os.Remove(filepath.Dir(before))
 }
 
 // launch starts the server and waits until it is elected. etcd dies or panics

@@ -55,29 +55,6 @@ func TestEmbeddedServerKeepsItsDataOverARestart(t *testing.T) {
 	require.Equal(t, revision, item.ModRevision)
 }
 
-// TestDataOfAnEarlierLayoutIsFound: it lay in a directory etcd below the one
-// that was given.
-func TestDataOfAnEarlierLayoutIsFound(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	before, err := etcd.StartEmbedded(t.Context(), etcd.EmbeddedOptions{Dir: filepath.Join(dir, "etcd"), Logger: slog.New(slog.DiscardHandler)})
-	require.NoError(t, err)
-	_, _, err = before.KV().Txn(t.Context(), nil, kv.Put("k", []byte("v")))
-	require.NoError(t, err)
-	require.NoError(t, before.Close())
-	require.NoError(t, os.Remove(filepath.Join(dir, "etcd", "LOCK")), "it was beside that directory")
-
-	for range 2 {
-		now, err := etcd.StartEmbedded(t.Context(), etcd.EmbeddedOptions{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
-		require.NoError(t, err)
-		item, _, err := now.KV().Get(t.Context(), "k")
-		require.NoError(t, err)
-		require.NotNil(t, item)
-		require.NoError(t, now.Close())
-		require.NoDirExists(t, filepath.Join(dir, "etcd"))
-	}
-}
-
 func TestDataDirectoryInUseIsSaid(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

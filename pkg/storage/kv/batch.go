@@ -1,0 +1,26 @@
+package kv
+
+import (
+	"iter"
+)
+
+// Batches groups operations so that each group fits into a transaction.
+func Batches(ops iter.Seq[Op]) iter.Seq[[]Op] {
+	return func(yield func([]Op) bool) {
+		var batch []Op
+		size := 0
+		for op := range ops {
+			more := len(op.Key) + len(op.Value)
+			if len(batch) == MaxOps || len(batch) > 0 && size+more > MaxBytes {
+				if !yield(batch) {
+					return
+				}
+				batch, size = nil, 0
+			}
+			batch, size = append(batch, op), size+more
+		}
+		if len(batch) > 0 {
+			yield(batch)
+		}
+	}
+}
