@@ -2,40 +2,30 @@ package throttle
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 )
 
 // Bytes are memory that concurrent requests share. A request that finds too few free
-// bytes waits for a turn, first come, first served. No request has more than half. They
+// bytes waits for a turn, first come, first served. No name has more than half. They
 // are safe for concurrent use.
 type Bytes struct {
 	all      *semaphore.Weighted
-	half     int64
+	halves   *Shares
 	patience time.Duration
-
-	mu    sync.Mutex
-	taken map[string]*portion // by who has some, or waits for some
-}
-
-// portion is what one has.
-type portion struct {
-	*semaphore.Weighted
-	users int // more than 0
 }
 
 // NewBytes are most bytes, each waited for as long as patience lasts.
 func NewBytes(most int64, patience time.Duration) *Bytes {
 	const shares = 2
-	return &Bytes{all: semaphore.NewWeighted(most), half: most / shares, patience: patience, taken: map[string]*portion{}}
+	return &Bytes{all: semaphore.NewWeighted(most), halves: newShares(most/shares, patience), patience: patience}
 }
 
 // Taken is what somebody has of the memory. A nil *Taken is nothing.
 type Taken struct {
 	of    *Bytes
-	own   *portion
+	own   *share
 	name  string
 	bytes int64
 }
@@ -45,15 +35,15 @@ type Taken struct {
 func (b *Bytes) Take(ctx context.Context, name string, n int64) (taken *Taken, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, b.patience)
 	defer cancel()
-	n = min(n, b.half)
-	own := b.use(name)
+	n = min(n, b.halves.most)
+	own := b.halves.use(name)
 	if own.Acquire(ctx, n) != nil {
-		b.forget(name)
+		b.halves.forget(name)
 		return nil, false
 	}
 	if b.all.Acquire(ctx, n) != nil {
 		own.Release(n)
-		b.forget(name)
+		b.halves.forget(name)
 		return nil, false
 	}
 	return &Taken{of: b, own: own, name: name, bytes: n}, true
@@ -75,27 +65,5 @@ func (t *Taken) Leave() {
 		return
 	}
 	t.Shrink(0)
-	t.of.forget(t.name)
-}
-
-func (b *Bytes) use(name string) *portion {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	own, known := b.taken[name]
-	if !known {
-		own = &portion{Weighted: semaphore.NewWeighted(b.half)}
-		b.taken[name] = own
-	}
-	own.users++
-	return own
-}
-
-func (b *Bytes) forget(name string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	own := b.taken[name]
-	own.users--
-	if own.users == 0 {
-		delete(b.taken, name)
-	}
+	t.of.halves.forget(t.name)
 }

@@ -41,6 +41,6 @@ func TestNobodyTakesMoreThanHalfOfTheBytes(t *testing.T) {
 		all, ok := b.Take(t.Context(), "other", 50)
 		require.True(t, ok)
 		all.Leave()
-		require.Empty(t, b.taken)
+		require.Empty(t, b.halves.taken)
 	})
 }
