@@ -24,9 +24,9 @@ func (w *world) traced() (*tracetest.InMemoryExporter, *bytes.Buffer) {
 	return spans, log
 }
 
-// trails are the traces, by their ids, in which the contexts of owners were made
+// traces are the traces, by their ids, in which the contexts of owners were made
 // current or changed last.
-func (w *world) trails() map[appcontext.Owner]string {
+func (w *world) traces() map[appcontext.Owner]string {
 	w.Helper()
 	pointers, err := w.contexts.Below(w.Context(), "")
 	require.NoError(w, err)
@@ -55,9 +55,9 @@ func TestWhatARequestLeadsToIsOfItsTrace(t *testing.T) {
 
 	spans, _ := w.traced() // another replica
 	w.settle(prod)
-	trails := w.trails()
-	require.Greater(t, len(trails), 1)
-	for owner, id := range trails {
+	traces := w.traces()
+	require.Greater(t, len(traces), 1)
+	for owner, id := range traces {
 		require.Equal(t, askedID, id, owner)
 	}
 	require.NotEmpty(t, spans.GetSpans())
@@ -69,7 +69,7 @@ func TestWhatARequestLeadsToIsOfItsTrace(t *testing.T) {
 	spans.Reset()
 	w.observe(paris, "shop/web", "203.0.113.99")
 	w.settle(prod)
-	followed := w.trails()[appcontext.Owner(prod)]
+	followed := w.traces()[appcontext.Owner(prod)]
 	require.NotEmpty(t, followed)
 	require.NotEqual(t, askedID, followed, "a request that was settled leads to nothing more")
 	require.Equal(t, followed, spans.GetSpans()[0].SpanContext.TraceID().String())
@@ -78,8 +78,8 @@ func TestWhatARequestLeadsToIsOfItsTrace(t *testing.T) {
 	w.observe(paris, "shop/web", "203.0.113.98")
 	require.True(t, w.fold("shop/web").Wrote)
 	require.Equal(t, "follow addresses", spans.GetSpans()[0].Name)
-	require.Equal(t, w.trails()[appcontext.Owner(prod)], spans.GetSpans()[0].SpanContext.TraceID().String())
-	require.NotEqual(t, followed, w.trails()[appcontext.Owner(prod)])
+	require.Equal(t, w.traces()[appcontext.Owner(prod)], spans.GetSpans()[0].SpanContext.TraceID().String())
+	require.NotEqual(t, followed, w.traces()[appcontext.Owner(prod)])
 
 	spans.Reset()
 	w.settle(prod)
@@ -92,13 +92,13 @@ func TestWithoutTracingOnlyTheCallersTraceIsKept(t *testing.T) {
 	w := newShop(t)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
-	for owner, id := range w.trails() {
+	for owner, id := range w.traces() {
 		require.Empty(t, id, owner)
 	}
 	_, err := w.service.Terminate(tracing.Follow(ann(prod), asked), prod, false, "", "ann")
 	require.NoError(t, err)
 	require.NoError(t, w.step(prod))
-	require.Equal(t, askedID, w.trails()[appcontext.Owner(prod)])
+	require.Equal(t, askedID, w.traces()[appcontext.Owner(prod)])
 }
 
 // TestARecordsUpdateIsOfItsTrace: its external-dns are committed within it.
@@ -111,7 +111,7 @@ func TestARecordsUpdateIsOfItsTrace(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.step(lab))
 	found := false
-	for owner, id := range w.trails() {
+	for owner, id := range w.traces() {
 		if owner != appcontext.Owner(prod) {
 			require.Equal(t, askedID, id, owner)
 			found = true
