@@ -29,15 +29,6 @@ type Manifest struct {
 	}
 }
 
-// group is the API group, empty for the core group.
-func (m Manifest) group() string {
-	group, _, grouped := strings.Cut(m.APIVersion, "/")
-	if !grouped {
-		return ""
-	}
-	return group
-}
-
 // deepestManifest is how deeply objects and lists of a manifest may nest;
 // Kubernetes' own stay far below.
 const deepestManifest = 64
@@ -155,7 +146,7 @@ func checkManifests(r *review.Review, at review.Pointer, manifests []json.RawMes
 		checkManifestMetadata(r, here+"/metadata", m, cloud)
 		checkManifestKeys(r, here, raw)
 		checkManifestDNS(r, here, raw)
-		id := identity{m.group(), m.Kind, m.Metadata.Name}
+		id := identity{grant.Group(m.APIVersion), m.Kind, m.Metadata.Name}
 		if first, twice := places[id]; twice {
 			r.Refusef(here, "%s %s is given at %s already; give each object once", m.Kind, review.Quote(m.Metadata.Name), first)
 			continue

@@ -106,19 +106,5 @@ func Find[Spec any](ctx context.Context, store intent.Store, path intent.Path) (
 // it fails.
 func (a *Checker) Each(ctx context.Context, collection string, visit func(intent.Document) error) error {
 	const pageSize = 200
-	options := intent.ListOptions{Collection: collection, Limit: pageSize, Bytes: intent.PageBytes}
-	for {
-		page, err := a.Store.List(ctx, options)
-		if err != nil {
-			return err
-		}
-		for _, doc := range page.Items {
-			if err := visit(doc); err != nil {
-				return err
-			}
-		}
-		if options.Continue = page.Continue; options.Continue == "" {
-			return nil
-		}
-	}
+	return intent.Each(ctx, a.Store, intent.ListOptions{Collection: collection, Limit: pageSize, Bytes: intent.PageBytes}, visit)
 }

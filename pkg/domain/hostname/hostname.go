@@ -30,20 +30,23 @@ func Canonical(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	labels := strings.Split(name, ".")
-	if len(labels) < 2 {
+	if !strings.Contains(name, ".") {
 		return "", errors.New("is no full host name; give one with its domain, such as www.lab.example")
 	}
-	for i, label := range labels {
-		if label == "*" && i == 0 {
-			continue
-		}
-		if err := CheckLabel(label); err != nil {
+	return checked(name, strings.TrimPrefix(name, "*."), "give a host name such as www.lab.example")
+}
+
+// checked returns a name whose labels are right. The advice is for a name that ends in
+// a number.
+func checked(name, labels, advice string) (string, error) {
+	last := ""
+	for last = range strings.SplitSeq(labels, ".") {
+		if err := CheckLabel(last); err != nil {
 			return "", err
 		}
 	}
-	if strings.Trim(labels[len(labels)-1], "0123456789") == "" {
-		return "", errors.New("is an address or ends in a number; give a host name such as www.lab.example")
+	if strings.Trim(last, "0123456789") == "" {
+		return "", errors.New("is an address or ends in a number; " + advice)
 	}
 	if len(name) > Longest {
 		return "", errors.New("is longer than 253 characters in its ASCII form")
@@ -65,19 +68,7 @@ func Zone(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	labels := strings.Split(name, ".")
-	for _, label := range labels {
-		if err := CheckLabel(label); err != nil {
-			return "", err
-		}
-	}
-	if strings.Trim(labels[len(labels)-1], "0123456789") == "" {
-		return "", errors.New("is an address or ends in a number; give a domain such as corp.example, or for addresses one such as 10.in-addr.arpa")
-	}
-	if len(name) > Longest {
-		return "", errors.New("is longer than 253 characters in its ASCII form")
-	}
-	return name, nil
+	return checked(name, name, "give a domain such as corp.example, or for addresses one such as 10.in-addr.arpa")
 }
 
 // ASCII lowers a name and encodes labels that are not ASCII. Such as are

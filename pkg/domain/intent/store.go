@@ -130,3 +130,21 @@ type Store interface {
 	// Close releases what the store holds.
 	Close() error
 }
+
+// Each calls visit with all documents of a list, page by page, until it fails.
+func Each(ctx context.Context, store Store, options ListOptions, visit func(Document) error) error {
+	for {
+		page, err := store.List(ctx, options)
+		if err != nil {
+			return err
+		}
+		for _, doc := range page.Items {
+			if err := visit(doc); err != nil {
+				return err
+			}
+		}
+		if options.Continue = page.Continue; options.Continue == "" {
+			return nil
+		}
+	}
+}

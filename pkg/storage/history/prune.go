@@ -21,27 +21,19 @@ func (h *History) Prune(ctx context.Context, age time.Duration, count int) error
 // prune prunes the streams that are listed.
 func (h *History) prune(ctx context.Context, options intent.ListOptions, age time.Duration, count int) error {
 	of, seen := "", 0
-	for {
-		page, err := h.Documents.List(ctx, options)
-		if err != nil {
-			return err
+	return intent.Each(ctx, h.Documents, options, func(doc intent.Document) error {
+		if name := streamOf(doc.Path); name != of { // they come by stream, the newest of each first
+			of, seen = name, 0
 		}
-		for _, doc := range page.Items {
-			if name := streamOf(doc.Path); name != of { // they come by stream, the newest of each first
-				of, seen = name, 0
-			}
-			seen++
-			if (count == 0 || seen <= count) && (age == 0 || h.Now().Sub(doc.CreatedAt) < age) {
-				continue
-			}
-			if err := h.Documents.Delete(ctx, doc.Path, intent.Always()); err != nil && intent.CodeOf(err) != intent.NotFound {
-				return err
-			}
-		}
-		if options.Continue = page.Continue; options.Continue == "" {
+		seen++
+		if (count == 0 || seen <= count) && (age == 0 || h.Now().Sub(doc.CreatedAt) < age) {
 			return nil
 		}
-	}
+		if err := h.Documents.Delete(ctx, doc.Path, intent.Always()); intent.CodeOf(err) != intent.NotFound {
+			return err
+		}
+		return nil
+	})
 }
 
 // streamOf is the stream that an event is in.

@@ -81,22 +81,11 @@ func (v *Vault) reseal(ctx context.Context, doc intent.Document, body value) (st
 // each visits all values until it fails.
 func (v *Vault) each(ctx context.Context, visit func(intent.Document, value) error) error {
 	options := intent.ListOptions{Collection: intent.SecretCollection, Limit: batch, Bytes: intent.PageBytes}
-	for {
-		page, err := v.documents.List(ctx, options)
-		if err != nil {
+	return intent.Each(ctx, v.documents, options, func(doc intent.Document) error {
+		var body value
+		if err := json.Unmarshal(doc.Body, &body); err != nil {
 			return err
 		}
-		for _, doc := range page.Items {
-			var body value
-			if err := json.Unmarshal(doc.Body, &body); err != nil {
-				return err
-			}
-			if err := visit(doc, body); err != nil {
-				return err
-			}
-		}
-		if options.Continue = page.Continue; options.Continue == "" {
-			return nil
-		}
-	}
+		return visit(doc, body)
+	})
 }

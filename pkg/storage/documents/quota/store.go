@@ -201,17 +201,9 @@ func sealedOf(over intent.Store) func(context.Context) (map[intent.Path]int64, e
 	return func(ctx context.Context) (map[intent.Path]int64, error) {
 		bytes := map[intent.Path]int64{}
 		options := intent.ListOptions{Collection: intent.SecretCollection, Bytes: intent.PageBytes}
-		for {
-			page, err := over.List(ctx, options)
-			if err != nil {
-				return nil, err
-			}
-			for _, doc := range page.Items {
-				bytes[projectOf(doc.Path, doc.Body)] += int64(len(doc.Body))
-			}
-			if options.Continue = page.Continue; options.Continue == "" {
-				return bytes, nil
-			}
-		}
+		return bytes, intent.Each(ctx, over, options, func(doc intent.Document) error {
+			bytes[projectOf(doc.Path, doc.Body)] += int64(len(doc.Body))
+			return nil
+		})
 	}
 }
