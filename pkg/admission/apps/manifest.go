@@ -252,15 +252,14 @@ func checkManifestKeys(r *review.Review, at review.Pointer, raw json.RawMessage)
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if name != "metadata" {
-			checkNoKeysOfOurs(r, at.Key(name), fields[name])
-			checkNoHolds(r, at.Key(name), fields[name])
+			checkNested(r, at.Key(name), fields[name])
 		}
 	}
 }
 
-// checkNoHolds refuses finalizers and owners of what a controller makes of a template,
-// as pods and volume claims: it copies them.
-func checkNoHolds(r *review.Review, at review.Pointer, value any) {
+// checkNested refuses keys of Signpost's own. It refuses finalizers and owners, because
+// controllers copy them from a template to pods and volume claims.
+func checkNested(r *review.Review, at review.Pointer, value any) {
 	switch value := value.(type) {
 	case map[string]any:
 		metadata, _ := value["metadata"].(map[string]any)
@@ -271,11 +270,15 @@ func checkNoHolds(r *review.Review, at review.Pointer, value any) {
 			r.Refusef(at.Key("metadata").Key("ownerReferences"), "%s; leave it out", owned)
 		}
 		for _, key := range slices.Sorted(maps.Keys(value)) {
-			checkNoHolds(r, at.Key(key), value[key])
+			if review.Ours(key) {
+				r.Refusef(at.Key(key), "%s %s", review.Quote(key), review.OursAdvice)
+			} else {
+				checkNested(r, at.Key(key), value[key])
+			}
 		}
 	case []any:
 		for i, item := range value {
-			checkNoHolds(r, at.Index(i), item)
+			checkNested(r, at.Index(i), item)
 		}
 	}
 }
@@ -311,22 +314,5 @@ func checkSpellings(r *review.Review, at review.Pointer, object map[string]any, 
 	reader{&faults}.spellings(object, fields...)
 	for _, fault := range faults {
 		r.Refusef(at, "%s", fault)
-	}
-}
-
-func checkNoKeysOfOurs(r *review.Review, at review.Pointer, value any) {
-	switch value := value.(type) {
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(value)) {
-			if review.Ours(key) {
-				r.Refusef(at.Key(key), "%s %s", review.Quote(key), review.OursAdvice)
-				continue
-			}
-			checkNoKeysOfOurs(r, at.Key(key), value[key])
-		}
-	case []any:
-		for i, item := range value {
-			checkNoKeysOfOurs(r, at.Index(i), item)
-		}
 	}
 }

@@ -16,11 +16,9 @@ import (
 	"unicode/utf8"
 )
 
-func isControl(r rune) bool     { return unicode.IsControl(r) }
 func isDigit(r rune) bool       { return r >= '0' && r <= '9' }
 func isASCIILetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 func isASCII(r rune) bool       { return r < utf8.RuneSelf }
-func validUTF8(s string) bool   { return utf8.ValidString(s) }
 
 // readDuration accepts Go durations from the row's shortest on.
 func (f Flag) readDuration(text string) verdict {

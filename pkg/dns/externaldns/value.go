@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // verdict is what reading one item of a parameter gives.
@@ -33,7 +35,7 @@ func (f Flag) read(item any) verdict {
 	if text == "" {
 		return verdict{}
 	}
-	if strings.ContainsFunc(text, isControl) || !validUTF8(text) {
+	if strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) {
 		return wrong("must be %s, without control characters", f.wanted())
 	}
 	return f.check(item, text)
@@ -41,47 +43,32 @@ func (f Flag) read(item any) verdict {
 
 // check reads text that is there, by the flag's kind.
 func (f Flag) check(item any, text string) verdict {
-	switch f.Kind {
-	case Bool:
-		return readBool(text)
-	case Integer:
-		return f.readInteger(text)
-	case Duration:
-		return f.readDuration(text)
-	case Enum:
-		return f.readEnum(text)
-	case Host:
-		return readHost(text)
-	case Zone:
-		return readZone(text)
-	case Domain:
-		return readDomain(text)
-	case Regexp:
-		return readRegexp(text)
-	case Template:
-		return readTemplate(text)
-	case Network:
-		return readNetwork(text)
-	case Address:
-		return readAddress(text)
-	case KeyPrefix:
-		return readKeyPrefix(text)
-	case Affix:
-		return readAffix(text)
-	case Owner:
-		return readOwner(text)
-	case Algorithm:
-		return readAlgorithm(text)
-	case Pair:
-		return readPair(text)
-	case URL:
-		return readURL(text)
-	default:
-		if _, isText := item.(string); !isText {
-			return wrong("must be text; put it in quotes")
-		}
-		return right(text)
+	readers := map[Kind]func(text string) verdict{
+		Bool:      readBool,
+		Integer:   f.readInteger,
+		Duration:  f.readDuration,
+		Enum:      f.readEnum,
+		Host:      readHost,
+		Zone:      readZone,
+		Domain:    readDomain,
+		Regexp:    readRegexp,
+		Template:  readTemplate,
+		Network:   readNetwork,
+		Address:   readAddress,
+		KeyPrefix: readKeyPrefix,
+		Affix:     readAffix,
+		Owner:     readOwner,
+		Algorithm: readAlgorithm,
+		Pair:      readPair,
+		URL:       readURL,
 	}
+	if read := readers[f.Kind]; read != nil {
+		return read(text)
+	}
+	if _, isText := item.(string); !isText {
+		return wrong("must be text; put it in quotes")
+	}
+	return right(text)
 }
 
 // wanted says in words what the flag's values are.

@@ -198,18 +198,7 @@ type Change struct {
 // Watch delivers what changes from a revision on (inclusive) until ctx ends,
 // when the channel closes.
 func (s *Store) Watch(ctx context.Context, from int64) <-chan Change {
-	out, batches := make(chan Change), s.kv.Watch(ctx, pointerPrefix, from)
-	go func() {
-		defer close(out)
-		for batch := range batches {
-			select {
-			case out <- changeOf(batch):
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return out
+	return kv.Map(ctx, s.kv.Watch(ctx, pointerPrefix, from), changeOf)
 }
 
 func changeOf(batch kv.Batch) Change {

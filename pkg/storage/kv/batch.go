@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"context"
 	"iter"
 )
 
@@ -23,4 +24,21 @@ func Batches(ops iter.Seq[Op]) iter.Seq[[]Op] {
 			yield(batch)
 		}
 	}
+}
+
+// Map delivers what a function makes of the batches of a watch, until ctx ends, when
+// the channel closes.
+func Map[T any](ctx context.Context, batches <-chan Batch, of func(Batch) T) <-chan T {
+	out := make(chan T)
+	go func() {
+		defer close(out)
+		for batch := range batches {
+			select {
+			case out <- of(batch):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
 }

@@ -148,17 +148,7 @@ func (s *Store) Reachabilities(ctx context.Context) (map[string]Reachability, er
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]Reachability{}
-	for _, name := range names {
-		seen, err := s.Reachability(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		if seen != nil {
-			all[name] = *seen
-		}
-	}
-	return all, nil
+	return s.ReachabilitiesOf(ctx, names)
 }
 
 // ReachabilitiesOf answers the same of some clusters, in one request.
@@ -243,18 +233,7 @@ type Change struct {
 // Watch tells what changes from a revision on (inclusive) until ctx ends, when
 // the channel closes.
 func (s *Store) Watch(ctx context.Context, from int64) <-chan Change {
-	out, batches := make(chan Change), s.kv.Watch(ctx, prefix, from)
-	go func() {
-		defer close(out)
-		for batch := range batches {
-			select {
-			case out <- changeOf(batch):
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return out
+	return kv.Map(ctx, s.kv.Watch(ctx, prefix, from), changeOf)
 }
 
 func changeOf(batch kv.Batch) Change {

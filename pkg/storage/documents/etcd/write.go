@@ -32,13 +32,23 @@ func (s *Store) Put(ctx context.Context, write intent.Write) (intent.Document, e
 	if err != nil {
 		return intent.Document{}, err
 	}
+	var doc intent.Document
+	err = insist(ctx, d.Path, func() (done bool, err error) {
+		doc, done, err = s.tryPut(ctx, d)
+		return done, err
+	})
+	return doc, err
+}
+
+// insist tries until it is done: others are changing the same document.
+func insist(ctx context.Context, path intent.Path, try func() (bool, error)) error {
 	for {
-		doc, done, err := s.tryPut(ctx, d)
+		done, err := try()
 		if done || err != nil {
-			return doc, err
+			return err
 		}
 		if err := ctx.Err(); err != nil {
-			return intent.Document{}, &intent.Error{Code: intent.Unavailable, Detail: string(d.Path) + " is being changed by others", Err: err}
+			return &intent.Error{Code: intent.Unavailable, Detail: string(path) + " is being changed by others", Err: err}
 		}
 	}
 }
@@ -140,15 +150,7 @@ func (s *Store) Delete(ctx context.Context, path intent.Path, condition intent.C
 	if err := draft.CheckPath(path); err != nil {
 		return err
 	}
-	for {
-		done, err := s.tryDelete(ctx, path, condition)
-		if done || err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return &intent.Error{Code: intent.Unavailable, Detail: string(path) + " is being changed by others", Err: err}
-		}
-	}
+	return insist(ctx, path, func() (bool, error) { return s.tryDelete(ctx, path, condition) })
 }
 
 func (s *Store) tryDelete(ctx context.Context, path intent.Path, condition intent.Condition) (bool, error) {

@@ -1,0 +1,58 @@
+package lifecycle
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// InstantiateCommand makes `signpost instantiate`.
+func InstantiateCommand(p terminal.Program) *cobra.Command {
+	cmd := lifecycleCommand(p, intent.Instantiate)
+	cmd.Use = "instantiate GROUP"
+	cmd.Short = "Deploy a deployment intent group or a cluster DNS"
+	cmd.Long = `Freezes the intents of a deployment intent group, or the DNS CR intents of a logical cloud,
+into a release and deploys it.`
+	cmd.Example = "  signpost instantiate shop/store/v1/prod --wait\n  signpost instantiate shop/eu --wait"
+	return cmd
+}
+
+// UpdateCommand makes `signpost update`.
+func UpdateCommand(p terminal.Program) *cobra.Command {
+	cmd := lifecycleCommand(p, intent.Update)
+	cmd.Use = "update GROUP"
+	cmd.Short = "Deploy the changes of a deployment intent group, a cluster DNS or a provider"
+	cmd.Long = `Copies the intents of a deployment intent group, or the DNS CR intents of a logical cloud, as they
+are now into a new release, and deploys the difference. For a provider, given by its path
+projects/…/dns-update-records/…, it deploys the changed parameters, credentials or version. A provider
+has no state to wait for, so it has no --wait.`
+	cmd.Example = "  signpost update shop/store/v1/prod --confirm TOKEN --wait\n  signpost update projects/shop/dns-update-records/lab"
+	return cmd
+}
+
+// RollbackCommand makes `signpost rollback`.
+func RollbackCommand(p terminal.Program) *cobra.Command {
+	cmd := lifecycleCommand(p, intent.Rollback)
+	cmd.Use = "rollback GROUP"
+	cmd.Short = "Deploy an earlier release again"
+	cmd.Long = `Deploys the intents of an earlier release as a new release: the release of --to, or the one before
+the current one. Documents stay as they are, and the next update deploys them again. Providers
+stay as they are deployed.`
+	cmd.Example = "  signpost plan shop/store/v1/prod --for rollback --to 3\n  signpost rollback shop/store/v1/prod --to 3 --wait"
+	return cmd
+}
+
+// TerminateCommand makes `signpost terminate`.
+func TerminateCommand(p terminal.Program) *cobra.Command {
+	cmd := lifecycleCommand(p, intent.Terminate)
+	cmd.Use = "terminate GROUP"
+	cmd.Short = "Remove everything that was deployed"
+	cmd.Long = `Removes what a deployment intent group deployed: the names first, then the rest. An external-dns
+that other groups use stays. For a logical cloud, it removes the cluster DNS.
+
+A group that EMCO's orchestrator deployed is terminated there. If EMCO is gone, --force removes
+its names.`
+	cmd.Example = "  signpost terminate shop/store/v1/prod --wait"
+	return cmd
+}
