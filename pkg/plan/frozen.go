@@ -37,7 +37,7 @@ type Group struct {
 // AllDNS are the DNS of a logical cloud's clusters, those that are replaced last.
 func (g Group) AllDNS() []ClusterDNS { return slices.Concat(g.DNS, g.FormerDNS) }
 
-// Orchestrated says that EMCO's orchestrator deploys the apps of a group: they
+// Orchestrated says that an orchestrator deploys the apps of a group: they
 // are those of its app context, and have no manifests here.
 type Orchestrated struct {
 	AppContext string `json:"appContext"` // id

@@ -58,11 +58,11 @@ type Options struct {
 	Observed               *observed.Store
 	Live                   inputs.LiveState                                                                                  // reads clusters for plans; nil: plans know only what was observed
 	NamespaceHolder        func(ctx context.Context, namespace string) (project string, err error)                           // whose namespace it is, empty for none's; nil: not asked
-	DelegatedContexts      func(ctx context.Context, owner appcontext.Owner, clusters []string) (appcontext.Children, error) // the contexts by which EMCO's rsync knows an owner's; nil: the sync worker puts objects into clusters
-	ExternallyManaged      func(intent.Path) error                                                                           // not nil for documents that EMCO keeps; nil where it keeps none
+	DelegatedContexts      func(ctx context.Context, owner appcontext.Owner, clusters []string) (appcontext.Children, error) // the contexts by which a deployer knows an owner's; nil: the sync worker puts objects into clusters
+	ExternallyManaged      func(intent.Path) error                                                                           // not nil for documents that an orchestrator keeps; nil: none does
 	Recorder               func(ctx context.Context, owner intent.Path, events ...intent.Event)                              // of what has happened, once it is stored; nil: nobody is
 	RequireDomains         bool                                                                                              // only names in domains that are granted to a project are published
-	OrchestratedNamespaces grant.Namespaces                                                                                  // in which app contexts of EMCO's may have what names and DNS settings are for; none: DefaultOrchestratedNamespaces
+	OrchestratedNamespaces grant.Namespaces                                                                                  // in which app contexts may have what names and DNS settings are for; none: DefaultOrchestratedNamespaces
 	TakeBytes              func(ctx context.Context, project intent.Path, bytes int) error                                   // before a release of so many is written; nil: no project is bounded
 	Installation           string                                                                                            // generated id
 	ControllerCluster      *intent.ClusterRef                                                                                // the server's default home of external-dns
@@ -79,7 +79,7 @@ type Options struct {
 }
 
 // Service is the whole of a release's packages, put together. What each offers is
-// its own: plans and requests, providers, clusters, EMCO's calls, snapshots.
+// its own: plans and requests, providers, clusters, an orchestrator's calls, snapshots.
 type Service struct {
 	*state.Store
 	*accept.Planner

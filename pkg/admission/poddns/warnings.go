@@ -35,7 +35,7 @@ func ShowPodDNSIntent(ctx context.Context, g *review.Glance, path intent.Path, i
 	for _, app := range group.Apps {
 		if app.Name == in.App && len(app.Manifests) == 0 && !orchestrated {
 			status.Warnings = append(status.Warnings, intent.Warning{Parameter: "app", Message: fmt.Sprintf(
-				"%s has no manifests: its pods are somebody else's and cannot be changed, so that instantiate and update refuse this, unless EMCO's orchestrator deploys the app; give the app manifests, or delete the intent", in.App)})
+				"%s has no manifests: its pods are somebody else's and cannot be changed, so that instantiate and update refuse this, unless %s deploys the app; give the app manifests, or delete the intent", in.App, intent.Orchestrator)})
 		}
 	}
 	return status, nil

@@ -13,18 +13,18 @@ type Status struct {
 	Providers  []ProviderStatus  `json:"providers"`
 	Names      []NameStatus      `json:"names"`
 	Leftovers  []Leftover        `json:"leftovers,omitempty"`
-	Message    string            `json:"message,omitempty"` // why the state is Failed, that the group is suspended, or that EMCO is not followed
+	Message    string            `json:"message,omitempty"` // why the state is Failed, that the group is suspended, or that the orchestrator is not followed
 	DNS        []DNSStatus       `json:"dns,omitempty"`     // of a logical cloud, by cluster
 
-	AppContext *AppContextStatus `json:"appContext,omitempty"` // absent where EMCO's orchestrator has never deployed the group
+	AppContext *AppContextStatus `json:"appContext,omitempty"` // absent if no orchestrator has ever deployed the group
 }
 
-// AppContextStatus is the app context of EMCO's that a group is for, or was for
+// AppContextStatus is the app context of an orchestrator that a group is for, or was for
 // last.
 type AppContextStatus struct {
 	ID      string `json:"id"`
-	State   string `json:"state"`   // in the words of EMCO's rsync, empty while it has said nothing
-	Message string `json:"message"` // why the state is not known, or the context is not what EMCO has in the clusters
+	State   string `json:"state"`   // in the orchestrator's words, empty while it has said nothing
+	Message string `json:"message"` // why the state is not known, or the context is not what the orchestrator has in the clusters
 }
 
 // StatusCondition is one aspect of a status, in Kubernetes' form.

@@ -40,7 +40,7 @@ func (s *Planner) Rollback(ctx context.Context, owner intent.Path, to int64, con
 }
 
 // Terminate accepts that nothing of the group is to be in any cluster. It is
-// idempotent. What EMCO's orchestrator has in the clusters is terminated there,
+// idempotent. What an orchestrator has in the clusters is terminated there,
 // unless forced.
 func (s *Planner) Terminate(ctx context.Context, owner intent.Path, force bool, confirm, actor string) (intent.Accepted, error) {
 	return s.Accept(ctx, owner, state.Request{Action: intent.Terminate, Force: force}, confirm, actor)
@@ -57,7 +57,7 @@ func (s *Planner) Accept(ctx context.Context, owner intent.Path, r state.Request
 func (s *Planner) TryAccept(ctx context.Context, owner intent.Path, r state.Request, confirm, actor string) (intent.Accepted, error) {
 	l, err := s.StoredLifecycle(ctx, owner)
 	if err == nil {
-		err = r.Driver(owner, l) // before documents are asked for that EMCO keeps
+		err = r.Driver(owner, l) // before documents are asked for that an orchestrator keeps
 	}
 	if err != nil {
 		return intent.Accepted{}, err
@@ -110,7 +110,7 @@ func (s *Planner) TryAccept(ctx context.Context, owner intent.Path, r state.Requ
 	return intent.Accepted{ContextID: next.ContextID, Revision: next.Seq}, nil
 }
 
-// relinquished refuses to terminate from here what EMCO has in the clusters,
+// relinquished refuses to terminate from here what an orchestrator has in the clusters,
 // unless forced: its context there has to be gone, or to have ended.
 func (s *Planner) relinquished(ctx context.Context, p *resolve.Proposal) error {
 	l := p.Lifecycle
@@ -121,8 +121,8 @@ func (s *Planner) relinquished(ctx context.Context, p *resolve.Proposal) error {
 	if err != nil || is.As == follow.Ended {
 		return err
 	}
-	return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s is %s: EMCO's orchestrator drives it, by app context %s; terminate it there, or, where EMCO is gone, here by ?force=true (signpost terminate --force)",
-		p.Draft.In.Owner.Path, l.State(), l.AppContext)}
+	return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s is %s: %s drives it, by app context %s; terminate it there, or, where %s is gone, here by ?force=true (signpost terminate --force)",
+		p.Draft.In.Owner.Path, l.State(), intent.Orchestrator, l.AppContext, intent.OrchestratorName)}
 }
 
 // rollbackRejected removes the release that a request wrote before it lost its race,

@@ -10,7 +10,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// refollow notes that EMCO has come back to what the group is for.
+// refollow notes that the orchestrator has come back to what the group is for.
 func (s *Planner) refollow(ctx context.Context, p *resolve.Proposal) (intent.Accepted, error) {
 	l := p.Lifecycle
 	l.Follow()
@@ -45,7 +45,7 @@ func (s *Planner) recallPrepared(ctx context.Context, p *resolve.Proposal, live 
 }
 
 // depart drafts the end of an orchestrated group: it follows from the current
-// release alone, for the documents may be gone, and EMCO may not answer.
+// release alone, for the documents may be gone, and the orchestrator may not answer.
 func (s *Planner) depart(ctx context.Context, group intent.Path, p *resolve.Proposal, l state.Lifecycle) error {
 	release, err := s.LoadRelease(ctx, l.ContextID)
 	p.Lifecycle = l
@@ -56,7 +56,7 @@ func (s *Planner) depart(ctx context.Context, group intent.Path, p *resolve.Prop
 	return err
 }
 
-// gatherOrchestrated reads what the next call of EMCO's would go by, if its app
+// gatherOrchestrated reads what the orchestrator's next call would go by, if its app
 // context were as the group's is.
 func (s *Planner) gatherOrchestrated(ctx context.Context, group intent.Path, l state.Lifecycle) (*inputs.Inputs, error) {
 	by, err := s.Follower.Current(ctx, &l)
@@ -69,5 +69,5 @@ func (s *Planner) gatherOrchestrated(ctx context.Context, group intent.Path, l s
 // foresee says what a plan of an orchestrated group is.
 func foresee(d *resolve.Draft) {
 	PodEdits(d) // what it says of them, for nothing is edited
-	d.Warn("EMCO's orchestrator drives this group: this is what its next update would make of it if the apps stay as they are in app context %s", d.In.Orchestration.ID)
+	d.Warn("%s drives this group: this is what its next update would make of it if the apps stay as they are in app context %s", intent.Orchestrator, d.In.Orchestration.ID)
 }

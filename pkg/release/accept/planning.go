@@ -337,7 +337,7 @@ func view(ctx context.Context, p *resolve.Proposal, changes []bundle.Change) (in
 	state.TellAnswers(v.Names, p.Draft.Frozen())
 	v.Warnings = slices.Concat(v.Warnings, p.Removals.Warnings(), p.Draft.Warnings)
 	v.Errors = append(v.Errors, p.Draft.Errors...)
-	if p.Draft.In.Orchestration == nil { // else EMCO's orchestrator does it
+	if p.Draft.In.Orchestration == nil { // else the orchestrator does it
 		v.Token = token(p, changes)
 	}
 	return v, nil

@@ -30,7 +30,7 @@ func (s *Operator) Drained(ctx context.Context, cluster intent.Path) (*intent.Dr
 // Drain takes a cluster's addresses out of all public names, within their
 // releases; its objects stay. It is idempotent. Conflict when a name would be
 // left without any address, unless forced, and when the cluster is inventory
-// only and EMCO deploys nothing there; NotFound when there is no such cluster.
+// only and no orchestrator deploys anything there; NotFound when there is no such cluster.
 func (s *Operator) Drain(ctx context.Context, cluster intent.Path, force bool, actor string) error {
 	doc, err := s.Documents.Get(ctx, cluster)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Operator) Drain(ctx context.Context, cluster intent.Path, force bool, a
 	}
 	if resolve.InventoryOnly(resource.Spec) && len(groups) == 0 {
 		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf(
-			"cluster %s is inventory only, with neither kubeconfig nor directory, and EMCO has no app of a deployment intent group there: Signpost publishes none of its addresses, so there is nothing to drain", intent.ClusterOf(cluster))}
+			"cluster %s is inventory only, with neither kubeconfig nor directory, and %s has no app of a deployment intent group there: Signpost publishes none of its addresses, so there is nothing to drain", intent.ClusterOf(cluster), intent.OrchestratorName)}
 	}
 	if err := s.drainCluster(ctx, cluster, force, actor); err != nil {
 		return err

@@ -24,7 +24,7 @@ const (
 )
 
 // Controller executes the steps of all owners: those that a request has just
-// changed, here or at another replica, those whose Services were observed to change, those that EMCO has
+// changed, here or at another replica, those whose Services were observed to change, those that an orchestrator has
 // changed something for, those that are not settled yet, and, at times, all.
 type Controller struct {
 	service *Worker

@@ -19,15 +19,15 @@ type Inputs struct {
 	Group         intent.Resource[intent.DeploymentIntentGroup]
 	Cloud         intent.Resource[intent.LogicalCloud]
 	CloudPath     intent.Path
-	Clusters      map[string]intent.Resource[intent.Cluster] // of the logical cloud, of apps that EMCO deploys and of the homes, by "provider+cluster"
-	Members       []string                                   // the logical cloud's clusters, and those of apps that EMCO deploys, ordered
+	Clusters      map[string]intent.Resource[intent.Cluster] // of the logical cloud, of apps that an orchestrator deploys and of the homes, by "provider+cluster"
+	Members       []string                                   // the logical cloud's clusters, and those of apps that an orchestrator deploys, ordered
 	CloudRecords  []string                                   // values of the logical cloud's association
 	OwnRecords    map[string][]string                        // values of each cluster's association
 	Intents       []DNSIntent                                // ordered by path
 	PodIntents    []podDNSIntent                             // ordered by path
 	DNSIntents    []DNSCRIntent                              // of a logical cloud, ordered by name
 	Records       map[string]intent.Document                 // the project's records that are associated, by name
-	Elsewhere     bool                                       // EMCO keeps the owner's document, and deploys its apps
+	Elsewhere     bool                                       // an orchestrator keeps the owner's document, and deploys its apps
 	Orchestration *Orchestration                             // of the group's apps; nil: they are Signpost's own, as the group's document says
 	Reading
 }
@@ -44,8 +44,8 @@ func (s *Reader) Gather(ctx context.Context, owner intent.Path) (*Inputs, error)
 	return s.GatherFor(ctx, owner, nil)
 }
 
-// GatherFor is gather for a group whose apps EMCO deploys, or Signpost where by
-// is nil.
+// GatherFor is gather for a group whose apps an orchestrator deploys, or
+// Signpost where by is nil.
 func (s *Reader) GatherFor(ctx context.Context, owner intent.Path, by *Orchestration) (*Inputs, error) {
 	const attempts = 10
 	for range attempts {

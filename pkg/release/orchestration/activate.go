@@ -70,7 +70,7 @@ func (s *Sync) tryTerminate(ctx context.Context, group intent.Path, id string) (
 	}
 	if ends {
 		s.Logger.InfoContext(ctx, "EMCO terminates an app context", "group", group, "appContext", id)
-		accepted, err := s.Planner.TryAccept(ctx, group, state.Request{Action: intent.Terminate, AppContext: id}, "", state.ActorEMCO)
+		accepted, err := s.Planner.TryAccept(ctx, group, state.Request{Action: intent.Terminate, AppContext: id}, "", intent.OrchestratorActor)
 		if errors.Is(err, accept.ErrNotPrepared) {
 			err = &intent.Error{Code: intent.PreconditionFailed, Detail: string(group) + " has just been terminated", Err: err}
 		}
@@ -108,7 +108,7 @@ func (s *Sync) ends(ctx context.Context, l *state.Lifecycle, id string) (bool, e
 // cause is what tells that the context is current.
 func (s *Sync) activate(ctx context.Context, group intent.Path, id, cause string) error {
 	ctx = toldIn(ctx, group)
-	accepted, err := s.Planner.Accept(ctx, group, state.Request{AppContext: id}, "", state.ActorEMCO)
+	accepted, err := s.Planner.Accept(ctx, group, state.Request{AppContext: id}, "", intent.OrchestratorActor)
 	switch {
 	case intent.CodeOf(err) == intent.Conflict:
 		return errors.Join(err, s.noteUnaccepted(ctx, group, id, err))

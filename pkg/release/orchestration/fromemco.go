@@ -40,7 +40,7 @@ func (s *Sync) SyncFromEMCO(ctx context.Context, group intent.Path, l state.Life
 		err = s.activate(ctx, group, next, "state")
 	case ends && l.Deployed():
 		s.Logger.InfoContext(ctx, "EMCO has terminated an app context", "group", group, "appContext", is.ID)
-		_, err = s.Planner.Accept(ctx, group, state.Request{Action: intent.Terminate, AppContext: l.AppContext}, "", state.ActorEMCO)
+		_, err = s.Planner.Accept(ctx, group, state.Request{Action: intent.Terminate, AppContext: l.AppContext}, "", intent.OrchestratorActor)
 	default:
 		return false, nil
 	}

@@ -18,7 +18,7 @@ import (
 // namespaceRequests are the namespaces that a release writes: those of its apps, and
 // on the same clusters that of its logical cloud; its project's own, where
 // external-dns and DNSEndpoints go; and those of the DNS of clusters, but for the
-// one that all share. Ordered, none twice. EMCO has rules of its own for what it
+// one that all share. Ordered, none twice. An orchestrator has rules of its own for what it
 // deploys.
 func namespaceRequests(g plan.Group) []resolve.ClaimRequest {
 	if g.Orchestrated != nil {
@@ -191,7 +191,7 @@ func (s *Registry) ClaimHome(ctx context.Context, p *resolve.RecordProposal) (ch
 
 // NamespaceTenant is the project that has a namespace on some cluster, for what it
 // has released, other than the one given; empty for none. what it is for comes
-// with it. Where clusters cannot be listed, as those of EMCO while its CLM is down,
+// with it. Where clusters cannot be listed, as those of an orchestrator that is down,
 // none is found: then a plan refuses what a project would have there.
 func (s *Registry) NamespaceTenant(ctx context.Context, namespace, but string) (project string, what intent.Path, err error) {
 	clusters, err := s.clusterNames(ctx)

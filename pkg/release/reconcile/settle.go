@@ -168,7 +168,7 @@ func (s *Reconciler) appliedOn(ctx context.Context, pointer appcontext.Pointer, 
 // terminated never does. While nobody can say, it is as it was.
 func (s *Reconciler) applySuspension(ctx context.Context, group intent.Path, l state.Lifecycle, was appcontext.Pointer) (appcontext.Pointer, bool, error) {
 	suspended, err := s.Suspended(ctx, group, l)
-	if intent.CodeOf(err) == intent.Unavailable { // EMCO keeps the document, and does not answer
+	if intent.CodeOf(err) == intent.Unavailable { // an orchestrator keeps the document, and does not answer
 		suspended, err = was.Suspended, nil
 	}
 	if err != nil || was.ContextID == "" || was.Suspended == suspended {

@@ -55,7 +55,7 @@ func (s *Guard) Removals(ctx context.Context, p *resolve.Proposal, changes []bun
 		return nil, nil
 	}
 	gone := Removed(changes)
-	if p.AppContext != "" { // what has no address now is no concern of EMCO's
+	if p.AppContext != "" { // what has no address now is no concern of an orchestrator
 		for name, hosts := range gone {
 			wanted := wantedNames(p.Draft, name, hosts)
 			maps.DeleteFunc(hosts, func(host string, _ bool) bool { return wanted[host] })

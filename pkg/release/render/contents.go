@@ -30,7 +30,7 @@ type Contents struct {
 	Kept     map[string]state.NameSet // of these, those that stay published
 	due      time.Time                // when other addresses may be chosen though nothing else is
 	DNS      []DNSReport              // of the logical cloud's clusters, in their order
-	Unread   []string                 // what EMCO's monitor says and cannot be read
+	Unread   []string                 // reports of an orchestrator that cannot be read
 	services map[string][]string      // cluster to the Services to watch
 
 	placements map[string][]placement.Placement // cluster to those that its nodes are to be held against
@@ -220,7 +220,7 @@ func keepOffers(offers []address.Offer, unread map[string]bool, held map[string]
 			for _, target := range set.Targets {
 				if !known[target] {
 					known[target] = true
-					kept = append(kept, address.Candidate{Target: target, Field: "as published before: what EMCO's monitor says cannot be read"})
+					kept = append(kept, address.Candidate{Target: target, Field: "as published before: what " + intent.Monitor + " says cannot be read"})
 				}
 			}
 		}

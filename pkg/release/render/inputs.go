@@ -108,7 +108,7 @@ type InputCache struct {
 }
 
 // Keep remembers a group's inputs, with the pointer of the context that was made
-// of it; nil: it has none. What EMCO deploys follows from more than these
+// of it; nil: it has none. What an orchestrator deploys follows from more than these
 // knows, and what is suspended does not follow at all.
 func (all *InputCache) Keep(group intent.Path, on *Inputs, is appcontext.Pointer) {
 	all.mu.Lock()

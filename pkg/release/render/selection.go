@@ -116,7 +116,7 @@ func (s *Renderer) noted(on *Inputs, read *[]kv.Compare, latest *time.Time) Sour
 	seen := s.ObservedSources(on.Group)
 	seen.service = func(ctx context.Context, _ string, service address.Service) (*address.Observation, error) {
 		if inventory(on.Group, service.Cluster) {
-			return nil, nil // nobody but EMCO's monitor could tell
+			return nil, nil // nobody but an orchestrator could tell
 		}
 		found, err := s.Observed.Service(ctx, service)
 		if err != nil {

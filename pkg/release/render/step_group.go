@@ -53,8 +53,8 @@ func (s *Renderer) Wanted(ctx context.Context, l state.Lifecycle, before bundle.
 	}}, err
 }
 
-// meta describes a group's context. With that of an app context of EMCO's it
-// shares what rsync finds the credentials of clusters by.
+// meta describes a group's context. With that of an orchestrator's app context it
+// shares the fields by which the deployer finds the credentials of clusters.
 func meta(g plan.Group) appcontext.Meta {
 	m := appcontext.Meta{
 		Project: g.Project.Name, CompositeApp: g.CompositeApp, Version: g.Version, Release: g.Name,

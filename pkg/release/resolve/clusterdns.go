@@ -49,12 +49,12 @@ func (s *Resolver) DraftCloud(ctx context.Context, in *inputs.Inputs, before sta
 	return d, nil
 }
 
-// refuseImports refuses what EMCO's rsync cannot do: put single keys into an
+// refuseImports refuses what a deployer cannot do: put single keys into an
 // object of somebody else.
 func (d *Draft) refuseImports() {
 	for _, i := range d.In.DNSIntents {
 		if i.Spec.Mode == intent.Import {
-			d.Fail(i.Path, "/spec/mode", "EMCO's rsync (--rsync-endpoint) cannot share a ConfigMap with the CoreDNS that imports it; use mode dedicated")
+			d.Fail(i.Path, "/spec/mode", "%s cannot share a ConfigMap with the CoreDNS that imports it; use mode dedicated", intent.Deployer)
 		}
 	}
 }

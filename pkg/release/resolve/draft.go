@@ -27,7 +27,7 @@ type Draft struct {
 	Errors   []intent.Field
 	Warnings []string
 
-	orchestratedNamespaces grant.Namespaces // that app contexts of EMCO's may use
+	orchestratedNamespaces grant.Namespaces // that app contexts may use
 }
 
 // PlaceKey names a host of a binding.
@@ -225,7 +225,7 @@ func (s *Resolver) home(d *Draft, name string, r RecordDraft) *intent.ClusterRef
 }
 
 // collectClusters lists the clusters that the release touches and refuses
-// those that it cannot. Those of apps that EMCO deploys need not be pushed to.
+// those that it cannot. Those of apps that an orchestrator deploys need not be pushed to.
 func (s *Resolver) collectClusters(d *Draft) {
 	pushed := state.Reached(d.Group)
 	for _, name := range slices.Sorted(maps.Keys(pushed)) {
@@ -245,9 +245,9 @@ func (s *Resolver) collectClusters(d *Draft) {
 func (s *Resolver) Unfit(name string, known bool, spec intent.Cluster, project string) (pointer, why string) {
 	switch {
 	case !known:
-		return "", fmt.Sprintf("cluster %s does not exist; create it, in EMCO's CLM where that keeps clusters (--emco-clm)", name)
+		return "", fmt.Sprintf("cluster %s does not exist; create it, in %s", name, intent.ClusterKeeper)
 	case s.Inputs.DelegatedContexts != nil && spec.Directory != "":
-		return "/spec/directory", fmt.Sprintf("cluster %s is a directory, into which EMCO's rsync (--rsync-endpoint) puts nothing; register it with a kubeconfig, or have EMCO keep it", name)
+		return "/spec/directory", fmt.Sprintf("cluster %s is a directory, into which %s puts nothing; register it with a kubeconfig, or have %s keep it", name, intent.Deployer, intent.OrchestratorName)
 	case s.Inputs.DelegatedContexts == nil && InventoryOnly(spec):
 		return "/spec/kubeconfig", fmt.Sprintf("cluster %s is inventory only: it needs a kubeconfig or a directory for Signpost to push to it", name)
 	case len(spec.Projects) > 0 && !slices.Contains(spec.Projects, project):
@@ -257,13 +257,13 @@ func (s *Resolver) Unfit(name string, known bool, spec intent.Cluster, project s
 }
 
 // InPlain refuses the credentials of a record that are given by value, where
-// its objects become files, or app contexts for EMCO's rsync: there others could
+// its objects become files, or app contexts for a deployer: there others could
 // read them.
 func (s *Resolver) InPlain(r plan.Record, cluster string, spec intent.Cluster) []intent.Field {
 	var where string
 	switch {
 	case s.Inputs.DelegatedContexts != nil:
-		where = "app contexts, which EMCO's rsync (--rsync-endpoint) reads"
+		where = "app contexts, which " + intent.Deployer + " reads"
 	case spec.Directory != "":
 		where = "the files of " + cluster + ", a directory"
 	default:

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/poddns"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
@@ -54,9 +55,9 @@ func (d *Draft) serviceNamespace(i inputs.DNSIntent, app plan.App) string {
 	return namespaces[0]
 }
 
-// ElsewhereAdvice is about a namespace of an app context of EMCO's that is not
+// ElsewhereAdvice is about a namespace of an app context that is not
 // among those that the server allows.
-const ElsewhereAdvice = "which is not allowed: Signpost publishes and edits nothing there; give the logical cloud another namespace, or have the server allow it (--emco-namespaces)"
+const ElsewhereAdvice = "which is not allowed: Signpost publishes and edits nothing there; give the logical cloud another namespace, or have the server allow it (" + intent.OrchestratedNamespaces + ")"
 
 // IsElsewhere reports whether a namespace of the app context is none of those that
 // the server allows.

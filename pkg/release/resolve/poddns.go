@@ -32,7 +32,7 @@ func (d *Draft) bindPodDNS() {
 		case app.PodDNS != nil:
 			d.Fail(i.Path, "/spec/app", "%s is for the pods of app %q, too; delete one of the two", app.PodDNS.Intent, app.Name)
 		case !d.deploys(*app) && d.In.Orchestration == nil && d.In.Elsewhere:
-			d.Warn("%s is for the pods of app %q, which EMCO's orchestrator deploys: they get it when that instantiates or updates the group, and not from here", i.Path, app.Name)
+			d.Warn("%s is for the pods of app %q, which %s deploys: they get it when that instantiates or updates the group, and not from here", i.Path, app.Name, intent.Orchestrator)
 		case !d.deploys(*app):
 			d.Fail(i.Path, "/spec/app", "app %q has no %s, so its pods are somebody else's and their DNS cannot be set; give the app its %[2]s, or delete the intent", app.Name, d.objects())
 		default:

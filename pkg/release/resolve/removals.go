@@ -68,7 +68,7 @@ func (all Removals) Bind(token io.Writer) {
 	}
 }
 
-// Confirmation says what a proposal is called, and how it is confirmed. EMCO cannot.
+// Confirmation says what a proposal is called, and how it is confirmed. An orchestrator cannot.
 func (p *Proposal) Confirmation() (what, remedy string) {
 	if p.AppContext != "" {
 		return "following app context " + p.AppContext, state.Raise

@@ -14,6 +14,6 @@ type Resolver struct {
 	*state.Store
 	Inputs *inputs.Reader
 
-	OrchestratedNamespaces grant.Namespaces // in which app contexts of EMCO may have what names and DNS settings are for; none: DefaultOrchestratedNamespaces
+	OrchestratedNamespaces grant.Namespaces // in which app contexts may have what names and DNS settings are for; none: DefaultOrchestratedNamespaces
 	Live                   inputs.LiveState // for plans; nil: none
 }

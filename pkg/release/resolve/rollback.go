@@ -33,7 +33,7 @@ func (s *Resolver) Recall(ctx context.Context, p *Proposal, live *inputs.Inputs)
 		return err
 	}
 	if o := release.Group.Orchestrated; o != nil {
-		d.Fail(live.Owner.Path, "", "revision %d is of EMCO's app context %s: EMCO's orchestrator rolls back to it", past.Seq, o.AppContext)
+		d.Fail(live.Owner.Path, "", "revision %d is of %s's app context %s: %s rolls back to it", past.Seq, intent.OrchestratorName, o.AppContext, intent.Orchestrator)
 		return nil
 	}
 	return s.Redraft(ctx, d, fmt.Sprintf("revision %d", past.Seq), release)

@@ -47,7 +47,7 @@ func (s *Store) DrainedClusters(ctx context.Context) (DrainedList, error) {
 		ref, _ := intent.ParseCluster(name)
 		doc, err := s.Documents.Get(ctx, ref.Path())
 		switch intent.CodeOf(err) {
-		case intent.Unavailable: // EMCO keeps the document, and does not answer
+		case intent.Unavailable: // an orchestrator keeps the document, and does not answer
 			continue
 		case intent.NotFound:
 			delete(list.Clusters, name)
@@ -137,7 +137,7 @@ func (s *Store) Unattended(ctx context.Context, record plan.Record, scope intent
 }
 
 // Reached are the clusters that a group touches, and whether Signpost pushes to
-// them: not to those of apps that EMCO deploys, as such.
+// them: not to those of apps that an orchestrator deploys, as such.
 func Reached(g plan.Group) map[string]bool {
 	pushed := map[string]bool{}
 	for _, cluster := range Placed(g) {
@@ -150,7 +150,7 @@ func Reached(g plan.Group) map[string]bool {
 }
 
 // Placed are the clusters of a group's apps and DNS, wherever the homes of its
-// names are. Apps that EMCO deploys matter if something is asked for them.
+// names are. Apps that an orchestrator deploys matter if something is asked for them.
 func Placed(g plan.Group) []string {
 	var clusters []string
 	for _, app := range g.Apps {

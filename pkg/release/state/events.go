@@ -18,25 +18,25 @@ func (s *Store) Events(ctx context.Context, group intent.Path) ([]intent.Event, 
 	return append([]intent.Event{}, l.Events...), err
 }
 
-// Outcomes of what EMCO asks for, beside those of all requests.
+// Outcomes of what an orchestrator asks for, beside those of all requests.
 const (
 	OutcomePrepared = "prepared" // a release was frozen for an app context
 	OutcomeDropped  = "dropped"  // it went with the context
 )
 
-// Note records an outcome of an app context of EMCO's. It answers false, and
-// records nothing, if the last event of EMCO's says the same.
+// Note records an outcome of an orchestrator's app context. It answers false, and
+// records nothing, if the last event of the orchestrator says the same.
 func (s *Store) Note(l *Lifecycle, outcome, id, what string) bool {
-	e := intent.Event{Time: s.Now().UTC(), Actor: ActorEMCO, Action: l.FollowingAction(""), Revision: l.Seq, Outcome: outcome}
+	e := intent.Event{Time: s.Now().UTC(), Actor: intent.OrchestratorActor, Action: l.FollowingAction(""), Revision: l.Seq, Outcome: outcome}
 	if l.IsPrepared(id) {
 		e.Action = l.FollowingAction(id)
 	}
-	if by := "app context " + id; !strings.HasPrefix(strings.TrimPrefix(what, "EMCO's "), by) {
+	if by := "app context " + id; !strings.HasPrefix(strings.TrimPrefix(what, intent.OrchestratorName+"'s "), by) {
 		what = by + ": " + what
 	}
 	e.Message = clip(what)
 	for _, last := range slices.Backward(l.Events) {
-		if last.Actor == ActorEMCO {
+		if last.Actor == intent.OrchestratorActor {
 			if last.Outcome == e.Outcome && last.Message == e.Message {
 				return false
 			}
@@ -67,6 +67,3 @@ func (l *Lifecycle) CameFrom(appContext string) bool {
 		return p.From == appContext && !l.Older(l.AppContext, p.AppContext)
 	})
 }
-
-// ActorEMCO is the actor of what EMCO's orchestrator asks for.
-const ActorEMCO = "emco"

@@ -45,9 +45,9 @@ type Lifecycle struct {
 	Leftovers       []intent.Leftover `json:"leftovers,omitempty"`
 	Events          []intent.Event    `json:"events"`
 
-	AppContext string     `json:"appContext,omitempty"` // of EMCO's that the release is for; empty: Signpost deploys the apps
-	Prepared   []Prepared `json:"prepared,omitempty"`   // for app contexts of EMCO's, oldest first
-	Unkept     string     `json:"unkept,omitempty"`     // app context of EMCO's that is current in place of AppContext, and that no release is kept for
+	AppContext string     `json:"appContext,omitempty"` // that the release is for; empty: Signpost deploys the apps
+	Prepared   []Prepared `json:"prepared,omitempty"`   // for app contexts, oldest first
+	Unkept     string     `json:"unkept,omitempty"`     // app context that is current in place of AppContext, and that no release is kept for
 
 	Revision int64 `json:"-"`
 	Schema   int   `json:"-"` // that its release needs

@@ -73,7 +73,7 @@ func MaxRemoval(r plan.Record) int {
 }
 
 // Raise is what does where nobody can confirm.
-const Raise = "EMCO cannot confirm that; raise the record's maxRemoval and update the record, then try again"
+const Raise = intent.OrchestratorName + " cannot confirm that; raise the record's maxRemoval and update the record, then try again"
 
 // NameSet is a set of host names.
 type NameSet map[string]bool

@@ -7,7 +7,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// Prepared is a release that was frozen for an app context of EMCO's. It is
+// Prepared is a release that was frozen for an app context of an orchestrator. It is
 // accepted when that becomes current.
 type Prepared struct {
 	AppContext string   `json:"appContext"`
@@ -17,14 +17,14 @@ type Prepared struct {
 	Failure    string   `json:"failure,omitempty"` // why it could not be accepted when the context became current
 }
 
-// keptPrepared is for how many app contexts releases are kept: EMCO rolls back
-// to any.
+// keptPrepared is for how many app contexts releases are kept: an orchestrator
+// rolls back to any.
 const keptPrepared = 100
 
-// Orchestrated says whether what is deployed is for an app context of EMCO's.
+// Orchestrated says whether what is deployed is for an app context of an orchestrator.
 func (l *Lifecycle) Orchestrated() bool { return l.Deployed() && l.AppContext != "" }
 
-// ToSync says whether it matters to the group what EMCO makes of its contexts.
+// ToSync says whether it matters to the group what an orchestrator makes of its contexts.
 func (l *Lifecycle) ToSync() bool {
 	return l.AppContext != "" || len(l.Prepared) > 0 && !l.Deployed()
 }
@@ -34,7 +34,7 @@ func (l *Lifecycle) PreparedAt(appContext string) int {
 	return slices.IndexFunc(l.Prepared, func(p Prepared) bool { return p.AppContext == appContext })
 }
 
-// IsPrepared says whether a release is frozen for an app context of EMCO's.
+// IsPrepared says whether a release is frozen for an app context of an orchestrator.
 func (l *Lifecycle) IsPrepared(appContext string) bool { return l.PreparedAt(appContext) >= 0 }
 
 // Keep notes a release for an app context, in the place of an earlier one. The
@@ -69,7 +69,7 @@ func (l *Lifecycle) StandsFor(appContext string, was Lifecycle) bool {
 func (l *Lifecycle) Older(a, b string) bool { return l.PreparedAt(a) < l.PreparedAt(b) }
 
 // FollowingAction is what accepting a release now does to the group. One for
-// an app context older than the current one is what EMCO calls a rollback.
+// an app context older than the current one is a rollback.
 func (l *Lifecycle) FollowingAction(appContext string) intent.Action {
 	switch {
 	case !l.Deployed():
@@ -80,7 +80,7 @@ func (l *Lifecycle) FollowingAction(appContext string) intent.Action {
 	return intent.Update
 }
 
-// Track notes which app context a group is for that takes an action. EMCO never
+// Track notes which app context a group is for that takes an action. An orchestrator never
 // comes back to contexts of a group that it has ended.
 func (l *Lifecycle) Track(r Request) {
 	if r.Action == intent.Terminate && !r.Force {
@@ -92,7 +92,7 @@ func (l *Lifecycle) Track(r Request) {
 	l.Follow()
 }
 
-// Follow forgets what of EMCO's could not be followed.
+// Follow forgets which app contexts could not be followed.
 func (l *Lifecycle) Follow() {
 	l.Unkept = ""
 	l.Prepared = slices.Clone(l.Prepared)
@@ -101,16 +101,16 @@ func (l *Lifecycle) Follow() {
 	}
 }
 
-// Unaccepted is why what EMCO made current last is not the group's release;
+// Unaccepted is why what the orchestrator made current last is not the group's release;
 // empty when it is.
 func (l *Lifecycle) Unaccepted() string {
 	if l.Unkept != "" {
-		return fmt.Sprintf("EMCO's app context %s is current and not followed: no release is kept for it, so names stay as app context %s has them; "+
-			"update the deployment intent group at EMCO's orchestrator", l.Unkept, l.AppContext)
+		return fmt.Sprintf("%s's app context %s is current and not followed: no release is kept for it, so names stay as app context %s has them; "+
+			"update the deployment intent group at %s", intent.OrchestratorName, l.Unkept, l.AppContext, intent.Orchestrator)
 	}
 	for _, p := range slices.Backward(l.Prepared) {
 		if p.Failure != "" {
-			return fmt.Sprintf("EMCO's app context %s is not followed: %s", p.AppContext, p.Failure)
+			return fmt.Sprintf("%s's app context %s is not followed: %s", intent.OrchestratorName, p.AppContext, p.Failure)
 		}
 	}
 	return ""

@@ -13,21 +13,21 @@ import (
 type Request struct {
 	Action     intent.Action
 	To         int64       // of a rollback: the revision, 0 for the one before the current
-	AppContext string      // of EMCO's, that its orchestrator has made current or ends; empty: it is Signpost's own lifecycle
-	Force      bool        // of terminate: also what EMCO has in the clusters
+	AppContext string      // that an orchestrator has made current or ends; empty: it is Signpost's own lifecycle
+	Force      bool        // of terminate: also what an orchestrator has in the clusters
 	Takeover   intent.Path // the group whose names are taken over; empty: none's
 	Paid       *int        // bytes that earlier attempts of the request have taken from the project's rate; nil: none
 }
 
-// Driver refuses to have one group driven from two sides: by EMCO's
+// Driver refuses to have one group driven from two sides: by an
 // orchestrator, and from here. See relinquished for terminate.
 func (r Request) Driver(owner intent.Path, l Lifecycle) error {
 	if r.Action == intent.Terminate || !l.Deployed() || l.Orchestrated() == (r.AppContext != "") {
 		return nil
 	}
-	detail := fmt.Sprintf("%s is %s: EMCO's orchestrator drives it, by app context %s; instantiate, update and roll it back there", owner, l.State(), l.AppContext)
+	detail := fmt.Sprintf("%s is %s: %s drives it, by app context %s; instantiate, update and roll it back there", owner, l.State(), intent.Orchestrator, l.AppContext)
 	if r.AppContext != "" {
-		detail = fmt.Sprintf("%s is %s: Signpost deploys its apps itself; terminate it here before EMCO's orchestrator instantiates it", owner, l.State())
+		detail = fmt.Sprintf("%s is %s: Signpost deploys its apps itself; terminate it here before %s instantiates it", owner, l.State(), intent.Orchestrator)
 	}
 	return &intent.Error{Code: intent.Conflict, Detail: detail}
 }

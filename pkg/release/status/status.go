@@ -83,7 +83,7 @@ func cluster(snap query.Snapshot, name string) intent.ClusterStatus {
 		out.Reachable, out.Message = seen.Reachable, seen.Message
 	}
 	if isInventory(snap, name) {
-		out.Message = "Signpost does not connect to it: EMCO's monitor tells its addresses"
+		out.Message = "Signpost does not connect to it: " + intent.Monitor + " tells its addresses"
 	}
 	if given := report.Abandoned; given != nil {
 		out.Reachable, out.Message = false, fmt.Sprintf("abandoned by %s at %s: nobody serves it, and nobody waits for it", given.Actor, given.Since.Format(time.RFC3339))

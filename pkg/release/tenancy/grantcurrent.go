@@ -175,7 +175,7 @@ func grantIn[Spec any](ctx context.Context, s *Keeper, path intent.Path, add fun
 		return err
 	}
 	if s.isElsewhere(path) {
-		s.Logger.WarnContext(ctx, "what current releases use cannot be granted: EMCO keeps the document", "path", path, "would", string(after))
+		s.Logger.WarnContext(ctx, "what current releases use cannot be granted: an orchestrator keeps the document", "path", path, "would", string(after))
 		return nil
 	}
 	if _, err := s.Documents.Put(ctx, intent.Write{Path: path, Refs: doc.Refs, Body: after, Condition: intent.IfRevision(doc.Revision)}); err != nil {
@@ -185,7 +185,7 @@ func grantIn[Spec any](ctx context.Context, s *Keeper, path intent.Path, add fun
 	return nil
 }
 
-// isElsewhere reports whether EMCO keeps a document.
+// isElsewhere reports whether an orchestrator keeps a document.
 func (s *Keeper) isElsewhere(path intent.Path) bool {
 	return s.Inputs.ExternallyManaged != nil && s.Inputs.ExternallyManaged(path) != nil
 }

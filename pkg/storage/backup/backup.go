@@ -56,7 +56,7 @@ type Summary struct {
 	Sealed  []string `json:"sealed"` // the ids of the keys that its values are sealed with, ordered
 }
 
-// The prefixes of Signpost's keys, and of app contexts, which EMCO may have
+// The prefixes of Signpost's keys, and of app contexts, which an orchestrator may have
 // contexts of its own below.
 const (
 	ownPrefix     = "/signpost/"

@@ -112,7 +112,7 @@ func (s *Store) allow(ctx context.Context, project intent.Path, delta Usage, wri
 // of are the quotas of a project.
 func (s *Store) of(ctx context.Context, project intent.Path) (intent.Quotas, error) {
 	doc, err := s.find(ctx, project)
-	if err != nil || doc.Revision == 0 { // it is written just now, or EMCO keeps it
+	if err != nil || doc.Revision == 0 { // it is written just now, or an orchestrator keeps it
 		return s.quotas, err
 	}
 	stored, err := intent.Of[intent.Project](doc)
