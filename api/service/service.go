@@ -38,7 +38,7 @@ type Lifecycle interface {
 	Plan(ctx context.Context, owner intent.Path, action intent.Action, to int64) (intent.Plan, error)
 	// Instantiate, Update, Rollback and Terminate begin the action. confirm is
 	// a plan's token, empty for none; actor is who asks. Terminate is a Conflict
-	// for what EMCO's orchestrator has in the clusters, unless forced.
+	// for what an orchestrator has in the clusters, unless forced.
 	Instantiate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
 	Update(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
 	// PlanTakeover and TakeOver are Plan, and Instantiate or Update, of a
