@@ -82,6 +82,8 @@ type world struct {
 	nodes     map[string][]placement.Node // of clusters that tell
 	down      map[string]bool             // clusters that do not answer
 	strangers map[string]bool             // "Kind name" of others' objects that are in the way
+
+	begin func(owner intent.Path) (end func()) // is called around each step; nil: nobody counts
 }
 
 // newWorld is a world without documents.
@@ -331,6 +333,9 @@ func (w *world) rest() error {
 }
 
 func (w *world) step(owner intent.Path) error {
+	if w.begin != nil {
+		defer w.begin(owner)()
+	}
 	var err error
 	if state.IsRecord(owner) {
 		err = w.service.StepRecord(context.Background(), owner)

@@ -50,7 +50,7 @@ func inReleases() []bugs.Bug {
 		{
 			Name: "complete too soon", File: "pkg/release/reconcile/settle.go",
 			Breaks:      "a release that waits for addresses counts as complete",
-			Text:        "	if !l.Settled && whole {",
+			Text:        "	if !l.Settled && !on.next.Undecided {",
 			Replacement: "	if !l.Settled {",
 		},
 		{
@@ -75,7 +75,7 @@ func inReleases() []bugs.Bug {
 			Name: "EMCO unheard", File: "pkg/release/release.go",
 			Breaks:      "groups do not follow EMCO's app contexts",
 			Text:        "	reconciler.SyncFromEMCO = following.SyncFromEMCO",
-			Replacement: "	reconciler.SyncFromEMCO = func(context.Context, intent.Path, state.Lifecycle) (bool, error) { return false, nil }",
+			Replacement: "	reconciler.SyncFromEMCO = func(context.Context, intent.Path, *state.Lifecycle) (bool, error) { return false, nil }",
 		},
 	}
 }

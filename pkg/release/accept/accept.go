@@ -103,7 +103,7 @@ func (s *Planner) TryAccept(ctx context.Context, owner intent.Path, r state.Requ
 		return intent.Accepted{}, s.rollbackRejected(ctx, p, next, s.Offers.Withdrawn(p, err))
 	}
 	s.Wake(owner)
-	if err := state.DropForgotten(ctx, s.Store, p.Lifecycle, next); err != nil {
+	if err := s.DropForgotten(ctx, p.Lifecycle, next); err != nil {
 		s.Logger.DebugContext(ctx, "an old release is left to the next sweep", "owner", owner, "error", err)
 	}
 	s.Logger.InfoContext(tracing.With(ctx, "contextID", next.ContextID), "accepted", "owner", owner, "action", string(p.Action), "revision", next.Seq)

@@ -15,7 +15,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
-	"github.com/signpost-dns/signpost/pkg/release/reconcile"
 	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
@@ -49,7 +48,7 @@ func (s *Planner) buildPlan(ctx context.Context, owner intent.Path, r state.Requ
 			return p, err
 		}
 	} else {
-		reconcile.WarnOfSuspension(p.Draft)
+		p.Draft.WarnOfSuspension()
 		if err := s.Tenancy.CheckQuotas(ctx, p); err != nil {
 			return p, err
 		}

@@ -217,25 +217,21 @@ func (s *Keeper) makeOffer(ctx context.Context, o state.Offer) (state.Offer, err
 
 // MendOffers makes anew what a logical cloud offers and what is not there: a
 // request has died, or was refused, after it had deleted it.
-func (s *Keeper) MendOffers(ctx context.Context, cloud intent.Path, l state.Lifecycle) (state.Lifecycle, error) {
+func (s *Keeper) MendOffers(ctx context.Context, cloud intent.Path, l *state.Lifecycle) error {
 	if !state.IsCloud(cloud) {
-		return l, nil
+		return nil
 	}
-	mended := slices.Clone(l.Offers)
-	for n, o := range mended {
+	l.Offers = slices.Clone(l.Offers)
+	for n, o := range l.Offers {
 		_, err := s.Documents.Get(ctx, o.Path())
 		if intent.CodeOf(err) == intent.NotFound {
-			mended[n], err = s.makeOffer(ctx, o)
+			l.Offers[n], err = s.makeOffer(ctx, o)
 		}
 		if err != nil {
-			return l, err
+			return err
 		}
 	}
-	if slices.Equal(mended, l.Offers) {
-		return l, nil
-	}
-	l.Offers = mended
-	return s.Swap(ctx, cloud, l)
+	return nil
 }
 
 // Withdrawn tells from other errors that of a swap to a release whose offers

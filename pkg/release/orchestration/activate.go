@@ -27,10 +27,18 @@ func (s *Sync) PostEvent(ctx context.Context, id string, event intent.Action) er
 	if !ok {
 		return follow.NoGroup(id)
 	}
-	if err := s.activate(ctx, group, id, "event"); !errors.Is(err, accept.ErrNotPrepared) {
+	refused := s.activate(ctx, group, id, "event")
+	switch {
+	case refused == nil:
+		return nil
+	case !errors.Is(refused, accept.ErrNotPrepared):
+		return errors.Join(refused, s.noteIn(ctx, group, func(l *state.Lifecycle) bool { return s.noteUnaccepted(l, id, refused) }))
+	}
+	is, err := s.Follower.StateOf(ctx, id)
+	if err != nil {
 		return err
 	}
-	return s.noteUnkept(ctx, group, id)
+	return s.noteIn(ctx, group, func(l *state.Lifecycle) bool { return s.noteUnkept(ctx, group, l, is) })
 }
 
 // TerminateContext has what belongs to an app context taken away: EMCO is about
@@ -109,10 +117,7 @@ func (s *Sync) ends(ctx context.Context, l *state.Lifecycle, id string) (bool, e
 func (s *Sync) activate(ctx context.Context, group intent.Path, id, cause string) error {
 	ctx = toldIn(ctx, group)
 	accepted, err := s.Planner.Accept(ctx, group, state.Request{AppContext: id}, "", intent.OrchestratorActor)
-	switch {
-	case intent.CodeOf(err) == intent.Conflict:
-		return errors.Join(err, s.noteUnaccepted(ctx, group, id, err))
-	case err == nil:
+	if err == nil {
 		s.Logger.InfoContext(ctx, "an app context of EMCO's is current", "group", group, "appContext", id, "revision", accepted.Revision, "by", cause)
 	}
 	return err

@@ -12,19 +12,20 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// SyncFromEMCO brings a group to what EMCO has made current, where an event has not
-// told it, and says whether anything was done. What stands in the way of that
-// does not keep the current release from being carried out.
-func (s *Sync) SyncFromEMCO(ctx context.Context, group intent.Path, l state.Lifecycle) (bool, error) {
+// SyncFromEMCO accepts what EMCO has made current, where an event has not told it,
+// and says whether it has: then the lifecycle is another. What stands in the way of
+// that is noted in the lifecycle, and does not keep the current release from being
+// carried out.
+func (s *Sync) SyncFromEMCO(ctx context.Context, group intent.Path, l *state.Lifecycle) (bool, error) {
 	if !l.ToSync() {
 		return false, nil
 	}
 	s.NoteEMCO()
-	is, err := s.Follower.Stands(ctx, &l)
+	is, err := s.Follower.Stands(ctx, l)
 	if err != nil || l.Unkept == "" && (is.As == follow.Unsaid || is.As == follow.Active) {
 		return false, err
 	}
-	next, is, err := s.replacement(ctx, group, &l, is)
+	next, is, err := s.replacement(ctx, group, l, is)
 	ends := is.As == follow.Ended
 	if err == nil && next == "" && is.As == follow.Superseded {
 		ends, err = s.migrated(ctx, group, is.ID)
@@ -35,9 +36,11 @@ func (s *Sync) SyncFromEMCO(ctx context.Context, group intent.Path, l state.Life
 	case next != "" && next == l.Unkept:
 		return false, nil
 	case next != "" && !l.IsPrepared(next):
-		return true, s.noteUnkept(ctx, group, next)
+		s.noteUnkept(ctx, group, l, is)
+		return false, nil
 	case next != "":
 		err = s.activate(ctx, group, next, "state")
+		s.noteUnaccepted(l, next, err)
 	case ends && l.Deployed():
 		s.Logger.InfoContext(ctx, "EMCO has terminated an app context", "group", group, "appContext", is.ID)
 		_, err = s.Planner.Accept(ctx, group, state.Request{Action: intent.Terminate, AppContext: l.AppContext}, "", intent.OrchestratorActor)

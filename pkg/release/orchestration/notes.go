@@ -68,48 +68,43 @@ func (s *Sync) noteRefused(ctx context.Context, id string, cause error) {
 	}
 }
 
-// noteUnaccepted writes down, once, why what was frozen for an app context could
-// not be accepted.
-func (s *Sync) noteUnaccepted(ctx context.Context, group intent.Path, id string, cause error) error {
+// noteIn notes something in the lifecycle of a group, where it is not noted yet.
+func (s *Sync) noteIn(ctx context.Context, group intent.Path, note func(l *state.Lifecycle) bool) error {
 	_, err := state.RetryOnConflict(group, func() (struct{}, error) {
 		l, err := s.StoredLifecycle(ctx, group)
-		if err != nil {
-			return struct{}{}, err
+		if err == nil && note(&l) {
+			_, err = s.Swap(ctx, group, l)
 		}
-		at := l.PreparedAt(id)
-		if at < 0 || l.Prepared[at].Failure == cause.Error() {
-			return struct{}{}, nil
-		}
-		l.Prepared = slices.Clone(l.Prepared)
-		l.Prepared[at].Failure = cause.Error()
-		s.Note(&l, "failed", id, cause.Error())
-		_, err = s.Swap(ctx, group, l)
 		return struct{}{}, err
 	})
 	return err
 }
 
-// noteUnkept writes down, once, that EMCO has made an app context current that
-// no release is kept for, unless that is history.
-func (s *Sync) noteUnkept(ctx context.Context, group intent.Path, id string) error {
-	is, err := s.Follower.StateOf(ctx, id)
-	if err != nil {
-		return err
+// noteUnaccepted notes, once, why what was frozen for an app context could not be
+// accepted, where that is the cause. It answers whether it has.
+func (s *Sync) noteUnaccepted(l *state.Lifecycle, id string, cause error) bool {
+	at := l.PreparedAt(id)
+	if intent.CodeOf(cause) != intent.Conflict || at < 0 || l.Prepared[at].Failure == cause.Error() {
+		return false
 	}
-	_, err = state.RetryOnConflict(group, func() (struct{}, error) {
-		l, err := s.StoredLifecycle(ctx, group)
-		if err != nil || l.Unkept == id {
-			return struct{}{}, err
-		}
-		if past := is.As == follow.Ended || is.As == follow.Superseded && is.Other == l.AppContext; past || !l.Orchestrated() || l.AppContext == id {
-			s.Logger.InfoContext(ctx, "an event of EMCO's changes nothing", "group", group, "appContext", id)
-			return struct{}{}, nil
-		}
-		l.Unkept = id
-		s.Note(&l, "failed", id, l.Unaccepted())
-		s.Logger.WarnContext(ctx, "no release is kept for the app context that EMCO has made current", "group", group, "appContext", id, "follows", l.AppContext)
-		_, err = s.Swap(ctx, group, l)
-		return struct{}{}, err
-	})
-	return err
+	l.Prepared = slices.Clone(l.Prepared)
+	l.Prepared[at].Failure = cause.Error()
+	s.Note(l, "failed", id, cause.Error())
+	return true
+}
+
+// noteUnkept notes, once, that EMCO has made an app context current that no release
+// is kept for, unless that is history. It answers whether it has.
+func (s *Sync) noteUnkept(ctx context.Context, group intent.Path, l *state.Lifecycle, is follow.ContextState) bool {
+	if l.Unkept == is.ID {
+		return false
+	}
+	if past := is.As == follow.Ended || is.As == follow.Superseded && is.Other == l.AppContext; past || !l.Orchestrated() || l.AppContext == is.ID {
+		s.Logger.InfoContext(ctx, "an event of EMCO's changes nothing", "group", group, "appContext", is.ID)
+		return false
+	}
+	l.Unkept = is.ID
+	s.Note(l, "failed", is.ID, l.Unaccepted())
+	s.Logger.WarnContext(ctx, "no release is kept for the app context that EMCO has made current", "group", group, "appContext", is.ID, "follows", l.AppContext)
+	return true
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/accept"
 	"github.com/signpost-dns/signpost/pkg/release/follow"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
-	"github.com/signpost-dns/signpost/pkg/release/reconcile"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
@@ -97,7 +96,7 @@ func (s *Sync) proposeContext(ctx context.Context, app *emco.Context, traffic st
 	if err := s.Tenancy.CheckTenancy(ctx, p.Draft); err != nil {
 		return nil, err
 	}
-	reconcile.WarnOfSuspension(p.Draft)
+	p.Draft.WarnOfSuspension()
 	for _, check := range []func(context.Context, *resolve.Proposal) error{s.Tenancy.CheckQuotas, s.Ownership.CheckNames} {
 		if err := check(ctx, p); err != nil {
 			return nil, err

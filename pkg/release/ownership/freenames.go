@@ -54,19 +54,6 @@ func (s *Registry) PendingReleases(ctx context.Context, l *state.Lifecycle, cont
 	return nil
 }
 
-// DropFreed drops releases whose names were freed, and that nobody can roll back to.
-func (s *Registry) DropFreed(ctx context.Context, l state.Lifecycle, shed []string) error {
-	for _, id := range shed {
-		if slices.Contains(l.PendingRelease, id) || slices.ContainsFunc(l.Kept(), func(p state.Past) bool { return p.ContextID == id }) {
-			continue
-		}
-		if err := s.DropRelease(ctx, id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Gone are the bindings of a group with those of their names that it does not
 // give any more, one for each view that these are gone from.
 func Gone(before, now plan.Group) []plan.Binding {
@@ -91,39 +78,38 @@ func Gone(before, now plan.Group) []plan.Binding {
 
 // FreeNames frees the names that the group's earlier releases gave and that
 // are gone: no authoritative server has them any more, their external-dns has
-// ended, or it had releaseTimeout for them since their DNSEndpoints have gone. It
-// answers whether it has noted something in the lifecycle.
-func (s *Registry) FreeNames(ctx context.Context, group intent.Path, l *state.Lifecycle) (noted bool, err error) {
+// ended, or it had releaseTimeout for them since their DNSEndpoints have gone.
+func (s *Registry) FreeNames(ctx context.Context, group intent.Path, l *state.Lifecycle) error {
 	if !l.Settled || len(l.PendingRelease) == 0 {
-		return false, nil
+		return nil
 	}
 	all, err := s.pendingGroups(ctx, *l)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if l.Cleared.IsZero() {
 		if there, err := s.stillThere(ctx, group, all); err != nil || there {
-			return false, err
+			return err
 		}
-		l.Cleared, noted = s.Now().UTC(), true
+		l.Cleared = s.Now().UTC()
 	}
 	for _, before := range all {
 		if free, err := s.goneFromDNS(ctx, group, *l, before); err != nil || !free {
-			return noted, err
+			return err
 		}
 	}
 	if len(all) > 0 {
 		if err := s.fence(ctx, group); err != nil {
-			return false, err
+			return err
 		}
 	}
 	for _, before := range all {
 		if err := s.free(ctx, *l, before); err != nil {
-			return false, err
+			return err
 		}
 	}
 	l.PendingRelease = nil
-	return true, nil
+	return nil
 }
 
 // pendingGroups are the group's earlier releases of which names are to be freed, with

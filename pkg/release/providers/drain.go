@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
@@ -164,21 +165,6 @@ func (s *Updater) heard(ctx context.Context, l state.RecordLifecycle, use state.
 	return gone, answered, nil
 }
 
-// NoteLeftovers writes down which names terminate leaves behind: those of
-// records whose external-dns never deletes, by its policy, because it is
-// suspended, or because its cluster is abandoned.
-func (s *Updater) NoteLeftovers(ctx context.Context, group intent.Path, l state.Lifecycle, before bundle.Bundle) (state.Lifecycle, error) {
-	if l.Wanted != intent.Terminate || len(before) == 0 {
-		return l, nil
-	}
-	stay, err := s.leftovers(ctx, group, before)
-	if err != nil || len(stay) == 0 {
-		return l, err
-	}
-	l.Leftovers = stay
-	return s.Swap(ctx, group, l)
-}
-
 // leftovers are the names of a group's objects that their external-dns does
 // not delete.
 func (s *Updater) leftovers(ctx context.Context, group intent.Path, objects bundle.Bundle) ([]intent.Leftover, error) {
@@ -239,13 +225,11 @@ func once(left []intent.Leftover) []intent.Leftover {
 	return out
 }
 
-// LastLeftovers are those of the objects that were withdrawn: a record may have
-// been suspended while its external-dns was to delete them.
-func (s *Updater) LastLeftovers(ctx context.Context, group intent.Path) ([]intent.Leftover, error) {
-	pointer, err := s.Contexts.Current(ctx, state.GroupOwner(group))
-	if err != nil {
-		return nil, err
-	}
+// Leftovers are the names that terminate leaves behind, of the objects that a
+// group's pointer says were withdrawn: those of records whose external-dns never
+// deletes, by its policy, because it is suspended, or because its cluster is
+// abandoned.
+func (s *Updater) Leftovers(ctx context.Context, group intent.Path, pointer appcontext.Pointer) ([]intent.Leftover, error) {
 	var going bundle.Bundle
 	for _, cluster := range slices.Sorted(maps.Keys(pointer.Withdrawn)) {
 		part, err := s.Contexts.WithdrawnFrom(ctx, pointer, cluster)

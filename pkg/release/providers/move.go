@@ -177,11 +177,8 @@ func (s *Updater) aloneAt(ctx context.Context, use state.Use) (bool, error) {
 	return true, nil
 }
 
-// publishing is what a group has now, where some of it stays for that reason alone.
-func (s *Updater) publishing(ctx context.Context, group intent.Path, l state.Lifecycle) (bundle.Bundle, error) {
-	if len(l.Retained) == 0 {
-		return nil, nil
-	}
+// publishing is what a group has now: some of it may stay for that reason alone.
+func (s *Updater) publishing(ctx context.Context, group intent.Path) (bundle.Bundle, error) {
 	pointer, err := s.Contexts.Current(ctx, state.GroupOwner(group))
 	if err != nil {
 		return nil, err
@@ -202,7 +199,7 @@ func (s *Updater) followedTo(ctx context.Context, use state.Use) (bool, error) {
 	}
 	for _, group := range slices.Sorted(maps.Keys(groups)) {
 		l := groups[group]
-		published, err := s.publishing(ctx, group, l)
+		published, err := s.publishing(ctx, group)
 		if err != nil {
 			return false, err
 		}

@@ -29,6 +29,7 @@ type Reconciler struct {
 	Follower  *follow.Follower
 	Providers *providers.Updater
 
-	// SyncFromEMCO brings a group to what EMCO has made current, before its step.
-	SyncFromEMCO func(ctx context.Context, group intent.Path, l state.Lifecycle) (acted bool, err error)
+	// SyncFromEMCO accepts what EMCO has made current, before the step of its group, or
+	// notes in the lifecycle what stands in the way.
+	SyncFromEMCO func(ctx context.Context, group intent.Path, l *state.Lifecycle) (accepted bool, err error)
 }

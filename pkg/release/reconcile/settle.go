@@ -7,88 +7,98 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
-	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 )
 
-// updateCompletion notes, once for each accepted action, that all of it has happened:
-// every object was applied, or everything is gone. It answers whether nothing
-// is left to wait for. Nothing has happened before the context is whole.
-func (s *Reconciler) updateCompletion(ctx context.Context, group intent.Path, l state.Lifecycle, whole bool) (bool, error) {
-	draining, err := s.stillDraining(ctx, l.Draining)
-	if err != nil {
-		return false, err
-	}
-	vacating, err := s.stillHolding(ctx, state.GroupOwner(group), l.RemovedClusters)
-	if err != nil {
-		return false, err
-	}
-	rid := !slices.Equal(draining, l.Draining) || len(vacating) < len(l.RemovedClusters)
-	l.Draining = draining
-	l.KeepRemovedClusters(vacating)
-	completed := false
-	if !l.Settled && whole {
-		if completed, err = s.isComplete(ctx, group, l); err != nil {
-			return false, err
+// draining ends the providers that nobody uses, and lets go of those that are gone.
+// One that the group has just left counts it as leaving until that is stored.
+func (s *Reconciler) draining(ctx context.Context, on *step) (state.Outcome, error) {
+	var left []state.Use
+	for _, use := range on.lifecycle.Draining {
+		if !slices.Contains(on.read.Draining, use) {
+			left = append(left, use)
+			continue
+		}
+		use, gone, err := s.endProvider(ctx, use)
+		if err != nil {
+			return state.Onward, err
+		}
+		if !gone && !slices.Contains(left, use) {
+			left = append(left, use)
 		}
 	}
-	if completed {
-		l.Complete(s.Now().UTC())
-		if l.Wanted == intent.Terminate {
-			if l.Leftovers, err = s.Providers.LastLeftovers(ctx, group); err != nil {
-				return false, err
+	on.lifecycle.Draining = left
+	return state.Onward, nil
+}
+
+// endProvider brings a provider that the group has left to its end, where its record
+// lives now. gone says that it is there, or that others use the provider.
+func (s *Reconciler) endProvider(ctx context.Context, use state.Use) (_ state.Use, gone bool, err error) {
+	if err := s.Providers.StepProvider(ctx, use); err != nil {
+		return use, false, err
+	}
+	record, err := s.RecordLifecycle(ctx, use.Record)
+	if err != nil {
+		return use, false, err
+	}
+	use = record.Relocated(use)
+	users, err := s.UsersOf(ctx, use)
+	if err != nil || len(users) > 0 {
+		return use, true, err
+	}
+	gone, err = s.OwnerGone(ctx, use.Owner())
+	if err != nil || !gone || record.MovingIn(use.Scope) {
+		return use, false, err
+	}
+	return use, true, s.Providers.StepProvider(ctx, use) // which lets go of the record
+}
+
+// removedClusters lets go of clusters that hold nothing of the group any more.
+func (s *Reconciler) removedClusters(ctx context.Context, on *step) (state.Outcome, error) {
+	held, err := s.stillHolding(ctx, state.GroupOwner(on.group), on.lifecycle.RemovedClusters)
+	if err == nil {
+		on.lifecycle.KeepRemovedClusters(held)
+	}
+	return state.Onward, err
+}
+
+// completion notes, once for each accepted action, that all of it has happened:
+// every object was applied, or everything is gone. Nothing has happened before the
+// context is whole.
+func (s *Reconciler) completion(ctx context.Context, on *step) (state.Outcome, error) {
+	l := &on.lifecycle
+	if !l.Settled && !on.next.Undecided {
+		complete, err := s.isComplete(ctx, on)
+		if err != nil {
+			return state.Onward, err
+		}
+		if complete {
+			l.Complete(s.Now().UTC())
+		}
+		if complete && l.Wanted == intent.Terminate { // a record may have been suspended while its external-dns was to delete names
+			if l.Leftovers, err = s.Providers.Leftovers(ctx, on.group, on.pointer); err != nil {
+				return state.Onward, err
 			}
 		}
 	}
 	l.ReleaseOffers()
-	shed := l.PendingRelease
-	noted, err := s.settleNames(ctx, group, &l)
-	if err != nil {
-		return false, err
-	}
-	if completed || rid || noted {
-		if _, err = s.Swap(ctx, group, l); err != nil {
-			return false, err
-		}
-		if err := s.Ownership.DropFreed(ctx, l, shed); err != nil {
-			return false, err
-		}
-	}
-	cleared := len(l.PendingRelease) == 0 || !l.Cleared.IsZero()
-	return l.Settled && cleared && len(l.Draining) == 0 && len(l.RemovedClusters) == 0 && len(l.Former) == 0, nil
+	return state.Onward, nil
 }
 
-// stillDraining are those of the providers that nobody uses and that are not
-// gone yet, where their records live now. Of what is gone, the record is let go
-// of.
-func (s *Reconciler) stillDraining(ctx context.Context, draining []state.Use) ([]state.Use, error) {
-	var out []state.Use
-	for _, use := range draining {
-		record, err := s.RecordLifecycle(ctx, use.Record)
-		if err != nil {
-			return nil, err
-		}
-		use = record.Relocated(use)
-		users, err := s.UsersOf(ctx, use)
-		if err != nil {
-			return nil, err
-		}
-		if len(users) > 0 || slices.Contains(out, use) {
-			continue
-		}
-		gone, err := s.OwnerGone(ctx, use.Owner())
-		if err != nil {
-			return nil, err
-		}
-		if !gone || record.MovingIn(use.Scope) {
-			out = append(out, use)
-		} else if err := s.Providers.StepProvider(ctx, use); err != nil {
-			return nil, err
-		}
+// freedNames frees the names that are gone, and says whether anything is left to
+// wait for.
+func (s *Reconciler) freedNames(ctx context.Context, on *step) (state.Outcome, error) {
+	l := &on.lifecycle
+	if err := s.Ownership.FreeNames(ctx, on.group, l); err != nil {
+		return state.Again, err
 	}
-	return out, nil
+	cleared := len(l.PendingRelease) == 0 || !l.Cleared.IsZero()
+	if l.Settled && cleared && len(l.Draining)+len(l.RemovedClusters)+len(l.Former) == 0 && !on.wrote {
+		return state.AtRest, nil
+	}
+	return state.Again, nil
 }
 
 // stillHolding are those of the clusters that hold objects that the owner had
@@ -108,26 +118,30 @@ func (s *Reconciler) stillHolding(ctx context.Context, owner appcontext.Owner, c
 }
 
 // isComplete says whether the wanted action has had its effect.
-func (s *Reconciler) isComplete(ctx context.Context, group intent.Path, l state.Lifecycle) (bool, error) {
+func (s *Reconciler) isComplete(ctx context.Context, on *step) (bool, error) {
+	l := &on.lifecycle
 	if l.Deployed() {
-		return s.applied(ctx, group, l)
+		return s.applied(ctx, on)
 	}
-	gone, err := s.OwnerGone(ctx, state.GroupOwner(group))
-	return gone && len(l.Draining) == 0 && len(l.RemovedClusters) == 0, err
+	if len(l.Draining)+len(l.RemovedClusters) > 0 {
+		return false, nil
+	}
+	left, err := s.Left(ctx, on.pointer)
+	return !left, err
 }
 
 // applied says whether every object of the group's context and of those of its
 // providers has been applied as it is now.
-func (s *Reconciler) applied(ctx context.Context, group intent.Path, l state.Lifecycle) (bool, error) {
-	owners := []appcontext.Owner{state.GroupOwner(group)}
-	for _, use := range l.Uses {
-		owners = append(owners, use.Owner())
-	}
-	for _, owner := range owners {
-		pointer, err := s.Contexts.Current(ctx, owner)
+func (s *Reconciler) applied(ctx context.Context, on *step) (bool, error) {
+	pointers := []appcontext.Pointer{on.pointer}
+	for _, use := range on.lifecycle.Uses {
+		pointer, err := s.Contexts.Current(ctx, use.Owner())
 		if err != nil || pointer.ContextID == "" {
 			return false, err
 		}
+		pointers = append(pointers, pointer)
+	}
+	for _, pointer := range pointers {
 		for _, cluster := range slices.Sorted(maps.Keys(pointer.Clusters)) {
 			if ok, err := s.appliedOn(ctx, pointer, cluster); err != nil || !ok {
 				return false, err
@@ -161,48 +175,4 @@ func (s *Reconciler) appliedOn(ctx context.Context, pointer appcontext.Pointer, 
 		}
 	}
 	return true, nil
-}
-
-// applySuspension brings the suspension of a group, as its document says it now, to the
-// group's pointer, and answers whether the group rests. What is to be
-// terminated never does. While nobody can say, it is as it was.
-func (s *Reconciler) applySuspension(ctx context.Context, group intent.Path, l state.Lifecycle, was appcontext.Pointer) (appcontext.Pointer, bool, error) {
-	suspended, err := s.Suspended(ctx, group, l)
-	if intent.CodeOf(err) == intent.Unavailable { // an orchestrator keeps the document, and does not answer
-		suspended, err = was.Suspended, nil
-	}
-	if err != nil || was.ContextID == "" || was.Suspended == suspended {
-		return was, suspended, err
-	}
-	was, err = s.Contexts.Suspend(ctx, was, suspended)
-	return was, suspended, err
-}
-
-// WarnOfSuspension says what will wait, or not be published.
-func WarnOfSuspension(d *resolve.Draft) {
-	if d.In.Group.Spec.Suspend {
-		d.Warn("the deployment intent group is suspended: what is accepted waits until its suspend is false")
-	}
-	for _, use := range d.Uses {
-		if d.Records[use.Record.Name()].Frozen.Spec.Suspend {
-			d.Warn("record %q is suspended: no name of it is published or removed until its suspend is false and it is updated", use.Record.Name())
-		}
-	}
-}
-
-// settleNames moves the names that the group takes over, and frees those that
-// are gone. It answers whether it has noted something in the lifecycle.
-func (s *Reconciler) settleNames(ctx context.Context, group intent.Path, l *state.Lifecycle) (noted bool, err error) {
-	taken, err := s.takeNames(ctx, group, *l)
-	if err != nil {
-		return false, err
-	}
-	noted, err = s.Ownership.FreeNames(ctx, group, l)
-	if err != nil {
-		return false, err
-	}
-	if taken {
-		l.Taking = ""
-	}
-	return taken || noted, nil
 }

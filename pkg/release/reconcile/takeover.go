@@ -5,16 +5,28 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
+// takeover ends a takeover of names when all of them are handed over.
+func (s *Reconciler) takeover(ctx context.Context, on *step) (state.Outcome, error) {
+	l := &on.lifecycle
+	if l.Taking == "" || !l.Settled {
+		return state.Onward, nil
+	}
+	done, err := s.takeNames(ctx, on)
+	if done && err == nil {
+		l.Taking = ""
+	}
+	return state.Onward, err
+}
+
 // takeNames has the group that names are taken over from yield those that are
 // in the clusters as this group gives them. done says that it has handed over all.
-func (s *Reconciler) takeNames(ctx context.Context, group intent.Path, l state.Lifecycle) (done bool, err error) {
-	if l.Taking == "" || !l.Settled {
-		return false, nil
-	}
+func (s *Reconciler) takeNames(ctx context.Context, on *step) (done bool, err error) {
+	l := on.lifecycle
 	if !l.Deployed() {
 		return true, nil
 	}
@@ -27,10 +39,7 @@ func (s *Reconciler) takeNames(ctx context.Context, group intent.Path, l state.L
 	if err != nil || len(names) == 0 {
 		return err == nil, err
 	}
-	published, err := s.publishedNames(ctx, group)
-	if err != nil {
-		return false, err
-	}
+	published := publishedNames(on.next.Objects)
 	yields, waiting := map[string][]state.Digest{}, state.NameSet{}
 	for _, b := range ours.Bindings {
 		for _, host := range b.Hosts {
@@ -45,10 +54,10 @@ func (s *Reconciler) takeNames(ctx context.Context, group intent.Path, l state.L
 	for _, name := range names {
 		ready = append(ready, yields[name]...)
 	}
-	if applied, err := s.applied(ctx, group, l); err != nil || !applied {
+	if applied, err := s.applied(ctx, on); err != nil || !applied {
 		return false, err
 	}
-	return false, s.transfer(ctx, l.Taking, group, names, ready)
+	return false, s.transfer(ctx, l.Taking, on.group, names, ready)
 }
 
 // placedName is a name in one external-dns' DNSEndpoints.
@@ -58,22 +67,20 @@ type placedName struct {
 	cluster      string
 }
 
-// publishedNames are those in the DNSEndpoints of a group, which have been
-// applied.
-func (s *Reconciler) publishedNames(ctx context.Context, group intent.Path) (map[placedName]bool, error) {
-	objects, err := s.CurrentEndpoints(ctx, group)
-	if err != nil {
-		return nil, err
-	}
+// publishedNames are those in the DNSEndpoints of a group.
+func publishedNames(objects bundle.Bundle) map[placedName]bool {
 	all := map[placedName]bool{}
 	for _, o := range objects {
+		if o.Published == nil {
+			continue
+		}
 		for _, name := range o.Published.Names {
 			if len(name.Targets) > 0 {
 				all[placedName{name.Host, o.Published.Record, intent.Scope(o.Published.Scope), o.Cluster}] = true
 			}
 		}
 	}
-	return all, nil
+	return all
 }
 
 // transfer has a group give up names to another one, and look at once at what is left

@@ -34,7 +34,7 @@ type Result struct {
 
 // settleBack settles with the accounts of which the group has lost nothing any
 // more, or is no user.
-func (s *Guard) settleBack(ctx context.Context, group intent.Path, l state.Lifecycle, all *Result) error {
+func (s *Guard) settleBack(ctx context.Context, group intent.Path, l *state.Lifecycle, all *Result) error {
 	for _, h := range l.Retained {
 		if all.Seen[h.Record] {
 			continue
@@ -122,9 +122,9 @@ func (s *Guard) publishedBy(ctx context.Context, record intent.Path) (guard.Publ
 
 // NoteRetained has the group's lifecycle say which names stay although nothing offers
 // them any more, and tells of it once.
-func (s *Guard) NoteRetained(ctx context.Context, group intent.Path, l state.Lifecycle, all *Result) (state.Lifecycle, error) {
+func (s *Guard) NoteRetained(ctx context.Context, group intent.Path, l *state.Lifecycle, all *Result) error {
 	if err := s.settleBack(ctx, group, l, all); err != nil {
-		return l, err
+		return err
 	}
 	var next []state.RetainedNames
 	for _, record := range slices.Sorted(maps.Keys(all.Of)) {
@@ -137,22 +137,19 @@ func (s *Guard) NoteRetained(ctx context.Context, group intent.Path, l state.Lif
 		next = append(next, h)
 	}
 	s.heldNow.note(group, next)
-	if slices.Equal(next, l.Retained) {
-		return l, nil
-	}
 	for _, h := range next {
 		if h.Names > 0 && l.RetainedOf(h.Record).Names == 0 {
-			s.tellRetained(ctx, group, &l, outcomeFrozen, fmt.Sprintf("%d names of record %q stay published although nothing offers them an address any more: that is more than may go at once; "+
+			s.tellRetained(ctx, group, l, outcomeFrozen, fmt.Sprintf("%d names of record %q stay published although nothing offers them an address any more: that is more than may go at once; "+
 				"update with the token of a plan lets them go", h.Names, h.Record.Name()))
 		}
 	}
 	for _, h := range l.Retained {
 		if h.Names > 0 && !slices.ContainsFunc(next, func(n state.RetainedNames) bool { return n.Record == h.Record && n.Names > 0 }) {
-			s.tellRetained(ctx, group, &l, outcomeThawed, fmt.Sprintf("names of record %q stay no longer without an address", h.Record.Name()))
+			s.tellRetained(ctx, group, l, outcomeThawed, fmt.Sprintf("names of record %q stay no longer without an address", h.Record.Name()))
 		}
 	}
 	l.Retained = next
-	return s.Swap(ctx, group, l)
+	return nil
 }
 
 func (s *Guard) tellRetained(ctx context.Context, group intent.Path, l *state.Lifecycle, outcome, message string) {

@@ -297,3 +297,15 @@ func (d *Draft) Asked() map[string]Place {
 	}
 	return asked
 }
+
+// WarnOfSuspension says what will wait, or not be published.
+func (d *Draft) WarnOfSuspension() {
+	if d.In.Group.Spec.Suspend {
+		d.Warn("the deployment intent group is suspended: what is accepted waits until its suspend is false")
+	}
+	for _, use := range d.Uses {
+		if d.Records[use.Record.Name()].Frozen.Spec.Suspend {
+			d.Warn("record %q is suspended: no name of it is published or removed until its suspend is false and it is updated", use.Record.Name())
+		}
+	}
+}

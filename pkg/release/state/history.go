@@ -36,14 +36,23 @@ func (l *Lifecycle) Forget() {
 	}
 }
 
-// DropForgotten drops the releases that a lifecycle has let go, but for those of
-// which names are still to be freed.
-func DropForgotten(ctx context.Context, s *Store, was, is Lifecycle) error {
+// DropForgotten drops the releases that a lifecycle has named and names no more:
+// nobody can roll back to them, and their names are freed.
+func (s *Store) DropForgotten(ctx context.Context, was, is Lifecycle) error {
+	named := is.PendingRelease
+	for _, past := range is.Kept() {
+		named = append(slices.Clip(named), past.ContextID)
+	}
+	dropped := slices.Clone(was.PendingRelease)
 	for _, past := range was.History {
-		if slices.Contains(is.History, past) || slices.Contains(is.PendingRelease, past.ContextID) {
+		dropped = append(dropped, past.ContextID)
+	}
+	slices.Sort(dropped)
+	for _, id := range slices.Compact(dropped) {
+		if slices.Contains(named, id) {
 			continue
 		}
-		if err := s.DropRelease(ctx, past.ContextID); err != nil {
+		if err := s.DropRelease(ctx, id); err != nil {
 			return err
 		}
 	}

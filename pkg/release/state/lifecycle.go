@@ -192,6 +192,18 @@ func (s *Store) Swap(ctx context.Context, owner intent.Path, l Lifecycle) (Lifec
 	return l, err
 }
 
+// Save stores a lifecycle as a step has changed it, unless it says what was read,
+// and drops the releases that it does not name any more.
+func (s *Store) Save(ctx context.Context, owner intent.Path, was, is Lifecycle) error {
+	if same(was, is) {
+		return nil
+	}
+	if _, err := s.Swap(ctx, owner, is); err != nil {
+		return err
+	}
+	return s.DropForgotten(ctx, was, is)
+}
+
 // Tell has events noted in the history.
 func (s *Store) Tell(ctx context.Context, owner intent.Path, events ...intent.Event) {
 	if s.Recorder != nil {
@@ -248,6 +260,14 @@ func (l *Lifecycle) Complete(now time.Time) {
 		l.Refs = nil
 	}
 	l.Record(intent.Event{Time: now, Actor: intent.Itself, Action: l.Wanted, Revision: l.Seq, Outcome: "completed"})
+}
+
+// Fail notes why the release cannot be brought to its app context.
+func (l *Lifecycle) Fail(cause error, now time.Time) {
+	if l.Failure != cause.Error() {
+		l.Failure = cause.Error()
+		l.Record(intent.Event{Time: now, Actor: intent.Itself, Action: l.Wanted, Revision: l.Seq, Outcome: "failed", Message: l.Failure})
+	}
 }
 
 // OwnerGone says whether an owner has no context and nothing left of one.

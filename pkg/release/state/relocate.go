@@ -10,43 +10,38 @@ import (
 )
 
 // ApplyMoves takes a group's uses to the homes that their records have now, and
-// lets go of former ones when the move is over.
-func (s *Store) ApplyMoves(ctx context.Context, group intent.Path, l Lifecycle) (Lifecycle, error) {
-	next := l
-	next.Uses, next.Former = slices.Clone(l.Uses), nil
-	var left []Use
+// lets go of former ones when the move is over. It answers whether it has.
+func (s *Store) ApplyMoves(ctx context.Context, l *Lifecycle) (moved bool, err error) {
+	uses, refs := slices.Clone(l.Uses), slices.Clone(l.Refs)
+	var former, left []Use
 	for n, use := range l.Uses {
 		r, err := s.RecordLifecycle(ctx, use.Record)
 		if err != nil {
-			return l, err
+			return false, err
 		}
 		if r.MovedFrom(use) {
-			next.Uses[n].Cluster = r.Record.Home.String()
-			next.Former = append(next.Former, use)
-			next.Refs = append(slices.Clone(next.Refs), r.Record.Home.Path())
+			uses[n].Cluster = r.Record.Home.String()
+			former, refs = append(former, use), append(refs, r.Record.Home.Path())
 		}
 	}
 	for _, use := range l.Former {
 		r, err := s.RecordLifecycle(ctx, use.Record)
 		if err != nil {
-			return l, err
+			return false, err
 		}
 		if r.Moving {
-			next.Former = append(next.Former, use)
+			former = append(former, use)
 		} else {
 			left = append(left, use)
 		}
 	}
-	if len(left) == 0 && len(next.Former) == len(l.Former) {
-		return l, nil
+	if len(left) == 0 && len(former) == len(l.Former) {
+		return false, nil
 	}
-	slices.SortFunc(next.Uses, CompareUses)
-	slices.Sort(next.Refs)
-	next.Refs = slices.Compact(next.Refs)
-	if err := s.leaveFormer(ctx, &next, left); err != nil {
-		return l, err
-	}
-	return s.Swap(ctx, group, next)
+	slices.SortFunc(uses, CompareUses)
+	slices.Sort(refs)
+	l.Uses, l.Former, l.Refs = uses, former, slices.Compact(refs)
+	return true, s.leaveFormer(ctx, l, left)
 }
 
 // leaveFormer notes that the group's DNSEndpoints have to go from the homes

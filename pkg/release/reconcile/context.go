@@ -1,0 +1,116 @@
+package reconcile
+
+import (
+	"context"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/render"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+)
+
+// contents renders the context that the release asks for, from what the clusters
+// offer now.
+func (s *Reconciler) contents(ctx context.Context, on *step) (_ state.Outcome, err error) {
+	if on.before, err = s.Contexts.Objects(ctx, on.pointer); err == nil {
+		on.next, err = s.Renderer.Wanted(ctx, on.lifecycle, on.before)
+	}
+	return state.Onward, err
+}
+
+// claims confirms the names of a context that is not current yet.
+func (s *Reconciler) claims(ctx context.Context, on *step) (state.Outcome, error) {
+	if on.next.ID == "" || on.next.ID == on.pointer.ContextID {
+		return state.Onward, nil
+	}
+	return state.Onward, s.Ownership.ConfirmNames(ctx, on.lifecycle, on.next.Ground.Group, on.next.Ground.Records)
+}
+
+// drains tells the external-dns of DNSEndpoints that are about to go to outlive them.
+func (s *Reconciler) drains(ctx context.Context, on *step) (state.Outcome, error) {
+	return state.Onward, s.Providers.NoteDrains(ctx, on.group, on.before, on.next.Objects)
+}
+
+// retained notes the names that stay although nothing offers them an address.
+func (s *Reconciler) retained(ctx context.Context, on *step) (state.Outcome, error) {
+	return state.Onward, s.Removal.NoteRetained(ctx, on.group, &on.lifecycle, on.next.Losses)
+}
+
+// context commits the group's context, or rewrites what has changed in it.
+func (s *Reconciler) context(ctx context.Context, on *step) (state.Outcome, error) {
+	was, is, err := on.pointer, on.pointer, error(nil)
+	if was.ContextID == on.next.ID {
+		is, err = s.rewrite(ctx, was, on.before, on.next)
+	} else if err = s.Follower.Disown(ctx, on.group, on.lifecycle); err == nil {
+		is, err = s.Commit(ctx, was, on.next.Context, on.next.Losses.When...)
+	}
+	if err != nil {
+		return state.Onward, err
+	}
+	s.Renderer.Inputs.Keep(on.group, on.next.Ground, is)
+	on.pointer, on.wrote = is, is.Revision() != was.Revision()
+	err = s.Follower.Adopt(ctx, on.group, on.lifecycle, on.lifecycle.AppContext, on.next.ID)
+	if err == nil {
+		on.lifecycle.Failure = ""
+	}
+	return state.Onward, err
+}
+
+// leaving moves the providers that the context has stopped to rely on from Leaving
+// to Draining, and lists the names that terminate leaves behind with them. A step
+// that does not come to store this leaves it to the next one.
+func (s *Reconciler) leaving(ctx context.Context, on *step) (_ state.Outcome, err error) {
+	l := &on.lifecycle
+	l.Forget()
+	if len(l.Leaving) == 0 {
+		return state.Onward, nil
+	}
+	if l.Wanted == intent.Terminate {
+		l.Leftovers, err = s.Providers.Leftovers(ctx, on.group, on.pointer)
+	}
+	l.Draining = state.Without(append(slices.Clone(l.Draining), l.Leaving...), l.Uses)
+	l.Refs = slices.DeleteFunc(slices.Clone(l.Refs), l.Leaves)
+	l.Leaving = nil
+	return state.Onward, err
+}
+
+// rewrite changes single objects of the current context, and answers its
+// pointer.
+func (s *Reconciler) rewrite(ctx context.Context, pointer appcontext.Pointer, current bundle.Bundle, wanted render.Desired) (appcontext.Pointer, error) {
+	type place struct{ app, cluster string }
+	changes := map[place][]bundle.Change{}
+	var places []place
+	for _, c := range bundle.Diff(current, wanted.Objects) {
+		if c.Action == bundle.Unchanged {
+			continue
+		}
+		at := place{appOf(c, current, wanted.Objects), c.ID.Cluster}
+		if changes[at] == nil {
+			places = append(places, at)
+		}
+		changes[at] = append(changes[at], c)
+	}
+	var err error
+	for _, at := range places {
+		for some := range slices.Chunk(changes[at], appcontext.MostRewritten) {
+			within, end := s.Tracer.Start(ctx, "rewrite app context", "owner", string(pointer.Owner), "contextID", pointer.ContextID, "cluster", at.cluster)
+			pointer, err = s.Contexts.Rewrite(within, pointer, at.app, at.cluster, some, wanted.Losses.When...)
+			end(err)
+			if err != nil {
+				return pointer, err
+			}
+		}
+	}
+	return pointer, nil
+}
+
+func appOf(c bundle.Change, bundles ...bundle.Bundle) string {
+	for _, b := range bundles {
+		if at, found := slices.BinarySearchFunc(b, c.ID, func(o bundle.Object, id bundle.ID) int { return bundle.Compare(o.ID, id) }); found {
+			return b[at].App
+		}
+	}
+	return ""
+}

@@ -1,0 +1,141 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/render"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+)
+
+// step is one look at a group. Its reconcilers change the copy of the lifecycle.
+type step struct {
+	group     intent.Path
+	read      state.Lifecycle
+	lifecycle state.Lifecycle    // the copy
+	pointer   appcontext.Pointer // of the group's context: as it was read, then as it was written
+
+	before bundle.Bundle  // the objects of the context that was read
+	next   render.Desired // the context as it is to be
+	wrote  bool           // the context was changed, by what was observed before: something newer may have come meanwhile
+}
+
+// reconcilers are the parts of a step, in their order.
+func (s *Reconciler) reconcilers() []state.Reconciler[step] {
+	return []state.Reconciler[step]{
+		{Name: "accepted", Reconcile: s.accepted},
+		{Name: "offers", Reconcile: s.offers},
+		{Name: "suspension", Reconcile: s.suspension},
+		{Name: "former homes", Reconcile: s.formerHomes}, // before the move, which ends where they are gone
+		{Name: "moves", Reconcile: s.moves},              // stored before anything is put into the new home
+		{Name: "providers", Reconcile: s.providers, Release: true},
+		{Name: "contents", Reconcile: s.contents, Release: true},
+		{Name: "claims", Reconcile: s.claims, Release: true},     // before anything is published
+		{Name: "drains", Reconcile: s.drains, Release: true},     // before a DNSEndpoint goes
+		{Name: "retained", Reconcile: s.retained, Release: true}, // before a name loses its last address
+		{Name: "context", Reconcile: s.context, Release: true},
+		{Name: "leaving", Reconcile: s.leaving}, // when the context relies on them no longer
+		{Name: "draining", Reconcile: s.draining},
+		{Name: "removed clusters", Reconcile: s.removedClusters},
+		{Name: "completion", Reconcile: s.completion},
+		{Name: "takeover", Reconcile: s.takeover},
+		{Name: "freed names", Reconcile: s.freedNames}, // when they are gone
+	}
+}
+
+// StepGroup brings a group's app context to what its release and the clusters'
+// observations say, then its providers, and notes when all of it has been
+// applied. It reports whether anything is left to wait for. It may be called
+// at any time, by several replicas at once; the error of a lost race has the
+// code appcontext.ErrStale, and the caller calls again.
+func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled bool, err error) {
+	pointer, err := s.Contexts.Current(ctx, state.GroupOwner(group)) // first: what is read after it is at least as new
+	if err != nil {
+		return false, err
+	}
+	l, err := s.StoredLifecycle(ctx, group)
+	if err != nil {
+		return false, err
+	}
+	if err := intent.CheckSchema("the release of "+string(group), l.Schema); err != nil {
+		return false, err
+	}
+	on := &step{group: group, read: l, lifecycle: l, pointer: pointer}
+	if acted, err := s.SyncFromEMCO(ctx, group, &on.lifecycle); acted || err != nil {
+		return false, err
+	}
+	outcome, last, failure := state.Reconcile(l.Trail(ctx), on, s.reconcilers())
+	if failure != nil && last.Release && !passes(ctx, failure) {
+		on.lifecycle.Fail(failure, s.Now().UTC())
+	}
+	lost := s.Save(ctx, group, on.read, on.lifecycle)
+	return outcome == state.AtRest, errors.Join(lost, failure)
+}
+
+// passes tells races and outages, which are no failures of a release.
+func passes(ctx context.Context, err error) bool {
+	code := intent.CodeOf(err)
+	return code == appcontext.ErrStale || code == intent.Unavailable || ctx.Err() != nil
+}
+
+// accepted leaves a group alone that nothing was accepted for.
+func (s *Reconciler) accepted(_ context.Context, on *step) (state.Outcome, error) {
+	if on.lifecycle.Seq == 0 {
+		return state.AtRest, nil
+	}
+	return state.Onward, nil
+}
+
+// offers makes anew what a logical cloud offers and what is not there.
+func (s *Reconciler) offers(ctx context.Context, on *step) (state.Outcome, error) {
+	return state.Onward, s.Offers.MendOffers(ctx, on.group, &on.lifecycle)
+}
+
+// suspension brings the suspension of a group, as its document says it now, to the
+// group's pointer. What is to be terminated never rests. While nobody can say, it is
+// as it was.
+func (s *Reconciler) suspension(ctx context.Context, on *step) (state.Outcome, error) {
+	suspended, err := s.Suspended(ctx, on.group, on.lifecycle)
+	if intent.CodeOf(err) == intent.Unavailable { // an orchestrator keeps the document, and does not answer
+		suspended, err = on.pointer.Suspended, nil
+	}
+	if err == nil && on.pointer.ContextID != "" && on.pointer.Suspended != suspended {
+		on.pointer, err = s.Contexts.Suspend(ctx, on.pointer, suspended)
+	}
+	if suspended {
+		return state.AtRest, err
+	}
+	return state.Onward, err
+}
+
+// formerHomes ends the external-dns of homes that records have left.
+func (s *Reconciler) formerHomes(ctx context.Context, on *step) (state.Outcome, error) {
+	return state.Onward, s.stepProviders(ctx, on.lifecycle.Former)
+}
+
+// moves follows records to their new homes, to which the lifecycle refers before
+// anything is there.
+func (s *Reconciler) moves(ctx context.Context, on *step) (state.Outcome, error) {
+	moved, err := s.ApplyMoves(ctx, &on.lifecycle)
+	if moved {
+		return state.Again, err
+	}
+	return state.Onward, err
+}
+
+// providers brings the external-dns that the release relies on to its homes.
+func (s *Reconciler) providers(ctx context.Context, on *step) (state.Outcome, error) {
+	return state.Onward, s.stepProviders(ctx, on.lifecycle.Uses)
+}
+
+func (s *Reconciler) stepProviders(ctx context.Context, uses []state.Use) error {
+	for _, use := range uses {
+		if err := s.Providers.StepProvider(ctx, use); err != nil {
+			return err
+		}
+	}
+	return nil
+}
