@@ -99,13 +99,10 @@ func (s *Planner) TryAccept(ctx context.Context, owner intent.Path, r state.Requ
 			return intent.Accepted{}, s.rollbackRejected(ctx, p, next, s.Offers.Withdrawn(p, err))
 		}
 	}
-	if _, err := s.Swap(ctx, owner, next); err != nil {
+	if err := s.Save(ctx, owner, p.Lifecycle, next); err != nil {
 		return intent.Accepted{}, s.rollbackRejected(ctx, p, next, s.Offers.Withdrawn(p, err))
 	}
 	s.Wake(owner)
-	if err := s.DropForgotten(ctx, p.Lifecycle, next); err != nil {
-		s.Logger.DebugContext(ctx, "an old release is left to the next sweep", "owner", owner, "error", err)
-	}
 	s.Logger.InfoContext(tracing.With(ctx, "contextID", next.ContextID), "accepted", "owner", owner, "action", string(p.Action), "revision", next.Seq)
 	return intent.Accepted{ContextID: next.ContextID, Revision: next.Seq}, nil
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/release/tenancy"
-	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
 // A record's update may adopt names: those that its public external-dns is asked
@@ -213,21 +212,20 @@ func (s *Updater) adopted(ctx context.Context, l state.RecordLifecycle, use stat
 	return len(seen) == len(given), nil
 }
 
-// endAdoption has external-dns as the record asks for again.
-func (s *Updater) endAdoption(ctx context.Context, l state.RecordLifecycle, use state.Use, was appcontext.Pointer, users []string) error {
-	over := intent.Event{
+// adoptions has external-dns as the record asks for again, when the names that are
+// taken over are its own.
+func (s *Updater) adoptions(ctx context.Context, on *providerStep) (state.Outcome, error) {
+	l := &on.lifecycle
+	if l.Adopts(on.use.Scope) == "" || on.was.ContextID == "" {
+		return state.Onward, nil
+	}
+	if over, err := s.adopted(ctx, *l, on.use); err != nil || !over {
+		return state.Onward, err
+	}
+	l.Events = append(slices.Clone(l.Events), intent.Event{
 		Time: s.Now().UTC(), Actor: intent.Itself, Action: intent.Update, Revision: l.Seq, Outcome: "completed",
 		Message: fmt.Sprintf("adopted %s from owner id %s", state.Few(l.Adopting.Names), l.Adopting.From),
-	}
+	})
 	l.Adopting = nil
-	if err := s.provide(ctx, l, use, was, users); err != nil {
-		return err
-	}
-	l.Events = append(slices.Clone(l.Events), over)
-	if _, err := s.SwapRecord(ctx, use.Record, l); err != nil {
-		return err
-	}
-	s.Tell(ctx, use.Record, over)
-	s.Wake(use.Record)
-	return nil
+	return s.provide(ctx, on)
 }

@@ -85,41 +85,39 @@ func (s *Updater) noteDrain(ctx context.Context, use state.Use, going state.Drai
 	return err
 }
 
-// drain says whether an external-dns has outlived the names of the
-// DNSEndpoints that went, and notes the time from which that counts: it has when
+// drain notes that an external-dns has outlived the names of the
+// DNSEndpoints that went, and the time from which that counts: it has when
 // no authoritative server answers them any more, or when releaseTimeout is over.
 // One on an abandoned cluster has nothing to outlive.
-func (s *Updater) drain(ctx context.Context, l state.RecordLifecycle, use state.Use) (state.RecordLifecycle, bool, error) {
-	key := state.DrainKey(use.Scope, use.Cluster)
+func (s *Updater) drain(ctx context.Context, on *providerStep) (state.Outcome, error) {
+	l, use, key := &on.lifecycle, on.use, state.DrainKey(on.use.Scope, on.use.Cluster)
 	drain, draining := l.Draining[key]
 	if !draining {
-		return l, true, nil
+		return state.Onward, nil
 	}
 	entries, _, err := s.Ledger.Cluster(ctx, use.Cluster)
 	if err != nil {
-		return l, false, err
+		return state.Onward, err
 	}
 	there := slices.ContainsFunc(entries, func(e ledger.Entry) bool {
 		return e.ID.IsEndpoint() && e.ID.Namespace == l.Record.Project.Namespace && slices.Contains(drain.Endpoints, e.ID.Name)
 	})
 	abandoned, err := s.IsAbandoned(ctx, use.Cluster)
 	if err != nil {
-		return l, false, err
+		return state.Onward, err
 	}
-	gone, answered, err := s.heard(ctx, l, use, drain)
+	gone, answered, err := s.heard(ctx, *l, use, drain)
 	if err != nil {
-		return l, false, err
+		return state.Onward, err
 	}
 	now := s.Now().UTC()
 	switch {
 	case there:
-		return l, false, nil
 	case drain.Since.IsZero():
 		l.Draining = maps.Clone(l.Draining)
 		drain.Since = now
 		l.Draining[key] = drain
 	case !gone && !abandoned && !l.Record.Spec.Suspend && now.Sub(drain.Since) < state.ReleaseTimeout(l.Record, drain.Targets):
-		return l, false, nil
 	default:
 		l.Draining = maps.Clone(l.Draining)
 		delete(l.Draining, key)
@@ -129,9 +127,7 @@ func (s *Updater) drain(ctx context.Context, l state.RecordLifecycle, use state.
 		}
 		maps.Copy(l.Answered, answered)
 	}
-	l, err = s.SwapRecord(ctx, use.Record, l)
-	_, still := l.Draining[key]
-	return l, !still, err
+	return state.Onward, nil
 }
 
 // keptAnswered is of how many DNSEndpoints a record remembers that they left names

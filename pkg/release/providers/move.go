@@ -117,46 +117,49 @@ func (s *Updater) moveChanges(ctx context.Context, p *resolve.RecordProposal) ([
 
 // leaveHome takes the external-dns of a former home away, used or not, and
 // goes on at the new one.
-func (s *Updater) leaveHome(ctx context.Context, l state.RecordLifecycle, use state.Use, was appcontext.Pointer) error {
+func (s *Updater) leaveHome(ctx context.Context, on *providerStep) (state.Outcome, error) {
 	switch {
-	case was.ContextID != "":
-		_, err := s.Commit(ctx, was, appcontext.Context{})
-		return err
-	case l.Moving:
-		use.Cluster = l.Record.Home.String()
-		return s.StepProvider(ctx, use)
+	case !on.lifecycle.MovedFrom(on.use):
+		return state.Onward, nil
+	case on.was.ContextID != "":
+		_, err := s.Commit(ctx, on.was, appcontext.Context{})
+		return state.AtRest, err
+	case on.lifecycle.Moving:
+		on.use.Cluster = on.lifecycle.Record.Home.String()
+		return state.Again, nil
 	}
-	return s.undeploy(ctx, l)
+	return s.unused(ctx, on)
 }
 
-// stepMoving has everything of the external-dns at the new home but a pod,
-// until it may start there. Then the move is over.
-func (s *Updater) stepMoving(ctx context.Context, l state.RecordLifecycle, use state.Use, was appcontext.Pointer, users []string, leavers int) error {
+// move has everything of the external-dns at the new home but a pod, until it may
+// start there. Then the move is over.
+func (s *Updater) move(ctx context.Context, on *providerStep) (state.Outcome, error) {
+	l, key := &on.lifecycle, state.DrainKey(on.use.Scope, on.use.Cluster)
+	if !l.MovingIn(on.use.Scope) {
+		return state.Onward, nil
+	}
 	for _, ready := range []func(context.Context, state.Use) (bool, error){s.aloneAt, s.followedTo} {
-		yes, err := ready(ctx, use)
+		yes, err := ready(ctx, on.use)
 		switch {
 		case err != nil:
-			return err
+			return state.AtRest, err
 		case yes:
-		case len(users) > 0:
-			return s.provide(ctx, l, use, was, users)
+		case len(on.users) > 0:
+			return s.provide(ctx, on)
 		default:
-			return nil
+			return state.AtRest, nil
 		}
 	}
 	l.Moving = false
-	drain, draining := l.Draining[state.DrainKey(use.Scope, use.Cluster)]
+	drain, draining := l.Draining[key]
 	if draining { // its time counts from now
 		l.Draining = maps.Clone(l.Draining)
-		l.Draining[state.DrainKey(use.Scope, use.Cluster)] = state.Drain{Endpoints: drain.Endpoints, Targets: drain.Targets, Noted: drain.Noted}
+		l.Draining[key] = state.Drain{Endpoints: drain.Endpoints, Targets: drain.Targets, Noted: drain.Noted}
 	}
-	if draining || len(users)+leavers > 0 {
-		if err := s.provide(ctx, l, use, was, users); err != nil {
-			return err
-		}
+	if draining || len(on.users)+on.leavers > 0 {
+		return s.provide(ctx, on)
 	}
-	_, err := s.SwapRecord(ctx, use.Record, l)
-	return err
+	return state.AtRest, nil
 }
 
 // aloneAt says whether no other home holds anything of the record's external-dns.
@@ -177,15 +180,6 @@ func (s *Updater) aloneAt(ctx context.Context, use state.Use) (bool, error) {
 	return true, nil
 }
 
-// publishing is what a group has now: some of it may stay for that reason alone.
-func (s *Updater) publishing(ctx context.Context, group intent.Path) (bundle.Bundle, error) {
-	pointer, err := s.Contexts.Current(ctx, state.GroupOwner(group))
-	if err != nil {
-		return nil, err
-	}
-	return s.Contexts.Objects(ctx, pointer)
-}
-
 // followedTo says whether every group that uses the record has its DNSEndpoints
 // applied in the new home.
 func (s *Updater) followedTo(ctx context.Context, use state.Use) (bool, error) {
@@ -199,7 +193,7 @@ func (s *Updater) followedTo(ctx context.Context, use state.Use) (bool, error) {
 	}
 	for _, group := range slices.Sorted(maps.Keys(groups)) {
 		l := groups[group]
-		published, err := s.publishing(ctx, group)
+		published, err := s.CurrentEndpoints(ctx, group) // some of it may stay for that reason alone
 		if err != nil {
 			return false, err
 		}

@@ -66,18 +66,17 @@ func (s *Updater) tryUpdateRecord(ctx context.Context, record intent.Path, adopt
 		next.StartMove(*p.Frozen.Home)
 	}
 	next.Record, next.ContextID, next.PinnedAt, next.Trace, next.Adopting = p.Frozen, appcontext.NewID(), s.Now().UTC(), tracing.Parent(ctx), p.Adopting
-	accepts := intent.Event{Time: next.PinnedAt, Actor: actor, RequestID: intent.By(ctx).RequestID, Action: intent.Update, Revision: next.Seq, Outcome: "accepted", Message: p.Adopts()}
-	next.Events = append(slices.Clone(next.Events), accepts)
+	next.Events = append(slices.Clone(next.Events), intent.Event{
+		Time: next.PinnedAt, Actor: actor, RequestID: intent.By(ctx).RequestID, Action: intent.Update, Revision: next.Seq, Outcome: "accepted", Message: p.Adopts(),
+	})
 	for group, names := range p.Gone {
 		if err := s.Removal.Permit(ctx, p.Frozen, guard.Permit{Group: string(group), For: next.ContextID, Names: slices.Sorted(maps.Keys(names))}); err != nil {
 			return intent.Accepted{}, err
 		}
 	}
-	if _, err := s.SwapRecord(ctx, record, next); err != nil {
+	if err := s.SaveRecord(ctx, p.Before, next); err != nil {
 		return intent.Accepted{}, err
 	}
-	s.Tell(ctx, record, accepts)
-	s.Wake(record)
 	s.Logger.InfoContext(tracing.With(ctx, "contextID", next.ContextID), "accepted", "owner", record, "action", string(intent.Update), "revision", next.Seq)
 	return intent.Accepted{ContextID: next.ContextID, Revision: next.Seq}, nil
 }
@@ -311,10 +310,7 @@ func (s *Updater) StepRecord(ctx context.Context, record intent.Path) error {
 	if err != nil || users > 0 || len(pointers) > 0 {
 		return err
 	}
-	// A request may have died between pinning the record and being accepted.
-	l, err := s.RecordLifecycle(ctx, record)
-	if err != nil {
-		return err
-	}
-	return s.undeploy(ctx, l)
+	// A request may have died between pinning the record and being accepted: where there
+	// is no external-dns at all, one of no cluster lets go of the record.
+	return s.StepProvider(ctx, state.Use{Record: record})
 }

@@ -3,6 +3,7 @@ package providers
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -16,84 +17,111 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
+// providerStep is one look at an external-dns. Its reconcilers change the copy of the
+// record's lifecycle.
+type providerStep struct {
+	use       state.Use
+	was       appcontext.Pointer
+	users     []string // groups that rely on it
+	leavers   int      // groups that may have names of it still
+	lifecycle state.RecordLifecycle
+}
+
+// reconcilers are the parts of a step, in their order.
+func (s *Updater) reconcilers() []state.Reconciler[providerStep] {
+	return []state.Reconciler[providerStep]{
+		{Name: "former home", Reconcile: s.leaveHome},
+		{Name: "move", Reconcile: s.move},
+		{Name: "adoption", Reconcile: s.adoptions},
+		{Name: "drain", Reconcile: s.drain},
+		{Name: "context", Reconcile: s.context},
+		{Name: "unused", Reconcile: s.unused},
+	}
+}
+
 // StepProvider brings the app context of one external-dns to what its users
 // need: there while a current release relies on it, or while names that it
 // published are still to be removed; gone otherwise.
 func (s *Updater) StepProvider(ctx context.Context, use state.Use) error {
-	was, err := s.Contexts.Current(ctx, use.Owner()) // first: what is read after it is at least as new
-	if err != nil {
-		return err
-	}
-	l, err := s.RecordLifecycle(ctx, use.Record)
-	if err != nil || l.Seq == 0 {
-		return err
-	}
-	if l.MovedFrom(use) {
-		return s.leaveHome(ctx, l, use, was)
-	}
-	users, leavers, err := s.UsersAndLeavers(ctx, use)
-	if err != nil {
-		return err
-	}
-	if l.MovingIn(use.Scope) {
-		return s.stepMoving(ctx, l, use, was, users, leavers)
-	}
-	if l.Adopts(use.Scope) != "" && was.ContextID != "" {
-		over, err := s.adopted(ctx, l, use)
-		if err != nil {
+	for {
+		on, err := s.look(ctx, use)
+		if err != nil || on.lifecycle.Seq == 0 {
 			return err
 		}
-		if over {
-			return s.endAdoption(ctx, l, use, was, users)
+		read := on.lifecycle
+		outcome, _, failure := state.Reconcile(ctx, &on, s.reconcilers())
+		err = errors.Join(s.SaveRecord(ctx, read, on.lifecycle), failure)
+		if err != nil || outcome != state.Again {
+			return err
 		}
+		use = on.use
 	}
-	l, drained, err := s.drain(ctx, l, use)
-	switch {
-	case err != nil:
-		return err
-	case len(users) > 0:
-		return s.provide(ctx, l, use, was, users)
-	case leavers > 0 || !drained:
-		return nil
-	case was.ContextID != "":
-		return s.withdraw(ctx, use, was)
-	}
-	return s.undeploy(ctx, l)
 }
 
-// provide commits the external-dns, unless it is current as it is.
-func (s *Updater) provide(ctx context.Context, l state.RecordLifecycle, use state.Use, was appcontext.Pointer, users []string) error {
-	if !l.Deployed {
-		l.Deployed = true
-		if _, err := s.SwapRecord(ctx, use.Record, l); err != nil {
-			return err
-		}
+// look reads the pointer first: what is read after it is at least as new. Whoever is
+// no user and no leaver any more has noted its drains before that, so that the
+// lifecycle is read last.
+func (s *Updater) look(ctx context.Context, use state.Use) (on providerStep, err error) {
+	on.use = use
+	if on.was, err = s.Contexts.Current(ctx, use.Owner()); err != nil {
+		return on, err
 	}
+	if on.users, on.leavers, err = s.UsersAndLeavers(ctx, use); err != nil {
+		return on, err
+	}
+	on.lifecycle, err = s.RecordLifecycle(ctx, use.Record)
+	return on, err
+}
+
+// context commits the external-dns for its users, and takes it away when nobody has
+// names of it any more.
+func (s *Updater) context(ctx context.Context, on *providerStep) (state.Outcome, error) {
+	_, draining := on.lifecycle.Draining[state.DrainKey(on.use.Scope, on.use.Cluster)]
+	switch {
+	case len(on.users) > 0:
+		return s.provide(ctx, on)
+	case on.leavers > 0 || draining:
+		return state.AtRest, nil
+	case on.was.ContextID != "": // looking again finds a user that came meanwhile: it wrote its lifecycle before it looked at the context
+		_, err := s.Commit(ctx, on.was, appcontext.Context{})
+		return state.Again, err
+	}
+	return state.Onward, nil
+}
+
+// provide commits the external-dns, unless it is current as it is. Its record is
+// pinned before that, so that nothing that it needs can be deleted.
+func (s *Updater) provide(ctx context.Context, on *providerStep) (state.Outcome, error) {
+	if !on.lifecycle.Deployed {
+		on.lifecycle.Deployed = true
+		return state.Again, nil
+	}
+	l, use := on.lifecycle, on.use
 	objects, findings, err := provider.Render(plan.Provider{
-		Record: l.Record, Scope: use.Scope, Cluster: use.Cluster, Users: users, Waiting: l.MovingIn(use.Scope), Adopts: l.Adopts(use.Scope),
+		Record: l.Record, Scope: use.Scope, Cluster: use.Cluster, Users: on.users, Waiting: l.MovingIn(use.Scope), Adopts: l.Adopts(use.Scope),
 	})
 	if err != nil {
-		return err
+		return state.AtRest, err
 	}
 	if len(findings) > 0 {
-		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("external-dns of record %q cannot work", l.Record.Name), Fields: findings}
+		return state.AtRest, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("external-dns of record %q cannot work", l.Record.Name), Fields: findings}
 	}
 	wanted, err := bundle.Collect(objects)
 	if err != nil {
-		return err
+		return state.AtRest, err
 	}
 	how := verification(l.Record, use)
-	if was.ContextID != "" {
-		current, err := s.Contexts.Objects(ctx, was)
-		if err != nil || sameBundle(current, wanted) && reflect.DeepEqual(was.Verify, how) {
-			return err
+	if on.was.ContextID != "" {
+		current, err := s.Contexts.Objects(ctx, on.was)
+		if err != nil || sameBundle(current, wanted) && reflect.DeepEqual(on.was.Verify, how) {
+			return state.AtRest, err
 		}
 	}
-	_, err = s.Commit(l.Trail(ctx, was), was, appcontext.Context{
+	_, err = s.Commit(l.Trail(ctx, on.was), on.was, appcontext.Context{
 		ID: appcontext.NewID(), Objects: wanted, Verify: how,
 		Meta: appcontext.Meta{Project: l.Record.Project.Name, Namespace: l.Record.Project.Namespace, Level: "0", ChildContextIDs: []string{}},
 	})
-	return err
+	return state.AtRest, err
 }
 
 // verification is how the names of an external-dns are verified, as its record
@@ -115,42 +143,28 @@ func sameBundle(a, b bundle.Bundle) bool {
 	return slices.EqualFunc(a, b, func(x, y bundle.Object) bool { return x.ID == y.ID && bytes.Equal(x.JSON, y.JSON) })
 }
 
-// withdraw takes the external-dns away. A user that came meanwhile has written
-// its lifecycle before it looked at the context, so looking at the users again
-// afterwards finds it.
-func (s *Updater) withdraw(ctx context.Context, use state.Use, was appcontext.Pointer) error {
-	if _, err := s.Commit(ctx, was, appcontext.Context{}); err != nil {
-		return err
-	}
-	users, err := s.UsersOf(ctx, use)
-	if err != nil || len(users) == 0 {
-		return err
-	}
-	return s.StepProvider(ctx, use)
-}
-
-// undeploy lets go of a record of which nothing is deployed any more: it may
+// unused lets go of a record of which nothing is deployed any more: it may
 // be deleted, and is pinned anew when it is used again. A request that has
 // just pinned it and is not accepted yet loses nothing: provide takes it up
 // again.
-func (s *Updater) undeploy(ctx context.Context, l state.RecordLifecycle) error {
+func (s *Updater) unused(ctx context.Context, on *providerStep) (state.Outcome, error) {
+	l := &on.lifecycle
 	if !l.Deployed {
-		return nil
+		return state.AtRest, nil
 	}
 	owners, err := s.Contexts.Below(ctx, appcontext.ProviderOwners(string(l.Record.Path)))
 	if err != nil {
-		return err
+		return state.AtRest, err
 	}
 	for _, p := range owners {
 		left, err := s.Left(ctx, p)
 		if err != nil || left || p.ContextID != "" {
-			return err
+			return state.AtRest, err
 		}
 	}
-	if users, err := s.Users(ctx, l.Record.Path); err != nil || len(users) > 0 {
-		return err
+	users, err := s.Users(ctx, l.Record.Path)
+	if err == nil && len(users) == 0 {
+		l.Deployed, l.Moving, l.Adopting = false, false, nil
 	}
-	l.Deployed, l.Moving, l.Adopting = false, false, nil
-	_, err = s.SwapRecord(ctx, l.Record.Path, l)
-	return err
+	return state.AtRest, err
 }

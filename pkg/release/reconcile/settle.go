@@ -33,35 +33,41 @@ func (s *Reconciler) draining(ctx context.Context, on *step) (state.Outcome, err
 	return state.Onward, nil
 }
 
-// endProvider brings a provider that the group has left to its end, where its record
-// lives now. gone says that it is there, or that others use the provider.
-func (s *Reconciler) endProvider(ctx context.Context, use state.Use) (_ state.Use, gone bool, err error) {
-	if err := s.Providers.StepProvider(ctx, use); err != nil {
-		return use, false, err
+// endProvider brings a provider that the group has left to its end, and answers where
+// its record lives now. gone says that it is there, or that others use the provider.
+func (s *Reconciler) endProvider(ctx context.Context, former state.Use) (use state.Use, gone bool, err error) {
+	record, err := s.RecordLifecycle(ctx, former.Record)
+	if err != nil {
+		return former, false, err
 	}
-	record, err := s.RecordLifecycle(ctx, use.Record)
+	use = record.Relocated(former)
+	users, err := s.UsersOf(ctx, use)
 	if err != nil {
 		return use, false, err
 	}
-	use = record.Relocated(use)
-	users, err := s.UsersOf(ctx, use)
-	if err != nil || len(users) > 0 {
-		return use, true, err
+	if gone = len(users) > 0; !gone && !record.MovingIn(use.Scope) {
+		gone, err = s.OwnerGone(ctx, use.Owner())
 	}
-	gone, err = s.OwnerGone(ctx, use.Owner())
-	if err != nil || !gone || record.MovingIn(use.Scope) {
+	if err != nil {
 		return use, false, err
 	}
-	return use, true, s.Providers.StepProvider(ctx, use) // which lets go of the record
+	return use, gone, s.Providers.StepProvider(ctx, former)
 }
 
 // removedClusters lets go of clusters that hold nothing of the group any more.
 func (s *Reconciler) removedClusters(ctx context.Context, on *step) (state.Outcome, error) {
-	held, err := s.stillHolding(ctx, state.GroupOwner(on.group), on.lifecycle.RemovedClusters)
-	if err == nil {
-		on.lifecycle.KeepRemovedClusters(held)
+	var held []string
+	for _, cluster := range on.lifecycle.RemovedClusters {
+		entries, _, err := s.Ledger.Cluster(ctx, cluster)
+		if err != nil {
+			return state.Onward, err
+		}
+		if slices.ContainsFunc(ledger.Of(entries, string(on.group)), state.Awaited) {
+			held = append(held, cluster)
+		}
 	}
-	return state.Onward, err
+	on.lifecycle.KeepRemovedClusters(held)
+	return state.Onward, nil
 }
 
 // completion notes, once for each accepted action, that all of it has happened:
@@ -99,22 +105,6 @@ func (s *Reconciler) freedNames(ctx context.Context, on *step) (state.Outcome, e
 		return state.AtRest, nil
 	}
 	return state.Again, nil
-}
-
-// stillHolding are those of the clusters that hold objects that the owner had
-// there last.
-func (s *Reconciler) stillHolding(ctx context.Context, owner appcontext.Owner, clusters []string) ([]string, error) {
-	var out []string
-	for _, cluster := range clusters {
-		entries, _, err := s.Ledger.Cluster(ctx, cluster)
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(ledger.Of(entries, string(owner)), state.Awaited) {
-			out = append(out, cluster)
-		}
-	}
-	return out, nil
 }
 
 // isComplete says whether the wanted action has had its effect.

@@ -192,8 +192,8 @@ func (s *Store) Swap(ctx context.Context, owner intent.Path, l Lifecycle) (Lifec
 	return l, err
 }
 
-// Save stores a lifecycle as a step has changed it, unless it says what was read,
-// and drops the releases that it does not name any more.
+// Save stores a lifecycle as it was changed, unless it says what was read, and drops
+// the releases that it does not name any more.
 func (s *Store) Save(ctx context.Context, owner intent.Path, was, is Lifecycle) error {
 	if same(was, is) {
 		return nil
@@ -201,7 +201,10 @@ func (s *Store) Save(ctx context.Context, owner intent.Path, was, is Lifecycle) 
 	if _, err := s.Swap(ctx, owner, is); err != nil {
 		return err
 	}
-	return s.DropForgotten(ctx, was, is)
+	if err := s.dropForgotten(ctx, was, is); err != nil {
+		s.Logger.DebugContext(ctx, "an old release is left to the next sweep", "owner", owner, "error", err)
+	}
+	return nil
 }
 
 // Tell has events noted in the history.

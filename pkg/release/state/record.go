@@ -73,6 +73,22 @@ func (s *Store) SwapRecord(ctx context.Context, record intent.Path, l RecordLife
 	return l, err
 }
 
+// SaveRecord stores a provider's lifecycle as it was changed, unless it says what was
+// read. Of its new events the history is told, and a controller.
+func (s *Store) SaveRecord(ctx context.Context, was, is RecordLifecycle) error {
+	if same(was, is) {
+		return nil
+	}
+	if _, err := s.SwapRecord(ctx, is.Record.Path, is); err != nil {
+		return err
+	}
+	if told := is.Events[len(was.Events):]; len(told) > 0 {
+		s.Tell(ctx, is.Record.Path, told...)
+		s.Wake(is.Record.Path)
+	}
+	return nil
+}
+
 func recordRefs(r plan.Record) []intent.Path {
 	refs := []intent.Path{r.Path}
 	if r.Home != nil {
