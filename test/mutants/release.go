@@ -50,8 +50,8 @@ func inReleases() []bugs.Bug {
 		{
 			Name: "complete too soon", File: "pkg/release/reconcile/settle.go",
 			Breaks:      "a release that waits for addresses counts as complete",
-			Text:        "	if !l.Settled && !on.next.Undecided {",
-			Replacement: "	if !l.Settled {",
+			Text:        "	case l.Settled || on.next.Undecided:",
+			Replacement: "	case l.Settled:",
 		},
 		{
 			Name: "names unasked by EMCO", File: "pkg/release/orchestration/orchestrated.go",

@@ -40,12 +40,8 @@ func (s *Reconciler) retained(ctx context.Context, on *step) (state.Outcome, err
 
 // context commits the group's context, or rewrites what has changed in it.
 func (s *Reconciler) context(ctx context.Context, on *step) (state.Outcome, error) {
-	was, is, err := on.pointer, on.pointer, error(nil)
-	if was.ContextID == on.next.ID {
-		is, err = s.rewrite(ctx, was, on.before, on.next)
-	} else if err = s.Follower.Disown(ctx, on.group, on.lifecycle); err == nil {
-		is, err = s.Commit(ctx, was, on.next.Context, on.next.Losses.When...)
-	}
+	was := on.pointer
+	is, err := s.write(ctx, on)
 	if err != nil {
 		return state.Onward, err
 	}
@@ -56,6 +52,16 @@ func (s *Reconciler) context(ctx context.Context, on *step) (state.Outcome, erro
 		on.lifecycle.Failure = ""
 	}
 	return state.Onward, err
+}
+
+func (s *Reconciler) write(ctx context.Context, on *step) (is appcontext.Pointer, err error) {
+	if on.pointer.ContextID == on.next.ID {
+		return s.rewrite(ctx, on.pointer, on.before, on.next)
+	}
+	if err := s.Follower.Disown(ctx, on.group, on.lifecycle); err != nil {
+		return is, err
+	}
+	return s.Commit(ctx, on.pointer, on.next.Context, on.next.Losses.When...)
 }
 
 // leaving moves the providers that the context has stopped to rely on from Leaving

@@ -75,22 +75,18 @@ func (s *Reconciler) removedClusters(ctx context.Context, on *step) (state.Outco
 // context is whole.
 func (s *Reconciler) completion(ctx context.Context, on *step) (state.Outcome, error) {
 	l := &on.lifecycle
-	if !l.Settled && !on.next.Undecided {
-		complete, err := s.isComplete(ctx, on)
-		if err != nil {
-			return state.Onward, err
-		}
-		if complete {
-			l.Complete(s.Now().UTC())
-		}
-		if complete && l.Wanted == intent.Terminate { // a record may have been suspended while its external-dns was to delete names
-			if l.Leftovers, err = s.Providers.Leftovers(ctx, on.group, on.pointer); err != nil {
-				return state.Onward, err
-			}
+	complete, err := s.isComplete(ctx, on)
+	if err != nil {
+		return state.Onward, err
+	}
+	if complete {
+		l.Complete(s.Now().UTC())
+		if l.Wanted == intent.Terminate { // a record may have been suspended while its external-dns was to delete names
+			l.Leftovers, err = s.Providers.Leftovers(ctx, on.group, on.pointer)
 		}
 	}
 	l.ReleaseOffers()
-	return state.Onward, nil
+	return state.Onward, err
 }
 
 // freedNames frees the names that are gone, and says whether anything is left to
@@ -107,13 +103,15 @@ func (s *Reconciler) freedNames(ctx context.Context, on *step) (state.Outcome, e
 	return state.Again, nil
 }
 
-// isComplete says whether the wanted action has had its effect.
+// isComplete says whether the wanted action has just had its effect.
 func (s *Reconciler) isComplete(ctx context.Context, on *step) (bool, error) {
 	l := &on.lifecycle
-	if l.Deployed() {
+	switch {
+	case l.Settled || on.next.Undecided:
+		return false, nil
+	case l.Deployed():
 		return s.applied(ctx, on)
-	}
-	if len(l.Draining)+len(l.RemovedClusters) > 0 {
+	case len(l.Draining)+len(l.RemovedClusters) > 0:
 		return false, nil
 	}
 	left, err := s.Left(ctx, on.pointer)

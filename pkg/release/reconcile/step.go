@@ -26,7 +26,6 @@ type step struct {
 // reconcilers are the parts of a step, in their order.
 func (s *Reconciler) reconcilers() []state.Reconciler[step] {
 	return []state.Reconciler[step]{
-		{Name: "accepted", Reconcile: s.accepted},
 		{Name: "offers", Reconcile: s.offers},
 		{Name: "suspension", Reconcile: s.suspension},
 		{Name: "former homes", Reconcile: s.formerHomes}, // before the move, which ends where they are gone
@@ -67,11 +66,14 @@ func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled 
 	if acted, err := s.SyncFromEMCO(ctx, group, &on.lifecycle); acted || err != nil {
 		return false, err
 	}
+	if l.Seq == 0 { // nothing was accepted
+		return true, s.Save(ctx, group, l, on.lifecycle)
+	}
 	outcome, last, failure := state.Reconcile(l.Trail(ctx), on, s.reconcilers())
 	if failure != nil && last.Release && !passes(ctx, failure) {
 		on.lifecycle.Fail(failure, s.Now().UTC())
 	}
-	lost := s.Save(ctx, group, on.read, on.lifecycle)
+	lost := s.Save(ctx, group, l, on.lifecycle)
 	return outcome == state.AtRest, errors.Join(lost, failure)
 }
 
@@ -79,14 +81,6 @@ func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled 
 func passes(ctx context.Context, err error) bool {
 	code := intent.CodeOf(err)
 	return code == appcontext.ErrStale || code == intent.Unavailable || ctx.Err() != nil
-}
-
-// accepted leaves a group alone that nothing was accepted for.
-func (s *Reconciler) accepted(_ context.Context, on *step) (state.Outcome, error) {
-	if on.lifecycle.Seq == 0 {
-		return state.AtRest, nil
-	}
-	return state.Onward, nil
 }
 
 // offers makes anew what a logical cloud offers and what is not there.

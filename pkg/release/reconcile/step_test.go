@@ -146,9 +146,6 @@ func TestEachReconcilerByItself(t *testing.T) {
 		outcome          state.Outcome
 		out              state.Lifecycle
 	}{
-		{what: "nothing was accepted", reconciler: "accepted", outcome: state.AtRest},
-		{what: "something was", reconciler: "accepted", in: running, out: running},
-
 		{
 			what: "a group that is suspended rests", reconciler: "suspension", in: running, outcome: state.AtRest, out: running,
 			given: func(w *world, on *step) { w.put(prod, `{"spec":{"suspend":true}}`); on.pointer = w.current(false) },

@@ -10,10 +10,11 @@ import (
 )
 
 // ApplyMoves takes a group's uses to the homes that their records have now, and
-// lets go of former ones when the move is over. It answers whether it has.
+// lets go of former ones when the move is over: the group's DNSEndpoints have to go
+// from these, but not from where the group is now. It answers whether it has.
 func (s *Store) ApplyMoves(ctx context.Context, l *Lifecycle) (moved bool, err error) {
-	uses, refs := slices.Clone(l.Uses), slices.Clone(l.Refs)
-	var former, left []Use
+	was, kept := *l, 0
+	uses, refs, former := slices.Clone(l.Uses), slices.Clone(l.Refs), []Use(nil)
 	for n, use := range l.Uses {
 		r, err := s.RecordLifecycle(ctx, use.Record)
 		if err != nil {
@@ -30,37 +31,21 @@ func (s *Store) ApplyMoves(ctx context.Context, l *Lifecycle) (moved bool, err e
 			return false, err
 		}
 		if r.Moving {
-			former = append(former, use)
-		} else {
-			left = append(left, use)
+			former, kept = append(former, use), kept+1
 		}
 	}
-	if len(left) == 0 && len(former) == len(l.Former) {
+	if kept == len(l.Former) && kept == len(former) {
 		return false, nil
+	}
+	release, err := s.LoadRelease(ctx, l.ContextID)
+	if err != nil {
+		return false, err
 	}
 	slices.SortFunc(uses, CompareUses)
 	slices.Sort(refs)
 	l.Uses, l.Former, l.Refs = uses, former, slices.Compact(refs)
-	return true, s.leaveFormer(ctx, l, left)
-}
-
-// leaveFormer notes that the group's DNSEndpoints have to go from the homes
-// that were left, but not from where the group is now.
-func (s *Store) leaveFormer(ctx context.Context, l *Lifecycle, left []Use) error {
-	release, err := s.LoadRelease(ctx, l.ContextID)
-	if err != nil {
-		return err
-	}
-	clusters := slices.Clone(l.RemovedClusters)
-	for _, use := range left {
-		clusters = append(clusters, use.Cluster)
-	}
-	slices.Sort(clusters)
-	used := WithFormer(l.Placed(release.Group), l.Former).Clusters
-	l.RemovedClusters = slices.DeleteFunc(slices.Compact(clusters), func(cluster string) bool {
-		return slices.ContainsFunc(used, func(c plan.Cluster) bool { return c.Name == cluster })
-	})
-	return nil
+	l.TrackRemovedClusters(WithFormer(was.Placed(release.Group), was.Former), WithFormer(l.Placed(release.Group), former))
+	return true, nil
 }
 
 // Placed is the group of a lifecycle's release with the names that it still
