@@ -12,10 +12,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// SyncFromEMCO accepts what EMCO has made current, where an event has not told it,
-// and says whether it has: then the lifecycle is another. What stands in the way of
-// that is noted in the lifecycle, and does not keep the current release from being
-// carried out.
+// SyncFromEMCO accepts what EMCO has made current, if no event has told of it, and
+// says whether it has: then the lifecycle is another. A refusal is noted in the
+// lifecycle, and does not keep the current release from being carried out.
 func (s *Sync) SyncFromEMCO(ctx context.Context, group intent.Path, l *state.Lifecycle) (bool, error) {
 	if !l.ToSync() {
 		return false, nil

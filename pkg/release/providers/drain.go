@@ -85,10 +85,9 @@ func (s *Updater) noteDrain(ctx context.Context, use state.Use, going state.Drai
 	return err
 }
 
-// drain notes that an external-dns has outlived the names of the
-// DNSEndpoints that went, and the time from which that counts: it has when
-// no authoritative server answers them any more, or when releaseTimeout is over.
-// One on an abandoned cluster has nothing to outlive.
+// drain notes since when the DNSEndpoints of an external-dns are gone, and that it
+// has outlived their names. It has when no authoritative server answers these any more,
+// or when releaseTimeout is over. On an abandoned cluster, there is nothing to outlive.
 func (s *Updater) drain(ctx context.Context, on *providerStep) (state.Outcome, error) {
 	l, use, key := &on.lifecycle, on.use, state.DrainKey(on.use.Scope, on.use.Cluster)
 	drain, draining := l.Draining[key]
@@ -221,10 +220,9 @@ func once(left []intent.Leftover) []intent.Leftover {
 	return out
 }
 
-// Leftovers are the names that terminate leaves behind, of the objects that a
-// group's pointer says were withdrawn: those of records whose external-dns never
-// deletes, by its policy, because it is suspended, or because its cluster is
-// abandoned.
+// Leftovers are the names that terminate leaves behind, of the objects that were
+// withdrawn by a group's pointer. Their external-dns never deletes them, by its
+// policy, because it is suspended, or because its cluster is abandoned.
 func (s *Updater) Leftovers(ctx context.Context, group intent.Path, pointer appcontext.Pointer) ([]intent.Leftover, error) {
 	var going bundle.Bundle
 	for _, cluster := range slices.Sorted(maps.Keys(pointer.Withdrawn)) {

@@ -310,7 +310,7 @@ func (s *Updater) StepRecord(ctx context.Context, record intent.Path) error {
 	if err != nil || users > 0 || len(pointers) > 0 {
 		return err
 	}
-	// A request may have died between pinning the record and being accepted: where there
-	// is no external-dns at all, one of no cluster lets go of the record.
+	// A request may have died between pinning the record and being accepted. The step of
+	// an external-dns of no cluster finds that the record is unused.
 	return s.StepProvider(ctx, state.Use{Record: record})
 }

@@ -40,8 +40,8 @@ func (s *Updater) reconcilers() []state.Reconciler[providerStep] {
 }
 
 // StepProvider brings the app context of one external-dns to what its users
-// need: there while a current release relies on it, or while names that it
-// published are still to be removed; gone otherwise.
+// need. It is there while a current release relies on it, or while names that it
+// published are still to be removed.
 func (s *Updater) StepProvider(ctx context.Context, use state.Use) error {
 	for {
 		on, err := s.look(ctx, use)
@@ -58,9 +58,9 @@ func (s *Updater) StepProvider(ctx context.Context, use state.Use) error {
 	}
 }
 
-// look reads the pointer first: what is read after it is at least as new. Whoever is
-// no user and no leaver any more has noted its drains before that, so that the
-// lifecycle is read last.
+// look reads the pointer first: what is read after it is at least as new. The
+// lifecycle is read last: a group that is no user and no leaver any more has noted its
+// drains before that.
 func (s *Updater) look(ctx context.Context, use state.Use) (on providerStep, err error) {
 	on.use = use
 	if on.was, err = s.Contexts.Current(ctx, use.Owner()); err != nil {
@@ -82,7 +82,7 @@ func (s *Updater) context(ctx context.Context, on *providerStep) (state.Outcome,
 		return s.provide(ctx, on)
 	case on.leavers > 0 || draining:
 		return state.AtRest, nil
-	case on.was.ContextID != "": // looking again finds a user that came meanwhile: it wrote its lifecycle before it looked at the context
+	case on.was.ContextID != "": // a user that came meanwhile has written its lifecycle before it looked at the context: it is found now
 		_, err := s.Commit(ctx, on.was, appcontext.Context{})
 		return state.Again, err
 	}
@@ -143,10 +143,9 @@ func sameBundle(a, b bundle.Bundle) bool {
 	return slices.EqualFunc(a, b, func(x, y bundle.Object) bool { return x.ID == y.ID && bytes.Equal(x.JSON, y.JSON) })
 }
 
-// unused lets go of a record of which nothing is deployed any more: it may
-// be deleted, and is pinned anew when it is used again. A request that has
-// just pinned it and is not accepted yet loses nothing: provide takes it up
-// again.
+// unused releases a record of which nothing is deployed any more. The record may be
+// deleted then, and is pinned anew when it is used again. A request that has just
+// pinned it and is not accepted yet loses nothing: provide pins it again.
 func (s *Updater) unused(ctx context.Context, on *providerStep) (state.Outcome, error) {
 	l := &on.lifecycle
 	if !l.Deployed {

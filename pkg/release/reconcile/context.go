@@ -54,6 +54,7 @@ func (s *Reconciler) context(ctx context.Context, on *step) (state.Outcome, erro
 	return state.Onward, err
 }
 
+// write writes the context, and answers its pointer.
 func (s *Reconciler) write(ctx context.Context, on *step) (is appcontext.Pointer, err error) {
 	if on.pointer.ContextID == on.next.ID {
 		return s.rewrite(ctx, on.pointer, on.before, on.next)
@@ -64,9 +65,9 @@ func (s *Reconciler) write(ctx context.Context, on *step) (is appcontext.Pointer
 	return s.Commit(ctx, on.pointer, on.next.Context, on.next.Losses.When...)
 }
 
-// leaving moves the providers that the context has stopped to rely on from Leaving
-// to Draining, and lists the names that terminate leaves behind with them. A step
-// that does not come to store this leaves it to the next one.
+// leaving moves providers from Leaving to Draining, for the context has stopped to
+// rely on them, and lists the names that terminate leaves behind with them. If the
+// step does not come to store this, the next one does it again.
 func (s *Reconciler) leaving(ctx context.Context, on *step) (_ state.Outcome, err error) {
 	l := &on.lifecycle
 	l.Forget()

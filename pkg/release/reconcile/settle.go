@@ -12,8 +12,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 )
 
-// draining ends the providers that nobody uses, and lets go of those that are gone.
-// One that the group has just left counts it as leaving until that is stored.
+// draining ends the providers that nobody uses, and forgets those that are gone. A
+// provider that the group has just left is kept by it until that is stored.
 func (s *Reconciler) draining(ctx context.Context, on *step) (state.Outcome, error) {
 	var left []state.Use
 	for _, use := range on.lifecycle.Draining {
@@ -33,8 +33,8 @@ func (s *Reconciler) draining(ctx context.Context, on *step) (state.Outcome, err
 	return state.Onward, nil
 }
 
-// endProvider brings a provider that the group has left to its end, and answers where
-// its record lives now. gone says that it is there, or that others use the provider.
+// endProvider brings a provider that the group has left to its end, and answers the
+// use where its record lives now. The provider counts as gone if others use it.
 func (s *Reconciler) endProvider(ctx context.Context, former state.Use) (use state.Use, gone bool, err error) {
 	record, err := s.RecordLifecycle(ctx, former.Record)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Reconciler) endProvider(ctx context.Context, former state.Use) (use sta
 	return use, gone, s.Providers.StepProvider(ctx, former)
 }
 
-// removedClusters lets go of clusters that hold nothing of the group any more.
+// removedClusters forgets clusters that hold nothing of the group any more.
 func (s *Reconciler) removedClusters(ctx context.Context, on *step) (state.Outcome, error) {
 	var held []string
 	for _, cluster := range on.lifecycle.RemovedClusters {

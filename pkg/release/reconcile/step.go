@@ -46,10 +46,10 @@ func (s *Reconciler) reconcilers() []state.Reconciler[step] {
 }
 
 // StepGroup brings a group's app context to what its release and the clusters'
-// observations say, then its providers, and notes when all of it has been
-// applied. It reports whether anything is left to wait for. It may be called
-// at any time, by several replicas at once; the error of a lost race has the
-// code appcontext.ErrStale, and the caller calls again.
+// observations say, then its providers. It notes when all of it has been
+// applied, and reports whether nothing is left to wait for. It may be called
+// at any time, by several replicas at once. The error of a lost race has the
+// code appcontext.ErrStale: the caller calls again.
 func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled bool, err error) {
 	pointer, err := s.Contexts.Current(ctx, state.GroupOwner(group)) // first: what is read after it is at least as new
 	if err != nil {
@@ -89,8 +89,8 @@ func (s *Reconciler) offers(ctx context.Context, on *step) (state.Outcome, error
 }
 
 // suspension brings the suspension of a group, as its document says it now, to the
-// group's pointer. What is to be terminated never rests. While nobody can say, it is
-// as it was.
+// group's pointer. A group that is to be terminated never rests. While nobody can
+// say, it is as it was.
 func (s *Reconciler) suspension(ctx context.Context, on *step) (state.Outcome, error) {
 	suspended, err := s.Suspended(ctx, on.group, on.lifecycle)
 	if intent.CodeOf(err) == intent.Unavailable { // an orchestrator keeps the document, and does not answer

@@ -38,7 +38,7 @@ func (l *Lifecycle) Forget() {
 
 // dropForgotten drops the releases that a lifecycle has named and names no more:
 // nobody can roll back to them, and their names are freed.
-func (s *Store) dropForgotten(ctx context.Context, was, is Lifecycle) error {
+func dropForgotten(ctx context.Context, s *Store, was, is Lifecycle) error {
 	named := is.PendingRelease
 	for _, past := range is.Kept() {
 		named = append(slices.Clip(named), past.ContextID)

@@ -201,7 +201,7 @@ func (s *Store) Save(ctx context.Context, owner intent.Path, was, is Lifecycle) 
 	if _, err := s.Swap(ctx, owner, is); err != nil {
 		return err
 	}
-	if err := s.dropForgotten(ctx, was, is); err != nil {
+	if err := dropForgotten(ctx, s, was, is); err != nil {
 		s.Logger.DebugContext(ctx, "an old release is left to the next sweep", "owner", owner, "error", err)
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 )
 
 // ApplyMoves takes a group's uses to the homes that their records have now, and
-// lets go of former ones when the move is over: the group's DNSEndpoints have to go
-// from these, but not from where the group is now. It answers whether it has.
+// forgets former homes when the move is over. It answers whether it has. The group's
+// DNSEndpoints have to go from these homes, but not from where the group is now.
 func (s *Store) ApplyMoves(ctx context.Context, l *Lifecycle) (moved bool, err error) {
 	was, kept := *l, 0
 	uses, refs, former := slices.Clone(l.Uses), slices.Clone(l.Refs), []Use(nil)

@@ -27,7 +27,7 @@ const (
 )
 
 // Reconcile makes one reconciler after the other work on a step, until one of them
-// ends it, and answers the last one. One that fails ends it as it was before.
+// ends it, and answers the last one. A reconciler that fails leaves the step as it was.
 func Reconcile[Step any](ctx context.Context, on *Step, all []Reconciler[Step]) (outcome Outcome, last Reconciler[Step], err error) {
 	for _, last = range all {
 		before := *on
