@@ -19,3 +19,28 @@ func Register(name string, setup caddy.SetupFunc, after string) error {
 	plugin.Register(name, setup)
 	return dnsserver.SetDirectives(slices.Insert(slices.Clone(dnsserver.Directives), place+1, name))
 }
+
+// ParseBlock reads a plugin's part of a Corefile: at least least domains, of which there
+// is one at most, and a block of properties.
+func ParseBlock(c *caddy.Controller, settings *Settings, least int, property func() error) error {
+	for used := false; c.Next(); used = true {
+		if used {
+			return plugin.ErrOnce
+		}
+		args := c.RemainingArgs()
+		if len(args) < least || len(args) > 1 {
+			return c.ArgErr()
+		}
+		for _, arg := range args {
+			if err := settings.SetDomain(arg); err != nil {
+				return c.Err(err.Error())
+			}
+		}
+		for c.NextBlock() {
+			if err := property(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -34,26 +34,7 @@ func Register() error {
 // parse reads the plugin's part of a Corefile.
 func parse(c *caddy.Controller) (*SearchExpand, error) {
 	e := &SearchExpand{settings: search.Defaults()}
-	for used := false; c.Next(); used = true {
-		if used {
-			return nil, plugin.ErrOnce
-		}
-		args := c.RemainingArgs()
-		if len(args) > 1 {
-			return nil, c.ArgErr()
-		}
-		if len(args) == 1 {
-			if err := e.settings.SetDomain(args[0]); err != nil {
-				return nil, c.Err(err.Error())
-			}
-		}
-		for c.NextBlock() {
-			if err := e.property(c); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return e, nil
+	return e, search.ParseBlock(c, &e.settings, 0, func() error { return e.property(c) })
 }
 
 func (e *SearchExpand) property(c *caddy.Controller) error {

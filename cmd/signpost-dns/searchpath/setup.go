@@ -35,24 +35,8 @@ func Register() error {
 // parse reads the plugin's part of a Corefile.
 func parse(c *caddy.Controller, log clog.P) (search.Settings, error) {
 	settings := search.Defaults()
-	for used := false; c.Next(); used = true {
-		if used {
-			return settings, plugin.ErrOnce
-		}
-		args := c.RemainingArgs()
-		if len(args) != 1 {
-			return settings, c.ArgErr()
-		}
-		if err := settings.SetDomain(args[0]); err != nil {
-			return settings, c.Err(err.Error())
-		}
-		for c.NextBlock() {
-			if err := property(c, &settings, log); err != nil {
-				return settings, err
-			}
-		}
-	}
-	return settings, nil
+	err := search.ParseBlock(c, &settings, 1, func() error { return property(c, &settings, log) })
+	return settings, err
 }
 
 func property(c *caddy.Controller, settings *search.Settings, log clog.P) error {

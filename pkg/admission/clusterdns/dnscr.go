@@ -65,20 +65,33 @@ func clustersOfDNS(ctx context.Context, a *review.Checker, r *review.Review, in 
 		domains:   []clusterDomain{{name: intent.DefaultClusterDomain, whose: "a cluster's own domain unless it has another"}},
 		addresses: map[netip.Addr]string{},
 	}
+	err = EachCluster(ctx, a, references, in.Clusters, in.ClusterLabels, func(name string, cluster intent.Cluster) {
+		if cluster.DNS != nil {
+			out.add(name, *cluster.DNS)
+		}
+	})
+	slices.SortFunc(out.domains[1:], func(a, b clusterDomain) int { return strings.Compare(a.whose, b.whose) })
+	return out, err
+}
+
+// EachCluster visits the clusters of references that have the labels, in any order. If
+// clusters are named, it visits these only.
+func EachCluster(ctx context.Context, a *review.Checker, references map[intent.ClusterRef]intent.Path,
+	named []intent.ClusterRef, labels map[string]string, visit func(name string, cluster intent.Cluster),
+) error {
 	for ref := range references {
-		if len(in.Clusters) > 0 && !slices.Contains(in.Clusters, ref) {
+		if len(named) > 0 && !slices.Contains(named, ref) {
 			continue
 		}
 		cluster, err := review.Find[intent.Cluster](ctx, a.Store, ref.Path())
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if cluster != nil && cluster.DNS != nil && HasLabels(cluster.Labels, in.ClusterLabels) {
-			out.add(ref.String(), *cluster.DNS)
+		if cluster != nil && hasLabels(cluster.Labels, labels) {
+			visit(ref.String(), *cluster)
 		}
 	}
-	slices.SortFunc(out.domains[1:], func(a, b clusterDomain) int { return strings.Compare(a.whose, b.whose) })
-	return out, nil
+	return nil
 }
 
 // add notes what one cluster has. Of those with the same address, the first by
@@ -107,8 +120,8 @@ func checkDNSImage(a *review.Checker, r *review.Review, in *intent.DNSCRIntent) 
 	}
 }
 
-// HasLabels tells whether labels hold all that are wanted.
-func HasLabels(labels, wanted map[string]string) bool {
+// hasLabels tells whether labels hold all that are wanted.
+func hasLabels(labels, wanted map[string]string) bool {
 	for key, value := range wanted {
 		if has, ok := labels[key]; !ok || has != value {
 			return false

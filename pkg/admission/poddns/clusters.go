@@ -28,20 +28,11 @@ func ClustersOf(ctx context.Context, a *review.Checker, cloud intent.Path, app i
 		return nil, err
 	}
 	var clusters []Cluster
-	for ref := range references {
-		if len(app.Clusters) > 0 && !slices.Contains(app.Clusters, ref) {
-			continue
-		}
-		cluster, err := review.Find[intent.Cluster](ctx, a.Store, ref.Path())
-		if err != nil {
-			return nil, err
-		}
-		if cluster != nil && clusterdns.HasLabels(cluster.Labels, app.ClusterLabels) {
-			clusters = append(clusters, Cluster{ref.String(), *cluster})
-		}
-	}
+	err = clusterdns.EachCluster(ctx, a, references, app.Clusters, app.ClusterLabels, func(name string, cluster intent.Cluster) {
+		clusters = append(clusters, Cluster{name, cluster})
+	})
 	slices.SortFunc(clusters, func(a, b Cluster) int { return strings.Compare(a.Name, b.Name) })
-	return clusters, nil
+	return clusters, err
 }
 
 // domainOf takes the domain that all of the clusters have, where the question
