@@ -32,7 +32,6 @@ func vocabularies() []vocabulary {
 				{"pkg/emco/...", "it reads and writes what EMCO keeps"},
 				{"api/contextupdate", "EMCO calls it"},
 				{"pkg/release", "it puts the packages of a release together"},
-				{"pkg/release/reconcile", "a step begins with what EMCO has made current"},
 				{"pkg/release/follow", "it reads EMCO's app contexts for the packages of a release"},
 				{"pkg/release/orchestration", "it serves EMCO's calls"},
 				{"pkg/storage/appcontext", "the layout of its keys is EMCO's"},

@@ -130,7 +130,7 @@ func New(options Options) *Service {
 		Store: store, EMCO: contexts, Inputs: reader, Resolver: resolver, Ownership: owners, Tenancy: tenants, Sharing: judge, Removal: guard, Follower: follower, Planner: planner,
 		NoteEMCO: sync.OnceFunc(func() { close(orchestrates) }),
 	}
-	reconciler.SyncFromEMCO = following.SyncFromEMCO
+	reconciler.SyncOrchestrated = following.SyncFromEMCO
 	return &Service{
 		Store: store, Planner: planner, Updater: updater, Operator: operator, Sync: following, Guard: guard, Renderer: renderer, Registry: owners, Keeper: tenants, Judge: judge, Reconciler: reconciler,
 		Reader: &query.Reader{Store: store, Inputs: reader, Resolver: resolver, Tenancy: tenants, Sharing: judge, Renderer: renderer, Follower: follower},

@@ -74,8 +74,8 @@ func inReleases() []bugs.Bug {
 		{
 			Name: "EMCO unheard", File: "pkg/release/release.go",
 			Breaks:      "groups do not follow EMCO's app contexts",
-			Text:        "	reconciler.SyncFromEMCO = following.SyncFromEMCO",
-			Replacement: "	reconciler.SyncFromEMCO = func(context.Context, intent.Path, *state.Lifecycle) (bool, error) { return false, nil }",
+			Text:        "	reconciler.SyncOrchestrated = following.SyncFromEMCO",
+			Replacement: "	reconciler.SyncOrchestrated = func(context.Context, intent.Path, *state.Lifecycle) (bool, error) { return false, nil }",
 		},
 	}
 }

@@ -29,7 +29,7 @@ type Reconciler struct {
 	Follower  *follow.Follower
 	Providers *providers.Updater
 
-	// SyncFromEMCO accepts what EMCO has made current, before the step of its group, or
+	// SyncOrchestrated accepts what an orchestrator has made current, before the step of its group, or
 	// notes in the lifecycle what stands in the way.
-	SyncFromEMCO func(ctx context.Context, group intent.Path, l *state.Lifecycle) (accepted bool, err error)
+	SyncOrchestrated func(ctx context.Context, group intent.Path, l *state.Lifecycle) (accepted bool, err error)
 }

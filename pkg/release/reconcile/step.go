@@ -63,7 +63,7 @@ func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled 
 		return false, err
 	}
 	on := &step{group: group, read: l, lifecycle: l, pointer: pointer}
-	if acted, err := s.SyncFromEMCO(ctx, group, &on.lifecycle); acted || err != nil {
+	if acted, err := s.SyncOrchestrated(ctx, group, &on.lifecycle); acted || err != nil {
 		return false, err
 	}
 	if l.Seq == 0 { // nothing was accepted

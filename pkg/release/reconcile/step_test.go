@@ -62,9 +62,9 @@ func newWorld(t testing.TB) *world {
 	renderer := &render.Renderer{Store: store, Resolver: resolver, Ownership: owners, Removal: guard}
 	return &world{TB: t, Reconciler: &Reconciler{
 		Store: store, Ownership: owners, Removal: guard, Renderer: renderer, Offers: &offers.Keeper{Store: store},
-		Follower:     &follow.Follower{Store: store, EMCO: emco.NewStore(fake, now), Inputs: reader, Resolver: resolver},
-		Providers:    &providers.Updater{Store: store, Resolver: resolver, Ownership: owners, Removal: guard, Renderer: renderer},
-		SyncFromEMCO: func(context.Context, intent.Path, *state.Lifecycle) (bool, error) { return false, nil },
+		Follower:         &follow.Follower{Store: store, EMCO: emco.NewStore(fake, now), Inputs: reader, Resolver: resolver},
+		Providers:        &providers.Updater{Store: store, Resolver: resolver, Ownership: owners, Removal: guard, Renderer: renderer},
+		SyncOrchestrated: func(context.Context, intent.Path, *state.Lifecycle) (bool, error) { return false, nil },
 	}}
 }
 
