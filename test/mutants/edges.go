@@ -47,6 +47,12 @@ func inEdges() []bugs.Bug {
 			Text:        "(?s)`.*`",
 			Replacement: "`.*`",
 		},
+	}
+}
+
+// inHandlers are mutants of what answers the operations of the HTTP edge.
+func inHandlers() []bugs.Bug {
+	return []bugs.Bug{
 		{
 			Name: "revision ignored", File: "api/actions/lifecycle.go",
 			Breaks:      "a plan ignores the revision that is given for another action than a rollback",
