@@ -5,22 +5,20 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
 // Appointments are when the controller was asked to look at owners, other than at
 // once. It is not asked any more.
 func (s *Service) Appointments() map[intent.Path]time.Time {
 	all := map[intent.Path]time.Time{}
-	for {
-		select {
-		case n := <-s.Enqueued:
-			if !n.At.IsZero() {
-				all[n.Owner] = n.At
-			}
-		default:
-			return all
+	s.Wakeups.Listen(func(n state.Wakeup) {
+		if !n.At.IsZero() {
+			all[n.Owner] = n.At
 		}
-	}
+	})
+	s.Wakeups.Listen(nil)
+	return all
 }
 
 // GrantCurrent grants what current releases use, as the controller does.

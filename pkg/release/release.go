@@ -103,7 +103,7 @@ func New(options Options) *Service {
 	store := &state.Store{
 		Documents: options.Documents, KV: options.KV, Contexts: options.Contexts, Ledger: options.Ledger, Observed: options.Observed,
 		Forget: []func(string) kv.Op{handover.Forget}, Recorder: options.Recorder, Installation: options.Installation, ImageRegistry: options.ImageRegistry,
-		Now: options.Now, Logger: options.Logger, Tracer: options.Tracer, Enqueued: make(chan state.Wakeup, 1024),
+		Now: options.Now, Logger: options.Logger, Tracer: options.Tracer, Wakeups: &state.Wakeups{},
 	}
 	reader := &inputs.Reader{Store: store, ControllerCluster: options.ControllerCluster, ExternallyManaged: options.ExternallyManaged, DelegatedContexts: options.DelegatedContexts}
 	resolver := &resolve.Resolver{Store: store, Inputs: reader, OrchestratedNamespaces: options.OrchestratedNamespaces, Live: options.Live}

@@ -54,7 +54,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	for range steppers {
 		g.Go(func() error { c.work(ctx); return nil })
 	}
-	g.Go(func() error { c.listen(ctx); return nil })
+	c.service.Wakeups.Listen(c.wake)
 	g.Go(func() error { c.keepReceiving(ctx); return nil })
 	g.Go(func() error { c.resync(ctx); return nil })
 	g.Go(func() error { c.keepWatching(ctx); return nil })
@@ -63,21 +63,13 @@ func (c *Controller) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// listen puts the owners into the queue that a request has just changed, and, when
-// their time comes, those whose addresses may be others then. A scan that waits for
-// the store does not hold it up.
-func (c *Controller) listen(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case n := <-c.service.Enqueued:
-			if n.At.IsZero() {
-				c.queue.Forget(work{owner: n.Owner})
-			}
-			c.queue.AddAfter(work{owner: n.Owner}, max(0, n.At.Sub(c.service.Now())))
-		}
+// wake puts an owner into the queue that a request or a step has just changed, or, when
+// its time comes, one whose addresses may be others then.
+func (c *Controller) wake(n state.Wakeup) {
+	if n.At.IsZero() {
+		c.queue.Forget(work{owner: n.Owner})
 	}
+	c.queue.AddAfter(work{owner: n.Owner}, max(0, n.At.Sub(c.service.Now())))
 }
 
 // resync puts all owners into the queue, at once and at times.

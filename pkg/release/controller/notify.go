@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/tracing"
 )
@@ -20,21 +21,33 @@ const nudgePrefix = "/signpost/nudge/"
 // Notifier stands in for a Controller in a process that only accepts requests:
 // it tells the controllers of other processes which owners have just changed.
 // What it cannot tell, their scans find.
-type Notifier struct{ service *Worker }
+type Notifier struct {
+	service *Worker
+	accepts chan intent.Path
+}
 
 // NewNotifier makes a notifier of what a Service accepts.
-func NewNotifier(service *Worker) *Notifier { return &Notifier{service} }
+func NewNotifier(service *Worker) *Notifier {
+	const behind = 1024 // further owners are left to the scans
+	return &Notifier{service: service, accepts: make(chan intent.Path, behind)}
+}
 
 // Run tells until ctx ends.
 func (n *Notifier) Run(ctx context.Context) error {
+	n.service.Wakeups.Listen(func(told state.Wakeup) {
+		select {
+		case n.accepts <- told.Owner:
+		default:
+		}
+	})
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case told := <-n.service.Enqueued:
-			_, _, err := n.service.KV.Txn(ctx, nil, kv.Put(nudgePrefix+string(told.Owner), nil))
+		case owner := <-n.accepts:
+			_, _, err := n.service.KV.Txn(ctx, nil, kv.Put(nudgePrefix+string(owner), nil))
 			if err != nil && ctx.Err() == nil {
-				n.service.Logger.WarnContext(ctx, "other replicas are not told of a change", "owner", told.Owner, "error", err)
+				n.service.Logger.WarnContext(ctx, "other replicas are not told of a change", "owner", owner, "error", err)
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"context"
 	"log/slog"
 	"testing"
 	"time"
@@ -51,9 +50,7 @@ func TestOwnersAreSteppedWhenTheirTimeComes(t *testing.T) {
 	store := kvtest.NewFake()
 	s := newWorker(&state.Store{KV: store, Ledger: ledger.New(store), Observed: observed.New(store), Now: time.Now, Logger: slog.New(slog.DiscardHandler)})
 	c := NewController(s)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { defer close(ended); c.listen(ctx) }()
+	s.Wakeups.Listen(c.wake)
 	s.WakeAt("later", s.Now().Add(time.Hour))
 	s.WakeAt("past", s.Now().Add(-time.Hour))
 	s.Wake("now")
@@ -64,7 +61,5 @@ func TestOwnersAreSteppedWhenTheirTimeComes(t *testing.T) {
 	}
 	require.ElementsMatch(t, []intent.Path{"past", "now"}, stepped)
 	require.Zero(t, c.queue.Len())
-	cancel()
-	<-ended
 	c.queue.ShutDown()
 }

@@ -15,7 +15,7 @@ import (
 
 // newWorker makes as much of a Worker as a Controller without work to do needs.
 func newWorker(store *state.Store) *Worker {
-	store.Enqueued = make(chan state.Wakeup, 1024)
+	store.Wakeups = &state.Wakeups{}
 	orchestrates := make(chan struct{})
 	return &Worker{
 		Store: store, Ownership: &ownership.Registry{Store: store}, Tenancy: &tenancy.Keeper{Store: store}, Renderer: &render.Renderer{Store: store}, Clusters: &clusters.Operator{Store: store}, Follower: &follow.Follower{Store: store, EMCO: emco.NewStore(store.KV, store.Now)},

@@ -54,7 +54,7 @@ func newWorld(t testing.TB) *world {
 	fake, now := kvtest.NewFake(), func() time.Time { return noon }
 	store := &state.Store{
 		Documents: etcd.New(fake), KV: fake, Contexts: appcontext.NewStore(fake, now), Ledger: ledger.New(fake), Observed: observed.New(fake),
-		Now: now, Logger: slog.New(slog.DiscardHandler), Enqueued: make(chan state.Wakeup, 1),
+		Now: now, Logger: slog.New(slog.DiscardHandler), Wakeups: &state.Wakeups{},
 	}
 	reader := &inputs.Reader{Store: store}
 	resolver := &resolve.Resolver{Store: store, Inputs: reader}

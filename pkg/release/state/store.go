@@ -30,5 +30,5 @@ type Store struct {
 	Now           func() time.Time
 	Logger        *slog.Logger
 	Tracer        *tracing.Tracer // nil: traces are passed on, and none are recorded
-	Enqueued      chan Wakeup     // owners that a controller is to look at
+	Wakeups       *Wakeups        // owners that a controller is to look at
 }

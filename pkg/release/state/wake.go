@@ -1,6 +1,7 @@
 package state
 
 import (
+	"sync"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -12,15 +13,48 @@ type Wakeup struct {
 	At    time.Time // zero: at once, for something has changed
 }
 
+// Wakeups passes wakeups to the one who listens, in the call that wakes: what a step
+// wakes is in the controller's queue before the step ends. It keeps wakeups while
+// nobody listens. It is safe for concurrent use; a nil *Wakeups drops all.
+type Wakeups struct {
+	mu     sync.Mutex
+	early  []Wakeup
+	listen func(Wakeup)
+}
+
+// maxEarly is how many wakeups are kept for a listener. The scan finds the owners of
+// further ones.
+const maxEarly = 1024
+
+// Listen passes the kept wakeups and all later ones to a function, which must not block.
+func (w *Wakeups) Listen(listen func(Wakeup)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.listen = listen
+	for _, one := range w.early {
+		listen(one)
+	}
+	w.early = nil
+}
+
+func (w *Wakeups) add(one Wakeup) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.listen != nil:
+		w.listen(one)
+	case len(w.early) < maxEarly:
+		w.early = append(w.early, one)
+	}
+}
+
 // Wake lets a controller look at an owner at once, this process' own or, through
 // its Notifier, another's. When it is behind, its
 // scan finds the owner.
 func (s *Store) Wake(owner intent.Path) { s.WakeAt(owner, time.Time{}) }
 
 // WakeAt lets the controller look at an owner at a time.
-func (s *Store) WakeAt(owner intent.Path, at time.Time) {
-	select {
-	case s.Enqueued <- Wakeup{owner, at}:
-	default:
-	}
-}
+func (s *Store) WakeAt(owner intent.Path, at time.Time) { s.Wakeups.add(Wakeup{owner, at}) }
