@@ -62,19 +62,13 @@ group() {
 	times+=("$(printf '%-8s%5d s  %s' $status $((SECONDS - start)) "$name")")
 }
 
-# Rings 1 and 2 repeat up to three tests that failed, once: real programs on a
-# busy machine miss a deadline now and then. The summary names these tests. Ring
-# 3 repeats none: it is where tests are found that cannot be relied on.
-AGAIN=(--rerun-fails=1 --rerun-fails-max-failures=3 --rerun-fails-run-root-test --rerun-fails-abort-on-data-race)
-[[ $RING != deep ]] || AGAIN=()
-
-# tests <log> <directory> <packages> <flags of go test…>
+# tests <log> <directory> <arguments of go test…>
 tests() {
-	local log=$LOGS/$RING-$1 dir=$2 packages=$3
-	shift 3
+	local log=$LOGS/$RING-$1.json dir=$2
+	shift 2
 	# shellcheck disable=SC2086 # flags are words
 	(cd "$dir" && "$GOTESTSUM" --format pkgname-and-test-fails --format-hide-empty-pkg --hide-summary=skipped \
-		--jsonfile "$log.json" ${AGAIN[@]+"${AGAIN[@]}" --rerun-fails-report "$log.again"} --packages "$packages" -- "$@" ${TEST_FLAGS:-})
+		--jsonfile "$log" -- "$@" ${TEST_FLAGS:-})
 }
 
 # packages <pattern of what is left out>: those of the module test.
@@ -87,10 +81,10 @@ ring_test() {
 	namespaces || say "some tests will be NOT RUN: they need user namespaces"
 	build_tools "${TOOLS[@]}" >"$LOGS/tools.log" 2>&1 & # beside tests that need none of them
 	local tools=$!
-	group "unit tests" tests unit . ./... -parallel $AT_ONCE -timeout 10m
-	group "signpost-dns" tests dns cmd/signpost-dns ./... -timeout 10m
+	group "unit tests" tests unit . -parallel $AT_ONCE -timeout 10m ./...
+	group "signpost-dns" tests dns cmd/signpost-dns -timeout 10m ./...
 	wait $tools || { cat "$LOGS/tools.log"; die "the programs of the main story could not be built"; }
-	group "main story, simulator, tenants" tests plain test "${PLAIN[*]}" -timeout 10m
+	group "main story, simulator, tenants" tests plain test -timeout 10m "${PLAIN[@]}"
 }
 
 # The programs are built once for all tests. The tests of the test module are
@@ -105,7 +99,7 @@ prepare_real() {
 real_modules() {
 	local dir
 	for dir in test/flagparse/v0.20 test/flagparse/v0.21 test/flagparse/v0.22 test/kubelet test/monitoring; do
-		group "$dir" tests "$(basename "$dir")" $dir ./... -timeout 10m
+		group "$dir" tests "$(basename "$dir")" $dir -timeout 10m ./...
 	done
 	if has node && has npm; then
 		group "TypeScript client" env SIGNPOST_PROGRAM="$ROOT/bin/signpost" test/typescript/run.sh
@@ -118,10 +112,10 @@ ring_real() {
 	group "programs" prepare_real
 	group "tools" build_tools "${TOOLS[@]}"
 	real_modules
-	group "stories on real parts" tests real test "$(packages "$LONG|$skipped|/tools")" -count=1 -p 2 -timeout 25m \
-		-skip "$(IFS='|'; echo "${AT_LENGTH[*]}")"
+	group "stories on real parts" tests real test -count=1 -p 2 -timeout 25m \
+		-skip "$(IFS='|'; echo "${AT_LENGTH[*]}")" $(packages "$LONG|$skipped|/tools")
 	if has gcc; then # it looks at what happens at once, not at many cases one after the other
-		SIGNPOST_RING=1 group "race detector" tests race . "$(concurrent)" -race -timeout 20m -skip 'TestTenThousandLongNamesAreTakenOver|Crash|TestAPatchIsTakenBack|TestNoMeeting'
+		SIGNPOST_RING=1 group "race detector" tests race . -race -timeout 20m -skip 'TestTenThousandLongNamesAreTakenOver|Crash|TestAPatchIsTakenBack|TestNoMeeting' $(concurrent)
 	fi
 }
 
@@ -131,11 +125,11 @@ ring_deep() {
 	group "programs" prepare_real
 	group "tools" build_tools
 	real_modules
-	group "all unit tests, with the race detector" tests race . ./... -race -count=1 -timeout 60m
-	group "signpost-dns" tests dns cmd/signpost-dns ./... -count=1 -timeout 60m
-	group "everything on real parts" tests real test "$(packages "$skipped")" -count=1 -p 1 -timeout 6h
-	group "server-side apply beside Flux" tests ssa test/ssa ./... -count=1 -timeout 30m
-	group "known bugs in the simulator" tests bugs test ./simulate/bugs -count=1 -timeout 2h -tags bugs -run TestEachBugIsFound
+	group "all unit tests, with the race detector" tests race . -race -count=1 -timeout 60m ./...
+	group "signpost-dns" tests dns cmd/signpost-dns -count=1 -timeout 60m ./...
+	group "everything on real parts" tests real test -count=1 -p 1 -timeout 6h $(packages "$skipped")
+	group "server-side apply beside Flux" tests ssa test/ssa -count=1 -timeout 30m ./...
+	group "known bugs in the simulator" tests bugs test -count=1 -timeout 2h -tags bugs -run TestEachBugIsFound ./simulate/bugs
 	group "planted faults" make test-mutants
 	group "fuzzing" make fuzz
 }
@@ -145,7 +139,6 @@ summary() {
 	say "summary of ring $RING"
 	printf '%s\n' "${times[@]}"
 	grep -hoE 'NOT RUN: [^"\\]*' "$LOGS/$RING"-*.json 2>/dev/null | sort | uniq -c | sed 's/^ *\([0-9]*\) NOT RUN: \(.*\)/NOT RUN\t\1 tests: \2/' || true
-	awk '{ print "UNSTEADY\t" $0 }' "$LOGS/$RING"-*.again 2>/dev/null || true
 	for line in ${missing[@]+"${missing[@]}"}; do printf '%s\n' "$line"; done
 	[[ ${#failed[@]} -eq 0 ]] || die "failed: ${failed[*]}"
 }
@@ -157,7 +150,7 @@ deep) TOOLS=() ;; # all
 *) die "no ring $RING: test, real or deep" ;;
 esac
 check_machine "$LOGS"
-rm -f "$LOGS/$RING"-*.{json,again}
+rm -f "$LOGS/$RING"-*.json
 export GOGC=${GOGC:-400} # many small processes: memory is there, time is not
 check_tools ${TOOLS[@]+"${TOOLS[@]}"}
 GOTESTSUM=$(tool gotestsum)
