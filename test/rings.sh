@@ -98,7 +98,7 @@ prepare_real() {
 
 real_modules() {
 	local dir
-	for dir in test/flagparse/v0.20 test/flagparse/v0.21 test/flagparse/v0.22 test/kubelet test/monitoring; do
+	for dir in test/flagparse/v0.20 test/flagparse/v0.21 test/flagparse/v0.22 test/kubelet test/monitoring test/chart; do
 		group "$dir" tests "$(basename "$dir")" $dir -timeout 10m ./...
 	done
 	if has node && has npm; then
