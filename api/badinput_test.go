@@ -64,7 +64,7 @@ func badInputs() map[string]bad {
 		"no metadata":       {"/v2/projects", `{}`, []string{"/metadata: is missing; give an object"}},
 		"null":              {"/v2/projects", `{"metadata":null}`, []string{"/metadata: must not be null"}},
 		"an unknown field":  {"/v2/projects", `{"metadata":{"name":"x"},"specs":{}}`, []string{`/specs: unknown field "specs"; did you mean "spec"?`}},
-		"a field elsewhere": {"/v2/projects", `{"metadata":{"name":"x"},"spec":{"zzzzzzzzzzzz":1}}`, []string{`/spec/zzzzzzzzzzzz: unknown field "zzzzzzzzzzzz"; known are domains, namespace`}},
+		"a field elsewhere": {"/v2/projects", `{"metadata":{"name":"x"},"spec":{"zzzzzzzzzzzz":1}}`, []string{`/spec/zzzzzzzzzzzz: unknown field "zzzzzzzzzzzz"; known are domains, names, namespace`}},
 		"the wrong case":    {"/v2/projects", `{"metadata":{"Name":"x"}}`, []string{`/metadata/Name: unknown field "Name"; did you mean "name"?`}},
 		"too many items":    {intentsPath, `{"metadata":{"name":"x"},"spec":{"app":"web","serviceName":"web","hostnames":["w.example"` + strings.Repeat(`,"w.example"`, 10_000) + `]}}`, []string{"/spec/hostnames: must have at most 10000 items"}},
 		"too many members":  {recordsPath, record(`"n0":1` + members(1000)), []string{"/spec/external-dns-parameters: must have at most 1000 members"}},

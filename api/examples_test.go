@@ -137,7 +137,7 @@ func TestEveryOperationsExampleIsSentAndAccepted(t *testing.T) {
 			answer := d.send(w, d.target(true), body, d.header()...)
 			require.Less(t, answer.Code, http.StatusMultipleChoices, "%s: %s %s", d.OperationID, answer.request, answer.Body)
 		}
-		if strings.Contains(d.target(true), "?") {
+		if strings.Contains(d.target(true), "?") && !strings.HasPrefix(d.OperationID, "create") { // it exists by now
 			answer := d.send(w, d.target(false), d.bodies()[0])
 			require.Less(t, answer.Code, http.StatusMultipleChoices, "%s without its query: %s", d.OperationID, answer.Body)
 		}
@@ -149,7 +149,11 @@ func TestTheExamplesOfDeleteDeleteWhatTheOthersCreate(t *testing.T) {
 	w := newWorld(t).fill("")
 	for _, d := range inOrder(w.doc) {
 		if d.method == http.MethodDelete {
-			w.send(d.method, d.target(true), nil, d.header()...).want(http.StatusNoContent)
+			done := http.StatusNoContent
+			if d.OperationID == "deleteName" { // it goes once it is out of DNS
+				done = http.StatusAccepted
+			}
+			w.send(d.method, d.target(true), nil, d.header()...).want(done)
 		}
 	}
 	for _, collection := range []string{"/v2/projects", "/v2/cluster-providers"} {

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/signpost-dns/signpost/api/actions"
+	"github.com/signpost-dns/signpost/api/names"
 	"github.com/signpost-dns/signpost/api/operation"
 	"github.com/signpost-dns/signpost/api/probes"
 	"github.com/signpost-dns/signpost/api/resources"
@@ -44,6 +45,11 @@ func (o Options) handlers(documents *resources.Handlers) map[string]operation.Ha
 	for id, act := range o.actions() {
 		all[id] = documents.Conditional(act)
 	}
+	published := names.Handlers{Handlers: documents, Names: o.Lifecycle}
+	maps.Copy(all, map[string]operation.Handler{
+		"createName": published.Create, "listNames": documents.List(resources.Resource{}), "getName": published.Get, "putName": published.Put,
+		"deleteName": published.Delete, "listNameEvents": lifecycle.Events,
+	})
 	for _, r := range resources.All() {
 		all["create"+r.One] = documents.Create(r)
 		all["list"+r.Many] = documents.List(r)

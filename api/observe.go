@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/api/jsonbody"
+	"github.com/signpost-dns/signpost/api/names"
 	"github.com/signpost-dns/signpost/api/requestinfo"
 	"github.com/signpost-dns/signpost/api/response"
 	"github.com/signpost-dns/signpost/pkg/tracing"
@@ -23,7 +24,11 @@ func (e *edge) observed(next http.Handler) http.Handler {
 		began := time.Now()
 		info := &requestinfo.Info{ID: requestID(r.Header.Get("X-Request-ID"))}
 		ctx := tracing.With(requestinfo.With(r.Context(), info), "requestID", info.ID)
-		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+		limit := requestTimeout
+		if r.URL.Query().Has("wait") {
+			limit += names.LongestWait
+		}
+		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		w.Header().Set("X-Request-ID", info.ID)
 		w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -61,10 +61,24 @@ func (e *edge) serve(w http.ResponseWriter, r *http.Request, op *operation.Opera
 		e.response.Error(w, r, err)
 		return
 	}
+	if result.Await != nil {
+		result = e.await(r, result)
+	}
 	if op.Public {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(requestTimeout)) // tests' recorders have none
 	}
 	e.response.Answer(w, r, result, memory)
+}
+
+// await makes an answer that takes its time. The request waits at a place of those that
+// read, so that it keeps nobody from writing; if there is none, it does not wait.
+func (e *edge) await(r *http.Request, result response.Answer) response.Answer {
+	leave, err := e.limits.Enter(r.Context(), limits.Read, r.RemoteAddr)
+	if err != nil {
+		return result
+	}
+	defer leave()
+	return result.Await()
 }
 
 // perform judges a request in the order rights, parameters, body, and handles

@@ -66,7 +66,7 @@ func walkThroughVerbs(w *world, r row, spell func(string) string) {
 
 	metadata["name"] = "other"
 	require.Contains(t, w.send("PUT", item, body).want(http.StatusBadRequest).problem(), "/metadata/name: ")
-	w.send("DELETE", item, nil).want(http.StatusNoContent)
+	w.send("DELETE", item, nil).want(r.deleted())
 	w.send("GET", item, nil).want(http.StatusNotFound)
 	again := w.send("PUT", item, w.example(r)).want(http.StatusCreated)
 	require.Equal(t, r.item, again.Header().Get("Location"))

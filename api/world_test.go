@@ -29,6 +29,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/dns/corefile"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/names"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
 )
 
@@ -52,7 +53,7 @@ func newWorld(t *testing.T, changes ...func(*api.Options)) *world {
 	doc, err := openapi.Load()
 	require.NoError(t, err)
 	kv := kvtest.NewFake()
-	store := etcd.New(kv)
+	store := names.New(etcd.New(kv))
 	w := &world{t: t, doc: doc, kv: kv, store: store, lifecycle: &lifecycle{store: store, doc: doc}, corefiles: corefiles{store: store, way: corefile.Way{Why: []string{"it is told to"}}}}
 	options := api.Options{
 		Store:     store,
@@ -174,7 +175,16 @@ func rows() []row {
 		{"DNSIntent", traffic + "/dns-intents", traffic + "/dns-intents/www"},
 		{"PodDNSIntent", traffic + "/pod-dns-intents", traffic + "/pod-dns-intents/web"},
 		{"DNSCRIntent", cloud + "/dns-cr-intents", cloud + "/dns-cr-intents/resolvers"},
+		{"Name", project + "/names", project + "/names/shop.lab.example"},
 	}
+}
+
+// deleted is what a DELETE answers. A name goes once it is out of DNS.
+func (r row) deleted() int {
+	if r.one == "Name" {
+		return http.StatusAccepted
+	}
+	return http.StatusNoContent
 }
 
 // fill creates the examples of all resources up to but not including one.
@@ -398,4 +408,28 @@ func (l *lifecycle) Abandoned(context.Context, intent.Path) (*intent.Abandoned, 
 
 func (l *lifecycle) Drained(context.Context, intent.Path) (*intent.Drained, error) {
 	return l.drained, nil
+}
+
+func (l *lifecycle) PlanName(ctx context.Context, name intent.Path, _ intent.NameRequest) (intent.Plan, error) {
+	return reply[intent.Plan](ctx, l, name.Parent(), "plan", "plan", string(name))
+}
+
+// PublishName keeps the document of a name as a release does.
+func (l *lifecycle) PublishName(ctx context.Context, name intent.Path, r intent.NameRequest) (intent.NamePublished, error) {
+	body, err := json.Marshal(map[string]any{"name": r.Next})
+	if err != nil {
+		return intent.NamePublished{}, err
+	}
+	refs := []intent.Path{name.Parent()}
+	_, err = l.store.Put(ctx, intent.Write{Path: intent.Join(intent.LifecycleCollection, string(name)), Body: body, Refs: refs})
+	return intent.NamePublished{Document: r.Next.At(name)}, err
+}
+
+func (l *lifecycle) UnpublishName(ctx context.Context, name intent.Path, _ intent.NameRequest) (intent.Accepted, error) {
+	return intent.Accepted{}, l.store.Delete(ctx, intent.Join(intent.LifecycleCollection, string(name)), intent.Always())
+}
+
+func (l *lifecycle) NameReport(ctx context.Context, name intent.Path) (intent.NameReport, error) {
+	_, err := l.store.Get(ctx, name)
+	return intent.NameReport{State: intent.Instantiated, Published: "True", Verified: "True", Warnings: []string{}}, err
 }

@@ -86,7 +86,7 @@ func (l Lifecycle) Plan(ctx context.Context, c *operation.Call) (response.Answer
 		return response.Answer{}, err
 	}
 	plan, err := l.Service.Plan(ctx, c.Owner(), action, to)
-	return response.Answer{Status: http.StatusOK, Body: wholePlan(plan)}, err
+	return response.Answer{Status: http.StatusOK, Body: WholePlan(plan)}, err
 }
 
 // planTakeover answers what an action would do that has another group yield its
@@ -96,7 +96,7 @@ func (l Lifecycle) planTakeover(ctx context.Context, c *operation.Call, action i
 		return response.Answer{}, &intent.Error{Code: intent.Invalid, Detail: "query parameter takeover is for instantiate and update: leave it out, or plan one of them"}
 	}
 	plan, err := l.Service.PlanTakeover(ctx, c.Owner(), action, c.Query.Get("takeover"))
-	return response.Answer{Status: http.StatusOK, Body: wholePlan(plan)}, err
+	return response.Answer{Status: http.StatusOK, Body: WholePlan(plan)}, err
 }
 
 // Status answers what was observed of a deployment intent group or a logical cloud.

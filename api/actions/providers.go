@@ -21,10 +21,10 @@ type Providers struct {
 func (p Providers) Plan(ctx context.Context, c *operation.Call) (response.Answer, error) {
 	if c.Query.Has("adopt") {
 		plan, err := p.Lifecycle.PlanAdoption(ctx, c.Owner(), c.Query.Get("adopt"))
-		return response.Answer{Status: http.StatusOK, Body: wholePlan(plan)}, err
+		return response.Answer{Status: http.StatusOK, Body: WholePlan(plan)}, err
 	}
 	plan, err := p.Lifecycle.PlanRecord(ctx, c.Owner())
-	return response.Answer{Status: http.StatusOK, Body: wholePlan(plan)}, err
+	return response.Answer{Status: http.StatusOK, Body: WholePlan(plan)}, err
 }
 
 // Update begins to roll out a provider, which may take over names of another

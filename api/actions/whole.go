@@ -10,8 +10,8 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// wholePlan is a plan without null lists.
-func wholePlan(p intent.Plan) intent.Plan {
+// WholePlan is a plan without null lists.
+func WholePlan(p intent.Plan) intent.Plan {
 	p.Objects, p.Names = orEmpty(p.Objects), orEmpty(p.Names)
 	p.Warnings, p.Errors = orEmpty(p.Warnings), orEmpty(p.Errors)
 	for i := range p.Names {
@@ -20,18 +20,24 @@ func wholePlan(p intent.Plan) intent.Plan {
 	return p
 }
 
-// wholeStatus is a status without null lists.
-func wholeStatus(s intent.Status) intent.Status {
-	s.Conditions, s.Clusters = orEmpty(s.Conditions), orEmpty(s.Clusters)
-	s.Providers, s.Names = orEmpty(s.Providers), orEmpty(s.Names)
-	for i := range s.Clusters {
-		s.Clusters[i].Resources = orEmpty(s.Clusters[i].Resources)
-	}
-	for i := range s.Names {
-		n := &s.Names[i]
+// WholeNames returns the status of names without null lists.
+func WholeNames(names []intent.NameStatus) []intent.NameStatus {
+	for i := range names {
+		n := &names[i]
 		n.Targets, n.Conditions = orEmpty(n.Targets), orEmpty(n.Conditions)
 		n.Sources, n.Rejected = orEmpty(n.Sources), orEmpty(n.Rejected)
 	}
+	return orEmpty(names)
+}
+
+// wholeStatus is a status without null lists.
+func wholeStatus(s intent.Status) intent.Status {
+	s.Conditions, s.Clusters = orEmpty(s.Conditions), orEmpty(s.Clusters)
+	s.Providers = orEmpty(s.Providers)
+	for i := range s.Clusters {
+		s.Clusters[i].Resources = orEmpty(s.Clusters[i].Resources)
+	}
+	s.Names = WholeNames(s.Names)
 	for i := range s.DNS {
 		dns := &s.DNS[i]
 		dns.Upstreams = orEmpty(dns.Upstreams)

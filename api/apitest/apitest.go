@@ -151,6 +151,9 @@ func checkAllow(item *openapi3.PathItem, got Response) error {
 func (c *Checker) checkHeader(response *openapi3.Response, header http.Header) error {
 	for name, ref := range response.Headers {
 		text := header.Get(name)
+		if optional, _ := ref.Value.Extensions["x-optional"].(bool); optional && text == "" {
+			continue
+		}
 		if text == "" {
 			return fmt.Errorf("the header field %s is missing", name)
 		}

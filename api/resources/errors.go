@@ -24,9 +24,9 @@ func (h *Handlers) AllErrors(ctx context.Context, op *operation.Operation, c *op
 	}
 	path := c.Path
 	if op.Creates() {
-		path = created(c.Path, object)
+		path = Created(c.Path, object)
 	}
-	old, err := h.find(ctx, path)
+	old, err := h.Find(ctx, path)
 	if err != nil {
 		return cause
 	}

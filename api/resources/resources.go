@@ -63,7 +63,7 @@ func (h *Handlers) Conditional(act operation.Handler) operation.Handler {
 			return response.Answer{}, err
 		}
 		if asked.Asked() {
-			owner, err := h.find(ctx, c.Owner())
+			owner, err := h.Find(ctx, c.Owner())
 			if err != nil {
 				return response.Answer{}, err
 			}

@@ -14,15 +14,15 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// tries is how often a write starts again when others change the document
+// Tries is how often a write starts again when others change the document
 // meanwhile.
-const tries = 10
+const Tries = 10
 
 // Create stores a new document in a collection.
 func (h *Handlers) Create(r Resource) operation.Handler {
 	return func(ctx context.Context, c *operation.Call) (response.Answer, error) {
-		path := created(c.Path, c.Object)
-		if old, err := h.find(ctx, path); err != nil || old != nil {
+		path := Created(c.Path, c.Object)
+		if old, err := h.Find(ctx, path); err != nil || old != nil {
 			return response.Answer{}, cmp.Or(err, intent.ErrExists(path))
 		}
 		doc, err := h.store(ctx, path, c.Body, nil)
@@ -33,8 +33,8 @@ func (h *Handlers) Create(r Resource) operation.Handler {
 	}
 }
 
-// created is the path of the document that a body creates in a collection.
-func created(collection intent.Path, object map[string]any) intent.Path {
+// Created is the path of the document that a body creates in a collection.
+func Created(collection intent.Path, object map[string]any) intent.Path {
 	path := intent.Join(string(collection), nameIn(object, "metadata", "name"))
 	if strings.HasSuffix(string(collection), "/composite-apps") {
 		path = intent.Join(string(path), nameIn(object, "spec", "compositeAppVersion"))
@@ -56,8 +56,8 @@ func (h *Handlers) Put(r Resource) operation.Handler {
 		if err != nil {
 			return response.Answer{}, err
 		}
-		for range tries {
-			old, err := h.find(ctx, c.Path)
+		for range Tries {
+			old, err := h.Find(ctx, c.Path)
 			if err != nil {
 				return response.Answer{}, err
 			}
@@ -66,7 +66,7 @@ func (h *Handlers) Put(r Resource) operation.Handler {
 			}
 			doc, err := h.store(ctx, c.Path, c.Body, old)
 			if err != nil {
-				if h.moved(ctx, c.Path, old, err) {
+				if h.Moved(ctx, c.Path, old, err) {
 					continue
 				}
 				return response.Answer{}, err
@@ -83,7 +83,7 @@ func (h *Handlers) Put(r Resource) operation.Handler {
 // store admits, seals and stores a body that replaces old, nil for none.
 func (h *Handlers) store(ctx context.Context, path intent.Path, body []byte, old *intent.Document) (intent.Document, error) {
 	if h.NearlyFull() {
-		return intent.Document{}, errNearlyFull()
+		return intent.Document{}, ErrNearlyFull()
 	}
 	write, err := h.Admitter.Admit(ctx, path, body, old)
 	if err != nil {
@@ -103,9 +103,9 @@ func (h *Handlers) store(ctx context.Context, path intent.Path, body []byte, old
 	return doc, err
 }
 
-// errNearlyFull leaves what room there is to deletions, and to the work on what was
+// ErrNearlyFull leaves what room there is to deletions, and to the work on what was
 // accepted. Space that was freed comes back after minutes.
-func errNearlyFull() error {
+func ErrNearlyFull() error {
 	const soon = 5 * time.Minute
 	return &intent.Error{
 		Code: intent.Unavailable, RetryAfter: soon,
@@ -113,8 +113,8 @@ func errNearlyFull() error {
 	}
 }
 
-// find answers the document at path, nil when there is none.
-func (h *Handlers) find(ctx context.Context, path intent.Path) (*intent.Document, error) {
+// Find answers the document at path, nil when there is none.
+func (h *Handlers) Find(ctx context.Context, path intent.Path) (*intent.Document, error) {
 	doc, err := h.Store.Get(ctx, path)
 	if intent.CodeOf(err) == intent.NotFound {
 		return nil, nil
@@ -122,13 +122,13 @@ func (h *Handlers) find(ctx context.Context, path intent.Path) (*intent.Document
 	return &doc, err
 }
 
-// moved tells whether a write failed because the document is not what it was.
-func (h *Handlers) moved(ctx context.Context, path intent.Path, old *intent.Document, err error) bool {
+// Moved tells whether a write failed because the document is not what it was.
+func (h *Handlers) Moved(ctx context.Context, path intent.Path, old *intent.Document, err error) bool {
 	code := intent.CodeOf(err)
 	if code != intent.PreconditionFailed && code != intent.Conflict {
 		return false
 	}
-	now, err := h.find(ctx, path)
+	now, err := h.Find(ctx, path)
 	if err != nil {
 		return false
 	}
@@ -184,7 +184,7 @@ func (h *Handlers) Delete(ctx context.Context, c *operation.Call) (response.Answ
 	if err != nil {
 		return response.Answer{}, err
 	}
-	old, err := h.find(ctx, c.Path)
+	old, err := h.Find(ctx, c.Path)
 	if err != nil {
 		return response.Answer{}, err
 	}

@@ -3,6 +3,7 @@ package response
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -17,12 +18,13 @@ import (
 
 // Problem is an error as it is answered (RFC 9457).
 type Problem struct {
-	Type      string         `json:"type"`
-	Title     string         `json:"title"`
-	Status    int            `json:"status"`
-	Detail    string         `json:"detail"`
-	Errors    []intent.Field `json:"errors,omitempty"`
-	RequestID string         `json:"requestID,omitempty"`
+	Type      string          `json:"type"`
+	Title     string          `json:"title"`
+	Status    int             `json:"status"`
+	Detail    string          `json:"detail"`
+	Errors    []intent.Field  `json:"errors,omitempty"`
+	Plan      json.RawMessage `json:"plan,omitempty"` // that has to be confirmed
+	RequestID string          `json:"requestID,omitempty"`
 
 	retryAfter time.Duration // when Status is 429 or 503; 0: a second
 }
@@ -61,7 +63,7 @@ func ProblemOf(err error) Problem {
 	var e *intent.Error
 	if errors.As(err, &e) {
 		if status := statusOf(e.Code); status != 0 {
-			return Problem{Status: status, Detail: detailOf(e), Errors: Shorten(e.Fields, func(rest string) intent.Field { return intent.Field{Detail: rest} }), retryAfter: e.RetryAfter}
+			return Problem{Status: status, Detail: detailOf(e), Errors: Shorten(e.Fields, func(rest string) intent.Field { return intent.Field{Detail: rest} }), Plan: e.Plan, retryAfter: e.RetryAfter}
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {

@@ -25,6 +25,10 @@ type Answer struct {
 	Header http.Header
 	Body   any    // written as JSON
 	Text   []byte // written as it is instead of Body, with the Content-Type of Header
+
+	// Await makes the answer that is written instead, once the request has left its
+	// place to others; nil: this one is written.
+	Await func() Answer
 }
 
 // Page is a list as it is answered.

@@ -32,6 +32,8 @@ type Sealer interface {
 // owner does not exist. Conflict: the action cannot be done, for the plan's errors.
 // PreconditionFailed: the plan has another token now than confirm.
 type Lifecycle interface {
+	Names
+
 	// Plan returns what an action on an owner would do. The empty action is
 	// instantiate if nothing is current, else update. to is the revision of a
 	// rollback, 0 for the one before the current.
@@ -69,6 +71,19 @@ type Lifecycle interface {
 	NameWarnings(ctx context.Context, dnsIntent intent.Path) ([]intent.Warning, error)
 	// Users lists who publishes through a record.
 	Users(ctx context.Context, record intent.Path) ([]intent.Use, error)
+}
+
+// Names publishes names. Its errors are *intent.Error values, as those of Lifecycle;
+// Forbidden for an editor whose project does not let editors publish.
+type Names interface {
+	// PlanName tells what PublishName would do.
+	PlanName(ctx context.Context, name intent.Path, r intent.NameRequest) (intent.Plan, error)
+	// PublishName stores a name and its release, both or neither.
+	PublishName(ctx context.Context, name intent.Path, r intent.NameRequest) (intent.NamePublished, error)
+	// UnpublishName begins to take a name out of DNS; its document goes with it.
+	UnpublishName(ctx context.Context, name intent.Path, r intent.NameRequest) (intent.Accepted, error)
+	// NameReport answers what is known of a name.
+	NameReport(ctx context.Context, name intent.Path) (intent.NameReport, error)
 }
 
 // History keeps what has happened.

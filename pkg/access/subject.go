@@ -31,7 +31,8 @@ func Anonymous() Subject {
 func (s Subject) Actor() intent.Actor {
 	return intent.Actor{
 		Subject: s.Name, Confined: s.May(Admin, "") != nil,
-		Reads: func(project string) bool { return s.May(Viewer, project) == nil },
+		Reads:    func(project string) bool { return s.May(Viewer, project) == nil },
+		Operates: func(project string) bool { return s.May(Operator, project) == nil },
 	}
 }
 

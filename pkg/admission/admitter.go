@@ -23,6 +23,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/admission/clusterdns"
 	"github.com/signpost-dns/signpost/pkg/admission/clusters"
 	"github.com/signpost-dns/signpost/pkg/admission/dnsnames"
+	"github.com/signpost-dns/signpost/pkg/admission/names"
 	"github.com/signpost-dns/signpost/pkg/admission/poddns"
 	"github.com/signpost-dns/signpost/pkg/admission/projects"
 	"github.com/signpost-dns/signpost/pkg/admission/providers"
@@ -114,6 +115,8 @@ func kindOf(path intent.Path) (kind, bool) {
 		return resource(projects.CheckProject, nil), true
 	case "projects/dns-update-records":
 		return resource(providers.CheckRecord, alone(providers.ShowRecord)), true
+	case "projects/names":
+		return resource(names.CheckName, nil), true
 	case "projects/logical-clouds":
 		return resource(clusters.CheckLogicalCloud, nil), true
 	case "projects/logical-clouds/cluster-references":
@@ -176,7 +179,11 @@ func admitResource[Spec any](
 		before = &stored.Spec
 		r.Old = old
 	}
-	r.Name(in.Metadata.Name)
+	if intent.IsName(r.Path) {
+		names.CheckHost(r, in.Metadata.Name)
+	} else {
+		r.Name(in.Metadata.Name)
+	}
 	err := check(ctx, a, r, &in.Spec, before)
 	return in.Metadata, &in.Spec, err
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/backup"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/names"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/storage/replicas"
@@ -90,7 +91,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	if err != nil {
 		return nil, err
 	}
-	documents, values, err := openDocuments(ctx, c, stores.documents, sealer, log, metrics)
+	documents, values, err := openDocuments(ctx, c, names.New(stores.documents), sealer, log, metrics)
 	if err != nil {
 		return nil, err
 	}

@@ -52,6 +52,16 @@ func (l lifecycle) Status(ctx context.Context, group intent.Path) (intent.Status
 	return status.Of(snapshot), nil
 }
 
+// NameReport answers what is known of a name.
+func (l lifecycle) NameReport(ctx context.Context, name intent.Path) (intent.NameReport, error) {
+	snapshot, err := l.Snapshot(ctx, name)
+	if err != nil {
+		return intent.NameReport{}, err
+	}
+	snapshot.Idle = l.idle()
+	return status.OfName(snapshot), nil
+}
+
 // RecordStatus answers what is known of a record.
 func (l lifecycle) RecordStatus(ctx context.Context, record intent.Path) (intent.RecordStatus, error) {
 	snapshot, err := l.RecordSnapshot(ctx, record)

@@ -13,6 +13,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/cli/connect"
 	"github.com/signpost-dns/signpost/pkg/cli/inspect"
 	"github.com/signpost-dns/signpost/pkg/cli/lifecycle"
+	"github.com/signpost-dns/signpost/pkg/cli/publish"
 	"github.com/signpost-dns/signpost/pkg/cli/serve"
 	"github.com/signpost-dns/signpost/pkg/cli/show"
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
@@ -51,6 +52,7 @@ func newRoot(p terminal.Program, service func(context.Context, app.Config) error
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return terminal.AsUsageError(serve.FlagFault(err)) })
 	root.AddCommand(
 		serve.Command(p, service), serve.BackupCommand(p), serve.RestoreCommand(p),
+		publish.Command(p), publish.UnpublishCommand(p), publish.NamesCommand(p),
 		apply.Command(p), show.GetCommand(p), apply.DeleteCommand(p),
 		lifecycle.PlanCommand(p), lifecycle.InstantiateCommand(p), lifecycle.UpdateCommand(p), lifecycle.RollbackCommand(p), lifecycle.TerminateCommand(p), show.StatusCommand(p),
 		lifecycle.PreflightCommand(p), lifecycle.DrainCommand(p), lifecycle.UndrainCommand(p), lifecycle.AbandonCommand(p),

@@ -48,6 +48,7 @@ const (
 	ClusterIP    AddressKind = "clusterIP"
 	Endpoint     AddressKind = "endpoint"
 	External     AddressKind = "external"
+	Fixed        AddressKind = "fixed"
 	Gateway      AddressKind = "gateway"
 	Ingress      AddressKind = "ingress"
 	LoadBalancer AddressKind = "loadBalancer"
@@ -63,6 +64,8 @@ func (e AddressKind) Valid() bool {
 	case Endpoint:
 		return true
 	case External:
+		return true
+	case Fixed:
 		return true
 	case Gateway:
 		return true
@@ -247,6 +250,81 @@ func (e DNSIntentSpecRecordTypes) Valid() bool {
 	}
 }
 
+// Defines values for DNSNameSpecRecordTypes.
+const (
+	DNSNameSpecRecordTypesA     DNSNameSpecRecordTypes = "A"
+	DNSNameSpecRecordTypesAAAA  DNSNameSpecRecordTypes = "AAAA"
+	DNSNameSpecRecordTypesCNAME DNSNameSpecRecordTypes = "CNAME"
+	DNSNameSpecRecordTypesSRV   DNSNameSpecRecordTypes = "SRV"
+)
+
+// Valid indicates whether the value is a known member of the DNSNameSpecRecordTypes enum.
+func (e DNSNameSpecRecordTypes) Valid() bool {
+	switch e {
+	case DNSNameSpecRecordTypesA:
+		return true
+	case DNSNameSpecRecordTypesAAAA:
+		return true
+	case DNSNameSpecRecordTypesCNAME:
+		return true
+	case DNSNameSpecRecordTypesSRV:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DNSNameSpecScope.
+const (
+	DNSNameSpecScopeCluster DNSNameSpecScope = "cluster"
+	DNSNameSpecScopePublic  DNSNameSpecScope = "public"
+)
+
+// Valid indicates whether the value is a known member of the DNSNameSpecScope enum.
+func (e DNSNameSpecScope) Valid() bool {
+	switch e {
+	case DNSNameSpecScopeCluster:
+		return true
+	case DNSNameSpecScopePublic:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DNSNameStatusState.
+const (
+	DNSNameStatusStateCreated       DNSNameStatusState = "Created"
+	DNSNameStatusStateFailed        DNSNameStatusState = "Failed"
+	DNSNameStatusStateInstantiated  DNSNameStatusState = "Instantiated"
+	DNSNameStatusStateInstantiating DNSNameStatusState = "Instantiating"
+	DNSNameStatusStateTerminated    DNSNameStatusState = "Terminated"
+	DNSNameStatusStateTerminating   DNSNameStatusState = "Terminating"
+	DNSNameStatusStateUpdating      DNSNameStatusState = "Updating"
+)
+
+// Valid indicates whether the value is a known member of the DNSNameStatusState enum.
+func (e DNSNameStatusState) Valid() bool {
+	switch e {
+	case DNSNameStatusStateCreated:
+		return true
+	case DNSNameStatusStateFailed:
+		return true
+	case DNSNameStatusStateInstantiated:
+		return true
+	case DNSNameStatusStateInstantiating:
+		return true
+	case DNSNameStatusStateTerminated:
+		return true
+	case DNSNameStatusStateTerminating:
+		return true
+	case DNSNameStatusStateUpdating:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DNSQueryType.
 const (
 	DNSQueryTypeA      DNSQueryType = "A"
@@ -409,6 +487,27 @@ func (e IntentHealthWhenAllUnhealthy) Valid() bool {
 	}
 }
 
+// Defines values for NameRoutingPolicy.
+const (
+	NameRoutingPolicyFailover   NameRoutingPolicy = "failover"
+	NameRoutingPolicyMultivalue NameRoutingPolicy = "multivalue"
+	NameRoutingPolicyWeighted   NameRoutingPolicy = "weighted"
+)
+
+// Valid indicates whether the value is a known member of the NameRoutingPolicy enum.
+func (e NameRoutingPolicy) Valid() bool {
+	switch e {
+	case NameRoutingPolicyFailover:
+		return true
+	case NameRoutingPolicyMultivalue:
+		return true
+	case NameRoutingPolicyWeighted:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReadinessStatus.
 const (
 	Ready   ReadinessStatus = "ready"
@@ -456,19 +555,19 @@ func (e ResourceStatusStatus) Valid() bool {
 
 // Defines values for RoutingPolicy.
 const (
-	Failover   RoutingPolicy = "failover"
-	Multivalue RoutingPolicy = "multivalue"
-	Weighted   RoutingPolicy = "weighted"
+	RoutingPolicyFailover   RoutingPolicy = "failover"
+	RoutingPolicyMultivalue RoutingPolicy = "multivalue"
+	RoutingPolicyWeighted   RoutingPolicy = "weighted"
 )
 
 // Valid indicates whether the value is a known member of the RoutingPolicy enum.
 func (e RoutingPolicy) Valid() bool {
 	switch e {
-	case Failover:
+	case RoutingPolicyFailover:
 		return true
-	case Multivalue:
+	case RoutingPolicyMultivalue:
 		return true
-	case Weighted:
+	case RoutingPolicyWeighted:
 		return true
 	default:
 		return false
@@ -586,7 +685,7 @@ type Action string
 // AddressKind The kind of an address. It is the Service's load balancer or external IPs, an
 // Ingress or Gateway that leads to it, or its cluster IPs. For a NodePort it is
 // the external or internal addresses of nodes; for a headless Service, the ready
-// endpoints.
+// endpoints. "fixed" is an address that the document of a name gives.
 type AddressKind string
 
 // Adoption The taking over of names that another external-dns has marked as its own. Absent when none is under way.
@@ -698,6 +797,11 @@ type Autopath struct {
 	Searches []string `json:"searches,omitempty,omitzero"`
 }
 
+// CanonicalHost A host name in lower case, as ASCII and without a trailing dot; *. may begin it.
+//
+// Example: shop.lab.example
+type CanonicalHost = string
+
 // Change The change to it.
 type Change string
 
@@ -733,6 +837,14 @@ type ClusterAbandoned struct {
 	LeftBehind []LeftBehind `json:"leftBehind"`
 }
 
+// ClusterChoice The clusters in which the Service is: a list, or labels that a cluster has to have.
+type ClusterChoice struct {
+	union json.RawMessage
+}
+
+// ClusterChoice0 Clusters, each as provider/cluster.
+type ClusterChoice0 = []ClusterPath
+
 // ClusterDNS The DNS service inside the cluster.
 type ClusterDNS struct {
 	// Address The IP address of the DNS Service.
@@ -762,6 +874,11 @@ type ClusterList struct {
 	// Items Ordered by name.
 	Items []Cluster `json:"items"`
 }
+
+// ClusterPath A cluster as provider/cluster.
+//
+// Example: dc/one
+type ClusterPath = string
 
 // ClusterProvider A group of clusters.
 type ClusterProvider struct {
@@ -814,6 +931,14 @@ type ClusterReferenceList struct {
 
 	// Items Ordered by name.
 	Items []ClusterReference `json:"items"`
+}
+
+// ClusterSelector Follows clusters that come and go: those with all of these labels.
+type ClusterSelector struct {
+	// Selector Labels of clusters.
+	//
+	// Example: {"region":"eu"}
+	Selector map[string]string `json:"selector"`
 }
 
 // ClusterSpec How a cluster is reached - a kubeconfig, or a directory of manifests, or neither (inventory only).
@@ -1261,6 +1386,150 @@ type DNSIntentSpec struct {
 
 // DNSIntentSpecRecordTypes A record type.
 type DNSIntentSpecRecordTypes string
+
+// DNSName A host name, and what it leads to.
+type DNSName struct {
+	// Metadata Names and describes a name.
+	Metadata DNSNameMetadata `json:"metadata"`
+
+	// Spec The target of a name: exactly one of service, addresses and cname.
+	Spec DNSNameSpec `json:"spec"`
+
+	// Status The observed status of a name.
+	Status DNSNameStatus `json:"status,omitempty,omitzero"`
+}
+
+// DNSNameList A page of names.
+type DNSNameList struct {
+	// Continue The value for `?continue=` of the next page; absent on the last page.
+	//
+	// Example: MXNob3A
+	Continue Continue `json:"continue,omitempty,omitzero"`
+
+	// Items Ordered by host name.
+	Items []DNSName `json:"items"`
+}
+
+// DNSNameMetadata Names and describes a name.
+type DNSNameMetadata struct {
+	// CreatedAt When it was created. Ignored on input.
+	CreatedAt time.Time `json:"createdAt,omitempty,omitzero"`
+
+	// Description For people.
+	//
+	// Example: the shop
+	Description string `json:"description,omitempty,omitzero"`
+
+	// Name A host name in lower case, as ASCII and without a trailing dot; *. may begin it.
+	//
+	// Example: shop.lab.example
+	Name CanonicalHost `json:"name"`
+
+	// Revision 1 at creation, one more with each change. Ignored on input.
+	//
+	// Example: 1
+	Revision int64 `json:"revision,omitempty,omitzero"`
+
+	// UpdatedAt When it was last changed. Ignored on input.
+	UpdatedAt time.Time `json:"updatedAt,omitempty,omitzero"`
+
+	// UserData1 For the user's own use.
+	//
+	// Example: x
+	UserData1 string `json:"userData1,omitempty,omitzero"`
+
+	// UserData2 For the user's own use.
+	UserData2 string `json:"userData2,omitempty,omitzero"`
+
+	// Userdata1 Another spelling of userData1, without the capital D.
+	Userdata1 string `json:"userdata1,omitempty,omitzero"`
+
+	// Userdata2 Another spelling of userData2, without the capital D.
+	Userdata2 string `json:"userdata2,omitempty,omitzero"`
+}
+
+// DNSNameOrPlan A name, or with dryRun the plan.
+type DNSNameOrPlan struct {
+	union json.RawMessage
+}
+
+// DNSNameSpec The target of a name: exactly one of service, addresses and cname.
+type DNSNameSpec struct {
+	// Addresses Fixed IP addresses.
+	//
+	// Example: ["192.0.2.7"]
+	Addresses []string `json:"addresses,omitempty,omitzero"`
+
+	// Clusters The clusters in which the Service is: a list, or labels that a cluster has to have.
+	Clusters ClusterChoice `json:"clusters,omitempty,omitzero"`
+
+	// Cname A fixed host name.
+	//
+	// Example: shop.cdn.example
+	Cname string `json:"cname,omitempty,omitzero"`
+
+	// Health When a cluster's addresses count.
+	Health IntentHealth `json:"health,omitempty,omitzero"`
+
+	// Provider A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
+	//
+	// Example: lab
+	Provider Name `json:"provider,omitempty,omitzero"`
+
+	// RecordTypes The record types to publish; by default all but SRV, which is for the named ports of the Service.
+	RecordTypes []DNSNameSpecRecordTypes `json:"recordTypes,omitempty,omitzero"`
+
+	// Routing How answers are chosen among clusters.
+	Routing NameRouting `json:"routing,omitempty,omitzero"`
+
+	// Scope public: for clients everywhere, with addresses that can be reached from outside; cluster: for clients in each of the clusters, with its addresses.
+	Scope DNSNameSpecScope `json:"scope,omitempty,omitzero"`
+
+	// Service The Service that gives the name its addresses, as namespace/name.
+	//
+	// Example: web/frontend
+	Service string `json:"service,omitempty,omitzero"`
+
+	// TTL Seconds; without it, the DNS provider's default.
+	//
+	// Example: 60
+	TTL int64 `json:"ttl,omitempty,omitzero"`
+}
+
+// DNSNameSpecRecordTypes A record type.
+type DNSNameSpecRecordTypes string
+
+// DNSNameSpecScope public: for clients everywhere, with addresses that can be reached from outside; cluster: for clients in each of the clusters, with its addresses.
+type DNSNameSpecScope string
+
+// DNSNameStatus The observed status of a name.
+type DNSNameStatus struct {
+	// Changes In the answer to a write: what it changes in DNS; absent if nothing.
+	Changes []NameChange `json:"changes,omitempty,omitzero"`
+
+	// Message The reason that the name is not published or verified; else empty.
+	//
+	// Example: external-dns of provider "lab" is not available
+	Message string `json:"message"`
+
+	// Published Whether something was observed to be so.
+	Published Truth `json:"published"`
+
+	// Records Each type of record, with the reasons for its targets.
+	Records []NameStatus `json:"records"`
+
+	// State The state of the name. Failed is an accepted release that could not be committed; it is retried.
+	State DNSNameStatusState `json:"state"`
+
+	// Verified Whether something was observed to be so.
+	Verified Truth `json:"verified"`
+
+	// Warnings In the answer to a write: what is odd.
+	Warnings []string `json:"warnings"`
+}
+
+// DNSNameStatusState The state of the name. Failed is an accepted release that could not be committed; it is retried.
+type DNSNameStatusState string
 
 // DNSPluginConfig The configuration of CoreDNS' plugins.
 type DNSPluginConfig struct {
@@ -1987,6 +2256,25 @@ type NameChange struct {
 	Type string `json:"type"`
 }
 
+// NameRouting How answers are chosen among clusters.
+type NameRouting struct {
+	// Order For failover: the clusters, best first; those left out come last, by name.
+	//
+	// Example: ["dc/one","dc/two"]
+	Order []ClusterPath `json:"order,omitempty,omitzero"`
+
+	// Policy multivalue: all healthy clusters. failover: the first healthy cluster in order. weighted: one cluster by weight, if the DNS provider has set identifiers.
+	Policy NameRoutingPolicy `json:"policy,omitempty,omitzero"`
+
+	// Weights For weighted: each cluster's share. A cluster that is left out gets answers only while no other is healthy.
+	//
+	// Example: {"dc/one":90}
+	Weights map[string]int64 `json:"weights,omitempty,omitzero"`
+}
+
+// NameRoutingPolicy multivalue: all healthy clusters. failover: the first healthy cluster in order. weighted: one cluster by weight, if the DNS provider has set identifiers.
+type NameRoutingPolicy string
+
 // NameStatus A DNS name and type, with the reasons for its targets.
 type NameStatus struct {
 	// Answers The last answer of each authoritative server; absent before the first.
@@ -2402,6 +2690,15 @@ type ProjectSpec struct {
 	// Example: ["lab.example"]
 	Domains []string `json:"domains,omitempty,omitzero"`
 
+	// Names How the names of the project are published.
+	Names struct {
+		// Editors Whether the role editor publishes names, too.
+		Editors bool `json:"editors,omitempty,omitzero"`
+
+		// RequirePlan Whether a name changes only with ?confirm=, the token of its plan.
+		RequirePlan bool `json:"requirePlan,omitempty,omitzero"`
+	} `json:"names,omitempty,omitzero"`
+
 	// Namespace A Kubernetes namespace, an RFC 1123 label. Never kube-*, default or another project's.
 	//
 	// Example: shop-dns
@@ -2559,7 +2856,7 @@ type Rejection struct {
 	// Kind The kind of an address. It is the Service's load balancer or external IPs, an
 	// Ingress or Gateway that leads to it, or its cluster IPs. For a NodePort it is
 	// the external or internal addresses of nodes; for a headless Service, the ready
-	// endpoints.
+	// endpoints. "fixed" is an address that the document of a name gives.
 	Kind AddressKind `json:"kind"`
 
 	// Object Kind, namespace and name.
@@ -2675,7 +2972,7 @@ type Source struct {
 	// Kind The kind of an address. It is the Service's load balancer or external IPs, an
 	// Ingress or Gateway that leads to it, or its cluster IPs. For a NodePort it is
 	// the external or internal addresses of nodes; for a headless Service, the ready
-	// endpoints.
+	// endpoints. "fixed" is an address that the document of a name gives.
 	Kind AddressKind `json:"kind"`
 
 	// Object Kind, namespace and name.
@@ -2815,6 +3112,9 @@ type TransportTLS struct {
 	// Example: dns.foo.com
 	ServerName string `json:"serverName,omitempty,omitzero"`
 }
+
+// Truth Whether something was observed to be so.
+type Truth = string
 
 // Upstream A resolver, or those of the node.
 type Upstream struct {
@@ -2994,6 +3294,14 @@ type DNSIntentName = Name
 // DrainForce defines model for drainForce.
 type DrainForce = bool
 
+// DryRun defines model for dryRun.
+type DryRun = bool
+
+// HostName A host name in lower case, as ASCII and without a trailing dot; *. may begin it.
+//
+// Example: shop.lab.example
+type HostName = CanonicalHost
+
 // IfMatch defines model for ifMatch.
 type IfMatch = string
 
@@ -3012,6 +3320,9 @@ type KVPairsName = Name
 //
 // Example: lab
 type LogicalCloudName = Name
+
+// NameTakeover defines model for nameTakeover.
+type NameTakeover = string
 
 // PageContinue defines model for pageContinue.
 type PageContinue = string
@@ -3059,6 +3370,12 @@ type TerminateForce = bool
 //
 // Example: lab
 type TrafficGroupIntentName = Name
+
+// WaitFor Seen to be published by external-dns, or to be answered by the authoritative servers.
+type WaitFor = string
+
+// WaitTimeout defines model for waitTimeout.
+type WaitTimeout = string
 
 // ListClusterProvidersParams defines parameters for ListClusterProviders.
 type ListClusterProvidersParams struct {
@@ -3675,6 +3992,75 @@ type UpdateLogicalCloudParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListNamesParams defines parameters for ListNames.
+type ListNamesParams struct {
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
+	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Continue The `continue` of the last page.
+	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
+
+	// NamePrefix Only items whose name begins so.
+	NamePrefix *PageNamePrefix `form:"namePrefix,omitempty" json:"namePrefix,omitempty"`
+}
+
+// CreateNameParams defines parameters for CreateName.
+type CreateNameParams struct {
+	// DryRun Whether to answer the plan and to change nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// Confirm The token of a plan; 412 when an input or the actions changed since.
+	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
+
+	// Takeover The deployment intent group, as app/version/name or its path, that gives the host name now. It gives it up once this name publishes it.
+	Takeover *NameTakeover `form:"takeover,omitempty" json:"takeover,omitempty"`
+
+	// Wait Answer only when the name is so, or after the timeout with 202 and what is missing.
+	Wait *WaitFor `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// Timeout How long ?wait= waits at most: 1s to 60s.
+	Timeout *WaitTimeout `form:"timeout,omitempty" json:"timeout,omitempty"`
+}
+
+// DeleteNameParams defines parameters for DeleteName.
+type DeleteNameParams struct {
+	// DryRun Whether to answer the plan and to change nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// Confirm The token of a plan; 412 when an input or the actions changed since.
+	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
+
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch Only if the document is at none of these revisions, or `*` for only if it does not exist; else 412.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// PutNameParams defines parameters for PutName.
+type PutNameParams struct {
+	// DryRun Whether to answer the plan and to change nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// Confirm The token of a plan; 412 when an input or the actions changed since.
+	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
+
+	// Takeover The deployment intent group, as app/version/name or its path, that gives the host name now. It gives it up once this name publishes it.
+	Takeover *NameTakeover `form:"takeover,omitempty" json:"takeover,omitempty"`
+
+	// Wait Answer only when the name is so, or after the timeout with 202 and what is missing.
+	Wait *WaitFor `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// Timeout How long ?wait= waits at most: 1s to 60s.
+	Timeout *WaitTimeout `form:"timeout,omitempty" json:"timeout,omitempty"`
+
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch Only if the document is at none of these revisions, or `*` for only if it does not exist; else 412.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
 // CreateClusterProviderJSONRequestBody defines body for CreateClusterProvider for application/json ContentType.
 type CreateClusterProviderJSONRequestBody = ClusterProvider
 
@@ -3768,6 +4154,12 @@ type CreateLogicalCloudKVPairsJSONRequestBody = KVPairs
 // PutLogicalCloudKVPairsJSONRequestBody defines body for PutLogicalCloudKVPairs for application/json ContentType.
 type PutLogicalCloudKVPairsJSONRequestBody = KVPairs
 
+// CreateNameJSONRequestBody defines body for CreateName for application/json ContentType.
+type CreateNameJSONRequestBody = DNSName
+
+// PutNameJSONRequestBody defines body for PutName for application/json ContentType.
+type PutNameJSONRequestBody = DNSName
+
 // Getter for additional properties for Manifest. Returns the specified
 // element and whether it was found
 func (a Manifest) Get(fieldName string) (value interface{}, found bool) {
@@ -3860,6 +4252,130 @@ func (a Manifest) MarshalJSON() ([]byte, error) {
 		}
 	}
 	return json.Marshal(object)
+}
+
+// AsClusterChoice0 returns the union data inside the ClusterChoice as a ClusterChoice0
+func (t ClusterChoice) AsClusterChoice0() (ClusterChoice0, error) {
+	var body ClusterChoice0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromClusterChoice0 overwrites any union data inside the ClusterChoice as the provided ClusterChoice0
+func (t *ClusterChoice) FromClusterChoice0(v ClusterChoice0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeClusterChoice0 performs a merge with any union data inside the ClusterChoice, using the provided ClusterChoice0
+func (t *ClusterChoice) MergeClusterChoice0(v ClusterChoice0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsClusterSelector returns the union data inside the ClusterChoice as a ClusterSelector
+func (t ClusterChoice) AsClusterSelector() (ClusterSelector, error) {
+	var body ClusterSelector
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromClusterSelector overwrites any union data inside the ClusterChoice as the provided ClusterSelector
+func (t *ClusterChoice) FromClusterSelector(v ClusterSelector) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeClusterSelector performs a merge with any union data inside the ClusterChoice, using the provided ClusterSelector
+func (t *ClusterChoice) MergeClusterSelector(v ClusterSelector) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ClusterChoice) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ClusterChoice) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsDNSName returns the union data inside the DNSNameOrPlan as a DNSName
+func (t DNSNameOrPlan) AsDNSName() (DNSName, error) {
+	var body DNSName
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromDNSName overwrites any union data inside the DNSNameOrPlan as the provided DNSName
+func (t *DNSNameOrPlan) FromDNSName(v DNSName) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeDNSName performs a merge with any union data inside the DNSNameOrPlan, using the provided DNSName
+func (t *DNSNameOrPlan) MergeDNSName(v DNSName) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsPlan returns the union data inside the DNSNameOrPlan as a Plan
+func (t DNSNameOrPlan) AsPlan() (Plan, error) {
+	var body Plan
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromPlan overwrites any union data inside the DNSNameOrPlan as the provided Plan
+func (t *DNSNameOrPlan) FromPlan(v Plan) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergePlan performs a merge with any union data inside the DNSNameOrPlan, using the provided Plan
+func (t *DNSNameOrPlan) MergePlan(v Plan) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t DNSNameOrPlan) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *DNSNameOrPlan) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
 }
 
 // AsKVPairs returns the union data inside the KVPairsOrValue as a KVPairs
@@ -5045,6 +5561,70 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/update (the `UpdateLogicalCloud` operationId).
 	UpdateLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *UpdateLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListNames List the names of a project
+	//
+	// A page of the names of a project, ordered by host name bytewise; an empty list is []. A list has no status: read one name for that.
+	//
+	// Corresponds with GET /v2/projects/{project}/names (the `ListNames` operationId).
+	ListNames(ctx context.Context, project ProjectName, params *ListNamesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateNameWithBody Publish a name
+	//
+	// Stores a name and publishes it, both or neither; 409 when it exists already, or an intent of the project gives the host name. `status.changes` tells what changes in DNS. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v2/projects/{project}/names (the `CreateName` operationId).
+	CreateNameWithBody(ctx context.Context, project ProjectName, params *CreateNameParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateName Publish a name
+	//
+	// Stores a name and publishes it, both or neither; 409 when it exists already, or an intent of the project gives the host name. `status.changes` tells what changes in DNS. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v2/projects/{project}/names (the `CreateName` operationId).
+	CreateName(ctx context.Context, project ProjectName, params *CreateNameParams, body CreateNameJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteName Unpublish a name
+	//
+	// Takes the name out of DNS, then deletes it: a GET shows Terminating until it is gone, then 404. Names that are deleted one by one count together against the provider's maxRemoval; 409 beyond it, unless confirmed. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+	//
+	// Corresponds with DELETE /v2/projects/{project}/names/{host} (the `DeleteName` operationId).
+	DeleteName(ctx context.Context, project ProjectName, host HostName, params *DeleteNameParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetName Read a name
+	//
+	// The name as stored, with what is known of it: whether it is published and verified, and where each target comes from.
+	//
+	// Corresponds with GET /v2/projects/{project}/names/{host} (the `GetName` operationId).
+	GetName(ctx context.Context, project ProjectName, host HostName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutNameWithBody Publish a name, or change it
+	//
+	// The name in the body is that of the path. Document and release are stored together, or neither is. The same document again changes nothing. A name that is being deleted is published again. `status.changes` tells what changes in DNS. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v2/projects/{project}/names/{host} (the `PutName` operationId).
+	PutNameWithBody(ctx context.Context, project ProjectName, host HostName, params *PutNameParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutName Publish a name, or change it
+	//
+	// The name in the body is that of the path. Document and release are stored together, or neither is. The same document again changes nothing. A name that is being deleted is published again. `status.changes` tells what changes in DNS. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v2/projects/{project}/names/{host} (the `PutName` operationId).
+	PutName(ctx context.Context, project ProjectName, host HostName, params *PutNameParams, body PutNameJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListNameEvents List what happened to a name
+	//
+	// The requests for the name and their outcomes, oldest first.
+	//
+	// Corresponds with GET /v2/projects/{project}/names/{host}/events (the `ListNameEvents` operationId).
+	ListNameEvents(ctx context.Context, project ProjectName, host HostName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetVersion Which build this is
 	//
@@ -7412,6 +7992,150 @@ func (c *API) TerminateLogicalCloud(ctx context.Context, project ProjectName, lo
 // Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/update (the `UpdateLogicalCloud` operationId).
 func (c *API) UpdateLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *UpdateLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateLogicalCloudRequest(c.Server, project, logicalCloud, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListNames List the names of a project
+//
+// A page of the names of a project, ordered by host name bytewise; an empty list is []. A list has no status: read one name for that.
+//
+// Corresponds with GET /v2/projects/{project}/names (the `ListNames` operationId).
+func (c *API) ListNames(ctx context.Context, project ProjectName, params *ListNamesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListNamesRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateNameWithBody Publish a name
+//
+// Stores a name and publishes it, both or neither; 409 when it exists already, or an intent of the project gives the host name. `status.changes` tells what changes in DNS. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v2/projects/{project}/names (the `CreateName` operationId).
+func (c *API) CreateNameWithBody(ctx context.Context, project ProjectName, params *CreateNameParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateNameRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateName Publish a name
+//
+// Stores a name and publishes it, both or neither; 409 when it exists already, or an intent of the project gives the host name. `status.changes` tells what changes in DNS. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v2/projects/{project}/names (the `CreateName` operationId).
+func (c *API) CreateName(ctx context.Context, project ProjectName, params *CreateNameParams, body CreateNameJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateNameRequest(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteName Unpublish a name
+//
+// Takes the name out of DNS, then deletes it: a GET shows Terminating until it is gone, then 404. Names that are deleted one by one count together against the provider's maxRemoval; 409 beyond it, unless confirmed. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+//
+// Corresponds with DELETE /v2/projects/{project}/names/{host} (the `DeleteName` operationId).
+func (c *API) DeleteName(ctx context.Context, project ProjectName, host HostName, params *DeleteNameParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteNameRequest(c.Server, project, host, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetName Read a name
+//
+// The name as stored, with what is known of it: whether it is published and verified, and where each target comes from.
+//
+// Corresponds with GET /v2/projects/{project}/names/{host} (the `GetName` operationId).
+func (c *API) GetName(ctx context.Context, project ProjectName, host HostName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetNameRequest(c.Server, project, host)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutNameWithBody Publish a name, or change it
+//
+// The name in the body is that of the path. Document and release are stored together, or neither is. The same document again changes nothing. A name that is being deleted is published again. `status.changes` tells what changes in DNS. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v2/projects/{project}/names/{host} (the `PutName` operationId).
+func (c *API) PutNameWithBody(ctx context.Context, project ProjectName, host HostName, params *PutNameParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutNameRequestWithBody(c.Server, project, host, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutName Publish a name, or change it
+//
+// The name in the body is that of the path. Document and release are stored together, or neither is. The same document again changes nothing. A name that is being deleted is published again. `status.changes` tells what changes in DNS. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v2/projects/{project}/names/{host} (the `PutName` operationId).
+func (c *API) PutName(ctx context.Context, project ProjectName, host HostName, params *PutNameParams, body PutNameJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutNameRequest(c.Server, project, host, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListNameEvents List what happened to a name
+//
+// The requests for the name and their outcomes, oldest first.
+//
+// Corresponds with GET /v2/projects/{project}/names/{host}/events (the `ListNameEvents` operationId).
+func (c *API) ListNameEvents(ctx context.Context, project ProjectName, host HostName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListNameEventsRequest(c.Server, project, host)
 	if err != nil {
 		return nil, err
 	}
@@ -14672,6 +15396,556 @@ func NewUpdateLogicalCloudRequest(server string, project ProjectName, logicalClo
 	return req, nil
 }
 
+// NewListNamesRequest constructs an http.Request for the ListNames method
+func NewListNamesRequest(server string, project ProjectName, params *ListNamesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/names", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Continue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "continue", *params.Continue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.NamePrefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "namePrefix", *params.NamePrefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateNameRequest calls the generic CreateName builder with application/json body
+func NewCreateNameRequest(server string, project ProjectName, params *CreateNameParams, body CreateNameJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateNameRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewCreateNameRequestWithBody constructs an http.Request for the CreateName method, with any body, and a specified content type
+func NewCreateNameRequestWithBody(server string, project ProjectName, params *CreateNameParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/names", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Takeover != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "takeover", *params.Takeover, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Timeout != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "timeout", *params.Timeout, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteNameRequest constructs an http.Request for the DeleteName method
+func NewDeleteNameRequest(server string, project ProjectName, host HostName, params *DeleteNameParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "host", host, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/names/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetNameRequest constructs an http.Request for the GetName method
+func NewGetNameRequest(server string, project ProjectName, host HostName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "host", host, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/names/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutNameRequest calls the generic PutName builder with application/json body
+func NewPutNameRequest(server string, project ProjectName, host HostName, params *PutNameParams, body PutNameJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutNameRequestWithBody(server, project, host, params, "application/json", bodyReader)
+}
+
+// NewPutNameRequestWithBody constructs an http.Request for the PutName method, with any body, and a specified content type
+func NewPutNameRequestWithBody(server string, project ProjectName, host HostName, params *PutNameParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "host", host, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/names/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Takeover != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "takeover", *params.Takeover, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Timeout != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "timeout", *params.Timeout, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListNameEventsRequest constructs an http.Request for the ListNameEvents method
+func NewListNameEventsRequest(server string, project ProjectName, host HostName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "host", host, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/names/%s/events", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetVersionRequest constructs an http.Request for the GetVersion method
 func NewGetVersionRequest(server string) (*http.Request, error) {
 	var err error
@@ -15930,6 +17204,78 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/update (the `UpdateLogicalCloud` operationId).
 	UpdateLogicalCloudWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *UpdateLogicalCloudParams, reqEditors ...RequestEditorFn) (*UpdateLogicalCloudResponse, error)
+
+	// ListNamesWithResponse List the names of a project
+	//
+	// A page of the names of a project, ordered by host name bytewise; an empty list is []. A list has no status: read one name for that.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/projects/{project}/names (the `ListNames` operationId).
+	ListNamesWithResponse(ctx context.Context, project ProjectName, params *ListNamesParams, reqEditors ...RequestEditorFn) (*ListNamesResponse, error)
+
+	// CreateNameWithBodyWithResponse Publish a name
+	//
+	// Stores a name and publishes it, both or neither; 409 when it exists already, or an intent of the project gives the host name. `status.changes` tells what changes in DNS. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/names (the `CreateName` operationId).
+	CreateNameWithBodyWithResponse(ctx context.Context, project ProjectName, params *CreateNameParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateNameResponse, error)
+
+	// CreateNameWithResponse Publish a name
+	//
+	// Stores a name and publishes it, both or neither; 409 when it exists already, or an intent of the project gives the host name. `status.changes` tells what changes in DNS. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/names (the `CreateName` operationId).
+	CreateNameWithResponse(ctx context.Context, project ProjectName, params *CreateNameParams, body CreateNameJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateNameResponse, error)
+
+	// DeleteNameWithResponse Unpublish a name
+	//
+	// Takes the name out of DNS, then deletes it: a GET shows Terminating until it is gone, then 404. Names that are deleted one by one count together against the provider's maxRemoval; 409 beyond it, unless confirmed. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v2/projects/{project}/names/{host} (the `DeleteName` operationId).
+	DeleteNameWithResponse(ctx context.Context, project ProjectName, host HostName, params *DeleteNameParams, reqEditors ...RequestEditorFn) (*DeleteNameResponse, error)
+
+	// GetNameWithResponse Read a name
+	//
+	// The name as stored, with what is known of it: whether it is published and verified, and where each target comes from.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/projects/{project}/names/{host} (the `GetName` operationId).
+	GetNameWithResponse(ctx context.Context, project ProjectName, host HostName, reqEditors ...RequestEditorFn) (*GetNameResponse, error)
+
+	// PutNameWithBodyWithResponse Publish a name, or change it
+	//
+	// The name in the body is that of the path. Document and release are stored together, or neither is. The same document again changes nothing. A name that is being deleted is published again. `status.changes` tells what changes in DNS. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v2/projects/{project}/names/{host} (the `PutName` operationId).
+	PutNameWithBodyWithResponse(ctx context.Context, project ProjectName, host HostName, params *PutNameParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutNameResponse, error)
+
+	// PutNameWithResponse Publish a name, or change it
+	//
+	// The name in the body is that of the path. Document and release are stored together, or neither is. The same document again changes nothing. A name that is being deleted is published again. `status.changes` tells what changes in DNS. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v2/projects/{project}/names/{host} (the `PutName` operationId).
+	PutNameWithResponse(ctx context.Context, project ProjectName, host HostName, params *PutNameParams, body PutNameJSONRequestBody, reqEditors ...RequestEditorFn) (*PutNameResponse, error)
+
+	// ListNameEventsWithResponse List what happened to a name
+	//
+	// The requests for the name and their outcomes, oldest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/projects/{project}/names/{host}/events (the `ListNameEvents` operationId).
+	ListNameEventsWithResponse(ctx context.Context, project ProjectName, host HostName, reqEditors ...RequestEditorFn) (*ListNameEventsResponse, error)
 
 	// GetVersionWithResponse Which build this is
 	//
@@ -18682,6 +20028,213 @@ func (r UpdateLogicalCloudResponse) StatusCode() int {
 	return 0
 }
 
+type ListNamesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DNSNameList
+}
+
+// Status returns HTTPResponse.Status
+func (r ListNamesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListNamesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// CreateNameResponse200Headers the declared response headers of an HTTP 200 response for CreateName
+type CreateNameResponse200Headers struct {
+	ETag string
+}
+
+// CreateNameResponse201Headers the declared response headers of an HTTP 201 response for CreateName
+type CreateNameResponse201Headers struct {
+	ETag     string
+	Location string
+}
+
+// CreateNameResponse202Headers the declared response headers of an HTTP 202 response for CreateName
+type CreateNameResponse202Headers struct {
+	ETag     string
+	Location string
+}
+
+type CreateNameResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DNSNameOrPlan
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *DNSName
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DNSName
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *CreateNameResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateNameResponse201Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *CreateNameResponse202Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateNameResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateNameResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// DeleteNameResponse200Headers the declared response headers of an HTTP 200 response for DeleteName
+type DeleteNameResponse200Headers struct {
+	ETag string
+}
+
+type DeleteNameResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DNSNameOrPlan
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DNSName
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeleteNameResponse200Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteNameResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteNameResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetNameResponse200Headers the declared response headers of an HTTP 200 response for GetName
+type GetNameResponse200Headers struct {
+	ETag string
+}
+
+type GetNameResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DNSName
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetNameResponse200Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetNameResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetNameResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// PutNameResponse200Headers the declared response headers of an HTTP 200 response for PutName
+type PutNameResponse200Headers struct {
+	ETag string
+}
+
+// PutNameResponse201Headers the declared response headers of an HTTP 201 response for PutName
+type PutNameResponse201Headers struct {
+	ETag     string
+	Location string
+}
+
+// PutNameResponse202Headers the declared response headers of an HTTP 202 response for PutName
+type PutNameResponse202Headers struct {
+	ETag string
+}
+
+type PutNameResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DNSNameOrPlan
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *DNSName
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DNSName
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutNameResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *PutNameResponse201Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *PutNameResponse202Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r PutNameResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutNameResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ListNameEventsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EventList
+}
+
+// Status returns HTTPResponse.Status
+func (r ListNameEventsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListNameEventsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type GetVersionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -20683,6 +22236,126 @@ func (c *ClientWithResponses) UpdateLogicalCloudWithResponse(ctx context.Context
 		return nil, err
 	}
 	return ParseUpdateLogicalCloudResponse(rsp)
+}
+
+// ListNamesWithResponse List the names of a project
+//
+// A page of the names of a project, ordered by host name bytewise; an empty list is []. A list has no status: read one name for that.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/projects/{project}/names (the `ListNames` operationId).
+func (c *ClientWithResponses) ListNamesWithResponse(ctx context.Context, project ProjectName, params *ListNamesParams, reqEditors ...RequestEditorFn) (*ListNamesResponse, error) {
+	rsp, err := c.ListNames(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListNamesResponse(rsp)
+}
+
+// CreateNameWithBodyWithResponse Publish a name
+//
+// Stores a name and publishes it, both or neither; 409 when it exists already, or an intent of the project gives the host name. `status.changes` tells what changes in DNS. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/names (the `CreateName` operationId).
+func (c *ClientWithResponses) CreateNameWithBodyWithResponse(ctx context.Context, project ProjectName, params *CreateNameParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateNameResponse, error) {
+	rsp, err := c.CreateNameWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateNameResponse(rsp)
+}
+
+// CreateNameWithResponse Publish a name
+//
+// Stores a name and publishes it, both or neither; 409 when it exists already, or an intent of the project gives the host name. `status.changes` tells what changes in DNS. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/names (the `CreateName` operationId).
+func (c *ClientWithResponses) CreateNameWithResponse(ctx context.Context, project ProjectName, params *CreateNameParams, body CreateNameJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateNameResponse, error) {
+	rsp, err := c.CreateName(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateNameResponse(rsp)
+}
+
+// DeleteNameWithResponse Unpublish a name
+//
+// Takes the name out of DNS, then deletes it: a GET shows Terminating until it is gone, then 404. Names that are deleted one by one count together against the provider's maxRemoval; 409 beyond it, unless confirmed. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v2/projects/{project}/names/{host} (the `DeleteName` operationId).
+func (c *ClientWithResponses) DeleteNameWithResponse(ctx context.Context, project ProjectName, host HostName, params *DeleteNameParams, reqEditors ...RequestEditorFn) (*DeleteNameResponse, error) {
+	rsp, err := c.DeleteName(ctx, project, host, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteNameResponse(rsp)
+}
+
+// GetNameWithResponse Read a name
+//
+// The name as stored, with what is known of it: whether it is published and verified, and where each target comes from.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/projects/{project}/names/{host} (the `GetName` operationId).
+func (c *ClientWithResponses) GetNameWithResponse(ctx context.Context, project ProjectName, host HostName, reqEditors ...RequestEditorFn) (*GetNameResponse, error) {
+	rsp, err := c.GetName(ctx, project, host, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetNameResponse(rsp)
+}
+
+// PutNameWithBodyWithResponse Publish a name, or change it
+//
+// The name in the body is that of the path. Document and release are stored together, or neither is. The same document again changes nothing. A name that is being deleted is published again. `status.changes` tells what changes in DNS. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v2/projects/{project}/names/{host} (the `PutName` operationId).
+func (c *ClientWithResponses) PutNameWithBodyWithResponse(ctx context.Context, project ProjectName, host HostName, params *PutNameParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutNameResponse, error) {
+	rsp, err := c.PutNameWithBody(ctx, project, host, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutNameResponse(rsp)
+}
+
+// PutNameWithResponse Publish a name, or change it
+//
+// The name in the body is that of the path. Document and release are stored together, or neither is. The same document again changes nothing. A name that is being deleted is published again. `status.changes` tells what changes in DNS. The role operator may publish names, and the role editor if the project says so (`names.editors`).
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v2/projects/{project}/names/{host} (the `PutName` operationId).
+func (c *ClientWithResponses) PutNameWithResponse(ctx context.Context, project ProjectName, host HostName, params *PutNameParams, body PutNameJSONRequestBody, reqEditors ...RequestEditorFn) (*PutNameResponse, error) {
+	rsp, err := c.PutName(ctx, project, host, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutNameResponse(rsp)
+}
+
+// ListNameEventsWithResponse List what happened to a name
+//
+// The requests for the name and their outcomes, oldest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/projects/{project}/names/{host}/events (the `ListNameEvents` operationId).
+func (c *ClientWithResponses) ListNameEventsWithResponse(ctx context.Context, project ProjectName, host HostName, reqEditors ...RequestEditorFn) (*ListNameEventsResponse, error) {
+	rsp, err := c.ListNameEvents(ctx, project, host, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListNameEventsResponse(rsp)
 }
 
 // GetVersionWithResponse Which build this is
@@ -24150,6 +25823,310 @@ func ParseUpdateLogicalCloudResponse(rsp *http.Response) (*UpdateLogicalCloudRes
 			return nil, err
 		}
 		response.JSON202 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListNamesResponse parses an HTTP response from a ListNamesWithResponse call
+func ParseListNamesResponse(rsp *http.Response) (*ListNamesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListNamesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DNSNameList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateNameResponse parses an HTTP response from a CreateNameWithResponse call
+func ParseCreateNameResponse(rsp *http.Response) (*CreateNameResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateNameResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DNSNameOrPlan
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest DNSName
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DNSName
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers CreateNameResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers CreateNameResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 202:
+		var headers CreateNameResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteNameResponse parses an HTTP response from a DeleteNameWithResponse call
+func ParseDeleteNameResponse(rsp *http.Response) (*DeleteNameResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteNameResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DNSNameOrPlan
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DNSName
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeleteNameResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetNameResponse parses an HTTP response from a GetNameWithResponse call
+func ParseGetNameResponse(rsp *http.Response) (*GetNameResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetNameResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DNSName
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetNameResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutNameResponse parses an HTTP response from a PutNameWithResponse call
+func ParsePutNameResponse(rsp *http.Response) (*PutNameResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutNameResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DNSNameOrPlan
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest DNSName
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DNSName
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutNameResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers PutNameResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 202:
+		var headers PutNameResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListNameEventsResponse parses an HTTP response from a ListNameEventsWithResponse call
+func ParseListNameEventsResponse(rsp *http.Response) (*ListNameEventsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListNameEventsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EventList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	}
 

@@ -108,6 +108,7 @@ type Host struct {
 	Sources []string       `json:"sources,omitempty"` // of the binding's, ordered: whose addresses the name gets; none: all
 	Routing intent.Routing `json:"routing,omitzero"`  // zero: multivalue; else with all of the sources
 	Health  *intent.Health `json:"health,omitempty"`  // with its defaults; nil: of a release that knew of none
+	Targets []string       `json:"targets,omitempty"` // fixed addresses, or one host name; none: what the Service offers
 }
 
 // ClusterDNS is CoreDNS in one cluster, as a DNS CR intent asks for it.

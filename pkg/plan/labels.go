@@ -20,7 +20,13 @@ func Marks(installation string) map[string]string {
 func (g Group) Labels(app string) map[string]string {
 	labels := Marks(g.Installation)
 	maps.Copy(labels, map[string]string{
-		bundle.LabelProject:      g.Project.Name,
+		bundle.LabelProject: g.Project.Name,
+	})
+	if intent.IsName(g.Path) {
+		labels[bundle.LabelName] = LabelValue(g.Name)
+		return labels
+	}
+	maps.Copy(labels, map[string]string{
 		bundle.LabelApp:          LabelValue(app),
 		bundle.LabelLogicalCloud: g.LogicalCloud,
 		bundle.LabelDIG:          LabelValue(g.CompositeApp + "." + g.Version + "." + g.Name),

@@ -83,6 +83,7 @@ type Options struct {
 type Service struct {
 	*state.Store
 	*accept.Planner
+	*accept.Names
 	*providers.Updater
 	*clusters.Operator
 	*orchestration.Sync
@@ -131,12 +132,13 @@ func New(options Options) *Service {
 		NoteEMCO: sync.OnceFunc(func() { close(orchestrates) }),
 	}
 	reconciler.SyncOrchestrated = following.SyncFromEMCO
+	names := accept.NewNames(planner)
 	return &Service{
-		Store: store, Planner: planner, Updater: updater, Operator: operator, Sync: following, Guard: guard, Renderer: renderer, Registry: owners, Keeper: tenants, Judge: judge, Reconciler: reconciler,
+		Store: store, Planner: planner, Names: names, Updater: updater, Operator: operator, Sync: following, Guard: guard, Renderer: renderer, Registry: owners, Keeper: tenants, Judge: judge, Reconciler: reconciler,
 		Reader: &query.Reader{Store: store, Inputs: reader, Resolver: resolver, Tenancy: tenants, Sharing: judge, Renderer: renderer, Follower: follower},
 		worker: &controller.Worker{
 			Store: store, Ownership: owners, Tenancy: tenants, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater, Reconciler: reconciler,
-			Clusters: operator, Sync: following, Metrics: options.Metrics, Orchestrates: orchestrates,
+			Clusters: operator, Sync: following, Names: names, Metrics: options.Metrics, Orchestrates: orchestrates,
 		},
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/names"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
@@ -104,7 +105,7 @@ func newWorld(t testing.TB) *world {
 // restartOn makes a new Service over the same data, as after a crash.
 func (w *world) restartOn(store kv.KV) {
 	w.options = release.Options{
-		Documents: etcd.New(store, etcd.WithClock(w.clock.Now)), KV: store,
+		Documents: names.New(etcd.New(store, etcd.WithClock(w.clock.Now))), KV: store,
 		Contexts: appcontext.NewStore(store, w.clock.Now), Ledger: ledger.New(store), Observed: observed.New(store),
 		Installation: "k7wq2m9xhdr4", ControllerCluster: w.options.ControllerCluster, ImageRegistry: w.options.ImageRegistry, Quotas: w.options.Quotas, RequireDomains: w.options.RequireDomains,
 		Live: w.options.Live, Now: w.clock.Now, Logger: slog.New(slog.DiscardHandler),

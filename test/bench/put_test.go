@@ -250,6 +250,11 @@ type lifecycle struct {
 	still bool
 }
 
+func (l lifecycle) NameReport(ctx context.Context, name intent.Path) (intent.NameReport, error) {
+	snapshot, err := l.Snapshot(ctx, name)
+	return status.OfName(snapshot), err
+}
+
 // Status implements contracts.Lifecycle.
 func (l lifecycle) Status(ctx context.Context, group intent.Path) (intent.Status, error) {
 	snapshot, err := l.Snapshot(ctx, group)

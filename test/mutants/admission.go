@@ -54,6 +54,12 @@ func inAdmission() []bugs.Bug {
 			Replacement: "	if in.DNSPolicy.Canonical() == intent.DNSNone && len(config.Nameservers) < 0 {",
 		},
 		{
+			Name: "two targets", File: "pkg/admission/names/name.go",
+			Breaks:      "a name is taken that leads to a Service and to fixed addresses",
+			Text:        "	if given != 1 {",
+			Replacement: "	if given < 1 {",
+		},
+		{
 			Name: "no weight at all", File: "pkg/admission/dnsnames/routing.go",
 			Breaks:      "weights are taken that give no cluster any traffic",
 			Text:        "	if sum == 0 {",

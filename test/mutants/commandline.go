@@ -36,6 +36,12 @@ func inCommandLine() []bugs.Bug {
 			Replacement: "	if first, known := rank(collection); known {\n		return -first",
 		},
 		{
+			Name: "waits for nothing", File: "pkg/cli/publish/unpublish.go",
+			Breaks:      "unpublish --wait returns although the name is there still",
+			Text:        "refused.Status == http.StatusNotFound",
+			Replacement: "refused.Status != http.StatusOK",
+		},
+		{
 			Name: "no name in tables", File: "pkg/cli/show/columns.go",
 			Breaks:      "tables of documents have no names",
 			Text:        "		[]column{{\"NAME\", func(i item) string { return i.Metadata.Name }}},",

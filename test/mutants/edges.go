@@ -78,6 +78,12 @@ func inHandlers() []bugs.Bug {
 			Replacement: "return ctx",
 		},
 		{
+			Name: "old document, new name", File: "api/names/names.go",
+			Breaks:      "a name is deleted although its document is not the one that the caller has read",
+			Text:        "	if asked.Asked() {\n		r.Was = old\n	}\n",
+			Replacement: "",
+		},
+		{
 			Name: "replaced in a full store", File: "api/resources/write.go",
 			Breaks:      "a document is replaced although the store is nearly full",
 			Text:        "	if h.NearlyFull() {\n",

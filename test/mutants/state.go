@@ -12,6 +12,12 @@ func inStores() []bugs.Bug {
 			Replacement: "	when := []kv.Compare{}\n	guards",
 		},
 		{
+			Name: "page of names", File: "pkg/storage/documents/names/names.go",
+			Breaks:      "the second page of names begins where no page ended",
+			Text:        "		options.Continue = draft.Cursor(collection + after)\n",
+			Replacement: "		options.Continue = draft.Cursor(after)\n",
+		},
+		{
 			Name: "cursor of another list", File: "pkg/storage/documents/draft/cursor.go",
 			Breaks:      "the cursor of one list is taken by another",
 			Text:        " || !strings.HasPrefix(name, options.NamePrefix)",

@@ -40,16 +40,17 @@ func CheckDNSIntent(ctx context.Context, a *review.Checker, r *review.Review, in
 	if in.TTL < 0 || in.TTL > math.MaxInt32 {
 		r.Refusef(review.Spec+"/ttl", "%d is no TTL; give 1 to %d seconds, or leave it out for the provider's default", in.TTL, math.MaxInt32)
 	}
-	checkRecordTypes(r, in.RecordTypes)
+	CheckRecordTypes(r, in.RecordTypes)
 	checkServices(r, in, hosts)
-	if err := checkRouting(ctx, a, r, in.Routing); err != nil {
+	if err := CheckRouting(ctx, a, r, in.Routing, checkRoutedCluster); err != nil {
 		return err
 	}
-	checkHealth(r, in.Health)
+	CheckHealth(r, in.Health)
 	return checkIntentRecords(ctx, a, r, in, hosts)
 }
 
-func checkRecordTypes(r *review.Review, types []string) {
+// CheckRecordTypes checks the types that a name may have.
+func CheckRecordTypes(r *review.Review, types []string) {
 	at := review.Spec + "/recordTypes"
 	for i, name := range types {
 		switch {

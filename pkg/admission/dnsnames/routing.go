@@ -13,9 +13,12 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// checkRouting checks how answers are to be chosen among clusters: that the policy is
-// one, and that the clusters exist. Whether the app runs on them is the plan's to say.
-func checkRouting(ctx context.Context, a *review.Checker, r *review.Review, in *intent.Routing) error {
+// CheckCluster checks a cluster that a routing names.
+type CheckCluster func(ctx context.Context, a *review.Checker, r *review.Review, at review.Pointer, name string) error
+
+// CheckRouting checks how answers are chosen among clusters: the policy, and each cluster
+// by check. Whether the app runs on them is the plan's to say.
+func CheckRouting(ctx context.Context, a *review.Checker, r *review.Review, in *intent.Routing, check CheckCluster) error {
 	const at = review.Spec + "/routing"
 	if in == nil {
 		return nil
@@ -32,12 +35,12 @@ func checkRouting(ctx context.Context, a *review.Checker, r *review.Review, in *
 		here := at.Key("order").Index(i)
 		if first := slices.Index(in.Order[:i], cluster); first >= 0 {
 			r.Refusef(here, "%s is given twice; leave one out", review.Quote(cluster))
-		} else if err := checkRoutedCluster(ctx, a, r, here, cluster); err != nil {
+		} else if err := check(ctx, a, r, here, cluster); err != nil {
 			return err
 		}
 	}
 	for _, cluster := range slices.Sorted(maps.Keys(in.Weights)) {
-		if err := checkRoutedCluster(ctx, a, r, at.Key("weights").Key(cluster), cluster); err != nil {
+		if err := check(ctx, a, r, at.Key("weights").Key(cluster), cluster); err != nil {
 			return err
 		}
 	}
@@ -104,8 +107,8 @@ func checkRoutedCluster(ctx context.Context, a *review.Checker, r *review.Review
 // taken out: its worker asks every few seconds.
 const shortestUnreachable = 10 * time.Second
 
-// checkHealth checks when addresses count.
-func checkHealth(r *review.Review, in *intent.Health) {
+// CheckHealth checks when addresses count.
+func CheckHealth(r *review.Review, in *intent.Health) {
 	const at = review.Spec + "/health"
 	if in == nil {
 		return

@@ -29,7 +29,7 @@ func CleanPath(text string) (intent.Path, error) {
 // isOdd tells whether no name and no collection contains the character.
 func isOdd(r rune) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyz"
-	return !strings.ContainsRune(letters+"0123456789-_."+strings.ToUpper(letters), r)
+	return !strings.ContainsRune(letters+"0123456789-_.*"+strings.ToUpper(letters), r)
 }
 
 // Kind is the last collection of a path: dns-intents for a DNS intent and for

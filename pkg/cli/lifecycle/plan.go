@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -47,16 +48,12 @@ func PlanCommand(p terminal.Program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var plan client.Plan
-			body, err := server.Ask(cmd.Context(), http.MethodPost, path, nil, &plan)
+			var body json.RawMessage
+			_, err = server.Ask(cmd.Context(), http.MethodPost, path, nil, &body)
 			if err != nil {
 				return err
 			}
-			show := func(w io.Writer, wide bool) error { return printPlan(w, plan, wide, diffs) }
-			if err := output.Print(p.Out, body, show); err != nil {
-				return err
-			}
-			return refusal(plan)
+			return PrintPlan(p, &output, body, diffs)
 		},
 	}
 	cmd.Flags().StringVar(&action, "for", "", "the `action`: instantiate, update, rollback or terminate (default the next that is possible)")
@@ -67,6 +64,19 @@ func PlanCommand(p terminal.Program) *cobra.Command {
 	output.Flag(cmd.Flags())
 	server.Flags(cmd.Flags())
 	return cmd
+}
+
+// PrintPlan prints a plan as the server answered it. A plan with errors is an error.
+func PrintPlan(p terminal.Program, output *terminal.Format, body []byte, diffs bool) error {
+	var plan client.Plan
+	if err := json.Unmarshal(body, &plan); err != nil {
+		return err
+	}
+	show := func(w io.Writer, wide bool) error { return printPlan(w, plan, wide, diffs) }
+	if err := output.Print(p.Out, body, show); err != nil {
+		return err
+	}
+	return refusal(plan)
 }
 
 // planPath is where a plan is asked for.

@@ -67,11 +67,28 @@ func resourceTable(collection string, items []item, wide bool) *terminal.Table {
 	return t
 }
 
+// choice is a choice of clusters in one cell.
+func choice(c *intent.ClusterChoice) string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Selector != nil:
+		return pairs(c.Selector)
+	}
+	return strings.Join(c.Names, ",")
+}
+
 // columnsOf are the columns that are a collection's own.
 func columnsOf(collection string) []column {
 	switch collection {
 	case "projects":
 		return []column{of("NAMESPACE", func(s intent.Project) string { return s.Namespace })}
+	case intent.NamesCollection:
+		return []column{
+			of("TARGET", func(s intent.Name) string { return cmp.Or(s.Service, s.CNAME, strings.Join(s.Addresses, ",")) }),
+			of("CLUSTERS", func(s intent.Name) string { return choice(s.Clusters) }),
+			of("PROVIDER", func(s intent.Name) string { return s.Provider }),
+		}
 	case "clusters":
 		return []column{
 			of("DIRECTORY", func(s intent.Cluster) string { return s.Directory }),

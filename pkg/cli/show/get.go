@@ -55,17 +55,22 @@ func GetCommand(p terminal.Program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			body, err := read(cmd.Context(), api, string(path), values)
-			if err != nil {
-				return err
-			}
-			return output.Print(p.Out, body, func(w io.Writer, wide bool) error { return printAnswer(w, path, body, wide) })
+			return Get(cmd.Context(), p, api, path, values, &output)
 		},
 	}
 	output.Flag(cmd.Flags())
 	from.Flags(cmd.Flags())
 	server.Flags(cmd.Flags())
 	return cmd
+}
+
+// Get prints what is at a path below /v2.
+func Get(ctx context.Context, p terminal.Program, api *client.Client, path intent.Path, query url.Values, output *terminal.Format) error {
+	body, err := read(ctx, api, string(path), query)
+	if err != nil {
+		return err
+	}
+	return output.Print(p.Out, body, func(w io.Writer, wide bool) error { return printAnswer(w, path, body, wide) })
 }
 
 // answer is what tells the kinds of answers apart. Spec is absent in what is

@@ -29,6 +29,7 @@ const (
 	NodeInternal Kind = "nodeInternal" // an internal address of a node, for a NodePort
 	ClusterIP    Kind = "clusterIP"    // of the Service inside its cluster
 	Endpoint     Kind = "endpoint"     // of a ready endpoint of a headless Service
+	Fixed        Kind = "fixed"        // none: the document of the name gives it
 )
 
 // Candidate is an address or host name that leads to a Service.

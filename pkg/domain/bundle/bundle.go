@@ -26,6 +26,7 @@ const (
 	LabelApp          = "signpost.dev/app"
 	LabelLogicalCloud = "signpost.dev/logical-cloud"
 	LabelDIG          = "signpost.dev/deployment-intent-group"
+	LabelName         = "signpost.dev/name"
 
 	// AnnotationValuesFrom marks a Secret whose values the sync worker puts in
 	// when it applies it: a JSON object from the Secret's keys to the ids of

@@ -11,6 +11,7 @@ type Actor struct {
 	Subject   string                    // as the edge knows it; "anonymous" without authentication
 	RequestID string                    // of the request that asks
 	Reads     func(project string) bool // whether the subject may read a project's documents; nil: none
+	Operates  func(project string) bool // whether the subject may deploy in a project; nil: it may
 	Confined  bool                      // to single projects: what bounds them is not theirs to change
 }
 

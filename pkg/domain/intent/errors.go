@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
@@ -38,6 +39,8 @@ type Error struct {
 	Detail string
 	Fields []Field // all that is wrong with the body, when Code is Invalid or Conflict
 	Err    error   // the cause, if any
+
+	Plan json.RawMessage // what would be done, where it has to be confirmed; nil: nothing to confirm
 
 	RetryAfter time.Duration // how long to wait before another try, when Code is TooMany or Unavailable; 0: a second
 }

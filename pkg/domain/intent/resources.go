@@ -13,8 +13,16 @@ type Project struct {
 	Quotas    Quotas   `json:"quotas,omitzero"`     // how much it may have
 	Domains   []string `json:"domains,omitempty"`   // granted to it: others publish no names in them
 
+	Names NamePolicy `json:"names,omitzero"` // how its names are published
+
 	Namespaces      []string `json:"namespaces,omitempty"`      // granted to it in clusters, although they are not Signpost's: names, or beginnings with a trailing '*'
 	ServiceAccounts []string `json:"serviceAccounts,omitempty"` // granted to its Pods, as "namespace/name", with a trailing '*' too
+}
+
+// NamePolicy says how the names of a project are published.
+type NamePolicy struct {
+	RequirePlan bool `json:"requirePlan,omitempty"` // only with the token of a plan
+	Editors     bool `json:"editors,omitempty"`     // by editors, too, who else deploy nothing
 }
 
 // Quotas are how much a project may have; nil: the server's default.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
@@ -23,9 +24,14 @@ const apiVersion = bundle.EndpointGroup + "/v1alpha1"
 // longestSlug is how many characters of the app and service go into a name.
 const longestSlug = 40
 
-// Name is the name of the binding's DNSEndpoint: {slug of app-service}-{hash}.
+// Name is the name of the binding's DNSEndpoint: {slug of app-service}-{hash}, or of a
+// name {slug of the host name}-{hash}.
 func Name(g plan.Group, b plan.Binding) string {
-	return plan.Slug(b.App+"-"+b.Service, longestSlug) + "-" +
+	about := b.App + "-" + b.Service
+	if intent.IsName(g.Path) {
+		about = g.Name
+	}
+	return plan.Slug(about, longestSlug) + "-" +
 		plan.Hash(string(g.Path), b.App, b.Service, b.Record, string(b.Scope), b.Cluster)
 }
 

@@ -60,8 +60,9 @@ func (r renderer) deployment() *appsv1.Deployment {
 // annotations tell people with kubectl what the external-dns is for.
 func (r renderer) annotations() map[string]string {
 	told := map[string]string{}
-	if len(r.Users) > 0 {
-		told[AnnotationUsers] = users(r.Users)
+	isName := func(user string) bool { return intent.IsName(intent.Path(user)) }
+	if groups := slices.DeleteFunc(slices.Clone(r.Users), isName); len(groups) > 0 { // a name that comes or goes changes no Deployment
+		told[AnnotationUsers] = users(groups)
 	}
 	if r.Adopts != "" {
 		told[AnnotationAdoption] = r.Adopts

@@ -55,17 +55,28 @@ func (s *Planner) Accept(ctx context.Context, owner intent.Path, r state.Request
 
 // TryAccept is Accept without trying again.
 func (s *Planner) TryAccept(ctx context.Context, owner intent.Path, r state.Request, confirm, actor string) (intent.Accepted, error) {
+	_, accepted, err := s.tryAccept(ctx, owner, r, confirm, actor)
+	return accepted, err
+}
+
+func (s *Planner) tryAccept(ctx context.Context, owner intent.Path, r state.Request, confirm, actor string) (*resolve.Proposal, intent.Accepted, error) {
 	l, err := s.StoredLifecycle(ctx, owner)
 	if err == nil {
 		err = r.Driver(owner, l) // before documents are asked for that an orchestrator keeps
 	}
 	if err != nil {
-		return intent.Accepted{}, err
+		return nil, intent.Accepted{}, err
 	}
 	p, err := s.buildPlan(ctx, owner, r)
 	if err != nil {
-		return intent.Accepted{}, err
+		return nil, intent.Accepted{}, err
 	}
+	accepted, err := s.acceptPlan(ctx, owner, p, confirm, actor)
+	return p, accepted, err
+}
+
+// acceptPlan accepts what a plan proposes, if the state of its owner allows it.
+func (s *Planner) acceptPlan(ctx context.Context, owner intent.Path, p *resolve.Proposal, confirm, actor string) (intent.Accepted, error) {
 	if confirm != "" && confirm != p.View.Token {
 		return intent.Accepted{}, state.PlanChanged()
 	}
@@ -85,10 +96,19 @@ func (s *Planner) TryAccept(ctx context.Context, owner intent.Path, r state.Requ
 	if len(p.View.Errors) > 0 {
 		return intent.Accepted{}, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s cannot be %s; nothing was changed", owner, p.Action.Done()), Fields: p.View.Errors}
 	}
+	if err := checkPublisher(ctx, p); err != nil {
+		return intent.Accepted{}, err
+	}
+	if err := requirePlan(p, confirm); err != nil {
+		return intent.Accepted{}, err
+	}
 	if confirm == "" {
 		if err := p.Removals.Refuse(p.Confirmation()); err != nil {
 			return intent.Accepted{}, err
 		}
+	}
+	if err := s.Removal.ChargeName(ctx, p, confirm != ""); err != nil {
+		return intent.Accepted{}, err
 	}
 	next, err := s.next(ctx, p, actor)
 	if err != nil {
@@ -146,6 +166,11 @@ func (s *Planner) allowed(ctx context.Context, p *resolve.Proposal) (same bool, 
 	switch {
 	case p.Action == intent.Terminate:
 		return !p.Lifecycle.Deployed(), s.relinquished(ctx, p)
+	case p.Name != nil:
+		if !p.Lifecycle.Deployed() {
+			return false, nil
+		}
+		return s.unchanged(ctx, p)
 	case p.AppContext != "":
 		if p.Lifecycle.AppContext != p.AppContext || !p.Lifecycle.Deployed() {
 			return false, nil
@@ -205,14 +230,8 @@ func (s *Planner) next(ctx context.Context, p *resolve.Proposal, actor string) (
 		l.Refs = append(l.Refs, ref.Path())
 	}
 	l.Track(p.Request)
-	l.Leaving = state.Without(append(slices.Clone(l.Leaving), l.Uses...), uses)
-	l.Draining = state.Without(l.Draining, uses)
-	l.Uses, l.Former = uses, nil
-	for _, use := range l.Leaving {
-		if !slices.Contains(l.Refs, use.Record) {
-			l.Refs = append(l.Refs, use.Record)
-		}
-	}
+	l.Name = nameOf(p)
+	l.RelyOn(uses)
 	l.Record(intent.Event{Time: l.Since, Actor: actor, Action: p.Action, Revision: l.Seq, Outcome: "accepted", Message: p.Message})
 	err := s.Offers.NextOffers(ctx, &l, p)
 	return l, err
@@ -288,10 +307,17 @@ func (s *Planner) claim(ctx context.Context, p *resolve.Proposal, before plan.Gr
 
 // refs are the documents that must stay while the release is in a cluster.
 func refs(d *resolve.Draft) []intent.Path {
-	out := []intent.Path{d.Group.Path, d.In.CloudPath}
+	out := []intent.Path{d.In.CloudPath}
+	if !intent.IsName(d.Group.Path) { // the document of a name is in the lifecycle that refers
+		out = append(out, d.Group.Path)
+	}
+	follows := d.In.FollowsClusters()
 	for _, c := range d.Group.Clusters {
 		ref, _ := intent.ParseCluster(c.Name)
-		out = append(out, ref.Path())
+		home := func(b plan.Binding) bool { return b.Cluster == c.Name }
+		if !follows || slices.ContainsFunc(d.Group.Bindings, home) { // clusters that a selector chose may go
+			out = append(out, ref.Path())
+		}
 	}
 	for _, u := range d.Uses {
 		out = append(out, u.Record)

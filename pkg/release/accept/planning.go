@@ -92,6 +92,9 @@ func (s *Planner) resolveInputs(ctx context.Context, owner intent.Path, p *resol
 	if p.Lifecycle, err = s.Lifecycle(ctx, owner, in.Owner.UID); err != nil {
 		return err
 	}
+	if err := checkName(p.Name, p.NameWas, p.Lifecycle.Name); err != nil {
+		return err
+	}
 	if p.Action == "" {
 		p.Action = p.Lifecycle.FollowingAction(p.AppContext)
 	}
@@ -102,6 +105,8 @@ func (s *Planner) resolveInputs(ctx context.Context, owner intent.Path, p *resol
 		err = s.Resolver.Recall(ctx, p, in)
 	case state.IsCloud(owner):
 		p.Draft, err = s.Resolver.DraftCloud(ctx, in, p.Lifecycle)
+	case intent.IsName(owner):
+		p.Draft, err = s.Resolver.DraftName(ctx, in)
 	default:
 		p.Draft, err = s.Resolver.Draft(ctx, in)
 	}
@@ -123,6 +128,8 @@ func (s *Planner) resolveInputs(ctx context.Context, owner intent.Path, p *resol
 // gatherTo reads what an action follows from, beside the releases of before.
 func (s *Planner) gatherTo(ctx context.Context, owner intent.Path, p *resolve.Proposal, l state.Lifecycle) (*inputs.Inputs, error) {
 	switch {
+	case intent.IsName(owner):
+		return s.Inputs.GatherName(ctx, owner, p.Name)
 	case p.AppContext != "" || l.Orchestrated() && p.Action == intent.Rollback:
 		return s.Inputs.ReadOwner(ctx, owner)
 	case l.Orchestrated():
@@ -350,7 +357,13 @@ func view(ctx context.Context, p *resolve.Proposal, changes []bundle.Change) (in
 func token(p *resolve.Proposal, changes []bundle.Change) string {
 	hash := sha256.New()
 	fmt.Fprintln(hash, p.Action, p.To, p.Lifecycle.Seq, p.Lifecycle.Wanted)
+	if p.Name != nil {
+		fmt.Fprintln(hash, string(p.Name.Body))
+	}
 	for _, i := range slices.Concat(p.Draft.In.Inputs(), p.Draft.Inputs) {
+		if p.Name != nil && i == p.Draft.In.Accepting {
+			i.UID = "" // each request makes one for a new name
+		}
 		fmt.Fprintln(hash, i.Path, i.UID, i.Revision)
 	}
 	for _, c := range changes {

@@ -41,7 +41,9 @@ func takeoverFrom(owner intent.Path, from string) (intent.Path, error) {
 	parts := strings.Split(from, "/")
 	var path intent.Path
 	switch {
-	case len(parts) == 1:
+	case len(parts) == 2 && parts[0] == intent.NamesCollection:
+		path = intent.Join("projects", owner.Segment("projects"), parts[0], parts[1])
+	case len(parts) == 1 && !intent.IsName(owner):
 		path = owner.Parent().Child("deployment-intent-groups", from)
 	case len(parts) == 3:
 		path = intent.Join("projects", owner.Segment("projects"), "composite-apps", parts[0], parts[1], "deployment-intent-groups", parts[2])
@@ -52,8 +54,8 @@ func takeoverFrom(owner intent.Path, from string) (intent.Path, error) {
 		return "", &intent.Error{Code: intent.Invalid, Detail: fmt.Sprintf("query parameter takeover: %q %s", from, why)}
 	}
 	switch {
-	case slices.Contains(parts, "") && len(parts) <= 3 || path.Segment("deployment-intent-groups") != path.Name() || path.Segment("projects") == "":
-		return refuse("is no deployment intent group; give its name, app/version/name, or its path")
+	case slices.Contains(parts, "") && len(parts) <= 3 || !intent.IsName(path) && path.Segment("deployment-intent-groups") != path.Name() || path.Segment("projects") == "":
+		return refuse("is no deployment intent group and no name; give app/version/group, names/host, or a path")
 	case path.Segment("projects") != owner.Segment("projects"):
 		return refuse("is of another project; names are taken over within a project")
 	case path == owner:

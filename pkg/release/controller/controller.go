@@ -142,6 +142,11 @@ func (c *Controller) do(ctx context.Context, todo work) (settled bool, err error
 	case state.IsRecord(todo.owner):
 		return true, c.service.Providers.StepRecord(ctx, todo.owner)
 	}
+	if intent.IsName(todo.owner) {
+		if err := c.service.Names.FollowClusters(ctx, todo.owner); err != nil {
+			c.service.Logger.WarnContext(ctx, "a name cannot follow its clusters", "name", todo.owner, "error", err)
+		}
+	}
 	return c.service.Reconciler.StepGroup(ctx, todo.owner)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signpost-dns/signpost/pkg/release/accept"
 	"github.com/signpost-dns/signpost/pkg/release/clusters"
 	"github.com/signpost-dns/signpost/pkg/release/follow"
 	"github.com/signpost-dns/signpost/pkg/release/offers"
@@ -32,6 +33,7 @@ type Worker struct {
 	Reconciler *reconcile.Reconciler
 	Clusters   *clusters.Operator
 	Sync       *orchestration.Sync
+	Names      *accept.Names
 
 	Metrics      prometheus.Registerer // nil: nowhere
 	Orchestrates chan struct{}         // closed once there are groups that an orchestrator deploys

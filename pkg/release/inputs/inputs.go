@@ -27,6 +27,7 @@ type Inputs struct {
 	PodIntents    []podDNSIntent                             // ordered by path
 	DNSIntents    []DNSCRIntent                              // of a logical cloud, ordered by name
 	Records       map[string]intent.Document                 // the project's records that are associated, by name
+	Name          intent.Name                                // the spec of the owner, if that is a name
 	Elsewhere     bool                                       // an orchestrator keeps the owner's document, and deploys its apps
 	Orchestration *Orchestration                             // of the group's apps; nil: they are Signpost's own, as the group's document says
 	Reading
@@ -47,9 +48,14 @@ func (s *Reader) Gather(ctx context.Context, owner intent.Path) (*Inputs, error)
 // GatherFor is gather for a group whose apps an orchestrator deploys, or
 // Signpost where by is nil.
 func (s *Reader) GatherFor(ctx context.Context, owner intent.Path, by *Orchestration) (*Inputs, error) {
+	return gathered(ctx, owner, func() (*Inputs, error) { return s.readInputs(ctx, owner, by) })
+}
+
+// gathered reads inputs until two readings agree.
+func gathered(ctx context.Context, owner intent.Path, read func() (*Inputs, error)) (*Inputs, error) {
 	const attempts = 10
 	for range attempts {
-		in, err := s.readInputs(ctx, owner, by)
+		in, err := read()
 		if err != nil {
 			return nil, err
 		}
@@ -63,10 +69,7 @@ func (s *Reader) GatherFor(ctx context.Context, owner intent.Path, by *Orchestra
 
 // ReadOwner reads an owner and the project that it is in.
 func (s *Reader) ReadOwner(ctx context.Context, owner intent.Path) (*Inputs, error) {
-	in := &Inputs{
-		Clusters: map[string]intent.Resource[intent.Cluster]{}, OwnRecords: map[string][]string{},
-		Records: map[string]intent.Document{}, Reading: Reading{Store: s.Documents, Read: map[intent.Path]state.Input{}},
-	}
+	in := s.newInputs()
 	var err error
 	if in.Owner, err = s.Documents.Get(ctx, owner); err != nil {
 		return nil, err

@@ -18,6 +18,8 @@ type Reader struct {
 	ControllerCluster *intent.ClusterRef                                                                                // the server's default home of external-dns; nil: none
 	ExternallyManaged func(intent.Path) error                                                                           // not nil for documents that an orchestrator keeps; nil: none does
 	DelegatedContexts func(ctx context.Context, owner appcontext.Owner, clusters []string) (appcontext.Children, error) // the contexts by which a deployer knows an owner's; nil: the sync worker puts objects into clusters
+
+	clusters clusterList
 }
 
 // DefaultOrchestratedNamespaces are all but those of Kubernetes and of the platform, and

@@ -12,15 +12,20 @@ import (
 
 // Reading is what was read of the documents, and what was not there.
 type Reading struct {
-	Store  intent.Store
-	Read   map[intent.Path]state.Input
-	asked  []intent.Path            // for documents that may be missing
-	listed map[string][]state.Input // what collections held
+	Store intent.Store
+	Read  map[intent.Path]state.Input
+
+	Accepting state.Input              // the document of a name, which is stored with its release alone; zero of other owners
+	asked     []intent.Path            // for documents that may be missing
+	listed    map[string][]state.Input // what collections held
 }
 
 // Inputs is what was read, ordered by path.
 func (r *Reading) Inputs() []state.Input {
-	out := make([]state.Input, 0, len(r.Read))
+	out := make([]state.Input, 0, len(r.Read)+1)
+	if r.Accepting.Path != "" {
+		out = append(out, r.Accepting)
+	}
 	for _, i := range r.Read {
 		out = append(out, i)
 	}
@@ -78,14 +83,21 @@ func (r *Reading) list(ctx context.Context, collection string) ([]intent.Documen
 // repeated reads all of it once more, and tells whether it is the same: then
 // there was a time between the readings at which all of it was so.
 func (r *Reading) repeated(ctx context.Context) (bool, error) {
-	single, found := slices.Clone(r.asked), 0
+	single := slices.Clone(r.asked)
 	for path := range r.Read {
 		if _, listed := r.listed[path.Collection()]; !listed {
-			single, found = append(single, path), found+1
+			single = append(single, path)
 		}
 	}
 	slices.Sort(single)
-	docs, err := r.Store.GetAll(ctx, slices.Compact(single))
+	single = slices.Compact(single)
+	found := 0
+	for _, path := range single {
+		if _, there := r.Read[path]; there {
+			found++
+		}
+	}
+	docs, err := r.Store.GetAll(ctx, single)
 	if err != nil {
 		return false, err
 	}

@@ -82,7 +82,7 @@ func FailName(d *resolve.Draft, at resolve.Place, why string) {
 func entryOf(p *resolve.Proposal, b resolve.ClaimRequest) nameclaim.Entry {
 	return nameclaim.Entry{
 		Group: p.Draft.Group.Path, UID: p.Draft.In.Owner.UID, Through: b.Through, Types: b.Types, Trees: b.Trees,
-		Seq: p.Lifecycle.Seq + 1, Over: p.Lifecycle.Revision,
+		Seq: p.Lifecycle.Seq + 1, Over: p.Lifecycle.Revision, Host: b.Host != "", From: p.Takeover,
 	}
 }
 
@@ -90,6 +90,8 @@ func entryOf(p *resolve.Proposal, b resolve.ClaimRequest) nameclaim.Entry {
 // may know.
 func refusal(ctx context.Context, b resolve.ClaimRequest, project string, verdict nameclaim.Verdict, by nameclaim.Entry) string {
 	switch {
+	case verdict == nameclaim.Alone:
+		return fmt.Sprintf("%s is given by %s; a name has one owner: take it over with ?takeover=%s, or remove it there", b.Seen(), by.Group, by.Group)
 	case verdict == nameclaim.Clash:
 		return fmt.Sprintf("%s is given by %s with other types: DNS allows no CNAME beside other types; give it the same recordTypes, or another name", b.Seen(), by.Group)
 	case !intent.By(ctx).Sees(project):
@@ -211,7 +213,7 @@ func (s *Registry) confirmed(ctx context.Context, l state.Lifecycle, g plan.Grou
 			continue
 		}
 		if !ok {
-			mine := nameclaim.Entry{Group: g.Path, UID: l.OwnerUID, Through: b.Through, Types: b.Types, Trees: b.Trees, Context: l.ContextID, Seq: l.Seq, Confirmed: true}
+			mine := nameclaim.Entry{Group: g.Path, UID: l.OwnerUID, Through: b.Through, Types: b.Types, Trees: b.Trees, Context: l.ContextID, Seq: l.Seq, Confirmed: true, Host: b.Host != "", From: l.Taking}
 			var verdict nameclaim.Verdict
 			if next, verdict, _, err = claim.Bid(project, mine, claimants.of(ctx, b.Key)); err != nil {
 				return nil, nil, err

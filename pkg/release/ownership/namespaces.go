@@ -24,10 +24,10 @@ func namespaceRequests(g plan.Group) []resolve.ClaimRequest {
 	if g.Orchestrated != nil {
 		return nil
 	}
-	cloud := intent.Join("projects", g.Project.Name, "logical-clouds", g.LogicalCloud)
+	holder := resolve.HolderOf(g)
 	bids := map[nameclaim.Key]resolve.ClaimRequest{}
 	add := func(cluster, namespace string, b resolve.ClaimRequest) {
-		b.Key, b.Through = nameclaim.Key{View: resolve.InNamespaces + cluster, Name: namespace}, cloud
+		b.Key, b.Through = nameclaim.Key{View: resolve.InNamespaces + cluster, Name: namespace}, holder
 		if _, known := bids[b.Key]; !known {
 			bids[b.Key] = b
 		}
@@ -57,10 +57,13 @@ func servicesIn(g plan.Group) []resolve.ClaimRequest {
 		return nil
 	}
 	var bids []resolve.ClaimRequest
-	cloud := intent.Join("projects", g.Project.Name, "logical-clouds", g.LogicalCloud)
+	holder := resolve.HolderOf(g)
 	for _, b := range g.Bindings {
+		if b.Service == "" { // a name with fixed targets
+			continue
+		}
 		for _, cluster := range b.Sources {
-			bids = append(bids, resolve.ClaimRequest{Key: nameclaim.Key{View: resolve.InNamespaces + cluster, Name: b.Namespace}, Through: cloud, Purpose: resolve.OfServices, By: b.Service})
+			bids = append(bids, resolve.ClaimRequest{Key: nameclaim.Key{View: resolve.InNamespaces + cluster, Name: b.Namespace}, Through: holder, Purpose: resolve.OfServices, By: b.Service})
 		}
 	}
 	slices.SortStableFunc(bids, resolve.CompareRequests)
@@ -100,6 +103,9 @@ func whose(ctx context.Context, project string, by nameclaim.Entry) string {
 // have it.
 func AsksFor(d *resolve.Draft, b resolve.ClaimRequest) (at resolve.Place, advice string) {
 	path := d.Group.Path
+	if intent.IsName(path) && b.Purpose == resolve.OfServices {
+		return resolve.Place{Path: path, Pointer: "/spec/service"}, "give the name a Service of another namespace"
+	}
 	switch b.Purpose {
 	case resolve.OfCloud:
 		return resolve.Place{Path: b.Through, Pointer: "/spec/namespace"}, "give the logical cloud, or the app, another"
@@ -168,7 +174,7 @@ func (s *Registry) ClaimHome(ctx context.Context, p *resolve.RecordProposal) (ch
 		if release.Group.Orchestrated != nil {
 			continue
 		}
-		b.Through = intent.Join("projects", project.Name, "logical-clouds", release.Group.LogicalCloud)
+		b.Through = resolve.HolderOf(release.Group)
 		keeper, err := claimants.keeper(ctx, b)
 		if err != nil || !keeper.Stays || claim.Has(project.Name, keeper) {
 			if err != nil {

@@ -73,8 +73,11 @@ func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled 
 	if failure != nil && last.Release && !passes(ctx, failure) {
 		on.lifecycle.Fail(failure, s.Now().UTC())
 	}
-	lost := s.Save(ctx, group, l, on.lifecycle)
-	return outcome == state.AtRest, errors.Join(lost, failure)
+	err = errors.Join(s.Save(ctx, group, l, on.lifecycle), failure)
+	if outcome == state.AtRest && err == nil && intent.IsName(group) {
+		err = s.forgetName(ctx, group)
+	}
+	return outcome == state.AtRest, err
 }
 
 // passes tells races and outages, which are no failures of a release.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -98,6 +99,13 @@ func (s *Reconciler) transfer(ctx context.Context, group, to intent.Path, names 
 	l.Transferred = transferring(l.Transferred, to, taken)
 	l.Record(intent.Event{Time: s.Now().UTC(), Actor: intent.Itself, Action: l.Wanted, Revision: l.Seq, Outcome: "yielded",
 		Message: fmt.Sprintf("%s, to %s", state.Few(names), to)})
+	if intent.IsName(group) { // it has one name, and nothing is left of it without
+		l.Wanted, l.Settled, l.Since, l.Done = intent.Terminate, false, s.Now().UTC(), time.Time{}
+		if err := s.Ownership.PendingReleases(ctx, &l, l.ContextID); err != nil {
+			return err
+		}
+		l.RelyOn(nil)
+	}
 	if _, err := s.Swap(ctx, group, l); err != nil {
 		return err
 	}

@@ -72,9 +72,12 @@ func Render(ctx context.Context, g plan.Group, records map[string]plan.Record, d
 // choose chooses the addresses of a binding's hosts.
 func (c *Contents) choose(ctx context.Context, g plan.Group, b plan.Binding, record plan.Record, drained state.DrainedClusters, before bundle.Bundle, look Sources) error {
 	held := addresses(publishedBefore(before, g, b))
-	offers, err := c.offers(ctx, g, b, held, look)
-	if err != nil {
-		return err
+	var offers []address.Offer
+	if b.Service != "" {
+		var err error
+		if offers, err = c.offers(ctx, g, b, held, look); err != nil {
+			return err
+		}
 	}
 	drained.Mark(b, offers)
 	published, managed := resolve.PublishingOf(record), externaldns.Managed(record.Spec.Parameters)
@@ -85,7 +88,7 @@ func (c *Contents) choose(ctx context.Context, g plan.Group, b plan.Binding, rec
 		}
 		in := address.Input{
 			Rule: rule, Types: typesOf(host, managed), Routing: host.Routing, Health: host.Health,
-			Offers: offersTo(host, offers), Previous: held[host.Name], Now: look.now,
+			Offers: offersTo(g, b, host, offers), Previous: held[host.Name], Now: look.now,
 			SetIDs: published.Abilities.SetIdentifiers, NoAlias: published.NoAlias(host),
 		}
 		var due time.Time
@@ -139,8 +142,11 @@ func addresses(held map[string][]address.Set) map[string][]address.Set {
 	return held
 }
 
-// offersTo are those of a host's own clusters.
-func offersTo(host plan.Host, offers []address.Offer) []address.Offer {
+// offersTo are those of a host's own clusters, or its fixed targets.
+func offersTo(g plan.Group, b plan.Binding, host plan.Host, offers []address.Offer) []address.Offer {
+	if len(host.Targets) > 0 {
+		return []address.Offer{address.FixedOffer(string(g.Path), b.Cluster, host.Targets)}
+	}
 	if len(host.Sources) == 0 {
 		return offers
 	}

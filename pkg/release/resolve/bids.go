@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
@@ -95,6 +96,16 @@ func (p *RecordProposal) ViewMoves() []intent.Field {
 		Pointer: string(p.Frozen.Path) + "#/spec/external-dns-parameters",
 		Detail:  "the names of the record would come into other zones, where they may be others'; make a record for these, and associate that",
 	}}
+}
+
+// HolderOf is the document that holds the namespaces of a release as long as it is
+// there: its logical cloud, or the project of a name.
+func HolderOf(g plan.Group) intent.Path {
+	project := intent.Join("projects", g.Project.Name)
+	if intent.IsName(g.Path) {
+		return project
+	}
+	return project.Child("logical-clouds", g.LogicalCloud)
 }
 
 // InNamespaces begins the views that namespaces of clusters are in.

@@ -107,20 +107,21 @@ func (s *Resolver) Draft(ctx context.Context, in *inputs.Inputs) (*Draft, error)
 		return nil, err
 	}
 	s.collectClusters(d)
-	d.Inputs = in.Inputs()
-	for _, name := range slices.Sorted(maps.Keys(d.Records)) {
-		r := d.Records[name]
-		d.Inputs = append(d.Inputs, state.Input{Path: state.LifecyclePath(r.Frozen.Path), UID: r.Frozen.UID, Revision: r.Frozen.Revision})
-	}
+	d.noteInputs()
 	return d, nil
 }
 
-// DraftApps begins a draft: with which apps of which group run where.
-func (s *Resolver) DraftApps(in *inputs.Inputs) *Draft {
+func (s *Resolver) newDraft(in *inputs.Inputs) *Draft {
 	d := &Draft{In: in, Records: map[string]RecordDraft{}, Places: map[PlaceKey]Place{}, orchestratedNamespaces: s.OrchestratedNamespaces}
 	if len(d.orchestratedNamespaces) == 0 {
 		d.orchestratedNamespaces = inputs.DefaultOrchestratedNamespaces()
 	}
+	return d
+}
+
+// DraftApps begins a draft: with which apps of which group run where.
+func (s *Resolver) DraftApps(in *inputs.Inputs) *Draft {
+	d := s.newDraft(in)
 	spec := in.Group.Spec
 	namespace := in.Cloud.Spec.Namespace
 	version := in.Owner.Path.Parent().Name()

@@ -140,6 +140,11 @@ func (s *Store) Unattended(ctx context.Context, record plan.Record, scope intent
 // them: not to those of apps that an orchestrator deploys, as such.
 func Reached(g plan.Group) map[string]bool {
 	pushed := map[string]bool{}
+	for _, b := range g.Bindings {
+		for _, source := range b.Sources { // of a name, which has no apps
+			pushed[source] = false
+		}
+	}
 	for _, cluster := range Placed(g) {
 		pushed[cluster] = g.Orchestrated == nil
 	}

@@ -45,6 +45,8 @@ type Lifecycle struct {
 	Leftovers       []intent.Leftover `json:"leftovers,omitempty"`
 	Events          []intent.Event    `json:"events"`
 
+	Name *intent.NameDocument `json:"name,omitempty"` // the document of a name, whose lifecycle this is; nil of other owners
+
 	AppContext string     `json:"appContext,omitempty"` // that the release is for; empty: Signpost deploys the apps
 	Prepared   []Prepared `json:"prepared,omitempty"`   // for app contexts, oldest first
 	Unkept     string     `json:"unkept,omitempty"`     // app context that is current in place of AppContext, and that no release is kept for
@@ -118,7 +120,7 @@ func OwnerOf(lifecycle intent.Path) intent.Path {
 func (s *Store) Lifecycle(ctx context.Context, owner intent.Path, ownerUID string) (Lifecycle, error) {
 	l, err := s.StoredLifecycle(ctx, owner)
 	if err == nil && ownerUID != "" && l.OwnerUID != ownerUID {
-		return Lifecycle{OwnerUID: ownerUID, PendingRelease: l.PendingRelease, Revision: l.Revision}, nil
+		return Lifecycle{OwnerUID: ownerUID, PendingRelease: l.PendingRelease, Name: l.Name, Revision: l.Revision}, nil
 	}
 	return l, err
 }
@@ -256,11 +258,24 @@ func (l *Lifecycle) KeepRemovedClusters(clusters []string) {
 	l.RemovedClusters = clusters
 }
 
+// RelyOn notes the providers that the release relies on from now on, and that those of
+// before are left.
+func (l *Lifecycle) RelyOn(uses []Use) {
+	l.Leaving = Without(append(slices.Clone(l.Leaving), l.Uses...), uses)
+	l.Draining = Without(l.Draining, uses)
+	l.Uses, l.Former = uses, nil
+	for _, use := range l.Leaving {
+		if !slices.Contains(l.Refs, use.Record) {
+			l.Refs = append(l.Refs, use.Record)
+		}
+	}
+}
+
 // Complete notes that the wanted action has had its effect.
 func (l *Lifecycle) Complete(now time.Time) {
 	l.Settled, l.Done, l.Cleared = true, now, time.Time{}
 	if l.Wanted == intent.Terminate {
-		l.Refs = nil
+		l.Refs, l.Name = nil, nil
 	}
 	l.Record(intent.Event{Time: now, Actor: intent.Itself, Action: l.Wanted, Revision: l.Seq, Outcome: "completed"})
 }

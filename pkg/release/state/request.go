@@ -12,11 +12,13 @@ import (
 // Request is what is asked of a group.
 type Request struct {
 	Action     intent.Action
-	To         int64       // of a rollback: the revision, 0 for the one before the current
-	AppContext string      // that an orchestrator has made current or ends; empty: it is Signpost's own lifecycle
-	Force      bool        // of terminate: also what an orchestrator has in the clusters
-	Takeover   intent.Path // the group whose names are taken over; empty: none's
-	Paid       *int        // bytes that earlier attempts of the request have taken from the project's rate; nil: none
+	To         int64                // of a rollback: the revision, 0 for the one before the current
+	AppContext string               // that an orchestrator has made current or ends; empty: it is Signpost's own lifecycle
+	Force      bool                 // of terminate: also what an orchestrator has in the clusters
+	Takeover   intent.Path          // the group whose names are taken over; empty: none's
+	Name       *intent.NameDocument // of a name: its document as it is to be; nil: it stays as it is
+	NameWas    *intent.Document     // as its document was when that was judged; nil: there was none
+	Paid       *int                 // bytes that earlier attempts of the request have taken from the project's rate; nil: none
 }
 
 // Driver refuses to have one group driven from two sides: by an
@@ -36,8 +38,12 @@ func (r Request) Driver(owner intent.Path, l Lifecycle) error {
 // one does not: what is there has to go.
 func (l *Lifecycle) TrackRemovedClusters(before, next plan.Group) {
 	clusters := slices.Clone(l.RemovedClusters)
-	for _, c := range WithFormer(before, l.Former).Clusters {
-		clusters = append(clusters, c.Name)
+	before = WithFormer(before, l.Former)
+	for _, c := range before.Clusters {
+		holds := func(b plan.Binding) bool { return b.Cluster == c.Name }
+		if !intent.IsName(before.Path) || slices.ContainsFunc(before.Bindings, holds) { // of other clusters, a name has only addresses
+			clusters = append(clusters, c.Name)
+		}
 	}
 	slices.Sort(clusters)
 	used := func(cluster string) bool {

@@ -73,10 +73,10 @@ func tenantOn(d *resolve.Draft, cluster string) tenant {
 // ordered, none twice: the logical cloud's, for apps with manifests, its
 // project's, and those of the DNS of clusters.
 func placements(g plan.Group) []resolve.ClaimRequest {
-	cloud := intent.Join("projects", g.Project.Name, "logical-clouds", g.LogicalCloud)
+	holder := resolve.HolderOf(g)
 	var bids []resolve.ClaimRequest
 	add := func(cluster, namespace string, purpose resolve.Purpose, by string) {
-		bids = append(bids, resolve.ClaimRequest{Key: nameclaim.Key{View: resolve.InNamespaces + cluster, Name: namespace}, Through: cloud, Purpose: purpose, By: by})
+		bids = append(bids, resolve.ClaimRequest{Key: nameclaim.Key{View: resolve.InNamespaces + cluster, Name: namespace}, Through: holder, Purpose: purpose, By: by})
 	}
 	for _, app := range g.Apps {
 		if len(app.Manifests) == 0 {

@@ -51,12 +51,19 @@ func (s *Keeper) checkNamespaces(ctx context.Context, d *resolve.Draft) error {
 	}
 	slices.Sort(namespaces)
 	for _, namespace := range slices.Compact(namespaces) {
+		if namespace == "" { // of a name, which has no logical cloud
+			continue
+		}
 		holder, err := s.NamespaceHolder(ctx, namespace)
 		if err != nil {
 			return err
 		}
 		if holder != "" && holder != d.Group.Project.Name {
-			d.Fail(d.Group.Path, "/spec/apps", "namespace %q is the one of %s; give the logical cloud, the app or the intent another", namespace, intent.By(ctx).Project(holder))
+			at := "/spec/apps"
+			if intent.IsName(d.Group.Path) {
+				at = "/spec/service"
+			}
+			d.Fail(d.Group.Path, at, "namespace %q is the one of %s; give the logical cloud, the app or the intent another", namespace, intent.By(ctx).Project(holder))
 		}
 	}
 	return nil

@@ -46,6 +46,9 @@ type Entry struct {
 	Over      int64     `json:"over,omitempty"`  // while pending: the revision of the lifecycle that the release is to follow
 	Since     time.Time `json:"since,omitzero"`  // while pending: UTC, when it was claimed
 	Stays     bool      `json:"stays,omitempty"` // it holds as long as the document is there that it is through
+
+	Host bool        `json:"-"` // of a request: it is for a host name, and not for a namespace
+	From intent.Path `json:"-"` // of a request: whose names the release is to take over; empty: nobody's
 }
 
 // pendingHolds is how long a claim holds of whose acceptance nothing is to be
@@ -77,6 +80,12 @@ func (e Entry) Held(key Key, s Standing, now time.Time) bool {
 // Clashes tells whether DNS allows no name with the types of both.
 func (e Entry) Clashes(other Entry) bool { return e.alias() != other.alias() }
 
+// excludes tells whether two owners cannot both give what they claim: one of them is a
+// name, and does not take over from the other.
+func (e Entry) excludes(mine Entry) bool {
+	return mine.Host && e.Group != mine.From && (intent.IsName(e.Group) || intent.IsName(mine.Group))
+}
+
 func (e Entry) alias() bool { return slices.Equal(e.Types, []string{"CNAME"}) }
 
 // Of tells whether an entry is a group's.
@@ -90,6 +99,7 @@ const (
 	Granted Verdict = "granted"
 	Taken   Verdict = "taken" // the name is another project's
 	Clash   Verdict = "clash" // another group of the project has types with which it cannot be shared
+	Alone   Verdict = "alone" // another owner of the project has it, and one of both is a name, which shares with nobody
 )
 
 // Bid is the claim as it would be with an entry of a project's group in it, of
@@ -109,6 +119,8 @@ func (c Claim) Bid(project string, mine Entry, held func(Entry) (bool, error)) (
 			continue
 		case c.Project != project:
 			return c, Taken, e, nil
+		case !e.Stays && !e.Of(mine.Group) && e.excludes(mine):
+			return c, Alone, e, nil
 		case !e.Stays && !e.Of(mine.Group) && e.Clashes(mine):
 			return c, Clash, e, nil
 		}

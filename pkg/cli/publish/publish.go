@@ -1,0 +1,234 @@
+// Package publish has the commands on names: host names that one document publishes
+// each.
+package publish
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/cli/connect"
+	"github.com/signpost-dns/signpost/pkg/cli/lifecycle"
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/domain/hostname"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// defaultProject is the project of names if no flag names one. It is made as needed.
+const defaultProject = "default"
+
+const publishHelp = `Publishes a host name, or changes it. The name leads to a Service in one or several
+clusters, to fixed addresses, or to another host name. The same command again changes nothing.
+
+With --wait the command returns once the name is seen to be published, or answered by the
+authoritative servers of its provider.`
+
+// publication is one request to publish a name.
+type publication struct {
+	server   connect.Connection
+	output   terminal.Format
+	project  string
+	host     string
+	spec     intent.Name
+	clusters []string
+	selector map[string]string
+	scope    string
+	takeover string
+	confirm  string
+	dryRun   bool
+	wait     string
+	timeout  time.Duration
+}
+
+// Command makes `signpost publish`.
+func Command(p terminal.Program) *cobra.Command {
+	r := &publication{}
+	cmd := &cobra.Command{
+		Use:   "publish HOST --service NAMESPACE/NAME --clusters CLUSTERS",
+		Short: "Publish a host name",
+		Long:  publishHelp,
+		Example: "  signpost publish www.shop.example --service web/frontend --clusters dc/one,dc/two --wait=verified\n" +
+			"  signpost publish api.shop.example --service web/api --selector region=eu --provider lab --ttl 60\n" +
+			"  signpost publish mail.shop.example --address 192.0.2.7 --dry-run",
+		Args: terminal.Exactly(1, "one host name"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := r.read(args[0]); err != nil {
+				return err
+			}
+			return r.publish(cmd.Context(), p)
+		},
+	}
+	const longest = 5 * time.Minute
+	flags := cmd.Flags()
+	flags.StringVar(&r.project, "project", defaultProject, "the `PROJECT` of the name")
+	flags.StringVar(&r.spec.Service, "service", "", "the Service whose addresses the name gets, as `NAMESPACE/NAME`")
+	flags.StringSliceVar(&r.clusters, "clusters", nil, "the `CLUSTERS` in which the Service is, as provider/cluster, separated by commas")
+	flags.StringToStringVar(&r.selector, "selector", nil, "in place of --clusters: `LABELS` that a cluster has to have, as in region=eu")
+	flags.StringSliceVar(&r.spec.Addresses, "address", nil, "in place of --service: fixed IP `ADDRESSES`")
+	flags.StringVar(&r.spec.CNAME, "cname", "", "in place of --service: a fixed host `NAME`")
+	flags.StringVar(&r.spec.Provider, "provider", "", "the `PROVIDER` of the project (default: the one that serves the name)")
+	flags.StringVar(&r.scope, "scope", "", "public (default) or cluster: for clients inside each cluster")
+	flags.Int64Var(&r.spec.TTL, "ttl", 0, "`SECONDS` for which answers may be kept (default: the DNS provider's)")
+	flags.StringSliceVar(&r.spec.RecordTypes, "type", nil, "the `TYPES` to publish, of A, AAAA, CNAME and SRV (default: all but SRV)")
+	flags.StringVar(&r.takeover, "takeover", "", "the deployment intent `GROUP` that gives the host name now and is to give it up, as app/version/group")
+	flags.StringVar(&r.confirm, "confirm", "", "the `TOKEN` of the plan to carry out; refused when anything changed since")
+	flags.BoolVar(&r.dryRun, "dry-run", false, "show the plan, and change nothing")
+	flags.StringVar(&r.wait, "wait", "", "wait until the name is `published` or verified")
+	flags.DurationVar(&r.timeout, "timeout", longest, "how long to --wait")
+	r.output.Flag(flags)
+	r.server.ServerFlags(flags)
+	return cmd
+}
+
+// read checks what can be checked without the server.
+func (r *publication) read(host string) error {
+	canonical, err := hostname.Canonical(host)
+	if err != nil {
+		return terminal.Usagef("%q %w", host, err)
+	}
+	r.host, r.spec.Scope = canonical, intent.Scope(r.scope)
+	if r.wait != "" && r.wait != "published" && r.wait != "verified" {
+		return terminal.Usagef("--wait: %q is nothing to wait for; give published or verified", r.wait)
+	}
+	if len(r.clusters) > 0 && len(r.selector) > 0 {
+		return terminal.Usagef("--clusters and --selector exclude each other: list the clusters, or give labels that they have")
+	}
+	if len(r.clusters)+len(r.selector) > 0 {
+		r.spec.Clusters = &intent.ClusterChoice{Names: r.clusters, Selector: r.selector}
+		for n, cluster := range r.clusters {
+			r.clusters[n] = strings.Replace(cluster, "+", "/", 1)
+		}
+	}
+	return nil
+}
+
+// namePath is the document of a name.
+func namePath(project, host string) string {
+	return "projects/" + project + "/names/" + url.PathEscape(host)
+}
+
+func (r *publication) publish(ctx context.Context, p terminal.Program) error {
+	api, err := r.server.Dial()
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(intent.Resource[intent.Name]{Metadata: intent.Metadata{Name: r.host}, Spec: r.spec})
+	if err != nil {
+		return err
+	}
+	query := url.Values{}
+	for name, value := range map[string]string{"takeover": r.takeover, "confirm": r.confirm} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if r.dryRun {
+		query.Set("dryRun", "true")
+	}
+	path := namePath(r.project, r.host)
+	response, err := r.put(ctx, p, api, lifecycle.WithQuery(path, query), body)
+	if err != nil {
+		return err
+	}
+	if r.dryRun {
+		return lifecycle.PrintPlan(p, &r.output, response.Body, false)
+	}
+	answer := response.Body
+	if r.wait != "" {
+		if answer, err = r.await(ctx, p, api, path); err != nil {
+			return err
+		}
+	}
+	return r.output.Print(p.Out, answer, func(w io.Writer, _ bool) error { return printName(w, answer) })
+}
+
+// put sends the name. If its project is the default one and does not exist, it is made.
+func (r *publication) put(ctx context.Context, p terminal.Program, api *client.Client, path string, body []byte) (*client.Response, error) {
+	response, err := api.Do(ctx, http.MethodPut, path, bytes.NewReader(body), nil)
+	var refused *client.Error
+	if r.project != defaultProject || !errors.As(err, &refused) || refused.Status != http.StatusNotFound {
+		return response, err
+	}
+	project := []byte(`{"metadata":{"name":"` + defaultProject + `"},"spec":{}}`)
+	if _, failed := api.Do(ctx, http.MethodPost, "projects", bytes.NewReader(project), nil); failed != nil {
+		return nil, fmt.Errorf("project %q does not exist and could not be made; name another by --project: %w", defaultProject, failed)
+	}
+	terminal.Printf(p.Err, "created project %q\n", defaultProject)
+	return api.Do(ctx, http.MethodPut, path, bytes.NewReader(body), nil)
+}
+
+// await looks at the name until it is as --wait says.
+func (r *publication) await(ctx context.Context, p terminal.Program, api *client.Client, path string) ([]byte, error) {
+	limited, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	shown := ""
+	for {
+		response, err := api.Do(limited, http.MethodGet, path, nil, nil)
+		var name struct {
+			Status intent.NameReport `json:"status"`
+		}
+		switch {
+		case err == nil:
+			err = json.Unmarshal(response.Body, &name)
+		case connect.IsUnreachable(err):
+			name.Status.Message, err = "waiting for the server", nil
+		}
+		if err != nil && limited.Err() == nil {
+			return nil, err
+		}
+		if err == nil && name.Status.Is(r.wait) {
+			return response.Body, nil
+		}
+		if text := name.Status.Message; text != "" && text != shown {
+			terminal.Printf(p.Err, "%s\n", terminal.Plain(text))
+			shown = text
+		}
+		if !terminal.Sleep(limited, p.Poll) {
+			if ctx.Err() != nil {
+				return nil, errors.New("interrupted; the name was accepted, and its publication goes on")
+			}
+			return nil, terminal.AsTimeoutError(fmt.Errorf("%s is not %s after %s: %s; it goes on, see signpost get %s", r.host, r.wait, r.timeout, shown, path))
+		}
+	}
+}
+
+// printName tells what changed, and what the name answers.
+func printName(w io.Writer, body []byte) error {
+	var name struct {
+		Metadata intent.Metadata   `json:"metadata"`
+		Status   intent.NameReport `json:"status"`
+	}
+	if err := json.Unmarshal(body, &name); err != nil {
+		return err
+	}
+	terminal.Printf(w, "%s %s: published %s, verified %s\n", terminal.Plain(name.Metadata.Name), name.Status.State, name.Status.Published, name.Status.Verified)
+	for _, warning := range name.Status.Warnings {
+		terminal.Printf(w, "warning: %s\n", terminal.Plain(warning))
+	}
+	if len(name.Status.Records)+len(name.Status.Changes) == 0 {
+		return nil
+	}
+	terminal.Printf(w, "\n")
+	t := terminal.NewTable("TYPE", "TARGETS", "CHANGE")
+	told := map[string]bool{}
+	for _, change := range name.Status.Changes {
+		told[change.Type] = true
+		t.Add(change.Type, strings.Join(change.Targets, ","), change.Action)
+	}
+	for _, record := range name.Status.Records {
+		if !told[record.Type] {
+			t.Add(record.Type, strings.Join(record.Targets, ","), "-")
+		}
+	}
+	return t.Write(w)
+}

@@ -1,0 +1,180 @@
+package inputs
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// GatherName reads the inputs of a name until two readings agree. next is the document
+// that is to be accepted; nil: the stored one.
+func (s *Reader) GatherName(ctx context.Context, name intent.Path, next *intent.NameDocument) (*Inputs, error) {
+	return gathered(ctx, name, func() (*Inputs, error) { return s.readName(ctx, name, next) })
+}
+
+func (s *Reader) readName(ctx context.Context, name intent.Path, next *intent.NameDocument) (*Inputs, error) {
+	in := s.newInputs()
+	in.CloudPath = intent.Join("projects", name.Segment("projects"))
+	var err error
+	if next != nil {
+		in.Owner = next.At(name)
+	} else if in.Owner, err = s.Documents.Get(ctx, name); err != nil {
+		return nil, err
+	}
+	resource, err := intent.Of[intent.Name](in.Owner)
+	if err != nil {
+		return nil, err
+	}
+	in.Name = resource.Spec
+	in.Accepting = inputOf(in.Owner)
+	if in.Project, err = Get[intent.Project](ctx, in, in.CloudPath); err != nil {
+		return nil, err
+	}
+	reads := []func(context.Context, *Inputs) error{s.readNameClusters, s.readNameProvider, s.readHomes}
+	for _, read := range reads {
+		if err := read(ctx, in); err != nil {
+			return nil, err
+		}
+	}
+	return in, nil
+}
+
+// readNameClusters reads the clusters that a name chooses. Those that do not exist are
+// members all the same: the draft refuses them.
+func (s *Reader) readNameClusters(ctx context.Context, in *Inputs) error {
+	choice := in.Name.Clusters
+	switch {
+	case choice == nil:
+		return nil
+	case choice.Selector == nil:
+		for _, ref := range choice.Refs() {
+			in.Members = append(in.Members, ref.String())
+		}
+	default:
+		members, err := s.selected(ctx, in, choice.Selector)
+		if err != nil {
+			return err
+		}
+		in.Members = members
+	}
+	slices.Sort(in.Members)
+	in.Members = slices.Compact(in.Members)
+	return s.ReadClusters(ctx, in, in.Members)
+}
+
+// selected are the clusters that have all of some labels and admit the project.
+func (s *Reader) selected(ctx context.Context, in *Inputs, labels map[string]string) ([]string, error) {
+	groups, err := in.list(ctx, "cluster-providers")
+	if err != nil {
+		return nil, err
+	}
+	var members []string
+	for _, group := range groups {
+		docs, err := in.list(ctx, string(group.Path)+"/clusters")
+		if err != nil {
+			return nil, err
+		}
+		for _, doc := range docs {
+			cluster, err := intent.Of[intent.Cluster](doc)
+			if err != nil {
+				return nil, err
+			}
+			if admits(cluster.Spec, in.Project.Metadata.Name) && labelled(cluster.Spec.Labels, labels) {
+				members = append(members, intent.ClusterOf(doc.Path).String())
+			}
+		}
+	}
+	return members, nil
+}
+
+// readNameProvider reads the provider that a name is published by.
+func (s *Reader) readNameProvider(ctx context.Context, in *Inputs) error {
+	docs, err := in.all(ctx, []intent.Path{in.RecordPath(in.Name.Provider)})
+	for _, doc := range docs {
+		in.Records[doc.Path.Name()] = doc
+		in.Read[doc.Path] = inputOf(doc)
+	}
+	return err
+}
+
+// newInputs are inputs of which nothing was read.
+func (s *Reader) newInputs() *Inputs {
+	return &Inputs{
+		Clusters: map[string]intent.Resource[intent.Cluster]{}, OwnRecords: map[string][]string{},
+		Records: map[string]intent.Document{}, Reading: Reading{Store: s.Documents, Read: map[intent.Path]state.Input{}},
+	}
+}
+
+// FollowsClusters tells whether the owner is a name whose clusters come and go by their
+// labels.
+func (in *Inputs) FollowsClusters() bool {
+	return in.Name.Clusters != nil && in.Name.Clusters.Selector != nil
+}
+
+// Chosen are the clusters that a project's name would have now: those with the labels of
+// its selector. The clusters are as they were a moment ago.
+func (s *Reader) Chosen(ctx context.Context, project string, selector map[string]string) ([]string, error) {
+	all, err := s.clusters.read(ctx, s.Documents, s.Now())
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, c := range all {
+		if admits(c.spec, project) && labelled(c.spec.Labels, selector) {
+			out = append(out, c.name)
+		}
+	}
+	return out, nil
+}
+
+func admits(cluster intent.Cluster, project string) bool {
+	return len(cluster.Projects) == 0 || slices.Contains(cluster.Projects, project)
+}
+
+// clusterList remembers the clusters for a moment, because each step of each name with a
+// selector asks for them. It is safe for concurrent use.
+type clusterList struct {
+	mu   sync.Mutex
+	at   time.Time
+	list []listedCluster
+}
+
+type listedCluster struct {
+	name string // "provider+cluster"
+	spec intent.Cluster
+}
+
+func (l *clusterList) read(ctx context.Context, store intent.Store, now time.Time) ([]listedCluster, error) {
+	const fresh = 2 * time.Second
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.at.IsZero() && now.Sub(l.at).Abs() < fresh {
+		return l.list, nil
+	}
+	groups, err := store.List(ctx, intent.ListOptions{Collection: "cluster-providers"})
+	if err != nil {
+		return nil, err
+	}
+	var list []listedCluster
+	for _, group := range groups.Items {
+		page, err := store.List(ctx, intent.ListOptions{Collection: string(group.Path) + "/clusters"})
+		if err != nil {
+			return nil, err
+		}
+		for _, doc := range page.Items {
+			cluster, err := intent.Of[intent.Cluster](doc)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, listedCluster{intent.ClusterOf(doc.Path).String(), cluster.Spec})
+		}
+	}
+	slices.SortFunc(list, func(a, b listedCluster) int { return strings.Compare(a.name, b.name) })
+	l.list, l.at = list, now
+	return list, nil
+}

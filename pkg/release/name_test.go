@@ -1,0 +1,247 @@
+package release_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/names"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+)
+
+// bakery is a name of the main story's project, and ofFront leads to a Service of the edges.
+const (
+	bakery  = intent.Path("projects/shop/names/bakery.lab.example")
+	ofFront = `{"service":"shop/front","clusters":["edge/berlin","edge/paris"],"provider":"lab"}`
+)
+
+// newNames is the main story's world, in which the provider says where it lives, and
+// the edges offer another Service.
+func newNames(t testing.TB) *world {
+	w := newShop(t)
+	w.put(lab, record("lab.example", `,"deployOn":{"clusterProvider":"edge","cluster":"hub"}`))
+	w.observe(berlin, "shop/front", "203.0.113.11")
+	w.observe(paris, "shop/front", "203.0.113.21")
+	return w
+}
+
+// request is what the API makes of a PUT with a spec.
+func (w *world) request(name intent.Path, spec string) intent.NameRequest {
+	w.Helper()
+	body := json.RawMessage(fmt.Sprintf(`{"metadata":{"name":%q},"spec":%s}`, name.Name(), spec))
+	now := w.clock.Now()
+	next := intent.NameDocument{UID: "uid-of-" + name.Name(), Revision: 1, CreatedAt: now, UpdatedAt: now, Body: body}
+	was, err := names.New(w.documents).Get(context.Background(), name)
+	if intent.CodeOf(err) == intent.NotFound {
+		return intent.NameRequest{Next: next, Actor: "ann"}
+	}
+	require.NoError(w, err)
+	next.UID, next.Revision, next.CreatedAt = was.UID, was.Revision+1, was.CreatedAt
+	if string(was.Body) == string(body) {
+		next.Revision, next.UpdatedAt = was.Revision, was.UpdatedAt
+	}
+	return intent.NameRequest{Next: next, Was: &was, Actor: "ann"}
+}
+
+func (w *world) publish(name intent.Path, spec string) error {
+	w.Helper()
+	_, err := w.service.PublishName(ann(name), name, w.request(name, spec))
+	return err
+}
+
+// TestANameIsPublishedByOneDocument from its acceptance until it is deleted, and
+// leaves nothing behind.
+func TestANameIsPublishedByOneDocument(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	require.NoError(t, w.publish(bakery, ofFront))
+	w.settle(bakery)
+	require.Equal(t, []string{"edge+hub lab/public: bakery.lab.example A 203.0.113.11,203.0.113.21"}, w.published(bakery))
+	require.Equal(t, map[string]string{"bakery.lab.example": "shop"}, w.claims())
+	require.Equal(t, intent.Instantiated, w.state(bakery))
+
+	w.observe(paris, "shop/front", "203.0.113.22")
+	w.settle(bakery)
+	require.Equal(t, []string{"edge+hub lab/public: bakery.lab.example A 203.0.113.11,203.0.113.22"}, w.published(bakery))
+
+	before := w.snapshot(bakery).Lifecycle
+	require.NoError(t, w.publish(bakery, ofFront))
+	require.Equal(t, before.Seq, w.snapshot(bakery).Lifecycle.Seq, "the same document changes nothing")
+
+	require.NoError(t, w.publish(bakery, `{"addresses":["203.0.113.99","2001:db8::99"],"provider":"lab","ttl":30}`))
+	w.settle(bakery)
+	require.Equal(t, []string{"edge+hub lab/public: bakery.lab.example A 203.0.113.99", "edge+hub lab/public: bakery.lab.example AAAA 2001:db8::99"}, w.published(bakery))
+	require.NoError(t, w.publish(bakery, `{"cname":"www.bank.example","provider":"lab"}`))
+	w.settle(bakery)
+	require.Equal(t, []string{"edge+hub lab/public: bakery.lab.example CNAME www.bank.example"}, w.published(bakery))
+
+	_, err := w.service.UnpublishName(ann(bakery), bakery, intent.NameRequest{Actor: "ann"})
+	require.NoError(t, err)
+	require.Equal(t, intent.Terminating, w.state(bakery))
+	w.outlive()
+	w.outlive()
+	require.NoError(t, w.rest())
+	_, err = w.documents.Get(t.Context(), state.LifecyclePath(bakery))
+	require.Equal(t, intent.NotFound, intent.CodeOf(err))
+	require.Empty(t, w.claims())
+	items, _, err := w.fake.Range(t.Context(), kv.Range{Prefix: state.ReleasePrefix})
+	require.NoError(t, err)
+	require.Empty(t, items, "no release is kept of it")
+}
+
+// TestANameThatComesBackWhileItGoes keeps its document, and is published again.
+func TestANameThatComesBackWhileItGoes(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	require.NoError(t, w.publish(bakery, ofFront))
+	w.settle(bakery)
+	_, err := w.service.UnpublishName(ann(bakery), bakery, intent.NameRequest{Actor: "ann"})
+	require.NoError(t, err)
+	require.NoError(t, w.rest())
+	require.Equal(t, intent.Terminating, w.state(bakery))
+	require.NoError(t, w.publish(bakery, ofFront))
+	w.settle(bakery)
+	require.Equal(t, []string{"edge+hub lab/public: bakery.lab.example A 203.0.113.11,203.0.113.21"}, w.published(bakery))
+}
+
+// TestAHostHasOneOwner: neither a name nor an intent of the project gets what the
+// other gives, but by a takeover, which leaves no gap.
+func TestAHostHasOneOwner(t *testing.T) {
+	t.Parallel()
+	const www intent.Path = "projects/shop/names/www.lab.example"
+	w := newNames(t)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	err := w.publish(www, ofFront)
+	require.ErrorContains(t, err, `"www.lab.example" is given by `+string(prod))
+	require.ErrorContains(t, err, "?takeover="+string(prod))
+
+	r := w.request(www, ofFront)
+	r.Takeover = "store/v1/prod"
+	_, err = w.service.PublishName(ann(www), www, r)
+	require.NoError(t, err)
+	w.settle(prod, www)
+	w.settle(prod, www)
+	require.Empty(t, w.published(prod))
+	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.11,203.0.113.21"}, w.published(www))
+
+	require.ErrorContains(t, w.takeOver(prod, intent.Update, "names/other.lab.example"), "does not exist")
+	require.NoError(t, w.takeOver(prod, intent.Update, "names/www.lab.example"))
+	w.settle(prod)
+	w.outlive()
+	w.outlive()
+	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.10,203.0.113.20"}, w.published(prod))
+	_, err = w.service.Documents.Get(t.Context(), www)
+	require.Equal(t, intent.NotFound, intent.CodeOf(err), "a name that was taken over has no document")
+	require.Equal(t, map[string]string{"www.lab.example": "shop"}, w.claims())
+}
+
+// TestNamesThatAreDeletedOneByOneCountTogether against maxRemoval.
+func TestNamesThatAreDeletedOneByOneCountTogether(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	var all []intent.Path
+	for n := range 10 {
+		all = append(all, intent.Path(fmt.Sprintf("projects/shop/names/n%d.lab.example", n)))
+		require.NoError(t, w.publish(all[n], ofFront))
+	}
+	w.settle(all...)
+	gone := 0
+	for _, name := range all {
+		_, err := w.service.UnpublishName(ann(name), name, intent.NameRequest{Actor: "ann"})
+		if err != nil {
+			require.ErrorContains(t, err, `more than 25 % of the names of provider "lab" would go`)
+			continue
+		}
+		gone++
+		require.NoError(t, w.rest())
+	}
+	require.Equal(t, 5, gone)
+	_, err := w.service.UnpublishName(ann(all[9]), all[9], intent.NameRequest{Confirm: w.plan(all[9], intent.Terminate).Token})
+	require.NoError(t, err)
+}
+
+// TestACrashAtAnyWriteOfANameLosesNothing: what was answered is there, and what was
+// not is there whole or not at all.
+func TestACrashAtAnyWriteOfANameLosesNothing(t *testing.T) {
+	t.Parallel()
+	for _, after := range []bool{false, true} {
+		for at := 1; ; at++ {
+			w := newNames(t)
+			writes, crashed := 0, false
+			crash := func(op, _ string) error {
+				if op != "txn" || crashed {
+					return nil
+				}
+				writes++
+				if writes == at {
+					crashed = true
+					return errCrashed
+				}
+				return nil
+			}
+			if after {
+				w.fake.After = crash
+			} else {
+				w.fake.Before = crash
+			}
+			err := w.publish(bakery, ofFront)
+			w.fake.Before, w.fake.After = nil, nil
+			w.restartOn(w.fake)
+			require.NoError(t, w.rest())
+			_, read := w.service.Documents.Get(t.Context(), bakery)
+			there := read == nil
+			require.True(t, err != nil || there, "write %d: it was acknowledged", at)
+			require.Equal(t, there, len(w.published(bakery)) > 0, "write %d: the document and its release", at)
+			require.NoError(t, w.publish(bakery, ofFront), "write %d", at)
+			w.settle(bakery)
+			require.Len(t, w.published(bakery), 1)
+			if !crashed {
+				require.Greater(t, at, 3)
+				break
+			}
+		}
+	}
+}
+
+// TestANameFollowsClustersByTheirLabels: those that get them are in, those that lose
+// them, or go, are out, and nothing refuses that they go.
+func TestANameFollowsClustersByTheirLabels(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	label := func(cluster, region string) {
+		w.put(intent.Join("cluster-providers/edge/clusters", cluster), fmt.Sprintf(`{"kubeconfigRef":"sealed","labels":{"region":%q}}`, region))
+		w.clock.pass(3 * time.Second) // clusters are remembered for a moment
+	}
+	follow := func() []string {
+		require.NoError(t, w.service.FollowClusters(t.Context(), bakery))
+		w.settle(bakery)
+		return w.published(bakery)
+	}
+	label("berlin", "eu")
+	require.NoError(t, w.publish(bakery, `{"service":"shop/front","clusters":{"selector":{"region":"eu"}},"provider":"lab"}`))
+	w.settle(bakery)
+	require.Equal(t, []string{"edge+hub lab/public: bakery.lab.example A 203.0.113.11"}, w.published(bakery))
+	revision := w.snapshot(bakery).Lifecycle.Name.Revision
+
+	label("paris", "eu")
+	require.Equal(t, []string{"edge+hub lab/public: bakery.lab.example A 203.0.113.11,203.0.113.21"}, follow())
+	label("berlin", "us")
+	require.Equal(t, []string{"edge+hub lab/public: bakery.lab.example A 203.0.113.21"}, follow())
+	require.Equal(t, revision, w.snapshot(bakery).Lifecycle.Name.Revision, "the user's document is as it was")
+	label("berlin", "eu")
+	follow()
+	require.NoError(t, w.delete(eu.Child("cluster-references", "berlin")))
+	require.NoError(t, w.delete("cluster-providers/edge/clusters/berlin"))
+	w.clock.pass(3 * time.Second)
+	require.Equal(t, []string{"edge+hub lab/public: bakery.lab.example A 203.0.113.21"}, follow())
+	before := w.snapshot(bakery).Lifecycle.Seq
+	follow()
+	require.Equal(t, before, w.snapshot(bakery).Lifecycle.Seq)
+}

@@ -1,0 +1,31 @@
+package reconcile
+
+import (
+	"context"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// forgetName removes the lifecycle of a name that was deleted, once nothing of it is
+// left in clusters or claims, with the releases that it keeps.
+func (s *Reconciler) forgetName(ctx context.Context, name intent.Path) error {
+	l, err := s.StoredLifecycle(ctx, name)
+	if err != nil || l.Seq == 0 || l.Deployed() || !l.Settled || l.Name != nil || len(l.PendingRelease) > 0 {
+		return err
+	}
+	err = s.Documents.Delete(ctx, state.LifecyclePath(name), intent.IfRevision(l.Revision))
+	switch intent.CodeOf(err) {
+	case intent.NotFound, intent.PreconditionFailed: // somebody else did it, or publishes the name again
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, past := range l.Kept() {
+		if err := s.DropRelease(ctx, past.ContextID); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package resolve
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release/inputs"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// NameApp is what stands in the place of an app in the release of a name.
+const NameApp = "name"
+
+// DraftName resolves a name: which provider serves it, where the external-dns of that
+// lives, and which clusters its addresses come from.
+func (s *Resolver) DraftName(ctx context.Context, in *inputs.Inputs) (*Draft, error) {
+	d := s.newDraft(in)
+	d.Group = plan.Group{
+		Installation: s.Installation, Path: in.Owner.Path, UID: in.Owner.UID, Name: in.Owner.Path.Name(),
+		Project: plan.Project{Name: in.Project.Metadata.Name, Namespace: in.Project.Spec.Namespace},
+	}
+	if err := s.DraftRecords(ctx, d); err != nil {
+		return nil, err
+	}
+	s.bindName(d)
+	if err := d.finishBindings(ctx); err != nil {
+		return nil, err
+	}
+	s.collectClusters(d)
+	d.noteInputs()
+	return d, nil
+}
+
+// bindName adds the bindings of a name: one for all of its clusters in the public
+// scope, one for each of them in the scope of clusters.
+func (s *Resolver) bindName(d *Draft) {
+	name := d.In.Name
+	if _, known := d.Records[name.Provider]; !known {
+		d.Fail(d.Group.Path, "/spec/provider", "project %q has no provider %q", d.Group.Project.Name, name.Provider)
+		return
+	}
+	if name.Clusters != nil && len(d.In.Members) == 0 {
+		d.Warn("no cluster has the labels of the selector: the name has no addresses until one does")
+	}
+	d.checkNameRouting()
+	scopes := []plan.Binding{{Scope: intent.Public, Sources: d.In.Members}}
+	if name.Scope == intent.ClusterScope {
+		scopes = nil
+		for _, cluster := range d.In.Members {
+			scopes = append(scopes, plan.Binding{Scope: intent.ClusterScope, Cluster: cluster, Sources: []string{cluster}})
+		}
+	} else {
+		record := d.Records[name.Provider]
+		record.Frozen.Home = s.nameHome(d, record)
+		d.Records[name.Provider] = record
+	}
+	for _, to := range scopes {
+		d.bindNameTo(to)
+	}
+}
+
+func (d *Draft) bindNameTo(to plan.Binding) {
+	name, host, record := d.In.Name, d.Group.Name, d.Records[d.In.Name.Provider].Frozen
+	if to.Cluster == "" && record.Home == nil {
+		return // an error of the draft says so
+	}
+	to.Cluster = cmp.Or(to.Cluster, clusterName(record.Home))
+	to.App, to.Record = NameApp, name.Provider
+	to.Namespace, to.Service = name.ServiceRef()
+	publishing := PublishingOf(record)
+	if !publishing.Coverage.Covers(host) {
+		d.Fail(d.Group.Path, "/spec/provider", "provider %q does not serve %q: its domain-filter or zones do not cover the name", name.Provider, host)
+		return
+	}
+	i := inputs.DNSIntent{Path: d.Group.Path, Spec: intent.DNSIntent{TTL: name.TTL, RecordTypes: name.RecordTypes, Routing: clusterWords(name.Routing), Health: name.Health}}
+	published := hostOf(i.Spec, hostnameOf{name: host}, to)
+	published.Targets = name.Fixed()
+	d.checkAbilities(i, "/metadata/name", publishing, published)
+	d.addHost(d.binding(to), i, "/metadata/name", published)
+}
+
+func clusterName(ref *intent.ClusterRef) string {
+	if ref == nil {
+		return ""
+	}
+	return ref.String()
+}
+
+// clusterWords writes the clusters of a name's routing as releases do.
+func clusterWords(in *intent.Routing) *intent.Routing {
+	if in == nil {
+		return nil
+	}
+	out := intent.Routing{Policy: in.Policy}
+	for _, cluster := range in.Order {
+		out.Order = append(out.Order, strings.Replace(cluster, "/", "+", 1))
+	}
+	for cluster, weight := range in.Weights {
+		if out.Weights == nil {
+			out.Weights = map[string]int64{}
+		}
+		out.Weights[strings.Replace(cluster, "/", "+", 1)] = weight
+	}
+	return &out
+}
+
+// checkNameRouting refuses clusters of the routing that the name does not have.
+func (d *Draft) checkNameRouting() {
+	routing := clusterWords(d.In.Name.Routing)
+	if routing == nil {
+		return
+	}
+	stranger := func(pointer, cluster string) {
+		if !slices.Contains(d.In.Members, cluster) {
+			d.Fail(d.Group.Path, "/spec/routing/"+pointer, "%s is none of the name's clusters, which are %s; name these", cluster, cmp.Or(strings.Join(d.In.Members, ", "), "none"))
+		}
+	}
+	for _, cluster := range routing.Order {
+		stranger("order", cluster)
+	}
+	for _, cluster := range slices.Sorted(maps.Keys(routing.Weights)) {
+		stranger("weights", cluster)
+	}
+	for _, field := range routing.Unread() {
+		d.Warn("routing/%s has no effect with policy %s", field, cmp.Or(routing.Policy, intent.Multivalue))
+	}
+}
+
+// nameHome is where the external-dns of a name's provider lives: where it runs already,
+// else as the provider or the server says, else on the name's only cluster.
+func (s *Resolver) nameHome(d *Draft, r RecordDraft) *intent.ClusterRef {
+	if r.Live() && r.Frozen.Home != nil {
+		return r.Frozen.Home
+	}
+	if home := cmp.Or(r.Frozen.Spec.DeployOn, s.Inputs.ControllerCluster); home != nil {
+		return home
+	}
+	if len(d.In.Members) == 1 {
+		only, _ := intent.ParseCluster(d.In.Members[0])
+		return &only
+	}
+	d.Fail(r.Frozen.Path, "/spec/deployOn", "provider %q has no cluster for external-dns; set deployOn of the provider, or --controller-cluster of the server", r.Frozen.Name)
+	return nil
+}
+
+// noteInputs lists what the draft follows from.
+func (d *Draft) noteInputs() {
+	d.Inputs = d.In.Inputs()
+	for _, name := range slices.Sorted(maps.Keys(d.Records)) {
+		r := d.Records[name]
+		d.Inputs = append(d.Inputs, state.Input{Path: state.LifecyclePath(r.Frozen.Path), UID: r.Frozen.UID, Revision: r.Frozen.Revision})
+	}
+}
