@@ -36,12 +36,6 @@ func inCommandLine() []bugs.Bug {
 			Replacement: "	if first, known := rank(collection); known {\n		return -first",
 		},
 		{
-			Name: "waits for nothing", File: "pkg/cli/publish/unpublish.go",
-			Breaks:      "unpublish --wait returns although the name is there still",
-			Text:        "refused.Status == http.StatusNotFound",
-			Replacement: "refused.Status != http.StatusOK",
-		},
-		{
 			Name: "no name in tables", File: "pkg/cli/show/columns.go",
 			Breaks:      "tables of documents have no names",
 			Text:        "		[]column{{\"NAME\", func(i item) string { return i.Metadata.Name }}},",
@@ -64,6 +58,18 @@ func inCommandLine() []bugs.Bug {
 			Breaks:      "apply says that a document that it has changed is unchanged",
 			Text:        "response.Header.Get(\"ETag\") == before.Header.Get(\"ETag\"):",
 			Replacement: "response.Header.Get(\"ETag\") != \"\":",
+		},
+	}
+}
+
+// inPublishing are mutants of the commands on names.
+func inPublishing() []bugs.Bug {
+	return []bugs.Bug{
+		{
+			Name: "waits for nothing", File: "pkg/cli/publish/unpublish.go",
+			Breaks:      "unpublish --wait returns although the name is there still",
+			Text:        "refused.Status == http.StatusNotFound",
+			Replacement: "refused.Status != http.StatusOK",
 		},
 	}
 }
