@@ -79,7 +79,7 @@ func badInputs() map[string]bad {
 			`/spec/recordTypes/0: must be one of "A", "AAAA", "CNAME"`,
 			"/spec/serviceName: is missing; give text",
 		}},
-		"no JSON":         {"/v2/projects", "{\n  nonsense", []string{": is no valid JSON, at line 2, column "}},
+		"no JSON":         {"/v2/projects", "{\n  nonsense", []string{": is not valid JSON, at line 2, column "}},
 		"half of it":      {"/v2/projects", `{"metadata":`, []string{": is JSON that ends too early"}},
 		"two of them":     {"/v2/projects", `{"metadata":{"name":"x"}} {}`, []string{": goes on after its JSON value"}},
 		"nothing":         {"/v2/projects", "  ", []string{": is empty; send a JSON object"}},

@@ -94,7 +94,7 @@ func TestTraceOfWhatCannotBeAsked(t *testing.T) {
 		`{}`:                              "/name: ",
 		`{"name":""}`:                     "/name: ",
 		`{"name":"a..b"}`:                 `/name: "a..b" has an empty label`,
-		`{"name":"a b"}`:                  `/name: "a b" has a label that is not of letters`,
+		`{"name":"a b"}`:                  `/name: "a b" has a label with other characters than letters`,
 		`{"name":"a","type":"BOGUS"}`:     "/type: ",
 		`{"name":"a","type":""}`:          "/type: ",
 		`{"name":"a","cluster":"edge"}`:   "/cluster: must be a cluster as provider+cluster",

@@ -62,7 +62,7 @@ func FuzzDecoder(f *testing.F) {
 		body := `{"metadata":{"name":"list"},"spec":{"kv":[{"k":` + value + `}]}}`
 		sent := newWorld(t).fill("LogicalCloudKVPairs").send(http.MethodPost, rows()[7].collection, body)
 		if sent.Code == http.StatusCreated && !json.Valid([]byte(body)) {
-			t.Errorf("accepted what is no JSON: %q", body)
+			t.Errorf("accepted what is not JSON: %q", body)
 		}
 		if sent.Code >= http.StatusInternalServerError {
 			t.Errorf("%q answered %d", body, sent.Code)

@@ -33,7 +33,7 @@ func TestPagesOfOtherSitesAskForNothing(t *testing.T) {
 		"a form of text":              {"POST", terminate, []string{"Content-Type", "Text/Plain; charset=utf-8"}, http.StatusBadRequest},
 		"a parameter twice":           {"POST", terminate, []string{"Content-Type", "text/plain; a=1; a=2"}, http.StatusBadRequest},
 		"a parameter twice, in JSON":  {"POST", terminate, []string{"Content-Type", "application/json; a=1; a=2"}, http.StatusBadRequest},
-		"what is no media type":       {"POST", terminate, []string{"Content-Type", "text/plain, application/json"}, http.StatusBadRequest},
+		"what is not a media type":    {"POST", terminate, []string{"Content-Type", "text/plain, application/json"}, http.StatusBadRequest},
 		"another media type":          {"POST", terminate, []string{"Content-Type", "image/png"}, http.StatusBadRequest},
 		"a form, to a plan":           {"POST", "/v2/projects/shop/logical-clouds/west/plan", []string{"Content-Type", "text/plain"}, http.StatusBadRequest},
 		"a form, to a document":       {"POST", "/v2/projects", []string{"Content-Type", "text/plain"}, http.StatusUnsupportedMediaType},

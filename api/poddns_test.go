@@ -88,13 +88,13 @@ func TestAWrongPodDNSIntentIs400AndShowsTheRightForm(t *testing.T) {
 		"dnsPolicy: ClusterFirst\ndnsConfig: {options: [{name: ndots, value: 1.5}]}":  at + `/options/0/value: must be text or a whole number`,
 		"dnsPolicy: ClusterFirst\ndnsConfig: {search: a.example}":                     at + `/search: must be a list as in ["a.example","b.example"], not text`,
 		"dnsPolicy: ClusterFirst\ndnsConfig: {searches: a b}":                         at + `/searches: must be a list as in ["a.example","b.example"], not text`,
-		"dnsPolicy: ClusterFirst\ndnsConfig: {searches: [a b]}":                       at + `/searches/0: "a b" is no search domain; give one in lower case such as a.example, and several as a list: ["a","b"]`,
+		"dnsPolicy: ClusterFirst\ndnsConfig: {searches: [a b]}":                       at + `/searches/0: "a b" is not a search domain; give one in lower case such as a.example, and several as a list: ["a","b"]`,
 		"dnsPolicy: ClusterFirst\ndnsConfig: {nameserver: []}":                        at + `/nameserver: unknown field "nameserver"; did you mean "nameservers"?`,
 		"dnsPolicy: null": "/spec/dnsPolicy: must not be null",
 		"dnsConfig: {}":   "/spec/dnsPolicy: is missing; give Default, ClusterFirst, ClusterFirstWithHostNet, None, Custom or clusterFirstWithAutopath",
-		"dnsPolicy: ClusterFrist\ndnsConfig: {nameservers: [a], searches: [B], options: [{name: ndots}]}": "/spec/dnsPolicy: \"ClusterFrist\" is no DNS policy; the nearest known one is ClusterFirst\n" +
-			at + "/nameservers/0: \"a\" is no IP address; give one such as 192.0.2.53 or 2001:db8::53\n" +
-			at + "/searches/0: \"B\" is no search domain; give one in lower case such as a.example\n" +
+		"dnsPolicy: ClusterFrist\ndnsConfig: {nameservers: [a], searches: [B], options: [{name: ndots}]}": "/spec/dnsPolicy: \"ClusterFrist\" is not a DNS policy; the nearest known one is ClusterFirst\n" +
+			at + "/nameservers/0: \"a\" is not an IP address; give one such as 192.0.2.53 or 2001:db8::53\n" +
+			at + "/searches/0: \"B\" is not a search domain; give one in lower case such as a.example\n" +
 			at + "/options/0/value: is missing; give a number from 0 to 15",
 	} {
 		for _, send := range [][2]string{{"POST", podDNSPath}, {"PUT", podDNSPath + "/web"}} {
@@ -108,7 +108,7 @@ func TestPodDNSOfAnAppThatTheGroupDoesNotHaveIs400(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).fill("PodDNSIntent")
 	problem := w.send("POST", podDNSPath, `{"metadata":{"name":"db"},"spec":{"app":"db","dnsPolicy":"Default"}}`).want(http.StatusBadRequest).problem()
-	require.Contains(t, problem, `/spec/app: "db" is no app of projects/shop/composite-apps/store/v1/deployment-intent-groups/prod, whose apps are: web, api`)
+	require.Contains(t, problem, `/spec/app: "db" is not an app of projects/shop/composite-apps/store/v1/deployment-intent-groups/prod, whose apps are: web, api`)
 }
 
 func TestASecondPodDNSIntentForOneAppIs409AndNamesTheOther(t *testing.T) {
@@ -116,7 +116,7 @@ func TestASecondPodDNSIntentForOneAppIs409AndNamesTheOther(t *testing.T) {
 	w := newWorld(t).fill("DNSCRIntent")
 	for _, send := range [][2]string{{"POST", podDNSPath}, {"PUT", podDNSPath + "/other"}} {
 		problem := w.send(send[0], send[1], `{"metadata":{"name":"other"},"spec":{"app":"web","dnsPolicy":"Default"}}`).want(http.StatusConflict).problem()
-		require.Contains(t, problem, strings.TrimPrefix(podDNSPath, "/v2/")+`/other names app "web", whose pods have their DNS from `+strings.TrimPrefix(podDNSPath, "/v2/")+"/web already")
+		require.Contains(t, problem, strings.TrimPrefix(podDNSPath, "/v2/")+`/other names app "web", whose pods already have their DNS from `+strings.TrimPrefix(podDNSPath, "/v2/")+"/web")
 	}
 }
 

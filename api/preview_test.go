@@ -53,12 +53,12 @@ func TestBadPreviews(t *testing.T) {
 	w := newWorld(t).fill("PodDNSIntent")
 	for body, problem := range map[string]string{
 		`{"spec":{"dnsPolicy":"Default"},"name":""}`:                   "/name: must be a name of at most 1024 characters, or leave it out",
-		`{"spec":{"dnsPolicy":"Default"},"clusterDNS":"10.0.0.10:53"}`: "/clusterDNS: \"10.0.0.10:53\" has a port, for which resolv.conf has no place: it is always 53; give 10.0.0.10",
-		`{"spec":{"dnsPolicy":"Default"},"clusterDNS":"[fd00::a]"}`:    "/clusterDNS: \"[fd00::a]\" has brackets, for which resolv.conf has no place; give fd00::a",
+		`{"spec":{"dnsPolicy":"Default"},"clusterDNS":"10.0.0.10:53"}`: "/clusterDNS: \"10.0.0.10:53\" has a port, which resolv.conf cannot hold: the port is always 53; give 10.0.0.10",
+		`{"spec":{"dnsPolicy":"Default"},"clusterDNS":"[fd00::a]"}`:    "/clusterDNS: \"[fd00::a]\" has brackets, which resolv.conf cannot hold; give fd00::a",
 		`{"spec":{"dnsPolicy":"Default"},"clusterDns":"10.0.0.10"}`:    "clusterDNS",
 		`{"spec":{}}`: "/spec/dnsPolicy",
 		`{"spec":{"dnsPolicy":"ClusterFirst","dnsConfig":[{"options":[{"name":"ndots"},{"value":1}]}]}}`:         `/spec/dnsConfig: must be an object as in {"options":[{"name":"ndots","value":"1"}]}, not a list`,
-		`{"spec":{"app":"none","dnsPolicy":"Default"}}`:                                                          "/spec/app: \"none\" is no app of",
+		`{"spec":{"app":"none","dnsPolicy":"Default"}}`:                                                          "/spec/app: \"none\" is not an app of",
 		`{"spec":{"dnsPolicy":"Default"},"hostResolvConf":"` + strings.Repeat("x", 65537) + `"}`:                 "/hostResolvConf",
 		`{"spec":{"dnsPolicy":"Default","dnsConfig":{"nameservers":["1.2.3.4","1.2.3.5","1.2.3.6","1.2.3.7"]}}}`: "/spec/dnsConfig/nameservers: has 4",
 	} {

@@ -146,7 +146,7 @@ func (d *decoder) refuse(detail string) error {
 
 // syntax says where the JSON is broken, without quoting it: it may be secret.
 func (d *decoder) syntax(err error) error {
-	detail := "is no valid JSON"
+	detail := "is not valid JSON"
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		detail = "is JSON that ends too early"
 	}

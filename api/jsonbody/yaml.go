@@ -29,7 +29,7 @@ func FromYAML(raw []byte) ([]byte, error) {
 	}
 	converted, err := safeyaml.ToJSON(raw)
 	if err != nil {
-		return refuse("is no valid YAML: " + Clip(strings.Join(strings.Fields(redact.YAML(raw, err)), " ")))
+		return refuse("is not a valid YAML: " + Clip(strings.Join(strings.Fields(redact.YAML(raw, err)), " ")))
 	}
 	if bytes.Equal(converted, []byte("null")) {
 		return refuse("is empty; send a YAML object")

@@ -32,7 +32,7 @@ func localIP(args []string, stderr io.Writer) error {
 	}
 	address, err := netip.ParseAddr(flags.Arg(0))
 	if err != nil || address.Zone() != "" || address.IsUnspecified() || address.IsMulticast() || address.IsLoopback() {
-		return fmt.Errorf("local-ip: %q is no address that pods can reach their node by: write one as in 169.254.20.10 or fd00::10", flags.Arg(0))
+		return fmt.Errorf("local-ip: %q is not an address that pods can reach their node by: write one as in 169.254.20.10 or fd00::10", flags.Arg(0))
 	}
 	if err := assign(address.Unmap()); err != nil {
 		return fmt.Errorf("local-ip: %w", err)

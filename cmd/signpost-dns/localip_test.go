@@ -235,11 +235,11 @@ func TestLocalIPSaysWhatIsMissing(t *testing.T) {
 	}{
 		"no address":           {nil, "write one address, as in"},
 		"two addresses":        {[]string{"10.0.0.1", "10.0.0.2"}, "write one address, as in"},
-		"no IP":                {[]string{"dns.example"}, `"dns.example" is no address`},
-		"an address of a link": {[]string{"fe80::1%eth0"}, "is no address that pods can reach"},
-		"all addresses":        {[]string{"0.0.0.0"}, "is no address that pods can reach"},
-		"many nodes":           {[]string{"224.0.0.1"}, "is no address that pods can reach"},
-		"a pod's own":          {[]string{"127.0.0.1"}, "is no address that pods can reach"},
+		"no IP":                {[]string{"dns.example"}, `"dns.example" is not an address`},
+		"an address of a link": {[]string{"fe80::1%eth0"}, "is not an address that pods can reach"},
+		"all addresses":        {[]string{"0.0.0.0"}, "is not an address that pods can reach"},
+		"many nodes":           {[]string{"224.0.0.1"}, "is not an address that pods can reach"},
+		"a pod's own":          {[]string{"127.0.0.1"}, "is not an address that pods can reach"},
 		"an unknown flag":      {[]string{"10.0.0.1", "--nic=a"}, "unknown flag"},
 	} {
 		output, err := giveLocalIP(t, c.args...)

@@ -66,7 +66,7 @@ func parseNameserver(text string) (netip.AddrPort, error) {
 	}
 	address, err := netip.ParseAddrPort(text)
 	if err != nil || address.Port() == 0 {
-		return netip.AddrPort{}, fmt.Errorf("--nameserver: %q is no address: write IP or IP:port", text)
+		return netip.AddrPort{}, fmt.Errorf("--nameserver: %q is not an address: write IP or IP:port", text)
 	}
 	return address, nil
 }

@@ -165,6 +165,9 @@ func (p prose) sentences() []string {
 	for _, paragraph := range paragraphs.Split(p.text, -1) {
 		paragraph = shortForms.ReplaceAllString(codeSpan.ReplaceAllString(linkTarget.ReplaceAllString(paragraph, "]"), "‹›"), "$1")
 		paragraph = sentenceEnd.ReplaceAllString(strings.Join(strings.Fields(paragraph), " "), ".\n$1")
+		if p.kind == message { // what is wrong; what to do
+			paragraph = strings.ReplaceAll(paragraph, "; ", ";\n")
+		}
 		for _, sentence := range strings.Split(paragraph, "\n") {
 			all = append(all, strings.TrimLeft(sentence, "-*[(\"#>| "))
 		}

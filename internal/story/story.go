@@ -104,7 +104,7 @@ func read[T any](file string) (Story[T], error) {
 		case outputFile:
 			s.Output = string(f.Data)
 		default:
-			return s, fmt.Errorf("%s: %s is no part of a story", file, f.Name)
+			return s, fmt.Errorf("%s: %s is not a part of a story", file, f.Name)
 		}
 	}
 	return s, nil

@@ -109,14 +109,14 @@ func (a *Authenticator) ForGRPC() *Authenticator {
 func (a *Authenticator) measure(registry prometheus.Registerer) error {
 	a.rejected = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "signpost_auth_rejected_total",
-		Help: "Requests and calls of whom is not known or may not, by reason.",
+		Help: "Requests and calls of callers that are unknown or not allowed, by reason.",
 	}, []string{"reason"})
 	for _, reason := range refusals() {
 		a.rejected.WithLabelValues(reason)
 	}
 	a.broken = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "signpost_access_file_broken",
-		Help: "1 while a file that says who is let in is missing or broken, and its last good state holds, by the flag that names it.",
+		Help: "1 while an access file is missing or broken and its last good state stays in force, by the flag of the file.",
 	}, []string{"flag"})
 	return errors.Join(registry.Register(a.rejected), registry.Register(a.broken))
 }
@@ -173,7 +173,7 @@ func (a *Authenticator) Authorize(ctx context.Context, c Caller, least Role, pro
 func (a *Authenticator) refused(ctx context.Context, c Caller, subject string, err error) error {
 	reason := reasonOf(err)
 	a.rejected.WithLabelValues(reason).Inc()
-	a.log.InfoContext(ctx, "not let in", slog.String("reason", reason), slog.String("address", c.Address), slog.String("subject", subject), slog.Any("error", err))
+	a.log.InfoContext(ctx, "access refused", slog.String("reason", reason), slog.String("address", c.Address), slog.String("subject", subject), slog.Any("error", err))
 	return asIntent(err)
 }
 
@@ -213,7 +213,7 @@ func (a *Authenticator) connected(c Caller) error {
 	if leaf, _ := certified(c.TLS); leaf == nil || a.ca == nil || a.ca.current().trust(c.TLS) {
 		return nil
 	}
-	return refuse(untrusted, "who signed the certificate of this connection is trusted no more; show another one, on a new connection", nil)
+	return refuse(untrusted, "the signer of the client certificate is no longer trusted; present another certificate, on a new connection", nil)
 }
 
 // Certified answers who shows a certificate that counts, as an operator of all
@@ -238,7 +238,7 @@ func (a *Authenticator) byToken(ctx context.Context, c Caller) (Subject, error) 
 	}
 	token = strings.TrimSpace(token)
 	if strings.Contains(token, ",") { // which no token has
-		return Subject{}, refuse(malformed, "send one Authorization header with one token; which of several counts is not for Signpost to guess", nil)
+		return Subject{}, refuse(malformed, "send one Authorization header with one token", nil)
 	}
 	if a.tokens != nil {
 		if who, ok := a.tokens.current().find(token); ok {
@@ -249,7 +249,7 @@ func (a *Authenticator) byToken(ctx context.Context, c Caller) (Subject, error) 
 		return Subject{}, refuse(unknown, "the token is not known", nil)
 	}
 	if wait, ok := a.checks.begin(c.Address, token); !ok {
-		return Subject{}, &refusal{reason: limited, detail: "too many new tokens come from your address; try again", wait: wait}
+		return Subject{}, &refusal{reason: limited, detail: "too many new tokens come from your address; try again later", wait: wait}
 	}
 	who, err := a.issuer.enter(ctx, token)
 	if err != nil {

@@ -68,7 +68,7 @@ func (w *world) asks(c access.Caller, project string) string {
 	return actor.Subject
 }
 
-// rejected counts those who were not let in for a reason.
+// rejected counts those who were access refused for a reason.
 func (w *world) rejected(reason string) float64 {
 	return w.value("signpost_auth_rejected_total", reason)
 }
@@ -165,14 +165,14 @@ func TestWhatOpensNoDoor(t *testing.T) {
 	require.NoError(t, access.OIDC{SubjectClaim: "sub"}.Check())
 	require.NoError(t, with(func(o *access.OIDC) { o.Issuer = "http://127.0.0.1:5556/dex" }).Check())
 	for says, oidc := range map[string]access.OIDC{
-		"--oidc-audience is required with --oidc-issuer: without it, a token that the issuer made for another service would be let in": {Issuer: "https://issuer.example"},
+		"--oidc-audience is required with --oidc-issuer: without it, tokens for other services would be accepted": {Issuer: "https://issuer.example"},
 		"--oidc-audience is required":                                     with(func(o *access.OIDC) { o.Audiences = []string{"a", ""} }),
 		"--oidc-issuer is required":                                       {Audiences: []string{"signpost"}},
 		`--oidc-issuer: "http://issuer.example" must begin with https://`: with(func(o *access.OIDC) { o.Issuer = "http://issuer.example" }),
-		`--oidc-issuer: "issuer.example" is no URL`:                       with(func(o *access.OIDC) { o.Issuer = "issuer.example" }),
-		`is no URL such as https://issuer.example`:                        with(func(o *access.OIDC) { o.Issuer = "https://issuer.example?a=b" }),
-		"--oidc-algorithms: none would let anybody in":                    with(func(o *access.OIDC) { o.Algorithms = []string{"RS256", "none"} }),
-		"--oidc-algorithms: HS256 takes a secret":                         with(func(o *access.OIDC) { o.Algorithms = []string{"HS256"} }),
+		`--oidc-issuer: "issuer.example" is not a URL`:                    with(func(o *access.OIDC) { o.Issuer = "issuer.example" }),
+		`is not a URL such as https://issuer.example`:                     with(func(o *access.OIDC) { o.Issuer = "https://issuer.example?a=b" }),
+		"--oidc-algorithms: none accepts unsigned tokens":                 with(func(o *access.OIDC) { o.Algorithms = []string{"RS256", "none"} }),
+		"--oidc-algorithms: HS256 needs a shared secret":                  with(func(o *access.OIDC) { o.Algorithms = []string{"HS256"} }),
 		`--oidc-algorithms: "rs256" is unknown; allowed are RS256`:        with(func(o *access.OIDC) { o.Algorithms = []string{"rs256"} }),
 		"--oidc-ca-file: open none":                                       with(func(o *access.OIDC) { o.CAFile = "none" }),
 	} {
@@ -180,18 +180,18 @@ func TestWhatOpensNoDoor(t *testing.T) {
 		require.ErrorContains(t, err, says)
 	}
 	for says, policy := range map[string]string{
-		"/grants: nobody is granted anything":                                            "claims: false",
-		"/grant: unknown field":                                                          "grant: []",
-		"/clams: unknown field; /grants/1/porjects: unknown field":                       "{clams: true, grants: [{role: admin, subjects: ['oidc:a']}, {role: admin, porjects: [], subjects: ['oidc:a']}]}",
-		`key "role" already set`:                                                         "grants: [{role: admin, role: viewer, subjects: ['oidc:a']}]",
-		`/grants/0/role: "boss" is no role; want one of viewer, editor, operator, admin`: "grants: [{role: boss, subjects: ['oidc:anna']}]",
-		"/grants/0: names neither subjects nor groups":                                   "grants: [{role: admin}]",
-		"/grants/1/projects: is empty; leave it out to grant the role in all":            "grants: [{role: admin, groups: ['oidc:a']}, {role: admin, projects: [], groups: ['oidc:a']}]",
-		"/grants/0/projects: is empty; leave it out":                                     "grants: [{role: admin, projects: , groups: ['oidc:a']}]",
-		`/grants/0/projects/1: "" is no name of a project`:                               "grants: [{role: admin, projects: [shop, ''], groups: ['oidc:a']}]",
-		`/grants/0/projects/0: "*" is no name of a project; for all projects leave`:      "grants: [{role: admin, projects: ['*'], groups: ['oidc:a']}]",
-		`/grants/0/subjects/0: "anna" must begin with oidc:, as names of an issuer's`:    "grants: [{role: admin, subjects: [anna]}]",
-		`/grants/0/groups/1: "cert:" must begin with`:                                    "grants: [{role: admin, groups: ['oidc:a', 'cert:']}]",
+		"/grants: there is no grant":                               "claims: false",
+		"/grant: unknown field":                                    "grant: []",
+		"/clams: unknown field; /grants/1/porjects: unknown field": "{clams: true, grants: [{role: admin, subjects: ['oidc:a']}, {role: admin, porjects: [], subjects: ['oidc:a']}]}",
+		`key "role" already set`:                                   "grants: [{role: admin, role: viewer, subjects: ['oidc:a']}]",
+		`/grants/0/role: "boss" is not a role; want one of viewer, editor, operator, admin`: "grants: [{role: boss, subjects: ['oidc:anna']}]",
+		"/grants/0: names neither subjects nor groups":                                      "grants: [{role: admin}]",
+		"/grants/1/projects: is empty; leave it out to grant the role in all":               "grants: [{role: admin, groups: ['oidc:a']}, {role: admin, projects: [], groups: ['oidc:a']}]",
+		"/grants/0/projects: is empty; leave it out":                                        "grants: [{role: admin, projects: , groups: ['oidc:a']}]",
+		`/grants/0/projects/1: "" is not a name of a project`:                               "grants: [{role: admin, projects: [shop, ''], groups: ['oidc:a']}]",
+		`/grants/0/projects/0: "*" is not a name of a project; for all projects leave`:      "grants: [{role: admin, projects: ['*'], groups: ['oidc:a']}]",
+		`/grants/0/subjects/0: "anna" must begin with oidc:, as names of an issuer's`:       "grants: [{role: admin, subjects: [anna]}]",
+		`/grants/0/groups/1: "cert:" must begin with`:                                       "grants: [{role: admin, groups: ['oidc:a', 'cert:']}]",
 		"policy file": "{",
 	} {
 		_, err := access.Open(access.Options{PolicyFile: write(t, policy)})
@@ -230,7 +230,7 @@ func TestAPolicyThatChangesIsReadAgain(t *testing.T) {
 	require.Equal(t, []string{"otto"}, may())
 	rewrite("grants: [{role: boss}]")
 	require.Equal(t, []string{"otto"}, may())
-	require.Contains(t, w.log.String(), "a file is broken; its last good state holds")
+	require.Contains(t, w.log.String(), "file is broken; its last good state stays in force")
 	require.NoError(t, os.Remove(file))
 	require.Equal(t, []string{"otto"}, may())
 	rewrite(anna)
@@ -253,7 +253,7 @@ func TestAFileThatCannotBeReadForAWhile(t *testing.T) {
 	for range 3 {
 		require.Equal(t, "anna", w.asks(bearer("s3cr3t"), ""), "its last good state holds")
 	}
-	require.Equal(t, 1, strings.Count(w.log.String(), "a file is broken"), "it is told once")
+	require.Equal(t, 1, strings.Count(w.log.String(), "file is broken"), "it is told once")
 
 	require.NoError(t, os.Remove(file))
 	content := "0ther,otto,viewer\n"

@@ -72,7 +72,7 @@ func parseAuthorities(content []byte) (authorities, error) {
 		case began == 0 && line == beginCertificate:
 			began = number
 		case began == 0 && ofDamaged.MatchString(line):
-			return all, fmt.Errorf(", line %d: belongs to no certificate in PEM; remove it", number)
+			return all, fmt.Errorf(", line %d: belongs to no PEM certificate; remove it", number)
 		case began == 0:
 			continue
 		case strings.HasPrefix(line, "-----") && line != endCertificate:
@@ -92,20 +92,20 @@ func parseAuthorities(content []byte) (authorities, error) {
 	case began > 0:
 		return all, endless(began)
 	case len(all.known) == 0:
-		return all, errors.New(" holds no certificate in PEM")
+		return all, errors.New(" holds no PEM certificate")
 	}
 	return all, nil
 }
 
 func endless(line int) error {
-	return fmt.Errorf(", line %d: the certificate has no end, which is %s", line, endCertificate)
+	return fmt.Errorf(", line %d: the certificate has no end line, which is %s", line, endCertificate)
 }
 
 // add takes a certificate in PEM.
 func (a authorities) add(text string) error {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
-		return errors.New("it is no PEM")
+		return errors.New("it is not PEM")
 	}
 	certificate, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {

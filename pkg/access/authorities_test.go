@@ -43,14 +43,14 @@ func TestACAFileHoldsCertificatesAlone(t *testing.T) {
 		line    int
 		says    string
 	}{
-		"half a beginning":       {one + strings.Replace(two, "-----BEGIN ", "", 1), behind(one), "belongs to no certificate in PEM; remove it"},
-		"a key":                  {one + key, behind(one), "belongs to no certificate"},
-		"without a beginning":    {one[inside:], 1, "belongs to no certificate"},
-		"without an end":         {two + one[:inside], behind(two), "the certificate has no end, which is -----END CERTIFICATE-----"},
-		"one within another":     {one[:inside] + two, 1, "the certificate has no end"},
-		"no base64":              {two + one[:inside] + "?" + one[inside:], behind(two), "the certificate is damaged: it is no PEM"},
-		"cut":                    {one[:inside+8] + one[inside+12:], 1, "the certificate is damaged"},
-		"what is no certificate": {string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("x")})), 1, "the certificate is damaged"},
+		"half a beginning":          {one + strings.Replace(two, "-----BEGIN ", "", 1), behind(one), "belongs to no PEM certificate; remove it"},
+		"a key":                     {one + key, behind(one), "belongs to no PEM certificate"},
+		"without a beginning":       {one[inside:], 1, "belongs to no PEM certificate"},
+		"without an end":            {two + one[:inside], behind(two), "the certificate has no end line, which is -----END CERTIFICATE-----"},
+		"one within another":        {one[:inside] + two, 1, "the certificate has no end"},
+		"no base64":                 {two + one[:inside] + "?" + one[inside:], behind(two), "the certificate is damaged: it is not PEM"},
+		"cut":                       {one[:inside+8] + one[inside+12:], 1, "the certificate is damaged"},
+		"what is not a certificate": {string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("x")})), 1, "the certificate is damaged"},
 	} {
 		file := write(t, c.content)
 		for flag, options := range map[string]access.Options{
@@ -64,7 +64,7 @@ func TestACAFileHoldsCertificatesAlone(t *testing.T) {
 		}
 	}
 	_, err := access.Open(access.Options{ClientCAFile: write(t, "# none\n")})
-	require.ErrorContains(t, err, " holds no certificate in PEM")
+	require.ErrorContains(t, err, " holds no PEM certificate")
 }
 
 // TestAConnectionCountsAsLongAsItsAuthority: once that is taken out of the file, no
@@ -107,10 +107,10 @@ func TestAConnectionCountsAsLongAsItsAuthority(t *testing.T) {
 			say(content(t, ours.Renewed().File()))
 			require.Equal(t, "cert:olga", asks(olga), "the authority is the same")
 			say(content(t, theirs.File()))
-			require.Contains(t, asks(olga), "unauthenticated: who signed the certificate of this connection is trusted no more")
+			require.Contains(t, asks(olga), "unauthenticated: the signer of the client certificate is no longer trusted; present another certificate, on a new connection")
 			withToken := olga
 			withToken.Authorization = "Bearer s3cr3t"
-			require.Contains(t, asks(withToken), "unauthenticated: who signed")
+			require.Contains(t, asks(withToken), "unauthenticated: the signer of the client certificate is no longer trusted")
 			require.InDelta(t, 2, w.rejected("untrusted"), 0)
 			say(content(t, theirs.File()) + content(t, ours.File()))
 			require.Equal(t, "cert:olga", asks(olga))
@@ -137,7 +137,7 @@ func TestABrokenCAFileChangesNothing(t *testing.T) {
 		}
 		require.InDelta(t, 1, broken(), 0)
 	}
-	require.Equal(t, 2, strings.Count(w.log.String(), "a file is broken"), "each is told once")
+	require.Equal(t, 2, strings.Count(w.log.String(), "file is broken"), "each is told once")
 	require.Contains(t, w.log.String(), file+", line ")
 	require.NoError(t, os.WriteFile(file, []byte(content(t, theirs.File())), 0o600))
 	require.Contains(t, w.asks(olga, ""), "unauthenticated")

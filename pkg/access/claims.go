@@ -28,10 +28,10 @@ func forCallers(header jose.Header, claims map[string]json.RawMessage) error {
 	}
 	var events map[string]json.RawMessage
 	if json.Unmarshal(claims["events"], &events) == nil && events[loggedOut] != nil {
-		return refuse(malformed, "the token says that somebody has logged out (events); send an access token or an ID token", nil)
+		return refuse(malformed, "the token is a logout notice (events); send an access token or an ID token", nil)
 	}
 	if bound := claims["cnf"]; bound != nil && string(bound) != "null" {
-		return refuse(malformed, "the token is bound to a key (cnf), of which Signpost asks for no proof; have the issuer make a bearer token", nil)
+		return refuse(malformed, "the token is bound to a key (cnf), and Signpost checks no proof of that key; have the issuer make a bearer token", nil)
 	}
 	return nil
 }
@@ -42,7 +42,7 @@ func (o *issuerTokens) identify(claims map[string]json.RawMessage) (identity, er
 	claim := cmp.Or(o.SubjectClaim, "sub")
 	var name string
 	if err := json.Unmarshal(claims[claim], &name); err != nil || name == "" || len(name) > longest || strings.ContainsFunc(name, unicode.IsControl) {
-		return identity{}, refuse(malformed, fmt.Sprintf("the token's claim %s is no name of at most %d bytes", claim, longest), nil)
+		return identity{}, refuse(malformed, fmt.Sprintf("the token's claim %s is not a name of at most %d bytes", claim, longest), nil)
 	}
 	if given, ok := claims["email_verified"]; ok && claim == "email" && string(given) != "true" {
 		return identity{}, refuse(malformed, "the issuer has not verified the token's email", nil)

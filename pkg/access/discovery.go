@@ -44,7 +44,7 @@ func discover(ctx context.Context, client *http.Client, issuer string) (keys []j
 		return nil, 0, err
 	}
 	if about.Issuer != issuer {
-		return nil, 0, fmt.Errorf("it says that it is %q; give --oidc-issuer as it stands there", about.Issuer)
+		return nil, 0, fmt.Errorf("the issuer calls itself %q; give --oidc-issuer exactly as it is written there", about.Issuer)
 	}
 	if err := secureURL(strings.SplitN(about.JWKSURI, "?", 2)[0]); err != nil {
 		return nil, 0, fmt.Errorf("its jwks_uri: %w", err)

@@ -73,7 +73,7 @@ func (f *file[T]) current() T {
 	}
 	f.good, f.told = now, ""
 	f.gauge().Set(0)
-	f.log.Info("a file was read again", slog.String("file", f.what))
+	f.log.Info("file reloaded", slog.String("file", f.what))
 	return now
 }
 
@@ -84,7 +84,7 @@ func (f *file[T]) complain(err error) {
 		return
 	}
 	f.told = err.Error()
-	f.log.Error("a file is broken; its last good state holds", slog.String("file", f.what), slog.Any("error", err))
+	f.log.Error("file is broken; its last good state stays in force", slog.String("file", f.what), slog.Any("error", err))
 }
 
 // read answers what is in the file, never nil.

@@ -76,7 +76,7 @@ func (s *keySet) open(ctx context.Context, token *jwt.JSONWebToken, claims ...an
 	if errors.Is(err, jose.ErrCryptoFailure) || errors.Is(err, jose.ErrUnsupportedAlgorithm) {
 		return refuse(signature, "the token's signature is wrong", err)
 	}
-	return refuse(malformed, "the token's header or claims are not what a JWT has", err)
+	return refuse(malformed, "the token's header or claims are not those of a JWT", err)
 }
 
 // fitting are the keys that a token may be signed with.
@@ -122,12 +122,12 @@ func (s *keySet) ask(ctx context.Context) ([]jose.JSONWebKey, error) {
 	select {
 	case <-asked:
 	case <-ctx.Done():
-		return nil, refuse(unavailable, "the issuer of tokens did not answer in time; try again", ctx.Err())
+		return nil, refuse(unavailable, "the token issuer did not answer in time; try again", ctx.Err())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.outdated() {
-		return nil, &refusal{reason: unavailable, detail: "the issuer of tokens does not answer, so that they cannot be checked; try again", wait: keysPace}
+		return nil, &refusal{reason: unavailable, detail: "the token issuer does not answer, so tokens cannot be checked; try again", wait: keysPace}
 	}
 	return s.keys, nil
 }
@@ -151,7 +151,7 @@ func (s *keySet) fetch(ctx context.Context) {
 	published, fresh, err := discover(ctx, s.client, s.issuer)
 	keys := slices.DeleteFunc(published, func(k jose.JSONWebKey) bool { return !usable(k) })
 	if err == nil && len(keys) == 0 {
-		err = errors.New("it publishes no public key to sign with")
+		err = errors.New("it publishes no public key for signatures")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,7 +25,7 @@ func (l ListenerTLS) Check() error {
 	case (l.CertFile == "") != (l.KeyFile == ""):
 		return fmt.Errorf("%s and %s belong together: give both or none", cert, key)
 	case l.ClientCAFile != "" && l.CertFile == "":
-		return fmt.Errorf("%s: callers show certificates over TLS alone; give %s and %s, too", ca, cert, key)
+		return fmt.Errorf("%s: client certificates need TLS; also give %s and %s", ca, cert, key)
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (f *listenerFiles) current() *tls.Config {
 	}
 	if f.broken != err.Error() { // clients that connect must not fill the log
 		f.broken = err.Error()
-		f.log.Error("the files of a listener's TLS are broken; their last good state holds", slog.Any("error", err))
+		f.log.Error("TLS files of a listener are broken; their last good state stays in force", slog.Any("error", err))
 	}
 	return f.good
 }

@@ -82,7 +82,7 @@ func TestFilesOfAListenerAreNamedByTheirFlags(t *testing.T) {
 	}{
 		{access.ListenerTLS{CertFile: "c"}, "--tls-cert and --tls-key belong together: give both or none"},
 		{access.ListenerTLS{Prefix: "grpc-", KeyFile: "k"}, "--grpc-tls-cert and --grpc-tls-key belong together: give both or none"},
-		{access.ListenerTLS{ClientCAFile: "a"}, "--client-ca: callers show certificates over TLS alone; give --tls-cert and --tls-key, too"},
+		{access.ListenerTLS{ClientCAFile: "a"}, "--client-ca: client certificates need TLS; also give --tls-cert and --tls-key"},
 	} {
 		require.EqualError(t, c.listener.Check(), c.says)
 	}
@@ -91,5 +91,5 @@ func TestFilesOfAListenerAreNamedByTheirFlags(t *testing.T) {
 	ours := accesstest.NewAuthority(t, "ours")
 	certificate, key := ours.Sign(accesstest.Leaf{Name: "signpost", Server: true})
 	_, err = access.ListenerTLS{CertFile: certificate, KeyFile: key, ClientCAFile: key}.Config(slog.Default())
-	require.ErrorContains(t, err, "--client-ca: "+key+", line 1: belongs to no certificate in PEM")
+	require.ErrorContains(t, err, "--client-ca: "+key+", line 1: belongs to no PEM certificate")
 }

@@ -38,12 +38,12 @@ func DefaultAlgorithms() []string {
 func (o OIDC) Check() error {
 	if o.Issuer == "" {
 		if len(o.Audiences)+len(o.Algorithms) > 0 || o.CAFile != "" {
-			return errors.New("--oidc-issuer is required with --oidc-audience, --oidc-algorithms and --oidc-ca-file: without it nobody's tokens could be trusted")
+			return errors.New("--oidc-issuer is required with --oidc-audience, --oidc-algorithms and --oidc-ca-file: without it, no token can be trusted")
 		}
 		return nil
 	}
 	if len(o.Audiences) == 0 || slices.Contains(o.Audiences, "") {
-		return errors.New("--oidc-audience is required with --oidc-issuer: without it, a token that the issuer made for another service would be let in")
+		return errors.New("--oidc-audience is required with --oidc-issuer: without it, tokens for other services would be accepted")
 	}
 	if err := secureURL(o.Issuer); err != nil {
 		return fmt.Errorf("--oidc-issuer: %w", err)
@@ -52,9 +52,9 @@ func (o OIDC) Check() error {
 		switch {
 		case slices.Contains(DefaultAlgorithms(), name):
 		case name == "none":
-			return errors.New("--oidc-algorithms: none would let anybody in, as nothing is signed; allowed are " + strings.Join(DefaultAlgorithms(), ", "))
+			return errors.New("--oidc-algorithms: none accepts unsigned tokens; allowed are " + strings.Join(DefaultAlgorithms(), ", "))
 		case strings.HasPrefix(name, "HS"):
-			return fmt.Errorf("--oidc-algorithms: %s takes a secret that whoever checks tokens could sign with; allowed are %s", name, strings.Join(DefaultAlgorithms(), ", "))
+			return fmt.Errorf("--oidc-algorithms: %s needs a shared secret, with which every verifier could sign; allowed are %s", name, strings.Join(DefaultAlgorithms(), ", "))
 		default:
 			return fmt.Errorf("--oidc-algorithms: %q is unknown; allowed are %s", name, strings.Join(DefaultAlgorithms(), ", "))
 		}
@@ -65,16 +65,16 @@ func (o OIDC) Check() error {
 // secureURL refuses what nobody can be trusted at.
 func secureURL(text string) error {
 	if strings.ContainsAny(text, "@?#") { // perhaps with a password, which is not for a log
-		return errors.New("what is given is no URL such as https://issuer.example, without a user and parameters")
+		return errors.New("the value is not a URL such as https://issuer.example, without a user and parameters")
 	}
 	parsed, err := url.Parse(text)
 	if err != nil || parsed.Hostname() == "" {
-		return fmt.Errorf("%q is no URL such as https://issuer.example", text)
+		return fmt.Errorf("%q is not a URL such as https://issuer.example", text)
 	}
 	ip := net.ParseIP(parsed.Hostname())
 	local := parsed.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 	if parsed.Scheme != "https" && (parsed.Scheme != "http" || !local) {
-		return fmt.Errorf("%q must begin with https://: keys that come in plain text are anybody's", text)
+		return fmt.Errorf("%q must begin with https://, because keys in plain text can be replaced on the way", text)
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func (o *issuerTokens) judge(c jwt.Claims) error {
 	const leeway = time.Minute // between the issuer's clock and ours
 	now := o.now()
 	if c.Expiry == nil {
-		return refuse(malformed, "the token has no end (exp)", nil)
+		return refuse(malformed, "the token has no expiry (exp)", nil)
 	}
 	if !now.Before(c.Expiry.Time()) {
 		return refuse(outdated, "the token has expired", nil)
@@ -135,7 +135,7 @@ func (o *issuerTokens) judge(c jwt.Claims) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, jwt.ErrInvalidIssuer):
-		return refuse(issuer, "the token is not the issuer's that Signpost trusts (iss)", err)
+		return refuse(issuer, "the token is from another issuer (iss)", err)
 	case errors.Is(err, jwt.ErrInvalidAudience):
 		return refuse(audience, "the token is for another service, not for Signpost (aud)", err)
 	}

@@ -56,21 +56,21 @@ func TestAnIssuersTokenIsJudgedByItsClaims(t *testing.T) {
 		{viewer("aud", []string{"elsewhere", "other"}), "", ""},
 		{viewer("nbf", at(30*time.Second), "iat", at(30*time.Second)), "", ""},
 		{viewer("iat", nil), "", ""},
-		{viewer("iss", issuer.URL+"/"), "issuer", "not the issuer's that Signpost trusts"},
-		{viewer("iss", nil), "issuer", "not the issuer's"},
+		{viewer("iss", issuer.URL+"/"), "issuer", "unauthenticated: the token is from another issuer (iss)"},
+		{viewer("iss", nil), "issuer", "unauthenticated: the token is from another issuer (iss)"},
 		{viewer("aud", "Signpost"), "audience", "for another service"},
 		{viewer("aud", []string{}), "audience", "for another service"},
 		{viewer("aud", nil), "audience", "for another service"},
 		{viewer("exp", at(-time.Second)), "expired", "the token has expired"},
-		{viewer("exp", nil), "malformed", "has no end (exp)"},
-		{viewer("exp", "tomorrow"), "malformed", "not what a JWT has"},
+		{viewer("exp", nil), "malformed", "has no expiry (exp)"},
+		{viewer("exp", "tomorrow"), "malformed", "not those of a JWT"},
 		{viewer("nbf", at(2*time.Minute)), "early", "not valid yet"},
 		{viewer("iat", at(2*time.Minute)), "early", "not valid yet"},
-		{viewer("sub", nil), "malformed", "claim sub is no name"},
-		{viewer("sub", ""), "malformed", "claim sub is no name"},
-		{viewer("sub", 7), "malformed", "not what a JWT has"},
-		{viewer("sub", "anna\nactor=root"), "malformed", "claim sub is no name"},
-		{viewer("sub", strings.Repeat("a", 257)), "malformed", "claim sub is no name"},
+		{viewer("sub", nil), "malformed", "claim sub is not a name"},
+		{viewer("sub", ""), "malformed", "claim sub is not a name"},
+		{viewer("sub", 7), "malformed", "not those of a JWT"},
+		{viewer("sub", "anna\nactor=root"), "malformed", "claim sub is not a name"},
+		{viewer("sub", strings.Repeat("a", 257)), "malformed", "claim sub is not a name"},
 		{viewer("pad", strings.Repeat("a", 16<<10)), "malformed", "longer than 16384 bytes"},
 	} {
 		before := 0.0
@@ -101,7 +101,7 @@ func TestATokenIsForCallers(t *testing.T) {
 		"a logout token":                {issuer.Typed("logout+jwt", "anna", viewer()), "for logout (typ)"},
 		"a logout token, at length":     {issuer.Typed("Application/Logout+JWT", "anna", viewer()), "for logout (typ)"},
 		"a logout token by its claim":   {issuer.Token("anna", viewer("typ", "Logout")), "for logout (typ)"},
-		"a logout token by its event":   {issuer.Token("anna", viewer("events", map[string]any{logout: map[string]any{}})), "logged out"},
+		"a logout token by its event":   {issuer.Token("anna", viewer("events", map[string]any{logout: map[string]any{}})), "logout notice"},
 		"a proof":                       {issuer.Typed("dpop+jwt", "anna", viewer()), "for dpop (typ)"},
 		"a token that needs a proof":    {issuer.Token("anna", viewer("typ", "DPoP")), "for dpop (typ)"},
 		"bound to a key":                {issuer.Token("anna", viewer("cnf", map[string]any{"jkt": "x"})), "(cnf)"},
@@ -250,7 +250,7 @@ func TestAnIssuerThatIsDown(t *testing.T) {
 	token := issuer.Token("otto", viewer("exp", time.Now().Add(48*time.Hour).Unix()))
 	down := func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusBadGateway) }
 	issuer.Answer(down)
-	const unavailable = "unavailable: the issuer of tokens does not answer, so that they cannot be checked; try again"
+	const unavailable = "unavailable: the token issuer does not answer, so tokens cannot be checked; try again"
 	require.Equal(t, unavailable, w.asks(bearer(token), ""))
 	require.Equal(t, "anna", w.asks(bearer("s3cr3t"), ""))
 	issuer.Answer(nil)
@@ -306,15 +306,15 @@ func TestAnIssuerThatAnswersNonsenseIsNotBelieved(t *testing.T) {
 	require.Equal(t, "oidc:anna", w.asks(bearer(token), ""))
 	discovery := func(keys string) string { return fmt.Sprintf(`{"issuer":%q,"jwks_uri":%q}`, issuer.URL, keys) }
 	for says, answers := range map[string][2]string{
-		`it says that it is \"https://other.example\"`: {`{"issuer":"https://other.example","jwks_uri":"` + issuer.URL + `/keys"}`},
-		"must begin with https://":                     {discovery("http://192.0.2.1/keys")},
-		"is no URL":                                    {discovery("")},
-		"invalid character":                            {"<html>"},
-		"unexpected end of JSON":                       {discovery(issuer.URL + "/keys"), `{"keys":[`},
-		"publishes no public key":                      {discovery(issuer.URL + "/keys"), `{"keys":[{"kty":"oct","k":"c2VjcmV0"},{"kty":"new"},7]}`},
-		"it publishes 101 keys":                        {discovery(issuer.URL + "/keys"), `{"keys":[1` + strings.Repeat(",1", 100) + `]}`},
-		"would take more than 8 MiB of memory":         {discovery(issuer.URL + "/keys"), `{"keys":[` + strings.Repeat("1,", 1<<14) + `1]}`},
-		"request body too large":                       {discovery(issuer.URL + "/keys"), strings.Repeat(" ", 1<<20+1)},
+		`\"https://other.example\"`:            {`{"issuer":"https://other.example","jwks_uri":"` + issuer.URL + `/keys"}`},
+		"must begin with https://":             {discovery("http://192.0.2.1/keys")},
+		"is not a URL":                         {discovery("")},
+		"invalid character":                    {"<html>"},
+		"unexpected end of JSON":               {discovery(issuer.URL + "/keys"), `{"keys":[`},
+		"publishes no public key":              {discovery(issuer.URL + "/keys"), `{"keys":[{"kty":"oct","k":"c2VjcmV0"},{"kty":"new"},7]}`},
+		"it publishes 101 keys":                {discovery(issuer.URL + "/keys"), `{"keys":[1` + strings.Repeat(",1", 100) + `]}`},
+		"would take more than 8 MiB of memory": {discovery(issuer.URL + "/keys"), `{"keys":[` + strings.Repeat("1,", 1<<14) + `1]}`},
+		"request body too large":               {discovery(issuer.URL + "/keys"), strings.Repeat(" ", 1<<20+1)},
 	} {
 		issuer.Answer(func(rw http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/keys" {
@@ -344,7 +344,7 @@ func TestAnIssuerIsNotFollowedElsewhere(t *testing.T) {
 		w.pass(time.Hour)
 		require.Equal(t, "oidc:anna", w.asks(bearer(token), ""))
 		require.Equal(t, 1, asked)
-		require.Contains(t, w.log.String(), "the server redirects to "+issuer.URL+", which is not followed")
+		require.Contains(t, w.log.String(), "the server redirects to "+issuer.URL+", which Signpost does not follow")
 	}
 }
 
@@ -404,7 +404,7 @@ func TestRolesOfClaims(t *testing.T) {
 	require.True(t, may(both, roles("bakery:viewer"), access.Viewer, "bakery"))
 	require.True(t, may(both, roles("bakery:viewer"), access.Admin, "shop"))
 
-	require.Contains(t, own.asks(bearer(issuer.Token("anna", nil)), "shop"), "claim email is no name")
+	require.Contains(t, own.asks(bearer(issuer.Token("anna", nil)), "shop"), "claim email is not a name")
 	for _, verified := range []any{false, "true", 1} {
 		require.Contains(t, own.asks(bearer(issuer.Token("anna", map[string]any{"email": "anna@lab.example", "email_verified": verified})), "shop"), "the issuer has not verified")
 	}

@@ -67,7 +67,7 @@ func parsePolicy(content []byte) (*policy, error) {
 		return nil, fmt.Errorf(": %w", unknownFields(unknown))
 	}
 	if len(p.Grants) == 0 && !p.Claims {
-		return nil, errors.New(": /grants: nobody is granted anything; give items with role, subjects or groups, and perhaps projects")
+		return nil, errors.New(": /grants: there is no grant; give items with role, subjects or groups, and optionally projects")
 	}
 	for i := range p.Grants {
 		if field, err := p.Grants[i].complete(); err != nil {
@@ -96,7 +96,7 @@ func (r *policyRule) complete() (field string, err error) {
 	role, ok := ParseRole(r.Role)
 	switch {
 	case !ok:
-		return "/role", fmt.Errorf("%q is no role; want one of %s", r.Role, strings.Join(RoleNames(), ", "))
+		return "/role", fmt.Errorf("%q is not a role; want one of %s", r.Role, strings.Join(RoleNames(), ", "))
 	case len(r.Subjects)+len(r.Groups) == 0:
 		return "", errors.New("names neither subjects nor groups")
 	case !r.Projects.said:
@@ -130,7 +130,7 @@ var projectName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-
 // checkProject refuses what no project can be called, as a pattern.
 func checkProject(name string) error {
 	if !projectName.MatchString(name) {
-		return fmt.Errorf("%q is no name of a project; for all projects leave them out", name)
+		return fmt.Errorf("%q is not a name of a project; for all projects leave them out", name)
 	}
 	return nil
 }

@@ -52,9 +52,9 @@ func (s Subject) May(least Role, project string) error {
 	case best >= 0:
 		return s.lacks(" is " + best.String() + ", but this needs the role " + least.String())
 	case len(s.Grants) == 0:
-		return s.lacks(" has no role here; whoever runs Signpost grants one in the policy file")
+		return s.lacks(" has no role here; the operator of Signpost can grant one in the policy file")
 	case project == "":
-		return s.lacks(" has rights on project " + strings.Join(s.projects(), ", ") + " alone")
+		return s.lacks(" has rights only on project " + strings.Join(s.projects(), ", "))
 	}
 	return s.lacks(" has no rights on project " + project)
 }

@@ -27,8 +27,8 @@ func TestWhatASubjectMay(t *testing.T) {
 		{several, access.Admin, "shop", "anna is operator, but this needs the role admin"},
 		{several, access.Editor, "bakery", "anna is viewer, but this needs the role editor"},
 		{several, access.Viewer, "garage", "anna has no rights on project garage"},
-		{several, access.Viewer, "", "anna has rights on project bakery, shop alone"},
-		{access.Subject{Name: "otto"}, access.Viewer, "shop", "otto has no role here; whoever runs Signpost grants one in the policy file"},
+		{several, access.Viewer, "", "anna has rights only on project bakery, shop"},
+		{access.Subject{Name: "otto"}, access.Viewer, "shop", "otto has no role here; the operator of Signpost can grant one in the policy file"},
 		{access.Subject{Name: "otto"}, access.Viewer, "", "otto has no role here"},
 	} {
 		err := c.who.May(c.least, c.project)

@@ -36,7 +36,7 @@ func parseTokens(content []byte) (tokens, error) {
 		token, who, err := parseToken(line)
 		hash := sha256.Sum256([]byte(token))
 		if _, twice := known[hash]; err == nil && twice {
-			err = errors.New("the token is on an earlier line already")
+			err = errors.New("the token is already on an earlier line")
 		}
 		if err != nil {
 			return nil, fmt.Errorf(", line %d: %w", number, err)
@@ -58,11 +58,11 @@ func parseToken(line string) (token string, who Subject, err error) {
 	}
 	for i := range parts {
 		if parts[i] = strings.TrimSpace(parts[i]); parts[i] == "" {
-			return "", who, errors.New("a part is empty; want TOKEN,SUBJECT,ROLE[,PROJECT]")
+			return "", who, errors.New("a field is empty; want TOKEN,SUBJECT,ROLE[,PROJECT]")
 		}
 	}
 	if ofOthers(parts[1]) {
-		return "", who, fmt.Errorf("subject %q would be taken for another; choose one that is not %s and begins neither with %s nor with %s", parts[1], intent.Itself, ofIssuer, ofCertificate)
+		return "", who, fmt.Errorf("subject %q would collide with another kind of subject; choose one that is not %s and begins neither with %s nor with %s", parts[1], intent.Itself, ofIssuer, ofCertificate)
 	}
 	granted, ok := ParseRole(parts[2])
 	if !ok {

@@ -17,14 +17,14 @@ func TestABrokenTokenFileIsRefusedByLineAndNeverQuoted(t *testing.T) {
 		"\n\nhush,anna\n":             "line 3: want TOKEN,SUBJECT,ROLE[,PROJECT]",
 		"hush,anna,admin,shop,more":   "line 1: want TOKEN,SUBJECT,ROLE[,PROJECT]",
 		"hush,anna,boss":              "line 1: unknown role; want one of viewer, editor, operator, admin",
-		"hush,,admin":                 "line 1: a part is empty",
-		",anna,admin":                 "line 1: a part is empty",
-		"hush,anna,admin,":            "line 1: a part is empty",
-		"hush,anna,admin,*":           `line 1: "*" is no name of a project; for all projects leave them out`,
-		"hush,signpost,admin":         `line 1: subject "signpost" would be taken for another`,
+		"hush,,admin":                 "line 1: a field is empty",
+		",anna,admin":                 "line 1: a field is empty",
+		"hush,anna,admin,":            "line 1: a field is empty",
+		"hush,anna,admin,*":           `line 1: "*" is not a name of a project; for all projects leave them out`,
+		"hush,signpost,admin":         `line 1: subject "signpost" would collide with another`,
 		"hush,oidc:anna,admin":        "line 1: subject",
 		"hush,cert:root,viewer,shop":  "choose one that is not signpost and begins neither with oidc: nor with cert:",
-		"hush,a,admin\nhush,b,viewer": "line 2: the token is on an earlier line already",
+		"hush,a,admin\nhush,b,viewer": "line 2: the token is already on an earlier line",
 	} {
 		file := filepath.Join(t.TempDir(), "tokens")
 		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))

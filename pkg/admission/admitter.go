@@ -92,9 +92,8 @@ type kind struct {
 	view  func(ctx context.Context, g *review.Glance, doc intent.Document) (review.View, error)
 }
 
-// check judges and completes a spec; old is the spec that it replaces, nil
-// when there is none. What is wrong goes to the review; an error means that
-// the judgement could not be made.
+// check judges and completes a spec; old is the spec that it replaces, nil when there is
+// none. Faults go to the review; an error means that the judgement could not be made.
 type check[Spec any] func(ctx context.Context, a *review.Checker, r *review.Review, spec, old *Spec) error
 
 // show takes out what users do not see and answers the status, nil for none.

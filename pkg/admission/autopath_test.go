@@ -40,15 +40,15 @@ func TestAutopathNeedsAClusterDomainOfItsOwn(t *testing.T) {
 func TestAutopathIsRefused(t *testing.T) {
 	const at = "/spec/autopath"
 	refused(t, []refusal{
-		{reason: "an unknown mode", path: resolvers, spec: walking(`"mode":"dynamic"`), errors: map[string]string{at + "/mode": `"dynamic" is no mode of autopath; give edns0 or static`}},
+		{reason: "an unknown mode", path: resolvers, spec: walking(`"mode":"dynamic"`), errors: map[string]string{at + "/mode": `"dynamic" is not a valid mode of autopath; give edns0 or static`}},
 		{reason: "somebody else's CoreDNS", path: resolvers, spec: `{"mode":"import","autopath":{"mode":"static"}}`, errors: map[string]string{at: "not supported with mode import"}},
 		{reason: "a cache for somebody else's CoreDNS", path: resolvers, spec: `{"mode":"import","nodeLocalDNS":{"enabled":true}}`, errors: map[string]string{"/spec/nodeLocalDNS": "not supported with mode import"}},
 		{reason: "edns0 without the cache on the nodes", path: resolvers, spec: `{"autopath":{},"nodeLocalDNS":{"enabled":false,"localIP":"169.254.20.10"}}`,
-			errors: map[string]string{"/spec/nodeLocalDNS/enabled": "give true, leave nodeLocalDNS out, or give mode static"}},
+			errors: map[string]string{"/spec/nodeLocalDNS/enabled": "set it to true, remove nodeLocalDNS, or use mode static"}},
 		{reason: "what is edns0's, with static", path: resolvers, spec: walking(`"mode":"STATIC","option":65001,"clients":["192.0.2.0/24"]`),
-			errors: map[string]string{at + "/option": "belongs to mode edns0 alone; leave it out", at + "/clients": "belongs to mode edns0 alone; leave it out"}},
-		{reason: "what is static's, with edns0", path: resolvers, spec: walking(`"mode":"EDNS0","namespaces":["shop"]`), errors: map[string]string{at + "/namespaces": "belongs to mode static alone; leave it out"}},
-		{reason: "option 15, as in the seed", path: resolvers, spec: walking(`"option":15`), errors: map[string]string{at + "/option": "15 is no code for local use; give 65001 to 65534"}},
+			errors: map[string]string{at + "/option": "belongs only to mode edns0; remove it", at + "/clients": "belongs only to mode edns0; remove it"}},
+		{reason: "what is static's, with edns0", path: resolvers, spec: walking(`"mode":"EDNS0","namespaces":["shop"]`), errors: map[string]string{at + "/namespaces": "belongs only to mode static; remove it"}},
+		{reason: "option 15, as in the seed", path: resolvers, spec: walking(`"option":15`), errors: map[string]string{at + "/option": "15 is not a code for local use; give 65001 to 65534"}},
 		{reason: "an option too high", path: resolvers, spec: walking(`"option":65535`), errors: map[string]string{at + "/option": "give 65001 to 65534"}},
 		{reason: "searches", path: resolvers, spec: walking(`"searches":["-a.example","*.example","foo.com","FOO.com.","search.shop.cluster.local.ap.k8s.io","ap.k8s.io","cluster.local","svc.Cluster.Local.","10.0.0.1",""]`),
 			errors: map[string]string{
@@ -59,16 +59,16 @@ func TestAutopathIsRefused(t *testing.T) {
 		{reason: "more searches than fit", path: resolvers, spec: walking(`"searches":` + listOf(t, 17, "d%d.example")), errors: map[string]string{at + "/searches": "has 17; give at most 16"}},
 		{reason: "longer searches than fit", path: resolvers, spec: walking(`"searches":` + listOf(t, 16, strings.Repeat("abcdefg.", 8)+"d%d")), errors: map[string]string{at + "/searches": "give at most 1024"}},
 		{reason: "namespaces", path: resolvers, spec: walking(`"mode":"static","namespaces":["Shop","a.b","","batch","batch"]`), errors: map[string]string{
-			at + "/namespaces/0": "is no namespace", at + "/namespaces/1": "is no namespace", at + "/namespaces/2": "is no namespace", at + "/namespaces/4": "is given twice"}},
-		{reason: "more namespaces than fit", path: resolvers, spec: walking(`"mode":"static","namespaces":` + listOf(t, 101, "n%d")), errors: map[string]string{at + "/namespaces": "give at most 100, or choose mode edns0"}},
+			at + "/namespaces/0": "is not a namespace", at + "/namespaces/1": "is not a namespace", at + "/namespaces/2": "is not a namespace", at + "/namespaces/4": "is given twice"}},
+		{reason: "more namespaces than fit", path: resolvers, spec: walking(`"mode":"static","namespaces":` + listOf(t, 101, "n%d")), errors: map[string]string{at + "/namespaces": "give at most 100, or use mode edns0"}},
 		{reason: "clients", path: resolvers, spec: walking(`"clients":["10.0.0.1","10.0.0.1/8","node","fe80::1%eth0/64","192.0.2.0/24","192.0.2.0/24","192.0.2.0/33"]`), errors: map[string]string{
-			at + "/clients/0": "give 10.0.0.1/32 for it alone", at + "/clients/1": "give 10.0.0.0/8", at + "/clients/2": "is no CIDR", at + "/clients/3": "is no CIDR",
-			at + "/clients/5": "is given twice", at + "/clients/6": "is no CIDR"}},
+			at + "/clients/0": "give 10.0.0.1/32", at + "/clients/1": "give 10.0.0.0/8", at + "/clients/2": "is not a CIDR", at + "/clients/3": "is not a CIDR",
+			at + "/clients/5": "is given twice", at + "/clients/6": "is not a CIDR"}},
 		{reason: "more clients than nodes are in", path: resolvers, spec: walking(`"clients":` + listOf(t, 101, "10.0.%d.0/24")), errors: map[string]string{at + "/clients": "give at most 100"}},
 		{reason: "zones among search domains", path: resolvers,
 			spec: `{"autopath":{"mode":"static"},"pluginConfig":{"forwardPlugins":[{"domain":"AP.k8s.io.","nameservers":["1.2.3.4"]}]},
 				"servers":[{"name":"s","zones":["k8s.io","search.shop.cluster.local.ap.k8s.io"],"forwardPlugin":{"upstreams":["1.2.3.4"]}}]}`,
-			errors: map[string]string{"/spec/pluginConfig/forwardPlugins/0/domain": "where the search domains of autopath are", "/spec/servers/0/zones/1": "or leave autopath out"}},
+			errors: map[string]string{"/spec/pluginConfig/forwardPlugins/0/domain": "lies in ap.k8s.io, the zone of autopath's search domains; give another zone, or remove autopath", "/spec/servers/0/zones/1": "or remove autopath"}},
 	})
 }
 
@@ -76,9 +76,9 @@ func TestLocalIPIsAnAddressThatEveryNodeCanHave(t *testing.T) {
 	w := newShop(t)
 	for given, wrong := range map[string]string{
 		"": "", "169.254.20.10": "", "169.254.25.10": "", "fd00::10": "", "10.96.0.99": "", "192.0.2.1": "",
-		"localhost": "is no IP address", "169.254.20.10:53": "without a port", "169.254.20.10/32": "is no IP address", "169.254.20": "is no IP address", "[fd00::10]": "is no IP address",
-		"127.0.0.1": "is each pod's own", "::1": "is each pod's own", "0.0.0.0": "no nameserver", "::": "no nameserver", "224.0.0.251": "no nameserver", "ff02::fb": "no nameserver",
-		"255.255.255.255": "no nameserver", "fe80::10": "works with a zone alone", "fe80::10%eth0": "works with a zone alone", "fd00::10%eth0": "zone id",
+		"localhost": "is not an IP address", "169.254.20.10:53": "without a port", "169.254.20.10/32": "is not an IP address", "169.254.20": "is not an IP address", "[fd00::10]": "is not an IP address",
+		"127.0.0.1": "which each pod has for itself", "::1": "which each pod has for itself", "0.0.0.0": "is not the address of a nameserver", "::": "is not the address of a nameserver", "224.0.0.251": "is not the address of a nameserver", "ff02::fb": "is not the address of a nameserver",
+		"255.255.255.255": "is not the address of a nameserver", "fe80::10": "works only with a zone", "fe80::10%eth0": "works only with a zone", "fd00::10%eth0": "zone id",
 		"::ffff:169.254.20.10": "give 169.254.20.10", "169.254.169.254": "where clouds tell nodes about themselves",
 	} {
 		for _, more := range []string{``, `,"autopath":{"mode":"edns0"}`} {
@@ -181,8 +181,8 @@ func TestWhatAutopathIsWarnedOf(t *testing.T) {
 		{"an address of the network's own", `{"nodeLocalDNS":{"enabled":true,"localIP":"fd00::10"}}`, nil},
 		{"stock CoreDNS where it does", `{"autopath":{"mode":"Static"},"image":"docker.io/coredns/coredns:1.15.0"}`, nil},
 		{"an image of one's own where ours is needed", `{"autopath":{"clients":["192.0.2.0/24"]},"image":"docker.io/signpost-dns/signpost-dns:v0.1.0"}`, map[string]string{"image": "must hold the program signpost-dns"}},
-		{"a pod may send the option, and poison a cache that is not Signpost's", `{"autopath":{}}`, map[string]string{"clients": "keeps under the plain name for everybody; give the networks of the nodes"}},
-		{"an address that may be somebody's", `{"nodeLocalDNS":{"enabled":true,"localIP":"10.1.2.3"}}`, map[string]string{"localIP": "out of reach from every node"}},
+		{"a pod may send the option, and poison a cache that is not Signpost's", `{"autopath":{}}`, map[string]string{"clients": "and other caches before the DNS pods would keep the answers for everybody; give the networks of the nodes"}},
+		{"an address that may be somebody's", `{"nodeLocalDNS":{"enabled":true,"localIP":"10.1.2.3"}}`, map[string]string{"localIP": "no node could reach the owner of this address"}},
 		{"a cache that is not enabled", `{"autopath":{"mode":"static"},"nodeLocalDNS":{"localIP":"10.1.2.3"}}`, map[string]string{"nodeLocalDNS": "not enabled"}},
 	} {
 		got := intentWarnings(t, c.spec)

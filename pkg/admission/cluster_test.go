@@ -24,22 +24,22 @@ func TestClustersAreRefused(t *testing.T) {
 		{reason: "a kubeconfig and a directory", path: newCluster, spec: `{"kubeconfig":"` + kubeconfig + `","directory":"d"}`,
 			errors: map[string]string{"/spec/kubeconfig": "excludes directory"}},
 		{reason: "not in base64", path: newCluster, spec: `{"kubeconfig":"apiVersion: v1"}`, errors: map[string]string{"/spec/kubeconfig": "base64"}},
-		{reason: "a broken kubeconfig", path: newCluster, spec: `{"kubeconfig":"eA=="}`, errors: map[string]string{"/spec/kubeconfig": "is no Config"}},
+		{reason: "a broken kubeconfig", path: newCluster, spec: `{"kubeconfig":"eA=="}`, errors: map[string]string{"/spec/kubeconfig": "is not a Config"}},
 		{reason: "labels", path: newCluster, spec: `{"labels":{"a b":"x","region":"e u"}}`,
-			errors: map[string]string{"/spec/labels/a b": "no key", "/spec/labels/region": "no value"}},
+			errors: map[string]string{"/spec/labels/a b": "not a key", "/spec/labels/region": "not a value"}},
 		{reason: "its DNS", path: newCluster, spec: `{"dns":{"domain":"a..b","address":"dns.example"}}`,
-			errors: map[string]string{"/spec/dns/domain": "no DNS domain", "/spec/dns/address": "no IP address"}},
+			errors: map[string]string{"/spec/dns/domain": "not a DNS domain", "/spec/dns/address": "not an IP address"}},
 		{reason: "a long label in its domain", path: newCluster, spec: `{"dns":{"domain":"` + strings.Repeat("a", 64) + `.local"}}`,
 			errors: map[string]string{"/spec/dns/domain": "has a label longer than 63 characters"}},
 		{reason: "granted namespaces", path: newCluster, spec: `{"namespaces":["shop","team-*","*","A","a/b","shop"]}`,
-			errors: map[string]string{"/spec/namespaces/3": "is no namespace", "/spec/namespaces/4": "is no namespace", "/spec/namespaces/5": "twice"}},
+			errors: map[string]string{"/spec/namespaces/3": "is not a namespace", "/spec/namespaces/4": "is not a namespace", "/spec/namespaces/5": "twice"}},
 		{reason: "granted kinds", path: newCluster, spec: `{"kinds":["cert-manager.io/Certificate","argoproj.io/*","Certificate","/Pod","a.b/","*/*","rbac.authorization.k8s.io/Role","storage.k8s.io/StorageClass","argoproj.io/*","core/Namespace"]}`,
 			errors: map[string]string{
-				"/spec/kinds/2": "is no kind", "/spec/kinds/3": "is no kind", "/spec/kinds/4": "is no kind", "/spec/kinds/5": "is no kind",
+				"/spec/kinds/2": "is not a kind", "/spec/kinds/3": "is not a kind", "/spec/kinds/4": "is not a kind", "/spec/kinds/5": "is not a kind",
 				"/spec/kinds/6": "cannot be granted", "/spec/kinds/7": "cannot be granted", "/spec/kinds/8": "twice", "/spec/kinds/9": "cannot be granted",
 			}},
 		{reason: "projects", path: newCluster, spec: `{"projects":["shop","a b","shop"]}`,
-			errors: map[string]string{"/spec/projects/1": "no name", "/spec/projects/2": "twice"}},
+			errors: map[string]string{"/spec/projects/1": "not a name", "/spec/projects/2": "twice"}},
 		{reason: "a project that does not exist", path: newCluster, code: intent.Conflict, spec: `{"projects":["none"]}`,
 			errors: map[string]string{"/spec/projects/0": "projects/none, which does not exist"}},
 		{reason: "a project that uses it is shut out", path: "cluster-providers/edge/clusters/berlin", code: intent.Conflict, spec: `{"projects":["other"]}`,
@@ -108,7 +108,7 @@ func TestLogicalCloudsAreRefused(t *testing.T) {
 	const cloud intent.Path = "projects/shop/logical-clouds/new"
 	refused(t, []refusal{
 		{reason: "Kubernetes' namespace", path: cloud, spec: `{"namespace":"kube-public"}`, errors: map[string]string{"/spec/namespace": "belongs to Kubernetes"}},
-		{reason: "Signpost's namespace", path: cloud, spec: `{"namespace":"signpost"}`, errors: map[string]string{"/spec/namespace": "where Signpost runs"}},
+		{reason: "Signpost's namespace", path: cloud, spec: `{"namespace":"signpost"}`, errors: map[string]string{"/spec/namespace": "is the namespace of Signpost with its ServiceAccounts"}},
 		{reason: "Kubernetes' namespace by its name", path: "projects/shop/logical-clouds/Kube.System", spec: `{}`, errors: map[string]string{"/spec/namespace": "belongs to Kubernetes"}},
 		{reason: "the cluster DNS' namespace", path: cloud, spec: `{"namespace":"signpost-dns"}`, errors: map[string]string{"/spec/namespace": "cluster DNS"}},
 		{reason: "another project's namespace", path: cloud, code: intent.Conflict, spec: `{"namespace":"other-dns"}`, errors: map[string]string{"/spec/namespace": "the namespace of another project"}},
@@ -146,7 +146,7 @@ func TestClusterReferencesAreRefused(t *testing.T) {
 		{reason: "a cluster for others", path: reference, code: intent.Conflict, spec: `{"clusterProvider":"edge","cluster":"private"}`,
 			errors: map[string]string{"/spec": "does not admit project shop"}},
 		{reason: "the same cluster twice", path: reference, code: intent.Conflict, spec: `{"clusterProvider":"edge","cluster":"berlin"}`,
-			errors: map[string]string{"/spec": "cluster-references/berlin refers to"}},
+			errors: map[string]string{"/spec": "cluster-references/berlin already refers to"}},
 	})
 }
 

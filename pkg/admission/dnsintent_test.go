@@ -24,23 +24,23 @@ func TestDNSIntentsAreRefused(t *testing.T) {
 		{reason: "no such app", path: www, spec: `{"app":"db","serviceName":"db","hostnames":["db.lab.example"]}`,
 			errors: map[string]string{"/spec/app": "whose apps are: web, api"}},
 		{reason: "no Service's name", path: www, spec: `{"app":"web","serviceName":"Web.example","hostnames":["www.lab.example"]}`,
-			errors: map[string]string{"/spec/serviceName": "no name of a Service"}},
+			errors: map[string]string{"/spec/serviceName": "not a name of a Service"}},
 		{reason: "no host name", path: www, spec: names(`[]`, ``), errors: map[string]string{"/spec/hostnames": "at least one"}},
 		{reason: "one host name twice, written differently", path: www, spec: names(`["www.lab.example","WWW.Lab.Example."]`, ``),
 			errors: map[string]string{"/spec/hostnames/1": "/spec/hostnames/0"}},
 		{reason: "Kubernetes' namespace", path: www, spec: names(one, `,"namespace":"kube-system"`), errors: map[string]string{"/spec/namespace": "Kubernetes"}},
-		{reason: "Signpost's namespace", path: www, spec: names(one, `,"namespace":"signpost"`), errors: map[string]string{"/spec/namespace": "where Signpost runs"}},
+		{reason: "Signpost's namespace", path: www, spec: names(one, `,"namespace":"signpost"`), errors: map[string]string{"/spec/namespace": "is the namespace of Signpost with its ServiceAccounts"}},
 		{reason: "another project's namespace", path: www, code: intent.Conflict, spec: names(one, `,"namespace":"other-dns"`),
 			errors: map[string]string{"/spec/namespace": "the namespace of another project"}},
 		{reason: "scope, TTL and types", path: www, spec: names(one, `,"scope":"all","ttl":2147483648,"recordTypes":["A","MX","A"]`),
 			errors: map[string]string{"/spec/scope": "public or cluster", "/spec/ttl": "2147483647", "/spec/recordTypes/1": "CNAME", "/spec/recordTypes/2": "twice"}},
-		{reason: "a negative TTL", path: www, spec: names(one, `,"ttl":-1`), errors: map[string]string{"/spec/ttl": "no TTL"}},
+		{reason: "a negative TTL", path: www, spec: names(one, `,"ttl":-1`), errors: map[string]string{"/spec/ttl": "not a TTL"}},
 		{reason: "a record that does not exist", path: www, code: intent.Conflict, spec: names(one, `,"records":["none"]`),
 			errors: map[string]string{"/spec/records/0": "projects/shop/dns-update-records/none, which does not exist"}},
 		{reason: "records of no and of one name", path: www, spec: names(one, `,"records":["a/b","lab","lab"]`),
-			errors: map[string]string{"/spec/records/0": "no name", "/spec/records/2": "twice"}},
+			errors: map[string]string{"/spec/records/0": "not a name", "/spec/records/2": "twice"}},
 		{reason: "a name that a record does not cover", path: www, spec: names(`["www.lab.example","www.else.example","lab.example.com"]`, `,"records":["lab"]`),
-			errors: map[string]string{"/spec/hostnames/1": "not covered by record lab", "/spec/hostnames/2": "not covered by record lab"}},
+			errors: map[string]string{"/spec/hostnames/1": "provider lab does not cover", "/spec/hostnames/2": "not cover \"lab.example.com\""}},
 	})
 }
 
@@ -79,13 +79,13 @@ func TestHostNamesAreCanonical(t *testing.T) {
 func TestHostNamesAreRefused(t *testing.T) {
 	w := newShop(t)
 	for given, why := range map[string]string{
-		"": "no full host name", ".": "no full host name", "www": "with its domain", "*": "with its domain", "a..example": "empty label", ".example.com": "empty label",
-		"www.example..": "empty label", "a b.example": "label that is not of letters", "_x.example": "label that is not of letters", "-a.example": "label that is not of letters",
-		"a-.example": "label that is not of letters", "a*.example": "whole first label", "www.*.example": "whole first label", "**.example": "whole first label",
-		"192.0.2.1": "is an address", "www.123": "ends in a number", "[2001:db8::1]": "no full host name", "http://www.example": "label that is not of letters",
-		"{{.Name}}.lab.example": "has .Name; write one such as {{.Cluster}}.lab.example", "www.example:80": "label that is not of letters", "xn--0.example": "IDNA", "xn--a.example": "IDNA", "xn--zzzz.example": "IDNA", "www.xn--.example": "empty label",
+		"": "not a full host name", ".": "not a full host name", "www": "with its domain", "*": "with its domain", "a..example": "empty label", ".example.com": "empty label",
+		"www.example..": "empty label", "a b.example": "label with other characters than letters", "_x.example": "label with other characters than letters", "-a.example": "label with other characters than letters",
+		"a-.example": "label with other characters than letters", "a*.example": "whole first label", "www.*.example": "whole first label", "**.example": "whole first label",
+		"192.0.2.1": "is an address", "www.123": "ends in a number", "[2001:db8::1]": "not a full host name", "http://www.example": "label with other characters than letters",
+		"{{.Name}}.lab.example": "has .Name; write one such as {{.Cluster}}.lab.example", "www.example:80": "label with other characters than letters", "xn--0.example": "IDNA", "xn--a.example": "IDNA", "xn--zzzz.example": "IDNA", "www.xn--.example": "empty label",
 		strings.Repeat("a", 64) + ".example": "longer than 63", strings.Repeat("abcdefg.", 32) + "example": "longer than 253", "a\u200d.example": "IDNA",
-		strings.Repeat("ü", 2000) + ".example": "longer than 253", "www.example\u0000.com": "label that is not of letters",
+		strings.Repeat("ü", 2000) + ".example": "longer than 253", "www.example\u0000.com": "label with other characters than letters",
 	} {
 		t.Run(given[:min(len(given), 20)], func(t *testing.T) {
 			_, err := w.admit(www, names(mustJSON(t, []string{given}), ``))

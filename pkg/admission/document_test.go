@@ -24,7 +24,7 @@ func TestNamesWithOddCharactersAreRefused(t *testing.T) {
 	for _, name := range []string{"", ".", "..", "-a", "a-", "a b", "a/b", "ä", "a\n", strings.Repeat("a", 64)} {
 		raw := mustJSON(t, map[string]any{"metadata": map[string]any{"name": name}, "spec": map[string]any{}})
 		_, err := w.admitter.Admit(t.Context(), "cluster-providers/x", []byte(raw), nil)
-		assertFields(t, err, intent.Invalid, map[string]string{"/metadata/name": "no name"})
+		assertFields(t, err, intent.Invalid, map[string]string{"/metadata/name": "not a name"})
 	}
 	_, err := w.admitter.Admit(t.Context(), "cluster-providers/x", []byte(`{"metadata":{"name":"y"},"spec":{}}`), nil)
 	assertFields(t, err, intent.Invalid, map[string]string{"/metadata/name": `the path names "x"`})
@@ -107,7 +107,7 @@ func TestCompositeAppsAreNamedByNameAndVersion(t *testing.T) {
 	refused(t, []refusal{
 		{reason: "another version than the path's", path: "projects/shop/composite-apps/store/v2", spec: `{"compositeAppVersion":"v3"}`,
 			errors: map[string]string{"/spec/compositeAppVersion": `the path names "v2"`}},
-		{reason: "no version", path: "projects/shop/composite-apps/store/v2", spec: `{}`, errors: map[string]string{"/spec/compositeAppVersion": "no version"}},
+		{reason: "not a version", path: "projects/shop/composite-apps/store/v2", spec: `{}`, errors: map[string]string{"/spec/compositeAppVersion": "not a version"}},
 	})
 }
 
@@ -116,18 +116,18 @@ func TestKVPairs(t *testing.T) {
 	free := eu.Child("kv-pairs", "settings")
 	refused(t, []refusal{
 		{reason: "no pair, several keys, no value", path: free, spec: `{"kv":[{},{"a":"1","b":"2"},{"d":null}]}`,
-			errors: map[string]string{"/spec/kv/0": "0 keys", "/spec/kv/1": "2 keys", "/spec/kv/2/d": "no value"}},
-		{reason: "a record that is no text", path: cloud, spec: `{"kv":[{"a":3},{"b":{"x":[]}}]}`,
-			errors: map[string]string{"/spec/kv/0/a": "no text", "/spec/kv/1/b": "no text"}},
+			errors: map[string]string{"/spec/kv/0": "0 keys", "/spec/kv/1": "2 keys", "/spec/kv/2/d": "has no value"}},
+		{reason: "a record that is not a string", path: cloud, spec: `{"kv":[{"a":3},{"b":{"x":[]}}]}`,
+			errors: map[string]string{"/spec/kv/0/a": "is not a string", "/spec/kv/1/b": "is not a string"}},
 		{reason: "a key twice", path: free, spec: `{"kv":[{"a/b":"1"},{"a/b":"2"}]}`, errors: map[string]string{"/spec/kv/1/a~1b": "/spec/kv/0/a~1b already"}},
 		{reason: "an empty key", path: free, spec: `{"kv":[{"":"1"}]}`, errors: map[string]string{"/spec/kv/0/": "empty key"}},
-		{reason: "no record's name", path: cloud, spec: `{"kv":[{"key1":"other/theirs"}]}`, errors: map[string]string{"/spec/kv/0/key1": "no name of a record"}},
+		{reason: "no record's name", path: cloud, spec: `{"kv":[{"key1":"other/theirs"}]}`, errors: map[string]string{"/spec/kv/0/key1": "not a name of a provider"}},
 		{reason: "no such record", path: cloud, code: intent.Conflict, spec: `{"kv":[{"key1":"lab"},{"key2":"none"}]}`,
 			errors: map[string]string{"/spec/kv/1/key2": "projects/shop/dns-update-records/none, which does not exist"}},
 		{reason: "another project's record", path: cloud, code: intent.Conflict, spec: `{"kv":[{"key1":"theirs"}]}`,
 			errors: map[string]string{"/spec/kv/0/key1": "does not exist"}},
 		{reason: "no project's record on a cluster", path: cluster, spec: `{"kv":[{"key1":"a b/lab"},{"key2":"shop/a/b"}]}`,
-			errors: map[string]string{"/spec/kv/0/key1": "project/record", "/spec/kv/1/key2": "no name of a record"}},
+			errors: map[string]string{"/spec/kv/0/key1": "project/provider", "/spec/kv/1/key2": "not a name of a provider"}},
 		{reason: "a record of a project that the cluster shuts out", path: "cluster-providers/edge/clusters/private/kv-pairs/dns-update-record-list", code: intent.Conflict,
 			spec: `{"kv":[{"key1":"shop/lab"}]}`, errors: map[string]string{"/spec/kv/0/key1": "allows only the projects other"}},
 	})

@@ -35,16 +35,16 @@ func TestTemplatesAreJudgedOnTheClustersOfNow(t *testing.T) {
 		want                    map[string]string
 	}{
 		{"a template that fails", `["{{.Site}}.lab.example"]`, ``, map[string]string{first: "has .Site; write one such as {{.Cluster}}.lab.example"}},
-		{"a template that is none", `["{{.App"]`, ``, map[string]string{first: "is no template: unclosed action"}},
+		{"a template that is none", `["{{.App"]`, ``, map[string]string{first: "is not a template: unclosed action"}},
 		{"a label that a cluster lacks", `["{{.Labels.region}}.{{.Cluster}}.lab.example"]`, ``,
-			map[string]string{first: `of edge+paris needs label "region", which the cluster does not have; give it one`}},
-		{"an illegal name", `["{{.Cluster}}_1.lab.example"]`, ``, map[string]string{first: `of edge+berlin makes "berlin_1.lab.example", which has a label that is not of letters`}},
+			map[string]string{first: `of edge+paris needs label "region", which the cluster does not have; add the label to the cluster`}},
+		{"an illegal name", `["{{.Cluster}}_1.lab.example"]`, ``, map[string]string{first: `of edge+berlin makes "berlin_1.lab.example", which has a label with other characters than letters`}},
 		{"colliding names of two clusters", `["{{.ClusterProvider}}.lab.example"]`, ``,
-			map[string]string{first: `"edge.lab.example" of edge+paris is the same name as /spec/hostnames/0 of edge+berlin; have the template speak of .Cluster`}},
+			map[string]string{first: `"edge.lab.example" of edge+paris is the same name as /spec/hostnames/0 of edge+berlin; use .Cluster and .ClusterProvider in the template, so that each cluster`}},
 		{"a name that is written out, too", `["berlin.lab.example","{{.Cluster}}.lab.example"]`, ``,
 			map[string]string{second: `"berlin.lab.example" of edge+berlin is the same name as /spec/hostnames/0; leave one out`}},
 		{"names outside the record's filter", `["www.lab.example","{{.Cluster}}.else.example"]`, `,"records":["lab"]`,
-			map[string]string{second: `"berlin.else.example" is not covered by record lab`}},
+			map[string]string{second: `"berlin.else.example"; give a name within its domain-filter and zones, or remove the provider from the intentprovider lab does not cover "paris.else.example"`}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			_, err := w.admit(www, names(c.hostnames, c.more))
@@ -52,7 +52,7 @@ func TestTemplatesAreJudgedOnTheClustersOfNow(t *testing.T) {
 		})
 	}
 	_, err := w.admit(www, `{"app":"web","serviceName":"web","hostnames":["www.lab.example","{{.Site}}.lab.example"],"scope":"all"}`)
-	assertFields(t, err, intent.Invalid, map[string]string{second: "has .Site", "/spec/scope": "no scope"})
+	assertFields(t, err, intent.Invalid, map[string]string{second: "has .Site", "/spec/scope": "not a scope"})
 }
 
 // TestTemplatesOfAnAppAreForItsClusters: those that it selects.
@@ -74,7 +74,7 @@ func TestVeryManyNamesAreRefusedSoon(t *testing.T) {
 		all[n] = fmt.Sprintf(`"n%d.lab.example"`, n)
 	}
 	_, err := w.admit(www, names("["+strings.Join(all, ",")+"]", ""))
-	assertFields(t, err, intent.Invalid, map[string]string{"/spec/hostnames/10000": "more than 10000 names; spread them over several intents"})
+	assertFields(t, err, intent.Invalid, map[string]string{"/spec/hostnames/10000": "more than 10000 names; divide them among several intents"})
 	_, err = w.admit(www, names("["+strings.Join(all[:10_000], ",")+"]", ""))
 	assert.NoError(t, err)
 }

@@ -39,10 +39,10 @@ func TestPodDNSIntentsAreRefused(t *testing.T) {
 		{reason: "a policy in another letter case", path: podDNS, spec: pods("clusterfirst", `{}`), errors: map[string]string{"/spec/dnsPolicy": "the nearest known one is ClusterFirst"}},
 		{reason: "a policy that nothing is like", path: podDNS, spec: pods("xxxxxxxxxxxxxxxx", `{}`), errors: map[string]string{
 			"/spec/dnsPolicy": "known are Default, ClusterFirst, ClusterFirstWithHostNet, None, Custom, clusterFirstWithAutopath"}},
-		{reason: "no policy", path: podDNS, spec: `{"app":"web"}`, errors: map[string]string{"/spec/dnsPolicy": "known are Default"}},
-		{reason: "None without dnsConfig", path: podDNS, spec: `{"app":"web","dnsPolicy":"None"}`, errors: map[string]string{at + "/nameservers": "dnsPolicy None gives none; give 1 to 3"}},
+		{reason: "not a policy", path: podDNS, spec: `{"app":"web"}`, errors: map[string]string{"/spec/dnsPolicy": "known are Default"}},
+		{reason: "None without dnsConfig", path: podDNS, spec: `{"app":"web","dnsPolicy":"None"}`, errors: map[string]string{at + "/nameservers": "dnsPolicy None gives no nameserver; give 1 to 3"}},
 		{reason: "None without a nameserver", path: podDNS, spec: pods("None", `{"searches":["a.example"]}`), errors: map[string]string{at + "/nameservers": "missing"}},
-		{reason: "Custom without a nameserver", path: podDNS, spec: pods("Custom", `{"nameservers":[]}`), errors: map[string]string{at + "/nameservers": "dnsPolicy Custom gives none"}},
+		{reason: "Custom without a nameserver", path: podDNS, spec: pods("Custom", `{"nameservers":[]}`), errors: map[string]string{at + "/nameservers": "dnsPolicy Custom gives no nameserver"}},
 		{reason: "more nameservers than Kubernetes takes", path: podDNS, spec: pods("Default", `{"nameservers":["192.0.2.1","192.0.2.2","192.0.2.3","192.0.2.4"]}`),
 			errors: map[string]string{at + "/nameservers": "has 4 nameservers; Kubernetes takes at most 3: leave some out"}},
 		{reason: "more searches than Kubernetes takes", path: podDNS, spec: pods("Default", `{"searches":`+many(33, 8)+`}`), errors: map[string]string{at + "/searches": "has 33 searches; Kubernetes takes at most 32: leave some out"}},
@@ -50,10 +50,10 @@ func TestPodDNSIntentsAreRefused(t *testing.T) {
 			errors: map[string]string{at + "/searches": "has searches of 2079 characters, joined by spaces; Kubernetes takes at most 2048: leave some out"}},
 		{reason: "everything at once, where it was written", path: podDNS,
 			spec: pods("Clusterfirst", `{"nameservers":["dns.example"],"search":["A.example"],"options":[{"name":"edns0"},{"name":"ndots"}]}`),
-			errors: map[string]string{"/spec/dnsPolicy": "ClusterFirst", at + "/nameservers/0": "no IP address", at + "/search/0": "in lower case",
+			errors: map[string]string{"/spec/dnsPolicy": "ClusterFirst", at + "/nameservers/0": "not an IP address", at + "/search/0": "in lower case",
 				at + "/options/1/value": `give a number from 0 to 15 beside the name, as in {"name":"ndots","value":"1"}`}},
 		{reason: "more than Kubernetes takes in the seed's spelling", path: podDNS, spec: pods("Default", `{"search":`+many(33, 8)+`}`), errors: map[string]string{at + "/search": "has 33 searches"}},
-		{reason: "both spellings of searches", path: podDNS, spec: pods("Default", `{"searches":["a.example"],"search":["b.example"]}`), errors: map[string]string{at + "/search": "is given as searches, too"}},
+		{reason: "both spellings of searches", path: podDNS, spec: pods("Default", `{"searches":["a.example"],"search":["b.example"]}`), errors: map[string]string{at + "/search": "is also given as searches"}},
 		{reason: "the place of previews as name", path: front + "/pod-dns-intents/preview", spec: pods("Default", `{}`), errors: map[string]string{"/metadata/name": "choose another name"}},
 	})
 }
@@ -61,9 +61,9 @@ func TestPodDNSIntentsAreRefused(t *testing.T) {
 func TestNameserversOfPodsAreRefused(t *testing.T) {
 	w := newShop(t)
 	for given, why := range map[string]string{
-		"": "no IP address; give one such as", "dns.example": "no IP address", "192.0.2": "no IP address", "192.0.2.01": "no IP address", "http://192.0.2.1": "no IP address",
-		"192.0.2.1:53": "always 53; give 192.0.2.1", "[2001:db8::1]:53": "give 2001:db8::1", "[2001:db8::1]": "has brackets, for which resolv.conf has no place; give 2001:db8::1",
-		"fe80::1%eth0": "zone id", "0.0.0.0": "address of no nameserver", "ff02::fb": "address of no nameserver",
+		"": "not an IP address; give one such as", "dns.example": "not an IP address", "192.0.2": "not an IP address", "192.0.2.01": "not an IP address", "http://192.0.2.1": "not an IP address",
+		"192.0.2.1:53": "always 53; give 192.0.2.1", "[2001:db8::1]:53": "give 2001:db8::1", "[2001:db8::1]": "has brackets, which resolv.conf cannot hold; give 2001:db8::1",
+		"fe80::1%eth0": "zone id", "0.0.0.0": "address of a nameserver", "ff02::fb": "address of a nameserver",
 		"::ffff:192.0.2.1": "is an IPv4 address, written as IPv6; give 192.0.2.1", "::ffff:192.0.2.1%1": "give 192.0.2.1",
 	} {
 		_, err := w.admit(podDNS, pods("ClusterFirst", `{"nameservers":[`+mustJSON(t, given)+`]}`))
@@ -80,7 +80,7 @@ func TestSearchDomainsAreTakenAsKubernetesTakesThem(t *testing.T) {
 	for _, wrong := range []string{"", "..", "A.example", "a..example", ".example", "-a.example", "a-.example", "a_.example", "__a.example", "a b", "a,b", "bücher.example", "*.example",
 		"a.example\n", long + "f", strings.Repeat("a", 64), "http://a.example"} {
 		_, err := w.admit(podDNS, pods("ClusterFirst", `{"searches":["a.example",`+mustJSON(t, wrong)+`]}`))
-		assertFields(t, err, intent.Invalid, map[string]string{"/spec/dnsConfig/searches/1": "no search domain; give one in lower case such as a.example"})
+		assertFields(t, err, intent.Invalid, map[string]string{"/spec/dnsConfig/searches/1": "not a search domain; give one in lower case such as a.example"})
 	}
 }
 
@@ -97,17 +97,17 @@ func TestOptionsOfTheResolver(t *testing.T) {
 		`{"name":"ndots","value":-1}`:        "/spec/dnsConfig/options/0/value: give a number from 0 to 15",
 		`{"name":"timeout","value":31}`:      "/spec/dnsConfig/options/0/value: give a number from 0 to 30",
 		`{"name":"attempts","value":"6"}`:    "/spec/dnsConfig/options/0/value: give a number from 0 to 5",
-		`{"name":"ndots","value":1.5}`:       "/spec/dnsConfig/options/0/value: \"1.5\" is no value of ndots",
-		`{"name":"ndots","value":"many"}`:    "/spec/dnsConfig/options/0/value: \"many\" is no value of ndots",
+		`{"name":"ndots","value":1.5}`:       "/spec/dnsConfig/options/0/value: \"1.5\" is not a value of ndots",
+		`{"name":"ndots","value":"many"}`:    "/spec/dnsConfig/options/0/value: \"many\" is not a value of ndots",
 		`{"name":"ndots"}`:                   "/spec/dnsConfig/options/0/value: is missing",
-		`{"name":"edns0","value":"1"}`:       "/spec/dnsConfig/options/0/value: edns0 has no value; leave it out",
+		`{"name":"edns0","value":"1"}`:       "/spec/dnsConfig/options/0/value: edns0 has no value; remove the value",
 		`{"name":"ndots:2"}`:                 `/spec/dnsConfig/options/0/name: give {"name":"ndots","value":"2"}`,
 		`{"name":"nodts","value":"1"}`:       "/spec/dnsConfig/options/0/name: the nearest known one is ndots",
 		`{"name":"single-request-reopn"}`:    "/spec/dnsConfig/options/0/name: the nearest known one is single-request-reopen",
 		`{"name":"NDOTS","value":"1"}`:       "/spec/dnsConfig/options/0/name: the nearest known one is ndots",
 		`{"name":""}`:                        "/spec/dnsConfig/options/0/name: known are ndots, timeout, attempts, rotate",
-		`{"name":"a b\nnameserver 1"}`:       "/spec/dnsConfig/options/0/name: is no option that glibc's or musl's resolver knows",
-		`{"name":"ndots","value":"1 debug"}`: "/spec/dnsConfig/options/0/value: is no value of ndots",
+		`{"name":"a b\nnameserver 1"}`:       "/spec/dnsConfig/options/0/name: is not an option that glibc's or musl's resolver knows",
+		`{"name":"ndots","value":"1 debug"}`: "/spec/dnsConfig/options/0/value: is not a value of ndots",
 	} {
 		_, err := w.admit(podDNS, options(wrong))
 		pointer, detail, _ := strings.Cut(why, ": ")
@@ -138,7 +138,7 @@ func TestASecondPodDNSIntentForAnAppIsAConflictThatNamesTheOther(t *testing.T) {
 	w.must(back, `{}`)
 	for _, other := range []intent.Path{front + "/pod-dns-intents/other", back + "/pod-dns-intents/web"} {
 		_, err := w.admit(other, pods("Default", `{}`))
-		assertFields(t, err, intent.Conflict, map[string]string{"/spec/app": string(other) + ` names app "web", whose pods have their DNS from ` + string(podDNS) + " already"})
+		assertFields(t, err, intent.Conflict, map[string]string{"/spec/app": string(other) + ` names app "web", whose pods already have their DNS from ` + string(podDNS)})
 		w.must(other, `{"app":"api","dnsPolicy":"Default"}`)
 		_, err = w.admit(other, pods("Default", `{}`))
 		assertFields(t, err, intent.Conflict, map[string]string{"/spec/app": string(podDNS)})
@@ -158,7 +158,7 @@ func TestAutopathIsRefusedForPodsOnTheNodesNetwork(t *testing.T) {
 	w.must(prod, giving(leftAlone, `{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"night"},"spec":{"jobTemplate":{"spec":{"template":{"spec":`+host+`}}}}}`))
 	_, err := w.admit(podDNS, pods("CLUSTERFIRSTWITHAUTOPATH", `{}`))
 	assertFields(t, err, intent.Invalid, map[string]string{
-		"/spec/dnsPolicy": `manifest 1 of app "web" (CronJob night) has hostNetwork: true; give ClusterFirstWithHostNet, or take that out`})
+		"/spec/dnsPolicy": `manifest 1 of app "web" (CronJob night) has hostNetwork: true; give ClusterFirstWithHostNet, or remove hostNetwork`})
 	w.must(podDNS, pods("ClusterFirstWithHostNet", `{}`))
 	w.must(front+"/pod-dns-intents/api", `{"app":"api","dnsPolicy":"clusterFirstWithAutopath"}`)
 	w.must(prod, giving(leftAlone, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web"},"spec":{"hostNetwork":false}}`))
@@ -186,9 +186,9 @@ func TestWarningsOfPodDNSIntents(t *testing.T) {
 		}
 		return lines
 	}
-	assert.Equal(t, []string{"app api has no manifests: its pods are somebody else's and cannot be changed, so that instantiate and update refuse this, unless EMCO's orchestrator deploys the app; give the app manifests, or delete the intent"},
+	assert.Equal(t, []string{"app api has no manifests, so Signpost cannot change its pods, and instantiate and update refuse this unless EMCO's orchestrator deploys the app; give the app manifests, or delete the intent"},
 		warnings(front+"/pod-dns-intents/api", `{"app":"api","dnsPolicy":"Default"}`))
-	const needs = "dnsPolicy clusterFirstWithAutopath needs a DNS CR intent of logical cloud eu with autopath, and there is none: until one is deployed, instantiate and update refuse this"
+	const needs = "dnsPolicy clusterFirstWithAutopath needs a DNS CR intent of logical cloud eu with autopath, which does not exist: until one is deployed, instantiate and update refuse this"
 	resolvers := eu.Child("dns-cr-intents", "resolvers")
 	assert.Equal(t, []string{needs}, warnings(podDNS, pods("clusterFirstWithAutopath", `{}`)))
 	w.must(resolvers, `{"nodeLocalDNS":{"enabled":true}}`)
@@ -203,16 +203,16 @@ func TestWarningsOfPodDNSIntents(t *testing.T) {
 		assert.Empty(t, warnings(podDNS, quiet), quiet)
 	}
 	assert.Equal(t, []string{
-		"ndots is given more than once; the last counts",
-		"nameservers are one more than Kubernetes takes beside that of autopath, so that a plan refuses them; give at most 2",
-		"searches are one more than Kubernetes takes beside that of autopath, so that a plan refuses them; give at most 31",
-		"searches come behind that of autopath, which answers before they are asked for; give them as autopath.searches of the DNS CR intent",
-		"ndots costs queries again: names with as many dots are asked for as they are before autopath gets them; leave it out for 5",
+		"ndots is given more than once; the last value counts",
+		"nameservers are one more than Kubernetes allows beside that of autopath, so a plan refuses them; give at most 2",
+		"searches are one more than Kubernetes allows beside that of autopath, so a plan refuses them; give at most 31",
+		"searches come after that of autopath, which answers first; give them as autopath.searches of the DNS CR intent",
+		"ndots costs additional queries: names with as many dots are asked for as they are before autopath gets them; remove it to use 5",
 		"searches have 287 characters, joined by spaces: musl, as in Alpine images, ignores all of them above 255; give fewer or shorter ones",
 	}, warnings(podDNS, pods("clusterFirstWithAutopath", `{"nameservers":["192.0.2.1","192.0.2.2","192.0.2.3"],"searches":`+many(32, 8)+`,"options":[{"name":"ndots","value":1},{"name":"ndots","value":5}]}`)))
-	const itself = " is each pod itself, where no nameserver listens unless the pod has one; with systemd-resolved, the node's /run/systemd/resolve/resolv.conf has the nameservers that pods can ask"
+	const itself = " is the pod itself, where no nameserver listens unless the pod has one; with systemd-resolved, the node's /run/systemd/resolve/resolv.conf has the nameservers that pods can ask"
 	assert.Equal(t, []string{"127.0.0.53" + itself, "::1" + itself}, warnings(podDNS, pods("None", `{"nameservers":["127.0.0.53","192.0.2.1","::1"]}`)))
-	assert.Equal(t, []string{"nameservers come behind that of the cluster's DNS, and kubelet drops those after the third"},
+	assert.Equal(t, []string{"nameservers come after the nameserver of the cluster's DNS, and kubelet drops all after the third"},
 		warnings(podDNS, pods("ClusterFirstWithHostNet", `{"nameservers":["192.0.2.1","192.0.2.2","192.0.2.3"]}`)))
 }
 

@@ -8,11 +8,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// PreviewPodDNS answers the question that a body asks about pods of a
-// deployment intent group; path is where it was asked. What it does not say
-// follows from the app, its clusters, the logical cloud and its DNS CR intents. Errors: NotFound
-// when what the path belongs to does not exist; Invalid with every wrong field;
-// what the store answers.
+// PreviewPodDNS answers the question that a body asks about pods of a deployment intent group;
+// path is where it was asked. Absent fields follow from the app, its clusters, the logical cloud
+// and its DNS CR intents. Errors: NotFound when the parents of the path do not exist; Invalid
+// with every wrong field; the errors of the store.
 func (a *Admitter) PreviewPodDNS(ctx context.Context, path intent.Path, body []byte) (resolvconf.Preview, error) {
 	if err := parents(ctx, a.Checker, path); err != nil {
 		return resolvconf.Preview{}, err

@@ -87,7 +87,7 @@ func TestPreviewKnowsPodsOnTheNodesNetwork(t *testing.T) {
 	preview = w.mustPreview(ask)
 	require.Contains(t, preview.ResolvConf, "nameserver 10.0.0.10\n")
 	require.Equal(t, []string{
-		"Pod one has a dnsConfig of its own, which this preview leaves out; a plan shows what comes of both",
+		"Pod one has a dnsConfig of its own, which this preview ignores; a plan shows the merged result",
 		"the pods of DaemonSet agent are on the node's network, and get the node's settings instead",
 	}, preview.Warnings)
 
@@ -112,11 +112,11 @@ func TestPreviewAsksTheCacheOnTheNode(t *testing.T) {
 		first, _, _ := strings.Cut(preview.ResolvConf, "\n")
 		return strings.TrimPrefix(first, "nameserver "), preview.Warnings
 	}
-	const guess = "nameserver 169.254.20.10 is a guess: no DNS CR intent of logical cloud eu has a cache on each node"
+	const guess = "nameserver 169.254.20.10 is a guess, because no DNS CR intent of logical cloud eu has a cache on each node"
 	at := eu.Child("dns-cr-intents", "resolvers")
 	for _, c := range []struct{ spec, want, warning string }{
 		{`{}`, "169.254.20.10", guess},
-		{`{"autopath":{"mode":"static"}}`, "169.254.20.10", "nameserver 169.254.20.10 stands for the address of the Service dns-default, which is not known here: autopath of logical cloud eu is of mode static without a cache on each node; give that address as clusterDNS"},
+		{`{"autopath":{"mode":"static"}}`, "169.254.20.10", "nameserver 169.254.20.10 is a placeholder, because the address of the Service dns-default is unknown: autopath of logical cloud eu is of mode static without a cache on each node; give that address as clusterDNS"},
 		{`{"autopath":{"mode":"Static"},"nodeLocalDNS":{"enabled":true}}`, "169.254.20.10", ""},
 		{`{"nodeLocalDNS":{"enabled":false,"localIP":"169.254.99.1"}}`, "169.254.20.10", guess},
 		{`{"nodeLocalDNS":{"enabled":true}}`, "169.254.20.10", ""},
@@ -144,12 +144,12 @@ func TestPreviewIsJudgedAsAStoredIntentIs(t *testing.T) {
 	assertFields(t, err, intent.Invalid, map[string]string{
 		"/spec/app":                      "whose apps are: web, api",
 		"/spec/dnsConfig/nameservers":    "is missing or empty",
-		"/spec/dnsConfig/search/0":       "no search domain",
+		"/spec/dnsConfig/search/0":       "not a search domain",
 		"/spec/dnsConfig/options/0/name": "the nearest known one is ndots",
-		"/hostResolvConf":                "line 2 has a nameserver without address; kubelet starts no pod then",
-		"/namespace":                     `"Shop" is no namespace`,
-		"/clusterDomain":                 `"k8s_local" is no DNS domain; give one such as cluster.local`,
-		"/clusterDNS":                    `"dns.example" is no IP address; give one such as 10.96.0.10`,
+		"/hostResolvConf":                "line 2 has a nameserver without address; kubelet does not start such a pod",
+		"/namespace":                     `"Shop" is not a namespace`,
+		"/clusterDomain":                 `"k8s_local" is not a DNS domain; give one such as cluster.local`,
+		"/clusterDNS":                    `"dns.example" is not an IP address; give one such as 10.96.0.10`,
 		"/name":                          "has an empty label",
 	})
 	for _, policy := range []string{"ClusterFirst", "ClusterFirstWithHostNet"} {
@@ -165,7 +165,7 @@ func TestWarningsOfTheIntentAreAPreviewsToo(t *testing.T) {
 	preview := w.mustPreview(`{"clusterDNS":"10.0.0.10","spec":{"dnsPolicy":"ClusterFirst","dnsConfig":{"nameservers":["192.0.2.1","192.0.2.2","192.0.2.3"]}}}`)
 	require.Equal(t, []string{
 		"kubelet leaves out nameserver 192.0.2.3: there are at most 3",
-		"nameservers come behind that of the cluster's DNS, and kubelet drops those after the third",
+		"nameservers come after the nameserver of the cluster's DNS, and kubelet drops all after the third",
 	}, preview.Warnings)
 }
 
@@ -216,8 +216,8 @@ func TestPreviewWithoutDocuments(t *testing.T) {
 	require.Equal(t, "nameserver 10.1.1.10\n", preview.ResolvConf)
 	_, err = ask(`{"spec":{"dnsPolicy":"clusterFirstWithAutopath"}}`, func(p *poddns.PodDNSPreview) { p.LocalIP, p.HostNetwork = "127.0.0.1", true })
 	assertFields(t, err, intent.Invalid, map[string]string{
-		"/localIP":        "is each pod's own",
-		"/spec/dnsPolicy": "autopath is for pods with a network of their own; give ClusterFirstWithHostNet",
+		"/localIP":        "which each pod has for itself",
+		"/spec/dnsPolicy": "autopath is only for pods with a network of their own; give ClusterFirstWithHostNet",
 	})
 }
 
@@ -233,7 +233,7 @@ func TestPreviewOfStaticAutopathAsksTheClustersDNS(t *testing.T) {
 	require.Equal(t, resolvconf.Preview{ResolvConf: "nameserver 10.96.7.7" + search, Warnings: []string{}}, w.mustPreview(ask+`,"clusterDNS":"10.96.7.7"}`))
 	preview := w.mustPreview(ask + `}`)
 	require.Equal(t, "nameserver 169.254.20.10"+search, preview.ResolvConf)
-	require.Contains(t, preview.Warnings[0], "which is not known here", "the cluster's own DNS is not the Service dns-default")
+	require.Contains(t, preview.Warnings[0], "because the address of the Service dns-default is unknown", "the cluster's own DNS is not the Service dns-default")
 	_, err := w.preview(ask + `,"clusterDNS":"10.96.7.7:53"}`)
 	assertFields(t, err, intent.Invalid, map[string]string{"/clusterDNS": "has a port"})
 	w.must(resolvers, `{"autopath":{"mode":"static"},"nodeLocalDNS":{"enabled":true}}`)
@@ -257,7 +257,7 @@ func TestPreviewTakesDomainAndAddressOfTheClusters(t *testing.T) {
 	assertFields(t, err, intent.Invalid, map[string]string{"/clusterDNS": "such as 10.96.0.10; the clusters have different ones (edge+berlin: 10.96.0.10, edge+paris: 10.97.0.10)"})
 	preview := w.mustPreview(ask + `,"clusterDNS":"10.0.0.1"}`)
 	require.Equal(t, "nameserver 10.0.0.1\nsearch shop.svc.cluster.local svc.cluster.local cluster.local\noptions ndots:5\n", preview.ResolvConf)
-	require.Equal(t, []string{"clusterDomain cluster.local is a guess: the clusters have different ones (edge+berlin: k8s.example, edge+paris: cluster.local); give that of the pod's"}, preview.Warnings)
+	require.Equal(t, []string{"clusterDomain cluster.local is a guess, because the clusters have different ones (edge+berlin: k8s.example, edge+paris: cluster.local); give the domain of the pod's cluster"}, preview.Warnings)
 
 	for _, of := range []string{`"clusters":[{"clusterProvider":"edge","cluster":"berlin"}]`, `"clusterLabels":{"zone":"b"}`} {
 		w.must(prod, `{"logicalCloud":"eu","apps":[{"name":"web",`+of+`}]}`)
@@ -281,7 +281,7 @@ func TestPreviewTellsWhatItWasNotGiven(t *testing.T) {
 	w := newShop(t)
 	for question, want := range map[string]string{
 		`{"spec":{"dnsPolicy":"Default"}}`: "hostResolvConf (or --host) was not given: the pod has the nameservers of its node, which are not known here",
-		`{"spec":{"dnsPolicy":"Default","dnsConfig":{"nameservers":["192.0.2.1"]}},"hostResolvConf":"127.0.0.1 localhost\n"}`: "no line of hostResolvConf (or --host) is one of a resolv.conf, such as nameserver 10.1.1.10",
+		`{"spec":{"dnsPolicy":"Default","dnsConfig":{"nameservers":["192.0.2.1"]}},"hostResolvConf":"127.0.0.1 localhost\n"}`: "no line of hostResolvConf (or --host) is a line of a resolv.conf, such as nameserver 10.1.1.10",
 		`{"spec":{"dnsPolicy":"Default"},"hostResolvConf":"search foo.com\n"}`:                                                "the pod has no nameserver: its resolver asks 127.0.0.1",
 		`{"spec":{"dnsPolicy":"Default"},"hostResolvConf":"nameserver 127.0.0.53\n"}`:                                         "nameserver 127.0.0.53 of the node is each pod itself for its pods, where no nameserver listens; with systemd-resolved, the node's /run/systemd/resolve/resolv.conf has the nameservers that pods can ask: kubelet's resolvConf should name that file",
 		`{"spec":{"dnsPolicy":"ClusterFirst"},"clusterDNS":"10.0.0.10","name":"10.1.2.3"}`:                                    "name 10.1.2.3 is an IP address, which is not looked up: it costs no query",

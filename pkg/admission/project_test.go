@@ -23,11 +23,11 @@ func TestProjectNamespacesAreRefused(t *testing.T) {
 	const at = "/spec/namespace"
 	refused(t, []refusal{
 		{reason: "Kubernetes' own", path: newProject, spec: `{"namespace":"kube-system"}`, errors: map[string]string{at: "belongs to Kubernetes"}},
-		{reason: "Signpost's namespace", path: newProject, spec: `{"namespace":"signpost"}`, errors: map[string]string{at: "where Signpost runs"}},
-		{reason: "everybody's", path: newProject, spec: `{"namespace":"default"}`, errors: map[string]string{at: "shared by many"}},
-		{reason: "the cluster DNS'", path: newProject, spec: `{"namespace":"signpost-dns"}`, errors: map[string]string{at: "shared by many"}},
-		{reason: "no label", path: newProject, spec: `{"namespace":"Not.A.Label"}`, errors: map[string]string{at: "lower-case"}},
-		{reason: "a path", path: newProject, spec: `{"namespace":"a/b"}`, errors: map[string]string{at: "no namespace"}},
+		{reason: "Signpost's namespace", path: newProject, spec: `{"namespace":"signpost"}`, errors: map[string]string{at: "is the namespace of Signpost with its ServiceAccounts"}},
+		{reason: "everybody's", path: newProject, spec: `{"namespace":"default"}`, errors: map[string]string{at: "shared namespace"}},
+		{reason: "the cluster DNS'", path: newProject, spec: `{"namespace":"signpost-dns"}`, errors: map[string]string{at: "shared namespace"}},
+		{reason: "not a label", path: newProject, spec: `{"namespace":"Not.A.Label"}`, errors: map[string]string{at: "lower-case"}},
+		{reason: "a path", path: newProject, spec: `{"namespace":"a/b"}`, errors: map[string]string{at: "not a namespace"}},
 		{reason: "another project's", path: newProject, code: intent.Conflict, spec: `{"namespace":"shop-dns"}`, errors: map[string]string{at: "the namespace of another project"}},
 		{reason: "in use by another project's logical cloud", path: newProject, code: intent.Conflict, spec: `{"namespace":"shop"}`,
 			errors: map[string]string{at: "in use by another project"}},
@@ -37,11 +37,11 @@ func TestProjectNamespacesAreRefused(t *testing.T) {
 func TestGrantsOfProjectsAreRefused(t *testing.T) {
 	refused(t, []refusal{
 		{reason: "namespaces", path: newProject, spec: `{"namespaces":["flux-system","openshift-*","_","team-*","team-*"]}`,
-			errors: map[string]string{"/spec/namespaces/2": "is no namespace", "/spec/namespaces/4": "twice"}},
+			errors: map[string]string{"/spec/namespaces/2": "is not a namespace", "/spec/namespaces/4": "twice"}},
 		{reason: "ServiceAccounts", path: newProject, spec: `{"serviceAccounts":["shop/builder","shop/*","shop/a*","builder","*/builder","shop/","shop/builder"]}`,
 			errors: map[string]string{
-				"/spec/serviceAccounts/3": "is no ServiceAccount", "/spec/serviceAccounts/4": "is no ServiceAccount",
-				"/spec/serviceAccounts/5": "is no ServiceAccount", "/spec/serviceAccounts/6": "twice",
+				"/spec/serviceAccounts/3": "is not a ServiceAccount", "/spec/serviceAccounts/4": "is not a ServiceAccount",
+				"/spec/serviceAccounts/5": "is not a ServiceAccount", "/spec/serviceAccounts/6": "twice",
 			}},
 	})
 }
@@ -51,7 +51,7 @@ func TestAProjectsOwnAdminChoosesNoNamespace(t *testing.T) {
 	own := intent.As(t.Context(), intent.Actor{Subject: "petra", Confined: true})
 	w := newShop(t)
 	_, err := w.admitter.Admit(own, newProject, body(newProject, `{"namespace":"team"}`), nil)
-	assertFields(t, err, intent.Forbidden, map[string]string{"/spec/namespace": "counts as granted to the project; leave it out"})
+	assertFields(t, err, intent.Forbidden, map[string]string{"/spec/namespace": "counts as granted to the project; remove it"})
 	_, err = w.admitter.Admit(own, shop, body(shop, `{"namespace":"team"}`), w.old(shop))
 	assertFields(t, err, intent.Forbidden, map[string]string{"/spec/namespace": "counts as granted"})
 	for _, spec := range []string{`{}`, `{"namespace":"signpost-new"}`} {
@@ -205,7 +205,7 @@ func TestAProjectsOwnAdminDoesNotGrantItDomainsOrQuotas(t *testing.T) {
 	w.must(shop, `{"domains":["shop.example"],"quotas":{"records":5}}`)
 	for _, c := range []struct{ reason, spec, pointer string }{
 		{"another domain", `{"domains":["shop.example","bank.example"],"quotas":{"records":5}}`, "/spec/domains"},
-		{"no domain", `{"quotas":{"records":5}}`, "/spec/domains"},
+		{"not a domain", `{"quotas":{"records":5}}`, "/spec/domains"},
 		{"more records", `{"domains":["shop.example"],"quotas":{"records":6}}`, "/spec/quotas"},
 		{"as many as the server allows", `{"domains":["shop.example"]}`, "/spec/quotas"},
 	} {
@@ -222,10 +222,10 @@ func TestAProjectsOwnAdminDoesNotGrantItDomainsOrQuotas(t *testing.T) {
 func TestAProjectsOwnAdminDoesNotLiftItsBounds(t *testing.T) {
 	own := intent.As(t.Context(), intent.Actor{Subject: "petra", Confined: true})
 	for _, c := range []struct{ bounds, pointer, detail string }{
-		{`{"quotas":{"records":5}}`, "/spec/quotas", "says how much the project may have; leave it as it is"},
-		{`{"domains":["shop.example"]}`, "/spec/domains", "says what the project is granted; leave it as it is"},
-		{`{"namespaces":["team"]}`, "/spec/namespaces", "says what the project is granted; leave it as it is"},
-		{`{"serviceAccounts":["team/builder"]}`, "/spec/serviceAccounts", "says what the project is granted; leave it as it is"},
+		{`{"quotas":{"records":5}}`, "/spec/quotas", "changes the quotas of the project; leave it as it is"},
+		{`{"domains":["shop.example"]}`, "/spec/domains", "changes the grants of the project; leave it as it is"},
+		{`{"namespaces":["team"]}`, "/spec/namespaces", "changes the grants of the project; leave it as it is"},
+		{`{"serviceAccounts":["team/builder"]}`, "/spec/serviceAccounts", "changes the grants of the project; leave it as it is"},
 	} {
 		w := newWorld(t)
 		w.must(shop, c.bounds)

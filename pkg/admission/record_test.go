@@ -27,22 +27,22 @@ func TestRecordParametersAreRefusedWithTheirPointer(t *testing.T) {
 			errors: map[string]string{at + "/aws-zone-type": "belongs to provider aws, not coredns"}},
 		{reason: "unknown, with the nearest known", path: newRecord, spec: coredns(`,"external-dns-parameters":{"intervall":"30s"}`),
 			errors: map[string]string{at + "/intervall": "interval"}},
-		{reason: "no duration", path: newRecord, spec: coredns(`,"external-dns-parameters":{"interval":"soon"}`),
+		{reason: "not a duration", path: newRecord, spec: coredns(`,"external-dns-parameters":{"interval":"soon"}`),
 			errors: map[string]string{at + "/interval": ""}},
 		{reason: "no host", path: newRecord, spec: `{"provider":"rfc2136","external-dns-parameters":{"rfc2136-host":["a b"]}}`,
 			errors: map[string]string{at + "/rfc2136-host/0": ""}},
-		{reason: "no zone", path: newRecord, spec: `{"provider":"rfc2136","external-dns-parameters":{"rfc2136-zone":["corp.example","-.example"]}}`,
+		{reason: "not a zone", path: newRecord, spec: `{"provider":"rfc2136","external-dns-parameters":{"rfc2136-zone":["corp.example","-.example"]}}`,
 			errors: map[string]string{at + "/rfc2136-zone/1": ""}},
-		{reason: "no template", path: newRecord, spec: coredns(`,"external-dns-parameters":{"fqdn-template":"{{.Name"}`),
+		{reason: "not a template", path: newRecord, spec: coredns(`,"external-dns-parameters":{"fqdn-template":"{{.Name"}`),
 			errors: map[string]string{at + "/fqdn-template": ""}},
 		{reason: "an object for a value", path: newRecord, spec: coredns(`,"external-dns-parameters":{"interval":{"a":[[[]]]}}`),
 			errors: map[string]string{at + "/interval": ""}},
 		{reason: "a list for a boolean", path: newRecord, spec: coredns(`,"external-dns-parameters":{"dry-run":[true],"domain-filter":["lab.example",5]}`),
 			errors: map[string]string{at + "/dry-run": "not a list", at + "/domain-filter/1": "not a number"}},
 		{reason: "a part of a zone's id", path: newRecord, spec: `{"provider":"aws","external-dns-parameters":{"zone-id-filter":["/hostedzone/Z2FDTNDATAQYW2","AQYW2"]}}`,
-			errors: map[string]string{at + "/zone-id-filter": `"AQYW2" is no whole id of a zone`}},
+			errors: map[string]string{at + "/zone-id-filter": `"AQYW2" is not a whole zone id: external-dns manages every zone`}},
 		{reason: "a part of a zone's id, behind a comma or a path", path: newRecord, spec: `{"provider":"aws","external-dns-parameters":{"zone-id-filter":"Z2FDTNDATAQYW2,hostedzone/YW2"}}`,
-			errors: map[string]string{at + "/zone-id-filter": `"hostedzone/YW2" is no whole id of a zone`}},
+			errors: map[string]string{at + "/zone-id-filter": `"hostedzone/YW2" is not a whole zone id: external-dns manages every zone`}},
 		{reason: "unknown provider", path: newRecord, spec: `{"provider":"corends"}`,
 			errors: map[string]string{"/spec/provider": "the nearest is coredns"}},
 		{reason: "deletion of strangers' names", path: newRecord, spec: coredns(`,"external-dns-parameters":{"registry":"noop"}`),
@@ -68,12 +68,12 @@ func TestRecordVersionsAndImagesAreRefused(t *testing.T) {
 	refused(t, []refusal{
 		{reason: "version and image", path: newRecord, spec: coredns(`,"version":"v0.22.0","image":"registry.k8s.io/external-dns/external-dns:v0.22.0"`),
 			errors: map[string]string{"/spec/version": "excludes image"}},
-		{reason: "no version", path: newRecord, spec: coredns(`,"version":"latest"`), errors: map[string]string{"/spec/version": "v0.22.0"}},
+		{reason: "not a version", path: newRecord, spec: coredns(`,"version":"latest"`), errors: map[string]string{"/spec/version": "v0.22.0"}},
 		{reason: "too old", path: newRecord, spec: coredns(`,"version":"v0.19.0"`), errors: map[string]string{"/spec/version": "from v0.20.0"}},
 		{reason: "not yet known", path: newRecord, spec: coredns(`,"version":"v0.23.0"`), errors: map[string]string{"/spec/version": "v0.22.0"}},
 		{reason: "an old tag", path: newRecord, spec: coredns(`,"image":"registry.k8s.io/external-dns/external-dns:v0.7.2"`),
 			errors: map[string]string{"/spec/image": "not supported"}},
-		{reason: "no image", path: newRecord, spec: coredns(`,"image":"UPPER case"`), errors: map[string]string{"/spec/image": "no name of an image"}},
+		{reason: "no image", path: newRecord, spec: coredns(`,"image":"UPPER case"`), errors: map[string]string{"/spec/image": "not a name of an image"}},
 		{reason: "not allowed, naming what is", path: newRecord, spec: coredns(`,"image":"evil.example/external-dns:v0.22.0"`),
 			errors: map[string]string{"/spec/image": "registry.k8s.io/external-dns/"}},
 		{reason: "a host that begins like an allowed one", path: newRecord, spec: coredns(`,"image":"registry.k8s.io.evil.example/external-dns/external-dns:v0.22.0"`),
@@ -110,28 +110,28 @@ func TestAllowedImagesEndAtPartsOfNames(t *testing.T) {
 
 func TestRecordPlacesOfCredentialsAreRefused(t *testing.T) {
 	refused(t, []refusal{
-		{reason: "no place", path: newRecord, spec: coredns(`,"credentials":[{"value":"x"}]`), errors: map[string]string{"/spec/credentials/0": "no place"}},
-		{reason: "two places", path: newRecord, spec: coredns(`,"credentials":[{"environment":"A","file":"/a/b","value":"x"}]`),
-			errors: map[string]string{"/spec/credentials/0": "two places"}},
+		{reason: "has no target", path: newRecord, spec: coredns(`,"credentials":[{"value":"x"}]`), errors: map[string]string{"/spec/credentials/0": "has no target"}},
+		{reason: "two targets", path: newRecord, spec: coredns(`,"credentials":[{"environment":"A","file":"/a/b","value":"x"}]`),
+			errors: map[string]string{"/spec/credentials/0": "two targets"}},
 		{reason: "no value, and none stored", path: newRecord, spec: coredns(`,"credentials":[{"environment":"A"}]`),
-			errors: map[string]string{"/spec/credentials/0": "no value"}},
+			errors: map[string]string{"/spec/credentials/0": "has no value"}},
 		{reason: "two values", path: newRecord, spec: coredns(`,"credentials":[{"environment":"A","value":"x","secretRef":{"name":"s","key":"k"}}]`),
 			errors: map[string]string{"/spec/credentials/0": "two values"}},
 		{reason: "a value by the server's own reference", path: newRecord, spec: coredns(`,"credentials":[{"environment":"A","valueRef":"seal1"}]`),
-			errors: map[string]string{"/spec/credentials/0": "no value"}},
+			errors: map[string]string{"/spec/credentials/0": "has no value"}},
 		{reason: "no Secret's name or key", path: newRecord, spec: coredns(`,"credentials":[{"environment":"A","secretRef":{"name":"S s","key":"a/b"}}]`),
 			errors: map[string]string{"/spec/credentials/0/secretRef/name": "", "/spec/credentials/0/secretRef/key": ""}},
 		{reason: "twice the same", path: newRecord, spec: coredns(`,"credentials":[{"environment":"A","value":"x"},{"environment":"A","value":"y"}]`),
 			errors: map[string]string{"/spec/credentials/1": "/spec/credentials/0"}},
 		{reason: "no variable", path: newRecord, spec: coredns(`,"credentials":[{"environment":"a-b","value":"x"}]`),
-			errors: map[string]string{"/spec/credentials/0/environment": "no name of a variable"}},
+			errors: map[string]string{"/spec/credentials/0/environment": "not a name of a variable"}},
 		{reason: "a plain text that names are judged by", path: newRecord,
 			spec: coredns(`,"credentials":[{"environment":"EXTERNAL_DNS_ZONE_ID_FILTER","value":"x"},{"environment":"EXTERNAL_DNS_AZURE_RESOURCE_GROUP","value":"x"},{"environment":"EXTERNAL_DNS_ANNOTATION_FILTER","value":"x"}]`),
 			errors: map[string]string{
 				"/spec/credentials/0/environment": "parameter zone-id-filter", "/spec/credentials/1/environment": "parameter azure-resource-group",
 				"/spec/credentials/2/environment": "Signpost",
 			}},
-		{reason: "a flag that is no secret", path: newRecord, spec: coredns(`,"credentials":[{"environment":"EXTERNAL_DNS_DOMAIN_FILTER","value":"x"}]`),
+		{reason: "a flag that is not a secret", path: newRecord, spec: coredns(`,"credentials":[{"environment":"EXTERNAL_DNS_DOMAIN_FILTER","value":"x"}]`),
 			errors: map[string]string{"/spec/credentials/0/environment": "domain-filter"}},
 		{reason: "a relative file", path: newRecord, spec: coredns(`,"credentials":[{"file":"azure.json","value":"x"}]`),
 			errors: map[string]string{"/spec/credentials/0/file": "not absolute"}},
@@ -165,12 +165,12 @@ func TestRecordEnvironmentAndArgumentsThatChangeItsPlaceAreRefused(t *testing.T)
 		{reason: "a password in a proxy's address", path: newRecord, spec: `{"provider":"aws","environment":{"HTTPS_PROXY":"http://me:s3cr3t@proxy:3128"}}`,
 			errors: map[string]string{"/spec/environment/HTTPS_PROXY": "give the variable as a credential"}},
 		{reason: "no variable", path: newRecord, spec: `{"provider":"coredns","environment":{"a b":"x"}}`,
-			errors: map[string]string{"/spec/environment/a b": "no name of a variable"}},
+			errors: map[string]string{"/spec/environment/a b": "not a name of a variable"}},
 		{reason: "our own arguments", path: newRecord,
 			spec: coredns(`,"extraArgs":["--source=service","--namespace=x","--label-filter=","--provider=aws","--txt-owner-id=x","--kubeconfig=/x","--server=x","--webhook-server","--migrate-from-txt-owner=theirs"]`),
 			errors: map[string]string{
 				"/spec/extraArgs/0": "Signpost", "/spec/extraArgs/1": "Signpost", "/spec/extraArgs/2": "Signpost", "/spec/extraArgs/3": "Signpost",
-				"/spec/extraArgs/4": "parameter txt-owner-id", "/spec/extraArgs/5": "Signpost", "/spec/extraArgs/6": "Signpost", "/spec/extraArgs/7": "does not belong",
+				"/spec/extraArgs/4": "parameter txt-owner-id", "/spec/extraArgs/5": "Signpost", "/spec/extraArgs/6": "Signpost", "/spec/extraArgs/7": "-webhook-server is not allowed for the external-dns of a provider",
 				"/spec/extraArgs/8": "Signpost",
 			}},
 		{reason: "no single flag", path: newRecord, spec: coredns(`,"extraArgs":["@/etc/args","-h","--a b","--x=$(ETCD_PASSWORD)"]`),
@@ -182,21 +182,21 @@ func TestRecordOtherFieldsAreRefused(t *testing.T) {
 	refused(t, []refusal{
 		{reason: "labels of ours and of none", path: newRecord, spec: coredns(`,"podLabels":{"signpost.dev/record":"x","app.kubernetes.io/managed-by":"x","a b":"x","ok":"not ok"}`),
 			errors: map[string]string{"/spec/podLabels/signpost.dev~1record": "Signpost's own", "/spec/podLabels/app.kubernetes.io~1managed-by": "Signpost's own",
-				"/spec/podLabels/a b": "no key", "/spec/podLabels/ok": "no value"}},
+				"/spec/podLabels/a b": "not a key", "/spec/podLabels/ok": "not a value"}},
 		{reason: "annotations", path: newRecord, spec: coredns(`,"serviceAccountAnnotations":{"/":"x","signpost.dev/values-from":"{}"}`),
-			errors: map[string]string{"/spec/serviceAccountAnnotations/~1": "no key", "/spec/serviceAccountAnnotations/signpost.dev~1values-from": "Signpost's own"}},
+			errors: map[string]string{"/spec/serviceAccountAnnotations/~1": "not a key", "/spec/serviceAccountAnnotations/signpost.dev~1values-from": "Signpost's own"}},
 		{reason: "pull secrets", path: newRecord, spec: coredns(`,"imagePullSecrets":["a","A","a"]`),
-			errors: map[string]string{"/spec/imagePullSecrets/1": "no name", "/spec/imagePullSecrets/2": "twice"}},
+			errors: map[string]string{"/spec/imagePullSecrets/1": "not a name", "/spec/imagePullSecrets/2": "twice"}},
 		{reason: "networks", path: newRecord, spec: coredns(`,"targetFilter":{"allow":["10.0.0.1"],"deny":["x"]}`),
-			errors: map[string]string{"/spec/targetFilter/allow/0": "no network", "/spec/targetFilter/deny/0": "no network"}},
+			errors: map[string]string{"/spec/targetFilter/allow/0": "not a network", "/spec/targetFilter/deny/0": "not a network"}},
 		{reason: "too many networks", path: newRecord, spec: coredns(`,"targetFilter":{"deny":["192.0.2.0/24"` + strings.Repeat(`,"192.0.2.0/24"`, 1000) + `]}`),
 			errors: map[string]string{"/spec/targetFilter/deny": "1001 networks"}},
 		{reason: "too many servers to ask", path: newRecord, spec: coredns(`,"verify":{"servers":["192.0.2.1"` + strings.Repeat(`,"192.0.2.1"`, 16) + `]}`),
 			errors: map[string]string{"/spec/verify/servers": "17 servers"}},
 		{reason: "servers to ask", path: newRecord, spec: coredns(`,"verify":{"servers":["ns.example:53","127.0.0.1:53","169.254.169.254:80","192.0.2.1:0","192.0.2.1","192.0.2.1:53"]}`),
-			errors: map[string]string{"/spec/verify/servers/0": "no address", "/spec/verify/servers/1": "local", "/spec/verify/servers/2": "local",
-				"/spec/verify/servers/3": "no address", "/spec/verify/servers/5": "twice"}},
-		{reason: "no timeout", path: newRecord, spec: coredns(`,"releaseTimeout":"1 minute"`), errors: map[string]string{"/spec/releaseTimeout": "no duration"}},
+			errors: map[string]string{"/spec/verify/servers/0": "not an address", "/spec/verify/servers/1": "local", "/spec/verify/servers/2": "local",
+				"/spec/verify/servers/3": "not an address", "/spec/verify/servers/5": "twice"}},
+		{reason: "no timeout", path: newRecord, spec: coredns(`,"releaseTimeout":"1 minute"`), errors: map[string]string{"/spec/releaseTimeout": "not a duration"}},
 		{reason: "a short timeout", path: newRecord, spec: coredns(`,"releaseTimeout":"999ms"`), errors: map[string]string{"/spec/releaseTimeout": "1s"}},
 		{reason: "a cluster that is none", path: newRecord, code: intent.Conflict, spec: coredns(`,"deployOn":{"clusterProvider":"edge","cluster":"nowhere"}`),
 			errors: map[string]string{"/spec/deployOn": "cluster-providers/edge/clusters/nowhere, which does not exist"}},
@@ -326,9 +326,9 @@ func TestTheSidecarOfAWebhook(t *testing.T) {
 		{reason: "an image that is not allowed", path: newRecord, spec: `{"provider":"webhook","webhook":{"image":"evil.example/webhook:v1"}}`,
 			errors: map[string]string{"/spec/webhook/image": "--allowed-images of signpost serve allows others"}},
 		{reason: "no image", path: newRecord, spec: `{"provider":"webhook","webhook":{"image":"A B"}}`,
-			errors: map[string]string{"/spec/webhook/image": "no name of an image"}},
+			errors: map[string]string{"/spec/webhook/image": "not a name of an image"}},
 		{reason: "external-dns itself", path: newRecord, spec: `{"provider":"webhook","webhook":{"image":"registry.k8s.io/external-dns/external-dns:v0.22.0","args":["--txt-owner-id=theirs"]}}`,
-			errors: map[string]string{"/spec/webhook/image": "is external-dns itself, which would run beside the record's own with arguments that nobody checks; give the image of a webhook provider"}},
+			errors: map[string]string{"/spec/webhook/image": "is external-dns itself, which would run beside the provider's own without checks of its arguments; give the image of a webhook provider"}},
 		{reason: "a copy of external-dns", path: newRecord, spec: `{"provider":"webhook","webhook":{"image":"mirror.example:5000/external-dns/external-dns@sha256:` + strings.Repeat("0a", 32) + `"}}`,
 			errors: map[string]string{"/spec/webhook/image": "is external-dns itself"}},
 		{reason: "what runs as external-dns", path: newRecord, spec: `{"provider":"webhook","image":"registry.k8s.io/external-dns/ours:v1","webhook":{"image":"registry.k8s.io/external-dns/ours:v2"}}`,
@@ -338,7 +338,7 @@ func TestTheSidecarOfAWebhook(t *testing.T) {
 		{reason: "a password in an address", path: newRecord, spec: webhook(`,"environment":{"API":"https://me:s3cr3t@api.example/v1"}`),
 			errors: map[string]string{"/spec/webhook/environment/API": "give the variable as a credential"}},
 		{reason: "no variable", path: newRecord, spec: webhook(`,"environment":{"a b":"x"}`),
-			errors: map[string]string{"/spec/webhook/environment/a b": "no name of a variable"}},
+			errors: map[string]string{"/spec/webhook/environment/a b": "not a name of a variable"}},
 		{reason: "also a credential", path: newRecord,
 			spec:   `{"provider":"webhook","webhook":{"image":"registry.k8s.io/external-dns/webhook:v1","environment":{"A":"1"}},"credentials":[{"environment":"A","value":"x"}]}`,
 			errors: map[string]string{"/spec/webhook/environment/A": "credential"}},
@@ -360,7 +360,7 @@ func TestRecordWarnings(t *testing.T) {
 		warning string // parameter: part of the message
 	}{
 		{"no etcd", intent.Record{Provider: "coredns"}, "ETCD_URLS: is not in the environment"},
-		{"an image without a version", intent.Record{Provider: "coredns", Image: "registry.k8s.io/external-dns/external-dns:main"}, "image: tells no version"},
+		{"an image without a version", intent.Record{Provider: "coredns", Image: "registry.k8s.io/external-dns/external-dns:main"}, "image: names no version"},
 		{"a provider that the version lacks", intent.Record{Provider: "digitalocean", Version: "v0.22.0"}, "provider: was removed"},
 		{"a flag that the version lacks", intent.Record{Provider: "coredns", Version: "v0.20.0", Parameters: map[string]any{"coredns-strictly-owned": true}},
 			"coredns-strictly-owned: works from v0.21.0"},
@@ -410,7 +410,7 @@ func TestAProjectHasNoMoreRecordsThanItsQuota(t *testing.T) {
 			require.ErrorContains(t, err, text)
 		}
 	}
-	refuse("project shop has 3 DNS update records, and may have 3", "have an admin raise")
+	refuse("project shop has 3 providers, and may have 3", "have an admin raise")
 	w.must(newRecord, coredns(`,"suspend":true`)) // one that is there may change
 	w.must("projects/other/dns-update-records/more", coredns(``))
 
@@ -418,5 +418,5 @@ func TestAProjectHasNoMoreRecordsThanItsQuota(t *testing.T) {
 	w.must(shop.Child("dns-update-records", "more"), coredns(``))
 	w.must(shop, `{"namespace":"shop-dns","quotas":{"records":0}}`)
 	_, err := w.admit(shop.Child("dns-update-records", "evenmore"), coredns(``))
-	require.ErrorContains(t, err, "has 4 DNS update records, and may have 0")
+	require.ErrorContains(t, err, "has 4 providers, and may have 0")
 }

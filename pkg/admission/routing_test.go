@@ -19,14 +19,14 @@ func TestBadRoutingIsRefused(t *testing.T) {
 	refused(t, []refusal{
 		{reason: "a policy that is none", path: www, spec: routed(`{"policy":"roundrobin"}`, ``),
 			errors: map[string]string{"/spec/routing/policy": "multivalue, failover or weighted"}},
-		{reason: "an order that is no list of clusters", path: www, spec: routed(`{"policy":"failover","order":["berlin","edge+berlin+2","+","edge+berlin","edge+berlin"]}`, ``),
-			errors: map[string]string{order + "/0": `as in "edge+berlin"`, order + "/1": "no cluster", order + "/2": "no cluster", order + "/4": "twice"}},
+		{reason: "an order that is not a list of clusters", path: www, spec: routed(`{"policy":"failover","order":["berlin","edge+berlin+2","+","edge+berlin","edge+berlin"]}`, ``),
+			errors: map[string]string{order + "/0": `as in "edge+berlin"`, order + "/1": "not a cluster", order + "/2": "not a cluster", order + "/4": "twice"}},
 		{reason: "unknown clusters in an order", path: www, code: intent.Conflict, spec: routed(`{"policy":"failover","order":["edge+berlin","edge+rome"]}`, ``),
 			errors: map[string]string{order + "/1": "cluster-providers/edge/clusters/rome, which does not exist; create it first"}},
 		{reason: "unknown clusters among weights", path: www, code: intent.Conflict, spec: routed(`{"policy":"weighted","weights":{"edge+rome":1}}`, ``),
 			errors: map[string]string{weights + "/edge+rome": "cluster-providers/edge/clusters/rome, which does not exist"}},
-		{reason: "weights of what is no cluster", path: www, spec: routed(`{"policy":"weighted","weights":{"a/b":1}}`, ``),
-			errors: map[string]string{weights + "/a~1b": "no cluster"}},
+		{reason: "weights of what is not a cluster", path: www, spec: routed(`{"policy":"weighted","weights":{"a/b":1}}`, ``),
+			errors: map[string]string{weights + "/a~1b": "not a cluster"}},
 		{reason: "weights that sum to zero", path: www, spec: routed(`{"policy":"weighted","weights":{"edge+berlin":0,"edge+paris":0}}`, ``),
 			errors: map[string]string{weights: "sum to zero"}},
 		{reason: "weighted without weights", path: www, spec: routed(`{"policy":"weighted"}`, ``),
@@ -34,7 +34,7 @@ func TestBadRoutingIsRefused(t *testing.T) {
 		{reason: "negative and huge weights", path: www, spec: routed(`{"policy":"weighted","weights":{"edge+berlin":-1,"edge+paris":1000001}}`, ``),
 			errors: map[string]string{weights + "/edge+berlin": "give 0 to 1000000", weights + "/edge+paris": "give 0 to 1000000"}},
 		{reason: "weights where no record has set identifiers", path: www, spec: routed(`{"policy":"weighted","weights":{"edge+berlin":90}}`, `,"records":["lab"]`),
-			errors: map[string]string{"/spec/routing/policy": "no record of the intent has: lab (coredns); external-dns has them for aws and inmemory"}},
+			errors: map[string]string{"/spec/routing/policy": "and no provider of the intent has them: lab (coredns); external-dns has them for aws and inmemory"}},
 	})
 }
 
@@ -54,7 +54,7 @@ func TestWeightsAreJudgedByTheRecordsOfTheLogicalCloud(t *testing.T) {
 	associate(`{"a":"bind"},{"b":"corp"}`)
 	_, err = w.admit(www, weighted)
 	require.Equal(t, intent.Invalid, intent.CodeOf(err))
-	require.ErrorContains(t, err, "weighted needs a DNS provider with set identifiers, which no record of the intent has: bind (rfc2136); external-dns has them for aws and inmemory")
+	require.ErrorContains(t, err, "weighted needs a DNS provider with set identifiers, and no provider of the intent has them: bind (rfc2136); external-dns has them for aws and inmemory")
 	_, err = w.admit(www, strings.Replace(weighted, `"routing"`, `"scope":"cluster","routing"`, 1))
 	require.NoError(t, err, "what is one cluster's has nothing to choose among")
 	associate(`{"a":"bind"},{"b":"zone"}`)
@@ -81,10 +81,10 @@ func TestBadHealthIsRefused(t *testing.T) {
 	const after, when = "/spec/health/unreachableAfter", "/spec/health/whenAllUnhealthy"
 	health := func(text string) string { return names(`["www.lab.example"]`, `,"health":`+text) }
 	refused(t, []refusal{
-		{reason: "no duration", path: www, spec: health(`{"unreachableAfter":"soon"}`), errors: map[string]string{after: "of at least 10s, as in 5m"}},
+		{reason: "not a duration", path: www, spec: health(`{"unreachableAfter":"soon"}`), errors: map[string]string{after: "of at least 10s, as in 5m"}},
 		{reason: "less than a look takes", path: www, spec: health(`{"unreachableAfter":"9s"}`), errors: map[string]string{after: "of at least 10s"}},
 		{reason: "a negative duration", path: www, spec: health(`{"unreachableAfter":"-5m"}`), errors: map[string]string{after: "of at least 10s"}},
-		{reason: "no choice", path: www, spec: health(`{"whenAllUnhealthy":"drop"}`), errors: map[string]string{when: "give keep"}},
+		{reason: "not a choice", path: www, spec: health(`{"whenAllUnhealthy":"drop"}`), errors: map[string]string{when: "give keep"}},
 	})
 }
 
@@ -115,7 +115,7 @@ func TestOneRecordWithSetIdentifiersWillDo(t *testing.T) {
 func TestRecordTypesThatANameCannotHave(t *testing.T) {
 	refused(t, []refusal{
 		{reason: "a CNAME at an apex", path: www, spec: names(`["www.lab.example","lab.example"]`, `,"recordTypes":["CNAME"],"records":["lab"]`),
-			errors: map[string]string{"/spec/hostnames/1": "is the apex of a zone of record lab, where DNS allows no CNAME; allow A and AAAA in recordTypes"}},
+			errors: map[string]string{"/spec/hostnames/1": "is the apex of a zone of provider lab, where DNS allows no CNAME; allow A and AAAA in recordTypes"}},
 		{reason: "SRV below a wildcard", path: www, spec: names(`["www.lab.example","*.lab.example"]`, `,"recordTypes":["A","SRV"]`),
 			errors: map[string]string{"/spec/hostnames/1": "is a wildcard"}},
 		{reason: "a TTL out of range", path: www, spec: names(`["www.lab.example"]`, `,"ttl":2147483648`), errors: map[string]string{"/spec/ttl": "1 to 2147483647 seconds"}},

@@ -52,7 +52,7 @@ func newWorldOn(t *testing.T, documents intent.Store) *world {
 		ImageRegistry: "mirror.example:5000",
 		Kubeconfig: func(yaml []byte) error {
 			if !bytes.HasPrefix(yaml, []byte("apiVersion:")) {
-				return errors.New("it is no Config of apiVersion v1")
+				return errors.New("it is not a Config of apiVersion v1")
 			}
 			return nil
 		},

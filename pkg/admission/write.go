@@ -11,12 +11,11 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// Put stores an admitted document and answers it. For a project it reserves
-// the namespace first, so that no two projects ever have the same one, and for
-// a cluster what its kubeconfig leads to.
-// Errors: those of Store.Put, with NotFound instead of a Conflict when a
-// parent has gone meanwhile; Conflict when a namespace was taken meanwhile,
-// and those of [Rules].Claim.
+// Put stores an admitted document and answers it. For a project it first reserves the
+// namespace, so that no two projects ever have the same one. For a cluster it first
+// claims the cluster behind its kubeconfig. Errors: those of Store.Put, with NotFound
+// instead of a Conflict when a parent has gone meanwhile; Conflict when a namespace was
+// taken meanwhile, and those of [Rules].Claim.
 func (a *Admitter) Put(ctx context.Context, w *review.Write) (intent.Document, error) {
 	if err := clusters.ClaimCluster(ctx, a.Checker, w); err != nil {
 		return intent.Document{}, err

@@ -28,7 +28,7 @@ func openAuthenticators(ctx context.Context, c Config, metrics prometheus.Regist
 		return nil, grpc, err
 	}
 	if c.TLSCertFile == "" && !onLoopback(c.Listen) {
-		log.WarnContext(ctx, "tokens come in plain text; give --tls-cert and --tls-key, or let a proxy with TLS alone reach the listener", "listen", c.Listen)
+		log.WarnContext(ctx, "tokens come in plain text; give --tls-cert and --tls-key, or let only a proxy with TLS reach the listener", "listen", c.Listen)
 	}
 	return authenticator, grpc, nil
 }
@@ -76,7 +76,7 @@ func (a Access) checkAddress(flag, ca, address string, authenticates bool) error
 	if authenticates || a.Insecure || onLoopback(address) {
 		return nil
 	}
-	return fmt.Errorf("%s %s: without authentication Signpost listens on loopback only; give a --token-file, an --oidc-issuer or a %s, or consent to serve everybody with --insecure", flag, address, ca)
+	return fmt.Errorf("%s %s: without authentication, Signpost listens on loopback only; give a --token-file, an --oidc-issuer or a %s, or serve everybody with --insecure", flag, address, ca)
 }
 
 // onLoopback tells whether an address host:port is for this machine alone.

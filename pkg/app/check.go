@@ -48,10 +48,10 @@ func (c Config) Check() error {
 		return err
 	}
 	if at := slices.IndexFunc(c.EMCONamespaces, func(text string) bool { return !grant.IsPattern(text) }); at >= 0 {
-		return fmt.Errorf("--emco-namespaces: %q is no namespace; give names such as shop, or beginnings such as team-a-*", c.EMCONamespaces[at])
+		return fmt.Errorf("--emco-namespaces: %q is not a namespace; give names such as shop, or beginnings such as team-a-*", c.EMCONamespaces[at])
 	}
 	if c.HistoryAge < 0 || c.HistoryCount < 0 {
-		return fmt.Errorf("--history-age and --history-count: give nothing below 0; with 0 the history is kept whole")
+		return fmt.Errorf("--history-age and --history-count: a number must not be below 0; 0 keeps the whole history")
 	}
 	if c.DataDir == "" && (len(c.EtcdEndpoints) == 0 || c.DirectoryRoot == "") {
 		return fmt.Errorf("--data-dir is required for the embedded etcd and for directory clusters")

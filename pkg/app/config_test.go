@@ -49,7 +49,7 @@ func TestConfigurationsAreChecked(t *testing.T) {
 		{"they are for nobody else, whatever is consented to", func(c *Config) { c.PprofListen, c.Insecure, c.TokenFile = ":6060", true, "tokens" }, []string{"--pprof-listen :6060", "127.0.0.1:6060"}},
 		{"they need a port, too", func(c *Config) { c.PprofListen = "127.0.0.1" }, []string{"--pprof-listen", "host:port"}},
 		{"traces to somewhere", func(c *Config) { c.OTLPEndpoint, c.TraceRatio = "https://collector.example:4317", .25 }, nil},
-		{"an endpoint that is no URL", func(c *Config) { c.OTLPEndpoint = "collector:4317" }, []string{"--otlp-endpoint", "http://host:4317"}},
+		{"an endpoint that is not a URL", func(c *Config) { c.OTLPEndpoint = "collector:4317" }, []string{"--otlp-endpoint", "http://host:4317"}},
 		{"more traces than all", func(c *Config) { c.TraceRatio = 1.5 }, []string{"--trace-ratio", "between 0 and 1"}},
 		{"fewer than none", func(c *Config) { c.TraceRatio = -1 }, []string{"--trace-ratio"}},
 		{"a rate below nothing", func(c *Config) { c.RateLimit = -1 }, []string{"--rate-limit", "0 for no limit"}},
@@ -83,13 +83,13 @@ func TestConfigurationsAreChecked(t *testing.T) {
 		{"beside tokens they may come to nothing", func(c *Config) {
 			c.TLSCertFile, c.TLSKeyFile, c.ClientCAFile, c.TokenFile = "cert", "key", "ca", "tokens"
 		}, nil},
-		{"REST's TLS alone is no authentication", func(c *Config) { c.Listen, c.TLSCertFile, c.TLSKeyFile = ":9018", "cert", "key" }, []string{"--listen", "--token-file", "--oidc-issuer", "--client-ca", "--insecure"}},
+		{"REST's TLS alone is not an authentication", func(c *Config) { c.Listen, c.TLSCertFile, c.TLSKeyFile = ":9018", "cert", "key" }, []string{"--listen", "--token-file", "--oidc-issuer", "--client-ca", "--insecure"}},
 		{"REST's certificate without its key", func(c *Config) { c.TLSCertFile = "cert" }, []string{"--tls-cert and --tls-key"}},
 		{"certificates of REST's callers without TLS", func(c *Config) { c.ClientCAFile = "ca" }, []string{"--client-ca", "--tls-cert", "--tls-key"}},
 		{"a policy for nobody", func(c *Config) { c.PolicyFile = "policy" }, []string{"--policy-file", "--oidc-issuer", "--client-ca", "--grpc-client-ca"}},
 		{"tokens of the token file have roles already", func(c *Config) { c.PolicyFile, c.TokenFile = "policy", "tokens" }, []string{"--policy-file"}},
 		{"rsync's address", func(c *Config) { c.RsyncEndpoint = "rsync.emco:9031" }, nil},
-		{"rsync is no URL", func(c *Config) { c.RsyncEndpoint = "http://rsync" }, []string{"--rsync-endpoint", "host:port", "rsync.emco:9031"}},
+		{"rsync is not a URL", func(c *Config) { c.RsyncEndpoint = "http://rsync" }, []string{"--rsync-endpoint", "host:port", "rsync.emco:9031"}},
 		{"rsync's address needs a port", func(c *Config) { c.RsyncEndpoint = "rsync.emco" }, []string{"--rsync-endpoint", "host:port"}},
 		{"gRPC's certificate without its key", func(c *Config) { c.GRPCCertFile = "cert" }, []string{"--grpc-tls-cert", "--grpc-tls-key"}},
 		{"gRPC's key without its certificate", func(c *Config) { c.GRPCKeyFile = "key" }, []string{"--grpc-tls-cert", "--grpc-tls-key"}},
@@ -115,7 +115,7 @@ func TestConfigurationsAreChecked(t *testing.T) {
 		{"everything in one process, said by name", func(c *Config) { c.Role = "all" }, nil},
 		{"a worker needs an etcd that others reach", func(c *Config) { c.Role = "worker" }, []string{"--role worker", "--etcd-endpoints", "embedded"}},
 		{"so does who accepts requests", func(c *Config) { c.Role = "api" }, []string{"--role api", "--etcd-endpoints", "--role all"}},
-		{"there are three roles", func(c *Config) { *c = external("http://a:2379"); c.Role = "leader" }, []string{"--role", `"leader"`, "all, api and worker"}},
+		{"there are three roles", func(c *Config) { *c = external("http://a:2379"); c.Role = "leader" }, []string{"--role", `"leader"`, "all, api or worker"}},
 		{"a user of etcd and TLS", func(c *Config) {
 			*c = external("https://a:2379", "https://b:2379")
 			c.EtcdUser, c.EtcdPasswordFile, c.EtcdCAFile, c.EtcdCertFile, c.EtcdKeyFile = "signpost", "password", "ca", "cert", "key"
@@ -207,7 +207,7 @@ func TestFilesForEtcdAreReadBeforeItIsAsked(t *testing.T) {
 		{"no password", func(c *Config) { c.EtcdUser, c.EtcdPasswordFile = "signpost", dir+"/none" }, "--etcd-password-file: open"},
 		{"an empty one", func(c *Config) { c.EtcdUser, c.EtcdPasswordFile = "signpost", file("\n") }, "is empty"},
 		{"no authority", func(c *Config) { c.EtcdCAFile = dir + "/none" }, "--etcd-ca-file: open"},
-		{"an authority in another format", func(c *Config) { c.EtcdCAFile = file("DER") }, "holds no certificate in PEM"},
+		{"an authority in another format", func(c *Config) { c.EtcdCAFile = file("DER") }, "holds no PEM certificate"},
 		{"no certificate", func(c *Config) { c.EtcdCertFile, c.EtcdKeyFile = dir+"/none", file("k") }, "--etcd-cert-file and --etcd-key-file: open"},
 		{"a key that is none", func(c *Config) { c.EtcdCertFile, c.EtcdKeyFile = file("c"), file("k") }, "--etcd-cert-file and --etcd-key-file: tls: "},
 	} {

@@ -35,13 +35,13 @@ func (e EMCO) emco() (emcodocuments.Options, error) {
 		}
 		base, err := url.Parse(at.given)
 		if err != nil {
-			return o, fmt.Errorf("%s: it is no URL; give one such as %s", at.flag, at.example)
+			return o, fmt.Errorf("%s: it is not a URL; give one such as %s", at.flag, at.example)
 		}
 		if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" {
-			return o, fmt.Errorf("%s: it is no base URL; give one such as %s", at.flag, at.example)
+			return o, fmt.Errorf("%s: it is not a base URL; give one such as %s", at.flag, at.example)
 		}
 		if strings.HasSuffix(strings.TrimSuffix(base.Path, "/"), "/v2") {
-			return o, fmt.Errorf("%s: leave /v2 out, as in %s", at.flag, at.example)
+			return o, fmt.Errorf("%s: remove /v2, as in %s", at.flag, at.example)
 		}
 		*at.base = base
 	}
@@ -52,7 +52,7 @@ func (e EMCO) emco() (emcodocuments.Options, error) {
 // beside an EMCO that neither writes nor reads there.
 func warnOfOwnEtcd(ctx context.Context, c Config, log *slog.Logger) {
 	if c.EMCOOrchestrator+c.EMCODCM+c.EMCOCLM+c.RsyncEndpoint != "" && len(c.EtcdEndpoints) == 0 {
-		log.WarnContext(ctx, "EMCO reaches no embedded etcd, so none of its app contexts will be found: give --etcd-endpoints the etcd of its orchestrator")
+		log.WarnContext(ctx, "EMCO cannot reach the embedded etcd, so none of its app contexts will be found: give --etcd-endpoints the etcd of its orchestrator")
 	}
 }
 

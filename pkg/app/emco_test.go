@@ -55,7 +55,7 @@ func TestProjectsOfEMCOAreNotCreatedTwice(t *testing.T) {
 	code, body := s.get("/v2/projects")
 	require.Equal(t, http.StatusOK, code, body)
 	require.Contains(t, body, `"namespace":"signpost-shop"`)
-	require.Contains(t, body, `"namespace":"signpost-lab-`, "a name that is no DNS label has a hash behind it")
+	require.Contains(t, body, `"namespace":"signpost-lab-`, "a name that is not a DNS label has a hash behind it")
 
 	cloud := `{"metadata":{"name":"eu"},"spec":{"namespace":"eu"}}`
 	code, body = s.send(http.MethodPost, "/v2/projects/none/logical-clouds", cloud)
@@ -207,9 +207,9 @@ func TestURLsOfEMCOAreChecked(t *testing.T) {
 		{"no host", func(c *Config) { c.EMCODCM = "http://" }, []string{"--emco-dcm", "http://dcm.emco:9077"}},
 		{"another scheme", func(c *Config) { c.EMCOCLM = "grpc://clm" }, []string{"--emco-clm", "http://clm.emco:9061"}},
 		{"a query", func(c *Config) { c.EMCOCLM = "http://clm?x=y" }, []string{"--emco-clm", "base URL"}},
-		{"with /v2", func(c *Config) { c.EMCOCLM = "http://clm:9061/v2/" }, []string{"--emco-clm", "leave /v2 out"}},
-		{"no URL", func(c *Config) { c.EMCOCLM = "http://clm:x" }, []string{"--emco-clm", "no URL"}},
-		{"a password is not shown", func(c *Config) { c.EMCODCM = "http://me:s3cr3t@dcm?x" }, []string{"--emco-dcm: it is no base URL"}},
+		{"with /v2", func(c *Config) { c.EMCOCLM = "http://clm:9061/v2/" }, []string{"--emco-clm", "remove /v2"}},
+		{"not a URL", func(c *Config) { c.EMCOCLM = "http://clm:x" }, []string{"--emco-clm", "not a URL"}},
+		{"a password is not shown", func(c *Config) { c.EMCODCM = "http://me:s3cr3t@dcm?x" }, []string{"--emco-dcm: it is not a base URL"}},
 	} {
 		config := fits()
 		c.change(&config)

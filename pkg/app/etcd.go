@@ -30,7 +30,7 @@ func (s Stores) checkEtcd() error {
 	case secure > 0 && secure < len(s.EtcdEndpoints):
 		return errors.New("--etcd-endpoints: give all as https:// or none")
 	case secure == 0 && file != "":
-		return fmt.Errorf("%s is for TLS: give --etcd-endpoints as https://", flag)
+		return fmt.Errorf("%s needs TLS: give --etcd-endpoints as https://", flag)
 	case (s.EtcdUser == "") != (s.EtcdPasswordFile == ""):
 		return errors.New("--etcd-user and --etcd-password-file belong together: give both or none")
 	case s.EtcdUser != "" && slices.ContainsFunc(s.EtcdEndpoints, inPlain):

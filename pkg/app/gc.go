@@ -96,7 +96,7 @@ func (g *gc) runDue(ctx context.Context, now time.Time) {
 		}
 		g.next[n] = now.Add(c.every)
 		if err := c.do(ctx); err != nil && ctx.Err() == nil {
-			g.log.WarnContext(ctx, "garbage collection failed, and is tried again when it is due", "job", c.what, "error", err)
+			g.log.WarnContext(ctx, "garbage collection failed; it is tried again when it is due", "job", c.what, "error", err)
 		}
 	}
 }

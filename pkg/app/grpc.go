@@ -74,7 +74,7 @@ func readAuthorities(flag, file string) (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(content) {
-		return nil, fmt.Errorf("%s: %s holds no certificate in PEM", flag, file)
+		return nil, fmt.Errorf("%s: %s holds no PEM certificate", flag, file)
 	}
 	return pool, nil
 }

@@ -20,7 +20,7 @@ func (l Listeners) checkProfiles() error {
 		return fmt.Errorf("--pprof-listen: %q is not of the form host:port", l.PprofListen)
 	}
 	if !onLoopback(l.PprofListen) {
-		return fmt.Errorf("--pprof-listen %s: profiles tell what is in memory, secrets too; give an address of loopback, as in 127.0.0.1:6060", l.PprofListen)
+		return fmt.Errorf("--pprof-listen %s: profiles contain memory, and so secrets; give an address of loopback, as in 127.0.0.1:6060", l.PprofListen)
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func local(next http.Handler) http.Handler {
 			host = r.Host
 		}
 		if !loopback(host) {
-			http.Error(w, "profiles are for this machine alone; ask for them by localhost", http.StatusForbidden)
+			http.Error(w, "profiles are only for this machine; ask for them by localhost", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)

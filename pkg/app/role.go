@@ -35,11 +35,11 @@ func (c Config) checkRole() error {
 		return nil
 	case replicas.API, replicas.Worker:
 		if len(c.EtcdEndpoints) == 0 {
-			return fmt.Errorf("--role %s: the embedded etcd is for one process, which does everything; give --etcd-endpoints, or --role all", c.Role)
+			return fmt.Errorf("--role %s: the embedded etcd is for a single process, which has all roles; give --etcd-endpoints, or --role all", c.Role)
 		}
 		return nil
 	}
-	return fmt.Errorf("--role: %q is none of all, api and worker", c.Role)
+	return fmt.Errorf("--role: %q is not all, api or worker", c.Role)
 }
 
 // replica is this process among its like, which seals with a key.
@@ -61,7 +61,7 @@ func (c Config) ownDirectories(registry *replicas.Registry) func(ctx context.Con
 			return err
 		}
 		if workers := slices.DeleteFunc(others, func(r replicas.Replica) bool { return !r.Works() }); len(workers) > 0 {
-			return fmt.Errorf("other processes serve clusters too (%d), each with directories of its own; have them share one --directory-root and say so with --shared-directory-root, or run one process", len(workers))
+			return fmt.Errorf("other processes also serve clusters (%d), each with its own directories; set one shared --directory-root with --shared-directory-root, or run one process", len(workers))
 		}
 		return nil
 	}

@@ -202,7 +202,7 @@ func TestWhatCannotStartSaysWhy(t *testing.T) {
 		{"a secret key that is none", func(c *Config) { c.SecretKeyFile = file }, "--secret-key-file"},
 		{"a generated key that was damaged", func(c *Config) {
 			require.NoError(t, os.WriteFile(filepath.Join(c.DataDir, "secret.key"), []byte("half a k"), 0o600))
-		}, "secret.key: a key is base64 of 32 bytes, which this is not: put it back from a backup"},
+		}, "secret.key: a key is base64 of 32 bytes, which this is not: restore it from a backup"},
 		{"a data directory that is a file", func(c *Config) { c.DataDir = file }, "--data-dir: make the data directory"},
 		{"a data directory that cannot be written", func(c *Config) { c.DataDir = "/proc" }, "--data-dir: make the data directory"},
 		{"a MongoDB that is none", func(c *Config) { c.MongoURI, c.SecretKeyFile = "http://m", file }, "--mongo-uri"},

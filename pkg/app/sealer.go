@@ -52,7 +52,7 @@ func (c Config) secretKey() (seal.Key, error) {
 		return c.generateKey(file)
 	}
 	if err != nil {
-		return key, fmt.Errorf("%w: put it back from a backup; under a new one, credentials and kubeconfigs have to be posted again", err)
+		return key, fmt.Errorf("%w: restore it from a backup; with a new key, credentials and kubeconfigs have to be posted again", err)
 	}
 	return key, nil
 }

@@ -53,5 +53,5 @@ func (q *storageQuota) check(ctx context.Context) {
 		q.log.ErrorContext(ctx, "etcd, or its disk, is nearly full: documents can be deleted, and not written", "bytes", size.Allocated, "inUse", size.InUse, "quota", size.Quota, "free", size.Free)
 		return
 	}
-	q.log.InfoContext(ctx, "etcd has room again: documents can be written", "bytes", size.Allocated, "inUse", size.InUse, "quota", size.Quota)
+	q.log.InfoContext(ctx, "etcd has free space again: documents can be written", "bytes", size.Allocated, "inUse", size.InUse, "quota", size.Quota)
 }

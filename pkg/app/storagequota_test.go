@@ -38,7 +38,7 @@ func TestRoomIsWhatEtcdSaidLast(t *testing.T) {
 		{"a file of which half is free", etcd.Size{Allocated: 950, InUse: 450, Quota: 1000}, nil, false, "documents can be written"},
 		{"a file that leaves nothing to grow", etcd.Size{Allocated: 951, InUse: 450, Quota: 1000}, nil, true, "not written"},
 		{"a disk that is nearly full", etcd.Size{Allocated: 500, InUse: 450, Quota: 1000, Free: 1 << 20, Disk: 1 << 40}, nil, true, ""},
-		{"room", etcd.Size{Allocated: 500, InUse: 450, Quota: 1000}, nil, false, "room again"},
+		{"room", etcd.Size{Allocated: 500, InUse: 450, Quota: 1000}, nil, false, "etcd has free space again"},
 	} {
 		size, failure = c.size, c.failure
 		log.Reset()

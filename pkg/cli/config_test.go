@@ -143,7 +143,7 @@ func TestBadConfigurationNamesTheFlag(t *testing.T) {
 			[]string{"--grpc-tls-cert: open a", "--grpc-tls-key: open b", "--grpc-client-ca: open c"}},
 		{"REST's files that are not there", []string{"--token-file", key, "--policy-file", "a", "--tls-cert", "b", "--tls-key", "c", "--client-ca", "d"},
 			[]string{"--policy-file: open a", "--tls-cert: open b", "--tls-key: open c", "--client-ca: open d"}},
-		{"an issuer without an audience", []string{"--oidc-issuer", "https://issuer.example"}, []string{"--oidc-audience is required with --oidc-issuer", "another service"}},
+		{"an issuer without an audience", []string{"--oidc-issuer", "https://issuer.example"}, []string{"--oidc-audience is required with --oidc-issuer", "tokens for other services"}},
 		{"an audience without an issuer", []string{"--oidc-audience", "signpost"}, []string{"--oidc-issuer is required with --oidc-audience"}},
 		{"no signature", []string{"--oidc-issuer", "https://issuer.example", "--oidc-audience", "a", "--oidc-algorithms", "none"}, []string{"--oidc-algorithms: none"}},
 		{"a certificate without its key", []string{"--grpc-tls-cert", key}, []string{"--grpc-tls-cert", "--grpc-tls-key"}},

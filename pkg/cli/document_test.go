@@ -134,7 +134,7 @@ func TestOpenShiftsDNSObjectIsApplied(t *testing.T) {
 	got = signpost(t, f.url, "apply", "-f", file)
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.err, "is a DNS object of OpenShift: name its logical cloud with --resource projects/PROJECT/logical-clouds/LOGICAL-CLOUD/dns-cr-intents")
-	require.NotContains(t, got.err, "is no field")
+	require.NotContains(t, got.err, "is not a field")
 	got = signpost(t, f.url, "apply", "-f", file, "--resource", "projects/shop/logical-clouds")
 	require.Contains(t, got.err, "/apiVersion: is not a field of a document")
 }

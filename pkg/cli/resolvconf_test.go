@@ -89,13 +89,13 @@ func TestResolvconfSaysWhatIsWrongAndWhere(t *testing.T) {
 	require.Empty(t, got.out)
 	require.Contains(t, got.err, "signpost resolvconf: there is no preview of "+file+"\n")
 	for _, fault := range []string{
-		"\n  /spec/dnsConfig/options/0/name: \"nodts\" is no option that glibc's or musl's resolver knows; the nearest known one is ndots",
+		"\n  /spec/dnsConfig/options/0/name: \"nodts\" is not an option that glibc's or musl's resolver knows; the nearest known one is ndots",
 		"\n  --cluster-dns: is missing, but with dnsPolicy ClusterFirst pods ask the cluster's DNS",
 		"\n  --host: line 1 has a nameserver without address",
-		"\n  --namespace: \"Shop\" is no namespace",
-		"\n  --cluster-domain: \"a_b\" is no DNS domain",
+		"\n  --namespace: \"Shop\" is not a namespace",
+		"\n  --cluster-domain: \"a_b\" is not a DNS domain",
 		"\n  --name: \"a..b\" has an empty label",
-		"\n  --local-ip: \"127.0.0.1\" is each pod's own",
+		"\n  --local-ip: \"127.0.0.1\" is a loopback address, which each pod has for itself",
 	} {
 		require.Contains(t, got.err, fault)
 	}

@@ -85,7 +85,7 @@ func (c *Client) Do(ctx context.Context, method, path string, body io.Reader, he
 	}
 	target, err := url.Parse(strings.TrimSuffix(c.base.String(), "/") + path)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no path: %w", path, err)
+		return nil, fmt.Errorf("%q is not a path: %w", path, err)
 	}
 	request, err := http.NewRequestWithContext(ctx, method, target.String(), body)
 	if err != nil {

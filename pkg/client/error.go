@@ -54,7 +54,7 @@ func problem(request *http.Request, response *http.Response) error {
 	case request.URL.Scheme == "http" && strings.Contains(string(body), "HTTPS server"): // as net/http says it
 		e.Detail = "the server speaks TLS; use https://"
 	default:
-		e.Detail = "the answer is no problem document; is this a Signpost server?"
+		e.Detail = "the answer is not a problem document; is this a Signpost server?"
 	}
 	return e
 }

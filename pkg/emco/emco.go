@@ -34,7 +34,7 @@ func NewStore(kv kv.KV, now func() time.Time) *Store { return &Store{kv: kv, now
 // checkID fails with the code Invalid unless id is that of an app context.
 func checkID(id string) error {
 	if !intent.IsContextID(id) {
-		return &intent.Error{Code: intent.Invalid, Detail: fmt.Sprintf("%.40q is no id of an app context: it is a decimal number of 63 bits", id)}
+		return &intent.Error{Code: intent.Invalid, Detail: fmt.Sprintf("%.40q is not an id of an app context: it is a decimal number of 63 bits", id)}
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func parseMeta(raw []byte) (Meta, error) {
 	m := Meta{Raw: raw}
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(raw, &fields); err != nil || fields == nil {
-		return Meta{}, fmt.Errorf("it is no JSON object")
+		return Meta{}, fmt.Errorf("it is not a JSON object")
 	}
 	for name, into := range map[string]any{
 		"Project": &m.Project, "CompositeApp": &m.CompositeApp, "Version": &m.Version, "Release": &m.Release,
@@ -94,7 +94,7 @@ func withField(object []byte, field string, value any) ([]byte, error) {
 	}
 	decoder := json.NewDecoder(bytes.NewReader(object))
 	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
-		return nil, fmt.Errorf("%.40q is no JSON object", object)
+		return nil, fmt.Errorf("%.40q is not a JSON object", object)
 	}
 	from, to, empty := -1, -1, true
 	for decoder.More() {

@@ -99,15 +99,15 @@ func TestPatchesThatDoNotFitAreRefused(t *testing.T) {
 		code  intent.Code
 		words string
 	}{
-		"an app that is not there":      {emco.Patch{Resources: []emco.Edit{{App: "db", Cluster: paris, Key: "a+B", List: true}}}, intent.Conflict, `has no app "db" on edge+paris`},
-		"a cluster that is not there":   {emco.Patch{Resources: []emco.Edit{{App: "api", Cluster: berlin, Key: "a+B", List: true}}}, intent.Conflict, `has no app "api" on edge+berlin`},
-		"a resource that is not there":  {emco.Patch{Resources: []emco.Edit{webService("x"), {App: "web", Cluster: paris, Key: "a+B"}}}, intent.Conflict, "has no resource a+B"},
-		"a resource without a kind":     {emco.Patch{Resources: []emco.Edit{{App: "web", Cluster: paris, Key: "a", List: true}}}, intent.Invalid, "name+Kind"},
-		"a key of several levels":       {emco.Patch{Resources: []emco.Edit{{App: "web", Cluster: paris, Key: "a+B/status", List: true}}}, intent.Invalid, "name+Kind"},
-		"two texts for one resource":    {emco.Patch{Resources: []emco.Edit{webService("x"), webService("y")}}, intent.Invalid, "is to get two resources web+Service"},
-		"a child that is no id":         {emco.Patch{Resources: []emco.Edit{webService("x")}, AddChildren: []string{"x"}}, intent.Invalid, "is no id of an app context"},
-		"a child to go that is no id":   {emco.Patch{RemoveChildren: []string{""}}, intent.Invalid, "is no id of an app context"},
-		"a text larger than etcd takes": {emco.Patch{Resources: []emco.Edit{webService(strings.Repeat("x", 2<<20))}}, intent.TooLarge, "transaction"},
+		"an app that is not there":        {emco.Patch{Resources: []emco.Edit{{App: "db", Cluster: paris, Key: "a+B", List: true}}}, intent.Conflict, `has no app "db" on edge+paris`},
+		"a cluster that is not there":     {emco.Patch{Resources: []emco.Edit{{App: "api", Cluster: berlin, Key: "a+B", List: true}}}, intent.Conflict, `has no app "api" on edge+berlin`},
+		"a resource that is not there":    {emco.Patch{Resources: []emco.Edit{webService("x"), {App: "web", Cluster: paris, Key: "a+B"}}}, intent.Conflict, "has no resource a+B"},
+		"a resource without a kind":       {emco.Patch{Resources: []emco.Edit{{App: "web", Cluster: paris, Key: "a", List: true}}}, intent.Invalid, "name+Kind"},
+		"a key of several levels":         {emco.Patch{Resources: []emco.Edit{{App: "web", Cluster: paris, Key: "a+B/status", List: true}}}, intent.Invalid, "name+Kind"},
+		"two texts for one resource":      {emco.Patch{Resources: []emco.Edit{webService("x"), webService("y")}}, intent.Invalid, "is to get two resources web+Service"},
+		"a child that is not an id":       {emco.Patch{Resources: []emco.Edit{webService("x")}, AddChildren: []string{"x"}}, intent.Invalid, "is not an id of an app context"},
+		"a child to go that is not an id": {emco.Patch{RemoveChildren: []string{""}}, intent.Invalid, "is not an id of an app context"},
+		"a text larger than etcd takes":   {emco.Patch{Resources: []emco.Edit{webService(strings.Repeat("x", 2<<20))}}, intent.TooLarge, "transaction"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := kvtest.NewFake()

@@ -69,7 +69,7 @@ func TestAContextIsReadWhileRsyncIsAtWork(t *testing.T) {
 	require.Equal(t, emco.State{Status: "Updated", Current: "Updated", Desired: "Updated", Told: "UpdateDelete", Other: second, StatusContext: first}, c.State)
 	later := c.App("web").Cluster(berlin)
 	require.False(t, later.Ordered, "rsync has made it for a later context")
-	require.Empty(t, later.Resources, "a placeholder is no resource")
+	require.Empty(t, later.Resources, "a placeholder is not a resource")
 	require.Len(t, c.App("web").Cluster(paris).Resources, 2, "statuses, references and the like are none")
 	require.Equal(t, first, read(t, newStore(store), second).State.StatusContext)
 }
@@ -156,28 +156,28 @@ func TestBadContextsAreRefusedWithAClearError(t *testing.T) {
 		code   intent.Code
 		words  string
 	}{
-		"not there":                    {keys{"all": "gone"}, intent.NotFound, "does not exist in the etcd that Signpost uses, which has to be the one"},
-		"no key of its own":            {keys{root: "-"}, intent.Conflict, "is half-written"},
-		"without meta":                 {keys{root + "meta/": "-"}, intent.Conflict, "has no meta"},
-		"without order of apps":        {keys{root + "app/instruction/order/": "-"}, intent.Conflict, "is half-written: it has no order of apps"},
-		"without an app of its order":  {keys{root + "app/web/": "-"}, intent.Conflict, `has no app "web", which its order names`},
-		"without a listed resource":    {keys{at + "resource/web+Service/": "-"}, intent.Conflict, "has no resource web+Service"},
-		"without a hooked resource":    {keys{at + "resource/things+CustomResourceDefinition/": "-"}, intent.Conflict, "hook crd-install"},
-		"two resources with one key":   {keys{at + "resource/instruction/order/": `"{\"resorder\":[\"web+Service\",\"web+Service\"]}"`}, intent.Conflict, "has two resources web+Service of app \"web\" on edge+paris"},
-		"an app twice":                 {keys{root + "app/instruction/order/": `"{\"apporder\":[\"web\",\"web\"]}"`}, intent.Conflict, `names app "web" twice`},
-		"a meta that is a list":        {keys{root + "meta/": `[]`}, intent.Conflict, "no JSON object"},
-		"a meta that is null":          {keys{root + "meta/": `null`}, intent.Conflict, "no JSON object"},
-		"a meta of other types":        {keys{root + "meta/": `{"Project":7}`}, intent.Conflict, "/Project is 7, of another type"},
-		"children that are no list":    {keys{root + "meta/": `{"ChildContextIDs":"1"}`}, intent.Conflict, "/ChildContextIDs"},
-		"an order that is no text":     {keys{root + "app/instruction/order/": `{}`}, intent.Conflict, "holds no text at " + root + "app/instruction/order/"},
-		"an order that is no JSON":     {keys{root + "app/instruction/order/": `"{"`}, intent.Conflict, "holds no apporder at"},
-		"an order of other things":     {keys{at + "resource/instruction/order/": `"{\"resorder\":[1]}"`}, intent.Conflict, "holds no resorder at"},
-		"an order of another name":     {keys{at + "resource/instruction/order/": `"{\"order\":[]}"`}, intent.Conflict, "holds no resorder at"},
-		"a dependency of other things": {keys{at + "resource/instruction/dependency/": `"{\"resdependency\":[]}"`}, intent.Conflict, "holds no resdependency at"},
-		"a resource that is no text":   {keys{at + "resource/web+Service/": `{"kind":"Service"}`}, intent.Conflict, "holds no text at " + at},
-		"a resource that is no JSON":   {keys{at + "resource/web+Service/": `kind: Service`}, intent.Conflict, "holds no text at " + at},
-		"a state that is none":         {keys{root + "status/": `"Instantiated"`}, intent.Conflict, "holds no state at"},
-		"statuses that are nowhere":    {keys{root + "statusappctxid/": `"x"`}, intent.Conflict, "holds no id of a context at"},
+		"not there":                       {keys{"all": "gone"}, intent.NotFound, "does not exist in the etcd that Signpost uses, which has to be the one"},
+		"no key of its own":               {keys{root: "-"}, intent.Conflict, "is half-written"},
+		"without meta":                    {keys{root + "meta/": "-"}, intent.Conflict, "has no meta"},
+		"without order of apps":           {keys{root + "app/instruction/order/": "-"}, intent.Conflict, "is half-written: it has no order of apps"},
+		"without an app of its order":     {keys{root + "app/web/": "-"}, intent.Conflict, `has no app "web", which its order names`},
+		"without a listed resource":       {keys{at + "resource/web+Service/": "-"}, intent.Conflict, "has no resource web+Service"},
+		"without a hooked resource":       {keys{at + "resource/things+CustomResourceDefinition/": "-"}, intent.Conflict, "hook crd-install"},
+		"two resources with one key":      {keys{at + "resource/instruction/order/": `"{\"resorder\":[\"web+Service\",\"web+Service\"]}"`}, intent.Conflict, "has two resources web+Service of app \"web\" on edge+paris"},
+		"an app twice":                    {keys{root + "app/instruction/order/": `"{\"apporder\":[\"web\",\"web\"]}"`}, intent.Conflict, `names app "web" twice`},
+		"a meta that is a list":           {keys{root + "meta/": `[]`}, intent.Conflict, "not a JSON object"},
+		"a meta that is null":             {keys{root + "meta/": `null`}, intent.Conflict, "not a JSON object"},
+		"a meta of other types":           {keys{root + "meta/": `{"Project":7}`}, intent.Conflict, "/Project is 7, of another type"},
+		"children that are no list":       {keys{root + "meta/": `{"ChildContextIDs":"1"}`}, intent.Conflict, "/ChildContextIDs"},
+		"an order that is not a string":   {keys{root + "app/instruction/order/": `{}`}, intent.Conflict, "holds no text at " + root + "app/instruction/order/"},
+		"an order that is not JSON":       {keys{root + "app/instruction/order/": `"{"`}, intent.Conflict, "holds no apporder at"},
+		"an order of other things":        {keys{at + "resource/instruction/order/": `"{\"resorder\":[1]}"`}, intent.Conflict, "holds no resorder at"},
+		"an order of another name":        {keys{at + "resource/instruction/order/": `"{\"order\":[]}"`}, intent.Conflict, "holds no resorder at"},
+		"a dependency of other things":    {keys{at + "resource/instruction/dependency/": `"{\"resdependency\":[]}"`}, intent.Conflict, "holds no resdependency at"},
+		"a resource that is not a string": {keys{at + "resource/web+Service/": `{"kind":"Service"}`}, intent.Conflict, "holds no text at " + at},
+		"a resource that is not JSON":     {keys{at + "resource/web+Service/": `kind: Service`}, intent.Conflict, "holds no text at " + at},
+		"a state that is none":            {keys{root + "status/": `"Instantiated"`}, intent.Conflict, "holds no state at"},
+		"statuses that are nowhere":       {keys{root + "statusappctxid/": `"x"`}, intent.Conflict, "holds no id of a context at"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := kvtest.NewFake()
@@ -197,7 +197,7 @@ func TestMalformedIDsAreInvalid(t *testing.T) {
 	store := kvtest.NewFake()
 	for _, id := range []string{"", "x", "-1", "+1", "01", "1.0", " 1", "1/", "1/../2", "0x1", "9223372036854775808", "99999999999999999999", "١", "<nil>", strings.Repeat("9", 5000)} {
 		_, err := newStore(store).Read(t.Context(), id)
-		refused(t, err, intent.Invalid, "is no id of an app context: it is a decimal number of 63 bits")
+		refused(t, err, intent.Invalid, "is not an id of an app context: it is a decimal number of 63 bits")
 		require.Less(t, len(err.Error()), 300)
 		_, err = newStore(store).State(t.Context(), id)
 		refused(t, err, intent.Invalid)

@@ -51,7 +51,7 @@ func TestTheMetaIsReadOfAContextThatIsNotWhole(t *testing.T) {
 	onEach(t, func(t *testing.T, store kv.KV) {
 		s := newStore(store)
 		_, err := s.Meta(t.Context(), "x")
-		refused(t, err, intent.Invalid, "is no id of an app context")
+		refused(t, err, intent.Invalid, "is not an id of an app context")
 		_, err = s.Meta(t.Context(), first)
 		refused(t, err, intent.NotFound, "app context 4242 does not exist")
 		put(t, store, "/context/4242/", `"4242"`)

@@ -11,9 +11,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// Group is a deployment intent group, or a logical cloud with its DNS, as a
-// release froze it: everything that its bundle follows from, but for records,
-// addresses and nodes.
+// Group is a deployment intent group, or a logical cloud with its DNS, as a release froze
+// it. Its bundle follows from it, with records, addresses and nodes.
 type Group struct {
 	Installation          string      `json:"installation"` // the generated id of this Signpost
 	Path                  intent.Path `json:"path"`         // of the deployment intent group or the logical cloud

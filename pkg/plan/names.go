@@ -9,9 +9,9 @@ import (
 // shortID is how many characters of an id or hash go into a name.
 const shortID = 8
 
-// OwnerID is the generated txt-owner-id of a record's public scope:
-// sp-{8 of installation}-{8 of record uid}, lower case. It never changes, for
-// external-dns lets go of names that carry another.
+// OwnerID is the generated txt-owner-id of a record's public scope: sp-{8 of
+// installation}-{8 of record uid}, lower case. It never changes, because external-dns
+// stops managing names that carry another.
 func OwnerID(installation, recordUID string) string {
 	return "sp-" + short(installation) + "-" + short(recordUID)
 }
@@ -37,10 +37,10 @@ func Hash(parts ...string) string {
 	return hex.EncodeToString(hash.Sum(nil))[:shortID]
 }
 
-// Slug is what people recognise a text by in the name of an object: its
-// letters and digits in lower case, one hyphen for each run of others, at most
-// longest characters, beginning and ending in a letter or digit. It is never
-// empty, and not unique: add a Hash.
+// Slug is the readable part of a text in the name of an object. It has the letters and
+// digits in lower case, one hyphen for each run of others, and at most longest
+// characters. It begins and ends in a letter or digit. It is never empty, and not unique:
+// add a Hash.
 func Slug(text string, longest int) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(text) {

@@ -211,7 +211,7 @@ func TestAnAbandonmentEndsWithTheDocument(t *testing.T) {
 
 func TestNothingIsPlacedOnAnAbandonedCluster(t *testing.T) {
 	t.Parallel()
-	const remedy = "cluster edge+paris is abandoned: nobody serves it; place this elsewhere, or delete the cluster's document and register it again"
+	const remedy = "cluster edge+paris is abandoned, so Signpost does not serve it; use another cluster, or delete the cluster's document and register it again"
 	t.Run("by instantiate", func(t *testing.T) {
 		t.Parallel()
 		w := newShop(t)

@@ -162,7 +162,7 @@ func TestBadEventsAreRefused(t *testing.T) {
 		code intent.Code
 		says string
 	}{
-		"x":  {intent.Invalid, "is no id of an app context"},
+		"x":  {intent.Invalid, "is not an id of an app context"},
 		"76": {intent.NotFound, "app context 76 does not exist"},
 		"77": {intent.Conflict, "has no meta"},
 		"78": {intent.Conflict, "its meta names none"},
@@ -348,17 +348,17 @@ func TestAPlanTellsWhatEMCOsNextUpdateWouldMakeOfTheGroup(t *testing.T) {
 	plan := w.plan(prod, "")
 	require.Equal(t, before, w.keys(), "a plan changes nothing")
 	require.Empty(t, plan.Errors)
-	require.Contains(t, fmt.Sprint(plan.Warnings), "what its next update would make of it if the apps stay as they are in app context 2222")
+	require.Contains(t, fmt.Sprint(plan.Warnings), "this is the effect of its next update if the apps stay as they are in app context 2222")
 	require.Empty(t, plan.Token, "there is nothing to confirm here")
 	require.Equal(t, "[{three.lab.example A lab create [203.0.113.10 203.0.113.20] 6s} {two.lab.example A lab delete [203.0.113.10 203.0.113.20] }]", fmt.Sprint(plan.Names))
 
 	w.serve("www.elsewhere.example")
 	w.podsAsk(`{"app":"gone","dnsPolicy":"Default"}`)
 	plan = w.plan(prod, intent.Update)
-	require.Contains(t, fmt.Sprint(plan.Errors), `no record serves "www.elsewhere.example"`)
+	require.Contains(t, fmt.Sprint(plan.Errors), `serves "www.elsewhere.example"`)
 	require.Contains(t, fmt.Sprint(plan.Errors), `the deployment intent group has no app "gone"`)
 	_, err := w.service.UpdateContext(t.Context(), secondContext, "front", "")
-	require.ErrorContains(t, err, `no record serves "www.elsewhere.example"`, "as the call says")
+	require.ErrorContains(t, err, `serves "www.elsewhere.example"`, "as the call says")
 
 	w.vanish(secondContext)
 	_, err = w.service.Plan(t.Context(), prod, "", 0)

@@ -56,7 +56,7 @@ func TestNamesAreAdoptedOnceAndNothingIsDeletedMeanwhile(t *testing.T) {
 	require.Contains(t, before, "--policy=sync")
 	p := w.planAdoption("legacy")
 	require.Empty(t, p.Errors)
-	require.Contains(t, p.Warnings, `www.lab.example, marked with owner id "legacy", become this record's own, and no other names with that mark; until they are, the record's external-dns deletes nothing`)
+	require.Contains(t, p.Warnings, `www.lab.example, marked with owner id "legacy", become names of this provider, and no other names with that mark; until then, the provider's external-dns deletes nothing`)
 	require.Contains(t, actions(p), "update edge+hub Deployment external-dns-lab")
 	w.settle(prod)
 	require.Equal(t, before, w.deployment(labOnHub), "a plan changes nothing")
@@ -95,7 +95,7 @@ func TestNamesAreAdoptedOnceAndNothingIsDeletedMeanwhile(t *testing.T) {
 		told = append(told, e.Outcome+" "+e.Message)
 	}
 	require.Equal(t, []string{"accepted adopts www.lab.example from owner id legacy", "completed adopted www.lab.example from owner id legacy"}, told)
-	require.Contains(t, w.planAdoption("legacy").Errors[0].Detail, `none was seen to be marked with owner id "legacy"`, "there is nothing left of it")
+	require.Contains(t, w.planAdoption("legacy").Errors[0].Detail, `none of the provider's 2 names is marked with owner id "legacy"`, "there is nothing left of it")
 }
 
 // TestAnAdoptionEndsWithItsNames: what was adopted by then is deleted as the
@@ -133,26 +133,26 @@ func TestAnAdoptionThatCannotWorkIsRefused(t *testing.T) {
 		given        func(*world)
 		says         string
 	}{
-		{"nobody's mark", "other", func(*world) {}, `of the 2 names that the record is asked for, none was seen to be marked with owner id "other"`},
+		{"nobody's mark", "other", func(*world) {}, `none of the provider's 2 names is marked with owner id "other"`},
 		{"a provider that keeps the former mark", "legacy", on("rfc2136", `,"rfc2136-host":"192.0.2.53","rfc2136-zone":"lab.example","rfc2136-insecure":true`), "with provider rfc2136, external-dns v0.22.0 cannot replace a mark; it can with aws, azure, azure-dns, azure-private-dns, pdns"},
 		{"another registry", "legacy", on("aws", `,"registry":"noop","policy":"upsert-only"`), "the record has registry noop"},
 		{"nothing may change", "legacy", on("aws", `,"policy":"create-only"`), "create-only, which changes no mark"},
 		{"nothing is changed", "legacy", on("aws", `,"dry-run":true`), "dry-run"},
 		{"a suspended record", "legacy", func(w *world) {
 			w.put(lab, `{"provider":"aws","external-dns-parameters":{"domain-filter":["lab.example"]},"suspend":true}`)
-		}, "the record is suspended"},
-		{"an alias", "legacy", held("legacy", "CNAME"), "www.lab.example has CNAME, and would have A: one cannot be made of the other without deleting it"},
+		}, "the provider is suspended"},
+		{"an alias", "legacy", held("legacy", "CNAME"), "www.lab.example has CNAME, and would have A, which needs a deletion in between; delete the name at the DNS provider, or change recordTypes"},
 		{"affixes", "legacy", func(w *world) {
 			w.answers("www.lab.example", verify.Holding{Types: []string{"A"}, Owner: "legacy", Elsewhere: true})
-		}, "the mark of www.lab.example is not where this record's external-dns looks"},
-		{"of this installation", "sp-k7wq2m9x-00000000", func(*world) {}, "is of the form that Signpost generates here"},
+		}, "the mark of www.lab.example is not where this provider's external-dns looks"},
+		{"of this installation", "sp-k7wq2m9x-00000000", func(*world) {}, "has the form of Signpost's generated owner ids"},
 		{"another record's", "corp-id", func(w *world) {
 			w.put(corp, ownerID("corp.example", "corp-id"))
 			w.associate(eu, "lab", "corp")
 			w.group(test, "web", "www.corp.example")
 			w.do(intent.Instantiate, test)
 			w.settle(test)
-		}, `owner id "corp-id" is that of projects/shop/dns-update-records/corp`},
+		}, `owner id "corp-id" belongs to projects/shop/dns-update-records/corp`},
 		{"that of names that another record left behind", "corp-id", func(w *world) {
 			w.put(corp, strings.Replace(ownerID("corp.example", "corp-id"), `"policy":"sync"`, `"policy":"upsert-only"`, 1))
 			w.associate(eu, "lab", "corp")
@@ -162,11 +162,11 @@ func TestAnAdoptionThatCannotWorkIsRefused(t *testing.T) {
 			w.outlive()
 			w.clock.pass(time.Hour)
 			require.NoError(t, w.rest())
-		}, `owner id "corp-id" is that of projects/shop/dns-update-records/corp`},
+		}, `owner id "corp-id" belongs to projects/shop/dns-update-records/corp`},
 		{"not in use", "legacy", func(w *world) {
 			w.do(intent.Terminate, prod)
 			w.outlive()
-		}, "nothing is asked of the record yet"},
+		}, "query parameter adopt: the provider publishes no name yet"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
@@ -183,7 +183,7 @@ func TestAnAdoptionThatCannotWorkIsRefused(t *testing.T) {
 		})
 	}
 	w := legacyShop(t)
-	require.Contains(t, w.planAdoption(w.own()).Errors[0].Detail, "is the record's own owner id")
+	require.Contains(t, w.planAdoption(w.own()).Errors[0].Detail, "is the provider's own owner id")
 }
 
 // TestAPlanTellsThatANameCouldBeAdopted, before it is asked for.
@@ -193,7 +193,7 @@ func TestAPlanTellsThatANameCouldBeAdopted(t *testing.T) {
 	w.on53()
 	w.answers("www.lab.example", verify.Holding{Types: []string{"A"}, Owner: "legacy"})
 	require.Equal(t, []string{
-		`www.lab.example exists already (A), and belongs to the external-dns with owner id "legacy": that of record lab leaves it alone until the record adopts it (update of the record, adopt=legacy)`,
+		`www.lab.example exists already (A), and belongs to the external-dns with owner id "legacy": that of provider lab leaves it alone until the provider adopts it (update of the provider, adopt=legacy)`,
 	}, about("www.lab.example", w.plan(prod, intent.Instantiate).Warnings))
 }
 
@@ -204,7 +204,7 @@ func TestAdoptionTellsOfTypesThatStay(t *testing.T) {
 	w.answers("www.lab.example", verify.Holding{Types: []string{"A", "AAAA"}, Owner: "legacy"})
 	p := w.planAdoption("legacy")
 	require.Empty(t, p.Errors)
-	require.Contains(t, p.Warnings, "www.lab.example has AAAA, which nothing here gives: they stay as they are; delete them at the DNS provider")
+	require.Contains(t, p.Warnings, "www.lab.example has AAAA, which no intent publishes: they stay as they are; delete them at the DNS provider")
 }
 
 // TestOneAdoptionAtATime, and none is made impossible while it is under way.
@@ -217,5 +217,5 @@ func TestOneAdoptionAtATime(t *testing.T) {
 	w.put(lab, `{"provider":"aws","external-dns-parameters":{"domain-filter":["lab.example"],"policy":"create-only"}}`)
 	p, err := w.service.PlanRecord(t.Context(), lab)
 	require.NoError(t, err)
-	require.Contains(t, p.Errors[0].Detail, `names with owner id "legacy" are being adopted still, and the record has policy create-only`)
+	require.Contains(t, p.Errors[0].Detail, `names with owner id "legacy" are still being adopted, and the record has policy create-only`)
 }

@@ -25,7 +25,7 @@ func TestWhatMarksANameLiesInNoDomainOfOthers(t *testing.T) {
 			w.do(intent.Instantiate, bankProd)
 			continue
 		}
-		w.refuses(intent.Instantiate, bankProd, `lab.example by which external-dns of record "lab" would mark "bank.example" as its own lies in lab.example, which is granted to another project`, string(www(bankProd))+"#/spec/hostnames/0")
+		w.refuses(intent.Instantiate, bankProd, `external-dns of provider "lab" would mark "bank.example" with a TXT record`, string(www(bankProd))+"#/spec/hostnames/0")
 	}
 }
 
@@ -39,8 +39,8 @@ func TestAnUpdateOfARecordMarksNothingInDomainsOfOthers(t *testing.T) {
 		parameters, refused, at string
 		suspended, later        bool
 	}{
-		"a suffix":                        {deployed + `,"txt-suffix":".lab"`, "by which external-dns of record", at, false, false},
-		"a suffix while it is suspended":  {deployed + `,"txt-suffix":".lab"`, "by which external-dns of record", at, true, false},
+		"a suffix":                        {deployed + `,"txt-suffix":".lab"`, "external-dns of provider \"lab\" would mark \"www.example\" with a TXT record", at, false, false},
+		"a suffix while it is suspended":  {deployed + `,"txt-suffix":".lab"`, "external-dns of provider \"lab\" would mark \"www.example\" with a TXT record", at, true, false},
 		"a reverse zone":                  {reverse, "makes PTR records in 113.0.203.in-addr.arpa, which lies in", at + "/create-ptr", false, false},
 		"nothing of that":                 {deployed + `,"interval":"6s"`, "", "", false, false},
 		"a grant came after what is kept": {deployed + `,"txt-suffix":".lab","interval":"6s"`, "", "", false, true},
@@ -102,7 +102,7 @@ func TestReverseZonesAreTheirProjects(t *testing.T) {
 	w.options.RequireDomains = true
 	w.restartOn(w.fake)
 	w.put(bank, `{"namespace":"bank-dns","domains":["lab.example"]}`)
-	w.refuses(intent.Instantiate, bankProd, "which lies in no domain that is granted to the project", at)
+	w.refuses(intent.Instantiate, bankProd, "which lies in no domain of the project", at)
 	w.put(bank, `{"namespace":"bank-dns","domains":["lab.example","198.in-addr.arpa"]}`)
 	w.do(intent.Instantiate, bankProd)
 }

@@ -225,7 +225,7 @@ func TestAFirstPlacementThatLeavesNoNodeCreatesNothing(t *testing.T) {
 	}
 	assert.NotEmpty(t, w.corefile(paris))
 	assert.Equal(t, intent.Instantiated, w.state(eu), "what can be applied has been")
-	assert.Equal(t, "the placement leaves no node, so no DNS is made: 0 of 2 nodes are suitable: taint dns-only:NoSchedule is not tolerated on 2", w.dns(berlin).Message())
+	assert.Equal(t, "the placement leaves no node, so no DNS is deployed: 0 of 2 nodes are suitable: taint dns-only:NoSchedule is not tolerated on 2", w.dns(berlin).Message())
 
 	w.nodes[berlin] = []placement.Node{linux("b1"), linux("b2", dnsOnly)}
 	w.settle(eu)
@@ -244,13 +244,13 @@ func TestAPlacementThatLeavesNoNodeLeavesTheOneBefore(t *testing.T) {
 	w.settle(eu)
 	assert.Equal(t, before, w.selector(berlin))
 	assert.Contains(t, w.corefile(berlin), "bar.com:5353", "the placement alone is held back")
-	assert.Equal(t, "the placement leaves no node, so the one before stays: 0 of 2 nodes are suitable: label disktype=ssd is missing on 2", w.dns(berlin).Message())
+	assert.Equal(t, "the placement leaves no node, so the previous one stays: 0 of 2 nodes are suitable: label disktype=ssd is missing on 2", w.dns(berlin).Message())
 	assert.False(t, w.dns(berlin).Current())
 	assert.Equal(t, map[string]string{"disktype": "ssd"}, w.selector(paris))
 
 	w.nodes[berlin] = []placement.Node{linux("b1", dnsOnly)}
 	w.settle(eu)
-	assert.Contains(t, w.dns(berlin).Message(), "which leaves none any more")
+	assert.Contains(t, w.dns(berlin).Message(), "which leaves none either now")
 }
 
 func TestTheLastSuitableNodeThatGoesIsTold(t *testing.T) {
@@ -311,7 +311,7 @@ func TestAPlanLooksAtTheLiveNodes(t *testing.T) {
 	w.options.Live = liveState{nodes: func(cluster string) []placement.Node { return []placement.Node{linux(cluster, dnsOnly)} }}
 	w.service = release.New(w.options)
 	warnings := fmt.Sprint(w.plan(eu, intent.Instantiate).Warnings)
-	assert.Contains(t, warnings, "DNS on edge+berlin: the placement leaves no node, so no DNS is made")
+	assert.Contains(t, warnings, "DNS on edge+berlin: the placement leaves no node, so no DNS is deployed")
 }
 
 func TestAPlacementIsAppliedToADirectoryWithAWarning(t *testing.T) {

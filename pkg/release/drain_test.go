@@ -129,7 +129,7 @@ func TestALeftoverThatTwoAppServicesGaveIsListedOnce(t *testing.T) {
 	w.settle(prod)
 	w.do(intent.Terminate, prod)
 	w.settle(prod)
-	require.Equal(t, []intent.Leftover{{Name: "www.lab.example", Type: "A", Record: "lab", Reason: "the record is suspended, so its external-dns deletes nothing"}},
+	require.Equal(t, []intent.Leftover{{Name: "www.lab.example", Type: "A", Record: "lab", Reason: "the provider is suspended, so its external-dns deletes nothing"}},
 		w.snapshot(prod).Lifecycle.Leftovers)
 }
 

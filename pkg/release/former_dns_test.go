@@ -144,9 +144,9 @@ func TestThePlanTellsWhoStillAsksTheFormerDNS(t *testing.T) {
 		err   error
 		says  string
 	}{
-		"some":                 {users, nil, "10.96.0.5 any more, and pods keep asking until they are started anew; as far as is seen, they are used by ConfigMap kube-system/kubelet-config, pod shop/web-1"},
-		"none":                 {nil, nil, "nothing is seen that uses them"},
-		"those that were seen": {users[:1], errors.New("pods is forbidden"), "used by ConfigMap kube-system/kubelet-config; not all could be looked at: pods is forbidden"},
+		"some":                 {users, nil, "10.96.0.5 any more, and pods keep asking until they restart; its observed users are ConfigMap kube-system/kubelet-config, pod shop/web-1"},
+		"none":                 {nil, nil, "nothing answers at 10.96.0.5 any more, and pods keep asking until they restart; no user was observed"},
+		"those that were seen": {users[:1], errors.New("pods is forbidden"), "its observed users are ConfigMap kube-system/kubelet-config; not everything could be observed: pods is forbidden"},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
@@ -174,7 +174,7 @@ func TestAnotherAddressOfTheNodesCachesIsTold(t *testing.T) {
 	w.do(intent.Instantiate, eu)
 	w.settle(eu)
 	w.resolve(`[]`, `,"nodeLocalDNS":{"enabled":true,"localIP":"169.254.20.11"}`)
-	require.Contains(t, strings.Join(w.plan(eu, intent.Update).Warnings, "\n"), "nobody answers at 169.254.20.10 any more")
+	require.Contains(t, strings.Join(w.plan(eu, intent.Update).Warnings, "\n"), "nothing answers at 169.254.20.10 any more")
 }
 
 // TestAPlaceThatSomebodyElseHasIsRefused, before the DNS moves there.
@@ -191,7 +191,7 @@ func TestAPlaceThatSomebodyElseHasIsRefused(t *testing.T) {
 	}}
 	w.restartOn(w.fake)
 	w.resolve(`[]`, `,"namespace":"eu-dns"`)
-	w.refuses(intent.Update, eu, "on edge+paris, Service eu-dns/dns-default is somebody else's, and stays as it is; give another namespace")
+	w.refuses(intent.Update, eu, "on edge+paris, Service eu-dns/dns-default belongs to somebody else, and stays as it is; give another namespace")
 	w.settle(eu)
 	require.Equal(t, []string{"signpost-dns"}, w.services())
 }

@@ -28,7 +28,7 @@ func neighbours(t testing.TB) *world {
 func (w *world) isHeld() {
 	w.Helper()
 	require.NoError(w, w.rest())
-	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project`)
 	require.Equal(w, "shop", w.claims()[wwwName])
 	w.outlive()
 	w.do(intent.Instantiate, bankProd)
@@ -81,7 +81,7 @@ func TestANameIsHeldWhileItsRecordMoves(t *testing.T) {
 		begin(w)
 		for range 3 {
 			w.outlive()
-			w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+			w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project`)
 		}
 		delete(w.down, hub)
 		require.NoError(t, w.rest(), what)
@@ -101,7 +101,7 @@ func TestANameIsSeenToBeGoneWhereItsRecordHasMoved(t *testing.T) {
 	endpoint := w.publishedBy()
 	w.do(intent.Terminate, prod)
 	require.NoError(t, w.rest())
-	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project`)
 	w.clock.pass(time.Second)
 	w.hearOn(paris, endpoint, "Gone", "192.0.2.53:53 no longer answers the targets", w.clock.Now())
 	require.NoError(t, w.rest())
@@ -135,7 +135,7 @@ func TestAFormerHomeThatIsAbandonedKeepsNoName(t *testing.T) {
 	for range 3 {
 		w.outlive()
 	}
-	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project`)
 	require.Equal(t, "shop", w.claims()[wwwName])
 }
 

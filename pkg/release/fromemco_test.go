@@ -117,7 +117,7 @@ func TestMissedEventsAreMadeUpForByWhatRsyncWasTold(t *testing.T) {
 		require.Equal(t, "Instantiated 1111 "+wwwOf, w.current(), "what it has of the group is not known")
 		report := w.snapshot(prod).AppContext
 		require.Equal(t, "1111 Updated", report.ID+" "+report.State)
-		require.Contains(t, report.Why, "EMCO has put another app context in its place", "and users are told")
+		require.Contains(t, report.Why, "EMCO has replaced the app context by one that Signpost does not know", "and users are told")
 	})
 }
 

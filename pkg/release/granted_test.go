@@ -141,8 +141,8 @@ func TestDirectoriesHaveNamespacesOfThePlatformAndOutsideGrantsRefused(t *testin
 		"any":                         {namespace: "team"},
 		"one of the platform":         {namespace: "flux-system", refused: "is a platform namespace"},
 		"granted to the project":      {namespace: "team", project: `"team"`},
-		"outside the project's":       {namespace: "team", project: `"other"`, refused: "is none of those that are granted"},
-		"outside the cluster's":       {namespace: "team", cluster: `"other"`, refused: "is none of those that are granted"},
+		"outside the project's":       {namespace: "team", project: `"other"`, refused: "is not granted"},
+		"outside the cluster's":       {namespace: "team", cluster: `"other"`, refused: "is not granted"},
 		"of the platform, granted":    {namespace: "argocd", cluster: `"argocd"`},
 		"of the platform, by pattern": {namespace: "argocd", cluster: `"argo*"`, refused: "is a platform namespace"},
 	} {
@@ -183,7 +183,7 @@ func TestImportGoesWhereItIsKnownToBeAllowed(t *testing.T) {
 	t.Parallel()
 	w := newCloud(t)
 	w.resolve(`[{"domain":"foo.com","nameservers":["1.2.3.4"]}]`, `,"mode":"import","namespace":"team"`)
-	w.refuses(intent.Instantiate, eu, "cannot be looked at, as the cluster does not answer", `add "team" to spec.namespaces of projects/shop`)
+	w.refuses(intent.Instantiate, eu, "because the cluster does not answer", `add "team" to spec.namespaces of projects/shop`)
 	w.put(shop, `{"namespace":"shop-dns","namespaces":["team"]}`)
 	w.do(intent.Instantiate, eu)
 }
@@ -213,7 +213,7 @@ func TestKindsBesideKubernetesOwnTakeAGrantOnTheCluster(t *testing.T) {
 
 	w = newShop(t)
 	w.deploys(`{"apiVersion":"v1","kind":"namespace","metadata":{"name":"web"}}`)
-	w.refuses(intent.Instantiate, prod, "namespace is no kind of v1")
+	w.refuses(intent.Instantiate, prod, "namespace is not a kind of v1")
 }
 
 func TestServiceAccountsThatNobodyBringsTakeAGrant(t *testing.T) {
@@ -247,8 +247,8 @@ func TestAServiceAccountCountsOnTheClustersThatItIsBroughtTo(t *testing.T) {
 	}
 	const berlinRef, parisRef = `{"clusterProvider":"edge","cluster":"berlin"}`, `{"clusterProvider":"edge","cluster":"paris"}`
 	for name, c := range map[string]struct{ accountOn, podsOn, refused string }{
-		"on another cluster":      {berlinRef, parisRef, "on cluster-providers/edge/clusters/paris, where"},
-		"on some of the clusters": {berlinRef, berlinRef + "," + parisRef, "on cluster-providers/edge/clusters/paris, where"},
+		"on another cluster":      {berlinRef, parisRef, "on cluster-providers/edge/clusters/paris, which the manifests do not contain"},
+		"on some of the clusters": {berlinRef, berlinRef + "," + parisRef, "on cluster-providers/edge/clusters/paris, which the manifests do not contain"},
 		"on the same cluster":     {parisRef, parisRef, ""},
 		"on more clusters":        {berlinRef + "," + parisRef, parisRef, ""},
 	} {
@@ -260,7 +260,7 @@ func TestAServiceAccountCountsOnTheClustersThatItIsBroughtTo(t *testing.T) {
 				w.do(intent.Instantiate, prod)
 				return
 			}
-			w.refuses(intent.Instantiate, prod, `app "web": Deployment web uses ServiceAccount "builder" `+c.refused, `add "shop/builder" to spec.serviceAccounts of projects/shop`)
+			w.refuses(intent.Instantiate, prod, `app "web": Deployment web uses ServiceAccount "builder" or its token `+c.refused, `add "shop/builder" to spec.serviceAccounts of projects/shop`)
 			w.put(shop, `{"namespace":"shop-dns","serviceAccounts":["shop/builder"]}`)
 			w.do(intent.Instantiate, prod)
 		})

@@ -38,7 +38,7 @@ func TestWithRsyncPlansRefuseWhatItCannotDo(t *testing.T) {
 				w.put("secrets/sealed", `{}`)
 				w.put(lab, record("lab.example", `,"credentials":[{"environment":"ETCD_PASSWORD","valueRef":"sealed"}]`))
 			},
-			[]string{string(lab) + "#/spec/credentials/0", "plain in app contexts, which EMCO's rsync (--rsync-endpoint) reads; give it by secretRef to a Secret of namespace shop-dns"},
+			[]string{string(lab) + "#/spec/credentials/0", "which would be readable in app contexts, which EMCO's rsync (--rsync-endpoint) reads; give it by secretRef to a Secret of namespace shop-dns"},
 		},
 		"a directory": {
 			func(w *world) { w.put("cluster-providers/edge/clusters/hub", `{"directory":"hub"}`) },

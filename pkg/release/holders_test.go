@@ -55,7 +55,7 @@ func TestAnotherProjectsObjectIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	w := newRivals(t)
 	w.configMap(evilProd, evilCloud, "c1", "evil")
-	const refusal = "ConfigMap shop/c1 on edge+berlin is another project's"
+	const refusal = "ConfigMap shop/c1 on edge+berlin belongs to another project"
 	w.refuses(intent.Instantiate, evilProd, refusal, string(evilProd)+"#/spec/apps")
 	told := fmt.Sprint(w.plan(evilProd, intent.Instantiate))
 	require.NotContains(t, told, string(shop)+"/")
@@ -104,7 +104,7 @@ func TestAnObjectIsHeldBeforeItIsApplied(t *testing.T) {
 	w.member(evilCloud, "berlin")
 	w.put(evil+"/composite-apps/store/v1", `{"compositeAppVersion":"v1"}`)
 	w.configMap(evilProd, evilCloud, "c0", "evil")
-	w.refuses(intent.Instantiate, evilProd, "ConfigMap shop/c0 on edge+berlin is another project's")
+	w.refuses(intent.Instantiate, evilProd, "ConfigMap shop/c0 on edge+berlin belongs to another project")
 }
 
 // TestAnObjectOfAnotherGroupOfTheProjectIsWarnedOf with the group's name.
@@ -114,7 +114,7 @@ func TestAnObjectOfAnotherGroupOfTheProjectIsWarnedOf(t *testing.T) {
 	w.configMap(test, eu, "c0", "of test")
 	plan := w.plan(test, intent.Instantiate)
 	require.Empty(t, plan.Errors)
-	require.Contains(t, fmt.Sprint(plan.Warnings), "ConfigMap shop/c0 on edge+berlin is that of "+string(prod)+", whose content stays")
+	require.Contains(t, fmt.Sprint(plan.Warnings), "ConfigMap shop/c0 on edge+berlin belongs to "+string(prod)+", whose content stays")
 	for _, action := range []intent.Action{intent.Update, intent.Terminate} {
 		require.NotContains(t, fmt.Sprint(w.plan(prod, action).Warnings), "whose content stays", "the holder is not told")
 	}

@@ -21,15 +21,15 @@ func TestARecordWithoutAHomeIsWarnedOf(t *testing.T) {
 		}
 		return out
 	}
-	const rest = ": give one of them, or start the server with --controller-cluster; until then plans refuse names of the record"
-	require.Equal(t, []string{"deployOn is missing, and no logical cloud with a controllerCluster is associated with the record" + rest}, warnings())
+	const rest = ": set one of the two, or start the server with --controller-cluster; until then plans refuse names of the provider"
+	require.Equal(t, []string{"deployOn is missing, and no logical cloud that uses the provider has a controllerCluster" + rest}, warnings())
 	refer := func(owner intent.Path, value string) {
 		w.put(owner.Child("kv-pairs", intent.AssociationName), `{"kv":[{"key1":"`+value+`"}]}`, corp)
 	}
 	refer(eu, "corp")
 	require.Empty(t, warnings(), "the logical cloud has a controllerCluster")
 	w.put(eu, `{"namespace":"shop"}`)
-	require.Equal(t, []string{"deployOn is missing, and logical cloud eu of the record has no controllerCluster" + rest}, warnings())
+	require.Equal(t, []string{"deployOn is missing, and logical cloud eu of the provider has no controllerCluster" + rest}, warnings())
 	require.NoError(t, w.delete(eu.Child("cluster-references", "paris")))
 	require.Empty(t, warnings(), "it has one cluster")
 	w.put(corp, record("corp.example", `,"deployOn":{"clusterProvider":"edge","cluster":"hub"}`))

@@ -44,7 +44,7 @@ func TestDrainAsksBeforeItEmptiesAClustersOwnName(t *testing.T) {
 	_, abandons := w.service.Abandon(ann(prod), clusterPath(t, berlin), false, "ann")
 	for _, err := range []error{w.drain(berlin, false), abandons} {
 		require.Equal(t, intent.Conflict, intent.CodeOf(err))
-		require.ErrorContains(t, err, "force it by ?force=true")
+		require.ErrorContains(t, err, "or remove the names with ?force=true")
 		var refusal *intent.Error
 		require.ErrorAs(t, err, &refusal)
 		require.Equal(t, []intent.Field{
@@ -102,19 +102,19 @@ func TestTemplatesThatAPlanRefuses(t *testing.T) {
 	}{
 		{"one that fails", `["{{.Site}}.lab.example"]`, nil, []string{at + "0", "has .Site"}},
 		{"a label that a cluster lacks", `["{{.Labels.site}}.lab.example"]`, nil,
-			[]string{at + "0", `of edge+berlin needs label "site", which the cluster does not have; give it one`, "of edge+paris needs"}},
+			[]string{at + "0", `of edge+berlin needs label "site", which the cluster does not have; add the label to the cluster`, "of edge+paris needs"}},
 		{"an illegal name", `["{{.Cluster}}_.lab.example"]`, nil, []string{at + "0", `of edge+berlin makes "berlin_.lab.example"`}},
 		{"colliding names of two clusters", `["{{.ClusterProvider}}.lab.example"]`, nil,
 			[]string{at + "0", `"edge.lab.example" of edge+paris is the same name as /spec/hostnames/0 of edge+berlin; give each cluster a name of its own`}},
 		{"a name that another intent gives to all clusters", `["{{.Cluster}}.lab.example"]`, func(w *world) {
 			w.put(www(prod)+"2", `{"app":"web","serviceName":"web","hostnames":["paris.lab.example"]}`)
-		}, []string{"dns-intents/www2#/spec/hostnames/0", `another intent gives "paris.lab.example" to service "web" with another ttl, or other clusters`}},
+		}, []string{"dns-intents/www2#/spec/hostnames/0", `another intent publishes "paris.lab.example" for service "web" with another ttl, or other clusters`}},
 		{"names outside the record's filter", `["www.lab.example","{{.Cluster}}.else.example"]`, nil,
-			[]string{at + "1", `no record serves "berlin.else.example"`, `no record serves "paris.else.example"`}},
+			[]string{at + "1", `no provider serves "berlin.else.example"`, `no provider serves "paris.else.example"`}},
 		{"one cluster's name outside it", `["{{.Labels.zone}}.example"]`, func(w *world) {
 			w.put("cluster-providers/edge/clusters/berlin", `{"kubeconfigRef":"sealed","labels":{"zone":"b.lab"}}`)
 			w.put("cluster-providers/edge/clusters/paris", `{"kubeconfigRef":"sealed","labels":{"zone":"p.else"}}`)
-		}, []string{at + "0", `no record serves "p.else.example"`}},
+		}, []string{at + "0", `no provider serves "p.else.example"`}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()

@@ -143,7 +143,7 @@ func TestAMoveWaitsForAHomeThatDoesNotAnswer(t *testing.T) {
 	require.True(t, snap.Providers[0].Waiting)
 
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["shop.lab.example"]}`)
-	w.refuses(intent.Update, prod, "the record is moving to edge+paris")
+	w.refuses(intent.Update, prod, "the provider is moving to edge+paris")
 	require.ErrorContains(t, w.moveTo("berlin"), "cannot be updated")
 	w.settleOn("paris")
 
@@ -184,7 +184,7 @@ func TestASuspendedGroupHoldsAMoveUp(t *testing.T) {
 	before := w.keys()
 	plan, err := w.service.PlanRecord(t.Context(), lab)
 	require.NoError(t, err)
-	require.Contains(t, fmt.Sprint(plan.Errors), string(prod)+" uses the record and is suspended")
+	require.Contains(t, fmt.Sprint(plan.Errors), string(prod)+" uses the provider and is suspended")
 	require.Error(t, func() error { _, err := w.service.UpdateRecord(t.Context(), lab, "", "ann"); return err }())
 	require.Equal(t, before, w.keys())
 }

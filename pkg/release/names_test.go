@@ -68,22 +68,22 @@ func TestASecondClaimantIsRefused(t *testing.T) {
 	w := rivals(t)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
-	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's; give the intent another name`, string(www(bankProd))+"#/spec/hostnames/0")
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project; give the intent another name`, string(www(bankProd))+"#/spec/hostnames/0")
 	require.NotContains(t, fmt.Sprint(w.plan(bankProd, intent.Instantiate)), "shop")
 
 	all := intent.As(context.Background(), intent.Actor{Reads: func(string) bool { return true }})
 	_, err := w.service.Instantiate(all, bankProd, "", "root")
-	require.ErrorContains(t, err, `"www.lab.example" is project "shop"'s, given by `+string(prod)+`; terminate that`)
+	require.ErrorContains(t, err, `"www.lab.example" belongs to project "shop", published by `+string(prod)+`; terminate that`)
 
 	w.do(intent.Terminate, prod)
 	require.NoError(t, w.rest())
-	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project`)
 	w.outlive()
 	require.Empty(t, w.claims(), "it was freed")
 	w.do(intent.Instantiate, bankProd)
 	w.settle(bankProd)
 	require.Equal(t, map[string]string{wwwName: "bank"}, w.claims())
-	w.refuses(intent.Instantiate, prod, `"www.lab.example" is another project's`)
+	w.refuses(intent.Instantiate, prod, `"www.lab.example" belongs to another project`)
 }
 
 // TestANameIsFreedAfterTheDeadline: an update that no longer gives a name frees
@@ -96,7 +96,7 @@ func TestANameIsFreedAfterTheDeadline(t *testing.T) {
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["shop.lab.example"]}`)
 	w.do(intent.Update, prod)
 	w.settle(prod)
-	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project`)
 	w.outlive()
 	require.Equal(t, map[string]string{"shop.lab.example": "shop"}, w.claims())
 	w.do(intent.Instantiate, bankProd)
@@ -104,7 +104,7 @@ func TestANameIsFreedAfterTheDeadline(t *testing.T) {
 
 	w.do(intent.Update, prod) // nothing has changed
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["shop.lab.example","www.lab.example"]}`)
-	w.refuses(intent.Update, prod, `"www.lab.example" is another project's`, string(www(prod))+"#/spec/hostnames/1")
+	w.refuses(intent.Update, prod, `"www.lab.example" belongs to another project`, string(www(prod))+"#/spec/hostnames/1")
 }
 
 // TestANameInAClusterThatIsAwayIsNotFree: its external-dns goes on publishing what
@@ -119,10 +119,10 @@ func TestANameInAClusterThatIsAwayIsNotFree(t *testing.T) {
 	for range 3 {
 		w.outlive()
 	}
-	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project`)
 	w.down[hub] = false
 	require.NoError(t, w.rest())
-	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project`)
 	w.outlive()
 	w.do(intent.Instantiate, bankProd)
 }
@@ -143,11 +143,11 @@ func TestANameOutlivesItsGroup(t *testing.T) {
 	for _, path := range []intent.Path{www(prod), prod.Child("traffic-group-intents", "front"), prod} {
 		require.NoError(t, w.delete(path))
 	}
-	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project`)
 	w.group(prod, "web", "shop.lab.example")
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
-	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project`)
 	w.outlive()
 	require.Equal(t, map[string]string{"api.lab.example": "shop", "shop.lab.example": "shop"}, w.claims())
 	w.do(intent.Instantiate, bankProd)
@@ -166,7 +166,7 @@ func TestANameThatIsLeftBehindStaysItsProjects(t *testing.T) {
 		w.outlive()
 		w.outlive()
 		require.Equal(t, map[string]string{wwwName: "shop"}, w.claims())
-		w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+		w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project`)
 		w.do(intent.Instantiate, prod)
 		w.settle(prod)
 	}
@@ -196,7 +196,7 @@ func TestOfTwoClaimantsOnePublishes(t *testing.T) {
 	w.do(intent.Instantiate, prod)
 	require.Equal(t, map[string]string{wwwName: "bank"}, w.claims())
 	_, err := w.service.StepGroup(context.Background(), prod)
-	require.ErrorContains(t, err, "nothing of revision 1 is published: www.lab.example was claimed by others meanwhile")
+	require.ErrorContains(t, err, "no name of revision 1 is published: others have claimed www.lab.example; update with other names")
 	require.Equal(t, intent.Failed, w.state(prod))
 	require.Empty(t, w.published(prod))
 	_, err = w.service.StepGroup(context.Background(), bankProd)
@@ -372,7 +372,7 @@ func TestANamesViewIsPrivateToItsZones(t *testing.T) {
 	w.put(bankLab, private("/hostedzone/Z1"))
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
-	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project`)
 }
 
 // TestAZoneIsOneView, however its id is spelled, and whatever others there are. External-dns
@@ -397,7 +397,7 @@ func TestAZoneIsOneView(t *testing.T) {
 			w.do(intent.Instantiate, bankProd)
 			continue
 		}
-		w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+		w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project`)
 		w.do(intent.Terminate, prod)
 		w.outlive()
 		w.outlive()
@@ -417,7 +417,7 @@ func TestPrivateZonesThatAreNotIdentifiedAreOneView(t *testing.T) {
 		w.put(bankLab, other)
 		w.do(intent.Instantiate, prod)
 		w.settle(prod)
-		w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+		w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project`)
 	}
 }
 
@@ -443,7 +443,7 @@ func TestARecordThatDoesNotSayItsKindOfZonesHasNamesInBoth(t *testing.T) {
 			w.put(bankLab, `{"provider":"aws","external-dns-parameters":{`+c.mine+`}}`)
 			w.running(prod)
 			if c.refused {
-				w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+				w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project`)
 				return
 			}
 			w.running(bankProd)
@@ -501,7 +501,7 @@ func TestARecordInUseKeepsItsView(t *testing.T) {
 		w.put(lab, other)
 		_, err := w.service.UpdateRecord(context.Background(), lab, "", "ann")
 		require.Equal(t, intent.Conflict, intent.CodeOf(err))
-		require.ErrorContains(t, err, "the names of the record would come into other zones")
+		require.ErrorContains(t, err, "the names of the provider would move to other zones")
 	}
 }
 
@@ -514,7 +514,7 @@ func TestTypesOfOneNameAreJudgedWithItsClaim(t *testing.T) {
 	w.put(corp, record("lab.example", ``)) // another external-dns of the same zone
 	w.group(test, "api", wwwName)
 	w.put(www(test), `{"app":"api","serviceName":"api","hostnames":["www.lab.example"],"recordTypes":["CNAME"],"records":["corp"]}`)
-	w.refuses(intent.Instantiate, test, `"www.lab.example" is given by `+string(prod)+` with other types: DNS allows no CNAME beside other types`)
+	w.refuses(intent.Instantiate, test, `"www.lab.example" is published by `+string(prod)+` with other types: DNS allows no CNAME beside other types`)
 	w.put(www(test), `{"app":"api","serviceName":"api","hostnames":["www.lab.example"],"records":["lab"]}`)
 	w.do(intent.Instantiate, test)
 	w.settle(prod, test)
@@ -533,7 +533,7 @@ func TestALogicalCloudsNamespaceIsItsProjects(t *testing.T) {
 	w.settle(prod)
 	w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["bank.lab.example"]}`)
 	w.put(bankCloud, `{"namespace":"shop","controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`)
-	const refusal = `namespace "shop" of cluster edge+paris is another project's; give the logical cloud, or the app, another`
+	const refusal = `namespace "shop" of cluster edge+paris is another project's; give the logical cloud or the app another namespace`
 	w.refuses(intent.Instantiate, bankProd, refusal, string(bankCloud)+"#/spec/namespace")
 	all := intent.As(t.Context(), intent.Actor{Reads: func(string) bool { return true }})
 	_, err := w.service.Instantiate(all, bankProd, "", "root")
@@ -628,7 +628,7 @@ func TestOfTwoInOneNamespaceOneIsThere(t *testing.T) {
 	}
 	w.do(intent.Instantiate, prod)
 	_, err := w.service.StepGroup(t.Context(), prod)
-	require.ErrorContains(t, err, `namespace "shop" of cluster edge+paris was claimed by others meanwhile`)
+	require.ErrorContains(t, err, `namespace "shop" of cluster edge+paris; update with other names`)
 	require.Equal(t, intent.Failed, w.state(prod))
 	require.Empty(t, w.snapshot(prod).Objects)
 }
@@ -726,13 +726,13 @@ func TestAWriteWarnsOfNamesThatCannotBeHad(t *testing.T) {
 	all := intent.As(context.Background(), intent.Actor{Reads: func(string) bool { return true }})
 	require.Empty(t, warned(all, bankProd), "the name is nobody's yet")
 	w.do(intent.Instantiate, prod)
-	taken := `hostnames/0 "www.lab.example" is another project's; give the intent another name; until then instantiate and update refuse it`
+	taken := `hostnames/0 "www.lab.example" belongs to another project; give the intent another name; until then instantiate and update refuse it`
 	require.Equal(t, []string{taken}, warned(ann(bankProd), bankProd))
-	require.Contains(t, strings.Join(warned(all, bankProd), "\n"), `is project "shop"'s, given by `+string(prod))
+	require.Contains(t, strings.Join(warned(all, bankProd), "\n"), `belongs to project "shop", published by `+string(prod))
 	require.Empty(t, warned(ann(prod), prod), "it is its own")
 
 	w.associate(bankCloud)
-	unserved := `hostnames/0 no record serves "www.lab.example": associate one whose domain-filter or zones cover it with logical cloud "eu" or with the app's clusters; until then instantiate and update refuse it`
+	unserved := `hostnames/0 no provider serves "www.lab.example": associate one whose domain-filter or zones cover it with logical cloud "eu" or with the app's clusters; until then instantiate and update refuse it`
 	require.Equal(t, []string{unserved, taken}, warned(ann(bankProd), bankProd))
 	w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["www.lab.example"],"scope":"cluster"}`)
 	require.Equal(t, []string{unserved}, warned(ann(bankProd), bankProd), "it is to be in a cluster's own view")
@@ -756,7 +756,7 @@ func TestAWriteWarnsOfNamesThatNoRecordServes(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []intent.Warning{{
 		Parameter: "hostnames/1",
-		Message:   `no record serves "www.elsewhere.example": associate one whose domain-filter or zones cover it with logical cloud "eu" or with the app's clusters; until then instantiate and update refuse it`,
+		Message:   `no provider serves "www.elsewhere.example": associate one whose domain-filter or zones cover it with logical cloud "eu" or with the app's clusters; until then instantiate and update refuse it`,
 	}}, warnings)
 
 	w.put(www(prod), `{"app":"other","serviceName":"web","hostnames":["www.lab.example"]}`)
@@ -783,7 +783,7 @@ func TestZonesOfARecordInUseMayBecomeFewer(t *testing.T) {
 	require.NoError(t, err)
 	aws(`,"zone-id-filter":["Z0123456789CC"]`)
 	_, err = w.service.UpdateRecord(t.Context(), lab, "", "tester")
-	require.ErrorContains(t, err, "would come into other zones")
+	require.ErrorContains(t, err, "would move to other zones")
 }
 
 // TestARequestThatTriesAgainTakesItsBytesOnce from the rate of its project.

@@ -43,7 +43,7 @@ func TestAProjectsNamespaceIsNotWhereOthersRun(t *testing.T) {
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
 	w.put(eu, `{"namespace":"elsewhere","controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`)
-	w.refuses(intent.Instantiate, bankProd, string(bank)+"#/spec/namespace", `namespace "bank-dns" of cluster edge+hub is another project's; external-dns cannot be there`)
+	w.refuses(intent.Instantiate, bankProd, string(bank)+"#/spec/namespace", `namespace "bank-dns" of cluster edge+hub is another project's; external-dns cannot run there`)
 
 	w.put(bank, `{"namespace":"of-the-bank"}`)
 	w.do(intent.Instantiate, bankProd)
@@ -289,7 +289,7 @@ func TestANamespaceThatSomethingIsLeftInStaysItsProjects(t *testing.T) {
 	w.refuses(intent.Instantiate, bankProd, string(bankCloud)+"#/spec/namespace", `namespace "bread" of cluster edge+paris is another project's`)
 	all := intent.As(t.Context(), intent.Actor{Reads: func(string) bool { return true }})
 	_, err = w.service.Instantiate(all, bankProd, "", "root")
-	require.ErrorContains(t, err, `for projects/shop/logical-clouds/eu and until the cluster has it no more`)
+	require.ErrorContains(t, err, `for projects/shop/logical-clouds/eu and until it is gone from the cluster`)
 
 	require.NoError(t, w.ledger.Write(t.Context(), fence, nil, []bundle.ID{kept.ID}))
 	w.do(intent.Instantiate, bankProd)

@@ -180,7 +180,7 @@ func TestAutopathThatIsNotOfferedIsAnErrorOfPlan(t *testing.T) {
 				w.walks(`{"mode":"static"}`, berlinAlone)
 				w.onlyIn("berlin")
 			},
-			[]string{"which is not to be seen in a directory: enable nodeLocalDNS in the DNS CR intent"},
+			[]string{"which cannot be observed in a directory: enable nodeLocalDNS in the DNS CR intent"},
 			func(w *world) {
 				w.offering(`{"mode":"static"}`, berlinAlone+`,"nodeLocalDNS":{"enabled":true}`)
 				w.do(intent.Update, eu)
@@ -217,7 +217,7 @@ func TestAnOfferThatIsNotThereYetIsTold(t *testing.T) {
 	w.do(intent.Instantiate, eu)
 	plan := w.plan(prod, "")
 	assert.Empty(t, plan.Errors)
-	assert.Contains(t, fmt.Sprint(plan.Warnings), `logical cloud "eu" is Instantiating: pods with clusterFirstWithAutopath may resolve nothing until its DNS is there`)
+	assert.Contains(t, fmt.Sprint(plan.Warnings), `logical cloud "eu" is Instantiating: pods with clusterFirstWithAutopath may not resolve names until its DNS is deployed`)
 }
 
 // TestTakingAutopathAwayIsRefused while pods rely on it, naming their groups and
@@ -233,15 +233,15 @@ func TestTakingAutopathAwayIsRefused(t *testing.T) {
 		detail  string
 	}{
 		{"terminate", func(*world) {}, intent.Terminate, eu, "/dns-cr-intents", "there would be no DNS"},
-		{"without autopath", func(w *world) { w.resolve(`[]`, ``) }, intent.Update, resolvers, "/spec/autopath", "it would not be offered any more"},
-		{"import", func(w *world) { w.resolve(`[]`, `,"mode":"import"`) }, intent.Update, resolvers, "/spec/autopath", "it would not be offered any more"},
+		{"without autopath", func(w *world) { w.resolve(`[]`, ``) }, intent.Update, resolvers, "/spec/autopath", "it would no longer be offered"},
+		{"import", func(w *world) { w.resolve(`[]`, `,"mode":"import"`) }, intent.Update, resolvers, "/spec/autopath", "it would no longer be offered"},
 		{
 			"another localIP", func(w *world) { w.offering(`{}`, `,"nodeLocalDNS":{"enabled":true,"localIP":"169.254.99.1"}`) }, intent.Update,
-			resolvers, "/spec/nodeLocalDNS/localIP", "the nameserver would be another",
+			resolvers, "/spec/nodeLocalDNS/localIP", "the nameserver would change",
 		},
 		{
 			"static at the Service", func(w *world) { w.offering(`{"mode":"static"}`, ``) }, intent.Update,
-			resolvers, "/spec/nodeLocalDNS", "the nameserver would be another, which nodeLocalDNS: {enabled: true} keeps",
+			resolvers, "/spec/nodeLocalDNS", "the nameserver would change, unless nodeLocalDNS keeps it: {enabled: true}",
 		},
 		{
 			"fewer clusters", func(w *world) { w.offering(`{}`, `,"clusters":[{"clusterProvider":"edge","cluster":"berlin"}]`) }, intent.Update,
@@ -251,14 +251,14 @@ func TestTakingAutopathAwayIsRefused(t *testing.T) {
 			"another domain", func(w *world) {
 				w.put("cluster-providers/edge/clusters/paris", `{"kubeconfigRef":"sealed","dns":{"domain":"paris.example"}}`)
 			}, intent.Update,
-			"cluster-providers/edge/clusters/paris", "/spec/dns/domain", "the cluster's domain would be another",
+			"cluster-providers/edge/clusters/paris", "/spec/dns/domain", "the cluster's domain would change",
 		},
 		{
 			"static for another namespace", func(w *world) {
 				w.put(eu, `{"namespace":"elsewhere","controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`)
 				w.offering(`{"mode":"static"}`, `,"nodeLocalDNS":{"enabled":true}`)
 			}, intent.Update,
-			resolvers, "/spec/autopath/namespaces", `it would not be for namespace "shop" any more`,
+			resolvers, "/spec/autopath/namespaces", `it would no longer serve namespace "shop"`,
 		},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
@@ -288,7 +288,7 @@ func TestWhatKeepsANameserverOfOnesOwnIsNamedWithIt(t *testing.T) {
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
 	w.offering(`{"mode":"static"}`, ``)
-	w.refuses(intent.Update, eu, `nodeLocalDNS: {enabled: true, localIP: "169.254.9.9"} keeps`)
+	w.refuses(intent.Update, eu, `unless nodeLocalDNS keeps it: {enabled: true, localIP: "169.254.9.9"}`)
 	w.offering(`{"mode":"static"}`, `,"nodeLocalDNS":{"enabled":true,"localIP":"169.254.9.9"}`)
 	w.do(intent.Update, eu)
 }
@@ -299,7 +299,7 @@ func TestASuspendedGroupIsResumedFirst(t *testing.T) {
 	w := walking(t)
 	require.NotContains(t, fmt.Sprint(w.plan(eu, intent.Terminate).Errors), "suspend")
 	w.put(prod, `{"logicalCloud":"eu","suspend":true,"apps":[{"name":"web","manifests":[`+deploymentOf("web", ``)+`]}]}`, eu)
-	w.refuses(intent.Terminate, eu, "pods of "+string(prod), "set suspend of "+string(prod)+" to false before that")
+	w.refuses(intent.Terminate, eu, "pods of "+string(prod), "set suspend of "+string(prod)+" to false")
 	w.deploys(deploymentOf("web", ``))
 	w.put(webPods, ndots1)
 	w.do(intent.Update, prod)
@@ -320,7 +320,7 @@ func TestASearchDomainThatKubernetesDoesNotTakeIsAnErrorOfPlan(t *testing.T) {
 			require.Empty(t, w.plan(prod, "").Errors)
 			continue
 		}
-		w.refuses(intent.Instantiate, prod, "on cluster "+berlin, "would have 254 characters, of which Kubernetes takes 253 at most")
+		w.refuses(intent.Instantiate, prod, "on cluster "+berlin, "would have 254 characters, but Kubernetes allows at most")
 		require.Equal(t, string(webPods)+"#/spec/dnsPolicy", w.plan(prod, "").Errors[0].Pointer)
 	}
 }
@@ -496,7 +496,7 @@ func TestAnotherAddressOfTheDNSServiceIsGivenAtTheNextUpdate(t *testing.T) {
 	w.settle(prod)
 	require.Equal(t, first, w.do(intent.Update, prod), "nothing has changed")
 	w.offering(`{"mode":"static"}`, `,"namespace":"eu-dns"`)
-	w.refuses(intent.Update, eu, string(resolvers)+"#/spec/namespace", "the nameserver would be another")
+	w.refuses(intent.Update, eu, string(resolvers)+"#/spec/namespace", "the nameserver would change")
 	w.offering(`{"mode":"static"}`, ``)
 
 	w.observeDNS(berlin, "10.96.0.54")

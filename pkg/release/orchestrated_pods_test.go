@@ -72,7 +72,7 @@ func TestKindsThatKubernetesDoesNotKnowStay(t *testing.T) {
 	require.Len(t, changed, 2)
 	require.NotContains(t, changed, resourceKey(early, berlin, "odd+Thing"))
 	require.Len(t, warnings, 1)
-	require.Contains(t, warnings[0], `Thing "web" has pods whose DNS is left as it is`)
+	require.Contains(t, warnings[0], `Thing "web" has pods whose DNS stays as it is`)
 }
 
 // TestAnAppWithoutWorkloads: there is nobody to get the settings; without any
@@ -95,7 +95,7 @@ func TestAnAppWithoutWorkloads(t *testing.T) {
 	}
 	w.forget(early)
 	w.lay(o)
-	w.refusesCall(early, intent.Conflict, `app "web" has no resources, so its pods are somebody else's`, "give the app its resources")
+	w.refusesCall(early, intent.Conflict, `app "web" has no resources, so Signpost cannot set the DNS of its pods`, "give the app its resources")
 }
 
 // TestAutopathIsForPodsOfTheContextsNamespace: what the logical cloud's DNS
@@ -140,7 +140,7 @@ func TestWhatIsNoWorkloadNeedNotBeReadable(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, warnings, 2)
 	require.Contains(t, warnings[0], "resource all+List of app \"web\" is a list")
-	require.Contains(t, warnings[1], "resource twice+ConfigMap of app \"web\" stays as it is")
+	require.Contains(t, warnings[1], "resource twice+ConfigMap of app \"web\" cannot be read: it stays as it is")
 	require.Equal(t, before, w.value("/context/"+early+"/app/web/cluster/"+paris+"/resource/all+List/"))
 	require.Contains(t, w.value("/context/"+early+"/app/web/cluster/"+paris+"/resource/web+Deployment/"), "dnsPolicy: Default")
 }

@@ -26,9 +26,9 @@ func TestBadContextsAreRefused(t *testing.T) {
 		"without meta": {
 			func(w *world) { w.erase("/context/" + early + "/meta/") }, intent.Conflict, []string{"has no meta"},
 		},
-		"of a logical cloud": {func(w *world) { w.meta(early, map[string]any{"Project": "shop", "LogicalCloud": "eu"}) }, intent.Conflict, []string{"none of a deployment intent group"}},
+		"of a logical cloud": {func(w *world) { w.meta(early, map[string]any{"Project": "shop", "LogicalCloud": "eu"}) }, intent.Conflict, []string{"app context 4242 does not belong to a deployment intent group"}},
 		"of a group with an odd name": {
-			func(w *world) { w.metaWith(early, "DeploymentIntentGroup", "prod/x") }, intent.Conflict, []string{"none of a deployment intent group"},
+			func(w *world) { w.metaWith(early, "DeploymentIntentGroup", "prod/x") }, intent.Conflict, []string{"app context 4242 does not belong to a deployment intent group"},
 		},
 		"of an unknown project": {func(w *world) { w.metaWith(early, "Project", "lab") }, intent.NotFound, []string{"projects/lab/composite-apps/store/v1/deployment-intent-groups/prod does not exist; app context ", "--emco-orchestrator"}},
 		"of an unknown group":   {func(w *world) { w.metaWith(early, "DeploymentIntentGroup", "none") }, intent.NotFound, []string{"deployment-intent-groups/none does not exist; app context "}},
@@ -44,7 +44,7 @@ func TestBadContextsAreRefused(t *testing.T) {
 			o.apps["web"]["edge+rome"] = o.apps["web"][berlin]
 			w.lay(o)
 		}, intent.Conflict, []string{"cluster-providers/edge/clusters/rome", "cluster edge+rome does not exist"}},
-		"on what is no cluster": {func(w *world) {
+		"on what is not a cluster": {func(w *world) {
 			o := orchestratedWeb(early)
 			o.apps["web"]["rome"] = o.apps["web"][berlin]
 			w.lay(o)
@@ -81,7 +81,7 @@ func TestIdsThatAreNoneAreRefused(t *testing.T) {
 	t.Parallel()
 	w := newOrchestrated(t)
 	for _, id := range []string{"", "x", "-1", "007", "4242/", "9223372036854775808", strings.Repeat("9", 1000)} {
-		w.refusesCall(id, intent.Invalid, "is no id of an app context")
+		w.refusesCall(id, intent.Invalid, "is not an id of an app context")
 	}
 }
 
@@ -90,7 +90,7 @@ func TestIdsThatAreNoneAreRefused(t *testing.T) {
 func TestSignpostsOwnContextsAreRefused(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	w.refusesCall(w.snapshot(prod).Lifecycle.ContextID, intent.Conflict, "Signpost's own")
+	w.refusesCall(w.snapshot(prod).Lifecycle.ContextID, intent.Conflict, "Signpost, for projects/shop/composite-apps/store/v1/deployment-intent-groups/prod; name one of EMCO's orchestrator")
 }
 
 // TestHalfWrittenContextsAreRefused: EMCO writes key after key; a call at any
@@ -150,7 +150,7 @@ func TestAllReasonsAreToldAtOnce(t *testing.T) {
 	require.Equal(t, "app context "+early+" stays as it is, and nothing was released", refusal.Detail)
 	require.Len(t, refusal.Fields, 2)
 	require.Contains(t, fmt.Sprint(refusal.Fields), `has no app "api"`)
-	require.Contains(t, fmt.Sprint(refusal.Fields), `no record serves "www.other.example"`)
+	require.Contains(t, fmt.Sprint(refusal.Fields), `serves "www.other.example"`)
 	require.Equal(t, before, w.keysBesideEvents())
 }
 

@@ -109,9 +109,9 @@ func TestAnOwnerIDInUseIsWarnedOfWhenItIsWritten(t *testing.T) {
 	require.Empty(t, warnings(all, lab), "its own")
 	require.Equal(t, []intent.Warning{{
 		Parameter: "txt-owner-id",
-		Message:   "is the owner id of " + string(lab) + " on edge+hub; leave it out, and the record gets one of its own; until then plans refuse it",
+		Message:   "is the owner id of " + string(lab) + " on edge+hub; remove it, and the provider gets one of its own; until then plans refuse it",
 	}}, warnings(all, corp))
 	require.Contains(t, warnings(t.Context(), corp)[0].Message, "is the owner id of another project; ")
 	w.put(corp, ownerID("corp.example", "sp-k7wq2m9x-00000000"))
-	require.Contains(t, warnings(all, corp)[0].Message, "is of the form that Signpost generates")
+	require.Contains(t, warnings(all, corp)[0].Message, "has the form of Signpost's generated owner ids")
 }

@@ -132,7 +132,7 @@ func TestErrorsOfPodDNSIntents(t *testing.T) {
 		},
 		{
 			"two intents for one app", ndots1, func(w *world) { w.put(other, `{"app":"web","dnsPolicy":"Default"}`) },
-			other, "/spec/app", string(webPods) + ` is for the pods of app "web", too; delete one of the two`,
+			other, "/spec/app", string(webPods) + ` is also for the pods of app "web"; delete one of the two`,
 		},
 		{
 			"two intents for one app in two traffic groups", ndots1, func(w *world) {
@@ -143,7 +143,7 @@ func TestErrorsOfPodDNSIntents(t *testing.T) {
 		},
 		{
 			"an app without manifests", ndots1, func(w *world) { w.deploys() },
-			webPods, "/spec/app", `app "web" has no manifests, so its pods are somebody else's`,
+			webPods, "/spec/app", `app "web" has no manifests, so Signpost cannot set the DNS of its pods`,
 		},
 		{
 			"more nameservers than Kubernetes takes, with the template's", `{"app":"web","dnsPolicy":"None","dnsConfig":{"nameservers":["192.0.2.1","192.0.2.2"]}}`,
@@ -187,7 +187,7 @@ func TestPodsOfAppsThatEMCODeploysAreNotRefused(t *testing.T) {
 	w.service = release.New(w.options)
 	plan := w.plan(prod, "")
 	require.Empty(t, plan.Errors)
-	require.Contains(t, fmt.Sprint(plan.Warnings), `is for the pods of app "web", which EMCO's orchestrator deploys: they get it when that instantiates or updates the group`)
+	require.Contains(t, fmt.Sprint(plan.Warnings), `is for the pods of app "web", which EMCO's orchestrator deploys: they get the settings when it instantiates or updates the group`)
 }
 
 func TestWarningsOfPodDNSIntents(t *testing.T) {
@@ -195,11 +195,11 @@ func TestWarningsOfPodDNSIntents(t *testing.T) {
 	for _, c := range []struct {
 		reason, manifest, spec, warning string
 	}{
-		{"ClusterFirst on the node's network", deploymentOf("web", `,"hostNetwork":true`), ndots1, `Deployment "web" has hostNetwork: true, where kubelet takes ClusterFirst for Default`},
+		{"ClusterFirst on the node's network", deploymentOf("web", `,"hostNetwork":true`), ndots1, `Deployment "web" has hostNetwork: true, where kubelet treats ClusterFirst as Default`},
 		{"no workload", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"web"}}`, ndots1, `app "web" has no workload among its manifests`},
 		{
 			"a kind that is left alone", `{"apiVersion":"argoproj.io/v1alpha1","kind":"Rollout","metadata":{"name":"web"},"spec":{"template":{"spec":{"containers":[]}}}}`, ndots1,
-			`Rollout "web" has pods whose DNS is left as it is`,
+			`Rollout "web" has pods whose DNS stays as it is`,
 		},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
@@ -226,8 +226,8 @@ func TestPodsThatExistAreTold(t *testing.T) {
 	t.Parallel()
 	const pod = `"spec":{"restartPolicy":"Never","containers":[{"name":"web","image":"web"}]}`
 	for manifest, warning := range map[string]string{
-		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"one"},` + pod + `}`:                                                                              "Pod shop/one on " + berlin + " exists, and Kubernetes changes the DNS of none that does; delete it, and it is made anew",
-		`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"one"},"spec":{"template":{` + pod + `}}}`:                                                  "Job shop/one on " + berlin + " exists, and Kubernetes changes the DNS of none that does",
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"one"},` + pod + `}`:                                                                              "Pod shop/one on " + berlin + " exists, and Kubernetes does not change the DNS of running pods; delete it to have it created again",
+		`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"one"},"spec":{"template":{` + pod + `}}}`:                                                  "Job shop/one on " + berlin + " exists, and Kubernetes does not change the DNS of running pods",
 		`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"one"},"spec":{"template":{` + pod + `}}}`:                                            "ReplicaSet shop/one on " + berlin + " leaves its pods as they are; delete them",
 		`{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"one"},"spec":{"schedule":"@daily","jobTemplate":{"spec":{"template":{` + pod + `}}}}}`: "",
 		deploymentOf("one", ``): "",

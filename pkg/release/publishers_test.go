@@ -35,14 +35,14 @@ func TestAPlanNamesBothAppServicesThatOneNameIsGivenTo(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, spec, version, says string }{
 		{"as external-dns merges them", ``, ``, "external-dns publishes the addresses of all of them"},
-		{"with another ttl", `,"ttl":30`, ``, "their ttl differs, so external-dns publishes the addresses of one of them only"},
-		{"in an external-dns that does not merge", ``, `,"version":"v0.20.0"`, "external-dns v0.20.0 publishes the addresses of one of them only; v0.21 and later publish all"},
+		{"with another ttl", `,"ttl":30`, ``, "their ttl differs, so external-dns publishes only the addresses of one of them"},
+		{"in an external-dns that does not merge", ``, `,"version":"v0.20.0"`, "external-dns v0.20.0 publishes only the addresses of one of them; v0.21 and later publish all"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := giveTwice(t, c.spec)
 			w.put(lab, record("lab.example", c.version))
-			require.Equal(t, []string{`service "api" of app "api" and service "web" of app "web" share www.lab.example of record "lab": ` + c.says},
+			require.Equal(t, []string{`service "api" of app "api" and service "web" of app "web" share www.lab.example of provider "lab": ` + c.says},
 				shares(w.plan(prod, "")))
 		})
 	}
@@ -55,7 +55,7 @@ func TestAPlanNamesTheGroupsThatGiveOneName(t *testing.T) {
 	w.observe(berlin, "shop/api", "203.0.113.30")
 	w.do(intent.Instantiate, test)
 	w.settle(test)
-	require.Equal(t, []string{fmt.Sprintf(`service "web" of app "web" and service "api" of app "api" of %s share www.lab.example of record "lab": external-dns publishes the addresses of all of them`, test)},
+	require.Equal(t, []string{fmt.Sprintf(`service "web" of app "web" and service "api" of app "api" of %s share www.lab.example of provider "lab": external-dns publishes the addresses of all of them`, test)},
 		shares(w.plan(prod, "")))
 	w.do(intent.Instantiate, prod)
 	require.Equal(t, []sharing.Publisher{
@@ -83,7 +83,7 @@ func TestManyNamesThatAreSharedAreOneWarning(t *testing.T) {
 	w.put(prod.Child("traffic-group-intents", "front").Child("dns-intents", "api"), `{"app":"api","serviceName":"api",`+names+`}`)
 	warnings := shares(w.plan(prod, ""))
 	require.Len(t, warnings, 1)
-	require.Contains(t, warnings[0], "share a.lab.example, b.lab.example, c.lab.example and 2 more of record")
+	require.Contains(t, warnings[0], "share a.lab.example, b.lab.example, c.lab.example and 2 more of provider \"lab\"")
 }
 
 // TestDrainCountsTheAddressesOfANameInItsRecord: not those of one app service.

@@ -29,7 +29,7 @@ func TestAProjectPublishesNoMoreNamesThanItsQuota(t *testing.T) {
 	w.settle(test)
 
 	w.hostnames(test, "test.lab.example", "more.lab.example")
-	w.refuses(intent.Update, test, "projects/shop#/spec/quotas/names", "would publish 3 names, and may 2", "have an admin raise")
+	w.refuses(intent.Update, test, "projects/shop#/spec/quotas/names", "would publish 3 names, but may have 2", "have an admin raise")
 	w.hostnames(test, "other.lab.example")
 	w.do(intent.Update, test)
 	w.settle(test)
@@ -40,7 +40,7 @@ func TestAProjectPublishesNoMoreNamesThanItsQuota(t *testing.T) {
 	w.settle(test)
 	w.do(intent.Terminate, prod)
 	w.settle(prod)
-	w.refuses(intent.Instantiate, prod, "would publish 2 names, and may 1")
+	w.refuses(intent.Instantiate, prod, "would publish 2 names, but may have 1")
 	w.quotas(`"names":2`)
 	w.do(intent.Instantiate, prod)
 }
@@ -57,7 +57,7 @@ func TestAProjectRunsNoMoreExternalDNSThanItsQuota(t *testing.T) {
 
 	w.associate(eu, "lab", "corp")
 	w.hostnames(test, "test.lab.example", "www.corp.example")
-	w.refuses(intent.Update, test, "projects/shop#/spec/quotas/externalDNS", "would run 2 external-dns, and may 1")
+	w.refuses(intent.Update, test, "projects/shop#/spec/quotas/externalDNS", "would run 2 external-dns, but may have 1")
 	w.quotas(``)
 	w.do(intent.Update, test)
 }
@@ -72,7 +72,7 @@ func TestAProjectHasNoMoreObjectsThanItsQuota(t *testing.T) {
 	w.do(intent.Instantiate, prod) // on two clusters, and a DNSEndpoint
 	w.settle(prod)
 	w.configMaps(test, 2)
-	w.refuses(intent.Instantiate, test, "projects/shop#/spec/quotas/objects", "would have 11 objects in clusters, and may 10", "have an admin raise")
+	w.refuses(intent.Instantiate, test, "projects/shop#/spec/quotas/objects", "would have 11 objects in clusters, but may have 10", "have an admin raise")
 	require.Empty(t, w.plan(test, intent.Instantiate).Objects)
 	w.configMaps(test, 1)
 	w.do(intent.Instantiate, test)
@@ -83,9 +83,9 @@ func TestAProjectHasNoMoreObjectsThanItsQuota(t *testing.T) {
 	w.do(intent.Update, prod) // what is there may become less
 	w.settle(prod)
 	w.configMaps(prod, 3)
-	w.refuses(intent.Update, prod, "would have 9 objects in clusters, and may 1")
+	w.refuses(intent.Update, prod, "would have 9 objects in clusters, but may have 1")
 	w.do(intent.Terminate, prod)
-	w.refuses(intent.Instantiate, prod, "would have 9 objects in clusters, and may 1")
+	w.refuses(intent.Instantiate, prod, "would have 9 objects in clusters, but may have 1")
 	w.quotas(`"objects":10`)
 	w.do(intent.Instantiate, prod)
 }
@@ -95,14 +95,14 @@ func TestAGroupHasABoundOfObjects(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
 	w.configMaps(prod, 10_001)
-	w.refuses(intent.Instantiate, prod, string(prod)+"#/spec/apps", "would have 10001 objects on edge+berlin, and may 10000 on one cluster: divide its apps")
+	w.refuses(intent.Instantiate, prod, string(prod)+"#/spec/apps", "would have 10001 objects on edge+berlin, but may have 10000 on one cluster: divide its apps")
 	for n := range 4 {
 		name := fmt.Sprint("more", n)
 		w.put(intent.Join("cluster-providers/edge/clusters", name), `{"kubeconfigRef":"sealed"}`)
 		w.member(eu, name)
 	}
 	w.configMaps(prod, 9000)
-	w.refuses(intent.Instantiate, prod, string(prod)+"#/spec/apps", "would have 54001 objects on its clusters, and may 50000: divide its apps")
+	w.refuses(intent.Instantiate, prod, string(prod)+"#/spec/apps", "would have 54001 objects on its clusters, but may have 50000: divide its apps")
 	require.Empty(t, w.plan(prod, intent.Instantiate).Objects)
 }
 
@@ -141,9 +141,9 @@ func TestQuotasOfTheServerAreForProjectsWithoutOnes(t *testing.T) {
 	none := 0
 	w.options.Quotas = intent.Quotas{Names: &none, ExternalDNS: &none}
 	w.restartOn(w.fake)
-	w.refuses(intent.Instantiate, prod, "would publish 1 names, and may 0", "would run 1 external-dns, and may 0")
+	w.refuses(intent.Instantiate, prod, "would publish 1 names, but may have 0", "would run 1 external-dns, but may have 0")
 	w.quotas(`"names":1`)
-	w.refuses(intent.Instantiate, prod, "would run 1 external-dns, and may 0")
+	w.refuses(intent.Instantiate, prod, "would run 1 external-dns, but may have 0")
 	w.quotas(`"names":1,"externalDNS":1`)
 	w.do(intent.Instantiate, prod)
 	w.do(intent.Terminate, prod) // which no quota keeps from

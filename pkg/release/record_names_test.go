@@ -10,7 +10,7 @@ import (
 )
 
 // TestTheRecordsPlanTellsNameByName which addresses its filter takes away, and
-// what it takes away is what the update then takes away.
+// what it removes is what the update then takes away.
 func TestTheRecordsPlanTellsNameByName(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -23,7 +23,7 @@ func TestTheRecordsPlanTellsNameByName(t *testing.T) {
 		}, ""},
 		{"all addresses", `{"deny":["0.0.0.0/0","::/0"]}`, []intent.NameChange{
 			{Name: "www.lab.example", Type: "A", Record: "lab", Action: "delete", Targets: []string{"203.0.113.10", "203.0.113.20"}},
-		}, "nothing is left to publish of www.lab.example A"},
+		}, "no address of www.lab.example A"},
 		{"none", `{"deny":["192.0.2.0/24"]}`, []intent.NameChange{}, ""},
 	} {
 		t.Run(c.reason, func(t *testing.T) {

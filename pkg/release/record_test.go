@@ -196,7 +196,7 @@ func TestARecordThatNobodyUsesWarnsInItsPlan(t *testing.T) {
 	w := newShop(t)
 	plan, err := w.service.PlanRecord(t.Context(), lab)
 	require.NoError(t, err)
-	require.Equal(t, []string{"nothing of the record is deployed: it takes effect at its first use"}, plan.Warnings)
+	require.Equal(t, []string{"nothing of the provider is deployed: the update takes effect at its first use"}, plan.Warnings)
 	snap, err := w.service.RecordSnapshot(t.Context(), lab)
 	require.NoError(t, err)
 	require.Empty(t, snap.Providers)
@@ -229,6 +229,6 @@ func TestThePlanOfAnUpgradeTellsWhichArgumentsNobodyChecked(t *testing.T) {
 		w.put(lab, record("lab.example", extra+fmt.Sprintf(`,"version":%q`, version)))
 		plan, err := w.service.PlanRecord(t.Context(), lab)
 		require.NoError(t, err)
-		require.Equal(t, says, slices.Contains(plan.Warnings, "whether external-dns v0.22.0 takes --ovh-endpoint of extraArgs is not known: they are passed on as they are"), "%s: %q", version, plan.Warnings)
+		require.Equal(t, says, slices.Contains(plan.Warnings, "external-dns v0.22.0 may not know --ovh-endpoint of extraArgs; they are passed on as they are"), "%s: %q", version, plan.Warnings)
 	}
 }

@@ -16,7 +16,7 @@ func TestAPlanTellsThatAKeptCredentialGoesElsewhere(t *testing.T) {
 		{"nothing changes", record("lab.example", secret), ""},
 		{"what has nothing to do with it", record("lab.example", secret+`,"podLabels":{"team":"web"}`), ""},
 		{"another server", record("lab.example", secret+`,"environment":{"ETCD_URLS":"http://evil.example"}`),
-			"ETCD_PASSWORD stays as it was, and goes to where environment ETCD_URLS says now"},
+			"ETCD_PASSWORD stays as it was, and points to environment ETCD_URLS now"},
 		{"a proxy", record("lab.example", secret+`,"environment":{"HTTPS_PROXY":"http://evil.example"}`), "environment HTTPS_PROXY"},
 		{"another image", record("lab.example", secret+`,"image":"mirror.example/external-dns:v0.22.0"`), "image"},
 		{"an argument", record("lab.example", secret+`,"extraArgs":["--x=http://evil.example"]`), "extraArgs"},

@@ -78,7 +78,7 @@ func TestALogicalCloudThatImpliesAnotherHomeIsRefused(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	elsewhere(w, `,"controllerCluster":{"clusterProvider":"edge","cluster":"paris"}`)
-	w.refuses(intent.Instantiate, test, `record "lab" lives on edge+hub`, "implies edge+paris", "logical-clouds/us#/spec/controllerCluster")
+	w.refuses(intent.Instantiate, test, `external-dns of provider "lab" runs on edge+hub`, "but logical cloud \"us\" has another controllerCluster, edge+paris", "logical-clouds/us#/spec/controllerCluster")
 	w.do(intent.Terminate, prod)
 	w.outlive()
 	w.do(intent.Instantiate, test)
@@ -107,7 +107,7 @@ func TestClusterScopeStaysOnTheCluster(t *testing.T) {
 	require.Equal(t, []state.Use{clusterScopeOnBerlin}, w.snapshot(prod).Lifecycle.Uses)
 	require.Contains(t, w.objects(providerOwner(clusterScopeOnBerlin)), "edge+berlin Deployment external-dns-lab-cluster")
 	plan := w.plan(prod, intent.Update)
-	require.Contains(t, plan.Warnings, `cluster edge+berlin is associated with record "nobodys", which project "shop" does not have`)
+	require.Contains(t, plan.Warnings, `cluster edge+berlin is associated with provider "nobodys", which project "shop" does not have`)
 	require.NotContains(t, fmt.Sprint(plan.Warnings), "foreign", "another project's association is none of ours")
 	snap, err := w.service.RecordSnapshot(t.Context(), lab)
 	require.NoError(t, err)
@@ -146,13 +146,13 @@ func TestRefusals(t *testing.T) {
 			w.associate("cluster-providers/edge/clusters/berlin", "lab")
 		}, []string{"both scopes", "www.lab.example", "edge+berlin", string(lab)}},
 		{"an unknown record in the association", func(w *world) { w.associate(eu, "lab", "typo") },
-			[]string{`record "typo"`, "logical-clouds/eu#/kv-pairs/dns-update-record-list"}},
+			[]string{`names provider "typo"`, "logical-clouds/eu#/kv-pairs/dns-update-record-list"}},
 		{"a name that no record covers", func(w *world) {
 			w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example","www.other.example"]}`)
 		}, []string{"dns-intents/www#/spec/hostnames/1", "www.other.example"}},
 		{"records that are not associated", func(w *world) {
 			w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example"],"records":["corp"]}`)
-		}, []string{"among the intent's records corp"}},
+		}, []string{"among the intent's providers corp"}},
 		{"an app that the group lacks", func(w *world) {
 			w.put(www(prod), `{"app":"db","serviceName":"db","hostnames":["www.lab.example"]}`)
 		}, []string{`no app "db"`}},
@@ -164,7 +164,7 @@ func TestRefusals(t *testing.T) {
 		{"a home that does not admit the project", func(w *world) {
 			w.put("cluster-providers/edge/clusters/hub", `{"kubeconfigRef":"sealed","projects":["other"]}`)
 		}, []string{"clusters/hub#/spec/projects"}},
-		{"an app on a cluster that is no reference", func(w *world) {
+		{"an app on a cluster that is not a reference", func(w *world) {
 			w.put(prod, `{"logicalCloud":"eu","apps":[{"name":"web","clusters":[{"clusterProvider":"edge","cluster":"hub"}]}]}`, eu)
 		}, []string{"no cluster reference", "edge+hub"}},
 		{"two namespaces for one service", func(w *world) {
@@ -234,7 +234,7 @@ func TestAnOwnerIDBelongsToOneDeployment(t *testing.T) {
 		t.Parallel()
 		w := newShop(t)
 		w.put(lab, ownerID("lab.example", "sp-k7wq2m9x-0a1b2c3d"))
-		w.refuses(intent.Instantiate, prod, "dns-update-records/lab#/spec/external-dns-parameters/txt-owner-id", "of the form that Signpost generates")
+		w.refuses(intent.Instantiate, prod, "dns-update-records/lab#/spec/external-dns-parameters/txt-owner-id", "the owner id \"sp-k7wq2m9x-0a1b2c3d\" has the form of Signpost's generated owner ids")
 	})
 }
 
@@ -257,7 +257,7 @@ func TestACredentialByValueIsRefusedWhereItWouldBePlain(t *testing.T) {
 	t.Parallel()
 	const inline, byReference = `,"credentials":[{"environment":"ETCD_PASSWORD","valueRef":"sealed"}]`, `,"credentials":[{"environment":"ETCD_PASSWORD","secretRef":{"name":"etcd","key":"password"}}]`
 	says := []string{
-		string(lab) + "#/spec/credentials/0", "environment ETCD_PASSWORD has a value, which would be plain in the files of edge+hub, a directory",
+		string(lab) + "#/spec/credentials/0", "environment ETCD_PASSWORD has a value, which would be readable in the files of edge+hub, a directory",
 		"give it by secretRef to a Secret of namespace shop-dns",
 	}
 	w := newShop(t)
@@ -291,5 +291,5 @@ func TestARecordWithACredentialByValueDoesNotMoveToADirectory(t *testing.T) {
 	w.settle(prod)
 	w.put(lab, record("lab.example", `,"credentials":[{"environment":"ETCD_PASSWORD","valueRef":"sealed"}],"deployOn":{"clusterProvider":"edge","cluster":"paris"}`))
 	_, err := w.service.UpdateRecord(t.Context(), lab, "", "ann")
-	require.ErrorContains(t, err, "would be plain in the files of edge+paris")
+	require.ErrorContains(t, err, "would be readable in the files of edge+paris")
 }

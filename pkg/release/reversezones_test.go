@@ -10,7 +10,7 @@ import (
 // intent was stored.
 func TestZonesOfAClustersAddressesAreErrorsOfThePlan(t *testing.T) {
 	t.Parallel()
-	const mine, says = `[{"domain":"foo.com","nameservers":["1.2.3.4"]},{"domain":"10.in-addr.arpa","nameservers":["1.2.3.4"]}]`, "on edge+berlin: 10.in-addr.arpa holds the names of the cluster's Services, of which 10.96.0.5 is one"
+	const mine, says = `[{"domain":"foo.com","nameservers":["1.2.3.4"]},{"domain":"10.in-addr.arpa","nameservers":["1.2.3.4"]}]`, "on edge+berlin: 10.in-addr.arpa holds the names of the cluster's Services, such as 10.96.0.5"
 	for reason, know := range map[string]func(w *world){
 		"by the cluster's document": func(w *world) {
 			w.put("cluster-providers/edge/clusters/berlin", `{"kubeconfigRef":"sealed","dns":{"address":"10.96.0.5"}}`)

@@ -107,7 +107,7 @@ func TestUpdateAfterARollbackDeploysTheLiveIntents(t *testing.T) {
 	w.rollback(1)
 	w.settle(prod)
 	_, err := w.try(intent.Instantiate, prod, "")
-	require.ErrorContains(t, err, "its intents, or what they depend on, have changed since", "they differ from what is deployed")
+	require.ErrorContains(t, err, "its intents, or documents that they depend on, have changed since", "they differ from what is deployed")
 
 	require.Equal(t, int64(4), w.do(intent.Update, prod).Revision)
 	w.settle(prod)
@@ -145,21 +145,21 @@ func TestRollbackIsJudgedByState(t *testing.T) {
 	w := newShop(t)
 	w.refusesRollback(0)
 	w.do(intent.Instantiate, prod)
-	w.refusesRollback(0, "there is no revision before the current one; kept are 1")
-	w.refusesRollback(7, "there is no revision 7; kept are 1")
+	w.refusesRollback(0, "there is no revision before the current one; the kept revisions are 1")
+	w.refusesRollback(7, "there is no revision 7; the kept revisions are 1")
 	w.settle(prod)
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["stuck.lab.example"]}`)
 	w.do(intent.Update, prod)
 	require.Equal(t, intent.Updating, w.state(prod))
 	w.rollback(1) // an update that gets nowhere is what it is for
 	w.settle(prod)
-	w.refusesRollback(9, "there is no revision 9; kept are 1, 2, 3")
+	w.refusesRollback(9, "there is no revision 9; the kept revisions are 1, 2, 3")
 	w.do(intent.Terminate, prod)
 	_, err := w.service.Rollback(t.Context(), prod, 1, "", "ann")
-	require.ErrorContains(t, err, "is Terminating: only what is deployed can be rolled back")
+	require.ErrorContains(t, err, "is Terminating: only a deployed release can be rolled back")
 	w.outlive()
 	_, err = w.service.Rollback(t.Context(), prod, 1, "", "ann")
-	require.ErrorContains(t, err, "is Terminated: only what is deployed can be rolled back")
+	require.ErrorContains(t, err, "is Terminated: only a deployed release can be rolled back")
 }
 
 // TestOnlyTheLastRevisionsAreKept: ten besides the current one can be rolled back to.
@@ -171,7 +171,7 @@ func TestOnlyTheLastRevisionsAreKept(t *testing.T) {
 	for n := 2; n <= 13; n++ {
 		w.rename(fmt.Sprintf("n%d.lab.example", n))
 	}
-	w.refusesRollback(2, "there is no revision 2; kept are 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13")
+	w.refusesRollback(2, "there is no revision 2; the kept revisions are 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13")
 	_, err := w.service.Rollback(t.Context(), prod, 2, "", "ann")
 	require.ErrorContains(t, err, "prod cannot be rolled back; nothing was changed")
 	require.Equal(t, int64(14), w.rollback(3).Revision)
@@ -180,7 +180,7 @@ func TestOnlyTheLastRevisionsAreKept(t *testing.T) {
 	require.Equal(t, 14, w.storedReleases(), "each has given a name up")
 	w.outlive()
 	require.Equal(t, 11, w.storedReleases())
-	w.refusesRollback(3, "there is no revision 3; kept are 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14")
+	w.refusesRollback(3, "there is no revision 3; the kept revisions are 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14")
 }
 
 // storedReleases counts the releases in the store.
@@ -217,7 +217,7 @@ func TestWhatARollbackNeedsAndIsGone(t *testing.T) {
 
 	w.put(corp, record("corp.example", ``))
 	w.put("cluster-providers/edge/clusters/paris", `{"kubeconfigRef":"sealed"}`)
-	w.refusesRollback(1, "clusters/paris#", "records/corp#", "revision 1 uses another of this name")
+	w.refusesRollback(1, "clusters/paris#", "records/corp#", "revision 1 uses an earlier document of this name")
 	require.Equal(t, intent.Instantiated, w.state(prod))
 }
 
@@ -239,7 +239,7 @@ func TestRollbackLeavesRecordsAsTheyAreDeployed(t *testing.T) {
 	_, err = w.service.UpdateRecord(t.Context(), lab, "", "ann")
 	require.NoError(t, err)
 	w.settle(prod)
-	w.refusesRollback(2, "lab#/spec/external-dns-parameters/domain-filter", `the record, as it is now, no longer covers "shop.lab.example"`)
+	w.refusesRollback(2, "lab#/spec/external-dns-parameters/domain-filter", `the provider, as it is now, no longer covers "shop.lab.example"`)
 }
 
 // TestRollbackPinsWhatIsNotDeployedAnyMore: the record has moved while nobody
@@ -273,9 +273,9 @@ func TestRollbackIntoWhatBelongsToOthersNow(t *testing.T) {
 		return map[string]string{"shop": "bank"}[namespace], nil
 	}
 	w.service = release.New(w.options)
-	w.refusesRollback(1, `namespace "shop" is the one of another project`)
+	w.refusesRollback(1, `namespace "shop" belongs to another project`)
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["more.lab.example"]}`)
-	w.refuses(intent.Update, prod, `namespace "shop" is the one of another project`)
+	w.refuses(intent.Update, prod, `namespace "shop" belongs to another project`)
 
 	w.options.NamespaceHolder = nil
 	w.service = release.New(w.options)

@@ -76,9 +76,9 @@ func TestPlansWarnOfWhatRoutingLeavesOutOrDoesNotRead(t *testing.T) {
 	for more, says := range map[string]string{
 		`,"routing":{"order":["edge+paris"]}`: ": its routing/order has no effect with policy multivalue",
 		`,"routing":{"policy":"failover","order":["edge+paris","edge+berlin"],"weights":{"edge+paris":1}}`: ": its routing/weights has no effect with policy failover",
-		`,"routing":{"policy":"failover","order":["edge+paris"]}`:                                          ": its order leaves clusters out, which come last, by name: edge+paris, edge+berlin",
+		`,"routing":{"policy":"failover","order":["edge+paris"]}`:                                          ": clusters that its order does not list come last, by name: edge+paris, edge+berlin",
 		`,"routing":{"policy":"failover"}`:                                                                 "by name: edge+berlin, edge+paris",
-		`,"routing":{"policy":"weighted","weights":{"edge+berlin":90}}`:                                    "which have weight 0 and get answers only while no other is healthy: edge+paris",
+		`,"routing":{"policy":"weighted","weights":{"edge+berlin":90}}`:                                    "clusters that its weights do not list have weight 0 and get answers only while no other is healthy: edge+paris",
 		`,"routing":{"policy":"failover","order":["edge+paris","edge+berlin"]}`:                            "",
 	} {
 		w := newShop(t)
@@ -103,18 +103,18 @@ func TestRoutingThatCannotBeIsRefused(t *testing.T) {
 		says   []string
 	}{
 		{"unknown clusters in an order", func(w *world) { w.ask(`,"routing":{"policy":"failover","order":["edge+berlin","edge+hub"]}`) },
-			[]string{at + "routing/order/1", `app "web" does not run on edge+hub, but on edge+berlin, edge+paris; name these`}},
+			[]string{at + "routing/order/1", `app "web" does not run on edge+hub, but on edge+berlin, edge+paris; name these clusters`}},
 		{"weights of clusters that the app does not run on", func(w *world) {
 			w.on53()
 			w.ask(`,"routing":{"policy":"weighted","weights":{"edge+hub":1,"edge+berlin":1}}`)
 		}, []string{at + "routing/weights/edge+hub", "does not run on edge+hub"}},
 		{"weights without set identifiers", func(w *world) { w.ask(`,"routing":{"policy":"weighted","weights":{"edge+berlin":90}}`) },
-			[]string{at + "routing/policy", `record "lab" has provider coredns; external-dns has them for aws and inmemory; give a record of such a provider, or another policy`}},
+			[]string{at + "routing/policy", `weighted needs a DNS provider with set identifiers, and provider "lab" is of type coredns; external-dns has them for aws and inmemory; give a record of such a provider, or another policy`}},
 		{"a CNAME at an apex", func(w *world) {
 			w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["lab.example"],"recordTypes":["CNAME"]}`)
-		}, []string{at + "hostnames/0", "is the apex of a zone of record \"lab\", where DNS allows no CNAME"}},
+		}, []string{at + "hostnames/0", "is the apex of a zone of provider \"lab\", where DNS allows no CNAME"}},
 		{"SRV where external-dns does not keep it", func(w *world) { w.ask(`,"recordTypes":["A","SRV"]`) },
-			[]string{at + "recordTypes", "does not keep SRV records for provider coredns", "publishes them for aws, cloudflare, google, inmemory, pdns"}},
+			[]string{at + "recordTypes", "does not keep SRV records for coredns of provider \"lab\"", "publishes them for aws, cloudflare, google, inmemory, pdns"}},
 		{"SRV in a release of external-dns that refuses it", func(w *world) {
 			w.put(lab, `{"provider":"aws","version":"v0.21.0","external-dns-parameters":{"domain-filter":["lab.example"],"managed-record-types":["A","SRV"]}}`)
 			w.ask(`,"recordTypes":["A","SRV"]`)
@@ -144,9 +144,9 @@ func TestNamesThatAppServicesCannotShare(t *testing.T) {
 	t.Parallel()
 	const web = `{"app":"web","serviceName":"web","hostnames":["www.lab.example"]`
 	for _, c := range []struct{ reason, web, api, says string }{
-		{"differing policies", `,"routing":{"policy":"failover"}`, ``, "a name with policy failover is one app service's alone"},
-		{"failover on other clusters", `,"routing":{"policy":"failover"}`, `,"routing":{"policy":"failover"}`, "a name with policy failover is one app service's alone"},
-		{"weights", `,"routing":{"policy":"weighted","weights":{"edge+berlin":1}}`, ``, "is one app service's alone"},
+		{"differing policies", `,"routing":{"policy":"failover"}`, ``, "a name with policy failover can belong to only one Service of one app"},
+		{"failover on other clusters", `,"routing":{"policy":"failover"}`, `,"routing":{"policy":"failover"}`, "a name with policy failover can belong to only one Service of one app"},
+		{"weights", `,"routing":{"policy":"weighted","weights":{"edge+berlin":1}}`, ``, "a name with policy weighted can belong to only one Service of one app"},
 		{"a CNAME beside other types", `,"recordTypes":["CNAME"]`, `,"recordTypes":["A"]`, "DNS allows no CNAME beside other types"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
@@ -155,7 +155,7 @@ func TestNamesThatAppServicesCannotShare(t *testing.T) {
 			w.on53()
 			w.put(www(prod), web+c.web+`}`)
 			w.refuses(intent.Instantiate, prod, "dns-intents/www#/spec/hostnames/0",
-				`service "api" of app "api" and service "web" of app "web" share www.lab.example of record "lab": `, c.says)
+				`service "api" of app "api" and service "web" of app "web" share www.lab.example of provider "lab": `, c.says)
 		})
 	}
 	w := newShop(t)
@@ -182,7 +182,7 @@ func TestARecordThatIsUsedKeepsItsAbilities(t *testing.T) {
 	for _, c := range []struct{ reason, provider, more, version, at, says string }{
 		{"another provider", "google", managed, "", "provider", "www.lab.example of " + string(prod) + ": weighted needs a DNS provider with set identifiers"},
 		{"another release", "aws", managed, `,"version":"v0.21.0"`, "provider", "external-dns v0.21.0 does not keep SRV records"},
-		{"types that are left alone", "aws", ``, ``, "external-dns-parameters/managed-record-types", "leaves SRV records alone"},
+		{"types that are left alone", "aws", ``, ``, "external-dns-parameters/managed-record-types", "external-dns of provider \"lab\" ignores SRV records"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			put(w, c.provider, c.more, c.version)
@@ -217,7 +217,7 @@ func TestARollbackAsksForNothingThatTheRecordLacksNow(t *testing.T) {
 
 func TestPlansWarnOfBothFamiliesWhereTheyAreConfused(t *testing.T) {
 	t.Parallel()
-	const says = "www.lab.example has IPv4 and IPv6 addresses: external-dns reads them back from provider coredns"
+	const says = "www.lab.example has IPv4 and IPv6 addresses: external-dns of provider \"lab\" reads both back as one record with coredns"
 	w := newShop(t)
 	w.observe(berlin, "shop/web", "203.0.113.10", "2001:db8::10")
 	require.Contains(t, fmt.Sprint(w.plan(prod, "").Warnings), says)
@@ -238,8 +238,8 @@ func TestDefaultsAreWhatTwoIntentsAgreeOn(t *testing.T) {
 func TestPlansWarnOfWhatTheDNSServerDoesNotDo(t *testing.T) {
 	t.Parallel()
 	for name, says := range map[string]string{
-		"*.lab.example": "*.lab.example of record \"lab\" is a wildcard, which the DNS server behind provider coredns does not answer",
-		"lab.example":   "set txt-prefix of the record to one that ends in a dot, as in %{record_type}-owner.",
+		"*.lab.example": "*.lab.example of provider \"lab\" is a wildcard, which the DNS server behind coredns does not answer",
+		"lab.example":   "set txt-prefix to one that ends in a dot, as in %{record_type}-owner.",
 	} {
 		w := newShop(t)
 		w.put(www(prod), fmt.Sprintf(`{"app":"web","serviceName":"web","hostnames":[%q]}`, name))

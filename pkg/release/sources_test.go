@@ -35,7 +35,7 @@ func TestANameIsJudgedAsResolversSeeIt(t *testing.T) {
 	w.do(intent.Instantiate, bankProd)
 	w.settle(bankProd)
 	require.Equal(t, map[string]string{"www.lab": "bank", wwwName: "bank"}, w.claims())
-	w.refuses(intent.Instantiate, prod, `"www.lab.example" is another project's`)
+	w.refuses(intent.Instantiate, prod, `"www.lab.example" belongs to another project`)
 	w.do(intent.Terminate, bankProd)
 	w.outlive()
 	w.outlive()
@@ -90,5 +90,5 @@ func TestARecordInUseKeepsItsPrefix(t *testing.T) {
 	w.put(lab, recordWith("lab.example", `"coredns-prefix":"/skydns/example/"`))
 	_, err = w.service.UpdateRecord(context.Background(), lab, "", "ann")
 	require.Equal(t, intent.Conflict, intent.CodeOf(err))
-	require.ErrorContains(t, err, "resolvers would see the names of the record as other names")
+	require.ErrorContains(t, err, "resolvers would see the names of the provider as other names")
 }

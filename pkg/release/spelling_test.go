@@ -39,7 +39,7 @@ func TestAnOwnerIDIsOnesOwnHoweverItIsWritten(t *testing.T) {
 		w.settle(prod)
 		w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["bank.lab.example"]}`)
 		w.put(bankLab, with("txt-owner-id", strings.ReplaceAll(written, "baker", w.own())))
-		w.refuses(intent.Instantiate, bankProd, "is of the form that Signpost generates")
+		w.refuses(intent.Instantiate, bankProd, "the owner id \"sp-k7wq2m9x-56eb4433\" has the form of Signpost's generated owner ids")
 	}
 }
 
@@ -51,7 +51,7 @@ func TestAnOwnerIDInUseStaysHoweverItIsWritten(t *testing.T) {
 	for _, written := range spellings("other") {
 		w.put(lab, with("txt-owner-id", written))
 		_, err := w.service.UpdateRecord(t.Context(), lab, "", "ann")
-		require.ErrorContains(t, err, `with "other" they would be nobody's`, written)
+		require.ErrorContains(t, err, `with "other" nobody would own them`, written)
 	}
 	w = newShop(t)
 	w.put(lab, with("txt-owner-id", `"mine"`))
@@ -78,7 +78,7 @@ func TestAPolicyThatDeletesNothingIsKnownHoweverItIsWritten(t *testing.T) {
 			w.do(intent.Terminate, prod)
 			w.outlive()
 			require.Equal(t, []string{"policy " + strings.ToLower(policy) + " never deletes names"}, w.reasons(prod), written)
-			w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+			w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project`)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestAPrivateZoneIsOneViewHoweverItsTypeIsWritten(t *testing.T) {
 			w.put(bankLab, private(kind, zone))
 			w.do(intent.Instantiate, prod)
 			w.settle(prod)
-			w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+			w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project`)
 			require.Empty(t, w.claims(), "no public name")
 		}
 	}

@@ -46,7 +46,7 @@ func about(name string, texts []string) (out []string) {
 // them alone. What it has published itself is no stranger.
 func TestAPlanWarnsOfNamesThatExistAlready(t *testing.T) {
 	t.Parallel()
-	const orBelow = "; or the answer is of names below it, which a provider that was deleted since left behind in the etcd: delete what is nobody's there"
+	const orBelow = "; or the answer comes from names below it, which a deleted provider left in the etcd: delete keys without an owner there"
 	w := newShop(t)
 	for _, c := range []struct {
 		held verify.Holding
@@ -55,11 +55,11 @@ func TestAPlanWarnsOfNamesThatExistAlready(t *testing.T) {
 		{held: verify.Holding{}},
 		{
 			held: verify.Holding{Types: []string{"A", "AAAA"}, Owner: "legacy"},
-			want: []string{`www.lab.example exists already (A, AAAA), and belongs to the external-dns with owner id "legacy": that of record lab leaves it alone` + orBelow},
+			want: []string{`www.lab.example exists already (A, AAAA), and belongs to the external-dns with owner id "legacy": that of provider lab leaves it alone` + orBelow},
 		},
 		{
 			held: verify.Holding{Types: []string{"CNAME"}},
-			want: []string{`www.lab.example exists already (CNAME), and no external-dns marks it as its own: that of record lab leaves it alone; delete it at the DNS provider to have it published` + orBelow},
+			want: []string{`www.lab.example exists already (CNAME), and no external-dns marks it as its own: that of provider lab leaves it alone; delete it at the DNS provider to have it published` + orBelow},
 		},
 	} {
 		w.answers("www.lab.example", c.held)
@@ -125,10 +125,10 @@ func TestAnOwnerIDOfSomebodyElseInTheZoneIsRefused(t *testing.T) {
 	w.answers("www.lab.example", verify.Holding{Types: []string{"A"}, Owner: "legacy"})
 	want := []intent.Field{{
 		Pointer: string(lab) + "#/spec/external-dns-parameters/txt-owner-id",
-		Detail:  `www.lab.example belongs to an external-dns with owner id "legacy" already, which is not of this record: it would take over all names of that one; leave txt-owner-id out`,
+		Detail:  `www.lab.example already belongs to an external-dns with owner id "legacy", which is not the one of this provider: it would take over all names of the other; remove txt-owner-id`,
 	}}
 	require.Equal(t, want, w.plan(prod, intent.Instantiate).Errors)
-	w.refuses(intent.Instantiate, prod, "txt-owner-id", "www.lab.example belongs to an external-dns")
+	w.refuses(intent.Instantiate, prod, "txt-owner-id", "www.lab.example already belongs to an external-dns")
 
 	w.answers("www.lab.example", verify.Holding{Types: []string{"A"}, Owner: "another"})
 	w.do(intent.Instantiate, prod)

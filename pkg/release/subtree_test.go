@@ -42,7 +42,7 @@ func TestANameInASubtreeIsItsOwners(t *testing.T) {
 		"below":                    {record("lab.example", ``), "x.www.lab.example", `"x.www.lab.example" lies below "www.lab.example", which is another project's: CoreDNS answers that with all names below it; give the intent another name, or have an administrator grant x.www.lab.example to this project alone (spec.domains)`},
 		"far below":                {record("lab.example", ``), "a.b.c.www.lab.example", `lies below "www.lab.example"`},
 		"all that is below":        {record("lab.example", ``), "*.www.lab.example", `grant www.lab.example to this project alone`},
-		"above":                    {record("lab.example", ``), "lab.example", `"lab.example" lies above "www.lab.example", which is another project's: CoreDNS would answer it with that, too; give the intent another name, or have an administrator grant lab.example`},
+		"above":                    {record("lab.example", ``), "lab.example", `"lab.example" lies above "www.lab.example", which is another project's: CoreDNS would also answer it with that; give the intent another name, or have an administrator grant lab.example`},
 		"another word for coredns": {strings.Replace(record("lab.example", ``), `"coredns"`, `"skydns"`, 1), "x.www.lab.example", `lies below`},
 		"another address of it":    {strings.Replace(record("lab.example", ``), "10.0.0.5", "etcd.dns", 1), "x.www.lab.example", `lies below`},
 		"by a prefix":              {below("/skydns/example/"), "x.www.lab", `"x.www.lab.example", as resolvers may see "x.www.lab" below coredns-prefix /skydns/example/, lies below "www.lab.example"`},
@@ -69,12 +69,12 @@ func TestANameInASubtreeIsItsOwners(t *testing.T) {
 func TestWhatIsNoSubtree(t *testing.T) {
 	t.Parallel()
 	for reason, c := range map[string]struct{ shop, bank, host string }{
-		"a label is no part of one":  {record("lab.example", ``), record("lab.example", ``), "xwww.lab.example"},
-		"beside it":                  {record("lab.example", ``), record("lab.example", ``), "shop.lab.example"},
-		"the lower one is elsewhere": {record("lab.example", ``), onAWS, "x.www.lab.example"},
-		"the upper one is elsewhere": {onAWS, record("lab.example", ``), "x.www.lab.example"},
-		"another prefix":             {recordWith("lab.example", `"coredns-prefix":"/one/"`), recordWith("lab.example", `"coredns-prefix":"/two/"`), "x.www.lab.example"},
-		"a deeper one":               {record("lab.example", ``), recordWith("lab.example", `"coredns-prefix":"/skydns/bank/"`), "x.www.lab.example"},
+		"a label is not a part of one": {record("lab.example", ``), record("lab.example", ``), "xwww.lab.example"},
+		"beside it":                    {record("lab.example", ``), record("lab.example", ``), "shop.lab.example"},
+		"the lower one is elsewhere":   {record("lab.example", ``), onAWS, "x.www.lab.example"},
+		"the upper one is elsewhere":   {onAWS, record("lab.example", ``), "x.www.lab.example"},
+		"another prefix":               {recordWith("lab.example", `"coredns-prefix":"/one/"`), recordWith("lab.example", `"coredns-prefix":"/two/"`), "x.www.lab.example"},
+		"a deeper one":                 {record("lab.example", ``), recordWith("lab.example", `"coredns-prefix":"/skydns/bank/"`), "x.www.lab.example"},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
@@ -149,9 +149,9 @@ func TestNamesPublishedAlreadyStay(t *testing.T) {
 	w.put(bank, `{"namespace":"bank-dns"}`)
 
 	require.Contains(t, w.plan(bankProd, intent.Update).Warnings,
-		"resolvers that ask for www.lab.example get the addresses of x.www.lab.example (www.lab.example is another project's), too: CoreDNS answers a name with all names below it")
+		"resolvers that ask for www.lab.example get the addresses of x.www.lab.example (www.lab.example belongs to another project), too: CoreDNS answers a name with all names below it")
 	require.Contains(t, w.plan(prod, intent.Update).Warnings,
-		"resolvers that ask for www.lab.example get the addresses of x.www.lab.example (x.www.lab.example is another project's), too: CoreDNS answers a name with all names below it")
+		"resolvers that ask for www.lab.example get the addresses of x.www.lab.example (x.www.lab.example belongs to another project), too: CoreDNS answers a name with all names below it")
 	w.bankAsks("x.www.lab.example", "y.www.lab.example")
 	w.refuses(intent.Update, bankProd, `"y.www.lab.example" lies below "www.lab.example"`, string(www(bankProd))+"#/spec/hostnames/1")
 	w.bankAsks("x.www.lab.example", "z.lab.example")
@@ -239,7 +239,7 @@ func TestNamesLeftBehindByADeletedRecordAreToldOf(t *testing.T) {
 	w.put(bankCloud.Child("kv-pairs", "dns-update-record-list"), `{"kv":[]}`)
 	require.NoError(t, w.delete(bankLab))
 	w.answers("www.lab.example", verify.Holding{Types: []string{"A"}})
-	require.Contains(t, fmt.Sprint(w.plan(prod, intent.Instantiate).Warnings), "or the answer is of names below it, which a provider that was deleted since left behind in the etcd")
+	require.Contains(t, fmt.Sprint(w.plan(prod, intent.Instantiate).Warnings), "or the answer comes from names below it, which a deleted provider left in the etcd")
 	w.do(intent.Instantiate, prod)
 }
 
@@ -257,7 +257,7 @@ func TestARecordThatMovedWhileItsReleaseWasAcceptedPublishesNothing(t *testing.T
 		require.NoError(t, err)
 	})
 	_, err := w.service.StepGroup(t.Context(), bankProd)
-	require.ErrorContains(t, err, `provider "lab" has its names in another place since`)
+	require.ErrorContains(t, err, `provider "lab" are in other zones since`)
 }
 
 // undeployed has bankProd be accepted, and its record be let go of as one that nobody
@@ -393,7 +393,7 @@ func TestARequestThatStoodStillPublishesNothingInASubtree(t *testing.T) {
 		require.False(t, first)
 		w.fake.Before = nil
 		_, err = w.service.StepGroup(t.Context(), bankProd)
-		require.ErrorContains(t, err, "x.www.lab.example was claimed by others meanwhile")
+		require.ErrorContains(t, err, "x.www.lab.example; update with other names")
 	}
 }
 
@@ -426,7 +426,7 @@ func TestManyNamesBelowNeedAGrant(t *testing.T) {
 	}
 	require.NoError(t, nameclaim.Store{KV: w.fake}.Write(t.Context(), many))
 	w.bankAsks("lab.example")
-	w.refuses(intent.Instantiate, bankProd, `more than 10000 names lie below "lab.example", and CoreDNS would answer it with them: whose they are is not judged`)
+	w.refuses(intent.Instantiate, bankProd, `more than 10000 names lie below "lab.example", and CoreDNS would answer it with them, so their owners are not checked; give the intent another name`)
 	w.put(bank, `{"namespace":"bank-dns","domains":["lab.example"]}`)
 	w.do(intent.Instantiate, bankProd)
 }

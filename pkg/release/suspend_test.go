@@ -57,7 +57,7 @@ func TestWhatIsAcceptedOfASuspendedGroupWaits(t *testing.T) {
 	w := newShop(t)
 	w.suspend(prod, true)
 	plan := w.plan(prod, "")
-	require.Contains(t, plan.Warnings, "the deployment intent group is suspended: what is accepted waits until its suspend is false")
+	require.Contains(t, plan.Warnings, "the deployment intent group is suspended: the release waits until suspend is false")
 	require.Empty(t, plan.Errors)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
@@ -162,7 +162,7 @@ func TestASuspendedRecordRunsNoExternalDNS(t *testing.T) {
 	w.settle(prod)
 	require.Contains(t, w.deployment(labOnHub), `"replicas":0`)
 
-	require.Contains(t, fmt.Sprint(w.plan(prod, intent.Update).Warnings), `record "lab" is suspended`)
+	require.Contains(t, fmt.Sprint(w.plan(prod, intent.Update).Warnings), `provider "lab" is suspended`)
 	w.observe(berlin, "shop/web", "203.0.113.11")
 	w.settle(prod)
 	require.Contains(t, w.published(prod)[0], "203.0.113.11")
@@ -181,7 +181,7 @@ func TestTerminateDoesNotWaitForASuspendedRecord(t *testing.T) {
 	w.do(intent.Terminate, prod)
 	w.settle(prod)
 	require.Equal(t, intent.Terminated, w.state(prod), "no time had to pass")
-	require.Equal(t, []intent.Leftover{{Name: "www.lab.example", Type: "A", Record: "lab", Reason: "the record is suspended, so its external-dns deletes nothing"}},
+	require.Equal(t, []intent.Leftover{{Name: "www.lab.example", Type: "A", Record: "lab", Reason: "the provider is suspended, so its external-dns deletes nothing"}},
 		w.snapshot(prod).Lifecycle.Leftovers)
 	require.Empty(t, w.inClusters())
 }

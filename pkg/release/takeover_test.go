@@ -48,7 +48,7 @@ func TestATakeoverLeavesNoGap(t *testing.T) {
 		plan, err := w.service.PlanTakeover(ann(test), test, "", from)
 		require.NoError(t, err)
 		require.Empty(t, plan.Errors)
-		require.Contains(t, fmt.Sprint(plan.Warnings), string(prod)+" gives up www.lab.example once it is published by "+string(test))
+		require.Contains(t, fmt.Sprint(plan.Warnings), string(prod)+" gives up www.lab.example when "+string(test))
 		require.NoError(t, w.takeOver(test, intent.Instantiate, from))
 		require.NoError(t, w.rest())
 		require.Len(t, w.published(prod), 1, "test has no address yet")
@@ -90,7 +90,7 @@ func TestATakeoverNeedsObjectsOfItsOwn(t *testing.T) {
 	w.configMap(test, eu, "c0", "of test")
 	plan, err := w.service.PlanTakeover(ann(test), test, intent.Instantiate, "prod")
 	require.NoError(t, err)
-	require.Contains(t, fmt.Sprint(plan.Errors), "ConfigMap shop/c0 on edge+berlin is that of "+string(prod)+", whose content stays, and no name is taken over without it")
+	require.Contains(t, fmt.Sprint(plan.Errors), "ConfigMap shop/c0 on edge+berlin belongs to "+string(prod)+", whose content stays, and no name is taken over without it")
 	require.ErrorContains(t, w.takeOver(test, intent.Instantiate, "prod"), "no name is taken over without it")
 }
 
@@ -205,13 +205,13 @@ func TestWhatWasTakenOverIsGivenAgainOnRequest(t *testing.T) {
 		require.Equal(t, before, w.keys(), "test still has it, and nothing has changed")
 		require.Equal(t, []sharing.GivenUp{{Name: wwwName, To: test}}, w.snapshot(prod).GivenUp)
 		plan := w.plan(test, intent.Terminate)
-		require.Contains(t, plan.Warnings, string(prod)+" still asks for names that it has given up to this group, and publishes them again when it is updated after this")
+		require.Contains(t, plan.Warnings, string(prod)+" still asks for names that this group took over, and its next update publishes them again")
 		w.do(intent.Terminate, test)
 		w.outlive()
 		require.Empty(t, w.published(prod), "nobody asked for it")
 		require.Equal(t, []sharing.GivenUp{{Name: wwwName, To: test, Free: true}}, w.snapshot(prod).GivenUp)
 		_, err := w.try(intent.Instantiate, prod, "")
-		require.ErrorContains(t, err, "names that it has given up are free again; update it")
+		require.ErrorContains(t, err, "names that it gave up are free again; update it")
 		again(w)
 		w.settle(prod)
 		require.Contains(t, fmt.Sprint(w.published(prod)), "www.lab.example A")
@@ -232,14 +232,14 @@ func TestAYieldedNameIsFree(t *testing.T) {
 	w.settle(prod, test)
 	w.settle(prod, test)
 	require.Empty(t, w.published(prod))
-	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project`)
 	w.do(intent.Terminate, test)
-	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" is another project's`)
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project`)
 	w.outlive()
 	w.do(intent.Instantiate, bankProd)
 	w.settle(bankProd, prod)
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example","shop.lab.example"]}`)
-	w.refuses(intent.Update, prod, `"www.lab.example" is another project's`)
+	w.refuses(intent.Update, prod, `"www.lab.example" belongs to another project`)
 }
 
 // TestWhatCannotBeTakenOverIsRefused with the reason.
@@ -247,8 +247,8 @@ func TestWhatCannotBeTakenOverIsRefused(t *testing.T) {
 	t.Parallel()
 	w := bothAsk(t)
 	for from, why := range map[string]string{
-		"test": "is the group itself", "projects/bank/composite-apps/store/v1/deployment-intent-groups/prod": "is of another project",
-		"a/b": "is no deployment intent group", "store//prod": "is no deployment intent group", string(lab): "is no deployment intent group",
+		"test": "is the group itself", "projects/bank/composite-apps/store/v1/deployment-intent-groups/prod": "\"projects/bank/composite-apps/store/v1/deployment-intent-groups/prod\" belongs to another project",
+		"a/b": "is not a deployment intent group", "store//prod": "is not a deployment intent group", string(lab): "is not a deployment intent group",
 	} {
 		_, err := w.service.PlanTakeover(ann(test), test, "", from)
 		require.Equal(t, intent.Invalid, intent.CodeOf(err), from)
@@ -269,7 +269,7 @@ func TestWhatCannotBeTakenOverIsRefused(t *testing.T) {
 	}
 	other := prod.Parent().Child("deployment-intent-groups", "other")
 	w.group(other, "api", "other.lab.example")
-	refuses("other", "gives none of the names of this group")
+	refuses("other", "projects/shop/composite-apps/store/v1/deployment-intent-groups/other publishes none of the names of this group")
 	w.associate(eu, "lab", "corp")
 	w.put(corp, record("lab.example", ``))
 	w.put(www(test), `{"app":"api","serviceName":"api","hostnames":["www.lab.example"],"records":["corp"]}`)

@@ -65,7 +65,7 @@ func TestTraceOfServersThatAreImported(t *testing.T) {
 	way, err = w.trace("", "web.shop.svc.cluster.local")
 	require.NoError(t, err)
 	require.Equal(t, corefile.Way{Why: []string{
-		"no server has a zone that web.shop.svc.cluster.local belongs to, so it goes the way of the CoreDNS that imports the servers, which is not known here",
+		"no server has a zone for web.shop.svc.cluster.local, so the query follows the rest of the CoreDNS that imports the servers, which is unknown here",
 	}}, way)
 }
 
@@ -75,7 +75,7 @@ func TestTraceInAClusterThatTheIntentIsNotFor(t *testing.T) {
 	w.resolve(`[{"domain":"foo.com","nameservers":["1.2.3.4"]}]`, `,"clusters":[{"clusterProvider":"edge","cluster":"paris"}]`)
 	_, err := w.trace(berlin, "foo.com")
 	require.Equal(t, intent.Conflict, intent.CodeOf(err))
-	require.ErrorContains(t, err, "is not for cluster edge+berlin")
+	require.ErrorContains(t, err, "DNS CR intent \"resolvers\" does not configure cluster edge+berlin")
 }
 
 func TestTraceWhereTheIntentCannotWork(t *testing.T) {
@@ -88,7 +88,7 @@ func TestTraceWhereTheIntentCannotWork(t *testing.T) {
 	require.ErrorContains(t, err, "/cluster: edge+nowhere is not registered")
 	_, err = w.trace(hub, "foo.com")
 	require.Equal(t, intent.Conflict, intent.CodeOf(err))
-	require.ErrorContains(t, err, "no cluster reference")
+	require.ErrorContains(t, err, "not a cluster reference")
 	w.domain("foo.com")
 	_, err = w.trace(paris, "foo.com")
 	require.Equal(t, intent.Conflict, intent.CodeOf(err))

@@ -212,7 +212,7 @@ func TestWhatEMCOAsksForIsInTheEventsOfTheGroup(t *testing.T) {
 		told := w.outcomes("refused")
 		require.Len(t, told, 1, "once")
 		require.Contains(t, told[0], "emco instantiate 0: app context 1111 stays as it is")
-		require.Contains(t, told[0], `no record serves "www.other.example"`)
+		require.Contains(t, told[0], `no provider serves "www.other.example"`)
 		require.Equal(t, intent.Created, w.state(prod))
 		w.serve("www.lab.example")
 		w.appContext(firstContext)
@@ -251,6 +251,6 @@ func TestWhatEMCOAsksForIsInTheEventsOfTheGroup(t *testing.T) {
 		w.appContext(secondContext)
 		w.vanish(secondContext)
 		w.sweep()
-		require.Equal(t, []string{"emco update 1: app context 2222: EMCO has deleted it, and so what was prepared for it is dropped"}, w.outcomes("dropped"))
+		require.Equal(t, []string{"emco update 1: app context 2222: EMCO has deleted it, so its prepared release is dropped"}, w.outcomes("dropped"))
 	})
 }

@@ -90,7 +90,7 @@ func (w *world) wrongKubeconfigs() []string {
 		all = append(all, "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters:\n- {name: c, cluster: {server: \"https://127.0.0.1:1\"}}\ncontexts:\n- {name: c, context: {cluster: c, user: u}}\nusers:\n- name: u\n  user: "+
 			fmt.Sprintf(user, w.word(fmt.Sprintf("the secret of wrong kubeconfig %d", n)))+"\n")
 	}
-	return append(all, fmt.Sprintf("server: https://me:%s@h:port", w.word("a password in a wrong URL")), w.text("a secret that is no kubeconfig"))
+	return append(all, fmt.Sprintf("server: https://me:%s@h:port", w.word("a password in a wrong URL")), w.text("a secret that is not a kubeconfig"))
 }
 
 // refuseCalls makes gRPC calls that are refused.

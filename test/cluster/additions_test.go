@@ -91,7 +91,7 @@ func TestWhatOthersAddIsSeenAndTakenOut(t *testing.T) {
 		_, err = k.Restore(t.Context(), o, cluster.Version{UID: live.UID, ResourceVersion: "1"})
 		require.Equal(t, cluster.Stale, cluster.FaultOf(err))
 	})
-	t.Run("what is no drift", func(t *testing.T) {
+	t.Run("what is not a drift", func(t *testing.T) {
 		o := rendered(t, k, ourDaemonSet)
 		restart := `{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-22T20:00:00Z"}}}}}`
 		live := edit(t, server, k, "daemonsets", "kubectl-rollout", restart, o)
@@ -107,7 +107,7 @@ func TestWhatOthersAddIsSeenAndTakenOut(t *testing.T) {
 		require.NoError(t, err)
 		seen, err := k.Get(t.Context(), o.ID)
 		require.NoError(t, err)
-		require.NotEqual(t, "kube-controller-manager", seen.ChangedBy, "a status is no change")
+		require.NotEqual(t, "kube-controller-manager", seen.ChangedBy, "a status is not a change")
 	})
 	t.Run("a Service", func(t *testing.T) {
 		o := rendered(t, k, ourService)

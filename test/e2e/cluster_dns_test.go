@@ -113,7 +113,7 @@ func TestDNSPodsAreWhereTheirPlacementLeavesANode(t *testing.T) {
 		return d.Placement.Current && d.Placement.Suitable == 2 && strings.HasPrefix(d.Address, "10.")
 	})
 	s.tells(fixture.Berlin, "a first placement is refused", func(d clusterDNS) bool {
-		return d.Message == "the placement leaves no node, so no DNS is made: 0 of 1 nodes are suitable: taint dns-only:NoSchedule is not tolerated on 1"
+		return d.Message == "the placement leaves no node, so no DNS is deployed: 0 of 1 nodes are suitable: taint dns-only:NoSchedule is not tolerated on 1"
 	})
 	s.becomes(cloud, "Instantiated")
 	_, err := s.world.Cluster(fixture.Berlin).Client.CoreV1().Namespaces().Get(t.Context(), s.project+"-dns", metav1.GetOptions{})
@@ -132,7 +132,7 @@ func TestDNSPodsAreWhereTheirPlacementLeavesANode(t *testing.T) {
 	s.placedWith(fixture.Paris, map[string]string{"disktype": "ssd"})
 	s.corefile(fixture.Berlin, "bar.com:5353")
 	s.tells(fixture.Berlin, "the placement before stays", func(d clusterDNS) bool {
-		return !d.Placement.Current && strings.Contains(d.Message, "the one before stays: 0 of 1 nodes are suitable: label disktype=ssd is missing on 1")
+		return !d.Placement.Current && strings.Contains(d.Message, "the previous one stays: 0 of 1 nodes are suitable: label disktype=ssd is missing on 1")
 	})
 	s.placedWith(fixture.Berlin, map[string]string{"kubernetes.io/os": "linux"})
 

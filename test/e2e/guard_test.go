@@ -29,14 +29,14 @@ func TestNamesOfAServiceThatWasDeletedByHandStayUntilSomebodyLetsThemGo(t *testi
 	s.eventually("the freeze to be told", func() error {
 		return errors.Join(s.frozen(names), s.metric(counted))
 	})
-	s.happened(prod, "frozen", `8 names of record "lab" stay published`)
+	s.happened(prod, "frozen", `8 names of provider "lab" stay published`)
 	s.throughout("the names stay", func() error {
 		return errors.Join(s.answering(names[0], parisAddress), s.answering(names[7], parisAddress), s.pointing(names[3], parisAddress))
 	})
 
 	s.update(prod) // of what has not changed: nobody confirms anything
 	s.must(s.frozen(names))
-	s.confirm("update", `8 names of record \"lab\" stay published`)
+	s.confirm("update", `8 names of provider \"lab\" stay published`)
 	s.allAnswer(names)
 	s.happened(prod, "thawed", "")
 	s.eventually("nothing to be frozen any more", func() error {
@@ -58,7 +58,7 @@ func TestAnUpdateThatTakesManyNamesIsRefusedUntilItIsConfirmed(t *testing.T) {
 	s.allAnswer(names, parisAddress)
 
 	s.put(prod+"/traffic-group-intents/front/dns-intents/web", dnsIntent("web", names[:8]...))
-	const why = `6 of the 14 names of record \"lab\", more than its maxRemoval of 25 %`
+	const why = `6 of the 14 names of provider \"lab\", more than its maxRemoval of 25 %`
 	s.refuses("update", prod, "update would take away "+why)
 	s.throughout("all stay", func() error {
 		return errors.Join(s.answering(names[0], parisAddress), s.answering(names[13], parisAddress))

@@ -129,8 +129,8 @@ func (s *story) reliesOnAutopath() {
 	s.podsHave("None", `{"nameservers":["169.254.20.77"],"searches":["search.{p}.cluster.local.ap.k8s.io"],"options":[{"name":"ndots","value":"5"}]}`)
 
 	s.put(resolvers, forwarding("foo.com", strings.Replace(autopath, ".77", ".78", 1)))
-	s.refuses("update", cloud, "the nameserver would be another", "/spec/nodeLocalDNS/localIP")
+	s.refuses("update", cloud, "the nameserver would change", "/spec/nodeLocalDNS/localIP")
 	s.put(resolvers, forwarding("foo.com", ""))
-	s.refuses("update", cloud, "deployment-intent-groups/prod have clusterFirstWithAutopath on cluster edge+paris", "it would not be offered any more")
+	s.refuses("update", cloud, "deployment-intent-groups/prod have clusterFirstWithAutopath on cluster edge+paris", "it would no longer be offered")
 	s.refuses("terminate", cloud, "deployment-intent-groups/prod")
 }

@@ -79,7 +79,7 @@ type codec struct{}
 func (codec) Marshal(value any) ([]byte, error) {
 	m, ok := value.(*message)
 	if !ok {
-		return nil, fmt.Errorf("%T is no message", value)
+		return nil, fmt.Errorf("%T is not a message", value)
 	}
 	return m.marshal(), nil
 }
@@ -87,7 +87,7 @@ func (codec) Marshal(value any) ([]byte, error) {
 func (codec) Unmarshal(wire []byte, value any) error {
 	m, ok := value.(*message)
 	if !ok {
-		return fmt.Errorf("%T is no message", value)
+		return fmt.Errorf("%T is not a message", value)
 	}
 	return m.unmarshal(wire)
 }

@@ -49,7 +49,7 @@ func TestGlibcSendsTheQueriesThatAreSaid(t *testing.T) {
 		{"ndots:0", "foo.com", "ndots:0", "web"},
 		{"ndots over 15", "foo.com", "ndots:99", strings.Repeat("a.", 15) + "example"},
 		{"ndots below 0", "foo.com", "ndots:-1", "a.b.example"},
-		{"ndots that is no number", "foo.com", "ndots:many", "web"},
+		{"ndots that is not a number", "foo.com", "ndots:many", "web"},
 		{"ndots without a number", "foo.com", "ndots", "web"},
 		{"no AAAA", clusterFirst, "ndots:5 no-aaaa", "web"},
 		{"names without dots are not asked for as they are", "foo.com", "no-tld-query", "web"},

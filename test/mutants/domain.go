@@ -25,7 +25,7 @@ func inIntents() []bugs.Bug {
 		},
 		{
 			Name: "pods of Jobs", File: "pkg/domain/podspec/podspec.go",
-			Breaks:      "a Job is no known workload",
+			Breaks:      "a Job is not a known workload",
 			Text:        `, "batch/Job":`,
 			Replacement: `:`,
 		},

@@ -97,7 +97,7 @@ func (c *conversation) judge(r Request, got apitest.Response) error {
 	path, err := r.Path()
 	if err != nil { // no HTTP, so nobody but the HTTP server answers
 		if got.Status != http.StatusBadRequest {
-			return fmt.Errorf("want 400 for what is no HTTP: %w", err)
+			return fmt.Errorf("want 400 for what is not an HTTP: %w", err)
 		}
 		return nil
 	}

@@ -109,13 +109,13 @@ func TestCheckWarnsOfWhatCannotBeKnownHere(t *testing.T) {
 		{"a zone file", ".:53 {\n file db.example\n}", "reads files of the container"},
 		{"a list of nameservers", ".:53 {\n forward . /etc/other.conf\n}", "names /etc/other.conf"},
 		{"an upstream by name", ".:53 {\n forward . dns.example.org\n}", "names dns.example.org"},
-		{"a cloud", ".:53 {\n route53 example.org.:Z1Z2Z3Z4DZ5Z6Z7\n}", "asks a service elsewhere"},
+		{"a cloud", ".:53 {\n route53 example.org.:Z1Z2Z3Z4DZ5Z6Z7\n}", "asks another server"},
 		{"an upstream by name, with a port", ".:53 {\n forward . dns.example.org:53\n}", "names dns.example.org:53"},
 		{"an upstream by name, the second time", ".:53 {\n forward a.com 1.1.1.1\n forward b.com dns.example.org\n}", "names dns.example.org"},
 		{"an upstream by name, over gRPC", ".:53 {\n grpc . dns.example.org:443\n}", "names dns.example.org:443"},
 		{"a file that is not the node's resolvers", ".:53 {\n autopath . ../search\n}", "names ../search"},
 		{"an interface of the node", ".:53 {\n bind eth0\n}", "names eth0"},
-		{"etcd", ".:53 {\n etcd example.org {\n endpoint http://localhost:1\n }\n}", "asks a service elsewhere"},
+		{"etcd", ".:53 {\n etcd example.org {\n endpoint http://localhost:1\n }\n}", "asks another server"},
 		{"a program", ".:53 {\n on startup rm -rf /\n}", "runs programs"},
 		{"no plugin at all", "example.org {\n}", "every query is refused"},
 	} {
@@ -131,8 +131,8 @@ func TestCheckOfWhatIsNoCorefile(t *testing.T) {
 		{"empty", " \n", "it is empty"},
 		{"too large", strings.Repeat("#", corefile.MaxLinted+1), "it is larger than 1048576 bytes"},
 		{"no end", ".:53 {\n errors\n", "Unexpected token 'errors', expecting '}'"},
-		{"no domain of a cluster", ".:53 {\n searchpath /etc/passwd\n}", "plugin/searchpath: \"/etc/passwd\" is no domain"},
-		{"a file in place of a domain", ".:53 {\n searchexpand a.local {\n suffixes /etc/passwd\n }\n}", "plugin/searchexpand: \"/etc/passwd\" is no domain"},
+		{"no domain of a cluster", ".:53 {\n searchpath /etc/passwd\n}", "plugin/searchpath: \"/etc/passwd\" is not a domain"},
+		{"a file in place of a domain", ".:53 {\n searchexpand a.local {\n suffixes /etc/passwd\n }\n}", "plugin/searchexpand: \"/etc/passwd\" is not a domain"},
 		{"an option of others", ".:53 {\n searchpath a.local {\n option 15\n }\n}", "write a number from 65001 to 65534"},
 		{"too many upstreams", ".:53 {\n forward . " + many(16) + "\n}", "more than 15"},
 	} {
@@ -155,7 +155,7 @@ func TestCheckOfZones(t *testing.T) {
 		{"once on all addresses", "a.com {\n bind 127.0.0.1\n}\na.com {\n errors\n}", 4, "a.com.:53 is served"},
 		{"twice over TLS", "tls://a.com {\n errors\n}\ntls://a.com:853 {\n errors\n}", 4, "tls://a.com.:853 is served"},
 		{"twice after a snippet", "(s) {\n errors\n}\na.com {\n errors\n}\na.com {\n errors\n}", 7, "a.com.:53 is served"},
-		{"no zone", "a..com:53 {\n errors\n}", 1, "is no zone"},
+		{"no zone", "a..com:53 {\n errors\n}", 1, "is not a zone"},
 	} {
 		findings := lint.Check(one.corefile)
 		require.Len(t, findings, 1, one.reason)

@@ -58,7 +58,7 @@ func parseKubernetes(c *caddy.Controller) error {
 func elsewhere(name string, tokens []caddyfile.Token) (why string) {
 	switch name {
 	case "route53", "azure", "clouddns", "nomad", "etcd":
-		return "asks a service elsewhere"
+		return "asks another server"
 	case "file", "auto", "hosts", "tls", "sign", "geoip", "dnssec", "dynupdate", "tsig", "root":
 		return "reads files of the container"
 	case "on":

@@ -27,7 +27,7 @@ func (c *checker) zones(blocks []caddyfile.ServerBlock, lines []int) {
 		for _, key := range block.Keys {
 			served, err := zonesOf(key)
 			if err != nil {
-				c.add(line, corefile.Error, "%q is no zone: %v", key, err)
+				c.add(line, corefile.Error, "%q is not a zone: %v", key, err)
 			}
 			if _, viewed := block.Tokens["view"]; viewed {
 				continue // several blocks may serve a zone, to different clients

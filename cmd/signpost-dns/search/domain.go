@@ -84,10 +84,10 @@ const maxLabel = 63
 func parseDomain(text string) (string, error) {
 	domains, err := autopath.Decode([]byte(text))
 	if err != nil {
-		return "", fmt.Errorf("%q is no domain: %w", text, err)
+		return "", fmt.Errorf("%q is not a domain: %w", text, err)
 	}
 	if len(domains) != 1 {
-		return "", fmt.Errorf("%q is no domain: write several with spaces between them", text)
+		return "", fmt.Errorf("%q is not a domain: write several with spaces between them", text)
 	}
 	return domains[0], nil
 }

@@ -33,7 +33,7 @@ func TestSearchable(t *testing.T) {
 		"a zone transfer":  func(m *dns.Msg) { m.Question[0].Qtype = dns.TypeAXFR },
 		"no question":      func(m *dns.Msg) { m.Question = nil },
 		"several of them":  func(m *dns.Msg) { m.Question = append(m.Question, m.Question[0]) },
-		"what is no query": func(m *dns.Msg) { m.Question[0].Qtype = dns.TypeOPT },
+		"what is not a query": func(m *dns.Msg) { m.Question[0].Qtype = dns.TypeOPT },
 	} {
 		m := query("web.")
 		change(m)

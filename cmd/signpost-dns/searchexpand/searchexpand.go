@@ -101,7 +101,7 @@ func (e *SearchExpand) walk(ctx context.Context, state request.Request, names []
 // Why an option is ignored, beside the errors of autopath.Decode.
 var (
 	errClient = errors.New("the client may not send the option")
-	errName   = errors.New("the name is no name to search for")
+	errName   = errors.New("the name is not a name to search for")
 )
 
 // paths reads the search paths that a client has sent.

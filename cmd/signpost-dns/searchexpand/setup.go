@@ -59,7 +59,7 @@ func (e *SearchExpand) property(c *caddy.Controller) error {
 		for _, arg := range args {
 			prefix, err := netip.ParsePrefix(arg)
 			if err != nil {
-				return c.Errf("allow: '%s' is no network: write it as in 10.0.0.0/8 or fd00::/8", arg)
+				return c.Errf("allow: '%s' is not a network: write it as in 10.0.0.0/8 or fd00::/8", arg)
 			}
 			e.allowed = append(e.allowed, prefix)
 		}

@@ -28,15 +28,15 @@ func TestSetup(t *testing.T) {
 	}
 	for _, c := range []struct{ reason, corefile, want string }{
 		{"two domains", "searchexpand a.local b.local", "Wrong argument count"},
-		{"no domain's name", "searchexpand a_b?", `"a_b?" is no domain`},
+		{"no domain's name", "searchexpand a_b?", `"a_b?" is not a domain`},
 		{"twice", "searchexpand\nsearchexpand", "once per Server Block"},
 		{"an unknown property", "searchexpand {\n upstream\n}", "unknown property 'upstream'"},
 		{"an option of others", "searchexpand {\n option 65535\n}", "write a number from 65001 to 65534"},
 		{"suffixes without a domain", "searchexpand {\n suffixes foo.com\n}", "write the cluster's domain behind searchexpand"},
 		{"no suffixes", "searchexpand a.local {\n suffixes\n}", "Wrong argument count"},
-		{"a file", "searchexpand a.local {\n suffixes /etc/resolv.conf\n}", `"/etc/resolv.conf" is no domain`},
+		{"a file", "searchexpand a.local {\n suffixes /etc/resolv.conf\n}", `"/etc/resolv.conf" is not a domain`},
 		{"nobody is allowed", "searchexpand {\n allow\n}", "Wrong argument count"},
-		{"an address", "searchexpand {\n allow 10.0.0.1\n}", "allow: '10.0.0.1' is no network: write it as in 10.0.0.0/8 or fd00::/8"},
+		{"an address", "searchexpand {\n allow 10.0.0.1\n}", "allow: '10.0.0.1' is not a network: write it as in 10.0.0.0/8 or fd00::/8"},
 	} {
 		_, err := parse(caddy.NewTestController("dns", c.corefile))
 		require.ErrorContains(t, err, c.want, c.reason)

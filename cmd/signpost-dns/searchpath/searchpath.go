@@ -114,8 +114,8 @@ const warnEvery = time.Minute
 
 func (p *SearchPath) warn(now time.Time) {
 	if p.mayWarn(now) {
-		p.log.Warningf("the server that is asked for names in search domains does not know the EDNS0 option %d, so that each lookup costs several queries: "+
-			"it must be a signpost-dns with the plugin searchexpand and the same option", p.settings.Option)
+		p.log.Warningf("the server for names in search domains does not know the EDNS0 option %d, so each lookup costs several queries. "+
+			"It must be a signpost-dns with the plugin searchexpand and the same option", p.settings.Option)
 	}
 }
 

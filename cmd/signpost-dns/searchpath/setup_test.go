@@ -39,7 +39,7 @@ func TestSetup(t *testing.T) {
 	for _, c := range []struct{ reason, corefile, want string }{
 		{"no domain", "searchpath", "Wrong argument count"},
 		{"two domains", "searchpath a.local b.local", "Wrong argument count"},
-		{"no domain's name", "searchpath cluster..local", `"cluster..local" is no domain`},
+		{"no domain's name", "searchpath cluster..local", `"cluster..local" is not a domain`},
 		{"a list", "searchpath a.local,b.local", "write several with spaces between them"},
 		{"search domains as domain", "searchpath ap.k8s.io", "leads to search paths again"},
 		{"twice", "searchpath a.local\nsearchpath b.local", "once per Server Block"},
@@ -49,7 +49,7 @@ func TestSetup(t *testing.T) {
 		{"no option", "searchpath a.local {\n option\n}", "Wrong argument count"},
 		{"missing what", "searchpath a.local {\n missing refused\n}", `missing: "refused": write nodata or nxdomain`},
 		{"no suffixes", "searchpath a.local {\n suffixes\n}", "Wrong argument count"},
-		{"a suffix that is none", "searchpath a.local {\n suffixes a*b\n}", `"a*b" is no domain`},
+		{"a suffix that is none", "searchpath a.local {\n suffixes a*b\n}", `"a*b" is not a domain`},
 		{"no such file", "searchpath a.local {\n suffixes /not/there\n}", "suffixes: open /not/there"},
 		{"too many", "searchpath a.local {\n suffixes " + strings.Join(domains(30), " ") + "\n}", `suffixes: "d29.example": the option is too long`},
 		{"too long", "searchpath a.local {\n suffixes " + strings.Join(prefixed(long), " ") + "\n}", "the option is too long"},

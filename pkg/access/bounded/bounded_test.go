@@ -134,7 +134,7 @@ func TestAServerIsReadNoFasterThanItMay(t *testing.T) {
 		hasty, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err = ask(hasty, t, stream)
-		require.ErrorContains(t, err, "faster than it is read")
+		require.ErrorContains(t, err, "faster than they are read")
 		require.NoError(t, hasty.Err())
 	})
 }

@@ -66,7 +66,7 @@ func (b *Budget) Keep(more int64) error {
 		return nil
 	}
 	b.kept.Add(-more)
-	return tooLarge("what is to be kept of the server's answers", b.most)
+	return tooLarge("the stored answers of the server", b.most)
 }
 
 // Kept is how much memory is taken by what is kept.
@@ -78,7 +78,7 @@ func (b *Budget) await(ctx context.Context, bytes int) error {
 		return nil
 	}
 	if err := b.pace.WaitN(ctx, bytes); err != nil && ctx.Err() == nil {
-		return &Excess{fmt.Sprintf("the server sends more than %d MiB, and goes on faster than it is read", bytesAtOnce/mib)}
+		return &Excess{fmt.Sprintf("the server sends more than %d MiB, and faster than they are read", bytesAtOnce/mib)}
 	}
 	return ctx.Err()
 }

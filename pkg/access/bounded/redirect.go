@@ -14,9 +14,9 @@ type Redirect struct {
 // Error implements error.
 func (r *Redirect) Error() string {
 	if r.To == "" {
-		return "the server redirects elsewhere, which is not followed; give the address that answers itself"
+		return "the server redirects to another address, which Signpost does not follow; give the final address"
 	}
-	return "the server redirects to " + r.To + ", which is not followed; if that is the right address, give it instead"
+	return "the server redirects to " + r.To + ", which Signpost does not follow; if that is the right address, give it instead"
 }
 
 // redirect is the error of an answer that is a redirect, nil for all others.

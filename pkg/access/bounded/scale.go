@@ -96,7 +96,7 @@ func (s *scale) see(c byte) (ended bool, err error) {
 // enter begins a list, which may have an element, or an object.
 func (s *scale) enter(list bool) error {
 	if s.depth == deepest {
-		return &Excess{"the answer has too many lists and objects in each other"}
+		return &Excess{"the answer nests too many lists and objects"}
 	}
 	s.lists[s.depth] = list
 	s.depth++

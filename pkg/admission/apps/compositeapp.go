@@ -15,7 +15,7 @@ func CheckCompositeApp(_ context.Context, a *review.Checker, r *review.Review, i
 	_, version, _ := strings.Cut(r.Path.Name(), "/")
 	switch {
 	case !review.IsLabelValue(in.CompositeAppVersion):
-		r.Refusef(at, "%s is no version; %s", review.Quote(in.CompositeAppVersion), review.ValueAdvice)
+		r.Refusef(at, "%s is not a version; %s", review.Quote(in.CompositeAppVersion), review.ValueAdvice)
 	case in.CompositeAppVersion != version:
 		r.Refusef(at, "is %s, but the path names %s", review.Quote(in.CompositeAppVersion), review.Quote(version))
 	}

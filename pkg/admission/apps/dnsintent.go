@@ -24,10 +24,10 @@ func KnownApp(ctx context.Context, a *review.Checker, r *review.Review, app stri
 			return &known, nil
 		}
 	}
-	known := "which has none yet"
+	known := "which has no apps"
 	if len(names) > 0 {
 		known = "whose apps are: " + strings.Join(names, ", ")
 	}
-	r.Refusef(review.Spec+"/app", "%s is no app of %s, %s", review.Quote(app), path, known)
+	r.Refusef(review.Spec+"/app", "%s is not an app of %s, %s", review.Quote(app), path, known)
 	return nil, nil
 }

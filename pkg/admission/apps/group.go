@@ -50,7 +50,7 @@ func CheckGroup(ctx context.Context, a *review.Checker, r *review.Review, in, ol
 func cloudOf(ctx context.Context, a *review.Checker, r *review.Review, name string) (intent.Path, *intent.LogicalCloud, error) {
 	const at = review.Spec + "/logicalCloud"
 	if !review.IsLabelValue(name) {
-		r.Refusef(at, "%s is no name of a logical cloud; %s", review.Quote(name), review.ValueAdvice)
+		r.Refusef(at, "%s is not a name of a logical cloud; %s", review.Quote(name), review.ValueAdvice)
 		return "", nil, nil
 	}
 	path := intent.Join("projects", r.Project(), "logical-clouds", name)
@@ -66,7 +66,7 @@ func cloudOf(ctx context.Context, a *review.Checker, r *review.Review, name stri
 func checkAppName(r *review.Review, at review.Pointer, apps []intent.App, i int) {
 	name := apps[i].Name
 	if !review.IsLabelValue(name) {
-		r.Refusef(at, "%s is no name of an app; %s", review.Quote(name), review.ValueAdvice)
+		r.Refusef(at, "%s is not a name of an app; %s", review.Quote(name), review.ValueAdvice)
 	} else if slices.ContainsFunc(apps[:i], func(other intent.App) bool { return other.Name == name }) {
 		r.Refusef(at, "%s is given twice; give each app once", review.Quote(name))
 	}
@@ -97,7 +97,7 @@ func AppClusters(ctx context.Context, a *review.Checker, r *review.Review, at re
 		if found == nil {
 			a.Missing(r, here, cluster.Path())
 		} else {
-			r.Conflictf(here, "%s names %s, which is no cluster reference of %s; its clusters are: %s",
+			r.Conflictf(here, "%s names %s, which is not a cluster reference of %s; its clusters are: %s",
 				r.Path, cluster.Path(), cloud, clusterNames(references))
 		}
 	}
@@ -131,7 +131,7 @@ func intentsKeepApps(ctx context.Context, a *review.Checker, r *review.Review, i
 	for _, kind := range []string{"dns-intents", review.PodDNSIntents} {
 		err := a.EachIntent(ctx, r.Path, kind, func(path intent.Path, app string) {
 			if dropped[app] {
-				r.Conflictf(review.Spec+"/apps", "leaves out app %s, which %s names; change or delete that first", review.Quote(app), path)
+				r.Conflictf(review.Spec+"/apps", "leaves out app %s, which %s names; change or delete that document first", review.Quote(app), path)
 			}
 		})
 		if err != nil {

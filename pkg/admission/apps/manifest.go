@@ -45,10 +45,10 @@ func ReadManifest(raw json.RawMessage) (Manifest, error) {
 	}
 	object, ok := content.(map[string]any)
 	if !ok {
-		return m, errors.New("is no Kubernetes object; give one with apiVersion, kind and metadata")
+		return m, errors.New("is not a Kubernetes object; give one with apiVersion, kind and metadata")
 	}
 	if depth(object, deepestManifest+1) > deepestManifest {
-		return m, errors.New("nests more than 64 deep; a Kubernetes object does not")
+		return m, errors.New("nests more than 64 levels deep; a Kubernetes object does not")
 	}
 	var faults []string
 	read := reader{&faults}
@@ -77,18 +77,18 @@ type reader struct{ faults *[]string }
 func (r reader) text(object map[string]any, name string) string {
 	text, ok := object[name].(string)
 	if !ok && object[name] != nil {
-		*r.faults = append(*r.faults, name+" is no text; give it in quotes")
+		*r.faults = append(*r.faults, name+" is not a string; give it in quotes")
 	}
 	return text
 }
 
-// spellings refuses keys that differ from a field's name in nothing but letter
-// case: a lenient reader would take one for the field, and Kubernetes does not.
+// spellings refuses keys that differ from a field's name only in letter case. A lenient
+// reader would accept such a key as the field, and Kubernetes does not.
 func (r reader) spellings(object map[string]any, fields ...string) {
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		for _, field := range fields {
 			if key != field && strings.EqualFold(key, field) {
-				*r.faults = append(*r.faults, review.Quote(key)+" is no field of Kubernetes; write "+field)
+				*r.faults = append(*r.faults, review.Quote(key)+" is not a field of Kubernetes; write "+field)
 			}
 		}
 	}
@@ -98,7 +98,7 @@ func (r reader) texts(object map[string]any, name string) map[string]string {
 	inner, ok := object[name].(map[string]any)
 	if !ok {
 		if object[name] != nil {
-			*r.faults = append(*r.faults, name+" is no object")
+			*r.faults = append(*r.faults, name+" is not an object")
 		}
 		return nil
 	}
@@ -130,8 +130,8 @@ func depth(value any, most int) int {
 	return deepest + 1
 }
 
-// checkManifests checks the objects of an app. cloud is the namespace of the
-// logical cloud, the only one they may be in; empty when it is not known.
+// checkManifests checks the objects of an app. cloud is the namespace of the logical
+// cloud, the only one that they may be in; empty when it is not known.
 func checkManifests(r *review.Review, at review.Pointer, manifests []json.RawMessage, cloud string) {
 	type identity struct{ group, kind, name string }
 	places := map[identity]review.Pointer{}
@@ -162,22 +162,22 @@ func checkManifestKind(r *review.Review, at review.Pointer, m Manifest) {
 		group, version = "", m.APIVersion
 	}
 	if !review.IsDNSLabel(version) || grouped && !review.IsSubdomain(group) {
-		r.Refusef(at.Key("apiVersion"), "%s is no API version; give one such as v1 or apps/v1", review.Quote(m.APIVersion))
+		r.Refusef(at.Key("apiVersion"), "%s is not an API version; give one such as v1 or apps/v1", review.Quote(m.APIVersion))
 	}
 	kind := at.Key("kind")
 	switch {
 	case !review.IsLabelValue(m.Kind):
-		r.Refusef(kind, "%s is no kind; give one such as Service", review.Quote(m.Kind))
+		r.Refusef(kind, "%s is not a kind; give one such as Service", review.Quote(m.Kind))
 	case strings.HasSuffix(m.Kind, "List") && (m.Items != nil || m.Kind == "List"):
 		r.Refusef(kind, "%s holds other objects; give each of them as a manifest of its own", m.Kind)
 	case review.IsAccessControl(group):
-		r.Refusef(kind, "%s (%s) grants rights, which an app's manifests may not; let the cluster's operator create it", m.Kind, m.APIVersion)
+		r.Refusef(kind, "%s (%s) grants rights, which an app's manifests must not do; let the cluster's operator create it", m.Kind, m.APIVersion)
 	case review.IsClusterScoped(group, m.Kind):
-		r.Refusef(kind, "%s (%s) belongs to no namespace; an app's manifests may hold namespaced kinds alone", m.Kind, m.APIVersion)
+		r.Refusef(kind, "%s (%s) belongs to no namespace; an app's manifests may hold only namespaced kinds", m.Kind, m.APIVersion)
 	case group == "core":
-		r.Refusef(at.Key("apiVersion"), "%s is no API version; the core group has none in front of its version: write %s", review.Quote(m.APIVersion), version)
+		r.Refusef(at.Key("apiVersion"), "%s is not an API version; the core group has none in front of its version: write %s", review.Quote(m.APIVersion), version)
 	case group == "" && !grant.Common(group, m.Kind):
-		r.Refusef(kind, "%s is no kind of %s that manifests may hold; write it as Kubernetes does, as in ConfigMap", review.Quote(m.Kind), m.APIVersion)
+		r.Refusef(kind, "%s is not a kind of %s that manifests may hold; write it as Kubernetes does, as in ConfigMap", review.Quote(m.Kind), m.APIVersion)
 	}
 }
 
@@ -186,9 +186,9 @@ func checkManifestMetadata(r *review.Review, at review.Pointer, m Manifest, clou
 	const oldestNames = "Service" // whose names are host names
 	switch name := m.Metadata.Name; {
 	case name == "" && m.Metadata.GenerateName != "":
-		r.Refusef(at.Key("generateName"), "makes a new object each time; give a name")
+		r.Refusef(at.Key("generateName"), "makes a new object each time it is applied; give a name instead")
 	case m.Kind == oldestNames && !review.IsDNSLabel(name), !review.IsSubdomain(name):
-		r.Refusef(at.Key("name"), "%s is no name of a %s; use lower-case letters, digits and '-'", review.Quote(name), m.Kind)
+		r.Refusef(at.Key("name"), "%s is not a name of a %s; use lower-case letters, digits and '-'", review.Quote(name), m.Kind)
 	}
 	if namespace := m.Metadata.Namespace; namespace != "" && cloud != "" && namespace != cloud {
 		r.Refusef(at.Key("namespace"), "%s is not the logical cloud's namespace; leave it out, or give %s", review.Quote(namespace), review.Quote(cloud))
@@ -214,9 +214,9 @@ func checkManifestMetadata(r *review.Review, at review.Pointer, m Manifest, clou
 
 // Why a manifest may not have a field of an object's metadata.
 const (
-	byServers = "is written by an API server alone"
-	holds     = "would keep the cluster from deleting the object until somebody takes them away, which Signpost does not"
-	owned     = "would have the cluster delete the object together with another, which Signpost would put back"
+	byServers = "is written only by an API server"
+	holds     = "would keep the cluster from deleting the object until somebody removes the finalizers, which Signpost does not"
+	owned     = "would have the cluster delete the object together with another, and Signpost would create it again"
 )
 
 // refusedField is a field of an object's metadata that no manifest may have.
@@ -241,9 +241,9 @@ func isSet(value any) bool {
 	return value != nil && value != ""
 }
 
-// checkManifestKeys refuses Signpost's own labels and annotations beside the object's
-// metadata, as in the template and the selector of its pods: by these Signpost
-// and its external-dns tell their objects from others.
+// checkManifestKeys refuses Signpost's own labels and annotations below the object's
+// metadata, as in the template and the selector of its pods. Signpost and its
+// external-dns tell their objects from others by these.
 func checkManifestKeys(r *review.Review, at review.Pointer, raw json.RawMessage) {
 	var fields map[string]any
 	if err := json.Unmarshal(raw, &fields); err != nil {

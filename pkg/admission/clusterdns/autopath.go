@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// mostSearches of an intent, and the characters that they have together: so
-	// much that the cluster's own search paths and those of its nodes fit into the
-	// limits of Kubernetes beside them.
+	// mostSearches limits the searches of an intent, and mostSearchCharacters their total
+	// length. The cluster's own search paths and those of its nodes fit into the limits
+	// of Kubernetes beside them.
 	mostSearches    = 16
 	longestSearches = 1024
 
@@ -40,7 +40,7 @@ func checkNodeLocalDNS(r *review.Review, in *intent.DNSCRIntent, addresses map[n
 	case cache == nil:
 		cache = &intent.NodeLocalDNS{}
 	case !cache.Enabled && byItself:
-		r.Refusef(at.Key("enabled"), "is false, but autopath of mode %s needs that cache; give true, leave nodeLocalDNS out, or give mode %s", intent.AutopathEDNS0, intent.AutopathStatic)
+		r.Refusef(at.Key("enabled"), "is false, but autopath of mode %s needs that cache; set it to true, remove nodeLocalDNS, or use mode %s", intent.AutopathEDNS0, intent.AutopathStatic)
 	}
 	text := cmp.Or(cache.LocalIP, autopath.LocalIP)
 	address, err := LocalIP(text)
@@ -49,14 +49,14 @@ func checkNodeLocalDNS(r *review.Review, in *intent.DNSCRIntent, addresses map[n
 	case err != nil:
 		r.Refusef(at.Key("localIP"), "%s %s", review.Quote(text), err)
 	case slices.Contains(allNameservers(*in), netip.AddrPortFrom(address, UsualPort)):
-		r.Refusef(at.Key("localIP"), "%s is a nameserver of the intent, too, so that queries would go in a circle; give another address", address)
+		r.Refusef(at.Key("localIP"), "%s is also a nameserver of the intent, so that queries would go in a circle; give another address", address)
 	case taken:
-		r.Refusef(at.Key("localIP"), "%s is the address of the DNS service of cluster %s (its dns.address), which would be out of reach from every node; give another address", address, cluster)
+		r.Refusef(at.Key("localIP"), "%s is the address of the DNS service of cluster %s (its dns.address), which no node could reach then; give another address", address, cluster)
 	}
 }
 
-// allNameservers are those that an intent forwards to; what cannot be read is
-// refused elsewhere.
+// allNameservers are the nameservers that an intent forwards to. Other checks refuse
+// values that cannot be read.
 func allNameservers(in intent.DNSCRIntent) []netip.AddrPort {
 	var texts []string
 	for _, f := range forwardings(in) {
@@ -85,13 +85,13 @@ func LocalIP(text string) (netip.Addr, error) {
 	metadata := [...]byte{169, 254, 169}
 	switch {
 	case err != nil:
-		return address, fmt.Errorf("is no IP address; give one such as %s, without a port", autopath.LocalIP)
+		return address, fmt.Errorf("is not an IP address; give one such as %s, without a port", autopath.LocalIP)
 	case address.Is4In6():
 		return address, fmt.Errorf("is an IPv4 address, written as IPv6; give %s", address.Unmap())
 	case address.IsLoopback():
-		return address, fmt.Errorf("is each pod's own; give an address such as %s", autopath.LocalIP)
+		return address, fmt.Errorf("is a loopback address, which each pod has for itself; give an address such as %s", autopath.LocalIP)
 	case address.Is6() && address.IsLinkLocalUnicast():
-		return address, errors.New("works with a zone alone, which nameservers of pods cannot have; give one such as fd00::10")
+		return address, errors.New("works only with a zone, which nameservers of pods cannot have; give one such as fd00::10")
 	case address.Is4() && bytes.HasPrefix(address.AsSlice(), metadata[:]):
 		return address, fmt.Errorf("is where clouds tell nodes about themselves; give an address such as %s", autopath.LocalIP)
 	}
@@ -107,7 +107,7 @@ func checkAutopath(r *review.Review, in *intent.Autopath, domains []clusterDomai
 	checkWord(r, at.Key("mode"), string(in.Mode), "mode of autopath", string(intent.AutopathEDNS0), string(intent.AutopathStatic))
 	for _, d := range domains {
 		if withinZone(d.name, autopath.Zone) {
-			r.Refusef(at, "cannot be had on every cluster: %s is %s, which lies in %s, where search domains are; give that cluster another dns.domain, or leave autopath out", d.name, d.whose, autopath.Zone)
+			r.Refusef(at, "cannot work on every cluster: %s is %s, which lies in %s, the zone of search domains; give that cluster another dns.domain, or remove autopath", d.name, d.whose, autopath.Zone)
 		}
 	}
 	checkSearches(r, at.Key("searches"), in, domains)
@@ -119,7 +119,7 @@ func checkAutopath(r *review.Review, in *intent.Autopath, domains []clusterDomai
 	}
 	checkOnlyInMode(r, at.Key("namespaces"), len(in.Namespaces) > 0, intent.AutopathStatic)
 	if in.Option != 0 && (in.Option < int(autopath.Option) || in.Option > int(autopath.OptionMax)) {
-		r.Refusef(at.Key("option"), "%d is no code for local use; give %d to %d", in.Option, autopath.Option, autopath.OptionMax)
+		r.Refusef(at.Key("option"), "%d is not a code for local use; give %d to %d", in.Option, autopath.Option, autopath.OptionMax)
 	}
 	checkOptionClients(r, at.Key("clients"), in.Clients)
 }
@@ -127,7 +127,7 @@ func checkAutopath(r *review.Review, in *intent.Autopath, domains []clusterDomai
 // checkOnlyInMode refuses what belongs to the other mode.
 func checkOnlyInMode(r *review.Review, at review.Pointer, given bool, mode intent.AutopathMode) {
 	if given {
-		r.Refusef(at, "belongs to mode %s alone; leave it out", mode)
+		r.Refusef(at, "belongs only to mode %s; remove it", mode)
 	}
 }
 
@@ -147,7 +147,7 @@ func checkSearches(r *review.Review, at review.Pointer, in *intent.Autopath, dom
 		in.Searches[i] = name
 		switch {
 		case withinZone(name, autopath.Zone):
-			r.Refusef(at.Index(i), "%s lies in %s, so that search paths would lead to search paths; give another domain", review.Quote(text), autopath.Zone)
+			r.Refusef(at.Index(i), "%s lies in %s, where search paths would lead to search paths; give another domain", review.Quote(text), autopath.Zone)
 		case slices.ContainsFunc(domains, func(d clusterDomain) bool { return name == d.name || name == "svc."+d.name }):
 			r.Refusef(at.Index(i), "%s is a search path of every pod; leave it out", review.Quote(text))
 		case slices.Contains(in.Searches[:i], name):
@@ -162,13 +162,13 @@ func checkSearches(r *review.Review, at review.Pointer, in *intent.Autopath, dom
 // checkSearchNamespaces checks whose search paths stock CoreDNS walks.
 func checkSearchNamespaces(r *review.Review, at review.Pointer, namespaces []string) {
 	if len(namespaces) > mostNamespaces {
-		r.Refusef(at, "has %d; give at most %d, or choose mode %s, which is for all", len(namespaces), mostNamespaces, intent.AutopathEDNS0)
+		r.Refusef(at, "has %d; give at most %d, or use mode %s, which serves all namespaces", len(namespaces), mostNamespaces, intent.AutopathEDNS0)
 		return
 	}
 	for i, namespace := range namespaces {
 		switch {
 		case !review.IsDNSLabel(namespace):
-			r.Refusef(at.Index(i), "%s is no namespace; use at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit", review.Quote(namespace))
+			r.Refusef(at.Index(i), "%s is not a namespace; use at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit", review.Quote(namespace))
 		case slices.Contains(namespaces[:i], namespace):
 			r.Refusef(at.Index(i), "%s is given twice; leave one out", review.Quote(namespace))
 		}
@@ -198,14 +198,14 @@ func checkOptionClients(r *review.Review, at review.Pointer, clients []string) {
 // right.
 func parseClients(text string) (netip.Prefix, error) {
 	if address, err := netip.ParseAddr(text); err == nil && address.Zone() == "" {
-		return netip.Prefix{}, fmt.Errorf("has no length; give %s for it alone", netip.PrefixFrom(address, address.BitLen()))
+		return netip.Prefix{}, fmt.Errorf("has no prefix length; for this address alone, give %s", netip.PrefixFrom(address, address.BitLen()))
 	}
 	prefix, err := netip.ParsePrefix(text)
 	switch {
 	case err != nil:
-		return netip.Prefix{}, errors.New("is no CIDR; give one such as 192.0.2.0/24 or 2001:db8::/32")
+		return netip.Prefix{}, errors.New("is not a CIDR; give one such as 192.0.2.0/24 or 2001:db8::/32")
 	case prefix != prefix.Masked():
-		return netip.Prefix{}, fmt.Errorf("has bits behind its prefix; give %s", prefix.Masked())
+		return netip.Prefix{}, fmt.Errorf("has bits set after its prefix; give %s", prefix.Masked())
 	}
 	return prefix, nil
 }

@@ -39,7 +39,7 @@ func CheckDNSCRIntent(ctx context.Context, a *review.Checker, r *review.Review, 
 		checkDNSImage(a, r, in)
 	}
 	if in.ManagementState != "" && in.ManagementState != "Managed" {
-		r.Refusef(review.Spec+"/managementState", "%s is not supported: what is deployed is managed; give Managed, or leave it out", review.Quote(in.ManagementState))
+		r.Refusef(review.Spec+"/managementState", "%s is not supported, because Signpost manages all that it deploys; give Managed, or remove it", review.Quote(in.ManagementState))
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func checkDNSImage(a *review.Checker, r *review.Review, in *intent.DNSCRIntent) 
 	}
 	parsed := review.ReadImage(a, r, at, in.Image, intent.SignpostDNSImage)
 	if slices.ContainsFunc(review.StockCoreDNS(a.Rules.ImageRegistry), parsed.Under) {
-		r.Refusef(at, "%s is stock CoreDNS, which has no plugin for autopath of mode %s; leave it out, give one that holds signpost-dns, or give mode %s", review.Quote(in.Image), intent.AutopathEDNS0, intent.AutopathStatic)
+		r.Refusef(at, "%s is stock CoreDNS, which has no plugin for autopath of mode %s; remove it, give an image with signpost-dns, or use mode %s", review.Quote(in.Image), intent.AutopathEDNS0, intent.AutopathStatic)
 	}
 }
 
@@ -135,7 +135,7 @@ func hasLabels(labels, wanted map[string]string) bool {
 func checkDNSNamespace(ctx context.Context, a *review.Checker, r *review.Review, namespace string) error {
 	const at = review.Spec + "/namespace"
 	if namespace == "default" {
-		r.Refusef(at, "%s is everybody's; choose another, or leave it out for %s", review.Quote(namespace), intent.DefaultDNSNamespace)
+		r.Refusef(at, "%s is a shared namespace; choose another, or remove the field for %s", review.Quote(namespace), intent.DefaultDNSNamespace)
 		return nil
 	}
 	return projects.CheckTenantNamespace(ctx, a, r, at, namespace)
@@ -153,7 +153,7 @@ func checkWord(r *review.Review, at review.Pointer, text, noun string, known ...
 	if last > 0 {
 		choice = strings.Join(known[:last], ", ") + " or " + choice
 	}
-	r.Refusef(at, "%s is no %s; give %s", review.Quote(text), noun, choice)
+	r.Refusef(at, "%s is not a valid %s; give %s", review.Quote(text), noun, choice)
 }
 
 // checkDNSCache checks how long answers are kept.
@@ -176,7 +176,7 @@ func checkSeconds(r *review.Review, at review.Pointer, text *string) {
 	duration, err := time.ParseDuration(*text)
 	switch {
 	case err != nil:
-		r.Refusef(at, "%s is no duration; give one such as 30s or 1h30m", review.Quote(*text))
+		r.Refusef(at, "%s is not a duration; give one such as 30s or 1h30m", review.Quote(*text))
 	case duration < 0 || duration > most:
 		r.Refusef(at, "%s is out of range; give 1s to %s, or leave it out for the default", review.Quote(*text), most)
 	case duration%time.Second != 0:
@@ -201,7 +201,7 @@ func checkNodeResolver(r *review.Review, in *intent.NodeResolver) {
 		namespace, name, _ := strings.Cut(service, "/")
 		switch {
 		case !review.IsDNSLabel(namespace) || !review.IsDNSLabel(name):
-			r.Refusef(at.Index(i), "%s is no Service; give its namespace and name, as in image-registry/image-registry", review.Quote(service))
+			r.Refusef(at.Index(i), "%s is not a Service; give its namespace and name, as in image-registry/image-registry", review.Quote(service))
 		case slices.Contains(in.Services[:i], service):
 			r.Refusef(at.Index(i), "%s is given twice; leave one out", review.Quote(service))
 		}
@@ -212,16 +212,16 @@ func checkNodeResolver(r *review.Review, in *intent.NodeResolver) {
 func checkDNSMode(r *review.Review, in *intent.DNSCRIntent) {
 	const at = review.Spec + "/mode"
 	if in.Mode != "" && in.Mode != intent.Dedicated && in.Mode != intent.Import {
-		r.Refusef(at, "%s is no mode; give %s or %s", review.Quote(string(in.Mode)), intent.Dedicated, intent.Import)
+		r.Refusef(at, "%s is not a mode; give %s or %s", review.Quote(string(in.Mode)), intent.Dedicated, intent.Import)
 	}
 	if in.Mode != intent.Import {
 		return
 	}
 	if in.Autopath != nil {
-		r.Refusef(review.Spec+"/autopath", "is not supported with mode import: the CoreDNS that is there is somebody else's; leave it out, or choose mode dedicated")
+		r.Refusef(review.Spec+"/autopath", "is not supported with mode import, because Signpost does not manage that CoreDNS; remove it, or use mode dedicated")
 	}
 	if in.NodeLocalDNS != nil && in.NodeLocalDNS.Enabled {
-		r.Refusef(review.Spec+"/nodeLocalDNS", "is not supported with mode import: no DNS service of ours is there for it to ask; leave it out, or choose mode dedicated")
+		r.Refusef(review.Spec+"/nodeLocalDNS", "is not supported with mode import, because there is no DNS service of Signpost to ask; remove it, or use mode dedicated")
 	}
 	for i, server := range in.Servers {
 		checkSystemCertificates(r, (review.Spec + "/servers").Index(i).Key("forwardPlugin"), server.ForwardPlugin.TransportConfig)
@@ -236,7 +236,7 @@ func checkDNSMode(r *review.Review, in *intent.DNSCRIntent) {
 func checkSystemCertificates(r *review.Review, at review.Pointer, in *intent.TransportConfig) {
 	if in != nil && in.TLS != nil && in.TLS.CABundle != nil {
 		r.Refusef(at.Key("transportConfig").Key("tls").Key("caBundle"),
-			"is not supported with mode import: the CoreDNS that is there has no such file; leave it out for its system's certificates")
+			"is not supported with mode import, because that CoreDNS has no such file; remove it to use its system's certificates")
 	}
 }
 

@@ -21,7 +21,7 @@ func dnsCRWarnings(in intent.DNSCRIntent) []intent.Warning {
 	w := &review.Oddities{List: []intent.Warning{}}
 	warnOfForwards(w, in)
 	if in.OperatorLogLevel != "" {
-		w.Warn("operatorLogLevel", "has no effect: no operator runs in the cluster")
+		w.Warn("operatorLogLevel", "has no effect, because no operator runs in the cluster")
 	}
 	warnOfNodeCache(w, in)
 	if in.Mode == intent.Import {
@@ -30,26 +30,26 @@ func dnsCRWarnings(in intent.DNSCRIntent) []intent.Warning {
 	return w.List
 }
 
-// warnOfNodeCache warns of a cache on each node that is none, or may be in somebody's
-// way, and of DNS pods that may not understand it.
+// warnOfNodeCache warns of a cache on each node that is disabled, or may hide an address,
+// and of DNS pods that may not understand it.
 func warnOfNodeCache(w *review.Oddities, in intent.DNSCRIntent) {
 	switch cache := in.NodeLocalDNS; {
 	case cache == nil:
 	case !cache.Enabled:
-		w.Warn("nodeLocalDNS", "has no effect: it is not enabled")
+		w.Warn("nodeLocalDNS", "has no effect, because nodeLocalDNS is not enabled")
 	case cache.LocalIP != "":
 		if address, err := netip.ParseAddr(cache.LocalIP); err == nil && !ownRange(address) {
-			w.Warn("localIP", "is neither in 169.254.0.0/16 nor in fd00::/8: whoever has the address is out of reach from every node")
+			w.Warn("localIP", "is neither in 169.254.0.0/16 nor in fd00::/8: no node could reach the owner of this address")
 		}
 	}
 	if in.Autopath == nil || in.Autopath.Static() {
 		return
 	}
 	if in.Image != "" {
-		w.Warn("image", "must hold the program signpost-dns of this version: with autopath of mode %s, DNS pods walk search paths that come in an option", intent.AutopathEDNS0)
+		w.Warn("image", "must hold the program signpost-dns of this version, because with autopath of mode %s DNS pods walk search paths that come in an option", intent.AutopathEDNS0)
 	}
 	if len(in.Autopath.Clients) == 0 {
-		w.Warn("clients", "are not given, so that a pod may have its own search paths walked, whose answer any other cache between pods and DNS pods keeps under the plain name for everybody; give the networks of the nodes")
+		w.Warn("clients", "are missing: a pod may then have its own search paths walked, and other caches before the DNS pods would keep the answers for everybody; give the networks of the nodes")
 	}
 }
 
@@ -73,7 +73,7 @@ func warnOfImports(w *review.Oddities, in intent.DNSCRIntent) {
 		{"image", in.Image != ""},
 	} {
 		if field.given {
-			w.Warn(field.name, "has no effect with mode import: it is the business of the CoreDNS that is there")
+			w.Warn(field.name, "has no effect with mode import, because Signpost does not manage that CoreDNS")
 		}
 	}
 }
@@ -86,14 +86,14 @@ func warnOfForwards(w *review.Oddities, in intent.DNSCRIntent) {
 		warnOfForward(w, f)
 	}
 	if total > manyUpstreams {
-		w.Warn("nameservers", "are %d in all; each DNS pod talks to all of them, which costs memory, and two health checks a second for each that fails", total)
+		w.Warn("nameservers", "are %d in all; each DNS pod talks to all of them, which costs memory, and two health checks a second for each one that fails", total)
 	}
 	if in.UpstreamResolvers == nil {
 		return
 	}
 	for _, upstream := range in.UpstreamResolvers.Upstreams {
 		if strings.EqualFold(upstream.Type, systemResolvConf) && (upstream.Address != "" || cmp.Or(upstream.Port, UsualPort) != UsualPort) {
-			w.Warn("upstreamResolvers", "have an address or a port for %s, which has no effect: the node's /etc/resolv.conf says whom to ask", systemResolvConf)
+			w.Warn("upstreamResolvers", "have an address or a port for %s, which has no effect: the nameservers come from the node's /etc/resolv.conf", systemResolvConf)
 		}
 	}
 }
@@ -102,10 +102,10 @@ func warnOfForwards(w *review.Oddities, in intent.DNSCRIntent) {
 func warnOfForward(w *review.Oddities, f forwarding) {
 	for _, zone := range f.zones {
 		if strings.HasSuffix(zone, "."+intent.DefaultClusterDomain) {
-			w.Warn(zone, "takes these names away from clusters whose own domain is %s", intent.DefaultClusterDomain)
+			w.Warn(zone, "hides these names from clusters whose own domain is %s", intent.DefaultClusterDomain)
 		}
 		if slices.ContainsFunc(hostname.ReverseNetworks(zone), hostname.OfClusters) {
-			w.Warn(zone, "may hold the names (PTR records) of Services and pods of the clusters, which are no longer answered then; give zones beside the networks of these")
+			w.Warn(zone, "may hold the names (PTR records) of Services and pods of the clusters, which are not answered then; give zones outside these networks")
 		}
 	}
 	seen := map[netip.AddrPort]bool{}
@@ -115,10 +115,10 @@ func warnOfForward(w *review.Oddities, f forwarding) {
 			continue // stored by another version
 		}
 		if seen[nameserver] {
-			w.Warn(text, "is given twice for %s, so that it gets twice its share of the queries", strings.Join(f.zones, ", "))
+			w.Warn(text, "is given twice for %s, so that it gets two shares of the queries", strings.Join(f.zones, ", "))
 		}
 		if nameserver.Addr().Unmap().IsLoopback() {
-			w.Warn(text, "is the DNS pod itself, in which no other nameserver listens")
+			w.Warn(text, "is the DNS pod itself, where no other nameserver listens")
 		}
 		seen[nameserver] = true
 	}

@@ -20,22 +20,22 @@ func checkNodePlacement(r *review.Review, in *intent.NodePlacement) {
 
 func checkToleration(r *review.Review, at review.Pointer, in intent.Toleration) {
 	if in.Key != "" && !review.IsQualifiedName(in.Key) {
-		r.Refusef(at.Key("key"), "%s is no key of a taint; %s", review.Quote(in.Key), review.KeyAdvice)
+		r.Refusef(at.Key("key"), "%s is not a key of a taint; %s", review.Quote(in.Key), review.KeyAdvice)
 	}
 	switch in.Operator {
 	case "", "Equal":
 		if in.Key == "" {
-			r.Refusef(at.Key("operator"), "must be Exists when there is no key, which tolerates every taint; give that, or a key")
+			r.Refusef(at.Key("operator"), "must be Exists if there is no key, which tolerates every taint; use Exists, or give a key")
 		}
 		if in.Value != "" && !review.IsLabelValue(in.Value) {
-			r.Refusef(at.Key("value"), "%s is no value of a taint; %s", review.Quote(in.Value), review.ValueAdvice)
+			r.Refusef(at.Key("value"), "%s is not a value of a taint; %s", review.Quote(in.Value), review.ValueAdvice)
 		}
 	case "Exists":
 		if in.Value != "" {
-			r.Refusef(at.Key("value"), "has no place beside operator Exists, which tolerates every value; leave it out, or give operator Equal")
+			r.Refusef(at.Key("value"), "must be absent with operator Exists, which tolerates every value; remove it, or use operator Equal")
 		}
 	default:
-		r.Refusef(at.Key("operator"), "%s is no operator; give Exists or Equal", review.Quote(in.Operator))
+		r.Refusef(at.Key("operator"), "%s is not an operator; give Exists or Equal", review.Quote(in.Operator))
 	}
 	switch in.Effect {
 	case "", "NoSchedule", "PreferNoSchedule", "NoExecute":
@@ -44,6 +44,6 @@ func checkToleration(r *review.Review, at review.Pointer, in intent.Toleration) 
 		return
 	}
 	if in.TolerationSeconds != nil && in.Effect != "NoExecute" {
-		r.Refusef(at.Key("tolerationSeconds"), "is for effect NoExecute alone; give that, or leave it out")
+		r.Refusef(at.Key("tolerationSeconds"), "is only for effect NoExecute; use that effect, or remove it")
 	}
 }

@@ -67,7 +67,7 @@ func AddressFault(address netip.Addr) error {
 	case address.Zone() != "":
 		return fmt.Errorf("has an IPv6 zone id, which means something else on each node; leave %%%s out", address.Zone())
 	case plain.IsUnspecified(), plain.IsMulticast(), plain == broadcast:
-		return errors.New("is the address of no nameserver; give one such as 192.0.2.53")
+		return errors.New("is not the address of a nameserver; give one such as 192.0.2.53")
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func AddressFault(address netip.Addr) error {
 func nameserverFault(text string) error {
 	const right = "give IP, IP:port or [IPv6]:port, as in 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353"
 	if text == "/etc/resolv.conf" {
-		return fmt.Errorf("is no nameserver but the node's list of them, which upstreamResolvers use for all names without a server; %s", right)
+		return fmt.Errorf("stands for the node's list of nameservers, which only upstreamResolvers can use; %s", right)
 	}
 	if _, _, found := strings.Cut(text, "://"); found {
 		return fmt.Errorf("has a scheme; %s, and for TLS servers with a transportConfig", right)
@@ -89,7 +89,7 @@ func nameserverFault(text string) error {
 	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	switch {
 	case err != nil:
-		return fmt.Errorf("is no IP address: the DNS server cannot look up its own nameservers; %s", right)
+		return fmt.Errorf("is not an IP address: the DNS server cannot look up its own nameservers; %s", right)
 	case address.Is4() && strings.HasPrefix(host, "["):
 		return fmt.Errorf("has brackets, which are for IPv6; give %s:%s", address, port)
 	case address.Is6() && !strings.HasPrefix(host, "["):
@@ -104,9 +104,9 @@ func cutLast(text, separator string) (before, after string) {
 	return text[:at], strings.TrimPrefix(text[at:], separator)
 }
 
-// portInDisguise tells whether an IPv6 address that leaves groups out ends in
-// what looks like a port of DNS, and how it would be written with one:
-// 2001:db8::1:5353 is an address, but hardly meant as such.
+// portInDisguise tells whether an abbreviated IPv6 address ends in a likely port of DNS,
+// and how the address is written with a port. 2001:db8::1:5353 is an address, but is
+// hardly meant as one.
 func portInDisguise(text string) (split string, ok bool) {
 	host, port := cutLast(text, ":")
 	number, err := strconv.ParseUint(port, 10, 16)
@@ -156,10 +156,10 @@ func checkTLS(r *review.Review, at review.Pointer, in *intent.TransportTLS) {
 	case in.ServerName == "":
 		r.Refusef(at.Key("serverName"), "is missing; give the name that the upstreams' certificates are for, such as dns.example.com")
 	case !review.IsSubdomain(in.ServerName):
-		r.Refusef(at.Key("serverName"), "%s is no server's name; give the one that the upstreams' certificates are for, such as dns.example.com", review.Quote(in.ServerName))
+		r.Refusef(at.Key("serverName"), "%s is not a server's name; give the one that the upstreams' certificates are for, such as dns.example.com", review.Quote(in.ServerName))
 	}
 	if in.CABundle != nil && !review.IsSubdomain(in.CABundle.Name) {
-		r.Refusef(at.Key("caBundle").Key("name"), "%s is no name of a ConfigMap; use lower-case letters, digits, '-' and '.'", review.Quote(in.CABundle.Name))
+		r.Refusef(at.Key("caBundle").Key("name"), "%s is not a name of a ConfigMap; use lower-case letters, digits, '-' and '.'", review.Quote(in.CABundle.Name))
 	}
 }
 
@@ -187,7 +187,7 @@ func checkUpstreamResolvers(r *review.Review, in *intent.UpstreamResolvers) {
 		}
 	}
 	if secure && (system > 0 || network == 0) {
-		r.Refusef(at.Key("transportConfig"), "is TLS, which the node's own resolvers (%s) hardly speak; give upstreams of type %s alone", systemResolvConf, networkUpstream)
+		r.Refusef(at.Key("transportConfig"), "is TLS, which the node's own resolvers (%s) rarely support; give upstreams of type %s only", systemResolvConf, networkUpstream)
 	}
 	if most := mostUpstreams - min(system, 1)*mostSystem; network > most {
 		r.Refusef(at.Key("upstreams"), "has %d of type %s; CoreDNS takes at most %d nameservers, those of /etc/resolv.conf included: give at most %d",
@@ -196,8 +196,8 @@ func checkUpstreamResolvers(r *review.Review, in *intent.UpstreamResolvers) {
 	once(in) // the last: errors name resolvers by their places
 }
 
-// spellOut gives resolvers without a type, as OpenShift's Go client writes them, the
-// one that they are taken for.
+// spellOut gives resolvers without a type, as OpenShift's Go client writes them, their
+// implied type.
 func spellOut(in *intent.UpstreamResolvers) {
 	for i := range in.Upstreams {
 		switch upstream := &in.Upstreams[i]; {
@@ -230,13 +230,13 @@ func checkNetworkUpstream(r *review.Review, at review.Pointer, in intent.Upstrea
 	case in.Address == "":
 		r.Refusef(at.Key("address"), "is missing; give an IP address such as 192.0.2.53")
 	case err != nil:
-		r.Refusef(at.Key("address"), "%s is no IP address; give one such as 192.0.2.53, and the port as port", review.Quote(in.Address))
+		r.Refusef(at.Key("address"), "%s is not an IP address; give one such as 192.0.2.53, and the port as port", review.Quote(in.Address))
 	default:
 		if err := AddressFault(address); err != nil {
 			r.Refusef(at.Key("address"), "%s %s", review.Quote(in.Address), err)
 		}
 	}
 	if in.Port < 0 || in.Port > highest {
-		r.Refusef(at.Key("port"), "%d is no port; give 1 to %d, or leave it out for %d", in.Port, highest, UsualPort)
+		r.Refusef(at.Key("port"), "%d is not a port; give 1 to %d, or leave it out for %d", in.Port, highest, UsualPort)
 	}
 }

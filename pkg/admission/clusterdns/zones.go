@@ -17,7 +17,7 @@ const (
 	// identityZone is where CoreDNS tells which of its pods answers.
 	identityZone = "hostname.bind"
 
-	// mostZones of an intent fit into one ConfigMap, whatever is said of them.
+	// mostZones of an intent fit into one ConfigMap, with any settings.
 	mostZones = 500
 
 	// mostServices of a node resolver fit into its command line.
@@ -59,7 +59,7 @@ func (z *zones) plugins(in *intent.DNSPluginConfig) {
 	}
 	written := sent.Spec.PluginConfig[spelled]
 	if len(written) != len(in.ForwardPlugins) {
-		z.Refusef(at, "has a field that is spelled otherwise; give %s", plural)
+		z.Refusef(at, "has a field with a wrong spelling; give %s", plural)
 		return
 	}
 	for i := range in.ForwardPlugins {
@@ -80,7 +80,7 @@ func (z *zones) servers(in []intent.DNSServer) {
 		server, here := &in[i], at.Index(i)
 		switch {
 		case !review.IsDNSLabel(server.Name):
-			z.Refusef(here.Key("name"), "%s is no name of a server; use at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit", review.Quote(server.Name))
+			z.Refusef(here.Key("name"), "%s is not a name of a server; use at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit", review.Quote(server.Name))
 		case slices.ContainsFunc(in[:i], func(other intent.DNSServer) bool { return other.Name == server.Name }):
 			z.Refusef(here.Key("name"), "%s is given twice; give each server its own name", review.Quote(server.Name))
 		}
@@ -106,24 +106,24 @@ func (z *zones) take(at review.Pointer, text string) string {
 		return text
 	}
 	if name == identityZone || strings.HasSuffix(identityZone, "."+name) {
-		z.Refusef(at, "%s holds %s, where CoreDNS tells which pod answers; give another zone", review.Quote(text), identityZone)
+		z.Refusef(at, "%s holds %s, which shows which pod answers; give another zone", review.Quote(text), identityZone)
 		return name
 	}
 	if z.walked && withinZone(name, autopath.Zone) {
-		z.Refusef(at, "%s lies in %s, where the search domains of autopath are; give another zone, or leave autopath out", review.Quote(text), autopath.Zone)
+		z.Refusef(at, "%s lies in %s, the zone of autopath's search domains; give another zone, or remove autopath", review.Quote(text), autopath.Zone)
 		return name
 	}
 	for _, domain := range z.domains {
 		if domain.name == name {
-			z.Refusef(at, "%s is %s, where it answers for its Services; give another zone", review.Quote(text), domain.whose)
+			z.Refusef(at, "%s is %s, where the cluster answers for its Services; give another zone", review.Quote(text), domain.whose)
 			return name
 		}
 		if strings.HasSuffix(domain.name, "."+name) {
-			z.Refusef(at, "%s takes in %s, %s, where it answers for its Services; give a zone beside it", review.Quote(text), domain.name, domain.whose)
+			z.Refusef(at, "%s contains %s, %s, where the cluster answers for its Services; give a zone outside of it", review.Quote(text), domain.name, domain.whose)
 			return name
 		}
 		if z.toNodes && strings.HasSuffix(name, "."+domain.name) {
-			z.Refusef(at, "%s lies in %s, %s, so that its nameservers would say what nodeResolver writes to every node's /etc/hosts; give a zone beside it, or leave nodeResolver out", review.Quote(text), domain.name, domain.whose)
+			z.Refusef(at, "%s lies in %s, %s, so its nameservers could choose the entries that nodeResolver writes to each node's /etc/hosts; give a zone outside of it, or remove nodeResolver", review.Quote(text), domain.name, domain.whose)
 			return name
 		}
 	}
@@ -131,12 +131,12 @@ func (z *zones) take(at review.Pointer, text string) string {
 		return name
 	}
 	if first, twice := z.first[name]; twice {
-		z.Refusef(at, "%s is the same zone as %s; put their nameservers together, or leave one out", review.Quote(text), first)
+		z.Refusef(at, "%s is the same zone as %s; merge their nameservers, or remove one of them", review.Quote(text), first)
 		return name
 	}
 	z.first[name] = at
 	if len(z.first) == mostZones+1 {
-		z.Refusef(at, "is one zone too many: an intent has at most %d; leave some out", mostZones)
+		z.Refusef(at, "is one zone too many: an intent has at most %d; remove some", mostZones)
 	}
 	return name
 }
@@ -144,13 +144,13 @@ func (z *zones) take(at review.Pointer, text string) string {
 // reverse refuses a zone that is known to hold the names of a cluster's own addresses.
 func (z *zones) reverse(at review.Pointer, zone string) (refused bool) {
 	if zone == "arpa" {
-		z.Refusef(at, "%s holds the names of all addresses, for which clusters answer of their Services and pods themselves; give the zones of the networks that are yours", review.Quote(zone))
+		z.Refusef(at, "%s holds the names of all addresses, and clusters answer for their Services and pods themselves; give the zones of your own networks", review.Quote(zone))
 		return true
 	}
 	for _, address := range slices.SortedFunc(maps.Keys(z.own), netip.Addr.Compare) {
 		for _, network := range hostname.ReverseNetworks(zone) {
 			if network.Contains(address.Unmap()) {
-				z.Refusef(at, "%s holds the names of Services of cluster %s, whose dns.address is %s: their PTR records would no longer be answered; give zones beside those networks, such as that of a /16 or /24", review.Quote(zone), z.own[address], address)
+				z.Refusef(at, "%s holds the names of Services of cluster %s, whose dns.address is %s: their PTR records would no longer be answered; give zones outside those networks, such as that of a /16 or /24", review.Quote(zone), z.own[address], address)
 				return true
 			}
 		}
@@ -170,7 +170,7 @@ func Spelling[Value any](r *review.Review, at review.Pointer, object map[string]
 	_, hasOther := object[other]
 	switch {
 	case hasUsual && hasOther:
-		r.Refusef(at.Key(other), "is given as %s, too; give one of them", usual)
+		r.Refusef(at.Key(other), "is also given as %s; give one of them", usual)
 		return "", false
 	case hasOther:
 		return other, true

@@ -80,7 +80,7 @@ func ClaimCluster(ctx context.Context, a *review.Checker, w *review.Write) error
 		err := a.Rules.Claim(ctx, w.Path, secret.Value)
 		if intent.CodeOf(err) == intent.Conflict {
 			return &intent.Error{
-				Code: intent.Conflict, Detail: string(w.Path) + " cannot stand for the cluster that answers",
+				Code: intent.Conflict, Detail: string(w.Path) + " must not be used for the cluster that answers",
 				Fields: []intent.Field{{Pointer: string(kubeconfigField), Detail: err.Error()}},
 			}
 		}
@@ -103,13 +103,13 @@ func checkClusterDNS(r *review.Review, in *intent.ClusterDNS) {
 		if review.HasLongLabel(in.Domain) {
 			r.Refusef(at.Key("domain"), "%s has a label longer than 63 characters, which DNS does not allow; shorten what is between two dots", review.Quote(in.Domain))
 		} else if !review.IsSubdomain(in.Domain) {
-			r.Refusef(at.Key("domain"), "%s is no DNS domain; give one such as cluster.local", review.Quote(in.Domain))
+			r.Refusef(at.Key("domain"), "%s is not a DNS domain; give one such as cluster.local", review.Quote(in.Domain))
 		}
 	}
 	if in.Address != "" {
 		address, err := netip.ParseAddr(in.Address)
 		if err != nil || address.Zone() != "" {
-			r.Refusef(at.Key("address"), "%s is no IP address; give one such as 10.96.0.10", review.Quote(in.Address))
+			r.Refusef(at.Key("address"), "%s is not an IP address; give one such as 10.96.0.10", review.Quote(in.Address))
 			return
 		}
 		in.Address = address.Unmap().String()
@@ -121,7 +121,7 @@ func checkClusterProjects(r *review.Review, projects []string) {
 	const at = review.Spec + "/projects"
 	for i, project := range projects {
 		if !review.IsLabelValue(project) {
-			r.Refusef(at.Index(i), "%s is no name of a project; %s", review.Quote(project), review.ValueAdvice)
+			r.Refusef(at.Index(i), "%s is not a name of a project; %s", review.Quote(project), review.ValueAdvice)
 			continue
 		}
 		if slices.Contains(projects[:i], project) {
@@ -206,7 +206,7 @@ func directoryFault(directory string) string {
 			return "leaves its root"
 		}
 		if !isDirectoryName(part) {
-			return "has a part that is no name: letters, digits, '-', '_' and '.', not beginning with '.' or '-'"
+			return "has a part that is not a name: letters, digits, '-', '_' and '.', not beginning with '.' or '-'"
 		}
 	}
 	return ""
@@ -242,7 +242,7 @@ func AllowedCluster(ctx context.Context, a *review.Checker, r *review.Review, at
 	case cluster == nil:
 		a.Missing(r, at, ref.Path())
 	case len(cluster.Projects) > 0 && !slices.Contains(cluster.Projects, r.Project()):
-		r.Conflictf(at, "%s does not admit project %s, to which %s belongs; an admin can add it to the cluster's projects", ref.Path(), r.Project(), r.Path)
+		r.Conflictf(at, "%s does not admit project %s, the owner of %s; an admin can add it to the cluster's projects", ref.Path(), r.Project(), r.Path)
 	}
 	r.Refer(ref.Path())
 	return nil

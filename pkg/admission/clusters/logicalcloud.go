@@ -17,7 +17,7 @@ func CheckLogicalCloud(ctx context.Context, a *review.Checker, r *review.Review,
 		in.Namespace = defaultCloudNamespace(r.Path.Name(), old)
 	}
 	if in.Namespace == projects.ReservedNamespace {
-		r.Refusef(at, "%s is where the cluster DNS lives; choose another", review.Quote(in.Namespace))
+		r.Refusef(at, "%s is the namespace of the cluster DNS; choose another", review.Quote(in.Namespace))
 	} else if err := projects.CheckTenantNamespace(ctx, a, r, at, in.Namespace); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func CheckClusterReference(ctx context.Context, a *review.Checker, r *review.Rev
 	return a.Each(ctx, r.Path.Collection(), func(doc intent.Document) error {
 		other, err := intent.Of[intent.ClusterReference](doc)
 		if err == nil && doc.Path != r.Path && other.Spec == *in {
-			r.Conflictf(review.Spec, "%s refers to %s already", doc.Path, in.Path())
+			r.Conflictf(review.Spec, "%s already refers to %s", doc.Path, in.Path())
 		}
 		return err
 	})
@@ -95,7 +95,7 @@ func CheckClusterReference(ctx context.Context, a *review.Checker, r *review.Rev
 func nobodyNames(ctx context.Context, a *review.Checker, r *review.Review, old intent.ClusterRef) error {
 	users, err := a.Store.Referrers(ctx, r.Path)
 	if err == nil && len(users) > 0 {
-		r.Conflictf(review.Spec, "is %s for %s, which names that cluster; leave it out there first", old, users[0])
+		r.Conflictf(review.Spec, "is %s for %s, which names that cluster; remove the cluster there first", old, users[0])
 	}
 	return err
 }

@@ -23,7 +23,7 @@ func CheckDNSIntent(ctx context.Context, a *review.Checker, r *review.Review, in
 		return err
 	}
 	if !review.IsDNSLabel(in.ServiceName) {
-		r.Refusef(review.Spec+"/serviceName", "%s is no name of a Service; use at most 63 lower-case letters, digits and '-'", review.Quote(in.ServiceName))
+		r.Refusef(review.Spec+"/serviceName", "%s is not a name of a Service; use at most 63 lower-case letters, digits and '-'", review.Quote(in.ServiceName))
 	}
 	if err := projects.CheckTenantNamespace(ctx, a, r, review.Spec+"/namespace", in.Namespace); err != nil {
 		return err
@@ -35,10 +35,10 @@ func CheckDNSIntent(ctx context.Context, a *review.Checker, r *review.Review, in
 	switch in.Scope {
 	case "", intent.Public, intent.ClusterScope:
 	default:
-		r.Refusef(review.Spec+"/scope", "%s is no scope; give public or cluster, or leave it out for both", review.Quote(string(in.Scope)))
+		r.Refusef(review.Spec+"/scope", "%s is not a scope; give public or cluster, or leave it out for both", review.Quote(string(in.Scope)))
 	}
 	if in.TTL < 0 || in.TTL > math.MaxInt32 {
-		r.Refusef(review.Spec+"/ttl", "%d is no TTL; give 1 to %d seconds, or leave it out for the provider's default", in.TTL, math.MaxInt32)
+		r.Refusef(review.Spec+"/ttl", "%d is not a TTL; give 1 to %d seconds, or leave it out for the provider's default", in.TTL, math.MaxInt32)
 	}
 	CheckRecordTypes(r, in.RecordTypes)
 	checkServices(r, in, hosts)
@@ -55,7 +55,7 @@ func CheckRecordTypes(r *review.Review, types []string) {
 	for i, name := range types {
 		switch {
 		case name != "A" && name != "AAAA" && name != "CNAME" && name != "SRV":
-			r.Refusef(at.Index(i), "%s is no type that an intent may have; give A, AAAA, CNAME or SRV", review.Quote(name))
+			r.Refusef(at.Index(i), "%s is not a type that an intent may have; give A, AAAA, CNAME or SRV", review.Quote(name))
 		case slices.Contains(types[:i], name):
 			r.Refusef(at.Index(i), "%s is given twice; leave one out", name)
 		}
@@ -71,9 +71,9 @@ func checkServices(r *review.Review, in *intent.DNSIntent, hosts []host) {
 	for _, host := range hosts {
 		switch {
 		case strings.HasPrefix(host.name, "*."):
-			r.Refusef(host.at, "%s is a wildcard, below which DNS looks up no SRV record; give the name in an intent of its own, without SRV", review.Quote(host.name))
+			r.Refusef(host.at, "%s is a wildcard, and DNS looks up no SRV record below a wildcard; give the name in an intent of its own, without SRV", review.Quote(host.name))
 		case len(host.name)+longestPort > hostname.Longest:
-			r.Refusef(host.at, "%s leaves no room for the names of ports before it; give a shorter one, or leave SRV out", review.Quote(host.name))
+			r.Refusef(host.at, "%s leaves no space for the names of ports before it; give a shorter name, or remove SRV", review.Quote(host.name))
 		}
 	}
 }
@@ -89,7 +89,7 @@ func checkIntentRecords(ctx context.Context, a *review.Checker, r *review.Review
 	for i, name := range in.Records {
 		here := at.Index(i)
 		if !review.IsLabelValue(name) {
-			r.Refusef(here, "%s is no name of a record; %s", review.Quote(name), review.ValueAdvice)
+			r.Refusef(here, "%s is not a name of a provider; %s", review.Quote(name), review.ValueAdvice)
 			continue
 		}
 		if slices.Contains(in.Records[:i], name) {
@@ -123,12 +123,12 @@ func checkIntentRecords(ctx context.Context, a *review.Checker, r *review.Review
 // them, of those that are known.
 func checkWeightedBy(r *review.Review, in *intent.DNSIntent, able, unable []string) {
 	if in.Routing != nil && in.Routing.Policy == intent.Weighted && len(able) == 0 && len(unable) > 0 {
-		r.Refusef(review.Spec+"/routing/policy", "weighted needs a DNS provider with set identifiers, which no record of the intent has: %s; %s", strings.Join(unable, ", "), externaldns.WeightAdvice())
+		r.Refusef(review.Spec+"/routing/policy", "weighted needs a DNS provider with set identifiers, and no provider of the intent has them: %s; %s", strings.Join(unable, ", "), externaldns.WeightAdvice())
 	}
 }
 
-// checkWeighable refuses weights of an intent that names no records where none of those
-// that its logical cloud is associated with, and that cover its names, can have them.
+// checkWeighable refuses weights of an intent that names no providers if no provider of
+// its logical cloud that covers its names supports weights.
 func checkWeighable(ctx context.Context, a *review.Checker, r *review.Review, in *intent.DNSIntent, hosts []host) error {
 	if in.Routing == nil || in.Routing.Policy != intent.Weighted || in.Scope == intent.ClusterScope {
 		return nil
@@ -183,9 +183,9 @@ func checkCovered(ctx context.Context, r *review.Review, in *intent.DNSIntent, h
 		}
 		switch {
 		case !coverage.Covers(host.name):
-			r.Refusef(host.at, "%s is not covered by record %s; give a name within its domain-filter and zones, or leave the record out", review.Quote(host.name), record)
+			r.Refusef(host.at, "provider %[2]s does not cover %[1]s; give a name within its domain-filter and zones, or remove the provider from the intent", review.Quote(host.name), record)
 		case slices.Equal(in.RecordTypes, []string{"CNAME"}) && coverage.Apex(host.name):
-			r.Refusef(host.at, "%s is the apex of a zone of record %s, where DNS allows no CNAME; allow A and AAAA in recordTypes, or give a name below it", review.Quote(host.name), record)
+			r.Refusef(host.at, "%s is the apex of a zone of provider %s, where DNS allows no CNAME; allow A and AAAA in recordTypes, or give a name below it", review.Quote(host.name), record)
 		}
 	}
 	return nil

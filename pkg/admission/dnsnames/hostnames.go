@@ -21,9 +21,8 @@ type host struct {
 // an API server and etcd have to take.
 const mostHosts = 10_000
 
-// checkHostnames brings names into canonical form, and has templates make theirs for
-// the clusters that the app is on now. app is nil where the intent names none of
-// the group's.
+// checkHostnames brings names into canonical form, and expands templates for the present
+// clusters of the app. app is nil if the intent names no app of the group.
 func checkHostnames(ctx context.Context, a *review.Checker, r *review.Review, in *intent.DNSIntent, app *intent.App) ([]host, error) {
 	at := review.Spec + "/hostnames"
 	if len(in.Hostnames) == 0 {
@@ -52,7 +51,7 @@ func checkHostnames(ctx context.Context, a *review.Checker, r *review.Review, in
 				in.Hostnames[i] = name
 			}
 			if len(hosts) == mostHosts {
-				r.Refusef(here, "%s%s is one of more than %d names; spread them over several intents", review.Quote(text), of(values), mostHosts)
+				r.Refusef(here, "%s%s is one of more than %d names; divide them among several intents", review.Quote(text), of(values), mostHosts)
 				return hosts, nil
 			}
 			if first, known := given[name]; known {
@@ -76,7 +75,7 @@ func of(v hostname.Values) string {
 
 func sameAdvice(twoClusters bool) string {
 	if twoClusters {
-		return "have the template speak of .Cluster and .ClusterProvider, so that each cluster gets its own"
+		return "use .Cluster and .ClusterProvider in the template, so that each cluster gets its own name"
 	}
 	return "leave one out"
 }

@@ -26,7 +26,7 @@ func CheckRouting(ctx context.Context, a *review.Checker, r *review.Review, in *
 	switch in.Policy {
 	case "", intent.Multivalue, intent.Failover, intent.Weighted:
 	default:
-		r.Refusef(at+"/policy", "%s is no policy; give multivalue, failover or weighted", review.Quote(in.Policy))
+		r.Refusef(at+"/policy", "%s is not a policy; give multivalue, failover or weighted", review.Quote(in.Policy))
 	}
 	if in.Policy == intent.Weighted {
 		checkWeights(r, at+"/weights", in.Weights)
@@ -73,14 +73,14 @@ func checkWeights(r *review.Review, at review.Pointer, weights map[string]int64)
 	for _, cluster := range slices.Sorted(maps.Keys(weights)) {
 		weight := weights[cluster]
 		if weight < 0 || weight > mostWeight {
-			r.Refusef(at.Key(cluster), "%d is no weight; give 0 to %d", weight, mostWeight)
+			r.Refusef(at.Key(cluster), "%d is not a weight; give 0 to %d", weight, mostWeight)
 			sum = math.MaxInt32 // what they sum to is not known
 		} else {
 			sum += weight
 		}
 	}
 	if sum == 0 {
-		r.Refusef(at, `sum to zero, so that no cluster would get answers; give at least one cluster a positive weight, as in {"edge+berlin":90}`)
+		r.Refusef(at, `sum to zero, so no cluster would get answers; give at least one cluster a positive weight, as in {"edge+berlin":90}`)
 	}
 }
 
@@ -88,7 +88,7 @@ func checkWeights(r *review.Review, at review.Pointer, weights map[string]int64)
 func checkRoutedCluster(ctx context.Context, a *review.Checker, r *review.Review, at review.Pointer, name string) error {
 	provider, cluster, _ := strings.Cut(name, "+")
 	if !review.IsLabelValue(provider) || !review.IsLabelValue(cluster) {
-		r.Refusef(at, `%s is no cluster; write it as provider+cluster, as in "edge+berlin"`, review.Quote(name))
+		r.Refusef(at, `%s is not a cluster; write it as provider+cluster, as in "edge+berlin"`, review.Quote(name))
 		return nil
 	}
 	path := intent.ClusterRef{ClusterProvider: provider, Cluster: cluster}.Path()
@@ -116,12 +116,12 @@ func CheckHealth(r *review.Review, in *intent.Health) {
 	if text := in.UnreachableAfter; text != "" {
 		after, err := time.ParseDuration(text)
 		if err != nil || after < shortestUnreachable {
-			r.Refusef(at+"/unreachableAfter", "%s is no time after which a cluster may be taken out; give a duration of at least %s, as in 5m", review.Quote(text), shortestUnreachable)
+			r.Refusef(at+"/unreachableAfter", "%s is not a valid time before a cluster is removed from names; give a duration of at least %s, as in 5m", review.Quote(text), shortestUnreachable)
 		}
 	}
 	switch in.WhenAllUnhealthy {
 	case "", intent.Keep, intent.Remove:
 	default:
-		r.Refusef(at+"/whenAllUnhealthy", "%s is no choice; give keep, to go on publishing what was published, or remove", review.Quote(in.WhenAllUnhealthy))
+		r.Refusef(at+"/whenAllUnhealthy", "%s is not a choice; give keep, to keep the published addresses, or remove", review.Quote(in.WhenAllUnhealthy))
 	}
 }

@@ -43,7 +43,7 @@ func (p *PodDNSPreview) domainOf(clusters []Cluster) {
 	}
 	domain, each := common(clusters, func(c Cluster) string { return c.Domain() })
 	if p.ClusterDomain = domain; domain == "" && len(clusters) > 0 {
-		p.warn("clusterDomain %s is a guess: the clusters have different ones (%s); give that of the pod's", intent.DefaultClusterDomain, each)
+		p.warn("clusterDomain %s is a guess, because the clusters have different ones (%s); give the domain of the pod's cluster", intent.DefaultClusterDomain, each)
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 // CheckPodDNSIntent admits a pod DNS intent, of which an app has one at most.
 func CheckPodDNSIntent(ctx context.Context, a *review.Checker, r *review.Review, in, _ *intent.PodDNSIntent) error {
 	if r.Path.Name() == review.PreviewName {
-		r.Refusef("/metadata/name", "%s is where previews are asked for; choose another name", review.Quote(review.PreviewName))
+		r.Refusef("/metadata/name", "%s is the path of previews; choose another name", review.Quote(review.PreviewName))
 	}
 	app, err := apps.KnownApp(ctx, a, r, in.App)
 	if err != nil {
@@ -39,7 +39,7 @@ func CheckPodDNSIntent(ctx context.Context, a *review.Checker, r *review.Review,
 	}
 	return a.EachIntent(ctx, r.Path.Parent().Parent(), review.PodDNSIntents, func(other intent.Path, name string) {
 		if name == in.App && other != r.Path {
-			r.Conflictf(review.Spec+"/app", "%s names app %s, whose pods have their DNS from %s already; change that, or delete it first", r.Path, review.Quote(name), other)
+			r.Conflictf(review.Spec+"/app", "%s names app %s, whose pods already have their DNS from %s; change or delete that intent first", r.Path, review.Quote(name), other)
 		}
 	})
 }
@@ -49,7 +49,7 @@ func CheckPodDNSIntent(ctx context.Context, a *review.Checker, r *review.Review,
 func checkOwnNetwork(r *review.Review, app intent.App) {
 	eachPod(app, func(i int, name string, pod map[string]any) {
 		if pod["hostNetwork"] == true {
-			r.Refusef(review.Spec+"/dnsPolicy", "autopath is for pods with a network of their own, but manifest %d of app %s (%s) has hostNetwork: true; give %s, or take that out",
+			r.Refusef(review.Spec+"/dnsPolicy", "autopath is only for pods with a network of their own, but manifest %d of app %s (%s) has hostNetwork: true; give %s, or remove hostNetwork",
 				i, review.Quote(app.Name), name, intent.DNSClusterFirstWithHostNet)
 		}
 	})
@@ -75,7 +75,7 @@ func checkPodDNS(r *review.Review, in intent.PodDNSIntent) {
 	config := cmp.Or(in.DNSConfig, &intent.PodDNSConfig{})
 	nameservers, searches := review.DNSConfig.Key("nameservers"), searchesField(r)
 	if in.DNSPolicy.Canonical() == intent.DNSNone && len(config.Nameservers) == 0 {
-		r.Refusef(nameservers, "is missing or empty, and dnsPolicy %s gives none; give 1 to %d IP addresses", in.DNSPolicy, resolvconf.MaxNameservers)
+		r.Refusef(nameservers, "is missing or empty, and dnsPolicy %s gives no nameserver; give 1 to %d IP addresses", in.DNSPolicy, resolvconf.MaxNameservers)
 	}
 	for _, excess := range resolvconf.Exceeded(*config) {
 		at := map[string]review.Pointer{"nameservers": nameservers, "searches": searches}[excess.Field]
@@ -112,7 +112,7 @@ func checkDNSPolicy(r *review.Review, policy intent.DNSPolicy) {
 	if slices.Contains(known, string(policy.Canonical())) {
 		return
 	}
-	r.Refusef(review.Spec+"/dnsPolicy", "%s is no DNS policy; %s", review.Quote(string(policy)), suggest(string(policy), known))
+	r.Refusef(review.Spec+"/dnsPolicy", "%s is not a DNS policy; %s", review.Quote(string(policy)), suggest(string(policy), known))
 }
 
 // suggest follows what is unknown: the nearest known name, else all.
@@ -137,12 +137,12 @@ func podNameserverFault(text, example string) error {
 	address, err := netip.ParseAddr(text)
 	if err != nil {
 		if nameserver, err := netip.ParseAddrPort(text); err == nil {
-			return fmt.Errorf("has a port, for which resolv.conf has no place: it is always %d; give %s", clusterdns.UsualPort, nameserver.Addr())
+			return fmt.Errorf("has a port, which resolv.conf cannot hold: the port is always %d; give %s", clusterdns.UsualPort, nameserver.Addr())
 		}
 		if bare, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
-			return fmt.Errorf("has brackets, for which resolv.conf has no place; give %s", bare)
+			return fmt.Errorf("has brackets, which resolv.conf cannot hold; give %s", bare)
 		}
-		return errors.New("is no IP address; give one such as " + example)
+		return errors.New("is not an IP address; give one such as " + example)
 	}
 	if address.Is4In6() {
 		return fmt.Errorf("is an IPv4 address, written as IPv6; give %s", address.Unmap())
@@ -159,13 +159,12 @@ func checkPodSearches(r *review.Review, at review.Pointer, searches []string) {
 		if domains := strings.Fields(text); len(domains) > 1 {
 			several = fmt.Sprintf(", and several as a list: [%s,%s]", review.Quote(domains[0]), review.Quote(domains[1]))
 		}
-		r.Refusef(at.Index(i), "%s is no search domain; give one in lower case such as a.example%s", review.Quote(text), several)
+		r.Refusef(at.Index(i), "%s is not a search domain; give one in lower case such as a.example%s", review.Quote(text), several)
 	}
 }
 
-// isSearchDomain tells whether a text is an RFC 1123 subdomain whose labels may
-// begin with an underscore and have some within, and which may end in a dot; or
-// the root.
+// isSearchDomain tells whether a text is an RFC 1123 subdomain, or the root. Labels may
+// begin with an underscore and contain some, and the text may end in a dot.
 func isSearchDomain(text string) bool {
 	if text == "." {
 		return true
@@ -193,12 +192,12 @@ func checkResolverOption(r *review.Review, at review.Pointer, option intent.PodD
 	case numeric && value == "":
 		r.Refusef(at.Key("value"), `is missing; give a number from 0 to %d beside the name, as in {"name":%q,"value":"1"}`, most, option.Name)
 	case numeric && (err != nil || number > most):
-		r.Refusef(at.Key("value"), "%s is no value of %s; give a number from 0 to %d", review.Quote(value), option.Name, most)
+		r.Refusef(at.Key("value"), "%s is not a value of %s; give a number from 0 to %d", review.Quote(value), option.Name, most)
 	case numeric:
 	case !slices.Contains(resolverFlags(), option.Name):
 		checkUnknownOption(r, at.Key("name"), option.Name)
 	case value != "":
-		r.Refusef(at.Key("value"), "%s has no value; leave it out", option.Name)
+		r.Refusef(at.Key("value"), "%s has no value; remove the value", option.Name)
 	}
 }
 
@@ -208,7 +207,7 @@ func checkUnknownOption(r *review.Review, at review.Pointer, text string) {
 		r.Refusef(at, `%s is a name with its value; give {"name":%q,"value":%q}`, review.Quote(text), name, value)
 		return
 	}
-	r.Refusef(at, "%s is no option that glibc's or musl's resolver knows; %s", review.Quote(text), suggest(text, append([]string{"ndots", "timeout", "attempts"}, resolverFlags()...)))
+	r.Refusef(at, "%s is not an option that glibc's or musl's resolver knows; %s", review.Quote(text), suggest(text, append([]string{"ndots", "timeout", "attempts"}, resolverFlags()...)))
 }
 
 // mostOf is the largest number that an option of glibc's resolver may have;

@@ -58,10 +58,10 @@ func (p *PodDNSPreview) Answer() (resolvconf.Preview, error) {
 		Policy: p.Spec.DNSPolicy.Canonical(), Config: p.config(),
 	}
 	if pod.HostNetwork && pod.Policy == intent.DNSAutopath {
-		r.Refusef(review.Spec+"/dnsPolicy", "autopath is for pods with a network of their own; give %s", intent.DNSClusterFirstWithHostNet)
+		r.Refusef(review.Spec+"/dnsPolicy", "autopath is only for pods with a network of their own; give %s", intent.DNSClusterFirstWithHostNet)
 	}
 	if !review.IsDNSLabel(pod.Namespace) {
-		r.Refusef("/namespace", "%s is no namespace; use at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit", review.Quote(pod.Namespace))
+		r.Refusef("/namespace", "%s is not a namespace; use at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit", review.Quote(pod.Namespace))
 	}
 	node := p.node(pod)
 	name := p.name()
@@ -91,14 +91,14 @@ func (p *PodDNSPreview) node(pod resolvconf.Pod) resolvconf.Node {
 	r := p.Review
 	host, err := resolvconf.Parse(p.HostResolvConf)
 	if err != nil {
-		r.Refusef("/hostResolvConf", "%s; kubelet starts no pod then", err)
+		r.Refusef("/hostResolvConf", "%s; kubelet does not start such a pod", err)
 	}
 	if resolvconf.IsOther(p.HostResolvConf) {
-		p.warn("no line of hostResolvConf (or --host) is one of a resolv.conf, such as nameserver 10.1.1.10")
+		p.warn("no line of hostResolvConf (or --host) is a line of a resolv.conf, such as nameserver 10.1.1.10")
 	}
 	domain := strings.ToLower(strings.TrimSuffix(cmp.Or(p.ClusterDomain, intent.DefaultClusterDomain), "."))
 	if !review.IsSubdomain(domain) {
-		r.Refusef("/clusterDomain", "%s is no DNS domain; give one such as %s", review.Quote(p.ClusterDomain), intent.DefaultClusterDomain)
+		r.Refusef("/clusterDomain", "%s is not a DNS domain; give one such as %s", review.Quote(p.ClusterDomain), intent.DefaultClusterDomain)
 	}
 	clusterDNS := p.clusterDNS(pod)
 	nameserver := cmp.Or(p.LocalIP, autopath.LocalIP)
@@ -223,7 +223,7 @@ func (p *PodDNSPreview) template(own map[string][]string) {
 		switch {
 		case config == "null" || p.Spec.DNSPolicy.Canonical() == intent.DNSAutopath:
 		case len(own) > 1:
-			p.warn("%s has a dnsConfig of its own, which this preview leaves out; a plan shows what comes of both", strings.Join(names, " and "))
+			p.warn("%s has a dnsConfig of its own, which this preview ignores; a plan shows the merged result", strings.Join(names, " and "))
 		case json.Unmarshal([]byte(config), &settings) == nil:
 			p.own = settings
 		}
@@ -255,10 +255,10 @@ func autopathNameserver(ctx context.Context, a *review.Checker, cloud intent.Pat
 	case static && p.ClusterDNS != "":
 		p.direct = true
 	case static:
-		p.warn("nameserver %s stands for the address of the Service dns-default, which is not known here: autopath of logical cloud %s is of mode %s without a cache on each node; give that address as clusterDNS",
+		p.warn("nameserver %s is a placeholder, because the address of the Service dns-default is unknown: autopath of logical cloud %s is of mode %s without a cache on each node; give that address as clusterDNS",
 			autopath.LocalIP, cloud.Name(), intent.AutopathStatic)
 	default:
-		p.warn("nameserver %s is a guess: no DNS CR intent of logical cloud %s has a cache on each node", autopath.LocalIP, cloud.Name())
+		p.warn("nameserver %s is a guess, because no DNS CR intent of logical cloud %s has a cache on each node", autopath.LocalIP, cloud.Name())
 	}
 	return err
 }

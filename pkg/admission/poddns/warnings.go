@@ -28,14 +28,14 @@ func ShowPodDNSIntent(ctx context.Context, g *review.Glance, path intent.Path, i
 		}
 		if !offered {
 			status.Warnings = append(status.Warnings, intent.Warning{Parameter: "dnsPolicy", Message: fmt.Sprintf(
-				"%s needs a DNS CR intent of logical cloud %s with autopath, and there is none: until one is deployed, instantiate and update refuse this", in.DNSPolicy, group.LogicalCloud)})
+				"%s needs a DNS CR intent of logical cloud %s with autopath, which does not exist: until one is deployed, instantiate and update refuse this", in.DNSPolicy, group.LogicalCloud)})
 		}
 	}
 	orchestrated := g.Documents.Elsewhere(path.Parent().Parent()) != nil // pods are changed in app contexts
 	for _, app := range group.Apps {
 		if app.Name == in.App && len(app.Manifests) == 0 && !orchestrated {
 			status.Warnings = append(status.Warnings, intent.Warning{Parameter: "app", Message: fmt.Sprintf(
-				"%s has no manifests: its pods are somebody else's and cannot be changed, so that instantiate and update refuse this, unless %s deploys the app; give the app manifests, or delete the intent", in.App, intent.Orchestrator)})
+				"%s has no manifests, so Signpost cannot change its pods, and instantiate and update refuse this unless %s deploys the app; give the app manifests, or delete the intent", in.App, intent.Orchestrator)})
 		}
 	}
 	return status, nil
@@ -56,14 +56,14 @@ func podDNSWarnings(in intent.PodDNSIntent) []intent.Warning {
 		warnOfBesideAutopath(w, *in.DNSConfig)
 	case intent.DNSClusterFirst, intent.DNSClusterFirstWithHostNet:
 		if nameservers >= resolvconf.MaxNameservers {
-			w.Warn("nameservers", "come behind that of the cluster's DNS, and kubelet drops those after the third")
+			w.Warn("nameservers", "come after the nameserver of the cluster's DNS, and kubelet drops all after the third")
 		}
 	}
 	return w.List
 }
 
-// searchWarnings tell of searches that some resolvers do not take. What comes from the
-// cluster and the node beside them is not known here; a preview tells of all.
+// searchWarnings tell of searches that some resolvers ignore. The searches of the cluster
+// and the node are not known here; a preview tells of all.
 func searchWarnings(in intent.PodDNSIntent) []intent.Warning {
 	w := &review.Oddities{List: []intent.Warning{}}
 	if in.DNSConfig != nil {
@@ -78,7 +78,7 @@ func searchWarnings(in intent.PodDNSIntent) []intent.Warning {
 func warnOfPodItself(w *review.Oddities, nameservers []string) {
 	for _, text := range nameservers {
 		if address, err := netip.ParseAddr(text); err == nil && address.IsLoopback() {
-			w.Warn(text, "is each pod itself, where no nameserver listens unless the pod has one; %s", resolvconf.LoopbackHint)
+			w.Warn(text, "is the pod itself, where no nameserver listens unless the pod has one; %s", resolvconf.LoopbackHint)
 		}
 	}
 }
@@ -87,7 +87,7 @@ func warnOfPodItself(w *review.Oddities, nameservers []string) {
 func warnOfRepeated(w *review.Oddities, options []intent.PodDNSOption) {
 	for i, option := range options {
 		if slices.ContainsFunc(options[:i], func(o intent.PodDNSOption) bool { return o.Name == option.Name }) {
-			w.Warn(option.Name, "is given more than once; the last counts")
+			w.Warn(option.Name, "is given more than once; the last value counts")
 		}
 	}
 }
@@ -102,18 +102,18 @@ func warnOfBesideAutopath(w *review.Oddities, config intent.PodDNSConfig) {
 		{"searches", len(config.Searches), resolvconf.MaxSearches - 1},
 	} {
 		if list.given > list.most {
-			w.Warn(list.name, "are one more than Kubernetes takes beside that of autopath, so that a plan refuses them; give at most %d", list.most)
+			w.Warn(list.name, "are one more than Kubernetes allows beside that of autopath, so a plan refuses them; give at most %d", list.most)
 		}
 	}
 	if len(config.Searches) > 0 {
-		w.Warn("searches", "come behind that of autopath, which answers before they are asked for; give them as autopath.searches of the DNS CR intent")
+		w.Warn("searches", "come after that of autopath, which answers first; give them as autopath.searches of the DNS CR intent")
 	}
 	for _, option := range config.Options {
 		if option.Name != "ndots" || option.Value == nil {
 			continue
 		}
 		if dots, err := strconv.Atoi(*option.Value); err == nil && dots < autopath.Ndots {
-			w.Warn("ndots", "costs queries again: names with as many dots are asked for as they are before autopath gets them; leave it out for %d", autopath.Ndots)
+			w.Warn("ndots", "costs additional queries: names with as many dots are asked for as they are before autopath gets them; remove it to use %d", autopath.Ndots)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func CheckGrantedNamespaces(r *review.Review, granted []string) {
 		if grant.IsPattern(text) {
 			return ""
 		}
-		return "is no namespace; give a name such as shop, or a beginning such as team-a-*"
+		return "is not a namespace; give a name such as shop, or a beginning such as team-a-*"
 	})
 }
 
@@ -27,7 +27,7 @@ func checkGrantedAccounts(r *review.Review, granted []string) {
 		if both && review.IsDNSLabel(namespace) && (review.IsSubdomain(name) || open && (beginning == "" || review.IsSubdomain(beginning+"x"))) {
 			return ""
 		}
-		return "is no ServiceAccount; give its namespace and name, as in shop/deployer, or shop/*"
+		return "is not a ServiceAccount; give its namespace and name, as in shop/deployer, or shop/*"
 	})
 }
 
@@ -37,9 +37,9 @@ func CheckGrantedKinds(r *review.Review, granted []string) {
 		group, kind, both := strings.Cut(text, "/")
 		switch {
 		case !both || !review.IsSubdomain(group) || kind != "*" && !review.IsLabelValue(kind):
-			return "is no kind; give its group and kind, as in gateway.networking.k8s.io/HTTPRoute, or a group and *"
+			return "is not a kind; give its group and kind, as in gateway.networking.k8s.io/HTTPRoute, or a group and *"
 		case group == "core", review.IsAccessControl(group) || review.IsClusterScoped(group, kind):
-			return "cannot be granted: it grants rights, or is of Kubernetes and belongs to no namespace; let the cluster's operator create it"
+			return "cannot be granted, because it grants rights, or is a cluster-scoped kind of Kubernetes; let the cluster's operator create it"
 		}
 		return ""
 	})

@@ -54,7 +54,7 @@ func Reserve(ctx context.Context, a *review.Checker, c *review.Claim) (intent.Pa
 		Code: intent.Conflict, Detail: "the project cannot be stored",
 		Fields: []intent.Field{{
 			Pointer: "/spec/namespace",
-			Detail:  review.Quote(c.Candidates[len(c.Candidates)-1]) + " is another project's; choose another",
+			Detail:  review.Quote(c.Candidates[len(c.Candidates)-1]) + " belongs to another project; choose another namespace",
 		}},
 	}
 }
@@ -122,8 +122,8 @@ func dissolve(ctx context.Context, a *review.Checker, namespace string, doc inte
 	return err == nil, err
 }
 
-// ReleaseReservation deletes a reservation. One that is gone, or that a project refers to
-// (because a write whose outcome was unknown did happen), is left alone.
+// ReleaseReservation deletes a reservation. It leaves a reservation alone that a project
+// refers to, because a write with an unknown outcome did happen.
 func ReleaseReservation(ctx context.Context, a *review.Checker, reserved intent.Path) error {
 	if reserved == "" {
 		return nil
@@ -139,11 +139,11 @@ func ReleaseReservation(ctx context.Context, a *review.Checker, reserved intent.
 func checkNamespaceName(r *review.Review, at review.Pointer, namespace string) bool {
 	switch {
 	case !review.IsDNSLabel(namespace):
-		r.Refusef(at, "%s is no namespace; use at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit", review.Quote(namespace))
+		r.Refusef(at, "%s is not a namespace; use at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit", review.Quote(namespace))
 	case strings.HasPrefix(namespace, "kube-"):
 		r.Refusef(at, "%s belongs to Kubernetes; choose a namespace that does not begin with \"kube-\"", review.Quote(namespace))
 	case namespace == ownNamespace:
-		r.Refusef(at, "%s is where Signpost runs, with its accounts; choose another namespace", review.Quote(namespace))
+		r.Refusef(at, "%s is the namespace of Signpost with its ServiceAccounts; choose another namespace", review.Quote(namespace))
 	default:
 		return true
 	}

@@ -60,20 +60,20 @@ func bounded(ctx context.Context, name string, in, old *intent.Project) error {
 	if old != nil {
 		was = *old
 	}
-	refused := &intent.Error{Code: intent.Forbidden, Detail: who.Subject + " has rights on single projects; this takes the role admin in all of them"}
+	refused := &intent.Error{Code: intent.Forbidden, Detail: who.Subject + " has rights only on single projects; this needs the role admin in all projects"}
 	for _, granted := range []struct {
 		field    review.Pointer
 		was, now []string
 	}{{"/domains", was.Domains, in.Domains}, {"/namespaces", was.Namespaces, in.Namespaces}, {"/serviceAccounts", was.ServiceAccounts, in.ServiceAccounts}} {
 		if !slices.Equal(granted.was, granted.now) {
-			refused.Fields = append(refused.Fields, intent.Field{Pointer: string(review.Spec + granted.field), Detail: "says what the project is granted; leave it as it is"})
+			refused.Fields = append(refused.Fields, intent.Field{Pointer: string(review.Spec + granted.field), Detail: "changes the grants of the project; leave it as it is"})
 		}
 	}
 	if in.Namespace != "" && in.Namespace != was.Namespace && !slices.Contains(defaultNamespaces(name), in.Namespace) {
-		refused.Fields = append(refused.Fields, intent.Field{Pointer: string(review.Spec + "/namespace"), Detail: "counts as granted to the project; leave it out"})
+		refused.Fields = append(refused.Fields, intent.Field{Pointer: string(review.Spec + "/namespace"), Detail: "counts as granted to the project; remove it"})
 	}
 	if !reflect.DeepEqual(in.Quotas, was.Quotas) {
-		refused.Fields = append(refused.Fields, intent.Field{Pointer: string(review.Spec + "/quotas"), Detail: "says how much the project may have; leave it as it is"})
+		refused.Fields = append(refused.Fields, intent.Field{Pointer: string(review.Spec + "/quotas"), Detail: "changes the quotas of the project; leave it as it is"})
 	}
 	if refused.Fields == nil {
 		return nil
@@ -137,9 +137,9 @@ func defaultNamespaces(name string) []string {
 	return []string{plain, unique}
 }
 
-// OwnNamespace is the namespace of a project that is kept where nobody chooses
-// it: the first default for a name that is a DNS label, else the second, so
-// that no two projects have the same.
+// OwnNamespace is the namespace of a project for which nobody can choose one. It is the
+// first default for a name that is a DNS label, else the second, so that no two projects
+// have the same.
 func OwnNamespace(project string) string {
 	names := defaultNamespaces(project)
 	if names[0] == "signpost-"+project {
@@ -154,7 +154,7 @@ func checkProjectNamespace(r *review.Review, at review.Pointer, namespace string
 		return false
 	}
 	if namespace == "default" || namespace == ReservedNamespace {
-		r.Refusef(at, "%s is shared by many; choose a namespace that is the project's alone, such as signpost-%s", review.Quote(namespace), review.Slug(r.Path.Name(), review.LongestLabel))
+		r.Refusef(at, "%s is a shared namespace; choose one that only the project uses, such as signpost-%s", review.Quote(namespace), review.Slug(r.Path.Name(), review.LongestLabel))
 		return false
 	}
 	return true

@@ -43,7 +43,7 @@ func checkCredentials(r *review.Review, in, old *intent.Record) {
 		}
 		key := c.Key()
 		if first, twice := places[key]; twice {
-			r.Refusef(here, "sets the same as %s; leave one out", first)
+			r.Refusef(here, "sets the same as %s; remove one of them", first)
 			continue
 		}
 		places[key] = here
@@ -57,9 +57,9 @@ func checkCredentials(r *review.Review, in, old *intent.Record) {
 func checkCredentialPlace(r *review.Review, at review.Pointer, c intent.Credential) bool {
 	switch {
 	case c.Environment == "" && c.File == "":
-		r.Refusef(at, "has no place; give environment or file")
+		r.Refusef(at, "has no target; give environment or file")
 	case c.Environment != "" && c.File != "":
-		r.Refusef(at, "has two places; give environment or file, not both")
+		r.Refusef(at, "has two targets; give environment or file, not both")
 	case c.File != "":
 		if wrong := fileFault(c.File); wrong != "" {
 			r.Refusef(at.Key("file"), "%s; give an absolute path such as /etc/kubernetes/azure.json", wrong)
@@ -84,15 +84,15 @@ func checkCredentialValue(r *review.Review, at review.Pointer, c *intent.Credent
 		r.Refusef(at, "has two values; give value or secretRef, not both")
 	case c.SecretRef != nil:
 		if !review.IsSubdomain(c.SecretRef.Name) {
-			r.Refusef(at.Key("secretRef").Key("name"), "is no name of a Secret; use lower-case letters, digits, '-' and '.'")
+			r.Refusef(at.Key("secretRef").Key("name"), "is not a name of a Secret; use lower-case letters, digits, '-' and '.'")
 		}
 		if len(c.SecretRef.Key) > review.LongestSubdomain || !review.SecretKeyPattern.MatchString(c.SecretRef.Key) {
-			r.Refusef(at.Key("secretRef").Key("key"), "is no key of a Secret; use letters, digits, '-', '_' and '.'")
+			r.Refusef(at.Key("secretRef").Key("key"), "is not a key of a Secret; use letters, digits, '-', '_' and '.'")
 		}
 	case c.Value != "":
 		value := []byte(c.Value)
 		if c.Environment != "" && strings.ContainsRune(c.Value, 0) {
-			r.Refusef(at.Key("value"), "holds a NUL character, which no variable can; give it as a file")
+			r.Refusef(at.Key("value"), "holds a NUL character, which a variable cannot hold; give it as a file")
 		}
 		c.Value = ""
 		r.Take((review.Spec + "/credentials").Key(c.Key()), value, func(id string) { c.ValueRef = id })
@@ -120,7 +120,7 @@ func fileFault(file string) string {
 	}
 	for _, taken := range []string{"/proc", "/sys", "/dev", "/var/run/secrets/kubernetes.io", "/run/secrets/kubernetes.io"} {
 		if clusters.Within(file, taken) || clusters.Within(taken, file) {
-			return "lies where Kubernetes puts its own files"
+			return "lies in a directory where Kubernetes puts its own files"
 		}
 	}
 	return ""
@@ -131,7 +131,7 @@ func checkNestedFiles(r *review.Review, at review.Pointer, credentials []intent.
 	for i, inner := range credentials {
 		for _, outer := range credentials {
 			if outer.File != "" && strings.HasPrefix(inner.File, outer.File+"/") {
-				r.Refusef(at.Index(i).Key("file"), "%s lies below %s, which is a file, too", review.Quote(inner.File), review.Quote(outer.File))
+				r.Refusef(at.Index(i).Key("file"), "%s lies below %s, which is also a file", review.Quote(inner.File), review.Quote(outer.File))
 			}
 		}
 	}

@@ -28,13 +28,13 @@ func checkEnvironment(r *review.Review, in *intent.Record) {
 			r.Refusef(here, "%s %s", review.Quote(name), wrong)
 		}
 		if credentials[name] {
-			r.Refusef(here, "%s is set by a credential, too; leave one out", review.Quote(name))
+			r.Refusef(here, "%s is also set by a credential; remove one of them", review.Quote(name))
 		}
 		if passwordInURL.MatchString(in.Environment[name]) {
-			r.Refusef(here, "has a URL with a password, which is shown as it is here; %s", elsewhere(name))
+			r.Refusef(here, "has a URL with a password, which everybody can read here; %s", elsewhere(name))
 		}
 		if strings.ContainsRune(in.Environment[name], 0) {
-			r.Refusef(here, "holds a NUL character, which no variable can; leave it out")
+			r.Refusef(here, "holds a NUL character, which a variable cannot hold; remove it")
 		}
 	}
 }
@@ -56,7 +56,7 @@ func variableFault(name string) string {
 	const longest = 256
 	switch {
 	case len(name) > longest || !review.VariablePattern.MatchString(name):
-		return "is no name of a variable; use letters, digits and '_', not beginning with a digit"
+		return "is not a name of a variable; use letters, digits and '_', not beginning with a digit"
 	case name == "KUBECONFIG" || strings.HasPrefix(name, "KUBERNETES_"):
 		return "would point external-dns at another cluster; leave it out"
 	}
@@ -86,7 +86,7 @@ func credentialVariableFault(name string) string {
 		return wrong
 	}
 	if flag := flagNamed(flagOf(name)); flag.Name != "" && !flag.Secret && (flag.Kind != externaldns.Text || externaldns.Judged(flag.Name)) {
-		return "is no secret; give the parameter " + flag.Name + " instead"
+		return "is not a secret; give the parameter " + flag.Name + " instead"
 	}
 	return ""
 }
@@ -144,9 +144,9 @@ func checkExtraArgs(r *review.Review, in *intent.Record) {
 		name, _, _ := strings.Cut(strings.TrimPrefix(argument, "--"), "=")
 		switch {
 		case isForeign(name):
-			r.Refusef(at.Index(i), "--%s does not belong in a record's Deployment; leave it out", name)
+			r.Refusef(at.Index(i), "--%s is not allowed for the external-dns of a provider; remove it", name)
 		case flagNamed(name).Name == "" && intent.NamesSecret(name):
-			r.Refusef(at.Index(i), "would show the secret; give it as a credential for %s", externaldns.EnvironmentPrefix+variable(name))
+			r.Refusef(at.Index(i), "would expose the secret; give it as a credential for %s", externaldns.EnvironmentPrefix+variable(name))
 		case argumentFault(argument) != "":
 			r.Refusef(at.Index(i), "%s", argumentFault(argument))
 		}

@@ -53,7 +53,7 @@ func checkKVPair(ctx context.Context, a *review.Checker, r *review.Review, at re
 	if record, ok := Text(raw); ok {
 		return checkAssociation(ctx, a, r, at, record)
 	}
-	r.Refusef(at, "is no text; give the name of a record in quotes")
+	r.Refusef(at, "is not a string; give the name of a provider in quotes")
 	return nil
 }
 
@@ -74,12 +74,12 @@ func checkAssociation(ctx context.Context, a *review.Checker, r *review.Review, 
 		if project, record, qualified = strings.Cut(value, "/"); !qualified {
 			project, record = "", value
 		} else if !review.IsLabelValue(project) {
-			r.Refusef(at, "%s names no project; give project/record", review.Quote(value))
+			r.Refusef(at, "%s names no project; give project/provider", review.Quote(value))
 			return nil
 		}
 	}
 	if !review.IsLabelValue(record) {
-		r.Refusef(at, "%s is no name of a record; %s", review.Quote(value), review.ValueAdvice)
+		r.Refusef(at, "%s is not a name of a provider; %s", review.Quote(value), review.ValueAdvice)
 		return nil
 	}
 	if project == "" {

@@ -43,8 +43,8 @@ func CheckRecord(ctx context.Context, a *review.Checker, r *review.Review, in, o
 	return clusters.AllowedCluster(ctx, a, r, review.Spec+"/deployOn", *in.DeployOn)
 }
 
-// checkRecordQuota refuses a new record of a project that has as many as it may. Those
-// that are created at the same time do not see each other.
+// checkRecordQuota refuses a new provider of a project that has as many as it may.
+// Providers that are created at the same time do not count each other.
 func checkRecordQuota(ctx context.Context, a *review.Checker, r *review.Review) error {
 	project := r.Path.Parent()
 	doc, err := a.Store.Get(ctx, project)
@@ -70,7 +70,7 @@ func checkRecordQuota(ctx context.Context, a *review.Checker, r *review.Review) 
 		}
 	}
 	if records >= *quota {
-		r.Conflictf("", "project %s has %d DNS update records, and may have %d: delete one that is not needed, or have an admin raise spec.quotas.records of the project", project.Name(), records, *quota)
+		r.Conflictf("", "project %s has %d providers, and may have %d: delete one that is not needed, or have an admin raise spec.quotas.records of the project", project.Name(), records, *quota)
 	}
 	return nil
 }
@@ -79,9 +79,9 @@ func checkProvider(r *review.Review, name string) {
 	switch known, meant := externaldns.KnownProvider(name); {
 	case known:
 	case meant != "":
-		r.Refusef(review.Spec+"/provider", "%s is no provider of external-dns; the nearest is %s", review.Quote(name), meant)
+		r.Refusef(review.Spec+"/provider", "%s is not a provider of external-dns; the nearest is %s", review.Quote(name), meant)
 	default:
-		r.Refusef(review.Spec+"/provider", "%s is no provider of external-dns; it has %s", review.Quote(name), strings.Join(externaldns.Providers(), ", "))
+		r.Refusef(review.Spec+"/provider", "%s is not a provider of external-dns; it has %s", review.Quote(name), strings.Join(externaldns.Providers(), ", "))
 	}
 }
 
@@ -105,8 +105,8 @@ func checkParameters(r *review.Review, in *intent.Record) {
 	}
 }
 
-// checkZoneIDs refuses parts of the ids of zones: external-dns takes each zone whose id
-// ends so, and names are claimed in the zones that a record says.
+// checkZoneIDs refuses parts of the ids of zones: external-dns manages each zone whose id
+// ends so, while names are claimed only in the zones that a provider names.
 func checkZoneIDs(r *review.Review, at review.Pointer, in *intent.Record) {
 	if in.Provider != "aws" {
 		return
@@ -114,21 +114,21 @@ func checkZoneIDs(r *review.Review, at review.Pointer, in *intent.Record) {
 	for _, text := range externaldns.Values(in.Parameters, "zone-id-filter") {
 		for id := range strings.SplitSeq(text, ",") {
 			if id = strings.TrimSpace(id); externaldns.IsPartOfZoneID(id[strings.LastIndexByte(id, '/')+1:]) {
-				r.Refusef(at, "%s is no whole id of a zone: external-dns takes it for the end of one, and manages each zone whose id ends so; give the whole id, as Z2FDTNDATAQYW2", review.Quote(id))
+				r.Refusef(at, "%s is not a whole zone id: external-dns manages every zone whose id ends with it; give the whole id, as in Z2FDTNDATAQYW2", review.Quote(id))
 			}
 		}
 	}
 }
 
-// checkParameterAsCredential adds a credential for a secret parameter, or gives its
-// value to the one that is there without a value, as a GET shows it.
+// checkParameterAsCredential adds a credential for a secret parameter, or gives its value
+// to an existing credential without a value, as a GET shows it.
 func checkParameterAsCredential(r *review.Review, at review.Pointer, in *intent.Record, secret externaldns.Secret) {
 	i := slices.IndexFunc(in.Credentials, func(c intent.Credential) bool { return c.Environment == secret.Environment && c.File == "" })
 	switch {
 	case i < 0:
 		in.Credentials = append(in.Credentials, intent.Credential{Environment: secret.Environment, Value: secret.Value})
 	case in.Credentials[i].Value != "" || in.Credentials[i].SecretRef != nil:
-		r.Refusef(at, "is given by the credential for %s, too; give one of them", secret.Environment)
+		r.Refusef(at, "is also given by the credential for %s; give one of them", secret.Environment)
 	default:
 		in.Credentials[i].Value = secret.Value
 	}
@@ -177,7 +177,7 @@ func recordWarnings(in intent.Record) []intent.Warning {
 		if _, err := externaldns.ParseVersion(tag); err != nil {
 			warnings = append(warnings, intent.Warning{
 				Parameter: "image",
-				Message:   "its tag tells no version of external-dns; the arguments are those of " + externaldns.DefaultVersion.String(),
+				Message:   "the tag names no version of external-dns; Signpost uses the arguments of " + externaldns.DefaultVersion.String(),
 			})
 		}
 	}
@@ -208,7 +208,7 @@ func checkPodMetadata(r *review.Review, in *intent.Record) {
 	at := review.Spec + "/imagePullSecrets"
 	for i, name := range in.ImagePullSecrets {
 		if !review.IsSubdomain(name) {
-			r.Refusef(at.Index(i), "is no name of a Secret; use lower-case letters, digits, '-' and '.'") // perhaps its content
+			r.Refusef(at.Index(i), "is not a name of a Secret; use lower-case letters, digits, '-' and '.'") // perhaps its content
 		} else if slices.Contains(in.ImagePullSecrets[:i], name) {
 			r.Refusef(at.Index(i), "%s is given twice; leave one out", review.Quote(name))
 		}
@@ -224,7 +224,7 @@ func checkVerifyServers(a *review.Checker, r *review.Review, in *intent.Verify) 
 	}
 	at := review.Spec + "/verify/servers"
 	if len(in.Servers) > verify.MostServers {
-		r.Refusef(at, "has %d servers, each of which would be asked for each name; give at most %d", len(in.Servers), verify.MostServers)
+		r.Refusef(at, "has %d servers, and each is asked for each name; give at most %d", len(in.Servers), verify.MostServers)
 		return
 	}
 	for i, text := range in.Servers {
@@ -234,12 +234,12 @@ func checkVerifyServers(a *review.Checker, r *review.Review, in *intent.Verify) 
 			server, err = netip.AddrPortFrom(address, dnsPort), addressErr
 		}
 		if err != nil || server.Addr().Zone() != "" || server.Port() == 0 {
-			r.Refusef(at.Index(i), "%s is no address with a port; give one such as 192.0.2.53:53 or [2001:db8::53]:53", review.Quote(text))
+			r.Refusef(at.Index(i), "%s is not an address with a port; give one such as 192.0.2.53:53 or [2001:db8::53]:53", review.Quote(text))
 			continue
 		}
 		server = netip.AddrPortFrom(server.Addr().Unmap(), server.Port())
 		if !a.Rules.AllowLocalServers && verify.Local(server.Addr()) {
-			r.Refusef(at.Index(i), "%s is local to the server itself; give an address of the authoritative server that others reach, or have Signpost started with --allow-local-verify", review.Quote(text))
+			r.Refusef(at.Index(i), "%s is local to the server itself; give an address of the authoritative server that others reach, or start Signpost with --allow-local-verify", review.Quote(text))
 		}
 		in.Servers[i] = server.String()
 		if slices.Contains(in.Servers[:i], in.Servers[i]) {
@@ -261,13 +261,13 @@ func checkTargetFilter(r *review.Review, in *intent.TargetFilter) {
 		networks []string
 	}{{review.Spec + "/targetFilter/allow", in.Allow}, {review.Spec + "/targetFilter/deny", in.Deny}} {
 		if len(list.networks) > mostNetworks {
-			r.Refusef(list.at, "has %d networks, against which each address is held; give at most %d", len(list.networks), mostNetworks)
+			r.Refusef(list.at, "has %d networks, and each address is compared with all of them; give at most %d", len(list.networks), mostNetworks)
 			continue
 		}
 		for i, text := range list.networks {
 			network, err := netip.ParsePrefix(text)
 			if err != nil {
-				r.Refusef(list.at.Index(i), "%s is no network; give one such as 203.0.113.0/24 or 2001:db8::/32", review.Quote(text))
+				r.Refusef(list.at.Index(i), "%s is not a network; give one such as 203.0.113.0/24 or 2001:db8::/32", review.Quote(text))
 				continue
 			}
 			list.networks[i] = network.Masked().String()
@@ -283,7 +283,7 @@ func checkReleaseTimeout(r *review.Review, text string) {
 	timeout, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		r.Refusef(at, "%s is no duration; give one such as 70s or 2m", review.Quote(text))
+		r.Refusef(at, "%s is not a duration; give one such as 70s or 2m", review.Quote(text))
 	case timeout < shortest:
 		r.Refusef(at, "%s is too short; the shortest is 1s", review.Quote(text))
 	}

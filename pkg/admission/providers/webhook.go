@@ -17,7 +17,7 @@ func checkWebhook(a *review.Checker, r *review.Review, in *intent.Record) {
 		return
 	}
 	if review.ReadImage(a, r, at.Key("image"), in.Webhook.Image, webhookImage).IsExternalDNS(in.Image) {
-		r.Refusef(at.Key("image"), "%s is external-dns itself, which would run beside the record's own with arguments that nobody checks; give the image of a webhook provider, such as %s", review.Quote(in.Webhook.Image), webhookImage)
+		r.Refusef(at.Key("image"), "%s is external-dns itself, which would run beside the provider's own without checks of its arguments; give the image of a webhook provider, such as %s", review.Quote(in.Webhook.Image), webhookImage)
 	}
 	for i, argument := range in.Webhook.Args {
 		if wrong := argumentFault(argument); wrong != "" {
@@ -29,13 +29,13 @@ func checkWebhook(a *review.Checker, r *review.Review, in *intent.Record) {
 		isCredential := func(c intent.Credential) bool { return c.Environment == name }
 		switch {
 		case !review.VariablePattern.MatchString(name):
-			r.Refusef(here, "%s is no name of a variable; use letters, digits and '_', not beginning with a digit", review.Quote(name))
+			r.Refusef(here, "%s is not a name of a variable; use letters, digits and '_', not beginning with a digit", review.Quote(name))
 		case slices.ContainsFunc(in.Credentials, isCredential):
-			r.Refusef(here, "%s is set by a credential, too; leave one out", review.Quote(name))
+			r.Refusef(here, "%s is also set by a credential; remove one of them", review.Quote(name))
 		case passwordInURL.MatchString(in.Webhook.Environment[name]):
-			r.Refusef(here, "has a URL with a password, which is shown as it is here; %s", elsewhere(name))
+			r.Refusef(here, "has a URL with a password, which everybody can read here; %s", elsewhere(name))
 		case strings.ContainsRune(in.Webhook.Environment[name], 0):
-			r.Refusef(here, "holds a NUL character, which no variable can; leave it out")
+			r.Refusef(here, "holds a NUL character, which a variable cannot hold; remove it")
 		}
 	}
 	in.Webhook.Port = cmp.Or(in.Webhook.Port, usualPort)

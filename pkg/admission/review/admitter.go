@@ -9,9 +9,9 @@ import (
 
 // Rules are what the operator of the server allows.
 type Rules struct {
-	// AllowedImages are prefixes of whole image names, registry included. One
-	// that ends in no slash must be followed by the end of a name's part.
-	// None: [DefaultImages] of ImageRegistry.
+	// AllowedImages are prefixes of whole image names, registry included. A prefix
+	// without a final slash must be followed by the end of a part of the name. None:
+	// [DefaultImages] of ImageRegistry.
 	AllowedImages []string
 
 	// ImageRegistry holds copies of the default images; empty: none does.
@@ -28,10 +28,10 @@ type Rules struct {
 	// Its errors are shown to the user, so they may not quote secrets.
 	Kubeconfig func(yaml []byte) error
 
-	// Claim has a cluster's document stand for the cluster that a kubeconfig
-	// leads to; one that does not answer soon is accepted. It answers a
-	// Conflict for a cluster that another document stands for, and for another
-	// than before while something is left in that. nil: none is asked.
+	// Claim has a cluster's document stand for the cluster that a kubeconfig leads to. A
+	// cluster that does not answer soon is accepted. It answers a Conflict for a cluster
+	// with another document, and for another cluster than before while objects are left
+	// in that. nil: no cluster is asked.
 	Claim func(ctx context.Context, cluster intent.Path, yaml []byte) error
 
 	// Elsewhere refuses the documents that are kept elsewhere, and says where;
@@ -42,9 +42,9 @@ type Rules struct {
 	// for none's, where projects are kept elsewhere; nil: they are kept here.
 	NamespaceHolder func(ctx context.Context, namespace string) (project string, err error)
 
-	// NamespaceTenant is a project other than the one given that has released
-	// something in a namespace of some cluster, empty for none, and what; nil:
-	// documents alone say so.
+	// NamespaceTenant is another project than the given one that has released something
+	// in a namespace of some cluster, empty for none, and the owner there. nil: only
+	// documents say so.
 	NamespaceTenant func(ctx context.Context, namespace, but string) (project string, what intent.Path, err error)
 }
 

@@ -11,7 +11,7 @@ func CheckClusterName(r *Review, at Pointer, ref intent.ClusterRef) bool {
 	right := true
 	for _, part := range []struct{ field, name string }{{"clusterProvider", ref.ClusterProvider}, {"cluster", ref.Cluster}} {
 		if !IsLabelValue(part.name) {
-			r.Refusef(at.Key(part.field), "%s is no name; %s", Quote(part.name), ValueAdvice)
+			r.Refusef(at.Key(part.field), "%s is not a name; %s", Quote(part.name), ValueAdvice)
 			right = false
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// DefaultImages are the prefixes that are allowed unless told otherwise: the
-// registries of the default images, and the same under another registry
-// (host[:port][/path], empty for none).
+// DefaultImages are the prefixes that are allowed by default: the registries of the
+// default images, and the same under another registry (host[:port][/path], empty for
+// none).
 func DefaultImages(registry string) []string {
 	paths := []struct{ registry, path string }{
 		{"registry.k8s.io", "/external-dns/"}, {"registry.k8s.io", "/dns/"},
@@ -108,7 +108,7 @@ func externalDNSImage() string {
 func ReadImage(a *Checker, r *Review, at Pointer, text, example string) Image {
 	parsed := ParseImage(text)
 	if parsed.name == "" {
-		r.Refusef(at, "%s is no name of an image; give one such as %s", Quote(text), example)
+		r.Refusef(at, "%s is not a name of an image; give one such as %s", Quote(text), example)
 	} else if !allowedImage(a, parsed) {
 		r.Refusef(at, "%s is not allowed on this server; allowed are images under %s, and --allowed-images of signpost serve allows others", Quote(text), strings.Join(a.Rules.AllowedImages, ", "))
 	}

@@ -74,7 +74,7 @@ func Ours(key string) bool {
 	return prefixed && (prefix == "signpost.dev" || strings.HasSuffix(prefix, ".signpost.dev"))
 }
 
-// What errors about keys and values advise.
+// The advice of errors about keys and values.
 const (
 	KeyAdvice   = "use a name of at most 63 letters, digits, '-', '_' and '.', with a DNS domain and '/' before it or not"
 	ValueAdvice = "use at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit"
@@ -85,10 +85,10 @@ const (
 func CheckLabels(r *Review, at Pointer, labels map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if !IsQualifiedName(key) {
-			r.Refusef(at.Key(key), "%s is no key of a label; %s", Quote(key), KeyAdvice)
+			r.Refusef(at.Key(key), "%s is not a key of a label; %s", Quote(key), KeyAdvice)
 		}
 		if value := labels[key]; value != "" && !IsLabelValue(value) {
-			r.Refusef(at.Key(key), "%s is no value of a label; %s", Quote(value), ValueAdvice)
+			r.Refusef(at.Key(key), "%s is not a value of a label; %s", Quote(value), ValueAdvice)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func CheckAnnotations(r *Review, at Pointer, annotations map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		size += len(key) + len(annotations[key])
 		if !IsQualifiedName(key) {
-			r.Refusef(at.Key(key), "%s is no key of an annotation; %s", Quote(key), KeyAdvice)
+			r.Refusef(at.Key(key), "%s is not a key of an annotation; %s", Quote(key), KeyAdvice)
 		}
 	}
 	if size > mostBytes {

@@ -1,6 +1,6 @@
-// Package review has what the checks of all kinds of documents share: the review that
-// collects faults, the documents and rules that checks ask, and the names that
-// Kubernetes takes.
+// Package review has the shared parts of the checks of all kinds of documents: the review
+// that collects faults, the documents and rules that checks ask, and the names that
+// Kubernetes allows.
 package review
 
 import (
@@ -64,7 +64,7 @@ func (r *Review) Project() string { return r.Path.Segment("projects") }
 func (r *Review) Name(name string) {
 	const at Pointer = "/metadata/name"
 	if !IsLabelValue(name) {
-		r.Refusef(at, "%s is no name; use at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit", Quote(name))
+		r.Refusef(at, "%s is not a name; use at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit", Quote(name))
 		return
 	}
 	want, _, _ := strings.Cut(r.Path.Name(), "/") // a composite app's version is in its spec

@@ -77,7 +77,7 @@ func clusterFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.StringVar(&c.EMCOOrchestrator, "emco-orchestrator", "", "the `URL` of EMCO's orchestrator, where projects, composite apps and deployment intent groups are read")
 	flags.StringVar(&c.EMCODCM, "emco-dcm", "", "the `URL` of EMCO's DCM, where logical clouds are read")
 	flags.StringVar(&c.EMCOCLM, "emco-clm", "", "the `URL` of EMCO's CLM, where clusters are read")
-	flags.StringSliceVar(&c.EMCONamespaces, "emco-namespaces", release.DefaultOrchestratedNamespaces(), "the `NAMESPACES` of EMCO's app contexts where names are published and Pods get DNS settings: names, or prefixes with a trailing *; platform namespaces need their full names")
+	flags.StringSliceVar(&c.EMCONamespaces, "emco-namespaces", release.DefaultOrchestratedNamespaces(), "the `NAMESPACES` of EMCO's app contexts with names and DNS settings for Pods: names, or prefixes with a trailing *; platform namespaces need their full names")
 	flags.StringVar(&c.RsyncEndpoint, "rsync-endpoint", "", "the `HOST:PORT` of EMCO's rsync, which applies objects to clusters instead of Signpost")
 	flags.IntVar(&c.ClusterMemory, "cluster-memory", clusterMemory, "the `MIB` of memory for the answers of each cluster; objects beyond that are unknown")
 	flags.StringVar(&c.DirectoryRoot, "directory-root", "", "the `DIR` that holds the directory clusters (default clusters in --data-dir)")
@@ -108,7 +108,7 @@ func accessFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.IntVar(&c.MaxDocuments, "max-documents", maxDocuments, "the `NUMBER` of documents of such a project; 0 for no limit")
 	flags.Int64Var(&c.MaxBytes, "max-bytes", maxBytes, "the `NUMBER` of bytes of such a project's documents, and of its writes within ten minutes; 0 for no limit")
 	flags.IntVar(&c.RateLimit, "rate-limit", rateLimit, "the `NUMBER` of requests per second of each subject, with bursts of ten times as many; 0 for no limit")
-	flags.IntVar(&c.MaxConnections, "max-connections", maxConnections, "the `NUMBER` of connections of the REST listener, at most a quarter of the file descriptors; gRPC has an eighth of it; 0 for that quarter")
+	flags.IntVar(&c.MaxConnections, "max-connections", maxConnections, "the `NUMBER` of connections of the REST listener, at most a quarter of the file descriptors; 0 for that quarter; gRPC has an eighth of it")
 }
 
 // watchFlags adds those that say what is told of the work.

@@ -60,10 +60,9 @@ func Split(name, clusterDomain string) (base, namespace string, ok bool) {
 	return base, namespace, last == label && namespace != ""
 }
 
-// Exists tells whether a name is a search domain of the cluster, of whichever
-// namespace, or an ancestor of one: such a name has no records, and every other
-// one of Zone that Split does not divide is missing. Names and the domain are
-// canonical.
+// Exists tells whether a name is a search domain of the cluster, in any namespace, or an
+// ancestor of one. Such a name has no records, and every other name of Zone that Split
+// does not divide is missing. Names and the domain are canonical.
 func Exists(name, clusterDomain string) bool {
 	parent := clusterDomain + "." + Zone
 	if parent == name || strings.HasSuffix(parent, "."+name) && strings.HasSuffix("."+name, "."+Zone) {

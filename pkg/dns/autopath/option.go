@@ -17,7 +17,7 @@ const (
 // Why a value is no option.
 var (
 	ErrTooLong  = errors.New("the option is too long")
-	ErrNoList   = errors.New("the option is no comma-separated list of domains")
+	ErrNoList   = errors.New("the option is not a comma-separated list of domains")
 	ErrBadLabel = errors.New("a domain of the option has a label that no name can have")
 	ErrLoop     = errors.New("a search path leads to search paths again, or is there twice")
 )

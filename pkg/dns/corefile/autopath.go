@@ -12,17 +12,17 @@ import (
 	"github.com/signpost-dns/signpost/pkg/dns/autopath"
 )
 
-// Expand has every server walk the search paths that a query brings in an EDNS0
-// option, and those of a search domain where it brings none. It takes a CoreDNS
-// with the plugin searchexpand.
+// Expand has every server walk the search paths in the EDNS0 option of a query, or those
+// of its search domain if it has no option. It needs a CoreDNS with the plugin
+// searchexpand.
 type Expand struct {
 	Option   uint16         // code of the option; 0: 65001
 	Suffixes []string       // canonical domains: paths of search domains behind the cluster's own
 	Clients  []netip.Prefix // that may send the option; none: everybody
 }
 
-// Static has stock CoreDNS walk the search paths of some namespaces: by a server
-// for the search domain of each, and a file with its paths.
+// Static has stock CoreDNS walk the search paths of some namespaces. Each search domain
+// gets a server, and a file with its paths.
 type Static struct {
 	Namespaces []string // in any order
 	Suffixes   []string // canonical domains: paths behind the cluster's own
@@ -92,8 +92,8 @@ func unique(all []string) []string {
 	return out
 }
 
-// searchBlocks are the servers of search domains, and the one for whatever else
-// is in their zone, which nobody has.
+// searchBlocks are the servers of search domains, and the server for all other names in
+// their zone, which do not exist.
 func searchBlocks(c Config) []block {
 	if c.Static == nil {
 		return nil

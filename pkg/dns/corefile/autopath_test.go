@@ -77,17 +77,17 @@ func TestBuildNodeCache(t *testing.T) {
 func TestTheEnvironmentIsReferredToByNamesAlone(t *testing.T) {
 	for _, variable := range []string{"", "a", "A-B", "A} {$B", "A\nimport /etc/passwd", "A B", `A"`} {
 		_, err := corefile.BuildNodeCache(corefile.NodeCache{LocalIP: netip.MustParseAddr("169.254.20.10"), Upstream: variable})
-		require.ErrorContains(t, err, "is no single word", variable)
+		require.ErrorContains(t, err, "is not a single word", variable)
 	}
 	for _, suffix := range []string{"{$HOME}", "a b", ""} {
 		_, err := corefile.BuildNodeCache(corefile.NodeCache{LocalIP: netip.MustParseAddr("169.254.20.10"), Upstream: "A", SearchPath: &corefile.SearchPath{Suffixes: []string{suffix}}})
-		require.ErrorContains(t, err, "is no single word", suffix)
+		require.ErrorContains(t, err, "is not a single word", suffix)
 	}
 	c := walkingStatic()
 	for _, domain := range []string{`a" "b`, `a\`, "a\nb", "a{$HOME}b"} {
 		c.ClusterDomain = domain
 		_, err := corefile.Build(c)
-		require.ErrorContains(t, err, "is no single word", domain)
+		require.ErrorContains(t, err, "is not a single word", domain)
 	}
 }
 

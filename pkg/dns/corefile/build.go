@@ -19,10 +19,10 @@ const chaosZone = "hostname.bind"
 // and passes on the others.
 func reverse() []string { return []string{"in-addr.arpa", "ip6.arpa"} }
 
-// Build writes the whole Corefile of a CoreDNS of ours: the servers, those with
-// the longest zones first, then those of search domains, then the default server,
-// then the one that tells which pod answers. It fails on values that no check
-// should have let through.
+// Build writes the whole Corefile of a CoreDNS that Signpost manages. Servers come first,
+// those with the longest zones before others. The servers of search domains, the default
+// server, and the one that shows which pod answers follow. It fails on values that no
+// check should have let through.
 func Build(c Config) (string, error) {
 	blocks := append(serverBlocks(c), searchBlocks(c)...)
 	blocks = append(blocks, defaultBlock(c), block{
@@ -104,7 +104,7 @@ func forward(f Forward, targets []string) directive {
 	switch {
 	case f.ForceTCP:
 		d = d.with(line("force_tcp"))
-	case f.TLS == nil: // and over TCP when the answer was truncated, whatever the client does
+	case f.TLS == nil: // and over TCP when the answer was truncated, for every protocol of the client
 		d = d.with(line("prefer_udp"))
 	}
 	return d.with(line("policy", f.Policy.directive()))
@@ -175,8 +175,8 @@ func keys(s Server, port uint16) []string {
 	return all
 }
 
-// ordered puts the servers into the order of their most special zone, which is
-// how CoreDNS looks at them too, whatever their order in the file.
+// ordered puts the servers into the order of their most special zone. CoreDNS uses that
+// order too, in any order of the file.
 func ordered(servers []Server) []Server {
 	deepest := func(s Server) string {
 		return slices.MaxFunc(s.Zones, special)

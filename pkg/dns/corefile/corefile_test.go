@@ -113,7 +113,7 @@ func TestWhatIsNoSingleWordIsRefused(t *testing.T) {
 	for _, zone := range []string{"a b", "a\nb", "a{", "a}", `"a"`, "{$HOME}", "#a", `a\`, "`a`"} {
 		c := corefile.Config{Servers: []corefile.Server{{Zones: []string{zone}, Forward: corefile.Forward{Upstreams: upstreams("1.2.3.4:53")}}}}
 		_, err := corefile.Build(c)
-		require.ErrorContains(t, err, "is no single word", zone)
+		require.ErrorContains(t, err, "is not a single word", zone)
 	}
 	text, err := corefile.Build(corefile.Config{Servers: []corefile.Server{{
 		Name: "a\nb {", Zones: []string{"a"}, Forward: corefile.Forward{Upstreams: upstreams("1.2.3.4:53")},

@@ -89,12 +89,12 @@ func (w *writer) words(words []string) {
 	}
 }
 
-// word writes one. One that CoreDNS would not read back as the same is an
-// error: values were checked before they came here, so it is nobody's input.
+// word writes one word. A word that CoreDNS would not read back unchanged is an error.
+// Values were checked before, so it is not an error of a user.
 func (w *writer) word(one word) {
 	text, ok := one.write()
 	if !ok && w.err == nil {
-		w.err = fmt.Errorf("corefile: %q is no single word", one)
+		w.err = fmt.Errorf("corefile: %q is not a single word", one)
 	}
 	w.text.WriteString(text)
 }

@@ -95,9 +95,8 @@ func (w *Way) forwarded(f Forward, targets []string) Way {
 	return *w
 }
 
-// match finds the server with the longest zone that the name belongs to, or of
-// a DS query with the shortest: that is what CoreDNS does, since DS records are
-// the parent's.
+// match finds the server with the longest zone that the name belongs to, or for a DS
+// query the shortest. CoreDNS does the same, because DS records belong to the parent.
 func match(c Config, q Query) (server *Server, zone string) {
 	for i := range c.Servers {
 		for _, z := range c.Servers[i].Zones {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Abilities are what a release of external-dns does with a provider's names,
-// beyond A, AAAA and CNAME of one set each. Where external-dns cannot know, as
-// of a webhook, nothing is counted on.
+// Abilities are the abilities of a release of external-dns with a provider's names,
+// beyond A, AAAA and CNAME of one set each. If external-dns cannot know them, as for a
+// webhook, there are none.
 type Abilities struct {
 	SetIdentifiers bool // several sets of one name and type, each with a weight
 	SRV            bool // SRV records are published, changed and deleted
@@ -35,7 +35,7 @@ func AbilitiesOf(provider string, v Version) Abilities {
 		a.Wildcards = false
 	}
 	if v >= V021 && v < V022 {
-		a.SRV = false // its source of DNSEndpoints refuses the final dot that it demands elsewhere
+		a.SRV = false // its source of DNSEndpoints refuses the final dot that other sources need
 	}
 	a.RootedSRV = a.SRV && v >= V022
 	a.Remarks = row.name == "aws" || row.family == familyAzure || row.family == familyPDNS
@@ -76,9 +76,9 @@ func Managed(parameters Parameters) []string {
 	return slices.DeleteFunc(types, func(kind string) bool { return slices.Contains(excluded, kind) })
 }
 
-// MarksApex tells whether external-dns can note within a zone that the zone's
-// own name is its own: its TXT registry puts a word before the first label,
-// which of an apex makes a name beside the zone, unless a prefix ends in a dot.
+// MarksApex tells whether external-dns can mark a zone's own name within the zone. Its
+// TXT registry puts a word before the first label, which makes a name beside the zone,
+// unless a prefix ends in a dot.
 func MarksApex(parameters Parameters) bool {
 	registry, prefix := Values(parameters, "registry"), Values(parameters, "txt-prefix")
 	return len(registry) > 0 && registry[0] != "txt" || len(prefix) > 0 && strings.HasSuffix(prefix[0], ".")

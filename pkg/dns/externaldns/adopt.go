@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Unadoptable is why the external-dns of a record cannot take over names that
-// another one has marked as its own; empty: it can. What it does then is in
-// [Options.Adopt].
+// Unadoptable is why the external-dns of a provider cannot take over names that another
+// one has marked as its own; empty if it can. [Options.Adopt] has the consequences.
 func Unadoptable(record Record, v Version) string {
 	r := understand(record)
 	switch {
@@ -38,8 +37,8 @@ func (r *reading) adopt(owner string) {
 
 // The names that external-dns writes beside those that it is asked for.
 
-// Marks tells the names of the TXT records that mark a host name as external-dns'
-// own, one for each type that it manages; none where it marks names otherwise.
+// Marks lists the names of the TXT records that mark a host name as external-dns' own,
+// one for each type that it manages; none if it marks names in other ways.
 func Marks(record Record) func(host string) []string {
 	if r := understand(record); r.one("registry") != "txt" {
 		return func(string) []string { return nil }

@@ -18,19 +18,18 @@ type Options struct {
 	LabelFilter string
 	// OwnerID is used unless the record sets txt-owner-id; one of the two is required.
 	OwnerID string
-	// Adopt is an owner id whose marks it takes for its own, and rewrites at the
-	// names that it is asked for; it deletes nothing then. Empty: nobody's. See
+	// Adopt is an owner id whose marks external-dns treats as its own, and rewrites at
+	// the names that it is asked for. It deletes nothing then. Empty: none. See
 	// [Unadoptable].
 	Adopt string
 }
 
 // Arguments is the command line of one external-dns.
 type Arguments struct {
-	// Args are the arguments as the program is to receive them, each as one
-	// --key=value or --[no-]flag: source, provider, namespace and label filter,
-	// then the rest by name; the items of a list in the record's order. None
-	// holds a secret. Kubernetes expands $(NAME) in a container's args: write
-	// "$$(" for "$(" there.
+	// Args are the arguments of the program, each as one --key=value or --[no-]flag.
+	// Source, provider, namespace and label filter come first, then the rest by name.
+	// Items of a list are in the provider's order. None holds a secret. Kubernetes
+	// expands $(NAME) in a container's args: write "$$(" for "$(" there.
 	Args []string
 	// Secrets are the variables that the program needs beside those of the
 	// record's environment, from secret parameters; sorted, without values.

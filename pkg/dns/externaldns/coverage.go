@@ -37,10 +37,10 @@ func NewCoverage(provider string, parameters Parameters) Coverage {
 	return c
 }
 
-// Covers tells whether a host name, in canonical form, is among those that the
-// record manages. Domains match on label boundaries, one with a leading dot its
-// subdomains alone; regular expressions replace the domains; a name also lies
-// in one of the zones, where the parameters name zones.
+// Covers tells whether the provider manages a host name, in canonical form. Domains match
+// on label boundaries; a domain with a leading dot matches only its subdomains. Regular
+// expressions replace the domains. If the parameters name zones, the name also lies in
+// one of them.
 func (c Coverage) Covers(host string) bool {
 	host = toUnicode(host)
 	if len(c.zones) > 0 && !matchZone(c.zones, host) {
@@ -56,9 +56,8 @@ func (c Coverage) Covers(host string) bool {
 	return (len(c.include) == 0 || matchSuffix(c.include, host)) && !matchSuffix(c.exclude, host)
 }
 
-// Apex tells whether a host name, in canonical form, is that of a zone itself,
-// as far as the parameters tell: one of the zones that they name, else one of
-// the domains.
+// Apex tells whether a host name, in canonical form, is the name of a zone itself. The
+// zones are those of the parameters, else the domains.
 func (c Coverage) Apex(host string) bool {
 	zones := slices.Concat(c.zones, c.zoneNames)
 	if len(zones) == 0 {
@@ -79,10 +78,9 @@ func Interval(parameters Parameters, chosen time.Duration) time.Duration {
 	return cmp.Or(chosen, defaultInterval)
 }
 
-// Value is the one value of a parameter, by the name of its flag, in the form in
-// which external-dns is given it: whether it is written as a scalar or as a list of
-// one, with blanks, or in another case where that does not matter. Empty where the
-// parameter is absent, or nothing of it is right.
+// Value is the one value of a parameter, by the name of its flag, in the form that
+// external-dns gets. The parameter may be written as a scalar or as a list of one, with
+// blanks, or in another letter case. Empty if the parameter is absent, or wholly wrong.
 func Value(parameters Parameters, name string) string {
 	if texts := Values(parameters, name); len(texts) > 0 {
 		return texts[0]

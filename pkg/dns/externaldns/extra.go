@@ -65,7 +65,7 @@ func Unchecked(extra []string) []string {
 func (t table) formDetail(argument, name string) string {
 	if positive, isNo := strings.CutPrefix(name, "no-"); isNo {
 		if flag, known := t.find(positive); known {
-			return fmt.Sprintf("does not exist: %s is no boolean", flag.Name)
+			return fmt.Sprintf("does not exist: %s is not a boolean", flag.Name)
 		}
 	}
 	if !strings.HasPrefix(argument, "--") || name == "" || strings.ContainsFunc(name, func(r rune) bool {
@@ -84,7 +84,7 @@ func (o Options) extraDetail(flag *Flag, argument string, seen bool) string {
 	case flag.Kind == Reserved:
 		return "is set by Signpost itself"
 	case flag.Secret:
-		return "would show the secret; give it as a credential for " + flag.Environment()
+		return "would expose the secret; give it as a credential for " + flag.Environment()
 	case Judged(flag.Name):
 		return "is judged as a parameter alone; give the parameter " + flag.Name + " instead"
 	case flag.Unused != "":
@@ -109,8 +109,8 @@ func (o Options) has(flag *Flag) bool {
 	return o.Version >= flag.Since && (flag.Removed == 0 || o.Version < flag.Removed)
 }
 
-// rawDetail says why external-dns would not take a value as it is written: it
-// reads less than the parameters, where there are blanks and other cases.
+// rawDetail says why external-dns would not accept a value as it is written. external-dns
+// is stricter than the parameters about blanks and letter case.
 func (f Flag) rawDetail(text string) string {
 	result := f.read(text)
 	exact := result.text == text

@@ -56,7 +56,7 @@ type Flag struct {
 	ListSince Version // first release that takes a List more than once; zero: before OldestVersion
 	Since     Version // first release in which it works; zero: before OldestVersion
 	Removed   Version // first release without it; zero: still there
-	Renamed   Version // first release that calls it Successor; zero: never
+	Renamed   Version // first release that has its replacement; zero: never
 	Successor string
 	Unused    string // why it has no effect in Signpost at all; empty: it has
 
@@ -84,7 +84,7 @@ func Flags() []Flag {
 type table struct {
 	rows         []Flag
 	byName       map[string]*Flag
-	predecessors map[string]*Flag // successor's name → row of the former name
+	predecessors map[string]*Flag // name of the replacement → row of the former name
 	providers    map[string]providerRow
 }
 
@@ -172,7 +172,7 @@ func (t table) nearest(parameter string) string {
 
 // Mistyped finds parameters whose values are of a wrong JSON type, although their text
 // can be read: a list for a boolean, or a number for a domain. A write refuses them.
-// What is stored already is rendered as it was.
+// Values that are already stored are rendered as before.
 func Mistyped(parameters Parameters) []Finding {
 	var findings []Finding
 	for _, parameter := range slices.Sorted(maps.Keys(parameters)) {

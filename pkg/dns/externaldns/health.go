@@ -27,7 +27,7 @@ type Health struct {
 	Failures       int       // how many have failed since then, and not ended the process
 	RegistryErrors int       // from the DNS provider and the registry, since the process started
 	SourceErrors   int       // from reading DNSEndpoints, since the process started
-	Names          int       // that it has read from the DNS provider, whoever they belong to; zero before the first time
+	Names          int       // that it has read from the DNS provider, of all owners; zero before the first time
 	Skipped        int       // names that it leaves alone because they belong to another owner
 }
 
@@ -56,8 +56,8 @@ func moment(seconds float64) time.Time {
 	return time.Unix(0, int64(seconds*float64(time.Second))).UTC()
 }
 
-// Complete tells whether the synchronization that began last has succeeded.
-// What external-dns had read before its metrics were read is done with then.
+// Complete tells whether the synchronization that began last has succeeded. Then
+// everything that external-dns had read before its metrics were read is published.
 func (h Health) Complete() bool { return !h.Synced.IsZero() && !h.Synced.Before(h.Began) }
 
 // IntervalOf is the time between two synchronizations of an external-dns with

@@ -12,8 +12,8 @@ const (
 	defaultPath      = ".skydns"
 )
 
-// NamesBelow is where in etcd a provider keeps its names, with a slash on both
-// sides; empty where names are no keys. extra are arguments that a user adds by hand.
+// NamesBelow is the etcd path where a provider keeps its names, with a slash on both
+// sides; empty if names are not keys. extra are arguments that a user adds by hand.
 func NamesBelow(provider string, parameters Parameters, extra []string) string {
 	const flag = "coredns-prefix"
 	if findProvider(provider).family != familyCoreDNS {

@@ -13,14 +13,14 @@ func TestNamesBelow(t *testing.T) {
 		extra      []string
 		want       string
 	}{
-		"external-dns' own":             {"coredns", nil, nil, "/skydns/"},
-		"another word for coredns":      {"skydns", nil, nil, "/skydns/"},
-		"as it was given, and cleaned":  {"coredns", Parameters{"coredns-prefix": []any{" skydns//example"}}, nil, "/skydns/example/"},
-		"no text is no prefix":          {"coredns", Parameters{"coredns-prefix": ""}, nil, "/skydns/"},
-		"by hand, from before":          {"coredns", nil, []string{"--coredns-prefix=/skydns/a/", "--coredns-prefix=/skydns/b"}, "/skydns/b/"},
-		"names of others are no keys":   {"aws", Parameters{"coredns-prefix": "/skydns/example/"}, nil, ""},
-		"nobody's":                      {"", nil, nil, ""},
-		"a server that is no key store": {"rfc2136", nil, nil, ""},
+		"external-dns' own":                {"coredns", nil, nil, "/skydns/"},
+		"another word for coredns":         {"skydns", nil, nil, "/skydns/"},
+		"as it was given, and cleaned":     {"coredns", Parameters{"coredns-prefix": []any{" skydns//example"}}, nil, "/skydns/example/"},
+		"no text is not a prefix":          {"coredns", Parameters{"coredns-prefix": ""}, nil, "/skydns/"},
+		"by hand, from before":             {"coredns", nil, []string{"--coredns-prefix=/skydns/a/", "--coredns-prefix=/skydns/b"}, "/skydns/b/"},
+		"names of others are no keys":      {"aws", Parameters{"coredns-prefix": "/skydns/example/"}, nil, ""},
+		"nobody's":                         {"", nil, nil, ""},
+		"a server that is not a key store": {"rfc2136", nil, nil, ""},
 	} {
 		assert.Equal(t, c.want, NamesBelow(c.provider, c.parameters, c.extra), reason)
 	}

@@ -12,26 +12,27 @@ type Pace struct {
 	Interval time.Duration // between two synchronizations; zero: external-dns' own default
 }
 
-// Where a read of the zone costs requests that a provider limits, external-dns may
-// take one in so many of them: the account has other users.
+// readShare is one in how many of a provider's limited requests external-dns may use to
+// read a zone, because the account has other users.
 const readShare = 10
 
-// Most zones of a provider that are listed before their names are.
+// zoneRequests is the number of requests that list the zones of a provider before their
+// names.
 const zoneRequests = 2
 
-// PaceOf is the pace that suits a provider: external-dns wakes up for changes
-// where a read of the zone is cheap, and looks as often as the provider's limits
-// allow for the size of the zone where it is not. size is how many names external-dns
-// reads there; zero means not known, and leaves the interval to external-dns.
-// What the record's extra arguments say wins.
+// PaceOf is the pace that suits a provider. If reading the zone is cheap, external-dns
+// wakes up for changes. Otherwise it looks as often as the provider's limits allow for
+// the size of the zone. size is the number of names that external-dns reads there; zero
+// means unknown, and leaves the interval to external-dns. The provider's extra arguments
+// win.
 func PaceOf(provider string, extraArgs []string, size int) Pace {
 	row := findProvider(provider)
 	told := slices.ContainsFunc(extraArgs, func(arg string) bool { return strings.TrimPrefix(flagName(arg), "no-") == "events" })
 	return Pace{Events: row.cheap && !told, Interval: row.interval(size)}
 }
 
-// interval is the shortest one in which reading a zone of that size stays within
-// the share of the provider's limit, in steps, so that a name more or less changes
+// interval is the shortest interval that keeps reading a zone of that size within the
+// share of the provider's limit. It grows in steps, so that a name more or less changes
 // nothing.
 func (p providerRow) interval(size int) time.Duration {
 	if p.perMinute == 0 || size <= 0 {

@@ -74,9 +74,8 @@ func Providers() []string {
 	return names
 }
 
-// KnownProvider tells whether external-dns has, or had in a supported release,
-// a provider of that name. Where it has not, meant is the one that the name may
-// stand for, empty when none is like it.
+// KnownProvider tells whether external-dns has, or had in a supported release, a provider
+// of that name. If not, meant is the most similar name, empty when none is similar.
 func KnownProvider(name string) (known bool, meant string) {
 	names := Providers()
 	if slices.Contains(names, name) {

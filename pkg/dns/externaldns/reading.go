@@ -101,9 +101,9 @@ func (r *reading) texts(parameter string, flag *Flag, raw any) []string {
 	return texts
 }
 
-// assign stores a value under the flag's current name. Of several forms of one
-// flag the new name wins over the former, and the no- form over the plain one;
-// parameters come sorted by name, so the order does not decide.
+// assign stores a value under the flag's current name. Of several forms of one flag, the
+// new name wins over the former, and the no- form over the plain one. Parameters come
+// sorted by name, so the order does not decide.
 func (r *reading) assign(v value, negated bool) {
 	if negated {
 		v.texts = []string{map[string]string{"true": "false", "false": "true"}[v.texts[0]]}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// rules are the checks that need more than one parameter, in the order in which
-// they run: what has no effect first, so that later rules see what is left.
+// rules are the checks that need more than one parameter, in the order in which they run.
+// Rules about values without effect come first, so that later rules see only the rest.
 func rules() []func(*reading) {
 	return []func(*reading){
 		ruleNoEffect, ruleRegistryHasNoUse,
@@ -32,7 +32,7 @@ func ruleNoEffect(r *reading) {
 		}
 	}
 	if slices.Contains(r.values["service-type-filter"].texts, "all") {
-		r.warn(about("service-type-filter", "all is no type that external-dns knows; nothing stands for every type"))
+		r.warn(about("service-type-filter", "all is not a type that external-dns knows; nothing stands for every type"))
 	}
 }
 
@@ -46,13 +46,13 @@ func ruleRegistryHasNoUse(r *reading) {
 	}
 }
 
-// ruleOwnership guards the names of strangers.
+// ruleOwnership guards the names of other owners.
 func ruleOwnership(r *reading) {
 	if r.one("policy") != "sync" {
 		return
 	}
 	if r.one("registry") == "noop" && !r.record.AllowUnownedDeletion {
-		r.refuse(about("registry", "noop with policy sync deletes every name that it does not want, whoever made it; "+
+		r.refuse(about("registry", "noop with policy sync deletes every name that it does not want, also names that others made; "+
 			"use registry txt, policy upsert-only, or allowUnownedDeletion"))
 	}
 	if !r.has("domain-filter") && !r.has("regex-domain-filter") {

@@ -15,7 +15,7 @@ func ruleRFC2136(r *reading) {
 	case !r.has("rfc2136-zone"):
 		r.cannot(about("rfc2136-zone", "is missing: provider rfc2136 needs at least one"))
 	case !r.given("rfc2136-zone"):
-		r.warn(about("rfc2136-zone", "is missing: each domain of domain-filter is taken for a zone"))
+		r.warn(about("rfc2136-zone", "is missing: each domain of domain-filter is treated as a zone"))
 	}
 	ruleSignature(r)
 	if !r.on("rfc2136-axfr") {
@@ -89,7 +89,7 @@ func (r *reading) need(names []string, why string) {
 // ruleTSIGKey comments on what BIND would not call a key.
 func ruleTSIGKey(r *reading) {
 	if name := strings.TrimSuffix(r.one("rfc2136-tsig-keyname"), "."); name != "" && !isName(name, "-_") {
-		r.warn(about("rfc2136-tsig-keyname", clip(name)+" is no DNS name, as the names of TSIG keys are"))
+		r.warn(about("rfc2136-tsig-keyname", clip(name)+" is not a DNS name, as the names of TSIG keys are"))
 	}
 	if secret := r.one("rfc2136-tsig-secret"); secret != "" {
 		if _, err := base64.StdEncoding.DecodeString(secret); err != nil {

@@ -95,7 +95,7 @@ func TestVersions(t *testing.T) {
 		{"a pre-release has unknown flags", "v0.22.0-rc1", ""},
 		{"no number", "latest", ""},
 		{"nothing", "", ""},
-		{"a sign is no digit", "v0.-1.0", ""},
+		{"a sign is not a digit", "v0.-1.0", ""},
 		{"does not fit", "v0.4096.0", ""},
 	} {
 		version, err := ParseVersion(c.text)

@@ -25,7 +25,7 @@ func (f Flag) readDuration(text string) verdict {
 	duration, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		return wrong(`%s is no duration; write a number with a unit, such as "30s" or "5m"`, clip(text))
+		return wrong(`%s is not a duration; write a number with a unit, such as "30s" or "5m"`, clip(text))
 	case duration < f.Shortest:
 		return wrong("%s is too short; the shortest is %s", duration, f.Shortest)
 	default:
@@ -63,7 +63,7 @@ func readZone(text string) verdict {
 	case hasLongLabel(name):
 		return wrong("%s %s", clip(text), longLabel)
 	case !isName(name, "-_/"):
-		return wrong(`%s is no zone; write one name such as "corp.example" for each`, clip(text))
+		return wrong(`%s is not a zone; write one name such as "corp.example" for each`, clip(text))
 	default:
 		return right(name)
 	}
@@ -80,7 +80,7 @@ func readDomain(text string) verdict {
 	case hasLongLabel(bare):
 		return wrong("%s %s", clip(text), longLabel)
 	case !isName(bare, "-_/"):
-		return wrong(`%s is no domain; write a name such as "lab.example", or ".lab.example" for its subdomains alone`, clip(text))
+		return wrong(`%s is not a domain; write a name such as "lab.example", or ".lab.example" for its subdomains alone`, clip(text))
 	default:
 		return right(name)
 	}
@@ -95,8 +95,8 @@ func hasLongLabel(name string) bool {
 	return slices.ContainsFunc(strings.Split(name, "."), func(label string) bool { return len(label) > longest })
 }
 
-// isName checks the labels of a name: letters and digits of any script, and the
-// bytes in extra, which do not begin or end a label with a hyphen.
+// isName checks the labels of a name. Letters and digits of any script and the bytes in
+// extra are allowed. No label begins or ends with a hyphen.
 func isName(name, extra string) bool {
 	const longestName, longestLabel = 253, 63
 	if name == "" || len(name) > longestName {
@@ -128,12 +128,12 @@ func readRegexp(text string) verdict {
 	}
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return wrong("is no regular expression: %s", err)
+		return wrong("is not a regular expression: %s", err)
 	}
 	program, err := syntax.Compile(parsed.Simplify())
 	switch {
 	case err != nil:
-		return wrong("is no regular expression: %s", err)
+		return wrong("is not a regular expression: %s", err)
 	case len(program.Inst) > longestProgram:
 		return wrong("is a regular expression that repeats too much, as .{0,1000} does; repeat less, or use * and +")
 	}
@@ -151,7 +151,7 @@ func readTemplate(text string) verdict {
 		functions[name] = stub
 	}
 	if _, err := template.New("template").Funcs(functions).Parse(text); err != nil {
-		return wrong("is no template of Go's text/template: %s", err)
+		return wrong("is not a template of Go's text/template: %s", err)
 	}
 	return right(text)
 }
@@ -164,7 +164,7 @@ func readNetwork(text string) verdict {
 	if address, err := netip.ParseAddr(text); err == nil && address.Zone() == "" {
 		return right(netip.PrefixFrom(address, address.BitLen()).String())
 	}
-	return wrong(`%s is no network; write it as "203.0.113.0/24"`, clip(text))
+	return wrong(`%s is not a network; write it as "203.0.113.0/24"`, clip(text))
 }
 
 // readAddress accepts [host]:port. Probes and metrics are asked at the pod's
@@ -173,7 +173,7 @@ func readAddress(text string) verdict {
 	host, portText, err := net.SplitHostPort(text)
 	port, portErr := strconv.ParseUint(portText, 10, 16)
 	if err != nil || portErr != nil || port == 0 {
-		return wrong(`%s is no address to listen at; write it as ":7979"`, clip(text))
+		return wrong(`%s is not an address to listen at; write it as ":7979"`, clip(text))
 	}
 	result := right(fmt.Sprintf(":%d", port))
 	if host != "" && host != "0.0.0.0" && host != "::" {
@@ -213,7 +213,7 @@ func readOwner(text string) verdict {
 	if strings.ContainsFunc(text, func(r rune) bool {
 		return !isASCIILetter(r) && !isDigit(r) && !strings.ContainsRune("-_.:/@+", r)
 	}) {
-		return wrong("%s is no owner id; use letters, digits and - _ . : / @ +", clip(text))
+		return wrong("%s is not an owner id; use letters, digits and - _ . : / @ +", clip(text))
 	}
 	return right(text)
 }
@@ -238,7 +238,7 @@ func readURL(text string) verdict {
 	address, err := url.Parse(text)
 	switch {
 	case err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Hostname() == "":
-		return wrong(`is no URL of a server; write it as "https://pdns.corp.example:8081"`)
+		return wrong(`is not a URL of a server; write it as "https://pdns.corp.example:8081"`)
 	case address.User != nil:
 		return wrong("holds a user or a password, which everybody could read; leave it out")
 	default:
@@ -248,7 +248,7 @@ func readURL(text string) verdict {
 
 func readPair(text string) verdict {
 	if key, _, ok := strings.Cut(text, "="); !ok || strings.TrimSpace(key) == "" {
-		return wrong(`%s is no tag; write it as "key=value"`, clip(text))
+		return wrong(`%s is not a tag; write it as "key=value"`, clip(text))
 	}
 	return right(text)
 }

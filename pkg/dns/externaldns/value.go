@@ -141,7 +141,7 @@ func readBool(text string) verdict {
 		!strings.ContainsFunc(text, isASCIILetter) {
 		return wrong("%s is neither true nor false", clip(text))
 	}
-	return verdict{text: "true", note: "is a boolean; the word " + clip(text) + " is taken for true"}
+	return verdict{text: "true", note: "is a boolean; the word " + clip(text) + " is treated as true"}
 }
 
 // readInteger reads whole numbers, also those written as 1e3 or 1000.0.
@@ -151,7 +151,7 @@ func (f Flag) readInteger(text string) verdict {
 	if err != nil {
 		float, floatErr := strconv.ParseFloat(text, 64)
 		if floatErr != nil || float != math.Trunc(float) || math.Abs(float) >= exact {
-			return wrong("%s is no whole number", clip(text))
+			return wrong("%s is not a whole number", clip(text))
 		}
 		number = int64(float)
 	}

@@ -38,13 +38,13 @@ const Image = "registry.k8s.io/external-dns/external-dns"
 func ParseVersion(text string) (Version, error) {
 	parts := strings.Split(strings.TrimPrefix(text, "v"), ".")
 	if len(parts) != 3 {
-		return 0, fmt.Errorf("%s is no version of external-dns; write it as %s", clip(text), DefaultVersion)
+		return 0, fmt.Errorf("%s is not a version of external-dns; write it as %s", clip(text), DefaultVersion)
 	}
 	var version Version
 	for _, part := range parts {
 		number, err := strconv.ParseUint(part, 10, 16)
 		if err != nil || number >= partLimit {
-			return 0, fmt.Errorf("%s is no version of external-dns; write it as %s", clip(text), DefaultVersion)
+			return 0, fmt.Errorf("%s is not a version of external-dns; write it as %s", clip(text), DefaultVersion)
 		}
 		version = version<<versionBits | Version(number)
 	}

@@ -72,9 +72,9 @@ func TestAProgramThatDoesNotWorkIsAConflict(t *testing.T) {
 	for _, one := range []struct{ reason, body, message string }{
 		{"it fails always", "exit 3", "that works: exit status 3"},
 		{"it knows no lint", "echo 'flag provided but not defined' >&2; exit 1", "that works: flag provided but not defined"},
-		{"it answers something else", "echo hello", "its answer is no list of findings"},
-		{"it answers other JSON", "echo '{}'", "its answer is no list of findings"},
-		{"it answers for ever", "while :; do echo '{' || exit; done & sleep 0.2; kill $!", "its answer is no list of findings"},
+		{"it answers something else", "echo hello", "its answer is not a list of findings"},
+		{"it answers other JSON", "echo '{}'", "its answer is not a list of findings"},
+		{"it answers for ever", "while :; do echo '{' || exit; done & sleep 0.2; kill $!", "its answer is not a list of findings"},
 	} {
 		_, err := lint(t, one.body, "x")
 		require.Equal(t, intent.Conflict, intent.CodeOf(err), one.reason)

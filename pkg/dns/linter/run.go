@@ -42,7 +42,7 @@ func run(ctx context.Context, program, text string) (findings []corefile.Finding
 		Findings []corefile.Finding `json:"findings"`
 	}
 	if err := json.Unmarshal(out.kept.Bytes(), &told); err != nil || told.Findings == nil {
-		return nil, "its answer is no list of findings", nil
+		return nil, "its answer is not a list of findings", nil
 	}
 	return told.Findings, "", nil
 }

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// File is a hosts file that is replaced as a whole: whoever reads it, and
-// whatever ends the program, it holds the old content or the new one.
+// File is a hosts file that is replaced as a whole. A reader sees the old content or the
+// new one, also after a crash.
 //
-// A file that is a mount of its own, as a container gets it when the file alone
-// is mounted, cannot be replaced, only written to. Then the new content is put
-// into Journal first, and Recover finishes what a crash left half-done.
+// A file that is a mount of its own, as a container gets it, cannot be replaced, only
+// written to. Then the new content goes to Journal first, and Recover finishes a write
+// that a crash interrupted.
 type File struct {
 	Path    string
 	Journal string // a file that outlives the program; empty: a file that cannot be replaced is refused

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Owner tells the lines of one node resolver from those of others, as the
-// namespace that it runs in; it has no spaces, and may be empty.
+// Owner tells the lines of one node resolver from others, by the namespace that it runs
+// in; it has no spaces, and may be empty.
 type Owner string
 
 // mark ends every line of the owner.
@@ -39,9 +39,9 @@ func (o Owner) Entries(content []byte) []Entry {
 	return entries
 }
 
-// Replace gives a hosts file these lines of the owner, in an order of their own,
-// and leaves every other line as it is, byte for byte. Lines that are the same
-// stay where they are; new ones are added at the end.
+// Replace gives a hosts file these lines of the owner, in an order of their own, and
+// leaves every other line unchanged. Equal lines stay where they are; new ones are added
+// at the end.
 func (o Owner) Replace(content []byte, entries []Entry) []byte {
 	missing := map[string]bool{}
 	for _, e := range entries {

@@ -31,7 +31,7 @@ type Service struct {
 func ParseService(text string) (Service, error) {
 	namespace, name, ok := strings.Cut(text, "/")
 	if !ok || namespace == "" || name == "" || strings.ContainsAny(name, "/ ") {
-		return Service{}, fmt.Errorf("%q is no service: write namespace/name, as in image-registry/image-registry", text)
+		return Service{}, fmt.Errorf("%q is not a service: write namespace/name, as in image-registry/image-registry", text)
 	}
 	return Service{Namespace: namespace, Name: name}, nil
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// What Kubernetes takes in a pod's dnsConfig, and kubelet writes into its
-// resolv.conf.
+// The limits of Kubernetes for a pod's dnsConfig and of kubelet for its resolv.conf.
 const (
 	MaxNameservers = 3
 	MaxSearches    = 32
@@ -37,8 +36,8 @@ func Exceeded(c intent.PodDNSConfig) []Excess {
 	return out
 }
 
-// What resolvers in containers are known to take of the searches: musl ignores the
-// whole line if it is longer, and glibc before 2.26 what comes after the sixth.
+// The limits of resolvers in containers for the searches. musl ignores the whole line if
+// it is longer, and glibc before 2.26 ignores all after the sixth.
 const (
 	widelyTakenChars    = 255
 	widelyTakenSearches = 6

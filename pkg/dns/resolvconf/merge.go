@@ -1,9 +1,9 @@
-// Package resolvconf says what a pod's /etc/resolv.conf holds, as kubelet makes
-// it of the node's own, the policy and the pod's settings, and what a lookup
-// costs with it, as glibc asks. It is pure.
+// Package resolvconf computes a pod's /etc/resolv.conf, as kubelet makes it from the
+// node's own, the policy and the pod's settings. It also computes the queries of a lookup
+// with it, as glibc asks. It is pure.
 //
-// Sources: the seed "configurable pod DNS"; kubelet's and glibc's behaviour,
-// which tests compare this package with.
+// Sources: the seed "configurable pod DNS"; kubelet's and glibc's behaviour, which tests
+// compare this package with.
 package resolvconf
 
 import (

@@ -8,11 +8,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// Parse reads a node's resolv.conf as kubelet does: nameservers add up, the last
-// search line holds, options override by name; a dot at the end of a search is
-// dropped, and the root with it. Other lines, domain among them, mean nothing.
-// The error names the line of a nameserver without address; kubelet starts no pod
-// then.
+// Parse reads a node's resolv.conf as kubelet does. Nameservers add up, the last search
+// line holds, and options override by name. A dot at the end of a search is dropped, and
+// the root with it. Other lines, domain among them, mean nothing. The error names the
+// line of a nameserver without address; kubelet starts no pod then.
 func Parse(text string) (intent.PodDNSConfig, error) {
 	var c intent.PodDNSConfig
 	for i, line := range strings.Split(text, "\n") {
@@ -58,8 +57,8 @@ func options(values []string) []intent.PodDNSOption {
 	return out
 }
 
-// IsOther tells whether a text has lines, but none of a resolv.conf, whoever
-// heeds it; comments do not count.
+// IsOther tells whether a text has lines, but none that belongs in a resolv.conf;
+// comments do not count.
 func IsOther(text string) bool {
 	keywords := []string{"nameserver", "search", "options", "domain", "sortlist"}
 	lines := false

@@ -36,8 +36,8 @@ func (p Pod) NeedsClusterDNS() bool {
 	return false
 }
 
-// Settings are what kubelet writes into the pod's resolv.conf, and warnings of
-// what it leaves out or does not heed.
+// Settings are the lines that kubelet writes into the pod's resolv.conf, and warnings of
+// settings that kubelet leaves out or ignores.
 func (n Node) Settings(pod Pod) (intent.PodDNSConfig, []string) {
 	c, warnings := n.base(pod)
 	if pod.Config != nil {

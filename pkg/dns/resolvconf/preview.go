@@ -57,8 +57,8 @@ func (n Node) before(pod Pod) intent.PodDNSConfig {
 	return c
 }
 
-// untilAnswered are the queries up to those for a name in a search domain of
-// autopath: these are answered whatever there is, since all paths have been walked.
+// untilAnswered are the queries up to the first for a name in a search domain of
+// autopath. That query is always answered, because all paths have been walked.
 func untilAnswered(queries []string) []string {
 	end := slices.IndexFunc(queries, func(query string) bool {
 		name, _, _ := strings.Cut(query, " ")

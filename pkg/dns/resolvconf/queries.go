@@ -10,10 +10,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// Queries are what glibc's getaddrinfo sends to look a name up with these
-// settings, in order, as in "www.example.com. A", if none of them finds anything.
-// It sends none for an address, nor for what is no name; /etc/hosts is not
-// heeded.
+// Queries are the queries of glibc's getaddrinfo for a name with these settings, in
+// order, as in "www.example.com. A", if none of them finds anything. It sends none for an
+// address, nor for an invalid name; /etc/hosts is ignored.
 func Queries(c intent.PodDNSConfig, name string) []string {
 	r := resolver{ndots: 1, types: []string{"A", "AAAA"}, attempts: 2}
 	r.set(c.Options)
@@ -116,8 +115,8 @@ const (
 	partBits  = 8 // the last part has those of the parts that are missing, too
 )
 
-// isAddress says whether glibc takes a name for an address: of IPv6, or one of
-// IPv4 in one to four parts, each decimal, octal or hexadecimal.
+// isAddress says whether glibc reads a name as an address: of IPv6, or of IPv4 in one to
+// four parts, each decimal, octal or hexadecimal.
 func isAddress(name string) bool {
 	if strings.Contains(name, ":") {
 		_, err := netip.ParseAddr(name)

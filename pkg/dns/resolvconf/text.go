@@ -6,9 +6,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// Text is settings as a resolv.conf: a line for each nameserver, one for all
-// searches and one for all options, each with a newline; what there is none of
-// has no line.
+// Text is settings as a resolv.conf: a line for each nameserver, one for all searches and
+// one for all options, each with a newline. Empty settings have no line.
 func Text(c intent.PodDNSConfig) string {
 	var b strings.Builder
 	for _, nameserver := range c.Nameservers {

@@ -51,7 +51,8 @@ func newClient(o Options) *client {
 	return c
 }
 
-// refuseLocal looks at the address that is dialled in the end, whatever led there.
+// refuseLocal checks the address that is dialled in the end, after all redirections of
+// names.
 func refuseLocal(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -119,8 +120,8 @@ func (c *client) exchange(ctx context.Context, dialer *net.Dialer, to netip.Addr
 	return answer, at, err
 }
 
-// server is what is kept in mind of a server. Those of which there is nothing to
-// be kept make room for others.
+// server is the remembered state of a server. Servers without such state are dropped to
+// make room for others.
 func (c *client) server(at netip.AddrPort) *server {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -163,7 +164,7 @@ func (c *client) over(ctx context.Context, network string, dialer *net.Dialer, t
 	case err != nil:
 		return nil, err
 	case !answer.Response || len(answer.Question) != 1 || !strings.EqualFold(answer.Question[0].Name, m.Question[0].Name) || answer.Question[0].Qtype != m.Question[0].Qtype:
-		return nil, errors.New("what came is no answer to the question")
+		return nil, errors.New("what came is not an answer to the question")
 	}
 	return answer, nil
 }

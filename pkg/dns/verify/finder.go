@@ -119,8 +119,8 @@ func (f *finder) find(ctx context.Context, name string) ([]netip.AddrPort, error
 	return nil, fmt.Errorf("zone %s names no servers that have an address", zone)
 }
 
-// zone walks up from a name to the zone that it is in. An alias leads elsewhere,
-// so that only what is said of the name itself, or of what is above it, counts.
+// zone walks up from a name to the zone that it is in. Answers behind an alias belong to
+// another zone, so only answers for the name itself or its ancestors count.
 func (f *finder) zone(ctx context.Context, name string) (string, error) {
 	for at := name; ; {
 		m, err := f.resolve(ctx, at, "SOA")

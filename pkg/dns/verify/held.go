@@ -19,9 +19,9 @@ type Holding struct {
 	Elsewhere bool // the mark is where an external-dns with the affixes that were asked for does not look
 }
 
-// Held asks what a name has already: of the servers given, or those of its zone,
-// the first that speaks for it. marks say how the external-dns that is to publish
-// it marks its names; marks of others with the same affixes, or none, are found.
+// Held asks for the existing records of a name: the servers given, or those of its zone,
+// the first that speaks for it. marks say how the external-dns that is to publish the
+// name marks it. Marks of others with the same affixes, or none, are found.
 func (v *Verifier) Held(ctx context.Context, name string, marks externaldns.InDNS, servers []netip.AddrPort) (Holding, error) {
 	if len(servers) == 0 {
 		found, err := v.finder.servers(ctx, name)
@@ -73,9 +73,9 @@ func (v *Verifier) heldAt(ctx context.Context, name string, marks externaldns.In
 	return held, nil
 }
 
-// marksOf are the names of the TXT records that may mark a name as somebody's:
-// with these affixes or none, with the type (external-dns v0.12 and later) or
-// without (before).
+// marksOf are the names of the TXT records that may mark a name as somebody's. They have
+// these affixes or none, with the type (external-dns v0.12 and later) or without
+// (before).
 func marksOf(name string, types []string, marks externaldns.InDNS) []string {
 	names := slices.Concat(ownMarks(name, types, marks), ownMarks(name, types, externaldns.InDNS{Aliases: marks.Aliases}))
 	var distinct []string

@@ -96,8 +96,8 @@ func Judge(q Question, replies []Reply) Finding {
 	return f
 }
 
-// Worse tells whether a verdict is worse than another: what is known to be wrong
-// is worse than what is not known, and worst is what no waiting cures.
+// Worse tells whether a verdict is worse than another: a known fault is worse than an
+// unknown answer, and a fault that waiting cannot cure is the worst.
 func (v Verdict) Worse(than Verdict) bool { return v.rank() > than.rank() }
 
 func (v Verdict) rank() int {
@@ -185,7 +185,7 @@ func (r Reply) said() []string {
 	return r.Values
 }
 
-// What an answer shows at most: it is stored.
+// The limits of a stored answer.
 const (
 	mostTargets = 50
 	longestText = 300
@@ -205,7 +205,7 @@ func clip(text string) string {
 	return strings.ToValidUTF8(text[:longestText], "") + "…"
 }
 
-// same tells whether two lists hold the same, in whatever order.
+// same tells whether two lists hold the same, in any order.
 func same(a, b []string) bool {
 	return slices.Equal(slices.Compact(slices.Sorted(slices.Values(a))), slices.Compact(slices.Sorted(slices.Values(b))))
 }

@@ -2,8 +2,8 @@ package verify
 
 import "net/netip"
 
-// Local tells whether an address reaches the machine itself or its link, or no
-// single machine at all, by itself or through a gateway that makes an IPv4 address of it.
+// Local tells whether an address reaches the machine itself or its link, or no single
+// machine at all. It also looks through gateways that make an IPv4 address of it.
 func Local(address netip.Addr) bool {
 	address = address.Unmap()
 	if address.IsLoopback() || address.IsUnspecified() || address.IsMulticast() || address.IsLinkLocalUnicast() {
@@ -17,7 +17,7 @@ func Local(address netip.Addr) bool {
 }
 
 // embedded is the IPv4 address that an IPv6 address leads to: by NAT64 with the
-// well-known prefix or the local-use one, by 6to4, or as an IPv4-compatible address.
+// well-known or local-use prefix, by 6to4, or as an IPv4-compatible address.
 func embedded(address netip.Addr) (within netip.Addr, is bool) {
 	octets := address.As16()
 	for _, form := range []struct {

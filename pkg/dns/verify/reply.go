@@ -9,8 +9,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// read takes what a message says of a name and type. What it says of other names
-// does not count: a server may follow an alias, and add what it likes.
+// read takes the answers of a message for a name and type. Answers for other names do not
+// count: a server may follow an alias, and add others.
 func read(m *dns.Msg, name, kind string) Reply {
 	r := Reply{Rcode: dns.RcodeToString[m.Rcode], Authoritative: m.Authoritative}
 	if r.Rcode == "" {

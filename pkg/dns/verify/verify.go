@@ -1,11 +1,10 @@
-// Package verify asks the authoritative servers of a zone whether they answer
-// what was published, and judges what they say.
+// Package verify asks the authoritative servers of a zone whether they answer the
+// published targets, and judges the answers.
 //
-// What is judged was heard: a server that does not answer, or does not speak for
-// the zone, leaves the question open (I6). The judgement is a function of the
-// question and the replies; the rest is a careful client: it asks few questions a
-// second, waits for none of them for long, and dials no address of the machine
-// itself unless it is told to.
+// A server that does not answer, or does not speak for the zone, leaves the question open
+// (I6). The judgement is a function of the question and the replies. The client is
+// careful: it asks few questions a second, waits for none of them for long, and dials no
+// address of the machine itself unless allowed.
 package verify
 
 import (

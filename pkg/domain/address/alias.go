@@ -39,10 +39,10 @@ func (o *outcome) reject(e entry, why code, detail string) {
 	o.rejected = append(o.rejected, e.rejection(why, detail))
 }
 
-// settle publishes entries in a form that DNS allows: addresses, or an alias
-// alone. One host name is an alias; several are, if the provider has set
-// identifiers, and each cluster has one. Else the addresses that host names were
-// last seen to have stand for them, each judged by the rule like any other.
+// settle publishes entries in a form that DNS allows: addresses, or an alias alone. A
+// single host name is an alias. Several are aliases if the provider has set identifiers,
+// and each cluster has one. Else the last known addresses of host names replace them,
+// each judged by the rule like any other.
 func (f *fold) settle(pool []entry, of shares) outcome {
 	o := outcome{published: make([]placed, 0, len(pool))}
 	var names []entry
@@ -103,9 +103,9 @@ func (f *fold) noAlias() string {
 	case f.NoAlias != "":
 		return f.NoAlias
 	case !f.has("CNAME"):
-		return "the name may have no CNAME"
+		return "the name must not have a CNAME"
 	case len(f.Rule.Allow)+len(f.Rule.Passed) > 0:
-		return "the networks that the record allows have to be those of its addresses"
+		return "the networks that the provider allows apply to its addresses"
 	}
 	return ""
 }
@@ -119,9 +119,8 @@ func (f *fold) aliasable(e entry) bool {
 	})
 }
 
-// await leaves the alias as it was published before while the addresses of a host
-// name are needed and not known: else what it stands for would be lost until they
-// are.
+// await leaves the alias as it was published before while the addresses of a host name
+// are needed and not known. Otherwise its addresses would be lost until then.
 func (f *fold) await(o *outcome, pool, names []entry, of shares) bool {
 	if !slices.ContainsFunc(names, func(e entry) bool { return len(e.Resolved) == 0 }) {
 		return false
@@ -165,8 +164,8 @@ func (f *fold) resolve(o *outcome, e entry, of shares) {
 	}
 }
 
-// unresolved settles what becomes of host names whose addresses are needed and
-// not known. Where there is nothing else, the first that can be is an alias.
+// unresolved handles host names whose addresses are needed and not known. If there is
+// nothing else, the first possible one is an alias.
 func (f *fold) unresolved(o *outcome, of shares) {
 	first := slices.IndexFunc(o.waiting, f.aliasable)
 	if o.some() || first < 0 {
@@ -189,12 +188,12 @@ func (f *fold) unresolvedBecause() string {
 	if why := f.noAlias(); why != "" {
 		return " that cannot be published as an alias (" + why + "), and whose addresses are not known yet; give the Service's load balancer an address"
 	}
-	return " beside addresses of other Services or fields, where DNS allows no alias, and whose own addresses are not known yet; give this Service's load balancer an address, or another name"
+	return " beside addresses of other Services or fields, where DNS allows no alias; its own addresses are not known yet; give this Service's load balancer an address, or another name"
 }
 
-// hold keeps the addresses of before where nothing else is published but host
-// names whose addresses are not known yet: they may be these. What is known to
-// be somebody else's is not kept.
+// hold keeps the previous addresses if only host names with unknown addresses are to be
+// published: they may be the same. Addresses that are known to belong to somebody else
+// are not kept.
 func (f *fold) hold(o outcome) outcome {
 	if o.some() || len(o.waiting) == 0 {
 		return o

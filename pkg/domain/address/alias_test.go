@@ -32,7 +32,7 @@ func TestHostNames(t *testing.T) {
 		{"the root", ".", "", invalid},
 		{"localhost", "localhost", "", localhost},
 		{"below localhost", "lb.Localhost.", "", localhost},
-		{"no domain", "lb", "", noDomain},
+		{"not a domain", "lb", "", noDomain},
 	} {
 		for _, scope := range []intent.Scope{intent.Public, intent.ClusterScope} {
 			t.Run(c.reason+"/"+string(scope), func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestFirstOfSeveralHostNamesIsPublished(t *testing.T) {
 	assert.Equal(t, []string{"z.cloud.example"}, c.Targets("CNAME"), "the first cluster's first")
 	require.Len(t, c.Rejected, 2)
 	for _, reason := range reasons(c) {
-		assert.Contains(t, reason, "z.cloud.example, the first in order")
+		assert.Contains(t, reason, "z.cloud.example is the first in order")
 	}
 }
 
@@ -96,7 +96,7 @@ func TestNameToPublishIsNoAliasOfItself(t *testing.T) {
 func TestAllowedNetworksCannotCheckHostNames(t *testing.T) {
 	c := choose(Rule{Scope: intent.Public, Allow: []string{"8.8.0.0/16"}}, []Offer{offer("edge+berlin", "lb.cloud.example")})
 	assert.False(t, c.Some())
-	assert.Contains(t, c.Rejected[0].Reason, "the networks that the record allows")
+	assert.Contains(t, c.Rejected[0].Reason, "the networks that the provider allows")
 	c = choose(Rule{Scope: intent.Public, Deny: []string{"8.8.0.0/16"}}, []Offer{offer("edge+berlin", "lb.cloud.example")})
 	assert.True(t, c.Some())
 }

@@ -16,7 +16,7 @@ type Choice struct {
 	Sources  []intent.Source    // where each published target comes from
 	Rejected []intent.Rejection // which candidates are not published, and what to do about it
 	Warnings []string           // sentences about what is published all the same
-	Health   []string           // sentences: what health has to do with it; none: whoever offers something is healthy
+	Health   []string           // sentences about the effects of health; none if all are healthy
 	Unknown  []string           // clusters whose Service was never looked at
 	Absent   []string           // clusters that were seen to lack the Service
 	Foreign  []string           // clusters where the Service's namespace is another project's

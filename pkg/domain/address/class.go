@@ -6,8 +6,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// never is why an address names nobody whom a client could reach, whatever the
-// scope; empty: it may. The address is unmapped and has no zone.
+// never is why an address names no host that a client could reach, in any scope; empty:
+// it may. The address is unmapped and has no zone.
 func never(ip netip.Addr) code {
 	switch {
 	case ip.IsUnspecified() || four{[4]byte{0}, 8}.has(ip):

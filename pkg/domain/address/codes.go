@@ -49,11 +49,11 @@ func (c code) reason(detail string) string {
 	}
 	switch c {
 	case itself:
-		return "the very name that is to be published: it cannot be an alias of itself; give the Service's load balancer an address"
+		return "the name that is to be published: it cannot be an alias of itself; give the Service's load balancer an address"
 	case insideCluster:
-		return "an address that leads nowhere outside its cluster, in a public record; give the Service a load balancer or external IPs"
+		return "an address that is not reachable outside its cluster, in a public name; give the Service a load balancer or external IPs"
 	case otherType:
-		return detail + " is not among the types of record that the name may have"
+		return detail + " is not among the record types of the name"
 	case drained:
 		return "the cluster is drained"
 	case notReady:
@@ -61,21 +61,21 @@ func (c code) reason(detail string) string {
 	case unreachable:
 		return "the cluster cannot be reached" + detail
 	case standby:
-		return detail + " comes first"
+		return detail + " is first in order"
 	case noWeight:
 		return "the cluster has no weight: routing.weights gives it 0, or does not list it"
 	case unresolved:
 		return "a host name" + detail
 	case waiting:
-		return fmt.Sprintf("waits until the addresses of %s are known, which can stand beside it; until then that stays published as an alias, alone", detail)
+		return fmt.Sprintf("waits until the addresses of %s are known, which can be published beside it; until then that host name stays published as the only alias", detail)
 	case oneAlias:
-		return fmt.Sprintf("a second host name: DNS allows one alias, and that is %s, the first in order, until the addresses of all are known; give the Services' load balancers addresses, or each Service a name of its own", detail)
+		return fmt.Sprintf("a second host name: DNS allows one alias, and %s is the first in order until the addresses of all are known; give the Services' load balancers addresses, or each Service a name of its own", detail)
 	}
 	return string(c)
 }
 
-// ofAddress are the words for a code that a target has whoever offers it, empty
-// for others.
+// ofAddress are the words for a code that a target has for every publisher, empty for
+// others.
 func (c code) ofAddress() string {
 	switch c {
 	case unspecified:
@@ -83,23 +83,23 @@ func (c code) ofAddress() string {
 	case loopback:
 		return "loopback address: it leads every client to itself"
 	case linkLocal:
-		return "link-local address: it is reachable on its own network link alone"
+		return "link-local address: it is reachable only on its own network link"
 	case multicast:
 		return "multicast address: it names no single host"
 	case broadcast:
 		return "broadcast address: it names no single host"
 	case private:
-		return "private address in a public record"
+		return "private address in a public name"
 	case denied:
-		return "in a network that the record excludes"
+		return "in a network that the provider's targetFilter denies"
 	case notAllowed:
-		return "in no network that the record allows"
+		return "in no network that the provider's targetFilter allows"
 	case invalid:
 		return "neither an IP address nor a host name"
 	case localhost:
 		return "a name of the host itself: it leads every client to itself"
 	case noDomain:
-		return "a host name without a domain: it means nothing elsewhere; give the Service's load balancer a full name or an address"
+		return "a host name without a domain: it has no meaning outside its cluster; give the Service's load balancer a full name or an address"
 	}
 	return ""
 }

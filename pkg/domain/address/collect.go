@@ -66,8 +66,8 @@ func (f *fold) collect() {
 	}
 }
 
-// read considers what one Service offers. What stands back behind something
-// better is no candidate, and is not spoken of.
+// read considers the addresses of one Service. Addresses behind better ones are not
+// candidates, and are not mentioned.
 func (f *fold) read(s *source) {
 	f.recall(s)
 	start := len(f.offered)
@@ -102,7 +102,7 @@ func (f *fold) read(s *source) {
 func (f *fold) recall(s *source) {
 	for _, kind := range slices.Sorted(maps.Keys(s.Observation.Unseen)) {
 		if slices.ContainsFunc(s.Observation.Candidates, func(c Candidate) bool { return c.Kind == kind }) {
-			f.warn("what leads to %s on %s by %s is as it was last seen: %s", s.object, s.Service.Cluster, kind, s.Observation.Unseen[kind])
+			f.warn("the routes to %s on %s by %s are as they were last observed: %s", s.object, s.Service.Cluster, kind, s.Observation.Unseen[kind])
 		}
 	}
 }
@@ -138,14 +138,14 @@ func (f *fold) judgeIP(e entry, ip netip.Addr, zone bool) (_ entry, why code, de
 // mappedBits is how many bits stand before the IPv4 address in an IPv4-mapped one.
 const mappedBits = 96
 
-// networks reads a list of the target filter. What does not parse matches
-// nothing, so that an unreadable list of allowed networks allows none.
+// networks reads a list of the target filter. Text that does not parse matches nothing,
+// so that an unreadable list of allowed networks allows none.
 func (f *fold) networks(list string, texts []string) []netip.Prefix {
 	var out []netip.Prefix
 	for _, text := range texts {
 		network, err := netip.ParsePrefix(text)
 		if err != nil {
-			f.warn("%s: %q is no network and is ignored; write it as 203.0.113.0/24", list, text)
+			f.warn("%s: %q is not a network and is ignored; write it as 203.0.113.0/24", list, text)
 			continue
 		}
 		if mapped := network.Addr(); mapped.Is4In6() && network.Bits() >= mappedBits {

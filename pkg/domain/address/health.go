@@ -20,14 +20,15 @@ type Standing struct {
 // addresses do not count, unless an intent says otherwise.
 const UnreachableAfter = 5 * time.Minute
 
-// Freeze says why no cluster is taken out for being unreachable, given how many
-// cannot be reached of those that somebody tries to; empty: they may be. That
-// most of them fail at once is a fault where Signpost runs.
+// Freeze says why no cluster is removed from names for being unreachable; empty: clusters
+// may be removed. It gets the number of unreachable clusters among those that somebody
+// tries to reach. If most of them fail at once, Signpost assumes a fault of its own
+// network.
 func Freeze(unreachable, tried int) string {
 	if unreachable < 2 || 2*unreachable <= tried {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d clusters cannot be reached, which looks like a fault between Signpost and them: while it lasts, none is taken out for it", unreachable, tried)
+	return fmt.Sprintf("%d of %d clusters cannot be reached, so Signpost assumes a fault of its own network and keeps all addresses until that ends", unreachable, tried)
 }
 
 // examine finds out whether a source counts.
@@ -45,8 +46,8 @@ func (f *fold) examine(s *source, offers []entry) {
 	}
 }
 
-// examineCluster finds out whether the cluster of a source counts. Where it may
-// not be taken out, what is out stays out until the cluster answers.
+// examineCluster finds out whether the cluster of a source counts. If the cluster must
+// not be removed, clusters that are out stay out until they answer.
 func (f *fold) examineCluster(s *source, offers []entry) {
 	at, limit := s.Standing, f.patience()
 	overdue := func(since time.Time) bool { return !since.IsZero() && !f.Now.Before(since.Add(limit)) }
@@ -92,9 +93,9 @@ func (f *fold) stands(e entry) bool {
 	return f.before("", e.target) || slices.ContainsFunc(e.Resolved, func(ip string) bool { return f.before("", ip) })
 }
 
-// decide routes what is healthy. Where that is nothing, and the names are to be
-// kept, it is what was published before and is still offered, or where that is
-// nothing, too, everything. What has never been healthy is not published.
+// decide routes the healthy entries. If there are none and the names are to be kept, it
+// routes the published addresses that still exist, or if there are none, all. A name that
+// has never been healthy is not published.
 func (f *fold) decide() outcome {
 	well, ill := parted(f.offered)
 	out := f.route(well)
@@ -109,10 +110,10 @@ func (f *fold) decide() outcome {
 	}
 	kept := f.route(slices.DeleteFunc(slices.Clone(f.offered), func(e entry) bool { return !f.stands(e) }))
 	if !kept.some() {
-		f.say("no cluster is healthy, and nothing that was published is offered any more: everything that is offered counts")
+		f.say("no cluster is healthy, and no published address exists any more: all addresses count")
 		return f.hold(f.route(f.offered))
 	}
-	f.say("no cluster is healthy: of what was published, what is still offered stays")
+	f.say("no cluster is healthy: published addresses that still exist stay")
 	kept.rejected = append(kept.rejected, out.rejected...)
 	f.leaveOut(&kept, slices.DeleteFunc(ill, f.stands))
 	return kept
@@ -137,9 +138,9 @@ func parted(all []entry) (well, ill []entry) {
 // nothing says why nothing is published though something is offered.
 func (f *fold) nothing() string {
 	if f.Health.WhenAllUnhealthy == intent.Remove {
-		return "no cluster is healthy: nothing is published, as whenAllUnhealthy is remove"
+		return "no cluster is healthy: nothing is published, because whenAllUnhealthy is remove"
 	}
-	return "no cluster is healthy, and nothing is published yet: it is once a cluster is healthy"
+	return "no cluster is healthy, and nothing is published yet; the name is published when a cluster is healthy"
 }
 
 // leaveOut rejects what does not count.

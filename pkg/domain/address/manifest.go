@@ -77,8 +77,8 @@ func (m manifest) is(apiVersion, kind string) bool {
 
 func (m manifest) name() string { return m.Metadata.Namespace + "/" + m.Metadata.Name }
 
-// part is a field of the object. One of a wrong type is as though it were not
-// there; the API server would refuse it.
+// part is a field of the object. A field of a wrong type counts as absent; the API server
+// would refuse it.
 func part[P any](m manifest, field string) P {
 	var fields map[string]json.RawMessage
 	var value, none P

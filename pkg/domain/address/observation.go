@@ -1,7 +1,6 @@
-// Package address decides which addresses a name gets: it reads candidates out
-// of Services and what leads to them, and folds a release with what the clusters
-// were observed to offer into targets, each choice and rejection explained. All
-// of it is pure.
+// Package address decides which addresses a name gets. It reads candidates out of
+// Services and the objects that lead to them. It combines a release with the observations
+// of clusters into targets, and explains each choice and rejection. All of it is pure.
 package address
 
 import (
@@ -52,9 +51,9 @@ func (c *Candidate) kind() Kind {
 	return LoadBalancer
 }
 
-// Observation is what a Service was last seen to offer. A Service that was
-// seen to be absent has an Observation with Found false; one that was never
-// looked at has none (unknown is not empty, I11).
+// Observation is the last observed state of a Service. A Service that is known to be
+// absent has an Observation with Found false. A Service that was never observed has none
+// (unknown is not empty, I11).
 type Observation struct {
 	Found      bool            `json:"found"`
 	Candidates []Candidate     `json:"candidates,omitempty"` // in the order of kinds, objects and fields
@@ -72,9 +71,9 @@ type Port struct {
 	Number   int32  `json:"number"`
 }
 
-// Readiness is what the EndpointSlices of a Service say, damped: it turns bad at
-// once, and good again only after it was so for a while, longer with each turn.
-// The counts are those of the last turn between no ready endpoint and some.
+// Readiness is the damped state of a Service's EndpointSlices. It turns bad at once, and
+// good again only after a while, which is longer with each turn. The counts are those of
+// the last turn between no ready endpoint and some.
 type Readiness struct {
 	Ready int       `json:"ready"` // how many endpoints are ready; 0: none is
 	Total int       `json:"total"`

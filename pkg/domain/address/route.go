@@ -19,13 +19,13 @@ func (f *fold) route(pool []entry) outcome {
 		if f.SetIDs {
 			return f.weighted(pool)
 		}
-		f.warn("the DNS provider has no set identifiers, so that routing.weights have no effect: all addresses are answered alike")
+		f.warn("the DNS provider has no set identifiers, so routing.weights have no effect: all addresses are answered alike")
 	}
 	return f.settle(pool, nil)
 }
 
-// failover publishes what the first cluster has that has something to publish, of
-// whatever family: those of the order, then the others by name.
+// failover publishes the addresses, of any family, of the first cluster that has some:
+// clusters of the order, then the others by name.
 func (f *fold) failover(pool []entry) outcome {
 	at := func(e entry) int {
 		if n := slices.Index(f.Routing.Order, e.Service.Cluster); n >= 0 {
@@ -57,8 +57,8 @@ func (f *fold) failover(pool []entry) outcome {
 	return all
 }
 
-// weighted publishes a set for each cluster that has a weight. Where none of them
-// has anything to publish, the others share alike.
+// weighted publishes a set for each cluster that has a weight. If none of them has
+// anything to publish, the others share alike.
 func (f *fold) weighted(pool []entry) outcome {
 	of := f.shares()
 	var weighty, rest []entry

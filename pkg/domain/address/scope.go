@@ -6,10 +6,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// Ranks of kinds in a scope: of what a Service offers, the best counts alone.
-// What is meant for clients outside is the best, in each address family by itself.
-// A Service's nodes and its cluster IPs have different ports, so that they never
-// stand under one name.
+// Ranks of kinds in a scope: only the best kind of a Service counts. Addresses for
+// clients outside are the best, in each address family by itself. A Service's nodes and
+// its cluster IPs have different ports, so that they never stand under one name.
 const (
 	outward = iota
 	nodes
@@ -42,10 +41,10 @@ func rank(scope intent.Scope, kind Kind) int {
 	return outward
 }
 
-// best is the best that a Service offers: whether it has something for clients
-// outside, in each family, and the best rank of the rest, in both together. A host
-// name is of both families. What may not be published counts, too: who has a load
-// balancer does not mean the ports of its nodes.
+// best is the best kind of a Service: whether it has something for clients outside, in
+// each family, and the best rank of the rest, in both together. A host name is of both
+// families. Rejected addresses count, too: a Service with a load balancer is not meant to
+// be reached by its nodes.
 type best struct {
 	four, six bool
 	rest      int

@@ -16,5 +16,5 @@ func TestWhatIsAsItWasLastSeenIsWarnedOf(t *testing.T) {
 		Found: true, Unseen: unseen, Candidates: []Candidate{{Kind: Ingress, Object: "Ingress shop/web", Target: "8.8.8.8", Field: "status.loadBalancer.ingress[0].ip"}},
 	}}}})
 	assert.Equal(t, []string{"8.8.8.8"}, c.Targets("A"))
-	assert.Equal(t, []string{"what leads to Service shop/web on edge+berlin by ingress is as it was last seen: Ingresses may not be listed and watched"}, c.Warnings, "of what was never there nothing is said")
+	assert.Equal(t, []string{"the routes to Service shop/web on edge+berlin by ingress are as they were last observed: Ingresses may not be listed and watched"}, c.Warnings, "of what was never there nothing is said")
 }

@@ -1,6 +1,6 @@
-// Package bundle holds Kubernetes objects on their way from a plan to the
-// clusters: which cluster, which object, and its canonical JSON. It knows
-// nobody: neither Kubernetes' types nor any store.
+// Package bundle holds Kubernetes objects on their way from a plan to the clusters: which
+// cluster, which object, and its canonical JSON. It imports neither Kubernetes' types nor
+// any store.
 package bundle
 
 import (
@@ -28,9 +28,9 @@ const (
 	LabelDIG          = "signpost.dev/deployment-intent-group"
 	LabelName         = "signpost.dev/name"
 
-	// AnnotationValuesFrom marks a Secret whose values the sync worker puts in
-	// when it applies it: a JSON object from the Secret's keys to the ids of
-	// sealed values. So no context, release or plan holds a secret value (I9).
+	// AnnotationValuesFrom marks a Secret whose values the worker inserts when it applies
+	// it. Its value is a JSON object from the Secret's keys to the ids of sealed values.
+	// So no context, release or plan holds a secret value (I9).
 	AnnotationValuesFrom = "signpost.dev/values-from"
 
 	// AnnotationKeys with the value OwnKeys marks an object that is somebody
@@ -104,7 +104,7 @@ func Parse(cluster, app string, raw []byte) (Object, error) {
 		return Object{}, fmt.Errorf("not a JSON object: %w", err)
 	}
 	if decoder.More() {
-		return Object{}, errors.New("not a JSON object: more follows behind it")
+		return Object{}, errors.New("not a JSON object: more text follows it")
 	}
 	delete(content, "status")
 	dropNullCreation(content)
@@ -169,9 +169,9 @@ func (o Object) Digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Shared tells whether the object is somebody else's, in which the keys of its
-// data are ours: they are put in and taken out one by one, and the object is
-// never removed with them.
+// Shared tells whether the object belongs to somebody else, and Signpost manages only
+// some keys of its data. These are added and removed one by one, and the object is never
+// removed with them.
 func (o Object) Shared() bool {
 	head, err := o.Head()
 	return err == nil && head.Annotations[AnnotationKeys] == OwnKeys
@@ -192,7 +192,7 @@ func Collect(objects []Object) (Bundle, error) {
 			continue
 		}
 		if last := out[len(out)-1]; !bytes.Equal(last.JSON, o.JSON) {
-			return nil, fmt.Errorf("apps %q and %q both hold %s, and differ", last.App, o.App, o.ID)
+			return nil, fmt.Errorf("apps %q and %q both hold %s, but with different content", last.App, o.App, o.ID)
 		}
 	}
 	return out, nil

@@ -28,7 +28,7 @@ func (o Object) Head() (Head, error) {
 			continue
 		}
 		decoder := json.NewDecoder(bytes.NewReader(fields[name]))
-		decoder.UseNumber() // of whatever size
+		decoder.UseNumber() // of any size
 		var value any
 		if err := decoder.Decode(&value); err != nil {
 			return Head{}, err
@@ -38,9 +38,9 @@ func (o Object) Head() (Head, error) {
 	return headOf(content)
 }
 
-// headOf reads fields by their exact names, as Kubernetes does. A struct would
-// take them in other letter cases as well, and a stranger's manifest might say
-// one thing to those who check it and another to those who apply it.
+// headOf reads fields by their exact names, as Kubernetes does. A struct would accept
+// other letter cases as well. Then a manifest might mean one thing to the checks and
+// another to the API server.
 func headOf(content map[string]any) (h Head, err error) {
 	metadata, _ := content["metadata"].(map[string]any)
 	for _, field := range []struct {
@@ -54,7 +54,7 @@ func headOf(content map[string]any) (h Head, err error) {
 		if value := field.from[field.name]; value != nil {
 			text, ok := value.(string)
 			if !ok {
-				return h, fmt.Errorf("%s is no text", field.name)
+				return h, fmt.Errorf("%s is not a string", field.name)
 			}
 			*field.into = text
 		}
@@ -75,7 +75,7 @@ func texts(metadata map[string]any, name string) (map[string]string, error) {
 	for key, value := range inner {
 		text, ok := value.(string)
 		if !ok && value != nil {
-			return nil, fmt.Errorf("%s.%s is no text", name, key)
+			return nil, fmt.Errorf("%s.%s is not a string", name, key)
 		}
 		out[key] = text
 	}

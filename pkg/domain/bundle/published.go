@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What a DNSEndpoint is to the API server.
+// The names of a DNSEndpoint in Kubernetes.
 const (
 	EndpointGroup = "externaldns.k8s.io"
 	EndpointKind  = "DNSEndpoint"

@@ -63,8 +63,8 @@ func begins(text, pattern string) bool {
 	return open && strings.HasPrefix(text, beginning)
 }
 
-// Platform reports whether a namespace belongs to what runs a cluster: whoever
-// may run Pods there often has the rights of the cluster's administrator.
+// Platform reports whether a namespace belongs to the programs that run a cluster. Pods
+// there often have the rights of the cluster's administrator.
 func Platform(namespace string) bool {
 	begin := func(prefix string) bool { return strings.HasPrefix(namespace, prefix) }
 	return slices.Contains(platforms(), namespace) || slices.ContainsFunc([]string{"kube-", "openshift-"}, begin)

@@ -3,7 +3,7 @@ package grant
 // MadeBy says who has made a namespace of a cluster.
 type MadeBy string
 
-// Who may have made a namespace.
+// The possible makers of a namespace.
 const (
 	NotKnown MadeBy = ""       // the cluster does not tell
 	Nobody   MadeBy = "nobody" // it is not there

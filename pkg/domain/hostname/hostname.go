@@ -1,5 +1,5 @@
-// Package hostname brings names of hosts and zones into the form in which they
-// are stored, compared and published, and makes names of hosts from templates.
+// Package hostname brings names of hosts and zones into their canonical form, and makes
+// names of hosts from templates. Names are stored, compared and published in that form.
 package hostname
 
 import (
@@ -21,17 +21,16 @@ const (
 
 var labelPattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 
-// Canonical brings a host name into the form in which it is stored,
-// compared and published: lower case, without a trailing dot, in ASCII (IDNA
-// 2008). A "*" may stand for the whole first label. The error says what is
-// wrong, and what would be right.
+// Canonical brings a host name into the form in which it is stored, compared and
+// published: lower case, without a trailing dot, in ASCII (IDNA 2008). A "*" may stand
+// for the whole first label. The error names the fault and the remedy.
 func Canonical(text string) (string, error) {
 	name, err := ASCII(strings.TrimSuffix(text, "."))
 	if err != nil {
 		return "", err
 	}
 	if !strings.Contains(name, ".") {
-		return "", errors.New("is no full host name; give one with its domain, such as www.lab.example")
+		return "", errors.New("is not a full host name; give one with its domain, such as www.lab.example")
 	}
 	return checked(name, strings.TrimPrefix(name, "*."), "give a host name such as www.lab.example")
 }
@@ -54,9 +53,9 @@ func checked(name, labels, advice string) (string, error) {
 	return name, nil
 }
 
-// Zone brings the name of a zone into the form in which it is stored
-// and compared: an RFC 1123 subdomain in lower case, without a trailing dot, in
-// ASCII (IDNA 2008). The error says what is wrong, and what would be right.
+// Zone brings the name of a zone into canonical form: an RFC 1123 subdomain in lower
+// case, without a trailing dot, in ASCII (IDNA 2008). The error names the fault and the
+// remedy.
 func Zone(text string) (string, error) {
 	if text == "." {
 		return "", errors.New("is the root; names without a zone of their own go to upstreamResolvers")
@@ -79,7 +78,7 @@ func ASCII(name string) (string, error) {
 		return "", errors.New("is longer than 253 characters")
 	}
 	if !utf8.ValidString(name) {
-		return "", errors.New("is no text in UTF-8")
+		return "", errors.New("is not a string in UTF-8")
 	}
 	ascii := !strings.ContainsFunc(name, func(c rune) bool { return c > unicode.MaxASCII })
 	if ascii {
@@ -94,7 +93,7 @@ func ASCII(name string) (string, error) {
 	rest, wildcard := strings.CutPrefix(name, "*.")
 	encoded, err := idna.Lookup.ToASCII(rest)
 	if err != nil {
-		return "", errors.New("is no name of IDNA 2008; give it as it is registered, such as www.münchen.example")
+		return "", errors.New("is not a valid name of IDNA 2008; give it as it is registered, such as www.münchen.example")
 	}
 	encoded = strings.TrimSuffix(encoded, ".")
 	if wildcard {
@@ -113,11 +112,11 @@ func CheckLabel(label string) error {
 	case len(label) > longestLabel:
 		return errLongLabel()
 	case !labelPattern.MatchString(label):
-		return errors.New("has a label that is not of letters, digits and '-', beginning and ending with a letter or digit")
+		return errors.New("has a label with other characters than letters, digits and '-', or one that begins or ends with '-'")
 	}
 	return nil
 }
 
 func errLongLabel() error {
-	return errors.New("has a label longer than 63 characters; shorten what is between two dots")
+	return errors.New("has a label longer than 63 characters; shorten the part between two dots")
 }

@@ -24,7 +24,7 @@ func TestTheLongestNamesOfDNSAreNames(t *testing.T) {
 		}
 		for _, name := range []string{"a" + label + ".example", "xn--" + label + ".example", "www." + strings.Repeat("ü", 64) + ".example"} {
 			_, err := read(name)
-			require.ErrorContains(t, err, "a label longer than 63 characters; shorten what is between two dots", name)
+			require.ErrorContains(t, err, "a label longer than 63 characters; shorten the part between two dots", name)
 		}
 		_, err := read(longest + "b")
 		require.ErrorContains(t, err, "longer than 253")

@@ -30,10 +30,9 @@ const (
 	longestText     = 4 * Longest
 )
 
-// Parse reads a template in Go's text/template language, of which it may have
-// fields of [Values], index .Labels "key", and the functions lower (text) and
-// replace (old, new, text), also in pipelines. A text without "{{" is a name.
-// The error says what is wrong, and what would be right.
+// Parse reads a template in Go's text/template language. It may have fields of [Values],
+// index .Labels "key", and the functions lower (text) and replace (old, new, text), also
+// in pipelines. A text without "{{" is a name. The error names the fault and the remedy.
 func Parse(text string) (Template, error) {
 	t := Template{text: text}
 	if !strings.Contains(text, "{{") {
@@ -44,7 +43,7 @@ func Parse(text string) (Template, error) {
 	}
 	parsed, err := template.New("").Funcs(template.FuncMap{"lower": strings.ToLower, "replace": replace}).Parse(text)
 	if err != nil {
-		return t, fmt.Errorf("is no template: %s; %s", reason(err), templateAdvice)
+		return t, fmt.Errorf("is not a template: %s; %s", reason(err), templateAdvice)
 	}
 	t.parsed = parsed
 	if len(parsed.Templates()) > 1 || parsed.Tree == nil {
@@ -93,7 +92,7 @@ func (t Template) Name(v Values) (string, error) {
 	}
 	for _, key := range t.labels {
 		if _, has := v.Labels[key]; !has {
-			return "", fmt.Errorf("needs label %q, which the cluster does not have; give it one, or take another field", key)
+			return "", fmt.Errorf("needs label %q, which the cluster does not have; add the label to the cluster, or use another field", key)
 		}
 	}
 	var out strings.Builder

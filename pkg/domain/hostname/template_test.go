@@ -45,8 +45,8 @@ func TestTemplatesMakeNames(t *testing.T) {
 // they would not do.
 func TestTemplatesThatFail(t *testing.T) {
 	for template, why := range map[string]string{
-		"{{.App":                          "is no template: unclosed action",
-		"{{.App}":                         "is no template: bad character",
+		"{{.App":                          "is not a template: unclosed action",
+		"{{.App}":                         "is not a template: bad character",
 		"{{nothing .App}}.example":        `function "nothing" not defined`,
 		"{{.Name}}.example":               "has .Name; write one such as {{.Cluster}}.lab.example",
 		"{{.App.Name}}.example":           "has .App.Name",
@@ -83,9 +83,9 @@ func TestTemplatesThatFail(t *testing.T) {
 // TestTemplatesThatMakeNoName fail for some values.
 func TestTemplatesThatMakeNoName(t *testing.T) {
 	for template, why := range map[string]string{
-		"{{.Labels.zone}}.lab.example": `needs label "zone", which the cluster does not have; give it one`,
-		"{{.Cluster}}.lab.example":     `makes "Berlin_1.lab.example", which has a label that is not of letters`,
-		"{{.App}}":                     `makes "web", which is no full host name`,
+		"{{.Labels.zone}}.lab.example": `needs label "zone", which the cluster does not have; add the label to the cluster`,
+		"{{.Cluster}}.lab.example":     `makes "Berlin_1.lab.example", which has a label with other characters than letters`,
+		"{{.App}}":                     `makes "web", which is not a full host name`,
 		"{{.App}}..example":            "empty label",
 		"a*{{.App}}.example":           "not the whole first label",
 		"{{lower}}.example":            "fails: wrong number of args for lower",
@@ -104,7 +104,7 @@ func TestTemplatesThatMakeNoName(t *testing.T) {
 
 func TestNamesAreTexts(t *testing.T) {
 	_, err := Canonical("\x9f.example")
-	assert.EqualError(t, err, "is no text in UTF-8")
+	assert.EqualError(t, err, "is not a string in UTF-8")
 }
 
 func FuzzTemplates(f *testing.F) {

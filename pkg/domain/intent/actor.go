@@ -27,8 +27,8 @@ func (a Actor) Project(name string) string {
 	return "another project"
 }
 
-// Names is how a text for the actor calls what is in a project: by its path,
-// or another project where the actor may not know which.
+// Names is what a text for the actor calls a document in a project: its path, or another
+// project if the actor may not know which.
 func (a Actor) Names(path Path) string {
 	if a.Sees(path.Segment("projects")) {
 		return string(path)
@@ -50,8 +50,8 @@ func By(ctx context.Context) Actor {
 	return a
 }
 
-// Within is a context in which the same one asks, but is told no more than
-// everybody may know who reads a project: for what is kept where those find it.
+// Within is a context with the same actor, who is told no more than every reader of the
+// project may know. It is for texts that are stored where these find them.
 func Within(ctx context.Context, project string) context.Context {
 	a := By(ctx)
 	a.Reads = func(name string) bool { return name == project }

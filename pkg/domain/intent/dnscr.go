@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// DNSCRIntent says how CoreDNS is configured and placed in the clusters of a
-// logical cloud. Its configuration has the shape of OpenShift's DNS object
-// (operator.openshift.io/v1), in the form of the seed "configurable DNS
-// plugins" and in today's; it is stored as it was written.
+// DNSCRIntent says how CoreDNS is configured and placed in the clusters of a logical
+// cloud. Its configuration has the shape of OpenShift's DNS object
+// (operator.openshift.io/v1), in the form of the seed "configurable DNS plugins" and in
+// today's. It is stored as it was written.
 type DNSCRIntent struct {
 	PluginConfig      *DNSPluginConfig   `json:"pluginConfig,omitempty"` // the seed's form of Servers; both count
 	Servers           []DNSServer        `json:"servers,omitempty"`
@@ -23,7 +23,7 @@ type DNSCRIntent struct {
 	Namespace         string             `json:"namespace,omitempty"` // default signpost-dns
 	Image             string             `json:"image,omitempty"`     // of CoreDNS; default: the one that this version knows
 
-	// What OpenShift's object may have beside these.
+	// Further fields of OpenShift's object.
 	ManagementState  string `json:"managementState,omitempty"`  // Managed
 	OperatorLogLevel string `json:"operatorLogLevel,omitempty"` // has no effect: there is no operator
 
@@ -43,7 +43,7 @@ const (
 // DefaultDNSNamespace is where a DNSCRIntent's objects go.
 const DefaultDNSNamespace = "signpost-dns"
 
-// What the pods of a DNSCRIntent run by default.
+// The defaults for the pods of a DNSCRIntent.
 const (
 	CoreDNSImage     = "docker.io/coredns/coredns:1.15.0"
 	SignpostDNSImage = "docker.io/signpost-dns/signpost-dns:v0.1.0" // on nodes, and where autopath needs its plugins
@@ -169,8 +169,8 @@ type Autopath struct {
 	Clients    []string     `json:"clients,omitempty"`    // edns0 only: CIDRs that may send the option; none: everybody
 }
 
-// Static tells whether the mode is AutopathStatic, in whatever letter case; of
-// none it is not.
+// Static tells whether the mode is AutopathStatic, in any letter case; without a mode it
+// is not.
 func (a *Autopath) Static() bool {
 	return a != nil && strings.EqualFold(string(a.Mode), string(AutopathStatic))
 }

@@ -32,8 +32,8 @@ type Field struct {
 	Detail  string `json:"detail"`  // what is wrong and what would be right
 }
 
-// Error is a failure that the user can act on. Whatever else reaches an edge
-// is an internal error.
+// Error is a failure that the user can act on. All other errors that reach an edge are
+// internal errors.
 type Error struct {
 	Code   Code
 	Detail string

@@ -59,7 +59,7 @@ func FuzzPathsStayWhole(f *testing.F) {
 		}
 		require.Equal(t, collection, p.Collection())
 		require.Equal(t, name, p.Name())
-		require.True(t, p.Parent() == "" || strings.HasPrefix(text, string(p.Parent())+"/"), "%q is no parent of %q", p.Parent(), text)
+		require.True(t, p.Parent() == "" || strings.HasPrefix(text, string(p.Parent())+"/"), "%q is not a parent of %q", p.Parent(), text)
 		first, _, _ := strings.Cut(text, "/")
 		whole := name != "" && strings.Count(name, "/") == map[bool]int{true: 1}[strings.HasSuffix("/"+collection, "/composite-apps")]
 		if internal := first == "lifecycle" || first == "secrets" || first == "installation" || first == "namespaces"; whole && !internal {

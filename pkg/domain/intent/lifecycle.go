@@ -17,7 +17,7 @@ const (
 	Terminate   Action = "terminate"
 )
 
-// What else is noted as an action in events.
+// Further actions in events.
 const (
 	Create  Action = "create" // a document
 	Replace Action = "replace"
@@ -98,8 +98,8 @@ type Accepted struct {
 	Revision  int64  `json:"revision"` // of the release
 }
 
-// IsContextID tells whether a text is the id of an app context: a decimal number
-// of at most 63 bits, as short as it can be written.
+// IsContextID tells whether a text is the id of an app context: a decimal number of at
+// most 63 bits, without leading zeros.
 func IsContextID(text string) bool {
 	const bits = 63
 	number, err := strconv.ParseUint(text, 10, bits)
@@ -117,8 +117,8 @@ type Event struct {
 	RequestID string    `json:"requestID,omitempty"` // of the request that asked; empty: Signpost did it by itself
 	Path      Path      `json:"path,omitempty"`      // what it happened to
 
-	// Before and After are a document as it was and as it is, without secrets;
-	// empty where there is none, and where it is too large to be kept.
+	// Before and After are a document as it was and as it is, without secrets. They are
+	// empty if there is none, and if it is too large to be kept.
 	Before json.RawMessage `json:"before,omitempty"`
 	After  json.RawMessage `json:"after,omitempty"`
 }

@@ -29,8 +29,7 @@ type Abandoned struct {
 	Actor string    `json:"actor"`
 }
 
-// LeftBehind is an object of ours in a cluster that was abandoned, as far as
-// is known.
+// LeftBehind is an object of Signpost in an abandoned cluster, as far as is known.
 type LeftBehind struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"` // empty where there is none

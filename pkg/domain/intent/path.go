@@ -1,7 +1,6 @@
-// Package intent holds the domain of Signpost: the shapes of the documents
-// that its users write, the errors that every layer speaks, and the contract
-// of the store that keeps the documents. It depends on the standard library
-// alone.
+// Package intent holds the domain of Signpost: the shapes of the documents that its users
+// write, the errors of every layer, and the contract of the store for documents. It
+// depends only on the standard library.
 package intent
 
 import "strings"
@@ -78,13 +77,16 @@ func (p Path) Segment(collection string) string {
 	return ""
 }
 
-// Collections that the API does not show: the lifecycle of an owner (named by
-// the owner's path), sealed secret values, the installation's identity, what
-// operators have said of clusters, the reservations of namespaces by projects
-// (named by the namespace), what the DNS of logical clouds offers to pods
-// (named by the logical cloud, the cluster and an id), what is remembered
-// of documents that are kept elsewhere (named by their paths), and what has
-// happened (named by the top document, its identity and the time).
+// Collections that the API does not show:
+//   - the lifecycle of an owner (named by the owner's path)
+//   - sealed secret values
+//   - the installation's identity
+//   - drained and abandoned clusters
+//   - the reservations of namespaces by projects (named by the namespace)
+//   - what the DNS of logical clouds offers to pods (named by the logical cloud, the
+//     cluster and an id)
+//   - notes about documents that another system keeps (named by their paths)
+//   - events (named by the top document, its identity and the time)
 const (
 	LifecycleCollection    = "lifecycle"
 	SecretCollection       = "secrets"

@@ -63,8 +63,8 @@ type Webhook struct {
 	Port        int               `json:"port,omitempty"` // where it listens; default 8888
 }
 
-// Credential is one secret that external-dns needs: as a variable of its
-// environment or as a file, with its value given inline or in a Secret.
+// Credential is a secret that external-dns needs: as a variable of its environment or as
+// a file, with its value given inline or in a Secret.
 type Credential struct {
 	Environment string     `json:"environment,omitempty"` // a variable's name; excludes File
 	File        string     `json:"file,omitempty"`        // an absolute path; excludes Environment

@@ -200,7 +200,7 @@ func (r Routing) Unread() []string {
 	return fields
 }
 
-// What becomes of a name when none of its clusters is healthy.
+// What happens to a name when none of its clusters is healthy.
 const (
 	Keep   = "keep"   // it keeps the addresses that it has
 	Remove = "remove" // it has none

@@ -8,13 +8,13 @@ import "fmt"
 // A document without a version is of version 1.
 const Schema = 1
 
-// CheckSchema refuses the change of what needs a newer schema version than this
-// program knows, with a Conflict: it can be read, but what it holds beyond that
-// would be lost.
+// CheckSchema refuses, with a Conflict, to change a document that needs a newer schema
+// version than this program knows. It can be read, but a change would lose its unknown
+// parts.
 func CheckSchema(what string, schema int) error {
 	if schema <= Schema {
 		return nil
 	}
 	return &Error{Code: Conflict, Detail: fmt.Sprintf(
-		"%s was written by a newer Signpost (schema %d, this one knows %d): it can be read here, and changed by replicas of that version alone", what, schema, Schema)}
+		"%s was written by a newer Signpost (schema %d, this one knows %d): it can be read here, and changed only by replicas of that version", what, schema, Schema)}
 }

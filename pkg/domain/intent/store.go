@@ -44,9 +44,9 @@ func IfAbsent() Condition { return Condition{kind: absent} }
 // IfRevision holds while the document exists at exactly this revision.
 func IfRevision(revision int64) Condition { return Condition{kind: atRevision, revision: revision} }
 
-// Check judges the condition for a document's current revision, 0 when it
-// does not exist: nil, a Conflict (IfAbsent on what exists) or a
-// PreconditionFailed (another revision).
+// Check judges the condition for a document's current revision, 0 when it does not exist.
+// It returns nil, a Conflict (IfAbsent on an existing document) or a PreconditionFailed
+// (another revision).
 func (c Condition) Check(p Path, revision int64) error {
 	switch {
 	case c.kind == absent && revision != 0:
@@ -75,8 +75,8 @@ type ListOptions struct {
 	Continue   string // where the last page ended: its Page.Continue
 }
 
-// PageBytes is the bound of pages that people and programs read, whatever they ask
-// for: hundreds of the largest documents are more than a server has memory for.
+// PageBytes is the bound of pages for people and programs, at any requested size:
+// hundreds of the largest documents are more than a server has memory for.
 const PageBytes = 4 << 20
 
 // Page is a part of a collection, ordered by name (bytewise).

@@ -4,9 +4,9 @@ package nearest
 
 import "strings"
 
-// Name is the candidate with the smallest edit distance to name, whatever their
-// case, of several the first. It is empty when none is like it: when all of the
-// name differs, or more than two bytes and more than half of the candidate.
+// Name is the candidate with the smallest edit distance to name, in any letter case, of
+// several the first. It is empty when none is similar: when all of the name differs, or
+// more than two bytes and more than half of the candidate.
 func Name(name string, candidates []string) string {
 	const longest, typos = 128, 2 // no known name is longer; bounds the work on hostile input
 	if len(name) > longest {

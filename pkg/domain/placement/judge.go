@@ -12,10 +12,10 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// Judge tells on which nodes the DaemonSet controller would run pods of this
-// placement that do not use the node's network, and what excludes the others:
-// the most common reason first. The order of nodes, of their taints and of
-// tolerations is of no meaning.
+// Judge finds the nodes where the DaemonSet controller would run pods of this placement
+// that do not use the node's network, and the reasons that exclude others. The most
+// common reason comes first. The order of nodes, of their taints and of tolerations is of
+// no meaning.
 func Judge(nodes []Node, p Placement) Verdict {
 	tolerated := append(p.tolerations(), daemonTolerations()...)
 	verdict := Verdict{Nodes: len(nodes)}

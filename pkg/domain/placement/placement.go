@@ -45,8 +45,8 @@ type Exclusion struct {
 	Nodes  int    `json:"nodes"`
 }
 
-// Canonical is the placement in the one form that all placements of its meaning
-// share: tolerations have an operator and an order, and none is there twice.
+// Canonical is the placement in the one form that all placements of its meaning share.
+// Tolerations have an operator and an order, and none is repeated.
 func (p Placement) Canonical() Placement {
 	out := Placement{}
 	if len(p.NodeSelector) > 0 {

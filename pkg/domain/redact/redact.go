@@ -7,8 +7,8 @@ import (
 	"regexp"
 )
 
-// quoted is how parsers of YAML quote what they could not read: values in
-// backquotes, and names of anchors, as which a value counts that begins with *.
+// quoted matches how parsers of YAML quote text that they could not read: values in
+// backquotes, and names of anchors, which a value becomes that begins with *.
 var quoted = regexp.MustCompile("(?s)`.*`|anchor '.*'")
 
 // tab is an indentation that YAML does not allow.

@@ -88,7 +88,7 @@ func (m *measure) of(node *Node) (bytes int, err error) {
 func (m *measure) repeat(alias *Node) (bytes int, err error) {
 	bytes = m.known[alias.Alias]
 	if bytes == 0 {
-		return 0, fmt.Errorf("line %d: the value contains itself by an alias (*name); write it without", alias.Line)
+		return 0, fmt.Errorf("line %d: the value contains itself by an alias (*name); write it without the alias", alias.Line)
 	}
 	if m.repeated += bytes; m.repeated > maxRepeated {
 		return 0, fmt.Errorf("line %d: aliases (*name) repeat more than %d KiB; write such values out instead", alias.Line, maxRepeated>>10)

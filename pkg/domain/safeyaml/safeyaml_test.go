@@ -64,7 +64,7 @@ func TestAliasesAreToldByTheirLine(t *testing.T) {
 	_, err := safeyaml.ToJSON([]byte("a: &a " + strings.Repeat("a", 60_000) + "\nb: *a\nc: *a\n"))
 	require.EqualError(t, err, "line 3: aliases (*name) repeat more than 64 KiB; write such values out instead")
 	_, err = safeyaml.ToJSON([]byte("a: 1\nb: &a [*a]\n"))
-	require.EqualError(t, err, "line 2: the value contains itself by an alias (*name); write it without")
+	require.EqualError(t, err, "line 2: the value contains itself by an alias (*name); write it without the alias")
 
 	for text, want := range map[string]string{
 		"a: &a {b: 1}\nc: *a\nd: {<<: *a, e: 2}\n":        `{"a":{"b":1},"c":{"b":1},"d":{"b":1,"e":2}}`,

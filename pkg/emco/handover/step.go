@@ -158,7 +158,7 @@ func (h *Handover) drive(ctx context.Context, now contextState) (moved bool, err
 		if !h.stands(id+now.state, patience) {
 			return false, nil
 		}
-		h.logger.WarnContext(ctx, "an app context of ours was taken away by somebody else, and is handed over again", "context", id, "state", now.state)
+		h.logger.WarnContext(ctx, "an app context of Signpost was removed by somebody else, and is handed over again", "context", id, "state", now.state)
 		return true, h.changed(h.withdraw(ctx))
 	case now.state == "" && h.seen[h.record.Before].ended() && h.seen[h.record.Before].state == "Instantiated" && h.owner != Prerequisites:
 		return h.ask(ctx, "update", func(ctx context.Context) error { return h.store.Rsync.Update(ctx, h.record.Before, id) })
@@ -261,7 +261,7 @@ func (h *Handover) ask(ctx context.Context, call string, do func(context.Context
 	case ctx.Err() != nil:
 		return false, ctx.Err()
 	case err != nil:
-		h.logger.WarnContext(ctx, "rsync does not do what it is asked", "error", err)
+		h.logger.WarnContext(ctx, "rsync does not do what it was asked", "error", err)
 		h.fail(err.Error())
 		return false, nil
 	}

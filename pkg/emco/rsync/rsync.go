@@ -131,7 +131,7 @@ func (c *Client) explain(what string, err error) error {
 	case codes.ResourceExhausted:
 		return c.failed(intent.Unavailable, "answers too much, or has too much to do, to "+what+": "+shortly(answered.Message()), err)
 	case codes.Unimplemented:
-		return c.failed(intent.Unavailable, "is no rsync that could "+what+": "+shortly(answered.Message()), err)
+		return c.failed(intent.Unavailable, "is not an rsync that could "+what+": "+shortly(answered.Message()), err)
 	default:
 		return c.failed(intent.Conflict, "refuses to "+what+": "+shortly(answered.Message()), err)
 	}

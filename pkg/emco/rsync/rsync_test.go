@@ -224,7 +224,7 @@ func TestWhoeverListensThereMayBeNoRsync(t *testing.T) {
 	serve(t, other, func(*grpc.Server) {})
 	err := client(t, other.Addr().String(), 0).Install(t.Context(), "17")
 	require.Equal(t, intent.Unavailable, intent.CodeOf(err))
-	require.ErrorContains(t, err, "is no rsync that could install app context 17: unknown service installapp")
+	require.ErrorContains(t, err, "is not an rsync that could install app context 17: unknown service installapp")
 
 	silent := listen(t)
 	defer silent.Close()

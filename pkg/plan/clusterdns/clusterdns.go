@@ -1,6 +1,5 @@
-// Package clusterdns renders the CoreDNS that a DNS CR intent asks for in one
-// cluster: a DNS service of its own, or server blocks for a CoreDNS that is
-// there.
+// Package clusterdns renders the CoreDNS that a DNS CR intent asks for in one cluster: a
+// DNS service of its own, or server blocks for an existing CoreDNS.
 package clusterdns
 
 import (
@@ -112,8 +111,8 @@ func (r renderer) objects(kinds []any) ([]bundle.Object, error) {
 	return bundle.Collect(objects)
 }
 
-// namespace carries nothing of the intent, for whoever else has objects there
-// has the same.
+// namespace carries nothing of the intent, because all others with objects there render
+// the same.
 func (r renderer) namespace() *corev1.Namespace {
 	return &corev1.Namespace{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
@@ -149,8 +148,8 @@ func (r renderer) unique(recognised string) string {
 	return plan.Slug(recognised, longest) + "-" + plan.Hash(r.Installation, string(r.Path), r.Intent, r.Spec.Namespace)
 }
 
-// Placed is the placement of the DNS pods in objects that Render made before for
-// the same namespace; ok is false where there are none for the cluster.
+// Placed is the placement of the DNS pods in objects that Render made before for the same
+// namespace. ok is false if there are none for the cluster.
 func Placed(objects bundle.Bundle, d plan.ClusterDNS) (p placement.Placement, ok bool) {
 	for _, o := range objects {
 		if o.Cluster != d.Cluster || o.Group != appsv1.GroupName || o.Kind != daemonSet || o.Name != ServiceName || o.Namespace != d.Spec.Namespace {

@@ -29,10 +29,10 @@ const (
 	network         = "Network"
 )
 
-// Configure is the configuration of CoreDNS that an intent asks for in one
-// cluster. What cannot work there is an intent.Error, code Invalid, with
-// pointers into the intent: a document that was admitted fails only for what
-// its cluster alone tells, the cluster's domain.
+// Configure is the configuration of CoreDNS that an intent asks for in one cluster.
+// Settings that cannot work there are an intent.Error, code Invalid, with pointers into
+// the intent. A document that was admitted fails only for the cluster's domain, which it
+// does not contain.
 func Configure(d plan.ClusterDNS) (corefile.Config, error) {
 	r, err := read(d)
 	return r.config, err
@@ -65,7 +65,7 @@ func read(d plan.ClusterDNS) (reading, error) {
 		out.config.Port = dnsPort
 	}
 	if n := length(out.config); len(r.fields) == 0 && n > longestFiles {
-		r.wrong("/spec", "makes a Corefile of "+strconv.Itoa(n)+" bytes, with the files beside it, of which a ConfigMap holds "+strconv.Itoa(longestFiles)+": name fewer zones or, with autopath, fewer searches, clients or namespaces, which are written once for each server")
+		r.wrong("/spec", "makes a Corefile of "+strconv.Itoa(n)+" bytes, with the files beside it, but a ConfigMap holds "+strconv.Itoa(longestFiles)+": name fewer zones or, with autopath, fewer searches, clients or namespaces, which each server repeats")
 	}
 	if len(r.fields) > 0 {
 		return reading{}, &intent.Error{Code: intent.Invalid, Detail: "the DNS CR intent " + d.Intent + " cannot work on " + d.Cluster, Fields: r.fields}
@@ -163,7 +163,7 @@ func (r *reader) servers() []corefile.Server {
 			server.Zones = append(server.Zones, r.zone(at+"/zones/"+strconv.Itoa(n), zone))
 		}
 		if len(s.Zones) == 0 {
-			r.wrong(at+"/zones", "name a zone at least")
+			r.wrong(at+"/zones", "name at least one zone")
 		}
 		forward, at := s.ForwardPlugin, at+"/forwardPlugin"
 		secure := r.tls(at+"/transportConfig", forward.TransportConfig)
@@ -187,11 +187,11 @@ func (r *reader) zone(pointer, text string) string {
 	case within(r.domain, zone):
 		r.wrong(pointer, text+" holds the cluster's own domain "+r.domain+", whose names the cluster would no longer answer: name a domain outside of it")
 	case within(zone, r.domain) && r.Spec.NodeResolver != nil && r.Spec.Mode != intent.Import:
-		r.wrong(pointer, text+" lies in the cluster's own domain "+r.domain+", whose nameservers would say what nodeResolver writes to every node's /etc/hosts: name a domain outside of it, or leave nodeResolver out")
+		r.wrong(pointer, text+" lies in the cluster's own domain "+r.domain+", so its nameservers could choose the entries that nodeResolver writes to each node's /etc/hosts: name a domain outside of it, or remove nodeResolver")
 	case r.Spec.Autopath != nil && within(zone, autopath.Zone):
-		r.wrong(pointer, text+" lies in "+autopath.Zone+", whose names are search domains: name a domain outside of it, or leave autopath out")
+		r.wrong(pointer, text+" lies in "+autopath.Zone+", the zone of search domains: name a domain outside of it, or remove autopath")
 	case r.zones[zone]:
-		r.wrong(pointer, text+" has a server already: name each zone once")
+		r.wrong(pointer, text+" already has a server: name each zone once")
 	}
 	r.zones[zone] = true
 	return zone
@@ -208,7 +208,7 @@ func (r *reader) nameservers(pointer string, all []string, port uint16) []netip.
 	for i, text := range all {
 		at, ok := nameserver(text, port)
 		if !ok {
-			r.wrong(pointer+"/"+strconv.Itoa(i), strconv.Quote(text)+" is no nameserver: write IP, IP:port or [IPv6]:port")
+			r.wrong(pointer+"/"+strconv.Itoa(i), strconv.Quote(text)+" is not a nameserver: write IP, IP:port or [IPv6]:port")
 		}
 		out = append(out, at)
 	}
@@ -238,7 +238,7 @@ func (r *reader) tls(pointer string, transport *intent.TransportConfig) *corefil
 		return nil
 	}
 	if transport.TLS == nil || transport.TLS.ServerName == "" {
-		r.wrong(pointer+"/tls/serverName", "is missing: TLS needs the name that the nameservers' certificates are for")
+		r.wrong(pointer+"/tls/serverName", "is missing: TLS needs the server name in the nameservers' certificates")
 		return nil
 	}
 	out := &corefile.TLS{ServerName: canonical(transport.TLS.ServerName)}
@@ -246,7 +246,7 @@ func (r *reader) tls(pointer string, transport *intent.TransportConfig) *corefil
 		out.CAFile = path.Join(caDirectory, bundle.Name, caKey)
 		r.bundles = append(r.bundles, bundle.Name)
 		if r.Spec.Mode == intent.Import {
-			r.wrong(pointer+"/tls/caBundle", "cannot be given in mode import, where the CoreDNS is somebody else's: leave it out, or choose mode dedicated")
+			r.wrong(pointer+"/tls/caBundle", "cannot be given in mode import, because Signpost does not manage that CoreDNS: remove it, or use mode dedicated")
 		}
 	}
 	return out
@@ -284,10 +284,10 @@ func (r *reader) resolvers() corefile.Resolvers {
 		most -= systemMost
 	}
 	if n := len(out.Upstreams); n > most {
-		r.wrong(at+"/upstreams", "there are "+strconv.Itoa(n)+" of type "+network+": give at most "+strconv.Itoa(most)+" beside what the system has")
+		r.wrong(at+"/upstreams", "there are "+strconv.Itoa(n)+" of type "+network+": give at most "+strconv.Itoa(most)+" beside those of the system")
 	}
 	if out.System && secure != nil {
-		r.wrong(at+"/transportConfig", "TLS cannot be had from "+systemResolvers+": name upstreams of type "+network+" alone")
+		r.wrong(at+"/transportConfig", systemResolvers+" does not support TLS: name only upstreams of type "+network)
 	}
 	return out
 }
@@ -295,11 +295,11 @@ func (r *reader) resolvers() corefile.Resolvers {
 func (r *reader) upstream(pointer string, u intent.Upstream, port uint16) netip.AddrPort {
 	address, err := netip.ParseAddr(u.Address)
 	if err != nil || address.Zone() != "" {
-		r.wrong(pointer+"/address", strconv.Quote(u.Address)+" is no IP address")
+		r.wrong(pointer+"/address", strconv.Quote(u.Address)+" is not an IP address")
 	}
 	const highest = 1<<16 - 1
 	if u.Port < 0 || u.Port > highest {
-		r.wrong(pointer+"/port", strconv.Itoa(u.Port)+" is no port: give 1 to "+strconv.Itoa(highest))
+		r.wrong(pointer+"/port", strconv.Itoa(u.Port)+" is not a port: give 1 to "+strconv.Itoa(highest))
 	}
 	return netip.AddrPortFrom(address, cmp.Or(uint16(u.Port), port)) //nolint:gosec // judged above
 }
@@ -322,7 +322,7 @@ func (r *reader) duration(pointer, text string) time.Duration {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 || d%time.Second != 0 {
-		r.wrong(pointer, strconv.Quote(text)+" is no time in whole seconds: write it as in 1h30m")
+		r.wrong(pointer, strconv.Quote(text)+" is not a time in whole seconds: write it as in 1h30m")
 	}
 	return d
 }

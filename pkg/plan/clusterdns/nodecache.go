@@ -14,9 +14,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 )
 
-// nodeCache runs a DNS cache on every Linux node, whatever its taints, for any
-// pod may have it as its nameserver. It declares no port: on the network of a node
-// no second pod with that port would be placed, and so no successor.
+// nodeCache runs a DNS cache on every Linux node, with any taints, because any pod may
+// have it as its nameserver. It declares no port: on the network of a node no second pod
+// with that port would be placed, and so no replacement.
 func (r renderer) nodeCache(c corefile.NodeCache, text string) []any {
 	files := map[string]string{corefileKey: text}
 	template := corev1.PodTemplateSpec{

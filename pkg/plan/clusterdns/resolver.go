@@ -20,8 +20,8 @@ const (
 	serviceHost   = "_SERVICE_HOST" // ends the variable in which Kubernetes tells pods the address of a Service
 )
 
-// nodeResolver runs "signpost-dns node-resolver" on every Linux node, whatever
-// its taints, for the node's container runtime is what asks.
+// nodeResolver runs "signpost-dns node-resolver" on every Linux node, with any taints,
+// because it serves the node's container runtime.
 func (r renderer) nodeResolver(services []string) *appsv1.DaemonSet {
 	return &appsv1.DaemonSet{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: daemonSet},
@@ -56,8 +56,8 @@ func (r renderer) resolverPod(services []string) corev1.PodSpec {
 	}
 }
 
-// resolver keeps the node's file. It is root, to whom the file belongs, with no
-// right of root's but to give its draft the owner and the mode of the file.
+// resolver keeps the node's file. It is root, the owner of the file. Its only right
+// beyond that is to set the owner and the mode of its draft.
 func (r renderer) resolver(services []string) corev1.Container {
 	return corev1.Container{
 		Name:            ResolverName,

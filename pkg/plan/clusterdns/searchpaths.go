@@ -19,14 +19,14 @@ func (r *reader) searchDomains() {
 	}
 	const remedy = ": give the cluster another dns.domain, or leave autopath out"
 	if within(r.domain, autopath.Zone) {
-		r.wrong(atAutopath, "the cluster's own domain "+r.domain+" lies in "+autopath.Zone+", where the search domains of autopath are"+remedy)
+		r.wrong(atAutopath, "the cluster's own domain "+r.domain+" lies in "+autopath.Zone+", the zone of autopath's search domains"+remedy)
 	}
 	if !r.Spec.Autopath.Static() {
 		return
 	}
 	for _, namespace := range r.Spec.Autopath.Namespaces {
 		if n := len(autopath.SearchDomain(namespace, r.domain)); n > resolvconf.MaxSearch {
-			r.wrong(atAutopath, "the search domain of namespace "+namespace+" would have "+strconv.Itoa(n)+" characters, of which a domain has at most "+strconv.Itoa(resolvconf.MaxSearch)+remedy)
+			r.wrong(atAutopath, "the search domain of namespace "+namespace+" would have "+strconv.Itoa(n)+" characters, but a domain has at most "+strconv.Itoa(resolvconf.MaxSearch)+remedy)
 		}
 	}
 }
@@ -41,7 +41,7 @@ func (r *reader) expand() *corefile.Expand {
 	for i, text := range r.Spec.Autopath.Clients {
 		client, err := netip.ParsePrefix(text)
 		if err != nil {
-			r.wrong(atAutopath+"/clients/"+strconv.Itoa(i), strconv.Quote(text)+" is no CIDR: write one as in 10.0.0.0/8")
+			r.wrong(atAutopath+"/clients/"+strconv.Itoa(i), strconv.Quote(text)+" is not a CIDR: write one as in 10.0.0.0/8")
 		}
 		e.Clients = append(e.Clients, client.Masked())
 	}
@@ -63,7 +63,7 @@ func (r *reader) option() uint16 {
 		return autopath.Option
 	}
 	if code < int(autopath.Option) || code > int(autopath.OptionMax) {
-		r.wrong(atAutopath+"/option", strconv.Itoa(code)+" is no code for local use: give "+strconv.Itoa(int(autopath.Option))+" to "+strconv.Itoa(int(autopath.OptionMax)))
+		r.wrong(atAutopath+"/option", strconv.Itoa(code)+" is not a code for local use: give "+strconv.Itoa(int(autopath.Option))+" to "+strconv.Itoa(int(autopath.OptionMax)))
 	}
 	return uint16(code) //nolint:gosec // judged above
 }
@@ -74,7 +74,7 @@ func (r *reader) suffixes() []string {
 	for i, text := range r.Spec.Autopath.Searches {
 		domain := canonical(text)
 		if within(domain, autopath.Zone) {
-			r.wrong(atAutopath+"/searches/"+strconv.Itoa(i), text+" lies in "+autopath.Zone+", so that search paths would lead to search paths: name another domain")
+			r.wrong(atAutopath+"/searches/"+strconv.Itoa(i), text+" lies in "+autopath.Zone+", where search paths would lead to search paths: name another domain")
 		}
 		all = append(all, domain)
 	}
@@ -88,7 +88,7 @@ func (r *reader) nodeCache() *corefile.NodeCache {
 	}
 	address, err := netip.ParseAddr(LocalIP(r.ClusterDNS))
 	if err != nil || address.Zone() != "" {
-		r.wrong("/spec/nodeLocalDNS/localIP", strconv.Quote(LocalIP(r.ClusterDNS))+" is no IP address: write one as in "+autopath.LocalIP)
+		r.wrong("/spec/nodeLocalDNS/localIP", strconv.Quote(LocalIP(r.ClusterDNS))+" is not an IP address: write one as in "+autopath.LocalIP)
 	}
 	c := &corefile.NodeCache{LocalIP: address, ClusterDomain: r.domain, Upstream: variable(ServiceName), LogLevel: r.logLevel()}
 	if Expands(r.ClusterDNS) {

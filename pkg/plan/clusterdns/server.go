@@ -18,8 +18,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
-// AnnotationCorefile is on pods of CoreDNS and holds a hash of their Corefile and
-// the files beside it: changed ones roll them, unchanged ones do not.
+// AnnotationCorefile is on pods of CoreDNS and holds a hash of their Corefile and the
+// files beside it. Changed files roll the pods, unchanged files do not.
 const AnnotationCorefile = "signpost.dev/corefile"
 
 const (
@@ -74,8 +74,8 @@ func (r renderer) service() *corev1.Service {
 	}
 }
 
-// daemonSet runs CoreDNS on the nodes of the placement. A node's pod stays
-// until its successor answers.
+// daemonSet runs CoreDNS on the nodes of the placement. A node's pod stays until its
+// replacement answers.
 func (r renderer) daemonSet() *appsv1.DaemonSet {
 	template := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{

@@ -40,10 +40,9 @@ func ID(g plan.Group, b plan.Binding) bundle.ID {
 	return bundle.ID{Cluster: b.Cluster, Group: bundle.EndpointGroup, Kind: bundle.EndpointKind, Namespace: g.Project.Namespace, Name: Name(g, b)}
 }
 
-// Render makes the DNSEndpoint of a binding with the addresses that were chosen
-// for each of its hosts, in their order, in the project's namespace on the binding's cluster, filed under the binding's app.
-// It answers false when there is nothing to publish: external-dns would fill
-// an endpoint without targets with its own defaults.
+// Render makes the DNSEndpoint of a binding with the chosen addresses of each of its hosts, in their order. It is in
+// the project's namespace on the binding's cluster, filed under the binding's app. Render answers false when there is
+// nothing to publish: external-dns would fill an endpoint without targets with its own defaults.
 func Render(g plan.Group, b plan.Binding, choices []address.Choice) (bundle.Object, bool, error) {
 	published := &bundle.Published{Record: b.Record, Scope: string(b.Scope)}
 	var list []*endpoint.Endpoint

@@ -9,10 +9,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
-// Services are the SRV records of a host that asks for them: for each named port
-// of its Services one name, "_port._protocol." before the host's, as long as the
-// host itself publishes something. rooted writes the host in them with a final
-// dot, as some releases of external-dns want it.
+// Services are the SRV records of a host that asks for them. Each named port of its
+// Services has a name, "_port._protocol." before the host's, as long as the host itself
+// publishes something. rooted writes the host in them with a final dot, as some releases
+// of external-dns need it.
 func Services(host plan.Host, c address.Choice, rooted bool) []address.Set {
 	if !slices.Contains(host.Types, "SRV") || len(Sets(host, c)) == 0 {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// inJSON writes the DNS settings of pods into a JSON text, in front of the
-// other fields of their spec. ok is false where that is no JSON.
+// inJSON writes the DNS settings of pods into a JSON text, in front of the other fields
+// of their spec. ok is false if the text is not JSON.
 func inJSON(text string, fields []string, settings Manifest) (edited string, ok bool) {
 	from, to := 0, len(text)
 	if !strings.HasPrefix(strings.TrimSpace(text), "{") {

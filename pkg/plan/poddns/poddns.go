@@ -1,6 +1,6 @@
-// Package poddns gives the pods of workloads the DNS settings that a pod DNS
-// intent asks for: the seed "configurable pod DNS", and of "DNS autopath in
-// PodSpec" what a pod gets of it.
+// Package poddns gives the pods of workloads the DNS settings of a pod DNS intent. It
+// implements the seed "configurable pod DNS", and the pods' part of "DNS autopath in
+// PodSpec".
 package poddns
 
 import (
@@ -53,7 +53,7 @@ func Render(manifest Manifest, dns plan.PodDNS, cluster string) (Manifest, []Fin
 	name, _ := podspec.At(manifest, []string{"metadata"})["name"].(string)
 	r := renderer{PodDNS: dns, policy: dns.Spec.DNSPolicy.Canonical(), subject: fmt.Sprintf("%v %q", manifest["kind"], name)}
 	if !place.Known {
-		r.warn("/spec/app", "has pods whose DNS is left as it is: Signpost sets that of Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job, CronJob and PodTemplate alone")
+		r.warn("/spec/app", "has pods whose DNS stays as it is: Signpost sets only the DNS of Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job, CronJob and PodTemplate")
 		return manifest, r.findings
 	}
 	if pod = r.pod(pod, cluster); pod == nil {
@@ -104,14 +104,14 @@ func (r *renderer) pod(spec Manifest, cluster string) Manifest {
 		merged = resolvconf.Merge(base, *r.Spec.DNSConfig)
 	}
 	if r.policy == intent.DNSAutopath && spec[configField] != nil && !reflect.DeepEqual(own, merged) {
-		r.warn("/spec/dnsPolicy", "has a dnsConfig of its own, which is set aside: with %s the search paths are those of the cluster's DNS", intent.DNSAutopath)
+		r.warn("/spec/dnsPolicy", "has a dnsConfig of its own, which is ignored: with %s the search paths are those of the cluster's DNS", intent.DNSAutopath)
 	}
 	for _, excess := range resolvconf.Exceeded(merged) {
-		r.refuse("/spec/dnsConfig/"+excess.Field, "would have %s, its own included", excess.Detail)
+		r.refuse("/spec/dnsConfig/"+excess.Field, "would have %s, the app's own included", excess.Detail)
 	}
 	for _, search := range merged.Searches {
 		if n := len(strings.TrimSuffix(search, ".")); n > resolvconf.MaxSearch {
-			r.refuse("/spec/dnsConfig/searches", "would have a search of %d characters; Kubernetes takes at most %d, its own included", n, resolvconf.MaxSearch)
+			r.refuse("/spec/dnsConfig/searches", "would have a search of %d characters; Kubernetes allows at most %d, the app's own included", n, resolvconf.MaxSearch)
 		}
 	}
 	return withSettings(spec, policy, others, merged)
@@ -124,9 +124,9 @@ func (r *renderer) checkNetwork(spec Manifest) {
 	}
 	switch r.policy {
 	case intent.DNSAutopath:
-		r.refuse("/spec/dnsPolicy", "has hostNetwork: true, where %s is not to be had; use %s", intent.DNSAutopath, intent.DNSClusterFirstWithHostNet)
+		r.refuse("/spec/dnsPolicy", "has hostNetwork: true, where %s cannot work; use %s", intent.DNSAutopath, intent.DNSClusterFirstWithHostNet)
 	case intent.DNSClusterFirst:
-		r.warn("/spec/dnsPolicy", "has hostNetwork: true, where kubelet takes %s for %s; use %s", intent.DNSClusterFirst, intent.DNSDefault, intent.DNSClusterFirstWithHostNet)
+		r.warn("/spec/dnsPolicy", "has hostNetwork: true, where kubelet treats %s as %s; use %s", intent.DNSClusterFirst, intent.DNSDefault, intent.DNSClusterFirstWithHostNet)
 	}
 }
 
@@ -139,13 +139,12 @@ func (r *renderer) given(cluster string) (intent.PodDNSConfig, bool) {
 	return resolvconf.Autopath(r.Autopath[at].Nameserver, r.Autopath[at].Search), true
 }
 
-// settings reads the dnsConfig of a pod's spec as Kubernetes does, by the exact
-// names of its fields, zero where there is none; others are the fields that it
-// has beside them.
+// settings reads the dnsConfig of a pod's spec as Kubernetes does, by the exact names of
+// its fields. It is zero if there is none; others are the further fields of the spec.
 func settings(spec Manifest) (c intent.PodDNSConfig, others Manifest, err error) {
 	given, isObject := spec[configField].(Manifest)
 	if !isObject && spec[configField] != nil {
-		return c, nil, errors.New("is no object")
+		return c, nil, errors.New("is not an object")
 	}
 	var read corev1.PodDNSConfig
 	raw, err := json.Marshal(given)

@@ -130,7 +130,7 @@ func TestFindings(t *testing.T) {
 		{
 			"more nameservers than Kubernetes takes, after merging", `{"dnsConfig":{"nameservers":["192.0.2.1","192.0.2.2"]}}`,
 			`{"dnsPolicy":"None","dnsConfig":{"nameservers":["192.0.2.3","192.0.2.4"]}}`,
-			"/spec/dnsConfig/nameservers", `Deployment "web" would have 4 nameservers; Kubernetes takes at most 3, its own included`, true,
+			"/spec/dnsConfig/nameservers", `Deployment "web" would have 4 nameservers; Kubernetes takes at most 3, the app's own included`, true,
 		},
 		{
 			"more searches", `{"dnsConfig":{"searches":` + domains(33) + `}}`, `{"dnsPolicy":"ClusterFirst"}`,
@@ -142,7 +142,7 @@ func TestFindings(t *testing.T) {
 		},
 		{
 			"a search that is too long by itself", `{"dnsConfig":{"searches":["` + strings.Repeat("x", 254) + `.","` + strings.Repeat("y", 253) + `."]}}`, `{"dnsPolicy":"ClusterFirst"}`,
-			"/spec/dnsConfig/searches", "would have a search of 254 characters; Kubernetes takes at most 253", true,
+			"/spec/dnsConfig/searches", "would have a search of 254 characters; Kubernetes allows at most 253", true,
 		},
 		{
 			"more than autopath leaves", `{}`, `{"dnsPolicy":"clusterFirstWithAutopath","dnsConfig":{"nameservers":["192.0.2.1","192.0.2.2","192.0.2.3"]}}`,
@@ -150,15 +150,15 @@ func TestFindings(t *testing.T) {
 		},
 		{
 			"autopath on the node's network", `{"hostNetwork":true}`, autopath,
-			"/spec/dnsPolicy", `Deployment "web" has hostNetwork: true, where clusterFirstWithAutopath is not to be had; use ClusterFirstWithHostNet`, true,
+			"/spec/dnsPolicy", `Deployment "web" has hostNetwork: true, where clusterFirstWithAutopath cannot work; use ClusterFirstWithHostNet`, true,
 		},
 		{
 			"ClusterFirst on the node's network", `{"hostNetwork":true}`, `{"dnsPolicy":"ClusterFirst"}`,
-			"/spec/dnsPolicy", "where kubelet takes ClusterFirst for Default; use ClusterFirstWithHostNet", false,
+			"/spec/dnsPolicy", "where kubelet treats ClusterFirst as Default; use ClusterFirstWithHostNet", false,
 		},
 		{
 			"settings that autopath sets aside", `{"dnsConfig":{"searches":["a.example"]}}`, autopath,
-			"/spec/dnsPolicy", "has a dnsConfig of its own, which is set aside", false,
+			"/spec/dnsPolicy", "has a dnsConfig of its own, which is ignored", false,
 		},
 		{
 			"the malformed form of the seed in a template", `{"dnsConfig":[{"options":[{"name":"ndots"},{"value":1}]}]}`, `{"dnsPolicy":"ClusterFirst"}`,
@@ -207,6 +207,6 @@ func TestOtherKindsWithPodsAreNamed(t *testing.T) {
 		assert.Equal(t, m, got)
 		require.Len(t, findings, 1)
 		assert.False(t, findings[0].Refused)
-		assert.Contains(t, findings[0].Detail, kind+` "web" has pods whose DNS is left as it is`)
+		assert.Contains(t, findings[0].Detail, kind+` "web" has pods whose DNS stays as it is`)
 	}
 }

@@ -167,7 +167,7 @@ func TestWhereverPodsAreWritten(t *testing.T) {
 func TestTextsWithoutAManifestAreRefused(t *testing.T) {
 	pod := deployment(t, `{"containers":[],"dnsPolicy":"None"}`)
 	for text, says := range map[string]string{
-		"": "no object", "# nothing\n---\n": "no object", "a: b\n---\nc: d\n": "several objects", "a: &a " + strings.Repeat("a", 70_000) + "\nb: *a\n": "repeat more than 64 KiB", "a: [": "did not find", "[1]": "cannot unmarshal",
+		"": "it holds no object", "# nothing\n---\n": "no object", "a: b\n---\nc: d\n": "several objects", "a: &a " + strings.Repeat("a", 70_000) + "\nb: *a\n": "repeat more than 64 KiB", "a: [": "did not find", "[1]": "cannot unmarshal",
 	} {
 		_, err := Rewrite(text, pod)
 		require.ErrorContains(t, err, says, "%q", text)

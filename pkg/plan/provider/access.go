@@ -31,7 +31,7 @@ func (r renderer) serviceAccount() *corev1.ServiceAccount {
 	return account
 }
 
-// role grants what the crd source does in the project's namespace, and nothing
+// role grants the permissions of the crd source in the project's namespace, and nothing
 // else: it watches DNSEndpoints, and notes in their status that it saw them.
 func (r renderer) role() *rbacv1.Role {
 	role := &rbacv1.Role{

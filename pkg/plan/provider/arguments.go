@@ -10,7 +10,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
-// Where the parts of a record are in its document.
+// The places of a provider's fields in its document.
 const (
 	atParameters  = "/spec/external-dns-parameters"
 	atExtraArgs   = "/spec/extraArgs"
@@ -107,9 +107,9 @@ func isField(subject string) bool {
 	return subject == "provider" || subject == "version" || subject == "webhook"
 }
 
-// literal writes text so that Kubernetes, which puts the values of variables in
-// place of "$(NAME)" in arguments and in the environment, and "$" in place of
-// "$$", leaves it as it is.
+// literal escapes text so that Kubernetes leaves it as it is. Kubernetes replaces
+// "$(NAME)" in arguments and in the environment by the values of variables, and "$$" by
+// "$".
 func literal(text string) string {
 	var b strings.Builder
 	for n := range len(text) {

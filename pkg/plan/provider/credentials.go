@@ -175,9 +175,9 @@ func (r renderer) secret() (*corev1.Secret, error) {
 	return secret, nil
 }
 
-// fingerprint changes when a credential comes from elsewhere or has a new
-// value, which external-dns would not notice by itself. It is made of
-// references, never of values. Empty without credentials.
+// fingerprint changes when a credential has another source or a new value, which
+// external-dns would not notice by itself. It is made of references, never of values.
+// Empty without credentials.
 func (c *credentials) fingerprint() string {
 	if len(c.references) == 0 {
 		return ""

@@ -35,9 +35,9 @@ func DeploymentName(record string, scope intent.Scope) string {
 	return namePrefix + plan.Slug(record, longestSlug) + "-" + plan.Hash(record, string(scope))
 }
 
-// OwnerID is the txt-owner-id with which the external-dns marks its names: the
-// record's own txt-owner-id, else the generated one, which in the cluster scope
-// differs from cluster to cluster.
+// OwnerID is the txt-owner-id with which the external-dns marks its names. It is the
+// provider's own txt-owner-id, else the generated one, which in the cluster scope differs
+// from cluster to cluster.
 func OwnerID(p plan.Provider) string {
 	if own := externaldns.Value(p.Record.Spec.Parameters, "txt-owner-id"); own != "" {
 		return own

@@ -51,5 +51,5 @@ func TestWhatAGroupHasOnItsClustersIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, objects, 9)
 	_, _, err = render(t.Context(), g, 2000)
-	require.ErrorContains(t, err, `app "b": what differs between the clusters`)
+	require.ErrorContains(t, err, `app "b": the differences between the clusters`)
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan/poddns"
 )
 
-// maxBytes is how much a group may have on all its clusters, what is the same there
-// counted once: whoever plans or applies it has it all in memory.
+// maxBytes limits the objects of a group on all its clusters, with equal objects counted
+// once. Planning or applying the group needs them all in memory.
 const maxBytes = 256 << 20
 
 // Render makes each app's objects for each of the app's clusters, in the
@@ -66,7 +66,7 @@ func render(ctx context.Context, g plan.Group, maxBytes int) ([]bundle.Object, [
 			}
 			out, findings = append(out, sharing.Share(objects...)...), append(findings, found...)
 			if sharing.Size() > maxBytes {
-				return nil, nil, fmt.Errorf("app %q: what differs between the clusters has more than %d bytes; divide it among several groups", app.Name, maxBytes)
+				return nil, nil, fmt.Errorf("app %q: the differences between the clusters have more than %d bytes; divide the app among several groups", app.Name, maxBytes)
 			}
 		}
 	}
@@ -98,7 +98,7 @@ func podless(app plan.App, manifests []manifest) []poddns.Finding {
 	}
 	return []poddns.Finding{{
 		Intent: app.PodDNS.Intent, Pointer: "/spec/app",
-		Detail: fmt.Sprintf("app %q has no workload among its manifests: nothing gets the settings", app.Name),
+		Detail: fmt.Sprintf("app %q has no workload among its manifests: no pod gets the settings", app.Name),
 	}}
 }
 
@@ -138,7 +138,7 @@ func Manifests(app plan.App) ([]map[string]any, error) {
 			return nil, fmt.Errorf("manifest %d of app %q: %w", n, app.Name, err)
 		}
 		if content == nil {
-			return nil, fmt.Errorf("manifest %d of app %q is no object", n, app.Name)
+			return nil, fmt.Errorf("manifest %d of app %q is not an object", n, app.Name)
 		}
 		objects, err := items(content)
 		if err != nil {
@@ -161,7 +161,7 @@ func items(content manifest) ([]manifest, error) {
 	for n, item := range list {
 		object, ok := item.(manifest)
 		if !ok || object == nil {
-			return nil, fmt.Errorf("item %d of a List is no object", n)
+			return nil, fmt.Errorf("item %d of a List is not an object", n)
 		}
 		inner, err := items(object)
 		if err != nil {
@@ -199,7 +199,7 @@ func place(g plan.Group, app, cluster string, content manifest) (bundle.Object, 
 	case object.Namespace != g.LogicalCloudNamespace:
 		return bundle.Object{}, fmt.Errorf("app %q: %s is not in the logical cloud's namespace %s", app, object.ID, g.LogicalCloudNamespace)
 	case object.Shared():
-		return bundle.Object{}, fmt.Errorf("app %q: %s has the annotation %s, which is Signpost's own", app, object.ID, bundle.AnnotationKeys)
+		return bundle.Object{}, fmt.Errorf("app %q: %s has the annotation %s, which Signpost reserves", app, object.ID, bundle.AnnotationKeys)
 	}
 	return object, nil
 }

@@ -70,11 +70,11 @@ func TestManifestsThatCannotBeReadAreNamed(t *testing.T) {
 	good := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`
 	for _, c := range []struct{ reason, manifest, want string }{
 		{"no JSON", `{`, `manifest 1 of app "web"`},
-		{"no object", `[]`, `manifest 1 of app "web"`},
+		{"not a object", `[]`, `manifest 1 of app "web"`},
 		{"null", `null`, `app "web"`},
-		{"no name", `{"apiVersion":"v1","kind":"ConfigMap"}`, `app "web"`},
+		{"not a name", `{"apiVersion":"v1","kind":"ConfigMap"}`, `app "web"`},
 		{"another namespace", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"kube-system"}}`, "is not in the logical cloud's namespace"},
-		{"a share in somebody else's object", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","annotations":{"signpost.dev/keys":"own"}}}`, "Signpost's own"},
+		{"a share in somebody else's object", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","annotations":{"signpost.dev/keys":"own"}}}`, "Signpost reserves"},
 		{"a List of nothing that is an object", `{"apiVersion":"v1","kind":"List","items":[1]}`, `item 0 of a List`},
 		{"a List that is none", `{"apiVersion":"v1","kind":"List","items":{}}`, `items of a List`},
 	} {
@@ -125,7 +125,7 @@ func TestAnIntentForAnAppWithoutWorkloadsIsTold(t *testing.T) {
 	g.Apps[0].PodDNS = &plan.PodDNS{Intent: "web", Spec: intent.PodDNSIntent{App: "web", DNSPolicy: intent.DNSDefault}}
 	_, findings, err := Render(t.Context(), g)
 	require.NoError(t, err)
-	require.Equal(t, []poddns.Finding{{Intent: "web", Pointer: "/spec/app", Detail: `app "web" has no workload among its manifests: nothing gets the settings`}}, findings)
+	require.Equal(t, []poddns.Finding{{Intent: "web", Pointer: "/spec/app", Detail: `app "web" has no workload among its manifests: no pod gets the settings`}}, findings)
 }
 
 // TestRenderingEndsWithItsContext: nobody waits for the rest.

@@ -187,12 +187,12 @@ func (s *Planner) allowed(ctx context.Context, p *resolve.Proposal) (same bool, 
 		return same, err
 	case p.Action == intent.Rollback:
 		if !p.Lifecycle.Deployed() {
-			return false, refuse("only what is deployed can be rolled back; instantiate it")
+			return false, refuse("only a deployed release can be rolled back; instantiate it")
 		}
 		return s.unchanged(ctx, p)
 	}
 	if state != intent.Instantiated && state != intent.Updating {
-		return false, refuse("only what is Instantiated or Updating can be updated")
+		return false, refuse("only a group that is Instantiated or Updating can be updated")
 	}
 	return s.unchanged(ctx, p)
 }

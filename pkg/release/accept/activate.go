@@ -69,5 +69,5 @@ func (s *Planner) gatherOrchestrated(ctx context.Context, group intent.Path, l s
 // foresee says what a plan of an orchestrated group is.
 func foresee(d *resolve.Draft) {
 	PodEdits(d) // what it says of them, for nothing is edited
-	d.Warn("%s drives this group: this is what its next update would make of it if the apps stay as they are in app context %s", intent.Orchestrator, d.In.Orchestration.ID)
+	d.Warn("%s drives this group: this is the effect of its next update if the apps stay as they are in app context %s", intent.Orchestrator, d.In.Orchestration.ID)
 }

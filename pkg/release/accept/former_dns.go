@@ -66,7 +66,7 @@ func (s *Planner) warnOfFormerDNS(ctx context.Context, p *resolve.Proposal) erro
 			return err
 		}
 		if len(gone) > 0 {
-			p.Warn("the DNS service of namespace %q on %s goes: nobody answers at %s any more, and pods keep asking until they are started anew; %s",
+			p.Warn("the DNS service of namespace %q on %s is removed: nothing answers at %s any more, and pods keep asking until they restart; %s",
 				dns.Spec.Namespace, dns.Cluster, strings.Join(gone, " and "), s.usersOfResolvers(ctx, dns.Cluster, gone))
 		}
 	}
@@ -106,19 +106,19 @@ const listedUsers = 50
 // usersOfResolvers says what is seen to ask nameservers.
 func (s *Planner) usersOfResolvers(ctx context.Context, cluster string, addresses []string) string {
 	if s.Live == nil {
-		return "what uses them cannot be seen from here"
+		return "its users cannot be observed from here"
 	}
 	users, err := s.Live.ReadResolverUsers(ctx, cluster, addresses)
 	more := ""
 	if extra := len(users) - listedUsers; extra > 0 {
 		users, more = users[:listedUsers], fmt.Sprintf(" and %d more", extra)
 	}
-	seen := "as far as is seen, they are used by " + strings.Join(users, ", ") + more
+	seen := "its observed users are " + strings.Join(users, ", ") + more
 	if len(users) == 0 {
-		seen = "nothing is seen that uses them, which pods by the settings of kubelets may do all the same"
+		seen = "no user was observed, but pods may use it through kubelet settings"
 	}
 	if err != nil {
-		seen += "; not all could be looked at: " + err.Error()
+		seen += "; not everything could be observed: " + err.Error()
 	}
 	return seen
 }
@@ -147,7 +147,7 @@ func (s *Planner) checkExistingDNS(ctx context.Context, p *resolve.Proposal, cha
 		for _, id := range taken {
 			dns, _ := resolve.DNSOn(p.Draft.Group, cluster)
 			p.Draft.Fail(p.Draft.Group.Path.Child("dns-cr-intents", dns.Intent), "/spec/namespace",
-				"on %s, %s %s/%s is somebody else's, and stays as it is; give another namespace, or remove it there", cluster, id.Kind, id.Namespace, id.Name)
+				"on %s, %s %s/%s belongs to somebody else, and stays as it is; give another namespace, or remove that object", cluster, id.Kind, id.Namespace, id.Name)
 		}
 	}
 }

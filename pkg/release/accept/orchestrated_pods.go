@@ -32,7 +32,7 @@ func PodEdits(d *resolve.Draft) []PodEdit {
 			}
 		}
 		if !pods.some {
-			d.Warn("app %q has no workload in app context %s: nothing gets the settings of %s", app.Name, d.In.Orchestration.ID, app.PodDNS.Intent)
+			d.Warn("app %q has no workload in app context %s: no pod gets the settings of %s", app.Name, d.In.Orchestration.ID, app.PodDNS.Intent)
 		}
 	}
 	return edits
@@ -84,13 +84,13 @@ func (e *podEditor) editOne(r inputs.OrchestratedResource, cluster string) edite
 		e.Fail(e.app.PodDNS.Intent, "/spec/app", "%s", err)
 		return editedPod{}
 	case err != nil:
-		e.Warn("resource %s of app %q stays as it is, with the DNS of its pods, if it makes some: it cannot be read", r.Key, e.app.Name)
+		e.Warn("resource %s of app %q cannot be read: it stays as it is, with the DNS of its pods, if it makes any", r.Key, e.app.Name)
 		return editedPod{}
 	}
 	manifest, err := resolve.ManifestOf(object.JSON)
 	if _, pods := podspec.Find(manifest); err != nil || !pods {
 		if object.Kind == "List" {
-			e.Warn("resource %s of app %q is a list, in which the DNS of pods stays as it is; have the chart render its objects one by one", r.Key, e.app.Name)
+			e.Warn("resource %s of app %q is a list, where the DNS of pods stays as it is; have the chart render its objects one by one", r.Key, e.app.Name)
 		}
 		return editedPod{}
 	}
@@ -100,7 +100,7 @@ func (e *podEditor) editOne(r inputs.OrchestratedResource, cluster string) edite
 		return editedPod{}
 	}
 	if resolve.UsesAutopath(e.app) && object.Namespace != "" && object.Namespace != e.app.Namespace {
-		e.Fail(e.app.PodDNS.Intent, "/spec/dnsPolicy", "%s %q of app %q is in namespace %q, and %s is offered to pods of namespace %q here; give another dnsPolicy",
+		e.Fail(e.app.PodDNS.Intent, "/spec/dnsPolicy", "%s %q of app %q is in namespace %q, but %s is offered only to pods of namespace %q; give another dnsPolicy",
 			object.Kind, object.Name, e.app.Name, object.Namespace, intent.DNSAutopath, e.app.Namespace)
 	}
 	rendered, findings := poddns.Render(manifest, *e.app.PodDNS, cluster)
@@ -128,7 +128,7 @@ func (e *podEditor) write(r inputs.OrchestratedResource, before []byte, rendered
 		text, err = poddns.Rewrite(text, rendered)
 	}
 	if err != nil {
-		e.Fail(e.app.PodDNS.Intent, "/spec/app", "resource %s of app %q cannot be given the settings: %s", r.Key, e.app.Name, err)
+		e.Fail(e.app.PodDNS.Intent, "/spec/app", "resource %s of app %q cannot get the settings: %s", r.Key, e.app.Name, err)
 	}
 	return editedPod{text: text, changed: true}
 }

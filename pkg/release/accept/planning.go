@@ -242,7 +242,7 @@ func explainChoice(d *resolve.Draft, b plan.Binding, choice address.Choice) {
 		d.Warn("there is no Service %s/%s on %s", b.Namespace, b.Service, cluster)
 	}
 	for _, cluster := range choice.Foreign {
-		d.Warn("namespace %s of %s is another project's: Service %s is not published from there", b.Namespace, cluster, b.Service)
+		d.Warn("namespace %s of %s belongs to another project: Service %s is not published from there", b.Namespace, cluster, b.Service)
 	}
 	for _, r := range choice.Rejected {
 		if r.Code == address.Standby {
@@ -264,7 +264,7 @@ func explainFamilies(d *resolve.Draft, b plan.Binding, host plan.Host, choice ad
 	}
 	record := d.Records[b.Record].Frozen
 	if slices.Contains(types, "A") && slices.Contains(types, "AAAA") && !resolve.PublishingOf(record).Abilities.DualStack {
-		d.Warn("%s has IPv4 and IPv6 addresses: external-dns reads them back from provider %s of record %q as one, and writes one of them anew in each interval; allow A or AAAA alone in recordTypes to end that", host.Name, record.Spec.Provider, b.Record)
+		d.Warn("%s has IPv4 and IPv6 addresses: external-dns of provider %[3]q reads both back as one record with %[2]s, and writes one of them again in each interval; allow only A or only AAAA in recordTypes", host.Name, record.Spec.Provider, b.Record)
 	}
 }
 

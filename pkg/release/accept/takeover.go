@@ -55,11 +55,11 @@ func takeoverFrom(owner intent.Path, from string) (intent.Path, error) {
 	}
 	switch {
 	case slices.Contains(parts, "") && len(parts) <= 3 || !intent.IsName(path) && path.Segment("deployment-intent-groups") != path.Name() || path.Segment("projects") == "":
-		return refuse("is no deployment intent group and no name; give app/version/group, names/host, or a path")
+		return refuse("is neither a deployment intent group nor a name; give app/version/group, names/host, or a path")
 	case path.Segment("projects") != owner.Segment("projects"):
-		return refuse("is of another project; names are taken over within a project")
+		return refuse("belongs to another project; names can be taken over only within a project")
 	case path == owner:
-		return refuse("is the group itself; name the one that gives its names up")
+		return refuse("is the group itself; name the group that now publishes the names")
 	}
 	return path, nil
 }

@@ -35,7 +35,7 @@ func (s *Planner) weigh(ctx context.Context, p *resolve.Proposal) (*throttle.Tak
 	if !ok {
 		return nil, &intent.Error{
 			Code: intent.Unavailable, RetryAfter: time.Second,
-			Detail: fmt.Sprintf("the server has too little memory for a plan of %d objects beside those that are under way; nothing was done; try again", objects),
+			Detail: fmt.Sprintf("the server has too little memory for a plan of %d objects beside the running ones; nothing was done; try again", objects),
 		}
 	}
 	return taken, nil

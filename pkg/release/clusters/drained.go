@@ -88,7 +88,7 @@ func (s *Operator) Undrain(ctx context.Context, cluster intent.Path, actor strin
 		return err
 	}
 	if abandoned != nil {
-		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s is abandoned, so what it offers is not known; delete its document and register it again", intent.ClusterOf(cluster))}
+		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s is abandoned, so its addresses are unknown; delete its document and register it again", intent.ClusterOf(cluster))}
 	}
 	err = s.order(ctx, cluster, func(list state.DrainedClusters, _ string) (state.DrainedClusters, error) {
 		next := maps.Clone(list)
@@ -96,7 +96,7 @@ func (s *Operator) Undrain(ctx context.Context, cluster intent.Path, actor strin
 		return next, nil
 	})
 	if err == nil {
-		s.Logger.InfoContext(ctx, "cluster is not drained", "cluster", intent.ClusterOf(cluster), "actor", actor)
+		s.Logger.InfoContext(ctx, "cluster is no longer drained", "cluster", intent.ClusterOf(cluster), "actor", actor)
 		s.tellOf(ctx, cluster, intent.Undrain, actor)
 	}
 	return err
@@ -176,7 +176,7 @@ func lastAddresses(cluster intent.Path, lost map[sharing.GivenName]bool) error {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	refusal := &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf(
-		"%s has the last addresses of %s; undrain another cluster that has some, or force it by ?force=true (--force), and the names go",
+		"%s has the last addresses of %s; undrain another cluster that has some, or remove the names with ?force=true (--force)",
 		intent.ClusterOf(cluster), state.Few(names))}
 	for _, name := range names[:min(len(names), listedNames)] {
 		refusal.Fields = append(refusal.Fields, intent.Field{Detail: name + " would be left without any address"})

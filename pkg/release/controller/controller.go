@@ -78,7 +78,7 @@ func (c *Controller) resync(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if _, err := c.service.Renderer.NoteFrozen(ctx); err != nil && ctx.Err() == nil {
-			c.service.Logger.WarnContext(ctx, "how clusters can be reached is not known", "error", err)
+			c.service.Logger.WarnContext(ctx, "the reachability of clusters cannot be read", "error", err)
 		}
 		c.scan(ctx)
 		select {
@@ -104,7 +104,7 @@ func (c *Controller) scan(ctx context.Context) {
 		}
 	}
 	if err := c.service.Tenancy.GrantCurrent(ctx); err != nil {
-		c.service.Logger.WarnContext(ctx, "what current releases use is not granted yet", "error", err)
+		c.service.Logger.WarnContext(ctx, "namespaces and kinds in use are not granted yet", "error", err)
 	}
 	if err := c.service.Clusters.LiftAbandoned(ctx); err != nil {
 		c.service.Logger.WarnContext(ctx, "abandoned clusters cannot be swept", "error", err)

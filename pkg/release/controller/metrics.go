@@ -19,10 +19,10 @@ type metrics struct {
 
 func newMetrics(registerer prometheus.Registerer) *metrics {
 	m := &metrics{
-		depth:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "signpost_controller_queue_depth", Help: "Owners that are due and not yet stepped."}),
-		longest: prometheus.NewGauge(prometheus.GaugeOpts{Name: "signpost_controller_longest_step_seconds", Help: "How long the step has taken that is under way longest."}),
+		depth:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "signpost_controller_queue_depth", Help: "Owners that are due and not yet reconciled."}),
+		longest: prometheus.NewGauge(prometheus.GaugeOpts{Name: "signpost_controller_longest_step_seconds", Help: "How long the longest running step has taken so far."}),
 		waited: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "signpost_controller_queue_wait_seconds", Help: "How long owners had been due when they were stepped.",
+			Name: "signpost_controller_queue_wait_seconds", Help: "How long owners had been due when they were reconciled.",
 			Buckets: []float64{.001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
 		}),
 		steps: prometheus.NewHistogramVec(prometheus.HistogramOpts{

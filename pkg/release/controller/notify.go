@@ -47,7 +47,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 		case owner := <-n.accepts:
 			_, _, err := n.service.KV.Txn(ctx, nil, kv.Put(nudgePrefix+string(owner), nil))
 			if err != nil && ctx.Err() == nil {
-				n.service.Logger.WarnContext(ctx, "other replicas are not told of a change", "owner", owner, "error", err)
+				n.service.Logger.WarnContext(ctx, "other replicas could not be notified of a change", "owner", owner, "error", err)
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 func (c *Controller) keepReceiving(ctx context.Context) {
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		if err := c.receiveWakeups(ctx); err != nil && ctx.Err() == nil {
-			c.service.Logger.WarnContext(ctx, "what other replicas accept cannot be watched", "error", err)
+			c.service.Logger.WarnContext(ctx, "notifications of other replicas cannot be watched", "error", err)
 		}
 	}, time.Second)
 }
@@ -76,7 +76,7 @@ func (c *Controller) receiveWakeups(ctx context.Context) error {
 	}
 	for batch := range nudges {
 		if batch.Compacted {
-			return errors.New("nudges were missed")
+			return errors.New("notifications were missed")
 		}
 		for _, event := range batch.Events {
 			if !event.Deleted {

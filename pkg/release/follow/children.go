@@ -37,7 +37,7 @@ func (s *Follower) Adopt(ctx context.Context, group intent.Path, l state.Lifecyc
 	if err != nil {
 		return s.unadopted(ctx, parent, err)
 	}
-	s.Logger.InfoContext(ctx, "the children of an app context of EMCO's are named", "appContext", parent, "added", patch.AddChildren, "removed", patch.RemoveChildren)
+	s.Logger.InfoContext(ctx, "the children of an app context of EMCO are recorded", "appContext", parent, "added", patch.AddChildren, "removed", patch.RemoveChildren)
 	return nil
 }
 
@@ -102,7 +102,7 @@ func (s *Follower) Disown(ctx context.Context, group intent.Path, l state.Lifecy
 func (s *Follower) unadopted(ctx context.Context, parent string, err error) error {
 	switch intent.CodeOf(err) {
 	case intent.NotFound, intent.Conflict, intent.Invalid, intent.TooLarge:
-		s.Logger.DebugContext(ctx, "an app context of EMCO's cannot name its child", "appContext", parent, "error", err)
+		s.Logger.DebugContext(ctx, "an app context of EMCO cannot record its child", "appContext", parent, "error", err)
 		return nil
 	}
 	return err

@@ -43,7 +43,7 @@ func Orchestration(c *emco.Context, traffic []string) *inputs.Orchestration {
 func (s *Follower) Current(ctx context.Context, l *state.Lifecycle) (*inputs.Orchestration, error) {
 	app, err := s.EMCO.Read(ctx, l.AppContext)
 	if intent.CodeOf(err) == intent.NotFound {
-		err = &intent.Error{Code: intent.Conflict, Detail: "what EMCO would make of the group cannot be told", Err: err}
+		err = &intent.Error{Code: intent.Conflict, Detail: "the effect of EMCO's app context is unknown", Err: err}
 	}
 	if err != nil {
 		return nil, err
@@ -64,14 +64,14 @@ func (s *Follower) Told(ctx context.Context, l *state.Lifecycle) (is, why string
 		return "", err.Error(), nil
 	}
 	if l.Orchestrated() && RoleOf(known) == Superseded && !l.IsPrepared(known.Other) {
-		why = "EMCO has put another app context in its place that Signpost knows nothing of: names stay as they are"
+		why = "EMCO has replaced the app context by one that Signpost does not know: names stay as they are"
 	}
 	return cmp.Or(known.Current, known.Status), why, err
 }
 
 // NoGroup is the error for an app context that belongs to no group.
 func NoGroup(id string) error {
-	return &intent.Error{Code: intent.Conflict, Detail: "app context " + id + " is none of a deployment intent group: its meta names none, as those of logical clouds and networks do"}
+	return &intent.Error{Code: intent.Conflict, Detail: "app context " + id + " does not belong to a deployment intent group: its meta names none, as for logical clouds and networks"}
 }
 
 // ContextState is what EMCO has made of an app context.

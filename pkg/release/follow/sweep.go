@@ -32,8 +32,8 @@ func (s *Follower) dropGone(ctx context.Context, group intent.Path, l state.Life
 		_, err := s.EMCO.State(ctx, p.AppContext)
 		switch code := intent.CodeOf(err); {
 		case code == intent.NotFound && (!l.Orchestrated() || l.AppContext != p.AppContext):
-			s.Logger.InfoContext(ctx, "an app context of EMCO's is gone", "group", group, "appContext", p.AppContext)
-			s.Note(&l, state.OutcomeDropped, p.AppContext, "EMCO has deleted it, and so what was prepared for it is dropped")
+			s.Logger.InfoContext(ctx, "an app context of EMCO is gone", "group", group, "appContext", p.AppContext)
+			s.Note(&l, state.OutcomeDropped, p.AppContext, "EMCO has deleted it, so its prepared release is dropped")
 			continue
 		case err != nil && code != intent.NotFound && code != intent.Conflict:
 			return err

@@ -89,7 +89,7 @@ func (in *Inputs) orchestrate(by *Orchestration) error {
 		for n, on := range app.Clusters {
 			ref, ok := intent.ParseCluster(on.Name)
 			if !ok {
-				return by.odd("has app %q on %q; a cluster is written provider+cluster", app.Name, on.Name)
+				return by.odd("has app %q on %q; a cluster is written as provider+cluster", app.Name, on.Name)
 			}
 			clusters[n] = ref
 		}

@@ -49,18 +49,18 @@ func withdrawal(g plan.Group, o state.Offer) (path intent.Path, pointer, why str
 	case !configured:
 		return o.Cloud, "/dns-cr-intents", "there would be no DNS"
 	case !ok:
-		return path, "/spec/autopath", "it would not be offered any more"
+		return path, "/spec/autopath", "it would no longer be offered"
 	case given.LocalIP == "" && o.LocalIP != "":
-		return path, "/spec/nodeLocalDNS", "the nameserver would be another, which nodeLocalDNS: " + nodeCacheAt(o.LocalIP) + " keeps"
+		return path, "/spec/nodeLocalDNS", "the nameserver would change, unless nodeLocalDNS keeps it: " + nodeCacheAt(o.LocalIP)
 	case given.LocalIP != o.LocalIP:
-		return path, "/spec/nodeLocalDNS/localIP", "the nameserver would be another"
+		return path, "/spec/nodeLocalDNS/localIP", "the nameserver would change"
 	case o.LocalIP == "" && dns.Spec.Namespace != o.DNSNamespace:
-		return path, "/spec/namespace", "the nameserver would be another"
+		return path, "/spec/namespace", "the nameserver would change"
 	case given.Domain != o.Domain:
 		ref, _ := intent.ParseCluster(o.Cluster)
-		return ref.Path(), "/spec/dns/domain", "the cluster's domain would be another"
+		return ref.Path(), "/spec/dns/domain", "the cluster's domain would change"
 	case given.Static && o.Namespace != g.LogicalCloudNamespace && !slices.Contains(given.Namespaces, o.Namespace):
-		return path, "/spec/autopath/namespaces", fmt.Sprintf("it would not be for namespace %q any more", o.Namespace)
+		return path, "/spec/autopath/namespaces", fmt.Sprintf("it would no longer serve namespace %q", o.Namespace)
 	}
 	return "", "", ""
 }
@@ -97,9 +97,9 @@ func (s *Keeper) CheckOffers(ctx context.Context, p *resolve.Proposal) error {
 		switch {
 		case len(users) == 0:
 		case why == "":
-			p.Draft.Warn("pods of %s lose the search domains of their nodes on cluster %s: with autopath of mode %s they have the cluster's own and searches alone; name there what they need", strings.Join(users, ", "), o.Cluster, intent.AutopathStatic)
+			p.Draft.Warn("pods of %s lose the search domains of their nodes on cluster %s: with autopath of mode %s they have only the cluster's own and searches; add the missing domains to searches", strings.Join(users, ", "), o.Cluster, intent.AutopathStatic)
 		default:
-			p.Draft.Fail(path, pointer, "pods of %s have %s on cluster %s, and %s; let their pod DNS intents ask for another dnsPolicy and update them, or terminate them, first%s",
+			p.Draft.Fail(path, pointer, "pods of %s have %s on cluster %s, and %s; first give their pod DNS intents another dnsPolicy and update them, or terminate them%s",
 				strings.Join(users, ", "), intent.DNSAutopath, o.Cluster, why, resuming(suspended))
 		}
 	}
@@ -129,7 +129,7 @@ func resuming(suspended []string) string {
 	if len(suspended) == 0 {
 		return ""
 	}
-	return "; set suspend of " + strings.Join(suspended, ", ") + " to false before that, for nothing of theirs is applied until then"
+	return "; before that, set suspend of " + strings.Join(suspended, ", ") + " to false, because suspended updates are not applied"
 }
 
 // relyingOn are the groups whose pods rely on an offer, and which of them are
@@ -182,7 +182,7 @@ func (s *Keeper) offer(ctx context.Context, l *state.Lifecycle, g plan.Group) er
 		switch intent.CodeOf(err) {
 		case intent.Conflict:
 			s.Wake(o.Cloud)
-			return &intent.Error{Code: intent.PreconditionFailed, Detail: "pods have just come to rely on " + string(o.Path()), Err: err}
+			return &intent.Error{Code: intent.PreconditionFailed, Detail: "pods have just started to rely on " + string(o.Path()), Err: err}
 		case intent.NotFound:
 		default:
 			if err != nil {
@@ -242,7 +242,7 @@ func (s *Keeper) Withdrawn(p *resolve.Proposal, err error) error {
 		return err
 	}
 	s.Wake(p.Draft.In.CloudPath)
-	return &intent.Error{Code: intent.PreconditionFailed, Detail: "what pods rely on has just been withdrawn", Err: err}
+	return &intent.Error{Code: intent.PreconditionFailed, Detail: "the DNS that pods rely on has just been withdrawn", Err: err}
 }
 
 // SweepOffers removes the offers that no lifecycle names, as requests leave them

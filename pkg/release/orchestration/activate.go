@@ -118,7 +118,7 @@ func (s *Sync) activate(ctx context.Context, group intent.Path, id, cause string
 	ctx = toldIn(ctx, group)
 	accepted, err := s.Planner.Accept(ctx, group, state.Request{AppContext: id}, "", intent.OrchestratorActor)
 	if err == nil {
-		s.Logger.InfoContext(ctx, "an app context of EMCO's is current", "group", group, "appContext", id, "revision", accepted.Revision, "by", cause)
+		s.Logger.InfoContext(ctx, "an app context of EMCO is current", "group", group, "appContext", id, "revision", accepted.Revision, "by", cause)
 	}
 	return err
 }

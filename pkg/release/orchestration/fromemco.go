@@ -50,7 +50,7 @@ func (s *Sync) SyncFromEMCO(ctx context.Context, group intent.Path, l *state.Lif
 		return false, nil
 	}
 	if err != nil && intent.CodeOf(err) != intent.PreconditionFailed {
-		s.Logger.WarnContext(ctx, "what EMCO has made current cannot be accepted", "group", group, "appContext", cmp.Or(next, l.AppContext), "error", err)
+		s.Logger.WarnContext(ctx, "EMCO's current app context cannot be accepted", "group", group, "appContext", cmp.Or(next, l.AppContext), "error", err)
 		return false, nil
 	}
 	return err == nil, err

@@ -23,7 +23,7 @@ func (s *Sync) notePrepared(ctx context.Context, l *state.Lifecycle, p *resolve.
 		what, level = what+"; warnings: "+strings.Join(p.Draft.Warnings, "; "), slog.LevelWarn
 	}
 	s.Note(l, state.OutcomePrepared, by.ID, what)
-	s.Logger.Log(ctx, level, "a release is prepared for an app context of EMCO's", "group", p.Draft.Group.Path, "appContext", by.ID, "warnings", p.Draft.Warnings)
+	s.Logger.Log(ctx, level, "a release is prepared for an app context of EMCO", "group", p.Draft.Group.Path, "appContext", by.ID, "warnings", p.Draft.Warnings)
 }
 
 // toldIn is a context in which is said what may be noted of a group: all who may
@@ -35,7 +35,7 @@ func toldIn(ctx context.Context, group intent.Path) context.Context {
 // noteRefused records, once, why a release could not be frozen for an app
 // context, with the group that its meta names.
 func (s *Sync) noteRefused(ctx context.Context, id string, cause error) {
-	s.Logger.WarnContext(ctx, "an app context of EMCO's is refused", "appContext", id, "error", cause)
+	s.Logger.WarnContext(ctx, "an app context of EMCO is refused", "appContext", id, "error", cause)
 	var known *intent.Error
 	if !errors.As(cause, &known) {
 		return
@@ -100,11 +100,11 @@ func (s *Sync) noteUnkept(ctx context.Context, group intent.Path, l *state.Lifec
 		return false
 	}
 	if past := is.As == follow.Ended || is.As == follow.Superseded && is.Other == l.AppContext; past || !l.Orchestrated() || l.AppContext == is.ID {
-		s.Logger.InfoContext(ctx, "an event of EMCO's changes nothing", "group", group, "appContext", is.ID)
+		s.Logger.InfoContext(ctx, "an event of EMCO changes nothing", "group", group, "appContext", is.ID)
 		return false
 	}
 	l.Unkept = is.ID
 	s.Note(l, "failed", is.ID, l.Unaccepted())
-	s.Logger.WarnContext(ctx, "no release is kept for the app context that EMCO has made current", "group", group, "appContext", is.ID, "follows", l.AppContext)
+	s.Logger.WarnContext(ctx, "no release is kept for EMCO's current app context", "group", group, "appContext", is.ID, "follows", l.AppContext)
 	return true
 }

@@ -88,7 +88,7 @@ func (s *Sync) proposeContext(ctx context.Context, app *emco.Context, traffic st
 		return nil, unknownTo(app, err)
 	}
 	if in.Owner.UID != group.UID {
-		return nil, &intent.Error{Code: intent.PreconditionFailed, Detail: string(owner) + " has just become another"}
+		return nil, &intent.Error{Code: intent.PreconditionFailed, Detail: string(owner) + " has just been replaced"}
 	}
 	if p.Draft, err = s.Resolver.Draft(ctx, in); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (s *Sync) proposeContext(ctx context.Context, app *emco.Context, traffic st
 func (s *Sync) orchestrated(ctx context.Context, app *emco.Context, owner intent.Path, l state.Lifecycle, traffic string) (*inputs.Orchestration, error) {
 	switch {
 	case slices.ContainsFunc(l.Kept(), func(past state.Past) bool { return past.ContextID == app.ID }):
-		return nil, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("app context %s is Signpost's own, of %s; name the one that EMCO's orchestrator has made", app.ID, owner)}
+		return nil, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("app context %s belongs to Signpost, for %s; name one of EMCO's orchestrator", app.ID, owner)}
 	case l.Deployed() && !l.Orchestrated():
 		return nil, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s is deployed by Signpost itself (%s); terminate it at Signpost before EMCO deploys it", owner, l.State())}
 	}
@@ -118,7 +118,7 @@ func (s *Sync) orchestrated(ctx context.Context, app *emco.Context, owner intent
 	_, err := s.Documents.Get(ctx, path)
 	if intent.CodeOf(err) == intent.NotFound {
 		return nil, &intent.Error{Code: intent.NotFound, Err: err, Detail: fmt.Sprintf(
-			"%s does not exist, and the intents of deployment intent group %q map Signpost to it; post it to /v2/%s, or give the intents another traffic group", path, owner.Name(), path.Collection())}
+			"%s does not exist, but the intents of deployment intent group %q name Signpost as its controller; post it to /v2/%s, or give the intents another traffic group", path, owner.Name(), path.Collection())}
 	}
 	names := []string{traffic}
 	if at := l.PreparedAt(app.ID); at >= 0 {
@@ -136,7 +136,7 @@ func unknownTo(app *emco.Context, err error) error {
 		return err
 	}
 	return &intent.Error{Code: intent.NotFound, Err: err, Detail: fmt.Sprintf(
-		"%s; app context %s goes by it (--emco-orchestrator, --emco-dcm and --emco-clm say which documents are read in EMCO; all others are posted to Signpost)", known.Detail, app.ID)}
+		"%s; app context %s depends on it (--emco-orchestrator, --emco-dcm and --emco-clm say which documents EMCO keeps; post all others to Signpost)", known.Detail, app.ID)}
 }
 
 // checkProviders says what of the external-dns in use could not be deployed,

@@ -93,13 +93,13 @@ func refusal(ctx context.Context, b resolve.ClaimRequest, project string, verdic
 	case verdict == nameclaim.Alone:
 		return fmt.Sprintf("%s is given by %s; a name has one owner: take it over with ?takeover=%s, or remove it there", b.Seen(), by.Group, by.Group)
 	case verdict == nameclaim.Clash:
-		return fmt.Sprintf("%s is given by %s with other types: DNS allows no CNAME beside other types; give it the same recordTypes, or another name", b.Seen(), by.Group)
+		return fmt.Sprintf("%s is published by %s with other types: DNS allows no CNAME beside other types; give it the same recordTypes, or another name", b.Seen(), by.Group)
 	case !intent.By(ctx).Sees(project):
-		return fmt.Sprintf("%s is another project's; give the intent another name", b.Seen())
+		return fmt.Sprintf("%s belongs to another project; give the intent another name", b.Seen())
 	case by.Stays:
-		return fmt.Sprintf("%s is project %q's: %s never takes it away; delete that record, or give the intent another name", b.Seen(), project, by.Through)
+		return fmt.Sprintf("%s belongs to project %q: %s never deletes it; delete that provider, or give the intent another name", b.Seen(), project, by.Through)
 	}
-	return fmt.Sprintf("%s is project %q's, given by %s; terminate that, or give the intent another name", b.Seen(), project, by.Group)
+	return fmt.Sprintf("%s belongs to project %q, published by %s; terminate that group, or give the intent another name", b.Seen(), project, by.Group)
 }
 
 // ClaimRequests claims what a proposal takes for the release that is about to be
@@ -168,14 +168,14 @@ func (s *Registry) WithdrawRequests(ctx context.Context, p *resolve.Proposal, co
 // accepted: from then on they keep the place of their names.
 func (s *Registry) ConfirmNames(ctx context.Context, l state.Lifecycle, g plan.Group, records map[string]plan.Record) error {
 	if moved := misplaced(g, records); moved != "" {
-		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("nothing of revision %d is published: provider %q has its names in another place since; update to have them claimed there", l.Seq, moved)}
+		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("no name of revision %d is published: the names of provider %q are in other zones since; update to claim them there", l.Seq, moved)}
 	}
 	changes, lost, err := s.confirmed(ctx, l, g)
 	if err != nil {
 		return err
 	}
 	if len(lost) > 0 {
-		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("nothing of revision %d is published: %s was claimed by others meanwhile; update with other names", l.Seq, state.Few(lost))}
+		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("no name of revision %d is published: others have claimed %s; update with other names", l.Seq, state.Few(lost))}
 	}
 	return s.Names().Write(ctx, changes)
 }

@@ -184,7 +184,7 @@ func markedOutside(ctx context.Context, all grants, project string, b plan.Bindi
 		for _, name := range externaldns.Names(b.Prefix, mark) {
 			domain, projects := all.of(name)
 			if domain != "" && !slices.Contains(projects, project) {
-				return fmt.Sprintf("the TXT record %s by which external-dns of record %q would mark %q as its own lies in %s, which is granted to %s; give another name, or the record another txt-prefix or txt-suffix",
+				return fmt.Sprintf("external-dns of provider %[2]q would mark %[3]q with a TXT record %[1]s in %[4]s, which is granted to %[5]s; give another name, or give the provider another txt-prefix or txt-suffix",
 					name, b.Record, host, domain, grantees(ctx, projects))
 			}
 		}
@@ -204,7 +204,7 @@ func (s *Registry) reverseOutside(ctx context.Context, all grants, project strin
 		domain, projects := all.of(zone)
 		below := all.below("*."+zone, project)
 		fail := func(format string, args ...any) {
-			out = append(out, fmt.Sprintf("makes PTR records in "+format+"; leave it out, or narrow the zones of the record", args...))
+			out = append(out, fmt.Sprintf("makes PTR records in "+format+"; remove create-ptr, or narrow the zones of the provider", args...))
 		}
 		switch {
 		case domain != "" && !slices.Contains(projects, project):
@@ -212,7 +212,7 @@ func (s *Registry) reverseOutside(ctx context.Context, all grants, project strin
 		case below != "":
 			fail("%s, which holds %s, granted to %s", zone, below, grantees(ctx, all[below]))
 		case domain == "" && s.RequireDomains:
-			fail("%s, which lies in no domain that is granted to the project: have an administrator grant it (spec.domains)", zone)
+			fail("%s, which lies in no domain of the project; have an administrator grant one (spec.domains)", zone)
 		}
 	}
 	return out
@@ -228,11 +228,11 @@ func (s *Registry) outsideDomains(ctx context.Context, all grants, project, pref
 		switch {
 		case slices.Contains(projects, project):
 		case domain == "" && below != "":
-			return fmt.Sprintf("%s lies above %s, which is granted to %s, and stands for names in there; give the intent another name", resolve.SeenAs(name, prefix, host), below, grantees(ctx, all[below]))
+			return fmt.Sprintf("%s lies above %s, which is granted to %s, and answers for names in it; give the intent another name", resolve.SeenAs(name, prefix, host), below, grantees(ctx, all[below]))
 		case domain != "":
 			return fmt.Sprintf("%s lies in %s, which is granted to %s; give the intent another name", resolve.SeenAs(name, prefix, host), domain, grantees(ctx, projects))
 		case s.RequireDomains && name == externaldns.SeenAs(prefix, host).Name:
-			return fmt.Sprintf("%s lies in no domain that is granted to the project; have an administrator grant it one (spec.domains), or give the intent another name", resolve.SeenAs(name, prefix, host))
+			return fmt.Sprintf("%s lies in no domain that is granted to the project; have an administrator grant one (spec.domains), or give the intent another name", resolve.SeenAs(name, prefix, host))
 		}
 	}
 	return ""

@@ -94,7 +94,7 @@ func whose(ctx context.Context, project string, by nameclaim.Entry) string {
 	}
 	text := fmt.Sprintf("project %q's, for %s", project, cmp.Or(by.Group, by.Through))
 	if by.Stays {
-		text += " and until the cluster has it no more"
+		text += " and until it is gone from the cluster"
 	}
 	return text
 }
@@ -108,15 +108,15 @@ func AsksFor(d *resolve.Draft, b resolve.ClaimRequest) (at resolve.Place, advice
 	}
 	switch b.Purpose {
 	case resolve.OfCloud:
-		return resolve.Place{Path: b.Through, Pointer: "/spec/namespace"}, "give the logical cloud, or the app, another"
+		return resolve.Place{Path: b.Through, Pointer: "/spec/namespace"}, "give the logical cloud or the app another namespace"
 	case resolve.OfServices:
-		return resolve.Place{Path: intentFor(d, b.By), Pointer: "/spec/namespace"}, fmt.Sprintf("service %q cannot be published from there: give the intent another", b.By)
+		return resolve.Place{Path: intentFor(d, b.By), Pointer: "/spec/namespace"}, fmt.Sprintf("service %q cannot be published from there: give the intent another namespace", b.By)
 	case resolve.OfProject:
-		return resolve.Place{Path: intent.Join("projects", d.Group.Project.Name), Pointer: "/spec/namespace"}, "external-dns cannot be there: give the project another, or have that one let go of it"
+		return resolve.Place{Path: intent.Join("projects", d.Group.Project.Name), Pointer: "/spec/namespace"}, "external-dns cannot run there: give the project another namespace, or have the other project release it"
 	case resolve.OfDNS:
-		return resolve.Place{Path: path.Child("dns-cr-intents", b.By), Pointer: "/spec/namespace"}, "give the DNS CR intent another, or leave it out for " + intent.DefaultDNSNamespace
+		return resolve.Place{Path: path.Child("dns-cr-intents", b.By), Pointer: "/spec/namespace"}, "give the DNS CR intent another namespace, or remove the field for " + intent.DefaultDNSNamespace
 	}
-	return resolve.Place{Path: path, Pointer: "/spec/apps"}, "give the logical cloud, or the app, another"
+	return resolve.Place{Path: path, Pointer: "/spec/apps"}, "give the logical cloud or the app another namespace"
 }
 
 // intentFor is the first DNS intent that gives a Service names; the group where

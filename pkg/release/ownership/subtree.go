@@ -120,7 +120,7 @@ func (s *Registry) checkSubtrees(ctx context.Context, p *resolve.Proposal, bids 
 			return err
 		}
 		if !known && !granted.to(project, b.Judged()) {
-			FailName(p.Draft, asked[b.Host], fmt.Sprintf("more than %d names lie below %s, and CoreDNS would answer it with them: whose they are is not judged; give the intent another name, or have an administrator grant %s to the project (spec.domains)", nameclaim.MostBelow, b.Seen(), b.Judged()))
+			FailName(p.Draft, asked[b.Host], fmt.Sprintf("more than %d names lie below %s, and CoreDNS would answer it with them, so their owners are not checked; give the intent another name, or have an administrator grant %s to the project (spec.domains)", nameclaim.MostBelow, b.Seen(), b.Judged()))
 		}
 	}
 	warnOfSubtrees(ctx, p.Draft, project, bids, shared)
@@ -212,7 +212,7 @@ func warnOfSubtrees(ctx context.Context, d *resolve.Draft, project string, bids 
 	}
 	for n, upper := range slices.Sorted(maps.Keys(below)) {
 		if n == resolve.MostWarnings {
-			d.Warn("so it is with %d more names", len(below)-n)
+			d.Warn("the same holds for %d more names", len(below)-n)
 			break
 		}
 		d.Warn("resolvers that ask for %s get the addresses of %s, too: CoreDNS answers a name with all names below it", upper, state.Few(slices.Sorted(maps.Keys(below[upper]))))

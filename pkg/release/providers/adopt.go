@@ -50,7 +50,7 @@ func (s *Updater) adoption(ctx context.Context, p *resolve.RecordProposal, from 
 	why := resolve.CannotAdopt(p.Frozen)
 	switch p.Adopting = under; {
 	case why != "" && under != nil:
-		return refuse(fmt.Sprintf("names with owner id %q are being adopted still, and %s", under.From, why))
+		return refuse(fmt.Sprintf("names with owner id %q are still being adopted, and %s", under.From, why))
 	case why != "":
 		return refuse(why)
 	case under != nil && (from == "" || from == under.From):
@@ -71,7 +71,7 @@ func (s *Updater) adoption(ctx context.Context, p *resolve.RecordProposal, from 
 }
 
 func adoptionNote(a *intent.Adoption) string {
-	return fmt.Sprintf("%s, marked with owner id %q, become this record's own, and no other names with that mark; until they are, the record's external-dns deletes nothing", strings.Join(a.Names, ", "), a.From)
+	return fmt.Sprintf("%s, marked with owner id %q, become names of this provider, and no other names with that mark; until then, the provider's external-dns deletes nothing", strings.Join(a.Names, ", "), a.From)
 }
 
 // unadoptable is why a record does not take over names with an owner id, as the
@@ -81,21 +81,21 @@ func (s *Updater) unadoptable(ctx context.Context, p *resolve.RecordProposal, fr
 	case p.Before.Adopting != nil:
 		return fmt.Sprintf("names with owner id %q are being adopted; adopt others when that is done", p.Before.Adopting.From), nil
 	case !p.Before.Deployed || p.Frozen.Home == nil:
-		return "nothing is asked of the record yet: instantiate what uses it, which leaves the names alone, and adopt them then", nil
+		return "the provider publishes no name yet: instantiate the groups that use it, which leaves existing names alone, and adopt the names then", nil
 	case p.Before.Moving || p.Moves():
-		return "the record moves to another home; adopt names when it is there", nil
+		return "the provider moves to another home; adopt names when the move is done", nil
 	case p.Frozen.Spec.Suspend:
-		return "the record is suspended; take that back first", nil
+		return "the provider is suspended; resume it first", nil
 	case from == p.Frozen.OwnerID:
-		return fmt.Sprintf("%q is the record's own owner id; name the other's", from), nil
+		return fmt.Sprintf("%q is the provider's own owner id; give the owner id of the other external-dns", from), nil
 	case strings.HasPrefix(from, plan.OwnerID(s.Installation, "")):
-		return fmt.Sprintf("%q is of the form that Signpost generates here, and may be another record's; give the owner id of an external-dns that is not Signpost's", from), nil
+		return fmt.Sprintf("%q has the form of Signpost's generated owner ids, and may belong to another provider; give the owner id of an external-dns that Signpost does not manage", from), nil
 	}
 	holder, err := s.recordWithOwnerID(ctx, p.Frozen.Path, from)
 	if err != nil || holder == "" {
 		return "", err
 	}
-	return fmt.Sprintf("owner id %q is that of %s; give the owner id of an external-dns that is not Signpost's", from, intent.By(ctx).Names(holder)), nil
+	return fmt.Sprintf("owner id %q belongs to %s; give the owner id of an external-dns that Signpost does not manage", from, intent.By(ctx).Names(holder)), nil
 }
 
 // recordWithOwnerID is a record beside this one that is deployed with an owner
@@ -136,12 +136,12 @@ func (s *Updater) adoptable(ctx context.Context, p *resolve.RecordProposal, from
 		names = append(names, seen.Name)
 		for _, kind := range seen.Held.Types {
 			if !slices.ContainsFunc(given[seen.Name], func(set bundle.PublishedName) bool { return set.Type == kind || set.Type == "CNAME" }) {
-				notes = append(notes, fmt.Sprintf("%s has %s, which nothing here gives: they stay as they are; delete them at the DNS provider", seen.Name, kind))
+				notes = append(notes, fmt.Sprintf("%s has %s, which no intent publishes: they stay as they are; delete them at the DNS provider", seen.Name, kind))
 			}
 		}
 	}
 	if len(names) == 0 {
-		return nil, nil, fmt.Sprintf("of the %d names that the record is asked for, none was seen to be marked with owner id %q", len(given), from), nil
+		return nil, nil, fmt.Sprintf("none of the provider's %d names is marked with owner id %q", len(given), from), nil
 	}
 	return names, notes, "", nil
 }
@@ -153,13 +153,13 @@ func obstacleTo(seen tenancy.LookupResult, sets []bundle.PublishedName, aliases 
 		was, is := slices.Contains(seen.Held.Types, "CNAME"), set.Type == "CNAME"
 		switch {
 		case set.ID != "":
-			return fmt.Sprintf("%s has weights here, and a name cannot be adopted together with its routing; adopt it without, and give them then", seen.Name)
+			return fmt.Sprintf("%s has weights here, and a name cannot be adopted together with its routing; adopt it without weights, and add them then", seen.Name)
 		case was && !is, is && !was && !aliases:
-			return fmt.Sprintf("%s has %s, and would have %s: one cannot be made of the other without deleting it", seen.Name, strings.Join(seen.Held.Types, ", "), set.Type)
+			return fmt.Sprintf("%s has %s, and would have %s, which needs a deletion in between; delete the name at the DNS provider, or change recordTypes", seen.Name, strings.Join(seen.Held.Types, ", "), set.Type)
 		}
 	}
 	if seen.Held.Elsewhere {
-		return fmt.Sprintf("the mark of %s is not where this record's external-dns looks; give the record the txt-prefix or txt-suffix of the other", seen.Name)
+		return fmt.Sprintf("the mark of %s is not where this provider's external-dns looks; give the provider the txt-prefix or txt-suffix of the other external-dns", seen.Name)
 	}
 	return ""
 }

@@ -36,7 +36,7 @@ func (s *Updater) preconditions(ctx context.Context, p *resolve.RecordProposal) 
 		return nil, err
 	}
 	if p.Before.Moving && !stuck {
-		return []intent.Field{{Pointer: at, Detail: fmt.Sprintf("the record is still moving to %s; try again when it is there", p.Before.Record.Home)}}, nil
+		return []intent.Field{{Pointer: at, Detail: fmt.Sprintf("the provider is still moving to %s; try again when the move is done", p.Before.Record.Home)}}, nil
 	}
 	var errs []intent.Field
 	to := *p.Frozen.Home
@@ -64,7 +64,7 @@ func (s *Updater) preconditions(ctx context.Context, p *resolve.RecordProposal) 
 			return nil, err
 		}
 		if suspended {
-			errs = append(errs, intent.Field{Pointer: at, Detail: fmt.Sprintf("%s uses the record and is suspended, so its names cannot follow; resume it first", group)})
+			errs = append(errs, intent.Field{Pointer: at, Detail: fmt.Sprintf("%s uses the provider and is suspended, so its names cannot follow; resume it first", group)})
 		}
 	}
 	return errs, nil

@@ -242,7 +242,7 @@ func recordView(ctx context.Context, p *resolve.RecordProposal, changes []bundle
 	state.TellAnswers(v.Names, map[string]plan.Record{p.Frozen.Name: p.Frozen})
 	v.Warnings = slices.Concat(v.Warnings, resolve.Removals{p.Removal}.Warnings(), losses(v.Names))
 	if !p.Before.Deployed {
-		v.Warnings = append(v.Warnings, "nothing of the record is deployed: it takes effect at its first use")
+		v.Warnings = append(v.Warnings, "nothing of the provider is deployed: the update takes effect at its first use")
 	} else {
 		v.Warnings = append(v.Warnings, upgrade(p.Before.Record.Version, p.Frozen)...)
 		v.Warnings = append(v.Warnings, render.Redirected(p.Before.Record.Spec, p.Frozen.Spec)...)
@@ -262,7 +262,7 @@ func losses(names []intent.NameChange) []string {
 	if len(lost) == 0 {
 		return nil
 	}
-	return []string{"nothing is left to publish of " + state.Few(lost) + ": the record's allowPrivate and targetFilter hold it back"}
+	return []string{"no address of " + state.Few(lost) + " is left to publish: the provider's allowPrivate and targetFilter exclude them all"}
 }
 
 // upgrade tells in words what another version of external-dns alters.
@@ -275,7 +275,7 @@ func upgrade(before string, record plan.Record) []string {
 	spec := record.Spec
 	words := externaldns.Upgrade(externaldns.Record{Provider: spec.Provider, Parameters: spec.Parameters, Environment: spec.Variables()}, from, to)
 	if unchecked := externaldns.Unchecked(spec.ExtraArgs); from != to && len(unchecked) > 0 {
-		words = append(words, fmt.Sprintf("whether external-dns %s takes %s of extraArgs is not known: they are passed on as they are", to, state.Few(unchecked)))
+		words = append(words, fmt.Sprintf("external-dns %s may not know %s of extraArgs; they are passed on as they are", to, state.Few(unchecked)))
 	}
 	return words
 }

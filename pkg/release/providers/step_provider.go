@@ -104,7 +104,7 @@ func (s *Updater) provide(ctx context.Context, on *providerStep) (state.Outcome,
 		return state.AtRest, err
 	}
 	if len(findings) > 0 {
-		return state.AtRest, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("external-dns of record %q cannot work", l.Record.Name), Fields: findings}
+		return state.AtRest, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("external-dns of provider %q cannot work", l.Record.Name), Fields: findings}
 	}
 	wanted, err := bundle.Collect(objects)
 	if err != nil {
@@ -134,7 +134,7 @@ func verification(r plan.Record, use state.Use) *appcontext.Verify {
 		how.Servers = r.Spec.Verify.Servers
 	}
 	if use.Scope == intent.ClusterScope {
-		how.Private = "the name is for those inside the cluster"
+		how.Private = "the name is only for clients inside the cluster"
 	}
 	return how
 }

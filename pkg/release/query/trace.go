@@ -55,7 +55,7 @@ func (s *Reader) Trace(ctx context.Context, path intent.Path, cluster string, q 
 	}
 	way, ok := corefile.FollowServers(config, q)
 	if !ok {
-		way.Why = []string{fmt.Sprintf("no server has a zone that %s belongs to, so it goes the way of the CoreDNS that imports the servers, which is not known here", q.Name)}
+		way.Why = []string{fmt.Sprintf("no server has a zone for %s, so the query follows the rest of the CoreDNS that imports the servers, which is unknown here", q.Name)}
 	}
 	return way, nil
 }
@@ -73,7 +73,7 @@ func (s *Reader) domainIn(ctx context.Context, path intent.Path, spec intent.DNS
 	}
 	if member, ok := in.Clusters[name]; ok {
 		if !slices.Contains(in.Selected(spec.Clusters, spec.ClusterLabels, func(intent.ClusterRef) {}), name) {
-			return "", &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("DNS CR intent %q is not for cluster %s: its clusters or clusterLabels leave it out", path.Name(), name)}
+			return "", &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("DNS CR intent %q does not configure cluster %s: its clusters or clusterLabels exclude it", path.Name(), name)}
 		}
 		return member.Spec.Domain(), nil
 	}
@@ -85,7 +85,7 @@ func (s *Reader) domainIn(ctx context.Context, path intent.Path, spec intent.DNS
 	case err != nil:
 		return "", err
 	}
-	return "", &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("cluster %s is no cluster reference of %s", name, cloud)}
+	return "", &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("cluster %s is not a cluster reference of %s", name, cloud)}
 }
 
 // asConflict is an error about documents for somebody who has not sent them.

@@ -83,7 +83,7 @@ func (s *Guard) keepAccount(ctx context.Context, record intent.Path, a guard.Acc
 	}
 	done, revision, err := s.KV.Txn(ctx, []kv.Compare{unchanged}, kv.Put(key, raw))
 	if err == nil && !done {
-		err = &intent.Error{Code: appcontext.ErrStale, Detail: "other names of " + string(record) + " have just gone"}
+		err = &intent.Error{Code: appcontext.ErrStale, Detail: "other names of " + string(record) + " have just been removed"}
 	}
 	return kv.Compare{Key: key, ModRevision: revision}, err
 }
@@ -139,13 +139,13 @@ func (s *Guard) NoteRetained(ctx context.Context, group intent.Path, l *state.Li
 	s.heldNow.note(group, next)
 	for _, h := range next {
 		if h.Names > 0 && l.RetainedOf(h.Record).Names == 0 {
-			s.tellRetained(ctx, group, l, outcomeFrozen, fmt.Sprintf("%d names of record %q stay published although nothing offers them an address any more: that is more than may go at once; "+
-				"update with the token of a plan lets them go", h.Names, h.Record.Name()))
+			s.tellRetained(ctx, group, l, outcomeFrozen, fmt.Sprintf("%d names of provider %q stay published although no address of them exists any more, because that is more than may be removed at once; "+
+				"an update with the token of a plan removes them", h.Names, h.Record.Name()))
 		}
 	}
 	for _, h := range l.Retained {
 		if h.Names > 0 && !slices.ContainsFunc(next, func(n state.RetainedNames) bool { return n.Record == h.Record && n.Names > 0 }) {
-			s.tellRetained(ctx, group, l, outcomeThawed, fmt.Sprintf("names of record %q stay no longer without an address", h.Record.Name()))
+			s.tellRetained(ctx, group, l, outcomeThawed, fmt.Sprintf("names of provider %q no longer stay without an address", h.Record.Name()))
 		}
 	}
 	l.Retained = next
@@ -154,7 +154,7 @@ func (s *Guard) NoteRetained(ctx context.Context, group intent.Path, l *state.Li
 
 func (s *Guard) tellRetained(ctx context.Context, group intent.Path, l *state.Lifecycle, outcome, message string) {
 	l.Record(intent.Event{Time: s.Now().UTC(), Actor: intent.Itself, Action: l.Wanted, Revision: l.Seq, Outcome: outcome, Message: message})
-	s.Logger.WarnContext(ctx, "names that nobody asked to go", "outcome", outcome, "group", group, "message", message)
+	s.Logger.WarnContext(ctx, "removal of names that nobody asked for", "outcome", outcome, "group", group, "message", message)
 }
 
 // Permit writes down that names of a record may go that somebody has asked for.

@@ -41,23 +41,23 @@ func (r DNSReport) Current() bool { return r.InUse != nil && r.InUse.Key() == r.
 // Message says what keeps the DNS from being placed as asked for, and what
 // becomes of it; empty when nothing does.
 func (r DNSReport) Message() string {
-	stays := "no DNS is made"
+	stays := "no DNS is deployed"
 	if r.InUse != nil {
-		stays = "the one before stays"
+		stays = "the previous one stays"
 	}
 	switch {
 	case r.Former:
-		return fmt.Sprintf("another DNS service replaces that of namespace %q, which stays for running pods: they ask the address that they started with. It is taken away by an update that changes nothing else, and is confirmed by its plan's token", r.Spec.Namespace)
+		return fmt.Sprintf("another DNS service replaces that of namespace %q, which stays for running pods: they ask the address that they started with. An update that changes nothing else, confirmed by its plan's token, removes it", r.Spec.Namespace)
 	case !r.Judged && r.Dedicated():
 		return "the placement cannot be checked in a directory: it is applied as it is"
 	case r.Judged && r.Verdict == nil && r.Current():
 		return "the nodes are not known"
 	case r.Judged && r.Verdict == nil:
-		return "the nodes are not known yet: until they are, the placement is not applied, and " + stays
+		return "the nodes are not known yet: until then the placement is not applied, and " + stays
 	case r.Refused() && r.Current():
 		return "the last suitable node is gone: " + r.Verdict.String()
 	case r.Refused() && r.Remains != nil && r.Remains.Suitable == 0:
-		return fmt.Sprintf("the placement leaves no node (%s), so %s, which leaves none any more: %s", r.Verdict, stays, r.Remains)
+		return fmt.Sprintf("the placement leaves no node (%s), so %s, which leaves none either now: %s", r.Verdict, stays, r.Remains)
 	case r.Refused():
 		return fmt.Sprintf("the placement leaves no node, so %s: %s", stays, r.Verdict)
 	}

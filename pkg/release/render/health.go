@@ -221,9 +221,9 @@ func (s *Renderer) NoteFrozen(ctx context.Context) (changed bool, err error) {
 	s.Health.mu.Unlock()
 	switch {
 	case now.frozen != "" && before == "":
-		s.Logger.WarnContext(ctx, "published addresses are frozen", "message", now.frozen)
+		s.Logger.WarnContext(ctx, "fail-safe: published addresses are frozen", "message", now.frozen)
 	case now.frozen == "" && before != "":
-		s.Logger.InfoContext(ctx, "published addresses are not frozen any more")
+		s.Logger.InfoContext(ctx, "published addresses are no longer frozen")
 	}
 	return (now.frozen == "") != (before == ""), nil
 }

@@ -26,7 +26,7 @@ func Redirected(was, is intent.Record) []string {
 	if len(kept) == 0 || len(places) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s stays as it was, and goes to where %s says now: see that this is meant", state.Few(kept), state.Few(places))}
+	return []string{fmt.Sprintf("%s stays as it was, and points to %s now: check that this is intended", state.Few(kept), state.Few(places))}
 }
 
 // changedPlaces names what of a record says to whom its credentials go, and has

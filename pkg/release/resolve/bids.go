@@ -82,19 +82,19 @@ func (p *RecordProposal) ViewMoves() []intent.Field {
 	case (state.KeyPrefix(was) == "") != (state.KeyPrefix(is) == ""):
 		return []intent.Field{{
 			Pointer: string(p.Frozen.Path) + "#/spec/provider",
-			Detail:  fmt.Sprintf("the names of the provider, which is in use, would go from %s to %s: only one of the two answers a name with all names below it, which may be others'; make another provider, associate that, and remove this one", was.Provider, is.Provider),
+			Detail:  fmt.Sprintf("the names of the provider, which is in use, would move from %s to %s: only one of the two answers a name with all names below it, which others may own; make another provider, associate it, and remove this one", was.Provider, is.Provider),
 		}}
 	case state.KeyPrefix(is) != state.KeyPrefix(was):
 		return []intent.Field{{
 			Pointer: string(p.Frozen.Path) + "#/spec/external-dns-parameters/coredns-prefix",
-			Detail:  "resolvers would see the names of the record as other names, which may be others'; make a record for these, and associate that",
+			Detail:  "resolvers would see the names of the provider as other names, which others may own; make a provider for these, and associate it",
 		}}
 	case state.ScopesWithin(state.PrivateScopes(is), state.PrivateScopes(was)):
 		return nil
 	}
 	return []intent.Field{{
 		Pointer: string(p.Frozen.Path) + "#/spec/external-dns-parameters",
-		Detail:  "the names of the record would come into other zones, where they may be others'; make a record for these, and associate that",
+		Detail:  "the names of the provider would move to other zones, where others may own them; make a provider for these, and associate it",
 	}}
 }
 

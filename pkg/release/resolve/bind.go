@@ -61,7 +61,7 @@ func (d *Draft) refuseUnserved(ctx context.Context, i inputs.DNSIntent, hosts []
 			return err
 		}
 		if covered, asked := served[host.name]; !covered && (asked || !reached[host.pointer]) {
-			d.Fail(i.Path, host.pointer, "no record serves %q: associate one whose domain-filter or zones cover it with logical cloud %q or with the app's clusters%s", host.name, d.Group.LogicalCloud, chosen(i.Spec))
+			d.Fail(i.Path, host.pointer, "no provider serves %q: associate one whose domain-filter or zones cover it with logical cloud %q or with the app's clusters%s", host.name, d.Group.LogicalCloud, chosen(i.Spec))
 		}
 	}
 	return nil
@@ -71,7 +71,7 @@ func chosen(i intent.DNSIntent) string {
 	if len(i.Records) == 0 {
 		return ""
 	}
-	return ", among the intent's records " + strings.Join(i.Records, ", ")
+	return ", among the intent's providers " + strings.Join(i.Records, ", ")
 }
 
 // bindOwnRecord binds a value of a cluster's association.
@@ -81,7 +81,7 @@ func (d *Draft) bindOwnRecord(ctx context.Context, i inputs.DNSIntent, app plan.
 		return nil
 	}
 	if _, known := d.Records[name]; !known {
-		d.Warn("cluster %s is associated with record %q, which project %q does not have", cluster, name, d.Group.Project.Name)
+		d.Warn("cluster %s is associated with provider %q, which project %q does not have", cluster, name, d.Group.Project.Name)
 		return nil
 	}
 	return d.bindRecord(ctx, i, app, hosts, name, plan.Binding{Scope: intent.ClusterScope, Cluster: cluster, Sources: []string{cluster}}, served)
@@ -155,7 +155,7 @@ func (d *Draft) addHost(b *plan.Binding, i inputs.DNSIntent, pointer string, hos
 			continue
 		}
 		if !reflect.DeepEqual(other, host) {
-			d.Fail(i.Path, pointer, "another intent gives %q to service %q with another ttl, or other clusters, recordTypes, routing or health", host.Name, b.Service)
+			d.Fail(i.Path, pointer, "another intent publishes %q for service %q with another ttl, or other clusters, recordTypes, routing or health", host.Name, b.Service)
 		}
 		return
 	}
@@ -196,14 +196,14 @@ func (d *Draft) checkShared(a, b plan.Binding) {
 	twin := a
 	twin.Namespace = b.Namespace
 	if compareBindings(twin, b) == 0 {
-		d.Fail(d.In.Owner.Path, "/spec/apps", "service %q of app %q is named in two namespaces, %s and %s; give one of them another app", b.Service, b.App, a.Namespace, b.Namespace)
+		d.Fail(d.In.Owner.Path, "/spec/apps", "service %q of app %q is named in two namespaces, %s and %s; use another app for one of them", b.Service, b.App, a.Namespace, b.Namespace)
 	}
 	if a.Record != b.Record || a.Cluster != b.Cluster || a.Scope == b.Scope {
 		return
 	}
 	for _, host := range a.Hosts {
 		if slices.ContainsFunc(b.Hosts, func(h plan.Host) bool { return h.Name == host.Name }) {
-			d.Fail(d.Records[a.Record].Frozen.Path, "", "%q would be published on %s in both scopes of the record: its external-dns would fight over it; set the intent's scope, or remove one association", host.Name, a.Cluster)
+			d.Fail(d.Records[a.Record].Frozen.Path, "", "%q would be published on %s in both scopes of the provider, and its external-dns would keep changing it; set the intent's scope, or remove one association", host.Name, a.Cluster)
 		}
 	}
 }

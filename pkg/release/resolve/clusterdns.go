@@ -35,7 +35,7 @@ func (s *Resolver) DraftCloud(ctx context.Context, in *inputs.Inputs, before sta
 		d.configure(i, pinned, s.ImageRegistry)
 	}
 	if len(in.DNSIntents) == 0 {
-		d.Fail(in.Owner.Path, "/dns-cr-intents", "the logical cloud has no DNS CR intent; post one first, or terminate what is deployed")
+		d.Fail(in.Owner.Path, "/dns-cr-intents", "the logical cloud has no DNS CR intent; post one first, or terminate the deployed DNS")
 	}
 	slices.SortFunc(d.Group.DNS, func(a, b plan.ClusterDNS) int { return strings.Compare(a.Cluster, b.Cluster) })
 	if s.Inputs.DelegatedContexts != nil {
@@ -63,10 +63,10 @@ func (d *Draft) refuseImports() {
 // cluster would undo each other.
 func (d *Draft) configure(i inputs.DNSCRIntent, pinned map[string]plan.ClusterDNS, registry string) {
 	clusters := d.In.Selected(i.Spec.Clusters, i.Spec.ClusterLabels, func(stranger intent.ClusterRef) {
-		d.Fail(i.Path, "/spec/clusters", "cluster %s is no cluster reference of logical cloud %q", stranger, d.Group.LogicalCloud)
+		d.Fail(i.Path, "/spec/clusters", "cluster %s is not a cluster reference of logical cloud %q", stranger, d.Group.LogicalCloud)
 	})
 	if len(clusters) == 0 {
-		d.Warn("DNS CR intent %q configures no cluster: logical cloud %q has none that fits", i.Path.Name(), d.Group.LogicalCloud)
+		d.Warn("DNS CR intent %q configures no cluster: no cluster of logical cloud %q matches", i.Path.Name(), d.Group.LogicalCloud)
 	}
 	for _, name := range clusters {
 		if other, twice := DNSOn(d.Group, name); twice {
@@ -75,7 +75,7 @@ func (d *Draft) configure(i inputs.DNSCRIntent, pinned map[string]plan.ClusterDN
 		}
 		dns := plan.ClusterDNS{Intent: i.Path.Name(), Cluster: name, Domain: d.In.Clusters[name].Spec.Domain(), Spec: Completed(i.Spec, d.Group.LogicalCloudNamespace)}
 		if dns.Spec.Mode == intent.Import && d.In.Clusters[name].Spec.Directory != "" {
-			d.Fail(i.Path, "/spec/mode", "cluster %s is a directory, in which a ConfigMap cannot be shared with the CoreDNS that imports it; use mode dedicated there", name)
+			d.Fail(i.Path, "/spec/mode", "cluster %s is a directory, where a ConfigMap cannot be shared with the CoreDNS that imports it; use mode dedicated there", name)
 		}
 		d.checkDNS(i.Path, dns)
 		d.checkLocalIP(i.Path, dns)
@@ -132,7 +132,7 @@ func (d *Draft) checkLocalIP(path intent.Path, dns plan.ClusterDNS) {
 	}
 	address, err := netip.ParseAddr(own.Address)
 	if err == nil && address.String() == clusterdns.LocalIP(dns) {
-		d.Fail(path, "/spec/nodeLocalDNS/localIP", "on %s: %s is the address of the DNS service of the cluster (its dns.address), which would be out of reach from every node; give another address", dns.Cluster, address)
+		d.Fail(path, "/spec/nodeLocalDNS/localIP", "on %s: %s is the address of the DNS service of the cluster (its dns.address), which no node could reach then; give another address", dns.Cluster, address)
 	}
 }
 
@@ -226,7 +226,7 @@ func (d *Draft) refuseReverse(dns plan.ClusterDNS, known []netip.Addr) {
 			at := slices.IndexFunc(known, func(a netip.Addr) bool { return network.Contains(a.Unmap()) })
 			if at >= 0 {
 				d.Fail(d.Group.Path.Child("dns-cr-intents", dns.Intent), pointer,
-					"on %s: %s holds the names of the cluster's Services, of which %s is one: their PTR records would no longer be answered; give zones beside those networks", dns.Cluster, zone, known[at])
+					"on %s: %s holds the names of the cluster's Services, such as %s: their PTR records would no longer be answered; give zones outside those networks", dns.Cluster, zone, known[at])
 				break
 			}
 		}

@@ -68,7 +68,7 @@ func (d *Draft) Fail(path intent.Path, pointer, format string, args ...any) {
 	switch {
 	case len(d.Errors) >= mostSaid || slices.Contains(d.Errors, field):
 	case len(d.Errors) == mostSaid-1:
-		d.Errors = append(d.Errors, intent.Field{Pointer: string(path) + "#", Detail: "there are more errors than these: mend these first"})
+		d.Errors = append(d.Errors, intent.Field{Pointer: string(path) + "#", Detail: "there are more errors than these: fix these first"})
 	default:
 		d.Errors = append(d.Errors, field)
 	}
@@ -160,7 +160,7 @@ func (d *Draft) app(app intent.App) plan.App {
 		d.Fail(d.In.Owner.Path, "/spec/apps", "app %q names cluster %s, which is no cluster reference of logical cloud %q", app.Name, stranger, d.In.Group.Spec.LogicalCloud)
 	})
 	if len(out.Clusters) == 0 {
-		d.Warn("app %q runs on no cluster: logical cloud %q has none that fits", app.Name, d.In.Group.Spec.LogicalCloud)
+		d.Warn("app %q runs on no cluster: no cluster of logical cloud %q matches", app.Name, d.In.Group.Spec.LogicalCloud)
 	}
 	return out
 }
@@ -188,7 +188,7 @@ func (s *Resolver) DraftRecords(ctx context.Context, d *Draft) error {
 	}
 	for _, name := range d.In.CloudRecords {
 		if _, known := d.Records[name]; !known {
-			d.Fail(d.In.CloudPath, "/kv-pairs/"+intent.AssociationName, "names record %q, which project %q does not have", name, d.Group.Project.Name)
+			d.Fail(d.In.CloudPath, "/kv-pairs/"+intent.AssociationName, "names provider %q, which project %q does not have", name, d.Group.Project.Name)
 		}
 	}
 	return nil
@@ -215,12 +215,12 @@ func (s *Resolver) home(d *Draft, name string, r RecordDraft) *intent.ClusterRef
 	}
 	switch {
 	case pinned != nil && implied != nil && *implied != *pinned:
-		d.Fail(d.In.CloudPath, "/spec/controllerCluster", "record %q lives on %s, where other deployments use it, but logical cloud %q implies %s; use the same controllerCluster, or set the record's deployOn", name, pinned, d.In.Group.Spec.LogicalCloud, implied)
+		d.Fail(d.In.CloudPath, "/spec/controllerCluster", "external-dns of provider %q runs on %s for other deployments, but logical cloud %q has another controllerCluster, %s; use the same controllerCluster, or set the provider's deployOn", name, pinned, d.In.Group.Spec.LogicalCloud, implied)
 		return pinned
 	case pinned != nil:
 		return pinned
 	case implied == nil:
-		d.Fail(r.Frozen.Path, "/spec/deployOn", "it is not said where external-dns of record %q is to live: set deployOn of the record, controllerCluster of logical cloud %q, or --controller-cluster of the server", name, d.In.Group.Spec.LogicalCloud)
+		d.Fail(r.Frozen.Path, "/spec/deployOn", "provider %q has no cluster for external-dns; set its deployOn, controllerCluster of logical cloud %q, or --controller-cluster of the server", name, d.In.Group.Spec.LogicalCloud)
 	}
 	return implied
 }
@@ -250,7 +250,7 @@ func (s *Resolver) Unfit(name string, known bool, spec intent.Cluster, project s
 	case s.Inputs.DelegatedContexts != nil && spec.Directory != "":
 		return "/spec/directory", fmt.Sprintf("cluster %s is a directory, into which %s puts nothing; register it with a kubeconfig, or have %s keep it", name, intent.Deployer, intent.OrchestratorName)
 	case s.Inputs.DelegatedContexts == nil && InventoryOnly(spec):
-		return "/spec/kubeconfig", fmt.Sprintf("cluster %s is inventory only: it needs a kubeconfig or a directory for Signpost to push to it", name)
+		return "/spec/kubeconfig", fmt.Sprintf("cluster %s is inventory only; give it a kubeconfig or a directory to deploy to it", name)
 	case len(spec.Projects) > 0 && !slices.Contains(spec.Projects, project):
 		return "/spec/projects", fmt.Sprintf("cluster %s does not admit project %q", name, project)
 	}
@@ -275,7 +275,7 @@ func (s *Resolver) InPlain(r plan.Record, cluster string, spec intent.Cluster) [
 		if c.SecretRef == nil {
 			out = append(out, intent.Field{
 				Pointer: fmt.Sprintf("/spec/credentials/%d", n),
-				Detail:  fmt.Sprintf("%s has a value, which would be plain in %s; give it by secretRef to a Secret of namespace %s", c.Key(), where, r.Project.Namespace),
+				Detail:  fmt.Sprintf("%s has a value, which would be readable in %s; give it by secretRef to a Secret of namespace %s", c.Key(), where, r.Project.Namespace),
 			})
 		}
 	}
@@ -302,11 +302,11 @@ func (d *Draft) Asked() map[string]Place {
 // WarnOfSuspension says what will wait, or not be published.
 func (d *Draft) WarnOfSuspension() {
 	if d.In.Group.Spec.Suspend {
-		d.Warn("the deployment intent group is suspended: what is accepted waits until its suspend is false")
+		d.Warn("the deployment intent group is suspended: the release waits until suspend is false")
 	}
 	for _, use := range d.Uses {
 		if d.Records[use.Record.Name()].Frozen.Spec.Suspend {
-			d.Warn("record %q is suspended: no name of it is published or removed until its suspend is false and it is updated", use.Record.Name())
+			d.Warn("provider %q is suspended: none of its names is published or removed until its suspend is false and it is updated", use.Record.Name())
 		}
 	}
 }

@@ -21,5 +21,5 @@ func TestAPlanSaysNoMoreThanAnybodyReads(t *testing.T) {
 	require.Len(t, d.Warnings, mostSaid)
 	require.Equal(t, []string{"warning 998", "there are more warnings than these"}, d.Warnings[mostSaid-2:])
 	require.Len(t, d.Errors, mostSaid)
-	require.Equal(t, intent.Field{Pointer: "projects/shop#", Detail: "there are more errors than these: mend these first"}, d.Errors[mostSaid-1])
+	require.Equal(t, intent.Field{Pointer: "projects/shop#", Detail: "there are more errors than these: fix these first"}, d.Errors[mostSaid-1])
 }

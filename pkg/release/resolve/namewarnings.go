@@ -71,7 +71,7 @@ func (s *Resolver) HomelessWarnings(ctx context.Context, doc intent.Document, l 
 	if err != nil {
 		return nil, err
 	}
-	where := "no logical cloud with a controllerCluster is associated with the record"
+	where := "no logical cloud that uses the provider has a controllerCluster"
 	for _, user := range users {
 		cloud := user.Parent()
 		if user.Name() != intent.AssociationName {
@@ -84,14 +84,14 @@ func (s *Resolver) HomelessWarnings(ctx context.Context, doc intent.Document, l 
 		if homed, err := s.cloudHas(ctx, cloud); err != nil {
 			return nil, err
 		} else if !homed {
-			where = "logical cloud " + cloud.Name() + " of the record has no controllerCluster"
+			where = "logical cloud " + cloud.Name() + " of the provider has no controllerCluster"
 			break
 		}
 	}
 	if where == "" {
 		return nil, nil
 	}
-	return []intent.Warning{{Parameter: "deployOn", Message: "is missing, and " + where + ": give one of them, or start the server with --controller-cluster; until then plans refuse names of the record"}}, nil
+	return []intent.Warning{{Parameter: "deployOn", Message: "is missing, and " + where + ": set one of the two, or start the server with --controller-cluster; until then plans refuse names of the provider"}}, nil
 }
 
 // cloudHas tells whether a logical cloud says where the external-dns of its records

@@ -38,7 +38,7 @@ func (d *Draft) serviceNamespace(i inputs.DNSIntent, app plan.App) string {
 		found[namespace] = on.Name
 	}
 	if len(without) > 0 {
-		d.Warn("app context %s has no Service %q of app %q for %s: it counts once something else has made it, in namespace %q", o.ID, i.Spec.ServiceName, app.Name, state.Few(without), app.Namespace)
+		d.Warn("app context %s has no Service %q of app %q for %s: the Service counts once it exists in namespace %q", o.ID, i.Spec.ServiceName, app.Name, state.Few(without), app.Namespace)
 	}
 	namespaces := slices.Sorted(maps.Keys(found))
 	if at := slices.IndexFunc(namespaces, d.IsElsewhere); at >= 0 {
@@ -49,7 +49,7 @@ func (d *Draft) serviceNamespace(i inputs.DNSIntent, app plan.App) string {
 		return app.Namespace
 	}
 	if len(namespaces) > 1 {
-		d.Fail(i.Path, "/spec/namespace", "app context %s has Service %q of app %q in namespace %s on %s and in %s on %s; say which one is meant",
+		d.Fail(i.Path, "/spec/namespace", "app context %s has Service %q of app %q in namespace %s on %s and in %s on %s; name one of the namespaces",
 			o.ID, i.Spec.ServiceName, app.Name, namespaces[0], found[namespaces[0]], namespaces[1], found[namespaces[1]])
 	}
 	return namespaces[0]
@@ -89,7 +89,7 @@ func ManifestOf(object []byte) (poddns.Manifest, error) {
 	decoder.UseNumber()
 	var manifest poddns.Manifest
 	if err := decoder.Decode(&manifest); err != nil {
-		return nil, fmt.Errorf("it is no object: %w", err)
+		return nil, fmt.Errorf("it is not an object: %w", err)
 	}
 	return manifest, nil
 }

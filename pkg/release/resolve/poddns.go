@@ -30,11 +30,11 @@ func (d *Draft) bindPodDNS() {
 		app := &d.Group.Apps[at]
 		switch {
 		case app.PodDNS != nil:
-			d.Fail(i.Path, "/spec/app", "%s is for the pods of app %q, too; delete one of the two", app.PodDNS.Intent, app.Name)
+			d.Fail(i.Path, "/spec/app", "%s is also for the pods of app %q; delete one of the two", app.PodDNS.Intent, app.Name)
 		case !d.deploys(*app) && d.In.Orchestration == nil && d.In.Elsewhere:
-			d.Warn("%s is for the pods of app %q, which %s deploys: they get it when that instantiates or updates the group, and not from here", i.Path, app.Name, intent.Orchestrator)
+			d.Warn("%s is for the pods of app %q, which %s deploys: they get the settings when it instantiates or updates the group", i.Path, app.Name, intent.Orchestrator)
 		case !d.deploys(*app):
-			d.Fail(i.Path, "/spec/app", "app %q has no %s, so its pods are somebody else's and their DNS cannot be set; give the app its %[2]s, or delete the intent", app.Name, d.objects())
+			d.Fail(i.Path, "/spec/app", "app %q has no %s, so Signpost cannot set the DNS of its pods; give the app its %[2]s, or delete the intent", app.Name, d.objects())
 		default:
 			app.PodDNS = &plan.PodDNS{Intent: i.Path, Spec: i.Spec}
 		}
@@ -85,7 +85,7 @@ func (s *Resolver) bindAutopath(ctx context.Context, d *Draft) error {
 		}
 	}
 	if len(d.Offers) > 0 && !cloud.Settled {
-		d.Warn("logical cloud %q is %s: pods with %s may resolve nothing until its DNS is there", d.Group.LogicalCloud, cloud.State(), intent.DNSAutopath)
+		d.Warn("logical cloud %q is %s: pods with %s may not resolve names until its DNS is deployed", d.Group.LogicalCloud, cloud.State(), intent.DNSAutopath)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (s *Resolver) bindOffer(ctx context.Context, d *Draft, cloud state.Lifecycl
 	}
 	search := autopath.SearchDomain(o.Namespace, o.Domain)
 	if len(search) > resolvconf.MaxSearch {
-		d.Fail(dns.Intent, at, "%s is not to be had on cluster %s: the search domain %s would have %d characters, of which Kubernetes takes %d at most; use %s, or give the cluster a shorter dns.domain",
+		d.Fail(dns.Intent, at, "%s cannot work on cluster %s: the search domain %s would have %d characters, but Kubernetes allows at most %d; use %s, or give the cluster a shorter dns.domain",
 			intent.DNSAutopath, cluster, search, len(search), resolvconf.MaxSearch, intent.DNSClusterFirst)
 		return nil
 	}
@@ -131,7 +131,7 @@ func (s *Resolver) nameserver(ctx context.Context, d *Draft, o state.Offer) (nam
 	subject := fmt.Sprintf("the nameserver of %s on cluster %s is the address of Service %s/%s", intent.DNSAutopath, o.Cluster, service.Namespace, service.Name)
 	remedy := fmt.Sprintf("enable nodeLocalDNS in the DNS CR intent and update logical cloud %q", d.Group.LogicalCloud)
 	if d.In.Clusters[o.Cluster].Spec.Directory != "" {
-		return "", subject + ", which is not to be seen in a directory: " + remedy, nil
+		return "", subject + ", which cannot be observed in a directory: " + remedy, nil
 	}
 	seen, err := s.LookLive(ctx, service)
 	if err != nil || seen == nil || len(seen.ClusterIPs) == 0 {
@@ -203,9 +203,9 @@ func WarnOfPods(d *Draft, changes []bundle.Change) {
 		subject := fmt.Sprintf("%s %s/%s on %s", c.ID.Kind, c.ID.Namespace, c.ID.Name, c.ID.Cluster)
 		switch c.ID.Group + "/" + c.ID.Kind {
 		case "/Pod", "batch/Job":
-			d.Warn("%s exists, and Kubernetes changes the DNS of none that does; delete it, and it is made anew", subject)
+			d.Warn("%s exists, and Kubernetes does not change the DNS of running pods; delete it to have it created again", subject)
 		case "apps/ReplicaSet", "/ReplicationController":
-			d.Warn("%s leaves its pods as they are; delete them, and those made anew have the new DNS", subject)
+			d.Warn("%s leaves its pods as they are; delete them, and the new ones have the new DNS", subject)
 		}
 	}
 }

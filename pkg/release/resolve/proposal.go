@@ -57,11 +57,11 @@ func (p *Proposal) PendingNames() []state.NameKey {
 func (p *Proposal) WhyUpdate() string {
 	switch {
 	case len(p.Taken) > 0:
-		return "names are taken over by its update"
+		return "its names are taken over by the update"
 	case p.Regains:
-		return "names that it has given up are free again; update it"
+		return "names that it gave up are free again; update it"
 	}
-	return "its intents, or what they depend on, have changed since; update it, or terminate it first"
+	return "its intents, or documents that they depend on, have changed since; update it, or terminate it first"
 }
 
 // Next is what the owner would have after the action: nothing when it is

@@ -22,7 +22,7 @@ func WhyNamesStay(r intent.Record) string {
 	case policy == "upsert-only" || policy == "create-only":
 		return fmt.Sprintf("policy %s never deletes names", policy)
 	case r.Suspend:
-		return "the record is suspended, so its external-dns deletes nothing"
+		return "the provider is suspended, so its external-dns deletes nothing"
 	}
 	return ""
 }
@@ -88,15 +88,15 @@ func (p Publishing) lacks(host plan.Host) []lack {
 	}
 	provider, version := p.record.Spec.Provider, p.record.Version
 	if host.Routing.Policy == intent.Weighted && !p.Abilities.SetIdentifiers {
-		says("/spec/routing/policy", "/spec/provider", "weighted needs a DNS provider with set identifiers, and record %q has provider %s; %s", p.record.Name, provider, externaldns.WeightAdvice())
+		says("/spec/routing/policy", "/spec/provider", "weighted needs a DNS provider with set identifiers, and provider %q is of type %s; %s", p.record.Name, provider, externaldns.WeightAdvice())
 	}
 	managed := externaldns.Managed(p.record.Spec.Parameters)
 	switch {
 	case !slices.Contains(host.Types, "SRV"):
 	case !p.Abilities.SRV:
-		says("/spec/recordTypes", "/spec/provider", "external-dns %s does not keep SRV records for provider %s of record %q; %s", version, provider, p.record.Name, externaldns.SRVAdvice())
+		says("/spec/recordTypes", "/spec/provider", "external-dns %s does not keep SRV records for %s of provider %q; %s", version, provider, p.record.Name, externaldns.SRVAdvice())
 	case !slices.Contains(managed, "SRV"):
-		says("", "/spec/external-dns-parameters/managed-record-types", "external-dns of record %q leaves SRV records alone; set managed-record-types to [%s, SRV], and update the record if it is in use", p.record.Name, strings.Join(managed, ", "))
+		says("", "/spec/external-dns-parameters/managed-record-types", "external-dns of provider %q ignores SRV records; set managed-record-types to [%s, SRV], and update the provider if it is in use", p.record.Name, strings.Join(managed, ", "))
 	}
 	return out
 }

@@ -42,7 +42,7 @@ func (p *RecordProposal) OwnerIDMoves() []intent.Field {
 	}
 	return []intent.Field{{
 		Pointer: string(p.Frozen.Path) + "#" + state.AtOwnerID,
-		Detail:  fmt.Sprintf("the record is deployed with the owner id %q, and its names carry it; with %q they would be nobody's. Terminate its users first", was, is),
+		Detail:  fmt.Sprintf("the provider is deployed with owner id %q, which marks its names; with %q nobody would own them. Terminate its users first", was, is),
 	}}
 }
 

@@ -22,7 +22,7 @@ type Removal struct {
 func (r Removal) over() bool { return guard.Over(len(r.Gone), r.All, state.MaxRemoval(r.Record)) }
 
 func (r Removal) String() string {
-	return fmt.Sprintf("%d of the %d names of record %q, more than its maxRemoval of %d %%: %s", len(r.Gone), r.All, r.Record.Name, state.MaxRemoval(r.Record), state.Few(r.Gone))
+	return fmt.Sprintf("%d of the %d names of provider %q, more than its maxRemoval of %d %%: %s", len(r.Gone), r.All, r.Record.Name, state.MaxRemoval(r.Record), state.Few(r.Gone))
 }
 
 // Removals are what an action would take of the names of records.
@@ -34,13 +34,13 @@ func (all Removals) Refuse(what, remedy string) error {
 	var fields []intent.Field
 	for _, r := range all {
 		if r.over() {
-			fields = append(fields, intent.Field{Pointer: string(r.Record.Path) + "#/spec/maxRemoval", Detail: fmt.Sprintf("%s would take away %s; %s", what, r, remedy)})
+			fields = append(fields, intent.Field{Pointer: string(r.Record.Path) + "#/spec/maxRemoval", Detail: fmt.Sprintf("%s would remove %s; %s", what, r, remedy)})
 		}
 	}
 	if fields == nil {
 		return nil
 	}
-	return &intent.Error{Code: intent.Conflict, Detail: "too many names would go; nothing was changed", Fields: fields}
+	return &intent.Error{Code: intent.Conflict, Detail: "too many names would be removed; nothing was changed", Fields: fields}
 }
 
 // Warnings are what a plan says of removals that have to be confirmed.
@@ -48,10 +48,10 @@ func (all Removals) Warnings() []string {
 	var out []string
 	for _, r := range all {
 		if r.over() {
-			out = append(out, fmt.Sprintf("takes away %s; it is refused unless confirmed by this plan's token", r))
+			out = append(out, fmt.Sprintf("removes %s; it is refused unless confirmed by this plan's token", r))
 		}
 		if len(r.Held) > 0 {
-			out = append(out, fmt.Sprintf("%d names of record %q stay published although nothing offers them an address any more, for that is more than may go at once; confirmed by this plan's token, they go: %s",
+			out = append(out, fmt.Sprintf("%d names of provider %q stay published although no address of them exists any more, because that is more than may be removed at once; this plan's token removes them: %s",
 				len(r.Held), r.Record.Name, state.Few(r.Held)))
 		}
 	}

@@ -104,7 +104,7 @@ func (s *Resolver) findAgain(ctx context.Context, d *Draft, what string, past st
 		}
 		doc := docs[at]
 		if !slices.ContainsFunc(past.Inputs, func(i state.Input) bool { return i.Path == path && i.UID == doc.UID }) {
-			d.Fail(path, "", "%s uses another of this name, which was deleted since", what)
+			d.Fail(path, "", "%s uses an earlier document of this name, which was deleted since", what)
 			continue
 		}
 		d.In.Read[path] = state.Input{Path: path, UID: doc.UID, Revision: doc.Revision}
@@ -135,7 +135,7 @@ func (s *Resolver) recallRecords(ctx context.Context, d *Draft) error {
 		publishing := PublishingOf(r.Frozen)
 		for _, host := range b.Hosts {
 			if !publishing.Coverage.Covers(host.Name) {
-				d.Fail(r.Frozen.Path, "/spec/external-dns-parameters/domain-filter", "the record, as it is now, no longer covers %q", host.Name)
+				d.Fail(r.Frozen.Path, "/spec/external-dns-parameters/domain-filter", "the provider, as it is now, no longer covers %q", host.Name)
 			}
 			for _, l := range publishing.lacks(host) {
 				d.Fail(r.Frozen.Path, l.record, "%s", l.why)

@@ -22,7 +22,7 @@ func (d *Draft) checkRouting(i inputs.DNSIntent, app plan.App) {
 	in := *i.Spec.Routing
 	stranger := func(pointer, cluster string) {
 		if !slices.Contains(app.Clusters, cluster) {
-			d.Fail(i.Path, "/spec/routing/"+pointer, "app %q does not run on %s, but on %s; name these", app.Name, cluster, cmp.Or(strings.Join(app.Clusters, ", "), "no cluster"))
+			d.Fail(i.Path, "/spec/routing/"+pointer, "app %q does not run on %s, but on %s; name these clusters", app.Name, cluster, cmp.Or(strings.Join(app.Clusters, ", "), "no cluster"))
 		}
 	}
 	for n, cluster := range in.Order {
@@ -38,9 +38,9 @@ func (d *Draft) checkRouting(i inputs.DNSIntent, app plan.App) {
 	switch {
 	case len(app.Clusters) < 2:
 	case in.Policy == intent.Failover && len(in.Order) < len(app.Clusters):
-		d.Warn("%s: its order leaves clusters out, which come last, by name: %s", i.Path, strings.Join(resolved.Order, ", "))
+		d.Warn("%s: clusters that its order does not list come last, by name: %s", i.Path, strings.Join(resolved.Order, ", "))
 	case in.Policy == intent.Weighted && len(in.Weights) < len(app.Clusters):
-		d.Warn("%s: its weights leave clusters out, which have weight 0 and get answers only while no other is healthy: %s", i.Path, strings.Join(unlisted(app.Clusters, in.Weights), ", "))
+		d.Warn("%s: clusters that its weights do not list have weight 0 and get answers only while no other is healthy: %s", i.Path, strings.Join(unlisted(app.Clusters, in.Weights), ", "))
 	}
 }
 
@@ -101,15 +101,15 @@ func (d *Draft) checkAbilities(i inputs.DNSIntent, pointer string, p Publishing,
 	}
 	apex := p.Coverage.Apex(host.Name)
 	if apex && AliasAlone(host.Types) {
-		d.Fail(i.Path, pointer, "%q is the apex of a zone of record %q, where DNS allows no CNAME; allow A and AAAA in recordTypes, or give a name below it", host.Name, p.record.Name)
+		d.Fail(i.Path, pointer, "%q is the apex of a zone of provider %q, where DNS allows no CNAME; allow A and AAAA in recordTypes, or give a name below it", host.Name, p.record.Name)
 	}
 	if apex && !externaldns.MarksApex(p.record.Spec.Parameters) {
-		d.Warn("%s is the apex of a zone of record %q: external-dns would note its owner in a TXT record beside the zone, such as a-%s, which DNS servers refuse; set txt-prefix of the record to one that ends in a dot, as in %%{record_type}-owner.", host.Name, p.record.Name, host.Name)
+		d.Warn("%s is the apex of a zone of provider %q: external-dns would mark it with a TXT record beside the zone, such as a-%s, which DNS servers refuse; set txt-prefix to one that ends in a dot, as in %%{record_type}-owner.", host.Name, p.record.Name, host.Name)
 	}
 	if strings.HasPrefix(host.Name, "*.") && !p.Abilities.Wildcards {
-		d.Warn("%s of record %q is a wildcard, which the DNS server behind provider %s does not answer; give the names themselves", host.Name, p.record.Name, p.record.Spec.Provider)
+		d.Warn("%s of provider %q is a wildcard, which the DNS server behind %s does not answer; give the names themselves", host.Name, p.record.Name, p.record.Spec.Provider)
 	}
 	if slices.Equal(host.Types, []string{"SRV"}) {
-		d.Warn("%s of record %q has SRV records alone, which lead to it: without A, AAAA or CNAME in recordTypes it has no address unless another intent gives it one", host.Name, p.record.Name)
+		d.Warn("%s of provider %q has only SRV records, which lead to the name itself: without A, AAAA or CNAME in recordTypes it has no address, unless another intent gives one", host.Name, p.record.Name)
 	}
 }

@@ -55,7 +55,7 @@ func (r Relative) Refusal(ctx context.Context) string {
 	if r.below() {
 		return fmt.Sprintf("%s lies below %q, which is %s: CoreDNS answers that with all names below it; give the intent another name, or have an administrator grant %s to this project alone (spec.domains)", r.Bid.Seen(), r.Key.Name, whose, grant)
 	}
-	return fmt.Sprintf("%s lies above %q, which is %s: CoreDNS would answer it with that, too; give the intent another name, or have an administrator grant %s to this project alone (spec.domains)", r.Bid.Seen(), r.Key.Name, whose, grant)
+	return fmt.Sprintf("%s lies above %q, which is %s: CoreDNS would also answer it with that; give the intent another name, or have an administrator grant %s to this project alone (spec.domains)", r.Bid.Seen(), r.Key.Name, whose, grant)
 }
 
 // MostWarnings is how many names a plan warns of one by one.
@@ -67,7 +67,7 @@ func (r Relative) Whose(ctx context.Context, project string) string {
 	case r.Project == project:
 		return ""
 	case intent.By(ctx).Sees(r.Project):
-		return fmt.Sprintf(" (%s is project %q's)", r.Key.Name, r.Project)
+		return fmt.Sprintf(" (%s belongs to project %q)", r.Key.Name, r.Project)
 	}
-	return fmt.Sprintf(" (%s is another project's)", r.Key.Name)
+	return fmt.Sprintf(" (%s belongs to another project)", r.Key.Name)
 }

@@ -110,11 +110,11 @@ func recordsOf(g plan.Group) []intent.Path {
 func Together(version string, givers ...Publisher) (why string) {
 	for _, g := range givers {
 		if g.TTL != givers[0].TTL {
-			return "their ttl differs, so external-dns publishes the addresses of one of them only"
+			return "their ttl differs, so external-dns publishes only the addresses of one of them"
 		}
 	}
 	if v, err := externaldns.ParseVersion(version); err == nil && v < externaldns.V021 {
-		return fmt.Sprintf("external-dns %s publishes the addresses of one of them only; v0.21 and later publish all", version)
+		return fmt.Sprintf("external-dns %s publishes only the addresses of one of them; v0.21 and later publish all", version)
 	}
 	return ""
 }
@@ -126,9 +126,9 @@ func conflictReason(givers []Publisher) string {
 	for _, g := range givers {
 		switch {
 		case g.Routing.Policy != "":
-			return "a name with policy " + g.Routing.Policy + " is one app service's alone, for external-dns publishes what all of them give; give the others names of their own"
+			return "a name with policy " + g.Routing.Policy + " can belong to only one Service of one app, because external-dns merges the addresses of all; give the others names of their own"
 		case resolve.AliasAlone(g.Types) != resolve.AliasAlone(first.Types):
-			return "DNS allows no CNAME beside other types, which their recordTypes ask for; give each the same, or names of their own"
+			return "DNS allows no CNAME beside other types, which their recordTypes ask for; give each the same recordTypes, or names of their own"
 		}
 	}
 	return ""
@@ -168,7 +168,7 @@ func (s *Judge) CheckSharing(ctx context.Context, d *resolve.Draft) error {
 			described := Describe(d.Group.Path, givers...)
 			if why := conflictReason(givers); why != "" {
 				place := d.Places[resolve.PlaceKey{App: b.App, Service: b.Service, Host: host.Name}]
-				d.Fail(cmp.Or(place.Path, d.Group.Path), place.Pointer, "%s share %s of record %q: %s", described, host.Name, b.Record, why)
+				d.Fail(cmp.Or(place.Path, d.Group.Path), place.Pointer, "%s share %s of provider %q: %s", described, host.Name, b.Record, why)
 				continue
 			}
 			effect := cmp.Or(Together(d.Records[b.Record].Frozen.Version, givers...), "external-dns publishes the addresses of all of them")
@@ -182,7 +182,7 @@ func (s *Judge) CheckSharing(ctx context.Context, d *resolve.Draft) error {
 		}
 	}
 	for _, by := range shares {
-		d.Warn("%s share %s of record %q: %s", by.givers, state.Few(names[by]), by.record, by.effect)
+		d.Warn("%s share %s of provider %q: %s", by.givers, state.Few(names[by]), by.record, by.effect)
 	}
 	return nil
 }

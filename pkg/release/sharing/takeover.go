@@ -68,9 +68,9 @@ func (s *Judge) CheckTakeover(ctx context.Context, p *resolve.Proposal) error {
 		return err
 	}
 	if len(names) > 0 {
-		d.Warn("%s gives up %s once it is published by %s", p.Takeover, state.Few(names), d.Group.Path)
+		d.Warn("%s gives up %s when %s publishes it", p.Takeover, state.Few(names), d.Group.Path)
 	} else if len(refused) == 0 {
-		d.Fail(d.Group.Path, "", "takeover: %s gives none of the names of this group", p.Takeover)
+		d.Fail(d.Group.Path, "", "takeover: %s publishes none of the names of this group", p.Takeover)
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (s *Judge) checkTransferred(ctx context.Context, p *resolve.Proposal) error
 			}
 			p.Regains = p.Regains || to != "" && !standing[to]
 			if standing[to] {
-				ownership.FailName(p.Draft, asked[host.Name], fmt.Sprintf("%q was taken over by %s; leave it out, or take it back with ?takeover=%s", host.Name, to, to))
+				ownership.FailName(p.Draft, asked[host.Name], fmt.Sprintf("%q was taken over by %s; remove it, or take it back with ?takeover=%s", host.Name, to, to))
 			}
 		}
 	}
@@ -129,7 +129,7 @@ func (s *Judge) WarnOfPublishers(ctx context.Context, p *resolve.Proposal) error
 	group := p.Draft.Group.Path
 	return s.EachLifecycle(ctx, string(p.Draft.In.ProjectPath())+"/", func(other intent.Path, l state.Lifecycle) error {
 		if l.Deployed() && slices.ContainsFunc(l.Transferred, func(y state.Transfer) bool { return y.To == group }) {
-			p.View.Warnings = append(p.View.Warnings, fmt.Sprintf("%s still asks for names that it has given up to this group, and publishes them again when it is updated after this", other))
+			p.View.Warnings = append(p.View.Warnings, fmt.Sprintf("%s still asks for names that this group took over, and its next update publishes them again", other))
 		}
 		return nil
 	})
@@ -159,7 +159,7 @@ func (s *Judge) Common(ctx context.Context, g plan.Group, from intent.Path) (nam
 		case subset(at, ours[b.Key.Name]):
 			names = append(names, b.Key.Name)
 		default:
-			not = append(not, Refused{b.Key.Name, fmt.Sprintf("%q cannot be taken over from %s: it is published there by %s, here by %s; use the same records and clusters", b.Key.Name, from, list(at), list(ours[b.Key.Name]))})
+			not = append(not, Refused{b.Key.Name, fmt.Sprintf("%q cannot be taken over from %s: it is published there by %s, here by %s; use the same providers and clusters", b.Key.Name, from, list(at), list(ours[b.Key.Name]))})
 		}
 	}
 	return names, not, nil

@@ -65,7 +65,7 @@ func (l *Lifecycle) NotKept(to int64) string {
 	for _, p := range l.Kept() {
 		kept = append(kept, fmt.Sprint(p.Seq))
 	}
-	list := "kept are " + strings.Join(kept, ", ")
+	list := "the kept revisions are " + strings.Join(kept, ", ")
 	switch {
 	case len(kept) == 0:
 		return "it was never instantiated, so there is no revision to go back to"

@@ -72,7 +72,7 @@ var errPlanChanged = errors.New("plan again")
 
 // PlanChanged answers a confirmation that came too late.
 func PlanChanged() error {
-	return &intent.Error{Code: intent.PreconditionFailed, Detail: "the plan that was confirmed is no longer what would happen; plan again", Err: errPlanChanged}
+	return &intent.Error{Code: intent.PreconditionFailed, Detail: "the confirmed plan is out of date, because something changed since; plan again", Err: errPlanChanged}
 }
 
 // RetryOnConflict tries a request until nobody changes what it has read meanwhile.

@@ -98,7 +98,7 @@ const (
 	OwnerIDParameter = "txt-owner-id"
 	AtOwnerID        = "/spec/external-dns-parameters/" + OwnerIDParameter
 
-	GeneratedForm = "is of the form that Signpost generates, and may be another record's; leave it out"
+	GeneratedForm = "has the form of Signpost's generated owner ids, and may belong to another provider; remove it"
 )
 
 // Seen names a use as far as who asks may know of it.

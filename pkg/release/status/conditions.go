@@ -95,7 +95,7 @@ func allApplied(snap query.Snapshot, s intent.Status) intent.StatusCondition {
 	}
 	for n, p := range s.Providers {
 		if report := snap.Providers[n]; !report.Draining && (len(lacking(report)) > 0 || len(report.Objects) == 0) {
-			return turns.date(snap, condition(snap, "Synced", "False", "ProviderNotApplied", "external-dns of record "+p.Record+": "+p.Message))
+			return turns.date(snap, condition(snap, "Synced", "False", "ProviderNotApplied", "external-dns of provider "+p.Record+": "+p.Message))
 		}
 	}
 	if !snap.Committed {
@@ -139,7 +139,7 @@ func allOf(snap query.Snapshot) string {
 	if len(without) == 0 {
 		return "every object is applied"
 	}
-	return "every object that can be placed is applied; no DNS is made on " + strings.Join(slices.Compact(without), ", ")
+	return "every object that can be placed is applied; no DNS is deployed on " + strings.Join(slices.Compact(without), ", ")
 }
 
 // suspended is what is known of objects that nobody looks after for now.
@@ -150,9 +150,9 @@ func suspended(snap query.Snapshot) intent.StatusCondition {
 // allGone judges a group that is to have nothing in any cluster.
 func allGone(snap query.Snapshot, s intent.Status) intent.StatusCondition {
 	if snap.Lifecycle.Settled {
-		gone := condition(snap, "Synced", "True", "Gone", "nothing is left in any cluster")
+		gone := condition(snap, "Synced", "True", "Gone", "no object is left in any cluster")
 		if behind := abandonedOnes(snap); len(behind) > 0 {
-			gone.Message = "nothing is left in any cluster that is served; what is in " + strings.Join(behind, ", ") + " stays behind, for it is abandoned"
+			gone.Message = "no object is left in any served cluster; objects in " + strings.Join(behind, ", ") + " stay, because the cluster is abandoned"
 		}
 		gone.LastTransitionTime = snap.Lifecycle.Done
 		return gone
@@ -164,7 +164,7 @@ func allGone(snap query.Snapshot, s intent.Status) intent.StatusCondition {
 		}
 	}
 	for _, p := range snap.Providers {
-		return condition(snap, "Synced", "False", "Draining", "external-dns of record "+p.Record.Name+": "+outlives(p))
+		return condition(snap, "Synced", "False", "Draining", "external-dns of provider "+p.Record.Name+": "+outlives(p))
 	}
 	if left := snap.Lifecycle.RemovedClusters; len(left) > 0 {
 		return condition(snap, "Synced", "False", "Deleting", "objects of an earlier revision are still on "+strings.Join(left, ", "))

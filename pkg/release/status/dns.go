@@ -49,9 +49,9 @@ func nodeCache(r render.DNSReport, old string) *intent.NodeCacheStatus {
 	}
 	s := &intent.NodeCacheStatus{LocalIP: clusterdns.LocalIP(r.ClusterDNS), Message: old}
 	if r.Caches == nil {
-		why := "how the caches do is not known yet"
+		why := "the state of the caches is not known yet"
 		if !r.Judged && !r.Former {
-			why = "in a directory nobody sees how the caches do"
+			why = "the state of the caches in a directory is unknown"
 		}
 		s.Message = joined(why, old)
 		return s
@@ -62,7 +62,7 @@ func nodeCache(r render.DNSReport, old string) *intent.NodeCacheStatus {
 	messages := []string{r.Caches.Message}
 	if d := r.Caches.DNS; d != nil {
 		if clusterdns.Expands(r.ClusterDNS) && d.Unsupported != nil && *d.Unsupported {
-			messages = append(messages, "the cluster's DNS does not know the EDNS0 option with search paths, or does not take it from the nodes, so that they walk the search paths themselves: a lookup costs several queries again")
+			messages = append(messages, "the cluster's DNS does not know the EDNS0 option with search paths, or does not accept it from the nodes: the nodes walk the search paths, so a lookup costs several queries again")
 		}
 		for _, u := range d.Upstreams {
 			if u.Failing {
@@ -84,9 +84,9 @@ func joined(texts ...string) string {
 func unobserved(cluster query.ClusterReport) string {
 	switch {
 	case cluster.Abandoned != nil:
-		return "the cluster is abandoned: this is how it was last seen"
+		return "the cluster is abandoned: this is its last observed state"
 	case unreachable(cluster):
-		return "the cluster cannot be reached: this is how it was last seen"
+		return "the cluster cannot be reached: this is its last observed state"
 	}
 	return ""
 }
@@ -125,7 +125,7 @@ func unread(d observed.DNS) string {
 	if d.Unread == "" {
 		return ""
 	}
-	return "this may be old: " + d.Unread
+	return "this may be outdated: " + d.Unread
 }
 
 func placement(r render.DNSReport, old string) *intent.PlacementStatus {
@@ -143,7 +143,7 @@ func placement(r render.DNSReport, old string) *intent.PlacementStatus {
 // placed says whether DNS pods may run where the intents ask for, on every
 // cluster. Of nodes that nobody sees that is not known.
 func placed(snap query.Snapshot) intent.StatusCondition {
-	worst := condition(snap, "Placed", "True", "NodesSuitable", "DNS pods have nodes to run on")
+	worst := condition(snap, "Placed", "True", "NodesSuitable", "DNS pods have suitable nodes")
 	for _, r := range snap.DNS {
 		next := worst
 		old := unobserved(snap.Clusters[r.Cluster])
@@ -175,11 +175,11 @@ func available(snap query.Snapshot, s intent.Status) intent.StatusCondition {
 		case r.Refused() && r.InUse == nil && unobserved(snap.Clusters[r.Cluster]) == "":
 			next = condition(snap, "Available", "False", "NotPlaced", r.Cluster+": "+r.Message())
 		case d.Available == nil:
-			next = condition(snap, "Available", "Unknown", "NotObserved", joined(r.Cluster+": how the DNS pods do is not known", unobserved(snap.Clusters[r.Cluster])))
+			next = condition(snap, "Available", "Unknown", "NotObserved", joined(r.Cluster+": the state of the DNS pods is not known", unobserved(snap.Clusters[r.Cluster])))
 		case !*d.Available:
 			next = condition(snap, "Available", "False", "PodsNotReady", r.Cluster+": "+cmp.Or(r.Pods.Message, "the DNS pods are not ready"))
 		case d.NodeCache != nil && d.NodeCache.Available == nil:
-			next = condition(snap, "Available", "Unknown", "NotObserved", r.Cluster+": how the caches on the nodes do is not known")
+			next = condition(snap, "Available", "Unknown", "NotObserved", r.Cluster+": the state of the caches on the nodes is not known")
 		case d.NodeCache != nil && !*d.NodeCache.Available:
 			next = condition(snap, "Available", "False", "CachesNotReady", r.Cluster+": "+cmp.Or(r.Caches.Message, "the caches on the nodes are not ready"))
 		}

@@ -63,9 +63,9 @@ func TestPlacedIsTheWorstOfAllClusters(t *testing.T) {
 		{"the last suitable node is gone", func(r *render.DNSReport) { r.Verdict, r.Remains = none, none },
 			"False/NoSuitableNode", "edge+berlin: the last suitable node is gone: 0 of 2 nodes are suitable: taint dns-only:NoSchedule is not tolerated on 2"},
 		{"nothing was made at first", func(r *render.DNSReport) { r.Verdict, r.InUse, r.Remains = none, nil, nil },
-			"False/NoSuitableNode", "edge+berlin: the placement leaves no node, so no DNS is made"},
-		{"the one before stays", func(r *render.DNSReport) { r.Verdict, r.InUse = none, &placement.Placement{} },
-			"False/NoSuitableNode", "edge+berlin: the placement leaves no node, so the one before stays"},
+			"False/NoSuitableNode", "edge+berlin: the placement leaves no node, so no DNS is deployed"},
+		{"the previous one stays", func(r *render.DNSReport) { r.Verdict, r.InUse = none, &placement.Placement{} },
+			"False/NoSuitableNode", "edge+berlin: the placement leaves no node, so the previous one stays"},
 		{"nobody has looked yet", func(r *render.DNSReport) { r.Verdict, r.InUse, r.Remains = nil, nil, nil },
 			"Unknown/NodesUnknown", "edge+berlin: the nodes are not known yet"},
 		{"it cannot be checked in a directory", func(r *render.DNSReport) { r.Judged, r.Verdict = false, nil },
@@ -94,8 +94,8 @@ func TestFailingUpstreamsAreShown(t *testing.T) {
 	}
 	got := status.Of(*snap).DNS[0]
 	assert.Equal(t, []intent.UpstreamStatus{
-		{Address: "1.2.3.4:53", Healthy: true, Since: accepted(), Message: "this may be old: the metrics of pod b cannot be read"},
-		{Address: "5.6.7.8:5353", Since: settled(), Message: "it fails the health checks of CoreDNS; this may be old: the metrics of pod b cannot be read"},
+		{Address: "1.2.3.4:53", Healthy: true, Since: accepted(), Message: "this may be outdated: the metrics of pod b cannot be read"},
+		{Address: "5.6.7.8:5353", Since: settled(), Message: "it fails the health checks of CoreDNS; this may be outdated: the metrics of pod b cannot be read"},
 	}, got.Upstreams)
 	assert.Equal(t, "the metrics of pod b cannot be read; upstream 5.6.7.8:5353 fails health checks", got.Message)
 }
@@ -116,10 +116,10 @@ func TestAvailableIsTheWorstOfAllClusters(t *testing.T) {
 		}, "Unknown/NotObserved", "edge+berlin"},
 		{"the cluster is abandoned", func(s *query.Snapshot) {
 			s.Clusters[berlin] = abandonedByAnn()
-		}, "Unknown/NotObserved", "edge+berlin: how the DNS pods do is not known; the cluster is abandoned"},
+		}, "Unknown/NotObserved", "edge+berlin: the state of the DNS pods is not known; the cluster is abandoned"},
 		{"none were made, for no node suits", func(s *query.Snapshot) {
 			s.DNS[0].Verdict, s.DNS[0].InUse, s.DNS[0].Pods = &placement.Verdict{Nodes: 1}, nil, nil
-		}, "False/NotPlaced", "edge+berlin: the placement leaves no node, so no DNS is made"},
+		}, "False/NotPlaced", "edge+berlin: the placement leaves no node, so no DNS is deployed"},
 		{"none were made yet", func(s *query.Snapshot) { s.DNS[0].Verdict, s.DNS[0].InUse, s.DNS[0].Pods = nil, nil, nil }, "Unknown/NotObserved", "edge+berlin"},
 		{"it is somebody else's CoreDNS", func(s *query.Snapshot) {
 			s.DNS[0].Judged, s.DNS[0].Pods, s.DNS[0].Spec.Mode = false, nil, intent.Import
@@ -157,8 +157,8 @@ func TestDNSThatNobodySeesIsNotClaimed(t *testing.T) {
 		why    string
 		report query.ClusterReport
 	}{
-		{"the cluster is abandoned: this is how it was last seen", abandonedByAnn()},
-		{"the cluster cannot be reached: this is how it was last seen", query.ClusterReport{Reachability: &observed.Reachability{}}},
+		{"the cluster is abandoned: this is its last observed state", abandonedByAnn()},
+		{"the cluster cannot be reached: this is its last observed state", query.ClusterReport{Reachability: &observed.Reachability{}}},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			snap := resolving()
@@ -192,7 +192,7 @@ func TestSyncedNamesTheClustersWithoutDNS(t *testing.T) {
 	snap.DNS[0].Verdict, snap.DNS[0].InUse, snap.DNS[0].Remains = &placement.Verdict{Nodes: 2}, nil, nil
 	got := condition(t, status.Of(*snap), "Synced")
 	assert.Equal(t, "True", got.Status)
-	assert.Equal(t, "every object that can be placed is applied; no DNS is made on edge+berlin", got.Message)
+	assert.Equal(t, "every object that can be placed is applied; no DNS is deployed on edge+berlin", got.Message)
 }
 
 // withCaches is resolving with a cache on each node, on which pods depend that
@@ -211,7 +211,7 @@ func TestAvailableNamesEveryClusterOfWhichItIsNotKnown(t *testing.T) {
 	snap.DNS[0].Pods, snap.DNS[2].Caches, snap.DNS[2].Cluster = nil, nil, "edge+paris"
 	available := condition(t, status.Of(*snap), "Available")
 	assert.Equal(t, "Unknown", available.Status)
-	assert.Equal(t, "edge+berlin: how the DNS pods do is not known; edge+paris: how the caches on the nodes do is not known", available.Message)
+	assert.Equal(t, "edge+berlin: the state of the DNS pods is not known; edge+paris: the state of the caches on the nodes is not known", available.Message)
 	snap.DNS[1].Pods = &observed.DaemonSet{Message: "1 of 2 pods are ready"}
 	assert.Equal(t, "edge+berlin: 1 of 2 pods are ready", condition(t, status.Of(*snap), "Available").Message, "what is wrong comes first")
 }
@@ -233,12 +233,12 @@ func TestTheCachesOnTheNodesAreToldClusterByCluster(t *testing.T) {
 		},
 			intent.NodeCacheStatus{LocalIP: "169.254.20.10", Available: &no, Message: "2 of 3 pods are ready"}, "False/CachesNotReady"},
 		{"nobody has seen them", func(s *query.Snapshot) { s.DNS[0].Caches = nil },
-			intent.NodeCacheStatus{LocalIP: "169.254.20.10", Message: "how the caches do is not known yet"}, "Unknown/NotObserved"},
+			intent.NodeCacheStatus{LocalIP: "169.254.20.10", Message: "the state of the caches is not known yet"}, "Unknown/NotObserved"},
 		{"a directory runs none", func(s *query.Snapshot) { s.DNS[0].Judged, s.DNS[0].Caches = false, nil },
-			intent.NodeCacheStatus{LocalIP: "169.254.20.10", Message: "in a directory nobody sees how the caches do"}, "Unknown/NotObserved"},
+			intent.NodeCacheStatus{LocalIP: "169.254.20.10", Message: "the state of the caches in a directory is unknown"}, "Unknown/NotObserved"},
 		{"the cluster cannot be reached", func(s *query.Snapshot) {
 			s.Clusters[berlin] = query.ClusterReport{Reachability: &observed.Reachability{Message: "connection refused"}}
-		}, intent.NodeCacheStatus{LocalIP: "169.254.20.10", Message: "the cluster cannot be reached: this is how it was last seen"}, "Unknown/NotObserved"},
+		}, intent.NodeCacheStatus{LocalIP: "169.254.20.10", Message: "the cluster cannot be reached: this is its last observed state"}, "Unknown/NotObserved"},
 		{"they do not reach the cluster's DNS", func(s *query.Snapshot) {
 			s.DNS[0].Caches.DNS.Upstreams = []observed.Upstream{{Address: "10.96.0.53:53", Failing: true}}
 		}, intent.NodeCacheStatus{LocalIP: "169.254.20.10", Available: &yes, Message: "the cluster's DNS at 10.96.0.53:53 fails health checks"}, "True/PodsReady"},

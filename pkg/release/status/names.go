@@ -116,8 +116,8 @@ func conditions(snap query.Snapshot, b plan.Binding, host plan.Host, choice addr
 
 // removalFrozen says why a name has addresses that nothing offers, and what to do.
 func removalFrozen(host, record string) string {
-	return fmt.Sprintf("nothing offers an address for %s any more; it stays published, for more names of record %q would go at once than its maxRemoval says. "+
-		"Bring the Services back, or let the names go: plan an update, and update with the plan's token", host, record)
+	return fmt.Sprintf("no address of %s exists any more, but the name stays published, because more names of provider %q would be removed at once than its maxRemoval allows. "+
+		"Bring the Services back, or plan an update and confirm it with the plan's token to remove the names", host, record)
 }
 
 func planned(snap query.Snapshot) intent.StatusCondition {

@@ -67,8 +67,8 @@ func TestANameThatMayNotGoSaysWhyItStays(t *testing.T) {
 	synced := condition(t, now, "Synced")
 	require.Equal(t, now.Names[0].Conditions[2], synced)
 	require.Equal(t, frozen, synced.LastTransitionTime)
-	require.Contains(t, synced.Message, `nothing offers an address for www.lab.example any more; it stays published, for more names of record "lab" would go at once than its maxRemoval says`)
-	require.Contains(t, synced.Message, "update with the plan's token")
+	require.Contains(t, synced.Message, `no address of www.lab.example exists any more, but the name stays published, because more names of provider "lab" would be removed at once than its maxRemoval allows`)
+	require.Contains(t, synced.Message, "update and confirm it with the plan's token")
 }
 
 // TestWhatOthersHaveTakenOverIsTold: it is no name of the group's any more, which

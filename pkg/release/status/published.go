@@ -36,11 +36,11 @@ func published(snap query.Snapshot, b plan.Binding, host plan.Host, choice addre
 	case !choice.Some():
 		return p.says("False", "NoAddress", noAddress(b, choice))
 	case len(endpoints.Sets(host, choice)) == 0:
-		return p.says("False", "NoAddress", "no cluster offers an address of the recordTypes that the intent allows")
+		return p.says("False", "NoAddress", "no cluster has an address of the recordTypes that the intent allows")
 	case spec.Suspend:
 		return p.says("False", "Suspended", suspendedRecord)
 	case externaldns.DryRun(spec.Parameters, spec.Environment, spec.ExtraArgs):
-		return p.says("False", "DryRun", "the record's external-dns runs dry: it makes no changes")
+		return p.says("False", "DryRun", "dry-run is set: external-dns changes nothing")
 	case by.Cluster.Abandoned != nil:
 		return p.says("Unknown", "ClusterAbandoned", "the cluster of its external-dns, "+b.Cluster+", is abandoned: the name stays as it is until another external-dns takes it over", by.Cluster.Abandoned.Since)
 	case by.Observed == nil:
@@ -66,13 +66,13 @@ func (p publication) put() bool { return p.seen.Of(p.entry.UID, p.entry.Generati
 // noAddress says why there is nothing to publish, as far as that is not told
 // address by address.
 func noAddress(b plan.Binding, choice address.Choice) string {
-	text := "no cluster offers an address that may be published"
+	text := "no cluster has an address that may be published"
 	service := b.Namespace + "/" + b.Service
 	if len(choice.Absent) > 0 {
 		text += "; there is no Service " + service + " on " + strings.Join(choice.Absent, ", ")
 	}
 	if len(choice.Foreign) > 0 {
-		text += "; namespace " + b.Namespace + " of " + strings.Join(choice.Foreign, ", ") + " is another project's: give the intent another, or terminate the group"
+		text += "; namespace " + b.Namespace + " of " + strings.Join(choice.Foreign, ", ") + " belongs to another project: give the intent another namespace, or terminate the group"
 	}
 	if len(choice.Unknown) > 0 {
 		text += "; the addresses of Service " + service + " on " + strings.Join(choice.Unknown, ", ") + " are not known yet"
@@ -95,17 +95,17 @@ func (p publication) through() intent.StatusCondition {
 	policy := externaldns.Value(p.by.Record.Spec.Parameters, "policy")
 	switch {
 	case p.put() && policy == "create-only" && p.entry.Generation > 1:
-		return p.says("Unknown", "CreateOnly", "external-dns has synchronized, and its policy create-only leaves names that exist as they are", p.seen.At)
+		return p.says("Unknown", "CreateOnly", "external-dns has synchronized, and its policy create-only does not change existing names", p.seen.At)
 	case p.put():
 		c := p.says("True", "Published", "external-dns synchronized at "+p.seen.At.Format(time.RFC3339)+", after it had read the DNSEndpoint")
 		c.LastTransitionTime = later(p.seen.At, p.by.Observed.Since) // also before this release, which left the DNSEndpoint as it was
 		return c
 	case sync == nil:
-		return p.says("Unknown", "NotObserved", "external-dns was not asked yet when it last synchronized", p.entry.Since)
+		return p.says("Unknown", "NotObserved", "external-dns has not synchronized since it was asked for the name", p.entry.Since)
 	case sync.Unread != "":
-		return p.says("Unknown", "NotObserved", "when external-dns last synchronized is not known: "+sync.Unread, p.entry.Since)
+		return p.says("Unknown", "NotObserved", "the last synchronization of external-dns is not known: "+sync.Unread, p.entry.Since)
 	case sync.Failing != "":
-		return p.says("False", "SynchronizationFails", "external-dns has not put the DNSEndpoint through yet: "+sync.Failing, p.entry.Since)
+		return p.says("False", "SynchronizationFails", "external-dns failed to synchronize the DNSEndpoint: "+sync.Failing, p.entry.Since)
 	}
 	return p.says("False", "NotSynchronizedYet", "external-dns has not synchronized yet since the DNSEndpoint changed", p.entry.Since)
 }

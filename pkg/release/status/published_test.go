@@ -46,7 +46,7 @@ func TestPublishedIsWhatExternalDNSWasSeenToPutThrough(t *testing.T) {
 			"False/SynchronizationFails", "4 have failed"},
 		{"they fail since", func(s *query.Snapshot) { s.Providers[0].Observed.Sync.Failing = "4 have failed" },
 			"True/Published", ""},
-		{"nobody has asked it yet", func(s *query.Snapshot) { sync(s, nil) }, "Unknown/NotObserved", "not asked yet"},
+		{"nobody has asked it yet", func(s *query.Snapshot) { sync(s, nil) }, "Unknown/NotObserved", "external-dns has not synchronized since it was asked for the name"},
 		{"its metrics may not be read", func(s *query.Snapshot) { sync(s, &observed.Sync{Unread: "pods/proxy is forbidden"}) },
 			"Unknown/NotObserved", "pods/proxy is forbidden"},
 		{"its cluster is a directory", func(s *query.Snapshot) { s.Providers[0].Observed = nil },
@@ -62,12 +62,12 @@ func TestPublishedIsWhatExternalDNSWasSeenToPutThrough(t *testing.T) {
 		}, "False/NotSynced", "quota"},
 		{"the record is suspended", func(s *query.Snapshot) { s.Providers[0].Record.Spec.Suspend = true },
 			"False/Suspended", "suspended"},
-		{"the record runs dry", func(s *query.Snapshot) { parameters(s, "dry-run", true) }, "False/DryRun", "makes no changes"},
+		{"the record runs dry", func(s *query.Snapshot) { parameters(s, "dry-run", true) }, "False/DryRun", "external-dns changes"},
 		{"policy create-only may have left the change out", func(s *query.Snapshot) {
 			parameters(s, "policy", []any{"Create-Only"})
 			edit(s.Clusters[hub], bundle.EndpointKind, func(e *ledger.Entry) { e.Generation++ })
 			publish(s)
-		}, "Unknown/CreateOnly", "leaves names that exist as they are"},
+		}, "Unknown/CreateOnly", "and its policy create-only does not change existing names"},
 		{"policy create-only has nothing to change", func(s *query.Snapshot) { parameters(s, "policy", "create-only") },
 			"True/Published", ""},
 		{"the record runs dry by an argument", func(s *query.Snapshot) { s.Providers[0].Record.Spec.ExtraArgs = []string{"--dry-run"} },
@@ -113,7 +113,7 @@ func TestProvidersTellHowTheySynchronize(t *testing.T) {
 	report.Cluster.Reachability = &observed.Reachability{Message: "no answer in time"}
 	p = status.Provider(report)
 	require.Nil(t, p.Available, "what cannot be observed now is not said (I6)")
-	require.Contains(t, p.Message, "cannot be reached: this is how it was last seen")
+	require.Contains(t, p.Message, "cannot be reached: this is its last observed state")
 }
 
 // TestANameWithoutAddressesSaysWhatPlanSays of the Service that it goes by.
@@ -122,6 +122,6 @@ func TestANameWithoutAddressesSaysWhatPlanSays(t *testing.T) {
 	choose(t, snap)
 	snap.Choices[0][0].Absent, snap.Choices[0][0].Unknown = []string{berlin, "edge+oslo"}, []string{"edge+paris"}
 	at := slices.IndexFunc(status.Of(*snap).Names[0].Conditions, func(c intent.StatusCondition) bool { return c.Type == "Published" })
-	require.Equal(t, "no cluster offers an address that may be published; there is no Service shop/web on edge+berlin, edge+oslo; "+
+	require.Equal(t, "no cluster has an address that may be published; there is no Service shop/web on edge+berlin, edge+oslo; "+
 		"the addresses of Service shop/web on edge+paris are not known yet", status.Of(*snap).Names[0].Conditions[at].Message)
 }

@@ -27,9 +27,9 @@ func shared(snap query.Snapshot, b plan.Binding, host plan.Host, published inten
 	case published.Reason == "NoAddress" && offered(snap, b, host):
 		return condition(snap, "Published", "True", "Shared", published.Message+"; the name has the addresses of "+with)
 	case published.Status == "True" && why != "":
-		return condition(snap, "Published", "Unknown", "Shared", "the name is given to "+with+", too: "+why)
+		return condition(snap, "Published", "Unknown", "Shared", "the name is also published by "+with+": "+why)
 	case published.Status == "True":
-		published.Message += "; the name is given to " + with + ", too"
+		published.Message += "; the name is also published by " + with
 	}
 	return published
 }

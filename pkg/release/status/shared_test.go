@@ -35,9 +35,9 @@ func TestANameThatSeveralAppServicesAreGivenIsPublishedAsExternalDNSDoes(t *test
 		ttl           int64
 		want, message string
 	}{
-		{"all addresses", "v0.22.0", 0, "True/Published", `; the name is given to service "api" of app "api" of ` + string(test) + ", too"},
+		{"all addresses", "v0.22.0", 0, "True/Published", `; the name is also published by service "api" of app "api" of ` + string(test) + ""},
 		{"one of them, by their ttl", "v0.22.0", 30, "Unknown/Shared", "their ttl differs"},
-		{"one of them, by the version", "v0.20.0", 0, "Unknown/Shared", "external-dns v0.20.0 publishes the addresses of one of them only"},
+		{"one of them, by the version", "v0.20.0", 0, "Unknown/Shared", "external-dns v0.20.0 publishes only the addresses of one of them"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			snap := running(t)
@@ -59,7 +59,7 @@ func TestANameHasTheAddressesOfTheAppServicesThatHaveSome(t *testing.T) {
 	require.Len(t, s.Names, 2)
 	require.Equal(t, []string{}, s.Names[1].Targets)
 	require.Equal(t, "True/Shared", s.Names[1].Conditions[3].Status+"/"+s.Names[1].Conditions[3].Reason)
-	require.Contains(t, s.Names[1].Conditions[3].Message, `no cluster offers an address that may be published; the name has the addresses of service "web" of app "web"`)
+	require.Contains(t, s.Names[1].Conditions[3].Message, `no cluster has an address that may be published; the name has the addresses of service "web" of app "web"`)
 	require.Equal(t, "True", condition(t, s, "Published").Status)
 
 	choose(t, snap)

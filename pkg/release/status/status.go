@@ -59,9 +59,9 @@ func message(snap query.Snapshot) string {
 }
 
 const (
-	noWorker        = "no worker is running: clusters are told as they were last seen, and stay so until one runs"
-	suspendedGroup  = "the deployment intent group is suspended: clusters keep what they have, until its suspend is false"
-	suspendedRecord = "the record is suspended: external-dns does not run, and names stay as they are, until its suspend is false and it is updated"
+	noWorker        = "no worker is running: clusters are shown as last observed, until one runs"
+	suspendedGroup  = "the deployment intent group is suspended: clusters keep their objects until suspend is false"
+	suspendedRecord = "the provider is suspended: external-dns does not run, and names stay as they are, until suspend is false and the provider is updated"
 )
 
 // looked tells whether a cluster is looked at, or is going to be. Nobody looks
@@ -86,7 +86,7 @@ func cluster(snap query.Snapshot, name string) intent.ClusterStatus {
 		out.Message = "Signpost does not connect to it: " + intent.Monitor + " tells its addresses"
 	}
 	if given := report.Abandoned; given != nil {
-		out.Reachable, out.Message = false, fmt.Sprintf("abandoned by %s at %s: nobody serves it, and nobody waits for it", given.Actor, given.Since.Format(time.RFC3339))
+		out.Reachable, out.Message = false, fmt.Sprintf("abandoned by %s at %s: Signpost does not serve it or wait for it", given.Actor, given.Since.Format(time.RFC3339))
 	}
 	for _, o := range snap.Objects {
 		if o.Cluster == name {
@@ -134,7 +134,7 @@ func Provider(p query.ProviderReport) intent.ProviderStatus {
 		Record: p.Use.Record.Name(), Cluster: p.Use.Cluster, Scope: p.Use.Scope, Version: p.Record.Version,
 	}
 	if p.Cluster.Abandoned != nil {
-		out.Message = "its cluster is abandoned: names that it has published stay as they are until another external-dns takes them over"
+		out.Message = "its cluster is abandoned: published names stay as they are until another external-dns takes them over"
 		return out
 	}
 	messages := lacking(p)
@@ -142,7 +142,7 @@ func Provider(p query.ProviderReport) intent.ProviderStatus {
 		messages = append(messages, suspendedRecord)
 	}
 	if p.Waiting {
-		messages = append(messages, "the record moves here: external-dns starts when its names have followed")
+		messages = append(messages, "the provider moves here: external-dns starts when its names have followed")
 	}
 	if p.Draining {
 		messages = append(messages, outlives(p))
@@ -172,7 +172,7 @@ func health(p query.ProviderReport, out *intent.ProviderStatus) []string {
 		}
 	}
 	if unreachable(p.Cluster) {
-		messages = append(messages, "its cluster cannot be reached: this is how it was last seen")
+		messages = append(messages, "its cluster cannot be reached: this is its last observed state")
 	} else {
 		out.Available = &p.Observed.Available
 	}
@@ -181,7 +181,7 @@ func health(p query.ProviderReport, out *intent.ProviderStatus) []string {
 
 // outlives says how long an external-dns that nobody uses stays.
 func outlives(p query.ProviderReport) string {
-	const why = "it outlives the names that it is to remove"
+	const why = "it stays until its names are removed"
 	if p.Until.IsZero() {
 		return why
 	}

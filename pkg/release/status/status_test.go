@@ -165,7 +165,7 @@ func TestThatNoWorkerRunsIsTold(t *testing.T) {
 	snap := running(t)
 	require.Empty(t, status.Of(*snap).Message)
 	snap.Idle = true
-	require.Contains(t, status.Of(*snap).Message, "no worker is running: clusters are told as they were last seen")
+	require.Contains(t, status.Of(*snap).Message, "no worker is running: clusters are shown as last observed")
 	snap.Lifecycle.Failure = "too large"
 	require.Regexp(t, "^no worker is running: .*; too large$", status.Of(*snap).Message, "and hides nothing else")
 }
@@ -224,9 +224,9 @@ func TestAnAbandonedClusterSaysSo(t *testing.T) {
 func TestWhatIsInAnAbandonedClusterIsNotSaidToBeGone(t *testing.T) {
 	snap := running(t)
 	snap.Lifecycle.Wanted = intent.Terminate
-	require.Equal(t, "nothing is left in any cluster", condition(t, status.Of(*snap), "Synced").Message)
+	require.Equal(t, "no object is left in any cluster", condition(t, status.Of(*snap), "Synced").Message)
 	snap.Clusters[berlin] = query.ClusterReport{Abandoned: &intent.Abandoned{}}
-	require.Equal(t, "nothing is left in any cluster that is served; what is in edge+berlin stays behind, for it is abandoned",
+	require.Equal(t, "no object is left in any served cluster; objects in edge+berlin stay, because the cluster is abandoned",
 		condition(t, status.Of(*snap), "Synced").Message)
 }
 
@@ -236,7 +236,7 @@ func TestAProviderOnAnAbandonedClusterIsNotSaidToRun(t *testing.T) {
 	p := status.Provider(report)
 	require.Nil(t, p.Available)
 	require.Nil(t, p.LastSync)
-	require.Contains(t, p.Message, "its cluster is abandoned: names that it has published stay")
+	require.Contains(t, p.Message, "its cluster is abandoned: published names stay")
 }
 
 func TestNamesTellTheirTargetsAndWhereTheyComeFrom(t *testing.T) {
@@ -294,7 +294,7 @@ func TestProvidersTellWhatIsWrong(t *testing.T) {
 	report.Draining = true
 	wrong := status.Provider(report)
 	require.False(t, *wrong.Available)
-	require.Equal(t, "Deployment external-dns-lab is Failed: conflict: it is not ours; it outlives the names that it is to remove; 0 of 1 replicas are ready", wrong.Message)
+	require.Equal(t, "Deployment external-dns-lab is Failed: conflict: it is not ours; it stays until its names are removed; 0 of 1 replicas are ready", wrong.Message)
 
 	report.Observed, report.Objects = nil, nil
 	require.Nil(t, status.Provider(report).Available, "what cannot be observed is not said")
@@ -322,7 +322,7 @@ func TestTerminatingTellsWhatIsStillThere(t *testing.T) {
 		message string
 	}{
 		{"an object is left", func(*query.Snapshot) {}, intent.Terminating, "Synced=False/Deleting", "ConfigMap c is still on edge+berlin"},
-		{"external-dns drains", func(s *query.Snapshot) { forget(s.Clusters[berlin], "ConfigMap") }, intent.Terminating, "Synced=False/Draining", "external-dns of record lab: it outlives"},
+		{"external-dns drains", func(s *query.Snapshot) { forget(s.Clusters[berlin], "ConfigMap") }, intent.Terminating, "Synced=False/Draining", "external-dns of provider lab: it stays until its names are removed"},
 		{"a cluster that an update dropped holds objects", func(s *query.Snapshot) {
 			forget(s.Clusters[berlin], "ConfigMap")
 			s.Providers, s.Lifecycle.RemovedClusters = nil, []string{"edge+old"}
@@ -335,7 +335,7 @@ func TestTerminatingTellsWhatIsStillThere(t *testing.T) {
 		{"it is over", func(s *query.Snapshot) {
 			s.Lifecycle.Settled, s.Lifecycle.Done, s.Providers = true, settled(), nil
 			forget(s.Clusters[berlin], "ConfigMap")
-		}, intent.Terminated, "Synced=True/Gone", "nothing is left"},
+		}, intent.Terminated, "Synced=True/Gone", "no object is left"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			snap := terminating(t)
@@ -416,7 +416,7 @@ func TestASuspendedRecordSaysSo(t *testing.T) {
 	snap := running(t)
 	snap.Providers[0].Record.Spec.Suspend = true
 	s := status.Of(*snap)
-	require.Contains(t, s.Providers[0].Message, "the record is suspended: external-dns does not run")
+	require.Contains(t, s.Providers[0].Message, "the provider is suspended: external-dns does not run")
 	require.Equal(t, "False/Suspended", condition(t, s, "Published").Status+"/"+condition(t, s, "Published").Reason)
 }
 

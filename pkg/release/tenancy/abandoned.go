@@ -11,7 +11,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-const abandonedRemedy = "is abandoned: nobody serves it; place this elsewhere, or delete the cluster's document and register it again"
+const abandonedRemedy = "is abandoned, so Signpost does not serve it; use another cluster, or delete the cluster's document and register it again"
 
 // checkAbandoned refuses clusters that nobody serves, where Signpost pushes
 // something.

@@ -154,11 +154,11 @@ func failDNS(ctx context.Context, d *resolve.Draft, ours plan.ClusterDNS, place 
 	path := d.Group.Path.Child("dns-cr-intents", ours.Intent)
 	if place.Address {
 		d.Fail(path, "/spec/nodeLocalDNS/localIP",
-			"DNS CR intents %q and %s both have caches on the nodes of cluster %s at %s; give one of them another localIP, or narrow it by clusters",
+			"DNS CR intents %q and %s both have caches on the nodes of cluster %s at %s; give one of them another localIP, or exclude the cluster with clusters",
 			ours.Intent, theirs, place.Cluster, place.Name)
 		return
 	}
 	d.Fail(path, "/spec/namespace",
-		"DNS CR intents %q and %s both have DNS on cluster %s in namespace %q; give one of them another namespace, or narrow it by clusters",
+		"DNS CR intents %q and %s both have DNS on cluster %s in namespace %q; give one of them another namespace, or exclude the cluster with clusters",
 		ours.Intent, theirs, place.Cluster, place.Name)
 }

@@ -57,7 +57,7 @@ func (s *Keeper) WarnOfExistingRecords(ctx context.Context, p *resolve.Proposal)
 		record := p.Draft.Records[seen.Record].Frozen
 		text := warningOf(seen, record)
 		if text != "" && state.KeyPrefix(record.Spec) != "" {
-			text += "; or the answer is of names below it, which a provider that was deleted since left behind in the etcd: delete what is nobody's there"
+			text += "; or the answer comes from names below it, which a deleted provider left in the etcd: delete keys without an owner there"
 		}
 		if text != "" {
 			p.View.Warnings = append(p.View.Warnings, text)
@@ -74,13 +74,13 @@ func warningOf(seen LookupResult, record plan.Record) string {
 	case marks != "" && seen.Held.Owner == marks:
 		return ""
 	case marks == "":
-		return shows + ": the external-dns of record " + record.Name + " marks no names as its own that could be read, and may change it"
+		return shows + ": external-dns of provider " + record.Name + " writes no readable marks of ownership, and may change it"
 	case seen.Held.Owner != "" && resolve.CannotAdopt(record) == "":
-		return shows + ", and belongs to the external-dns with owner id \"" + seen.Held.Owner + "\": that of record " + record.Name + " leaves it alone until the record adopts it (update of the record, adopt=" + seen.Held.Owner + ")"
+		return shows + ", and belongs to the external-dns with owner id \"" + seen.Held.Owner + "\": that of provider " + record.Name + " leaves it alone until the provider adopts it (update of the provider, adopt=" + seen.Held.Owner + ")"
 	case seen.Held.Owner != "":
-		return shows + ", and belongs to the external-dns with owner id \"" + seen.Held.Owner + "\": that of record " + record.Name + " leaves it alone"
+		return shows + ", and belongs to the external-dns with owner id \"" + seen.Held.Owner + "\": that of provider " + record.Name + " leaves it alone"
 	}
-	return shows + ", and no external-dns marks it as its own: that of record " + record.Name + " leaves it alone; delete it at the DNS provider to have it published"
+	return shows + ", and no external-dns marks it as its own: that of provider " + record.Name + " leaves it alone; delete it at the DNS provider to have it published"
 }
 
 // CheckOwnerInZone refuses an owner id that a user has set and that names of the
@@ -98,7 +98,7 @@ func (s *Keeper) CheckOwnerInZone(ctx context.Context, p *resolve.Proposal) erro
 	for _, seen := range s.LookUp(ctx, quickLookup(), p.Draft.Frozen(), doubtful) {
 		record := p.Draft.Records[seen.Record].Frozen
 		if seen.Held.Owner == record.OwnerID {
-			p.Draft.Fail(record.Path, state.AtOwnerID, "%s belongs to an external-dns with owner id %q already, which is not of this record: it would take over all names of that one; leave txt-owner-id out", seen.Name, record.OwnerID)
+			p.Draft.Fail(record.Path, state.AtOwnerID, "%s already belongs to an external-dns with owner id %q, which is not the one of this provider: it would take over all names of the other; remove txt-owner-id", seen.Name, record.OwnerID)
 		}
 	}
 	return nil

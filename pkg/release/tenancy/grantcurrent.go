@@ -84,7 +84,7 @@ func (s *Keeper) collect(ctx context.Context, all *inUse, g plan.Group) error {
 		switch namespace := b.Key.Name; {
 		case namespace == intent.DefaultDNSNamespace, b.Purpose == resolve.OfProject && !grant.Platform(namespace):
 		case grant.Platform(namespace):
-			s.Logger.WarnContext(ctx, "a release uses a platform namespace: it goes on, and its next release takes a grant",
+			s.Logger.WarnContext(ctx, "a release uses a platform namespace: it continues, but its next release needs a grant",
 				"owner", g.Path, "cluster", cluster, "namespace", namespace)
 		case resolve.Directory(g, cluster):
 			by.directories[namespace] = true
@@ -191,7 +191,7 @@ func (s *Keeper) isElsewhere(path intent.Path) bool {
 }
 
 func (s *Keeper) logGranted(ctx context.Context, path intent.Path, spec any) {
-	const message = "what current releases use is granted, once"
+	const message = "namespaces and kinds in use are granted, once"
 	switch spec := spec.(type) {
 	case intent.Project:
 		s.Logger.InfoContext(ctx, message, "path", path, "namespaces", spec.Namespaces, "serviceAccounts", spec.ServiceAccounts)

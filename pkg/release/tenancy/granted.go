@@ -41,7 +41,7 @@ func (t tenant) refused(namespace string, madeBy grant.MadeBy) (why string) {
 	case t.on.Directory != "" && len(t.granted.Namespaces)+len(t.on.Namespaces) == 0:
 		return ""
 	case t.on.Directory != "":
-		why = "is none of those that are granted"
+		why = "is not granted"
 	case madeBy == grant.Others:
 		why = "was not made by Signpost"
 	default:
@@ -116,7 +116,7 @@ func (s *Keeper) checkGranted(ctx context.Context, d *resolve.Draft) error {
 		if why != "" {
 			at, advice := ownership.AsksFor(d, b)
 			if b.Purpose == resolve.OfProject {
-				advice = "give the project another"
+				advice = "give the project another namespace"
 			}
 			d.Fail(at.Path, at.Pointer, "%s %s; or %s", b, why, advice)
 		}
@@ -134,7 +134,7 @@ func importBlind(d *resolve.Draft, cluster string, b resolve.ClaimRequest) (why 
 	if !known || dns.Spec.Mode != intent.Import || t.refused(b.Key.Name, grant.Others) == "" {
 		return ""
 	}
-	return fmt.Sprintf("cannot be looked at, as the cluster does not answer; try again, or have an administrator of all projects add %q to spec.namespaces of %s",
+	return fmt.Sprintf("cannot be checked, because the cluster does not answer; try again, or have an administrator of all projects add %q to spec.namespaces of %s",
 		b.Key.Name, strings.Join(t.lacks(b.Key.Name), " and of "))
 }
 

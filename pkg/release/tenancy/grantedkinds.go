@@ -104,7 +104,7 @@ func checkManifests(d *resolve.Draft) {
 		if grant.ServiceAccounts(d.In.Project.Spec.ServiceAccounts).Hold(namespace, need.account) {
 			continue
 		}
-		d.Fail(d.Group.Path, "/spec/apps", "app %q: %s uses ServiceAccount %q on %s, where the manifests do not bring it, or its token; bring it to each cluster of the app, or have an administrator of all projects add \"%s/%s\" to spec.serviceAccounts of %s",
+		d.Fail(d.Group.Path, "/spec/apps", "app %q: %s uses ServiceAccount %q or its token on %s, which the manifests do not contain; add it for each cluster of the app, or have an administrator of all projects add \"%s/%s\" to spec.serviceAccounts of %s",
 			need.app, need.object, need.account, fewPaths(need.clusters), namespace, need.account, d.In.ProjectPath())
 	}
 }
@@ -122,11 +122,11 @@ func fewPaths(clusters []string) string {
 // failKind refuses a kind that clusters do not grant.
 func failKind(d *resolve.Draft, need kindNeed, lacking []string) {
 	if need.group == "" {
-		d.Fail(d.Group.Path, "/spec/apps", "app %q: %s is no kind of v1 that manifests may hold; take it out", need.app, need.kind)
+		d.Fail(d.Group.Path, "/spec/apps", "app %q: %s is not a kind of v1 that manifests may hold; remove it", need.app, need.kind)
 		return
 	}
 	kind := need.group + "/" + need.kind
-	d.Fail(d.Group.Path, "/spec/apps", "app %q: %s is none of Kubernetes' own kinds in namespaces; have an administrator add %q to spec.kinds of %s, or take it out",
+	d.Fail(d.Group.Path, "/spec/apps", "app %q: %s is not one of Kubernetes' own namespaced kinds; have an administrator add %q to spec.kinds of %s, or remove it",
 		need.app, kind, kind, fewPaths(lacking))
 }
 

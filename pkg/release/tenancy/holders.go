@@ -41,17 +41,17 @@ func markContested(p *resolve.Proposal, o bundle.Object, holder appcontext.Owner
 	d := p.Draft
 	switch ours := holder.Project() == d.Group.Project.Name; {
 	case ours && p.Takeover != "":
-		d.Fail(d.Group.Path, "/spec/apps", "%s %s/%s on %s is that of %s, whose content stays, and no name is taken over without it; %s", o.Kind, o.Namespace, o.Name, o.Cluster, holder, remedy)
+		d.Fail(d.Group.Path, "/spec/apps", "%s %s/%s on %s belongs to %s, whose content stays, and no name is taken over without it; %s", o.Kind, o.Namespace, o.Name, o.Cluster, holder, remedy)
 		return
 	case ours:
-		d.Warn("%s %s/%s on %s is that of %s, whose content stays; %s", o.Kind, o.Namespace, o.Name, o.Cluster, holder, remedy)
+		d.Warn("%s %s/%s on %s belongs to %s, whose content stays; %s", o.Kind, o.Namespace, o.Name, o.Cluster, holder, remedy)
 		return
 	}
 	at := "/spec/apps"
 	if state.IsCloud(d.Group.Path) {
 		at = "/dns-cr-intents"
 	}
-	d.Fail(d.Group.Path, at, "%s %s/%s on %s is another project's; %s", o.Kind, o.Namespace, o.Name, o.Cluster, remedy)
+	d.Fail(d.Group.Path, at, "%s %s/%s on %s belongs to another project; %s", o.Kind, o.Namespace, o.Name, o.Cluster, remedy)
 }
 
 // ownersOf are those whose objects the action would change: the group, and the

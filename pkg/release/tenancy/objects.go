@@ -63,12 +63,12 @@ func (s *Keeper) checkObjects(ctx context.Context, p *resolve.Proposal) (grown, 
 	p.Objects = total.after
 	if total.after > max(maxGroupObjects, total.before) {
 		p.TooLarge = true
-		p.Draft.Fail(p.Draft.In.Owner.Path, "/spec/apps", "the group would have %d objects on its clusters, and may %d: divide its apps among several groups", total.after, maxGroupObjects)
+		p.Draft.Fail(p.Draft.In.Owner.Path, "/spec/apps", "the group would have %d objects on its clusters, but may have %d: divide its apps among several groups", total.after, maxGroupObjects)
 	}
 	for _, cluster := range slices.Sorted(maps.Keys(after)) {
 		if n := after[cluster]; n > max(maxClusterObjects, before[cluster]) {
 			p.TooLarge = true
-			p.Draft.Fail(p.Draft.In.Owner.Path, "/spec/apps", "the group would have %d objects on %s, and may %d on one cluster: divide its apps among several groups", n, cluster, maxClusterObjects)
+			p.Draft.Fail(p.Draft.In.Owner.Path, "/spec/apps", "the group would have %d objects on %s, but may have %d on one cluster: divide its apps among several groups", n, cluster, maxClusterObjects)
 			break // others are likely to have as many
 		}
 	}

@@ -19,7 +19,7 @@ func (s *Keeper) CheckTenancy(ctx context.Context, d *resolve.Draft) error {
 	for _, use := range d.Uses {
 		r := d.Records[use.Record.Name()]
 		if r.Live() && r.Lifecycle.Moving {
-			d.Fail(use.Record, "/spec/deployOn", "the record is moving to %s; try again when it is there", r.Frozen.Home)
+			d.Fail(use.Record, "/spec/deployOn", "the provider is moving to %s; try again when the move is done", r.Frozen.Home)
 		}
 		for _, f := range s.Resolver.InPlain(r.Frozen, use.Cluster, d.In.Clusters[use.Cluster].Spec) {
 			d.Fail(use.Record, f.Pointer, "%s", f.Detail)
@@ -63,7 +63,7 @@ func (s *Keeper) checkNamespaces(ctx context.Context, d *resolve.Draft) error {
 			if intent.IsName(d.Group.Path) {
 				at = "/spec/service"
 			}
-			d.Fail(d.Group.Path, at, "namespace %q is the one of %s; give the logical cloud, the app or the intent another", namespace, intent.By(ctx).Project(holder))
+			d.Fail(d.Group.Path, at, "namespace %q belongs to %s; give the logical cloud, the app or the intent another", namespace, intent.By(ctx).Project(holder))
 		}
 	}
 	return nil
@@ -123,7 +123,7 @@ func (s *Keeper) looksGenerated(id, uid string) bool {
 }
 
 func failOwner(ctx context.Context, d *resolve.Draft, id string, use, other state.Use) {
-	d.Fail(use.Record, state.AtOwnerID, "the owner id %q would be used by two deployments, of %s on %s and of %s; leave it out, and each gets one of its own", id, use.Record, use.Cluster, other.Seen(ctx))
+	d.Fail(use.Record, state.AtOwnerID, "the owner id %q would be used by two deployments, of %s on %s and of %s; remove it, and each gets one of its own", id, use.Record, use.Cluster, other.Seen(ctx))
 }
 
 // OwnerWarnings tells that a plan would refuse the owner id that a stored record's
@@ -156,7 +156,7 @@ func (s *Keeper) OwnerWarnings(ctx context.Context, record intent.Document) ([]i
 			return nil, err
 		}
 		if state.OwnOwnerID(l.Record.Spec) == id {
-			return warn("is the owner id of " + other.Seen(ctx) + "; leave it out, and the record gets one of its own"), nil
+			return warn("is the owner id of " + other.Seen(ctx) + "; remove it, and the provider gets one of its own"), nil
 		}
 	}
 	return nil, nil

@@ -50,7 +50,7 @@ func checkQuota(d *resolve.Draft, quota *int, before, after int, pointer, does s
 	if quota == nil || after <= max(*quota, before) {
 		return false
 	}
-	d.Fail(d.In.ProjectPath(), pointer, "project %s would "+does+", and may %d: take away what is not needed, or have an admin raise the project's quota",
+	d.Fail(d.In.ProjectPath(), pointer, "project %s would "+does+", but may have %d: remove objects or names, or have an admin raise the project's quota",
 		d.In.ProjectPath().Name(), after, *quota)
 	return true
 }

@@ -181,7 +181,7 @@ func TestWhatIsNoWholeBackupChangesNothing(t *testing.T) {
 		err := restore(t, backup.Stores{KV: to}, file)
 		if intent.CodeOf(err) != intent.Conflict { // where the altered byte says that another program has written it
 			require.Equal(t, intent.Invalid, intent.CodeOf(err), "%s: %v", name, err)
-			require.ErrorContains(t, err, "this is no whole backup of Signpost's", name)
+			require.ErrorContains(t, err, "this is not a whole backup of Signpost's", name)
 		}
 		require.Empty(t, content(t, to), name)
 	}

@@ -91,7 +91,7 @@ func (w *writer) finish() (Summary, error) {
 func sealedTexts() *regexp.Regexp { return regexp.MustCompile(`"sp1:([0-9a-f]{8}):`) }
 
 func errTorn(why string) error {
-	return &intent.Error{Code: intent.Invalid, Detail: "this is no whole backup of Signpost's: " + why}
+	return &intent.Error{Code: intent.Invalid, Detail: "this is not a whole backup of Signpost's: " + why}
 }
 
 // read gives each key and record of a backup, and answers its header and

@@ -215,7 +215,7 @@ func TestNoSecretIsKept(t *testing.T) {
 		{"variables of pods", `{"env":[{"name":"DB_PASSWORD","value":"s"},{"name":"MODE","value":"m"}]}`, `{"env":[{"name":"DB_PASSWORD","value":"***"},{"name":"MODE","value":"m"}]}`},
 		{"fields", `{"apiKey":"s","private-key":"s","auth.token":"s","key":"k"}`, `{"apiKey":"***","private-key":"***","auth.token":"***","key":"k"}`},
 		{"pairs", `{"kv":[{"db-password":"s"},{"list":["lab"]}]}`, `{"kv":[{"db-password":"***"},{"list":["lab"]}]}`},
-		{"what is no text", `{"password":1234,"pin.password":null,"needs_password":true,"tokens":["s",["t"]],"Authorization":"Bearer s"}`, `{"password":"***","pin.password":null,"needs_password":true,"tokens":"***","Authorization":"***"}`},
+		{"what is not a string", `{"password":1234,"pin.password":null,"needs_password":true,"tokens":["s",["t"]],"Authorization":"Bearer s"}`, `{"password":"***","pin.password":null,"needs_password":true,"tokens":"***","Authorization":"***"}`},
 		{"what is within", `{"password":{"value":"s","of":{"name":"s"}}}`, `{"password":{"value":"***","of":{"name":"s"}}}`},
 		{"where Kubernetes keeps one", `{"volumes":[{"secret":{"secretName":"a","items":[{"key":"b","path":"c"}]}},{"serviceAccountToken":{"path":"d"}}],"imagePullSecrets":[{"name":"e"}]}`,
 			`{"volumes":[{"secret":{"secretName":"a","items":[{"key":"b","path":"c"}]}},{"serviceAccountToken":{"path":"d"}}],"imagePullSecrets":[{"name":"e"}]}`},
@@ -223,7 +223,7 @@ func TestNoSecretIsKept(t *testing.T) {
 		{"flags", `{"extraArgs":["--webhook-token=s","--interval=5s","--txt-prefix"]}`, `{"extraArgs":["--webhook-token=***","--interval=5s","--txt-prefix"]}`},
 		{"URLs", `{"a":"https://u:s@host/x and http://u@h","b":"https://host/@x"}`, `{"a":"https://***@host/x and http://***@h","b":"https://host/@x"}`},
 		{"Secrets", `{"manifests":[{"kind":"Secret","data":{"a":"s"},"stringData":{"b":"s"},"type":"t"}]}`, `{"manifests":[{"kind":"Secret","data":"***","stringData":"***","type":"t"}]}`},
-		{"what is no text", `{"automountServiceAccountToken":true,"serviceAccountToken":{"path":"p"}}`, `{"automountServiceAccountToken":true,"serviceAccountToken":{"path":"p"}}`},
+		{"what is not a string", `{"automountServiceAccountToken":true,"serviceAccountToken":{"path":"p"}}`, `{"automountServiceAccountToken":true,"serviceAccountToken":{"path":"p"}}`},
 	} {
 		w := newWorld(t)
 		w.write(shop, c.body)

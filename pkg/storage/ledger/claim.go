@@ -39,7 +39,7 @@ func (r *Refusal) Error() string {
 	if source == "" {
 		source = "an unknown address"
 	}
-	return fmt.Sprintf("%s answers as cluster %s, but %s is cluster %s at %s, where Signpost's objects are left; have it lead there again, or register the other cluster under a name of its own",
+	return fmt.Sprintf("%s answers as cluster %s, but %s is cluster %s at %s, which still has Signpost's objects; restore the address, or register the other cluster under a name of its own",
 		r.Asked.Source, r.Asked.UID, r.Asked.Cluster, r.Against.UID, source)
 }
 

@@ -119,7 +119,7 @@ func Key(id bundle.ID) string {
 func parseKey(key string) (bundle.ID, error) {
 	segments := strings.Split(strings.TrimPrefix(key, prefix), "/")
 	if len(segments) != segmentsOfKey {
-		return bundle.ID{}, fmt.Errorf("%s is no key of the ledger", key)
+		return bundle.ID{}, fmt.Errorf("%s is not a key of the ledger", key)
 	}
 	id := bundle.ID{Cluster: segments[0], Group: segments[1], Kind: segments[2], Namespace: segments[3], Name: segments[4]}
 	if id.Group == coreGroup {

@@ -26,7 +26,7 @@ func TestDaemonSetsAreReadAsTheyWereWritten(t *testing.T) {
 	assert.Equal(t, &state, seen)
 	assert.Equal(t, state, w.DaemonSet("shop-dns", "dns-default"))
 	assert.Equal(t, []string{"shop-dns/dns-default"}, w.DaemonSets())
-	assert.Empty(t, w.Deployments(), "it is no Deployment")
+	assert.Empty(t, w.Deployments(), "it is not a Deployment")
 	before := store.Revision()
 	again := state
 	again.Since = time.Date(2026, 11, 1, 12, 1, 0, 0, time.UTC)

@@ -109,8 +109,8 @@ func TestDirectoryLeavesForeignFilesAlone(t *testing.T) {
 		"an object without our label":   "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: shop}\n",
 		"of another installation":       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, labels: {signpost.dev/installation: other}}\n",
 		"another object under our name": "apiVersion: v2\nkind: Else\nmetadata: {name: settings, labels: {signpost.dev/installation: inst-1}}\n",
-		"what is no object":             "just: text\n",
-		"what is no YAML":               "\t{{ template }}\n",
+		"what is not an object":         "just: text\n",
+		"what is not YAML":              "\t{{ template }}\n",
 		"what aliases make large":       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: shop, labels: {signpost.dev/installation: inst-1}}\ndata: {a: &a \"" + strings.Repeat("a", 70_000) + "\", b: *a}\n",
 		"nothing":                       "",
 	} {

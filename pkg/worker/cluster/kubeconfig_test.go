@@ -45,14 +45,14 @@ func TestKubeconfigIsReadOrRefusedByField(t *testing.T) {
 		{"a cluster that is not there", replace("cluster: c,", "cluster: d,"), `contexts[main].context.cluster names "d"`},
 		{"a user that is not there", replace("user: u}", "user: v}"), `contexts[main].context.user names "v"`},
 		{"no server", replace(`server: "https://192.0.2.1:6443", `, ""), "clusters[c].cluster.server"},
-		{"a server that is no URL", replace("https://192.0.2.1:6443", "192.0.2.1"), "clusters[c].cluster.server"},
+		{"a server that is not a URL", replace("https://192.0.2.1:6443", "192.0.2.1"), "clusters[c].cluster.server"},
 		{"a server of another scheme", replace("https://192.0.2.1:6443", "unix:///run/api"), "clusters[c].cluster.server"},
 		{"aliases that make it large", user("&u {token: hush" + strings.Repeat("h", 70_000) + "}}, {name: v, user: *u"), "not a kubeconfig: line 6: aliases (*name) repeat more than 64 KiB"},
 		{"an alias", user("&u {token: hush}}, {name: v, user: *u"), ""},
 		{"no YAML", "\t{", "not a kubeconfig"},
 		{"another document", "apiVersion: v1\nkind: Pod\n", "kubeconfig"},
 		{"nothing", "", "current-context is missing"},
-		{"a CA that is no base64", replace("Y2E=", "!"), "not a kubeconfig"},
+		{"a CA that is not a base64", replace("Y2E=", "!"), "not a kubeconfig"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			config, err := kubeapi.ParseKubeconfig([]byte(test.config))

@@ -73,7 +73,7 @@ func TestAnswersTellWhatToDoNext(t *testing.T) {
 		{"a namespace that is going", failure(403, metav1.StatusReasonForbidden, "going", "configmaps", terminating), cluster.NoNamespace, cluster.NoNamespace, cluster.NoNamespace},
 		{"forbidden", failure(403, metav1.StatusReasonForbidden, "no", "configmaps"), cluster.Refused, cluster.Refused, cluster.Refused},
 		{"invalid", failure(422, metav1.StatusReasonInvalid, "bad", "configmaps"), cluster.Refused, cluster.Refused, cluster.Refused},
-		{"a token that is no good any more", failure(401, metav1.StatusReasonUnauthorized, "who", ""), cluster.Unreachable, cluster.Unreachable, cluster.Unreachable},
+		{"a token that is no longer good", failure(401, metav1.StatusReasonUnauthorized, "who", ""), cluster.Unreachable, cluster.Unreachable, cluster.Unreachable},
 		{"a broken webhook", failure(500, metav1.StatusReasonInternalError, "hook", ""), cluster.Unreachable, cluster.Unreachable, cluster.Unreachable},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -45,7 +45,7 @@ func ParseMetrics(text []byte) (Metrics, error) {
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
 	if err != nil {
-		return nil, &Error{Fault: Unreachable, Code: http.StatusOK, Message: "the answer is no metrics in Prometheus' text format", Err: err}
+		return nil, &Error{Fault: Unreachable, Code: http.StatusOK, Message: "the answer is not a metrics in Prometheus' text format", Err: err}
 	}
 	var metrics Metrics
 	for name, family := range families {

@@ -168,7 +168,7 @@ func TestPreflightOfWhatDoesNotAnswerIsAnAnswer(t *testing.T) {
 	defer other.Close()
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer silent.Close()
-	for host, says := range map[string]string{gone.URL: "connection refused", other.URL: "no Kubernetes API server", silent.URL: "no answer in time"} {
+	for host, says := range map[string]string{gone.URL: "connection refused", other.URL: "not a Kubernetes API server", silent.URL: "no answer in time"} {
 		k, err := kubeapi.NewKubernetes(&rest.Config{Host: host}, cluster.Options{})
 		require.NoError(t, err)
 		began := time.Now()

@@ -47,7 +47,7 @@ func TestAClusterDoesNotSendTheTokenElsewhere(t *testing.T) {
 				return err
 			},
 		} {
-			require.ErrorContains(t, ask(t.Context()), "redirects to "+elsewhere.URL+", which is not followed", what)
+			require.ErrorContains(t, ask(t.Context()), "redirects to "+elsewhere.URL+", which Signpost does not follow", what)
 		}
 	}
 	require.Zero(t, followed.Load(), "nobody asked there")

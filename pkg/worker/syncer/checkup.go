@@ -106,9 +106,9 @@ func (c *checkup) log(ctx context.Context, logger *slog.Logger) {
 	}
 	switch {
 	case wrong != "" && c.logged == "":
-		logger.WarnContext(ctx, "external-dns does not do well", "deployment", c.key(), "message", wrong)
+		logger.WarnContext(ctx, "external-dns is unhealthy", "deployment", c.key(), "message", wrong)
 	case wrong == "" && c.logged != "":
-		logger.InfoContext(ctx, "external-dns does well again", "deployment", c.key())
+		logger.InfoContext(ctx, "external-dns is healthy again", "deployment", c.key())
 	}
 	c.logged = wrong
 }

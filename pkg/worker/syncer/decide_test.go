@@ -70,7 +70,7 @@ func TestDecide(t *testing.T) {
 		{"one that is being deleted by hand is waited for", config, want, entry(), deleting, await, false},
 		{"one that was edited by hand is put back", config, want, entry(), touched, apply, true},
 		{"one that was replaced under our label is put back", config, want, entry(), live("u2", "12", 0, ours), apply, true},
-		{"a new status is no drift where generations tell", deployment, want, entry(generation), live("u1", "11", 3, ours), nothing, false},
+		{"a new status is not a drift where generations tell", deployment, want, entry(generation), live("u1", "11", 3, ours), nothing, false},
 		{"a new generation is drift", deployment, want, entry(generation), live("u1", "11", 4, ours), apply, true},
 		{"a label of ours that was changed is drift, generation or not", deployment, want, entry(generation), live("u1", "11", 3, map[string]string{"ours": "no"}), apply, true},
 		{"somebody's namespace is used and left alone", namespace, want, used, absent, nothing, false},

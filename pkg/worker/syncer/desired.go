@@ -86,14 +86,14 @@ func (d *desired) read(ctx context.Context, pointers []appcontext.Pointer, conte
 		changed = true
 		objects, revision, err := contexts.ObjectsOn(ctx, p, name)
 		if err != nil {
-			return nil, false, fmt.Errorf("read what %s wants: %w", p.Owner, err)
+			return nil, false, fmt.Errorf("read the desired state of %s: %w", p.Owner, err)
 		}
 		s := share{pointer: p, revision: revision, objects: make(map[bundle.ID]*wanted, len(objects))}
 		alone, alike := []string{string(p.Owner)}, map[string]cluster.Marks{}
 		for _, o := range objects {
 			marks, err := cluster.MarksOf(o, installation)
 			if err != nil {
-				return nil, false, fmt.Errorf("read what %s wants: %w", p.Owner, err)
+				return nil, false, fmt.Errorf("read the desired state of %s: %w", p.Owner, err)
 			}
 			if known, ok := alike[o.App]; ok && known.Equal(marks) {
 				marks = known // the objects of an app mostly have the same

@@ -185,8 +185,8 @@ func TestWhatFailsIsTold(t *testing.T) {
 		assert.False(t, s.through(objects[3].ID))
 		f.SetMetrics("shop", "lab-1", answer(1010, 1011, 0))
 		s.until("that they have ended, too", func() bool { return s.sync().Failing == "" && s.through(objects[3].ID) })
-		assert.Contains(t, s.log.String(), "external-dns does not do well")
-		assert.Contains(t, s.log.String(), "external-dns does well again")
+		assert.Contains(t, s.log.String(), "external-dns is unhealthy")
+		assert.Contains(t, s.log.String(), "external-dns is healthy again")
 	})
 }
 

@@ -278,7 +278,7 @@ func (t *tenure) log(ctx context.Context, o outcome) {
 		}
 	case o.fault != "":
 		if t.entries[id].Message != o.entry.Message {
-			t.logger.WarnContext(ctx, "object put off", "object", id.String(), "deed", string(o.action.deed), "why", o.action.why, "message", o.entry.Message)
+			t.logger.WarnContext(ctx, "object deferred", "object", id.String(), "deed", string(o.action.deed), "why", o.action.why, "message", o.entry.Message)
 		}
 	case o.gone:
 		t.logger.InfoContext(ctx, "object gone", "object", id.String(), "why", o.action.why)

@@ -166,7 +166,7 @@ func (t *tenure) stepHandover(ctx context.Context, owner appcontext.Owner, w han
 		h.Wait(joined("waits for namespaces and definitions of kinds", before.Trouble()))
 		return nil
 	case t.heldByAnother(owner, w.Objects):
-		h.Wait("waits for another owner of the same object to let go of it")
+		h.Wait("waits for another owner of the same object to release it")
 		return nil
 	}
 	return h.Step(ctx, w)
@@ -248,7 +248,7 @@ func (t *tenure) noteObject(ctx context.Context, e ledger.Entry, want *wanted) {
 		}
 	}
 	if e.Message != "" && e.Message != t.entries[e.ID].Message {
-		t.logger.WarnContext(ctx, "object put off", "object", e.ID.String(), "message", e.Message)
+		t.logger.WarnContext(ctx, "object deferred", "object", e.ID.String(), "message", e.Message)
 	}
 	t.set(e)
 }

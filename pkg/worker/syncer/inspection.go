@@ -191,9 +191,9 @@ func (i *inspection) log(ctx context.Context, logger *slog.Logger) {
 	}
 	switch {
 	case wrong != "" && wrong != i.logged:
-		logger.WarnContext(ctx, "cluster DNS does not do well", "daemonset", i.key(), "message", wrong)
+		logger.WarnContext(ctx, "cluster DNS is unhealthy", "daemonset", i.key(), "message", wrong)
 	case wrong == "" && i.logged != "":
-		logger.InfoContext(ctx, "cluster DNS does well again", "daemonset", i.key())
+		logger.InfoContext(ctx, "cluster DNS is healthy again", "daemonset", i.key())
 	}
 	i.logged = wrong
 }

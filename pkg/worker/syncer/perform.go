@@ -191,7 +191,7 @@ func (p *performer) keep(ctx context.Context, o outcome) *outcome {
 	by, err := p.target.Occupant(ctx, o.action.id.Name)
 	if cluster.FaultOf(err) == cluster.Refused {
 		o.entry.Kept, o.waiting = true, true
-		o.entry.Message = "kept: whether it is empty may not be looked at: " + err.Error()
+		o.entry.Message = "kept: no permission to check whether it is empty: " + err.Error()
 		return &o
 	}
 	if err != nil {

@@ -208,9 +208,9 @@ func (p *proof) log(ctx context.Context, logger *slog.Logger) {
 	}
 	switch {
 	case foreign != "" && !p.logged:
-		logger.WarnContext(ctx, "a name is somebody else's", "project", p.mark.project, "record", p.mark.record, "message", foreign)
+		logger.WarnContext(ctx, "a name belongs to somebody else", "project", p.mark.project, "record", p.mark.record, "message", foreign)
 	case foreign == "" && p.logged:
-		logger.InfoContext(ctx, "no name is somebody else's any more", "project", p.mark.project, "record", p.mark.record)
+		logger.InfoContext(ctx, "names no longer belong to somebody else", "project", p.mark.project, "record", p.mark.record)
 	}
 	p.logged = foreign != ""
 }

@@ -102,7 +102,7 @@ func (t *tenure) identify(ctx context.Context, uid string) error {
 	case "":
 		err = t.ledger.Adopt(ctx, t.fence, t.name, uid)
 	default:
-		t.logger.WarnContext(ctx, "the cluster is another one under an old name: everything is made anew", "was", known, "is", uid)
+		t.logger.WarnContext(ctx, "the cluster is another one under an old name: all objects are created again", "was", known, "is", uid)
 		err = t.ledger.Reset(ctx, t.fence, t.name, uid)
 		if err == nil {
 			clear(t.entries)

@@ -24,7 +24,7 @@ func (p *performer) stranger(ctx context.Context, o outcome, live cluster.Live) 
 	}
 	why, err := p.mayUse(ctx, o.action.id.Cluster, o.action.id.Name, o.action.want.owners)
 	if err != nil {
-		return o.failed(&cluster.Error{Fault: cluster.Stale, Message: "whether the namespace may be used is not known", Err: err})
+		return o.failed(&cluster.Error{Fault: cluster.Stale, Message: "the owner of the namespace is not known", Err: err})
 	}
 	if why == "" {
 		return o.strange(live)

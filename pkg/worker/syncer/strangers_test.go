@@ -70,7 +70,7 @@ func TestNothingIsPutIntoANamespaceAsLongAsGrantsAreNotKnown(t *testing.T) {
 		objects := []bundle.Object{namespace(t, hub), config(t, hub, "a", "1")}
 		s.commit("dig", objects...)
 		s.until("it is told", func() bool {
-			return strings.Contains(s.entries(hub)[objects[0].ID].Message, "whether the namespace may be used is not known")
+			return strings.Contains(s.entries(hub)[objects[0].ID].Message, "the owner of the namespace is not known")
 		})
 		require.Nil(t, f.Live(objects[1].ID))
 		away.Store(false)

@@ -310,7 +310,7 @@ func (t *term) letGo(ctx context.Context, mine map[string]bool) {
 			_, _, err = store.Txn(ctx, []kv.Compare{kv.Unchanged(key, item)}, kv.Delete(key))
 		}
 		if err != nil {
-			t.worker.options.Logger.WarnContext(ctx, "cluster cannot be let go of", "cluster", name, "error", err)
+			t.worker.options.Logger.WarnContext(ctx, "cluster cannot be released", "cluster", name, "error", err)
 		}
 	}
 }
@@ -401,7 +401,7 @@ func (t *term) end(ctx context.Context) {
 		select {
 		case <-r.done:
 		case <-deadline:
-			t.worker.options.Logger.WarnContext(ctx, "a cluster hangs and is not waited for", "cluster", r.tenure.name)
+			t.worker.options.Logger.WarnContext(ctx, "a cluster hangs, and the worker does not wait for it", "cluster", r.tenure.name)
 			deadline = closed()
 		}
 		t.worker.metrics.of(r.tenure.name).end()
@@ -413,7 +413,7 @@ func (t *term) end(ctx context.Context) {
 	short, cancel := context.WithTimeout(context.WithoutCancel(ctx), letGoAtMost)
 	defer cancel()
 	if err := t.lease.Release(short); err != nil {
-		t.worker.options.Logger.WarnContext(ctx, "the worker's lease was not released and runs out by itself", "error", err)
+		t.worker.options.Logger.WarnContext(ctx, "the worker's lease was not released, and expires by itself", "error", err)
 	}
 }
 

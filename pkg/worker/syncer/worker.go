@@ -145,7 +145,7 @@ func (w *Worker) pause(ctx context.Context, why error, failures int) {
 	if ctx.Err() != nil {
 		return
 	}
-	w.options.Logger.WarnContext(ctx, "worker begins again", "error", why)
+	w.options.Logger.WarnContext(ctx, "worker starts again", "error", why)
 	select {
 	case <-w.options.Clock.After(backoff(retryFirst, retryLongest, failures)):
 	case <-ctx.Done():

@@ -98,7 +98,7 @@ func keyAt(path string) (key Key, err error) {
 		key.Name, err = url.PathUnescape(name)
 	}
 	if err != nil {
-		return key, fmt.Errorf("%s is no key of a name: %w", path, err)
+		return key, fmt.Errorf("%s is not a key of a name: %w", path, err)
 	}
 	return key, nil
 }

@@ -57,6 +57,6 @@ func (r *rates) take(project intent.Path, quota *int64, bytes int) error {
 	}
 	return &intent.Error{
 		Code: intent.TooMany, RetryAfter: wait,
-		Detail: fmt.Sprintf("project %s %s more than its quota \"bytes\" (%d) allows within %s, for what is replaced is kept for so long; nothing was done; try again, or have an admin raise spec.quotas.bytes of the project", project.Name(), r.what, *quota, historyKept),
+		Detail: fmt.Sprintf("project %s %s more than its quota \"bytes\" (%d) allows within %s, because replaced documents are kept for so long; nothing was done; try again, or have an admin raise spec.quotas.bytes of the project", project.Name(), r.what, *quota, historyKept),
 	}
 }

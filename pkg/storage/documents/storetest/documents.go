@@ -192,7 +192,7 @@ func badInput(t *testing.T, data Data) {
 		{"a path with a zero byte", intent.Write{Path: "projects/a\x00", Body: body("x")}, intent.Invalid},
 		{"no body", intent.Write{Path: project}, intent.Invalid},
 		{"two bodies", intent.Write{Path: project, Body: []byte(`{} {}`)}, intent.Invalid},
-		{"a reference that is no path", intent.Write{Path: project, Body: body("x"), Refs: []intent.Path{"projects"}}, intent.Invalid},
+		{"a reference that is not a path", intent.Write{Path: project, Body: body("x"), Refs: []intent.Path{"projects"}}, intent.Invalid},
 		{"too many references", intent.Write{Path: project, Body: body("x"), Refs: tooMany}, intent.Invalid},
 		{"a body above the limit", intent.Write{Path: project, Body: body(strings.Repeat("x", intent.MaxBody))}, intent.TooLarge},
 	} {

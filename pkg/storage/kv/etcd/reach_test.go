@@ -126,7 +126,7 @@ func TestARefusalIsToldAlsoWhenItWasNotRead(t *testing.T) {
 func reset(connection net.Conn) error {
 	tcp, ok := connection.(*net.TCPConn)
 	if !ok {
-		return fmt.Errorf("%T is no TCP connection", connection)
+		return fmt.Errorf("%T is not a TCP connection", connection)
 	}
 	return errors.Join(errors.New("not yet"), tcp.SetLinger(0), tcp.Close())
 }

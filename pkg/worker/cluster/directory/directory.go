@@ -57,7 +57,7 @@ var _ cluster.Target = (*Directory)(nil)
 // that stays below the root.
 func CheckDirectory(name string) error {
 	if name == "" || name == "." || !filepath.IsLocal(name) || strings.Contains(name, `\`) || path.Clean(name) != name {
-		return fmt.Errorf("directory %q is no path below the directory root: it must be relative, without . or .. segments", name)
+		return fmt.Errorf("directory %q is not a path below the directory root: it must be relative, without . or .. segments", name)
 	}
 	return nil
 }
@@ -214,7 +214,7 @@ func (d *Directory) slurp(at string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("is no regular file")
+		return nil, errors.New("is not a regular file")
 	}
 	return io.ReadAll(io.LimitReader(file, maxManifest))
 }

@@ -79,7 +79,7 @@ func refuseReferences(config *api.Config) error {
 			return fmt.Errorf("clusters[%s].cluster.certificate-authority names a file: use certificate-authority-data", name)
 		}
 		if config.Clusters[name].ProxyURL != "" {
-			return fmt.Errorf("clusters[%s].cluster.proxy-url would send Signpost's requests elsewhere: leave it out, and set HTTPS_PROXY for the server where there is a proxy", name)
+			return fmt.Errorf("clusters[%s].cluster.proxy-url would send Signpost's requests to another server: remove it, and set HTTPS_PROXY for the server if there is a proxy", name)
 		}
 	}
 	return nil
@@ -103,7 +103,7 @@ func checkContext(config *api.Config) error {
 	}
 	server, err := url.Parse(at.Server)
 	if err != nil || server.Host == "" || server.Scheme != "https" && server.Scheme != "http" {
-		return fmt.Errorf("clusters[%s].cluster.server is no URL of the form https://host:port", current.Cluster)
+		return fmt.Errorf("clusters[%s].cluster.server is not a URL of the form https://host:port", current.Cluster)
 	}
 	return nil
 }

@@ -239,7 +239,7 @@ func (k *Kubernetes) definitionEstablished(ctx context.Context, name string) (bo
 		}
 	}
 	if err := json.Unmarshal(raw, &definition); err != nil {
-		return false, &cluster.Error{Fault: cluster.Unreachable, Message: "the answer is no CustomResourceDefinition", Err: err}
+		return false, &cluster.Error{Fault: cluster.Unreachable, Message: "the answer is not a CustomResourceDefinition", Err: err}
 	}
 	for _, c := range definition.Status.Conditions {
 		if c.Type == "Established" {

@@ -53,7 +53,7 @@ func (k *Kubernetes) version(ctx context.Context) (string, error) {
 		GitVersion string `json:"gitVersion"`
 	}
 	if err := json.Unmarshal(raw, &found); err != nil || found.GitVersion == "" {
-		return "", &cluster.Error{Fault: cluster.Unreachable, Message: "what answers is no Kubernetes API server", Err: err}
+		return "", &cluster.Error{Fault: cluster.Unreachable, Message: "what answers is not a Kubernetes API server", Err: err}
 	}
 	return found.GitVersion, nil
 }

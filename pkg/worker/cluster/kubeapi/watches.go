@@ -215,7 +215,7 @@ func (k *Kubernetes) kindFeed(kind cluster.Kind, notify cluster.Notify) *feed {
 func keepLive(object runtime.Object) (entry, error) {
 	head, ok := object.(metav1.Object)
 	if !ok {
-		return entry{}, &cluster.Error{Fault: cluster.Unreachable, Message: "a list holds what is no object"}
+		return entry{}, &cluster.Error{Fault: cluster.Unreachable, Message: "a list holds what is not an object"}
 	}
 	return entry{live: liveOf(head)}, nil
 }
