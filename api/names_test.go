@@ -150,9 +150,9 @@ func TestEverythingWrongWithANameIsTold(t *testing.T) {
 			`projects/shop/names/www.lab.example is not valid
 /metadata/name: "WWW.lab.example" is not canonical; write "www.lab.example"
 /spec: gives 2 of service, addresses and cname; give exactly one of them
-/spec/addresses/0: "192.0.2.300" is no IP address; give one as in 192.0.2.7 or 2001:db8::7, or give a host name as cname
+/spec/addresses/0: "192.0.2.300" is not an IP address; give one as in 192.0.2.7 or 2001:db8::7, or give a host name as cname
 /spec/addresses/2: 192.0.2.1 is given twice; leave one out
-/spec/service: "frontend" is no Service; give its namespace and name, as in web/frontend
+/spec/service: "frontend" is not a Service; give its namespace and name, as in web/frontend
 /spec/recordTypes/1: A is given twice; leave one out
 /spec/clusters/1: projects/shop/names/www.lab.example refers to cluster-providers/edge/clusters/none, which does not exist; create it first
 /spec/provider: projects/shop/names/www.lab.example refers to projects/shop/dns-update-records/none, which does not exist; create it first`,

@@ -248,7 +248,7 @@ func TestWhatCannotBeTakenOverIsRefused(t *testing.T) {
 	w := bothAsk(t)
 	for from, why := range map[string]string{
 		"test": "is the group itself", "projects/bank/composite-apps/store/v1/deployment-intent-groups/prod": "\"projects/bank/composite-apps/store/v1/deployment-intent-groups/prod\" belongs to another project",
-		"a/b": "is not a deployment intent group", "store//prod": "is not a deployment intent group", string(lab): "is not a deployment intent group",
+		"a/b": "is neither a deployment intent group", "store//prod": "is neither a deployment intent group", string(lab): "is neither a deployment intent group",
 	} {
 		_, err := w.service.PlanTakeover(ann(test), test, "", from)
 		require.Equal(t, intent.Invalid, intent.CodeOf(err), from)

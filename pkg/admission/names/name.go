@@ -47,10 +47,10 @@ func CheckName(ctx context.Context, a *review.Checker, r *review.Review, in, old
 			r.Refusef(review.Spec+"/scope", "cluster needs clusters, of each of which the name gets the addresses; give clusters, or scope public")
 		}
 	default:
-		r.Refusef(review.Spec+"/scope", "%s is no scope; give public or cluster", review.Quote(string(in.Scope)))
+		r.Refusef(review.Spec+"/scope", "%s is not a scope; give public or cluster", review.Quote(string(in.Scope)))
 	}
 	if in.TTL < 0 || in.TTL > math.MaxInt32 {
-		r.Refusef(review.Spec+"/ttl", "%d is no TTL; give 1 to %d seconds, or leave it out for the DNS provider's default", in.TTL, math.MaxInt32)
+		r.Refusef(review.Spec+"/ttl", "%d is not a TTL; give 1 to %d seconds, or leave it out for the DNS provider's default", in.TTL, math.MaxInt32)
 	}
 	dnsnames.CheckRecordTypes(r, in.RecordTypes)
 	if err := checkRouting(ctx, a, r, in); err != nil {
@@ -76,7 +76,7 @@ func checkTarget(r *review.Review, in *intent.Name) {
 		ip, err := netip.ParseAddr(text)
 		switch {
 		case err != nil || ip.Zone() != "":
-			r.Refusef(at, "%s is no IP address; give one as in 192.0.2.7 or 2001:db8::7, or give a host name as cname", review.Quote(text))
+			r.Refusef(at, "%s is not an IP address; give one as in 192.0.2.7 or 2001:db8::7, or give a host name as cname", review.Quote(text))
 		case slices.Contains(in.Addresses[:n], ip.Unmap().String()):
 			r.Refusef(at, "%s is given twice; leave one out", text)
 		default:
@@ -110,7 +110,7 @@ func checkService(ctx context.Context, a *review.Checker, r *review.Review, in *
 	}
 	namespace, service, both := strings.Cut(in.Service, "/")
 	if !both || !review.IsDNSLabel(namespace) || !review.IsDNSLabel(service) {
-		r.Refusef(at, "%s is no Service; give its namespace and name, as in web/frontend", review.Quote(in.Service))
+		r.Refusef(at, "%s is not a Service; give its namespace and name, as in web/frontend", review.Quote(in.Service))
 		return nil
 	}
 	if in.Clusters == nil || in.Clusters.Selector == nil && len(in.Clusters.Names) == 0 {
@@ -146,7 +146,7 @@ func checkClusters(ctx context.Context, a *review.Checker, r *review.Review, in 
 func checkCluster(ctx context.Context, a *review.Checker, r *review.Review, at review.Pointer, name string) error {
 	provider, cluster, _ := strings.Cut(name, "/")
 	if !review.IsLabelValue(provider) || !review.IsLabelValue(cluster) {
-		r.Refusef(at, "%s is no cluster; write it as provider/cluster, as in dc/one", review.Quote(name))
+		r.Refusef(at, "%s is not a cluster; write it as provider/cluster, as in dc/one", review.Quote(name))
 		return nil
 	}
 	path := intent.ClusterRef{ClusterProvider: provider, Cluster: cluster}.Path()
@@ -183,7 +183,7 @@ func checkProvider(ctx context.Context, a *review.Checker, r *review.Review, in,
 		return completeProvider(ctx, a, r, in, old)
 	}
 	if !review.IsLabelValue(in.Provider) {
-		r.Refusef(at, "%s is no name of a provider; %s", review.Quote(in.Provider), review.ValueAdvice)
+		r.Refusef(at, "%s is not a name of a provider; %s", review.Quote(in.Provider), review.ValueAdvice)
 		return nil
 	}
 	path := providers.RecordPath(r.Project(), in.Provider)
