@@ -59,11 +59,11 @@ func TestAnUpdateThatTakesManyNamesIsRefusedUntilItIsConfirmed(t *testing.T) {
 
 	s.put(prod+"/traffic-group-intents/front/dns-intents/web", dnsIntent("web", names[:8]...))
 	const why = `6 of the 14 names of provider \"lab\", more than its maxRemoval of 25 %`
-	s.refuses("update", prod, "update would take away "+why)
+	s.refuses("update", prod, "update would remove "+why)
 	s.throughout("all stay", func() error {
 		return errors.Join(s.answering(names[0], parisAddress), s.answering(names[13], parisAddress))
 	})
-	s.confirm("update", "takes away "+why)
+	s.confirm("update", "removes "+why)
 	s.allAnswer(names[8:])
 	s.allAnswer(names[:8], parisAddress)
 

@@ -21,7 +21,7 @@ func TestFailoverGoesToTheNextClusterInOrderAndBack(t *testing.T) {
 	s.intent("each", `"hostnames": ["{{.Cluster}}.{{.ClusterProvider | lower}}.{zone}"]`)
 	s.instantiate(prod)
 	s.answers("www.{zone}", parisAddress)
-	s.rejects(berlinAddress, "edge+paris comes first")
+	s.rejects(berlinAddress, "edge+paris is first in order")
 
 	s.pods(fixture.Paris, false)
 	s.answers("www.{zone}", berlinAddress)

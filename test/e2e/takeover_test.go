@@ -115,7 +115,7 @@ func (s *story) refusesRivals() {
 	rival.group("prod")
 	rival.names(prod, "www", "www.{corp}")
 	rival.group("other")
-	const taken = `\"www.{corp}\" is project \"takes\"'s`
+	const taken = `\"www.{corp}\" belongs to project \"takes\"`
 	rival.refuses("instantiate", prod, taken)
 	rival.refuses("instantiate?takeover=other", prod, taken)
 	rival.call(http.MethodPost, prod+"/instantiate?takeover="+strings.TrimPrefix(s.words.Replace(prod), "/v2/"), "", http.StatusBadRequest)
