@@ -95,7 +95,7 @@ func unclean() map[string]int {
 		"pkg/emco":              87,
 		"pkg/plan":              25,
 		"pkg/release":           324,
-		"pkg/storage":           127,
+		"pkg/storage":           34,
 		"pkg/tracing":           1,
 		"pkg/worker":            203,
 	}

@@ -1,10 +1,9 @@
-// Package appcontext keeps bundles in etcd as app contexts, in the layout that
-// EMCO's tools read, and says which context of an owner is current.
+// Package appcontext keeps bundles in etcd as app contexts, in the layout that EMCO's
+// tools read, and says which context of an owner is current.
 //
-// An owner is whatever has a bundle of its own: a deployment intent group, or
-// the external-dns of a record in one cluster and scope. A context is written
-// under a claim, in chunks, and becomes current in one transaction, so that a
-// reader sees whole bundles only (I2).
+// An owner has a bundle of its own: a deployment intent group, or the external-dns of a
+// provider in one cluster and scope. A context is written under a claim, in chunks, and
+// becomes current in one transaction, so that a reader sees whole bundles only (I2).
 package appcontext
 
 import (

@@ -22,8 +22,8 @@ const ErrStale = intent.PreconditionFailed
 
 func stale(what string) error { return &intent.Error{Code: ErrStale, Detail: what} }
 
-// claim marks a context id that is not, or no longer, anybody's current or
-// previous context: it is being written, or, empty, waits for its removal.
+// claim marks a context id that is not, or no longer, a current or previous context. The
+// context is being written, or, if it is empty, waits for its removal.
 type claim struct {
 	Attempt string    `json:"attempt,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
@@ -164,9 +164,9 @@ func clustersOf(objects bundle.Bundle) map[string][]string {
 	return clusters
 }
 
-// Named answers the ids of the contexts that one of the store's keys names, and
-// which belong to it: none for a key that is no pointer and no claim. The error
-// is that of a pointer that cannot be read.
+// Named answers the ids of the contexts that a key of the store names, and which belong
+// to it: none for a key that is neither a pointer nor a claim. The error is that of a
+// pointer that cannot be read.
 func Named(item kv.Item) ([]string, error) {
 	if id, is := strings.CutPrefix(item.Key, claimPrefix); is {
 		return []string{id}, nil

@@ -11,10 +11,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// ObjectsOn answers the objects that the pointer's context holds for one
-// cluster, ordered by ID, all as of one revision of the store, which it answers,
-// too. The error has the code ErrStale when the pointer has changed meanwhile:
-// its context may be going then, and is not given.
+// ObjectsOn answers the objects that the pointer's context holds for one cluster, ordered
+// by ID, and the one revision of the store that they were read at. The error has the code
+// ErrStale when the pointer has changed meanwhile, because its context may be incomplete
+// then.
 func (s *Store) ObjectsOn(ctx context.Context, p Pointer, cluster string) (bundle.Bundle, int64, error) {
 	revision, err := s.revisionOf(ctx, p)
 	if err != nil {
@@ -24,8 +24,8 @@ func (s *Store) ObjectsOn(ctx context.Context, p Pointer, cluster string) (bundl
 	return objects, revision, err
 }
 
-// WithdrawnFrom answers the objects that the owner had on a cluster when its
-// last context was taken away, ordered by ID; none while it has a context.
+// WithdrawnFrom answers the objects that the owner had on a cluster when its last context
+// was removed, ordered by ID; none while it has a context.
 func (s *Store) WithdrawnFrom(ctx context.Context, p Pointer, cluster string) (bundle.Bundle, error) {
 	last := p
 	last.ContextID, last.Clusters = p.Previous, p.Withdrawn
@@ -128,8 +128,8 @@ func (s *Store) Meta(ctx context.Context, id string) (Meta, error) {
 	return m, err
 }
 
-// Providers are owners too: the external-dns of a record, in one scope and
-// cluster, has a context that belongs to no app.
+// providerOwner begins the owners that are providers: the external-dns of a provider, in
+// one scope and cluster, has a context that belongs to no app.
 const providerOwner = "provider/"
 
 // ProviderOwner names the owner of a record's external-dns.

@@ -13,12 +13,11 @@ import (
 // MostRewritten is how many changes one Rewrite takes: each is compared.
 const MostRewritten = kv.MaxOps/2 - 2
 
-// Rewrite changes single objects of one app and cluster in the current context,
-// at most MostRewritten, and tells of it beside the pointer, in one transaction.
-// Objects that stay are not written, nor is the pointer, unless the app had none
-// on the cluster. The error has the code ErrStale when p is no longer the
-// owner's pointer, an object is not what the change says that it was, or what
-// when compares does not hold.
+// Rewrite changes single objects of one app and cluster in the current context, at most
+// MostRewritten, and notes that beside the pointer, in one transaction. Objects that stay
+// are not written, nor is the pointer, unless the app had none on the cluster. The error
+// has the code ErrStale when p is no longer the owner's pointer, or a comparison of the
+// change or of when fails.
 func (s *Store) Rewrite(ctx context.Context, p Pointer, app, cluster string, changes []bundle.Change, when ...kv.Compare) (Pointer, error) {
 	if err := p.changeable(); err != nil {
 		return Pointer{}, err

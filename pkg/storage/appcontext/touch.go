@@ -60,8 +60,8 @@ func touchedOwner(key string) (Owner, bool) {
 	return Owner(owner), is
 }
 
-// decodeTouch reads a touch. One that cannot be read says that any object may
-// have changed.
+// decodeTouch reads a touch. A touch that cannot be read means that any object may have
+// changed.
 func decodeTouch(owner Owner, item kv.Item) Touch {
 	var t Touch
 	if json.Unmarshal(item.Value, &t) != nil {
@@ -113,10 +113,9 @@ func (s *Store) Held(ctx context.Context, contextID string, places []Place) (Hel
 	return h, err
 }
 
-// Replace changes objects of the pointer's context that are there, while the
-// pointer, all that was held, and what when compares are as they were read. The
-// error has the code ErrStale when they are not. Service and Cause of the Touch are
-// those of about.
+// Replace changes existing objects of the pointer's context, while the pointer, all
+// objects that were held, and the comparison when are as they were read. Otherwise the
+// error has the code ErrStale. Service and Cause of the Touch are those of about.
 func (s *Store) Replace(ctx context.Context, p Pointer, was Held, when []kv.Compare, objects []bundle.Object, about Touch) error {
 	var ops []kv.Op
 	var keys []string

@@ -25,7 +25,7 @@ import (
 type Records interface {
 	// Dump answers all records by id, each with what it refers to.
 	Dump(ctx context.Context) (map[string][]byte, error)
-	// Load stores a record that Dump has answered, whatever is there.
+	// Load stores a record that Dump has answered, over any existing one.
 	Load(ctx context.Context, id string, raw []byte) error
 	// Empty tells whether there is no record.
 	Empty(ctx context.Context) (bool, error)

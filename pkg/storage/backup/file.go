@@ -94,9 +94,8 @@ func errTorn(why string) error {
 	return &intent.Error{Code: intent.Invalid, Detail: "this is not a whole backup of Signpost's: " + why}
 }
 
-// read gives each key and record of a backup, and answers its header and
-// trailer. What it gave counts only when there is no error: the file's end
-// tells whether it is whole.
+// read gives each key and record of a backup, and answers its header and trailer. The
+// records count only when there is no error: the file's end tells whether it is whole.
 func read(in io.Reader, give func(line) error) (Header, trailer, error) {
 	zip, err := gzip.NewReader(in)
 	if err != nil {

@@ -30,12 +30,12 @@ func Unfinished(ctx context.Context, store kv.KV) error {
 	return err
 }
 
-// Restore makes empty stores what a backup says. The whole file is judged before
-// anything is written: Invalid for one that is torn or damaged, Conflict for one
-// of a newer program, or whose documents are kept elsewhere than in these stores.
-// knows tells whether a key of sealed values, by its id, is at hand; without it the
-// answer is a Conflict. So it is for stores that are not empty, unless an earlier
-// Restore of the same backup was interrupted there: this one finishes it.
+// Restore makes empty stores of a backup. The whole file is checked before anything is
+// written. It answers Invalid for a torn or damaged file, and Conflict for a file of a
+// newer program, or whose documents belong to other stores. knows tells whether a key of
+// sealed values, by its id, is at hand; without it the answer is a Conflict. Stores that
+// are not empty are a Conflict too, unless an earlier Restore of the same backup was
+// interrupted there: this one finishes it.
 func Restore(ctx context.Context, s Stores, file io.ReadSeeker, knows func(key string) bool) (Header, Summary, error) {
 	head, end, err := read(file, func(line) error { return nil })
 	if err != nil {

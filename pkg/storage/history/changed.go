@@ -28,8 +28,8 @@ func changed(before, after []byte) string {
 	return text
 }
 
-// differences are the pointers, below one, to what is not the same in two values,
-// in order. Where one has what the other has not, that is all that is told.
+// differences are the pointers, below one, to the differences between two values, in
+// order. If only one of the two has a field, the pointer to that field is all.
 func differences(at string, was, is any) []string {
 	if reflect.DeepEqual(was, is) {
 		return nil

@@ -1,6 +1,6 @@
-// Package history keeps what has happened, in the document store: who has done
-// what to which document, by which request, and how the document was before and
-// after. What is kept of a document holds no secrets.
+// Package history keeps events in the document store: who changed which document, by
+// which request, and how the document was before and after. The stored documents hold no
+// secrets.
 package history
 
 import (
@@ -23,8 +23,8 @@ const MaxDocument = 16 << 10
 // Options say what a History works with.
 type Options struct {
 	Documents intent.Store
-	// Count is how many events of each project or cluster provider are kept, and a
-	// tenth more, while they are written; 0: as many as Prune leaves.
+	// Count is how many events of each project or cluster provider are kept, and a tenth
+	// more, while they are written; 0: as many as Prune leaves.
 	Count int
 	// Lost is told of each event that could not be kept.
 	Lost   func()
@@ -96,7 +96,7 @@ func (h *History) Told(ctx context.Context, owner intent.Path, events ...intent.
 	if len(events) == 0 {
 		return
 	}
-	// Whoever asked may be gone by now: what was done is noted all the same.
+	// enough is the time to note an event, also if its caller has gone by then.
 	const enough = 5 * time.Second
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), enough)
 	defer cancel()

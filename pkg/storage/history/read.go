@@ -9,10 +9,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// Page answers what has happened to a project or a cluster provider, and to
-// what is below it, the newest first. limit is at least 1; after is the
-// Continue of the page before, empty for the first one. Errors: NotFound;
-// Invalid for an after that is none.
+// Page answers the events of a project or a cluster provider, and of everything below it,
+// the newest first. limit is at least 1; after is the Continue of the page before, empty
+// for the first one. Errors: NotFound; Invalid for a wrong after.
 func (h *History) Page(ctx context.Context, top intent.Path, limit int, after string) (intent.EventPage, error) {
 	doc, err := h.Documents.Get(ctx, top)
 	if err != nil {

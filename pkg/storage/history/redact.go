@@ -12,9 +12,9 @@ import (
 // hidden stands where a secret was.
 const hidden = "***"
 
-// redacted is a stored document without the ids of its sealed values, and
-// without what looks like a secret that somebody has written where all can read
-// it: those who read the history are not those who read the document then.
+// redacted is a stored document without the ids of its sealed values, and without likely
+// secrets that somebody has written into readable fields. Readers of the history are not
+// always readers of the document.
 func redacted(body []byte) (json.RawMessage, error) {
 	var object any
 	if err := json.Unmarshal(body, &object); err != nil {
@@ -63,8 +63,8 @@ func redactList(list []any) {
 	}
 }
 
-// hide hides a value whatever it is, but for what tells nothing, and for what
-// Kubernetes' objects say of where a secret is.
+// hide hides a value of any kind, except values that reveal nothing, and the fields of
+// Kubernetes' objects that say where a secret is.
 func hide(value any) any {
 	switch v := value.(type) {
 	case nil, bool:

@@ -1,6 +1,5 @@
-// Package kv is the narrow edge to etcd: what Signpost asks of it, and no
-// more. Steps of release, fold and sync are written against these interfaces,
-// so that the same code runs over a real server and over a simulated one.
+// Package kv is the narrow edge to etcd: the operations that Signpost needs, and no more.
+// All code runs against these interfaces, over a real server and over a simulated one.
 package kv
 
 import (
@@ -8,8 +7,8 @@ import (
 	"errors"
 )
 
-// ErrCompacted is what Range answers when the revision it is asked to read at
-// is no longer kept: the caller lists again, at a newer one.
+// ErrCompacted is the error of Range when the requested revision is no longer kept: the
+// caller lists again, at a newer one.
 var ErrCompacted = errors.New("the revision has been compacted")
 
 // Item is one key with its value and the store's revision that wrote it.
@@ -99,11 +98,10 @@ type Batch struct {
 	Compacted bool
 }
 
-// KV is a linearizable key-value store with transactions, watches and leases.
-// Errors are *intent.Error: Unavailable where the server does not answer or a
-// transaction's outcome is unknown, TooLarge where a transaction exceeds the
-// server's limit (1.5 MiB), Conflict where it names a lease that has ended.
-// A server that does not answer a request is given up after some seconds, or
+// KV is a linearizable key-value store with transactions, watches and leases. Errors are
+// *intent.Error. Unavailable: the server does not answer or a transaction's outcome is
+// unknown. TooLarge: a transaction exceeds the server's limit (1.5 MiB). Conflict: it
+// names a lease that has ended. A request without an answer fails after some seconds, or
 // at the context's deadline if that is nearer.
 type KV interface {
 	// Get answers the item, nil when the key does not exist, and the store's

@@ -31,8 +31,8 @@ type Abandonment struct {
 // under this condition alone.
 func NotAbandoned(cluster string) kv.Compare { return kv.Compare{Key: AbandonedPrefix + cluster} }
 
-// Servers answers the revisions of the keys of the workers that serve clusters.
-// Those that none serves are not in it.
+// Servers answers the revisions of the keys of the workers that serve clusters. Clusters
+// without a worker are not in it.
 func (l *Ledger) Servers(ctx context.Context, clusters []string) (map[string]int64, error) {
 	keys := make([]string, len(clusters)) // not nil: none are asked for
 	for n, cluster := range clusters {
@@ -98,8 +98,8 @@ func (l *Ledger) Abandonments(ctx context.Context) ([]Abandonment, error) {
 	return out, nil
 }
 
-// LeftBehind answers the objects of ours that were last known to be in an
-// abandoned cluster, in order.
+// LeftBehind answers the objects of Signpost that were last known to be in an abandoned
+// cluster, in order.
 func (l *Ledger) LeftBehind(ctx context.Context, cluster string) ([]bundle.ID, error) {
 	entries, _, err := l.entries(ctx, cluster)
 	var left []bundle.ID

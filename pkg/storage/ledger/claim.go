@@ -11,8 +11,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// Claim says which cluster a name stands for. One name claims an identity at
-// a time.
+// Claim says which cluster a name stands for. A name claims one identity at a time.
 type Claim struct {
 	Cluster string `json:"cluster"` // the name, "provider+cluster"
 	UID     string `json:"-"`       // what the cluster identifies itself by
@@ -80,9 +79,9 @@ func (l *Ledger) Judge(ctx context.Context, asked Claim) error {
 	return err
 }
 
-// weigh judges a claim by all others, and answers under which condition the
-// judgement holds and what the name gives up. What it stood for is kept while
-// entries speak of it.
+// weigh checks a claim against all others. It answers the condition under which the
+// result holds, and what the name gives up. The former identity is kept while entries
+// refer to it.
 func (l *Ledger) weigh(ctx context.Context, asked Claim) (when []kv.Compare, then []kv.Op, err error) {
 	record, known, err := l.identity(ctx, asked.Cluster)
 	if err != nil {

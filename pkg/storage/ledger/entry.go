@@ -1,11 +1,10 @@
-// Package ledger keeps, per cluster, what Signpost has put there: one entry
-// per object, written as intent before the first request and removed when the
-// object is confirmed to be absent. What is to be deleted follows from it
-// (ledger minus current bundles) and is never queued, so that it survives dead
-// clusters, instantiating again, and restarts.
+// Package ledger records, per cluster, the objects that Signpost has there. Each object
+// has an entry, written as intent before the first request and removed when the object is
+// confirmed to be absent. Deletions follow from it (ledger minus current bundles) and are
+// never queued. So they survive dead clusters, repeated instantiation, and restarts.
 //
-// One worker at a time writes a cluster's entries, fenced by the key that it
-// owns; anybody reads them.
+// One worker at a time writes a cluster's entries, fenced by the key that it owns;
+// anybody reads them.
 package ledger
 
 import (

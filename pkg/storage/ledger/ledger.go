@@ -12,9 +12,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// ErrLost is what a writer is answered who does not own the cluster any more,
-// or who cannot know: a write whose answer was lost may still happen, over later
-// ones. Who claims the cluster anew fences it off.
+// ErrLost is the error of a writer that no longer owns the cluster, or cannot know: a
+// write whose answer was lost may still happen, over later ones. The next claim of the
+// cluster fences it off.
 var ErrLost = errors.New("the cluster has to be claimed anew")
 
 // Ledger reads and writes the entries.
@@ -87,8 +87,8 @@ type identity struct {
 	UID string `json:"uid"`
 }
 
-// Reset notes the cluster's identity and drops all its entries: they speak of
-// a cluster that is gone. fence is the compare of the writer's ownership.
+// Reset notes the cluster's identity and drops all its entries, because they describe a
+// cluster that is gone. fence is the compare of the writer's ownership.
 func (l *Ledger) Reset(ctx context.Context, fence kv.Compare, cluster, uid string) error {
 	raw, err := json.Marshal(identity{UID: uid})
 	if err != nil {

@@ -44,9 +44,8 @@ type NameAnswer struct {
 
 func answerPrefix(cluster string) string { return clusterPrefix(cluster) + answerFolder + "/" }
 
-// Answers answers what was said of the names of a namespace's DNSEndpoints, by
-// their names, and the store's revision it was read at. What is not there was
-// never asked.
+// Answers answers the results for the names of a namespace's DNSEndpoints, by their
+// names, and the store's revision it was read at. Missing names were never asked for.
 func (s *Store) Answers(ctx context.Context, cluster, namespace string) (map[string]Answers, int64, error) {
 	return s.answers(ctx, answerPrefix(cluster)+namespace+"/")
 }

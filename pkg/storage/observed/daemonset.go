@@ -23,8 +23,8 @@ type DNS struct {
 	Upstreams []Upstream `json:"upstreams,omitempty"` // those that were asked, ordered by address
 	Unread    string     `json:"unread,omitempty"`    // why the others may be old: no pod is ready, or the metrics of one could not be read
 
-	// Unsupported says that a nameserver did not know the EDNS0 option with search
-	// paths when it was last sent one; nil: none was, as far as is known.
+	// Unsupported says that a nameserver did not know the EDNS0 option with search paths
+	// when it was last sent one; nil: none was, as far as is known.
 	Unsupported *bool `json:"unsupported,omitempty"`
 }
 

@@ -1,9 +1,12 @@
-// Package observed keeps what clusters were last seen to offer: the addresses
-// of Services, whether Deployments and DaemonSets are available, what external-dns
-// has published, what authoritative servers answer, which upstreams fail CoreDNS' health checks, what placements make
-// of the nodes, and whether the cluster can be reached at all. A cluster's owner
-// writes, fenced by its key, from complete pictures only; anybody reads. What is
-// not there is unknown, never empty (I11).
+// Package observed keeps the last observations of clusters:
+//   - the addresses of Services
+//   - the availability of Deployments and DaemonSets
+//   - the names that external-dns has published, and the answers of authoritative servers
+//   - upstreams that fail CoreDNS' health checks, and the nodes for placements
+//   - whether the cluster can be reached
+//
+// A cluster's owner writes, fenced by its key, from complete pictures only; anybody reads. A missing observation is
+// unknown, never empty (I11).
 package observed
 
 import (
@@ -19,9 +22,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// ErrLost is what a writer is answered who does not own the cluster any more,
-// or who cannot know: a write whose answer was lost may still happen, over later
-// ones. Who claims the cluster anew fences it off.
+// ErrLost is the error of a writer that no longer owns the cluster, or cannot know: a
+// write whose answer was lost may still happen, over later ones. The next claim of the
+// cluster fences it off.
 var ErrLost = errors.New("the cluster has to be claimed anew")
 
 // Reachability tells whether a cluster's owner could reach it.
@@ -177,8 +180,8 @@ func (s *Store) Deployment(ctx context.Context, cluster, namespace, name string)
 	return read[Deployment](ctx, s, deploymentKey(cluster, namespace, name))
 }
 
-// Published answers what was published of the DNSEndpoints of a namespace, by
-// their names. What is not there was never seen to be.
+// Published answers when the DNSEndpoints of a namespace were published, by their names.
+// Missing ones were never seen to be.
 func (s *Store) Published(ctx context.Context, cluster, namespace string) (map[string]Published, error) {
 	under := publishedPrefix(cluster) + namespace + "/"
 	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: under})

@@ -18,8 +18,8 @@ func parsePlacement(key string) (cluster, placement string, ok bool) {
 	return segments[0], segments[2], true
 }
 
-// Placement answers what a placement, named by its Key, makes of the cluster's
-// nodes as they were last seen; nil when it has not been judged yet.
+// Placement answers the nodes for a placement, named by its Key, as the cluster's nodes
+// were last observed; nil when it has not been judged yet.
 func (s *Store) Placement(ctx context.Context, cluster, key string) (*placement.Verdict, error) {
 	return read[placement.Verdict](ctx, s, placementPrefix(cluster)+key)
 }

@@ -102,9 +102,9 @@ func (w *Writer) RemoveDeployment(ctx context.Context, namespace, name string) e
 	return w.remove(ctx, deploymentKey(w.cluster, namespace, name))
 }
 
-// SetPublished makes the DNSEndpoints ("namespace/name") that are published
-// the ones of wanted, of which those in known are told. What was published
-// already keeps its time; what is wanted and not known stays as it was.
+// SetPublished makes the DNSEndpoints ("namespace/name") that are published those of
+// wanted, of which those in known are told. A published one keeps its time; one that is
+// wanted and not known stays as it was.
 func (w *Writer) SetPublished(ctx context.Context, wanted map[string]bool, known map[string]Published) error {
 	var ops []kv.Op
 	under := publishedPrefix(w.cluster)

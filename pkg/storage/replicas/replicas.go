@@ -12,7 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// What a process does.
+// The roles of a process.
 const (
 	All    = "all"    // all of it
 	API    = "api"    // accepts requests

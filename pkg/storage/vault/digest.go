@@ -20,10 +20,10 @@ const (
 	digestKeyID = "digest-key"
 )
 
-// Digest answers what tells one secret value from another: 32 hexadecimal
-// digits, the same for the same value, on all replicas of the installation and
-// whatever key seals. Its own key is drawn at the first call and kept sealed like
-// other values: without that, a digest tells nothing of the value.
+// Digest answers 32 hexadecimal digits that identify a secret value. They are the same
+// for the same value, on all replicas of the installation and with any sealing key. The
+// digest's own key is drawn at the first call and kept sealed like other values: without
+// that, a digest reveals nothing of the value.
 func (v *Vault) Digest(ctx context.Context) (func(plain []byte) string, error) {
 	key, err := v.digestKey(ctx)
 	if err != nil {
@@ -36,8 +36,8 @@ func (v *Vault) Digest(ctx context.Context) (func(plain []byte) string, error) {
 	}, nil
 }
 
-// digestKey is the stored key. Where there is none, or the key that sealed it is
-// lost, it draws one, unless another replica comes first.
+// digestKey is the stored key. If there is none, or the key that sealed it is lost, it
+// draws one, unless another replica comes first.
 func (v *Vault) digestKey(ctx context.Context) ([]byte, error) {
 	condition := intent.IfAbsent()
 	doc, err := v.documents.Get(ctx, at(digestKeyID))

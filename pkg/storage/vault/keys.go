@@ -34,10 +34,10 @@ func (v *Vault) Check(ctx context.Context, lost []string) error {
 	return fmt.Errorf("secrets at rest are sealed with a key that is not here: %s", strings.Join(words, ", "))
 }
 
-// Reseal seals with the current key what an older one has sealed, and answers
-// how many values each key has sealed then, by its id, the current one always. A value keeps its id, so
-// what refers to it stays as it is. Several may do so at once. What was sealed with a key of inUse
-// is left alone: while others seal with it, they would take back what is done here.
+// Reseal seals with the current key all values that an older one has sealed. It answers how many values
+// each key has sealed then, by its id, the current one always. A value keeps its id, so references to
+// it stay. Several may run at once. Values that were sealed with a key of inUse are left alone: while
+// others seal with it, they would undo the work.
 func (v *Vault) Reseal(ctx context.Context, inUse ...string) (sealed map[string]int, err error) {
 	sealed = map[string]int{v.sealer.Key(): 0}
 	err = v.each(ctx, func(doc intent.Document, body value) error {

@@ -1,8 +1,7 @@
-// Package vault keeps the secret values of documents, encrypted, as documents
-// of their own. Everything else holds a value's id alone: the document that
-// was written, the release that froze it, the Secret that a plan renders. So a
-// release goes on with the value it was made with, whatever is written later,
-// and no digest covers a value (I9).
+// Package vault keeps the secret values of documents, encrypted, as documents of their
+// own. All other objects hold only a value's id: the document that was written, the
+// release that froze it, the Secret that a plan renders. So a release keeps the value
+// that it was made with, and no digest covers a value (I9).
 package vault
 
 import (
@@ -15,8 +14,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// Sealer encrypts and decrypts. What was sealed with some associated data
-// opens with the same alone.
+// Sealer encrypts and decrypts. A text that was sealed with associated data opens only
+// with the same data.
 type Sealer interface {
 	Seal(plain []byte, associated string) (string, error)
 	Open(sealed, associated string) ([]byte, error)
@@ -39,8 +38,8 @@ func New(documents intent.Store, sealer Sealer, now func() time.Time) *Vault {
 	return &Vault{documents: documents, sealer: sealer, now: now}
 }
 
-// value is the body of a sealed document. Path and field are bound to the
-// ciphertext: moved elsewhere, it does not open.
+// value is the body of a sealed document. Path and field are bound to the ciphertext:
+// under another path or field, it does not open.
 type value struct {
 	Path   intent.Path `json:"path"`
 	Field  string      `json:"field"`
@@ -82,8 +81,8 @@ func (v *Vault) Secret(ctx context.Context, id string) ([]byte, error) {
 	return v.sealer.Open(body.Sealed, body.associated())
 }
 
-// Sweep removes the values that are older than age and that no document refers
-// to: those that were replaced, and those whose document was never stored.
+// Sweep removes the values that are older than age and that no document refers to:
+// replaced values, and values whose document was never stored.
 func (v *Vault) Sweep(ctx context.Context, age time.Duration) error {
 	page, err := v.documents.List(ctx, intent.ListOptions{Collection: intent.SecretCollection})
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// A cursor is "1" and the last name of a page, so that its form can change.
+// cursorVersion begins a cursor, before the last name of a page, so that the form of
+// cursors can change.
 const cursorVersion = "1"
 
 // Cursor is the Continue of a page that ends with name.

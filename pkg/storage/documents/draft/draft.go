@@ -1,5 +1,5 @@
-// Package draft is what the stores share: the checks of a write, what it
-// makes of the document that is there, and where a page of a list ended.
+// Package draft has what the stores share: the checks of a write, its effect on the
+// stored document, and the cursors of pages.
 package draft
 
 import (

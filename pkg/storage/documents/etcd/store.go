@@ -1,7 +1,7 @@
-// Package etcd keeps documents in etcd: embedded, external or simulated,
-// whatever kv.KV it is given. Every write is one transaction, which compares
-// that the document is as it was read, that the documents it newly refers to
-// exist, or, for a deletion, that no reference key names it.
+// Package etcd keeps documents in etcd: embedded, external or simulated, by a kv.KV.
+// Every write is one transaction. It compares that the document is as it was read, and
+// that the documents exist to which it newly refers. For a deletion, it compares that no
+// reference key names the document.
 package etcd
 
 import (

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// maxCompared is how many targets a transaction compares one by one. A
-	// write with more new references compares instead that nothing was
-	// deleted since they were read: one mark, however many there are. The write
-	// sets it where there is none, and each deletion takes it away: a deletion
-	// is of deletes alone, which etcd allows when it is full, too.
+	// maxCompared is how many targets a transaction compares one by one. A write with
+	// more new references compares instead that nothing was deleted since they were read,
+	// by one mark for all. The write sets the mark if there is none, and each deletion
+	// removes it: a deletion consists of deletes only, which etcd allows even when it is
+	// full.
 	maxCompared = 32
 
 	// settleTimeout is how long a write whose answer was lost is looked for,
@@ -195,10 +195,10 @@ func (s *Store) commit(ctx context.Context, found reading, write string, when []
 	})
 }
 
-// settle finds out what became of a transaction whose answer was lost. The
-// document tells: it carries the write's identity (or, with an empty one, is
-// gone), or it is as it was, so that the same transaction can be tried again:
-// one at most of several finds the document unchanged.
+// settle finds out what became of a transaction whose answer was lost. If the document
+// carries the write's identity (or, with an empty one, is gone), it succeeded. If the
+// document is as it was, the same transaction can be tried again: at most one of several
+// finds the document unchanged.
 func (s *Store) settle(ctx context.Context, found reading, write string, cause error, again func() (bool, error)) (bool, error) {
 	refused := false
 	for range settleAttempts {

@@ -100,7 +100,7 @@ func (s *Store) removeMarked(ctx context.Context, path intent.Path, mark *record
 		slices.Sort(by)
 		return false, draft.Referenced(path, by)
 	}
-	// Whoever is pending either gets its reference or goes away.
+	// A pending writer either gets its reference or goes away.
 	for _, holder := range h.pending {
 		r, err := s.find(ctx, holder)
 		if err == nil && r.busy() {

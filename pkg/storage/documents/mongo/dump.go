@@ -9,11 +9,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// Dump answers all documents as they are stored, by path, without what is under
-// way. They are read one after another; each is there with what it refers to.
-// The error has the code Unavailable when so much is written meanwhile that no
-// reading is whole, and that of intent.CheckSchema for documents that this
-// program does not know all of.
+// Dump answers all documents as they are stored, by path, without writes in progress.
+// They are read one after another; each is there with its references. The error has the
+// code Unavailable when so much is written meanwhile that no reading is whole. For
+// documents that this program does not know all of, it is that of intent.CheckSchema.
 func (s *Store) Dump(ctx context.Context) (map[string][]byte, error) {
 	const attempts = 10
 	for range attempts {
@@ -59,7 +58,7 @@ func closed(found []record, dump map[string][]byte) bool {
 	return true
 }
 
-// Load stores a document that Dump has answered, whatever is there.
+// Load stores a document that Dump has answered, over any existing one.
 func (s *Store) Load(ctx context.Context, id string, raw []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()

@@ -87,9 +87,9 @@ func refsOf(r *record) []intent.Path {
 	return nil
 }
 
-// stage writes the content as pending and checks the documents to which it
-// newly refers. It answers the staged record, nil when another write came
-// between. What it refuses it takes back.
+// stage writes the content as pending and checks the documents to which it newly refers.
+// It answers the staged record, nil when another write came between. A refused stage is
+// taken back.
 func (s *Store) stage(ctx context.Context, path intent.Path, found *record, next intent.Document, added []intent.Path) (*record, error) {
 	token, err := s.token()
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Store) stage(ctx context.Context, path intent.Path, found *record, next
 	return pending, nil
 }
 
-// takeBack undoes a stage or a mark. What does not succeed is left to Sweep.
+// takeBack undoes a stage or a mark. Sweep removes what it leaves.
 func (s *Store) takeBack(ctx context.Context, name string, r *record) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()

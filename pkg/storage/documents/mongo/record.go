@@ -7,9 +7,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// record is a document as it is stored. Each change of any kind gives it
-// another Token, and each change compares the Token that it read: so every
-// change is a compare-and-swap, and its Token tells whether it happened.
+// record is a document as it is stored. Each change of any kind gives it another Token,
+// and each change compares the Token that it read. So every change is a compare-and-swap,
+// and its Token tells whether it happened.
 type record struct {
 	ID         string    `bson:"_id"` // the path
 	Collection string    `bson:"collection"`

@@ -67,12 +67,11 @@ func WithSweepAge(age time.Duration) Option { return func(s *Store) { s.sweepAge
 // write is not sent.
 func WithHook(hook func(step string) error) Option { return func(s *Store) { s.hook = hook } }
 
-// New connects to the server at uri ("mongodb://host/database"; credentials,
-// replica set and TLS are its parameters), and makes the indexes in the
-// database that it names, "signpost" where it names none. Write concern is
-// majority with journal, reads are majority reads from the primary, whatever
-// the uri says. Invalid when the uri is not usable, Unavailable when the server
-// does not answer.
+// New connects to the server at uri ("mongodb://host/database"; credentials, replica set
+// and TLS are its parameters). It makes the indexes in the database that the uri names,
+// or in "signpost". Write concern is majority with journal, and reads are majority reads
+// from the primary, with any uri. Invalid when the uri is not usable, Unavailable when
+// the server does not answer.
 func New(ctx context.Context, uri string, opts ...Option) (*Store, error) {
 	s := &Store{sweepAge: defaultSweepAge, hook: func(string) error { return nil }}
 	for _, option := range opts {

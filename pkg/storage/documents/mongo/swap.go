@@ -86,9 +86,9 @@ func (r *record) path(other *record) intent.Path {
 	return intent.Path(r.ID)
 }
 
-// settle finds out what became of a swap whose answer was lost: the record
-// has its token (or is gone); or it is as it was, and the swap is tried again;
-// or it is another by now.
+// settle finds out what became of a swap whose answer was lost. If the record has its
+// token (or is gone), it succeeded. If the record is as it was, the swap is tried again.
+// Otherwise another change came first.
 func (s *Store) settle(ctx context.Context, name string, before, after *record, cause error) (outcome, error) {
 	path := before.path(after)
 	again := false

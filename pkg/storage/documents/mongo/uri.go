@@ -9,9 +9,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// unusable says why a connection string is refused. The driver quotes what it
-// cannot read, which may be a part of a password: so it is asked again without
-// those, and when it finds nothing wrong then, they are what is wrong.
+// unusable says why a connection string is refused. The driver quotes text that it cannot
+// read, which may be a part of a password. So the driver is asked again without user and
+// password, and if it finds no fault then, these are the fault.
 func unusable(uri string) error {
 	refusal := &intent.Error{Code: intent.Invalid, Detail: "the MongoDB connection string is not usable"}
 	if refusal.Err = options.Client().ApplyURI(masked(uri)).Validate(); refusal.Err == nil {

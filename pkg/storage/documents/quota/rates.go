@@ -28,8 +28,8 @@ func newRates(what string, now func() time.Time) *rates {
 	return &rates{what: what, now: now, all: map[intent.Path]*rate.Limiter{}}
 }
 
-// take counts bytes that are about to be written. What is more than all that the
-// project may write takes all of it, so that it can be done at all.
+// take counts bytes that are about to be written. A write of more than the whole
+// allowance takes all of it, so that it can be done at all.
 func (r *rates) take(project intent.Path, quota *int64, bytes int) error {
 	if quota == nil {
 		return nil

@@ -1,6 +1,6 @@
-// Package quota keeps each project to as many documents, and bytes of them, as it may
-// have. What a project has is counted in the key-value store, so that a write reads
-// one number instead of all documents, and replicas count together.
+// Package quota keeps each project to its quota of documents and bytes. The usage of a
+// project is counted in the key-value store, so that a write reads one number instead of
+// all documents, and replicas count together.
 package quota
 
 import (
@@ -15,12 +15,12 @@ import (
 )
 
 // Count counts the documents of a project, its own among them, and the bytes of their
-// bodies. What is sealed of it is counted apart.
+// bodies. Sealed values are counted apart.
 type Count func(ctx context.Context, project intent.Path) (documents int, bytes int64, err error)
 
-// Store is an intent.Store around another, which refuses what a project may not have.
-// What is counted before a write, and not written then, is given back; where a crash
-// comes between, the project has less than it may until [Store.Recount].
+// Store is an intent.Store around another, which refuses writes above a project's quota.
+// A write is counted before, and given back if it fails. After a crash between the two,
+// the project has less than its quota until [Store.Recount].
 type Store struct {
 	intent.Store
 	counts   *counts
@@ -37,9 +37,9 @@ func New(over intent.Store, count Count, usage kv.KV, quotas intent.Quotas) *Sto
 	}
 }
 
-// Release counts the bytes of a release that a project is about to store, as it has
-// them on its clusters. What is released faster than history goes is TooMany. Releases
-// have a rate of their own, so that documents can be written after one.
+// Release counts the bytes of a release that a project is about to store, as it has them
+// on its clusters. Releases faster than history is removed are TooMany. Releases have a
+// rate of their own, so that documents can be written after one.
 func (s *Store) Release(ctx context.Context, project intent.Path, bytes int) error {
 	quotas, err := s.of(ctx, project)
 	if err != nil {
@@ -48,8 +48,8 @@ func (s *Store) Release(ctx context.Context, project intent.Path, bytes int) err
 	return s.releases.take(project, quotas.Bytes, bytes)
 }
 
-// Put implements intent.Store. What is more than the project may have is a Conflict
-// that names the quota, and what it writes faster than history goes is TooMany.
+// Put implements intent.Store. A write above the quota is a Conflict that names the
+// quota, and writes faster than history is removed are TooMany.
 func (s *Store) Put(ctx context.Context, write intent.Write) (intent.Document, error) {
 	project := projectOf(write.Path, write.Body)
 	if project == "" {
@@ -119,8 +119,8 @@ func (s *Store) of(ctx context.Context, project intent.Path) (intent.Quotas, err
 	return stored.Spec.Quotas.Or(s.quotas), err
 }
 
-// Delete implements intent.Store. It works whatever a project has, also where what
-// is counted cannot be written.
+// Delete implements intent.Store. It works at any usage, also if the usage cannot be
+// written.
 func (s *Store) Delete(ctx context.Context, path intent.Path, condition intent.Condition) error {
 	if !strings.HasPrefix(string(path), projects) && path.Collection() != intent.SecretCollection {
 		return s.Store.Delete(ctx, path, condition)

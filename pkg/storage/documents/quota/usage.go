@@ -64,8 +64,8 @@ func exceeded(project intent.Path, has, may, quota string) error {
 	return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("project %s has %s, and may have %s: delete what is not needed, or have an admin raise spec.quotas.%s of the project", project.Name(), has, may, quota)}
 }
 
-// settle counts what was written, or was not, whatever became of the request. What
-// cannot be counted stays until the next recount.
+// settle counts a write or its failure, also after the request has ended. A wrong count
+// stays until the next recount.
 func (c *counts) settle(ctx context.Context, project intent.Path, delta Usage) {
 	const patience = 5 * time.Second
 	if delta == (Usage{}) || project == "" {
@@ -151,8 +151,8 @@ func (s *Store) Usages(ctx context.Context) (map[string]Usage, error) {
 	return all, nil
 }
 
-// Recount corrects what crashes have left counted wrongly. What is written meanwhile
-// has it left for the next time.
+// Recount corrects counts after crashes. A project that is written meanwhile is left for
+// the next time.
 func (s *Store) Recount(ctx context.Context) error {
 	all, err := s.Usages(ctx)
 	if err != nil {

@@ -185,8 +185,8 @@ func requireRefusedOrDead(t *testing.T, err error) {
 	require.Contains(t, []intent.Code{intent.Conflict, intent.Unavailable}, intent.CodeOf(err), "%v", err)
 }
 
-// lostAnswers breaks the connection once, at every step in turn, ahead of a
-// write or behind it: the store has to find out, and to acknowledge.
+// lostAnswers breaks the connection once, at every step in turn, before a write or after
+// it: the store has to find out, and to acknowledge.
 func lostAnswers(t *testing.T, data Data) {
 	for n := 1; ; n++ {
 		on, steps, lost := newScene(n), 0, ""

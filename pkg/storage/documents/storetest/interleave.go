@@ -10,8 +10,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// meeting is how long the second of two writes, which meets the first half
-// way, may wait for it: the first goes on only when the second has returned.
+// meeting is how long the second of two writes, which meets the first half way, may wait
+// for it. The first goes on only when the second has returned.
 const meeting = 100 * time.Millisecond
 
 // turn is one of two writes that meet.
@@ -39,9 +39,9 @@ func sweepsAnd(then turn) turn {
 	}
 }
 
-// interleavedAtEveryStep lets a second write run, from its beginning to its
-// end, between any two steps of a first one: however they end, no reference
-// dangles, and nothing stays blocked.
+// interleavedAtEveryStep lets a second write run, from its beginning to its end, between
+// any two steps of a first one. At the end no reference dangles, and nothing stays
+// blocked.
 func interleavedAtEveryStep(t *testing.T, data Data) {
 	theDoc := func(on scene) intent.Path { return on.doc }
 	theOld := func(on scene) intent.Path { return on.old }

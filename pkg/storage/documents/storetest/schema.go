@@ -9,8 +9,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// newerSchema: what a newer program has written is there for older ones to
-// read; they change and delete nothing that they do not know all of.
+// newerSchema: older programs can read documents of a newer program. They change and
+// delete no document that they do not know all of.
 func newerSchema(t *testing.T, data Data) {
 	s := data.Open(t)
 	known := put(t, s, project, "of all versions")

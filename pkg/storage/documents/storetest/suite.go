@@ -1,5 +1,5 @@
-// Package storetest holds the conformance suite of intent.Store: what every
-// store promises, whatever server it keeps its documents in.
+// Package storetest holds the conformance suite of intent.Store: the promises of every
+// store, with any server.
 package storetest
 
 import (
@@ -23,8 +23,8 @@ type Options struct {
 
 // Data is one set of data and the ways to it.
 type Data struct {
-	// Open opens a store on the data, as a process that starts does. What a
-	// crashed writer left is old enough at once for its Sweep.
+	// Open opens a store on the data, as a process that starts does. Leftovers of a
+	// crashed writer are old enough at once for its Sweep.
 	Open func(t *testing.T) intent.Store
 
 	// Crashing opens a store which calls step ahead of and behind each

@@ -122,8 +122,8 @@ func (e *Embedded) Run(ctx context.Context) error {
 	}
 }
 
-// Close stops the server and gives the data directory free. Whoever uses the
-// KV has to be stopped before. Further calls change nothing.
+// Close stops the server and releases the data directory. Stop all users of the KV
+// before. Further calls change nothing.
 func (e *Embedded) Close() error { return e.close() }
 
 func (e *Embedded) shutdown() error {
@@ -181,8 +181,8 @@ func lockDir(dir string) (*flock.Flock, error) {
 	return lock, nil
 }
 
-// launch starts the server and waits until it is elected. etcd dies or panics
-// over data that it cannot read or write; here that is an error.
+// launch starts the server and waits until it is elected. If etcd dies or panics because
+// it cannot read or write data, launch returns an error.
 func launch(ctx context.Context, options EmbeddedOptions, closing *atomic.Bool, death *death) (*embed.Etcd, error) {
 	config, err := configOf(options, closing, death)
 	if err != nil {

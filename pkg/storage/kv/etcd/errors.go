@@ -9,9 +9,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// failure maps what etcd answered to the contract's errors. Whatever is not
-// known to have been refused counts as Unavailable: the outcome of a write is
-// unknown then.
+// failure maps etcd's answer to the contract's errors. All failures that are not known
+// refusals count as Unavailable: the outcome of a write is unknown then.
 func failure(what string, err error) error {
 	err = rpctypes.Error(err)
 	switch {

@@ -52,10 +52,9 @@ type DialOptions struct {
 	Timeout   time.Duration
 }
 
-// Dial makes a KV over an external cluster. It does not wait for the cluster
-// to answer (Ping does), except with a Username, whose login takes at most
-// Timeout (default DefaultTimeout), and as long again to find out why it fails.
-// Close the KV at the end.
+// Dial makes a KV over an external cluster. It does not wait for the cluster to answer
+// (Ping does), except with a Username. That login takes at most Timeout (default
+// DefaultTimeout), and as long again to find out why it fails. Close the KV at the end.
 func Dial(options DialOptions) (*KV, error) {
 	if len(options.Endpoints) == 0 {
 		return nil, &intent.Error{Code: intent.Invalid, Detail: "no etcd endpoint is given"}

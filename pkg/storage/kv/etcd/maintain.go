@@ -26,9 +26,9 @@ type Size struct {
 	Disk      int64 // the disk; 0: the server does not tell
 }
 
-// NearlyFull says that little of the quota is left, as far as the server tells: of
-// what holds data a tenth, or of the file a twentieth; or little of the disk. What is
-// free within the file is written again, but for large values it may be in pieces.
+// NearlyFull says that little of the quota or of the disk is left, as far as the server
+// tells: a tenth of the quota for data, or a twentieth for the file. Free space within
+// the file is written again, but for large values it may be in pieces.
 func (s Size) NearlyFull() bool {
 	return s.Quota > 0 && (s.InUse > s.Quota/10*9 || s.fileNearlyFull()) || s.diskNearlyFull()
 }
@@ -42,8 +42,8 @@ func (s Size) diskNearlyFull() bool {
 	return s.Disk > 0 && s.Free < min(reserve, s.Disk/share)
 }
 
-// wastes says that giving space back is worth the pause: half of the file is free,
-// or it is the file alone that is nearly full.
+// wastes says that giving space back is worth the pause: half of the file is free, or
+// only the file, not its data, is nearly full.
 func (s Size) wastes() bool {
 	return s.Allocated > smallDatabase && s.InUse < s.Allocated/2 || s.fileNearlyFull() && s.InUse <= s.Quota/10*9
 }
@@ -54,9 +54,9 @@ func (s Size) movable() bool { return s.Disk == 0 || s.InUse < s.Free }
 // sizeTimeout is how long a member has to tell the size of its database.
 const sizeTimeout = time.Second
 
-// Size asks all members side by side, and is that of the one whose file is the
-// largest among those that answer within a second: no write passes that one of
-// them refuses. It fails where none answers.
+// Size asks all members side by side, and answers for the member with the largest file
+// among those that answer within a second: no write passes that one of them refuses. It
+// fails if no member answers.
 func (s *KV) Size(ctx context.Context) (Size, error) {
 	ctx, cancel := context.WithTimeout(ctx, sizeTimeout)
 	defer cancel()
@@ -100,8 +100,8 @@ func space(dir string) (free, all int64) {
 	return int64(disk.Bavail) * block, int64(disk.Blocks) * block //nolint:gosec // disks are not that large
 }
 
-// maintain gives space back when much of the file is free, or little of the quota
-// is left, and takes an alarm back once there is space again.
+// maintain gives space back when much of the file is free, or little of the quota is
+// left. It clears an alarm once there is space again.
 func (e *Embedded) maintain(ctx context.Context, interval time.Duration) {
 	defer e.maintains.Done()
 	ticker := time.NewTicker(interval)

@@ -19,11 +19,10 @@ import (
 // handshake by an alert, as for want of a certificate.
 var ErrTLSRefused = errors.New("etcd refuses it")
 
-// cause is why a request failed that no server has answered. The client often
-// does not know: it waits for time to run out, or it writes to a connection
-// that has been refused, before it reads the alert that says so. Hence one more
-// connection to each endpoint, which only reads. When one of them is accepted,
-// or time has run out, err is all there is to know.
+// cause is why a request failed that no server has answered. The client often does not
+// know: it waits for time to run out, or it writes to a refused connection before it
+// reads the alert that says so. Hence one more connection to each endpoint, which only
+// reads. If one of them is accepted, or time has run out, the cause is err.
 func cause(ctx context.Context, endpoints []string, config *tls.Config, err error) error {
 	var answered rpctypes.EtcdError
 	if ctx.Err() != nil || errors.As(rpctypes.Error(err), &answered) {
@@ -86,8 +85,8 @@ func reach(ctx context.Context, endpoint string, config *tls.Config) error {
 	return nil
 }
 
-// accepted shakes hands, and waits for what the server says then: with TLS 1.3
-// the client has ended the handshake before the server judges its certificate.
+// accepted shakes hands, and waits for the server's answer. With TLS 1.3 the client has
+// ended the handshake before the server checks its certificate.
 func accepted(ctx context.Context, connection *tls.Conn) error {
 	err := connection.HandshakeContext(ctx)
 	if err == nil {

@@ -73,10 +73,10 @@ func (w *watch) follow(ctx context.Context) {
 	}
 }
 
-// watcher is what to watch by, and how to let go of it. Who signs in by a password
-// has one for each watch. The client's own shares a stream among watches, which has
-// the token of when it was opened: etcd refuses what is watched on it once that has
-// expired, for as long as another watch keeps the stream open.
+// watcher is the client of a watch, and how to close it. A client that signs in by a
+// password has its own for each watch. A shared client has one stream, with the token of
+// its first watch. After that token has expired, etcd refuses new watches on the stream
+// as long as another watch keeps it open.
 func (s *KV) watcher() (by clientv3.Watcher, end func() error) {
 	if s.client.Username == "" {
 		return s.client, func() error { return nil }
