@@ -94,7 +94,7 @@ func unclean() map[string]int {
 		"pkg/domain":            21,
 		"pkg/emco":              87,
 		"pkg/plan":              25,
-		"pkg/release":           324,
+		"pkg/release":           237,
 		"pkg/storage":           34,
 		"pkg/tracing":           1,
 		"pkg/worker":            203,

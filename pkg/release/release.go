@@ -78,8 +78,8 @@ type Options struct {
 	LookupExisting func(ctx context.Context, name string, marks externaldns.InDNS, servers []netip.AddrPort) (verify.Holding, error)
 }
 
-// Service is the whole of a release's packages, put together. What each offers is
-// its own: plans and requests, providers, clusters, an orchestrator's calls, snapshots.
+// Service is the whole of a release's packages, put together. Each package has its own
+// methods: plans and requests, providers, clusters, an orchestrator's calls, snapshots.
 type Service struct {
 	*state.Store
 	*accept.Planner

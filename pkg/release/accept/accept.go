@@ -32,16 +32,15 @@ func (s *Planner) Update(ctx context.Context, owner intent.Path, confirm, actor 
 	return s.Accept(ctx, owner, state.Request{Action: intent.Update}, confirm, actor)
 }
 
-// Rollback accepts the intents of an earlier revision as a new release, for a
-// group that is deployed in any state. to 0 is the revision before the current
-// one. What the current release was made of already is accepted unchanged.
+// Rollback accepts the intents of an earlier revision as a new release, for a group that
+// is deployed in any state. to 0 is the revision before the current one. Rolling back to
+// the inputs of the current release is accepted and changes nothing.
 func (s *Planner) Rollback(ctx context.Context, owner intent.Path, to int64, confirm, actor string) (intent.Accepted, error) {
 	return s.Accept(ctx, owner, state.Request{Action: intent.Rollback, To: to}, confirm, actor)
 }
 
-// Terminate accepts that nothing of the group is to be in any cluster. It is
-// idempotent. What an orchestrator has in the clusters is terminated there,
-// unless forced.
+// Terminate accepts that nothing of the group is to be in any cluster. It is idempotent.
+// A deployment of an orchestrator is terminated there, unless forced.
 func (s *Planner) Terminate(ctx context.Context, owner intent.Path, force bool, confirm, actor string) (intent.Accepted, error) {
 	return s.Accept(ctx, owner, state.Request{Action: intent.Terminate, Force: force}, confirm, actor)
 }
@@ -127,8 +126,8 @@ func (s *Planner) acceptPlan(ctx context.Context, owner intent.Path, p *resolve.
 	return intent.Accepted{ContextID: next.ContextID, Revision: next.Seq}, nil
 }
 
-// relinquished refuses to terminate from here what an orchestrator has in the clusters,
-// unless forced: its context there has to be gone, or to have ended.
+// relinquished refuses to terminate a deployment of an orchestrator from here, unless
+// forced. Its context there has to be gone, or to have ended.
 func (s *Planner) relinquished(ctx context.Context, p *resolve.Proposal) error {
 	l := p.Lifecycle
 	if p.AppContext != "" || p.Force || !l.Orchestrated() {
@@ -143,8 +142,7 @@ func (s *Planner) relinquished(ctx context.Context, p *resolve.Proposal) error {
 }
 
 // rollbackRejected removes the release that a request wrote before it lost its race,
-// takes back what it claimed for it, and answers the error. Where the outcome is
-// unknown, both stay.
+// takes back its claims, and answers the error. If the outcome is unknown, both stay.
 func (s *Planner) rollbackRejected(ctx context.Context, p *resolve.Proposal, next state.Lifecycle, cause error) error {
 	code := intent.CodeOf(cause)
 	if next.ContextID == p.Lifecycle.ContextID || code != intent.PreconditionFailed && code != intent.Conflict {
@@ -197,8 +195,8 @@ func (s *Planner) allowed(ctx context.Context, p *resolve.Proposal) (same bool, 
 	return s.unchanged(ctx, p)
 }
 
-// unchanged says whether the current release was made of the same inputs, gives
-// the same names, and gives pods the same by autopath, as far as that is known.
+// unchanged says whether the current release was made of the same inputs, gives the same
+// names, and gives pods the same autopath, as far as that is known.
 func (s *Planner) unchanged(ctx context.Context, p *resolve.Proposal) (bool, error) {
 	release, err := s.LoadRelease(ctx, p.Lifecycle.ContextID)
 	if err != nil {
@@ -352,8 +350,9 @@ func (s *Planner) freezeRecords(ctx context.Context, p *resolve.Proposal) error 
 	return nil
 }
 
-// keepPlace refuses to freeze a record with its names elsewhere while a release that
-// was just accepted relies on it as it was. Nothing is read where they stay in place.
+// keepPlace refuses to freeze a provider with its names in another place while a release
+// that was just accepted relies on it as it was. It reads nothing if the names stay in
+// place.
 func (s *Planner) keepPlace(ctx context.Context, was state.RecordLifecycle, is plan.Record) error {
 	if state.InPlace(is.Spec, was.Record.Spec) {
 		return nil

@@ -44,8 +44,8 @@ func (s *Planner) recallPrepared(ctx context.Context, p *resolve.Proposal, live 
 	return s.Resolver.Redraft(ctx, p.Draft, "the release for app context "+p.AppContext, release)
 }
 
-// depart drafts the end of an orchestrated group: it follows from the current
-// release alone, for the documents may be gone, and the orchestrator may not answer.
+// depart drafts the end of an orchestrated group. It follows from the current release
+// alone, because the documents may be gone, and the orchestrator may not answer.
 func (s *Planner) depart(ctx context.Context, group intent.Path, p *resolve.Proposal, l state.Lifecycle) error {
 	release, err := s.LoadRelease(ctx, l.ContextID)
 	p.Lifecycle = l

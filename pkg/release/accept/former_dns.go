@@ -16,9 +16,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// keepFormerDNS has a release of a logical cloud keep the DNS services that another
-// one replaces on their clusters: running pods ask the address that they started
-// with. They go by an update that changes nothing else, and that is confirmed.
+// keepFormerDNS has a release of a logical cloud keep the DNS services that another one
+// replaces on their clusters: running pods ask the address that they started with. A
+// confirmed update that changes nothing else removes them.
 func (s *Planner) keepFormerDNS(ctx context.Context, p *resolve.Proposal) error {
 	if !p.Lifecycle.Deployed() || !state.IsCloud(p.Draft.Group.Path) {
 		return nil
@@ -123,8 +123,8 @@ func (s *Planner) usersOfResolvers(ctx context.Context, cluster string, addresse
 	return seen
 }
 
-// checkExistingDNS refuses a place for DNS where somebody else has an object of a
-// name that it needs. What cannot be seen is found when it is applied.
+// checkExistingDNS refuses a place for DNS if somebody else has an object of a name that
+// it needs. Objects that cannot be read are found when the DNS is applied.
 func (s *Planner) checkExistingDNS(ctx context.Context, p *resolve.Proposal, changes []bundle.Change, after bundle.Bundle) {
 	if s.Live == nil || !state.IsCloud(p.Draft.Group.Path) {
 		return

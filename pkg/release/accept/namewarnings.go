@@ -10,11 +10,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// NameWarnings tells which host names of a stored DNS intent a plan would refuse
-// now: those that no record serves, that are another project's, lie in a domain of
-// another one's, or that its group cannot share with others. A name that no record
-// serves yet is taken for a public one. Errors: NotFound when the intent, or what it
-// belongs to, does not exist.
+// NameWarnings lists the host names of a stored DNS intent that a plan would refuse now.
+// No provider serves these, they belong to another project or its domain, or the group
+// cannot share them. A name that no provider serves yet counts as public. Errors:
+// NotFound when the intent, or its parent, does not exist.
 func (s *Planner) NameWarnings(ctx context.Context, path intent.Path) ([]intent.Warning, error) {
 	in, err := s.Resolver.ReadNames(ctx, path)
 	if err != nil {

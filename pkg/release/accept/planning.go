@@ -138,8 +138,8 @@ func (s *Planner) gatherTo(ctx context.Context, owner intent.Path, p *resolve.Pr
 	return s.Inputs.Gather(ctx, owner)
 }
 
-// changes compares what is current, of the group and of the providers that it
-// uses or would use, with what the action would make of it.
+// changes compares the present state, of the group and of the providers that it uses or
+// would use, with the result of the action.
 func (s *Planner) changes(ctx context.Context, p *resolve.Proposal) ([]bundle.Change, error) {
 	pointer, err := s.Contexts.Current(ctx, state.GroupOwner(p.Draft.Group.Path))
 	if err != nil {

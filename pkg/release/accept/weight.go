@@ -18,14 +18,14 @@ const (
 	patience      = 5 * time.Second
 )
 
-// NewRoom is what plans at work have for their objects, in bytes; 0: 256 MiB. Those
+// NewRoom is the memory for the objects of running plans, in bytes; 0: 256 MiB. The plans
 // of one project have half of it at most.
 func NewRoom(bytes int64) *throttle.Bytes {
 	return throttle.NewBytes(cmp.Or(bytes, roomOtherwise), patience)
 }
 
-// weigh takes the room that a plan of so many objects needs, or fails with
-// Unavailable. What takes objects away needs none.
+// weigh takes the memory for a plan of so many objects, or fails with Unavailable. A plan
+// that only removes objects needs none.
 func (s *Planner) weigh(ctx context.Context, p *resolve.Proposal) (*throttle.Taken, error) {
 	objects := max(p.Objects, p.Lifecycle.Objects)
 	if s.Room == nil || p.TooLarge || p.Action == intent.Terminate || objects <= fewObjects {

@@ -9,11 +9,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 )
 
-// Abandon lets go of a cluster that never comes back, until its document is
-// deleted, and answers what is left behind there: it is drained, nobody serves
-// it, and nobody waits for it. It is idempotent. Conflict when a name would be
-// left without any address, unless forced, and NotFound when there is no such
-// cluster.
+// Abandon gives up a cluster that never comes back, until its document is deleted, and
+// answers the objects that stay there. The cluster is drained, no worker serves it, and
+// nothing waits for it. It is idempotent. Conflict when a name would be left without any
+// address, unless forced, and NotFound when there is no such cluster.
 func (s *Operator) Abandon(ctx context.Context, cluster intent.Path, force bool, actor string) ([]intent.LeftBehind, error) {
 	if err := s.drainCluster(ctx, cluster, force, actor); err != nil {
 		return nil, err

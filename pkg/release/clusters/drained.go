@@ -27,10 +27,10 @@ func (s *Operator) Drained(ctx context.Context, cluster intent.Path) (*intent.Dr
 	return nil, nil
 }
 
-// Drain takes a cluster's addresses out of all public names, within their
-// releases; its objects stay. It is idempotent. Conflict when a name would be
-// left without any address, unless forced, and when the cluster is inventory
-// only and no orchestrator deploys anything there; NotFound when there is no such cluster.
+// Drain removes a cluster's addresses from all public names, within their releases; its
+// objects stay. It is idempotent. Conflict when a name would be left without any address,
+// unless forced. Conflict also when the cluster is inventory only and no orchestrator
+// deploys anything there. NotFound when there is no such cluster.
 func (s *Operator) Drain(ctx context.Context, cluster intent.Path, force bool, actor string) error {
 	doc, err := s.Documents.Get(ctx, cluster)
 	if err != nil {
@@ -127,9 +127,9 @@ func (s *Operator) order(ctx context.Context, cluster intent.Path, change func(l
 	return s.EachGroup(ctx, cluster, func(group intent.Path, _ state.Lifecycle) { s.Wake(group) })
 }
 
-// keepsAddresses refuses a list of drained clusters that would leave a name of
-// a group of the cluster without any address, when it has some. What other app
-// services give the name, of that group or of others, counts.
+// keepsAddresses refuses a list of drained clusters that would leave a name of a group of
+// the cluster without any address, when it has some. Addresses that other app services
+// give the name, of that group or of others, count.
 func (s *Operator) keepsAddresses(ctx context.Context, cluster intent.Path, before, after state.DrainedClusters) error {
 	groups, err := s.Deployed(ctx, cluster)
 	if err != nil {
@@ -184,10 +184,10 @@ func lastAddresses(cluster intent.Path, lost map[sharing.GivenName]bool) error {
 	return refusal
 }
 
-// addressed are the public names of a group that have an address while some
-// clusters are drained, those that templates made for one cluster too. Who is
-// healthy does not matter: what is drained is often sick, and what is sick for a
-// moment has addresses all the same.
+// addressed are the public names of a group that have an address while some clusters are
+// drained, those that templates made for one cluster too. Health does not matter: a
+// drained cluster is often unhealthy, and a cluster that is unhealthy for a moment has
+// addresses all the same.
 func (s *Operator) addressed(ctx context.Context, l state.Lifecycle, drained state.DrainedClusters) (map[sharing.GivenName]bool, error) {
 	release, err := s.LoadRelease(ctx, l.ContextID)
 	if err != nil {

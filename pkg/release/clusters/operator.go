@@ -1,4 +1,4 @@
-// Package clusters drains clusters and lets go of those that never come back.
+// Package clusters drains clusters, and abandons clusters that never come back.
 package clusters
 
 import (

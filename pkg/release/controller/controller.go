@@ -23,9 +23,9 @@ const (
 	foldEvery  = 200 * time.Millisecond // a Service's DNSEndpoints are changed at most so often
 )
 
-// Controller executes the steps of all owners: those that a request has just
-// changed, here or at another replica, those whose Services were observed to change, those that an orchestrator has
-// changed something for, those that are not settled yet, and, at times, all.
+// Controller executes the steps of all owners. Owners are due when a request has changed them, here or at another
+// replica. They are also due when their Services were observed to change, when an orchestrator has changed them,
+// and while they are not settled. At times, all are due.
 type Controller struct {
 	service *Worker
 	queue   workqueue.TypedRateLimitingInterface[work]

@@ -14,13 +14,13 @@ import (
 	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
-// nudgePrefix is followed by an owner that is to be looked at: a process that
-// works on nothing writes the key, and the one that looks deletes it.
+// nudgePrefix is followed by an owner that is due: a process without steps writes the
+// key, and the process that does the step deletes it.
 const nudgePrefix = "/signpost/nudge/"
 
-// Notifier stands in for a Controller in a process that only accepts requests:
-// it tells the controllers of other processes which owners have just changed.
-// What it cannot tell, their scans find.
+// Notifier stands in for a Controller in a process that only accepts requests: it tells
+// the controllers of other processes which owners have just changed. Their scans find
+// owners of lost notifications.
 type Notifier struct {
 	service *Worker
 	accepts chan intent.Path

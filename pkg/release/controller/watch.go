@@ -24,9 +24,8 @@ func (c *Controller) keepWatching(ctx context.Context) {
 	}, time.Second)
 }
 
-// watch has the owners follow whose Services were observed to change, or what
-// their placements make of a cluster's nodes, or whether a cluster that their
-// addresses come from can be reached.
+// watch makes owners due whose Services were observed to change, whose placements have
+// other nodes, or whose clusters become reachable or unreachable.
 func (c *Controller) watch(ctx context.Context) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end() // nobody would read what is watched any more

@@ -6,9 +6,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// watchOrchestrated steps a group when its app context changes. It starts with the
-// first such group: all contexts pass by here, Signpost's own as well. What is missed,
-// the next look at everything finds.
+// watchOrchestrated steps a group when its app context changes. It starts with the first
+// such group, because all contexts pass by here, Signpost's own as well. The next scan
+// finds missed changes.
 func (c *Controller) watchOrchestrated(ctx context.Context) {
 	select {
 	case <-ctx.Done():

@@ -11,9 +11,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
-// Adopt has the meta of an app context of EMCO's name a context of the group's
-// as its child, and no other one of the group's; none where child is empty. A
-// parent that is gone, or cannot be read, is passed over.
+// Adopt has the meta of an app context of EMCO name a context of the group as its child,
+// and no other one of the group; none if child is empty. A parent that is gone, or cannot
+// be read, is skipped.
 func (s *Follower) Adopt(ctx context.Context, group intent.Path, l state.Lifecycle, parent, child string) error {
 	if parent == "" {
 		return nil
@@ -41,9 +41,9 @@ func (s *Follower) Adopt(ctx context.Context, group intent.Path, l state.Lifecyc
 	return nil
 }
 
-// Named are the contexts that a parent names for a context of the group's, and
-// those that it does not name any more. Where rsync puts objects into clusters,
-// they are those that it knows.
+// Named are the contexts that a parent names for a context of the group, and those that
+// it no longer names. If rsync puts objects into clusters, they are the contexts that it
+// knows.
 func (s *Follower) Named(ctx context.Context, group intent.Path, l state.Lifecycle, child string) (appcontext.Children, error) {
 	own := appcontext.Children{}
 	for _, past := range l.Kept() {

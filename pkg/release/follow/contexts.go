@@ -11,8 +11,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// GroupOf is the path of the deployment intent group that an app context is
-// of, as its meta says; ok is false where that names none.
+// GroupOf is the path of the deployment intent group that an app context belongs to, by
+// its meta; ok is false if that names none.
 func GroupOf(m emco.Meta) (group intent.Path, ok bool) {
 	for _, name := range []string{m.Project, m.CompositeApp, m.Version, m.DeploymentIntentGroup} {
 		if name == "" || strings.Contains(name, "/") {
@@ -55,8 +55,8 @@ func (s *Follower) Current(ctx context.Context, l *state.Lifecycle) (*inputs.Orc
 	return Orchestration(app, traffic), nil
 }
 
-// Told is the state of a group's app context in EMCO's words, empty while EMCO has said
-// nothing, and why that is not known, or is not the state of the clusters.
+// Told is the state of a group's app context in EMCO's words, empty before EMCO's first
+// report, and the reason if that is unknown, or is not the state of the clusters.
 func (s *Follower) Told(ctx context.Context, l *state.Lifecycle) (is, why string, err error) {
 	known, err := s.EMCO.State(ctx, l.AppContext)
 	switch intent.CodeOf(err) {
@@ -92,8 +92,8 @@ const (
 	Ended                  // it is terminated or deleted, or about to be
 )
 
-// RoleOf goes by what rsync was told last, which is what EMCO made of the
-// context last. Where that is not written down, it goes by what rsync has done.
+// RoleOf follows the last request to rsync, which shows EMCO's last decision about the
+// context. If that is not stored, it follows the last action of rsync.
 func RoleOf(state emco.State) Role {
 	switch cmp.Or(state.Told, state.Current, state.Status) {
 	case "Instantiate", "Update", "Instantiating", "Instantiated", "InstantiateFailed":
@@ -128,7 +128,7 @@ func (s *Follower) Stands(ctx context.Context, l *state.Lifecycle) (ContextState
 	return s.StateOf(ctx, l.AppContext)
 }
 
-// Watch tells of groups until ctx ends: when EMCO's rsync changes the state of a group's
+// Watch reports groups until ctx ends: when EMCO's rsync changes the state of a group's
 // app context, its monitor the addresses, or anybody the meta. lost is called if changes
 // were missed.
 func (s *Follower) Watch(ctx context.Context, changed func(group intent.Path), lost func()) {

@@ -8,8 +8,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// Sweep drops the releases for app contexts that EMCO has deleted, and ends the patches
-// of app contexts that were left in the middle at least age ago.
+// Sweep drops the releases for app contexts that EMCO has deleted, and finishes patches
+// of app contexts that were interrupted at least age ago.
 func (s *Follower) Sweep(ctx context.Context, age time.Duration) error {
 	if err := s.sweepPrepared(ctx); err != nil {
 		return err

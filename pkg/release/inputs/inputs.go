@@ -309,9 +309,8 @@ func (s *Reader) readHomes(ctx context.Context, in *Inputs) error {
 	return s.ReadClusters(ctx, in, names)
 }
 
-// Selected are, in order, the clusters of the logical cloud that are named,
-// else all of them, narrowed by labels. Those named that are none of it go to
-// strangers.
+// Selected are, in order, the named clusters of the logical cloud, else all of them,
+// narrowed by labels. Named clusters that are not in the logical cloud go to strangers.
 func (in *Inputs) Selected(named []intent.ClusterRef, labels map[string]string, strangers func(intent.ClusterRef)) []string {
 	names := in.Members
 	if len(named) > 0 {

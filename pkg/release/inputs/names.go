@@ -44,8 +44,8 @@ func (s *Reader) readName(ctx context.Context, name intent.Path, next *intent.Na
 	return in, nil
 }
 
-// readNameClusters reads the clusters that a name chooses. Those that do not exist are
-// members all the same: the draft refuses them.
+// readNameClusters reads the clusters that a name chooses. Missing clusters are members
+// all the same: the draft refuses them.
 func (s *Reader) readNameClusters(ctx context.Context, in *Inputs) error {
 	choice := in.Name.Clusters
 	switch {

@@ -80,8 +80,8 @@ func (r *Reading) list(ctx context.Context, collection string) ([]intent.Documen
 	return page.Items, err
 }
 
-// repeated reads all of it once more, and tells whether it is the same: then
-// there was a time between the readings at which all of it was so.
+// repeated reads all of it once more, and tells whether it is the same. If so, all of it
+// was valid at one time between the readings.
 func (r *Reading) repeated(ctx context.Context) (bool, error) {
 	single := slices.Clone(r.asked)
 	for path := range r.Read {

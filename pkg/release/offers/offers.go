@@ -168,9 +168,9 @@ func (s *Keeper) NextOffers(ctx context.Context, l *state.Lifecycle, p *resolve.
 	return nil
 }
 
-// offer makes what a logical cloud is to offer, and deletes what it is not to
-// offer any more. Whatever happens before the lifecycle is swapped, the next
-// step makes the offers of the current release whole.
+// offer writes the offers of a logical cloud, and deletes those that it withdraws. After
+// a failure before the lifecycle is swapped, the next step restores the offers of the
+// current release.
 func (s *Keeper) offer(ctx context.Context, l *state.Lifecycle, g plan.Group) error {
 	var next []state.Offer
 	for _, o := range l.Offers {

@@ -56,9 +56,9 @@ func (s *Sync) TerminateContext(ctx context.Context, id string) error {
 	return err
 }
 
-// orphan has an app context of EMCO's name no context of the group's any more, before
-// EMCO is answered: its orchestrator reads the meta right after, and would uninstall
-// Signpost's context a second time.
+// orphan has an app context of EMCO name no context of the group any more, before EMCO is
+// answered. Its orchestrator reads the meta right after, and would uninstall Signpost's
+// context a second time.
 func (s *Sync) orphan(ctx context.Context, group intent.Path, id string) error {
 	l, err := s.StoredLifecycle(ctx, group)
 	if err != nil || l.Deployed() && l.AppContext == id {

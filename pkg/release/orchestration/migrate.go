@@ -26,9 +26,8 @@ func (s *Sync) migrates(ctx context.Context, group intent.Path, from string) (st
 	return from, err
 }
 
-// migrated tells whether another group of the project has taken the place of a
-// group's app context, and its names are there: nobody tells that to the group
-// which EMCO has migrated from.
+// migrated tells whether another group of the project has replaced a group's app context,
+// and its names are there. EMCO does not tell that to the group that it migrated from.
 func (s *Sync) migrated(ctx context.Context, group intent.Path, appContext string) (bool, error) {
 	found := false
 	err := s.EachLifecycle(ctx, "projects/"+state.ProjectName(group)+"/", func(other intent.Path, l state.Lifecycle) error {

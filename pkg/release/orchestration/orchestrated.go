@@ -152,8 +152,8 @@ func (s *Sync) checkProviders(ctx context.Context, p *resolve.Proposal) error {
 	return s.Tenancy.CheckHolders(ctx, p, after)
 }
 
-// outlasting are the contexts of Signpost's that outlive the app context which
-// this one replaces: it names them, too, so that EMCO uninstalls them with it.
+// outlasting are the contexts of Signpost that outlive the app context which this one
+// replaces. It names them, too, so that EMCO uninstalls them with it.
 func (s *Sync) outlasting(ctx context.Context, p *resolve.Proposal, from string) ([]string, error) {
 	if !p.Lifecycle.Orchestrated() || !p.Lifecycle.IsPrepared(from) && from != p.Lifecycle.AppContext {
 		return nil, nil
@@ -198,9 +198,9 @@ func (s *Sync) prepare(ctx context.Context, p *resolve.Proposal, from string) er
 	return err
 }
 
-// file has the lifecycle of a proposal keep a release, beside those that others
-// have frozen for other app contexts meanwhile: of many callers at once, one
-// comes through at a time.
+// file has the lifecycle of a proposal keep a release, beside those that others have
+// frozen for other app contexts meanwhile. Of several callers at once, one succeeds at a
+// time.
 func (s *Sync) file(ctx context.Context, p *resolve.Proposal, next state.Prepared) error {
 	group, l := p.Draft.Group.Path, p.Lifecycle
 	for {

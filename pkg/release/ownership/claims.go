@@ -38,8 +38,8 @@ func (s *Registry) CheckNames(ctx context.Context, p *resolve.Proposal) error {
 	return s.checkSubtrees(ctx, p, bids)
 }
 
-// judge adds requests to those of a proposal, and answers those that are not granted
-// to refuse: whose it is that is asked for, and what stands in the way.
+// judge adds requests to those of a proposal, and passes those that are not granted to
+// refuse, with the owner of the name and the entry that stands in the way.
 func (s *Registry) judge(ctx context.Context, p *resolve.Proposal, bids []resolve.ClaimRequest, refuse func(b resolve.ClaimRequest, project string, verdict nameclaim.Verdict, by nameclaim.Entry)) error {
 	claims, err := s.Names().Read(ctx, keysOf(bids))
 	if err != nil {
@@ -102,9 +102,9 @@ func refusal(ctx context.Context, b resolve.ClaimRequest, project string, verdic
 	return fmt.Sprintf("%s belongs to project %q, published by %s; terminate that group, or give the intent another name", b.Seen(), project, by.Group)
 }
 
-// ClaimRequests claims what a proposal takes for the release that is about to be
-// accepted, but for what the group's release of before has confirmed: that
-// stays claimed by it. What it has handed over is claimed anew.
+// ClaimRequests claims the names of a proposal for the release that is about to be
+// accepted. Names that the group's previous release has confirmed stay claimed by that.
+// Names that it has handed over are claimed again.
 func (s *Registry) ClaimRequests(ctx context.Context, p *resolve.Proposal, before plan.Group, contextID string) error {
 	had := map[nameclaim.Key]bool{}
 	if p.Lifecycle.Deployed() {

@@ -111,9 +111,9 @@ func asFlags(spec intent.Record) externaldns.Record {
 	return externaldns.Record{Provider: spec.Provider, Parameters: spec.Parameters}
 }
 
-// MarksOutside refuses an update of a record by which external-dns would mark names that
-// groups hold, or make PTR records, in domains that are granted to others. What it does
-// there already stays: a grant that comes later removes nothing.
+// MarksOutside refuses an update of a provider by which external-dns would mark names
+// that groups hold, or make PTR records, in domains that are granted to others. Existing
+// records there stay: a later grant removes nothing.
 func (s *Registry) MarksOutside(ctx context.Context, p *resolve.RecordProposal) ([]intent.Field, error) {
 	all, err := s.grants(ctx)
 	if err != nil || !p.InUse || len(all) == 0 && !s.RequireDomains {
@@ -172,9 +172,9 @@ func (s *Registry) eachHeld(ctx context.Context, record plan.Record, visit func(
 	return nil
 }
 
-// markedOutside says why a host name may not be published as its record is: the TXT
-// records by which external-dns marks it as its own would lie in a domain of others.
-// Beside the host name itself they may be: there external-dns puts them by default.
+// markedOutside says why a host name may not be published with its provider's settings:
+// the TXT records by which external-dns marks it would lie in a domain of others. Beside
+// the host name itself they may be, because external-dns puts them there by default.
 func markedOutside(ctx context.Context, all grants, project string, b plan.Binding, host string, marks []string) string {
 	_, parent, _ := strings.Cut(host, ".")
 	for _, mark := range marks {
@@ -195,9 +195,9 @@ func markedOutside(ctx context.Context, all grants, project string, b plan.Bindi
 // atReverse is where a record asks for PTR records.
 const atReverse = "/spec/external-dns-parameters/create-ptr"
 
-// reverseOutside says which of some zones external-dns may not make PTR records in for a
-// project: those in domains that are granted to others, and, where that is asked for, in
-// none that is granted.
+// reverseOutside says in which of some zones external-dns may not make PTR records for a
+// project. These lie in domains that are granted to others, and, if that is asked for, in
+// no granted domain.
 func (s *Registry) reverseOutside(ctx context.Context, all grants, project string, zones []string) []string {
 	var out []string
 	for _, zone := range zones {

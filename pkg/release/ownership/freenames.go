@@ -16,9 +16,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 )
 
-// PendingReleases notes a release of which names are to be freed. Where many are noted, it
-// lets go of those whose every name a later one sheds, too: a group that changes
-// over and over keeps no more of them than it gave up names.
+// PendingReleases notes a release whose names are to be freed. If many are noted, it drops
+// those whose every name a later one frees, too. So a group that changes over and over
+// keeps no more releases than it gave up names.
 func (s *Registry) PendingReleases(ctx context.Context, l *state.Lifecycle, contextID string) error {
 	l.ReleaseNamesAfter(contextID)
 	if len(l.PendingRelease) <= state.KeptReleases {
@@ -54,8 +54,8 @@ func (s *Registry) PendingReleases(ctx context.Context, l *state.Lifecycle, cont
 	return nil
 }
 
-// Gone are the bindings of a group with those of their names that it does not
-// give any more, one for each view that these are gone from.
+// Gone are the bindings of a group with the names that it no longer gives, one for each
+// view that these are gone from.
 func Gone(before, now plan.Group) []plan.Binding {
 	given := map[nameclaim.Key]bool{}
 	for _, b := range RequestsOf(now) {
@@ -76,9 +76,9 @@ func Gone(before, now plan.Group) []plan.Binding {
 	return out
 }
 
-// FreeNames frees the names that the group's earlier releases gave and that
-// are gone: no authoritative server has them any more, their external-dns has
-// ended, or it had releaseTimeout for them since their DNSEndpoints have gone.
+// FreeNames frees the names of the group's earlier releases that are gone. No
+// authoritative server has them any more, their external-dns has ended, or releaseTimeout
+// is over since their DNSEndpoints have gone.
 func (s *Registry) FreeNames(ctx context.Context, group intent.Path, l *state.Lifecycle) error {
 	if !l.Settled || len(l.PendingRelease) == 0 {
 		return nil
@@ -142,10 +142,10 @@ func (s *Registry) pendingGroups(ctx context.Context, l state.Lifecycle) ([]plan
 	return all, nil
 }
 
-// stillThere tells whether a cluster may still have a DNSEndpoint of the groups'
-// bindings that the context of their group has not any more: as long as it cannot be
-// reached, its external-dns goes on publishing. What the context has was applied when
-// it settled.
+// stillThere tells whether a cluster may still have a DNSEndpoint of the groups' bindings
+// that is no longer in the context of their group. As long as the cluster cannot be
+// reached, its external-dns goes on publishing. DNSEndpoints in the context were applied
+// when it settled.
 func (s *Registry) stillThere(ctx context.Context, group intent.Path, groups []plan.Group) (bool, error) {
 	pointer, err := s.Contexts.Current(ctx, state.GroupOwner(group))
 	if err != nil {
@@ -229,8 +229,8 @@ func (s *Registry) goneFromDNS(ctx context.Context, group intent.Path, l state.L
 func mostSources(b plan.Binding) int { return max(len(b.Sources), 1) }
 
 // free takes a group out of the claims of its bindings' names. A name that its
-// external-dns never takes away stays the project's as long as the record is
-// there. What a later release has claimed stays.
+// external-dns never deletes stays the project's as long as the provider exists. Names
+// that a later release has claimed stay.
 func (s *Registry) free(ctx context.Context, l state.Lifecycle, g plan.Group) error {
 	stays := map[nameclaim.Key][]nameclaim.Entry{}
 	for _, b := range g.Bindings {

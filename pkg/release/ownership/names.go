@@ -78,9 +78,8 @@ func (s *claimHolders) of(ctx context.Context, key nameclaim.Key) func(nameclaim
 	}
 }
 
-// isLeft tells whether a namespace that Signpost made is there still, without the
-// logical cloud that it was made for: others keep something in it, which may be a
-// Secret of the project.
+// isLeft tells whether a namespace that Signpost made still exists without its logical
+// cloud. Others keep something in it, which may be a Secret of the project.
 func (s *claimHolders) isLeft(ctx context.Context, key nameclaim.Key) (bool, error) {
 	cluster, is := resolve.NamespaceOn(key)
 	if !is {
@@ -124,8 +123,8 @@ func (s *claimHolders) group(ctx context.Context, path intent.Path) (nameclaim.S
 	return is, nil
 }
 
-// publishedBy are the names that the release of a group gives, but for those that it
-// has handed over, and the namespaces that it is in.
+// publishedBy are the names that the release of a group gives, except those that it has
+// handed over, and the namespaces that it is in.
 func (s *Registry) publishedBy(ctx context.Context, l state.Lifecycle) (map[nameclaim.Key]bool, error) {
 	release, err := s.LoadRelease(ctx, l.ContextID)
 	if intent.CodeOf(err) == intent.NotFound {

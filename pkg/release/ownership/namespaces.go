@@ -134,10 +134,10 @@ func intentFor(d *resolve.Draft, service string) intent.Path {
 	return slices.Min(paths)
 }
 
-// keeper is the entry of a namespace's claim once it is confirmed: all groups of
-// the logical cloud have one, which holds as long as the logical cloud is there.
-// Names have none, nor has the DNS of clusters: when it is gone, others may have
-// theirs in its place.
+// keeper is the entry of a namespace's claim once it is confirmed. All groups of the
+// logical cloud share it, and it holds as long as the logical cloud exists. Names have
+// none, nor has the DNS of clusters: when it is gone, others may have theirs in its
+// place.
 func (s *claimHolders) keeper(ctx context.Context, b resolve.ClaimRequest) (nameclaim.Entry, error) {
 	if _, is := resolve.NamespaceOn(b.Key); !is || b.Purpose == resolve.OfDNS {
 		return nameclaim.Entry{}, nil

@@ -61,9 +61,9 @@ func (s *Registry) familyOf(ctx context.Context, c *claimHolders, bids []resolve
 	return out, nil
 }
 
-// holder is an entry by which a claim is held as a key of the same etcd as those below
-// a prefix; one that is published, if there is such. The entry says where its name is a
-// key, because the record may be written anew.
+// holder is an entry that makes a claim a key of the same etcd as those below a prefix; a
+// published one, if there is one. The entry says where its name is a key, because the
+// provider may be changed.
 func (s *claimHolders) holder(ctx context.Context, key nameclaim.Key, claim nameclaim.Claim, prefix string) (by nameclaim.Entry, held bool, err error) {
 	for _, e := range claim.Entries {
 		if held && !e.Lasts() || !slices.ContainsFunc(e.Trees, func(theirs string) bool { return oneEtcd(prefix, theirs) }) {
@@ -87,9 +87,9 @@ func oneEtcd(one, other string) bool {
 	return strings.HasPrefix(one, other) || strings.HasPrefix(other, one)
 }
 
-// checkSubtrees refuses names that CoreDNS would answer together with names of
-// another project, above or below them, and warns of those that are published so
-// already, or are all of one project.
+// checkSubtrees refuses names that CoreDNS would answer together with names of another
+// project, above or below them. It warns of names that are already published so, or that
+// all belong to one project.
 func (s *Registry) checkSubtrees(ctx context.Context, p *resolve.Proposal, bids []resolve.ClaimRequest) error {
 	c, project := s.claimHolders(), p.Draft.Group.Project.Name
 	all, err := s.familyOf(ctx, c, bids)
@@ -127,8 +127,8 @@ func (s *Registry) checkSubtrees(ctx context.Context, p *resolve.Proposal, bids 
 	return nil
 }
 
-// mayShare tells whether a name may be answered together with a relative: one of the
-// project's own, one that domains are granted for, or one that was so before.
+// mayShare tells whether a name may be answered together with a relative. The relative is
+// one of the project's own, one that domains are granted for, or one that was so before.
 func (s *Registry) mayShare(ctx context.Context, c *claimHolders, granted grants, project string, r resolve.Relative, claims map[nameclaim.Key]nameclaim.Claim) (bool, error) {
 	if r.Project == project || granted.prefer(r.Bid.Judged(), project, r.Project) {
 		return true, nil
@@ -185,8 +185,8 @@ func (s *claimHolders) publishedIn(ctx context.Context, project string, b resolv
 	return !slices.ContainsFunc(trees, func(tree string) bool { return !in[tree] }), nil
 }
 
-// warnOfSubtrees says what resolvers get for names that CoreDNS answers together
-// with others: those of the draft itself, and those that are held elsewhere.
+// warnOfSubtrees says what resolvers get for names that CoreDNS answers together with
+// others: the names of the draft itself, and names that other groups hold.
 func warnOfSubtrees(ctx context.Context, d *resolve.Draft, project string, bids []resolve.ClaimRequest, held []resolve.Relative) {
 	own, below := map[nameclaim.Key]bool{}, map[string]state.NameSet{}
 	for _, b := range bids {

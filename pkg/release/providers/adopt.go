@@ -15,11 +15,11 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/tenancy"
 )
 
-// A record's update may adopt names: those that its public external-dns is asked
-// for, and that another one has marked as its own. External-dns rewrites the
-// marks while it is started with the other's owner id, and deletes nothing
-// meanwhile, for it would delete the other's names that nobody asks it for. When
-// the marks are seen to be its own, it is started again as the record asks for.
+// A provider's update may adopt names that its public external-dns is asked for, and that
+// another one has marked as its own. External-dns rewrites the marks while it is started
+// with the other's owner id. It deletes nothing meanwhile, because it would delete the
+// other's names that nobody asks it for. When the marks are its own, it is started again
+// with the provider's settings.
 
 // PlanAdoption is PlanRecord of an update that also takes over names of the
 // external-dns with the owner id from.
@@ -74,8 +74,8 @@ func adoptionNote(a *intent.Adoption) string {
 	return fmt.Sprintf("%s, marked with owner id %q, become names of this provider, and no other names with that mark; until then, the provider's external-dns deletes nothing", strings.Join(a.Names, ", "), a.From)
 }
 
-// unadoptable is why a record does not take over names with an owner id, as the
-// record is, or because of whose the id is; empty: it may.
+// unadoptable is why a provider does not take over names with an owner id, because of its
+// settings or of the owner of the id; empty: it may.
 func (s *Updater) unadoptable(ctx context.Context, p *resolve.RecordProposal, from string) (string, error) {
 	switch {
 	case p.Before.Adopting != nil:
@@ -118,8 +118,8 @@ func (s *Updater) recordWithOwnerID(ctx context.Context, record intent.Path, id 
 	return holder, err
 }
 
-// adoptable are the names of a record that are marked with an owner id, ordered,
-// with what is to be known of them, or why they cannot be taken over.
+// adoptable are the names of a provider that are marked with an owner id, ordered, with
+// their details, or why they cannot be taken over.
 func (s *Updater) adoptable(ctx context.Context, p *resolve.RecordProposal, from string) (names, notes []string, why string, err error) {
 	given, err := s.givenTo(ctx, state.Use{Record: p.Frozen.Path, Scope: intent.Public, Cluster: p.Frozen.Home.String()})
 	if err != nil {

@@ -133,9 +133,9 @@ func (s *Updater) drain(ctx context.Context, on *providerStep) (state.Outcome, e
 // behind, at most. The groups whose they were read it within seconds.
 const keptAnswered = 100
 
-// heard says whether the names of the DNSEndpoints that went are seen to be gone
-// from every authoritative server, and lists those that are seen not to be, by
-// DNSEndpoint. What nobody could be asked about is neither (I6).
+// heard says whether the names of removed DNSEndpoints are gone from every authoritative
+// server, and lists those that are still there, by DNSEndpoint. Names that no server
+// could be asked about are neither (I6).
 func (s *Updater) heard(ctx context.Context, l state.RecordLifecycle, use state.Use, drain state.Drain) (gone bool, answered map[string][]intent.Leftover, err error) {
 	all, _, err := s.Observed.Answers(ctx, use.Cluster, l.Record.Project.Namespace)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// followChanges are those of DNSEndpoints of groups that use a record: which
-// addresses they have is up to its allowPrivate and targetFilter, too.
-// What they would lose is answered by group.
+// followChanges are those of DNSEndpoints of groups that use a provider, because their
+// addresses depend on its allowPrivate and targetFilter, too. The names that they would
+// lose are answered by group.
 func (s *Updater) followChanges(ctx context.Context, record plan.Record) ([]bundle.Change, map[intent.Path]state.NameSet, error) {
 	groups, err := s.Deployed(ctx, record.Path)
 	if err != nil {

@@ -30,10 +30,9 @@ func (s *Updater) PlanRecord(ctx context.Context, record intent.Path) (intent.Pl
 	})
 }
 
-// UpdateRecord brings a record as it is now to every external-dns that is
-// deployed of it: parameters, credentials and, where the record names one,
-// another version. confirm, unless empty, is the token of the plan that is
-// accepted.
+// UpdateRecord brings a provider as it is now to each of its deployed external-dns:
+// parameters, credentials and, if the provider names one, another version. confirm,
+// unless empty, is the token of the plan that is accepted.
 func (s *Updater) UpdateRecord(ctx context.Context, record intent.Path, confirm, actor string) (intent.Accepted, error) {
 	return state.RetryOnConflict(record, func() (intent.Accepted, error) { return s.tryUpdateRecord(ctx, record, "", confirm, actor) })
 }

@@ -65,9 +65,9 @@ func (s *Reconciler) write(ctx context.Context, on *step) (is appcontext.Pointer
 	return s.Commit(ctx, on.pointer, on.next.Context, on.next.Losses.When...)
 }
 
-// leaving moves providers from Leaving to Draining, for the context has stopped to
-// rely on them, and lists the names that terminate leaves behind with them. If the
-// step does not come to store this, the next one does it again.
+// leaving moves providers from Leaving to Draining, because the context no longer relies
+// on them, and lists the names that terminate leaves with them. If the step fails before
+// it stores this, the next one does it again.
 func (s *Reconciler) leaving(ctx context.Context, on *step) (_ state.Outcome, err error) {
 	l := &on.lifecycle
 	l.Forget()

@@ -7,8 +7,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// forgetName removes the lifecycle of a name that was deleted, once nothing of it is
-// left in clusters or claims, with the releases that it keeps.
+// forgetName removes the lifecycle of a deleted name, with the releases that it keeps,
+// when nothing of it is left in clusters or claims.
 func (s *Reconciler) forgetName(ctx context.Context, name intent.Path) error {
 	l, err := s.StoredLifecycle(ctx, name)
 	if err != nil || l.Seq == 0 || l.Deployed() || !l.Settled || l.Name != nil || len(l.PendingRelease) > 0 {

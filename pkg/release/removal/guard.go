@@ -90,8 +90,8 @@ func (s *Guard) Removals(ctx context.Context, p *resolve.Proposal, changes []bun
 	return out, nil
 }
 
-// staysRetained are those of the names that nothing offers, or that are given up, which
-// stay published after the action: they are asked for, and too many to go by themselves.
+// staysRetained are the names without an address, or given up, which stay published after
+// the action: they are asked for, and too many to go by themselves.
 func (s *Guard) staysRetained(ctx context.Context, p *resolve.Proposal, record plan.Record, gone state.NameSet) (state.NameSet, error) {
 	account, _, err := s.account(ctx, record.Path, record.UID)
 	if err != nil {
@@ -124,8 +124,8 @@ func wantedNames(d *resolve.Draft, record string, of state.NameSet) state.NameSe
 	return out
 }
 
-// PermitRemovals has names go, once a release is accepted, that it asks for and
-// that nothing offers an address: a plan has told of them, and was confirmed.
+// PermitRemovals permits the removal of names that an accepted release asks for and that
+// have no address: a confirmed plan has listed them.
 func (s *Guard) PermitRemovals(ctx context.Context, p *resolve.Proposal, contextID string) error {
 	for _, r := range p.Removals {
 		gone := state.NameSet{}
@@ -143,8 +143,8 @@ func (s *Guard) PermitRemovals(ctx context.Context, p *resolve.Proposal, context
 	return nil
 }
 
-// ConfirmRemoval has names go of the current release that stay although nothing offers
-// them an address: all that the plan has told of, which was confirmed.
+// ConfirmRemoval permits the removal of names of the current release that stay although
+// they have no address: all that the confirmed plan has listed.
 func (s *Guard) ConfirmRemoval(ctx context.Context, p *resolve.Proposal, actor string) (intent.Accepted, error) {
 	l := p.Lifecycle
 	if err := s.PermitRemovals(ctx, p, l.ContextID); err != nil {
@@ -175,8 +175,8 @@ func (s *Guard) CheckRemovals(ctx context.Context, p *resolve.Proposal) error {
 	return next.Removals.Refuse(next.Confirmation())
 }
 
-// removal counts what goes of a record's names when a group gives some of them no
-// more. What other groups give stays.
+// removal counts the names of a provider that are removed when a group gives up some of
+// them. Names that other groups give stay.
 func (s *Guard) removal(ctx context.Context, record plan.Record, group intent.Path, gone state.NameSet) (resolve.Removal, error) {
 	r := resolve.Removal{Record: record, Gone: slices.Sorted(maps.Keys(gone))}
 	if len(r.Gone) <= guard.Few {
@@ -218,8 +218,8 @@ func (s *Guard) given(ctx context.Context, record intent.Path) (map[intent.Path]
 	return out, nil
 }
 
-// RecordRemoval is what a record's update takes of its names: those that its users
-// would lose, and those that its external-dns would see to no more.
+// RecordRemoval is the effect of a provider's update on its names: those that its users
+// would lose, and those that its external-dns would no longer manage.
 func (s *Guard) RecordRemoval(ctx context.Context, p *resolve.RecordProposal) (resolve.Removal, error) {
 	r := resolve.Removal{Record: p.Before.Record}
 	if !p.Before.Deployed {

@@ -186,9 +186,9 @@ func (n *RetainedNow) note(group intent.Path, held []state.RetainedNames) {
 	n.by[group] = held
 }
 
-// RetainedNames is how many names of each record stay published although nothing
-// offers them an address any more, for too many would go; by the last steps of
-// this replica. Records without any are left out.
+// RetainedNames is how many names of each provider stay published although they have no
+// address, because too many would go; by the last steps of this replica. Providers
+// without any are left out.
 func (s *Guard) RetainedNames() map[intent.Path]int {
 	s.heldNow.mu.Lock()
 	defer s.heldNow.mu.Unlock()

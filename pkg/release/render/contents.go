@@ -123,8 +123,8 @@ func (c *Contents) publish(ctx context.Context, g plan.Group, before bundle.Bund
 	return nil
 }
 
-// publishedBefore is what a binding publishes now: what it did in its former home
-// until it does in this one, so that a name which is kept is kept on the move.
+// publishedBefore is what a binding publishes now. It is the content of its former home
+// until it is published in this one, so that a kept name survives the move.
 func publishedBefore(objects bundle.Bundle, g plan.Group, b plan.Binding) map[string][]address.Set {
 	held := state.Previous(objects, g, b)
 	if len(held) == 0 && b.Former != "" {
@@ -208,9 +208,8 @@ func (c *Contents) offers(ctx context.Context, g plan.Group, b plan.Binding, hel
 	return out, nil
 }
 
-// keepOffers has the clusters of which nothing can be read go on to offer what
-// was published before and no other cluster is known to offer: published
-// addresses do not shrink by ignorance (I11).
+// keepOffers has clusters that cannot be read keep the published addresses that no other
+// cluster is known to have: published addresses do not shrink by ignorance (I11).
 func keepOffers(offers []address.Offer, unread map[string]bool, held map[string][]address.Set) {
 	known := map[string]bool{}
 	for _, offer := range offers {

@@ -64,9 +64,9 @@ func (r DNSReport) Message() string {
 	return ""
 }
 
-// fillDNS renders the DNS of each cluster of a logical cloud. A placement that
-// leaves no node, or of which that is not known yet, is not applied: the one in
-// use stays, and where there is none, nothing is made.
+// fillDNS renders the DNS of each cluster of a logical cloud. A placement that leaves no
+// node, or whose nodes are not known yet, is not applied. The one in use stays, and if
+// there is none, nothing is made.
 func (c *Contents) fillDNS(ctx context.Context, g plan.Group, before bundle.Bundle, look Sources) error {
 	for n, dns := range g.AllDNS() {
 		report, err := c.placeDNS(ctx, g, dns, before, look)
@@ -92,8 +92,8 @@ func (c *Contents) fillDNS(ctx context.Context, g plan.Group, before bundle.Bund
 	return nil
 }
 
-// formerApp files the objects of a DNS that another one replaces in an app of their own:
-// an app context tells those of one app apart by kind and name alone.
+// formerApp files the objects of a DNS that another one replaces in an app of their own.
+// An app context tells objects of one app apart only by kind and name.
 func formerApp(objects []bundle.Object, dns plan.ClusterDNS) []bundle.Object {
 	for n := range objects {
 		objects[n].App = clusterdns.App + "-" + plan.Hash(dns.Spec.Namespace)

@@ -109,8 +109,8 @@ func yamlLines(raw []byte) []string {
 // lastApplied is where kubectl notes a whole object, a Secret's values included.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// redacted are two Secrets, of which one may be missing, without their values:
-// whoever reads plans sees which of them change, and none of them.
+// redacted are two Secrets, of which one may be missing, without their values. Readers of
+// plans see which values change, and none of them.
 func redacted(before, after []byte) (hiddenBefore, hiddenAfter []byte) {
 	was, is := decoded(before), decoded(after)
 	for _, field := range []string{"data", "stringData"} {

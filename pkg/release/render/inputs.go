@@ -48,10 +48,9 @@ func (s *Renderer) RenderInputs(ctx context.Context, l state.Lifecycle) (*Inputs
 	return on, err
 }
 
-// ask notes the documents that a group's names follow from, and which of them
-// are there: the group's own, which may suspend it, its lifecycle, those of its
-// records, and what says which clusters are drained. It notes none when they are
-// no longer what the step has read.
+// ask notes the documents that a group's names follow from, and which of them exist: the
+// group's own, its lifecycle, those of its providers, and the drained clusters. It notes
+// none when they are no longer as the step has read them.
 func (s *Renderer) ask(ctx context.Context, on *Inputs, l state.Lifecycle) error {
 	group := on.Group.Path
 	on.asked = []intent.Path{group, state.LifecyclePath(group), state.DrainedPath}

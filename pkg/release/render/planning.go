@@ -76,9 +76,9 @@ func objectChange(c bundle.Change, diff string) intent.ObjectChange {
 	}
 }
 
-// NameChanges reads the changes of names out of the changes of DNSEndpoints.
-// A pending name that no DNSEndpoint holds is created without targets. What another
-// group publishes until this one does is changed, or stays, and is not created.
+// NameChanges reads the changes of names out of the changes of DNSEndpoints. A pending
+// name that no DNSEndpoint holds is created without targets. A name that another group
+// publishes until this one does is changed, or stays, and is not created.
 func NameChanges(changes []bundle.Change, pending []state.NameKey, given map[state.NameKey][]string) []intent.NameChange {
 	before, after := map[state.NameKey][]string{}, map[state.NameKey][]string{}
 	for _, c := range changes {

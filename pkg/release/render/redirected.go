@@ -12,9 +12,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// Redirected warns of credentials that a record keeps while it changes to whom
-// external-dns shows them: whoever may write the record need not know them, and
-// whoever updates it sends them there.
+// Redirected warns of credentials that a provider keeps while it changes the server to
+// which external-dns shows them. The author of the change need not know them, and an
+// update sends them there.
 func Redirected(was, is intent.Record) []string {
 	var kept []string
 	for _, c := range is.Credentials {

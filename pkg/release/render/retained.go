@@ -16,9 +16,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
-// watchLoss notes a host that is published now, and for which nothing was chosen.
-// One that goes with the addresses of a drained cluster was asked for, and one
-// with those of another project's Service must go.
+// watchLoss notes a host that is published now, and has no chosen address. A host that
+// goes with the addresses of a drained cluster was asked for, and a host of another
+// project's Service must go.
 func (c *Contents) watchLoss(b plan.Binding, host plan.Host, in address.Input, choice address.Choice) {
 	if len(endpoints.Sets(host, choice)) > 0 || len(endpoints.Sets(host, address.Choice{Sets: in.Previous})) == 0 || state.TakenAway(in) {
 		return

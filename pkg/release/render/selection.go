@@ -100,8 +100,8 @@ func (on *Inputs) refill(ctx context.Context, service string, before bundle.Bund
 	return c, err
 }
 
-// cause is when the latest observation was made that a change follows from; zero
-// when it is so old that something else must have led to the change.
+// cause is the time of the latest observation behind a change; zero when it is so old
+// that something else must have led to the change.
 func (s *Renderer) cause(latest time.Time) time.Time {
 	const recently = 5 * time.Minute
 	if s.Now().Sub(latest) > recently {

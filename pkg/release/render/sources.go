@@ -65,9 +65,9 @@ func (s *Renderer) once() func(context.Context) (clusterHealth, error) {
 	}
 }
 
-// foreign tells which namespaces of clusters are another project's by now: whoever
-// published a Service there before its namespace was claimed is to stop. The
-// group's own are not asked for, which is most, and each other one once.
+// foreign tells which namespaces of clusters belong to another project by now: names of
+// Services there that were published before the claim have to stop. The group's own are
+// not asked for, which is most, and each other one once.
 func (s *Renderer) foreign(g plan.Group) func(context.Context, plan.Binding, string) (bool, error) {
 	type place struct{ cluster, namespace string }
 	known := map[place]bool{}

@@ -51,9 +51,9 @@ type Entry struct {
 	From intent.Path `json:"-"` // of a request: whose names the release is to take over; empty: nobody's
 }
 
-// pendingHolds is how long a claim holds of whose acceptance nothing is to be
-// seen: it takes less. One that lies further ahead than that is by a clock that
-// is wrong, and holds as little as an old one.
+// pendingHolds is how long a pending claim holds without its acceptance, which takes
+// less. A claim further ahead than that was written with a wrong clock, and holds as
+// little as an old one.
 const pendingHolds = time.Minute
 
 // Standing is how a group stands. It has to be read after the claim that is
@@ -94,7 +94,7 @@ func (e Entry) Of(group intent.Path) bool { return !e.Stays && e.Group == group 
 // Verdict is what becomes of a request for a name.
 type Verdict string
 
-// What can become of a request.
+// The outcomes of a request.
 const (
 	Granted Verdict = "granted"
 	Taken   Verdict = "taken" // the name is another project's
@@ -102,9 +102,8 @@ const (
 	Alone   Verdict = "alone" // another owner of the project has it, and one of both is a name, which shares with nobody
 )
 
-// Bid is the claim as it would be with an entry of a project's group in it, of
-// which those entries stay that are held. Where it is not granted, by answers
-// the entry that stands in the way.
+// Bid is the claim as it would be with an entry of a project's group in it, of which held
+// entries stay. If it is not granted, by answers the entry that stands in the way.
 func (c Claim) Bid(project string, mine Entry, held func(Entry) (bool, error)) (next Claim, verdict Verdict, by Entry, err error) {
 	next = Claim{Project: project, item: c.item}
 	for _, e := range c.Entries {
@@ -139,9 +138,8 @@ func (c Claim) Confirmed(project string, group intent.Path) (Entry, bool) {
 	return c.Entries[at], true
 }
 
-// Confirm is the claim with what is pending for a release of a group confirmed,
-// in place of what was confirmed for the group before. ok is false where nothing
-// is pending for it.
+// Confirm is the claim with the pending entry of a group's release confirmed, in place of
+// the one confirmed before. ok is false if nothing is pending for it.
 func (c Claim) Confirm(project string, group intent.Path, context string) (next Claim, ok bool) {
 	next = Claim{Project: c.Project, item: c.item}
 	for _, e := range c.Entries {
@@ -163,7 +161,7 @@ func (c Claim) Without(gone func(Entry) bool) Claim {
 }
 
 // AndStays is the claim with an entry that stays, in the trees of an earlier one of its
-// document, too: what was left behind there is there still.
+// document, too, because records that were left there still exist.
 func (c Claim) AndStays(mine Entry) Claim {
 	for _, e := range c.Entries {
 		if e.Same(mine) {

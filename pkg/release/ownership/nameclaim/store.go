@@ -19,8 +19,8 @@ const prefix = "/signpost/name/"
 
 func (k Key) path() string { return prefix + url.PathEscape(k.View) + "/" + url.PathEscape(k.Name) }
 
-// Read answers the claims of names as they are at one time. Those that nobody
-// has claimed are zero.
+// Read answers the claims of names as they are at one time. Unclaimed names have a zero
+// claim.
 func (s Store) Read(ctx context.Context, keys []Key) (map[Key]Claim, error) {
 	paths, of := make([]string, len(keys)), make(map[string]Key, len(keys))
 	for n, key := range keys {
@@ -103,18 +103,17 @@ func keyAt(path string) (key Key, err error) {
 	return key, nil
 }
 
-// Change is a claim as it is to be, made of one that was read. One without
-// entries goes.
+// Change is a claim with its new content, made of one that was read. A claim without
+// entries is deleted.
 type Change struct {
 	Key   Key
 	Claim Claim
 }
 
-// Write writes claims, of which none has changed since it was read. It does so
-// in the order of their keys, a part at a time: of several that claim the same
-// names at once, one comes to the first of these names first, and gets all of
-// them. The error of a lost race has the code PreconditionFailed, and parts may
-// have been written then.
+// Write writes claims, of which none has changed since it was read. It writes them in the
+// order of their keys, a part at a time. If several claim the same names at once, one
+// comes to the first of these names first, and gets all of them. The error of a lost race
+// has the code PreconditionFailed, and parts may have been written then.
 func (s Store) Write(ctx context.Context, changes []Change) error {
 	slices.SortFunc(changes, func(a, b Change) int { return compare(a.Key, b.Key) })
 	var when []kv.Compare

@@ -10,9 +10,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// treePrefix is where names are ordered by what they lie in: a key for each name of
-// a provider that answers a name with all names below it. It has no value. Whether
-// the name is still held is for its claim to say.
+// treePrefix is where names are ordered by what they lie in. Each name has a key without
+// a value if its provider answers a name with all names below it. Whether the name is
+// still held is for its claim to say.
 const treePrefix = "/signpost/name-tree/"
 
 // leaf is a name's key in the tree. The keys of the names below it begin with it.

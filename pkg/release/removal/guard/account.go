@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Window is for how long a name that went unasked counts: a removal that comes
-// later than that after the last one is not part of it.
+// Window is how long a name that was removed without a request counts: a later removal is
+// not part of the same loss.
 const Window = time.Hour
 
 // Account is what all replicas know of a record's names that go though nobody has
@@ -43,8 +43,8 @@ type Published map[string]map[string]bool
 // to nothing, or were overtaken, are never used.
 const mostPermits = 4
 
-// Permit answers the account with a permit, in place of others that the group was
-// given for the same, and of its oldest one where it has many.
+// Permit answers the account with a permit, in place of others that the group was given
+// for the same. If it has many, the oldest one is dropped.
 func (a Account) Permit(p Permit) Account {
 	others := 0
 	drop := func(o Permit) bool {
@@ -66,9 +66,9 @@ func (a Account) Concerns(group string) bool {
 	return a.Held[group] > 0 || slices.ContainsFunc(a.Permits, func(p Permit) bool { return p.Group == group })
 }
 
-// Judge answers the account after a loss, and which of the names are to stay
-// published: none where all may go, else all that nobody has asked for. It is
-// idempotent. published is asked where more than a few names have gone.
+// Judge answers the account after a loss, and the names that are to stay published: none
+// if all may go, else all that nobody has asked to remove. It is idempotent. published is
+// asked if more than a few names have gone.
 func (a Account) Judge(l Loss, published func() (Published, error)) (next Account, held []string, err error) {
 	next = a
 	next.Held = maps.Clone(a.Held)
@@ -107,8 +107,8 @@ func (a Account) Judge(l Loss, published func() (Published, error)) (next Accoun
 	return next, nil, nil
 }
 
-// spend answers the names that no permit covers, and the permits that are left: of
-// those that count, what is lost no more, for it has gone or is back, is struck off.
+// spend answers the names that no permit covers, and the permits that are left. Names of
+// a permit that are gone or are back are struck off.
 func (a Account) spend(l Loss) (lost []string, left []Permit) {
 	lost = slices.Clone(l.Names)
 	for _, p := range a.Permits {
