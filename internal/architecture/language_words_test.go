@@ -72,14 +72,18 @@ func starts() []string {
 	return []string{"What", "Who", "Whose", "Whoever", "Whatever", "One", "Those", "That which", "Where"}
 }
 
+// behind is how many faults fewer than its exception a part may have, so that not
+// every change of a text has to change the table.
+const behind = 10
+
 // unclean are the parts of the repository that are yet to be rewritten, and how
-// many faults each may have until then. A number may only go down.
+// many faults each may have until then. A number only goes down.
 func unclean() map[string]int {
 	return map[string]int{
 		"CONTRIBUTING.md":       5,
-		"api":                   22,
+		"api":                   12,
 		"api/apitest":           2,
-		"api/contextupdate":     20,
+		"api/contextupdate":     10,
 		"cmd/signpost-dns":      30,
 		"deploy/target-cluster": 1,
 		"docs":                  447,
@@ -87,16 +91,16 @@ func unclean() map[string]int {
 		"openapi":               37,
 		"pkg/access":            5,
 		"pkg/admission":         32,
-		"pkg/app":               29,
+		"pkg/app":               19,
 		"pkg/cli":               9,
 		"pkg/client":            2,
 		"pkg/dns":               20,
 		"pkg/domain":            21,
-		"pkg/emco":              87,
+		"pkg/emco":              77,
 		"pkg/plan":              25,
-		"pkg/release":           237,
+		"pkg/release":           227,
 		"pkg/storage":           34,
 		"pkg/tracing":           1,
-		"pkg/worker":            203,
+		"pkg/worker":            193,
 	}
 }
