@@ -657,7 +657,7 @@ func (e PlanDNSUpdateRecordParamsFor) Valid() bool {
 
 // Abandoned Since when a cluster is abandoned; absent when it is not.
 type Abandoned struct {
-	// Actor Who gave it up.
+	// Actor The subject that abandoned it.
 	//
 	// Example: alice
 	Actor string `json:"actor"`
@@ -780,7 +780,7 @@ type Autopath struct {
 	// Clients Only mode edns0: the networks of the nodes, from which the option is accepted. From other networks it is ignored and counted. By default it is accepted from everywhere. Then a pod may have its own search paths walked, which costs up to 66 lookups for a query. A foreign cache between pods and DNS pods then keeps the answer under the plain name, for everybody. At most 100.
 	Clients []string `json:"clients,omitempty,omitzero"`
 
-	// Mode How the search paths reach the cluster's DNS, in any letter case. edns0: in an EDNS0 option that the cache on each node adds, for the pods of every namespace. DNS pods and caches run signpost-dns. static: in the Corefile, for the pods of some namespaces; stock CoreDNS does.
+	// Mode How the search paths reach the cluster's DNS, in any letter case. With edns0: in an EDNS0 option that the cache on each node adds, for the pods of every namespace. DNS pods and caches run signpost-dns. With static: in the Corefile, for the pods of some namespaces; stock CoreDNS does.
 	//
 	// Example: edns0
 	Mode string `json:"mode,omitempty,omitzero"`
@@ -1086,7 +1086,7 @@ type CorefileFinding struct {
 	// Example: 3
 	Line int `json:"line"`
 
-	// Message What is wrong.
+	// Message The fault.
 	//
 	// Example: there is no plugin "policy"
 	Message string `json:"message"`
@@ -1543,8 +1543,8 @@ type DNSPluginConfig struct {
 // DNSPolicy The source of the settings before dnsConfig. Default: the node. ClusterFirst:
 // the cluster's DNS; for pods on the node's network, the node.
 // ClusterFirstWithHostNet: the cluster's DNS for these pods, too. None, or
-// Custom: dnsConfig alone. clusterFirstWithAutopath, in any letter case: the
-// cluster's DNS, which walks the search paths itself; a DNS CR intent of the
+// Custom: dnsConfig alone. ClusterFirstWithAutopath, in any letter case: the
+// cluster's DNS, which walks the search paths itself. A DNS CR intent of the
 // logical cloud must offer that.
 //
 // Example: ClusterFirst
@@ -1642,10 +1642,10 @@ type DNSStatus struct {
 	// Message The fault, empty if there is none.
 	Message string `json:"message"`
 
-	// Mode Whose CoreDNS it is.
+	// Mode The owner of the CoreDNS.
 	Mode DNSStatusMode `json:"mode"`
 
-	// Namespace Where its objects are.
+	// Namespace The namespace of its objects.
 	//
 	// Example: signpost-dns
 	Namespace string `json:"namespace"`
@@ -1660,7 +1660,7 @@ type DNSStatus struct {
 	Upstreams []UpstreamStatus `json:"upstreams"`
 }
 
-// DNSStatusMode Whose CoreDNS it is.
+// DNSStatusMode The owner of the CoreDNS.
 type DNSStatusMode string
 
 // DNSUpdateRecord A provider (DNS update record) - an account at a DNS provider with its external-dns parameters. It is not a record in DNS.
@@ -1889,13 +1889,13 @@ type DocumentStatus struct {
 	// Example: v0.22.0
 	Version string `json:"version,omitempty,omitzero"`
 
-	// Warnings What was stored but does not do what it may seem to.
+	// Warnings Stored values without the effect that they seem to have.
 	Warnings []Warning `json:"warnings,omitempty,omitzero"`
 }
 
 // Drained Since when a cluster's addresses are kept out of public names; absent when they are not.
 type Drained struct {
-	// Actor Who asked for it.
+	// Actor The subject that asked for it.
 	//
 	// Example: alice
 	Actor string `json:"actor"`
@@ -1992,7 +1992,7 @@ type Exclusion struct {
 
 // FieldError A fault.
 type FieldError struct {
-	// Detail What is wrong and what would be right.
+	// Detail The fault and the remedy.
 	//
 	// Example: belongs to provider aws, not coredns
 	Detail string `json:"detail"`
@@ -2247,7 +2247,7 @@ type NameChange struct {
 	// Example: lab
 	Record string `json:"record"`
 
-	// Targets What it answers afterwards.
+	// Targets The targets afterwards.
 	Targets []string `json:"targets"`
 
 	// Type The record type.
@@ -2293,7 +2293,7 @@ type NameStatus struct {
 	// Example: lab
 	Record string `json:"record"`
 
-	// Rejected What was not taken.
+	// Rejected Candidates that were rejected.
 	Rejected []Rejection `json:"rejected"`
 
 	// Scope Which addresses are meant: public, through a logical cloud's association, or those of one cluster, through the cluster's association.
@@ -2302,10 +2302,10 @@ type NameStatus struct {
 	// Sets The sets that make up the targets, where set identifiers tell several apart; else absent.
 	Sets []SetStatus `json:"sets,omitempty,omitzero"`
 
-	// Sources Where each target comes from.
+	// Sources The source of each target.
 	Sources []Source `json:"sources"`
 
-	// Targets What it answers.
+	// Targets Its targets.
 	Targets []string `json:"targets"`
 
 	// Type The record type.
@@ -2329,7 +2329,7 @@ type NodeCacheStatus struct {
 	// Example: 169.254.20.10
 	LocalIP string `json:"localIP"`
 
-	// Message The fault, empty if there is none. Examples: the cluster's DNS does not know the EDNS0 option with search paths, or does not accept it from the nodes, so that a lookup costs the nodes several queries.
+	// Message The fault, empty if there is none. If the cluster's DNS does not know or accept the EDNS0 option with search paths, a lookup costs the nodes several queries.
 	Message string `json:"message"`
 }
 
@@ -2434,7 +2434,7 @@ type Percent = int
 
 // PlacementStatus Which nodes DNS pods may run on; absent where that was not observed, and with mode import.
 type PlacementStatus struct {
-	// Current Whether the placement that the release asks for is applied. It is not while it would leave no node: then the one before stays, or nothing is created.
+	// Current Whether the placement that the release asks for is applied. It is not while it would leave no node: then the previous one stays, or nothing is created.
 	Current bool `json:"current"`
 
 	// Excluded Why not on the others, each by its first reason.
@@ -2448,7 +2448,7 @@ type PlacementStatus struct {
 	// Example: 5
 	Nodes int `json:"nodes"`
 
-	// Suitable Those that DNS pods may run on.
+	// Suitable Nodes for DNS pods.
 	//
 	// Example: 2
 	Suitable int `json:"suitable"`
@@ -2456,7 +2456,7 @@ type PlacementStatus struct {
 
 // Plan The effect of an action.
 type Plan struct {
-	// Errors What stands in the way.
+	// Errors Obstacles.
 	Errors []FieldError `json:"errors"`
 
 	// Names Name by name.
@@ -2473,7 +2473,7 @@ type Plan struct {
 	// Example: 6f1c0a52
 	Token string `json:"token"`
 
-	// Warnings What is odd.
+	// Warnings Warnings.
 	Warnings []string `json:"warnings"`
 }
 
@@ -2541,8 +2541,8 @@ type PodDNSIntentSpec struct {
 	// DNSPolicy The source of the settings before dnsConfig. Default: the node. ClusterFirst:
 	// the cluster's DNS; for pods on the node's network, the node.
 	// ClusterFirstWithHostNet: the cluster's DNS for these pods, too. None, or
-	// Custom: dnsConfig alone. clusterFirstWithAutopath, in any letter case: the
-	// cluster's DNS, which walks the search paths itself; a DNS CR intent of the
+	// Custom: dnsConfig alone. ClusterFirstWithAutopath, in any letter case: the
+	// cluster's DNS, which walks the search paths itself. A DNS CR intent of the
 	// logical cloud must offer that.
 	//
 	//
@@ -2552,7 +2552,7 @@ type PodDNSIntentSpec struct {
 
 // PodDNSOption An option of glibc's or musl's resolver, ndots:2 or edns0.
 type PodDNSOption struct {
-	// Name ndots (0 to 15), timeout (0 to 30) and attempts (0 to 5) have a value. rotate, edns0, use-vc, trust-ad, no-aaaa and the other flags of resolv.conf have none.
+	// Name ndots (0 to 15), timeout (0 to 30) and attempts (0 to 5) have a value. Flags of resolv.conf, such as rotate, edns0, use-vc, trust-ad and no-aaaa, have none.
 	//
 	// Example: ndots
 	Name string `json:"name"`
@@ -2626,8 +2626,8 @@ type PodDNSQuestionSpec struct {
 	// DNSPolicy The source of the settings before dnsConfig. Default: the node. ClusterFirst:
 	// the cluster's DNS; for pods on the node's network, the node.
 	// ClusterFirstWithHostNet: the cluster's DNS for these pods, too. None, or
-	// Custom: dnsConfig alone. clusterFirstWithAutopath, in any letter case: the
-	// cluster's DNS, which walks the search paths itself; a DNS CR intent of the
+	// Custom: dnsConfig alone. ClusterFirstWithAutopath, in any letter case: the
+	// cluster's DNS, which walks the search paths itself. A DNS CR intent of the
 	// logical cloud must offer that.
 	//
 	//
@@ -2654,7 +2654,7 @@ type PreflightCheck struct {
 	// Message Why it is not, and what to do about it.
 	Message string `json:"message"`
 
-	// Name What is checked.
+	// Name The check.
 	//
 	// Example: can create deployments in shop-dns
 	Name string `json:"name"`
@@ -2736,9 +2736,9 @@ type ProviderStatus struct {
 	// LastSync The end of its last successful synchronization, by its own clock; absent before the first, and where that cannot be observed.
 	LastSync *time.Time `json:"lastSync,omitempty"`
 
-	// Message The fault, empty if there is none: conflicts of its objects, a crash loop
-	// with its last log lines, a missing Secret, an image that cannot be pulled,
-	// failing synchronizations, or the reason that its metrics cannot be read.
+	// Message The fault, empty if there is none. Examples: conflicts of its objects, a
+	// crash loop, a missing Secret, an image that cannot be pulled, failing
+	// synchronizations, or unreadable metrics.
 	//
 	//
 	// Example: pod external-dns-lab-5d8f: container external-dns cannot be started: secret "tsig" not found
@@ -2832,11 +2832,11 @@ type RecordStatus struct {
 	// Example: v0.22.0
 	Version string `json:"version"`
 
-	// Warnings What is odd.
+	// Warnings Warnings.
 	Warnings []Warning `json:"warnings"`
 }
 
-// Rejection Why a candidate is no target.
+// Rejection Why a candidate is not a target.
 type Rejection struct {
 	// Cluster A cluster as one word, provider+cluster.
 	//
@@ -2866,7 +2866,7 @@ type Rejection struct {
 
 	// Reason Why.
 	//
-	// Example: private address in a public record
+	// Example: private address in a public name
 	Reason string `json:"reason"`
 
 	// Target The candidate.
@@ -2909,8 +2909,8 @@ type Routing struct {
 	// Example: ["edge+berlin","edge+paris"]
 	Order []ClusterWord `json:"order,omitempty,omitzero"`
 
-	// Policy multivalue: the addresses of all healthy clusters. failover: those of the
-	// first healthy cluster in order. weighted: those of one cluster, chosen by
+	// Policy Multivalue: the addresses of all healthy clusters. failover: those of the
+	// first healthy cluster in order. Weighted: those of one cluster, chosen by
 	// weight; it needs a DNS provider with set identifiers.
 	Policy RoutingPolicy `json:"policy,omitempty,omitzero"`
 
@@ -2920,8 +2920,8 @@ type Routing struct {
 	Weights map[string]int64 `json:"weights,omitempty,omitzero"`
 }
 
-// RoutingPolicy multivalue: the addresses of all healthy clusters. failover: those of the
-// first healthy cluster in order. weighted: those of one cluster, chosen by
+// RoutingPolicy Multivalue: the addresses of all healthy clusters. failover: those of the
+// first healthy cluster in order. Weighted: those of one cluster, chosen by
 // weight; it needs a DNS provider with set identifiers.
 type RoutingPolicy string
 
@@ -2941,14 +2941,14 @@ type SecretRef struct {
 	Name string `json:"name"`
 }
 
-// SetStatus One of several sets of targets of a name and type.
+// SetStatus A set among several sets of targets of a name and type.
 type SetStatus struct {
 	// SetIdentifier A cluster as one word, provider+cluster.
 	//
 	// Example: edge+berlin
 	SetIdentifier ClusterWord `json:"setIdentifier"`
 
-	// Targets What it answers.
+	// Targets Its targets.
 	Targets []string `json:"targets"`
 
 	// Weight Its share, as the DNS provider gets it.
@@ -3027,11 +3027,11 @@ type Status struct {
 	// Example: 1
 	Revision int64 `json:"revision"`
 
-	// State Where it stands. Failed is an accepted release that could not be committed; it is retried.
+	// State Its place. Failed is an accepted release that could not be committed; it is retried.
 	State StatusState `json:"state"`
 }
 
-// StatusState Where it stands. Failed is an accepted release that could not be committed; it is retried.
+// StatusState Its place. Failed is an accepted release that could not be committed; it is retried.
 type StatusState string
 
 // TargetFilter Which addresses may be published.
@@ -3172,7 +3172,7 @@ type UpstreamStatus struct {
 
 // Use A user of a provider.
 type Use struct {
-	// Clusters Where the external-dns that it uses runs.
+	// Clusters The cluster of its external-dns.
 	Clusters []ClusterWord `json:"clusters"`
 
 	// DeploymentIntentGroup Its path below /v2.
@@ -3213,7 +3213,7 @@ type Version struct {
 
 // Warning Something odd that was stored.
 type Warning struct {
-	// Message What it does and what would do.
+	// Message Its effect and a better value.
 	//
 	// Example: has no effect since external-dns v0.13.6
 	Message string `json:"message"`
@@ -3784,7 +3784,7 @@ type PlanDNSUpdateRecordParams struct {
 	// For The action to plan; a provider has only update.
 	For *PlanDNSUpdateRecordParamsFor `form:"for,omitempty" json:"for,omitempty"`
 
-	// Adopt The txt-owner-id of an external-dns that Signpost does not manage. Names of the provider that carry its mark become the provider's own, once. Their marks are rewritten, and nothing is deleted until all of them are. Other names with that mark stay as they are. 409 if no name carries the mark, if it is the owner id of a provider in Signpost, or if external-dns cannot replace marks at this DNS provider.
+	// Adopt The txt-owner-id of an external-dns that Signpost does not manage. Names of the provider that carry its mark become the provider's own, once. Their marks are rewritten, and nothing is deleted until all of them are. Other names with that mark stay as they are. 409 if no name carries the mark, or if it is the owner id of a provider in Signpost. 409 also if external-dns cannot replace marks at this DNS provider.
 	Adopt *Adopt `form:"adopt,omitempty" json:"adopt,omitempty"`
 
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
@@ -3799,7 +3799,7 @@ type UpdateDNSUpdateRecordParams struct {
 	// Confirm The token of a plan; 412 when an input or the actions changed since.
 	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
 
-	// Adopt The txt-owner-id of an external-dns that Signpost does not manage. Names of the provider that carry its mark become the provider's own, once. Their marks are rewritten, and nothing is deleted until all of them are. Other names with that mark stay as they are. 409 if no name carries the mark, if it is the owner id of a provider in Signpost, or if external-dns cannot replace marks at this DNS provider.
+	// Adopt The txt-owner-id of an external-dns that Signpost does not manage. Names of the provider that carry its mark become the provider's own, once. Their marks are rewritten, and nothing is deleted until all of them are. Other names with that mark stay as they are. 409 if no name carries the mark, or if it is the owner id of a provider in Signpost. 409 also if external-dns cannot replace marks at this DNS provider.
 	Adopt *Adopt `form:"adopt,omitempty" json:"adopt,omitempty"`
 
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
@@ -4601,7 +4601,7 @@ type ClientInterface interface {
 
 	// CreateClusterWithBody Create a cluster
 	//
-	// Creates a cluster. 409: it exists already, it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// Creates a cluster. 409: it exists already, or refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4610,7 +4610,7 @@ type ClientInterface interface {
 
 	// CreateCluster Create a cluster
 	//
-	// Creates a cluster. 409: it exists already, it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// Creates a cluster. 409: it exists already, or refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4633,7 +4633,7 @@ type ClientInterface interface {
 
 	// PutClusterWithBody Create or replace a cluster
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4642,7 +4642,7 @@ type ClientInterface interface {
 
 	// PutCluster Create or replace a cluster
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5831,7 +5831,7 @@ func (c *API) ListClusters(ctx context.Context, clusterProvider ClusterProviderN
 
 // CreateClusterWithBody Create a cluster
 //
-// Creates a cluster. 409: it exists already, it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// Creates a cluster. 409: it exists already, or refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5850,7 +5850,7 @@ func (c *API) CreateClusterWithBody(ctx context.Context, clusterProvider Cluster
 
 // CreateCluster Create a cluster
 //
-// Creates a cluster. 409: it exists already, it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// Creates a cluster. 409: it exists already, or refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5903,7 +5903,7 @@ func (c *API) GetCluster(ctx context.Context, clusterProvider ClusterProviderNam
 
 // PutClusterWithBody Create or replace a cluster
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5922,7 +5922,7 @@ func (c *API) PutClusterWithBody(ctx context.Context, clusterProvider ClusterPro
 
 // PutCluster Create or replace a cluster
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -16118,7 +16118,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateClusterWithBodyWithResponse Create a cluster
 	//
-	// Creates a cluster. 409: it exists already, it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// Creates a cluster. 409: it exists already, or refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -16127,7 +16127,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateClusterWithResponse Create a cluster
 	//
-	// Creates a cluster. 409: it exists already, it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// Creates a cluster. 409: it exists already, or refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -16154,7 +16154,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutClusterWithBodyWithResponse Create or replace a cluster
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -16163,7 +16163,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutClusterWithResponse Create or replace a cluster
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -20425,7 +20425,7 @@ func (c *ClientWithResponses) ListClustersWithResponse(ctx context.Context, clus
 
 // CreateClusterWithBodyWithResponse Create a cluster
 //
-// Creates a cluster. 409: it exists already, it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// Creates a cluster. 409: it exists already, or refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20440,7 +20440,7 @@ func (c *ClientWithResponses) CreateClusterWithBodyWithResponse(ctx context.Cont
 
 // CreateClusterWithResponse Create a cluster
 //
-// Creates a cluster. 409: it exists already, it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// Creates a cluster. 409: it exists already, or refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20485,7 +20485,7 @@ func (c *ClientWithResponses) GetClusterWithResponse(ctx context.Context, cluste
 
 // PutClusterWithBodyWithResponse Create or replace a cluster
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20500,7 +20500,7 @@ func (c *ClientWithResponses) PutClusterWithBodyWithResponse(ctx context.Context
 
 // PutClusterWithResponse Create or replace a cluster
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist, the cluster that answers is registered under another name, or it is another cluster than before, with objects left there (the last two at /spec/kubeconfig). 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
