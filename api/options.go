@@ -27,8 +27,8 @@ type Options struct {
 
 	Authenticator *access.Authenticator // who asks, and what they may do; nil: everybody may do everything, as "anonymous"
 
-	// Local says that whoever is on this machine may ask, and is not asked who they
-	// are: requests by another name than its own are refused then.
+	// Local says that everybody on this machine may call without authentication. Requests
+	// by another name than the machine's own are refused then.
 	Local bool
 
 	// Checks are the dependencies for /readyz, by name. Each must end with
@@ -50,7 +50,7 @@ type Options struct {
 
 	Buckets     *throttle.Buckets     // how often each subject may ask; nil: as often as it likes
 	Connections *throttle.Connections // those that requests come by, to tell which of them have carried one of a known subject; nil: nobody asks
-	MaxBytes    int64                 // of memory that requests take at once, as far as that can be told before; more wait a second and are 503 then; 0: 256 MiB
+	MaxBytes    int64                 // of memory that requests take at once, as far as that is known before; more requests wait a second and are 503 then; 0: 256 MiB
 	MaxWrites   int                   // requests other than reads at work at once, more wait a second and are 429 then; 0: 32
 }
 

@@ -81,9 +81,9 @@ func (e *edge) await(r *http.Request, result response.Answer) response.Answer {
 	return result.Await()
 }
 
-// perform judges a request in the order rights, parameters, body, and handles
-// it. Who sends a body slowly takes no place from those that are at work. The
-// answer is in the memory that was taken.
+// perform checks a request in the order rights, parameters, body, and handles it. A
+// client that sends a body slowly takes no slot from others. The answer is in the memory
+// that was taken.
 func (e *edge) perform(w http.ResponseWriter, r *http.Request, op *operation.Operation, memory **throttle.Taken) (response.Answer, error) {
 	c, err := e.accept(r, op)
 	if err != nil {

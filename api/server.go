@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// NewServer is an HTTP server for the handler with limits on time and size, so
-// that no client holds a connection for ever, or much memory by one. The caller
-// sets its address.
+// NewServer is an HTTP server for the handler with limits on time and size, so that no
+// client holds a connection for ever, or much memory. The caller sets its address.
 func NewServer(handler http.Handler) *http.Server {
 	const (
 		header = 10 * time.Second

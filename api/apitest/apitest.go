@@ -32,8 +32,8 @@ type Checker struct {
 	checked   atomic.Int64
 }
 
-// New makes a Checker against doc, which it only reads; see openapi.Load. What
-// [Checker.Wrap] finds goes to report.
+// New makes a Checker against doc, which it only reads; see openapi.Load. Findings of
+// [Checker.Wrap] go to report.
 func New(report Reporter, doc *openapi3.T) *Checker {
 	return &Checker{doc: doc, templates: doc.Paths.InMatchingOrder(), report: report}
 }
@@ -92,9 +92,9 @@ func (c *Checker) Operation(method, path string) *openapi3.Operation {
 	return item.Operations()[method]
 }
 
-// Check tells what about a response is not as documented, nil for nothing: its
-// status must be documented for the operation, and its content type, header
-// and body must be what the document says. path is the request's, escaped.
+// Check returns the first difference between a response and its documentation, nil for
+// none. Its status must be documented for the operation, and its content type, header and
+// body must be as documented. path is the request's, escaped.
 func (c *Checker) Check(method, path string, got Response) error {
 	c.checked.Add(1)
 	item, operation := c.find(path), c.Operation(method, path)

@@ -15,8 +15,8 @@ const receiving = 10 * time.Second
 
 type arrivalKey struct{}
 
-// begin bounds a stream before it is made: it ends unless its message arrives in
-// time, and it counts for its connection if nobody is known by that.
+// begin bounds a stream before it is made. The stream ends unless its message arrives in
+// time, and counts for its connection if the caller is unknown until then.
 func (e *edge) begin(ctx context.Context, _ *tap.Info) (context.Context, error) {
 	if from, ok := peer.FromContext(ctx); ok && from.LocalAddr != nil {
 		context.AfterFunc(ctx, e.Connections.Ask(from.Addr.String(), from.LocalAddr.String()))

@@ -31,9 +31,9 @@ import (
 // success too, and has to end soon after its context. Errors are *intent.Error
 // values; after an error the app context is as it was before the call.
 type Contexts interface {
-	// Update adds to an app context what a traffic group of its deployment
-	// intent group asks for. from is the id of the context that this one
-	// replaces, empty for none. The warnings are told to the caller.
+	// Update adds to an app context the names and DNS settings that a traffic group of
+	// its deployment intent group asks for. from is the id of the context that this one
+	// replaces, empty for none. The caller gets the warnings.
 	Update(ctx context.Context, contextID, trafficGroup, from string) (warnings []string, err error)
 	// Terminate prepares for the end of an app context that is about to be
 	// uninstalled.

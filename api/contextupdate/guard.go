@@ -101,7 +101,7 @@ func (e *edge) timely(ctx context.Context, work func(context.Context) (any, erro
 	if deadline, ok := ctx.Deadline(); ok {
 		patience = time.Until(deadline)
 	}
-	const reserve = 10 // a part in so many; half of it is for work that does not heed its context
+	const reserve = 10 // one part in so many; half of it is for work that ignores its context
 	began := time.Now()
 	working, cancel := context.WithTimeout(ctx, patience-patience/reserve)
 	done := make(chan result, 1)
@@ -128,8 +128,8 @@ func givenUp(working context.Context, err error) bool {
 	return errors.Is(context.Cause(working), context.DeadlineExceeded) && (code == "" || code == intent.Unavailable)
 }
 
-// limited waits for a token of the caller's, and then for a slot: EMCO does not
-// repeat a call that was refused, but aborts what it is part of.
+// limited waits for a token of the caller's, and then for a slot. EMCO does not repeat a
+// refused call, but aborts the whole operation.
 func (e *edge) limited(ctx context.Context, work func(context.Context) (any, error)) (any, error) {
 	subject := intent.By(ctx).Subject
 	if err := e.Buckets.Wait(ctx, subject); err != nil {

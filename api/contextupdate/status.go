@@ -72,8 +72,8 @@ type refusal struct {
 	cause  error
 }
 
-// refuse turns an error into what the caller is told. What they cannot act on
-// is an internal error without details.
+// refuse turns an error into the answer for the caller. An error that the caller cannot
+// act on is an internal error without details.
 func refuse(err error, requestID string) *refusal {
 	var tooLate *late
 	var e *intent.Error

@@ -160,9 +160,9 @@ func (c Config) rules(pool *connections.Pool, documents *emcodocuments.Store) re
 	return rules
 }
 
-// serve runs all parts until ctx ends or one of them fails. The edge ends
-// first and the workers only then, with their leases: nothing is accepted that
-// nobody works on, and a replica takes over at once.
+// serve runs all parts until ctx ends or one of them fails. The edge ends first and the
+// workers after it, with their leases. So every accepted request has a worker, and a
+// replica takes over at once.
 func (s *service) serve(ctx context.Context, l *listeners) error {
 	working, rest := context.WithCancel(context.WithoutCancel(ctx))
 	defer rest()

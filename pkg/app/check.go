@@ -59,9 +59,9 @@ func (c Config) Check() error {
 	return nil
 }
 
-// checkAddresses refuses addresses with a user, a password or parameters: nothing
-// would use them, and errors and logs would tell them to everybody. What is wrong is
-// not quoted.
+// checkAddresses refuses addresses with a user, a password or parameters. Nothing would
+// use these, and errors and logs would show them to everybody. The error does not quote
+// the wrong text.
 func (c Config) checkAddresses() error {
 	for _, at := range []struct {
 		flag  string

@@ -150,9 +150,8 @@ func (c Config) httpServer(handler http.Handler, metrics prometheus.Registerer, 
 // drainTimeout is the edge's usual drain.
 const drainTimeout = 10 * time.Second
 
-// serve answers requests until ctx ends, then lets those under way finish.
-// Those that take too long are cut off, which is no error: the clients cannot
-// know what became of them.
+// serve answers requests until ctx ends, then lets running requests finish. Requests that
+// take too long are cut off, which is no error: the clients cannot know their outcome.
 func (e *edge) serve(ctx context.Context, l *listeners) error {
 	failed := make(chan error, 2)
 	go func() { failed <- e.serveHTTP(l.http) }()

@@ -33,8 +33,8 @@ func newGRPC(c Config, options api.Options, authenticator *access.Authenticator,
 	return contextupdate.New(edge)
 }
 
-// grpcTLS is the TLS of the gRPC listener. Whose certificate is not signed as
-// asked for is not even heard.
+// grpcTLS is the TLS of the gRPC listener. A client without a properly signed certificate
+// gets no connection.
 func (l Listeners) grpcTLS() access.ListenerTLS {
 	return access.ListenerTLS{Prefix: "grpc-", CertFile: l.GRPCCertFile, KeyFile: l.GRPCKeyFile, ClientCAFile: l.GRPCClientCAFile, Required: true, Protocols: []string{"h2"}}
 }

@@ -10,9 +10,9 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// handshakes counts the connections of a listener that TLS ends before there is
-// a request, as for a certificate that has expired or that nobody known has
-// signed. The log has them at debug level, since whoever reaches it can fill it.
+// handshakes counts the connections of a listener that TLS ends before there is a
+// request, for example because of an expired certificate. The log has them at debug
+// level, because everybody who reaches the listener can cause them.
 type handshakes struct {
 	failed prometheus.Counter
 	log    *slog.Logger

@@ -28,7 +28,7 @@ func (l Limits) checkLimits() error {
 	return nil
 }
 
-// What --cluster-memory may be, in MiB.
+// The limits of --cluster-memory, in MiB.
 const (
 	leastMemory = 16
 	mostMemory  = 64 << 10

@@ -16,8 +16,8 @@ import (
 // cgroup or else the machine has.
 type memory struct{ limit int64 }
 
-// boundMemory has Go's garbage collector keep to the memory that there is, unless
-// whoever started the process has said otherwise.
+// boundMemory has Go's garbage collector keep to the memory of the machine, unless
+// GOMEMLIMIT says otherwise.
 func boundMemory() memory {
 	const share, of = 9, 10 // the rest is for what is not Go's
 	if limit := memoryLimit(os.DirFS("/")); limit > 0 && os.Getenv("GOMEMLIMIT") == "" {

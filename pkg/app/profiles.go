@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// checkProfiles keeps profiles, which tell what is in memory, on loopback,
-// whatever else is consented to.
+// checkProfiles keeps profiles, which contain memory, on loopback, also with --insecure.
 func (l Listeners) checkProfiles() error {
 	if l.PprofListen == "" {
 		return nil
@@ -38,8 +37,8 @@ func newProfiles() *http.Server {
 	return &http.Server{Handler: local(routes), ReadHeaderTimeout: slowest}
 }
 
-// local refuses what was asked for by a name that is not this machine's own, as
-// a page does in a browser here whose name was made to lead here.
+// local refuses requests by a name that is not this machine's own. A web page can send
+// such requests by a name that was made to lead here.
 func local(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)

@@ -57,8 +57,8 @@ func (c Config) secretKey() (seal.Key, error) {
 	return key, nil
 }
 
-// generateKey writes a key where there is none. What a disk has no room for is
-// looked for first: a server with a key starts when it is full, too.
+// generateKey writes a key if there is none. It first looks for an existing key: a server
+// with a key starts on a full disk, too.
 func (s Stores) generateKey(file string) (seal.Key, error) {
 	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
 		return seal.Key{}, fmt.Errorf("--data-dir: %w", err)

@@ -74,7 +74,7 @@ func newProvider(c Config, exporter sdktrace.SpanExporter, metrics prometheus.Re
 	)
 }
 
-// end exports what waits, for a short time. What cannot be exported is lost,
+// end exports waiting spans, for a short time. Spans that cannot be exported are lost,
 // which is counted and no reason to fail.
 func (t traceExport) end(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportTimeout)

@@ -20,9 +20,9 @@ type Options struct {
 	HTTPClient HttpRequestDoer
 
 	// Retries is how often a request is sent again after 429, or after 503 if doing it
-	// twice is harmless: GET, and PUT and DELETE without If-Match and If-None-Match. It
-	// waits as long as Retry-After says, or longer with each try, but no longer than its
-	// context. 0: never.
+	// twice is harmless. Harmless are GET, and PUT and DELETE without If-Match and
+	// If-None-Match. It waits as long as Retry-After says, or longer with each try, but
+	// no longer than its context. 0: never.
 	Retries int
 }
 

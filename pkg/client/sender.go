@@ -50,8 +50,7 @@ func (s *sender) Do(request *http.Request) (*http.Response, error) {
 // repeatable tells whether a request with this answer may be sent again. 429 comes before
 // the server has read a request, so any may. After 503 the request may have been carried
 // out all the same. So only requests that are harmless to repeat may be sent again:
-// reads, and PUT or DELETE without a precondition, which the first time would have
-// changed.
+// reads, and PUT or DELETE without a precondition.
 func repeatable(request *http.Request, status int) bool {
 	if request.Body != nil && request.Body != http.NoBody && request.GetBody == nil {
 		return false

@@ -2,7 +2,7 @@ package throttle
 
 // Ask marks the connection with these addresses as busy with a request, until done.
 // Connections without a known subject share the requests at work that an address may
-// have: a request takes memory until its answer is read, and HTTP/2 has many requests on
+// have. A request takes memory until its answer is read, and HTTP/2 has many requests on
 // one connection. Beyond that limit, the connection with the most requests ends, among
 // several the oldest.
 func (c *Connections) Ask(remote, local string) (done func()) {

@@ -109,8 +109,8 @@ func (u usageCollector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// databaseCollector asks etcd for the size of its database. Where etcd does not
-// answer in time, there are no metrics.
+// databaseCollector asks etcd for the size of its database. If etcd does not answer in
+// time, there are no metrics.
 type databaseCollector struct {
 	size                      func(context.Context) (etcd.Size, error)
 	bytes, inUse, quota, free *prometheus.Desc

@@ -25,8 +25,8 @@ func newStopwatch(all *prometheus.HistogramVec, store string) stopwatch {
 	return stopwatch{all.MustCurryWith(prometheus.Labels{"store": store})}
 }
 
-// lap notes a request that began then and ends now. What the caller asked for
-// and cannot have, such as a lost race, is no failure of the store.
+// lap notes a request that began then and ends now. A refusal, such as a lost race, is no
+// failure of the store.
 func (w stopwatch) lap(op string, began time.Time, err error) {
 	outcome := "ok"
 	switch {
