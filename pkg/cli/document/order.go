@@ -14,7 +14,7 @@ func ranks() [][]string {
 		{"clusters"},                             // of a provider; may list projects
 		{"dns-update-records", "logical-clouds"}, // of a project; refer to clusters
 		{"cluster-references", "composite-apps"},
-		{"kv-pairs"},                                   // of a logical cloud or a cluster; refer to records
+		{"kv-pairs", "names"},                          // of a logical cloud or a cluster, or of a project; refer to providers
 		{"dns-cr-intents", "deployment-intent-groups"}, // refer to logical clouds and their clusters
 		{"traffic-group-intents"},
 		{"dns-intents", "pod-dns-intents"}, // refer to records
@@ -39,7 +39,7 @@ func emcoRanks() [][]string {
 // isSignposts tells whether EMCO has no such collection, or, of traffic groups,
 // leaves it to controllers.
 func isSignposts(collection string) bool {
-	return slices.Contains([]string{"dns-update-records", "dns-cr-intents", "traffic-group-intents", "dns-intents", "pod-dns-intents"}, collection)
+	return slices.Contains([]string{"dns-update-records", "names", "dns-cr-intents", "traffic-group-intents", "dns-intents", "pod-dns-intents"}, collection)
 }
 
 // rank is the place of a collection in the order, and whether it has one.
