@@ -148,10 +148,17 @@ func clip(text string) string {
 	return text
 }
 
+// examples create the resources that are stored as such. A name is published with its
+// document, which the example of its provider refuses: its password would be plain in
+// the files of the example's cluster.
+func (c *conversation) examples() []Request {
+	return slices.DeleteFunc(c.generator.Examples(), func(r Request) bool { return strings.HasSuffix(r.Target, "/names") })
+}
+
 // restore creates the examples of all resources, or puts them back as they
 // were, whatever order they need. It answers those that cannot be.
 func (c *conversation) restore() []Request {
-	waiting := c.generator.Examples()
+	waiting := c.examples()
 	for before := len(waiting) + 1; len(waiting) < before; {
 		before = len(waiting)
 		waiting = slices.DeleteFunc(waiting, c.restored)
@@ -174,7 +181,7 @@ func (c *conversation) restored(r Request) bool {
 
 // clear deletes the examples of all resources, and answers those that cannot be.
 func (c *conversation) clear() []Request {
-	waiting := c.generator.Examples()
+	waiting := c.examples()
 	for before := len(waiting) + 1; len(waiting) < before; {
 		before = len(waiting)
 		waiting = slices.DeleteFunc(waiting, func(r Request) bool {
