@@ -27,12 +27,12 @@ func TestInZone(t *testing.T) {
 func TestSearchable(t *testing.T) {
 	require.True(t, search.Searchable(query("web.")))
 	for reason, change := range map[string]func(*dns.Msg){
-		"a notification":   func(m *dns.Msg) { m.Opcode = dns.OpcodeNotify },
-		"an update":        func(m *dns.Msg) { m.Opcode = dns.OpcodeUpdate },
-		"another class":    func(m *dns.Msg) { m.Question[0].Qclass = dns.ClassCHAOS },
-		"a zone transfer":  func(m *dns.Msg) { m.Question[0].Qtype = dns.TypeAXFR },
-		"no question":      func(m *dns.Msg) { m.Question = nil },
-		"several of them":  func(m *dns.Msg) { m.Question = append(m.Question, m.Question[0]) },
+		"a notification":      func(m *dns.Msg) { m.Opcode = dns.OpcodeNotify },
+		"an update":           func(m *dns.Msg) { m.Opcode = dns.OpcodeUpdate },
+		"another class":       func(m *dns.Msg) { m.Question[0].Qclass = dns.ClassCHAOS },
+		"a zone transfer":     func(m *dns.Msg) { m.Question[0].Qtype = dns.TypeAXFR },
+		"no question":         func(m *dns.Msg) { m.Question = nil },
+		"several of them":     func(m *dns.Msg) { m.Question = append(m.Question, m.Question[0]) },
 		"what is not a query": func(m *dns.Msg) { m.Question[0].Qtype = dns.TypeOPT },
 	} {
 		m := query("web.")
