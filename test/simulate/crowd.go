@@ -10,7 +10,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
-	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/release/removal/guard"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
@@ -82,8 +81,8 @@ func (w *world) turnStalls(some int, open bool) {
 
 // letGo plans an update of prod, and confirms what it takes away.
 func (u *users) letGo() {
-	u.remember(prod, intent.Update, "let names go", func(ctx context.Context, s *release.Service) (intent.Accepted, error) {
-		planned, err := s.Plan(ctx, prod, intent.Update, 0)
+	u.remember(prod, intent.Update, "let names go", func(ctx context.Context, p *process) (intent.Accepted, error) {
+		planned, err := p.service.Plan(ctx, prod, intent.Update, 0)
 		if err != nil {
 			return intent.Accepted{}, err
 		}
@@ -94,7 +93,7 @@ func (u *users) letGo() {
 			}
 		}
 		u.world.crowd.mu.Unlock()
-		return s.Update(ctx, prod, planned.Token, "ann")
+		return p.service.Update(ctx, prod, planned.Token, "ann")
 	})
 }
 

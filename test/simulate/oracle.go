@@ -39,10 +39,10 @@ type oracle struct {
 	hung  string // a cluster of which nothing new can be seen: what it was last seen to offer counts, until it is unreachable for too long
 }
 
-// lifecycles are the groups' lifecycles, by path.
+// lifecycles are those of groups and names, by path.
 func (o oracle) lifecycles() map[intent.Path]state.Lifecycle {
 	out := map[intent.Path]state.Lifecycle{}
-	for _, group := range o.world.groups() {
+	for _, group := range o.world.owners() {
 		var l state.Lifecycle
 		if o.world.read(intent.Join(intent.LifecycleCollection, string(group)), &l) {
 			out[group] = l
@@ -176,6 +176,9 @@ func (o oracle) group(l state.Lifecycle) ([]bundle.Object, error) {
 				continue
 			}
 			offers = append(offers, o.offer(name, b))
+		}
+		if b.Service == "" { // of a name with fixed targets
+			offers = append(offers, address.FixedOffer(string(r.Group.Path), b.Cluster, b.Hosts[0].Targets))
 		}
 		var choices []address.Choice
 		for _, host := range b.Hosts {

@@ -15,6 +15,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/names"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
@@ -67,7 +68,7 @@ func (w *world) begin(slot int) {
 	ctx, end := context.WithCancel(context.Background())
 	p.end = end
 	own, workers := store{p, "controller"}, store{p, "worker"}
-	p.documents = etcd.New(own, etcd.WithClock(p.now))
+	p.documents = names.New(etcd.New(own, etcd.WithClock(p.now)))
 	p.service = release.New(release.Options{
 		Documents: p.documents, KV: own, Contexts: appcontext.NewStore(own, p.now),
 		Ledger: ledger.New(own), Observed: observed.New(own),

@@ -11,7 +11,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
-	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
@@ -132,8 +131,8 @@ func (u *users) takeOver() {
 	u.edit(www(to), u.world.profile.names(appOf(to), contested()...))
 	u.world.after(soon, "take over", func() {
 		action := u.upward(to)
-		u.remember(to, action, "take over "+from.Name(), func(ctx context.Context, s *release.Service) (intent.Accepted, error) {
-			return s.TakeOver(ctx, to, action, from.Name(), "", "ann")
+		u.remember(to, action, "take over "+from.Name(), func(ctx context.Context, p *process) (intent.Accepted, error) {
+			return p.service.TakeOver(ctx, to, action, from.Name(), "", "ann")
 		})
 	})
 }

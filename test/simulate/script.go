@@ -63,7 +63,7 @@ func (u *users) deeds() []deed {
 		{1, "put record", func() { u.edit(corp, record("corp.example", "sync")) }},
 		{1, "plan", func() { u.planTwice(u.group(), "") }},
 		{2, "status", func() { u.status(u.group()) }},
-	}, u.operate(), u.world.ail(), u.world.trade(), u.rivalry(), u.world.mishaps())
+	}, u.operate(), u.world.ail(), u.world.trade(), u.rivalry(), u.publishing(), u.world.mishaps())
 }
 
 func (u *users) group() intent.Path {

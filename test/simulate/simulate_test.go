@@ -52,6 +52,7 @@ func profileOf(seed uint64) profile {
 		p.replicas = max(p.replicas, 2)
 		p.faults /= 10 // a release takes many requests: of more faults, few would come to anything
 	}
+	p.named = seed%namedOneIn == mostNamed
 	return p
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
@@ -40,6 +41,7 @@ type request struct {
 	ended    int // 0 while it is under way, or its outcome is unknown
 	acked    bool
 	revision int64
+	body     string // of the document that it brings, of a name
 }
 
 func newUsers(w *world) *users {
@@ -145,17 +147,17 @@ func unknown(err error) bool {
 
 // request posts an action for a group.
 func (u *users) request(group intent.Path, action intent.Action) {
-	u.remember(group, action, string(action)+" "+group.Name(), func(ctx context.Context, s *release.Service) (intent.Accepted, error) {
-		return post(ctx, s, group, action)
+	u.remember(group, action, string(action)+" "+group.Name(), func(ctx context.Context, p *process) (intent.Accepted, error) {
+		return post(ctx, p.service, group, action)
 	})
 }
 
-// remember asks for an action of a group, and keeps what was answered.
-func (u *users) remember(group intent.Path, action intent.Action, what string, do func(ctx context.Context, s *release.Service) (intent.Accepted, error)) {
+// remember asks for an action of a group or a name, and keeps what was answered.
+func (u *users) remember(group intent.Path, action intent.Action, what string, do func(ctx context.Context, p *process) (intent.Accepted, error)) *request {
 	r := &request{action: action, began: u.asked + u.answered}
 	u.requests[group] = append(u.requests[group], r)
 	u.ask(what, func(ctx context.Context, p *process) error {
-		accepted, err := do(ctx, p.service)
+		accepted, err := do(ctx, p)
 		r.revision = accepted.Revision
 		return err
 	}, func(err error) {
@@ -166,6 +168,7 @@ func (u *users) remember(group intent.Path, action intent.Action, what string, d
 			u.requests[group] = slices.DeleteFunc(u.requests[group], func(other *request) bool { return other == r })
 		}
 	})
+	return r
 }
 
 // planTwice asks one replica twice for a plan. It says the same, byte by byte
@@ -220,7 +223,7 @@ func (u *users) checkStatus(snap query.Snapshot) {
 	}
 	for _, name := range told.Names {
 		for _, source := range name.Sources {
-			if !u.world.sites[source.Cluster].ever(source.Target) {
+			if source.Kind != string(address.Fixed) && !u.world.sites[source.Cluster].ever(source.Target) {
 				u.world.breaks("I6", "status says that %s offers %s, which it never did", source.Cluster, source.Target)
 			}
 		}
@@ -244,6 +247,9 @@ func (u *users) check() {
 	}
 	for group, l := range (oracle{world: u.world}).lifecycles() {
 		u.checkRequests(group, l)
+		if group == front {
+			u.checkDocument(l)
+		}
 	}
 }
 
@@ -253,7 +259,7 @@ func (u *users) checkRequests(group intent.Path, l state.Lifecycle) {
 	gone := l.Wanted == intent.Terminate
 	explained := false
 	for _, r := range u.requests[group] {
-		if r.acked && r.revision > l.Seq {
+		if r.acked && r.revision > l.Seq && group != front { // a name that is deleted and made anew begins at revision 1
 			u.world.breaks("I1", "%s is at revision %d, and %d was acknowledged", group, l.Seq, r.revision)
 		}
 		if (r.action == intent.Terminate) != gone {

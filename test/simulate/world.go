@@ -52,6 +52,7 @@ type profile struct {
 	sick      bool // Services lose their endpoints, and clusters are away for long
 	crowded   bool // a record has many names, whose Services come and go
 	rivalled  bool // two projects ask for the same names
+	named     bool // a name is its own release
 }
 
 // world is everything there is.
@@ -126,7 +127,7 @@ func (w *world) furnish() {
 	u := w.users
 	u.put("cluster-providers/edge", `{}`)
 	for _, name := range []string{"hub", "berlin", "paris"} {
-		u.put(intent.Join("cluster-providers/edge/clusters", name), `{"kubeconfigRef":"sealed"}`)
+		u.put(intent.Join("cluster-providers/edge/clusters", name), `{"kubeconfigRef":"sealed","labels":{"region":"eu"}}`)
 	}
 	for nth, group := range w.groups() {
 		app := appOf(group)

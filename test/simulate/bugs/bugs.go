@@ -80,6 +80,20 @@ func inReleases() []Bug {
 func inNames() []Bug {
 	return []Bug{
 		{
+			Name: "document of a deleted name", File: "pkg/release/state/lifecycle.go",
+			Breaks:      "a name that is gone keeps its document",
+			Text:        "		l.Refs, l.Name = nil, nil\n",
+			Replacement: "		l.Refs = nil\n",
+			Invariants:  []string{"I1"},
+		},
+		{
+			Name: "name stays behind", File: "pkg/release/accept/name.go",
+			Breaks:      "a name keeps the clusters that its selector chose first",
+			Text:        "if err != nil || slices.Equal(chosen, l.Name.Clusters) {",
+			Replacement: "if err != nil || len(l.Name.Clusters) > 0 || slices.Equal(chosen, l.Name.Clusters) {",
+			Invariants:  []string{"I3"},
+		},
+		{
 			Name: "drained cluster published", File: "pkg/release/state/clusters.go",
 			Breaks:      "the addresses of a drained cluster stay in public names",
 			Text:        "_, offers[i].Standing.Drained = d[offer.Service.Cluster]",

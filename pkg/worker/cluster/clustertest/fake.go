@@ -62,6 +62,7 @@ type Request struct {
 type object struct {
 	live    cluster.Live
 	content map[string]any
+	wanted  map[string]any // the metadata that Signpost applied last; nil: none
 	added   cluster.Additions
 }
 

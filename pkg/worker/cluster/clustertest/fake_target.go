@@ -126,6 +126,7 @@ func (t *fakeTarget) Create(ctx context.Context, o bundle.Object) (live cluster.
 			return fault(cluster.Exists, 409, "the object exists")
 		}
 		live = t.fake.plant(o.ID, decode(raw))
+		t.fake.objects[local(o.ID)].wants(decode(raw))
 		return nil
 	})
 	return live, err
@@ -141,7 +142,8 @@ func (t *fakeTarget) Apply(ctx context.Context, o bundle.Object, at cluster.Vers
 		if have == nil || have.live.Version != at {
 			return fault(cluster.Stale, 409, "the object has been modified")
 		}
-		t.fake.replace(cluster.KindOf(o.ID), have, merge(have.content, decode(raw)))
+		t.fake.replace(cluster.KindOf(o.ID), have, have.merge(decode(raw)))
+		have.wants(decode(raw))
 		live = have.live
 		live.Additions = have.added
 		return nil
@@ -168,16 +170,21 @@ func (t *fakeTarget) Restore(ctx context.Context, o bundle.Object, at cluster.Ve
 	return live, err
 }
 
+// wants notes what Signpost applied.
+func (o *object) wants(content map[string]any) { o.wanted, _ = content["metadata"].(map[string]any) }
+
 // merge keeps what others have added to an object's metadata.
-func merge(have, want map[string]any) map[string]any {
-	old, _ := have["metadata"].(map[string]any)
+func (o *object) merge(want map[string]any) map[string]any {
+	old, _ := o.content["metadata"].(map[string]any)
 	metadata, _ := want["metadata"].(map[string]any)
 	for _, key := range []string{"labels", "annotations"} {
 		merged := map[string]any{}
-		for _, from := range []map[string]any{old, metadata} {
-			values, _ := from[key].(map[string]any)
-			maps.Copy(merged, values)
-		}
+		there, _ := old[key].(map[string]any)
+		maps.Copy(merged, there)
+		applied, _ := o.wanted[key].(map[string]any)
+		maps.DeleteFunc(merged, func(name string, _ any) bool { _, was := applied[name]; return was })
+		values, _ := metadata[key].(map[string]any)
+		maps.Copy(merged, values)
 		if len(merged) > 0 {
 			metadata[key] = merged
 		}

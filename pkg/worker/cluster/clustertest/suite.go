@@ -71,6 +71,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"apply changes what was seen":                   testApply,
 		"apply of the same changes nothing":             testApplySame,
 		"apply puts back what a stranger edited":        testApplyDrift,
+		"apply takes away marks that are not wanted":    testApplyFewerMarks,
 		"apply refuses another version":                 testApplyStale,
 		"apply never creates":                           testApplyGone,
 		"delete removes what was seen":                  testDelete,
@@ -219,6 +220,23 @@ func testApplyDrift(t *testing.T, f Fixture) {
 	back, err := f.Target.Apply(t.Context(), f.object(t, "a", "1", true), edited.Version)
 	require.NoError(t, err)
 	assert.NotEqual(t, edited.ResourceVersion, back.ResourceVersion)
+}
+
+func testApplyFewerMarks(t *testing.T, f Fixture) {
+	marked := func(annotations map[string]string) bundle.Object {
+		return Object(t, map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{
+			"name": "a", "namespace": f.Namespace, "annotations": annotations,
+			"labels": map[string]string{bundle.LabelManagedBy: bundle.ManagedBy, bundle.LabelInstallation: f.Installation},
+		}})
+	}
+	made := f.create(t, marked(map[string]string{"example.com/kept": "yes", "example.com/dropped": "yes"}))
+	fewer, err := f.Target.Apply(t.Context(), marked(map[string]string{"example.com/kept": "yes"}), made.Version)
+	require.NoError(t, err)
+	_, err = f.Target.Apply(t.Context(), marked(nil), fewer.Version)
+	require.NoError(t, err)
+	for _, key := range []string{"example.com/kept", "example.com/dropped"} {
+		assert.NotContains(t, f.get(t, f.id("a")).Annotations, key)
+	}
 }
 
 func testApplyStale(t *testing.T, f Fixture) {
