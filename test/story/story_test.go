@@ -33,6 +33,7 @@ const (
 	quickstart = "../../examples/quickstart"
 	group      = "shop/store/v1/prod"
 	name       = "www.lab.example"
+	further    = "cake.lab.example" // a name of its own
 	patience   = time.Minute
 )
 
@@ -180,6 +181,11 @@ func (w *world) deployed() corev1.Container {
 // answers waits until the name has these addresses and no others.
 func (w *world) answers(addresses ...string) {
 	w.Helper()
+	w.answersFor(name, addresses...)
+}
+
+func (w *world) answersFor(name string, addresses ...string) {
+	w.Helper()
 	wait.For(w.T, patience, fmt.Sprintf("%s to be %v", name, addresses), func() error {
 		got, err := dns.Query(w.Context(), w.coreDNS.Address, name, "A")
 		if err == nil && !slices.Equal(got, addresses) {
@@ -202,6 +208,14 @@ func TestAPostedNameIsAnsweredAndFollowsItsAddresses(t *testing.T) {
 
 	w.offer("paris", "203.0.113.99") // nobody calls Signpost
 	w.answers("203.0.113.10", "203.0.113.99")
+
+	w.run("publish", further, "--service", "shop/web", "--clusters", "edge/paris", "--provider", "lab", "--project", "shop") // no group
+	w.answersFor(further, "203.0.113.99")
+	w.offer("paris", "203.0.113.98")
+	w.answersFor(further, "203.0.113.98")
+	w.run("unpublish", further, "--project", "shop")
+	w.answersFor(further)
+	w.answers("203.0.113.10", "203.0.113.98")
 
 	w.signpost.Kill()
 	require.NoError(t, w.signpost.Start(t.Context()))
