@@ -1,7 +1,7 @@
 // Package api is the HTTP edge of Signpost. Routes, rights and the shapes of
-// requests come from openapi/openapi.yaml alone: each request is routed once
-// and validated once, and then handled by one implementation of the verbs for
-// all resources, or handed to the lifecycle.
+// requests come from openapi/openapi.yaml only. Each request is routed once and
+// validated once. Then one implementation of the verbs for all resources
+// handles it, or the lifecycle does.
 //
 //	handler, err := api.New(api.Options{…})
 //	server := api.NewServer(handler)

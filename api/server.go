@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// NewServer is an HTTP server for the handler with limits on time and size, so that no
+// NewServer returns an HTTP server for the handler with limits on time and size. So no
 // client holds a connection for ever, or much memory. The caller sets its address.
 func NewServer(handler http.Handler) *http.Server {
 	const (

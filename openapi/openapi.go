@@ -1,7 +1,7 @@
 // Package openapi holds the description of every request and response of the
-// REST API: openapi.yaml, OpenAPI 3.0.3. It is the only source of what a
-// request may look like; the server routes and validates by it, and the
-// clients are generated from it.
+// REST API: openapi.yaml, OpenAPI 3.0.3. The file is the only source for the
+// shape of requests. The server routes and validates by it, and the clients are
+// generated from it.
 package openapi
 
 import (
@@ -12,6 +12,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
+// document is openapi.yaml.
+//
 //go:embed openapi.yaml
 var document string
 

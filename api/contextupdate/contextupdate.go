@@ -32,8 +32,8 @@ import (
 // values; after an error the app context is as it was before the call.
 type Contexts interface {
 	// Update adds to an app context the names and DNS settings that a traffic group of
-	// its deployment intent group asks for. from is the id of the context that this one
-	// replaces, empty for none. The caller gets the warnings.
+	// its deployment intent group asks for. The context from is the one that this
+	// context replaces, empty for none. The caller gets the warnings.
 	Update(ctx context.Context, contextID, trafficGroup, from string) (warnings []string, err error)
 	// Terminate prepares for the end of an app context that is about to be
 	// uninstalled.

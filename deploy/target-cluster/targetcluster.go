@@ -4,6 +4,8 @@ package targetcluster
 
 import _ "embed" // for the manifest
 
+// manifest is signpost.yaml.
+//
 //go:embed signpost.yaml
 var manifest string
 

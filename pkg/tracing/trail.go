@@ -27,9 +27,9 @@ type Tracer struct{ tracer trace.Tracer }
 // New makes a Tracer whose spans go to provider.
 func New(provider trace.TracerProvider) *Tracer { return &Tracer{provider.Tracer(scope)} }
 
-// Start begins a span within the one of ctx, or within a new trace. about are pairs of an
-// attribute's name and value. end ends the span, which has failed unless the error is
-// nil; it is called once.
+// Start begins a span within the one of ctx, or within a new trace. The values about are
+// pairs of an attribute's name and value. The caller calls end once, which ends the span.
+// With an error the span has failed.
 func (t *Tracer) Start(ctx context.Context, name string, about ...string) (within context.Context, end func(error)) {
 	if t == nil {
 		return ctx, func(error) {}
