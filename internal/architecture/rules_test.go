@@ -55,6 +55,7 @@ func leaves() []leaf {
 		{"pkg/storage/ledger", []string{"pkg/domain/bundle", "pkg/domain/intent", "pkg/storage/kv"}, "what was applied, over any KV"},
 		{"pkg/storage/replicas", []string{"pkg/storage/kv", "github.com/prometheus/client_golang/prometheus"}, "who lives, over any KV"},
 		{"pkg/storage/observed", []string{"pkg/domain/address", "pkg/domain/intent", "pkg/storage/kv", "pkg/domain/placement"}, "what was seen, over any KV"},
+		{"pkg/worker/lookup", []string{"pkg/domain/address"}, "host names are looked up, whoever offers them"},
 		{"pkg/storage/documents/draft", []string{"pkg/domain/intent"}, "what both document stores do alike"},
 	}
 }
@@ -83,23 +84,28 @@ func bans() []ban {
 		},
 		{
 			"api/...",
-			slices.Concat(stores, clients, []string{"pkg/plan/...", "pkg/release/...", "pkg/worker/syncer", "pkg/storage/seal", "pkg/app"}),
+			slices.Concat(stores, clients, []string{"pkg/plan/...", "pkg/release/...", "pkg/worker/syncer", "pkg/worker/index", "pkg/storage/seal", "pkg/app"}),
 			"the edge speaks contracts; pkg/app says who keeps them",
 		},
 		{
 			"pkg/admission/...",
-			slices.Concat(stores, clients, []string{"net/http/...", "pkg/plan/...", "pkg/release/...", "pkg/worker/syncer", "api/..."}),
+			slices.Concat(stores, clients, []string{"net/http/...", "pkg/plan/...", "pkg/release/...", "pkg/worker/syncer", "pkg/worker/index", "api/..."}),
 			"REST, gRPC and CLI admit a body the same way, over the store's contract",
 		},
 		{
 			"pkg/release/...",
-			[]string{"pkg/storage/documents/...", "pkg/storage/kv/etcd/...", "pkg/worker/cluster/...", "pkg/worker/syncer", "pkg/admission/...", "pkg/app", "api/...", "net/http/..."},
+			[]string{"pkg/storage/documents/...", "pkg/storage/kv/etcd/...", "pkg/worker/cluster/...", "pkg/worker/syncer", "pkg/worker/index", "pkg/admission/...", "pkg/app", "api/...", "net/http/..."},
 			"a release asks no cluster: it reads what was observed and what the ledger says",
 		},
 		{
 			"pkg/worker/connections",
 			[]string{"pkg/storage/documents/...", "pkg/storage/kv/etcd/...", "pkg/release/...", "pkg/plan/...", "pkg/admission/...", "pkg/app", "api/..."},
 			"clusters are reached as their documents say, whoever asks",
+		},
+		{
+			"pkg/worker/index",
+			[]string{"pkg/storage/documents/...", "pkg/storage/kv/etcd/...", "pkg/storage/ledger", "pkg/storage/observed", "pkg/worker/...", "pkg/release/...", "pkg/plan/...", "pkg/admission/...", "pkg/app", "api/..."},
+			"the current pointers are read from app contexts, whoever serves the clusters",
 		},
 		{
 			"pkg/worker/syncer",

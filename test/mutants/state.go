@@ -102,6 +102,12 @@ func inWork() []bugs.Bug {
 			Replacement: "return first << count",
 		},
 		{
+			Name: "name gone, addresses gone", File: "pkg/worker/lookup/lookup.go",
+			Breaks:      "a host name that no longer exists loses its last addresses",
+			Text:        "return before, err",
+			Replacement: "return nil, err",
+		},
+		{
 			Name: "ours by any label", File: "pkg/worker/cluster/content.go",
 			Breaks:      "an object of another installation counts as Signpost's own",
 			Text:        "l.Labels[bundle.LabelInstallation] == installation",

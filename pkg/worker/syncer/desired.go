@@ -13,6 +13,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/index"
 )
 
 // wanted is an object that current contexts hold for a cluster.
@@ -57,9 +58,9 @@ const staleAttempts = 5
 // load brings the union up to the current pointers. It fails, and changes
 // nothing, unless every owner's objects could be read: what is not known to be
 // unwanted must not be deleted. entries tell who came first.
-func (d *desired) load(ctx context.Context, x *index, contexts Contexts, name, installation string, entries map[bundle.ID]ledger.Entry) error {
+func (d *desired) load(ctx context.Context, x *index.Index, contexts Contexts, name, installation string, entries map[bundle.ID]ledger.Entry) error {
 	for attempt := 1; ; attempt++ {
-		shares, changed, err := d.read(ctx, x.pointers(name), contexts, name, installation)
+		shares, changed, err := d.read(ctx, x.Pointers(name), contexts, name, installation)
 		if err == nil {
 			if changed || d.objects == nil {
 				d.shares, d.objects = shares, union(shares, entries)
@@ -69,7 +70,7 @@ func (d *desired) load(ctx context.Context, x *index, contexts Contexts, name, i
 		if attempt == staleAttempts {
 			return err
 		}
-		if _, refreshed := x.refresh(ctx); refreshed != nil {
+		if _, refreshed := x.Refresh(ctx); refreshed != nil {
 			return refreshed
 		}
 	}

@@ -59,7 +59,7 @@ func (t *tenure) handovers(ctx context.Context) (map[appcontext.Owner]handover.W
 	}
 	for _, h := range t.handed {
 		if h.Loses(t.desired.has) {
-			if _, err := t.index.refresh(ctx); err != nil {
+			if _, err := t.index.Refresh(ctx); err != nil {
 				return nil, err
 			}
 			if err := t.desired.load(ctx, t.index, t.contexts, t.name, t.installation, t.entries); err != nil {
@@ -160,7 +160,7 @@ func (t *tenure) stepHandover(ctx context.Context, owner appcontext.Owner, w han
 	before := t.handed[handover.Prerequisites]
 	switch {
 	case owner == handover.Prerequisites:
-	case t.index.suspended([]string{string(owner)}):
+	case t.index.Suspended([]string{string(owner)}):
 		return nil
 	case len(w.Objects) > 0 && before != nil && before.Leads():
 		h.Wait(joined("waits for namespaces and definitions of kinds", before.Trouble()))
@@ -297,7 +297,7 @@ func (t *tenure) noteGoing(ctx context.Context, e ledger.Entry) {
 func (t *tenure) restHandovers(moves int64) time.Duration {
 	settled, wait := moves, max(0, t.nextProbe.Sub(t.clock.Now()))
 	for _, owner := range slices.Sorted(maps.Keys(t.handed)) {
-		if h := t.handed[owner]; !h.Settled() && !t.index.suspended([]string{string(owner)}) {
+		if h := t.handed[owner]; !h.Settled() && !t.index.Suspended([]string{string(owner)}) {
 			settled, wait = -1, min(wait, h.Due())
 		}
 	}

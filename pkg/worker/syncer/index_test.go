@@ -7,9 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 )
@@ -81,32 +78,6 @@ func TestWhatAReadFindsWakesWhomItConcerns(t *testing.T) {
 	s.commit("back", namespace(t, hub))
 	s.until("the other cluster gets what is new there", func() bool { return s.entries(berlin)[added.ID].Status == ledger.Applied })
 	s.until("what is observed for nobody is forgotten", func() bool { return s.seen(hub) == nil })
-}
-
-// TestEachChangeIsToldOnce, by whoever finds it first.
-func TestEachChangeIsToldOnce(t *testing.T) {
-	t.Parallel()
-	s := newScene(t, hub)
-	var told [][]string
-	x := newIndex(s.contexts, func(clusters []string) {
-		if len(clusters) > 0 {
-			told = append(told, clusters)
-		}
-	})
-	s.commit("dig", namespace(t, hub), namespace(t, berlin))
-	_, err := x.refresh(t.Context())
-	require.NoError(t, err)
-	p, err := s.contexts.Current(t.Context(), "dig")
-	require.NoError(t, err)
-	x.update(appcontext.Change{Pointers: []appcontext.Pointer{p}})
-	assert.Equal(t, [][]string{{berlin, hub}}, told)
-	s.commit("dig", namespace(t, hub))
-	p, err = s.contexts.Current(t.Context(), "dig")
-	require.NoError(t, err)
-	x.update(appcontext.Change{Pointers: []appcontext.Pointer{p}})
-	_, err = x.refresh(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, [][]string{{berlin, hub}, {berlin, hub}}, told)
 }
 
 // TestATakeoverThatHangsHoldsUpNoOtherCluster: while the store does not answer for

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/worker/lookup"
 )
 
 // observer writes what is seen of one cluster. It has a goroutine of its own,
@@ -17,7 +18,7 @@ type observer struct {
 	tenure  *tenure
 	store   *observed.Store
 	writer  *observed.Writer
-	lookups *lookups
+	lookups *lookup.Lookups
 }
 
 // step writes what has changed. Only complete pictures count: what is not
@@ -90,7 +91,7 @@ func (o *observer) finish(ctx context.Context) error {
 	if err := o.writer.SetAnswers(ctx, nil); err != nil {
 		return err
 	}
-	if len(o.tenure.index.pointers(o.tenure.name)) > 0 {
+	if len(o.tenure.index.Pointers(o.tenure.name)) > 0 {
 		return nil // somebody came in between: what was seen still counts
 	}
 	return o.writer.RemoveReachability(ctx)
@@ -102,12 +103,12 @@ func namespaceOf(service string) string {
 }
 
 func (o *observer) services(ctx context.Context) error {
-	named := o.tenure.index.services(o.tenure.name)
+	named := o.tenure.index.Services(o.tenure.name)
 	if watches := o.tenure.watching(); watches != nil {
 		for _, service := range slices.Sorted(maps.Keys(named)) {
 			namespace, name, _ := strings.Cut(service, "/")
 			observation, known := watches.Service(namespace, name)
-			if !known || !o.lookups.resolve(ctx, &observation) {
+			if !known || !o.lookups.Resolve(ctx, &observation) {
 				continue
 			}
 			observation.Changed = o.tenure.clock.Now().UTC()
@@ -131,10 +132,10 @@ func (o *observer) forgetServices(ctx context.Context, named map[string]bool) er
 	if len(candidates) == 0 {
 		return nil
 	}
-	if _, err := o.tenure.index.refresh(ctx); err != nil {
+	if _, err := o.tenure.index.Refresh(ctx); err != nil {
 		return err
 	}
-	named = o.tenure.index.services(o.tenure.name)
+	named = o.tenure.index.Services(o.tenure.name)
 	for _, service := range candidates {
 		if named[service.Namespace+"/"+service.Name] {
 			continue

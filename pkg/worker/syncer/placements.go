@@ -8,21 +8,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
 )
 
-// placements answers the distinct placements, by their keys, that the cluster's
-// nodes are to be held against.
-func (x *index) placements(cluster string) map[string]placement.Placement {
-	wanted := map[string]placement.Placement{}
-	for _, p := range x.pointers(cluster) {
-		for _, placed := range p.Placements[cluster] {
-			wanted[placed.Key()] = placed
-		}
-	}
-	return wanted
-}
-
 // placements writes what each placement makes of the nodes.
 func (o *observer) placements(ctx context.Context) error {
-	if err := o.judge(ctx, o.tenure.index.placements(o.tenure.name)); err != nil {
+	if err := o.judge(ctx, o.tenure.index.Placements(o.tenure.name)); err != nil {
 		return err
 	}
 	return o.forgetPlacements(ctx)
@@ -50,7 +38,7 @@ func (o *observer) judge(ctx context.Context, wanted map[string]placement.Placem
 // has, as of a read made for the purpose.
 func (o *observer) forgetPlacements(ctx context.Context) error {
 	unwanted := func() []string {
-		wanted := o.tenure.index.placements(o.tenure.name)
+		wanted := o.tenure.index.Placements(o.tenure.name)
 		return slices.DeleteFunc(o.writer.Placements(), func(key string) bool {
 			_, ok := wanted[key]
 			return ok
@@ -59,7 +47,7 @@ func (o *observer) forgetPlacements(ctx context.Context) error {
 	if len(unwanted()) == 0 {
 		return nil
 	}
-	if _, err := o.tenure.index.refresh(ctx); err != nil {
+	if _, err := o.tenure.index.Refresh(ctx); err != nil {
 		return err
 	}
 	for _, key := range unwanted() {

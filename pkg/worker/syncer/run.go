@@ -16,7 +16,7 @@ func (t *tenure) run(parent context.Context, o *observer, e *examiner, p *prover
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
 	var group sync.WaitGroup
-	group.Go(func() { t.look(ctx, o); cancel(); o.lookups.running.Wait() })
+	group.Go(func() { t.look(ctx, o); cancel(); o.lookups.Wait() })
 	group.Go(func() { t.examine(ctx, e) })
 	group.Go(func() { t.prove(ctx, p) })
 	t.act(ctx)

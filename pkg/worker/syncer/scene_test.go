@@ -22,6 +22,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/tracing"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/clustertest"
+	"github.com/signpost-dns/signpost/pkg/worker/lookup"
 )
 
 const (
@@ -43,7 +44,7 @@ type scene struct {
 	verifier Verifier
 	tracer   *tracing.Tracer
 	metrics  *prometheus.Registry // of the worker that was started last
-	resolver Resolver             // nil: the system's
+	resolver lookup.Resolver      // nil: the system's
 	mayUse   func(ctx context.Context, cluster, namespace string, owners []string) (string, error)
 	watched  Contexts // that workers watch; nil: contexts
 

@@ -23,7 +23,7 @@ func (s *scene) suspend(owner string, suspended bool) {
 func (w *Worker) knowsSuspended(owner string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.term.index.suspended([]string{owner})
+	return w.term.index.Suspended([]string{owner})
 }
 
 // TestWhatASuspendedOwnerHasIsLeftAlone: it is neither put back, nor changed,
@@ -72,22 +72,4 @@ func TestWithdrawingEndsASuspension(t *testing.T) {
 	s.suspend("dig", true)
 	s.commit("dig")
 	s.until("everything of ours is gone", func() bool { return len(s.entries(hub)) == 0 })
-}
-
-func TestAnObjectIsSuspendedWithAllOfItsOwners(t *testing.T) {
-	t.Parallel()
-	x := newIndex(nil, func([]string) {})
-	x.update(appcontext.Change{Pointers: []appcontext.Pointer{{Owner: "dig", ContextID: "1", Suspended: true}, {Owner: "other", ContextID: "2"}}})
-	for _, c := range []struct {
-		reason string
-		owners []string
-		want   bool
-	}{
-		{"all of its owners are", []string{"dig"}, true},
-		{"one of its owners is not", []string{"dig", "other"}, false},
-		{"nobody knows whose it is", nil, false},
-		{"its owner has nothing any more", []string{"gone"}, false},
-	} {
-		assert.Equal(t, c.want, x.suspended(c.owners), c.reason)
-	}
 }

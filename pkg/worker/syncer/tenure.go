@@ -17,6 +17,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/tracing"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/index"
 )
 
 // tenure is one worker's ownership of one cluster, from taking over to letting
@@ -28,7 +29,7 @@ type tenure struct {
 	fence        kv.Compare
 	contexts     Contexts
 	connections  Connections
-	index        *index
+	index        *index.Index
 	ledger       *ledger.Ledger
 	rsync        *handover.Store // nil: this worker writes to the cluster itself
 	mayUse       func(ctx context.Context, cluster, namespace string, owners []string) (refused string, err error)
@@ -100,7 +101,7 @@ const (
 // the next one is due at the latest. An error is the store's, or
 // ledger.ErrLost; a cluster that cannot be reached is none.
 func (t *tenure) step(ctx context.Context) (time.Duration, error) {
-	moves := t.index.moved(t.name)
+	moves := t.index.Moved(t.name)
 	if err := t.load(ctx); err != nil {
 		return 0, err
 	}
@@ -173,7 +174,7 @@ func (t *tenure) plan(ctx context.Context) ([]action, error) {
 	if !slices.ContainsFunc(actions, func(a action) bool { return a.want == nil }) {
 		return actions, nil
 	}
-	if _, err := t.index.refresh(ctx); err != nil {
+	if _, err := t.index.Refresh(ctx); err != nil {
 		return nil, err
 	}
 	if err := t.desired.load(ctx, t.index, t.contexts, t.name, t.installation, t.entries); err != nil {
@@ -202,7 +203,7 @@ func (t *tenure) decideAll() []action {
 		if a.deed == nothing && t.recheck[id] && want != nil {
 			a = a.do(create, "looked at again")
 		}
-		if t.index.suspended(ownersOf(want, entry)) {
+		if t.index.Suspended(ownersOf(want, entry)) {
 			a = a.do(nothing, "suspended")
 		}
 		if a.deed != nothing {
@@ -284,7 +285,7 @@ func (t *tenure) due(actions []action, now time.Time) []action {
 }
 
 // isSettled tells whether nothing is left to do, as far as is known.
-func (t *tenure) isSettled() bool { return t.settledAt.Load() == t.index.moved(t.name) }
+func (t *tenure) isSettled() bool { return t.settledAt.Load() == t.index.Moved(t.name) }
 
 // rest answers how long nothing needs to be done, unless something happens.
 func (t *tenure) rest(actions []action, moves int64) time.Duration {
@@ -310,7 +311,7 @@ func (t *tenure) rest(actions []action, moves int64) time.Duration {
 
 // empty tells whether there is nothing to serve.
 func (t *tenure) empty() bool {
-	return len(t.entries) == 0 && len(t.dirty) == 0 && len(t.handed) == 0 && len(t.index.pointers(t.name)) == 0
+	return len(t.entries) == 0 && len(t.dirty) == 0 && len(t.handed) == 0 && len(t.index.Pointers(t.name)) == 0
 }
 
 // follow has the watches see the kinds of all objects that may be ours, the
@@ -327,12 +328,12 @@ func (t *tenure) follow() {
 		}
 	}
 	namespaces := map[string]bool{}
-	for service := range t.index.services(t.name) {
+	for service := range t.index.Services(t.name) {
 		namespaces[namespaceOf(service)] = true
 	}
 	interest := cluster.Interest{
 		Namespaces: slices.Sorted(maps.Keys(namespaces)), Pods: slices.Sorted(maps.Keys(homes)),
-		Nodes: len(t.index.placements(t.name)) > 0,
+		Nodes: len(t.index.Placements(t.name)) > 0,
 	}
 	for kind := range kinds {
 		interest.Kinds = append(interest.Kinds, kind)

@@ -19,6 +19,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/index"
+	"github.com/signpost-dns/signpost/pkg/worker/lookup"
 )
 
 // Where workers register, and own clusters.
@@ -39,7 +41,7 @@ const (
 // other workers, and serves those that are its own.
 type term struct {
 	worker *Worker
-	index  *index
+	index  *index.Index
 	lease  kv.Lease
 
 	pointers  <-chan appcontext.Change
@@ -66,7 +68,7 @@ func newTerm(ctx context.Context, w *Worker) (*term, error) {
 	t := &term{
 		worker: w, tenures: map[string]*running{}, leftover: map[string]bool{}, ended: make(chan string),
 	}
-	t.index = newIndex(w.options.Contexts, t.rouse)
+	t.index = index.New(w.options.Contexts, t.rouse)
 	if err := t.begin(ctx); err != nil {
 		t.end(ctx)
 		return nil, err
@@ -76,7 +78,7 @@ func newTerm(ctx context.Context, w *Worker) (*term, error) {
 
 func (t *term) begin(ctx context.Context) error {
 	store := t.worker.options.KV
-	revision, err := t.index.refresh(ctx)
+	revision, err := t.index.Refresh(ctx)
 	if err != nil {
 		return err
 	}
@@ -175,11 +177,11 @@ func (t *term) run(ctx context.Context) error {
 
 // follow takes up changed pointers.
 func (t *term) follow(ctx context.Context, change appcontext.Change) error {
-	t.index.update(change)
+	t.index.Update(change)
 	if !change.Lost {
 		return nil
 	}
-	_, err := t.index.refresh(ctx)
+	_, err := t.index.Refresh(ctx)
 	return err
 }
 
@@ -227,7 +229,7 @@ func (t *term) forget(name string) {
 // mine lists the clusters that fall to this worker.
 func (t *term) mine() map[string]bool {
 	all := map[string]bool{}
-	for _, name := range t.index.names() {
+	for _, name := range t.index.Names() {
 		all[name] = true
 	}
 	t.mu.Lock()
@@ -375,7 +377,7 @@ func (t *term) tenure(name string, fence kv.Compare) *tenure {
 // ends before the term does.
 func (t *term) keep(ctx, within context.Context, r *running) {
 	defer close(r.done)
-	observer := &observer{tenure: r.tenure, store: t.worker.observed, lookups: newLookups(r.tenure, t.worker.options.Resolver)}
+	observer := &observer{tenure: r.tenure, store: t.worker.observed, lookups: t.lookups(r.tenure)}
 	r.tenure.run(within, observer, newExaminer(r.tenure), newProver(r.tenure, t.worker.options.Verifier, t.worker.observed))
 	r.cancel()
 	if ctx.Err() == nil {
@@ -387,6 +389,11 @@ func (t *term) keep(ctx, within context.Context, r *running) {
 	case t.ended <- r.tenure.name:
 	case <-ctx.Done():
 	}
+}
+
+// lookups are those of a tenure's observer, whom changed addresses wake.
+func (t *term) lookups(of *tenure) *lookup.Lookups {
+	return lookup.New(t.worker.options.Resolver, of.clock, of.logger, func() { wake(of.wakeLook) })
 }
 
 // end lets go of everything. A cluster that hangs is not waited for: what it
@@ -426,7 +433,7 @@ func closed() <-chan time.Time {
 // idle tells whether nothing is left to do in the clusters that fall to this
 // worker.
 func (t *term) idle() bool {
-	names := t.index.names()
+	names := t.index.Names()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, name := range names {

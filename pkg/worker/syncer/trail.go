@@ -19,7 +19,7 @@ func (t *tenure) trail(ctx context.Context, a action, entry ledger.Entry) contex
 	if len(owners) == 0 {
 		return ctx
 	}
-	pointer := t.index.pointer(owners[0])
+	pointer := t.index.Pointer(owners[0])
 	ctx = tracing.With(ctx, "contextID", pointer.ContextID)
 	switch {
 	case a.drift:

@@ -11,6 +11,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/tracing"
+	"github.com/signpost-dns/signpost/pkg/worker/index"
 )
 
 const (
@@ -93,7 +94,7 @@ func TestWhatNeverSucceedsDoesNotMakeATraceEndless(t *testing.T) {
 	s := newScene(t, hub)
 	object := config(t, hub, "a", "1")
 	tenure := &tenure{
-		name: hub, tracer: tracing.New(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))), index: newIndex(s.contexts, func([]string) {}),
+		name: hub, tracer: tracing.New(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))), index: index.New(s.contexts, func([]string) {}),
 		attempts: attempts{object.ID: {count: tracedAttempts}},
 	}
 	target, err := s.Connect(t.Context(), hub)

@@ -28,6 +28,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/tracing"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/lookup"
 )
 
 // Contexts is what the worker asks of the app contexts.
@@ -81,9 +82,9 @@ type Options struct {
 	// else made; empty: they may. nil: all may.
 	MayUse func(ctx context.Context, cluster, namespace string, owners []string) (refused string, err error)
 
-	Verifier Verifier // has published names verified; nil: they are not
-	Resolver Resolver // of the host names that Services offer; default: the system's
-	Member   string   // names this worker among the replicas; default: random
+	Verifier Verifier        // has published names verified; nil: they are not
+	Resolver lookup.Resolver // of the host names that Services offer; default: the system's
+	Member   string          // names this worker among the replicas; default: random
 	Clock    Clock
 	Random   func() float64 // in [0,1), for jitter
 	Logger   *slog.Logger

@@ -204,7 +204,7 @@ func inSync() []Bug {
 			Invariants:  []string{"I3", "I7"},
 		},
 		{
-			Name: "lost touch", File: "pkg/worker/syncer/index.go",
+			Name: "lost touch", File: "pkg/worker/index/index.go",
 			Breaks:      "a change of single objects is not passed on",
 			Text:        "		x.touch(touch, concerned)",
 			Replacement: "		_ = touch",
@@ -213,8 +213,8 @@ func inSync() []Bug {
 		{
 			Name: "suspension unheeded", File: "pkg/worker/syncer/tenure.go",
 			Breaks:      "the mark of a suspended group is not read",
-			Text:        "		if t.index.suspended(ownersOf(want, entry)) {",
-			Replacement: "		if t.index.suspended(nil) {",
+			Text:        "		if t.index.Suspended(ownersOf(want, entry)) {",
+			Replacement: "		if t.index.Suspended(nil) {",
 			Invariants:  []string{"I3"},
 		},
 	}

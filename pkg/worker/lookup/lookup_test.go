@@ -1,4 +1,4 @@
-package syncer
+package lookup
 
 import (
 	"context"
@@ -10,14 +10,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
-	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
 // phonebook is a resolver's world: addresses by host name, and errors by network and
@@ -98,8 +96,6 @@ func (m *manual) Now() time.Time {
 	return m.now
 }
 
-func (m *manual) After(d time.Duration) <-chan time.Time { return time.After(d) }
-
 func (m *manual) pass(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -109,7 +105,7 @@ func (m *manual) pass(d time.Duration) {
 // desk is lookups over a phonebook.
 type desk struct {
 	*testing.T
-	*lookups
+	*Lookups
 	book    *phonebook
 	clock   *manual
 	changes chan struct{}
@@ -117,8 +113,7 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk {
 	d := &desk{T: t, book: newPhonebook(), clock: &manual{now: time.Now()}, changes: make(chan struct{}, 100)}
-	d.lookups = newLookups(&tenure{clock: d.clock, logger: slog.New(slog.DiscardHandler)}, d.book)
-	d.changed = func() { d.changes <- struct{}{} }
+	d.Lookups = New(d.book, d.clock, slog.New(slog.DiscardHandler), func() { d.changes <- struct{}{} })
 	return d
 }
 
@@ -132,9 +127,9 @@ func (d *desk) again(host string) string {
 	d.Helper()
 	d.clock.pass(resolveEvery)
 	o := named(host)
-	d.resolve(d.Context(), &o)
-	d.running.Wait()
-	require.True(d, d.resolve(d.Context(), &o))
+	d.Resolve(d.Context(), &o)
+	d.Wait()
+	require.True(d, d.Resolve(d.Context(), &o))
 	assert.Nil(d, o.Candidates[0].Resolved)
 	return strings.Join(o.Candidates[1].Resolved, " ")
 }
@@ -144,9 +139,9 @@ func TestHostNamesAreResolvedInBothFamilies(t *testing.T) {
 	d := newDesk(t)
 	d.book.set("lb.example.", "203.0.113.20 203.0.113.10 2001:db8::1 ::ffff:203.0.113.10")
 	o := named("lb.example")
-	assert.False(t, d.resolve(t.Context(), &o), "the first lookup is waited for")
+	assert.False(t, d.Resolve(t.Context(), &o), "the first lookup is waited for")
 	<-d.changes
-	assert.True(t, d.resolve(t.Context(), &o))
+	assert.True(t, d.Resolve(t.Context(), &o))
 	assert.Equal(t, []string{"2001:db8::1", "203.0.113.10", "203.0.113.20"}, o.Candidates[1].Resolved)
 	assert.ElementsMatch(t, []string{"ip4 lb.example.", "ip6 lb.example."}, d.book.questions(), "as absolute names, once, and addresses not at all")
 	assert.Equal(t, "2001:db8::1 203.0.113.10 203.0.113.20", d.again("lb.example"))
@@ -184,19 +179,19 @@ func TestLookupsAreBounded(t *testing.T) {
 	for n := range 3 * resolveAtOnce {
 		o.Candidates = append(o.Candidates, address.Candidate{Target: string(rune('a'+n)) + ".example"})
 	}
-	assert.False(t, d.resolve(t.Context(), &o))
-	require.Eventually(t, func() bool { return len(d.book.questions()) == resolveAtOnce }, patience, time.Millisecond)
+	assert.False(t, d.Resolve(t.Context(), &o))
+	require.Eventually(t, func() bool { return len(d.book.questions()) == resolveAtOnce }, 30*time.Second, time.Millisecond)
 	d.clock.pass(resolveAtMost)
-	assert.True(t, d.resolve(t.Context(), &o), "what does not answer is waited for a while at most")
+	assert.True(t, d.Resolve(t.Context(), &o), "what does not answer is waited for a while at most")
 	close(d.book.hold)
-	d.running.Wait()
+	d.Wait()
 	assert.Equal(t, resolveAtOnce, d.book.most)
 	assert.Len(t, d.book.questions(), 2*3*resolveAtOnce, "one lookup of a name at a time")
 
 	d.clock.pass(resolveForget + 1)
 	last := named("other.example")
-	d.resolve(t.Context(), &last)
-	d.running.Wait()
+	d.Resolve(t.Context(), &last)
+	d.Wait()
 	assert.Len(t, d.hosts, 1, "host names that nobody offers are forgotten")
 	d.book.set("many.example.", strings.Repeat("2001:db8::1 ", 3)+many(3*addressesAtMost))
 	assert.Len(t, strings.Fields(d.again("many.example")), addressesAtMost)
@@ -210,35 +205,4 @@ func many(n int) string {
 		all = append(all, ip.String())
 	}
 	return strings.Join(all, " ")
-}
-
-func TestAHostNameIsObservedWithItsAddresses(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newScene(t, berlin)
-		s.clock = hasty{time.Now()}
-		z := newPhonebook()
-		z.set("lb.example.", "203.0.113.10")
-		s.resolver = z
-		f := s.clusters[berlin]
-		_, stop := s.start("a")
-		f.SetService("shop", "web", offer("lb.example"))
-		s.commitWith("dig", appcontext.Context{Services: map[string][]string{berlin: {"shop/web"}}})
-		addresses := func() []string {
-			o := s.seen(berlin)
-			if o == nil {
-				return nil
-			}
-			return o.Candidates[0].Resolved
-		}
-		s.until("its addresses are known", func() bool { return slices.Equal(addresses(), []string{"203.0.113.10"}) })
-		z.set("lb.example.", "203.0.113.11")
-		s.until("they change", func() bool { return slices.Equal(addresses(), []string{"203.0.113.11"}) })
-		stop()
-		z.set("lb.example.", "")
-		began := len(z.questions())
-		s.start("b")
-		s.until("the next owner has tried", func() bool { return len(z.questions()) >= began+4 })
-		assert.Equal(t, []string{"203.0.113.11"}, addresses(), "they stay through a restart (I11)")
-	})
 }

@@ -1,4 +1,6 @@
-package syncer
+// Package lookup looks up the addresses of the host names that Services offer,
+// without waiting for an answer.
+package lookup
 
 import (
 	"context"
@@ -22,21 +24,26 @@ type Resolver interface {
 
 // How host names are looked up.
 const (
-	resolveEvery    = 25 * time.Second // a little less than lookEvery, so that each look finds it due
+	resolveEvery    = 25 * time.Second // a little less than the observer's interval, so that each of its steps finds it due
 	resolveAtMost   = 5 * time.Second
 	resolveAtOnce   = 8                // lookups of one cluster's host names
 	resolveForget   = 10 * time.Minute // after which a host name that nobody offers is forgotten
 	addressesAtMost = 64               // of one host name
 )
 
-// lookups are the host names that one cluster's Services offer, and the addresses
-// that these last had. It waits for no answer: each host name has a goroutine of
-// its own while it is looked up.
-type lookups struct {
+// Clock is the time.
+type Clock interface {
+	Now() time.Time
+}
+
+// Lookups keeps the host names that one cluster's Services offer, and the
+// addresses that these last had. It waits for no answer: each host name has a
+// goroutine of its own while it is looked up. It is safe for concurrent use.
+type Lookups struct {
 	resolver Resolver
 	clock    Clock
 	logger   *slog.Logger
-	changed  func() // addresses are others than before, or known for the first time
+	changed  func()
 
 	slots   chan struct{}
 	running sync.WaitGroup
@@ -53,16 +60,22 @@ type lookup struct {
 	failing       bool
 }
 
-func newLookups(t *tenure, resolver Resolver) *lookups {
-	return &lookups{
-		resolver: resolver, clock: t.clock, logger: t.logger, changed: func() { wake(t.wakeLook) },
+// New makes Lookups without host names. They call changed when the addresses of
+// a host name are other ones than before, or known for the first time.
+func New(resolver Resolver, clock Clock, logger *slog.Logger, changed func()) *Lookups {
+	return &Lookups{
+		resolver: resolver, clock: clock, logger: logger, changed: changed,
 		slots: make(chan struct{}, resolveAtOnce), hosts: map[string]*lookup{},
 	}
 }
 
-// resolve adds the addresses of host names to what a Service offers. It answers
+// Wait waits until no lookup is under way. The contexts of the lookups must have
+// ended.
+func (l *Lookups) Wait() { l.running.Wait() }
+
+// Resolve adds the addresses of host names to what a Service offers. It answers
 // false while the first lookup of one is under way, for a while at most.
-func (l *lookups) resolve(ctx context.Context, o *address.Observation) bool {
+func (l *Lookups) Resolve(ctx context.Context, o *address.Observation) bool {
 	known := true
 	for i := range o.Candidates {
 		c := &o.Candidates[i]
@@ -75,7 +88,7 @@ func (l *lookups) resolve(ctx context.Context, o *address.Observation) bool {
 	return known
 }
 
-func (l *lookups) addresses(ctx context.Context, host string) (last []string, ready bool) {
+func (l *Lookups) addresses(ctx context.Context, host string) (last []string, ready bool) {
 	now := l.clock.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,7 +106,7 @@ func (l *lookups) addresses(ctx context.Context, host string) (last []string, re
 	return at.addresses, at.ended || now.Sub(at.first) >= resolveAtMost
 }
 
-func (l *lookups) forget(now time.Time) {
+func (l *Lookups) forget(now time.Time) {
 	for host, at := range l.hosts {
 		if !at.busy && now.Sub(at.wanted) > resolveForget {
 			delete(l.hosts, host)
@@ -102,7 +115,7 @@ func (l *lookups) forget(now time.Time) {
 }
 
 // look looks a host name up once.
-func (l *lookups) look(ctx context.Context, host string, at *lookup) {
+func (l *Lookups) look(ctx context.Context, host string, at *lookup) {
 	select {
 	case l.slots <- struct{}{}:
 		defer func() { <-l.slots }()
@@ -131,7 +144,7 @@ func (l *lookups) look(ctx context.Context, host string, at *lookup) {
 
 // both looks up both families. Of a family that could not be looked up the
 // addresses of before stay, and all of them where there is no such name.
-func (l *lookups) both(ctx context.Context, host string, before []string) ([]string, error) {
+func (l *Lookups) both(ctx context.Context, host string, before []string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, resolveAtMost)
 	defer cancel()
 	four, noFour := l.family(ctx, "ip4", host, before)
@@ -153,7 +166,7 @@ func (l *lookups) both(ctx context.Context, host string, before []string) ([]str
 
 // family looks up one family. The name is given as absolute, so that no search
 // domain counts.
-func (l *lookups) family(ctx context.Context, network, host string, before []string) ([]string, error) {
+func (l *Lookups) family(ctx context.Context, network, host string, before []string) ([]string, error) {
 	found, err := l.resolver.LookupNetIP(ctx, network, strings.TrimSuffix(host, ".")+".")
 	if isNone(err) {
 		return nil, err

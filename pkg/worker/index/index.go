@@ -1,4 +1,6 @@
-package syncer
+// Package index keeps the current pointers in memory, by the clusters that they
+// concern.
+package index
 
 import (
 	"context"
@@ -6,13 +8,22 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
-// index is the current pointers, by cluster. It is a copy in memory that the
-// watch keeps up to date; what must not be stale is refreshed first. Whoever
-// finds out that something has changed, the clusters concerned are told of it.
-type index struct {
+// Contexts reads the current pointers.
+type Contexts interface {
+	// Pointers answers all current pointers and the revision they were read
+	// at, linearizably.
+	Pointers(ctx context.Context) ([]appcontext.Pointer, int64, error)
+}
+
+// Index is the current pointers, by cluster. The watch keeps this copy in memory
+// up to date; a reader that must not see a stale copy refreshes it first.
+// Whichever of them finds a change, the Index tells the clusters concerned. It
+// is safe for concurrent use.
+type Index struct {
 	contexts Contexts
 	tell     func(clusters []string)
 
@@ -23,8 +34,10 @@ type index struct {
 	moves    map[string]int64 // how often a cluster was concerned by a change
 }
 
-func newIndex(contexts Contexts, tell func(clusters []string)) *index {
-	return &index{
+// New makes an empty Index. It calls tell with the clusters that a change
+// concerns, perhaps none, from whichever goroutine finds the change.
+func New(contexts Contexts, tell func(clusters []string)) *Index {
+	return &Index{
 		contexts: contexts,
 		tell:     tell,
 		owners:   map[appcontext.Owner]appcontext.Pointer{},
@@ -33,9 +46,9 @@ func newIndex(contexts Contexts, tell func(clusters []string)) *index {
 	}
 }
 
-// refresh reads all pointers, linearizably, and answers the revision they were
+// Refresh reads all pointers, linearizably, and answers the revision they were
 // read at.
-func (x *index) refresh(ctx context.Context) (int64, error) {
+func (x *Index) Refresh(ctx context.Context) (int64, error) {
 	pointers, revision, err := x.contexts.Pointers(ctx)
 	if err != nil {
 		return 0, err
@@ -46,7 +59,7 @@ func (x *index) refresh(ctx context.Context) (int64, error) {
 
 // replace takes all pointers as they were read, and answers the clusters
 // concerned by what changed.
-func (x *index) replace(pointers []appcontext.Pointer, revision int64) []string {
+func (x *Index) replace(pointers []appcontext.Pointer, revision int64) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if revision < x.revision {
@@ -68,11 +81,11 @@ func (x *index) replace(pointers []appcontext.Pointer, revision int64) []string 
 	return slices.Sorted(maps.Keys(concerned))
 }
 
-// update takes up what has changed.
-func (x *index) update(change appcontext.Change) { x.tell(x.follow(change)) }
+// Update takes up what has changed.
+func (x *Index) Update(change appcontext.Change) { x.tell(x.apply(change)) }
 
-// follow takes up what has changed and answers the clusters concerned.
-func (x *index) follow(change appcontext.Change) []string {
+// apply takes up what has changed and answers the clusters concerned.
+func (x *Index) apply(change appcontext.Change) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	concerned := map[string]bool{}
@@ -88,7 +101,7 @@ func (x *index) follow(change appcontext.Change) []string {
 	return slices.Sorted(maps.Keys(concerned))
 }
 
-func (x *index) put(p appcontext.Pointer, concerned map[string]bool) {
+func (x *Index) put(p appcontext.Pointer, concerned map[string]bool) {
 	before, known := x.owners[p.Owner]
 	if known && samePointer(before, p) {
 		x.owners[p.Owner] = p
@@ -114,7 +127,7 @@ func (x *index) put(p appcontext.Pointer, concerned map[string]bool) {
 }
 
 // touch takes up that single objects have changed.
-func (x *index) touch(touch appcontext.Touch, concerned map[string]bool) {
+func (x *Index) touch(touch appcontext.Touch, concerned map[string]bool) {
 	p, known := x.owners[touch.Owner]
 	if !known || p.Revision() >= touch.Revision() {
 		return // it is of a context that has gone, or a refresh was faster
@@ -136,7 +149,7 @@ func samePointer(a, b appcontext.Pointer) bool {
 }
 
 // clustersOf lists the clusters that a pointer has objects, Services or
-// placements in.
+// Placements in.
 func clustersOf(p appcontext.Pointer) []string {
 	if p.ContextID == "" {
 		return nil
@@ -154,9 +167,9 @@ func clustersOf(p appcontext.Pointer) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// pointers answers the pointers that have objects, Services or placements in
+// Pointers answers the pointers that have objects, Services or placements in
 // the cluster, ordered by owner.
-func (x *index) pointers(cluster string) []appcontext.Pointer {
+func (x *Index) Pointers(cluster string) []appcontext.Pointer {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	var out []appcontext.Pointer
@@ -166,8 +179,8 @@ func (x *index) pointers(cluster string) []appcontext.Pointer {
 	return out
 }
 
-// suspended tells whether all of the owners, if there are any, are suspended.
-func (x *index) suspended(owners []string) bool {
+// Suspended tells whether all of the owners, if there are any, are suspended.
+func (x *Index) Suspended(owners []string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, owner := range owners {
@@ -178,18 +191,18 @@ func (x *index) suspended(owners []string) bool {
 	return len(owners) > 0
 }
 
-// pointer answers an owner's pointer; one of nothing when it has none.
-func (x *index) pointer(owner string) appcontext.Pointer {
+// Pointer answers an owner's pointer; one of nothing when it has none.
+func (x *Index) Pointer(owner string) appcontext.Pointer {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.owners[appcontext.Owner(owner)]
 }
 
-// services answers the Services ("namespace/name") of the cluster whose
+// Services answers the Services ("namespace/name") of the cluster whose
 // addresses matter to somebody.
-func (x *index) services(cluster string) map[string]bool {
+func (x *Index) Services(cluster string) map[string]bool {
 	named := map[string]bool{}
-	for _, p := range x.pointers(cluster) {
+	for _, p := range x.Pointers(cluster) {
 		for _, service := range p.Services[cluster] {
 			named[service] = true
 		}
@@ -197,16 +210,28 @@ func (x *index) services(cluster string) map[string]bool {
 	return named
 }
 
-// moved counts the changes that concerned the cluster.
-func (x *index) moved(cluster string) int64 {
+// Moved counts the changes that concerned the cluster.
+func (x *Index) Moved(cluster string) int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.moves[cluster]
 }
 
-// names answers all clusters that a pointer names.
-func (x *index) names() []string {
+// Names answers all clusters that a pointer names.
+func (x *Index) Names() []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return slices.Sorted(maps.Keys(x.clusters))
+}
+
+// Placements answers the distinct placements, by their keys, that the cluster's
+// nodes are to be held against.
+func (x *Index) Placements(cluster string) map[string]placement.Placement {
+	wanted := map[string]placement.Placement{}
+	for _, p := range x.Pointers(cluster) {
+		for _, placed := range p.Placements[cluster] {
+			wanted[placed.Key()] = placed
+		}
+	}
+	return wanted
 }
