@@ -45,13 +45,13 @@ func TestAnAbandonedClusterIsServedByNobody(t *testing.T) {
 	s.until("it starts over", func() bool { return s.entries(hub)[config(t, hub, "more", "1").ID].Status == ledger.Applied })
 }
 
-// serving tells whether the worker has a tenure of a cluster.
+// serving tells whether the worker has a cluster worker of a cluster.
 func (w *Worker) serving(name string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.term.mu.Lock()
-	defer w.term.mu.Unlock()
-	return w.term.tenures[name] != nil
+	w.session.mu.Lock()
+	defer w.session.mu.Unlock()
+	return w.session.workers[name] != nil
 }
 
 // TestAClaimThatComesAfterTheAbandonmentFails: though the worker has not heard
@@ -67,10 +67,10 @@ func TestAClaimThatComesAfterTheAbandonmentFails(t *testing.T) {
 	require.Nil(t, s.owner(hub))
 }
 
-// claimant is a term of a worker that does not run.
-func (s *scene) claimant() *term {
+// claimant is a lease session of a worker that does not run.
+func (s *scene) claimant() *leaseSession {
 	s.t.Helper()
 	lease, err := s.kv.Lease(s.t.Context(), leaseSeconds)
 	require.NoError(s.t, err)
-	return &term{worker: New(Options{KV: s.kv, Contexts: s.contexts, Connections: s, Installation: installation, Member: "a"}), lease: lease}
+	return &leaseSession{worker: New(Options{KV: s.kv, Contexts: s.contexts, Connections: s, Installation: installation, Member: "a"}), lease: lease}
 }

@@ -203,7 +203,7 @@ func TestDefinitionIsEstablishedBeforeItsObjects(t *testing.T) {
 func TestAnEntryTellsSinceWhenItsObjectIsAsItIs(t *testing.T) {
 	t.Parallel()
 	id, now := bundle.ID{Cluster: hub, Kind: "ConfigMap", Name: "a"}, &stopped{}
-	tenure := &tenure{clock: now, entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}}
+	clusterWorker := &clusterWorker{clock: now, entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}}
 	for _, c := range []struct {
 		entry  ledger.Entry
 		turned bool
@@ -215,14 +215,14 @@ func TestAnEntryTellsSinceWhenItsObjectIsAsItIs(t *testing.T) {
 		{ledger.Entry{Status: ledger.Applied, Digest: "1", Owners: []string{"dig"}}, false},
 		{ledger.Entry{Status: ledger.Applied, Digest: "2", Owners: []string{"dig"}}, true},
 	} {
-		before := tenure.entries[id].Since
+		before := clusterWorker.entries[id].Since
 		now.Time = now.Add(time.Minute)
 		c.entry.ID, c.entry.Since = id, before
-		tenure.set(c.entry)
+		clusterWorker.set(c.entry)
 		if c.turned {
 			before = now.UTC()
 		}
-		assert.Equal(t, before, tenure.entries[id].Since, "%+v", c.entry)
+		assert.Equal(t, before, clusterWorker.entries[id].Since, "%+v", c.entry)
 	}
 }
 

@@ -6,34 +6,34 @@ import (
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
-// deed is what is done about an object.
-type deed string
+// operation is what is done about an object.
+type operation string
 
 const (
-	nothing deed = ""
-	await   deed = "await"  // nothing now: what is under way must end first
-	create  deed = "create" // make it; when it exists, look whose it is
-	apply   deed = "apply"  // give the version that was seen the content
-	remove  deed = "remove" // delete it if it is ours, and confirm that it is gone
-	forget  deed = "forget" // let go of it without a request
+	nothing operation = ""
+	await   operation = "await"  // nothing now: what is under way must end first
+	create  operation = "create" // make it; when it exists, look whose it is
+	apply   operation = "apply"  // give the version that was seen the content
+	remove  operation = "remove" // delete it if it is ours, and confirm that it is gone
+	forget  operation = "forget" // let go of it without a request
 )
 
-// action is a deed with what it is based on.
+// action is a operation with what it is based on.
 type action struct {
-	deed  deed
-	id    bundle.ID
-	want  *wanted         // nil when the object is to go
-	at    cluster.Version // for apply
-	live  *cluster.Live   // what was seen of it, nil when it was not
-	drift bool            // it was right once, and somebody changed it
-	why   string          // for the log
+	operation operation
+	id        bundle.ID
+	want      *wanted         // nil when the object is to go
+	at        cluster.Version // for apply
+	live      *cluster.Live   // what was seen of it, nil when it was not
+	drift     bool            // it was right once, and somebody changed it
+	why       string          // for the log
 }
 
 // decide tells what to do about one object, from what is wanted (nil: it is
 // not), what the ledger says (nil: nothing), and what is seen in the cluster.
 // It is pure.
 //
-//	wanted  ledger          seen                     deed
+//	wanted  ledger          seen                     operation
 //	------  --------------  -----------------------  ------------------------
 //	yes     nothing         –                        create
 //	yes     shared, or not  –                        when it is the other now: as if it were not wanted, to begin anew
@@ -76,8 +76,8 @@ func decide(id bundle.ID, want *wanted, entry *ledger.Entry, sight cluster.Sight
 	return a.seen(*entry)
 }
 
-func (a action) do(d deed, why string) action {
-	a.deed, a.why = d, why
+func (a action) do(d operation, why string) action {
+	a.operation, a.why = d, why
 	return a
 }
 

@@ -44,13 +44,13 @@ func TestDecide(t *testing.T) {
 	deleting.Live.Deleting = true
 
 	for _, test := range []struct {
-		reason string
-		id     bundle.ID
-		want   *wanted
-		entry  *ledger.Entry
-		sight  cluster.Sight
-		deed   deed
-		drift  bool
+		reason    string
+		id        bundle.ID
+		want      *wanted
+		entry     *ledger.Entry
+		sight     cluster.Sight
+		operation operation
+		drift     bool
 	}{
 		{"nothing is wanted and nothing is known", config, nil, nil, unknown, nothing, false},
 		{"a new object is made, whatever is seen", config, want, nil, absent, create, false},
@@ -87,12 +87,12 @@ func TestDecide(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			a := decide(test.id, test.want, test.entry, test.sight)
-			assert.Equal(t, test.deed, a.deed)
+			assert.Equal(t, test.operation, a.operation)
 			assert.Equal(t, test.drift, a.drift)
-			if test.deed == apply && test.sight.Live != nil {
+			if test.operation == apply && test.sight.Live != nil {
 				assert.Equal(t, test.sight.Live.Version, a.at, "the version that was seen")
 			}
-			if test.deed == apply && test.sight.Live == nil {
+			if test.operation == apply && test.sight.Live == nil {
 				assert.Equal(t, cluster.Version{UID: "u1", ResourceVersion: "10"}, a.at, "the version that is remembered")
 			}
 		})
@@ -111,11 +111,11 @@ func TestWavesFollowTheOrderOfKinds(t *testing.T) {
 	}
 	var actions []action
 	for _, id := range all {
-		actions = append(actions, action{deed: create, id: id, want: &wanted{}}, action{deed: remove, id: id})
+		actions = append(actions, action{operation: create, id: id, want: &wanted{}}, action{operation: remove, id: id})
 	}
 	var got []string
 	for _, wave := range waves(actions) {
-		name := string(wave[0].deed)
+		name := string(wave[0].operation)
 		for _, a := range wave {
 			name += " " + a.id.Kind
 		}

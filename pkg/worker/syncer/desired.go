@@ -23,7 +23,7 @@ type wanted struct {
 	cause  time.Time // when the observation was made that its content follows from, UTC; zero: not known
 
 	since time.Time // when the context was made current that has its content, UTC; zero: it follows from something else
-	trail string    // the trace, as traceparent, in which it got its content; empty for none
+	trace string    // the trace, as traceparent, in which it got its content; empty for none
 
 	labelled bundle.Object // as it is handed over to rsync; without JSON: it was not yet
 	shared   bool          // it is somebody else's, in which keys are ours
@@ -114,11 +114,11 @@ func (d *desired) read(ctx context.Context, pointers []appcontext.Pointer, conte
 func (w *wanted) follow(before *wanted, p appcontext.Pointer) {
 	switch {
 	case before == nil:
-		w.since, w.trail = p.MadeCurrent(), p.Trail()
+		w.since, w.trace = p.MadeCurrent(), p.Trail()
 	case before.digest == w.digest:
-		w.trail = before.trail
+		w.trace = before.trace
 	default:
-		w.cause, w.since, w.trail = p.Cause(), p.MadeCurrent(), p.Trail()
+		w.cause, w.since, w.trace = p.Cause(), p.MadeCurrent(), p.Trail()
 	}
 }
 

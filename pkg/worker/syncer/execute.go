@@ -52,7 +52,7 @@ func waves(actions []action) [][]action {
 
 // execute does the actions in waves and notes each wave's outcomes in the
 // ledger. When the cluster falls silent the rest is put off.
-func (t *tenure) execute(ctx context.Context, actions []action) error {
+func (t *clusterWorker) execute(ctx context.Context, actions []action) error {
 	all := waves(actions)
 	left := len(actions)
 	for i, wave := range all {
@@ -68,7 +68,7 @@ func (t *tenure) execute(ctx context.Context, actions []action) error {
 		left -= len(wave)
 		if silent {
 			for _, rest := range all[i+1:] {
-				t.putOff(rest, "waits for the cluster to answer")
+				t.deferApply(rest, "waits for the cluster to answer")
 			}
 		}
 		if err := t.flush(ctx); err != nil {
@@ -85,7 +85,7 @@ func (t *tenure) execute(ctx context.Context, actions []action) error {
 
 // serveable leaves out what the cluster does not know the kind of yet, and what
 // somebody else's object is in the way of.
-func (t *tenure) serveable(ctx context.Context, wave []action) []action {
+func (t *clusterWorker) serveable(ctx context.Context, wave []action) []action {
 	var out []action
 	missing := map[cluster.Kind]error{}
 	for _, a := range wave {
@@ -111,7 +111,7 @@ func (t *tenure) serveable(ctx context.Context, wave []action) []action {
 }
 
 // establish answers nil once the cluster serves the kind.
-func (t *tenure) establish(ctx context.Context, kind cluster.Kind) error {
+func (t *clusterWorker) establish(ctx context.Context, kind cluster.Kind) error {
 	ok, err := t.target.Established(ctx, kind)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ const ownsFor = time.Second
 
 // own makes sure that the cluster is this worker's: who stood still for longer
 // than the lease must not come back with requests of old.
-func (t *tenure) own(ctx context.Context) error {
+func (t *clusterWorker) own(ctx context.Context) error {
 	now := t.clock.Now()
 	err := t.ledger.Own(ctx, t.fence)
 	if err == nil {
@@ -138,7 +138,7 @@ func (t *tenure) own(ctx context.Context) error {
 }
 
 // owned makes sure of it if that is some time ago.
-func (t *tenure) owned(ctx context.Context) error {
+func (t *clusterWorker) owned(ctx context.Context) error {
 	if t.clock.Now().Sub(*t.ownedAt.Load()) < ownsFor {
 		return nil
 	}
@@ -149,8 +149,8 @@ func (t *tenure) owned(ctx context.Context) error {
 // answers what became of them. Once the cluster falls silent, those that have
 // not begun are put off. When it is not this worker's any more, they are left
 // out, and the error says so.
-func (t *tenure) wave(ctx context.Context, actions []action) ([]outcome, error) {
-	p := &performer{target: t.target, installation: t.installation, occupied: t.occupied, doubted: t.doubted, mayUse: t.mayUse}
+func (t *clusterWorker) wave(ctx context.Context, actions []action) ([]outcome, error) {
+	p := &performer{target: t.target, installation: t.installation, occupied: t.occupied, mayStillCome: t.mayStillCome, mayUse: t.mayUse}
 	outcomes := make([]outcome, len(actions))
 	var next atomic.Int64
 	var silent atomic.Bool
@@ -184,12 +184,12 @@ func (t *tenure) wave(ctx context.Context, actions []action) ([]outcome, error) 
 		})
 	}
 	err := group.Wait()
-	return slices.DeleteFunc(outcomes, func(o outcome) bool { return o.action.deed == nothing }), err
+	return slices.DeleteFunc(outcomes, func(o outcome) bool { return o.action.operation == nothing }), err
 }
 
 // occupied tells whether the ledger holds objects in a namespace. It is called
 // from a wave, during which the entries stay as they are.
-func (t *tenure) occupied(namespace string) bool {
+func (t *clusterWorker) occupied(namespace string) bool {
 	for id, entry := range t.entries {
 		if id.Namespace == namespace && (entry.Held() || entry.Status != ledger.Failed) {
 			return true
@@ -198,13 +198,15 @@ func (t *tenure) occupied(namespace string) bool {
 	return false
 }
 
-// doubted tells whether an absent object may still come to be. It is called
-// from a wave, which leaves the doubts as they are.
-func (t *tenure) doubted(id bundle.ID) bool { return t.doubts.holds(id, t.clock.Now()) }
+// mayStillCome tells whether an absent object may still come to be. It is called
+// from a wave, which leaves the pendingCreates as they are.
+func (t *clusterWorker) mayStillCome(id bundle.ID) bool {
+	return t.pendingCreates.holds(id, t.clock.Now())
+}
 
 // note takes up what became of actions, and tells whether the cluster fell
 // silent.
-func (t *tenure) note(ctx context.Context, outcomes []outcome) bool {
+func (t *clusterWorker) note(ctx context.Context, outcomes []outcome) bool {
 	silent := false
 	for _, o := range outcomes {
 		id := o.action.id
@@ -212,7 +214,7 @@ func (t *tenure) note(ctx context.Context, outcomes []outcome) bool {
 		t.log(ctx, o)
 		t.learn(o)
 		t.attempts.note(o, t.clock.Now())
-		t.doubts.note(o, t.clock.Now())
+		t.pendingCreates.note(o, t.clock.Now())
 		t.contests.note(o, t.clock.Now())
 		if o.gone {
 			t.drop(id)
@@ -228,7 +230,7 @@ func (t *tenure) note(ctx context.Context, outcomes []outcome) bool {
 }
 
 // learn draws conclusions about other objects from an outcome.
-func (t *tenure) learn(o outcome) {
+func (t *clusterWorker) learn(o outcome) {
 	kind := cluster.KindOf(o.action.id)
 	switch o.fault {
 	case cluster.NotServed:
@@ -246,7 +248,7 @@ func (t *tenure) learn(o outcome) {
 
 // lookAgain has those objects of others that we use looked at again: they may
 // be gone.
-func (t *tenure) lookAgain(which func(bundle.ID) bool) {
+func (t *clusterWorker) lookAgain(which func(bundle.ID) bool) {
 	for id, entry := range t.entries {
 		if which(id) && foreign(entry) {
 			t.recheck[id] = true
@@ -254,10 +256,10 @@ func (t *tenure) lookAgain(which func(bundle.ID) bool) {
 	}
 }
 
-// putOff marks what cannot be tried now.
-func (t *tenure) putOff(actions []action, message string) {
+// deferApply marks what cannot be tried now.
+func (t *clusterWorker) deferApply(actions []action, message string) {
 	for _, a := range actions {
-		if a.deed == forget {
+		if a.operation == forget {
 			t.drop(a.id)
 			continue
 		}
@@ -267,9 +269,9 @@ func (t *tenure) putOff(actions []action, message string) {
 	}
 }
 
-func (t *tenure) log(ctx context.Context, o outcome) {
+func (t *clusterWorker) log(ctx context.Context, o outcome) {
 	id := o.action.id
-	ctx = t.trail(ctx, o.action, t.entries[id])
+	ctx = t.traced(ctx, o.action, t.entries[id])
 	switch {
 	case o.conflict:
 		if t.entries[id].Message != o.entry.Message {
@@ -278,7 +280,7 @@ func (t *tenure) log(ctx context.Context, o outcome) {
 		}
 	case o.fault != "":
 		if t.entries[id].Message != o.entry.Message {
-			t.logger.WarnContext(ctx, "object deferred", "object", id.String(), "deed", string(o.action.deed), "why", o.action.why, "message", o.entry.Message)
+			t.logger.WarnContext(ctx, "object deferred", "object", id.String(), "deed", string(o.action.operation), "why", o.action.why, "message", o.entry.Message)
 		}
 	case o.gone:
 		t.logger.InfoContext(ctx, "object gone", "object", id.String(), "why", o.action.why)

@@ -131,7 +131,7 @@ func TestAClusterIsLetGoOfUntilThatSucceeds(t *testing.T) {
 func preferredTo(other, cluster string) string {
 	for n := 0; ; n++ {
 		name := fmt.Sprint("b", n)
-		t := &term{members: &keys{have: map[string]string{memberPrefix + other: "", memberPrefix + name: ""}}}
+		t := &leaseSession{members: &keys{have: map[string]string{memberPrefix + other: "", memberPrefix + name: ""}}}
 		if t.preferred(cluster) == name {
 			return name
 		}

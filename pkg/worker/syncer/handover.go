@@ -20,11 +20,11 @@ import (
 // handOver has rsync bring the cluster one step nearer to what is wanted, and
 // notes in the ledger how far it has come. Nothing but what is seen comes from
 // the cluster itself, if it lets Signpost look.
-func (t *tenure) handOver(ctx context.Context, moves int64) (time.Duration, error) {
+func (t *clusterWorker) handOver(ctx context.Context, moves int64) (time.Duration, error) {
 	if _, err := t.reach(ctx); err != nil {
 		return 0, err
 	}
-	t.stir()
+	t.resyncHandovers()
 	shares, err := t.handovers(ctx)
 	if err != nil {
 		return 0, err
@@ -45,14 +45,14 @@ func (t *tenure) handOver(ctx context.Context, moves int64) (time.Duration, erro
 	}
 	t.follow()
 	t.publish()
-	t.pose()
+	t.updateQuestions()
 	return t.restHandovers(moves), nil
 }
 
 // handovers parts what is wanted by the owners to whom it belongs in the eyes
 // of rsync, and has an empty part for those who want nothing any more. What is
 // to be taken away is decided on pointers that were read just now.
-func (t *tenure) handovers(ctx context.Context) (map[appcontext.Owner]handover.Wanted, error) {
+func (t *clusterWorker) handovers(ctx context.Context) (map[appcontext.Owner]handover.Wanted, error) {
 	shares, err := t.shares()
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (t *tenure) handovers(ctx context.Context) (map[appcontext.Owner]handover.W
 
 func (d *desired) has(id bundle.ID) bool { return d.objects[id] != nil }
 
-func (t *tenure) shares() (map[appcontext.Owner]handover.Wanted, error) {
+func (t *clusterWorker) shares() (map[appcontext.Owner]handover.Wanted, error) {
 	shares := map[appcontext.Owner]handover.Wanted{}
 	for owner := range t.handed {
 		shares[owner] = handover.Wanted{Applied: t.everApplied}
@@ -117,7 +117,7 @@ func (w *wanted) label() error {
 	return err
 }
 
-func (t *tenure) everApplied(id bundle.ID) bool { return t.entries[id].Digest != "" }
+func (t *clusterWorker) everApplied(id bundle.ID) bool { return t.entries[id].Digest != "" }
 
 // ownerOf is the owner as whose an object is handed over.
 func ownerOf(id bundle.ID, want *wanted) appcontext.Owner {
@@ -151,7 +151,7 @@ func prerequisitesFirst(a, b appcontext.Owner) int {
 
 // stepHandover steps that of one owner. An owner waits for the prerequisites to
 // be tried, and for another one to let go of an object.
-func (t *tenure) stepHandover(ctx context.Context, owner appcontext.Owner, w handover.Wanted) error {
+func (t *clusterWorker) stepHandover(ctx context.Context, owner appcontext.Owner, w handover.Wanted) error {
 	h := t.handed[owner]
 	if h == nil {
 		h = t.rsync.Handover(t.name, owner, t.fence)
@@ -172,7 +172,7 @@ func (t *tenure) stepHandover(ctx context.Context, owner appcontext.Owner, w han
 	return h.Step(ctx, w)
 }
 
-func (t *tenure) heldByAnother(owner appcontext.Owner, objects bundle.Bundle) bool {
+func (t *clusterWorker) heldByAnother(owner appcontext.Owner, objects bundle.Bundle) bool {
 	for other, h := range t.handed {
 		if other == owner {
 			continue
@@ -189,7 +189,7 @@ func (t *tenure) heldByAnother(owner appcontext.Owner, objects bundle.Bundle) bo
 // noteWanted writes down what is wanted, and what is to go, before rsync is
 // asked for it. What was handed over and has no entry any more is in no cluster
 // that is known: the entries speak of another one.
-func (t *tenure) noteWanted() {
+func (t *clusterWorker) noteWanted() {
 	for id, want := range t.desired.objects {
 		e, known := t.entries[id]
 		if !known {
@@ -210,7 +210,7 @@ func (t *tenure) noteWanted() {
 }
 
 // noteProgress writes down what rsync has done.
-func (t *tenure) noteProgress(ctx context.Context) {
+func (t *clusterWorker) noteProgress(ctx context.Context) {
 	for owner, h := range t.handed {
 		if h.Empty() {
 			delete(t.handed, owner)
@@ -225,7 +225,7 @@ func (t *tenure) noteProgress(ctx context.Context) {
 	}
 }
 
-func (t *tenure) noteObject(ctx context.Context, e ledger.Entry, want *wanted) {
+func (t *clusterWorker) noteObject(ctx context.Context, e ledger.Entry, want *wanted) {
 	h := t.handed[ownerOf(e.ID, want)]
 	switch why := unfitForRsync(want); {
 	case why != "":
@@ -255,7 +255,7 @@ func (t *tenure) noteObject(ctx context.Context, e ledger.Entry, want *wanted) {
 
 // identified looks once at what rsync has applied, so that what is seen later
 // can be told to be of this content.
-func (t *tenure) identified(ctx context.Context, e ledger.Entry) ledger.Entry {
+func (t *clusterWorker) identified(ctx context.Context, e ledger.Entry) ledger.Entry {
 	if e.UID != "" || !e.CreatedByUs || !t.verified || t.failures > 0 {
 		return e
 	}
@@ -272,7 +272,7 @@ func (t *tenure) identified(ctx context.Context, e ledger.Entry) ledger.Entry {
 }
 
 // drifted tells whether what rsync has applied is seen to be gone, or edited.
-func (t *tenure) drifted(e ledger.Entry) bool {
+func (t *clusterWorker) drifted(e ledger.Entry) bool {
 	if e.UID == "" {
 		return false
 	}
@@ -280,7 +280,7 @@ func (t *tenure) drifted(e ledger.Entry) bool {
 	return seen.Known && (seen.Live == nil || seen.Live.UID != e.UID || seen.Live.Generation > e.Generation)
 }
 
-func (t *tenure) noteGoing(ctx context.Context, e ledger.Entry) {
+func (t *clusterWorker) noteGoing(ctx context.Context, e ledger.Entry) {
 	for _, h := range t.handed {
 		if going, message := h.Going(e.ID); going {
 			e.Status, e.Message = ledger.Deleted, message
@@ -294,7 +294,7 @@ func (t *tenure) noteGoing(ctx context.Context, e ledger.Entry) {
 
 // restHandovers answers how long nothing needs to be done, unless something
 // happens.
-func (t *tenure) restHandovers(moves int64) time.Duration {
+func (t *clusterWorker) restHandovers(moves int64) time.Duration {
 	settled, wait := moves, max(0, t.nextProbe.Sub(t.clock.Now()))
 	for _, owner := range slices.Sorted(maps.Keys(t.handed)) {
 		if h := t.handed[owner]; !h.Settled() && !t.index.Suspended([]string{string(owner)}) {
@@ -305,11 +305,11 @@ func (t *tenure) restHandovers(moves int64) time.Duration {
 	return wait
 }
 
-// stir looks again at what was handed over, if rsync has done something, and at
+// resyncHandovers looks again at what was handed over, if rsync has done something, and at
 // times.
-func (t *tenure) stir() {
+func (t *clusterWorker) resyncHandovers() {
 	now := t.clock.Now()
-	if !t.stirred.Swap(false) && now.Before(t.looked.Add(settleInterval)) {
+	if !t.rsyncChanged.Swap(false) && now.Before(t.looked.Add(settleInterval)) {
 		return
 	}
 	t.looked = now
@@ -319,7 +319,7 @@ func (t *tenure) stir() {
 }
 
 // remember keeps which contexts concern the cluster.
-func (t *tenure) remember() {
+func (t *clusterWorker) remember() {
 	known := map[string]bool{}
 	for _, h := range t.handed {
 		for _, id := range h.Contexts() {
@@ -331,7 +331,7 @@ func (t *tenure) remember() {
 	t.mu.Unlock()
 }
 
-func (t *tenure) handedOver(contextID string) bool {
+func (t *clusterWorker) handedOver(contextID string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.known[contextID]
@@ -339,7 +339,7 @@ func (t *tenure) handedOver(contextID string) bool {
 
 // asRsyncSees is the state of a cluster that does not let Signpost look. It is
 // reached as long as it answers rsync.
-func (t *tenure) asRsyncSees(r observed.Reachability) observed.Reachability {
+func (t *clusterWorker) asRsyncSees(r observed.Reachability) observed.Reachability {
 	own := r
 	for _, h := range t.handed {
 		switch reached, known := h.Reached(); {

@@ -100,11 +100,11 @@ func TestATakeoverThatHangsHoldsUpNoOtherCluster(t *testing.T) {
 	s.commit("front", namespace(t, hub), namespace(t, berlin))
 	<-asked
 	w.mu.Lock()
-	term := w.term
+	session := w.session
 	w.mu.Unlock()
 	told := make(chan struct{})
 	go func() {
-		term.rouse([]string{hub})
+		session.wakeClusters([]string{hub})
 		close(told)
 	}()
 	s.until("the other cluster is woken", func() bool {

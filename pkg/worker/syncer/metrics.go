@@ -131,8 +131,8 @@ func number(yes bool) float64 {
 	return 0
 }
 
-// examined tells how an external-dns does, as far as that is known.
-func (m *clusterMetrics) examined(c *checkup) {
+// probed tells how an external-dns does, as far as that is known.
+func (m *clusterMetrics) probed(c *externalDNSProbe) {
 	labels := m.labels(c.mark)
 	if c.judged {
 		m.all.available.With(labels).Set(number(c.available))

@@ -27,7 +27,7 @@ func isNameserver(id bundle.ID, want *wanted) bool {
 // nameservers finds those that are wanted and applied, ordered by namespace and
 // name. Their pods carry the labels that they have, but for the marks of what
 // Signpost itself applies.
-func (t *tenure) nameservers() []nameserver {
+func (t *clusterWorker) nameservers() []nameserver {
 	var out []nameserver
 	for id, e := range t.entries {
 		want := t.desired.objects[id]

@@ -15,7 +15,7 @@ import (
 // observer writes what is seen of one cluster. It has a goroutine of its own,
 // so that a slow apply never holds up a changed address.
 type observer struct {
-	tenure  *tenure
+	worker  *clusterWorker
 	store   *observed.Store
 	writer  *observed.Writer
 	lookups *lookup.Lookups
@@ -25,7 +25,7 @@ type observer struct {
 // known stays as it was last seen (I11).
 func (o *observer) step(ctx context.Context) error {
 	if o.writer == nil {
-		writer, err := o.store.Writer(ctx, o.tenure.name, o.tenure.fence)
+		writer, err := o.store.Writer(ctx, o.worker.name, o.worker.fence)
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func (o *observer) rest() time.Duration {
 	if !o.writer.Holds() {
 		return lookEvery
 	}
-	now := o.tenure.clock.Now()
+	now := o.worker.clock.Now()
 	if due := o.writer.Due(now); !due.IsZero() {
 		return min(lookEvery, due.Sub(now))
 	}
@@ -65,7 +65,7 @@ func (o *observer) rest() time.Duration {
 // serve in.
 func (o *observer) finish(ctx context.Context) error {
 	if o.writer == nil {
-		writer, err := o.store.Writer(ctx, o.tenure.name, o.tenure.fence)
+		writer, err := o.store.Writer(ctx, o.worker.name, o.worker.fence)
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (o *observer) finish(ctx context.Context) error {
 	if err := o.writer.SetAnswers(ctx, nil); err != nil {
 		return err
 	}
-	if len(o.tenure.index.Pointers(o.tenure.name)) > 0 {
+	if len(o.worker.index.Pointers(o.worker.name)) > 0 {
 		return nil // somebody came in between: what was seen still counts
 	}
 	return o.writer.RemoveReachability(ctx)
@@ -103,15 +103,15 @@ func namespaceOf(service string) string {
 }
 
 func (o *observer) services(ctx context.Context) error {
-	named := o.tenure.index.Services(o.tenure.name)
-	if watches := o.tenure.watching(); watches != nil {
+	named := o.worker.index.Services(o.worker.name)
+	if watches := o.worker.watching(); watches != nil {
 		for _, service := range slices.Sorted(maps.Keys(named)) {
 			namespace, name, _ := strings.Cut(service, "/")
 			observation, known := watches.Service(namespace, name)
 			if !known || !o.lookups.Resolve(ctx, &observation) {
 				continue
 			}
-			observation.Changed = o.tenure.clock.Now().UTC()
+			observation.Changed = o.worker.clock.Now().UTC()
 			if err := o.writer.SetService(ctx, namespace, name, observation); err != nil {
 				return err
 			}
@@ -132,10 +132,10 @@ func (o *observer) forgetServices(ctx context.Context, named map[string]bool) er
 	if len(candidates) == 0 {
 		return nil
 	}
-	if _, err := o.tenure.index.Refresh(ctx); err != nil {
+	if _, err := o.worker.index.Refresh(ctx); err != nil {
 		return err
 	}
-	named = o.tenure.index.Services(o.tenure.name)
+	named = o.worker.index.Services(o.worker.name)
 	for _, service := range candidates {
 		if named[service.Namespace+"/"+service.Name] {
 			continue
@@ -147,22 +147,22 @@ func (o *observer) forgetServices(ctx context.Context, named map[string]bool) er
 	return nil
 }
 
-// published writes which DNSEndpoints the examiner saw to be published.
+// published writes which DNSEndpoints the prober saw to be published.
 func (o *observer) published(ctx context.Context) error {
-	o.tenure.mu.Lock()
-	found := o.tenure.findings
-	o.tenure.mu.Unlock()
+	o.worker.mu.Lock()
+	found := o.worker.findings
+	o.worker.mu.Unlock()
 	if found == nil {
 		return nil
 	}
 	return o.writer.SetPublished(ctx, found.endpoints, found.published)
 }
 
-// answers writes what the prover heard of authoritative servers.
+// answers writes what the verifier heard of authoritative servers.
 func (o *observer) answers(ctx context.Context) error {
-	o.tenure.mu.Lock()
-	heard := o.tenure.answers
-	o.tenure.mu.Unlock()
+	o.worker.mu.Lock()
+	heard := o.worker.answers
+	o.worker.mu.Unlock()
 	if heard == nil {
 		return nil
 	}
@@ -172,9 +172,9 @@ func (o *observer) answers(ctx context.Context) error {
 // reachability writes the last probe's result. A cluster that answers, but of
 // which something cannot be watched, says so in its message.
 func (o *observer) reachability(ctx context.Context) error {
-	o.tenure.mu.Lock()
-	health, watches := o.tenure.health, o.tenure.watches
-	o.tenure.mu.Unlock()
+	o.worker.mu.Lock()
+	health, watches := o.worker.health, o.worker.watches
+	o.worker.mu.Unlock()
 	if health == nil {
 		return nil
 	}

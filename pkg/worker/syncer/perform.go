@@ -33,7 +33,7 @@ type performer struct {
 	target       cluster.Target
 	installation string
 	occupied     func(namespace string) bool // by objects of ours
-	doubted      func(id bundle.ID) bool     // whether an absent object may still come to be
+	mayStillCome func(id bundle.ID) bool     // whether an absent object may still come to be
 
 	mayUse func(ctx context.Context, cluster, namespace string, owners []string) (refused string, err error) // nil: all may
 }
@@ -42,12 +42,12 @@ type performer struct {
 func (p *performer) perform(ctx context.Context, a action, entry ledger.Entry) outcome {
 	o := outcome{action: a, entry: entry}
 	switch {
-	case (a.deed == create || a.deed == apply) && entry.Shared:
+	case (a.operation == create || a.operation == apply) && entry.Shared:
 		return p.share(ctx, o)
-	case a.deed == remove && entry.Shared:
+	case a.operation == remove && entry.Shared:
 		return p.unshare(ctx, o)
 	}
-	switch a.deed {
+	switch a.operation {
 	case create:
 		return p.create(ctx, o)
 	case apply:
@@ -158,8 +158,8 @@ func (p *performer) remove(ctx context.Context, o outcome) outcome {
 		switch {
 		case err != nil:
 			return o.failed(err)
-		case live == nil && p.doubted(o.action.id):
-			return o.doubtful()
+		case live == nil && p.mayStillCome(o.action.id):
+			return o.stillPending()
 		case live == nil, !p.ours(*live, o.entry):
 			o.gone = true
 			return o
@@ -263,8 +263,8 @@ func (o outcome) awaiting() outcome {
 	return o
 }
 
-// doubtful notes that the object is absent, and may not stay so.
-func (o outcome) doubtful() outcome {
+// stillPending notes that the object is absent, and may not stay so.
+func (o outcome) stillPending() outcome {
 	o.waiting = true
 	o.entry.Status, o.entry.Message = ledger.Retrying, "it is not there, but its creation was not answered and may still happen: it is looked at again"
 	return o

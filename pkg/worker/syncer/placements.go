@@ -10,7 +10,7 @@ import (
 
 // placements writes what each placement makes of the nodes.
 func (o *observer) placements(ctx context.Context) error {
-	if err := o.judge(ctx, o.tenure.index.Placements(o.tenure.name)); err != nil {
+	if err := o.judge(ctx, o.worker.index.Placements(o.worker.name)); err != nil {
 		return err
 	}
 	return o.forgetPlacements(ctx)
@@ -18,7 +18,7 @@ func (o *observer) placements(ctx context.Context) error {
 
 // judge holds the nodes against each placement, as long as they are known.
 func (o *observer) judge(ctx context.Context, wanted map[string]placement.Placement) error {
-	watches := o.tenure.watching()
+	watches := o.worker.watching()
 	if watches == nil || len(wanted) == 0 {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (o *observer) judge(ctx context.Context, wanted map[string]placement.Placem
 // has, as of a read made for the purpose.
 func (o *observer) forgetPlacements(ctx context.Context) error {
 	unwanted := func() []string {
-		wanted := o.tenure.index.Placements(o.tenure.name)
+		wanted := o.worker.index.Placements(o.worker.name)
 		return slices.DeleteFunc(o.writer.Placements(), func(key string) bool {
 			_, ok := wanted[key]
 			return ok
@@ -47,7 +47,7 @@ func (o *observer) forgetPlacements(ctx context.Context) error {
 	if len(unwanted()) == 0 {
 		return nil
 	}
-	if _, err := o.tenure.index.Refresh(ctx); err != nil {
+	if _, err := o.worker.index.Refresh(ctx); err != nil {
 		return err
 	}
 	for _, key := range unwanted() {

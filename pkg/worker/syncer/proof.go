@@ -48,10 +48,10 @@ func (p *proof) over(now time.Time) bool {
 	return now.Sub(p.began) > leavingFor || !p.gone.IsZero() && now.Sub(p.gone) > goneFor
 }
 
-// pose makes the questions. published is what all DNSEndpoints of the external-dns
+// updateQuestions makes the questions. published is what all DNSEndpoints of the external-dns
 // give to their names: an answer is right when it has all of that, and a name
 // need not lose what others go on to give.
-func (p *proof) pose(leaving bool, published map[nameKey]sets, now time.Time) {
+func (p *proof) updateQuestions(leaving bool, published map[nameKey]sets, now time.Time) {
 	var questions []verify.Question
 	for _, key := range slices.SortedFunc(maps.Keys(p.names), compareNames) {
 		q := verify.Question{Name: key.name, Type: key.kind, Leaving: leaving}
@@ -83,9 +83,9 @@ func (p *proof) pose(leaving bool, published map[nameKey]sets, now time.Time) {
 	}
 }
 
-// unask begins anew with other servers: what those answered that the record no
+// restart begins anew with other servers: what those answered that the record no
 // longer names does not count any more.
-func (p *proof) unask(now time.Time) {
+func (p *proof) restart(now time.Time) {
 	p.began, p.asked, p.done, p.gone = now, time.Time{}, false, time.Time{}
 	if p.answers == nil {
 		return
@@ -108,13 +108,13 @@ func compareNames(a, b nameKey) int {
 func (p *proof) due(now time.Time) time.Duration {
 	switch {
 	case p.paused, p.leaving && p.done:
-		return proveRarely
+		return verifyRarely
 	case p.asked.IsZero():
-		return max(0, p.began.Add(proveSoonest).Sub(now))
+		return max(0, p.began.Add(verifySoonest).Sub(now))
 	case p.done:
-		return max(0, p.asked.Add(proveRarely).Sub(now))
+		return max(0, p.asked.Add(verifyRarely).Sub(now))
 	}
-	gap := min(max(p.asked.Sub(p.began)/patienceShare, proveSoonest), proveRarely)
+	gap := min(max(p.asked.Sub(p.began)/patienceShare, verifySoonest), verifyRarely)
 	return max(0, p.asked.Add(gap).Sub(now))
 }
 
@@ -124,7 +124,7 @@ func (p *proof) ask(ctx context.Context, verifier Verifier, clock Clock) {
 	found := &observed.Answers{Project: p.mark.project, Record: p.mark.record, Scope: p.mark.scope}
 	done, seen := true, true
 	for _, q := range p.questions {
-		f, known := unasked(p.how, p.servers)
+		f, known := knownAnswer(p.how, p.servers)
 		if !known {
 			f = verifier.Verify(ctx, q, p.servers)
 		}

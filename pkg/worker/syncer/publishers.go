@@ -42,7 +42,7 @@ func isExternalDNS(id bundle.ID, want *wanted) bool {
 
 // publishers finds the external-dns that are wanted and applied, ordered by
 // namespace and name.
-func (t *tenure) publishers() []publisher {
+func (t *clusterWorker) publishers() []publisher {
 	var out []publisher
 	endpoints := map[mark][]ledger.Entry{}
 	for id, e := range t.entries {

@@ -14,7 +14,7 @@ import (
 // reach connects to the cluster where that is needed, and tells whether it can
 // be reached. While it cannot, each step sends one probe and nothing else. An
 // error is the store's.
-func (t *tenure) reach(ctx context.Context) (bool, error) {
+func (t *clusterWorker) reach(ctx context.Context) (bool, error) {
 	if t.reconnect.Swap(false) {
 		t.disconnect()
 	}
@@ -34,7 +34,7 @@ func (t *tenure) reach(ctx context.Context) (bool, error) {
 	if err := t.identify(ctx, uid); err != nil {
 		return false, err
 	}
-	t.doubts.answers(t.failures > 0, now)
+	t.pendingCreates.answers(t.failures > 0, now)
 	t.failures, t.nextProbe = 0, now.Add(probeInterval)
 	t.lookAgain(func(id bundle.ID) bool { return t.entries[id].Shared }) // no watch tells of others' objects
 	t.report(observed.Reachability{Reachable: true, Since: now.UTC()})
@@ -42,12 +42,12 @@ func (t *tenure) reach(ctx context.Context) (bool, error) {
 }
 
 // suspicious tells whether a watch gives reason to probe ahead of time.
-func (t *tenure) suspicious(now time.Time) bool {
+func (t *clusterWorker) suspicious(now time.Time) bool {
 	w := t.watching()
 	return w != nil && w.Trouble() != nil && now.After(t.nextProbe.Add(probeGap-probeInterval))
 }
 
-func (t *tenure) probe(ctx context.Context) (string, error) {
+func (t *clusterWorker) probe(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectAtMost)
 	defer cancel()
 	if t.target == nil {
@@ -61,7 +61,7 @@ func (t *tenure) probe(ctx context.Context) (string, error) {
 }
 
 // unreachable notes a failed probe. The next one waits longer each time.
-func (t *tenure) unreachable(ctx context.Context, now time.Time, err error) {
+func (t *clusterWorker) unreachable(ctx context.Context, now time.Time, err error) {
 	if t.failures == 0 {
 		t.logger.WarnContext(ctx, "cluster cannot be reached", "message", err.Error())
 	}
@@ -84,11 +84,11 @@ func silent(err error) bool {
 }
 
 // suspect has the next step probe before it does anything.
-func (t *tenure) suspect() { t.nextProbe = time.Time{} }
+func (t *clusterWorker) suspect() { t.nextProbe = time.Time{} }
 
 // identify makes sure that the entries speak of the cluster that answered. A
 // cluster that was built anew under an old name starts over.
-func (t *tenure) identify(ctx context.Context, uid string) error {
+func (t *clusterWorker) identify(ctx context.Context, uid string) error {
 	if t.verified && uid == t.uid {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (t *tenure) identify(ctx context.Context, uid string) error {
 			clear(t.entries)
 			clear(t.dirty)
 			clear(t.attempts)
-			clear(t.doubts)
+			clear(t.pendingCreates)
 		}
 	}
 	if err != nil {
@@ -120,12 +120,12 @@ func (t *tenure) identify(ctx context.Context, uid string) error {
 	return nil
 }
 
-// watch begins to watch the cluster, until the tenure ends.
-func (t *tenure) watch(ctx context.Context) {
+// watch begins to watch the cluster, until the cluster worker ends.
+func (t *clusterWorker) watch(ctx context.Context) {
 	w := t.target.Watch(ctx, cluster.Notify{
 		Objects:   func() { wake(t.wakeStep) },
 		Addresses: func() { wake(t.wakeLook) },
-		Pods:      func() { wake(t.wakeExaminer) },
+		Pods:      func() { wake(t.wakeProber) },
 	})
 	t.mu.Lock()
 	t.watches, t.watched = w, t.target
@@ -133,7 +133,7 @@ func (t *tenure) watch(ctx context.Context) {
 }
 
 // unwatch forgets all that was seen of the cluster.
-func (t *tenure) unwatch() {
+func (t *clusterWorker) unwatch() {
 	t.mu.Lock()
 	watches := t.watches
 	t.watches, t.watched = nil, nil
@@ -145,7 +145,7 @@ func (t *tenure) unwatch() {
 }
 
 // disconnect lets go of the connection.
-func (t *tenure) disconnect() {
+func (t *clusterWorker) disconnect() {
 	t.unwatch()
 	if t.target != nil {
 		t.target.Close()
@@ -154,7 +154,7 @@ func (t *tenure) disconnect() {
 	clear(t.served)
 }
 
-func (t *tenure) watching() cluster.Watches {
+func (t *clusterWorker) watching() cluster.Watches {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.watches
@@ -162,7 +162,7 @@ func (t *tenure) watching() cluster.Watches {
 
 // report hands the cluster's state to the observing goroutine, which stores it.
 // What is counted goes on from one report to the next.
-func (t *tenure) report(r observed.Reachability) {
+func (t *clusterWorker) report(r observed.Reachability) {
 	r.Owner = t.fence.ModRevision
 	t.mu.Lock()
 	if t.health != nil && !t.health.Counted.IsZero() && !r.Counted.IsZero() {
@@ -179,7 +179,7 @@ func (t *tenure) report(r observed.Reachability) {
 	}
 }
 
-func (t *tenure) healthMessage() string {
+func (t *clusterWorker) healthMessage() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.health == nil {

@@ -12,13 +12,13 @@ import (
 
 // run steps until ctx ends, the cluster belongs to another worker, or there is
 // nothing left to serve.
-func (t *tenure) run(parent context.Context, o *observer, e *examiner, p *prover) {
+func (t *clusterWorker) run(parent context.Context, o *observer, e *prober, p *verifier) {
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
 	var group sync.WaitGroup
 	group.Go(func() { t.look(ctx, o); cancel(); o.lookups.Wait() })
-	group.Go(func() { t.examine(ctx, e) })
-	group.Go(func() { t.prove(ctx, p) })
+	group.Go(func() { t.probePods(ctx, e) })
+	group.Go(func() { t.verifyNames(ctx, p) })
 	t.act(ctx)
 	cancel()
 	t.disconnect()
@@ -31,7 +31,7 @@ func (t *tenure) run(parent context.Context, o *observer, e *examiner, p *prover
 }
 
 // act steps towards what is wanted.
-func (t *tenure) act(ctx context.Context) {
+func (t *clusterWorker) act(ctx context.Context) {
 	for failures := 0; ; {
 		wait, err := t.step(ctx)
 		switch {
@@ -64,7 +64,7 @@ func (t *tenure) act(ctx context.Context) {
 const lookEvery = 30 * time.Second
 
 // look writes what is seen.
-func (t *tenure) look(ctx context.Context, o *observer) {
+func (t *clusterWorker) look(ctx context.Context, o *observer) {
 	for failures := 0; ctx.Err() == nil; {
 		var wait time.Duration
 		err := o.step(ctx)

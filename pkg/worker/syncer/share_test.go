@@ -76,9 +76,9 @@ func TestKeysAreSharedWithAStrangersObject(t *testing.T) {
 func TestAKeyThatMayHaveBeenPutInIsTakenOut(t *testing.T) {
 	t.Parallel()
 	entry := ledger.Entry{ID: keyed(t, "a", "1").ID, Status: ledger.Pending, Shared: true}
-	assert.Equal(t, remove, decide(entry.ID, nil, &entry, cluster.Sight{}).deed)
+	assert.Equal(t, remove, decide(entry.ID, nil, &entry, cluster.Sight{}).operation)
 	entry.Status = ledger.Applied
-	assert.Equal(t, remove, decide(entry.ID, nil, &entry, cluster.Sight{}).deed)
+	assert.Equal(t, remove, decide(entry.ID, nil, &entry, cluster.Sight{}).operation)
 }
 
 // TestAStrangersObjectIsNeverAppliedWhole: after a failed attempt, too, its keys
@@ -90,8 +90,8 @@ func TestAStrangersObjectIsNeverAppliedWhole(t *testing.T) {
 	f.Plant(clustertest.Object(t, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "dns"}}))
 	p := &performer{target: f.Target(cluster.Options{Installation: "k7wq2m9x"}), installation: "k7wq2m9x"}
 	want := &wanted{object: o, digest: o.Digest()}
-	for _, deed := range []deed{create, apply} {
-		got := p.perform(t.Context(), action{deed: deed, id: o.ID, want: want}, ledger.Entry{ID: o.ID, Shared: true, UID: "u", Status: ledger.Retrying})
+	for _, operation := range []operation{create, apply} {
+		got := p.perform(t.Context(), action{operation: operation, id: o.ID, want: want}, ledger.Entry{ID: o.ID, Shared: true, UID: "u", Status: ledger.Retrying})
 		assert.Equal(t, ledger.Applied, got.entry.Status)
 		assert.Equal(t, "share", f.Requests()[len(f.Requests())-1].Verb)
 	}
@@ -116,7 +116,7 @@ func TestAnObjectThatIsSharedFromNowOnBeginsAnew(t *testing.T) {
 		{"our keys may be in it", whole, ledger.Entry{ID: id, Status: ledger.Retrying, Shared: true}},
 	} {
 		got := decide(id, c.want, &c.entry, cluster.Sight{})
-		assert.Equal(t, remove, got.deed, c.why)
+		assert.Equal(t, remove, got.operation, c.why)
 		assert.Nil(t, got.want, c.why)
 	}
 }

@@ -38,7 +38,7 @@ func (p *performer) stranger(ctx context.Context, o outcome, live cluster.Live) 
 // strangersWay says what of somebody else's is in the way of an object: the
 // namespace that it is in, or the ServiceAccount that its pods run as, as long as
 // these are not seen to be its owners' to use. Empty: nothing is.
-func (t *tenure) strangersWay(a action) string {
+func (t *clusterWorker) strangersWay(a action) string {
 	inTheWay := func(id bundle.ID) bool {
 		entry, wanted := t.entries[id]
 		return wanted && entry.Status != ledger.Applied && !entry.CreatedByUs

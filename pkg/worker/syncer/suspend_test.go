@@ -23,7 +23,7 @@ func (s *scene) suspend(owner string, suspended bool) {
 func (w *Worker) knowsSuspended(owner string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.term.index.Suspended([]string{owner})
+	return w.session.index.Suspended([]string{owner})
 }
 
 // TestWhatASuspendedOwnerHasIsLeftAlone: it is neither put back, nor changed,

@@ -12,7 +12,7 @@ func TestSinceWhenTheOldestActionWaits(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	at := func(minute int) time.Time { return now.Add(time.Duration(minute) * time.Minute) }
-	id := func(name string) action { return action{deed: create, id: config(t, hub, name, "1").ID} }
+	id := func(name string) action { return action{operation: create, id: config(t, hub, name, "1").ID} }
 	wants := func(a action, digest string, since time.Time) action {
 		a.want = &wanted{digest: digest, since: since}
 		return a

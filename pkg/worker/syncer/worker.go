@@ -99,8 +99,8 @@ type Worker struct {
 	observed *observed.Store
 	metrics  *metrics
 
-	mu   sync.Mutex
-	term *term // the current one, nil between terms
+	mu      sync.Mutex
+	session *leaseSession // the current one, nil between lease sessions
 }
 
 // New makes a Worker, which does nothing until Run.
@@ -153,11 +153,11 @@ func (w *Worker) pause(ctx context.Context, why error, failures int) {
 	}
 }
 
-// serve runs one term: the life of one lease.
+// serve runs one lease session: the life of one lease.
 func (w *Worker) serve(parent context.Context) error {
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
-	t, err := newTerm(ctx, w)
+	t, err := newLeaseSession(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -169,17 +169,17 @@ func (w *Worker) serve(parent context.Context) error {
 	return err
 }
 
-func (w *Worker) become(t *term) {
+func (w *Worker) become(t *leaseSession) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.term = t
+	w.session = t
 }
 
 // Idle tells whether this worker serves, and has nothing left to do in any
 // cluster that is its own, as far as it knows.
 func (w *Worker) Idle() bool {
 	w.mu.Lock()
-	t := w.term
+	t := w.session
 	w.mu.Unlock()
 	return t != nil && t.idle()
 }

@@ -23,7 +23,7 @@ type workloads struct {
 
 // ours lists the objects of a kind of workloads that Signpost made, as
 // "namespace/name" in order.
-func (t *tenure) ours(kind cluster.Kind) []string {
+func (t *clusterWorker) ours(kind cluster.Kind) []string {
 	var names []string
 	for id, e := range t.entries {
 		if cluster.KindOf(id) == kind && e.CreatedByUs {
@@ -43,9 +43,9 @@ func daemonSetKind() cluster.Kind { return cluster.Kind{Group: "apps", Kind: "Da
 
 // workloads writes how the Deployments and DaemonSets do that are ours.
 func (o *observer) workloads(ctx context.Context) error {
-	o.tenure.mu.Lock()
-	all, watches, found := o.tenure.subjects, o.tenure.watches, o.tenure.findings
-	o.tenure.mu.Unlock()
+	o.worker.mu.Lock()
+	all, watches, found := o.worker.subjects, o.worker.watches, o.worker.findings
+	o.worker.mu.Unlock()
 	if all == nil {
 		return nil // what is ours is not known yet
 	}
@@ -107,10 +107,10 @@ func (w workloads) forget(ctx context.Context) error {
 	return nil
 }
 
-// deployment is the state of a Deployment, with what the examiner found out
+// deployment is the state of a Deployment, with what the prober found out
 // about an external-dns. Of what it does not know yet, what was last seen stays.
 func (o *observer) deployment(namespace, name string, a cluster.Availability, found *findings) observed.Deployment {
-	state := observed.Deployment{Available: a.Available, Since: o.tenure.clock.Now().UTC(), Message: a.Message, Ready: a.Ready}
+	state := observed.Deployment{Available: a.Available, Since: o.worker.clock.Now().UTC(), Message: a.Message, Ready: a.Ready}
 	state.Sync = o.writer.Deployment(namespace, name).Sync
 	if found == nil {
 		return state
@@ -126,10 +126,10 @@ func (o *observer) deployment(namespace, name string, a cluster.Availability, fo
 	return state
 }
 
-// daemonSet is the state of a DaemonSet, with what the examiner found out about
+// daemonSet is the state of a DaemonSet, with what the prober found out about
 // DNS pods. Of what it does not know yet, what was last seen stays.
 func (o *observer) daemonSet(namespace, name string, a cluster.Availability, found *findings) observed.DaemonSet {
-	state := observed.DaemonSet{Available: a.Available, Since: o.tenure.clock.Now().UTC(), Message: a.Message, Desired: a.Desired, Ready: a.Ready}
+	state := observed.DaemonSet{Available: a.Available, Since: o.worker.clock.Now().UTC(), Message: a.Message, Desired: a.Desired, Ready: a.Ready}
 	state.DNS = o.writer.DaemonSet(namespace, name).DNS
 	if found == nil {
 		return state

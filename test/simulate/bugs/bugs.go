@@ -178,7 +178,7 @@ func inSync() []Bug {
 		{
 			Name: "forgotten deletion", File: "pkg/worker/syncer/perform.go",
 			Breaks:      "a cluster that does not answer counts as one that is empty",
-			Text:        "		case err != nil:\n			return o.failed(err)\n		case live == nil && p.doubted(o.action.id):\n			return o.doubtful()\n		case live == nil, !p.ours(*live, o.entry):",
+			Text:        "		case err != nil:\n			return o.failed(err)\n		case live == nil && p.mayStillCome(o.action.id):\n			return o.stillPending()\n		case live == nil, !p.ours(*live, o.entry):",
 			Replacement: "		case err != nil, live == nil, !p.ours(*live, o.entry):",
 			Invariants:  []string{"I5", "I7", "I10", "I12"},
 		},
@@ -211,7 +211,7 @@ func inSync() []Bug {
 			Invariants:  []string{"I3", "I5", "I7"},
 		},
 		{
-			Name: "suspension unheeded", File: "pkg/worker/syncer/tenure.go",
+			Name: "suspension unheeded", File: "pkg/worker/syncer/cluster_worker.go",
 			Breaks:      "the mark of a suspended group is not read",
 			Text:        "		if t.index.Suspended(ownersOf(want, entry)) {",
 			Replacement: "		if t.index.Suspended(nil) {",

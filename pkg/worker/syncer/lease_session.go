@@ -37,9 +37,9 @@ const (
 	letGoAtMost    = 2 * time.Second
 )
 
-// term is the life of one lease of a worker: it shares the clusters with the
+// leaseSession is the life of one lease of a worker: it shares the clusters with the
 // other workers, and serves those that are its own.
-type term struct {
+type leaseSession struct {
 	worker *Worker
 	index  *index.Index
 	lease  kv.Lease
@@ -51,24 +51,24 @@ type term struct {
 	rsynced   <-chan emco.Change // nil without rsync
 
 	mu       sync.Mutex // for what run alone writes, and others read; never held while the store is asked
-	tenures  map[string]*running
+	workers  map[string]*running
 	leftover map[string]bool // clusters that the ledger or the observations name
 	others   map[string]bool // clusters that fell to another worker, or to nobody, when last looked at
 	ended    chan string
 }
 
-// running is a tenure with its goroutines.
+// running is a cluster worker with its goroutines.
 type running struct {
-	tenure *tenure
+	worker *clusterWorker
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
-func newTerm(ctx context.Context, w *Worker) (*term, error) {
-	t := &term{
-		worker: w, tenures: map[string]*running{}, leftover: map[string]bool{}, ended: make(chan string),
+func newLeaseSession(ctx context.Context, w *Worker) (*leaseSession, error) {
+	t := &leaseSession{
+		worker: w, workers: map[string]*running{}, leftover: map[string]bool{}, ended: make(chan string),
 	}
-	t.index = index.New(w.options.Contexts, t.rouse)
+	t.index = index.New(w.options.Contexts, t.wakeClusters)
 	if err := t.begin(ctx); err != nil {
 		t.end(ctx)
 		return nil, err
@@ -76,7 +76,7 @@ func newTerm(ctx context.Context, w *Worker) (*term, error) {
 	return t, nil
 }
 
-func (t *term) begin(ctx context.Context) error {
+func (t *leaseSession) begin(ctx context.Context) error {
 	store := t.worker.options.KV
 	revision, err := t.index.Refresh(ctx)
 	if err != nil {
@@ -108,7 +108,7 @@ func (t *term) begin(ctx context.Context) error {
 
 // rescan finds clusters that no pointer names any more but where something is
 // left, perhaps by a worker that died.
-func (t *term) rescan(ctx context.Context) error {
+func (t *leaseSession) rescan(ctx context.Context) error {
 	inLedger, err := t.worker.ledger.Clusters(ctx)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (t *term) rescan(ctx context.Context) error {
 }
 
 // run serves until the lease is lost or the worker ends.
-func (t *term) run(ctx context.Context) error {
+func (t *leaseSession) run(ctx context.Context) error {
 	tick := time.NewTicker(balanceEvery)
 	defer tick.Stop()
 	for ticks := 0; ; {
@@ -158,7 +158,7 @@ func (t *term) run(ctx context.Context) error {
 				return err
 			}
 		case change := <-t.rsynced:
-			t.stir(change)
+			t.wakeHandedOver(change)
 		case name := <-t.worker.options.Connections.Changed():
 			t.reconnect(name)
 		case name := <-t.ended:
@@ -176,7 +176,7 @@ func (t *term) run(ctx context.Context) error {
 }
 
 // follow takes up changed pointers.
-func (t *term) follow(ctx context.Context, change appcontext.Change) error {
+func (t *leaseSession) follow(ctx context.Context, change appcontext.Change) error {
 	t.index.Update(change)
 	if !change.Lost {
 		return nil
@@ -185,49 +185,49 @@ func (t *term) follow(ctx context.Context, change appcontext.Change) error {
 	return err
 }
 
-// rouse wakes clusters.
-func (t *term) rouse(names []string) {
+// wakeClusters wakes clusters.
+func (t *leaseSession) wakeClusters(names []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, name := range names {
-		if r := t.tenures[name]; r != nil {
-			wake(r.tenure.wakeStep)
-			wake(r.tenure.wakeLook)
+		if r := t.workers[name]; r != nil {
+			wake(r.worker.wakeStep)
+			wake(r.worker.wakeLook)
 		}
 	}
 }
 
-// stir wakes the clusters for which rsync has done something.
-func (t *term) stir(change emco.Change) {
+// wakeHandedOver wakes the clusters for which rsync has done something.
+func (t *leaseSession) wakeHandedOver(change emco.Change) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, r := range t.tenures {
-		if change.Lost || slices.ContainsFunc(change.Contexts, func(c emco.Changed) bool { return r.tenure.handedOver(c.ID) }) {
-			r.tenure.stirred.Store(true)
-			wake(r.tenure.wakeStep)
+	for _, r := range t.workers {
+		if change.Lost || slices.ContainsFunc(change.Contexts, func(c emco.Changed) bool { return r.worker.handedOver(c.ID) }) {
+			r.worker.rsyncChanged.Store(true)
+			wake(r.worker.wakeStep)
 		}
 	}
 }
 
-func (t *term) reconnect(name string) {
+func (t *leaseSession) reconnect(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if r := t.tenures[name]; r != nil {
-		r.tenure.reconnect.Store(true)
-		wake(r.tenure.wakeStep)
+	if r := t.workers[name]; r != nil {
+		r.worker.reconnect.Store(true)
+		wake(r.worker.wakeStep)
 	}
 }
 
-func (t *term) forget(name string) {
+func (t *leaseSession) forget(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.tenures, name)
+	delete(t.workers, name)
 	delete(t.leftover, name)
 	t.worker.metrics.of(name).end()
 }
 
 // mine lists the clusters that fall to this worker.
-func (t *term) mine() map[string]bool {
+func (t *leaseSession) mine() map[string]bool {
 	all := map[string]bool{}
 	for _, name := range t.index.Names() {
 		all[name] = true
@@ -251,14 +251,14 @@ func (t *term) mine() map[string]bool {
 }
 
 // serves tells whether a cluster falls to this worker, if it has to be served.
-func (t *term) serves(name string) bool {
+func (t *leaseSession) serves(name string) bool {
 	_, abandoned := t.abandoned.have[ledger.AbandonedPrefix+name]
 	return !abandoned && t.preferred(name) == t.worker.options.Member
 }
 
 // preferred is the worker that a cluster falls to, the same for whoever asks:
 // the one whose hash with the cluster's name is the highest.
-func (t *term) preferred(name string) string {
+func (t *leaseSession) preferred(name string) string {
 	best, score := "", uint64(0)
 	for key := range t.members.have {
 		member := strings.TrimPrefix(key, memberPrefix)
@@ -274,10 +274,10 @@ func (t *term) preferred(name string) string {
 // free, and lets go of those that fall to another one, or are abandoned. What
 // is left of earlier ones waits until those that end now have ended, which let
 // go of their clusters themselves.
-func (t *term) balance(ctx context.Context) {
+func (t *leaseSession) balance(ctx context.Context) {
 	mine := t.mine()
 	ending := false
-	for name, r := range t.tenures {
+	for name, r := range t.workers {
 		if !mine[name] && !t.serves(name) {
 			r.cancel()
 			ending = true
@@ -285,14 +285,14 @@ func (t *term) balance(ctx context.Context) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(mine)) {
 		owner := t.owners.have[workerPrefix+name]
-		if t.tenures[name] != nil || owner != "" && owner != t.worker.options.Member {
+		if t.workers[name] != nil || owner != "" && owner != t.worker.options.Member {
 			continue
 		}
 		if err := t.take(ctx, name); err != nil {
 			t.worker.options.Logger.WarnContext(ctx, "cluster cannot be taken over", "cluster", name, "error", err)
 		}
 	}
-	t.worker.metrics.owned.Set(float64(len(t.tenures)))
+	t.worker.metrics.owned.Set(float64(len(t.workers)))
 	if !ending {
 		t.letGo(ctx, mine)
 	}
@@ -300,11 +300,11 @@ func (t *term) balance(ctx context.Context) {
 
 // letGo gives back the clusters that are still this worker's by their keys
 // though it neither serves them nor will: letting go of them has failed before.
-func (t *term) letGo(ctx context.Context, mine map[string]bool) {
+func (t *leaseSession) letGo(ctx context.Context, mine map[string]bool) {
 	store, member := t.worker.options.KV, t.worker.options.Member
 	for _, key := range slices.Sorted(maps.Keys(t.owners.have)) {
 		name := strings.TrimPrefix(key, workerPrefix)
-		if t.owners.have[key] != member || mine[name] || t.tenures[name] != nil {
+		if t.owners.have[key] != member || mine[name] || t.workers[name] != nil {
 			continue
 		}
 		item, _, err := store.Get(ctx, key)
@@ -318,26 +318,26 @@ func (t *term) letGo(ctx context.Context, mine map[string]bool) {
 }
 
 // take makes a free cluster this worker's, and serves it.
-func (t *term) take(ctx context.Context, name string) error {
+func (t *leaseSession) take(ctx context.Context, name string) error {
 	fence, err := t.claim(ctx, name)
 	if err != nil || fence == nil {
 		return err
 	}
 	within, cancel := context.WithCancel(ctx)
-	r := &running{tenure: t.tenure(name, *fence), cancel: cancel, done: make(chan struct{})}
+	r := &running{worker: t.newClusterWorker(name, *fence), cancel: cancel, done: make(chan struct{})}
 	t.mu.Lock()
-	t.tenures[name] = r
+	t.workers[name] = r
 	t.mu.Unlock()
-	r.tenure.metrics.begin()
+	r.worker.metrics.begin()
 	go t.keep(ctx, within, r)
 	return nil
 }
 
 // claim writes the cluster's key. The revision that wrote it fences all that is
 // written for the cluster. A key that is this worker's already is written anew,
-// so that nothing of an earlier tenure can happen any more; nil when it is
+// so that nothing of an earlier cluster worker can happen any more; nil when it is
 // another's, or abandoned.
-func (t *term) claim(ctx context.Context, name string) (*kv.Compare, error) {
+func (t *leaseSession) claim(ctx context.Context, name string) (*kv.Compare, error) {
 	store, member := t.worker.options.KV, t.worker.options.Member
 	key := workerPrefix + name
 	put := kv.Op{Key: key, Value: []byte(member), Lease: t.lease.ID()}
@@ -359,59 +359,59 @@ func (t *term) claim(ctx context.Context, name string) (*kv.Compare, error) {
 	return &kv.Compare{Key: key, ModRevision: revision}, nil
 }
 
-func (t *term) tenure(name string, fence kv.Compare) *tenure {
+func (t *leaseSession) newClusterWorker(name string, fence kv.Compare) *clusterWorker {
 	o := t.worker.options
-	made := &tenure{
+	w := &clusterWorker{
 		name: name, installation: o.Installation, fence: fence,
 		contexts: o.Contexts, connections: o.Connections, index: t.index, ledger: t.worker.ledger, rsync: o.Rsync, mayUse: o.MayUse,
 		clock: o.Clock, random: o.Random, logger: o.Logger.With("cluster", name), tracer: o.Tracer, metrics: t.worker.metrics.of(name),
-		entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}, attempts: attempts{}, doubts: doubts{}, contests: contests{},
+		entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}, attempts: attempts{}, pendingCreates: pendingCreates{}, contests: contests{},
 		recheck: map[bundle.ID]bool{}, served: map[cluster.Kind]bool{},
-		wakeStep: make(chan struct{}, 1), wakeLook: make(chan struct{}, 1), wakeExaminer: make(chan struct{}, 1), wakeProver: make(chan struct{}, 1),
+		wakeStep: make(chan struct{}, 1), wakeLook: make(chan struct{}, 1), wakeProber: make(chan struct{}, 1), wakeVerifier: make(chan struct{}, 1),
 	}
-	made.settledAt.Store(-1)
-	return made
+	w.settledAt.Store(-1)
+	return w
 }
 
-// keep runs a tenure within its own context, and gives the cluster back when it
-// ends before the term does.
-func (t *term) keep(ctx, within context.Context, r *running) {
+// keep runs a cluster worker within its own context, and gives the cluster back when it
+// ends before the lease session does.
+func (t *leaseSession) keep(ctx, within context.Context, r *running) {
 	defer close(r.done)
-	observer := &observer{tenure: r.tenure, store: t.worker.observed, lookups: t.lookups(r.tenure)}
-	r.tenure.run(within, observer, newExaminer(r.tenure), newProver(r.tenure, t.worker.options.Verifier, t.worker.observed))
+	observer := &observer{worker: r.worker, store: t.worker.observed, lookups: t.lookups(r.worker)}
+	r.worker.run(within, observer, newProber(r.worker), newVerifier(r.worker, t.worker.options.Verifier, t.worker.observed))
 	r.cancel()
 	if ctx.Err() == nil {
 		short, cancel := context.WithTimeout(ctx, letGoAtMost)
-		_, _, _ = t.worker.options.KV.Txn(short, []kv.Compare{r.tenure.fence}, kv.Delete(r.tenure.fence.Key))
+		_, _, _ = t.worker.options.KV.Txn(short, []kv.Compare{r.worker.fence}, kv.Delete(r.worker.fence.Key))
 		cancel()
 	}
 	select {
-	case t.ended <- r.tenure.name:
+	case t.ended <- r.worker.name:
 	case <-ctx.Done():
 	}
 }
 
-// lookups are those of a tenure's observer, whom changed addresses wake.
-func (t *term) lookups(of *tenure) *lookup.Lookups {
+// lookups are those of a cluster worker's observer, whom changed addresses wake.
+func (t *leaseSession) lookups(of *clusterWorker) *lookup.Lookups {
 	return lookup.New(t.worker.options.Resolver, of.clock, of.logger, func() { wake(of.wakeLook) })
 }
 
 // end lets go of everything. A cluster that hangs is not waited for: what it
 // may still write is fenced off.
-func (t *term) end(ctx context.Context) {
+func (t *leaseSession) end(ctx context.Context) {
 	t.mu.Lock()
-	tenures := t.tenures
-	t.tenures = map[string]*running{}
+	workers := t.workers
+	t.workers = map[string]*running{}
 	t.mu.Unlock()
 	deadline := time.After(shutdownAtMost)
-	for _, r := range tenures {
+	for _, r := range workers {
 		select {
 		case <-r.done:
 		case <-deadline:
-			t.worker.options.Logger.WarnContext(ctx, "a cluster hangs, and the worker does not wait for it", "cluster", r.tenure.name)
+			t.worker.options.Logger.WarnContext(ctx, "a cluster hangs, and the worker does not wait for it", "cluster", r.worker.name)
 			deadline = closed()
 		}
-		t.worker.metrics.of(r.tenure.name).end()
+		t.worker.metrics.of(r.worker.name).end()
 	}
 	t.worker.metrics.owned.Set(0)
 	if t.lease == nil {
@@ -432,17 +432,17 @@ func closed() <-chan time.Time {
 
 // idle tells whether nothing is left to do in the clusters that fall to this
 // worker.
-func (t *term) idle() bool {
+func (t *leaseSession) idle() bool {
 	names := t.index.Names()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, name := range names {
-		if t.tenures[name] == nil && !t.others[name] {
+		if t.workers[name] == nil && !t.others[name] {
 			return false
 		}
 	}
-	for _, r := range t.tenures {
-		if !r.tenure.isSettled() {
+	for _, r := range t.workers {
+		if !r.worker.isSettled() {
 			return false
 		}
 	}

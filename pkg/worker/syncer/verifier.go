@@ -21,33 +21,33 @@ type Verifier interface {
 	Verify(ctx context.Context, q verify.Question, servers []netip.AddrPort) verify.Finding
 }
 
-// prover has the names of one cluster's DNSEndpoints verified. It has a goroutine
+// verifier has the names of one cluster's DNSEndpoints verified. It has a goroutine
 // of its own, so that servers that do not answer hold up nothing else (I7), and
 // needs nothing of the cluster: it goes on while that cannot be reached.
-type prover struct {
-	tenure   *tenure
+type verifier struct {
+	worker   *clusterWorker
 	verifier Verifier
 	store    *observed.Store
-	seen     *posed            // what was followed last
+	seen     *questions        // what was followed last
 	proofs   map[string]*proof // by DNSEndpoint, "namespace/name"; nil before what is stored was read
 }
 
-func newProver(t *tenure, verifier Verifier, store *observed.Store) *prover {
-	return &prover{tenure: t, verifier: verifier, store: store}
+func newVerifier(t *clusterWorker, asks Verifier, store *observed.Store) *verifier {
+	return &verifier{worker: t, verifier: asks, store: store}
 }
 
 // Rhythm of the questions: soon after a change, and the more rarely the longer
 // nothing comes of it.
 const (
-	proveSoonest    = time.Second
-	proveRarely     = 5 * time.Minute
-	proveGap        = 500 * time.Millisecond // at least between two looks
+	verifySoonest   = time.Second
+	verifyRarely    = 5 * time.Minute
+	verifyGap       = 500 * time.Millisecond // at least between two looks
 	patienceShare   = 4                      // a question waits for this part of the time since the change
 	questionsAtOnce = 100                    // that are asked before the findings are told
 )
 
-// prove asks whenever something has changed or a question is due, until ctx ends.
-func (t *tenure) prove(ctx context.Context, p *prover) {
+// verifyNames asks whenever something has changed or a question is due, until ctx ends.
+func (t *clusterWorker) verifyNames(ctx context.Context, p *verifier) {
 	if p.verifier == nil {
 		return
 	}
@@ -56,25 +56,25 @@ func (t *tenure) prove(ctx context.Context, p *prover) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-t.clock.After(proveGap):
+		case <-t.clock.After(verifyGap):
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-t.wakeProver:
-		case <-t.clock.After(wait - proveGap):
+		case <-t.wakeVerifier:
+		case <-t.clock.After(wait - verifyGap):
 		}
 	}
 }
 
 // step asks what is due, and answers when something is again.
-func (p *prover) step(ctx context.Context) time.Duration {
-	t := p.tenure
+func (p *verifier) step(ctx context.Context) time.Duration {
+	t := p.worker
 	t.mu.Lock()
-	posed := t.posed
+	questions := t.questions
 	t.mu.Unlock()
-	if posed == nil {
-		return proveRarely // it is called when there is something
+	if questions == nil {
+		return verifyRarely // it is called when there is something
 	}
 	if p.proofs == nil {
 		if err := p.recall(ctx); err != nil {
@@ -83,9 +83,9 @@ func (p *prover) step(ctx context.Context) time.Duration {
 		}
 	}
 	now := t.clock.Now()
-	if posed != p.seen {
-		p.follow(posed, now)
-		p.seen = posed
+	if questions != p.seen {
+		p.follow(questions, now)
+		p.seen = questions
 	}
 	p.forget(now)
 	p.hand()
@@ -96,7 +96,7 @@ func (p *prover) step(ctx context.Context) time.Duration {
 	}
 	p.hand()
 	now = t.clock.Now()
-	wait := proveRarely
+	wait := verifyRarely
 	for _, one := range p.proofs {
 		wait = min(wait, one.due(now))
 	}
@@ -105,8 +105,8 @@ func (p *prover) step(ctx context.Context) time.Duration {
 
 // recall takes up what an earlier owner of the cluster has found: among it are
 // the names of DNSEndpoints that have gone.
-func (p *prover) recall(ctx context.Context) error {
-	stored, err := p.store.AllAnswers(ctx, p.tenure.name)
+func (p *verifier) recall(ctx context.Context) error {
+	stored, err := p.store.AllAnswers(ctx, p.worker.name)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (p *prover) recall(ctx context.Context) error {
 
 // follow takes up what is to be verified now. What has gone is leaving; while it
 // goes, and while it has no external-dns, nothing is asked.
-func (p *prover) follow(now *posed, at time.Time) {
+func (p *verifier) follow(now *questions, at time.Time) {
 	for key, want := range now.endpoints {
 		one := p.proofs[key]
 		if one == nil {
@@ -152,10 +152,10 @@ func (p *prover) follow(now *posed, at time.Time) {
 		one.paused = now.going[key] || now.how[one.mark] == nil
 		one.orphan = !there && now.how[one.mark] == nil
 		if one.how != nil && now.how[one.mark] != nil && !slices.Equal(one.servers, now.servers[one.mark]) {
-			one.unask(at)
+			one.restart(at)
 		}
 		one.how, one.servers = now.how[one.mark], now.servers[one.mark]
-		one.pose(!there && !now.going[key], published[one.mark], at)
+		one.updateQuestions(!there && !now.going[key], published[one.mark], at)
 	}
 }
 
@@ -172,7 +172,7 @@ func join(all, more map[nameKey]sets) {
 }
 
 // forget drops what has gone and was told of.
-func (p *prover) forget(now time.Time) {
+func (p *verifier) forget(now time.Time) {
 	for key, one := range p.proofs {
 		if one.orphan || one.leaving && one.over(now) {
 			delete(p.proofs, key)
@@ -181,7 +181,7 @@ func (p *prover) forget(now time.Time) {
 }
 
 // due are those whose turn it is: what has changed last comes first.
-func (p *prover) due(now time.Time) []*proof {
+func (p *verifier) due(now time.Time) []*proof {
 	var due []*proof
 	for _, key := range slices.Sorted(maps.Keys(p.proofs)) {
 		if one := p.proofs[key]; one.due(now) <= 0 {
@@ -206,29 +206,29 @@ func order(last bool) int {
 }
 
 // ask verifies several DNSEndpoints at a time.
-func (p *prover) ask(ctx context.Context, due []*proof) {
+func (p *verifier) ask(ctx context.Context, due []*proof) {
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for range min(askers, len(due)) {
 		group.Go(func() {
 			for i := next.Add(1); i <= int64(len(due)) && ctx.Err() == nil; i = next.Add(1) {
-				due[i-1].ask(ctx, p.verifier, p.tenure.clock)
+				due[i-1].ask(ctx, p.verifier, p.worker.clock)
 			}
 		})
 	}
 	group.Wait()
 	for _, one := range due {
-		one.log(ctx, p.tenure.logger)
+		one.log(ctx, p.worker.logger)
 		if one.matches() {
-			p.tenure.metrics.follows(p.tenure.metrics.all.answered, one.cause, one.asked)
+			p.worker.metrics.follows(p.worker.metrics.all.answered, one.cause, one.asked)
 			one.cause = time.Time{}
 		}
 	}
 }
 
 // hand gives the answers to the observer, to be stored.
-func (p *prover) hand() {
-	t := p.tenure
+func (p *verifier) hand() {
+	t := p.worker
 	all := map[string]*observed.Answers{}
 	for key, one := range p.proofs {
 		if one.answers != nil {
@@ -244,9 +244,9 @@ func (p *prover) hand() {
 	}
 }
 
-// unasked is what is found without a question; ok is false when there is one to
+// knownAnswer is what is found without a question; ok is false when there is one to
 // be asked.
-func unasked(how *appcontext.Verify, servers []netip.AddrPort) (f verify.Finding, ok bool) {
+func knownAnswer(how *appcontext.Verify, servers []netip.AddrPort) (f verify.Finding, ok bool) {
 	switch {
 	case how.Hidden != "":
 		return verify.Finding{Verdict: verify.Hidden, Message: how.Hidden}, true

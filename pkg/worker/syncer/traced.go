@@ -12,9 +12,9 @@ import (
 // follows from: one that never succeeds must not make that endless.
 const tracedAttempts = 10
 
-// trail tags the context of an action with the app context and the trace that led
+// traced tags the context of an action with the app context and the trace that led
 // to it; repairs have none.
-func (t *tenure) trail(ctx context.Context, a action, entry ledger.Entry) context.Context {
+func (t *clusterWorker) traced(ctx context.Context, a action, entry ledger.Entry) context.Context {
 	owners := ownersOf(a.want, &entry)
 	if len(owners) == 0 {
 		return ctx
@@ -25,17 +25,17 @@ func (t *tenure) trail(ctx context.Context, a action, entry ledger.Entry) contex
 	case a.drift:
 		return ctx
 	case a.want != nil:
-		return tracing.Follow(ctx, a.want.trail)
+		return tracing.Follow(ctx, a.want.trace)
 	}
 	return tracing.Follow(ctx, pointer.Trail())
 }
 
 // perform does one action, within a span.
-func (t *tenure) perform(ctx context.Context, p *performer, a action, entry ledger.Entry) outcome {
+func (t *clusterWorker) perform(ctx context.Context, p *performer, a action, entry ledger.Entry) outcome {
 	if t.attempts[a.id].count >= tracedAttempts {
 		return p.perform(ctx, a, entry)
 	}
-	ctx, end := t.tracer.Start(t.trail(ctx, a, entry), string(a.deed)+" "+a.id.Kind,
+	ctx, end := t.tracer.Start(t.traced(ctx, a, entry), string(a.operation)+" "+a.id.Kind,
 		"cluster", t.name, "namespace", a.id.Namespace, "name", a.id.Name, "why", a.why)
 	o := p.perform(ctx, a, entry)
 	end(o.err())

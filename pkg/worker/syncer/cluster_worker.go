@@ -20,10 +20,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/worker/index"
 )
 
-// tenure is one worker's ownership of one cluster, from taking over to letting
+// clusterWorker is one worker's ownership of one cluster, from taking over to letting
 // go. Its step is synchronous and is called by one goroutine; what the
 // observing one needs of it is behind mu.
-type tenure struct {
+type clusterWorker struct {
 	name         string
 	installation string
 	fence        kv.Compare
@@ -40,44 +40,44 @@ type tenure struct {
 	metrics      *clusterMetrics
 
 	// The step's own.
-	loaded    bool
-	entries   map[bundle.ID]ledger.Entry
-	dirty     map[bundle.ID]bool // entries that the store does not have yet, or still has
-	desired   desired
-	attempts  attempts
-	waiting   waiting
-	doubts    doubts
-	contests  contests
-	recheck   map[bundle.ID]bool
-	target    cluster.Target
-	served    map[cluster.Kind]bool
-	verified  bool   // the target is the cluster that the entries speak of
-	uid       string // by which it identified itself
-	nextProbe time.Time
-	failures  int  // probes in a row that failed
-	unused    bool // the last step found nothing left to serve
-	handed    map[appcontext.Owner]*handover.Handover
-	looked    time.Time // when all that was handed over was last looked at
+	loaded         bool
+	entries        map[bundle.ID]ledger.Entry
+	dirty          map[bundle.ID]bool // entries that the store does not have yet, or still has
+	desired        desired
+	attempts       attempts
+	waiting        waiting
+	pendingCreates pendingCreates
+	contests       contests
+	recheck        map[bundle.ID]bool
+	target         cluster.Target
+	served         map[cluster.Kind]bool
+	verified       bool   // the target is the cluster that the entries speak of
+	uid            string // by which it identified itself
+	nextProbe      time.Time
+	failures       int  // probes in a row that failed
+	unused         bool // the last step found nothing left to serve
+	handed         map[appcontext.Owner]*handover.Handover
+	looked         time.Time // when all that was handed over was last looked at
 
 	ownedAt atomic.Pointer[time.Time] // when the cluster was last read to be this worker's
 
 	reconnect    atomic.Bool  // the connection's settings have changed
-	stirred      atomic.Bool  // rsync has done something
+	rsyncChanged atomic.Bool  // rsync has done something
 	settledAt    atomic.Int64 // the index's count of moves up to which nothing is left to do, -1 for none
 	wakeStep     chan struct{}
 	wakeLook     chan struct{}
-	wakeExaminer chan struct{}
-	wakeProver   chan struct{}
+	wakeProber   chan struct{}
+	wakeVerifier chan struct{}
 
-	mu       sync.Mutex
-	watches  cluster.Watches
-	watched  cluster.Target // whose watches these are
-	health   *observed.Reachability
-	subjects *subjects                    // nil before the first
-	known    map[string]bool              // the contexts that were handed over
-	findings *findings                    // of the examiner, nil before the first
-	posed    *posed                       // to the prover, nil before the first
-	answers  map[string]*observed.Answers // that the prover has, by DNSEndpoint; nil before the first
+	mu        sync.Mutex
+	watches   cluster.Watches
+	watched   cluster.Target // whose watches these are
+	health    *observed.Reachability
+	subjects  *subjects                    // nil before the first
+	known     map[string]bool              // the contexts that were handed over
+	findings  *findings                    // of the prober, nil before the first
+	questions *questions                   // to the verifier, nil before the first
+	answers   map[string]*observed.Answers // that the verifier has, by DNSEndpoint; nil before the first
 }
 
 // subjects are what is ours to be observed.
@@ -87,7 +87,7 @@ type subjects struct {
 	nameservers             []nameserver
 }
 
-// Rhythm of a tenure.
+// Rhythm of a cluster worker.
 const (
 	probeInterval  = 10 * time.Second // of a cluster that answers
 	probeGap       = time.Second      // at least between two probes that something gave reason for
@@ -100,7 +100,7 @@ const (
 // step brings the cluster one step nearer to what is wanted, and answers when
 // the next one is due at the latest. An error is the store's, or
 // ledger.ErrLost; a cluster that cannot be reached is none.
-func (t *tenure) step(ctx context.Context) (time.Duration, error) {
+func (t *clusterWorker) step(ctx context.Context) (time.Duration, error) {
 	moves := t.index.Moved(t.name)
 	if err := t.load(ctx); err != nil {
 		return 0, err
@@ -115,7 +115,7 @@ func (t *tenure) step(ctx context.Context) (time.Duration, error) {
 	if t.rsync != nil {
 		return t.handOver(ctx, moves)
 	}
-	t.pose()
+	t.updateQuestions()
 	reachable, err := t.reach(ctx)
 	if err != nil {
 		return 0, err
@@ -125,10 +125,10 @@ func (t *tenure) step(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	t.intend(actions)
+	t.recordPending(actions)
 	t.await(actions, now)
 	if !reachable {
-		t.putOff(actions, "the cluster cannot be reached: "+t.healthMessage())
+		t.deferApply(actions, "the cluster cannot be reached: "+t.healthMessage())
 		t.settledAt.Store(-1)
 		return max(0, t.nextProbe.Sub(now)), t.flush(ctx)
 	}
@@ -145,7 +145,7 @@ func (t *tenure) step(ctx context.Context) (time.Duration, error) {
 }
 
 // load reads the cluster's entries, once.
-func (t *tenure) load(ctx context.Context) error {
+func (t *clusterWorker) load(ctx context.Context) error {
 	if t.loaded {
 		return nil
 	}
@@ -156,7 +156,7 @@ func (t *tenure) load(ctx context.Context) error {
 	for _, e := range entries {
 		t.entries[e.ID] = e
 	}
-	t.doubts.inherit(t.entries, t.clock.Now())
+	t.pendingCreates.inherit(t.entries, t.clock.Now())
 	if t.rsync != nil {
 		if t.handed, err = t.rsync.Cluster(ctx, t.name, t.fence); err != nil {
 			return err
@@ -169,7 +169,7 @@ func (t *tenure) load(ctx context.Context) error {
 // plan decides about every object. What is to be deleted is decided on
 // pointers that were read just now: an owner who came in between keeps its
 // objects.
-func (t *tenure) plan(ctx context.Context) ([]action, error) {
+func (t *clusterWorker) plan(ctx context.Context) ([]action, error) {
 	actions := t.decideAll()
 	if !slices.ContainsFunc(actions, func(a action) bool { return a.want == nil }) {
 		return actions, nil
@@ -183,7 +183,7 @@ func (t *tenure) plan(ctx context.Context) ([]action, error) {
 	return t.decideAll(), nil
 }
 
-func (t *tenure) decideAll() []action {
+func (t *clusterWorker) decideAll() []action {
 	ids := map[bundle.ID]bool{}
 	for id := range t.desired.objects {
 		ids[id] = true
@@ -200,13 +200,13 @@ func (t *tenure) decideAll() []action {
 			entry, version = &e, e.ResourceVersion
 		}
 		a := decide(id, want, entry, t.sight(id, version))
-		if a.deed == nothing && t.recheck[id] && want != nil {
+		if a.operation == nothing && t.recheck[id] && want != nil {
 			a = a.do(create, "looked at again")
 		}
 		if t.index.Suspended(ownersOf(want, entry)) {
 			a = a.do(nothing, "suspended")
 		}
-		if a.deed != nothing {
+		if a.operation != nothing {
 			actions = append(actions, a)
 			continue
 		}
@@ -226,7 +226,7 @@ func ownersOf(want *wanted, entry *ledger.Entry) []string {
 	return nil
 }
 
-func (t *tenure) sight(id bundle.ID, atLeast string) cluster.Sight {
+func (t *clusterWorker) sight(id bundle.ID, atLeast string) cluster.Sight {
 	if w := t.watching(); w != nil && t.verified {
 		return w.Object(id, atLeast)
 	}
@@ -234,7 +234,7 @@ func (t *tenure) sight(id bundle.ID, atLeast string) cluster.Sight {
 }
 
 // annotate notes who wants an object that needs nothing done.
-func (t *tenure) annotate(id bundle.ID, want *wanted) {
+func (t *clusterWorker) annotate(id bundle.ID, want *wanted) {
 	e, ok := t.entries[id]
 	if !ok || want == nil {
 		return
@@ -246,8 +246,8 @@ func (t *tenure) annotate(id bundle.ID, want *wanted) {
 	t.set(e)
 }
 
-// intend writes down what is about to be done, before the first request.
-func (t *tenure) intend(actions []action) {
+// recordPending writes down what is about to be done, before the first request.
+func (t *clusterWorker) recordPending(actions []action) {
 	for _, a := range actions {
 		e, known := t.entries[a.id]
 		switch {
@@ -258,7 +258,7 @@ func (t *tenure) intend(actions []action) {
 		default:
 			e.Owners, e.Losing, e.Going, e.Kept = a.want.owners, a.want.losing, false, false
 		}
-		if a.deed == create && e.Status == ledger.Applied && e.CreatedByUs {
+		if a.operation == create && e.Status == ledger.Applied && e.CreatedByUs {
 			e.Status = ledger.Pending // it is missing
 		}
 		t.set(e)
@@ -266,14 +266,14 @@ func (t *tenure) intend(actions []action) {
 }
 
 // await notes what waits to be done.
-func (t *tenure) await(actions []action, now time.Time) {
+func (t *clusterWorker) await(actions []action, now time.Time) {
 	var oldest time.Time
 	t.waiting, oldest = t.waiting.after(actions, now)
 	t.metrics.waits(oldest)
 }
 
 // due leaves out the actions whose objects rest.
-func (t *tenure) due(actions []action, now time.Time) []action {
+func (t *clusterWorker) due(actions []action, now time.Time) []action {
 	var out []action
 	for _, a := range actions {
 		if ok, _ := t.attempts.due(a, now); ok {
@@ -285,10 +285,10 @@ func (t *tenure) due(actions []action, now time.Time) []action {
 }
 
 // isSettled tells whether nothing is left to do, as far as is known.
-func (t *tenure) isSettled() bool { return t.settledAt.Load() == t.index.Moved(t.name) }
+func (t *clusterWorker) isSettled() bool { return t.settledAt.Load() == t.index.Moved(t.name) }
 
 // rest answers how long nothing needs to be done, unless something happens.
-func (t *tenure) rest(actions []action, moves int64) time.Duration {
+func (t *clusterWorker) rest(actions []action, moves int64) time.Duration {
 	settled := int64(-1)
 	if len(actions) == 0 && len(t.recheck) == 0 {
 		settled = moves
@@ -310,14 +310,14 @@ func (t *tenure) rest(actions []action, moves int64) time.Duration {
 }
 
 // empty tells whether there is nothing to serve.
-func (t *tenure) empty() bool {
+func (t *clusterWorker) empty() bool {
 	return len(t.entries) == 0 && len(t.dirty) == 0 && len(t.handed) == 0 && len(t.index.Pointers(t.name)) == 0
 }
 
 // follow has the watches see the kinds of all objects that may be ours, the
 // namespaces whose Services matter, or where an external-dns or a nameserver
 // runs, and the nodes if a placement is held against them.
-func (t *tenure) follow() {
+func (t *clusterWorker) follow() {
 	kinds, homes := map[cluster.Kind]bool{}, map[string]bool{}
 	for id, e := range t.entries {
 		if want := t.desired.objects[id]; want != nil && (isExternalDNS(id, want) || isNameserver(id, want)) {
@@ -345,7 +345,7 @@ func (t *tenure) follow() {
 
 // publish tells the observing goroutines which workloads are ours, and what the
 // external-dns among them are to publish.
-func (t *tenure) publish() {
+func (t *clusterWorker) publish() {
 	now := &subjects{
 		deployments: t.ours(deploymentKind()), daemonSets: t.ours(daemonSetKind()),
 		publishers: t.publishers(), nameservers: t.nameservers(),
@@ -354,14 +354,14 @@ func (t *tenure) publish() {
 	before := t.subjects
 	t.subjects = now
 	t.mu.Unlock()
-	wake(t.wakeExaminer)
+	wake(t.wakeProber)
 	if before == nil || !slices.Equal(before.deployments, now.deployments) || !slices.Equal(before.daemonSets, now.daemonSets) {
 		wake(t.wakeLook)
 	}
 }
 
 // set changes an entry in memory, and remembers to store it.
-func (t *tenure) set(e ledger.Entry) {
+func (t *clusterWorker) set(e ledger.Entry) {
 	before, known := t.entries[e.ID]
 	if known && before.Equal(e) {
 		return
@@ -373,7 +373,7 @@ func (t *tenure) set(e ledger.Entry) {
 	t.dirty[e.ID] = true
 }
 
-func (t *tenure) drop(id bundle.ID) {
+func (t *clusterWorker) drop(id bundle.ID) {
 	delete(t.entries, id)
 	delete(t.recheck, id)
 	t.dirty[id] = true
@@ -381,7 +381,7 @@ func (t *tenure) drop(id bundle.ID) {
 
 // flush stores what has changed. What could not be stored is tried again with
 // the next flush.
-func (t *tenure) flush(ctx context.Context) error {
+func (t *clusterWorker) flush(ctx context.Context) error {
 	if len(t.dirty) == 0 {
 		return nil
 	}

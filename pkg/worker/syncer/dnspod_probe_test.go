@@ -160,7 +160,7 @@ func TestUpstreamFailsIfItDoesFromAnyNode(t *testing.T) {
 				all[r.ID.Name] = true
 			}
 		}
-		assert.Len(t, all, inspected, "some pods stand for all")
+		assert.Len(t, all, probedPods, "some pods stand for all")
 		f.RemovePod("shop", "dns-12")
 		s.untilUpstreams("which is gone", map[string]bool{north: false})
 	})
@@ -204,7 +204,7 @@ func TestMetricsThatCannotBeReadLeaveWhatWasSeen(t *testing.T) {
 func TestUpstreamsAreOldWithoutADNSPodThatIsReady(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
-	i := &inspection{seen: true}
+	i := &dnsPodProbe{seen: true}
 	looked := func() {
 		i.asked = now
 		i.looks["a"] = cmp.Or(i.looks["a"], &look{})
@@ -251,7 +251,7 @@ func TestNobodyKnowsHowUpstreamsDoWhenTheLastDNSPodIsGone(t *testing.T) {
 func TestDNSPodsAreAskedTwiceAndThenRarely(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
-	i := &inspection{}
+	i := &dnsPodProbe{}
 	assert.Equal(t, askRarelyMost, i.due(now), "without pods there is nobody to ask")
 	i.seen = true
 	i.take([]cluster.Pod{dnsPod("b"), dnsPod("a")})
@@ -321,7 +321,7 @@ func TestAServerThatDoesNotKnowTheOptionIsDetected(t *testing.T) {
 // TestTheOptionIsUnknownIfItIsToAnyNode: whichever was asked.
 func TestTheOptionIsUnknownIfItIsToAnyNode(t *testing.T) {
 	t.Parallel()
-	i := &inspection{looks: map[string]*look{"a": {}, "b": {}, "c": {}}}
+	i := &dnsPodProbe{looks: map[string]*look{"a": {}, "b": {}, "c": {}}}
 	look := func(pod string, answers, unsupported float64) {
 		i.looks[pod].take(counts{walked: answers, unsupported: unsupported})
 	}

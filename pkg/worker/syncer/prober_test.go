@@ -330,24 +330,24 @@ func TestExternalDNSIsAskedAsOftenAsThereIsNeed(t *testing.T) {
 	waits := map[bundle.ID]observed.Published{id: {UID: "u", Generation: 1}}
 	for _, c := range []struct {
 		name string
-		c    checkup
+		c    externalDNSProbe
 		want time.Duration
 	}{
-		{"not yet", checkup{seen: true, pod: pod("1m")}, 0},
-		{"nothing waits", checkup{seen: true, pod: pod("1m"), asked: now}, 2 * time.Minute},
-		{"nothing waits, often", checkup{seen: true, pod: pod("5s"), asked: now}, 30 * time.Second},
-		{"nothing waits, seldom", checkup{seen: true, pod: pod("1h"), asked: now}, 5 * time.Minute},
-		{"something waits", checkup{seen: true, pod: pod("1m"), asked: now, noted: waits}, 5 * time.Second},
-		{"something waits, often", checkup{seen: true, pod: pod("5s"), asked: now, noted: waits}, 2500 * time.Millisecond},
-		{"something waits, and we may not ask", checkup{seen: true, pod: pod("1m"), asked: now, noted: waits, barred: true}, 2 * time.Minute},
-		{"something is through", checkup{seen: true, pod: pod("1m"), asked: now, noted: waits, through: waits}, 2 * time.Minute},
-		{"the pod does not run", checkup{seen: true, pod: cluster.Pod{Name: "a"}}, 5 * time.Minute},
-		{"the pod waits", checkup{seen: true, pod: cluster.Pod{Name: "a", Waiting: true}, asked: now}, 5 * time.Second},
-		{"the pods are unknown", checkup{}, 5 * time.Minute},
+		{"not yet", externalDNSProbe{seen: true, pod: pod("1m")}, 0},
+		{"nothing waits", externalDNSProbe{seen: true, pod: pod("1m"), asked: now}, 2 * time.Minute},
+		{"nothing waits, often", externalDNSProbe{seen: true, pod: pod("5s"), asked: now}, 30 * time.Second},
+		{"nothing waits, seldom", externalDNSProbe{seen: true, pod: pod("1h"), asked: now}, 5 * time.Minute},
+		{"something waits", externalDNSProbe{seen: true, pod: pod("1m"), asked: now, noted: waits}, 5 * time.Second},
+		{"something waits, often", externalDNSProbe{seen: true, pod: pod("5s"), asked: now, noted: waits}, 2500 * time.Millisecond},
+		{"something waits, and we may not ask", externalDNSProbe{seen: true, pod: pod("1m"), asked: now, noted: waits, barred: true}, 2 * time.Minute},
+		{"something is through", externalDNSProbe{seen: true, pod: pod("1m"), asked: now, noted: waits, through: waits}, 2 * time.Minute},
+		{"the pod does not run", externalDNSProbe{seen: true, pod: cluster.Pod{Name: "a"}}, 5 * time.Minute},
+		{"the pod waits", externalDNSProbe{seen: true, pod: cluster.Pod{Name: "a", Waiting: true}, asked: now}, 5 * time.Second},
+		{"the pods are unknown", externalDNSProbe{}, 5 * time.Minute},
 	} {
 		assert.Equal(t, c.want, c.c.due(now), c.name)
 	}
-	failing := checkup{seen: true, pod: pod("1m"), asked: now, noted: waits}
+	failing := externalDNSProbe{seen: true, pod: pod("1m"), asked: now, noted: waits}
 	failing.health.Failures = 3
 	assert.Equal(t, time.Minute, failing.due(now), "what fails is asked as often as it tries")
 	assert.Equal(t, 20*time.Second, failing.due(now.Add(40*time.Second)))
@@ -355,7 +355,7 @@ func TestExternalDNSIsAskedAsOftenAsThereIsNeed(t *testing.T) {
 
 func TestSynchronizationsThatCeaseAreTold(t *testing.T) {
 	t.Parallel()
-	c := checkup{pod: runs("a")}
+	c := externalDNSProbe{pod: runs("a")}
 	began := time.Now()
 	health := func(synced time.Time) { c.hear(healthAt(synced), began) }
 	health(time.Unix(1000, 0))
@@ -373,7 +373,7 @@ func TestMetricsTellOfEachExternalDNS(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := newMetrics(registry).of(hub)
 	of := mark{namespace: "shop", project: "shop", record: "lab", scope: "public"}
-	c := &checkup{publisher: publisher{mark: of}}
+	c := &externalDNSProbe{publisher: publisher{mark: of}}
 	gathered := func() map[string]string {
 		families, err := registry.Gather()
 		require.NoError(t, err)
@@ -392,17 +392,17 @@ func TestMetricsTellOfEachExternalDNS(t *testing.T) {
 		}
 		return out
 	}
-	m.examined(c)
+	m.probed(c)
 	assert.Empty(t, gathered(), "what is not known is not told")
 	c.judged, c.available, c.watched, c.sync = true, true, true, &observed.Sync{Last: time.Unix(1000, 500e6)}
-	m.examined(c)
+	m.probed(c)
 	assert.Equal(t, map[string]string{
 		"signpost_external_dns_available":                   "1 edge+hub shop lab public",
 		"signpost_external_dns_last_sync_timestamp_seconds": "1000.5 edge+hub shop lab public",
 		"signpost_external_dns_unpublished_endpoints":       "0 edge+hub shop lab public",
 	}, gathered())
 	c.barred = true
-	m.examined(c)
+	m.probed(c)
 	assert.NotContains(t, gathered(), "signpost_external_dns_unpublished_endpoints", "whoever may not ask does not know")
 	m.forget(of)
 	assert.Empty(t, gathered())

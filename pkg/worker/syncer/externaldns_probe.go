@@ -12,9 +12,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
-// checkup is what is known of one external-dns. All times but those inside
+// externalDNSProbe is what is known of one external-dns. All times but those inside
 // health and through are our own.
-type checkup struct {
+type externalDNSProbe struct {
 	publisher
 	seen      bool        // its pods are known
 	watched   bool        // they have been, and may be
@@ -52,7 +52,7 @@ const (
 // look takes up what the watches see, and tells whether that can be asked for
 // more. What they do not see stays as it was last seen (I6), unless they may
 // not see it.
-func (c *checkup) look(watches cluster.Watches) bool {
+func (c *externalDNSProbe) look(watches cluster.Watches) bool {
 	pods, err := watches.Pods(c.namespace, c.labels())
 	c.seen = err == nil
 	switch {
@@ -71,7 +71,7 @@ func (c *checkup) look(watches cluster.Watches) bool {
 }
 
 // take takes up the pods.
-func (c *checkup) take(pods []cluster.Pod) {
+func (c *externalDNSProbe) take(pods []cluster.Pod) {
 	before := c.pod
 	c.pod = cluster.Pod{}
 	if len(pods) > 0 {
@@ -91,7 +91,7 @@ func (c *checkup) take(pods []cluster.Pod) {
 	}
 }
 
-func (c *checkup) unread(why string) {
+func (c *externalDNSProbe) unread(why string) {
 	if c.sync == nil {
 		c.sync = &observed.Sync{}
 	}
@@ -99,7 +99,7 @@ func (c *checkup) unread(why string) {
 }
 
 // log tells the log what is wrong, once, and when that has ended.
-func (c *checkup) log(ctx context.Context, logger *slog.Logger) {
+func (c *externalDNSProbe) log(ctx context.Context, logger *slog.Logger) {
 	wrong := c.trouble
 	if c.sync != nil {
 		wrong = joined(c.trouble, c.sync.Failing)
@@ -127,7 +127,7 @@ func noted(p publisher, watches cluster.Watches) map[bundle.ID]observed.Publishe
 }
 
 // due answers how long it takes until the pod is to be asked, 0 for now.
-func (c *checkup) due(now time.Time) time.Duration {
+func (c *externalDNSProbe) due(now time.Time) time.Duration {
 	switch {
 	case !c.seen, !c.pod.Ready && !c.pod.Waiting:
 		return askRarelyMost
@@ -150,7 +150,7 @@ func (c *checkup) due(now time.Time) time.Duration {
 
 // awaiting tells whether external-dns has read something that it is not yet
 // seen to have published.
-func (c *checkup) awaiting() bool {
+func (c *externalDNSProbe) awaiting() bool {
 	for id, n := range c.noted {
 		if !c.through[id].Of(n.UID, n.Generation) {
 			return true
@@ -161,7 +161,7 @@ func (c *checkup) awaiting() bool {
 
 // unpublished counts the DNSEndpoints that were not yet seen to be published
 // as they were applied.
-func (c *checkup) unpublished() int {
+func (c *externalDNSProbe) unpublished() int {
 	count := len(c.endpoints)
 	for _, e := range c.endpoints {
 		if c.through[e.ID].Of(e.UID, e.Generation) {
@@ -172,7 +172,7 @@ func (c *checkup) unpublished() int {
 }
 
 // ask asks the pod for its metrics, or finds out what it waits for.
-func (c *checkup) ask(ctx context.Context, target cluster.Target, clusterName string, clock Clock) {
+func (c *externalDNSProbe) ask(ctx context.Context, target cluster.Target, clusterName string, clock Clock) {
 	c.asked = clock.Now()
 	if c.pod.Waiting {
 		c.trouble = missing(ctx, target, clusterName, c.namespace, c.pod)
@@ -201,7 +201,7 @@ func (c *checkup) ask(ctx context.Context, target cluster.Target, clusterName st
 // the question: if the synchronization that began last has succeeded, so has
 // one that had read them. All times that are compared are of one clock, that of
 // external-dns.
-func (c *checkup) hear(health externaldns.Health, now time.Time) {
+func (c *externalDNSProbe) hear(health externaldns.Health, now time.Time) {
 	if c.since.IsZero() || !health.Synced.Equal(c.health.Synced) {
 		c.since = now
 	}
@@ -228,7 +228,7 @@ func (c *checkup) hear(health externaldns.Health, now time.Time) {
 }
 
 // failing says what is wrong with the synchronizations.
-func (c *checkup) failing(now time.Time) string {
+func (c *externalDNSProbe) failing(now time.Time) string {
 	var texts []string
 	h, interval := c.health, externaldns.IntervalOf(c.pod.Args)
 	if h.Failures > 0 {

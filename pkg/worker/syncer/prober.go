@@ -13,27 +13,27 @@ import (
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
-// examiner asks each external-dns and each nameserver of one cluster how it
+// prober asks each external-dns and each nameserver of one cluster how it
 // does. It has a goroutine of its own, so that one that hangs holds up nothing
 // else (I7).
-type examiner struct {
-	tenure      *tenure
-	checkups    map[string]*checkup    // by Deployment, "namespace/name"
-	inspections map[string]*inspection // by DaemonSet, "namespace/name"
+type prober struct {
+	worker      *clusterWorker
+	externalDNS map[string]*externalDNSProbe // by Deployment, "namespace/name"
+	dnsPods     map[string]*dnsPodProbe      // by DaemonSet, "namespace/name"
 }
 
-func newExaminer(t *tenure) *examiner {
-	return &examiner{tenure: t, checkups: map[string]*checkup{}, inspections: map[string]*inspection{}}
+func newProber(t *clusterWorker) *prober {
+	return &prober{worker: t, externalDNS: map[string]*externalDNSProbe{}, dnsPods: map[string]*dnsPodProbe{}}
 }
 
-// examinee is asked at times how it does.
-type examinee interface {
+// probe is asked at times how it does.
+type probe interface {
 	look(watches cluster.Watches) (answers bool)
 	due(now time.Time) time.Duration
 	ask(ctx context.Context, target cluster.Target, clusterName string, clock Clock)
 }
 
-// findings are what the examiner found, for the observer to store.
+// findings are what the prober found, for the observer to store.
 type findings struct {
 	trouble     map[string]string             // what keeps pods from running, by Deployment
 	sync        map[string]*observed.Sync     // by Deployment
@@ -42,46 +42,46 @@ type findings struct {
 	nameservers map[string]finding            // by DaemonSet
 }
 
-// finding is what the examiner found about a nameserver.
+// finding is what the prober found about a nameserver.
 type finding struct {
 	trouble string        // what keeps a pod from running
 	dns     *observed.DNS // nil: not known
 }
 
 const (
-	examineGap = 500 * time.Millisecond // at least between two looks
-	askers     = 8                      // external-dns and nameservers that are asked at a time
+	proberGap = 500 * time.Millisecond // at least between two looks
+	askers    = 8                      // external-dns and nameservers that are asked at a time
 )
 
-// examine looks whenever something has changed or a question is due, until ctx
+// probePods looks whenever something has changed or a question is due, until ctx
 // ends.
-func (t *tenure) examine(ctx context.Context, e *examiner) {
+func (t *clusterWorker) probePods(ctx context.Context, e *prober) {
 	for {
 		wait := e.step(ctx)
 		select {
 		case <-ctx.Done():
 			return
-		case <-t.clock.After(examineGap):
+		case <-t.clock.After(proberGap):
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-t.wakeExaminer:
-		case <-t.clock.After(wait - examineGap):
+		case <-t.wakeProber:
+		case <-t.clock.After(wait - proberGap):
 		}
 	}
 }
 
 // step looks at the pods of all, asks those whose turn it is, and answers when
 // the next one's is.
-func (e *examiner) step(ctx context.Context) time.Duration {
+func (e *prober) step(ctx context.Context) time.Duration {
 	ours, watches, target := e.subjects()
 	if watches == nil {
 		return askRarelyMost // it is called when the cluster can be seen again
 	}
 	e.follow(ours)
-	now := e.tenure.clock.Now()
-	var due []examinee
+	now := e.worker.clock.Now()
+	var due []probe
 	for _, one := range e.all() {
 		if one.look(watches) && one.due(now) <= 0 {
 			due = append(due, one)
@@ -92,7 +92,7 @@ func (e *examiner) step(ctx context.Context) time.Duration {
 		return 0
 	}
 	e.hand(ctx)
-	now = e.tenure.clock.Now()
+	now = e.worker.clock.Now()
 	wait := askRarelyMost
 	for _, one := range e.all() {
 		wait = min(wait, one.due(now))
@@ -100,21 +100,21 @@ func (e *examiner) step(ctx context.Context) time.Duration {
 	return wait
 }
 
-func (e *examiner) all() []examinee {
-	var all []examinee
-	for _, key := range slices.Sorted(maps.Keys(e.checkups)) {
-		all = append(all, e.checkups[key])
+func (e *prober) all() []probe {
+	var all []probe
+	for _, key := range slices.Sorted(maps.Keys(e.externalDNS)) {
+		all = append(all, e.externalDNS[key])
 	}
-	for _, key := range slices.Sorted(maps.Keys(e.inspections)) {
-		all = append(all, e.inspections[key])
+	for _, key := range slices.Sorted(maps.Keys(e.dnsPods)) {
+		all = append(all, e.dnsPods[key])
 	}
 	return all
 }
 
-// subjects are what there is to be examined, and the ways to do so; none while
+// subjects are what there is to be probed, and the ways to do so; none while
 // the cluster cannot be seen.
-func (e *examiner) subjects() (*subjects, cluster.Watches, cluster.Target) {
-	t := e.tenure
+func (e *prober) subjects() (*subjects, cluster.Watches, cluster.Target) {
+	t := e.worker
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.subjects == nil {
@@ -124,41 +124,41 @@ func (e *examiner) subjects() (*subjects, cluster.Watches, cluster.Target) {
 }
 
 // follow takes up what is new, and forgets what is gone.
-func (e *examiner) follow(ours *subjects) {
-	inspections := map[string]*inspection{}
+func (e *prober) follow(ours *subjects) {
+	dnsPods := map[string]*dnsPodProbe{}
 	for _, n := range ours.nameservers {
-		inspections[n.key()] = e.inspections[n.key()]
-		if inspections[n.key()] == nil {
-			inspections[n.key()] = &inspection{}
+		dnsPods[n.key()] = e.dnsPods[n.key()]
+		if dnsPods[n.key()] == nil {
+			dnsPods[n.key()] = &dnsPodProbe{}
 		}
-		inspections[n.key()].nameserver = n
+		dnsPods[n.key()].nameserver = n
 	}
-	e.inspections = inspections
+	e.dnsPods = dnsPods
 	there := map[string]bool{}
 	for _, p := range ours.publishers {
 		there[p.key()] = true
-		if e.checkups[p.key()] == nil {
-			e.checkups[p.key()] = &checkup{}
+		if e.externalDNS[p.key()] == nil {
+			e.externalDNS[p.key()] = &externalDNSProbe{}
 		}
-		e.checkups[p.key()].publisher = p
+		e.externalDNS[p.key()].publisher = p
 	}
-	for key, c := range e.checkups {
+	for key, c := range e.externalDNS {
 		if !there[key] {
-			e.tenure.metrics.forget(c.mark)
-			delete(e.checkups, key)
+			e.worker.metrics.forget(c.mark)
+			delete(e.externalDNS, key)
 		}
 	}
 }
 
 // ask asks several at a time. One that does not answer costs its asker the
 // request's deadline.
-func (e *examiner) ask(ctx context.Context, target cluster.Target, due []examinee) {
+func (e *prober) ask(ctx context.Context, target cluster.Target, due []probe) {
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for range min(askers, len(due)) {
 		group.Go(func() {
 			for i := next.Add(1); i <= int64(len(due)) && ctx.Err() == nil; i = next.Add(1) {
-				due[i-1].ask(ctx, target, e.tenure.name, e.tenure.clock)
+				due[i-1].ask(ctx, target, e.worker.name, e.worker.clock)
 			}
 		})
 	}
@@ -166,13 +166,13 @@ func (e *examiner) ask(ctx context.Context, target cluster.Target, due []examine
 }
 
 // hand gives the findings to the observer, and tells the log what has changed.
-func (e *examiner) hand(ctx context.Context) {
-	t := e.tenure
+func (e *prober) hand(ctx context.Context) {
+	t := e.worker
 	f := &findings{
 		trouble: map[string]string{}, sync: map[string]*observed.Sync{},
 		endpoints: map[string]bool{}, published: map[string]observed.Published{}, nameservers: map[string]finding{},
 	}
-	for key, c := range e.checkups {
+	for key, c := range e.externalDNS {
 		f.trouble[key] = c.trouble
 		if c.sync != nil {
 			found := *c.sync
@@ -186,9 +186,9 @@ func (e *examiner) hand(ctx context.Context) {
 			}
 		}
 		c.log(ctx, t.logger)
-		t.metrics.examined(c)
+		t.metrics.probed(c)
 	}
-	for key, i := range e.inspections {
+	for key, i := range e.dnsPods {
 		f.nameservers[key] = finding{i.trouble, i.dns}
 		i.log(ctx, t.logger)
 	}

@@ -160,16 +160,16 @@ func TestServersThatTheRecordNoLongerNamesDoNotCount(t *testing.T) {
 	t.Parallel()
 	now := time.Now().UTC()
 	key, m := "shop/web", mark{"shop", "shop", "lab", "public"}
-	posedWith := func(server string) *posed {
+	questionsWith := func(server string) *questions {
 		how := &appcontext.Verify{Servers: []string{server}}
-		return &posed{
+		return &questions{
 			endpoints: map[string]*wanted{key: {object: giving(t, "web", "203.0.113.10"), digest: "1"}}, marks: map[string]mark{key: m},
 			how: map[mark]*appcontext.Verify{m: how}, servers: map[mark][]netip.AddrPort{m: serversOf(how)},
 		}
 	}
 	z := &zone{answers: map[string][]string{"www.lab.example A": {"203.0.113.10"}}}
-	p := &prover{proofs: map[string]*proof{}}
-	p.follow(posedWith(authoritative), now)
+	p := &verifier{proofs: map[string]*proof{}}
+	p.follow(questionsWith(authoritative), now)
 	one := p.proofs[key]
 	one.ask(t.Context(), z, hasty{now})
 	require.Equal(t, "Matches", one.answers.Names[0].Verdict)
@@ -177,17 +177,17 @@ func TestServersThatTheRecordNoLongerNamesDoNotCount(t *testing.T) {
 
 	now = now.Add(time.Minute)
 	before := one.answers
-	p.follow(posedWith(authoritative), now)
+	p.follow(questionsWith(authoritative), now)
 	require.Same(t, before, one.answers, "the servers are the same")
-	p.follow(posedWith("192.0.2.54:53"), now)
+	p.follow(questionsWith("192.0.2.54:53"), now)
 	require.Equal(t, []observed.NameAnswer{{
 		Name: "www.lab.example", Type: "A", Targets: []string{"203.0.113.10"}, Verdict: "NotAsked", Since: now,
 		Message: "the record's servers have changed, and were not asked yet",
 	}}, one.answers.Names)
 	require.Equal(t, "Matches", before.Names[0].Verdict, "what was handed over stays as it is")
-	require.LessOrEqual(t, one.due(now), proveSoonest)
+	require.LessOrEqual(t, one.due(now), verifySoonest)
 
-	gone := posedWith("192.0.2.54:53")
+	gone := questionsWith("192.0.2.54:53")
 	gone.endpoints = nil
 	p.follow(gone, now)
 	z.answer("www.lab.example A")
@@ -414,11 +414,11 @@ func TestQuestionsGetRarer(t *testing.T) {
 		{"at first soon", -1, false, false, false, 0, time.Second},
 		{"soon after a change", 2 * time.Second, false, false, false, 0, time.Second},
 		{"later, less often", 40 * time.Second, false, false, false, 0, 10 * time.Second},
-		{"and never rarely", 10 * time.Hour, false, false, false, 0, proveRarely},
+		{"and never rarely", 10 * time.Hour, false, false, false, 0, verifyRarely},
 		{"what is right, rarely", 10 * time.Second, true, false, false, time.Minute, 4 * time.Minute},
 		{"its turn has come", 40 * time.Second, false, false, false, time.Minute, 0},
-		{"what has left, never", 10 * time.Second, true, true, false, time.Hour, proveRarely},
-		{"what is being deleted, not now", -1, false, false, true, time.Hour, proveRarely},
+		{"what has left, never", 10 * time.Second, true, true, false, time.Hour, verifyRarely},
+		{"what is being deleted, not now", -1, false, false, true, time.Hour, verifyRarely},
 	} {
 		p := proof{began: began, done: c.done, leaving: c.leaving, paused: c.paused}
 		now := began.Add(c.after)

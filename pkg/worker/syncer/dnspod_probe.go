@@ -14,9 +14,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
-// inspection is what is known of the pods of a nameserver. All times are our
+// dnsPodProbe is what is known of the pods of a nameserver. All times are our
 // own.
-type inspection struct {
+type dnsPodProbe struct {
 	nameserver
 	seen    bool          // its pods are known
 	pods    []cluster.Pod // those that are asked, by name
@@ -43,13 +43,13 @@ type counts struct {
 	unsupported float64            // replies of upstreams that did not know the option with search paths
 }
 
-// inspected is how many pods of a nameserver are asked: all forward to the same
+// probedPods is how many pods of a nameserver are asked: all forward to the same
 // upstreams.
-const inspected = 8
+const probedPods = 8
 
 // look takes up what the watches see, and tells whether that can be asked for
 // more.
-func (i *inspection) look(watches cluster.Watches) bool {
+func (i *dnsPodProbe) look(watches cluster.Watches) bool {
 	pods, err := watches.Pods(i.namespace, i.labels)
 	i.seen = err == nil
 	switch {
@@ -63,13 +63,13 @@ func (i *inspection) look(watches cluster.Watches) bool {
 
 // take takes up the pods. Where none is ready, what was known of upstreams is
 // old, and the first that is again is asked at once.
-func (i *inspection) take(pods []cluster.Pod) {
+func (i *dnsPodProbe) take(pods []cluster.Pod) {
 	slices.SortFunc(pods, func(a, b cluster.Pod) int { return strings.Compare(a.Name, b.Name) })
 	i.trouble, i.pods = "", nil
 	looks := map[string]*look{}
 	for _, pod := range pods {
 		i.trouble = cmp.Or(i.trouble, pod.Trouble)
-		if _, serves := pod.Ports["metrics"]; serves && pod.Ready && len(i.pods) < inspected {
+		if _, serves := pod.Ports["metrics"]; serves && pod.Ready && len(i.pods) < probedPods {
 			i.pods = append(i.pods, pod)
 			looks[pod.Name] = i.looks[pod.Name]
 		}
@@ -84,7 +84,7 @@ func (i *inspection) take(pods []cluster.Pod) {
 // due answers how long it takes until the pods are to be asked, 0 for now. A
 // second look follows the first soon, but not before a failing upstream was
 // checked once more.
-func (i *inspection) due(now time.Time) time.Duration {
+func (i *dnsPodProbe) due(now time.Time) time.Duration {
 	switch {
 	case !i.seen, len(i.pods) == 0:
 		return askRarelyMost
@@ -101,7 +101,7 @@ func (i *inspection) due(now time.Time) time.Duration {
 }
 
 // ask asks the pods for their metrics, all at once.
-func (i *inspection) ask(ctx context.Context, target cluster.Target, _ string, clock Clock) {
+func (i *dnsPodProbe) ask(ctx context.Context, target cluster.Target, _ string, clock Clock) {
 	i.asked = clock.Now()
 	answers := make([]cluster.Metrics, len(i.pods))
 	errs := make([]error, len(i.pods))
@@ -148,7 +148,7 @@ func (l *look) take(now counts) {
 func more(count, before float64) bool { return count > 0 && count != before }
 
 // conclude says what all looks together tell.
-func (i *inspection) conclude(unread string, now time.Time) {
+func (i *dnsPodProbe) conclude(unread string, now time.Time) {
 	failing := map[string]bool{}
 	var unsupported *bool
 	known := false
@@ -177,7 +177,7 @@ func (i *inspection) conclude(unread string, now time.Time) {
 }
 
 // log tells the log what is wrong, once, and when that has ended.
-func (i *inspection) log(ctx context.Context, logger *slog.Logger) {
+func (i *dnsPodProbe) log(ctx context.Context, logger *slog.Logger) {
 	wrong := i.trouble
 	if i.dns != nil {
 		for _, u := range i.dns.Upstreams {

@@ -144,13 +144,13 @@ func TestWhatIsMadeAgainIsNotAppliedMeanwhile(t *testing.T) {
 func TestDoubtsEndWhileTheClusterAnswers(t *testing.T) {
 	t.Parallel()
 	now, id := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), bundle.ID{Name: "a"}
-	d := doubts{}
+	d := pendingCreates{}
 	d.inherit(map[bundle.ID]ledger.Entry{
 		id:          {Status: ledger.Pending},
 		{Name: "b"}: {Status: ledger.Applied},
 		{Name: "c"}: {Status: ledger.Failed},
 	}, now)
-	require.Equal(t, doubts{id: now}, d)
+	require.Equal(t, pendingCreates{id: now}, d)
 	require.True(t, d.holds(id, now.Add(landsWithin-1)))
 	require.False(t, d.holds(id, now.Add(landsWithin)))
 	d.answers(true, now.Add(time.Hour))

@@ -93,16 +93,16 @@ func TestWhatNeverSucceedsDoesNotMakeATraceEndless(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	s := newScene(t, hub)
 	object := config(t, hub, "a", "1")
-	tenure := &tenure{
+	clusterWorker := &clusterWorker{
 		name: hub, tracer: tracing.New(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))), index: index.New(s.contexts, func([]string) {}),
 		attempts: attempts{object.ID: {count: tracedAttempts}},
 	}
 	target, err := s.Connect(t.Context(), hub)
 	require.NoError(t, err)
-	a := action{deed: create, id: object.ID, want: &wanted{object: object, owners: []string{"dig"}}}
-	tenure.perform(t.Context(), &performer{target: target, installation: installation}, a, s.entries(hub)[object.ID])
+	a := action{operation: create, id: object.ID, want: &wanted{object: object, owners: []string{"dig"}}}
+	clusterWorker.perform(t.Context(), &performer{target: target, installation: installation}, a, s.entries(hub)[object.ID])
 	require.Empty(t, spans.GetSpans())
-	delete(tenure.attempts, object.ID)
-	tenure.perform(t.Context(), &performer{target: target, installation: installation}, a, s.entries(hub)[object.ID])
+	delete(clusterWorker.attempts, object.ID)
+	clusterWorker.perform(t.Context(), &performer{target: target, installation: installation}, a, s.entries(hub)[object.ID])
 	require.Len(t, spans.GetSpans(), 1)
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
-// posed are the DNSEndpoints whose names are to be verified, as a step of the
-// tenure left them. It is not changed any more.
-type posed struct {
+// questions are the DNSEndpoints whose names are to be verified, as a step of the
+// cluster worker left them. It is not changed any more.
+type questions struct {
 	endpoints map[string]*wanted          // by "namespace/name"
 	marks     map[string]mark             // of these
 	going     map[string]bool             // those that are being deleted
@@ -20,11 +20,11 @@ type posed struct {
 	servers   map[mark][]netip.AddrPort   // that its record gives
 }
 
-// pose tells the prover what there is to be verified. The names of what is
+// updateQuestions tells the verifier what there is to be verified. The names of what is
 // wanted and not applied yet are asked for, too: whether they are answered is
 // then seen all the same.
-func (t *tenure) pose() {
-	p := &posed{
+func (t *clusterWorker) updateQuestions() {
+	p := &questions{
 		endpoints: map[string]*wanted{}, marks: map[string]mark{}, going: map[string]bool{},
 		how: map[mark]*appcontext.Verify{}, servers: map[mark][]netip.AddrPort{},
 	}
@@ -45,18 +45,18 @@ func (t *tenure) pose() {
 		}
 	}
 	t.mu.Lock()
-	same := t.posed != nil && t.posed.equal(p)
+	same := t.questions != nil && t.questions.equal(p)
 	if !same {
-		t.posed = p
+		t.questions = p
 	}
 	t.mu.Unlock()
 	if !same {
-		wake(t.wakeProver)
+		wake(t.wakeVerifier)
 	}
 }
 
 // equal tells whether the same is to be verified in the same way.
-func (p *posed) equal(other *posed) bool {
+func (p *questions) equal(other *questions) bool {
 	return maps.Equal(p.endpoints, other.endpoints) && maps.Equal(p.going, other.going) && maps.Equal(p.how, other.how)
 }
 

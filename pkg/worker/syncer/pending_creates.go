@@ -13,15 +13,15 @@ import (
 // read in an outage come with the first that it does.
 const landsWithin = 15 * time.Second
 
-// doubts are the objects whose creation may be under way unanswered, by whoever
+// pendingCreates are the objects whose creation may be under way unanswered, by whoever
 // asked for it, each with the time from which on that counts. Such an object is
 // not gone because it is absent: nobody would remove it when it came.
 //
 // Other requests need no doubt: they name the UID of what they change.
-type doubts map[bundle.ID]time.Time
+type pendingCreates map[bundle.ID]time.Time
 
-// inherit doubts what a predecessor was at when it ended, or gave up.
-func (d doubts) inherit(entries map[bundle.ID]ledger.Entry, now time.Time) {
+// inherit pendingCreates what a predecessor was at when it ended, or gave up.
+func (d pendingCreates) inherit(entries map[bundle.ID]ledger.Entry, now time.Time) {
 	for id, e := range entries {
 		if e.Status == ledger.Pending || e.Status == ledger.Retrying {
 			d[id] = now
@@ -30,7 +30,7 @@ func (d doubts) inherit(entries map[bundle.ID]ledger.Entry, now time.Time) {
 }
 
 // note takes up what became of an action.
-func (d doubts) note(o outcome, now time.Time) {
+func (d pendingCreates) note(o outcome, now time.Time) {
 	switch {
 	case o.gone:
 		delete(d, o.action.id)
@@ -40,7 +40,7 @@ func (d doubts) note(o outcome, now time.Time) {
 }
 
 // answers takes up that the cluster answers, and whether it has come back.
-func (d doubts) answers(back bool, now time.Time) {
+func (d pendingCreates) answers(back bool, now time.Time) {
 	if back {
 		for id := range d {
 			d[id] = now
@@ -50,7 +50,7 @@ func (d doubts) answers(back bool, now time.Time) {
 }
 
 // holds tells whether an object that is absent may still come to be.
-func (d doubts) holds(id bundle.ID, now time.Time) bool {
-	since, doubted := d[id]
-	return doubted && now.Before(since.Add(landsWithin))
+func (d pendingCreates) holds(id bundle.ID, now time.Time) bool {
+	since, mayStillCome := d[id]
+	return mayStillCome && now.Before(since.Add(landsWithin))
 }
